@@ -1,0 +1,24 @@
+# The two things every folder needs: the warnings, and the way a library and a test are declared.
+
+add_library(evolve_warnings INTERFACE)
+target_compile_options(evolve_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  $<$<BOOL:${EVOLVE_WERROR}>:-Werror>)
+
+# evolve_library(NAME SOURCES... ) makes target evolve_NAME with the alias evolve::NAME.
+# Includes are written from the root of the repository: #include "hyp/space.hpp".
+function(evolve_library name)
+  add_library(evolve_${name} STATIC ${ARGN})
+  add_library(evolve::${name} ALIAS evolve_${name})
+  target_include_directories(evolve_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/evolve>)
+  target_link_libraries(evolve_${name} PRIVATE $<BUILD_INTERFACE:evolve_warnings>)
+  set_target_properties(evolve_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+endfunction()
+
+# evolve_test(NAME SOURCES... ) makes a GoogleTest program whose every TEST is one ctest test.
+function(evolve_test name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE GTest::gtest_main GTest::gmock evolve_warnings)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+endfunction()

@@ -1,0 +1,31 @@
+// The only place where metrics become one number.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "hyp/trial.hpp"
+
+namespace evolve::hyp {
+
+/// An expression over P, R, mAP50, mAP50_95, box_loss, obj_loss and cls_loss; greater is better.
+class Fitness {
+ public:
+  /// YOLOv5's fitness().
+  static constexpr const char* standard = "0.1*mAP50 + 0.9*mAP50_95";
+
+  /// Throws `Error` when the expression cannot be parsed or names an unknown metric.
+  explicit Fitness(const std::string& expression = standard);
+  ~Fitness();
+  Fitness(Fitness&&) noexcept;
+  Fitness& operator=(Fitness&&) noexcept;
+
+  /// May be NaN or infinite where the expression is (a division by zero).
+  double operator()(const Metrics& metrics) const;
+
+ private:
+  struct Parser;
+  std::unique_ptr<Parser> parser_;
+};
+
+}  // namespace evolve::hyp

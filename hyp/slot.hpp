@@ -1,0 +1,25 @@
+// A place where one trial at a time can run.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace evolve::hyp {
+
+/// A device, or a share of one, and what a process needs to see exactly that.
+struct Slot {
+  /// As in `--devices`: "cpu:0", "xpu:1".
+  std::string name;
+  /// Variables set before exec: visibility mask, thread counts.
+  std::vector<std::pair<std::string, std::string>> environment;
+  /// CPU cores the process is bound to; empty means all.
+  std::vector<int> cores;
+};
+
+/// Exclusive use of a slot; giving it up (destruction) frees the slot.
+using Lease = std::unique_ptr<const Slot, std::function<void(const Slot*)>>;
+
+}  // namespace evolve::hyp

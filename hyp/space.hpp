@@ -1,0 +1,65 @@
+// The search space: genes, their bounds and scales, and the way between raw values and the unit interval.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hyp/hyperparameters.hpp"
+
+namespace evolve::hyp {
+
+/// One hyperparameter: what it may be and where it starts.
+struct Gene {
+  enum class Kind { real, integer, categorical };
+  enum class Scale { linear, log };
+
+  std::string name;
+  Kind kind = Kind::real;
+  Scale scale = Scale::linear;
+  /// Bounds, both included. A categorical gene has 0 and choices.size() - 1.
+  double low = 0;
+  double high = 1;
+  /// Names of a categorical gene's values; its raw value is an index into them.
+  std::vector<std::string> choices;
+  /// A gene that does not evolve keeps `start` in every trial.
+  bool evolve = true;
+  double start = 0;
+
+  bool operator==(const Gene&) const = default;
+};
+
+/// Raw values of the evolved genes of a space, in its order.
+using Genes = std::vector<double>;
+
+/// All hyperparameters of a run in the order of evolve.csv's columns; some evolve, the rest are fixed.
+struct Space {
+  std::vector<Gene> genes;
+
+  /// Positions (in `genes`) of the genes that evolve.
+  std::vector<std::size_t> evolved() const;
+  const Gene* find(const std::string& name) const;
+  bool operator==(const Space&) const = default;
+};
+
+/// The place of a raw value in its gene's range, 0 at `low` and 1 at `high`, on the gene's scale.
+/// A range of one value gives 0.
+double to_unit(const Gene& gene, double value);
+/// The inverse, clamped to the bounds, and rounded for integer and categorical genes so that each of
+/// their values owns an equal share of the unit interval.
+double from_unit(const Gene& gene, double unit);
+/// The nearest value that the gene may take: inside its bounds, whole for integer and categorical genes.
+double nearest(const Gene& gene, double value);
+
+/// The hyperparameters a trainer gets: all genes of the space, the evolved ones from `genes`.
+Hyperparameters express(const Space& space, const Genes& genes);
+/// The evolved genes of a set; a value outside its bounds is clamped, a missing name takes the gene's
+/// start. Throws `Error` for a text that is no choice of its gene.
+Genes genes_of(const Space& space, const Hyperparameters& hyp);
+/// The raw values of all genes of the space in its order, a choice as its index: a row of evolve.csv.
+std::vector<double> raw_values(const Space& space, const Hyperparameters& hyp);
+
+/// YOLOv5's 29 hyperparameters with the bounds of its evolve, started at hyp.scratch-low.yaml; 13 evolve
+/// (hsv_h … copy_paste), 16 are fixed. `anchors` starts at 3.
+const Space& default_space();
+
+}  // namespace evolve::hyp

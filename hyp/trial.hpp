@@ -1,0 +1,87 @@
+// A trial is one training of one hyperparameter set; an outcome is how it ended.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "hyp/hyperparameters.hpp"
+
+namespace evolve::hyp {
+
+/// The seven numbers of a training's last epoch, in the order of evolve.csv's columns.
+struct Metrics {
+  double precision = 0;
+  double recall = 0;
+  double map50 = 0;
+  double map50_95 = 0;
+  double box_loss = 0;
+  double obj_loss = 0;
+  double cls_loss = 0;
+
+  static constexpr std::size_t count = 7;
+  /// Column names: "metrics/precision", … "val/cls_loss".
+  static const std::array<std::string, count>& names();
+  std::array<double, count> values() const;
+  static Metrics from_values(const std::array<double, count>& values);
+  bool operator==(const Metrics&) const = default;
+};
+
+/// {"metrics/precision": 0.5, …}
+nlohmann::ordered_json to_json(const Metrics& metrics);
+/// Throws std::invalid_argument that names the metric which is missing, no number or not finite.
+Metrics metrics_from_json(const nlohmann::ordered_json& json);
+
+struct Trial {
+  /// From 0; the start hyp is trial 0.
+  int number = 0;
+  int generation = 0;
+  Hyperparameters hyp;
+  /// Depends on the run's seed and the trial's number only.
+  std::uint64_t seed = 0;
+};
+
+/// Trained to its last epoch.
+struct Completed {
+  Metrics metrics;
+  double fitness = 0;
+  bool operator==(const Completed&) const = default;
+};
+
+/// Stopped early at a rung.
+struct Stopped {
+  int epoch = 0;
+  Metrics metrics;
+  double fitness = 0;
+  bool operator==(const Stopped&) const = default;
+};
+
+enum class FailureKind { crash, timeout, hang, protocol, oom, diverged, device_lost, data, other };
+const std::string& name_of(FailureKind kind);
+/// The kind of that name; an unknown name is `other`.
+FailureKind failure_kind(const std::string& name);
+
+/// Did not train to an end. Never a fitness, never the best.
+struct Failed {
+  FailureKind kind = FailureKind::other;
+  std::string message;
+  /// The trial's log, relative to the run directory.
+  std::string log;
+  /// No further attempt follows.
+  bool final = true;
+  bool operator==(const Failed&) const = default;
+};
+
+/// How one attempt at a trial ended.
+struct Outcome {
+  int trial = 0;
+  /// Name of the slot that trained it: "cpu:0".
+  std::string device;
+  /// From 1.
+  int attempt = 1;
+  double seconds = 0;
+  std::variant<Completed, Stopped, Failed> result;
+};
+
+}  // namespace evolve::hyp
