@@ -1,0 +1,43 @@
+// How a trial is trained, apart from its hyperparameters. Torch-free: the coordinator sends it, the worker
+// obeys it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace evolve::trainer {
+
+/// Defaults are YOLOv5's. Paths are absolute or relative to the current folder of the coordinator.
+struct TrainOptions {
+  /// A data YAML, or "shapes": the embedded synthetic data set.
+  std::string data = "shapes";
+  /// A model table: a file, or the name of a built-in one ("yolov5s.yaml").
+  std::string cfg;
+  /// Where to start: a .pt file, "shapes-base" (embedded), or empty for random weights.
+  std::string weights;
+  int epochs = 100;
+  int batch_size = 16;
+  /// Pixels of the square training picture; a multiple of 32.
+  int imgsz = 640;
+  /// "SGD", "Adam" or "AdamW"; a hyperparameter of that name overrides it.
+  std::string optimizer = "SGD";
+  bool cos_lr = false;
+  double label_smoothing = 0;
+  bool single_cls = false;
+  bool rect = false;
+  bool noautoanchor = false;
+  /// Number of leading layers that keep their weights (10 is the backbone).
+  int freeze = 0;
+  /// Confidence threshold and IoU threshold of NMS in validation, as YOLOv5's train.py uses them.
+  double conf = 0.001;
+  double iou = 0.6;
+
+  bool operator==(const TrainOptions&) const = default;
+};
+
+/// Keys are the fields' names.
+nlohmann::ordered_json to_json(const TrainOptions& options);
+/// Absent keys keep their defaults, unknown ones are ignored.
+TrainOptions train_options_from_json(const nlohmann::ordered_json& json);
+
+}  // namespace evolve::trainer

@@ -1,0 +1,58 @@
+// How a detector is trained: YOLOv5 v6 models on libtorch. The only folder that includes torch, and only in
+// its sources: this header is torch-free.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "hyp/hyperparameters.hpp"
+#include "hyp/trial.hpp"
+#include "trainer/options.hpp"
+
+namespace evolve::trainer {
+
+/// A training that cannot go on, with the kind that the journal records.
+class TrainingFailed : public std::runtime_error {
+ public:
+  TrainingFailed(hyp::FailureKind failure_kind, const std::string& message)
+      : std::runtime_error(message), kind(failure_kind) {}
+  hyp::FailureKind kind;
+};
+
+/// Where the seconds of a trial went.
+struct Timing {
+  double total = 0;
+  double training = 0;
+  double validation = 0;
+};
+
+struct TrainResult {
+  /// Of the last epoch.
+  hyp::Metrics metrics;
+  Timing timing;
+};
+
+/// Called after each epoch (from 1).
+using OnEpoch = std::function<void(int epoch, const hyp::Metrics& metrics)>;
+
+/// Trains on one device and keeps what the next trial can use again: decoded pictures, anchors.
+class Trainer {
+ public:
+  /// `device` as torch names it: "cpu", "cuda:0", "xpu:0". `threads`: CPU threads to use.
+  Trainer(const std::string& device, int threads);
+  ~Trainer();
+
+  /// One training run. The result depends on the arguments only, not on earlier runs. Throws
+  /// `TrainingFailed`, or `Error` for bad input.
+  TrainResult train(const TrainOptions& options, const hyp::Hyperparameters& hyp, std::uint64_t seed,
+                    const OnEpoch& on_epoch);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace evolve::trainer
