@@ -1,5 +1,5 @@
-// How a trial is trained, apart from its hyperparameters. Torch-free: the coordinator sends it, the worker
-// obeys it.
+// How a trial is trained, apart from its hyperparameters. Torch-free: the coordinator sends it, the
+// worker obeys it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

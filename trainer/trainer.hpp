@@ -1,5 +1,5 @@
-// How a detector is trained: YOLOv5 v6 models on libtorch. The only folder that includes torch, and only in
-// its sources: this header is torch-free.
+// How a detector is trained: YOLOv5 v6 models on libtorch. The only folder that includes torch, and
+// only in its sources: this header is torch-free.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +47,8 @@ class Trainer {
 
   /// One training run. The result depends on the arguments only, not on earlier runs. Throws
   /// `TrainingFailed`, or `Error` for bad input.
-  TrainResult train(const TrainOptions& options, const hyp::Hyperparameters& hyp, std::uint64_t seed,
-                    const OnEpoch& on_epoch);
+  TrainResult train(const TrainOptions& options, const hyp::Hyperparameters& hyp,
+                    std::uint64_t seed, const OnEpoch& on_epoch);
 
  private:
   struct State;
