@@ -1,0 +1,84 @@
+#include "cli/screen.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace evolve::cli {
+namespace {
+
+/// The terminal's width in columns.
+std::size_t columns(std::FILE* out) {
+  winsize size{};
+  return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/// The beginning of an UTF-8 text that fits into `width` columns (all our characters are one wide).
+std::string cut(const std::string& text, std::size_t width) {
+  std::size_t shown = 0, at = 0;
+  while (at < text.size() && shown < width) {
+    ++at;
+    while (at < text.size() && (text[at] & 0xC0) == 0x80) ++at;
+    ++shown;
+  }
+  return text.substr(0, at);
+}
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+  const auto s = static_cast<long>(std::lround(std::max(0.0, seconds)));
+  if (s >= 86400) return fmt::format("{} d {} h", s / 86400, s % 86400 / 3600);
+  if (s >= 3600) return fmt::format("{} h {:02} min", s / 3600, s % 3600 / 60);
+  if (s >= 60) return fmt::format("{} min {:02} s", s / 60, s % 60);
+  return fmt::format("{} s", s);
+}
+
+std::string standing_text(const Standing& standing) {
+  auto text = fmt::format("{}/{} trials · generation {}/{}", standing.ended, standing.planned,
+                          standing.generation + 1, standing.generations);
+  if (standing.best_fitness) {
+    text += fmt::format(" · best {:.4f} (trial {})", *standing.best_fitness, standing.best_trial);
+  }
+  if (standing.ended_here > 0 && standing.seconds_here > 0) {
+    const double per_second = standing.ended_here / standing.seconds_here;
+    double left = (standing.planned - standing.ended) / per_second;
+    if (standing.seconds_allowed) left = std::min(left, std::max(0.0, *standing.seconds_allowed));
+    text += fmt::format(" · {:.0f} trials/h · {} left", per_second * 3600, duration_text(left));
+  }
+  for (const auto& what : standing.busy) text += " · " + what;
+  return text;
+}
+
+Screen::Screen(std::FILE* out) : out_(out), live_(isatty(fileno(out)) == 1) {}
+
+Screen::~Screen() { clear(); }
+
+void Screen::line(const std::string& text) {
+  clear();
+  fmt::print(out_, "{}\n", text);
+  std::fflush(out_);
+}
+
+void Screen::detail(const std::string& text) {
+  if (!live_) line(text);
+}
+
+void Screen::show(const Standing& standing) {
+  if (!live_) return;
+  fmt::print(out_, "\r\x1b[2K{}", cut(standing_text(standing), columns(out_) - 1));
+  std::fflush(out_);
+  drawn_ = true;
+}
+
+void Screen::clear() {
+  if (!drawn_) return;
+  fmt::print(out_, "\r\x1b[2K");
+  std::fflush(out_);
+  drawn_ = false;
+}
+
+}  // namespace evolve::cli

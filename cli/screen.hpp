@@ -1,0 +1,55 @@
+// What the user sees while a run goes on: a live line on a terminal, plain lines in a pipe.
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace evolve::cli {
+
+/// Where a run stands.
+struct Standing {
+  int planned = 0;
+  int ended = 0;
+  int generation = 0;
+  int generations = 0;
+  std::optional<double> best_fitness;
+  int best_trial = 0;
+  /// Trials that this process has seen end, and the seconds it has been at work: what the rate counts.
+  int ended_here = 0;
+  double seconds_here = 0;
+  /// Seconds until --time-limit, if there is one.
+  std::optional<double> seconds_allowed;
+  /// What each busy slot does: "cpu:0 trial 17 epoch 2/4".
+  std::vector<std::string> busy;
+};
+
+/// "1 h 05 min", "2 min 10 s", "8 s".
+std::string duration_text(double seconds);
+/// "trial 17/48 · generation 1/4 · best 0.3312 (trial 12) · 812 trials/h · 2 min 10 s left"
+std::string standing_text(const Standing& standing);
+
+class Screen {
+ public:
+  /// Live when `out` is a terminal.
+  explicit Screen(std::FILE* out);
+  ~Screen();
+
+  /// A line that stays.
+  void line(const std::string& text);
+  /// A line that stays in a pipe, and on a terminal is told by the live line.
+  void detail(const std::string& text);
+  /// Redraws the live line; nothing in a pipe.
+  void show(const Standing& standing);
+  /// Removes the live line.
+  void clear();
+
+ private:
+  std::FILE* out_;
+  bool live_;
+  bool drawn_ = false;
+};
+
+}  // namespace evolve::cli
