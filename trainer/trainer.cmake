@@ -1,1 +1,24 @@
+# The trainer proper: the only target that sees torch.
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 find_package(Torch REQUIRED)
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL OFF)
+
+# libtorch's headers are foreign: no warnings of ours in them.
+add_library(evolve_torch INTERFACE)
+target_include_directories(evolve_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+target_link_libraries(evolve_torch INTERFACE ${TORCH_LIBRARIES})
+separate_arguments(evolve_torch_flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
+target_compile_options(evolve_torch INTERFACE ${evolve_torch_flags})
+
+evolve_library(trainer
+  model_config.cpp
+  model_table.cpp
+)
+target_link_libraries(evolve_trainer
+  PUBLIC evolve::hyp evolve::train_options
+  PRIVATE $<BUILD_INTERFACE:evolve_torch> yaml-cpp fmt::fmt)
+# Parsing torch's headers takes longer than everything else: once per build, not once per file.
+target_precompile_headers(evolve_trainer PRIVATE <torch/torch.h>)
+if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES ccache)
+  target_compile_options(evolve_trainer PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+endif()

@@ -1,0 +1,201 @@
+#include "trainer/model_table.hpp"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "hyp/error.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The one architecture of YOLOv5 v6; its sizes differ in the multiples only.
+constexpr const char* yolov5_v6 = R"(
+nc: 80
+anchors:
+  - [10, 13, 16, 30, 33, 23]       # P3/8
+  - [30, 61, 62, 45, 59, 119]      # P4/16
+  - [116, 90, 156, 198, 373, 326]  # P5/32
+backbone:
+  - [-1, 1, Conv, [64, 6, 2, 2]]   # 0: P1/2
+  - [-1, 1, Conv, [128, 3, 2]]     # 1: P2/4
+  - [-1, 3, C3, [128]]
+  - [-1, 1, Conv, [256, 3, 2]]     # 3: P3/8
+  - [-1, 6, C3, [256]]
+  - [-1, 1, Conv, [512, 3, 2]]     # 5: P4/16
+  - [-1, 9, C3, [512]]
+  - [-1, 1, Conv, [1024, 3, 2]]    # 7: P5/32
+  - [-1, 3, C3, [1024]]
+  - [-1, 1, SPPF, [1024, 5]]
+head:
+  - [-1, 1, Conv, [512, 1, 1]]     # 10
+  - [-1, 1, nn.Upsample, [None, 2, nearest]]
+  - [[-1, 6], 1, Concat, [1]]
+  - [-1, 3, C3, [512, false]]
+  - [-1, 1, Conv, [256, 1, 1]]     # 14
+  - [-1, 1, nn.Upsample, [None, 2, nearest]]
+  - [[-1, 4], 1, Concat, [1]]
+  - [-1, 3, C3, [256, false]]      # 17: small objects
+  - [-1, 1, Conv, [256, 3, 2]]
+  - [[-1, 14], 1, Concat, [1]]
+  - [-1, 3, C3, [512, false]]      # 20: middling ones
+  - [-1, 1, Conv, [512, 3, 2]]
+  - [[-1, 10], 1, Concat, [1]]
+  - [-1, 3, C3, [1024, false]]     # 23: large ones
+  - [[17, 20, 23], 1, Detect, [nc, anchors]]
+)";
+
+struct Size {
+  const char* name;
+  double depth;
+  double width;
+};
+constexpr std::array<Size, 6> sizes{{{"yolov5n", 0.33, 0.25},
+                                     {"yolov5s", 0.33, 0.50},
+                                     {"yolov5m", 0.67, 0.75},
+                                     {"yolov5l", 1.0, 1.0},
+                                     {"yolov5x", 1.33, 1.25},
+                                     {"yolov5p", 0.33, 0.125}}};
+
+/// Reads nodes of one file; every error says the node's line.
+class Reader {
+ public:
+  explicit Reader(std::string file) : file_(std::move(file)) {}
+
+  Error error(const YAML::Node& node, const std::string& what, const std::string& remedy) const {
+    return bad_input({file_, line(node)}, what, remedy);
+  }
+  static int line(const YAML::Node& node) { return node.Mark().line + 1; }
+
+  template <class T>
+  T scalar(const YAML::Node& node, const std::string& name, const std::string& expected) const {
+    try {
+      return node.as<T>();
+    } catch (const YAML::Exception&) {
+      const std::string said = node.IsScalar() ? "'" + node.Scalar() + "'" : "no single value";
+      throw error(node, name + " is " + said, "write " + expected);
+    }
+  }
+
+  double multiple(const YAML::Node& node, const std::string& name) const {
+    if (!node) return 1;
+    const double value = scalar<double>(node, name, "a positive number");
+    if (!(value > 0 && value < 100)) {
+      throw error(node, name + " is " + node.Scalar(), "write a positive number such as 0.33");
+    }
+    return value;
+  }
+
+  TableAnchors anchors(const YAML::Node& node) const {
+    if (node.IsScalar()) {
+      const int count = scalar<int>(node, "anchors", "a count or a list per level");
+      if (count < 1) throw error(node, "anchors is " + node.Scalar(), "write a count of 1 or more");
+      return count;
+    }
+    std::vector<std::vector<float>> levels;
+    for (const auto& level : node) {
+      levels.push_back(scalar<std::vector<float>>(level, "anchors", "a list of numbers per level"));
+      const auto& pairs = levels.back();
+      if (pairs.empty() || pairs.size() % 2 != 0 || pairs.size() != levels.front().size()) {
+        throw error(level, "a level has " + std::to_string(pairs.size()) + " numbers of anchors",
+                    "write as many width, height pairs for every level");
+      }
+    }
+    if (levels.empty()) throw error(node, "anchors is empty", "write a count or a list per level");
+    return levels;
+  }
+
+  TableRow row(const YAML::Node& node) const {
+    if (!node.IsSequence() || node.size() != 4 || !node[3].IsSequence()) {
+      throw error(node, "a row is not [from, number, module, [arguments]]",
+                  "write for instance [-1, 1, Conv, [64, 6, 2, 2]]");
+    }
+    TableRow row;
+    row.line = line(node);
+    if (node[0].IsSequence()) {
+      row.from = scalar<std::vector<int>>(node[0], "from", "whole numbers");
+    } else {
+      row.from = {scalar<int>(node[0], "from", "a whole number or a list of them")};
+    }
+    row.number = scalar<int>(node[1], "number", "a whole number");
+    row.module = scalar<std::string>(node[2], "module", "a module's name");
+    for (const auto& argument : node[3]) {
+      row.arguments.push_back(argument.IsNull()
+                                  ? "None"
+                                  : scalar<std::string>(argument, "an argument", "a single value"));
+    }
+    return row;
+  }
+
+ private:
+  std::string file_;
+};
+
+void read_rows(const Reader& reader, const YAML::Node& root, const char* part, ModelTable& table) {
+  const YAML::Node rows = root[part];
+  if (!rows || !rows.IsSequence() || rows.size() == 0) {
+    throw bad_input({table.file}, std::string("there is no list '") + part + "'",
+                    "write the rows of a YOLOv5 model table");
+  }
+  for (const auto& row : rows) table.rows.push_back(reader.row(row));
+}
+
+YAML::Node load_yaml(const std::string& text, const std::string& file) {
+  try {
+    return YAML::Load(text);
+  } catch (const YAML::Exception& error) {
+    throw bad_input({file, error.mark.line + 1}, "this is no YAML (" + error.msg + ")",
+                    "write a YOLOv5 model table");
+  }
+}
+
+}  // namespace
+
+ModelTable parse_model_table(const std::string& text, const std::string& file) {
+  const YAML::Node root = load_yaml(text, file);
+  if (!root.IsMap()) {
+    throw bad_input({file, 1}, "this is no model table", "write nc, anchors, backbone and head");
+  }
+  const Reader reader(file);
+  ModelTable table;
+  table.file = file;
+  if (root["nc"]) table.nc = reader.scalar<int>(root["nc"], "nc", "the number of classes");
+  table.depth_multiple = reader.multiple(root["depth_multiple"], "depth_multiple");
+  table.width_multiple = reader.multiple(root["width_multiple"], "width_multiple");
+  if (!root["anchors"]) {
+    throw bad_input({file}, "there are no anchors", "write a list per level or a count");
+  }
+  table.anchors = reader.anchors(root["anchors"]);
+  table.anchors_line = Reader::line(root["anchors"]);
+  read_rows(reader, root, "backbone", table);
+  read_rows(reader, root, "head", table);
+  return table;
+}
+
+ModelTable read_model_table(const std::string& cfg) {
+  if (fs::is_regular_file(cfg)) {
+    std::ifstream stream(cfg);
+    std::stringstream text;
+    text << stream.rdbuf();
+    return parse_model_table(text.str(), cfg);
+  }
+  const std::string name = fs::path(cfg).stem();
+  const auto size = std::find_if(sizes.begin(), sizes.end(),
+                                 [&](const Size& candidate) { return candidate.name == name; });
+  if (size == sizes.end()) {
+    throw bad_argument("--cfg " + cfg + ": there is no such model table",
+                       "name a file, or yolov5n, s, m, l, x or p.yaml");
+  }
+  ModelTable table = parse_model_table(yolov5_v6, cfg);
+  table.depth_multiple = size->depth;
+  table.width_multiple = size->width;
+  return table;
+}
+
+}  // namespace evolve::trainer

@@ -1,0 +1,44 @@
+// Model tables: YOLOv5's `[from, number, module, arguments]` rows, as written.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace evolve::trainer {
+
+/// Anchors of each level, finest first: (width, height) pairs in pixels, flattened. Or only how
+/// many each level has: they are found from the data later.
+using TableAnchors = std::variant<std::vector<std::vector<float>>, int>;
+
+/// One row: which layers it takes (negative counts back from itself), how often its module repeats
+/// before `depth_multiple`, the module's name and its arguments as they are spelled.
+struct TableRow {
+  std::vector<int> from;
+  int number = 1;
+  std::string module;
+  std::vector<std::string> arguments;
+  int line = 0;
+};
+
+/// An architecture as its author wrote it.
+struct ModelTable {
+  /// What errors say.
+  std::string file;
+  int nc = 80;
+  double depth_multiple = 1;
+  double width_multiple = 1;
+  TableAnchors anchors;
+  int anchors_line = 0;
+  /// Backbone and head.
+  std::vector<TableRow> rows;
+};
+
+/// Reads the table of `cfg`: a file, else a built-in table of that name (yolov5n, s, m, l, x and p,
+/// whose width is 0.125; with or without ".yaml" and a folder). Throws `Error` with file and line.
+ModelTable read_model_table(const std::string& cfg);
+
+/// The same from text; `file` is what errors say.
+ModelTable parse_model_table(const std::string& text, const std::string& file);
+
+}  // namespace evolve::trainer
