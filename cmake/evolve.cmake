@@ -3,6 +3,8 @@
 add_library(evolve_warnings INTERFACE)
 target_compile_options(evolve_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  # GCC 12 sees overlapping copies in every "text" + std::to_string(n) (GCC bug 105329).
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${EVOLVE_WERROR}>:-Werror>)
 
 # evolve_library(NAME SOURCES... ) makes target evolve_NAME with the alias evolve::NAME.

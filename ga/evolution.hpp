@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ga/mating_pool.hpp"
 #include "hyp/space.hpp"
 #include "hyp/trial.hpp"
 
@@ -16,27 +17,42 @@ struct Settings {
   /// "classic": YOLOv5's operators, repaired.
   std::string search = "classic";
   std::uint64_t seed = 0;
-  /// Trials per generation; elites live on besides.
+  /// Trials per generation; elites live on besides. Also the number of latest trials that may be
+  /// parents.
   int population = 50;
   int generations = 300;
   /// Stop after this many trials, whatever the generations say.
   std::optional<int> trials;
-  /// Breed trial k from the outcomes of the trials up to k - lag, exactly those. None: from everything told.
+  /// Breed trial k from the outcomes of the trials up to k - lag, exactly those. None: from
+  /// everything told.
   std::optional<int> lag;
 };
 
-/// An evaluated set.
-struct Individual {
-  int trial = 0;
-  hyp::Genes genes;
-  double fitness = 0;
-};
-
+/// A steady-state genetic algorithm: every ask breeds one child from what is known at that moment,
+/// so no generation ever waits for its last trial.
+///
+/// - Trial 0 is the space's start, then come the initial sets, then random ones until a generation
+/// is full.
+/// - Every later trial is bred from a mating pool: the best of all completed trials, with the
+/// fitness they
+///   have, and the latest `population` completed ones. As long as nothing has completed it is
+///   random.
+/// - A trial that failed or was stopped, or whose fitness is not finite, is no parent and never the
+/// best.
+/// - No set is handed out twice while the space has another.
+///
+/// Without a lag, what is known is everything told so far, in the order of the tells: replaying the
+/// asks and tells of a run in their order gives the same trials again. With lag N, trial k knows
+/// the outcomes of the trials 0 … k-N and no others, in the order of their numbers, and `ask` waits
+/// for them: the same trials then come out whatever the order in which they end, with 1 … N of them
+/// in flight.
 class Evolution {
  public:
-  /// Trial 0 is the space's start; `initial` (a population to resume from, or a folder of hyps) follows it,
-  /// then random sets fill generation 0.
-  Evolution(hyp::Space space, Settings settings, std::vector<hyp::Hyperparameters> initial = {});
+  /// `initial` (a population to resume from, or a folder of hyps) is clamped to the bounds; sets
+  /// that repeat another are left out. Throws `Error` when a setting is out of range, when no gene
+  /// evolves, or when an initial set has a text that is no choice of its gene.
+  Evolution(hyp::Space space, Settings settings,
+            const std::vector<hyp::Hyperparameters>& initial = {});
   ~Evolution();
   Evolution(Evolution&&) noexcept;
   Evolution& operator=(Evolution&&) noexcept;
@@ -44,6 +60,7 @@ class Evolution {
   /// The next trial; nothing when all have been handed out, or (with a lag) until more is told.
   std::optional<hyp::Trial> ask();
   /// How a trial ended. A failure that will be tried again (`final == false`) changes nothing.
+  /// Throws `Error` for a trial that was not asked for or has ended already.
   void tell(const hyp::Outcome& outcome);
 
   /// Number of trials that the run has in all.
@@ -55,12 +72,15 @@ class Evolution {
   /// All trials have ended.
   bool done() const;
 
-  /// From the next ask on the run has these bounds (never fewer trials than already asked).
+  /// From the next ask on the run has these bounds (never fewer trials than already asked), and the
+  /// schedules stretch to them. Throws `Error` when one is below 1.
   void extend(int generations, std::optional<int> trials);
 
   /// The completed trial of greatest fitness (the first one told, among equals), or nothing.
   std::optional<Individual> best() const;
-  /// The mating pool: elites, best first, then the latest `population` completed trials.
+  /// The mating pool as of now: elites, best first, then the latest completed trials that are not
+  /// among them, the latest last. With a lag it includes what trials still to be asked for may not
+  /// know yet.
   std::vector<Individual> population() const;
   const hyp::Space& space() const;
   const Settings& settings() const;
