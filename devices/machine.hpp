@@ -1,0 +1,27 @@
+// What this machine has to train on.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+namespace evolve::devices {
+
+struct Machine {
+  /// The CPU cores that this process may run on, by their numbers.
+  std::vector<int> cores;
+  /// How many of them it may keep busy: fewer than cores.size() under a quota; at least 1.
+  int usable_cores = 1;
+};
+
+/// The cores of this process' affinity, and how many of them its cgroup's quota pays for, rounded
+/// up. (OpenMP's runtime looks at the affinity only: under a quota it would start too many
+/// threads.)
+Machine this_machine();
+
+/// The CPU time that the cgroup of this process may use, in cores (1.5 is one and a half), or
+/// nothing when it is not limited: the least of `cpu.max` (version 2) and `cpu.cfs_quota_us`
+/// (version 1) of the group and its parents. `root` is where /proc and /sys are.
+std::optional<double> cpu_quota(const std::filesystem::path& root = "/");
+
+}  // namespace evolve::devices

@@ -1,0 +1,30 @@
+// The slots of a run, lent one by one.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hyp/slot.hpp"
+
+namespace evolve::devices {
+
+/// Lends each slot to one holder at a time. For one thread.
+class Pool {
+ public:
+  explicit Pool(std::vector<hyp::Slot> slots);
+
+  /// The first free slot whose name is not `avoid` (where a trial has just failed), else the first
+  /// free one, else nothing. Giving up the lease frees the slot; it may outlive the pool.
+  std::optional<hyp::Lease> try_lease(const std::string& avoid = "");
+
+  /// All slots, free or not, in the order of the specification.
+  const std::vector<hyp::Slot>& slots() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace evolve::devices

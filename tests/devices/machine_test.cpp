@@ -1,0 +1,99 @@
+#include "devices/machine.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <fstream>
+#include <set>
+
+namespace evolve::devices {
+namespace {
+
+/// A folder that stands for "/".
+class Quota : public testing::Test {
+ protected:
+  void SetUp() override {
+    root = std::filesystem::path(testing::TempDir()) /
+           testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::remove_all(root);
+  }
+  void TearDown() override { std::filesystem::remove_all(root); }
+
+  void file(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories((root / path).parent_path());
+    std::ofstream(root / path) << text;
+  }
+
+  std::filesystem::path root;
+};
+
+TEST_F(Quota, IsNoneWithoutControlGroups) {
+  EXPECT_EQ(cpu_quota(root), std::nullopt);
+}
+
+TEST_F(Quota, IsNoneWhenTheGroupHasNoLimit) {
+  file("proc/self/cgroup", "0::/job\n");
+  file("sys/fs/cgroup/job/cpu.max", "max 100000\n");
+  EXPECT_EQ(cpu_quota(root), std::nullopt);
+}
+
+TEST_F(Quota, IsThatOfVersionTwo) {
+  file("proc/self/cgroup", "0::/\n");
+  file("sys/fs/cgroup/cpu.max", "150000 100000\n");
+  EXPECT_EQ(cpu_quota(root), 1.5);
+}
+
+TEST_F(Quota, IsTheLeastOfTheGroupAndItsParents) {
+  file("proc/self/cgroup", "0::/slice/job\n");
+  file("sys/fs/cgroup/slice/job/cpu.max", "400000 100000\n");
+  file("sys/fs/cgroup/slice/cpu.max", "200000 100000\n");
+  EXPECT_EQ(cpu_quota(root), 2.0);
+}
+
+TEST_F(Quota, IsFoundWhereTheMountIsTheContainersOwn) {
+  file("proc/self/cgroup", "0::/docker/0123\n");
+  file("sys/fs/cgroup/cpu.max", "300000 100000\n");
+  EXPECT_EQ(cpu_quota(root), 3.0);
+}
+
+TEST_F(Quota, IsThatOfVersionOne) {
+  file("proc/self/cgroup", "5:memory:/job\n2:cpu,cpuacct:/job\n0::/\n");
+  file("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "50000\n");
+  file("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(cpu_quota(root), 0.5);
+}
+
+TEST_F(Quota, IsNoneWhenVersionOneSaysMinusOne) {
+  file("proc/self/cgroup", "2:cpu,cpuacct:/\n");
+  file("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
+  file("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(cpu_quota(root), std::nullopt);
+}
+
+TEST(Machine, HasTheCoresOfThisProcessAffinity) {
+  cpu_set_t all;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(all), &all), 0);
+  const auto machine = this_machine();
+  EXPECT_EQ(static_cast<int>(machine.cores.size()), CPU_COUNT(&all));
+  for (const int core : machine.cores) EXPECT_TRUE(CPU_ISSET(core, &all));
+  EXPECT_EQ(std::set<int>(machine.cores.begin(), machine.cores.end()).size(), machine.cores.size());
+  EXPECT_GE(machine.usable_cores, 1);
+  EXPECT_LE(machine.usable_cores, static_cast<int>(machine.cores.size()));
+}
+
+TEST(Machine, SeesAnAffinityNarrowedToOneCore) {
+  cpu_set_t all;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(all), &all), 0);
+  const int last = this_machine().cores.back();
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(last, &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
+  const auto machine = this_machine();
+  ::sched_setaffinity(0, sizeof(all), &all);
+  EXPECT_EQ(machine.cores, std::vector<int>{last});
+  EXPECT_EQ(machine.usable_cores, 1);
+}
+
+}  // namespace
+}  // namespace evolve::devices

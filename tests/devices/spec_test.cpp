@@ -1,0 +1,132 @@
+#include "devices/spec.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace evolve::devices {
+namespace {
+
+using Requests = std::vector<Request>;
+
+std::string complaint(std::string_view spec) {
+  try {
+    parse_spec(spec);
+  } catch (const std::invalid_argument& wrong) {
+    return wrong.what();
+  }
+  return "none";
+}
+
+TEST(Spec, NamesOneDevice) {
+  EXPECT_EQ(parse_spec("auto"), Requests{Automatic{}});
+  EXPECT_EQ(parse_spec("slurm"), Requests{Allocation{}});
+  EXPECT_EQ(parse_spec("cpu"), Requests{WholeCpu{}});
+  EXPECT_EQ(parse_spec("cpu:0"), (Requests{Device{"cpu", 0}}));
+  EXPECT_EQ(parse_spec("cuda:12"), (Requests{Device{"cuda", 12}}));
+  EXPECT_EQ(parse_spec("mps"), (Requests{Device{"mps", 0}}));
+  EXPECT_EQ(parse_spec("gcu:3"), (Requests{Device{"gcu", 3}}));
+  EXPECT_EQ(parse_spec("xpu:*"), Requests{AllOf{"xpu"}});
+  EXPECT_EQ(parse_spec("cuda:0*2"), (Requests{Device{"cuda", 0, 2}}));
+  EXPECT_EQ(parse_spec("0"), Requests{Gpu{0}});
+  EXPECT_EQ(parse_spec("-1"), Requests{IdleGpu{}});
+}
+
+TEST(Spec, TakesAKindWithoutIndexAsTheFirstOfIt) {
+  EXPECT_EQ(parse_spec("xpu"), parse_spec("xpu:0"));
+}
+
+TEST(Spec, KeepsTheOrderOfAList) {
+  EXPECT_EQ(parse_spec("cpu:1,cpu:0"), (Requests{Device{"cpu", 1}, Device{"cpu", 0}}));
+  EXPECT_EQ(parse_spec("xpu:0,xpu:1,cpu:0"),
+            (Requests{Device{"xpu", 0}, Device{"xpu", 1}, Device{"cpu", 0}}));
+  EXPECT_EQ(parse_spec("0,1"), (Requests{Gpu{0}, Gpu{1}}));
+  EXPECT_EQ(parse_spec("cuda:*,xpu:0*3,cpu"),
+            (Requests{AllOf{"cuda"}, Device{"xpu", 0, 3}, WholeCpu{}}));
+}
+
+TEST(Spec, CountsIdleGpusByRepetition) {
+  EXPECT_EQ(parse_spec("-1,-1"), (Requests{IdleGpu{}, IdleGpu{}}));
+  EXPECT_EQ(parse_spec("-1,0"), (Requests{IdleGpu{}, Gpu{0}}));
+}
+
+TEST(Spec, ReadsFullWidthSignsCapitalsAndBlanks) {
+  const Requests both{Device{"cpu", 0}, Device{"cpu", 1}};
+  EXPECT_EQ(parse_spec("cpu：0，cpu：1"), both);
+  EXPECT_EQ(parse_spec(" CPU:0, cpu:1\t"), both);
+}
+
+TEST(Spec, RefusesNothing) {
+  EXPECT_EQ(complaint(""), "it is empty");
+  EXPECT_EQ(complaint("  "), "it is empty");
+  EXPECT_EQ(complaint(","), "a device is missing");
+  EXPECT_EQ(complaint("cpu:0,"), "a device is missing");
+  EXPECT_EQ(complaint(",cpu:0"), "a device is missing");
+  EXPECT_EQ(complaint("cpu:0,,cpu:1"), "a device is missing");
+}
+
+TEST(Spec, RefusesWhatIsMalformed) {
+  for (const std::string item : {"cpu:",
+                                 "cpu:x",
+                                 "cpu:-1",
+                                 "cpu:+1",
+                                 "cpu:1.0",
+                                 "cpu:01",
+                                 "cpu:0:1",
+                                 "cpu: 0",
+                                 ":0",
+                                 "cpu 0",
+                                 "cpu;0",
+                                 "cpu0:",
+                                 "xpu:**2",
+                                 "xpu*2",
+                                 "xpu:0*",
+                                 "xpu:0*0",
+                                 "xpu:0*x",
+                                 "xpu:0*-1",
+                                 "0*2",
+                                 "00",
+                                 "-2",
+                                 "--1",
+                                 "*",
+                                 ":",
+                                 "1.5",
+                                 "auto:0",
+                                 "slurm:*",
+                                 "slurm:1",
+                                 "-1*2",
+                                 "9999999",
+                                 "cpu:9999999",
+                                 "cpu:0*9999999",
+                                 std::string(1000000, 'a').c_str(),
+                                 "٣",
+                                 "cpu:0\ncpu:1"})
+    EXPECT_EQ(complaint(item), "'" + item + "' is no device");
+}
+
+TEST(Spec, RefusesADeviceNamedTwice) {
+  EXPECT_EQ(complaint("cpu,cpu"), "cpu is named twice");
+  EXPECT_EQ(complaint("cpu:0,cpu:1,cpu:0"), "cpu:0 is named twice");
+  EXPECT_EQ(complaint("xpu,xpu:0"), "xpu:0 is named twice");
+  EXPECT_EQ(complaint("cuda:0,cuda:0*2"), "cuda:0*2 is named twice");
+  EXPECT_EQ(complaint("0,0"), "0 is named twice");
+  EXPECT_EQ(complaint("xpu:*,xpu:*"), "xpu:* is named twice");
+  EXPECT_EQ(complaint("xpu:*,xpu:1"), "xpu:1 is part of what xpu:* names");
+  EXPECT_EQ(complaint("xpu:1,xpu:*"), "xpu:* is part of what xpu:1 names");
+  EXPECT_EQ(complaint("cpu,cpu:0"), "cpu:0 is part of what cpu names");
+  EXPECT_EQ(complaint("auto,auto"), "auto is named twice");
+}
+
+TEST(Spec, LetsAutoAndSlurmStandAlone) {
+  EXPECT_EQ(complaint("auto,cpu:0"), "auto stands alone");
+  EXPECT_EQ(complaint("cpu:0,auto"), "auto stands alone");
+  EXPECT_EQ(complaint("xpu:0,slurm"), "slurm stands alone");
+}
+
+TEST(Spec, NamesARequestAsItIsWritten) {
+  for (const std::string item : {"auto", "slurm", "-1", "3", "cpu", "xpu:*", "npu:7"})
+    EXPECT_EQ(name_of(parse_spec(item).front()), item);
+}
+
+}  // namespace
+}  // namespace evolve::devices
