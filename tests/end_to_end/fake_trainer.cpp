@@ -1,0 +1,78 @@
+// A trainer that trains nothing: it speaks the worker protocol and scores a hyp by a smooth formula, so that
+// whole runs take seconds. What goes wrong is asked for on its command line.
+//
+//   fake_trainer [--sleep MILLISECONDS] [--log FILE] [--crash-trial N] [--crash-always] [--crash-on DEVICE]
+//
+// --log appends "PID TRIAL DEVICE OMP_NUM_THREADS" per training.
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+using nlohmann::json;
+
+namespace {
+
+/// Greatest (about 0.9) at little augmentation; the default start has about 0.5.
+double score(const json& hyp) {
+  double loss = 0;
+  const std::pair<const char*, double> wanted[] = {
+      {"hsv_s", 0.2}, {"hsv_v", 0.7}, {"scale", 0.1}, {"translate", 0.3}, {"mosaic", 0.3}, {"mixup", 0.4}};
+  for (const auto& [name, best] : wanted) {
+    const double d = hyp.value(name, best) - best;
+    loss += d * d;
+  }
+  return 0.9 / (1 + loss);
+}
+
+json metrics(double f) {
+  return {{"metrics/precision", f},  {"metrics/recall", f},      {"metrics/mAP_0.5", f},
+          {"metrics/mAP_0.5:0.95", f}, {"val/box_loss", 1 - f}, {"val/obj_loss", 1 - f},
+          {"val/cls_loss", 1 - f}};
+}
+
+void say(const json& message) { std::cout << message.dump() << std::endl; }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int sleep_ms = 0, crash_trial = -1;
+  bool crash_always = false;
+  std::string log, crash_on;
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    if (option == "--crash-always") crash_always = true;
+    if (i + 1 == argc) break;
+    if (option == "--sleep") sleep_ms = std::stoi(argv[i + 1]);
+    if (option == "--log") log = argv[i + 1];
+    if (option == "--crash-trial") crash_trial = std::stoi(argv[i + 1]);
+    if (option == "--crash-on") crash_on = argv[i + 1];
+  }
+  say({{"type", "ready"}, {"protocol", 1}, {"device", "cpu:0"}});
+  for (std::string line; std::getline(std::cin, line);) {
+    const auto message = json::parse(line);
+    if (message["type"] == "shutdown") return 0;
+    if (message["type"] != "train") continue;
+    const int trial = message["trial"];
+    const std::string device = message["device"];
+    if (!log.empty()) {
+      const char* threads = std::getenv("OMP_NUM_THREADS");
+      std::ofstream(log, std::ios::app) << getpid() << ' ' << trial << ' ' << device << ' '
+                                        << (threads ? threads : "-") << '\n';
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(sleep_ms));
+    if (crash_always || trial == crash_trial || device == crash_on) {
+      std::cerr << "simulated crash of trial " << trial << std::endl;
+      std::_Exit(7);
+    }
+    const auto result = metrics(score(message["hyp"]));
+    say({{"type", "epoch"}, {"trial", trial}, {"epoch", message["epochs"]}, {"metrics", result}});
+    say({{"type", "result"}, {"trial", trial}, {"metrics", result}});
+  }
+}

@@ -1,0 +1,159 @@
+#include "process.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace evolve::test {
+namespace fs = std::filesystem;
+
+Process::Process(const std::vector<std::string>& command, const fs::path& folder,
+                 std::size_t limit_file_bytes) {
+  int out[2], err[2];
+  if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
+  pid_ = fork();
+  if (pid_ == 0) {
+    setpgid(0, 0);
+    if (chdir(folder.c_str()) != 0) _exit(126);
+    dup2(open("/dev/null", O_RDONLY), 0);
+    dup2(out[1], 1);
+    dup2(err[1], 2);
+    if (limit_file_bytes > 0) {
+      ::signal(SIGXFSZ, SIG_IGN);  // so that write() says EFBIG, as a full disk says ENOSPC
+      const rlimit limit{limit_file_bytes, limit_file_bytes};
+      setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    std::vector<char*> argv;
+    for (const auto& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+  close(out[1]);
+  close(err[1]);
+  out_ = out[0];
+  err_ = err[0];
+}
+
+Process::~Process() {
+  if (pid_ > 0) {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  close(out_);
+  close(err_);
+}
+
+void Process::signal(int number) const { kill(pid_, number); }
+
+Ended Process::wait(double seconds) {
+  Ended ended;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  pollfd watched[2] = {{out_, POLLIN, 0}, {err_, POLLIN, 0}};
+  std::string* texts[2] = {&ended.out, &ended.err};
+  while (watched[0].fd >= 0 || watched[1].fd >= 0) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      ADD_FAILURE() << "still running after " << seconds << " s; so far: " << ended.out << ended.err;
+      kill(pid_, SIGKILL);
+    }
+    poll(watched, 2, 100);
+    for (int i = 0; i < 2; ++i) {
+      if (watched[i].revents == 0) continue;
+      char buffer[65536];
+      const auto got = read(watched[i].fd, buffer, sizeof buffer);
+      if (got > 0) {
+        texts[i]->append(buffer, static_cast<std::size_t>(got));
+      } else {
+        watched[i].fd = -1;
+      }
+    }
+  }
+  int status = 0;
+  waitpid(pid_, &status, 0);
+  pid_ = -1;
+  ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return ended;
+}
+
+Folder::Folder() {
+  std::string name = (fs::temp_directory_path() / "evolve-test-XXXXXX").string();
+  if (!mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
+  path_ = name;
+}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+std::vector<std::string> evolve_command(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), EVOLVE_BINARY);
+  return arguments;
+}
+
+Ended evolve(const fs::path& folder, std::vector<std::string> arguments,
+             std::size_t limit_file_bytes) {
+  return Process(evolve_command(std::move(arguments)), folder, limit_file_bytes).wait();
+}
+
+std::string fake_trainer(const std::string& options) {
+  return std::string(FAKE_TRAINER_BINARY) + " " + options;
+}
+
+std::string read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<nlohmann::json> journal(const fs::path& run) {
+  std::vector<nlohmann::json> events;
+  auto text = read_file(run / "journal.jsonl");
+  text.erase(text.rfind('\n') + 1);  // the line that is just being written, or torn
+  for (const auto& line : lines_of(text)) events.push_back(nlohmann::json::parse(line));
+  return events;
+}
+
+int count(const std::vector<nlohmann::json>& events, const std::string& kind) {
+  return static_cast<int>(std::count_if(events.begin(), events.end(),
+                                        [&](const auto& event) { return event["event"] == kind; }));
+}
+
+bool eventually(const std::function<bool()>& condition, double seconds) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+bool alive(int pid) {
+  const auto stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+  const auto state = stat.rfind(") ");
+  return state != std::string::npos && stat[state + 2] != 'Z';
+}
+
+}  // namespace evolve::test

@@ -1,0 +1,72 @@
+// Runs the real `evolve` as a process, and looks at what it leaves.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace evolve::test {
+
+/// How a program ended, and all that it printed.
+struct Ended {
+  /// The exit code, or 128 + the signal that killed it.
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+/// A running program in a process group of its own.
+class Process {
+ public:
+  /// `limit_file_bytes`: the largest file it may write (a full disk), 0 for none.
+  Process(const std::vector<std::string>& command, const std::filesystem::path& folder,
+          std::size_t limit_file_bytes = 0);
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  int pid() const { return pid_; }
+  void signal(int number) const;
+  /// Waits for its end; fails the test and kills it after `seconds`.
+  Ended wait(double seconds = 120);
+
+ private:
+  int pid_ = -1;
+  int out_ = -1, err_ = -1;
+};
+
+/// A temporary folder, gone at the end of the test.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Runs `evolve ARGUMENTS` in `folder` to its end.
+Ended evolve(const std::filesystem::path& folder, std::vector<std::string> arguments,
+             std::size_t limit_file_bytes = 0);
+/// The command line of `evolve ARGUMENTS`.
+std::vector<std::string> evolve_command(std::vector<std::string> arguments);
+/// The command of the fake trainer with these options, for --trainer-command.
+std::string fake_trainer(const std::string& options = "");
+
+std::string read_file(const std::filesystem::path& path);
+void write_file(const std::filesystem::path& path, const std::string& text);
+std::vector<std::string> lines_of(const std::string& text);
+/// The events of a run's journal.
+std::vector<nlohmann::json> journal(const std::filesystem::path& run);
+/// How many events of a kind a journal has.
+int count(const std::vector<nlohmann::json>& events, const std::string& kind);
+/// Waits until `condition` holds; false after `seconds`.
+bool eventually(const std::function<bool()>& condition, double seconds = 30);
+/// Whether a process of this id exists (and is no zombie).
+bool alive(int pid);
+
+}  // namespace evolve::test

@@ -1,0 +1,105 @@
+// Bad input: exit code 2 (or 1 where the run failed), one line that says where and what, and nothing lost.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// Expects that these arguments are refused with one line that has all of these parts, and no run directory.
+void expect_refusal(const Folder& folder, std::vector<std::string> arguments,
+                    const std::vector<std::string>& parts) {
+  arguments.insert(arguments.end(), {"--trainer-command", fake_trainer(), "--output", "run"});
+  const auto ended = evolve(folder.path(), arguments);
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(lines_of(ended.err).size(), 1u) << ended.err;
+  for (const auto& part : parts) EXPECT_THAT(ended.err, HasSubstr(part));
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+}
+
+TEST(Refusal, OfASpaceWithCrossedBounds) {
+  Folder folder;
+  write_file(folder / "space.yaml", "lr0: {low: 0.1, high: 0.5}\nhsv_h: [0.2, 0.1]\n");
+  expect_refusal(folder, {"--space", "space.yaml"}, {"space.yaml:2: ", "hsv_h"});
+}
+
+TEST(Refusal, OfAStartOutsideItsBounds) {
+  Folder folder;
+  write_file(folder / "space.yaml", "hsv_h: [0.0, 0.1]\n");
+  write_file(folder / "hyp.yaml", "# start\nhsv_h: 0.5\n");
+  expect_refusal(folder, {"--space", "space.yaml", "--hyp", "hyp.yaml"}, {"hyp.yaml:2: ", "hsv_h"});
+}
+
+TEST(Refusal, OfBrokenYaml) {
+  Folder folder;
+  write_file(folder / "hyp.yaml", "lr0: 0.01\nmomentum: [0.9\n");
+  expect_refusal(folder, {"--hyp", "hyp.yaml"}, {"hyp.yaml:"});
+}
+
+TEST(Refusal, OfAMissingFile) {
+  Folder folder;
+  expect_refusal(folder, {"--hyp", "nowhere.yaml"}, {"nowhere.yaml"});
+}
+
+TEST(Refusal, OfUnknownAndAbsentDevices) {
+  Folder folder;
+  expect_refusal(folder, {"--devices", "cpu:99999"}, {"cpu:99999", "cpu:0"});
+  expect_refusal(folder, {"--devices", "xpu:0"}, {"xpu:0", "cpu:0"});
+  expect_refusal(folder, {"--devices", "cpu:0,cpu:0"}, {"cpu:0"});
+  expect_refusal(folder, {"--devices", ""}, {"--devices"});
+}
+
+TEST(Refusal, OfNumbersThatMakeNoSense) {
+  Folder folder;
+  expect_refusal(folder, {"--population", "0"}, {"--population"});
+  expect_refusal(folder, {"--generations", "-3"}, {"--generations"});
+  expect_refusal(folder, {"--trials", "many"}, {"--trials"});
+  expect_refusal(folder, {"--lag", "0"}, {"--lag"});
+  expect_refusal(folder, {"--time-limit", "soon"}, {"--time-limit", "12h"});
+  expect_refusal(folder, {"--search", "magic"}, {"magic", "classic"});
+  expect_refusal(folder, {"--evolve-genes", "lr0,foo"}, {"foo"});
+  expect_refusal(folder, {"--fitness", "0.5*mAP51"}, {"mAP51"});
+  expect_refusal(folder, {"--no-such-option"}, {"--no-such-option"});
+}
+
+TEST(Refusal, OfATrainerThatIsNotThere) {
+  Folder folder;
+  const auto ended = evolve(folder.path(), {"--trainer-command", "/nowhere/trainer --fast", "--devices", "cpu:0",
+                                            "--output", "run"});
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("/nowhere/trainer"));
+}
+
+TEST(Refusal, OfAnOutputThatHasARunAlready) {
+  Folder folder;
+  const std::vector<std::string> arguments = {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                              "--trials", "2", "--output", "run"};
+  ASSERT_EQ(evolve(folder.path(), arguments).code, 0);
+  const auto journal_before = read_file(folder / "run/journal.jsonl");
+  const auto ended = evolve(folder.path(), arguments);
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("--resume"));
+  EXPECT_EQ(read_file(folder / "run/journal.jsonl"), journal_before);
+}
+
+TEST(Refusal, AFullDiskEndsTheRunWith1AndKeepsWhatWasFinished) {
+  Folder folder;
+  const auto full = evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials",
+                                           "200", "--population", "10", "--output", "run"},
+                           20000);
+  EXPECT_EQ(full.code, 1) << full.out;
+  EXPECT_THAT(full.err, HasSubstr("run/"));
+  const auto events = journal(folder / "run");
+  const int safe = count(events, "completed");
+  EXPECT_GT(safe, 0);
+  const auto ended = evolve(folder.path(), {"--resume", "run", "--trials", "40"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), std::max(40, safe));
+}
+
+}  // namespace
+}  // namespace evolve::test

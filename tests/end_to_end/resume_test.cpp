@@ -1,0 +1,179 @@
+// Kill it at any moment; go on as if nothing had happened.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<std::string> sorted_rows(const std::filesystem::path& run) {
+  auto rows = lines_of(read_file(run / "evolve.csv"));
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+std::set<int> pids(const std::filesystem::path& log) {
+  std::set<int> found;
+  for (const auto& line : lines_of(read_file(log))) found.insert(std::stoi(line));
+  return found;
+}
+
+TEST(Resume, ALaggedRunKilledAtRandomMomentsEndsWithTheRowsOfOneThatWasNot) {
+  Folder folder;
+  const auto log = folder / "log";
+  const std::vector<std::string> arguments = {
+      "--trainer-command", fake_trainer("--sleep 15 --log " + log.string()),
+      "--devices", "cpu:0,cpu:1", "--generations", "6", "--population", "10", "--lag", "4", "--output"};
+  auto whole = arguments;
+  whole.push_back("whole");
+  ASSERT_EQ(evolve(folder.path(), whole).code, 0);
+
+  auto killed = arguments;
+  killed.push_back("killed");
+  std::mt19937 random(20);
+  int kills = 0;
+  for (;;) {
+    Process process(evolve_command(killed), folder.path());
+    const auto before = journal(folder / "killed").size();
+    // Not before it is at work: some new line in the journal.
+    eventually([&] { return journal(folder / "killed").size() > before || !alive(process.pid()); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 120));
+    process.signal(SIGKILL);
+    const auto ended = process.wait();
+    if (ended.code == 0) break;
+    ASSERT_EQ(ended.code, 128 + SIGKILL) << ended.err;
+    ++kills;
+    ASSERT_LT(kills, 200);
+    killed = {"--resume", "killed"};
+  }
+  EXPECT_GE(kills, 3);
+  EXPECT_EQ(sorted_rows(folder / "killed"), sorted_rows(folder / "whole"));
+  EXPECT_TRUE(eventually([&] {
+    const auto all = pids(log);
+    return std::none_of(all.begin(), all.end(), alive);
+  })) << "a worker was left behind";
+}
+
+TEST(Resume, AnAsynchronousRunGoesOnWhereItStopped) {
+  Folder folder;
+  {
+    Process process(evolve_command({"--trainer-command", fake_trainer("--sleep 20"), "--devices", "cpu:0,cpu:1",
+                                    "--trials", "40", "--population", "10", "--output", "run"}),
+                    folder.path());
+    ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "completed") >= 15; }));
+    process.signal(SIGKILL);
+    process.wait();
+  }
+  const auto before = journal(folder / "run");
+  const auto ended = evolve(folder.path(), {"--resume", "run"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto after = journal(folder / "run");
+  ASSERT_EQ(count(after, "completed"), 40);
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), after.begin()));
+  std::set<int> trials;
+  for (const auto& event : after) {
+    if (event["event"] == "completed") EXPECT_TRUE(trials.insert(event["trial"]).second) << "trained twice";
+  }
+  EXPECT_EQ(lines_of(read_file(folder / "run/evolve.csv")).size(), 41u);
+}
+
+TEST(Resume, AFinishedRunSaysSoAndALargerOneIsExtended) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--generations", "2",
+                                   "--population", "5", "--output", "run"})
+                .code,
+            0);
+  const auto finished = evolve(folder.path(), {"--resume", "run"});
+  EXPECT_EQ(finished.code, 0);
+  EXPECT_THAT(finished.out, HasSubstr("finished"));
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 10);
+
+  const auto extended = evolve(folder.path(), {"--resume", "run", "--generations", "4"});
+  ASSERT_EQ(extended.code, 0) << extended.err;
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 20);
+  EXPECT_EQ(lines_of(read_file(folder / "run/evolve.csv")).size(), 21u);
+
+  const auto again = evolve(folder.path(), {"--resume", "run"});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 20);
+}
+
+TEST(Resume, WithoutAFolderTakesTheNewestRun) {
+  Folder folder;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials", "2"}).code,
+              0);
+  }
+  ASSERT_EQ(evolve(folder.path(), {"--resume", "--trials", "4"}).code, 0);
+  EXPECT_EQ(count(journal(folder / "runs/evolve/exp"), "completed"), 2);
+  EXPECT_EQ(count(journal(folder / "runs/evolve/exp2"), "completed"), 4);
+}
+
+TEST(Resume, ATornLastLineIsCutOffAndSaid) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials", "3",
+                                   "--output", "run"})
+                .code,
+            0);
+  const auto text = read_file(folder / "run/journal.jsonl");
+  write_file(folder / "run/journal.jsonl", text.substr(0, text.size() - 10));
+  const auto ended = evolve(folder.path(), {"--resume", "run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out + ended.err, HasSubstr("torn"));
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 3);
+}
+
+TEST(Resume, ADamagedMiddleIsRefusedWithItsLine) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials", "3",
+                                   "--output", "run"})
+                .code,
+            0);
+  auto lines = lines_of(read_file(folder / "run/journal.jsonl"));
+  lines[2] = lines[2].substr(0, lines[2].size() / 2);
+  std::string text;
+  for (const auto& line : lines) text += line + "\n";
+  write_file(folder / "run/journal.jsonl", text);
+  const auto ended = evolve(folder.path(), {"--resume", "run"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("journal.jsonl:3: "));
+  EXPECT_EQ(read_file(folder / "run/journal.jsonl"), text);
+}
+
+TEST(Resume, ASecondCoordinatorOnTheSameRunIsRefused) {
+  Folder folder;
+  Process process(evolve_command({"--trainer-command", fake_trainer("--sleep 50"), "--devices", "cpu:0", "--output",
+                                  "run"}),
+                  folder.path());
+  ASSERT_TRUE(eventually([&] { return !journal(folder / "run").empty(); }));
+  const auto second = evolve(folder.path(), {"--resume", "run"});
+  EXPECT_EQ(second.code, 2);
+  EXPECT_EQ(lines_of(second.err).size(), 1u) << second.err;
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait(10).code, 130);
+}
+
+TEST(Resume, RefusesAnotherValueForWhatTheRunIs) {
+  Folder folder;
+  const std::vector<std::string> arguments = {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                              "--trials", "2", "--seed", "3", "--output", "run"};
+  ASSERT_EQ(evolve(folder.path(), arguments).code, 0);
+  const auto ended = evolve(folder.path(), {"--resume", "run", "--seed", "4"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("--seed 4"));
+}
+
+}  // namespace
+}  // namespace evolve::test
