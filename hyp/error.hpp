@@ -15,7 +15,8 @@ struct Where {
 /// What went wrong, in one line that says where, what is wrong and what would be right.
 class Error : public std::runtime_error {
  public:
-  /// `input`: the arguments or an input file are wrong (exit code 2). `run`: the run failed (exit code 1).
+  /// `input`: the arguments or an input file are wrong (exit code 2). `run`: the run failed (exit
+  /// code 1).
   enum class Fault { input, run };
 
   Error(Fault fault, const std::string& line) : std::runtime_error(line), fault_(fault) {}

@@ -14,7 +14,8 @@ class Fitness {
   /// YOLOv5's fitness().
   static constexpr const char* standard = "0.1*mAP50 + 0.9*mAP50_95";
 
-  /// Throws `Error` when the expression cannot be parsed or names an unknown metric.
+  /// Operators and functions are muParser's. Throws `Error` when the expression cannot be parsed,
+  /// names an unknown metric or none at all.
   explicit Fitness(const std::string& expression = standard);
   ~Fitness();
   Fitness(Fitness&&) noexcept;

@@ -1,9 +1,9 @@
 // What a hyperparameter set is: the nouns that every other folder says.
 //
-// A `Space` lists the genes: name, kind, bounds, whether they evolve. An individual's `Genes` are one raw
-// value per evolved gene; `express()` turns them into the `Hyperparameters` that a trainer receives. A
-// `Trial` is one training of one set; it ends with one `Outcome`. `Metrics` are the seven numbers of a
-// finished training, and `Fitness` is the only place where they become one.
+// A `Space` lists the genes: name, kind, bounds, whether they evolve. An individual's `Genes` are
+// one raw value per evolved gene; `express()` turns them into the `Hyperparameters` that a trainer
+// receives. A `Trial` is one training of one set; it ends with one `Outcome`. `Metrics` are the
+// seven numbers of a finished training, and `Fitness` is the only place where they become one.
 #pragma once
 
 #include "hyp/error.hpp"
@@ -14,4 +14,6 @@
 #include "hyp/slot.hpp"
 #include "hyp/space.hpp"
 #include "hyp/space_file.hpp"
+#include "hyp/text_file.hpp"
 #include "hyp/trial.hpp"
+#include "hyp/yaml.hpp"

@@ -2,20 +2,43 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "hyp/error.hpp"
 #include "hyp/hyperparameters.hpp"
+#include "hyp/yaml.hpp"
 
 namespace evolve::hyp {
 
-/// Reads a hyp file in its order. A value is a number (YAML 1.1 or 1.2, so `1e-05` too) or a text (a
-/// choice). Throws `Error` with file and line for anything else: broken YAML, nesting, a duplicate name,
-/// NaN or infinity, an empty file.
-Hyperparameters read_hyp_file(const std::string& path);
+/// A hyperparameter set and where each of its values is written.
+struct HypFile {
+  std::string path;
+  Hyperparameters hyp = {};
+  /// One line number per entry of `hyp`.
+  std::vector<int> lines = {};
+
+  /// The place of `name`, or the file when it isn't there.
+  Where where(const std::string& name) const;
+};
+
+/// Reads a hyp file in its order. A value is a number (YAML 1.1 or 1.2, so `1e-05` too) or a text
+/// (a choice); for one of YOLOv5's 29 names it is a number unless a space says otherwise
+/// (`started_at`). Throws `Error` with file and line for anything else: broken YAML, nesting, a
+/// duplicate name, a name that can't be a column of evolve.csv, no value, NaN or infinity, an empty
+/// file.
+HypFile read_hyp_file(const std::string& path);
 
 /// The same from text; `path` is what errors say.
-Hyperparameters parse_hyp(const std::string& text, const std::string& path);
+HypFile parse_hyp(const std::string& text, const std::string& path);
+
+/// The same from a map inside a larger YAML file.
+HypFile hyp_from_yaml(const Yaml& node, const std::string& path);
 
 /// `name: value` lines that PyYAML reads back as the same numbers (`1.0e-05`).
 std::string hyp_lines(const Hyperparameters& hyp);
+
+/// Throws `Error` for a name that can't be a hyperparameter's: empty, or with a blank or one of , :
+/// / " '
+void check_name(const std::string& name, const Where& where);
 
 }  // namespace evolve::hyp

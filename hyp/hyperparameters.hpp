@@ -35,8 +35,8 @@ class Hyperparameters {
   std::vector<std::pair<std::string, Value>> entries_;
 };
 
-/// {"lr0": 0.01, "anchors": 3, "optimizer": "Adam"}: whole numbers are written as integers, so that a
-/// trainer in any language can count with them.
+/// {"lr0": 0.01, "anchors": 3, "optimizer": "Adam"}: whole numbers are written as integers, so that
+/// a trainer in any language can count with them.
 nlohmann::ordered_json to_json(const Hyperparameters& hyp);
 /// The inverse; throws nlohmann's exceptions when a value is neither a number nor a text.
 Hyperparameters hyperparameters_from_json(const nlohmann::ordered_json& json);

@@ -1,0 +1,89 @@
+#include "hyp/hyp_file.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <string_view>
+
+#include "hyp/number.hpp"
+#include "hyp/text_file.hpp"
+
+namespace evolve::hyp {
+
+namespace {
+
+Value value_of(const std::string& name, const Yaml& node, const std::string& path) {
+  const Where where{path, node.line};
+  const std::string example = "write one number, such as 0.01";
+  switch (node.kind) {
+    case Yaml::Kind::null:
+      throw bad_input(where, name + " has no value", example);
+    case Yaml::Kind::list:
+      throw bad_input(where, name + " is a list", example);
+    case Yaml::Kind::map:
+      throw bad_input(where, name + " is nested", example);
+    case Yaml::Kind::scalar:
+      break;
+  }
+  const auto number = yaml_number(node);
+  if (!number) return node.text;
+  if (!std::isfinite(*number)) throw bad_input(where, name + " is " + node.text, example);
+  return *number;
+}
+
+}  // namespace
+
+Where HypFile::where(const std::string& name) const {
+  std::size_t position = 0;
+  for (const auto& entry : hyp) {
+    if (entry.first == name) return {path, lines[position]};
+    ++position;
+  }
+  return {path};
+}
+
+HypFile read_hyp_file(const std::string& path) {
+  return parse_hyp(read_text_file(path), path);
+}
+
+HypFile parse_hyp(const std::string& text, const std::string& path) {
+  return hyp_from_yaml(parse_yaml(text, path), path);
+}
+
+HypFile hyp_from_yaml(const Yaml& node, const std::string& path) {
+  const std::string remedy = "write lines of name: number, such as lr0: 0.01";
+  if (node.kind != Yaml::Kind::map) {
+    throw bad_input({path, node.line}, "this is no list of hyperparameters", remedy);
+  }
+  if (node.keys.empty()) throw bad_input({path, node.line}, "there is no hyperparameter", remedy);
+  HypFile file{.path = path};
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    check_name(node.keys[i], {path, node.items[i].line});
+    file.hyp.set(node.keys[i], value_of(node.keys[i], node.items[i], path));
+    file.lines.push_back(node.items[i].line);
+  }
+  return file;
+}
+
+std::string hyp_lines(const Hyperparameters& hyp) {
+  std::string lines;
+  for (const auto& [name, value] : hyp) {
+    const double* number = std::get_if<double>(&value);
+    lines += yaml_text(name) + ": " +
+             (number ? yaml_float(*number) : yaml_text(std::get<std::string>(value))) + "\n";
+  }
+  return lines;
+}
+
+void check_name(const std::string& name, const Where& where) {
+  const auto is_forbidden = [](unsigned char c) {
+    return c <= ' ' || c == 0x7f ||
+           std::string_view(",:/\"'#").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (name.empty() || std::any_of(name.begin(), name.end(), is_forbidden)) {
+    throw bad_input(where, "'" + name + "' can't be the name of a hyperparameter",
+                    "use letters, digits, _ - and .");
+  }
+}
+
+}  // namespace evolve::hyp

@@ -1,0 +1,124 @@
+#include "hyp/space.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hyp/error.hpp"
+#include "hyp/number.hpp"
+
+namespace evolve::hyp {
+
+namespace {
+
+bool is_whole(const Gene& gene) {
+  return gene.kind != Gene::Kind::real;
+}
+
+/// Smallest and greatest value that the gene may take.
+double first(const Gene& gene) {
+  return is_whole(gene) ? std::ceil(gene.low) : gene.low;
+}
+double last(const Gene& gene) {
+  return is_whole(gene) ? std::floor(gene.high) : gene.high;
+}
+
+std::string listed(const Gene& gene) {
+  std::string names;
+  for (const auto& name : gene.choices) names += (names.empty() ? "" : ", ") + name;
+  return names;
+}
+
+/// The raw value of `gene` in a set: its number, the index of its choice, or its start.
+double raw_value(const Gene& gene, const Hyperparameters& hyp) {
+  const Value* value = hyp.find(gene.name);
+  if (!value) return gene.start;
+  if (gene.kind != Gene::Kind::categorical) return hyp.number(gene.name);
+  for (std::size_t i = 0; i < gene.choices.size(); ++i) {
+    if (choice(gene, i) == *value) return static_cast<double>(i);
+  }
+  const double* number = std::get_if<double>(value);
+  throw bad_argument(
+      gene.name + " is '" + (number ? shortest(*number) : std::get<std::string>(*value)) + "'",
+      "choose among " + listed(gene));
+}
+
+}  // namespace
+
+std::vector<std::size_t> Space::evolved() const {
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < genes.size(); ++i) {
+    if (genes[i].evolve) positions.push_back(i);
+  }
+  return positions;
+}
+
+const Gene* Space::find(const std::string& name) const {
+  const auto it =
+      std::find_if(genes.begin(), genes.end(), [&](const Gene& gene) { return gene.name == name; });
+  return it == genes.end() ? nullptr : &*it;
+}
+
+double to_unit(const Gene& gene, double value) {
+  const double low = first(gene), high = last(gene);
+  if (!(low < high)) return 0;
+  if (gene.scale == Gene::Scale::log) {
+    return (std::log(value) - std::log(low)) / (std::log(high) - std::log(low));
+  }
+  return (value - low) / (high - low);
+}
+
+double from_unit(const Gene& gene, double unit) {
+  const double low = first(gene), high = last(gene);
+  if (!(low < high)) return low;
+  unit = std::clamp(unit, 0.0, 1.0);
+  if (gene.scale == Gene::Scale::log) {
+    return nearest(gene, std::exp(std::log(low) + unit * (std::log(high) - std::log(low))));
+  }
+  if (is_whole(gene)) return std::min(low + std::floor(unit * (high - low + 1)), high);
+  return nearest(gene, low + unit * (high - low));
+}
+
+double nearest(const Gene& gene, double value) {
+  if (is_whole(gene)) value = std::round(value);
+  return std::clamp(value, first(gene), last(gene));
+}
+
+Value choice(const Gene& gene, std::size_t index) {
+  const std::string& text = gene.choices.at(index);
+  if (const auto number = parse_number(text); number && std::isfinite(*number)) return *number;
+  return text;
+}
+
+Hyperparameters express(const Space& space, const Genes& genes) {
+  Hyperparameters hyp;
+  std::size_t next = 0;
+  for (const Gene& gene : space.genes) {
+    const double raw = gene.evolve ? genes.at(next++) : gene.start;
+    if (gene.kind == Gene::Kind::categorical) {
+      hyp.set(gene.name, choice(gene, static_cast<std::size_t>(raw)));
+    } else {
+      hyp.set(gene.name, raw);
+    }
+  }
+  return hyp;
+}
+
+Genes genes_of(const Space& space, const Hyperparameters& hyp) {
+  Genes genes;
+  for (const Gene& gene : space.genes) {
+    if (gene.evolve) genes.push_back(nearest(gene, raw_value(gene, hyp)));
+  }
+  return genes;
+}
+
+std::vector<double> raw_values(const Space& space, const Hyperparameters& hyp) {
+  std::vector<double> values;
+  for (const Gene& gene : space.genes) values.push_back(raw_value(gene, hyp));
+  return values;
+}
+
+Hyperparameters start_of(const Space& space) {
+  return express(space, genes_of(space, {}));
+}
+
+}  // namespace evolve::hyp

@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "hyp/number.hpp"
+#include "hyp/space_file.hpp"
+
+namespace evolve::hyp {
+
+namespace {
+
+std::string text_of(const Value& value) {
+  const double* number = std::get_if<double>(&value);
+  return number ? shortest(*number) : std::get<std::string>(value);
+}
+
+double number_or_refusal(const std::string& name, const Value& value, const Where& where) {
+  if (const double* number = std::get_if<double>(&value)) return *number;
+  throw bad_input(where, name + " is '" + text_of(value) + "'", "write a number, such as 0.01");
+}
+
+/// `gene` started at a value of the hyp file.
+Gene started(Gene gene, const Value& value, const Where& where) {
+  if (gene.kind == Gene::Kind::categorical) {
+    try {
+      gene.start = raw_values({{gene}}, {{gene.name, value}}).front();
+    } catch (const Error& error) {
+      throw Error(error.fault(),
+                  where.file + ":" + std::to_string(where.line) + ": " + error.what());
+    }
+    return gene;
+  }
+  double start = number_or_refusal(gene.name, value, where);
+  if (gene.kind == Gene::Kind::integer) start = std::round(start);
+  if (start < gene.low || start > gene.high) {
+    throw bad_input(where,
+                    gene.name + " is " + text_of(value) + ", outside its bounds " +
+                        shortest(gene.low) + " to " + shortest(gene.high),
+                    "change it, or give it other bounds with --space");
+  }
+  gene.start = start;
+  return gene;
+}
+
+/// A name that only the hyp file has. A text stays a text, as the only choice.
+Gene fixed(const std::string& name, const Value& value, const Where& where) {
+  Gene gene{.name = name, .high = 0, .evolve = false};
+  const Gene* standard = default_space().find(name);
+  const bool is_text = std::holds_alternative<std::string>(value);
+  if (is_text && !standard) {
+    gene.kind = Gene::Kind::categorical;
+    gene.choices = {std::get<std::string>(value)};
+    return gene;
+  }
+  gene.start = number_or_refusal(name, value, where);
+  if (standard && standard->kind == Gene::Kind::integer) {
+    gene.kind = Gene::Kind::integer;
+    gene.start = std::round(gene.start);
+  }
+  gene.low = gene.high = gene.start;
+  return gene;
+}
+
+}  // namespace
+
+Space started_at(const Space& table, const HypFile& start) {
+  Space space;
+  std::size_t position = 0;
+  for (const auto& [name, value] : start.hyp) {
+    const Where where{start.path, start.lines[position++]};
+    const Gene* gene = table.find(name);
+    space.genes.push_back(gene ? started(*gene, value, where) : fixed(name, value, where));
+  }
+  for (const Gene& gene : table.genes) {
+    if (!start.hyp.find(gene.name)) space.genes.push_back(gene);
+  }
+  return space;
+}
+
+Space with_defaults(Space space) {
+  for (Gene gene : default_space().genes) {
+    if (space.find(gene.name)) continue;
+    gene.evolve = false;
+    space.genes.push_back(std::move(gene));
+  }
+  return space;
+}
+
+void select_evolved(Space& space, const std::string& names) {
+  const auto has_range = [](const Gene& gene) { return gene.low < gene.high; };
+  if (names == "all") {
+    for (Gene& gene : space.genes) gene.evolve = has_range(gene);
+    return;
+  }
+  for (Gene& gene : space.genes) gene.evolve = false;
+  std::istringstream list(names);
+  for (std::string name; std::getline(list, name, ',');) {
+    const auto gene = std::find_if(space.genes.begin(), space.genes.end(),
+                                   [&](const Gene& candidate) { return candidate.name == name; });
+    if (gene == space.genes.end()) {
+      std::string known;
+      for (const Gene& candidate : space.genes)
+        known += (known.empty() ? "" : ", ") + candidate.name;
+      throw bad_argument("--evolve-genes: there is no gene '" + name + "'",
+                         "choose among all, " + known);
+    }
+    if (!has_range(*gene)) {
+      throw bad_argument("--evolve-genes: " + name + " has no bounds", "give it some with --space");
+    }
+    gene->evolve = true;
+  }
+  if (space.evolved().empty())
+    throw bad_argument("--evolve-genes names no gene", "write all, or lr0,momentum");
+}
+
+}  // namespace evolve::hyp
