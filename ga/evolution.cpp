@@ -94,8 +94,7 @@ Evolution::State::State(hyp::Space space_, Settings settings_,
       genes(evolved_genes(space)),
       visited(genes),
       pool(settings.population) {
-  hyp::Genes start;
-  for (const hyp::Gene& gene : genes) start.push_back(hyp::nearest(gene, gene.start));
+  hyp::Genes start = hyp::genes_of(space, {});
   visited.insert(start);
   given.push_back(std::move(start));
   for (const hyp::Hyperparameters& hyp : initial) {

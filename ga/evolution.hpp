@@ -22,10 +22,10 @@ struct Settings {
   int population = 50;
   int generations = 300;
   /// Stop after this many trials, whatever the generations say.
-  std::optional<int> trials;
+  std::optional<int> trials = {};
   /// Breed trial k from the outcomes of the trials up to k - lag, exactly those. None: from
   /// everything told.
-  std::optional<int> lag;
+  std::optional<int> lag = {};
 };
 
 /// A steady-state genetic algorithm: every ask breeds one child from what is known at that moment,

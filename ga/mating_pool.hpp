@@ -11,7 +11,7 @@ namespace evolve::ga {
 /// An evaluated set. Its fitness is finite.
 struct Individual {
   int trial = 0;
-  hyp::Genes genes;
+  hyp::Genes genes = {};
   double fitness = 0;
   bool operator==(const Individual&) const = default;
 };

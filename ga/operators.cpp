@@ -17,7 +17,9 @@ using boost::random::uniform_real_distribution;
 
 // `value` moved by a share of its gene's range, on its scale; it may leave the bounds.
 double moved(const hyp::Gene& gene, double value, double step) {
-  if (gene.scale == hyp::Gene::Scale::log) return value * std::pow(gene.high / gene.low, step);
+  if (gene.scale == hyp::Gene::Scale::log) {
+    return value * std::exp(step * (std::log(gene.high) - std::log(gene.low)));
+  }
   return value + step * (gene.high - gene.low);
 }
 

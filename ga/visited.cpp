@@ -1,5 +1,6 @@
 #include "ga/visited.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -9,15 +10,24 @@
 namespace evolve::ga {
 namespace {
 
-double count_values(const hyp::Gene& gene) {
-  if (gene.low == gene.high) return 1;
-  if (gene.kind == hyp::Gene::Kind::real) return std::numeric_limits<double>::infinity();
-  return gene.high - gene.low + 1;
+// The least and the greatest value that a gene takes: an integer gene's bounds need not be whole.
+double least(const hyp::Gene& gene) {
+  return hyp::nearest(gene, gene.low);
+}
+double greatest(const hyp::Gene& gene) {
+  return hyp::nearest(gene, gene.high);
 }
 
 double count_sets(const std::vector<hyp::Gene>& space) {
   double count = 1;
-  for (const hyp::Gene& gene : space) count *= count_values(gene);
+  for (const hyp::Gene& gene : space) {
+    if (gene.kind != hyp::Gene::Kind::real) {
+      count =
+          std::min(count * (greatest(gene) - least(gene) + 1), std::numeric_limits<double>::max());
+    } else if (gene.low < gene.high) {
+      return std::numeric_limits<double>::infinity();
+    }
+  }
   return count;
 }
 
@@ -25,11 +35,11 @@ double count_sets(const std::vector<hyp::Gene>& space) {
 // set comes the first.
 void advance(const std::vector<hyp::Gene>& space, hyp::Genes& genes) {
   for (std::size_t i = space.size(); i-- > 0;) {
-    if (genes[i] < space[i].high) {
+    if (genes[i] < greatest(space[i])) {
       genes[i] += 1;
       return;
     }
-    genes[i] = space[i].low;
+    genes[i] = least(space[i]);
   }
 }
 
