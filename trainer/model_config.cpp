@@ -26,8 +26,12 @@ class Resolver {
     for (const int from : row.from) layer.from.push_back(absolute(from));
     const int repeats = depth(row.number);
     layer.modules = modules(layer, repeats);
-    config_.layers.push_back(std::move(layer));
     channels_.push_back(out_);
+    strides_.push_back(stride(layer));
+    if (row.module == "Detect") {
+      for (const int from : layer.from) config_.strides.push_back(strides_[from]);
+    }
+    config_.layers.push_back(std::move(layer));
   }
 
  private:
@@ -51,6 +55,27 @@ class Resolver {
   }
 
   int in(int layer) const { return layer < 0 ? picture_channels : channels_[layer]; }
+
+  /// Pixels per cell of the layer under way.
+  int stride(const LayerSpec& layer) const {
+    int stride = layer.from.front() < 0 ? 1 : strides_[layer.from.front()];
+    for (const ModuleSpec& module : layer.modules) {
+      if (const auto* conv = std::get_if<ConvSpec>(&module)) stride *= conv->stride;
+      const auto* upsample = std::get_if<UpsampleSpec>(&module);
+      if (upsample && stride % upsample->factor != 0) {
+        throw error("nn.Upsample makes pictures larger than they came", "choose a smaller factor");
+      }
+      if (upsample) stride /= upsample->factor;
+      if (!std::holds_alternative<ConcatSpec>(module)) continue;
+      for (const int from : layer.from) {
+        if (strides_[from] == stride) continue;
+        throw error("Concat takes maps of stride " + std::to_string(stride) + " and " +
+                        std::to_string(strides_[from]),
+                    "join layers of one size");
+      }
+    }
+    return stride;
+  }
 
   /// A width that already equals Detect's output is not scaled, as in YOLOv5.
   int width(int channels) const {
@@ -182,7 +207,8 @@ class Resolver {
   const ModelTable& table_;
   ModelConfig& config_;
   const TableRow* row_ = nullptr;
-  /// Output channels of the layers so far, and of the one under way.
+  /// Strides and output channels of the layers so far, and channels of the one under way.
+  std::vector<int> strides_;
   std::vector<int> channels_;
   int out_ = 0;
   int detect_channels_ = 0;
@@ -193,6 +219,21 @@ std::vector<float> placeholders(int count) {
   std::vector<float> anchors(2 * static_cast<std::size_t>(count));
   std::iota(anchors.begin(), anchors.end(), 0.F);
   return anchors;
+}
+
+float mean_area(const std::vector<float>& anchors) {
+  float sum = 0;
+  for (std::size_t i = 0; i + 1 < anchors.size(); i += 2) sum += anchors[i] * anchors[i + 1];
+  return sum / (static_cast<float>(anchors.size()) / 2);
+}
+
+/// Turns the levels' anchors round where they go down while the strides go up.
+void order_anchors(ModelConfig& config) {
+  const float growth = mean_area(config.anchors.back()) - mean_area(config.anchors.front());
+  const int step = config.strides.back() - config.strides.front();
+  if (growth * static_cast<float>(step) < 0) {
+    std::reverse(config.anchors.begin(), config.anchors.end());
+  }
 }
 
 }  // namespace
@@ -214,6 +255,7 @@ ModelConfig resolve(const ModelTable& table, std::optional<int> nc,
   }
   Resolver resolver(table, config);
   for (const TableRow& row : table.rows) resolver.add(row);
+  order_anchors(config);
   return config;
 }
 

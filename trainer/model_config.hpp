@@ -56,8 +56,11 @@ struct LayerSpec {
 /// A model that can be built. The last layer, and no other, is a Detect.
 struct ModelConfig {
   int nc = 80;
-  /// Pixels; per level, finest first, (width, height) pairs: as many as Detect has inputs.
+  /// Pixels; per level (width, height) pairs: as many as Detect has inputs. Their sizes go up where
+  /// the strides do, whatever the order in the table.
   std::vector<std::vector<float>> anchors;
+  /// Pixels per cell of each of Detect's inputs.
+  std::vector<int> strides;
   /// Whether the anchors are placeholders that must be found from the data.
   bool anchors_unknown = false;
   std::vector<LayerSpec> layers;

@@ -11,8 +11,11 @@ separate_arguments(evolve_torch_flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
 target_compile_options(evolve_torch INTERFACE ${evolve_torch_flags})
 
 evolve_library(trainer
+  blocks.cpp
+  detector.cpp
   model_config.cpp
   model_table.cpp
+  state.cpp
 )
 target_link_libraries(evolve_trainer
   PUBLIC evolve::hyp evolve::train_options

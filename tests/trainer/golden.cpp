@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <regex>
 #include <stdexcept>
 
 namespace evolve::test {
@@ -58,6 +59,16 @@ fs::path checkpoints_folder() {
 }
 fs::path data_folder() {
   return folder("EVOLVE_DATA", "data");
+}
+
+std::string table_path(const std::string& name) {
+  static const std::regex built_in("yolov5[nsmlxp]\\.yaml");
+  if (std::regex_match(name, built_in)) return name;
+  for (const fs::path& folder : {golden_folder(), checkpoints_folder()}) {
+    const fs::path file = folder.lexically_normal() / ".." / "cfg" / name;
+    if (fs::exists(file)) return file.lexically_normal();
+  }
+  return name;
 }
 
 const torch::Tensor& Golden::operator[](const std::string& tensor) const {

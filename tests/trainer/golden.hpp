@@ -16,6 +16,10 @@ std::filesystem::path golden_folder();
 std::filesystem::path checkpoints_folder();
 std::filesystem::path data_folder();
 
+/// What --cfg gets for a table that a case names: the name of a built-in one, else a file in cfg/
+/// beside the cases or the checkpoints.
+std::string table_path(const std::string& name);
+
 /// One case: a folder with scalars.json and, mostly, tensors.bin with its index.json.
 struct Golden {
   std::string name;
