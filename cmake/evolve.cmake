@@ -12,6 +12,7 @@ target_compile_options(evolve_warnings INTERFACE
 function(evolve_library name)
   add_library(evolve_${name} STATIC ${ARGN})
   add_library(evolve::${name} ALIAS evolve_${name})
+  target_compile_features(evolve_${name} PUBLIC cxx_std_20)
   target_include_directories(evolve_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/evolve>)
   target_link_libraries(evolve_${name} PRIVATE $<BUILD_INTERFACE:evolve_warnings>)

@@ -1,0 +1,10 @@
+# The libraries are static: whoever links them links what they stand on.
+include(CMakeFindDependencyMacro)
+find_dependency(nlohmann_json)
+find_dependency(yaml-cpp)
+find_dependency(fmt)
+find_dependency(Boost)
+find_dependency(PkgConfig)
+pkg_check_modules(muparser REQUIRED IMPORTED_TARGET muparser)
+
+include(${CMAKE_CURRENT_LIST_DIR}/evolve-targets.cmake)
