@@ -10,12 +10,15 @@
 
 namespace evolve::data {
 
-/// How a validation picture was letterboxed: what maps boxes back to the original picture.
+/// How a validation picture was letterboxed: what maps boxes back to the original picture. YOLOv5
+/// does so with one gain for both axes, that of the height: original = (letterboxed - pad) /
+/// ratio_h.
 struct LetterboxShape {
   int original_height = 0, original_width = 0;
-  /// Scale (height, width) and padding (left, top) in pixels of the letterboxed picture.
-  float ratio_h = 1, ratio_w = 1;
-  float pad_x = 0, pad_y = 0;
+  /// Size in the data set over original size.
+  double ratio_h = 1, ratio_w = 1;
+  /// Padding on the left and on top, in pixels of the letterboxed picture.
+  double pad_x = 0, pad_y = 0;
 };
 
 struct Batch {
@@ -26,18 +29,60 @@ struct Batch {
   std::vector<std::array<float, 6>> targets;
   /// One per picture; only filled for validation.
   std::vector<LetterboxShape> shapes;
+  /// Places in the data set, one per picture.
+  std::vector<int> pictures;
 };
 
-/// The order in which an epoch visits the pictures: a permutation that depends on (seed, epoch) only.
+/// Which pictures form a batch, and its size in pixels.
+struct BatchPlan {
+  std::vector<int> pictures;
+  int height = 0, width = 0;
+};
+
+/// Batches of pictures in the given order, all imgsz x imgsz; the last one may be smaller.
+std::vector<BatchPlan> square_batches(const Dataset& dataset, const std::vector<int>& order,
+                                      int batch_size);
+
+/// Batches of pictures sorted by aspect ratio (height / width; stable), each as narrow as its
+/// pictures allow: the longer side imgsz, both sides ceil(side / stride + pad) strides. YOLOv5's
+/// rect: pad 0.5 in validation, 0 in training.
+std::vector<BatchPlan> rect_batches(const Dataset& dataset, int batch_size, int stride, double pad);
+
+/// One epoch of augmented training.
+struct EpochPlan {
+  std::uint64_t seed = 0;
+  int epoch = 0;
+  Composition composition;
+  std::vector<BatchPlan> batches;
+};
+
+/// A random order of 0..pictures - 1 that depends on (seed, epoch) only.
 std::vector<int> epoch_order(int pictures, std::uint64_t seed, int epoch);
 
-/// Augmented training pictures. Each sample's draws depend on (seed, epoch, its place in `indices` of the
-/// epoch) only, so the batch is the same whatever the number of threads.
-Batch train_batch(const Dataset& dataset, const std::vector<int>& indices, int first_place,
-                  const Augmentation& augmentation, std::uint64_t seed, int epoch, int threads);
+/// As many pictures as there are weights, drawn with replacement in proportion to them:
+/// --image-weights.
+std::vector<int> weighted_order(const std::vector<double>& weights, std::uint64_t seed, int epoch);
 
-/// Letterboxed validation batches in YOLOv5's order and shapes: `rect` sorts by aspect ratio and pads each
-/// batch to its own multiple of `stride` with 0.5 stride to spare; square pads to imgsz.
-std::vector<Batch> validation_batches(const Dataset& dataset, int batch_size, int stride, bool rect);
+/// The plan of an epoch that visits `order` (of `epoch_order` or `weighted_order`) in squares of
+/// imgsz. Mosaics take their other pictures from the same ones.
+EpochPlan plan_epoch(const Dataset& dataset, std::vector<int> order, int batch_size,
+                     std::uint64_t seed, int epoch);
+
+/// The plan of an epoch of rectangular training: no mosaic, no shuffling.
+EpochPlan plan_rect_epoch(const Dataset& dataset, int batch_size, int stride, std::uint64_t seed,
+                          int epoch);
+
+/// Augmented training pictures: batch `index` of the plan. Each sample's draws depend on (seed,
+/// epoch, its place in the epoch) only, so that any thread may make any batch.
+Batch train_batch(const Dataset& dataset, const EpochPlan& plan, int index,
+                  const Augmentation& augmentation);
+
+/// Letterboxed validation pictures, never enlarged.
+Batch validation_batch(const Dataset& dataset, const BatchPlan& plan);
+
+/// All validation batches in YOLOv5's order and shapes: `rect_batches` with pad 0.5, or squares of
+/// imgsz.
+std::vector<Batch> validation_batches(const Dataset& dataset, int batch_size, int stride,
+                                      bool rect);
 
 }  // namespace evolve::data

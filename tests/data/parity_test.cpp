@@ -1,0 +1,282 @@
+// Augmentation and loading against numbers of YOLOv5 itself: pixels within 1, labels within 1e-4.
+#include <gtest/gtest.h>
+
+#include <opencv2/imgcodecs.hpp>
+
+#include "tests/data/golden.hpp"
+#include "tests/data/replay.hpp"
+#include "trainer/data/augment.hpp"
+#include "trainer/data/batch.hpp"
+#include "trainer/data/letterbox.hpp"
+#include "trainer/data/mosaic.hpp"
+#include "trainer/data/perspective.hpp"
+#include "trainer/data/pixels.hpp"
+
+namespace evolve::data {
+namespace {
+
+void expect_same_pixels(const cv::Mat& ours, const cv::Mat& theirs) {
+  ASSERT_EQ(ours.size(), theirs.size());
+  EXPECT_LE(cv::norm(ours, theirs, cv::NORM_INF), 1);
+}
+
+/// Rows of class and corners.
+void expect_same_boxes(const std::vector<Box>& ours, const Tensor& theirs, double tolerance) {
+  ASSERT_EQ(static_cast<int>(ours.size()), theirs.rows());
+  for (int i = 0; i < theirs.rows(); ++i) {
+    const Box& box = ours[static_cast<std::size_t>(i)];
+    EXPECT_EQ(box.cls, theirs.at(i, 0));
+    EXPECT_NEAR(box.x1, theirs.at(i, 1), tolerance);
+    EXPECT_NEAR(box.y1, theirs.at(i, 2), tolerance);
+    EXPECT_NEAR(box.x2, theirs.at(i, 3), tolerance);
+    EXPECT_NEAR(box.y2, theirs.at(i, 4), tolerance);
+  }
+}
+
+std::vector<Label> labels_of(const Tensor& tensor) {
+  std::vector<Label> labels;
+  for (int i = 0; i < tensor.rows(); ++i) {
+    labels.push_back({static_cast<int>(tensor.at(i, 0)), static_cast<float>(tensor.at(i, 1)),
+                      static_cast<float>(tensor.at(i, 2)), static_cast<float>(tensor.at(i, 3)),
+                      static_cast<float>(tensor.at(i, 4))});
+  }
+  return labels;
+}
+
+TEST(ParityAugment, LetterboxesLikeYolov5) {
+  GOLDENS_OR_SKIP(cases, "h_augment");
+  for (const Golden& golden : cases) {
+    for (const auto& item : golden.scalars.at("letterbox")) {
+      SCOPED_TRACE(golden.name + " " + item.at("output").get<std::string>());
+      // Padding to multiples of the stride ("auto") is padding to the shape that comes out.
+      const auto shape = item.at("out_shape").get<std::vector<int>>();
+      cv::Mat boxed;
+      const Letterbox box = letterbox(golden[item.at("input")].picture(), {shape[1], shape[0]},
+                                      item.at("scaleup"), boxed);
+      expect_same_pixels(boxed, golden[item.at("output")].picture());
+      EXPECT_DOUBLE_EQ(box.ratio, item.at("ratio_wh")[0].get<double>());
+      EXPECT_DOUBLE_EQ(box.pad_x, item.at("pad_wh")[0].get<double>());
+      EXPECT_DOUBLE_EQ(box.pad_y, item.at("pad_wh")[1].get<double>());
+    }
+  }
+}
+
+/// The eight draws of a perspective as recorded calls.
+Replay eight_draws(const std::vector<double>& values) {
+  nlohmann::json records;
+  for (const double value : values) records.push_back({"random.uniform", value});
+  return Replay(records);
+}
+
+TEST(ParityAugment, WarpsPicturesAndBoxesLikeYolov5) {
+  GOLDENS_OR_SKIP(cases, "h_augment");
+  for (const Golden& golden : cases) {
+    for (const auto& item : golden.scalars.at("perspective")) {
+      const std::string key = item.at("key");
+      SCOPED_TRACE(golden.name + " " + key);
+      const auto& params = item.at("params");
+      const Augmentation augmentation{.degrees = params.at("degrees"),
+                                      .translate = params.at("translate"),
+                                      .scale = params.at("scale"),
+                                      .shear = params.at("shear"),
+                                      .perspective = params.at("perspective")};
+      const cv::Mat in = golden[key + ".in"].picture();
+      const auto border = item.at("border").get<std::vector<int>>();
+      Replay draws = eight_draws(item.at("draws"));
+      const Warp drawn = draw_warp(augmentation, in.size(),
+                                   {in.cols + 2 * border[1], in.rows + 2 * border[0]}, draws);
+      EXPECT_TRUE(draws.finished());
+      for (int i = 0; i < 9 && !item.at("M").is_null(); ++i) {
+        EXPECT_NEAR(drawn.matrix.val[i], item.at("M")[i / 3][i % 3].get<double>(), 1e-9);
+      }
+
+      cv::Mat out;
+      warp(in, drawn, out);
+      expect_same_pixels(out, golden[key + ".out"].picture());
+
+      const Tensor& targets = golden[key + ".targets_in"];
+      Objects objects;
+      for (int i = 0; i < targets.rows(); ++i) {
+        objects.boxes.push_back(
+            {static_cast<int>(targets.at(i, 0)), static_cast<float>(targets.at(i, 1)),
+             static_cast<float>(targets.at(i, 2)), static_cast<float>(targets.at(i, 3)),
+             static_cast<float>(targets.at(i, 4))});
+        objects.outlines.emplace_back();
+      }
+      expect_same_boxes(warp(objects, drawn), golden[key + ".targets_out"], 1e-3);
+    }
+  }
+}
+
+TEST(ParityAugment, KeepsTheBoxesThatYolov5Keeps) {
+  GOLDENS_OR_SKIP(cases, "h_augment");
+  for (const Golden& golden : cases) {
+    const Tensor &before = golden["cand.b1"], &after = golden["cand.b2"];
+    for (const auto& [name, threshold] :
+         {std::pair{"cand.keep_area0.1", 0.1}, {"cand.keep_area0.01", 0.01}}) {
+      for (int i = 0; i < before.rows(); ++i) {
+        const cv::Vec4d a(before.at(i, 0), before.at(i, 1), before.at(i, 2), before.at(i, 3));
+        const cv::Vec4d b(after.at(i, 0), after.at(i, 1), after.at(i, 2), after.at(i, 3));
+        EXPECT_EQ(is_candidate(a, b, threshold),
+                  golden[name].bytes.at(static_cast<std::size_t>(i)) != 0)
+            << name << i;
+      }
+    }
+  }
+}
+
+TEST(ParityAugment, ScalesColoursLikeYolov5) {
+  GOLDENS_OR_SKIP(cases, "h_augment");
+  for (const Golden& golden : cases) {
+    for (const auto& item : golden.scalars.at("hsv")) {
+      const std::string key = item.at("key");
+      SCOPED_TRACE(golden.name + " " + key);
+      const auto factors = item.at("r").get<std::array<double, 3>>();
+      const cv::Mat tables = hsv_tables(factors);
+      for (int i = 0; i < 256; ++i) {
+        EXPECT_EQ(tables.at<cv::Vec3b>(i),
+                  cv::Vec3b(item.at("lut_hue")[i], item.at("lut_sat")[i], item.at("lut_val")[i]));
+      }
+      cv::Mat picture = golden[key + ".in"].picture(), scratch;
+      scale_hsv(picture, factors, scratch);
+      expect_same_pixels(picture, golden[key + ".out"].picture());
+    }
+  }
+}
+
+TEST(ParityAugment, PlacesMosaicTilesLikeYolov5) {
+  GOLDENS_OR_SKIP(cases, "h_augment");
+  for (const Golden& golden : cases) {
+    for (const auto& item : golden.scalars.at("mosaic_coords")) {
+      const std::string key = item.at("key");
+      SCOPED_TRACE(golden.name + " " + key);
+      Dataset dataset{{}, item.at("img_size"), {}};
+      const cv::Point centre(item.at("xc"), item.at("yc"));
+      for (const auto& entry : item.at("tiles")) {
+        const std::string number = std::to_string(entry.at("tile").get<int>());
+        Picture picture;
+        picture.pixels = golden["mosaic.tile" + number].picture();
+        picture.labels = labels_of(golden["mosaic.labels" + number]);
+        dataset.pictures.push_back(picture);
+
+        const Tile tile =
+            place_tile(entry.at("tile"), centre, picture.pixels.size(), 2 * dataset.imgsz);
+        const auto to = entry.at("dst_x1y1x2y2").get<std::array<int, 4>>();
+        const auto from = entry.at("src_x1y1x2y2").get<std::array<int, 4>>();
+        EXPECT_EQ(tile.canvas, cv::Rect(cv::Point(to[0], to[1]), cv::Point(to[2], to[3])));
+        EXPECT_EQ(tile.picture, cv::Rect(cv::Point(from[0], from[1]), cv::Point(from[2], from[3])));
+        EXPECT_EQ(tile.pad_x, entry.at("padw").get<int>());
+        EXPECT_EQ(tile.pad_y, entry.at("padh").get<int>());
+      }
+      cv::Mat canvas;
+      const Objects objects = assemble_mosaic(dataset, {0, 1, 2, 3}, centre, canvas);
+      expect_same_pixels(canvas, golden[key + ".canvas"].picture());
+      expect_same_boxes(objects.boxes, golden[key + ".labels_px_clipped"], 1e-4);
+    }
+  }
+}
+
+TEST(ParityAugment, ResizesPicturesLikeYolov5) {
+  GOLDENS_OR_SKIP(cases, "h_augment");
+  for (const Golden& golden : cases) {
+    for (const auto& item : golden.scalars.at("load_image")) {
+      const std::string input = item.at("input");
+      const bool training = item.at("augment").get<int>() != 0;
+      SCOPED_TRACE(golden.name + " " + input + (training ? " training" : " validation"));
+      const std::string output = input.substr(0, input.find('.')) + (training ? ".aug" : ".val");
+      expect_same_pixels(resized(golden[input].picture(), item.at("img_size"), training),
+                         golden[output].picture());
+    }
+  }
+}
+
+TEST(ParitySample, ReplaysWholeTrainingSamplesOfYolov5) {
+  GOLDENS_OR_SKIP(cases, "h_getitem");
+  for (const Golden& golden : cases) {
+    Dataset dataset;
+    for (int i = 0; golden.tensors.contains("img" + std::to_string(i)); ++i) {
+      Picture picture;
+      picture.pixels = golden["img" + std::to_string(i)].picture();
+      picture.labels = labels_of(golden["labels" + std::to_string(i)]);
+      dataset.pictures.push_back(picture);
+    }
+    for (const auto& item : golden.scalars.at("items")) {
+      const std::string key = item.at("key");
+      SCOPED_TRACE(golden.name + " " + key);
+      hyp::Hyperparameters hyp;
+      for (const auto& [name, value] : item.at("hyp").items()) hyp.set(name, value.get<double>());
+      dataset.imgsz = item.at("img_size");
+      Replay draws(item.at("draws"));
+      Sample sample;
+      make_sample(dataset, item.at("index"), {dataset.imgsz, dataset.imgsz}, {{}, true},
+                  augmentation_of(hyp), draws, sample);
+      EXPECT_TRUE(draws.finished());
+
+      const Tensor& pixels = golden[key + ".out"];
+      ASSERT_EQ(pixels.shape, (std::vector<int>{3, sample.pixels.rows, sample.pixels.cols}));
+      std::vector<std::uint8_t> planes(pixels.bytes.size());
+      write_planes(sample.pixels, planes.data());
+      EXPECT_LE(cv::norm(planes, pixels.bytes, cv::NORM_INF), 1);
+
+      const Tensor& labels = golden[key + ".labels_out"];
+      ASSERT_EQ(static_cast<int>(sample.labels.size()), labels.rows());
+      for (int i = 0; i < labels.rows(); ++i) {
+        const Label& label = sample.labels[static_cast<std::size_t>(i)];
+        EXPECT_EQ(label.cls, labels.at(i, 1));
+        EXPECT_NEAR(label.x, labels.at(i, 2), 1e-4);
+        EXPECT_NEAR(label.y, labels.at(i, 3), 1e-4);
+        EXPECT_NEAR(label.w, labels.at(i, 4), 1e-4);
+        EXPECT_NEAR(label.h, labels.at(i, 5), 1e-4);
+      }
+    }
+  }
+}
+
+cv::Mat patch_of(const nlohmann::json& rows) {
+  cv::Mat patch(static_cast<int>(rows.size()), static_cast<int>(rows[0].size()), CV_8UC3);
+  for (int y = 0; y < patch.rows; ++y) {
+    for (int x = 0; x < patch.cols; ++x) {
+      patch.at<cv::Vec3b>(y, x) = cv::Vec3b(rows[y][x][0], rows[y][x][1], rows[y][x][2]);
+    }
+  }
+  return patch;
+}
+
+/// The file of that name anywhere below EVOLVE_DATA.
+std::filesystem::path find_picture(const std::string& name) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(data_folder())) {
+    if (entry.path().filename() == name) return entry.path();
+  }
+  return {};
+}
+
+TEST(ParityJpeg, DecodesLikeYolov5) {
+  GOLDENS_OR_SKIP(cases, "h_jpeg");
+  if (!std::filesystem::is_directory(data_folder()))
+    GTEST_SKIP() << "no pictures in " << data_folder();
+  for (const Golden& golden : cases) {
+    for (const auto& [name, expected] : golden.scalars.at("images").items()) {
+      SCOPED_TRACE(name);
+      const auto file = find_picture(name);
+      ASSERT_FALSE(file.empty());
+      const auto shape = expected.at("shape").get<std::vector<int>>();
+      const DataConfig config{
+          .file = "", .names = {"a", "b", "c"}, .train = {file}, .val = {}, .test = {}};
+      const Dataset dataset = load(config, Split::train, {.imgsz = std::max(shape[0], shape[1])});
+      const cv::Mat& pixels = dataset.pictures.at(0).pixels;
+      ASSERT_EQ(pixels.size(), cv::Size(shape[1], shape[0]));
+
+      const cv::Scalar sum = cv::sum(pixels);
+      for (int i = 0; i < 3; ++i) {
+        EXPECT_NEAR(sum[i], expected.at("sum_bgr")[static_cast<std::size_t>(i)].get<double>(),
+                    0.01 * pixels.total());
+      }
+      expect_same_pixels(pixels(cv::Rect(0, 0, 4, 4)), patch_of(expected.at("patch_0_0_4x4_bgr")));
+      expect_same_pixels(pixels(cv::Rect(pixels.cols / 2, pixels.rows / 2, 4, 4)),
+                         patch_of(expected.at("patch_center")));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace evolve::data

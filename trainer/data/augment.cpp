@@ -1,0 +1,111 @@
+#include "trainer/data/augment.hpp"
+
+#include <algorithm>
+#include <opencv2/core.hpp>
+
+#include "trainer/data/boxes.hpp"
+#include "trainer/data/copy_paste.hpp"
+#include "trainer/data/letterbox.hpp"
+#include "trainer/data/mosaic.hpp"
+#include "trainer/data/perspective.hpp"
+#include "trainer/data/pixels.hpp"
+
+namespace evolve::data {
+namespace {
+
+/// A warped mosaic of imgsz x imgsz in `pixels`.
+std::vector<Box> mosaic(const Dataset& dataset, int index, const std::vector<int>& pool,
+                        const Augmentation& augmentation, Draws& draws, cv::Mat& canvas,
+                        cv::Mat& pixels) {
+  const double size = dataset.imgsz;
+  const int y = static_cast<int>(draws.uniform(size / 2, 2 * size - size / 2));
+  const int x = static_cast<int>(draws.uniform(size / 2, 2 * size - size / 2));
+  const std::array<int, 3> others = draws.choices3(pool);
+  std::array<int, 4> pictures = {index, others[0], others[1], others[2]};
+  draws.shuffle(pictures);
+
+  Objects objects = assemble_mosaic(dataset, pictures, {x, y}, canvas);
+  copy_paste(canvas, objects, augmentation.copy_paste, draws);
+  const Warp drawn = draw_warp(augmentation, canvas.size(), {dataset.imgsz, dataset.imgsz}, draws);
+  warp(canvas, drawn, pixels);
+  return warp(objects, drawn);
+}
+
+/// One warped picture of `shape` in `pixels`.
+std::vector<Box> single(const Picture& picture, cv::Size shape, const Augmentation& augmentation,
+                        Draws& draws, cv::Mat& canvas, cv::Mat& pixels) {
+  const Letterbox box = letterbox(picture.pixels, shape, true, canvas);
+  Objects objects;
+  for (const Label& label : picture.labels) {
+    objects.boxes.push_back(to_pixels(label, static_cast<float>(box.ratio * picture.pixels.cols),
+                                      static_cast<float>(box.ratio * picture.pixels.rows),
+                                      static_cast<float>(box.pad_x),
+                                      static_cast<float>(box.pad_y)));
+    objects.outlines.emplace_back();  // YOLOv5 warps boxes here even where there are outlines
+  }
+  const Warp drawn = draw_warp(augmentation, canvas.size(), shape, draws);
+  warp(canvas, drawn, pixels);
+  return warp(objects, drawn);
+}
+
+void jitter_colours(const Augmentation& augmentation, Draws& draws, cv::Mat& pixels,
+                    cv::Mat& scratch) {
+  if (augmentation.hsv_h == 0 && augmentation.hsv_s == 0 && augmentation.hsv_v == 0) return;
+  const std::array<double, 3> draw = draws.uniform3(-1, 1);
+  scale_hsv(pixels,
+            {draw[0] * augmentation.hsv_h + 1, draw[1] * augmentation.hsv_s + 1,
+             draw[2] * augmentation.hsv_v + 1},
+            scratch);
+}
+
+}  // namespace
+
+Augmentation augmentation_of(const hyp::Hyperparameters& hyp) {
+  return {.hsv_h = hyp.number("hsv_h"),
+          .hsv_s = hyp.number("hsv_s"),
+          .hsv_v = hyp.number("hsv_v"),
+          .degrees = hyp.number("degrees"),
+          .translate = hyp.number("translate"),
+          .scale = hyp.number("scale"),
+          .shear = hyp.number("shear"),
+          .perspective = hyp.number("perspective"),
+          .flipud = hyp.number("flipud"),
+          .fliplr = hyp.number("fliplr"),
+          .mosaic = hyp.number("mosaic"),
+          .mixup = hyp.number("mixup"),
+          .copy_paste = hyp.number("copy_paste")};
+}
+
+void make_sample(const Dataset& dataset, int index, cv::Size shape, const Composition& composition,
+                 const Augmentation& augmentation, Draws& draws, Sample& sample) {
+  std::vector<Box> boxes;
+  if (composition.mosaic && draws.random() < augmentation.mosaic) {
+    boxes =
+        mosaic(dataset, index, composition.pool, augmentation, draws, sample.canvas, sample.pixels);
+    if (draws.random() < augmentation.mixup) {
+      const auto more = mosaic(dataset, draws.choice(composition.pool), composition.pool,
+                               augmentation, draws, sample.canvas, sample.other);
+      blend(sample.pixels, sample.other, draws.beta(32, 32));
+      boxes.insert(boxes.end(), more.begin(), more.end());
+    }
+  } else {
+    boxes = single(dataset.pictures[static_cast<std::size_t>(index)], shape, augmentation, draws,
+                   sample.canvas, sample.pixels);
+  }
+
+  sample.labels.clear();
+  for (const Box& box : boxes) {
+    sample.labels.push_back(to_label(box, sample.pixels.cols, sample.pixels.rows));
+  }
+  jitter_colours(augmentation, draws, sample.pixels, sample.scratch);
+  if (draws.random() < augmentation.flipud) {
+    cv::flip(sample.pixels, sample.pixels, 0);
+    for (Label& label : sample.labels) label.y = 1 - label.y;
+  }
+  if (draws.random() < augmentation.fliplr) {
+    cv::flip(sample.pixels, sample.pixels, 1);
+    for (Label& label : sample.labels) label.x = 1 - label.x;
+  }
+}
+
+}  // namespace evolve::data

@@ -1,0 +1,174 @@
+#include "trainer/data/batch.hpp"
+
+#include <algorithm>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/uniform_01.hpp>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "trainer/data/boxes.hpp"
+#include "trainer/data/letterbox.hpp"
+#include "trainer/data/pixels.hpp"
+
+namespace evolve::data {
+namespace {
+
+std::vector<int> all_pictures(const Dataset& dataset) {
+  std::vector<int> order(dataset.pictures.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+const Picture& picture_at(const Dataset& dataset, int index) {
+  return dataset.pictures[static_cast<std::size_t>(index)];
+}
+
+/// Orders use a place that no sample has, so that their numbers are independent.
+boost::random::mt19937_64 order_engine(std::uint64_t seed, int epoch) {
+  return boost::random::mt19937_64(sample_seed(seed, epoch, -1));
+}
+
+/// Height over width, of the pictures as they were before resizing.
+double aspect_ratio(const Picture& picture) {
+  return static_cast<double>(picture.original_height) / picture.original_width;
+}
+
+int whole_strides(double side, int imgsz, int stride, double pad) {
+  return static_cast<int>(std::ceil(side * imgsz / stride + pad)) * stride;
+}
+
+Batch empty_batch(const BatchPlan& plan) {
+  Batch batch;
+  batch.size = static_cast<int>(plan.pictures.size());
+  batch.height = plan.height;
+  batch.width = plan.width;
+  batch.pixels.resize(plan.pictures.size() * 3 *
+                      static_cast<std::size_t>(plan.height * plan.width));
+  batch.pictures = plan.pictures;
+  return batch;
+}
+
+/// Puts picture `place` of the batch and its labels where they belong.
+void fill_place(Batch& batch, int place, const cv::Mat& pixels, const std::vector<Label>& labels) {
+  const std::size_t bytes = 3 * static_cast<std::size_t>(batch.height * batch.width);
+  write_planes(pixels, batch.pixels.data() + static_cast<std::size_t>(place) * bytes);
+  for (const Label& label : labels) {
+    batch.targets.push_back({static_cast<float>(place), static_cast<float>(label.cls), label.x,
+                             label.y, label.w, label.h});
+  }
+}
+
+}  // namespace
+
+std::vector<BatchPlan> square_batches(const Dataset& dataset, const std::vector<int>& order,
+                                      int batch_size) {
+  std::vector<BatchPlan> batches;
+  for (auto it = order.begin(); it != order.end();) {
+    const auto end = it + std::min<std::ptrdiff_t>(batch_size, order.end() - it);
+    batches.push_back({{it, end}, dataset.imgsz, dataset.imgsz});
+    it = end;
+  }
+  return batches;
+}
+
+std::vector<BatchPlan> rect_batches(const Dataset& dataset, int batch_size, int stride,
+                                    double pad) {
+  std::vector<int> order = all_pictures(dataset);
+  const auto ratio = [&](int i) { return aspect_ratio(picture_at(dataset, i)); };
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return ratio(a) < ratio(b); });
+  auto batches = square_batches(dataset, order, batch_size);
+  for (BatchPlan& batch : batches) {
+    const double least = ratio(batch.pictures.front()), greatest = ratio(batch.pictures.back());
+    const double height = greatest < 1 ? greatest : 1;
+    const double width = least > 1 ? 1 / least : 1;
+    batch.height = whole_strides(height, dataset.imgsz, stride, pad);
+    batch.width = whole_strides(width, dataset.imgsz, stride, pad);
+  }
+  return batches;
+}
+
+std::vector<int> epoch_order(int pictures, std::uint64_t seed, int epoch) {
+  std::vector<int> order(static_cast<std::size_t>(pictures));
+  std::iota(order.begin(), order.end(), 0);
+  auto engine = order_engine(seed, epoch);
+  for (int i = pictures - 1; i > 0; --i) {
+    const int other = boost::random::uniform_int_distribution<int>(0, i)(engine);
+    std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(other)]);
+  }
+  return order;
+}
+
+std::vector<int> weighted_order(const std::vector<double>& weights, std::uint64_t seed, int epoch) {
+  std::vector<double> sums(weights.size());
+  std::partial_sum(weights.begin(), weights.end(), sums.begin());
+  auto engine = order_engine(seed, epoch);
+  std::vector<int> order(weights.size());
+  for (int& index : order) {
+    const double place = boost::random::uniform_01<double>()(engine) * sums.back();
+    const auto found = std::upper_bound(sums.begin(), sums.end() - 1, place);
+    index = static_cast<int>(found - sums.begin());
+  }
+  return order;
+}
+
+EpochPlan plan_epoch(const Dataset& dataset, std::vector<int> order, int batch_size,
+                     std::uint64_t seed, int epoch) {
+  auto batches = square_batches(dataset, order, batch_size);
+  return {seed, epoch, {std::move(order), true}, std::move(batches)};
+}
+
+EpochPlan plan_rect_epoch(const Dataset& dataset, int batch_size, int stride, std::uint64_t seed,
+                          int epoch) {
+  return {
+      seed, epoch, {all_pictures(dataset), false}, rect_batches(dataset, batch_size, stride, 0)};
+}
+
+Batch train_batch(const Dataset& dataset, const EpochPlan& plan, int index,
+                  const Augmentation& augmentation) {
+  const BatchPlan& batch_plan = plan.batches[static_cast<std::size_t>(index)];
+  const int batch_size = static_cast<int>(plan.batches.front().pictures.size());
+  Batch batch = empty_batch(batch_plan);
+  Sample sample;
+  for (int i = 0; i < batch.size; ++i) {
+    const auto draws = seeded_draws(sample_seed(plan.seed, plan.epoch, index * batch_size + i));
+    make_sample(dataset, batch.pictures[static_cast<std::size_t>(i)], {batch.width, batch.height},
+                plan.composition, augmentation, *draws, sample);
+    fill_place(batch, i, sample.pixels, sample.labels);
+  }
+  return batch;
+}
+
+Batch validation_batch(const Dataset& dataset, const BatchPlan& plan) {
+  Batch batch = empty_batch(plan);
+  cv::Mat boxed;
+  for (int i = 0; i < batch.size; ++i) {
+    const Picture& picture = picture_at(dataset, batch.pictures[static_cast<std::size_t>(i)]);
+    const Letterbox box = letterbox(picture.pixels, {batch.width, batch.height}, false, boxed);
+    std::vector<Label> labels;
+    for (const Label& label : picture.labels) {
+      const Box pixels = to_pixels(label, static_cast<float>(box.ratio * picture.pixels.cols),
+                                   static_cast<float>(box.ratio * picture.pixels.rows),
+                                   static_cast<float>(box.pad_x), static_cast<float>(box.pad_y));
+      labels.push_back(to_label(pixels, batch.width, batch.height));
+    }
+    fill_place(batch, i, boxed, labels);
+    batch.shapes.push_back({picture.original_height, picture.original_width,
+                            static_cast<double>(picture.pixels.rows) / picture.original_height,
+                            static_cast<double>(picture.pixels.cols) / picture.original_width,
+                            box.pad_x, box.pad_y});
+  }
+  return batch;
+}
+
+std::vector<Batch> validation_batches(const Dataset& dataset, int batch_size, int stride,
+                                      bool rect) {
+  const auto plans = rect ? rect_batches(dataset, batch_size, stride, 0.5)
+                          : square_batches(dataset, all_pictures(dataset), batch_size);
+  std::vector<Batch> batches;
+  for (const BatchPlan& plan : plans) batches.push_back(validation_batch(dataset, plan));
+  return batches;
+}
+
+}  // namespace evolve::data

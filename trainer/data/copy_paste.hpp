@@ -1,0 +1,16 @@
+// Copy-paste: objects with outlines appear a second time, mirrored (arXiv:2012.07177).
+#pragma once
+
+#include <opencv2/core/mat.hpp>
+
+#include "trainer/data/boxes.hpp"
+#include "trainer/data/draws.hpp"
+
+namespace evolve::data {
+
+/// Mirrors a random share (0..1) of the objects that have an outline, pixels and box, to the other
+/// side of the picture, each unless it would hide 30 % or more of another object. Does nothing
+/// without outlines.
+void copy_paste(cv::Mat& picture, Objects& objects, double share, Draws& draws);
+
+}  // namespace evolve::data

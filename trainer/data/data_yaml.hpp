@@ -1,0 +1,40 @@
+// Data YAMLs: which pictures a data set has.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace evolve::data {
+
+enum class Split { train, val, test };
+
+/// "train", "val", "test".
+const std::string& name_of(Split split);
+
+/// What a data YAML says.
+struct DataConfig {
+  std::string file;
+  /// Drawn by the program, not read from files ("shapes").
+  bool embedded = false;
+  /// Class names; their number is the model's nc.
+  std::vector<std::string> names;
+  /// Files with pictures of each split, sorted. `test` may be empty.
+  std::vector<std::string> train, val, test;
+
+  const std::vector<std::string>& pictures(Split split) const {
+    return split == Split::train ? train : split == Split::val ? val : test;
+  }
+};
+
+/// Reads a data YAML as YOLOv5 does. `path` is relative to the file, else to the current folder;
+/// without it the splits are. A split is a folder (searched recursively), a text file with one
+/// picture per line, or a list of those. `names` is a list or a map from 0 to n - 1; `nc`, when
+/// present, must agree with it. "shapes" and "shapes-base" are the embedded data sets and read no
+/// file. Throws `Error` with file and line when the YAML is broken, or a split is missing, absent
+/// or without pictures.
+DataConfig read_data_yaml(const std::string& path);
+
+/// Where the labels of a picture are: the last "/images/" becomes "/labels/" and the ending ".txt".
+std::string label_file_of(const std::string& picture_file);
+
+}  // namespace evolve::data

@@ -1,0 +1,163 @@
+#include "trainer/data/label_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <tuple>
+
+#include "hyp/error.hpp"
+#include "trainer/data/data_yaml.hpp"
+
+namespace evolve::data {
+namespace {
+
+std::vector<std::string_view> columns_of(std::string_view line) {
+  constexpr std::string_view blanks = " \t\v\f\r";
+  std::vector<std::string_view> columns;
+  std::size_t end = 0;
+  while (true) {
+    const auto begin = line.find_first_not_of(blanks, end);
+    if (begin == std::string_view::npos) return columns;
+    end = std::min(line.find_first_of(blanks, begin), line.size());
+    columns.push_back(line.substr(begin, end - begin));
+  }
+}
+
+double number_of(std::string_view text, const Where& where) {
+  const std::string_view digits = text.substr(text.starts_with('+') ? 1 : 0);
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error == std::errc::result_out_of_range && end == digits.data() + digits.size()) return 0;
+  if (error != std::errc() || end != digits.data() + digits.size()) {
+    throw bad_input(where, fmt::format("'{}' is no number", text.substr(0, 40)),
+                    "write class and coordinates as numbers");
+  }
+  return value;
+}
+
+int class_of(std::string_view text, const Where& where, int classes, bool single_cls) {
+  const double value = number_of(text, where);
+  if (single_cls) return 0;
+  if (!(value >= 0 && value < classes) || value != static_cast<int>(value)) {
+    throw bad_input(where, fmt::format("'{}' is no class", text.substr(0, 40)),
+                    fmt::format("write an integer from 0 to {}", classes - 1));
+  }
+  return static_cast<int>(value);
+}
+
+float coordinate_of(std::string_view text, const Where& where) {
+  const double value = number_of(text, where);
+  if (!(value >= 0 && value <= 1)) {
+    throw bad_input(where, fmt::format("coordinate {} is outside 0..1", text.substr(0, 40)),
+                    "divide by the picture's width or height");
+  }
+  return static_cast<float>(value);
+}
+
+/// The box around an outline.
+Label box_around(int cls, const Segment& segment) {
+  const auto [left, right] = std::minmax_element(segment.begin(), segment.end(),
+                                                 [](auto& a, auto& b) { return a.x < b.x; });
+  const auto [top, bottom] = std::minmax_element(segment.begin(), segment.end(),
+                                                 [](auto& a, auto& b) { return a.y < b.y; });
+  return {cls, (left->x + right->x) / 2, (top->y + bottom->y) / 2, right->x - left->x,
+          bottom->y - top->y};
+}
+
+Segment rectangle_of(const Label& label) {
+  const float left = label.x - label.w / 2, right = label.x + label.w / 2;
+  const float top = label.y - label.h / 2, bottom = label.y + label.h / 2;
+  return {{left, top}, {right, top}, {right, bottom}, {left, bottom}};
+}
+
+/// Adds the object that one line describes; its outline is empty when the line is a box.
+void add_row(const std::vector<std::string_view>& columns, const Where& where, int classes,
+             bool single_cls, LabelFile& file) {
+  const auto count = columns.size();
+  if (count != 5 && (count < 7 || count % 2 == 0)) {
+    throw bad_input(
+        where, fmt::format("{} columns", count),
+        "write 'class x y width height', or 'class x1 y1 x2 y2 x3 y3 …' for an outline");
+  }
+  const int cls = class_of(columns[0], where, classes, single_cls);
+  Segment points;
+  for (std::size_t i = 1; i < count; i += 2) {
+    points.emplace_back(coordinate_of(columns[i], where), coordinate_of(columns[i + 1], where));
+  }
+  if (count == 5) {
+    file.labels.push_back({cls, points[0].x, points[0].y, points[1].x, points[1].y});
+    file.segments.emplace_back();
+  } else {
+    file.labels.push_back(box_around(cls, points));
+    file.segments.push_back(std::move(points));
+  }
+}
+
+/// Drops rows that occur twice. Only then are the others sorted: NumPy's unique does so.
+void drop_duplicates(LabelFile& file) {
+  std::vector<std::size_t> order(file.labels.size());
+  std::iota(order.begin(), order.end(), 0U);
+  const auto key = [&](std::size_t i) {
+    const Label& label = file.labels[i];
+    return std::tie(label.cls, label.x, label.y, label.w, label.h);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return key(a) < key(b); });
+  order.erase(
+      std::unique(order.begin(), order.end(), [&](auto a, auto b) { return key(a) == key(b); }),
+      order.end());
+  if (order.size() == file.labels.size()) return;
+
+  LabelFile kept{{}, {}, static_cast<int>(file.labels.size() - order.size())};
+  for (const std::size_t i : order) {
+    kept.labels.push_back(file.labels[i]);
+    kept.segments.push_back(std::move(file.segments[i]));
+  }
+  file = std::move(kept);
+}
+
+}  // namespace
+
+LabelFile parse_labels(std::string_view text, const std::string& file, int classes,
+                       bool single_cls) {
+  LabelFile result;
+  for (int line = 1; !text.empty(); ++line) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto columns = columns_of(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!columns.empty()) add_row(columns, {file, line}, classes, single_cls, result);
+  }
+  drop_duplicates(result);
+
+  const auto is_empty = [](const Segment& segment) { return segment.empty(); };
+  if (std::all_of(result.segments.begin(), result.segments.end(), is_empty)) {
+    result.segments.clear();
+  }
+  for (std::size_t i = 0; i < result.segments.size(); ++i) {
+    if (result.segments[i].empty()) result.segments[i] = rectangle_of(result.labels[i]);
+  }
+  return result;
+}
+
+LabelFile read_labels(const std::string& picture_file, int classes, bool single_cls) {
+  const std::string file = label_file_of(picture_file);
+  if (!std::filesystem::is_regular_file(file)) return {};
+  std::ifstream stream(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream) throw bad_input({file}, "cannot be read", "check its permissions");
+  return parse_labels(text, file, classes, single_cls);
+}
+
+std::string label_lines(const std::vector<Label>& labels) {
+  std::string lines;
+  for (const Label& label : labels) {
+    lines += fmt::format("{} {} {} {} {}\n", label.cls, label.x, label.y, label.w, label.h);
+  }
+  return lines;
+}
+
+}  // namespace evolve::data

@@ -1,0 +1,23 @@
+// Letterboxing: a picture scaled to fit and padded with grey.
+#pragma once
+
+#include <opencv2/core/mat.hpp>
+
+namespace evolve::data {
+
+/// The grey that fills what no picture covers.
+inline const cv::Scalar padding_grey(114, 114, 114);
+
+struct Letterbox {
+  /// Size in the result over size before.
+  double ratio = 1;
+  /// Padding on the left and on top, in pixels; an odd padding leaves a half, and the extra pixel
+  /// lies right or below.
+  double pad_x = 0, pad_y = 0;
+};
+
+/// Scales `in` to fit into `shape` (linear interpolation; up only with `scale_up`) and centres it
+/// on grey, as YOLOv5's letterbox without `auto` does. `out` must not be `in`.
+Letterbox letterbox(const cv::Mat& in, cv::Size shape, bool scale_up, cv::Mat& out);
+
+}  // namespace evolve::data

@@ -1,0 +1,55 @@
+#include "trainer/data/mosaic.hpp"
+
+#include <algorithm>
+
+#include "trainer/data/letterbox.hpp"
+
+namespace evolve::data {
+
+Tile place_tile(int tile, cv::Point centre, cv::Size picture, int canvas_size) {
+  const bool right = tile % 2 == 1, below = tile >= 2;
+  const int x1 = right ? centre.x : std::max(centre.x - picture.width, 0);
+  const int x2 = right ? std::min(centre.x + picture.width, canvas_size) : centre.x;
+  const int y1 = below ? centre.y : std::max(centre.y - picture.height, 0);
+  const int y2 = below ? std::min(centre.y + picture.height, canvas_size) : centre.y;
+  const cv::Rect canvas(x1, y1, x2 - x1, y2 - y1);
+  const cv::Point corner(right ? 0 : picture.width - canvas.width,
+                         below ? 0 : picture.height - canvas.height);
+  return {canvas, cv::Rect(corner, canvas.size()), x1 - corner.x, y1 - corner.y};
+}
+
+Objects assemble_mosaic(const Dataset& dataset, const std::array<int, 4>& pictures,
+                        cv::Point centre, cv::Mat& canvas) {
+  const int size = 2 * dataset.imgsz;
+  const auto last = static_cast<float>(size);
+  canvas.create(size, size, CV_8UC3);
+  canvas.setTo(padding_grey);
+  Objects objects;
+  for (int i = 0; i < 4; ++i) {
+    const Picture& picture =
+        dataset.pictures[static_cast<std::size_t>(pictures[static_cast<std::size_t>(i)])];
+    const cv::Size picture_size = picture.pixels.size();
+    const Tile tile = place_tile(i, centre, picture_size, size);
+    picture.pixels(tile.picture).copyTo(canvas(tile.canvas));
+
+    const auto width = static_cast<float>(picture_size.width),
+               height = static_cast<float>(picture_size.height);
+    const auto pad_x = static_cast<float>(tile.pad_x), pad_y = static_cast<float>(tile.pad_y);
+    for (std::size_t k = 0; k < picture.labels.size(); ++k) {
+      Box box = to_pixels(picture.labels[k], width, height, pad_x, pad_y);
+      for (float* corner : {&box.x1, &box.y1, &box.x2, &box.y2})
+        *corner = std::clamp(*corner, 0.0F, last);
+      Segment outline;
+      if (!picture.segments.empty())
+        outline = to_pixels(picture.segments[k], width, height, pad_x, pad_y);
+      for (cv::Point2f& point : outline) {
+        point = {std::clamp(point.x, 0.0F, last), std::clamp(point.y, 0.0F, last)};
+      }
+      objects.boxes.push_back(box);
+      objects.outlines.push_back(std::move(outline));
+    }
+  }
+  return objects;
+}
+
+}  // namespace evolve::data

@@ -1,0 +1,22 @@
+// Picture files: what can be known without decoding them.
+#pragma once
+
+#include <string>
+
+namespace evolve::data {
+
+struct PictureSize {
+  int width = 0, height = 0;
+};
+
+/// Whether the name ends like a picture that YOLOv5 takes (bmp dng jpeg jpg mpo pfm png tif tiff
+/// webp, any case).
+bool is_picture_name(const std::string& file);
+
+/// Reads the header and the end of a JPEG, PNG, BMP, WebP or TIFF file (told by content, not by
+/// name) and returns its size, before any EXIF rotation. Anything else is decoded to see whether
+/// OpenCV can. Throws `Error` that names the file when it is absent, no picture, truncated, or
+/// smaller than 10 pixels.
+PictureSize look_at_picture(const std::string& file);
+
+}  // namespace evolve::data
