@@ -1,6 +1,7 @@
 #include "ga/classic.hpp"
 
 #include <boost/random/uniform_01.hpp>
+#include <utility>
 #include <vector>
 
 #include "ga/operators.hpp"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -23,21 +25,19 @@ struct Record {
   std::optional<double> fitness;
 };
 
+void require_one(const std::string& option, int value) {
+  if (value >= 1) return;
+  throw bad_argument(option + " " + std::to_string(value) + ": too few", "write 1 or more");
+}
+
 void check_bounds(int generations, std::optional<int> trials) {
-  const auto check = [](const std::string& option, int value) {
-    if (value < 1)
-      throw bad_argument(option + " " + std::to_string(value) + ": too few", "write 1 or more");
-  };
-  check("--generations", generations);
-  if (trials) check("--trials", *trials);
+  require_one("--generations", generations);
+  if (trials) require_one("--trials", *trials);
 }
 
 void check(const Settings& settings) {
   check_bounds(settings.generations, settings.trials);
-  if (settings.population < 1) {
-    throw bad_argument("--population " + std::to_string(settings.population) + ": too few",
-                       "write 1 or more");
-  }
+  require_one("--population", settings.population);
   if (settings.lag && *settings.lag < 1) {
     throw bad_argument(
         "--lag " + std::to_string(*settings.lag) + ": a trial cannot know its own outcome",
@@ -76,7 +76,7 @@ struct Evolution::State {
   State(hyp::Space space_, Settings settings_, const std::vector<hyp::Hyperparameters>& initial);
 
   int planned() const;
-  /// Share of the run that is behind trial `number`, in [0, 1).
+  /// Share of the run that is behind trial `number`, in [0, 1].
   double progress(int number) const;
   /// Lets the pool know all that trial `number` may know; false when some of that has not ended
   /// yet.
@@ -111,7 +111,8 @@ int Evolution::State::planned() const {
 }
 
 double Evolution::State::progress(int number) const {
-  return static_cast<double>(number / settings.population) / settings.generations;
+  const int generation = number / settings.population;
+  return std::min(1.0, static_cast<double>(generation) / settings.generations);
 }
 
 bool Evolution::State::pool_outcomes_for(int number) {

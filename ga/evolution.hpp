@@ -21,7 +21,8 @@ struct Settings {
   /// parents.
   int population = 50;
   int generations = 300;
-  /// Stop after this many trials, whatever the generations say.
+  /// Stop after this many trials, whatever the generations say. The schedules run over the
+  /// generations all the same: a short run had better explore than settle early.
   std::optional<int> trials = {};
   /// Breed trial k from the outcomes of the trials up to k - lag, exactly those. None: from
   /// everything told.

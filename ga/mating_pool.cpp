@@ -1,6 +1,8 @@
 #include "ga/mating_pool.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <utility>
 
 #include "ga/schedule.hpp"
