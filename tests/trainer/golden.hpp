@@ -1,5 +1,4 @@
-// Reference numbers made by YOLOv5 itself, for the parity tests. They live outside the repository;
-// the folders are EVOLVE_GOLDEN, EVOLVE_CHECKPOINTS and EVOLVE_DATA, read when a test runs.
+// The reference numbers as torch tensors.
 #pragma once
 
 #include <torch/types.h>
@@ -10,17 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/golden.hpp"
+
 namespace evolve::test {
 
-std::filesystem::path golden_folder();
-std::filesystem::path checkpoints_folder();
-std::filesystem::path data_folder();
-
-/// What --cfg gets for a table that a case names: the name of a built-in one, else a file in cfg/
-/// beside the cases or the checkpoints.
-std::string table_path(const std::string& name);
-
-/// One case: a folder with scalars.json and, mostly, tensors.bin with its index.json.
+/// One case, see `Case`.
 struct Golden {
   std::string name;
   nlohmann::json scalars;
