@@ -1,8 +1,10 @@
 // The worker processes of a run: one per slot, alive across trials, replaced after any failure.
+//
+// messages.hpp is what is said, process.hpp a child process that talks in lines, worker.hpp one
+// process with its trial and its time limits; the set below is what the coordinator sees.
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -24,8 +26,10 @@ struct WorkerSettings {
   nlohmann::ordered_json options = nlohmann::ordered_json::object();
   /// The run directory; trials/000017/ is made in it and its log written.
   std::string directory;
+  /// The longest that a trial may take in all.
   std::optional<std::chrono::seconds> trial_timeout;
-  /// The longest silence of a worker at work.
+  /// The longest silence of a worker at work; any message counts as a sign of life, its log does
+  /// not.
   std::chrono::seconds hang_timeout{600};
   /// The only judge of a result.
   std::function<double(const hyp::Metrics&)> fitness;
@@ -35,28 +39,39 @@ struct WorkerSettings {
 struct Progress {
   int trial = 0;
   std::string device;
+  /// The last one that ended; 0 before the first.
   int epoch = 0;
   int epochs = 0;
   hyp::Metrics metrics;
 };
 
+/// Belongs to the main thread: workers die with the thread that started them. While it lives,
+/// SIGINT and SIGTERM end wait_some() instead of the process, and SIGPIPE is ignored.
 class WorkerSet {
  public:
   explicit WorkerSet(WorkerSettings settings);
-  /// Ends every worker and its process group: asks, waits briefly, kills.
+  /// Ends every worker and its process group: asks (a worker at work by SIGTERM), waits for two
+  /// seconds at most (one, when interrupted), then terminates, then kills. A further SIGINT or
+  /// SIGTERM kills at once.
   ~WorkerSet();
 
-  /// Hands a trial to the slot's worker, which is started first if there is none. The lease comes back
-  /// to its pool when the trial's outcome is returned by wait_some().
+  /// Hands a trial to the slot's worker, which is started first if there is none. The lease comes
+  /// back to its pool when wait_some() returns the trial's outcome. A command that cannot be
+  /// executed is an `Error` as long as no worker ever could be started; later it is the failure of
+  /// the trial.
   void start(const hyp::Trial& trial, int attempt, hyp::Lease lease);
 
-  /// Waits until at least one trial has ended and returns all that have, in the order in which they ended;
-  /// an empty vector after `patience` without one. Nothing: interrupted by SIGINT or SIGTERM (see signal()).
+  /// Waits until at least one trial has ended and returns all that have, in the order in which they
+  /// ended; an empty vector after `patience` without one. Nothing: interrupted by SIGINT or SIGTERM
+  /// (see signal()), and no outcome is left to return.
+  ///
+  /// A Failed outcome has `final` as it is by default, and comes when the worker and its
+  /// descendants are gone. Throws `Error` when a log cannot be written.
   std::optional<std::vector<hyp::Outcome>> wait_some(std::chrono::milliseconds patience);
 
-  /// Number of trials under way.
+  /// Number of trials handed over whose outcome has not been returned.
   int busy() const;
-  /// Progress of each trial under way, by slot.
+  /// Progress of each trial under way, in the order in which their workers were started.
   std::vector<Progress> progress() const;
   /// The signal that interrupted, or 0.
   int signal() const;
