@@ -13,9 +13,11 @@ target_compile_options(evolve_torch INTERFACE ${evolve_torch_flags})
 evolve_library(trainer
   blocks.cpp
   detector.cpp
+  loss.cpp
   model_config.cpp
   model_table.cpp
   state.cpp
+  targets.cpp
 )
 target_link_libraries(evolve_trainer
   PUBLIC evolve::hyp evolve::train_options

@@ -1,0 +1,258 @@
+#include "trainer/loss.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "tests/trainer/formula.hpp"
+#include "tests/trainer/golden.hpp"
+#include "trainer/detector.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+using test::Golden;
+using test::relative_error;
+
+constexpr double tolerance = 1e-5;
+
+std::vector<Target> targets_of(const torch::Tensor& rows) {
+  std::vector<Target> targets;
+  const auto values = rows.accessor<float, 2>();
+  for (std::int64_t i = 0; i < values.size(0); ++i) {
+    Target& target = targets.emplace_back();
+    for (int j = 0; j < 6; ++j) target[static_cast<std::size_t>(j)] = values[i][j];
+  }
+  return targets;
+}
+
+/// A case's hyperparameters are scaled already.
+LossOptions options_of(const nlohmann::json& hyp) {
+  return {.box = hyp["box"],
+          .cls = hyp["cls"],
+          .obj = hyp["obj"],
+          .cls_pw = hyp["cls_pw"],
+          .obj_pw = hyp["obj_pw"],
+          .anchor_t = hyp["anchor_t"],
+          .fl_gamma = hyp["fl_gamma"],
+          .label_smoothing = hyp.value("label_smoothing", 0.0)};
+}
+
+void expect_items(const LossValue& loss, const nlohmann::json& expected) {
+  const std::vector<std::string> names{"lbox", "lobj", "lcls"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double value = expected[names[i]];
+    EXPECT_NEAR(loss.items[static_cast<std::int64_t>(i)].item<double>(), value,
+                tolerance * std::abs(value))
+        << names[i];
+  }
+  const double total = expected["total"];
+  EXPECT_NEAR(loss.total.item<double>(), total, tolerance * total);
+}
+
+void expect_variant(const Golden& golden, const std::string& name, const nlohmann::json& variant) {
+  SCOPED_TRACE(golden.name + " " + name);
+  const std::string stem = name.substr(0, name.rfind('_'));
+  const bool one_class = stem == "nc1";
+  auto targets = targets_of(golden["targets"]);
+  if (name.ends_with("_empty")) targets.clear();
+  std::vector<torch::Tensor> maps;
+  for (int level = 0; golden.tensors.contains("pred" + std::to_string(level)); ++level) {
+    auto map = golden["pred" + std::to_string(level)];
+    if (one_class) map = map.slice(4, 0, 6);
+    maps.push_back(map.clone().requires_grad_());
+  }
+  if (one_class) {
+    for (Target& target : targets) target[1] = 0;
+  }
+  const Loss loss(options_of(variant["hyp"]), golden["anchors_grid"]);
+  const LossValue value = loss(maps, targets);
+  expect_items(value, variant);
+  value.total.backward();
+  for (std::size_t level = 0; level < maps.size(); ++level) {
+    const auto& gradient = maps[level].grad();
+    const double norm = variant["grad_norm"][level];
+    EXPECT_NEAR(gradient.norm().item<double>(), norm, tolerance * norm);
+    const auto expected = golden.tensors.find(stem + ".grad" + std::to_string(level));
+    if (expected == golden.tensors.end() || targets.empty()) continue;
+    EXPECT_LT(relative_error(gradient, expected->second), tolerance) << level;
+  }
+}
+
+TEST(ParityLoss, ValuesAndGradientsAreYolov5s) {
+  GOLDENS_OR_SKIP(cases, "b_loss");
+  for (const Golden& golden : cases) {
+    for (const auto& [name, variant] : golden.scalars["variants"].items()) {
+      expect_variant(golden, name, variant);
+    }
+  }
+}
+
+std::vector<std::array<float, 2>> anchors_of(const torch::Tensor& level) {
+  std::vector<std::array<float, 2>> anchors;
+  for (std::int64_t a = 0; a < level.size(0); ++a) {
+    anchors.push_back({level[a][0].item<float>(), level[a][1].item<float>()});
+  }
+  return anchors;
+}
+
+void expect_matches(const Golden& golden, const std::string& prefix,
+                    const std::vector<Match>& matches) {
+  const auto& classes = golden[prefix + "tcls"];
+  const auto& boxes = golden[prefix + "tbox"];
+  const auto& places = golden[prefix + "b_a_gj_gi"];
+  ASSERT_EQ(static_cast<std::int64_t>(matches.size()), classes.size(0));
+  for (std::int64_t i = 0; i < classes.size(0); ++i) {
+    const Match& m = matches[static_cast<std::size_t>(i)];
+    EXPECT_EQ(m.cls, classes[i].item<std::int64_t>());
+    EXPECT_EQ((std::array{m.picture, m.anchor, m.y, m.x}),
+              (std::array{places[0][i].item<std::int64_t>(), places[1][i].item<std::int64_t>(),
+                          places[2][i].item<std::int64_t>(), places[3][i].item<std::int64_t>()}));
+    for (std::int64_t j = 0; j < 4; ++j) {
+      EXPECT_FLOAT_EQ(m.box[static_cast<std::size_t>(j)], boxes[i][j].item<float>());
+    }
+  }
+}
+
+TEST(ParityLoss, MatchesAreYolov5sInItsOrder) {
+  GOLDENS_OR_SKIP(cases, "b_loss");
+  int compared = 0;
+  for (const Golden& golden : cases) {
+    const auto targets = targets_of(golden["targets"]);
+    for (const auto& [name, variant] : golden.scalars["variants"].items()) {
+      if (!name.ends_with("_full")) continue;
+      const std::string stem = name.substr(0, name.rfind('_'));
+      for (int level = 0; level < golden["anchors_grid"].size(0); ++level) {
+        const std::string prefix = stem + ".l" + std::to_string(level) + ".";
+        if (!golden.tensors.contains(prefix + "tcls")) continue;
+        SCOPED_TRACE(golden.name + " " + prefix);
+        const auto& map = golden["pred" + std::to_string(level)];
+        expect_matches(golden, prefix,
+                       assign(targets, anchors_of(golden["anchors_grid"][level]),
+                              {map.size(2), map.size(3)}, variant["hyp"]["anchor_t"]));
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 0);
+}
+
+TEST(ParityLoss, CompleteIouAndItsGradientAreYolov5s) {
+  GOLDENS_OR_SKIP(cases, "b_loss");
+  for (const Golden& golden : cases) {
+    SCOPED_TRACE(golden.name);
+    const auto boxes = golden["ciou.b1"].clone().requires_grad_();
+    const auto iou = complete_iou(boxes, golden["ciou.b2"]);
+    EXPECT_LT(relative_error(iou, golden["ciou.val"]), tolerance);
+    iou.sum().backward();
+    EXPECT_LT(relative_error(boxes.grad(), golden["ciou.grad_b1"]), tolerance);
+  }
+}
+
+/// "formula weights yolov5p nc3 seed 1011 (see …)"
+Detector formula_model(const std::string& text) {
+  std::istringstream words(text);
+  std::string word, table, classes, seed;
+  words >> word >> word >> table >> classes >> word >> seed;
+  Detector detector = test::make(table + ".yaml", std::stoi(classes.substr(2)));
+  test::set_formula_weights(detector, std::stoull(seed));
+  return detector;
+}
+
+TEST(ParityLoss, ReachesEveryWeightAsInYolov5) {
+  GOLDENS_OR_SKIP(cases, "b_backprop");
+  for (const Golden& golden : cases) {
+    SCOPED_TRACE(golden.name);
+    Detector detector = formula_model(golden.scalars["weights"]);
+    const Loss loss(options_of(golden.scalars["hyp"]), detector.anchors());
+    const auto value = loss(detector.forward(golden["x"]), targets_of(golden["targets"]));
+    expect_items(value, golden.scalars);
+    value.total.backward();
+    const auto parameters = detector.named_parameters();
+    for (const auto& [name, norm] : golden.scalars["grad_norm"].items()) {
+      EXPECT_NEAR(parameters[name].grad().norm().item<double>(), norm.get<double>(),
+                  2e-5 * norm.get<double>())
+          << name;
+    }
+    for (const auto& [name, gradient] : golden.tensors) {
+      if (!name.starts_with("grad.")) continue;
+      EXPECT_LT(relative_error(parameters[name.substr(5)].grad(), gradient), tolerance) << name;
+    }
+  }
+}
+
+/// Maps of zeros for one picture, one anchor of 2 x 2 cells per level.
+std::vector<torch::Tensor> flat_maps(std::int64_t outputs) {
+  std::vector<torch::Tensor> maps;
+  for (const std::int64_t n : {4, 2, 1}) {
+    maps.push_back(torch::zeros({1, 1, n, n, outputs}).requires_grad_());
+  }
+  return maps;
+}
+
+TEST(Loss, IsPureObjectnessWithoutObjects) {
+  const Loss loss({.box = 1, .cls = 1, .obj = 1}, torch::full({3, 1, 2}, 2.F));
+  const auto value = loss(flat_maps(7), {});
+  EXPECT_FLOAT_EQ(value.items[0].item<float>(), 0);
+  EXPECT_NEAR(value.items[1].item<double>(), std::log(2.0) * 5.4, 1e-6);  // balance 4 + 1 + 0.4
+  EXPECT_FLOAT_EQ(value.items[2].item<float>(), 0);
+  EXPECT_NEAR(value.total.item<double>(), std::log(2.0) * 5.4, 1e-6);
+}
+
+TEST(Loss, AveragesClassesOverTheMatchesOfALevelAndAddsTheLevels) {
+  // 0.5 x 0.5 of the picture is 2, 1 and 0.5 cells: within the factor 4 of every level's anchor of
+  // 2 cells but the last, where it is exactly 4.
+  const Loss loss({.box = 1, .cls = 1, .obj = 1}, torch::full({3, 1, 2}, 2.F));
+  const auto value = loss(flat_maps(7), {{0, 1, 1.5F / 4, 1.5F / 4, 0.5F, 0.5F}});
+  EXPECT_NEAR(value.items[2].item<double>(), 2 * std::log(2.0), 1e-6);
+}
+
+TEST(Loss, AsksForThePredictedBoxsIouAsObjectness) {
+  // At zero a map predicts its anchor in the middle of the cell: exactly this object in level 0.
+  const Loss loss({.box = 0, .cls = 0, .obj = 1}, torch::full({3, 1, 2}, 2.F));
+  auto maps = flat_maps(6);
+  loss(maps, {{0, 0, 1.5F / 4, 1.5F / 4, 0.5F, 0.5F}}).total.backward();
+  EXPECT_NEAR(maps[0].grad()[0][0][1][1][4].item<double>(), (0.5 - 1) * 4 / 16, 1e-6);
+  EXPECT_NEAR(maps[0].grad()[0][0][0][0][4].item<double>(), 0.5 * 4 / 16, 1e-6);
+}
+
+TEST(Loss, LetsTheLastObjectOfACellDecideItsObjectness) {
+  const Loss loss({.box = 0, .cls = 0, .obj = 1}, torch::full({3, 1, 2}, 2.F));
+  const Target exact{0, 0, 1.5F / 4, 1.5F / 4, 0.5F, 0.5F};
+  const Target poor{0, 0, 1.5F / 4, 1.5F / 4, 0.9F, 0.2F};
+  const auto gradient = [&](const std::vector<Target>& targets) {
+    auto maps = flat_maps(6);
+    loss(maps, targets).total.backward();
+    return maps[0].grad()[0][0][1][1][4].item<float>();
+  };
+  EXPECT_FLOAT_EQ(gradient({poor, exact}), gradient({exact}));
+  EXPECT_FLOAT_EQ(gradient({exact, poor}), gradient({poor}));
+  EXPECT_NE(gradient({exact}), gradient({poor}));
+}
+
+TEST(Loss, ScalesItsGainsToClassesLevelsAndPictures) {
+  const auto config = resolve(read_model_table("yolov5p.yaml"), 3);
+  const hyp::Hyperparameters hyp{{"box", 0.05},   {"cls", 0.5},      {"cls_pw", 1.0},  {"obj", 1.0},
+                                 {"obj_pw", 1.0}, {"anchor_t", 4.0}, {"fl_gamma", 0.0}};
+  const LossOptions options = loss_options(hyp, config, 64, 0.1);
+  EXPECT_DOUBLE_EQ(options.box, 0.05);
+  EXPECT_DOUBLE_EQ(options.cls, 0.5 * 3 / 80);
+  EXPECT_DOUBLE_EQ(options.obj, 0.01);
+  EXPECT_DOUBLE_EQ(options.label_smoothing, 0.1);
+}
+
+TEST(CompleteIou, OfABoxWithItselfIsOne) {
+  const auto box = torch::tensor({{3.F, 4.F, 2.F, 5.F}});
+  EXPECT_NEAR(complete_iou(box, box).item<double>(), 1, 1e-6);
+}
+
+TEST(CompleteIou, PunishesDistanceBeyondOverlap) {
+  const auto a = torch::tensor({{0.F, 0.F, 2.F, 2.F}});
+  const auto b = torch::tensor({{4.F, 0.F, 2.F, 2.F}});
+  EXPECT_NEAR(complete_iou(a, b).item<double>(), -16.0 / 40, 1e-6);
+}
+
+}  // namespace
+}  // namespace evolve::trainer
