@@ -37,14 +37,14 @@ struct Trial {
   /// From 0; the start hyp is trial 0.
   int number = 0;
   int generation = 0;
-  Hyperparameters hyp;
+  Hyperparameters hyp = {};
   /// Depends on the run's seed and the trial's number only.
   std::uint64_t seed = 0;
 };
 
 /// Trained to its last epoch.
 struct Completed {
-  Metrics metrics;
+  Metrics metrics = {};
   double fitness = 0;
   bool operator==(const Completed&) const = default;
 };
@@ -52,7 +52,7 @@ struct Completed {
 /// Stopped early at a rung.
 struct Stopped {
   int epoch = 0;
-  Metrics metrics;
+  Metrics metrics = {};
   double fitness = 0;
   bool operator==(const Stopped&) const = default;
 };
@@ -65,9 +65,9 @@ FailureKind failure_kind(const std::string& name);
 /// Did not train to an end. Never a fitness, never the best.
 struct Failed {
   FailureKind kind = FailureKind::other;
-  std::string message;
+  std::string message = {};
   /// The trial's log, relative to the run directory.
-  std::string log;
+  std::string log = {};
   /// No further attempt follows.
   bool final = true;
   bool operator==(const Failed&) const = default;
@@ -77,11 +77,11 @@ struct Failed {
 struct Outcome {
   int trial = 0;
   /// Name of the slot that trained it: "cpu:0".
-  std::string device;
+  std::string device = {};
   /// From 1.
   int attempt = 1;
   double seconds = 0;
-  std::variant<Completed, Stopped, Failed> result;
+  std::variant<Completed, Stopped, Failed> result = {};
 };
 
 }  // namespace evolve::hyp

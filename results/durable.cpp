@@ -1,0 +1,68 @@
+#include "results/durable.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace evolve::results {
+
+namespace fs = std::filesystem;
+
+FileDescriptor::~FileDescriptor() {
+  if (number_ >= 0) ::close(number_);
+}
+
+FileDescriptor::FileDescriptor(FileDescriptor&& other) noexcept
+    : number_(std::exchange(other.number_, -1)) {}
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+int write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(descriptor, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return 0;
+}
+
+Error write_failed(const fs::path& file, int error) {
+  const auto folder = file.parent_path().string();
+  return run_failed(
+      file.string() + ": cannot write (" + std::strerror(error) + ")",
+      "all finished trials are safe: mend the disk, then go on with evolve --resume " +
+          (folder.empty() ? "." : folder));
+}
+
+void write_atomically(const fs::path& file, std::string_view text) {
+  fs::path temporary = file;
+  temporary += ".tmp";
+  int error = 0;
+  {
+    const FileDescriptor descriptor(
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (!descriptor.is_open()) throw write_failed(file, errno);
+    error = write_all(descriptor.number(), text);
+    if (!error && ::fsync(descriptor.number()) != 0) error = errno;
+  }
+  if (!error && ::rename(temporary.c_str(), file.c_str()) != 0) error = errno;
+  if (!error) return;
+  ::unlink(temporary.c_str());
+  throw write_failed(file, error);
+}
+
+void sync_folder(const fs::path& folder) {
+  const FileDescriptor descriptor(
+      ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // Some file systems can't; then there is nothing more to do.
+  if (descriptor.is_open()) ::fsync(descriptor.number());
+}
+
+}  // namespace evolve::results

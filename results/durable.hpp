@@ -1,0 +1,40 @@
+// Writing so that a kill or a power cut leaves either the old or the new.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "hyp/error.hpp"
+
+namespace evolve::results {
+
+/// An open file, closed at the end of its life.
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int number = -1) : number_(number) {}
+  ~FileDescriptor();
+  FileDescriptor(FileDescriptor&& other) noexcept;
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+
+  int number() const { return number_; }
+  bool is_open() const { return number_ >= 0; }
+
+ private:
+  int number_;
+};
+
+/// Writes all of `text`, however many calls that takes. Returns 0, or the errno that stopped it.
+int write_all(int descriptor, std::string_view text);
+
+/// A run that cannot write `file`: "run/evolve.csv: cannot write (No space left on device); …".
+Error write_failed(const std::filesystem::path& file, int error);
+
+/// Replaces the content of `file`: a temporary beside it, fsync, rename. Throws `Error`
+/// (`Fault::run`) when that fails; the file then has its old content.
+void write_atomically(const std::filesystem::path& file, std::string_view text);
+
+/// Makes the names in a folder durable, as fsync on a file does its content.
+void sync_folder(const std::filesystem::path& folder);
+
+}  // namespace evolve::results

@@ -1,0 +1,42 @@
+// What the journal records, as values and as JSON. The keys are a contract with scripts that read
+// it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <variant>
+
+#include "hyp/trial.hpp"
+
+namespace evolve::results {
+
+/// An attempt at a trial began.
+struct Started {
+  int trial = 0;
+  int generation = 0;
+  hyp::Hyperparameters hyp = {};
+  /// Name of the slot: "cpu:0".
+  std::string device = {};
+  /// From 1.
+  int attempt = 1;
+
+  bool operator==(const Started&) const = default;
+};
+
+/// An event of a name that this version doesn't know.
+struct Other {
+  nlohmann::ordered_json json;
+};
+
+/// Anything after the first line.
+using Event = std::variant<Started, hyp::Outcome, Other>;
+
+/// {"event":"started","trial":17,"generation":1,"hyp":{…},"device":"cpu:0","attempt":1}
+nlohmann::ordered_json to_json(const Started& started);
+/// {"event":"completed" | "stopped" | "failed", "trial":17, …}. A fitness that isn't finite becomes
+/// null.
+nlohmann::ordered_json to_json(const hyp::Outcome& outcome);
+/// The inverse of both. Throws std::exception that says which key is missing or wrong.
+Event event_from_json(const nlohmann::ordered_json& json);
+
+}  // namespace evolve::results

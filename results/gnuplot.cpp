@@ -1,0 +1,106 @@
+#include "results/gnuplot.hpp"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "hyp/error.hpp"
+#include "results/durable.hpp"
+
+namespace evolve::results {
+
+namespace {
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// An unnamed temporary file. Unlike pipes, files can't fill up while both sides wait.
+File temporary() {
+  File file(std::tmpfile(), &std::fclose);
+  if (!file)
+    throw run_failed(std::string("no temporary file: ") + std::strerror(errno), "set TMPDIR");
+  return file;
+}
+
+std::string content(std::FILE* file) {
+  std::rewind(file);
+  std::string text;
+  std::array<char, 65536> chunk{};
+  while (const auto count = std::fread(chunk.data(), 1, chunk.size(), file)) {
+    text.append(chunk.data(), count);
+  }
+  return text;
+}
+
+/// Runs gnuplot on these three streams; returns its wait status, or the negative errno when it
+/// can't start.
+int run(std::FILE* input, std::FILE* output, std::FILE* complaints) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ::fileno(input), 0);
+  posix_spawn_file_actions_adddup2(&actions, ::fileno(output), 1);
+  posix_spawn_file_actions_adddup2(&actions, ::fileno(complaints), 2);
+  std::string name = "gnuplot", defaults = "--default-settings";
+  char* arguments[] = {name.data(), defaults.data(), nullptr};
+  pid_t child = 0;
+  const int error = ::posix_spawnp(&child, name.c_str(), &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error) return -error;
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return -errno;
+  }
+  return status;
+}
+
+/// The line of gnuplot's complaints that says most.
+std::string complaint(const std::string& text) {
+  const auto hint = text.find(": ");  // "line 12: undefined function"
+  const auto begin = hint == std::string::npos ? 0 : hint + 2;
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+}  // namespace
+
+void run_gnuplot(const std::string& script, const std::filesystem::path& image) {
+  const File input = temporary(), output = temporary(), complaints = temporary();
+  std::fwrite(script.data(), 1, script.size(), input.get());
+  std::fflush(input.get());
+  std::rewind(input.get());
+  if (std::ferror(input.get())) throw write_failed(image, errno);
+
+  const int status = run(input.get(), output.get(), complaints.get());
+  if (status == -ENOENT) {
+    throw run_failed(image.string() + ": gnuplot is not installed",
+                     "install it (Debian: apt install gnuplot-nox), then draw with evolve plot");
+  }
+  if (status < 0) throw run_failed("gnuplot: " + std::string(std::strerror(-status)), "try again");
+  const std::string picture = content(output.get());
+  if (status != 0 || picture.empty()) {
+    throw run_failed(
+        image.string() + ": gnuplot failed (" + complaint(content(complaints.get())) + ")",
+        "evolve.csv is whole: draw again with evolve plot");
+  }
+  write_atomically(image, picture);
+}
+
+std::string gnuplot_quoted(const std::string& text) {
+  // Between single quotes only these end the string or the line; doubled quotes confuse
+  // gnuplot 5.4.
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      quoted += "’";
+    } else {
+      quoted += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+    }
+  }
+  return quoted + "'";
+}
+
+}  // namespace evolve::results

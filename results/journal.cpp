@@ -1,0 +1,161 @@
+#include "results/journal.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <limits>
+
+#include "hyp/text_file.hpp"
+
+namespace evolve::results {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int version = 1;
+
+/// Opens `file` for this process alone.
+FileDescriptor open_locked(const fs::path& file, int flags) {
+  FileDescriptor descriptor(::open(file.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | flags, 0666));
+  if (!descriptor.is_open()) {
+    throw bad_input({file.string()}, std::strerror(errno), "check the folder and its permissions");
+  }
+  if (::flock(descriptor.number(), LOCK_EX | LOCK_NB) == 0) return descriptor;
+  if (errno == EWOULDBLOCK) {
+    throw bad_input({file.string()}, "another evolve is at work on this run",
+                    "wait until it ends, or choose another folder");
+  }
+  throw bad_input({file.string()}, std::string("cannot lock (") + std::strerror(errno) + ")",
+                  "choose a folder on another disk");
+}
+
+std::string read_all(const fs::path& file) {
+  return hyp::read_text_file(file.string(), std::numeric_limits<std::size_t>::max());
+}
+
+void check_run(const Json& json, const Where& where) {
+  const auto refuse = [&](const std::string& what) {
+    return bad_input(where, what, "name the folder of a run, or start a new one");
+  };
+  if (!json.is_object() || json.value("event", Json()) != "run") {
+    throw refuse("the first line is no run event");
+  }
+  const Json number = json.value("version", Json());
+  if (number != version) {
+    throw refuse("this journal has version " + number.dump() + ", this evolve knows version 1");
+  }
+}
+
+Event read_event(const Json& json, const Where& where) {
+  try {
+    return event_from_json(json);
+  } catch (const std::exception& error) {
+    throw bad_input(where, error.what(), "restore the journal from a copy, or start a new run");
+  }
+}
+
+/// A journal's text, read.
+struct Parsed {
+  History history;
+  /// Bytes up to the end of the last whole line.
+  std::size_t size = 0;
+};
+
+Parsed parse(const std::string& text, const fs::path& file) {
+  Parsed parsed;
+  for (int line = 1; parsed.size < text.size(); ++line) {
+    const Where where{file.string(), line};
+    const auto end = text.find('\n', parsed.size);
+    const bool is_last = end == std::string::npos || end + 1 == text.size();
+    const char* const first = text.data() + parsed.size;
+    const Json json = end == std::string::npos
+                          ? Json(Json::value_t::discarded)
+                          : Json::parse(first, text.data() + end, nullptr, false);
+    if (json.is_discarded()) {
+      if (!is_last) {
+        throw bad_input(where, "this line is damaged",
+                        "restore the journal from a copy, or start a new run");
+      }
+      parsed.history.warning =
+          file.string() + ":" + std::to_string(line) + ": the last line is torn and was left out";
+      break;
+    }
+    if (line == 1) {
+      check_run(json, where);
+      parsed.history.run = json;
+    } else {
+      parsed.history.events.push_back(read_event(json, where));
+    }
+    parsed.size = end + 1;
+  }
+  if (parsed.size == 0) {
+    throw bad_input({file.string()}, "this journal holds no run", "start a new run");
+  }
+  return parsed;
+}
+
+}  // namespace
+
+History read_journal(const fs::path& file) {
+  return parse(read_all(file), file).history;
+}
+
+Journal Journal::create(const fs::path& file, const Json& settings) {
+  FileDescriptor descriptor = open_locked(file, O_CREAT);
+  // A run whose very first line was torn never began.
+  if (read_all(file).find('\n') != std::string::npos) {
+    const auto folder = file.parent_path().string();
+    throw bad_input({folder}, "this folder holds a run already",
+                    "go on with it (--resume " + folder + ") or choose another folder");
+  }
+  if (::ftruncate(descriptor.number(), 0) != 0) throw write_failed(file, errno);
+  Journal journal(file, std::move(descriptor), 0);
+  Json line = {{"event", "run"}, {"version", version}};
+  line.update(settings);
+  journal.append(line);
+  journal.commit();
+  sync_folder(file.parent_path());
+  return journal;
+}
+
+std::pair<Journal, History> Journal::resume(const fs::path& file) {
+  FileDescriptor descriptor = open_locked(file, 0);
+  Parsed parsed = parse(read_all(file), file);
+  if (!parsed.history.warning.empty() &&
+      ::ftruncate(descriptor.number(), static_cast<off_t>(parsed.size)) != 0) {
+    throw write_failed(file, errno);
+  }
+  return {Journal(file, std::move(descriptor), parsed.size), std::move(parsed.history)};
+}
+
+void Journal::append(const Json& event) {
+  // A message may hold any bytes; the journal is UTF-8.
+  group_ += event.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void Journal::append(const Event& event) {
+  if (const auto* started = std::get_if<Started>(&event)) return append(to_json(*started));
+  if (const auto* outcome = std::get_if<hyp::Outcome>(&event)) return append(to_json(*outcome));
+  append(std::get<Other>(event).json);
+}
+
+void Journal::commit() {
+  if (group_.empty()) return;
+  int error = write_all(descriptor_.number(), group_);
+  if (!error && ::fdatasync(descriptor_.number()) != 0) error = errno;
+  if (error) {
+    // Nothing half: should this fail too, a reader cuts the torn line off.
+    if (::ftruncate(descriptor_.number(), static_cast<off_t>(size_)) != 0) errno = 0;
+    throw write_failed(file_, error);
+  }
+  size_ += group_.size();
+  group_.clear();
+}
+
+}  // namespace evolve::results

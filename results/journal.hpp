@@ -1,0 +1,65 @@
+// The durable state of a run: append-only JSON lines with one writer.
+//
+// The first line is the "run" event; what follows is `Event`s in the order in which they happened.
+// A line counts once its newline is on the disk. A power cut can tear the last group of lines: a
+// torn last line is cut off. Anything else that doesn't read is damage, and refused: guessing would
+// silently lose trials. (A database would bring its own locks and recovery; a run writes a few
+// lines a second at most.)
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/durable.hpp"
+#include "results/event.hpp"
+
+namespace evolve::results {
+
+/// What a journal says.
+struct History {
+  /// The first line: settings, space, start.
+  nlohmann::ordered_json run;
+  std::vector<Event> events;
+  /// When the last line was torn: the sentence for the user. Else empty.
+  std::string warning;
+};
+
+/// Reads a journal, perhaps one that is being written. Throws `Error` with the line for damage, an
+/// empty file, or a first line that is no run of version 1.
+History read_journal(const std::filesystem::path& file);
+
+class Journal {
+ public:
+  /// Begins a run with the line {"event":"run","version":1, …settings}, durable on return. Throws
+  /// `Error` when the file holds a run already or another process has it open.
+  static Journal create(const std::filesystem::path& file, const nlohmann::ordered_json& settings);
+
+  /// Goes on with a run: reads it, and cuts a torn last line off the file. Throws `Error` as
+  /// `read_journal` does, or when another process has it open.
+  static std::pair<Journal, History> resume(const std::filesystem::path& file);
+
+  /// Adds a line to the group that the next `commit` writes.
+  void append(const nlohmann::ordered_json& event);
+  void append(const Event& event);
+
+  /// Writes the group and waits until it is on the disk; nothing may act on an event before that.
+  /// Throws `Error` (`Fault::run`) when the disk is full or dead; the group is then not in the
+  /// file, not even in part, and a later commit tries it again.
+  void commit();
+
+ private:
+  Journal(std::filesystem::path file, FileDescriptor descriptor, std::size_t size)
+      : file_(std::move(file)), descriptor_(std::move(descriptor)), size_(size) {}
+
+  std::filesystem::path file_;
+  /// Holds the lock: it ends with the process, whatever way that ends.
+  FileDescriptor descriptor_;
+  /// Bytes of the committed lines.
+  std::size_t size_;
+  std::string group_;
+};
+
+}  // namespace evolve::results

@@ -1,0 +1,271 @@
+#include "results/plot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+#include "hyp/error.hpp"
+#include "hyp/number.hpp"
+#include "results/density.hpp"
+#include "results/gnuplot.hpp"
+#include "results/ticks.hpp"
+
+namespace evolve::results {
+
+namespace {
+
+/// Pixels.
+constexpr int width = 1600, history_height = 400, panel_height = 300;
+constexpr int most_columns = 5;
+/// Characters that fit along a panel's x axis.
+constexpr int label_room = 23;
+
+/// The trials that can be drawn.
+struct Trials {
+  std::vector<double> row;
+  std::vector<double> fitness;
+  /// Position of the best in both.
+  std::size_t best = 0;
+};
+
+/// A gene's part of the picture.
+struct Panel {
+  std::string title;
+  Axis axis;
+  std::vector<double> x, y;
+  std::optional<double> best;
+};
+
+/// Where on the canvas a plot goes, in pixels from the left and the top, without its labels.
+struct Box {
+  double left, right, top, bottom;
+};
+
+Trials trials_of(const Table& table, const hyp::Fitness& fitness) {
+  Trials trials;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const double value = fitness(table.rows[i].metrics);
+    if (!std::isfinite(value)) continue;
+    trials.row.push_back(static_cast<double>(i));
+    trials.fitness.push_back(value);
+  }
+  const auto best = std::max_element(trials.fitness.begin(), trials.fitness.end());
+  trials.best = static_cast<std::size_t>(best - trials.fitness.begin());
+  return trials;
+}
+
+std::string value_name(double value, const hyp::Gene* gene) {
+  const bool is_choice = gene && gene->kind == hyp::Gene::Kind::categorical && value >= 0 &&
+                         value < static_cast<double>(gene->choices.size());
+  return is_choice ? gene->choices[static_cast<std::size_t>(value)] : fmt::format("{:.4g}", value);
+}
+
+void keep_whole_ticks(Axis& axis) {
+  std::erase_if(axis.ticks, [](const auto& tick) { return std::trunc(tick.first) != tick.first; });
+}
+
+Axis axis_of(const hyp::Gene* gene, double low, double high) {
+  if (gene && gene->scale == hyp::Gene::Scale::log && low > 0)
+    return log_axis(low, high, label_room);
+  Axis axis = linear_axis(low, high, label_room);
+  if (!gene || gene->kind == hyp::Gene::Kind::real) return axis;
+  keep_whole_ticks(axis);
+  if (gene->kind == hyp::Gene::Kind::integer) return axis;
+  axis.ticks.clear();
+  for (double index = std::ceil(low); index <= high; ++index) {
+    axis.ticks.emplace_back(index, value_name(index, gene));
+  }
+  return axis;
+}
+
+/// The panel of one column, or nothing when it never moved.
+std::optional<Panel> panel_of(const Table& table, std::size_t column, const Trials& trials,
+                              const hyp::Space& space) {
+  Panel panel;
+  for (std::size_t i = 0; i < trials.row.size(); ++i) {
+    const double value = table.rows[static_cast<std::size_t>(trials.row[i])].values[column];
+    if (!std::isfinite(value)) continue;
+    panel.x.push_back(value);
+    panel.y.push_back(trials.fitness[i]);
+    if (i == trials.best) panel.best = value;
+  }
+  if (panel.x.empty()) return std::nullopt;
+  const auto [low, high] = std::minmax_element(panel.x.begin(), panel.x.end());
+  if (*low == *high) return std::nullopt;
+  const std::string& name = table.names[column];
+  const hyp::Gene* gene = space.find(name);
+  panel.axis = axis_of(gene, *low, *high);
+  panel.title = panel.best ? name + " = " + value_name(*panel.best, gene) : name;
+  return panel;
+}
+
+/// 0xRRGGBB between a pale and a deep colour; 0 is a lonely point, 1 the most crowded.
+int colour(double density) {
+  static constexpr double stops[][3] = {
+      {158, 188, 218}, {107, 146, 204}, {83, 101, 181}, {93, 55, 145}, {106, 17, 103}};
+  const double position = std::clamp(std::sqrt(density), 0.0, 1.0) * 4;
+  const int stop = std::min(static_cast<int>(position), 3);
+  int rgb = 0;
+  for (int channel = 0; channel < 3; ++channel) {
+    const double a = stops[stop][channel], b = stops[stop + 1][channel];
+    rgb = rgb * 256 + static_cast<int>(std::lround(a + (position - stop) * (b - a)));
+  }
+  return rgb;
+}
+
+std::string header(const std::string& terminal, int height) {
+  const std::string name = terminal == "png" ? "pngcairo" : "svg";
+  return fmt::format(
+      "set terminal {} size {},{} font 'Sans,14' background rgb 'white'\n"
+      "set encoding utf8\n"
+      "unset key\n"
+      "set border 3 lc rgb '#9a9a9a'\n"
+      "set tics nomirror out scale 0.5 textcolor rgb '#555555'\n"
+      "set grid lc rgb '#ececec' lt 1 lw 1\n"
+      "set multiplot\n",
+      name, width, height);
+}
+
+std::string place_at(const Box& box, int height) {
+  return fmt::format(
+      "set lmargin at screen {:.5f}\nset rmargin at screen {:.5f}\n"
+      "set tmargin at screen {:.5f}\nset bmargin at screen {:.5f}\n",
+      box.left / width, box.right / width, 1 - box.top / height, 1 - box.bottom / height);
+}
+
+/// `set` of one axis, "x" or "y".
+std::string axis_commands(const std::string& name, const Axis& axis, bool labelled = true) {
+  std::string ticks;
+  for (const auto& [value, label] : axis.ticks) {
+    ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ",
+                         gnuplot_quoted(labelled ? label : ""), hyp::shortest(value));
+  }
+  return fmt::format("{} logscale {}\nset {}range [{}:{}]\nset {}tics ({})\n",
+                     axis.log ? "set" : "unset", name, name, hyp::shortest(axis.low),
+                     hyp::shortest(axis.high), name, ticks);
+}
+
+std::string plus(double x, double y) {
+  const std::string point = fmt::format("'+' using ({}):({}) every ::0::0 with points pt 1",
+                                        hyp::shortest(x), hyp::shortest(y));
+  // A white rim sets it off from the points beneath.
+  return point + " ps 3.1 lw 7 lc rgb 'white', " + point + " ps 2.8 lw 3 lc rgb '#111111'";
+}
+
+std::string title(const std::string& text) {
+  return "set title " + gnuplot_quoted(text) +
+         " noenhanced offset 0,-0.6 textcolor rgb '#222222'\n";
+}
+
+Axis row_axis(std::size_t rows) {
+  const double last = static_cast<double>(rows - 1);
+  Axis axis = linear_axis(0, last, 100);
+  keep_whole_ticks(axis);
+  if (rows > 1) axis.low = -0.01 * last, axis.high = 1.01 * last;
+  return axis;
+}
+
+/// Data blocks $history (row, fitness) and $best (row, best so far: only where it changes, and the
+/// end).
+std::string history_data(const Trials& trials, std::size_t rows) {
+  std::string all = "$history << EOD\n", best = "$best << EOD\n", greatest;
+  double record = -std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < trials.row.size(); ++i) {
+    const std::string fitness = hyp::shortest(trials.fitness[i]);
+    all += fmt::format("{} {}\n", trials.row[i], fitness);
+    if (trials.fitness[i] <= record) continue;
+    record = trials.fitness[i];
+    greatest = fitness;
+    best += fmt::format("{} {}\n", trials.row[i], fitness);
+  }
+  return all + "EOD\n" + best + fmt::format("{} {}\nEOD\n", rows - 1, greatest);
+}
+
+std::string history_commands(const Trials& trials, const Axis& y, std::size_t rows) {
+  const double row = trials.row[trials.best], fitness = trials.fitness[trials.best];
+  std::string script = history_data(trials, rows);
+  script += title(fmt::format("best fitness {:.4g}, row {} of evolve.csv", fitness, row));
+  script += axis_commands("x", row_axis(rows));
+  script += axis_commands("y", y);
+  script +=
+      "set ylabel 'fitness' textcolor rgb '#555555'\nset xlabel 'completed trial' offset 0,0.4 "
+      "textcolor rgb '#555555'\n";
+  script +=
+      "plot $history using 1:2 with points pt 7 ps 0.7 lc rgb '#9ebcda', "
+      "$best using 1:2 with steps lw 3 lc rgb '#d9480f', " +
+      plus(row, fitness) + "\nunset xlabel\n";
+  return script;
+}
+
+std::string panel_commands(const Panel& panel, const Axis& y, bool is_leftmost,
+                           double best_fitness) {
+  std::vector<double> x_places, y_places;
+  for (const double value : panel.x) x_places.push_back(place(panel.axis, value));
+  for (const double value : panel.y) y_places.push_back(place(y, value));
+  const auto crowd = density(x_places, y_places);
+  // Crowded points lie on top: the pale ones around them stay visible.
+  std::vector<std::size_t> order(crowd.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return crowd[a] < crowd[b]; });
+
+  std::string script = "$panel << EOD\n";
+  for (const auto i : order) {
+    script += fmt::format("{} {} {}\n", hyp::shortest(panel.x[i]), hyp::shortest(panel.y[i]),
+                          colour(crowd[i]));
+  }
+  script += "EOD\n" + title(panel.title) + axis_commands("x", panel.axis) +
+            axis_commands("y", y, is_leftmost);
+  script += is_leftmost ? "set ylabel 'fitness' textcolor rgb '#555555'\n" : "unset ylabel\n";
+  script += "plot $panel using 1:2:3 with points pt 7 ps 0.9 lc rgb variable";
+  if (panel.best) script += ", " + plus(*panel.best, best_fitness);
+  return script + "\n";
+}
+
+}  // namespace
+
+std::string plot_script(const Table& table, const hyp::Fitness& fitness, const hyp::Space& space,
+                        const std::string& terminal) {
+  const Trials trials = trials_of(table, fitness);
+  if (trials.row.empty()) {
+    throw bad_argument("no row of evolve.csv has a fitness", "draw it once a trial has completed");
+  }
+  std::vector<Panel> panels;
+  for (std::size_t column = 0; column < table.names.size(); ++column) {
+    if (auto panel = panel_of(table, column, trials, space)) panels.push_back(*std::move(panel));
+  }
+  const int count = static_cast<int>(panels.size());
+  const int lines = (count + most_columns - 1) / most_columns;
+  const int columns = lines == 0 ? 1 : (count + lines - 1) / lines;
+  const int height = history_height + lines * panel_height;
+
+  const auto [low, high] = std::minmax_element(trials.fitness.begin(), trials.fitness.end());
+  const Axis y = linear_axis(*low, *high, 32);
+  constexpr double left = 110, right = 25, gap = 28;
+  std::string script = header(terminal, height) +
+                       place_at({left, width - right, 45, history_height - 85}, height) +
+                       history_commands(trials, y, table.rows.size());
+  const double step = (width - left - right + gap) / columns;
+  for (int i = 0; i < count; ++i) {
+    const double x = left + i % columns * step;
+    const double top = history_height + i / columns * panel_height;
+    script += place_at({x, x + step - gap, top + 40, top + panel_height - 50}, height) +
+              panel_commands(panels[static_cast<std::size_t>(i)], y, i % columns == 0, *high);
+  }
+  return script + "unset multiplot\n";
+}
+
+void plot_evolution(const Table& table, const hyp::Fitness& fitness, const hyp::Space& space,
+                    const std::filesystem::path& image) {
+  const std::string ending = image.extension().string();
+  if (ending != ".png" && ending != ".svg") {
+    throw bad_argument(image.string() + ": this is no picture file",
+                       "end its name in .png or .svg");
+  }
+  run_gnuplot(plot_script(table, fitness, space, ending.substr(1)), image);
+}
+
+}  // namespace evolve::results

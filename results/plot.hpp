@@ -1,0 +1,27 @@
+// The picture of an evolution.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "hyp/fitness.hpp"
+#include "hyp/space.hpp"
+#include "results/evolve_csv.hpp"
+
+namespace evolve::results {
+
+/// Draws `table` as `image` (.png or .svg). On top the fitness of every trial and the best so far;
+/// below, as YOLOv5's plot_evolve, a panel for each hyperparameter that moved: value on x, fitness
+/// on y, points coloured by density, the best (first of greatest fitness) marked with a plus and
+/// named in the title. `space` tells which axes are logarithmic and what the choices are called;
+/// names that it lacks are plain numbers. Rows without a finite fitness, and cells that are not
+/// finite, are left out. Throws `Error` when no row has a finite fitness, for another file ending,
+/// and as `run_gnuplot` does.
+void plot_evolution(const Table& table, const hyp::Fitness& fitness, const hyp::Space& space,
+                    const std::filesystem::path& image);
+
+/// The gnuplot script of that picture, for a terminal "png" or "svg".
+std::string plot_script(const Table& table, const hyp::Fitness& fitness, const hyp::Space& space,
+                        const std::string& terminal);
+
+}  // namespace evolve::results

@@ -1,0 +1,14 @@
+// What is kept and shown of a run.
+//
+// A `RunDirectory` knows every file name. The `Journal` is the durable state: one JSON line per
+// event, one writer, committed before anyone acts on it; everything else in the folder can be
+// rebuilt from it. For YOLOv5's users and tools there are evolve.csv, hyp_evolved.yaml and
+// evolve_population.yaml, and the plot.
+#pragma once
+
+#include "results/event.hpp"
+#include "results/evolve_csv.hpp"
+#include "results/journal.hpp"
+#include "results/plot.hpp"
+#include "results/run_directory.hpp"
+#include "results/yaml_files.hpp"

@@ -1,0 +1,87 @@
+#include "results/run_directory.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "hyp/error.hpp"
+
+namespace evolve::results {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// mkdir -p; throws `Error` with the reason.
+void make_folders(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || !fs::is_directory(folder)) {
+    throw bad_input({folder.string()}, error ? error.message() : "this is no folder",
+                    "choose another folder with --project or --output");
+  }
+}
+
+}  // namespace
+
+std::string RunDirectory::trial_name(int trial) {
+  return fmt::format("trials/{:06}", trial);
+}
+
+std::string RunDirectory::log_name(int trial) {
+  return trial_name(trial) + "/log";
+}
+
+RunDirectory create_run(const fs::path& project, const std::string& name, bool exist_ok) {
+  if (name.empty()) throw bad_argument("--name is empty", "write a name, such as exp");
+  if (exist_ok) return create_run_at(project / name);
+  make_folders((project / name).parent_path().empty() ? "." : (project / name).parent_path());
+  constexpr int last = 9999;
+  for (int n = 1; n <= last; ++n) {
+    const fs::path folder = project / (n == 1 ? name : name + std::to_string(n));
+    std::error_code error;
+    // mkdir decides between two coordinators; looking first would not.
+    if (fs::create_directory(folder, error)) return {folder};
+    if (error && error != std::errc::file_exists) {
+      throw bad_input({folder.string()}, error.message(), "choose another folder with --project");
+    }
+  }
+  throw bad_argument(fmt::format("{} to {}{} all exist", (project / name).string(), name, last),
+                     "choose another --name");
+}
+
+RunDirectory create_run_at(const fs::path& folder) {
+  make_folders(folder);
+  return {folder};
+}
+
+RunDirectory open_run(const fs::path& folder) {
+  const RunDirectory run{folder};
+  std::error_code ignored;
+  if (!fs::exists(run.journal(), ignored)) {
+    throw bad_input({folder.string()}, "there is no run in this folder (no journal.jsonl)",
+                    "name the folder of a run: --resume runs/evolve/exp");
+  }
+  return run;
+}
+
+RunDirectory newest_run(const fs::path& project) {
+  std::optional<RunDirectory> newest;
+  fs::file_time_type newest_time;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(project, ignored)) {
+    const RunDirectory run{entry.path()};
+    std::error_code absent;
+    const auto time = fs::last_write_time(run.journal(), absent);
+    if (absent) continue;
+    if (!newest || time > newest_time || (time == newest_time && run.root > newest->root)) {
+      newest = run;
+      newest_time = time;
+    }
+  }
+  if (newest) return *newest;
+  throw bad_input({project.string()}, "there is no run in this folder to go on with",
+                  "name the folder of a run: --resume runs/evolve/exp");
+}
+
+}  // namespace evolve::results

@@ -1,0 +1,41 @@
+// The folder of a run: where it is and what its files are called.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace evolve::results {
+
+/// The files of a run. Names that go into the journal are relative to the folder.
+struct RunDirectory {
+  std::filesystem::path root;
+
+  std::filesystem::path journal() const { return root / "journal.jsonl"; }
+  std::filesystem::path evolve_csv() const { return root / "evolve.csv"; }
+  std::filesystem::path hyp_evolved() const { return root / "hyp_evolved.yaml"; }
+  std::filesystem::path population() const { return root / "evolve_population.yaml"; }
+  std::filesystem::path plot() const { return root / "evolve.png"; }
+  std::filesystem::path options() const { return root / "opt.yaml"; }
+
+  /// "trials/000017"
+  static std::string trial_name(int trial);
+  /// "trials/000017/log"
+  static std::string log_name(int trial);
+};
+
+/// Makes `project`/`name`, or with the first free number from 2 on: exp, exp2, exp3, … as YOLOv5's
+/// increment_path. Two coordinators that do this at once get two folders. With `exist_ok` it is
+/// `project`/`name` in any case.
+RunDirectory create_run(const std::filesystem::path& project, const std::string& name,
+                        bool exist_ok);
+
+/// Makes exactly `folder`, unless it is there already.
+RunDirectory create_run_at(const std::filesystem::path& folder);
+
+/// The run in `folder`; throws `Error` when there is none.
+RunDirectory open_run(const std::filesystem::path& folder);
+
+/// The run in `project` whose journal was written last; throws `Error` when there is none.
+RunDirectory newest_run(const std::filesystem::path& project);
+
+}  // namespace evolve::results

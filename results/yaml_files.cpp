@@ -1,0 +1,132 @@
+#include "results/yaml_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+#include "hyp/hyp_file.hpp"
+#include "hyp/number.hpp"
+#include "hyp/text_file.hpp"
+#include "hyp/yaml.hpp"
+#include "results/durable.hpp"
+
+namespace evolve::results {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// "gen3number12" taken apart.
+struct Key {
+  int generation = 0;
+  int number = 0;
+};
+
+/// Takes `word` and the whole number behind it off the front of `text`.
+std::optional<int> take(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return std::nullopt;
+  text.remove_prefix(word.size());
+  int number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || number < 0) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+  return number;
+}
+
+std::optional<Key> parse_key(std::string_view text) {
+  const auto generation = take(text, "gen");
+  const auto number = take(text, "number");
+  if (!generation || !number || !text.empty()) return std::nullopt;
+  return Key{*generation, *number};
+}
+
+std::string scalar(const nlohmann::ordered_json& value) {
+  if (value.is_string()) return hyp::yaml_text(value.get<std::string>());
+  if (value.is_number_float()) return hyp::yaml_float(value.get<double>());
+  return value.dump();  // JSON is YAML's flow style
+}
+
+}  // namespace
+
+void write_hyp_evolved(const fs::path& file, const Best& best, int rows) {
+  std::string names, values;
+  const auto numbers = best.metrics.values();
+  for (std::size_t i = 0; i < hyp::Metrics::count; ++i) {
+    const char* comma = i == 0 ? "" : ", ";
+    names += fmt::format("{}{:>20}", comma, hyp::Metrics::names()[i]);
+    values += fmt::format("{}{:>20.5g}", comma, numbers[i]);
+  }
+  write_atomically(file, fmt::format("# YOLOv5 Hyperparameter Evolution Results\n"
+                                     "# Best generation: {}\n"
+                                     "# Last generation: {}\n"
+                                     "# {}\n"
+                                     "# {}\n\n"
+                                     "{}",
+                                     best.row, rows - 1, names, values, hyp::hyp_lines(best.hyp)));
+}
+
+void write_population(const fs::path& file, int generation,
+                      const std::vector<hyp::Hyperparameters>& population) {
+  std::string text;
+  for (std::size_t i = 0; i < population.size(); ++i) {
+    text += fmt::format("gen{}number{}:\n", generation, i);
+    std::istringstream lines(hyp::hyp_lines(population[i]));
+    for (std::string line; std::getline(lines, line);) text += "  " + line + "\n";
+  }
+  write_atomically(file, text);
+}
+
+std::vector<hyp::Hyperparameters> read_population(const fs::path& file) {
+  const std::string path = file.string();
+  const std::string remedy = "name an evolve_population.yaml: gen0number0: {lr0: 0.01, …}";
+  const hyp::Yaml root = hyp::parse_yaml(hyp::read_text_file(path), path);
+  if (root.kind != hyp::Yaml::Kind::map || root.keys.empty()) {
+    throw bad_input({path, root.line}, "this is no population", remedy);
+  }
+  std::map<int, std::map<int, hyp::Hyperparameters>> generations;
+  for (std::size_t i = 0; i < root.keys.size(); ++i) {
+    const auto key = parse_key(root.keys[i]);
+    if (!key) {
+      throw bad_input({path, root.items[i].line}, "'" + root.keys[i] + "' is no individual",
+                      remedy);
+    }
+    generations[key->generation][key->number] = hyp::hyp_from_yaml(root.items[i], path).hyp;
+  }
+  std::vector<hyp::Hyperparameters> population;
+  for (auto& [number, hyp] : generations.rbegin()->second) population.push_back(std::move(hyp));
+  return population;
+}
+
+std::vector<hyp::Hyperparameters> read_hyp_folder(const fs::path& folder) {
+  std::error_code error;
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const auto type = entry.path().extension();
+    if (type == ".yaml" || type == ".yml") files.push_back(entry.path().string());
+  }
+  if (error) throw bad_input({folder.string()}, error.message(), "name a folder of hyp files");
+  if (files.empty()) {
+    throw bad_input({folder.string()}, "there is no hyp file (*.yaml)",
+                    "name a folder of hyp files");
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<hyp::Hyperparameters> population;
+  for (const auto& file : files) population.push_back(hyp::read_hyp_file(file).hyp);
+  return population;
+}
+
+void write_options(const fs::path& file, const nlohmann::ordered_json& options) {
+  std::string text;
+  for (const auto& [name, value] : options.items()) {
+    text += hyp::yaml_text(name) + ": " + scalar(value) + "\n";
+  }
+  write_atomically(file, text);
+}
+
+}  // namespace evolve::results

@@ -1,0 +1,103 @@
+#include "results/event.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace evolve::results {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const hyp::Metrics metrics{.precision = 0.5,
+                           .recall = 0.25,
+                           .map50 = 0.125,
+                           .map50_95 = 1,
+                           .box_loss = 2,
+                           .obj_loss = 3,
+                           .cls_loss = 4};
+const std::string metrics_text =
+    R"("metrics":{"metrics/precision":0.5,"metrics/recall":0.25,"metrics/mAP_0.5":0.125,"metrics/mAP_0.5:0.95":1.0,)"
+    R"("val/box_loss":2.0,"val/obj_loss":3.0,"val/cls_loss":4.0})";
+
+TEST(Event, OfAStartHasTheContractsKeys) {
+  const Started started{
+      .trial = 17, .generation = 1, .hyp = {{"lr0", 0.01}, {"anchors", 3.0}}, .device = "cpu:0"};
+  EXPECT_EQ(
+      to_json(started).dump(),
+      R"({"event":"started","trial":17,"generation":1,"hyp":{"lr0":0.01,"anchors":3},"device":"cpu:0","attempt":1})");
+  EXPECT_EQ(std::get<Started>(event_from_json(to_json(started))), started);
+}
+
+TEST(Event, OfAnOutcomeHasTheContractsKeys) {
+  const hyp::Outcome completed{
+      .trial = 17, .device = "cpu:0", .seconds = 4.25, .result = hyp::Completed{metrics, 0.5}};
+  EXPECT_EQ(to_json(completed).dump(),
+            R"({"event":"completed","trial":17,)" + metrics_text +
+                R"(,"fitness":0.5,"device":"cpu:0","attempt":1,"seconds":4.25})");
+  const hyp::Outcome stopped{
+      .trial = 18, .device = "cpu:1", .attempt = 2, .result = hyp::Stopped{3, metrics, 0.02}};
+  EXPECT_EQ(to_json(stopped).dump(),
+            R"({"event":"stopped","trial":18,"epoch":3,)" + metrics_text +
+                R"(,"fitness":0.02,"device":"cpu:1","attempt":2,"seconds":0.0})");
+  const hyp::Outcome failed{
+      .trial = 19,
+      .device = "cpu:0",
+      .seconds = 1,
+      .result = hyp::Failed{hyp::FailureKind::crash, "gone", "trials/000019/log", false}};
+  EXPECT_EQ(
+      to_json(failed).dump(),
+      R"({"event":"failed","trial":19,"kind":"crash","message":"gone","log":"trials/000019/log",)"
+      R"("device":"cpu:0","attempt":1,"final":false,"seconds":1.0})");
+  for (const auto& outcome : {completed, stopped, failed}) {
+    const auto back = std::get<hyp::Outcome>(event_from_json(to_json(outcome)));
+    EXPECT_EQ(back.trial, outcome.trial);
+    EXPECT_EQ(back.device, outcome.device);
+    EXPECT_EQ(back.attempt, outcome.attempt);
+    EXPECT_EQ(back.seconds, outcome.seconds);
+    EXPECT_EQ(back.result, outcome.result);
+  }
+}
+
+TEST(Event, MayHaveFurtherKeysAndLackOursThatTheContractHasNot) {
+  const auto event =
+      event_from_json(Json::parse(R"({"event":"stopped","trial":18,"epoch":3,)" + metrics_text +
+                                  R"(,"fitness":0.02,"device":"cpu:1","uuid":"GPU-1"})"));
+  EXPECT_EQ(std::get<hyp::Outcome>(event).attempt, 1);
+}
+
+TEST(Event, KeepsAFitnessThatIsNoNumber) {
+  const hyp::Outcome outcome{.result = hyp::Completed{metrics, std::nan("")}};
+  const auto line = to_json(outcome).dump();
+  EXPECT_NE(line.find(R"("fitness":null)"), std::string::npos);
+  const auto back = std::get<hyp::Outcome>(event_from_json(Json::parse(line)));
+  EXPECT_TRUE(std::isnan(std::get<hyp::Completed>(back.result).fitness));
+}
+
+TEST(Event, OfAnUnknownNameIsKeptAsItIs) {
+  const auto json = Json::parse(R"({"event":"weather","sun":true})");
+  EXPECT_EQ(std::get<Other>(event_from_json(json)).json, json);
+}
+
+TEST(Event, SaysWhatIsMissingOrWrong) {
+  const auto complaint = [](const std::string& text) -> std::string {
+    try {
+      event_from_json(Json::parse(text));
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(complaint("[]"), "this is no JSON object");
+  EXPECT_EQ(complaint("{}"), "key event is missing");
+  EXPECT_EQ(complaint(R"({"event":3})"), "event is no text");
+  EXPECT_EQ(complaint(R"({"event":"started"})"), "key trial is missing");
+  EXPECT_EQ(complaint(R"({"event":"started","trial":1.5})"), "trial is no whole number");
+  EXPECT_EQ(complaint(R"({"event":"completed","trial":1,"device":"cpu:0","metrics":{}})"),
+            "metric metrics/precision is missing");
+  EXPECT_EQ(complaint(R"({"event":"failed","trial":1,"device":"cpu:0","final":1})"),
+            "final is neither true nor false");
+}
+
+}  // namespace
+}  // namespace evolve::results

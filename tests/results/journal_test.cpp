@@ -1,0 +1,254 @@
+#include "results/journal.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tests/results/folder.hpp"
+
+namespace evolve::results {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+Started started(int trial) {
+  return {.trial = trial,
+          .generation = trial / 4,
+          .hyp = {{"lr0", 0.01}, {"optimizer", "Adam"}},
+          .device = "cpu:0"};
+}
+
+hyp::Outcome completed(int trial) {
+  return {.trial = trial,
+          .device = "cpu:0",
+          .seconds = 0.5,
+          .result = hyp::Completed{{.map50 = 0.25}, 0.025}};
+}
+
+/// A run of so many trials; its text.
+std::string write_run(const fs::path& file, int trials) {
+  Journal journal = Journal::create(file, {{"seed", 1}});
+  for (int trial = 0; trial < trials; ++trial) {
+    journal.append(started(trial));
+    journal.append(completed(trial));
+  }
+  journal.commit();
+  return content(file);
+}
+
+TEST(Journal, BeginsWithTheRun) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  Journal::create(file, {{"seed", 1}, {"search", "classic"}, {"lag", nullptr}});
+  EXPECT_EQ(content(file),
+            "{\"event\":\"run\",\"version\":1,\"seed\":1,\"search\":\"classic\",\"lag\":null}\n");
+}
+
+TEST(Journal, IsReadInOrder) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  write_run(file, 2);
+  const History history = read_journal(file);
+  EXPECT_EQ(history.run["seed"], 1);
+  EXPECT_EQ(history.warning, "");
+  ASSERT_EQ(history.events.size(), 4u);
+  EXPECT_EQ(std::get<Started>(history.events[2]), started(1));
+  EXPECT_EQ(std::get<hyp::Outcome>(history.events[3]).result, completed(1).result);
+}
+
+TEST(Journal, WritesNothingBeforeTheCommit) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  Journal journal = Journal::create(file, Json::object());
+  journal.append(started(0));
+  journal.append(Json{{"event", "weather"}, {"sun", true}});
+  EXPECT_TRUE(read_journal(file).events.empty());
+  journal.commit();
+  journal.commit();
+  const History history = read_journal(file);
+  ASSERT_EQ(history.events.size(), 2u);
+  EXPECT_EQ(std::get<Other>(history.events[1]).json["sun"], true);
+}
+
+TEST(Journal, IsCutAtAnyByteOfItsLastTwoRecordsAndGoesOn) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  const std::string text = write_run(file, 3);
+  std::vector<std::size_t> ends;  // of each line
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\n') ends.push_back(i + 1);
+  }
+  ASSERT_EQ(ends.size(), 7u);
+  for (std::size_t cut = ends[4]; cut <= text.size(); ++cut) {
+    fill(file, text.substr(0, cut));
+    const std::size_t whole = *(std::upper_bound(ends.begin(), ends.end(), cut) - 1);
+    const std::size_t lines = static_cast<std::size_t>(
+        std::count(text.begin(), text.begin() + static_cast<long>(cut), '\n'));
+    {
+      auto [journal, history] = Journal::resume(file);
+      ASSERT_EQ(history.events.size(), lines - 1) << cut;
+      ASSERT_EQ(history.warning.empty(), cut == whole) << cut;
+      ASSERT_EQ(fs::file_size(file), whole) << cut;
+      for (std::size_t line = lines; line < ends.size(); ++line) {
+        if (line % 2 == 1) journal.append(started(static_cast<int>(line / 2)));
+        if (line % 2 == 0) journal.append(completed(static_cast<int>(line / 2) - 1));
+      }
+      journal.commit();
+    }
+    ASSERT_EQ(content(file), text) << cut;
+  }
+}
+
+TEST(Journal, SaysThatItsLastLineIsTorn) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  const std::string text = write_run(file, 1);
+  fill(file, text + std::string(100, '\0'));
+  const History history = read_journal(file);
+  EXPECT_EQ(history.warning, file.string() + ":4: the last line is torn and was left out");
+  EXPECT_EQ(history.events.size(), 2u);
+  EXPECT_EQ(fs::file_size(file), text.size() + 100) << "reading changes nothing";
+}
+
+TEST(Journal, RefusesADamagedMiddleWithItsLine) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  std::string text = write_run(file, 2);
+  const auto third = text.find('\n', text.find('\n') + 1) + 1;
+  text[third + 5] = '\0';
+  fill(file, text);
+  const std::string complaint =
+      "2: " + file.string() +
+      ":3: this line is damaged; restore the journal from a copy, or start a new run";
+  EXPECT_EQ(refusal([&] { read_journal(file); }), complaint);
+  EXPECT_EQ(refusal([&] { Journal::resume(file); }), complaint);
+  EXPECT_EQ(content(file), text);
+}
+
+TEST(Journal, RefusesALineThatLacksAKey) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  fill(file, write_run(file, 1) + "{\"event\":\"started\",\"trial\":2}\n");
+  EXPECT_EQ(
+      refusal([&] { read_journal(file); }),
+      "2: " + file.string() +
+          ":4: key generation is missing; restore the journal from a copy, or start a new run");
+}
+
+TEST(Journal, RefusesAnythingButARunOfVersion1) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  const auto complaint = [&](const std::string& text) {
+    fill(file, text);
+    return refusal([&] { Journal::resume(file); }).substr(3 + file.string().size());
+  };
+  const std::string remedy = "; name the folder of a run, or start a new one";
+  EXPECT_EQ(complaint(""), ": this journal holds no run; start a new run");
+  EXPECT_EQ(complaint("{\"event\":\"run\",\"vers"), ": this journal holds no run; start a new run");
+  EXPECT_EQ(complaint("{\"event\":\"started\"}\n"), ":1: the first line is no run event" + remedy);
+  EXPECT_EQ(complaint("[1]\n"), ":1: the first line is no run event" + remedy);
+  EXPECT_EQ(complaint("{\"event\":\"run\",\"version\":2}\n"),
+            ":1: this journal has version 2, this evolve knows version 1" + remedy);
+  EXPECT_EQ(complaint("{\"event\":\"run\"}\n"),
+            ":1: this journal has version null, this evolve knows version 1" + remedy);
+  EXPECT_EQ(complaint("words\nwords\n"),
+            ":1: this line is damaged; restore the journal from a copy, or start a new run");
+}
+
+TEST(Journal, HasOneWriter) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  const std::string busy =
+      "2: " + file.string() +
+      ": another evolve is at work on this run; wait until it ends, or choose another folder";
+  {
+    const Journal journal = Journal::create(file, Json::object());
+    EXPECT_EQ(refusal([&] { Journal::resume(file); }), busy);
+    EXPECT_EQ(refusal([&] { Journal::create(file, Json::object()); }), busy);
+    EXPECT_TRUE(read_journal(file).events.empty()) << "readers are free";
+  }
+  EXPECT_EQ(refusal([&] { Journal::resume(file); }), "accepted");
+}
+
+TEST(Journal, IsNeverBegunTwice) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  const std::string text = write_run(file, 1);
+  EXPECT_EQ(refusal([&] { Journal::create(file, Json::object()); }),
+            "2: " + folder.path().string() +
+                ": this folder holds a run already; go on with it (--resume " +
+                folder.path().string() + ") or choose another folder");
+  EXPECT_EQ(content(file), text);
+  fill(file, "{\"event\":\"ru");  // a power cut at the very beginning
+  Journal::create(file, Json::object());
+  EXPECT_EQ(content(file), "{\"event\":\"run\",\"version\":1}\n");
+}
+
+TEST(Journal, OnAFullDiskLeavesNoTornLineAndTriesAgain) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  Journal journal = Journal::create(file, Json::object());
+  const std::string before = content(file);
+  journal.append(started(0));
+  journal.append(completed(0));
+  {
+    const FullDisk disk(before.size() + 50);
+    EXPECT_EQ(refusal([&] { journal.commit(); }),
+              "1: " + file.string() +
+                  ": cannot write (File too large); all finished trials are safe: mend the disk, "
+                  "then go on with evolve --resume " +
+                  folder.path().string());
+    EXPECT_EQ(content(file), before);
+  }
+  journal.commit();
+  EXPECT_EQ(read_journal(file).events.size(), 2u);
+}
+
+TEST(Journal, TakesMessagesThatAreNoUtf8) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  Journal journal = Journal::create(file, Json::object());
+  journal.append(hyp::Outcome{.result = hyp::Failed{.message = "bad \xff\nbyte"}});
+  journal.commit();
+  const auto outcome = std::get<hyp::Outcome>(read_journal(file).events.at(0));
+  EXPECT_EQ(std::get<hyp::Failed>(outcome.result).message, "bad \uFFFD\nbyte");
+}
+
+TEST(Journal, HoldsWholeGroupsAfterAKillAtAnyMoment) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  Journal::create(file, Json::object());
+  std::mt19937 random(5);
+  std::size_t before = 0;
+  for (int round = 0; round < 20; ++round) {
+    const pid_t writer = ::fork();
+    if (writer == 0) {
+      auto [journal, history] = Journal::resume(file);
+      for (int trial = static_cast<int>(history.events.size() / 2);; ++trial) {
+        journal.append(started(trial));
+        journal.append(completed(trial));
+        journal.commit();
+      }
+    }
+    ::usleep(1000 + random() % 20000);
+    ::kill(writer, SIGKILL);
+    ::waitpid(writer, nullptr, 0);
+    const History history = read_journal(file);
+    ASSERT_GE(history.events.size(), before);
+    before = history.events.size() / 2 * 2;
+    for (std::size_t i = 0; i < before; ++i) {
+      const auto* start = std::get_if<Started>(&history.events[i]);
+      const auto* outcome = std::get_if<hyp::Outcome>(&history.events[i]);
+      ASSERT_TRUE(i % 2 == 0 ? start : static_cast<const void*>(outcome));
+      ASSERT_EQ(start ? start->trial : outcome->trial, static_cast<int>(i / 2));
+    }
+  }
+  EXPECT_GT(before, 0u);
+}
+
+}  // namespace
+}  // namespace evolve::results

@@ -1,0 +1,113 @@
+#include "results/plot.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "hyp/space_file.hpp"
+#include "tests/results/folder.hpp"
+
+namespace evolve::results {
+namespace {
+
+const hyp::Space space = hyp::parse_space(
+    "lr0: {low: 1.0e-5, high: 0.1, scale: log}\nmixup: [0, 1]\no: {choices: [SGD, Adam]}\n", "s");
+
+Row row(double fitness, std::vector<double> values) {
+  return {.metrics = {.map50 = fitness}, .values = std::move(values)};
+}
+
+std::string script(const Table& table) {
+  return plot_script(table, hyp::Fitness("mAP50"), space, "png");
+}
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+/// gnuplot takes it, and a PNG comes out.
+void expect_picture(const Table& table) {
+  const Folder folder;
+  plot_evolution(table, hyp::Fitness("mAP50"), space, folder / "evolve.png");
+  EXPECT_EQ(content(folder / "evolve.png").substr(0, 8), "\x89PNG\r\n\x1a\n");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+const Table three{.names = {"lr0", "mixup", "o", "fixed"},
+                  .rows = {row(0.1, {1e-5, 0.1, 0, 7}), row(0.3, {1e-3, 0.25, 1, 7}),
+                           row(0.3, {1e-1, 0.5, 0, 7})}};
+
+TEST(Plot, HasAPanelForEachGeneThatMovedWithTheFirstBestInItsTitle) {
+  const std::string text = script(three);
+  EXPECT_EQ(count(text, "set title "), 4);
+  EXPECT_NE(text.find("set title 'best fitness 0.3, row 1 of evolve.csv'"), text.npos);
+  EXPECT_NE(text.find("set title 'lr0 = 0.001'"), text.npos);
+  EXPECT_NE(text.find("set title 'mixup = 0.25'"), text.npos);
+  EXPECT_NE(text.find("set title 'o = Adam'"), text.npos);
+  EXPECT_EQ(count(text, "\nset logscale x"), 1);
+  expect_picture(three);
+}
+
+TEST(Plot, ShowsTheFitnessOfEveryTrialAndTheBestSoFar) {
+  const std::string text = script(three);
+  EXPECT_NE(
+      text.find(
+          "$history << EOD\n0 0.1\n1 0.3\n2 0.3\nEOD\n$best << EOD\n0 0.1\n1 0.3\n2 0.3\nEOD\n"),
+      text.npos);
+}
+
+TEST(Plot, OfASingleRowIsItsFitness) {
+  const Table one{.names = three.names, .rows = {three.rows[0]}};
+  EXPECT_EQ(count(script(one), "set title "), 1);
+  expect_picture(one);
+}
+
+TEST(Plot, OfEqualValuesIsNotBroken) {
+  expect_picture({.names = {"lr0", "mixup"},
+                  .rows = {row(0.5, {0.01, 0.1}), row(0.5, {0.01, 0.2}), row(0.5, {0.01, 0.1})}});
+  expect_picture({.names = {"lr0"}, .rows = {row(0, {0.01}), row(0, {0.01})}});
+  expect_picture({.names = {}, .rows = {row(0.1, {}), row(0.2, {})}});
+}
+
+TEST(Plot, LeavesOutWhatIsNoNumber) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(),
+               infinity = std::numeric_limits<double>::infinity();
+  const Table table{
+      .names = {"lr0", "mixup", "o"},
+      .rows = {row(nan, {0.1, 0.9, 0}), row(0.2, {nan, 0.1, 1}), row(0.1, {0.01, 0.2, nan}),
+               row(infinity, {0.2, 0.3, 0}), row(0.15, {0.02, infinity, 0})}};
+  const std::string text = script(table);
+  EXPECT_NE(text.find("set title 'best fitness 0.2, row 1 of evolve.csv'"), text.npos);
+  EXPECT_NE(text.find("set title 'lr0' "), text.npos) << "the best has no lr0";
+  EXPECT_NE(text.find("set title 'mixup = 0.1' "), text.npos);
+  EXPECT_EQ(text.find("nan"), text.npos);
+  EXPECT_EQ(text.find("inf"), text.npos);
+  expect_picture(table);
+}
+
+TEST(Plot, OfNoFitnessIsRefused) {
+  const std::string complaint =
+      "2: no row of evolve.csv has a fitness; draw it once a trial has completed";
+  EXPECT_EQ(refusal([] { script({.names = {"lr0"}, .rows = {}}); }), complaint);
+  EXPECT_EQ(refusal([] { script({.names = {"lr0"}, .rows = {row(std::nan(""), {1})}}); }),
+            complaint);
+}
+
+TEST(Plot, HasItsTypeByEnding) {
+  const Folder folder;
+  plot_evolution(three, hyp::Fitness("mAP50"), space, folder / "evolve.svg");
+  EXPECT_EQ(content(folder / "evolve.svg").substr(0, 5), "<?xml");
+  EXPECT_EQ(refusal([&] { plot_evolution(three, hyp::Fitness("mAP50"), space, "evolve.jpg"); }),
+            "2: evolve.jpg: this is no picture file; end its name in .png or .svg");
+}
+
+TEST(Plot, TakesColumnsOfAnyNameAndSpacesThatLackThem) {
+  expect_picture({.names = {"it's", "a\"b`x`\xff", "", "o"},
+                  .rows = {row(0.1, {1, 2, 3, 5}), row(0.2, {2, 3, 4, -1})}});
+}
+
+}  // namespace
+}  // namespace evolve::results

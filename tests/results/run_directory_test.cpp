@@ -1,0 +1,90 @@
+#include "results/run_directory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "tests/results/folder.hpp"
+
+namespace evolve::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(RunDirectory, KnowsEveryFileName) {
+  const RunDirectory run{"runs/evolve/exp"};
+  EXPECT_EQ(run.journal(), "runs/evolve/exp/journal.jsonl");
+  EXPECT_EQ(run.evolve_csv(), "runs/evolve/exp/evolve.csv");
+  EXPECT_EQ(run.hyp_evolved(), "runs/evolve/exp/hyp_evolved.yaml");
+  EXPECT_EQ(run.population(), "runs/evolve/exp/evolve_population.yaml");
+  EXPECT_EQ(run.plot(), "runs/evolve/exp/evolve.png");
+  EXPECT_EQ(run.options(), "runs/evolve/exp/opt.yaml");
+  EXPECT_EQ(RunDirectory::trial_name(17), "trials/000017");
+  EXPECT_EQ(RunDirectory::log_name(1234567), "trials/1234567/log");
+}
+
+TEST(RunDirectory, CountsUpAsYolov5Does) {
+  const Folder folder;
+  const auto project = folder / "runs/evolve";
+  EXPECT_EQ(create_run(project, "exp", false).root, project / "exp");
+  EXPECT_EQ(create_run(project, "exp", false).root, project / "exp2");
+  fs::create_directory(project / "exp4");
+  EXPECT_EQ(create_run(project, "exp", false).root, project / "exp3");
+  EXPECT_EQ(create_run(project, "exp", false).root, project / "exp5");
+  EXPECT_EQ(create_run(project, "exp", true).root, project / "exp");
+  EXPECT_EQ(create_run(project, "other", true).root, project / "other");
+  EXPECT_TRUE(fs::is_directory(project / "other"));
+}
+
+TEST(RunDirectory, IsAnotherOneForEachCoordinator) {
+  const Folder folder;
+  std::vector<fs::path> roots(16);
+  std::vector<std::jthread> coordinators;
+  for (auto& root : roots) {
+    coordinators.emplace_back([&] { root = create_run(folder / "runs", "exp", false).root; });
+  }
+  coordinators.clear();
+  EXPECT_EQ(std::set<fs::path>(roots.begin(), roots.end()).size(), roots.size());
+}
+
+TEST(RunDirectory, IsExactlyTheOutputFolder) {
+  const Folder folder;
+  EXPECT_EQ(create_run_at(folder / "a/b").root, folder / "a/b");
+  EXPECT_EQ(create_run_at(folder / "a/b").root, folder / "a/b");
+  fill(folder / "file", "");
+  EXPECT_TRUE(refusal([&] {
+                create_run_at(folder / "file");
+              }).starts_with("2: " + (folder / "file").string() + ": "));
+  EXPECT_TRUE(refusal([&] { create_run(folder / "file", "exp", false); }).starts_with("2: "));
+}
+
+TEST(RunDirectory, ToGoOnWithIsTheOneWrittenLast) {
+  const Folder folder;
+  const auto now = fs::file_time_type::clock::now();
+  int age = 0;
+  for (const char* name : {"exp3", "exp", "exp2"}) {
+    fs::create_directory(folder / name);
+    fill(folder / name / "journal.jsonl", "");
+    fs::last_write_time(folder / name / "journal.jsonl", now - std::chrono::hours(age++));
+  }
+  fs::create_directory(folder / "exp4");  // without a journal
+  EXPECT_EQ(newest_run(folder.path()).root, folder / "exp3");
+  EXPECT_EQ(open_run(folder / "exp2").root, folder / "exp2");
+}
+
+TEST(RunDirectory, ToGoOnWithMustBeThere) {
+  const Folder folder;
+  const std::string remedy = "; name the folder of a run: --resume runs/evolve/exp";
+  EXPECT_EQ(
+      refusal([&] { newest_run(folder.path()); }),
+      "2: " + folder.path().string() + ": there is no run in this folder to go on with" + remedy);
+  EXPECT_EQ(refusal([&] { newest_run("/no/such"); }),
+            "2: /no/such: there is no run in this folder to go on with" + remedy);
+  EXPECT_EQ(refusal([&] { open_run("/no/such"); }),
+            "2: /no/such: there is no run in this folder (no journal.jsonl)" + remedy);
+}
+
+}  // namespace
+}  // namespace evolve::results
