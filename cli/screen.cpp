@@ -55,7 +55,9 @@ std::string standing_text(const Standing& standing) {
 
 Screen::Screen(std::FILE* out) : out_(out), live_(isatty(fileno(out)) == 1) {}
 
-Screen::~Screen() { clear(); }
+Screen::~Screen() {
+  clear();
+}
 
 void Screen::line(const std::string& text) {
   clear();

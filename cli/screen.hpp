@@ -17,7 +17,8 @@ struct Standing {
   int generations = 0;
   std::optional<double> best_fitness;
   int best_trial = 0;
-  /// Trials that this process has seen end, and the seconds it has been at work: what the rate counts.
+  /// Trials that this process has seen end, and the seconds it has been at work: what the rate
+  /// counts.
   int ended_here = 0;
   double seconds_here = 0;
   /// Seconds until --time-limit, if there is one.

@@ -1,0 +1,176 @@
+#include "cli/coordinator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace evolve::cli {
+namespace {
+
+/// How long to wait for an outcome before the screen is refreshed.
+constexpr std::chrono::milliseconds patience{500};
+
+/// A failure that another attempt would only repeat.
+bool would_repeat(hyp::FailureKind kind) {
+  return kind == hyp::FailureKind::diverged || kind == hyp::FailureKind::data;
+}
+
+}  // namespace
+
+Coordinator::Coordinator(const Plan& plan, results::RunDirectory directory,
+                         results::Journal journal, ga::Evolution evolution, Replayed replayed,
+                         Screen& screen)
+    : retries_(plan.options.retries),
+      time_limit_(duration_seconds(plan.options.time_limit, "--time-limit")),
+      directory_(std::move(directory)),
+      journal_(std::move(journal)),
+      evolution_(std::move(evolution)),
+      record_(directory_, evolution_.space(), replayed.finished),
+      screen_(screen),
+      pool_(plan.slots),
+      workers_(worker_settings(plan, directory_.root.string())),
+      open_(replayed.open.begin(), replayed.open.end()),
+      first_failure_(std::move(replayed.first_failure)) {
+  for (const auto& finished : replayed.finished) {
+    if (finished.trial == 0) start_fitness_ = finished.fitness;
+  }
+}
+
+int Coordinator::run() {
+  while (!evolution_.done()) {
+    if (!out_of_time()) start_trials();
+    if (workers_.busy() == 0) break;  // out of time
+    screen_.show(standing());
+    auto outcomes = workers_.wait_some(patience);
+    if (!outcomes) break;  // interrupted: the journal is the state
+    take(std::move(*outcomes));
+  }
+  screen_.clear();
+  update_population();
+  record_.close();
+  return workers_.signal() == 0 ? 0 : 128 + workers_.signal();
+}
+
+void Coordinator::start_trials() {
+  // A trial that failed goes to another slot than the one it failed on, if there is another.
+  for (auto it = open_.begin(); it != open_.end();) {
+    auto lease = pool_.try_lease(it->avoid);
+    if (!lease) return;
+    if ((*lease)->name == it->avoid && pool_.slots().size() > 1) {
+      ++it;
+      continue;
+    }
+    start(std::move(*it), std::move(*lease));
+    it = open_.erase(it);
+  }
+  while (auto lease = pool_.try_lease()) {
+    auto trial = evolution_.ask();
+    if (!trial) return;  // nothing to hand out until more is told; the lease returns itself
+    if (trial->generation > generation_) {
+      generation_ = trial->generation;
+      update_population();
+    }
+    start({.trial = std::move(*trial), .number = 1, .avoid = ""}, std::move(*lease));
+  }
+}
+
+void Coordinator::start(Attempt attempt, hyp::Lease lease) {
+  journal_.append(results::Started{.trial = attempt.trial.number,
+                                   .generation = attempt.trial.generation,
+                                   .hyp = attempt.trial.hyp,
+                                   .device = lease->name,
+                                   .attempt = attempt.number});
+  journal_.commit();
+  workers_.start(attempt.trial, attempt.number, std::move(lease));
+  running_.push_back(std::move(attempt));
+}
+
+void Coordinator::take(std::vector<hyp::Outcome> outcomes) {
+  for (auto& outcome : outcomes) {
+    if (auto* failure = std::get_if<hyp::Failed>(&outcome.result)) {
+      failure->final = would_repeat(failure->kind) || outcome.attempt > retries_;
+    }
+    journal_.append(outcome);
+  }
+  journal_.commit();  // durable before anyone acts on it
+  for (const auto& outcome : outcomes) {
+    const auto it = std::find_if(running_.begin(), running_.end(), [&](const Attempt& attempt) {
+      return attempt.trial.number == outcome.trial;
+    });
+    auto attempt = std::move(*it);
+    running_.erase(it);
+    evolution_.tell(outcome);
+    if (const auto* result = std::get_if<hyp::Completed>(&outcome.result)) {
+      completed(outcome, {.trial = outcome.trial,
+                          .hyp = attempt.trial.hyp,
+                          .metrics = result->metrics,
+                          .fitness = result->fitness});
+    } else if (const auto* failure = std::get_if<hyp::Failed>(&outcome.result)) {
+      failed(outcome, *failure, std::move(attempt));
+    }
+  }
+}
+
+void Coordinator::completed(const hyp::Outcome& outcome, const Finished& finished) {
+  ++ended_here_;
+  if (finished.trial == 0) start_fitness_ = finished.fitness;
+  const bool better = record_.add(finished);
+  const auto text = fmt::format(
+      "trial {:<4} {:<7} {:>6.1f} s   fitness {:.4f}   mAP50 {:.3f}   mAP50-95 {:.3f}{}",
+      finished.trial, outcome.device, outcome.seconds, finished.fitness, finished.metrics.map50,
+      finished.metrics.map50_95, better ? "   best so far" : "");
+  better ? screen_.line(text) : screen_.detail(text);
+}
+
+void Coordinator::failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Attempt attempt) {
+  screen_.line(fmt::format("trial {:<4} {:<7} {} ({}): {}; see {}", outcome.trial, outcome.device,
+                           failure.final ? "failed" : "failed, will be tried again",
+                           hyp::name_of(failure.kind), failure.message,
+                           (directory_.root / failure.log).string()));
+  if (failure.final) {
+    ++ended_here_;
+    if (!first_failure_) first_failure_ = failure;
+    return;
+  }
+  attempt.number = outcome.attempt + 1;
+  attempt.avoid = outcome.device;
+  open_.push_back(std::move(attempt));
+}
+
+void Coordinator::update_population() {
+  std::vector<hyp::Hyperparameters> sets;
+  for (const auto& individual : evolution_.population()) {
+    sets.push_back(hyp::express(evolution_.space(), individual.genes));
+  }
+  if (!sets.empty()) record_.set_population(generation_, sets);
+}
+
+bool Coordinator::out_of_time() const {
+  return time_limit_ && seconds() >= *time_limit_;
+}
+
+double Coordinator::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+}
+
+Standing Coordinator::standing() const {
+  Standing standing{
+      .planned = evolution_.planned(),
+      .ended = evolution_.ended(),
+      .generation = std::max(0, evolution_.asked() - 1) / evolution_.settings().population,
+      .generations = evolution_.settings().generations,
+      .ended_here = ended_here_,
+      .seconds_here = seconds()};
+  if (const auto& best = record_.best()) {
+    standing.best_fitness = best->fitness;
+    standing.best_trial = best->trial;
+  }
+  if (time_limit_) standing.seconds_allowed = *time_limit_ - seconds();
+  for (const auto& progress : workers_.progress()) {
+    standing.busy.push_back(fmt::format("{} #{} {}/{}", progress.device, progress.trial,
+                                        progress.epoch, progress.epochs));
+  }
+  return standing;
+}
+
+}  // namespace evolve::cli

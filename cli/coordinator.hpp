@@ -1,0 +1,68 @@
+// The heart: asks the evolution for trials while slots are free, journals how they end, tells the
+// evolution.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "cli/plan.hpp"
+#include "cli/record.hpp"
+#include "cli/replay.hpp"
+#include "cli/screen.hpp"
+#include "devices/pool.hpp"
+#include "ga/evolution.hpp"
+#include "results/journal.hpp"
+#include "results/run_directory.hpp"
+#include "trainer/worker/worker_set.hpp"
+
+namespace evolve::cli {
+
+class Coordinator {
+ public:
+  /// `replayed` is where the run stands: nothing for a new one.
+  Coordinator(const Plan& plan, results::RunDirectory directory, results::Journal journal,
+              ga::Evolution evolution, Replayed replayed, Screen& screen);
+
+  /// Runs to the end, the time limit or a signal. Returns 0, or 128 + the signal.
+  int run();
+
+  const std::optional<Finished>& best() const { return record_.best(); }
+  /// The first trial that failed for good.
+  const std::optional<hyp::Failed>& first_failure() const { return first_failure_; }
+  /// The fitness of trial 0, if it completed.
+  const std::optional<double>& start_fitness() const { return start_fitness_; }
+  const ga::Evolution& evolution() const { return evolution_; }
+
+ private:
+  void start_trials();
+  void start(Attempt attempt, hyp::Lease lease);
+  void take(std::vector<hyp::Outcome> outcomes);
+  void completed(const hyp::Outcome& outcome, const Finished& finished);
+  void failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Attempt attempt);
+  void update_population();
+  bool out_of_time() const;
+  double seconds() const;
+  Standing standing() const;
+
+  int retries_;
+  std::optional<double> time_limit_;
+  results::RunDirectory directory_;
+  results::Journal journal_;
+  ga::Evolution evolution_;
+  Record record_;
+  Screen& screen_;
+  devices::Pool pool_;
+  worker::WorkerSet workers_;
+  /// To be started before any new trial.
+  std::deque<Attempt> open_;
+  std::vector<Attempt> running_;
+  std::optional<hyp::Failed> first_failure_;
+  std::optional<double> start_fitness_;
+  int generation_ = 0;
+  int ended_here_ = 0;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace evolve::cli

@@ -1,0 +1,18 @@
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "hyp/error.hpp"
+#include "trainer/data/shapes.hpp"
+
+namespace evolve::cli {
+
+int dataset_command(const std::string& name, const std::string& directory) {
+  if (name != "shapes") {
+    throw bad_argument("dataset " + name + ": there is no such embedded data set", "write shapes");
+  }
+  data::write_embedded(name, directory);
+  fmt::print("{}/shapes.yaml\n", directory);
+  return 0;
+}
+
+}  // namespace evolve::cli

@@ -1,0 +1,128 @@
+// The main job: plan it, or find where it stopped; run it; say what came out.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/commands.hpp"
+#include "cli/coordinator.hpp"
+#include "cli/plan.hpp"
+#include "cli/replay.hpp"
+#include "hyp/error.hpp"
+
+namespace evolve::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A path as the user would type it: relative where that is shorter.
+std::string typed(const fs::path& path) {
+  const auto near = path.lexically_proximate(fs::current_path()).string();
+  return near.size() < path.string().size() ? near : path.string();
+}
+
+/// Sets larger bounds, where the command line gives them; `--trials` or `--generations` alone
+/// decides. Returns whether they changed.
+bool extend(ga::Evolution& evolution, const Options& now) {
+  const auto before = evolution.settings();
+  auto after = before;
+  const bool trials = now.given.contains("trials"), generations = now.given.contains("generations");
+  if (trials) {
+    after.trials = now.trials;
+    const int needed = (*now.trials + before.population - 1) / before.population;
+    if (!generations) after.generations = std::max(before.generations, needed);
+  }
+  if (generations) {
+    after.generations = now.generations;
+    if (!trials) after.trials.reset();
+  }
+  if (after.generations == before.generations && after.trials == before.trials) return false;
+  evolution.extend(after.generations, after.trials);
+  return true;
+}
+
+void say_best(Screen& screen, const Coordinator& run, const results::RunDirectory& directory) {
+  const auto& best = *run.best();
+  std::string text =
+      fmt::format("Best: trial {}, fitness {:.4f} (mAP50 {:.3f}, mAP50-95 {:.3f})", best.trial,
+                  best.fitness, best.metrics.map50, best.metrics.map50_95);
+  if (best.trial == 0) {
+    text += ", the start";
+  } else if (run.start_fitness()) {
+    text += fmt::format("; the start had {:.4f}", *run.start_fitness());
+  }
+  screen.line("");
+  screen.line(text);
+  screen.line("  its hyperparameters  " + typed(directory.hyp_evolved()));
+  screen.line("  every trial          " + typed(directory.evolve_csv()));
+  screen.line("  the picture          " + typed(directory.plot()));
+  screen.line("Use it in YOLOv5: python train.py --hyp " + typed(directory.hyp_evolved()));
+}
+
+/// The last words of a run, and its exit code.
+int conclude(Screen& screen, const Coordinator& run, const results::RunDirectory& directory,
+             int code) {
+  const auto& evolution = run.evolution();
+  if (run.best()) say_best(screen, run, directory);
+  if (!evolution.done()) {
+    screen.line(fmt::format(
+        "{} after {} of {} trials; nothing finished is lost. Go on with: evolve --resume {}",
+        code == 0 ? "Stopped at the time limit" : "Interrupted", evolution.ended(),
+        evolution.planned(), typed(directory.root)));
+    return code;
+  }
+  if (!run.best() && run.first_failure()) {
+    throw run_failed("every trial failed, the first one with: " + run.first_failure()->message,
+                     "see " + typed(directory.root / run.first_failure()->log));
+  }
+  return code;
+}
+
+int run_new(const Options& options, Screen& screen) {
+  const auto plan = make_plan(options);
+  ga::Evolution evolution(plan.space, plan.search, plan.initial);
+  for (const auto& line : description(plan)) screen.line(line);
+  if (options.dry_run) return 0;
+
+  const auto directory = options.output.empty()
+                             ? results::create_run(options.project, options.name, options.exist_ok)
+                             : results::create_run_at(options.output);
+  auto journal = results::Journal::create(directory.journal(), run_line(plan));
+  results::write_options(directory.options(), to_json(options));
+  screen.line("results in " + typed(directory.root));
+  Coordinator run(plan, directory, std::move(journal), std::move(evolution), {}, screen);
+  const int code = run.run();
+  return conclude(screen, run, directory, code);
+}
+
+int run_resumed(const Options& now, Screen& screen) {
+  const auto directory =
+      now.resume->empty() ? results::newest_run(now.project) : results::open_run(*now.resume);
+  auto [journal, history] = results::Journal::resume(directory.journal());
+  if (!history.warning.empty()) screen.line(history.warning);
+  const auto plan = resumed_plan(now, history.run);
+  ga::Evolution evolution(plan.space, plan.search, plan.initial);
+  auto replayed = replay(history.events, evolution, directory.journal().string());
+  if (extend(evolution, now)) {
+    journal.append(extended_event(evolution.settings()));
+    journal.commit();
+  }
+  screen.line(fmt::format(
+      "{}: {} of {} trials done{}", typed(directory.root), evolution.ended(), evolution.planned(),
+      evolution.done() ? ", finished; extend it with a larger --generations or --trials"
+                       : ", going on"));
+  Coordinator run(plan, directory, std::move(journal), std::move(evolution), std::move(replayed),
+                  screen);
+  const int code = run.run();
+  return conclude(screen, run, directory, code);
+}
+
+}  // namespace
+
+int evolve_command(const Options& options) {
+  Screen screen(stdout);
+  return options.resume ? run_resumed(options, screen) : run_new(options, screen);
+}
+
+}  // namespace evolve::cli

@@ -1,0 +1,187 @@
+#include "cli/plan.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "devices/devices.hpp"
+#include "hyp/hyp.hpp"
+#include "results/yaml_files.hpp"
+#include "trainer/data/check.hpp"
+#include "trainer/worker/text.hpp"
+
+namespace evolve::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The space's genes mean something to the built-in trainer: YOLOv5's 29 and `optimizer`.
+void check_known(const hyp::Space& space, const Options& options) {
+  for (const auto& gene : space.genes) {
+    if (hyp::default_space().find(gene.name) || gene.name == "optimizer") continue;
+    throw bad_input({options.hyp.empty() || options.space.size() ? options.space : options.hyp},
+                    "'" + gene.name + "' means nothing to the built-in trainer",
+                    "remove it, or name an external trainer that knows it (--trainer-command)");
+  }
+}
+
+hyp::Space space_of(const Options& options) {
+  auto space = options.space.empty() ? hyp::default_space() : hyp::read_space_file(options.space);
+  if (!options.hyp.empty()) space = hyp::started_at(space, hyp::read_hyp_file(options.hyp));
+  if (options.trainer_command.empty()) {
+    check_known(space, options);
+    space = hyp::with_defaults(space);
+  }
+  if (!options.evolve_genes.empty()) hyp::select_evolved(space, options.evolve_genes);
+  return space;
+}
+
+std::vector<hyp::Hyperparameters> initial_of(const Options& options) {
+  std::vector<hyp::Hyperparameters> initial;
+  if (!options.resume_evolve.empty()) initial = results::read_population(options.resume_evolve);
+  if (!options.evolve_population.empty()) {
+    const auto more = results::read_hyp_folder(options.evolve_population);
+    initial.insert(initial.end(), more.begin(), more.end());
+  }
+  return initial;
+}
+
+void set_search(Plan& plan) {
+  plan.slots = devices::choose(plan.options.devices, devices::this_machine());
+  const auto& o = plan.options;
+  plan.search = {.search = o.search,
+                 .seed = o.seed,
+                 .population = o.population,
+                 .generations = o.generations,
+                 .trials = o.trials,
+                 .lag = o.lag};
+}
+
+/// What the built-in trainer needs is there and in order; returns what the user may want to know of
+/// it.
+std::vector<std::string> check_training(const trainer::TrainOptions& train) {
+  const auto& weights = train.weights;
+  if (!weights.empty() && weights != "shapes-base" && !fs::is_regular_file(weights)) {
+    throw bad_input({weights}, "there is no such file", "name a .pt file with --weights");
+  }
+  const auto data = data::read_data_yaml(train.data);
+  std::vector<std::string> found;
+  for (const auto split : {data::Split::train, data::Split::val}) {
+    const auto census = data::check(data, split, train.single_cls);
+    for (auto& note : data::notes(census, data, split)) found.push_back(std::move(note));
+  }
+  return found;
+}
+
+/// "evolve-worker", which lies beside this program.
+std::string built_in_worker() {
+  const auto worker = fs::read_symlink("/proc/self/exe").parent_path() / "evolve-worker";
+  if (!fs::exists(worker)) {
+    throw bad_input({worker.string()}, "the built-in trainer is not there",
+                    "build it (cmake --preset release), or name your own with --trainer-command");
+  }
+  return worker.string();
+}
+
+std::string counted(std::size_t n, const std::string& noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
+}  // namespace
+
+Plan make_plan(const Options& options) {
+  Plan plan{.options = options};
+  plan.space = space_of(options);
+  plan.initial = initial_of(options);
+  set_search(plan);
+  if (options.trainer_command.empty()) plan.notes = check_training(options.train);
+  return plan;
+}
+
+Plan resumed_plan(const Options& now, const nlohmann::ordered_json& run) {
+  Plan plan{.options = resumed(now, run.at("options"))};
+  plan.space = hyp::space_from_json(run.at("space"));
+  for (const auto& set : run.at("initial")) {
+    plan.initial.push_back(hyp::hyperparameters_from_json(set));
+  }
+  set_search(plan);
+  // Replay begins with the bounds that the run began with; its journal knows when they changed.
+  const auto& original = run.at("options");
+  plan.search.generations = original.at("generations").get<int>();
+  plan.search.trials = original.at("trials").is_null()
+                           ? std::nullopt
+                           : std::optional(original.at("trials").get<int>());
+  return plan;
+}
+
+nlohmann::ordered_json run_line(const Plan& plan) {
+  auto names = nlohmann::ordered_json::array();
+  for (const auto& slot : plan.slots) names.push_back(slot.name);
+  auto initial = nlohmann::ordered_json::array();
+  for (const auto& set : plan.initial) initial.push_back(hyp::to_json(set));
+  nlohmann::ordered_json lag;
+  if (plan.search.lag) {
+    lag = *plan.search.lag;
+  } else if (plan.slots.size() == 1) {
+    lag = 1;  // one slot knows every earlier outcome
+  }
+  return {{"seed", plan.search.seed},
+          {"search", plan.search.search},
+          {"lag", lag},
+          {"slots", names},
+          {"options", to_json(plan.options)},
+          {"space", hyp::to_json(plan.space)},
+          {"start", hyp::to_json(hyp::start_of(plan.space))},
+          {"initial", initial}};
+}
+
+worker::WorkerSettings worker_settings(const Plan& plan, const std::string& directory) {
+  const auto& o = plan.options;
+  const auto seconds = [](double s) { return std::chrono::seconds(std::max(1L, std::lround(s))); };
+  worker::WorkerSettings settings{.epochs = o.train.epochs, .directory = directory};
+  settings.command = o.trainer_command.empty()
+                         ? std::vector{built_in_worker()}
+                         : worker::split_command(o.trainer_command, "--trainer-command");
+  if (o.trainer_command.empty()) settings.options = trainer::to_json(o.train);
+  if (const auto limit = duration_seconds(o.trial_timeout, "--trial-timeout")) {
+    settings.trial_timeout = seconds(*limit);
+  }
+  if (const auto limit = duration_seconds(o.hang_timeout, "--hang-timeout")) {
+    settings.hang_timeout = seconds(*limit);
+  }
+  auto fitness = std::make_shared<hyp::Fitness>(o.fitness);
+  settings.fitness = [fitness](const hyp::Metrics& metrics) { return (*fitness)(metrics); };
+  return settings;
+}
+
+std::vector<std::string> description(const Plan& plan) {
+  const auto& o = plan.options;
+  std::vector<std::string> slots, genes;
+  for (const auto& slot : plan.slots) slots.push_back(slot.name);
+  for (const auto i : plan.space.evolved()) genes.push_back(plan.space.genes[i].name);
+
+  const int planned =
+      std::min(o.generations * o.population, o.trials.value_or(std::numeric_limits<int>::max()));
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("{} ({} of {}) on {}: {}", counted(planned, "trial"),
+                              counted(o.generations, "generation"), o.population,
+                              counted(slots.size(), "slot"), fmt::join(slots, ", ")));
+  if (o.trainer_command.empty()) {
+    const auto& t = o.train;
+    lines.push_back(fmt::format(
+        "each trains {} on {} for {} at {} px with {}{}", t.cfg, t.data, counted(t.epochs, "epoch"),
+        t.imgsz, t.optimizer, t.weights.empty() ? ", from random weights" : ", from " + t.weights));
+  } else {
+    lines.push_back("each runs " + o.trainer_command);
+  }
+  lines.push_back(fmt::format("{} of {} evolve: {}", genes.size(),
+                              counted(plan.space.genes.size(), "hyperparameter"),
+                              fmt::join(genes, " ")));
+  lines.push_back("fitness " + o.fitness);
+  lines.insert(lines.end(), plan.notes.begin(), plan.notes.end());
+  return lines;
+}
+
+}  // namespace evolve::cli

@@ -1,0 +1,42 @@
+// A run before it starts: the options turned into a space, the search's settings and slots.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "ga/evolution.hpp"
+#include "hyp/slot.hpp"
+#include "trainer/worker/worker_set.hpp"
+
+namespace evolve::cli {
+
+struct Plan {
+  Options options;
+  hyp::Space space;
+  /// Sets that join the first generation after the start.
+  std::vector<hyp::Hyperparameters> initial;
+  ga::Settings search;
+  std::vector<hyp::Slot> slots;
+  /// What a look at the data set found: pictures without labels, empty classes.
+  std::vector<std::string> notes;
+};
+
+/// The plan of a new run. Reads the space, hyp and population files and looks over the data set.
+/// Throws `Error` for whatever is wrong with any of them, before anything is written or trained.
+Plan make_plan(const Options& options);
+
+/// The plan of a run to go on with: `run` is the first line of its journal, `now` the command line.
+Plan resumed_plan(const Options& now, const nlohmann::ordered_json& run);
+
+/// What the first line of the journal says of a plan.
+nlohmann::ordered_json run_line(const Plan& plan);
+
+/// How the plan's trials are trained in the run directory `directory`.
+worker::WorkerSettings worker_settings(const Plan& plan, const std::string& directory);
+
+/// What will run, for the screen: "48 trials (4 generations of 12) on 2 slots: cpu:0, cpu:1", …
+std::vector<std::string> description(const Plan& plan);
+
+}  // namespace evolve::cli

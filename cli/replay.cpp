@@ -1,0 +1,97 @@
+#include "cli/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "hyp/error.hpp"
+
+namespace evolve::cli {
+namespace {
+
+class Replayer {
+ public:
+  Replayer(ga::Evolution& evolution, std::string path)
+      : evolution_(evolution), path_(std::move(path)) {}
+
+  void operator()(const results::Started& started) {
+    if (started.trial < evolution_.asked()) {
+      at(started.trial);  // in flight when the run was killed, and started again
+      return;
+    }
+    auto trial = evolution_.ask();
+    if (!trial || trial->number != started.trial) {
+      throw contradiction(started.trial, "cannot have started where it did");
+    }
+    if (trial->hyp != started.hyp) {
+      throw contradiction(started.trial,
+                          "is bred differently now: the journal is from another version of evolve");
+    }
+    open_[started.trial] = {.trial = std::move(*trial), .number = 1, .avoid = ""};
+  }
+
+  void operator()(const hyp::Outcome& outcome) {
+    auto& attempt = at(outcome.trial);
+    if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
+      if (!failed->final) {
+        attempt.number = outcome.attempt + 1;
+        attempt.avoid = outcome.device;
+        return;
+      }
+      if (!result_.first_failure) result_.first_failure = *failed;
+    }
+    if (const auto* completed = std::get_if<hyp::Completed>(&outcome.result)) {
+      result_.finished.push_back({.trial = outcome.trial,
+                                  .hyp = attempt.trial.hyp,
+                                  .metrics = completed->metrics,
+                                  .fitness = completed->fitness});
+    }
+    evolution_.tell(outcome);
+    open_.erase(outcome.trial);
+  }
+
+  void operator()(const results::Other& other) {
+    if (other.json.value("event", "") != "extended") return;
+    const auto& trials = other.json.at("trials");
+    evolution_.extend(other.json.at("generations").get<int>(),
+                      trials.is_null() ? std::nullopt : std::optional(trials.get<int>()));
+  }
+
+  Replayed result() {
+    for (auto& [number, attempt] : open_) result_.open.push_back(std::move(attempt));
+    return std::move(result_);
+  }
+
+ private:
+  Attempt& at(int trial) {
+    const auto it = open_.find(trial);
+    if (it == open_.end()) throw contradiction(trial, "is not under way where its event stands");
+    return it->second;
+  }
+
+  Error contradiction(int trial, const std::string& what) const {
+    return bad_input({path_}, fmt::format("trial {} {}", trial, what), "start a new run");
+  }
+
+  ga::Evolution& evolution_;
+  std::string path_;
+  std::map<int, Attempt> open_;
+  Replayed result_;
+};
+
+}  // namespace
+
+Replayed replay(const std::vector<results::Event>& events, ga::Evolution& evolution,
+                const std::string& journal_path) {
+  Replayer replayer(evolution, journal_path);
+  for (const auto& event : events) std::visit(replayer, event);
+  return replayer.result();
+}
+
+nlohmann::ordered_json extended_event(const ga::Settings& settings) {
+  nlohmann::ordered_json trials;
+  if (settings.trials) trials = *settings.trials;
+  return {{"event", "extended"}, {"generations", settings.generations}, {"trials", trials}};
+}
+
+}  // namespace evolve::cli

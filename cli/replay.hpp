@@ -1,0 +1,39 @@
+// Resume is replay: the journal's events, asked and told again, rebuild the very state of the run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/record.hpp"
+#include "ga/evolution.hpp"
+#include "results/journal.hpp"
+
+namespace evolve::cli {
+
+/// A try at a trial that is to be started.
+struct Attempt {
+  hyp::Trial trial;
+  /// From 1; one more than the attempts that failed.
+  int number = 1;
+  /// The slot where the last attempt failed, or "".
+  std::string avoid;
+};
+
+/// Where a run stands after its journal.
+struct Replayed {
+  std::vector<Finished> finished;
+  /// Trials that were in flight, or wait for another attempt: to be trained before any new one.
+  std::vector<Attempt> open;
+  /// The first trial that failed for good, for the case that none completed.
+  std::optional<hyp::Failed> first_failure;
+};
+
+/// Feeds `events` into `evolution`. Throws `Error` when a regenerated trial differs from the
+/// recorded one (an operator has changed since) or the events contradict each other.
+Replayed replay(const std::vector<results::Event>& events, ga::Evolution& evolution,
+                const std::string& journal_path);
+
+/// The journal's word for a run that goes on with other bounds.
+nlohmann::ordered_json extended_event(const ga::Settings& settings);
+
+}  // namespace evolve::cli
