@@ -3,14 +3,26 @@
 #include <filesystem>
 
 #include "cli/commands.hpp"
-#include "results/plot.hpp"
+#include "hyp/hyp.hpp"
+#include "results/results.hpp"
 
 namespace evolve::cli {
 
 int plot_command(const std::string& csv, const std::string& image) {
-  const auto target = image.empty() ? std::filesystem::path(csv).replace_filename("evolve.png")
-                                    : std::filesystem::path(image);
-  results::plot(csv, target);
+  namespace fs = std::filesystem;
+  const auto target =
+      image.empty() ? fs::path(csv).replace_filename("evolve.png") : fs::path(image);
+  const auto table = results::read_table(csv);
+  // A run's own journal knows its fitness and its axes; YOLOv5's evolve.csv has YOLOv5's.
+  hyp::Fitness fitness;
+  hyp::Space space = hyp::default_space();
+  const auto journal = results::RunDirectory{fs::path(csv).parent_path()}.journal();
+  if (fs::exists(journal)) {
+    const auto run = results::read_journal(journal).run;
+    fitness = hyp::Fitness(run.at("options").at("fitness").get<std::string>());
+    space = hyp::space_from_json(run.at("space"));
+  }
+  results::plot_evolution(table, fitness, space, target);
   fmt::print("{}\n", target.string());
   return 0;
 }

@@ -1,5 +1,6 @@
 #include "cli/record.hpp"
 
+#include "hyp/fitness.hpp"
 #include "results/plot.hpp"
 
 namespace evolve::cli {
@@ -11,10 +12,11 @@ results::Row row_of(const hyp::Space& space, const Finished& finished) {
 
 }  // namespace
 
-Record::Record(results::RunDirectory directory, hyp::Space space,
+Record::Record(results::RunDirectory directory, hyp::Space space, std::string fitness,
                const std::vector<Finished>& finished)
     : directory_(std::move(directory)),
       space_(std::move(space)),
+      fitness_(std::move(fitness)),
       table_(results::table_of(space_)) {
   for (const auto& one : finished) {
     table_.rows.push_back(row_of(space_, one));
@@ -40,7 +42,7 @@ void Record::set_population(int generation, const std::vector<hyp::Hyperparamete
 void Record::close() {
   if (!best_) return;
   write_best();
-  results::plot(directory_.evolve_csv(), directory_.plot());
+  results::plot_evolution(table_, hyp::Fitness(fitness_), space_, directory_.plot());
 }
 
 bool Record::improve(const Finished& finished) {

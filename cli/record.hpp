@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "hyp/space.hpp"
@@ -24,7 +25,9 @@ struct Finished {
 class Record {
  public:
   /// Rewrites the files of `directory` from the trials that have completed so far, in that order.
-  Record(results::RunDirectory directory, hyp::Space space, const std::vector<Finished>& finished);
+  /// `fitness` is the expression that the plot shows.
+  Record(results::RunDirectory directory, hyp::Space space, std::string fitness,
+         const std::vector<Finished>& finished);
 
   /// Adds a row to evolve.csv, and rewrites hyp_evolved.yaml when it is the best. Returns whether
   /// it is.
@@ -44,6 +47,7 @@ class Record {
 
   results::RunDirectory directory_;
   hyp::Space space_;
+  std::string fitness_;
   results::Table table_;
   std::optional<Finished> best_;
   int best_row_ = 0;
