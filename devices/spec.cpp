@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
-#include <regex>
+#include <optional>
 #include <stdexcept>
 
 namespace evolve::devices {
@@ -13,24 +13,45 @@ struct Cases : F... {
   using F::operator()...;
 };
 
-Request parse_item(const std::string& item) {
-  // Six digits are more than any machine has, and fit an int; std::regex wants bounded repetitions.
-  static const std::regex bare(R"(0|[1-9]\d{0,5})");
-  static const std::regex device(
-      R"(([a-z][a-z0-9_]{0,30})(?::(?:(\*)|(0|[1-9]\d{0,5})(?:\*([1-9]\d{0,5}))?))?)");
-  std::smatch part;
+bool is_digit(char c) {
+  return '0' <= c && c <= '9';
+}
+bool is_letter(char c) {
+  return 'a' <= c && c <= 'z';
+}
+
+/// A whole number from `least` up, written the usual way. Six digits are more than any machine has.
+std::optional<int> number_in(std::string_view text, int least) {
+  if (text.empty() || text.size() > 6 || !std::ranges::all_of(text, is_digit)) return {};
+  if (text.size() > 1 && text[0] == '0') return {};
+  const int number = std::stoi(std::string(text));
+  return number < least ? std::nullopt : std::optional(number);
+}
+
+bool is_kind(std::string_view text) {
+  const auto fits = [](char c) { return is_letter(c) || is_digit(c) || c == '_'; };
+  return !text.empty() && is_letter(text[0]) && std::ranges::all_of(text, fits) && text != "auto" &&
+         text != "slurm";
+}
+
+std::optional<Request> parse_item(std::string_view item) {
   if (item == "auto") return Automatic{};
   if (item == "slurm") return Allocation{};
   if (item == "-1") return IdleGpu{};
   if (item == "cpu") return WholeCpu{};
-  if (std::regex_match(item, bare)) return Gpu{std::stoi(item)};
-  const bool matches = std::regex_match(item, part, device);
-  if (!matches || part[1] == "auto" || part[1] == "slurm")
-    throw std::invalid_argument(item.empty() ? "a device is missing"
-                                             : "'" + item + "' is no device");
-  if (part[2].matched) return AllOf{part[1]};
-  return Device{part[1], part[3].matched ? std::stoi(part[3]) : 0,
-                part[4].matched ? std::stoi(part[4]) : 1};
+  if (const auto index = number_in(item, 0)) return Gpu{*index};
+
+  const auto colon = item.find(':');
+  const std::string kind(item.substr(0, colon));
+  if (!is_kind(kind)) return {};
+  if (colon == item.npos) return Device{kind};
+  const auto rest = item.substr(colon + 1);
+  if (rest == "*") return AllOf{kind};
+  const auto star = rest.find('*');
+  const auto index = number_in(rest.substr(0, star), 0);
+  const auto trials = star == rest.npos ? 1 : number_in(rest.substr(star + 1), 1);
+  if (!index || !trials) return {};
+  return Device{kind, *index, *trials};
 }
 
 /// The kind whose devices the request names one by one or as a whole, or "".
@@ -70,12 +91,16 @@ std::vector<Request> parse_spec(std::string_view spec) {
   std::vector<Request> requests;
   for (auto& item : items) {
     boost::trim(item, std::locale::classic());
-    const auto request = parse_item(item);
+    if (item.empty()) throw std::invalid_argument("a device is missing");
+    const auto parsed = parse_item(item);
+    if (!parsed) throw std::invalid_argument("'" + item + "' is no device");
+    const auto& request = *parsed;
     for (const auto& earlier : requests)
       if (overlap(earlier, request))
         throw std::invalid_argument(name_of(earlier) == name_of(request)
                                         ? item + " is named twice"
-                                        : item + " is part of what " + name_of(earlier) + " names");
+                                        : name_of(earlier) + " and " + item +
+                                              " name the same device");
     requests.push_back(request);
   }
   const auto alone = std::ranges::find_if(requests, stands_alone);

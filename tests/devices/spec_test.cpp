@@ -84,9 +84,9 @@ TEST(Spec, RefusesADeviceNamedTwice) {
   EXPECT_EQ(complaint("cuda:0,cuda:0*2"), "cuda:0*2 is named twice");
   EXPECT_EQ(complaint("0,0"), "0 is named twice");
   EXPECT_EQ(complaint("xpu:*,xpu:*"), "xpu:* is named twice");
-  EXPECT_EQ(complaint("xpu:*,xpu:1"), "xpu:1 is part of what xpu:* names");
-  EXPECT_EQ(complaint("xpu:1,xpu:*"), "xpu:* is part of what xpu:1 names");
-  EXPECT_EQ(complaint("cpu,cpu:0"), "cpu:0 is part of what cpu names");
+  EXPECT_EQ(complaint("xpu:*,xpu:1"), "xpu:* and xpu:1 name the same device");
+  EXPECT_EQ(complaint("xpu:1,xpu:*"), "xpu:1 and xpu:* name the same device");
+  EXPECT_EQ(complaint("cpu,cpu:0"), "cpu and cpu:0 name the same device");
   EXPECT_EQ(complaint("auto,auto"), "auto is named twice");
 }
 

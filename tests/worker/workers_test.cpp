@@ -57,11 +57,12 @@ TEST_F(Workers, LiveOnForTheNextTrial) {
 
 TEST_F(Workers, AreOnePerSlot) {
   WorkerSet workers(settings());
-  workers.start(trial(0, "ok"), 1, lease("cpu:0"));
-  workers.start(trial(1, "ok"), 1, lease("cpu:1"));
-  workers.start(trial(2, "ok"), 1, lease("cpu:0"));
+  workers.start(trial(0, "hang"), 1, lease("cuda:0"));
+  workers.start(trial(1, "hang"), 1, lease("cuda:1"));
+  // "cuda:0*2" makes two slots of one name.
+  workers.start(trial(2, "hang"), 1, lease("cuda:0"));
   EXPECT_EQ(workers.busy(), 3);
-  EXPECT_EQ(outcomes(workers).size(), 3u);
+  for (const int number : {0, 1, 2}) wait_until_at_work(workers, number);
   EXPECT_EQ((std::set<pid_t>{pid(0), pid(1), pid(2)}).size(), 3u);
 }
 
