@@ -1,7 +1,8 @@
-// A trainer that trains nothing: it speaks the worker protocol and scores a hyp by a smooth formula, so that
-// whole runs take seconds. What goes wrong is asked for on its command line.
+// A trainer that trains nothing: it speaks the worker protocol and scores a hyp by a smooth
+// formula, so that whole runs take seconds. What goes wrong is asked for on its command line.
 //
-//   fake_trainer [--sleep MILLISECONDS] [--log FILE] [--crash-trial N] [--crash-always] [--crash-on DEVICE]
+//   fake_trainer [--sleep MILLISECONDS] [--log FILE] [--crash-trial N] [--crash-always] [--crash-on
+//   DEVICE]
 //
 // --log appends "PID TRIAL DEVICE OMP_NUM_THREADS" per training.
 
@@ -22,8 +23,9 @@ namespace {
 /// Greatest (about 0.9) at little augmentation; the default start has about 0.5.
 double score(const json& hyp) {
   double loss = 0;
-  const std::pair<const char*, double> wanted[] = {
-      {"hsv_s", 0.2}, {"hsv_v", 0.7}, {"scale", 0.1}, {"translate", 0.3}, {"mosaic", 0.3}, {"mixup", 0.4}};
+  const std::pair<const char*, double> wanted[] = {{"hsv_s", 0.2},  {"hsv_v", 0.7},
+                                                   {"scale", 0.1},  {"translate", 0.3},
+                                                   {"mosaic", 0.3}, {"mixup", 0.4}};
   for (const auto& [name, best] : wanted) {
     const double d = hyp.value(name, best) - best;
     loss += d * d;
@@ -32,12 +34,14 @@ double score(const json& hyp) {
 }
 
 json metrics(double f) {
-  return {{"metrics/precision", f},  {"metrics/recall", f},      {"metrics/mAP_0.5", f},
+  return {{"metrics/precision", f},    {"metrics/recall", f},   {"metrics/mAP_0.5", f},
           {"metrics/mAP_0.5:0.95", f}, {"val/box_loss", 1 - f}, {"val/obj_loss", 1 - f},
           {"val/cls_loss", 1 - f}};
 }
 
-void say(const json& message) { std::cout << message.dump() << std::endl; }
+void say(const json& message) {
+  std::cout << message.dump() << std::endl;
+}
 
 }  // namespace
 
@@ -63,8 +67,8 @@ int main(int argc, char** argv) {
     const std::string device = message["device"];
     if (!log.empty()) {
       const char* threads = std::getenv("OMP_NUM_THREADS");
-      std::ofstream(log, std::ios::app) << getpid() << ' ' << trial << ' ' << device << ' '
-                                        << (threads ? threads : "-") << '\n';
+      std::ofstream(log, std::ios::app)
+          << getpid() << ' ' << trial << ' ' << device << ' ' << (threads ? threads : "-") << '\n';
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(sleep_ms));
     if (crash_always || trial == crash_trial || device == crash_on) {

@@ -53,7 +53,9 @@ Process::~Process() {
   close(err_);
 }
 
-void Process::signal(int number) const { kill(pid_, number); }
+void Process::signal(int number) const {
+  kill(pid_, number);
+}
 
 Ended Process::wait(double seconds) {
   Ended ended;
@@ -62,7 +64,8 @@ Ended Process::wait(double seconds) {
   std::string* texts[2] = {&ended.out, &ended.err};
   while (watched[0].fd >= 0 || watched[1].fd >= 0) {
     if (std::chrono::steady_clock::now() > deadline) {
-      ADD_FAILURE() << "still running after " << seconds << " s; so far: " << ended.out << ended.err;
+      ADD_FAILURE() << "still running after " << seconds << " s; so far: " << ended.out
+                    << ended.err;
       kill(pid_, SIGKILL);
     }
     poll(watched, 2, 100);

@@ -1,4 +1,5 @@
-// Bad input: exit code 2 (or 1 where the run failed), one line that says where and what, and nothing lost.
+// Bad input: exit code 2 (or 1 where the run failed), one line that says where and what, and
+// nothing lost.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +11,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Expects that these arguments are refused with one line that has all of these parts, and no run directory.
+/// Expects that these arguments are refused with one line that has all of these parts, and no run
+/// directory.
 void expect_refusal(const Folder& folder, std::vector<std::string> arguments,
                     const std::vector<std::string>& parts) {
   arguments.insert(arguments.end(), {"--trainer-command", fake_trainer(), "--output", "run"});
@@ -68,16 +70,17 @@ TEST(Refusal, OfNumbersThatMakeNoSense) {
 
 TEST(Refusal, OfATrainerThatIsNotThere) {
   Folder folder;
-  const auto ended = evolve(folder.path(), {"--trainer-command", "/nowhere/trainer --fast", "--devices", "cpu:0",
-                                            "--output", "run"});
+  const auto ended = evolve(folder.path(), {"--trainer-command", "/nowhere/trainer --fast",
+                                            "--devices", "cpu:0", "--output", "run"});
   EXPECT_EQ(ended.code, 2) << ended.out;
   EXPECT_THAT(ended.err, HasSubstr("/nowhere/trainer"));
 }
 
 TEST(Refusal, OfAnOutputThatHasARunAlready) {
   Folder folder;
-  const std::vector<std::string> arguments = {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
-                                              "--trials", "2", "--output", "run"};
+  const std::vector<std::string> arguments = {
+      "--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials", "2",
+      "--output",          "run"};
   ASSERT_EQ(evolve(folder.path(), arguments).code, 0);
   const auto journal_before = read_file(folder / "run/journal.jsonl");
   const auto ended = evolve(folder.path(), arguments);
@@ -88,8 +91,9 @@ TEST(Refusal, OfAnOutputThatHasARunAlready) {
 
 TEST(Refusal, AFullDiskEndsTheRunWith1AndKeepsWhatWasFinished) {
   Folder folder;
-  const auto full = evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials",
-                                           "200", "--population", "10", "--output", "run"},
+  const auto full = evolve(folder.path(),
+                           {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials",
+                            "200", "--population", "10", "--output", "run"},
                            20000);
   EXPECT_EQ(full.code, 1) << full.out;
   EXPECT_THAT(full.err, HasSubstr("run/"));

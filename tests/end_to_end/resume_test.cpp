@@ -33,9 +33,17 @@ std::set<int> pids(const std::filesystem::path& log) {
 TEST(Resume, ALaggedRunKilledAtRandomMomentsEndsWithTheRowsOfOneThatWasNot) {
   Folder folder;
   const auto log = folder / "log";
-  const std::vector<std::string> arguments = {
-      "--trainer-command", fake_trainer("--sleep 15 --log " + log.string()),
-      "--devices", "cpu:0,cpu:1", "--generations", "6", "--population", "10", "--lag", "4", "--output"};
+  const std::vector<std::string> arguments = {"--trainer-command",
+                                              fake_trainer("--sleep 15 --log " + log.string()),
+                                              "--devices",
+                                              "cpu:0,cpu:1",
+                                              "--generations",
+                                              "6",
+                                              "--population",
+                                              "10",
+                                              "--lag",
+                                              "4",
+                                              "--output"};
   auto whole = arguments;
   whole.push_back("whole");
   ASSERT_EQ(evolve(folder.path(), whole).code, 0);
@@ -69,9 +77,10 @@ TEST(Resume, ALaggedRunKilledAtRandomMomentsEndsWithTheRowsOfOneThatWasNot) {
 TEST(Resume, AnAsynchronousRunGoesOnWhereItStopped) {
   Folder folder;
   {
-    Process process(evolve_command({"--trainer-command", fake_trainer("--sleep 20"), "--devices", "cpu:0,cpu:1",
-                                    "--trials", "40", "--population", "10", "--output", "run"}),
-                    folder.path());
+    Process process(
+        evolve_command({"--trainer-command", fake_trainer("--sleep 20"), "--devices", "cpu:0,cpu:1",
+                        "--trials", "40", "--population", "10", "--output", "run"}),
+        folder.path());
     ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "completed") >= 15; }));
     process.signal(SIGKILL);
     process.wait();
@@ -84,15 +93,16 @@ TEST(Resume, AnAsynchronousRunGoesOnWhereItStopped) {
   EXPECT_TRUE(std::equal(before.begin(), before.end(), after.begin()));
   std::set<int> trials;
   for (const auto& event : after) {
-    if (event["event"] == "completed") EXPECT_TRUE(trials.insert(event["trial"]).second) << "trained twice";
+    if (event["event"] != "completed") continue;
+    EXPECT_TRUE(trials.insert(event["trial"].get<int>()).second) << "trained twice";
   }
   EXPECT_EQ(lines_of(read_file(folder / "run/evolve.csv")).size(), 41u);
 }
 
 TEST(Resume, AFinishedRunSaysSoAndALargerOneIsExtended) {
   Folder folder;
-  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--generations", "2",
-                                   "--population", "5", "--output", "run"})
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                   "--generations", "2", "--population", "5", "--output", "run"})
                 .code,
             0);
   const auto finished = evolve(folder.path(), {"--resume", "run"});
@@ -113,7 +123,9 @@ TEST(Resume, AFinishedRunSaysSoAndALargerOneIsExtended) {
 TEST(Resume, WithoutAFolderTakesTheNewestRun) {
   Folder folder;
   for (int i = 0; i < 2; ++i) {
-    ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials", "2"}).code,
+    ASSERT_EQ(evolve(folder.path(),
+                     {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials", "2"})
+                  .code,
               0);
   }
   ASSERT_EQ(evolve(folder.path(), {"--resume", "--trials", "4"}).code, 0);
@@ -123,8 +135,8 @@ TEST(Resume, WithoutAFolderTakesTheNewestRun) {
 
 TEST(Resume, ATornLastLineIsCutOffAndSaid) {
   Folder folder;
-  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials", "3",
-                                   "--output", "run"})
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                   "--trials", "3", "--output", "run"})
                 .code,
             0);
   const auto text = read_file(folder / "run/journal.jsonl");
@@ -137,8 +149,8 @@ TEST(Resume, ATornLastLineIsCutOffAndSaid) {
 
 TEST(Resume, ADamagedMiddleIsRefusedWithItsLine) {
   Folder folder;
-  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials", "3",
-                                   "--output", "run"})
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                   "--trials", "3", "--output", "run"})
                 .code,
             0);
   auto lines = lines_of(read_file(folder / "run/journal.jsonl"));
@@ -154,8 +166,8 @@ TEST(Resume, ADamagedMiddleIsRefusedWithItsLine) {
 
 TEST(Resume, ASecondCoordinatorOnTheSameRunIsRefused) {
   Folder folder;
-  Process process(evolve_command({"--trainer-command", fake_trainer("--sleep 50"), "--devices", "cpu:0", "--output",
-                                  "run"}),
+  Process process(evolve_command({"--trainer-command", fake_trainer("--sleep 50"), "--devices",
+                                  "cpu:0", "--output", "run"}),
                   folder.path());
   ASSERT_TRUE(eventually([&] { return !journal(folder / "run").empty(); }));
   const auto second = evolve(folder.path(), {"--resume", "run"});
@@ -167,8 +179,9 @@ TEST(Resume, ASecondCoordinatorOnTheSameRunIsRefused) {
 
 TEST(Resume, RefusesAnotherValueForWhatTheRunIs) {
   Folder folder;
-  const std::vector<std::string> arguments = {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
-                                              "--trials", "2", "--seed", "3", "--output", "run"};
+  const std::vector<std::string> arguments = {
+      "--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials", "2", "--seed", "3",
+      "--output",          "run"};
   ASSERT_EQ(evolve(folder.path(), arguments).code, 0);
   const auto ended = evolve(folder.path(), {"--resume", "run", "--seed", "4"});
   EXPECT_EQ(ended.code, 2);

@@ -64,8 +64,8 @@ TEST(Run, LeavesEveryFileOfARunDirectory) {
 TEST(Run, ItsBestIsTheFirstRowOfGreatestFitnessAndBeatsTheStart) {
   Folder folder;
   const auto ended =
-      evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--generations",
-                             "6", "--population", "10", "--output", "run"});
+      evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                             "--generations", "6", "--population", "10", "--output", "run"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   double best = -1, start = 0;
   nlohmann::json best_hyp;
@@ -95,8 +95,9 @@ TEST(Run, ItsBestIsTheFirstRowOfGreatestFitnessAndBeatsTheStart) {
 TEST(Run, TheSameSeedGivesTheSameRows) {
   Folder folder;
   for (const auto* name : {"a", "b"}) {
-    ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials",
-                                     "30", "--population", "5", "--seed", "7", "--output", name})
+    ASSERT_EQ(evolve(folder.path(),
+                     {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials", "30",
+                      "--population", "5", "--seed", "7", "--output", name})
                   .code,
               0);
   }
@@ -106,10 +107,11 @@ TEST(Run, TheSameSeedGivesTheSameRows) {
 TEST(Run, BothSlotsWorkInOneLongLivedWorkerEach) {
   Folder folder;
   const auto log = (folder / "log").string();
-  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer("--sleep 20 --log " + log), "--devices",
-                                   "cpu:0,cpu:1", "--trials", "20", "--population", "10"})
-                .code,
-            0);
+  ASSERT_EQ(
+      evolve(folder.path(), {"--trainer-command", fake_trainer("--sleep 20 --log " + log),
+                             "--devices", "cpu:0,cpu:1", "--trials", "20", "--population", "10"})
+          .code,
+      0);
   std::map<std::string, std::set<std::string>> pids;
   for (const auto& line : lines_of(read_file(log))) {
     std::istringstream in(line);
@@ -126,8 +128,9 @@ TEST(Run, BothSlotsWorkInOneLongLivedWorkerEach) {
 TEST(Run, AFailedTrialIsTriedAgainElsewhereAndThenHasNoRow) {
   Folder folder;
   const auto ended =
-      evolve(folder.path(), {"--trainer-command", fake_trainer("--crash-trial 3"), "--devices", "cpu:0,cpu:1",
-                             "--trials", "8", "--population", "8", "--retries", "1", "--output", "run"});
+      evolve(folder.path(),
+             {"--trainer-command", fake_trainer("--crash-trial 3"), "--devices", "cpu:0,cpu:1",
+              "--trials", "8", "--population", "8", "--retries", "1", "--output", "run"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   std::vector<nlohmann::json> failures;
   for (const auto& event : journal(folder / "run")) {
@@ -147,8 +150,9 @@ TEST(Run, AFailedTrialIsTriedAgainElsewhereAndThenHasNoRow) {
 
 TEST(Run, ExitsWith1AndTheFirstReasonWhenEveryTrialFailed) {
   Folder folder;
-  const auto ended = evolve(folder.path(), {"--trainer-command", fake_trainer("--crash-always"), "--devices",
-                                            "cpu:0", "--trials", "3", "--retries", "0", "--output", "run"});
+  const auto ended =
+      evolve(folder.path(), {"--trainer-command", fake_trainer("--crash-always"), "--devices",
+                             "cpu:0", "--trials", "3", "--retries", "0", "--output", "run"});
   EXPECT_EQ(ended.code, 1);
   EXPECT_THAT(ended.err, HasSubstr("exit code 7"));
   EXPECT_THAT(ended.err, HasSubstr("trials/000000/log"));
@@ -157,10 +161,11 @@ TEST(Run, ExitsWith1AndTheFirstReasonWhenEveryTrialFailed) {
 
 TEST(Run, CtrlCSavesSaysHowToGoOnAndExits130) {
   Folder folder;
-  Process process(evolve_command({"--trainer-command", fake_trainer("--sleep 100"), "--devices", "cpu:0,cpu:1",
-                                  "--output", "run"}),
+  Process process(evolve_command({"--trainer-command", fake_trainer("--sleep 100"), "--devices",
+                                  "cpu:0,cpu:1", "--output", "run"}),
                   folder.path());
-  ASSERT_TRUE(eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 3; }));
+  ASSERT_TRUE(
+      eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 3; }));
   process.signal(SIGINT);
   const auto ended = process.wait(10);
   EXPECT_EQ(ended.code, 130);
@@ -170,18 +175,20 @@ TEST(Run, CtrlCSavesSaysHowToGoOnAndExits130) {
 
 TEST(Run, SigtermExits143) {
   Folder folder;
-  Process process(evolve_command({"--trainer-command", fake_trainer("--sleep 100"), "--devices", "cpu:0",
-                                  "--output", "run"}),
+  Process process(evolve_command({"--trainer-command", fake_trainer("--sleep 100"), "--devices",
+                                  "cpu:0", "--output", "run"}),
                   folder.path());
-  ASSERT_TRUE(eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 1; }));
+  ASSERT_TRUE(
+      eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 1; }));
   process.signal(SIGTERM);
   EXPECT_EQ(process.wait(10).code, 143);
 }
 
 TEST(Run, ADryRunTellsThePlanAndTouchesNothing) {
   Folder folder;
-  const auto ended = evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
-                                            "--generations", "2", "--population", "5", "--dry-run"});
+  const auto ended =
+      evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                             "--generations", "2", "--population", "5", "--dry-run"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("10 trials"));
   EXPECT_THAT(ended.out, HasSubstr("cpu:0"));
@@ -191,8 +198,9 @@ TEST(Run, ADryRunTellsThePlanAndTouchesNothing) {
 
 TEST(Run, StopsStartingTrialsAtTheTimeLimit) {
   Folder folder;
-  const auto ended = evolve(folder.path(), {"--trainer-command", fake_trainer("--sleep 50"), "--devices", "cpu:0",
-                                            "--time-limit", "1s", "--output", "run"});
+  const auto ended =
+      evolve(folder.path(), {"--trainer-command", fake_trainer("--sleep 50"), "--devices", "cpu:0",
+                             "--time-limit", "1s", "--output", "run"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   const auto events = journal(folder / "run");
   EXPECT_EQ(count(events, "started"), count(events, "completed"));
@@ -203,7 +211,9 @@ TEST(Run, StopsStartingTrialsAtTheTimeLimit) {
 TEST(Run, CountsUpRunDirectories) {
   Folder folder;
   for (int i = 0; i < 2; ++i) {
-    ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials", "1"}).code,
+    ASSERT_EQ(evolve(folder.path(),
+                     {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials", "1"})
+                  .code,
               0);
   }
   EXPECT_TRUE(std::filesystem::exists(folder / "runs/evolve/exp/evolve.csv"));
@@ -212,12 +222,14 @@ TEST(Run, CountsUpRunDirectories) {
 
 TEST(Run, StartsFromAPopulationOfAnotherRun) {
   Folder folder;
-  const std::vector<std::string> common = {"--trainer-command", fake_trainer(), "--devices", "cpu:0"};
+  const std::vector<std::string> common = {"--trainer-command", fake_trainer(), "--devices",
+                                           "cpu:0"};
   auto first = common;
   first.insert(first.end(), {"--generations", "2", "--population", "4", "--output", "a"});
   ASSERT_EQ(evolve(folder.path(), first).code, 0);
   auto second = common;
-  second.insert(second.end(), {"--trials", "5", "--resume_evolve", "a/evolve_population.yaml", "--output", "b"});
+  second.insert(second.end(),
+                {"--trials", "5", "--resume_evolve", "a/evolve_population.yaml", "--output", "b"});
   const auto ended = evolve(folder.path(), second);
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto population = read_file(folder / "a/evolve_population.yaml");
