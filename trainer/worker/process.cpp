@@ -13,8 +13,6 @@
 #include <boost/asio/write.hpp>
 #include <boost/process/args.hpp>
 #include <boost/process/async.hpp>
-#include <boost/process/env.hpp>
-#include <boost/process/environment.hpp>
 #include <boost/process/error.hpp>
 #include <boost/process/exe.hpp>
 #include <boost/process/extend.hpp>
@@ -51,18 +49,12 @@ std::string program_file(const std::string& program) {
   return found.string();
 }
 
-bp::environment environment_of(const hyp::Slot& slot) {
-  bp::environment environment = boost::this_process::environment();
-  for (const auto& [name, value] : slot.environment) environment[name] = value;
-  return environment;
-}
-
 /// What the child does between fork and exec.
 class ChildSetup {
  public:
-  explicit ChildSetup(const std::vector<int>& cores) : parent_(::getpid()), bound_(!cores.empty()) {
+  explicit ChildSetup(const hyp::Slot& slot) : slot_(slot), parent_(::getpid()) {
     const auto bytes = set_.size() * sizeof(cpu_set_t);
-    for (const int core : cores) CPU_SET_S(static_cast<std::size_t>(core), bytes, set_.data());
+    for (const int core : slot.cores) CPU_SET_S(static_cast<std::size_t>(core), bytes, set_.data());
   }
 
   void operator()() const {
@@ -73,7 +65,10 @@ class ChildSetup {
     // Ignored signals stay ignored over an exec.
     ::signal(SIGPIPE, SIG_DFL);
     close_files_at_exec();
-    if (bound_ && ::sched_setaffinity(0, set_.size() * sizeof(cpu_set_t), set_.data()) != 0) {
+    // Boost 1.74's own environment class compares names beyond their ends.
+    for (const auto& [name, value] : slot_.environment) ::setenv(name.c_str(), value.c_str(), 1);
+    if (!slot_.cores.empty() &&
+        ::sched_setaffinity(0, set_.size() * sizeof(cpu_set_t), set_.data()) != 0) {
       constexpr std::string_view text = "cannot be bound to the cores of its slot\n";
       if (::write(STDERR_FILENO, text.data(), text.size())) {
       }
@@ -89,8 +84,8 @@ class ChildSetup {
     for (int file = 3; file < 1024; ++file) ::fcntl(file, F_SETFD, FD_CLOEXEC);
   }
 
+  const hyp::Slot& slot_;
   pid_t parent_;
-  bool bound_;
   std::array<cpu_set_t, 8> set_{};
 };
 
@@ -112,21 +107,24 @@ void Process::spawn(const std::vector<std::string>& command, const hyp::Slot& sl
   PipeEnds input(io_);
   PipeEnds output(io_);
   PipeEnds errors(io_);
-  const ChildSetup setup(slot.cores);
+  const ChildSetup setup(slot);
   std::error_code failed;
   child_ = bp::child(
       io_, bp::exe = file, bp::args = std::vector<std::string>(command.begin() + 1, command.end()),
-      environment_of(slot), failed, bp::posix::fd.bind(STDIN_FILENO, input.reader.native_handle()),
+      failed, bp::posix::fd.bind(STDIN_FILENO, input.reader.native_handle()),
       bp::posix::fd.bind(STDOUT_FILENO, output.writer.native_handle()),
       bp::posix::fd.bind(STDERR_FILENO, errors.writer.native_handle()),
-      bp::extend::on_exec_setup = [&](auto&) { setup(); },
+      bp::extend::on_exec_setup =
+          [&](auto& executor) {
+            setup();
+            executor.env = ::environ;
+          },
       // Boost 1.74 leaves the child that could not exec to us.
       bp::extend::on_error =
           [](auto& executor, const std::error_code&) {
             if (executor.pid > 0) ::waitpid(executor.pid, nullptr, 0);
           },
-      // Boost calls this while it walks its list of children, to which starting another one would
-      // add.
+      // Boost calls this while it walks its list of children: not the time to start another.
       bp::on_exit =
           [self = shared_from_this()](int, const std::error_code&) {
             asio::post(self->io_, [self] { self->finish(); });
