@@ -167,7 +167,7 @@ Standing Coordinator::standing() const {
   }
   if (time_limit_) standing.seconds_allowed = *time_limit_ - seconds();
   for (const auto& progress : workers_.progress()) {
-    standing.busy.push_back(fmt::format("{} #{} {}/{}", progress.device, progress.trial,
+    standing.busy.push_back(fmt::format("{} trial {} epoch {}/{}", progress.device, progress.trial,
                                         progress.epoch, progress.epochs));
   }
   return standing;

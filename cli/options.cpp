@@ -82,6 +82,16 @@ void default_to_shapes(Options& options) {
   set("optimizer", options.train.optimizer, "Adam");
 }
 
+/// YOLOv5's smallest usual model, unless weights ask for another.
+void default_model(Options& options) {
+  if (!options.train.cfg.empty() || !options.trainer_command.empty()) return;
+  if (!options.train.weights.empty()) {
+    throw bad_argument("--weights " + options.train.weights + ": the model's table is not in it",
+                       "add --cfg, for instance --cfg yolov5s.yaml");
+  }
+  options.train.cfg = "yolov5s.yaml";
+}
+
 void check(const Options& options) {
   const auto& train = options.train;
   if (train.epochs < 1)
@@ -216,7 +226,9 @@ void complete(const CLI::App& app, Options& options) {
     make_absolute(*path);
   }
   if (options.fitness.empty()) options.fitness = hyp::Fitness::standard;
-  if (!options.given.contains("data")) default_to_shapes(options);
+  if (options.trainer_command.empty() && !options.given.contains("data"))
+    default_to_shapes(options);
+  default_model(options);
   check(options);
 }
 
@@ -232,12 +244,16 @@ Options resumed(const Options& now, const nlohmann::ordered_json& run) {
   Options options = now;
   const auto command_line = to_json(now);
   auto merged = run;
+  const auto option = [](std::string name) {
+    std::replace(name.begin(), name.end(), '_', '-');
+    return "--" + name;
+  };
   for (const auto& name : now.given) {
     if (!command_line.contains(name) ||
         command_line[name] == run.value(name, nlohmann::ordered_json()))
       continue;
     if (!changeable.contains(name)) {
-      throw bad_argument("--" + name + " " + command_line[name].dump() +
+      throw bad_argument(option(name) + " " + command_line[name].dump() +
                              ": the run to resume has " +
                              run.value(name, nlohmann::ordered_json()).dump(),
                          "leave the option out, or start a new run");

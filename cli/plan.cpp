@@ -144,7 +144,7 @@ worker::WorkerSettings worker_settings(const Plan& plan, const std::string& dire
   settings.command = o.trainer_command.empty()
                          ? std::vector{built_in_worker()}
                          : worker::split_command(o.trainer_command, "--trainer-command");
-  if (o.trainer_command.empty()) settings.options = trainer::to_json(o.train);
+  settings.options = trainer::to_json(o.train);
   if (const auto limit = duration_seconds(o.trial_timeout, "--trial-timeout")) {
     settings.trial_timeout = seconds(*limit);
   }

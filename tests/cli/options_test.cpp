@@ -1,0 +1,115 @@
+#include "cli/options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+
+#include "hyp/error.hpp"
+
+namespace evolve::cli {
+namespace {
+
+Options parse(const std::string& arguments) {
+  CLI::App app;
+  Options options;
+  declare(app, options);
+  app.parse(arguments);
+  complete(app, options);
+  return options;
+}
+
+std::string refusal(const std::string& arguments) {
+  try {
+    parse(arguments);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 2);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Options, WithoutADataSetTrainASmallModelOnShapes) {
+  const auto options = parse("");
+  EXPECT_EQ(options.train.data, "shapes");
+  EXPECT_EQ(options.train.cfg, "yolov5p.yaml");
+  EXPECT_EQ(options.train.weights, "shapes-base");
+  EXPECT_EQ(options.train.optimizer, "Adam");
+  EXPECT_EQ(options.generations, 300);
+  EXPECT_EQ(options.population, 50);
+}
+
+TEST(Options, WithADataSetHaveYolov5sDefaults) {
+  const auto options = parse("--data my.yaml");
+  EXPECT_EQ(options.train.cfg, "yolov5s.yaml");
+  EXPECT_EQ(options.train.weights, "");
+  EXPECT_EQ(options.train.epochs, 100);
+  EXPECT_EQ(options.train.batch_size, 16);
+  EXPECT_EQ(options.train.imgsz, 640);
+  EXPECT_EQ(options.train.optimizer, "SGD");
+}
+
+TEST(Options, KeepWhatIsGivenOnShapes) {
+  const auto options = parse("--epochs 7 --optimizer SGD");
+  EXPECT_EQ(options.train.epochs, 7);
+  EXPECT_EQ(options.train.optimizer, "SGD");
+}
+
+TEST(Options, TakeYolov5sOtherNames) {
+  const auto options = parse("--evolve 20 --img 96 --device cpu:0 --cache ram");
+  EXPECT_EQ(options.generations, 20);
+  EXPECT_EQ(options.train.imgsz, 96);
+  EXPECT_EQ(options.devices, "cpu:0");
+}
+
+TEST(Options, RefuseValuesThatMakeNoSense) {
+  EXPECT_EQ(refusal("--epochs 0"), "--epochs 0; train for at least 1 epoch");
+  EXPECT_EQ(refusal("--imgsz 100"), "--imgsz 100; a multiple of 32 is needed");
+  EXPECT_EQ(refusal("--batch-size 0"), "--batch-size 0; at least 1 picture");
+  EXPECT_EQ(refusal("--retries -1"), "--retries -1; 0 or more");
+  EXPECT_EQ(refusal("--hang-timeout never"),
+            "--hang-timeout never: not a duration; write 90s, 15m, 12h or 1h30m");
+}
+
+TEST(Options, GoOnAsTheRunWasWithWhatMayChange) {
+  const auto run = to_json(parse("--seed 5 --population 7 --devices cpu:0"));
+  const auto options = resumed(parse("--resume x --trials 30 --devices cpu:0,cpu:1"), run);
+  EXPECT_EQ(options.seed, 5u);
+  EXPECT_EQ(options.population, 7);
+  EXPECT_EQ(options.trials, 30);
+  EXPECT_EQ(options.devices, "cpu:0,cpu:1");
+  EXPECT_EQ(options.train.cfg, "yolov5p.yaml");
+}
+
+TEST(Options, AllowTheRunsOwnValuesAgainOnResume) {
+  const auto run = to_json(parse("--seed 5 --epochs 2"));
+  EXPECT_EQ(resumed(parse("--resume x --seed 5 --epochs 2"), run).seed, 5u);
+}
+
+TEST(Options, RefuseAnotherValueOnResume) {
+  const auto run = to_json(parse("--batch-size 8"));
+  const auto now = parse("--resume x --batch-size 16");
+  try {
+    resumed(now, run);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "--batch-size 16: the run to resume has 8; leave the option out, or start a new run");
+  }
+}
+
+TEST(Duration, IsReadInSecondsMinutesHoursAndDays) {
+  EXPECT_EQ(duration_seconds("", "--x"), std::nullopt);
+  EXPECT_EQ(duration_seconds("90", "--x"), 90);
+  EXPECT_EQ(duration_seconds("90s", "--x"), 90);
+  EXPECT_EQ(duration_seconds("1.5m", "--x"), 90);
+  EXPECT_EQ(duration_seconds("1h30m", "--x"), 5400);
+  EXPECT_EQ(duration_seconds("2d", "--x"), 172800);
+  for (const auto* wrong : {"m", "1h30", "-5", "1.2.3s", "5 s", "1w"}) {
+    EXPECT_THROW(duration_seconds(wrong, "--x"), Error) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace evolve::cli

@@ -1,0 +1,64 @@
+#include "cli/screen.hpp"
+
+#include <gtest/gtest.h>
+
+namespace evolve::cli {
+namespace {
+
+TEST(Screen, TellsDurationsInTheirTwoLargestUnits) {
+  EXPECT_EQ(duration_text(0), "0 s");
+  EXPECT_EQ(duration_text(59.6), "1 min 00 s");
+  EXPECT_EQ(duration_text(130), "2 min 10 s");
+  EXPECT_EQ(duration_text(3900), "1 h 05 min");
+  EXPECT_EQ(duration_text(90000), "1 d 1 h");
+}
+
+TEST(Screen, TellsWhereARunStands) {
+  const Standing standing{.planned = 48,
+                          .ended = 17,
+                          .generation = 1,
+                          .generations = 4,
+                          .best_fitness = 0.33124,
+                          .best_trial = 12,
+                          .ended_here = 10,
+                          .seconds_here = 50,
+                          .busy = {"cpu:0 trial 18 epoch 2/4"}};
+  EXPECT_EQ(standing_text(standing),
+            "17/48 trials · generation 2/4 · best 0.3312 (trial 12) · 720 trials/h · 2 min 35 s "
+            "left · cpu:0 "
+            "trial 18 epoch 2/4");
+}
+
+TEST(Screen, KnowsNoRateBeforeTheFirstTrialHasEnded) {
+  const Standing standing{.planned = 48, .generations = 4};
+  EXPECT_EQ(standing_text(standing), "0/48 trials · generation 1/4");
+}
+
+TEST(Screen, LeavesNoMoreTimeThanTheTimeLimit) {
+  const Standing standing{.planned = 100,
+                          .ended = 10,
+                          .generations = 2,
+                          .ended_here = 10,
+                          .seconds_here = 100,
+                          .seconds_allowed = 30};
+  EXPECT_EQ(standing_text(standing), "10/100 trials · generation 1/2 · 360 trials/h · 30 s left");
+}
+
+TEST(Screen, WritesPlainLinesIntoAFile) {
+  std::FILE* file = std::tmpfile();
+  {
+    Screen screen(file);
+    screen.line("one");
+    screen.show({.planned = 3});
+    screen.detail("two");
+    screen.clear();
+  }
+  std::rewind(file);
+  char text[64] = {};
+  const auto length = std::fread(text, 1, sizeof text, file);
+  std::fclose(file);
+  EXPECT_EQ(std::string(text, length), "one\ntwo\n");
+}
+
+}  // namespace
+}  // namespace evolve::cli

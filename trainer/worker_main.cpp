@@ -1,0 +1,129 @@
+// The program `evolve-worker`: trains what `evolve` sends it on standard input, on the one device
+// that it sees, and answers on standard output (trainer/worker/messages.hpp).
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <new>
+#include <string>
+
+#include "hyp/error.hpp"
+#include "trainer/trainer.hpp"
+#include "trainer/worker/messages.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+/// Where answers go. Standard output itself becomes standard error, so that a library's print
+/// cannot break the stream.
+class Answers {
+ public:
+  Answers() : descriptor_(dup(STDOUT_FILENO)) { dup2(STDERR_FILENO, STDOUT_FILENO); }
+
+  void say(const worker::FromWorker& message) {
+    const auto line = worker::line_of(message);
+    for (std::size_t written = 0; written < line.size();) {
+      const auto n = write(descriptor_, line.data() + written, line.size() - written);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) std::_Exit(1);  // nobody listens any more
+      written += static_cast<std::size_t>(n);
+    }
+  }
+
+ private:
+  int descriptor_;
+};
+
+/// The CPU cores that this process is bound to.
+int cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+/// The worker sees one device only, and inside the mask it is number 0.
+std::string inner_device() {
+  const char* slot = std::getenv("EVOLVE_DEVICE");
+  const std::string name = slot ? slot : "cpu";
+  const auto kind = name.substr(0, name.find(':'));
+  return kind == "cpu" ? kind : kind + ":0";
+}
+
+/// Torch reports a full memory by its text alone on some devices.
+hyp::FailureKind kind_of(const std::string& message) {
+  for (const auto* sign : {"out of memory", "OUT_OF_DEVICE_MEMORY", "OUT_OF_HOST_MEMORY",
+                           "OUT_OF_RESOURCES", "not enough memory", "DefaultCPUAllocator"}) {
+    if (message.find(sign) != std::string::npos) return hyp::FailureKind::oom;
+  }
+  for (const auto* sign : {"DEVICE_LOST", "device lost"}) {
+    if (message.find(sign) != std::string::npos) return hyp::FailureKind::device_lost;
+  }
+  return hyp::FailureKind::other;
+}
+
+worker::FromWorker train(Trainer& trainer, const worker::Train& message, Answers& answers) {
+  const auto failure = [&](hyp::FailureKind kind, const std::string& why) {
+    fmt::print(stderr, "trial {} failed ({}): {}\n", message.trial, hyp::name_of(kind), why);
+    return worker::Failure{.trial = message.trial, .kind = kind, .message = why};
+  };
+  try {
+    auto options = train_options_from_json(message.options);
+    options.epochs = message.epochs;
+    const auto result = trainer.train(options, message.hyp, message.seed,
+                                      [&](int epoch, const hyp::Metrics& metrics) {
+                                        answers.say(worker::Epoch{message.trial, epoch, metrics});
+                                      });
+    const auto& t = result.timing;
+    fmt::print(stderr,
+               "trial {}: {:.2f} s training, {:.2f} s validation, {:.2f} s everything else\n",
+               message.trial, t.training, t.validation, t.total - t.training - t.validation);
+    return worker::Result{.trial = message.trial, .metrics = result.metrics};
+  } catch (const TrainingFailed& failed) {
+    return failure(failed.kind, failed.what());
+  } catch (const Error& error) {
+    return failure(hyp::FailureKind::data, error.what());
+  } catch (const std::bad_alloc&) {
+    return failure(hyp::FailureKind::oom, "out of memory on the host");
+  } catch (const std::exception& error) {
+    // Torch's messages go on with a stack trace: the log has all of it, the journal the first line.
+    fmt::print(stderr, "{}\n", error.what());
+    const std::string text = error.what();
+    return failure(kind_of(text), text.substr(0, text.find('\n')));
+  }
+}
+
+int run() {
+  signal(SIGINT, SIG_IGN);  // the terminal's Ctrl-C is for evolve, which ends its workers
+  Answers answers;
+  const auto device = inner_device();
+  Trainer trainer(device, cores());
+  answers.say(worker::Ready{.device = device == "cpu" ? "cpu:0" : device});
+  for (std::string line; std::getline(std::cin, line);) {
+    const auto message = worker::parse_from_engine(line);
+    if (!message) continue;
+    if (std::holds_alternative<worker::Shutdown>(*message)) break;
+    if (const auto* order = std::get_if<worker::Train>(&*message)) {
+      answers.say(train(trainer, *order, answers));
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace evolve::trainer
+
+int main() {
+  try {
+    const int code = evolve::trainer::run();
+    // Torch's threads and static objects need no farewell, and some drivers hang in theirs.
+    std::cerr.flush();
+    std::_Exit(code);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "evolve-worker: {}\n", error.what());
+    std::_Exit(1);
+  }
+}
