@@ -1,10 +1,11 @@
 // Augmentation and loading against numbers of YOLOv5 itself: pixels within 1, labels within 1e-4.
 #include <gtest/gtest.h>
 
+#include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
 
-#include "tests/data/golden.hpp"
 #include "tests/data/replay.hpp"
+#include "tests/golden.hpp"
 #include "trainer/data/augment.hpp"
 #include "trainer/data/batch.hpp"
 #include "trainer/data/letterbox.hpp"
@@ -15,45 +16,85 @@
 namespace evolve::data {
 namespace {
 
+using test::Recorded;
+
+/// A [height, width, 3] tensor of bytes as a picture.
+cv::Mat picture_of(const Recorded& tensor) {
+  auto bytes = tensor.as<std::uint8_t>();
+  return cv::Mat(static_cast<int>(tensor.shape.at(0)), static_cast<int>(tensor.shape.at(1)),
+                 CV_8UC3, bytes.data())
+      .clone();
+}
+
+/// A [rows, columns] tensor of T, row by row.
+template <class T>
+std::vector<std::vector<T>> rows_of(const Recorded& tensor) {
+  const auto values = tensor.as<T>();
+  const auto columns = static_cast<std::ptrdiff_t>(tensor.shape.at(1));
+  std::vector<std::vector<T>> rows;
+  for (auto it = values.begin(); it != values.end(); it += columns)
+    rows.emplace_back(it, it + columns);
+  return rows;
+}
+
 void expect_same_pixels(const cv::Mat& ours, const cv::Mat& theirs) {
   ASSERT_EQ(ours.size(), theirs.size());
   EXPECT_LE(cv::norm(ours, theirs, cv::NORM_INF), 1);
 }
 
 /// Rows of class and corners.
-void expect_same_boxes(const std::vector<Box>& ours, const Tensor& theirs, double tolerance) {
-  ASSERT_EQ(static_cast<int>(ours.size()), theirs.rows());
-  for (int i = 0; i < theirs.rows(); ++i) {
-    const Box& box = ours[static_cast<std::size_t>(i)];
-    EXPECT_EQ(box.cls, theirs.at(i, 0));
-    EXPECT_NEAR(box.x1, theirs.at(i, 1), tolerance);
-    EXPECT_NEAR(box.y1, theirs.at(i, 2), tolerance);
-    EXPECT_NEAR(box.x2, theirs.at(i, 3), tolerance);
-    EXPECT_NEAR(box.y2, theirs.at(i, 4), tolerance);
+std::vector<Box> boxes_of(const Recorded& tensor) {
+  std::vector<Box> boxes;
+  for (const auto& row : rows_of<float>(tensor)) {
+    boxes.push_back({static_cast<int>(row[0]), row[1], row[2], row[3], row[4]});
+  }
+  return boxes;
+}
+
+void expect_same_boxes(const std::vector<Box>& ours, const std::vector<Box>& theirs,
+                       double tolerance) {
+  ASSERT_EQ(ours.size(), theirs.size());
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    EXPECT_EQ(ours[i].cls, theirs[i].cls);
+    EXPECT_NEAR(ours[i].x1, theirs[i].x1, tolerance);
+    EXPECT_NEAR(ours[i].y1, theirs[i].y1, tolerance);
+    EXPECT_NEAR(ours[i].x2, theirs[i].x2, tolerance);
+    EXPECT_NEAR(ours[i].y2, theirs[i].y2, tolerance);
   }
 }
 
-std::vector<Label> labels_of(const Tensor& tensor) {
+/// Rows that hold class, x, y, w and h from column `first` on.
+std::vector<Label> labels_of(const Recorded& tensor, std::size_t first) {
   std::vector<Label> labels;
-  for (int i = 0; i < tensor.rows(); ++i) {
-    labels.push_back({static_cast<int>(tensor.at(i, 0)), static_cast<float>(tensor.at(i, 1)),
-                      static_cast<float>(tensor.at(i, 2)), static_cast<float>(tensor.at(i, 3)),
-                      static_cast<float>(tensor.at(i, 4))});
+  for (const auto& row : rows_of<float>(tensor)) {
+    labels.push_back({static_cast<int>(row[first]), row[first + 1], row[first + 2], row[first + 3],
+                      row[first + 4]});
   }
   return labels;
 }
 
+void expect_same_labels(const std::vector<Label>& ours, const std::vector<Label>& theirs) {
+  ASSERT_EQ(ours.size(), theirs.size());
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    EXPECT_EQ(ours[i].cls, theirs[i].cls);
+    EXPECT_NEAR(ours[i].x, theirs[i].x, 1e-4);
+    EXPECT_NEAR(ours[i].y, theirs[i].y, 1e-4);
+    EXPECT_NEAR(ours[i].w, theirs[i].w, 1e-4);
+    EXPECT_NEAR(ours[i].h, theirs[i].h, 1e-4);
+  }
+}
+
 TEST(ParityAugment, LetterboxesLikeYolov5) {
-  GOLDENS_OR_SKIP(cases, "h_augment");
-  for (const Golden& golden : cases) {
+  CASES_OR_SKIP(cases, "h_augment");
+  for (const test::Case& golden : cases) {
     for (const auto& item : golden.scalars.at("letterbox")) {
       SCOPED_TRACE(golden.name + " " + item.at("output").get<std::string>());
       // Padding to multiples of the stride ("auto") is padding to the shape that comes out.
       const auto shape = item.at("out_shape").get<std::vector<int>>();
       cv::Mat boxed;
-      const Letterbox box = letterbox(golden[item.at("input")].picture(), {shape[1], shape[0]},
+      const Letterbox box = letterbox(picture_of(golden[item.at("input")]), {shape[1], shape[0]},
                                       item.at("scaleup"), boxed);
-      expect_same_pixels(boxed, golden[item.at("output")].picture());
+      expect_same_pixels(boxed, picture_of(golden[item.at("output")]));
       EXPECT_DOUBLE_EQ(box.ratio, item.at("ratio_wh")[0].get<double>());
       EXPECT_DOUBLE_EQ(box.pad_x, item.at("pad_wh")[0].get<double>());
       EXPECT_DOUBLE_EQ(box.pad_y, item.at("pad_wh")[1].get<double>());
@@ -69,8 +110,8 @@ Replay eight_draws(const std::vector<double>& values) {
 }
 
 TEST(ParityAugment, WarpsPicturesAndBoxesLikeYolov5) {
-  GOLDENS_OR_SKIP(cases, "h_augment");
-  for (const Golden& golden : cases) {
+  CASES_OR_SKIP(cases, "h_augment");
+  for (const test::Case& golden : cases) {
     for (const auto& item : golden.scalars.at("perspective")) {
       const std::string key = item.at("key");
       SCOPED_TRACE(golden.name + " " + key);
@@ -80,7 +121,7 @@ TEST(ParityAugment, WarpsPicturesAndBoxesLikeYolov5) {
                                       .scale = params.at("scale"),
                                       .shear = params.at("shear"),
                                       .perspective = params.at("perspective")};
-      const cv::Mat in = golden[key + ".in"].picture();
+      const cv::Mat in = picture_of(golden[key + ".in"]);
       const auto border = item.at("border").get<std::vector<int>>();
       Replay draws = eight_draws(item.at("draws"));
       const Warp drawn = draw_warp(augmentation, in.size(),
@@ -92,42 +133,36 @@ TEST(ParityAugment, WarpsPicturesAndBoxesLikeYolov5) {
 
       cv::Mat out;
       warp(in, drawn, out);
-      expect_same_pixels(out, golden[key + ".out"].picture());
+      expect_same_pixels(out, picture_of(golden[key + ".out"]));
 
-      const Tensor& targets = golden[key + ".targets_in"];
-      Objects objects;
-      for (int i = 0; i < targets.rows(); ++i) {
-        objects.boxes.push_back(
-            {static_cast<int>(targets.at(i, 0)), static_cast<float>(targets.at(i, 1)),
-             static_cast<float>(targets.at(i, 2)), static_cast<float>(targets.at(i, 3)),
-             static_cast<float>(targets.at(i, 4))});
-        objects.outlines.emplace_back();
-      }
-      expect_same_boxes(warp(objects, drawn), golden[key + ".targets_out"], 1e-3);
+      Objects objects{boxes_of(golden[key + ".targets_in"]), {}};
+      objects.outlines.resize(objects.boxes.size());
+      expect_same_boxes(warp(objects, drawn), boxes_of(golden[key + ".targets_out"]), 1e-3);
     }
   }
 }
 
 TEST(ParityAugment, KeepsTheBoxesThatYolov5Keeps) {
-  GOLDENS_OR_SKIP(cases, "h_augment");
-  for (const Golden& golden : cases) {
-    const Tensor &before = golden["cand.b1"], &after = golden["cand.b2"];
+  CASES_OR_SKIP(cases, "h_augment");
+  for (const test::Case& golden : cases) {
+    const auto before = rows_of<double>(golden["cand.b1"]),
+               after = rows_of<double>(golden["cand.b2"]);
     for (const auto& [name, threshold] :
          {std::pair{"cand.keep_area0.1", 0.1}, {"cand.keep_area0.01", 0.01}}) {
-      for (int i = 0; i < before.rows(); ++i) {
-        const cv::Vec4d a(before.at(i, 0), before.at(i, 1), before.at(i, 2), before.at(i, 3));
-        const cv::Vec4d b(after.at(i, 0), after.at(i, 1), after.at(i, 2), after.at(i, 3));
-        EXPECT_EQ(is_candidate(a, b, threshold),
-                  golden[name].bytes.at(static_cast<std::size_t>(i)) != 0)
-            << name << i;
+      const auto keep = golden[name].as<std::uint8_t>();
+      ASSERT_EQ(keep.size(), before.size());
+      for (std::size_t i = 0; i < before.size(); ++i) {
+        EXPECT_EQ(is_candidate(cv::Vec4d(before[i].data()), cv::Vec4d(after[i].data()), threshold),
+                  keep[i] != 0)
+            << name << " " << i;
       }
     }
   }
 }
 
 TEST(ParityAugment, ScalesColoursLikeYolov5) {
-  GOLDENS_OR_SKIP(cases, "h_augment");
-  for (const Golden& golden : cases) {
+  CASES_OR_SKIP(cases, "h_augment");
+  for (const test::Case& golden : cases) {
     for (const auto& item : golden.scalars.at("hsv")) {
       const std::string key = item.at("key");
       SCOPED_TRACE(golden.name + " " + key);
@@ -137,16 +172,16 @@ TEST(ParityAugment, ScalesColoursLikeYolov5) {
         EXPECT_EQ(tables.at<cv::Vec3b>(i),
                   cv::Vec3b(item.at("lut_hue")[i], item.at("lut_sat")[i], item.at("lut_val")[i]));
       }
-      cv::Mat picture = golden[key + ".in"].picture(), scratch;
+      cv::Mat picture = picture_of(golden[key + ".in"]), scratch;
       scale_hsv(picture, factors, scratch);
-      expect_same_pixels(picture, golden[key + ".out"].picture());
+      expect_same_pixels(picture, picture_of(golden[key + ".out"]));
     }
   }
 }
 
 TEST(ParityAugment, PlacesMosaicTilesLikeYolov5) {
-  GOLDENS_OR_SKIP(cases, "h_augment");
-  for (const Golden& golden : cases) {
+  CASES_OR_SKIP(cases, "h_augment");
+  for (const test::Case& golden : cases) {
     for (const auto& item : golden.scalars.at("mosaic_coords")) {
       const std::string key = item.at("key");
       SCOPED_TRACE(golden.name + " " + key);
@@ -155,8 +190,8 @@ TEST(ParityAugment, PlacesMosaicTilesLikeYolov5) {
       for (const auto& entry : item.at("tiles")) {
         const std::string number = std::to_string(entry.at("tile").get<int>());
         Picture picture;
-        picture.pixels = golden["mosaic.tile" + number].picture();
-        picture.labels = labels_of(golden["mosaic.labels" + number]);
+        picture.pixels = picture_of(golden["mosaic.tile" + number]);
+        picture.labels = labels_of(golden["mosaic.labels" + number], 0);
         dataset.pictures.push_back(picture);
 
         const Tile tile =
@@ -170,34 +205,34 @@ TEST(ParityAugment, PlacesMosaicTilesLikeYolov5) {
       }
       cv::Mat canvas;
       const Objects objects = assemble_mosaic(dataset, {0, 1, 2, 3}, centre, canvas);
-      expect_same_pixels(canvas, golden[key + ".canvas"].picture());
-      expect_same_boxes(objects.boxes, golden[key + ".labels_px_clipped"], 1e-4);
+      expect_same_pixels(canvas, picture_of(golden[key + ".canvas"]));
+      expect_same_boxes(objects.boxes, boxes_of(golden[key + ".labels_px_clipped"]), 1e-4);
     }
   }
 }
 
 TEST(ParityAugment, ResizesPicturesLikeYolov5) {
-  GOLDENS_OR_SKIP(cases, "h_augment");
-  for (const Golden& golden : cases) {
+  CASES_OR_SKIP(cases, "h_augment");
+  for (const test::Case& golden : cases) {
     for (const auto& item : golden.scalars.at("load_image")) {
       const std::string input = item.at("input");
       const bool training = item.at("augment").get<int>() != 0;
       SCOPED_TRACE(golden.name + " " + input + (training ? " training" : " validation"));
       const std::string output = input.substr(0, input.find('.')) + (training ? ".aug" : ".val");
-      expect_same_pixels(resized(golden[input].picture(), item.at("img_size"), training),
-                         golden[output].picture());
+      expect_same_pixels(resized(picture_of(golden[input]), item.at("img_size"), training),
+                         picture_of(golden[output]));
     }
   }
 }
 
 TEST(ParitySample, ReplaysWholeTrainingSamplesOfYolov5) {
-  GOLDENS_OR_SKIP(cases, "h_getitem");
-  for (const Golden& golden : cases) {
+  CASES_OR_SKIP(cases, "h_getitem");
+  for (const test::Case& golden : cases) {
     Dataset dataset;
-    for (int i = 0; golden.tensors.contains("img" + std::to_string(i)); ++i) {
+    for (int i = 0; golden.has("img" + std::to_string(i)); ++i) {
       Picture picture;
-      picture.pixels = golden["img" + std::to_string(i)].picture();
-      picture.labels = labels_of(golden["labels" + std::to_string(i)]);
+      picture.pixels = picture_of(golden["img" + std::to_string(i)]);
+      picture.labels = labels_of(golden["labels" + std::to_string(i)], 0);
       dataset.pictures.push_back(picture);
     }
     for (const auto& item : golden.scalars.at("items")) {
@@ -212,22 +247,12 @@ TEST(ParitySample, ReplaysWholeTrainingSamplesOfYolov5) {
                   augmentation_of(hyp), draws, sample);
       EXPECT_TRUE(draws.finished());
 
-      const Tensor& pixels = golden[key + ".out"];
-      ASSERT_EQ(pixels.shape, (std::vector<int>{3, sample.pixels.rows, sample.pixels.cols}));
-      std::vector<std::uint8_t> planes(pixels.bytes.size());
+      const auto pixels = golden[key + ".out"].as<std::uint8_t>();
+      ASSERT_EQ(pixels.size(), 3 * sample.pixels.total());
+      std::vector<std::uint8_t> planes(pixels.size());
       write_planes(sample.pixels, planes.data());
-      EXPECT_LE(cv::norm(planes, pixels.bytes, cv::NORM_INF), 1);
-
-      const Tensor& labels = golden[key + ".labels_out"];
-      ASSERT_EQ(static_cast<int>(sample.labels.size()), labels.rows());
-      for (int i = 0; i < labels.rows(); ++i) {
-        const Label& label = sample.labels[static_cast<std::size_t>(i)];
-        EXPECT_EQ(label.cls, labels.at(i, 1));
-        EXPECT_NEAR(label.x, labels.at(i, 2), 1e-4);
-        EXPECT_NEAR(label.y, labels.at(i, 3), 1e-4);
-        EXPECT_NEAR(label.w, labels.at(i, 4), 1e-4);
-        EXPECT_NEAR(label.h, labels.at(i, 5), 1e-4);
-      }
+      EXPECT_LE(cv::norm(planes, pixels, cv::NORM_INF), 1);
+      expect_same_labels(sample.labels, labels_of(golden[key + ".labels_out"], 1));
     }
   }
 }
@@ -244,17 +269,17 @@ cv::Mat patch_of(const nlohmann::json& rows) {
 
 /// The file of that name anywhere below EVOLVE_DATA.
 std::filesystem::path find_picture(const std::string& name) {
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(data_folder())) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(test::data_folder())) {
     if (entry.path().filename() == name) return entry.path();
   }
   return {};
 }
 
 TEST(ParityJpeg, DecodesLikeYolov5) {
-  GOLDENS_OR_SKIP(cases, "h_jpeg");
-  if (!std::filesystem::is_directory(data_folder()))
-    GTEST_SKIP() << "no pictures in " << data_folder();
-  for (const Golden& golden : cases) {
+  CASES_OR_SKIP(cases, "h_jpeg");
+  if (!std::filesystem::is_directory(test::data_folder()))
+    GTEST_SKIP() << "no pictures in " << test::data_folder();
+  for (const test::Case& golden : cases) {
     for (const auto& [name, expected] : golden.scalars.at("images").items()) {
       SCOPED_TRACE(name);
       const auto file = find_picture(name);

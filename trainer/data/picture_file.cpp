@@ -174,7 +174,9 @@ std::optional<Look> look(Bytes& bytes, const std::string& file) {
 bool is_picture_name(const std::string& file) {
   static constexpr std::array<std::string_view, 10> endings = {
       "bmp", "dng", "jpeg", "jpg", "mpo", "pfm", "png", "tif", "tiff", "webp"};
-  std::string ending = file.substr(file.rfind('.') + 1);
+  const auto dot = file.rfind('.');
+  if (dot == std::string::npos) return false;
+  std::string ending = file.substr(dot + 1);
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
   return std::find(endings.begin(), endings.end(), ending) != endings.end();

@@ -1,0 +1,60 @@
+#include "trainer/data/batch_stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+
+namespace evolve::data {
+namespace {
+
+Batch numbered(int number) {
+  Batch batch;
+  batch.size = number;
+  return batch;
+}
+
+TEST(BatchStream, HandsOutBatchesInOrder) {
+  for (const int workers : {0, 1, 3}) {
+    BatchStream stream(50, workers, numbered);
+    for (int i = 0; i < 50; ++i) EXPECT_EQ(stream.next().value().size, i);
+    EXPECT_FALSE(stream.next());
+    EXPECT_FALSE(stream.next());
+  }
+}
+
+TEST(BatchStream, IsEmptyWithoutBatches) {
+  for (const int workers : {0, 2}) EXPECT_FALSE(BatchStream(0, workers, numbered).next());
+}
+
+TEST(BatchStream, StaysAtMostTwoBatchesPerWorkerAhead) {
+  std::atomic<int> begun = 0;
+  BatchStream stream(100, 2, [&](int i) {
+    ++begun;
+    return numbered(i);
+  });
+  for (int i = 0; i < 20; ++i) {
+    stream.next();
+    EXPECT_LE(begun, i + 1 + 4);
+  }
+}
+
+TEST(BatchStream, ThrowsWhatABatchThrew) {
+  for (const int workers : {0, 2}) {
+    BatchStream stream(5, workers, [](int i) {
+      if (i == 1) throw std::runtime_error("batch 1");
+      return numbered(i);
+    });
+    EXPECT_EQ(stream.next()->size, 0);
+    EXPECT_THROW(stream.next(), std::runtime_error);
+    EXPECT_EQ(stream.next()->size, 2);
+  }
+}
+
+TEST(BatchStream, MayEndEarly) {
+  BatchStream stream(1000, 2, numbered);
+  EXPECT_EQ(stream.next()->size, 0);
+}
+
+}  // namespace
+}  // namespace evolve::data

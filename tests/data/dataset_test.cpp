@@ -1,0 +1,80 @@
+#include "trainer/data/dataset.hpp"
+
+#include <gtest/gtest.h>
+
+#include <opencv2/core.hpp>
+
+#include "tests/data/files.hpp"
+#include "tests/hyp/refusal.hpp"
+
+namespace evolve::data {
+namespace {
+
+struct DatasetTest : testing::Test {
+  TemporaryFolder folder;
+  DataConfig config{.file = "d.yaml", .names = {"cat", "dog"}, .train = {}, .val = {}, .test = {}};
+};
+
+TEST_F(DatasetTest, DecodesAndResizesWithTheLongerSideAtImgsz) {
+  config.train = {write_picture(folder / "images/a.png", 20, 16),
+                  write_picture(folder / "images/b.png", 30, 101)};
+  write_file(folder / "labels/a.txt", "1 0.5 0.25 0.5 0.5\n");
+  const Dataset dataset = load(config, Split::train, {.imgsz = 64});
+  ASSERT_EQ(dataset.pictures.size(), 2U);
+  const Picture& a = dataset.pictures[0];
+  EXPECT_EQ(a.pixels.size(), cv::Size(64, 52));  // 51.2, rounded up
+  EXPECT_EQ(a.original_width, 20);
+  EXPECT_EQ(a.original_height, 16);
+  EXPECT_EQ(a.labels, (std::vector<Label>{{1, 0.5F, 0.25F, 0.5F, 0.5F}}));
+  EXPECT_EQ(dataset.pictures[1].pixels.size(), cv::Size(20, 64));  // 19.01
+  EXPECT_EQ(dataset.names, config.names);
+}
+
+TEST_F(DatasetTest, LeavesAPictureOfTheRightSizeAlone) {
+  config.train = {write_picture(folder / "a.png", 20, 16)};
+  const cv::Mat pixels = load(config, Split::train, {.imgsz = 20}).pictures[0].pixels;
+  EXPECT_EQ(pixels.at<cv::Vec3b>(3, 5), cv::Vec3b(50, 36, 77));
+}
+
+TEST_F(DatasetTest, IsTheSameWithAnyNumberOfThreads) {
+  for (int i = 0; i < 9; ++i) {
+    config.train.push_back(write_picture(folder / (std::to_string(i) + ".png"), 20 + i, 16));
+  }
+  const Dataset one = load(config, Split::train, {.imgsz = 32});
+  const Dataset three = load(config, Split::train, {.imgsz = 32, .threads = 3});
+  ASSERT_EQ(three.pictures.size(), 9U);
+  for (std::size_t i = 0; i < 9; ++i) {
+    EXPECT_EQ(three.pictures[i].file, config.train[i]);
+    EXPECT_EQ(cv::norm(one.pictures[i].pixels, three.pictures[i].pixels, cv::NORM_INF), 0);
+  }
+}
+
+TEST_F(DatasetTest, ShrinksByAreaForValidationOnly) {
+  cv::Mat checkers(40, 40, CV_8UC3, cv::Scalar::all(0));
+  for (int i = 0; i < 1600; ++i)
+    checkers.at<cv::Vec3b>(i / 40, i % 40) = cv::Vec3b::all(i % 40 % 4 == 0 ? 200 : 0);
+  // Every fourth column is bright: an area of 4 x 4 sees a quarter of it, linear interpolation
+  // between columns 1 and 2 sees none.
+  EXPECT_EQ(resized(checkers, 10, false).at<cv::Vec3b>(5, 5)[0], 50);
+  EXPECT_EQ(resized(checkers, 10, true).at<cv::Vec3b>(5, 5)[0], 0);
+}
+
+TEST_F(DatasetTest, CallsTheOnlyClassOfASingleClassDataSetItem) {
+  config.train = {write_picture(folder / "images/a.png")};
+  write_file(folder / "labels/a.txt", "1 0.5 0.25 0.5 0.5\n");
+  const Dataset dataset = load(config, Split::train, {.imgsz = 32, .single_cls = true});
+  EXPECT_EQ(dataset.names, (std::vector<std::string>{"item"}));
+  EXPECT_EQ(dataset.pictures[0].labels[0].cls, 0);
+}
+
+TEST_F(DatasetTest, RefusesAPictureThatCannotBeDecoded) {
+  config.train = {write_picture(folder / "a.png"), write_file(folder / "b.png", "no picture"),
+                  write_file(folder / "c.png", "no picture")};
+  for (const int threads : {1, 2}) {
+    EXPECT_EQ(refusal([&] { load(config, Split::train, {.imgsz = 32, .threads = threads}); }),
+              (folder / "b.png") + ": cannot be decoded; convert it to .jpg or .png, or remove it");
+  }
+}
+
+}  // namespace
+}  // namespace evolve::data

@@ -1,0 +1,113 @@
+#include "trainer/data/picture_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/data/files.hpp"
+#include "tests/hyp/refusal.hpp"
+
+namespace evolve::data {
+namespace {
+
+struct PictureFile : testing::Test {
+  TemporaryFolder folder;
+
+  std::string refused(const std::string& file) {
+    return refusal([&] { look_at_picture(file); }).substr(file.size());
+  }
+};
+
+TEST_F(PictureFile, KnowsTheSizeOfEveryKind) {
+  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp", "a.tiff"}) {
+    const PictureSize size = look_at_picture(write_picture(folder / name, 33, 21));
+    EXPECT_EQ(size.width, 33) << name;
+    EXPECT_EQ(size.height, 21) << name;
+  }
+}
+
+TEST_F(PictureFile, GoesByContentNotByName) {
+  const std::string file = write_picture(folder / "a.png", 33, 21);
+  std::filesystem::rename(file, folder / "a.jpg");
+  EXPECT_EQ(look_at_picture(folder / "a.jpg").width, 33);
+}
+
+TEST_F(PictureFile, RefusesATruncatedPicture) {
+  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp"}) {
+    const std::string file = write_picture(folder / name, 64, 64);
+    const std::string bytes = read_file(file);
+    for (const double part : {0.5, 0.9}) {
+      write_file(file, bytes.substr(
+                           0, static_cast<std::size_t>(part * static_cast<double>(bytes.size()))));
+      EXPECT_EQ(refused(file), ": is truncated: its end is missing; copy it again, or remove it")
+          << name << part;
+    }
+  }
+}
+
+TEST_F(PictureFile, MissesTheEndOfAJpegThatLosesItsLastByte) {
+  const std::string file = write_picture(folder / "a.jpg");
+  const std::string bytes = read_file(file);
+  write_file(file, bytes.substr(0, bytes.size() - 1));
+  EXPECT_EQ(refused(file), ": is truncated: its end is missing; copy it again, or remove it");
+}
+
+TEST_F(PictureFile, AllowsBytesAfterTheEndOfAJpeg) {
+  const std::string file = write_picture(folder / "a.jpg");
+  write_file(file, read_file(file) + std::string(100, '\0'));
+  EXPECT_EQ(look_at_picture(file).width, 20);
+}
+
+TEST_F(PictureFile, IsNotFooledByTheEndOfAThumbnail) {
+  const std::string file = write_picture(folder / "a.jpg");
+  const std::string bytes = read_file(file);
+  const std::string thumbnail("\xff\xe1\x00\x06\xff\xd8\xff\xd9", 8);
+  write_file(file, bytes.substr(0, 2) + thumbnail + bytes.substr(2, bytes.size() - 4));
+  EXPECT_EQ(refused(file), ": is truncated: its end is missing; copy it again, or remove it");
+}
+
+TEST_F(PictureFile, RefusesWhatIsNoPicture) {
+  for (const char* bytes : {"", "hello", "\xff\xd8hello, this is no jpeg at all"}) {
+    EXPECT_EQ(refused(write_file(folder / "a.jpg", bytes)),
+              ": is no picture that OpenCV reads; convert it to .jpg or .png, or remove it");
+  }
+}
+
+TEST_F(PictureFile, RefusesATinyPicture) {
+  EXPECT_EQ(refused(write_picture(folder / "a.png", 9, 30)),
+            ": is smaller than 10 pixels; remove it");
+}
+
+TEST_F(PictureFile, RefusesAnAbsentFile) {
+  EXPECT_EQ(refused(folder / "a.jpg"), ": cannot be read; check the path and its permissions");
+}
+
+TEST_F(PictureFile, SurvivesGarbage) {
+  std::mt19937 random(1);
+  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp", "a.tiff"}) {
+    const std::string file = write_picture(folder / name);
+    const std::string start = read_file(file);
+    for (int i = 0; i < 60; ++i) {
+      std::string bytes = start.substr(0, random() % 4 ? start.size() : random() % start.size());
+      for (unsigned changes = random() % 8; changes > 0 && !bytes.empty(); --changes) {
+        bytes[random() % std::min<std::size_t>(bytes.size(), 64)] = static_cast<char>(random());
+      }
+      try {
+        const PictureSize size = look_at_picture(write_file(file, bytes));
+        EXPECT_GE(std::min(size.width, size.height), 10);
+      } catch (const Error& error) {
+        EXPECT_EQ(std::string(error.what()).rfind(file, 0), 0U);
+      }
+    }
+  }
+}
+
+TEST(PictureName, EndsLikeOneThatYolov5Takes) {
+  for (const char* name : {"a.jpg", "a.JPEG", "b/a.Png", "a.webp", "a.tif", "a.pfm"})
+    EXPECT_TRUE(is_picture_name(name));
+  for (const char* name : {"a.gif", "a.txt", "jpg", "a.jpg.part"})
+    EXPECT_FALSE(is_picture_name(name)) << name;
+}
+
+}  // namespace
+}  // namespace evolve::data
