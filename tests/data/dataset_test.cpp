@@ -36,6 +36,20 @@ TEST_F(DatasetTest, LeavesAPictureOfTheRightSizeAlone) {
   EXPECT_EQ(pixels.at<cv::Vec3b>(3, 5), cv::Vec3b(50, 36, 77));
 }
 
+TEST_F(DatasetTest, TurnsAPictureByItsExifOrientation) {
+  const std::string file = write_picture(folder / "a.jpg", 40, 20);
+  const std::string bytes = read_file(file);
+  const std::string turned(
+      "\xff\xe1\x00\x22"
+      "Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0",
+      36);
+  write_file(file, bytes.substr(0, 2) + turned + bytes.substr(2));
+  config.train = {file};
+  const Picture picture = load(config, Split::train, {.imgsz = 40}).pictures[0];
+  EXPECT_EQ(picture.pixels.size(), cv::Size(20, 40));
+  EXPECT_EQ(picture.original_height, 40);
+}
+
 TEST_F(DatasetTest, IsTheSameWithAnyNumberOfThreads) {
   for (int i = 0; i < 9; ++i) {
     config.train.push_back(write_picture(folder / (std::to_string(i) + ".png"), 20 + i, 16));

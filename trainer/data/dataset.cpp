@@ -1,11 +1,11 @@
 #include "trainer/data/dataset.hpp"
 
 #include <cmath>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "hyp/error.hpp"
 #include "trainer/data/parallel.hpp"
+#include "trainer/data/picture_file.hpp"
 #include "trainer/data/shapes.hpp"
 
 namespace evolve::data {
@@ -22,7 +22,7 @@ Picture resized_picture(const std::string& file, const cv::Mat& decoded, LabelFi
 }
 
 Picture load_picture(const std::string& file, int classes, const LoadOptions& options) {
-  const cv::Mat decoded = cv::imread(file);
+  const cv::Mat decoded = decode(file);
   if (decoded.empty()) {
     throw bad_input({file}, "cannot be decoded", "convert it to .jpg or .png, or remove it");
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <optional>
@@ -15,7 +16,7 @@
 namespace evolve::data {
 namespace {
 
-/// Random access to a file; reading beyond its end gives zeros, which no header accepts.
+/// Random access to a file; beyond its end there are zeros, which no header accepts.
 class Bytes {
  public:
   explicit Bytes(const std::string& file) : stream_(file, std::ios::binary | std::ios::ate) {
@@ -25,12 +26,17 @@ class Bytes {
   /// -1 when the file cannot be opened.
   std::int64_t size() const { return size_; }
 
+  /// Headers are read a few bytes at a time, so the file is read a page at a time.
   std::string at(std::int64_t offset, std::size_t count) {
-    std::string bytes(count, '\0');
-    stream_.clear();
-    stream_.seekg(offset);
-    stream_.read(bytes.data(), static_cast<std::streamsize>(count));
-    return bytes;
+    const auto end = offset + static_cast<std::int64_t>(count);
+    if (offset < begin_ || end > begin_ + static_cast<std::int64_t>(window_.size())) {
+      begin_ = offset;
+      window_.assign(std::max<std::size_t>(count, 4096), '\0');
+      stream_.clear();
+      stream_.seekg(offset);
+      stream_.read(window_.data(), static_cast<std::streamsize>(window_.size()));
+    }
+    return window_.substr(static_cast<std::size_t>(offset - begin_), count);
   }
 
   std::uint32_t big(std::int64_t offset, std::size_t count) { return number(at(offset, count)); }
@@ -50,6 +56,9 @@ class Bytes {
 
   std::ifstream stream_;
   std::int64_t size_ = -1;
+  /// Bytes from `begin_` on.
+  std::string window_;
+  std::int64_t begin_ = 0;
 };
 
 /// What a header says: the size, and whether the file is all there.
@@ -153,7 +162,7 @@ std::optional<Look> look_at_tiff(Bytes& bytes, bool little) {
 }
 
 std::optional<Look> look_at_any(const std::string& file) {
-  const cv::Mat picture = cv::imread(file);
+  const cv::Mat picture = decode(file);
   if (picture.empty()) return std::nullopt;
   return Look{{picture.cols, picture.rows}, true};
 }
@@ -198,6 +207,14 @@ PictureSize look_at_picture(const std::string& file) {
     throw bad_input({file}, "is smaller than 10 pixels", "remove it");
   }
   return seen->size;
+}
+
+cv::Mat decode(const std::string& file) {
+  try {
+    return cv::imread(file);
+  } catch (const cv::Exception&) {  // for instance a size that OpenCV finds too large
+    return {};
+  }
 }
 
 }  // namespace evolve::data

@@ -1,6 +1,7 @@
-// Picture files: what can be known without decoding them.
+// Picture files: what can be known without decoding them, and decoding.
 #pragma once
 
+#include <opencv2/core/mat.hpp>
 #include <string>
 
 namespace evolve::data {
@@ -18,5 +19,8 @@ bool is_picture_name(const std::string& file);
 /// OpenCV can. Throws `Error` that names the file when it is absent, no picture, truncated, or
 /// smaller than 10 pixels.
 PictureSize look_at_picture(const std::string& file);
+
+/// Decodes as cv::imread does: BGR, 8 bit, turned by its EXIF orientation; empty when that fails.
+cv::Mat decode(const std::string& file);
 
 }  // namespace evolve::data
