@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "trainer/data/argsort.hpp"
 #include "trainer/data/boxes.hpp"
 #include "trainer/data/letterbox.hpp"
 #include "trainer/data/pixels.hpp"
@@ -75,11 +76,11 @@ std::vector<BatchPlan> square_batches(const Dataset& dataset, const std::vector<
 
 std::vector<BatchPlan> rect_batches(const Dataset& dataset, int batch_size, int stride,
                                     double pad) {
-  std::vector<int> order = all_pictures(dataset);
-  const auto ratio = [&](int i) { return aspect_ratio(picture_at(dataset, i)); };
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return ratio(a) < ratio(b); });
-  auto batches = square_batches(dataset, order, batch_size);
+  std::vector<double> ratios;
+  for (const Picture& picture : dataset.pictures) ratios.push_back(aspect_ratio(picture));
+  auto batches = square_batches(dataset, argsort(ratios), batch_size);
   for (BatchPlan& batch : batches) {
+    const auto ratio = [&](int i) { return ratios[static_cast<std::size_t>(i)]; };
     const double least = ratio(batch.pictures.front()), greatest = ratio(batch.pictures.back());
     const double height = greatest < 1 ? greatest : 1;
     const double width = least > 1 ? 1 / least : 1;

@@ -43,7 +43,7 @@ struct BatchPlan {
 std::vector<BatchPlan> square_batches(const Dataset& dataset, const std::vector<int>& order,
                                       int batch_size);
 
-/// Batches of pictures sorted by aspect ratio (height / width; stable), each as narrow as its
+/// Batches of pictures sorted by aspect ratio (height / width; equal ones in NumPy's order), each as narrow as its
 /// pictures allow: the longer side imgsz, both sides ceil(side / stride + pad) strides. YOLOv5's
 /// rect: pad 0.5 in validation, 0 in training.
 std::vector<BatchPlan> rect_batches(const Dataset& dataset, int batch_size, int stride, double pad);
