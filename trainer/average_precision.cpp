@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <numeric>
 
+#include "trainer/data/argsort.hpp"
+
 namespace evolve::trainer {
 namespace {
 
@@ -174,15 +176,17 @@ double ClassScore::false_positives() const {
 
 std::vector<ClassScore> score_classes(std::span<const Judged> detections,
                                       std::span<const int> labels_per_class) {
+  std::vector<double> negated_conf;
+  for (const auto& detection : detections) negated_conf.push_back(-detection.conf);
   std::vector<std::vector<Judged>> of_class(labels_per_class.size());
-  for (const auto& detection : detections) {
+  for (const int i : data::argsort(negated_conf)) {
+    const Judged& detection = detections[static_cast<std::size_t>(i)];
     const auto cls = static_cast<std::size_t>(detection.cls);
     if (cls < of_class.size()) of_class[cls].push_back(detection);
   }
   std::vector<ClassCurves> classes;
   for (std::size_t cls = 0; cls < of_class.size(); ++cls) {
     if (labels_per_class[cls] == 0) continue;
-    std::ranges::stable_sort(of_class[cls], std::ranges::greater{}, &Judged::conf);
     classes.push_back(curves_of(of_class[cls], static_cast<int>(cls), labels_per_class[cls]));
   }
   if (classes.empty()) return {};

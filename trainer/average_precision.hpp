@@ -47,11 +47,8 @@ struct ClassScore {
 };
 
 /// One score per class that has labels, in ascending order. `labels_per_class`: number of labels of
-/// each class. Detections may come in any order; equal confidences keep theirs.
-///
-/// Matches YOLOv5's ap_per_class() and its 101-point compute_ap(). That one sorts with NumPy's
-/// argsort, whose order of equal confidences depends on their number and on the processor; this one
-/// is stable.
+/// each class. Detections may come in any order; among equal confidences that order matters, as in
+/// NumPy's argsort. Matches YOLOv5's ap_per_class() and its 101-point compute_ap().
 std::vector<ClassScore> score_classes(std::span<const Judged> detections,
                                       std::span<const int> labels_per_class);
 

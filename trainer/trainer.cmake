@@ -18,9 +18,10 @@ evolve_library(trainer
   model_table.cpp
   state.cpp
   targets.cpp
+  validate.cpp
 )
 target_link_libraries(evolve_trainer
-  PUBLIC evolve::hyp evolve::train_options
+  PUBLIC evolve::hyp evolve::train_options evolve::data evolve::metrics
   PRIVATE $<BUILD_INTERFACE:evolve_torch> yaml-cpp fmt::fmt)
 # Parsing torch's headers takes longer than everything else: once per build, not once per file.
 target_precompile_headers(evolve_trainer PRIVATE <torch/torch.h>)

@@ -83,11 +83,9 @@ TEST(ScoreClasses, DoesNotDependOnTheOrderOfTheDetections) {
   }
 }
 
-/// A case's rows in the recorded order of confidence: the reference leaves the order of equals
-/// open, and a stable sort keeps the recorded one.
 std::vector<Judged> detections_of(const nlohmann::json& recorded) {
   std::vector<Judged> detections;
-  for (const std::size_t i : recorded["order"]) {
+  for (std::size_t i = 0; i < recorded["conf"].size(); ++i) {
     const auto& tp = recorded["tp"][i];
     Hits hits = 0;
     for (std::size_t k = 0; k < iou_thresholds.size(); ++k) {
