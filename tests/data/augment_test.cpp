@@ -13,7 +13,7 @@ namespace {
 
 /// Two plain pictures of 32 x 32, grey 100 with one object and grey 200 with another.
 Dataset two_pictures() {
-  Dataset dataset{{}, 32, {}};
+  Dataset dataset{.names = {}, .imgsz = 32, .pictures = {}};
   for (const int grey : {100, 200}) {
     Picture picture;
     picture.pixels = cv::Mat(32, 32, CV_8UC3, cv::Scalar::all(grey));

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 
 /// Pictures of these sizes, the longer side `imgsz`, each with one label of its own class.
 Dataset pictures(int imgsz, const std::vector<cv::Size>& sizes) {
-  Dataset dataset{{}, imgsz, {}};
+  Dataset dataset{.names = {}, .imgsz = imgsz, .pictures = {}};
   for (const cv::Size& size : sizes) {
     const int cls = static_cast<int>(dataset.pictures.size());
     Picture picture;

@@ -63,6 +63,21 @@ TEST_F(DatasetTest, IsTheSameWithAnyNumberOfThreads) {
   }
 }
 
+TEST_F(DatasetTest, DecodesAgainWhatDoesNotFitIntoMemory) {
+  for (int i = 0; i < 3; ++i)
+    config.train.push_back(write_picture(folder / (std::to_string(i) + ".png"), 40, 32));
+  const Dataset kept = load(config, Split::train, {.imgsz = 20, .training = false});
+  const Dataset tight =
+      load(config, Split::train, {.imgsz = 20, .training = false, .memory_bytes = 1500});
+  EXPECT_FALSE(tight.pictures[0].pixels.empty());  // 20 x 16 x 3 bytes
+  EXPECT_TRUE(tight.pictures[1].pixels.empty());
+  EXPECT_EQ(tight.pictures[1].original_width, 40);
+  EXPECT_EQ(cv::norm(pixels_of(kept, 1), pixels_of(tight, 1), cv::NORM_INF), 0);
+  std::filesystem::remove(config.train[2]);
+  EXPECT_EQ(refusal([&] { pixels_of(tight, 2); }),
+            config.train[2] + ": cannot be decoded; convert it to .jpg or .png, or remove it");
+}
+
 TEST_F(DatasetTest, ShrinksByAreaForValidationOnly) {
   cv::Mat checkers(40, 40, CV_8UC3, cv::Scalar::all(0));
   for (int i = 0; i < 1600; ++i)

@@ -22,7 +22,7 @@ TEST(Mosaic, CutsTilesAtTheCanvasAndAtTheCentre) {
 }
 
 TEST(Mosaic, MovesAndClipsObjectsWithTheirPictures) {
-  Dataset dataset{{}, 8, {}};
+  Dataset dataset{.names = {}, .imgsz = 8, .pictures = {}};
   for (int i = 0; i < 4; ++i) {
     Picture picture;
     picture.pixels = cv::Mat(8, 8, CV_8UC3, cv::Scalar::all(10 * i));

@@ -185,7 +185,7 @@ TEST(ParityAugment, PlacesMosaicTilesLikeYolov5) {
     for (const auto& item : golden.scalars.at("mosaic_coords")) {
       const std::string key = item.at("key");
       SCOPED_TRACE(golden.name + " " + key);
-      Dataset dataset{{}, item.at("img_size"), {}};
+      Dataset dataset{.names = {}, .imgsz = item.at("img_size"), .pictures = {}};
       const cv::Point centre(item.at("xc"), item.at("yc"));
       for (const auto& entry : item.at("tiles")) {
         const std::string number = std::to_string(entry.at("tile").get<int>());

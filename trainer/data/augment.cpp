@@ -32,15 +32,14 @@ std::vector<Box> mosaic(const Dataset& dataset, int index, const std::vector<int
 }
 
 /// One warped picture of `shape` in `pixels`.
-std::vector<Box> single(const Picture& picture, cv::Size shape, const Augmentation& augmentation,
-                        Draws& draws, cv::Mat& canvas, cv::Mat& pixels) {
-  const Letterbox box = letterbox(picture.pixels, shape, true, canvas);
+std::vector<Box> single(const Dataset& dataset, int index, cv::Size shape,
+                        const Augmentation& augmentation, Draws& draws, cv::Mat& canvas,
+                        cv::Mat& pixels) {
+  const cv::Mat picture = pixels_of(dataset, index);
+  const Letterbox letterboxed = letterbox(picture, shape, true, canvas);
   Objects objects;
-  for (const Label& label : picture.labels) {
-    objects.boxes.push_back(to_pixels(label, static_cast<float>(box.ratio * picture.pixels.cols),
-                                      static_cast<float>(box.ratio * picture.pixels.rows),
-                                      static_cast<float>(box.pad_x),
-                                      static_cast<float>(box.pad_y)));
+  for (const Label& label : dataset.pictures[static_cast<std::size_t>(index)].labels) {
+    objects.boxes.push_back(to_pixels(label, picture.size(), letterboxed));
     objects.outlines.emplace_back();  // YOLOv5 warps boxes here even where there are outlines
   }
   const Warp drawn = draw_warp(augmentation, canvas.size(), shape, draws);
@@ -89,8 +88,7 @@ void make_sample(const Dataset& dataset, int index, cv::Size shape, const Compos
       boxes.insert(boxes.end(), more.begin(), more.end());
     }
   } else {
-    boxes = single(dataset.pictures[static_cast<std::size_t>(index)], shape, augmentation, draws,
-                   sample.canvas, sample.pixels);
+    boxes = single(dataset, index, shape, augmentation, draws, sample.canvas, sample.pixels);
   }
 
   sample.labels.clear();

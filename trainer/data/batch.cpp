@@ -145,20 +145,20 @@ Batch validation_batch(const Dataset& dataset, const BatchPlan& plan) {
   Batch batch = empty_batch(plan);
   cv::Mat boxed;
   for (int i = 0; i < batch.size; ++i) {
-    const Picture& picture = picture_at(dataset, batch.pictures[static_cast<std::size_t>(i)]);
-    const Letterbox box = letterbox(picture.pixels, {batch.width, batch.height}, false, boxed);
+    const int index = batch.pictures[static_cast<std::size_t>(i)];
+    const Picture& picture = picture_at(dataset, index);
+    const cv::Mat pixels = pixels_of(dataset, index);
+    const Letterbox letterboxed = letterbox(pixels, {batch.width, batch.height}, false, boxed);
     std::vector<Label> labels;
     for (const Label& label : picture.labels) {
-      const Box pixels = to_pixels(label, static_cast<float>(box.ratio * picture.pixels.cols),
-                                   static_cast<float>(box.ratio * picture.pixels.rows),
-                                   static_cast<float>(box.pad_x), static_cast<float>(box.pad_y));
-      labels.push_back(to_label(pixels, batch.width, batch.height));
+      labels.push_back(
+          to_label(to_pixels(label, pixels.size(), letterboxed), batch.width, batch.height));
     }
     fill_place(batch, i, boxed, labels);
     batch.shapes.push_back({picture.original_height, picture.original_width,
-                            static_cast<double>(picture.pixels.rows) / picture.original_height,
-                            static_cast<double>(picture.pixels.cols) / picture.original_width,
-                            box.pad_x, box.pad_y});
+                            static_cast<double>(pixels.rows) / picture.original_height,
+                            static_cast<double>(pixels.cols) / picture.original_width,
+                            letterboxed.pad_x, letterboxed.pad_y});
   }
   return batch;
 }

@@ -1,5 +1,6 @@
 #include "trainer/data/dataset.hpp"
 
+#include <atomic>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
@@ -21,12 +22,12 @@ Picture resized_picture(const std::string& file, const cv::Mat& decoded, LabelFi
           .segments = std::move(found.segments)};
 }
 
-Picture load_picture(const std::string& file, int classes, const LoadOptions& options) {
-  const cv::Mat decoded = decode(file);
+cv::Mat decoded_or_refused(const std::string& file) {
+  cv::Mat decoded = decode(file);
   if (decoded.empty()) {
     throw bad_input({file}, "cannot be decoded", "convert it to .jpg or .png, or remove it");
   }
-  return resized_picture(file, decoded, read_labels(file, classes, options.single_cls), options);
+  return decoded;
 }
 
 std::vector<Picture> draw_pictures(const DataConfig& config, Split split,
@@ -46,18 +47,30 @@ Dataset load(const DataConfig& config, Split split, const LoadOptions& options) 
   Dataset dataset;
   dataset.names = options.single_cls ? std::vector<std::string>{"item"} : config.names;
   dataset.imgsz = options.imgsz;
+  dataset.training = options.training;
   if (config.embedded) {
     dataset.pictures = draw_pictures(config, split, options);
     return dataset;
   }
   const auto& files = config.pictures(split);
+  const int classes = static_cast<int>(config.names.size());
+  std::atomic<std::size_t> used = 0;
   dataset.pictures.resize(files.size());
   for_each_index(static_cast<int>(files.size()), options.threads, [&](int i) {
-    const auto place = static_cast<std::size_t>(i);
-    dataset.pictures[place] =
-        load_picture(files[place], static_cast<int>(config.names.size()), options);
+    const std::string& file = files[static_cast<std::size_t>(i)];
+    Picture& picture = dataset.pictures[static_cast<std::size_t>(i)];
+    picture = resized_picture(file, decoded_or_refused(file),
+                              read_labels(file, classes, options.single_cls), options);
+    const std::size_t bytes = picture.pixels.total() * picture.pixels.elemSize();
+    if (used.fetch_add(bytes) + bytes > options.memory_bytes) picture.pixels.release();
   });
   return dataset;
+}
+
+cv::Mat pixels_of(const Dataset& dataset, int index) {
+  const Picture& picture = dataset.pictures[static_cast<std::size_t>(index)];
+  if (!picture.pixels.empty()) return picture.pixels;
+  return resized(decoded_or_refused(picture.file), dataset.imgsz, dataset.training);
 }
 
 cv::Mat resized(const cv::Mat& picture, int imgsz, bool training) {

@@ -13,7 +13,8 @@ namespace evolve::data {
 /// A picture with its labels, decoded and resized once.
 struct Picture {
   std::string file;
-  /// BGR, 8 bit, height x width x 3; the longer side is the data set's imgsz.
+  /// BGR, 8 bit, height x width x 3; the longer side is the data set's imgsz. Empty when it is
+  /// decoded again at each use; take it from `pixels_of`.
   cv::Mat pixels;
   /// Size before resizing.
   int original_height = 0, original_width = 0;
@@ -25,6 +26,8 @@ struct Picture {
 struct Dataset {
   std::vector<std::string> names;
   int imgsz = 0;
+  /// Loaded for training; see LoadOptions.
+  bool training = true;
   std::vector<Picture> pictures;
 };
 
@@ -37,12 +40,18 @@ struct LoadOptions {
   /// All classes become class 0, called "item".
   bool single_cls = false;
   int threads = 1;
+  /// How much memory decoded pictures may fill. What does not fit is decoded at each use.
+  std::size_t memory_bytes = std::size_t{4} << 30;
 };
 
 /// Decodes (as cv::imread does: BGR, turned by its EXIF orientation) and resizes all pictures of a
 /// split. Throws `Error` that names the picture which cannot be decoded, or the line of a label
 /// file, as `check` does.
 Dataset load(const DataConfig& config, Split split, const LoadOptions& options);
+
+/// The pixels of picture `index`, decoded and resized if they are not kept. Throws `Error` when its
+/// file has gone. Safe to call from several threads.
+cv::Mat pixels_of(const Dataset& dataset, int index);
 
 /// The picture with its longer side scaled to `imgsz`, the other rounded up; the picture itself
 /// when it fits.

@@ -3,6 +3,8 @@
 
 #include <opencv2/core/mat.hpp>
 
+#include "trainer/data/boxes.hpp"
+
 namespace evolve::data {
 
 /// The grey that fills what no picture covers.
@@ -19,5 +21,8 @@ struct Letterbox {
 /// Scales `in` to fit into `shape` (linear interpolation; up only with `scale_up`) and centres it
 /// on grey, as YOLOv5's letterbox without `auto` does. `out` must not be `in`.
 Letterbox letterbox(const cv::Mat& in, cv::Size shape, bool scale_up, cv::Mat& out);
+
+/// A label of a picture of size `picture` after its letterboxing, in pixels.
+Box to_pixels(const Label& label, cv::Size picture, const Letterbox& letterbox);
 
 }  // namespace evolve::data

@@ -26,14 +26,13 @@ Objects assemble_mosaic(const Dataset& dataset, const std::array<int, 4>& pictur
   canvas.setTo(padding_grey);
   Objects objects;
   for (int i = 0; i < 4; ++i) {
-    const Picture& picture =
-        dataset.pictures[static_cast<std::size_t>(pictures[static_cast<std::size_t>(i)])];
-    const cv::Size picture_size = picture.pixels.size();
-    const Tile tile = place_tile(i, centre, picture_size, size);
-    picture.pixels(tile.picture).copyTo(canvas(tile.canvas));
+    const int index = pictures[static_cast<std::size_t>(i)];
+    const Picture& picture = dataset.pictures[static_cast<std::size_t>(index)];
+    const cv::Mat pixels = pixels_of(dataset, index);
+    const Tile tile = place_tile(i, centre, pixels.size(), size);
+    pixels(tile.picture).copyTo(canvas(tile.canvas));
 
-    const auto width = static_cast<float>(picture_size.width),
-               height = static_cast<float>(picture_size.height);
+    const auto width = static_cast<float>(pixels.cols), height = static_cast<float>(pixels.rows);
     const auto pad_x = static_cast<float>(tile.pad_x), pad_y = static_cast<float>(tile.pad_y);
     for (std::size_t k = 0; k < picture.labels.size(); ++k) {
       Box box = to_pixels(picture.labels[k], width, height, pad_x, pad_y);
