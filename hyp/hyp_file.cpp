@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "hyp/number.hpp"
+#include "hyp/space.hpp"
 #include "hyp/text_file.hpp"
 
 namespace evolve::hyp {
@@ -26,6 +27,9 @@ Value value_of(const std::string& name, const Yaml& node, const std::string& pat
       break;
   }
   const auto number = yaml_number(node);
+  if (!number && default_space().find(name)) {
+    throw bad_input(where, name + " is '" + node.text + "'", example);
+  }
   if (!number) return node.text;
   if (!std::isfinite(*number)) throw bad_input(where, name + " is " + node.text, example);
   return *number;

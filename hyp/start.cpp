@@ -14,11 +14,6 @@ std::string text_of(const Value& value) {
   return number ? shortest(*number) : std::get<std::string>(value);
 }
 
-double number_or_refusal(const std::string& name, const Value& value, const Where& where) {
-  if (const double* number = std::get_if<double>(&value)) return *number;
-  throw bad_input(where, name + " is '" + text_of(value) + "'", "write a number, such as 0.01");
-}
-
 /// `gene` started at a value of the hyp file.
 Gene started(Gene gene, const Value& value, const Where& where) {
   if (gene.kind == Gene::Kind::categorical) {
@@ -30,7 +25,11 @@ Gene started(Gene gene, const Value& value, const Where& where) {
     }
     return gene;
   }
-  double start = number_or_refusal(gene.name, value, where);
+  if (std::holds_alternative<std::string>(value)) {
+    throw bad_input(where, gene.name + " is '" + text_of(value) + "'",
+                    "write one number, such as 0.01");
+  }
+  double start = std::get<double>(value);
   if (gene.kind == Gene::Kind::integer) start = std::round(start);
   if (start < gene.low || start > gene.high) {
     throw bad_input(where,
@@ -43,21 +42,17 @@ Gene started(Gene gene, const Value& value, const Where& where) {
 }
 
 /// A name that only the hyp file has. A text stays a text, as the only choice.
-Gene fixed(const std::string& name, const Value& value, const Where& where) {
+Gene fixed(const std::string& name, const Value& value) {
   Gene gene{.name = name, .high = 0, .evolve = false};
-  const Gene* standard = default_space().find(name);
-  const bool is_text = std::holds_alternative<std::string>(value);
-  if (is_text && !standard) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
     gene.kind = Gene::Kind::categorical;
-    gene.choices = {std::get<std::string>(value)};
+    gene.choices = {*text};
     return gene;
   }
-  gene.start = number_or_refusal(name, value, where);
-  if (standard && standard->kind == Gene::Kind::integer) {
-    gene.kind = Gene::Kind::integer;
-    gene.start = std::round(gene.start);
-  }
-  gene.low = gene.high = gene.start;
+  const Gene* standard = default_space().find(name);
+  if (standard) gene.kind = standard->kind;
+  const double start = std::get<double>(value);
+  gene.low = gene.high = gene.start = gene.kind == Gene::Kind::integer ? std::round(start) : start;
   return gene;
 }
 
@@ -69,7 +64,7 @@ Space started_at(const Space& table, const HypFile& start) {
   for (const auto& [name, value] : start.hyp) {
     const Where where{start.path, start.lines[position++]};
     const Gene* gene = table.find(name);
-    space.genes.push_back(gene ? started(*gene, value, where) : fixed(name, value, where));
+    space.genes.push_back(gene ? started(*gene, value, where) : fixed(name, value));
   }
   for (const Gene& gene : table.genes) {
     if (!start.hyp.find(gene.name)) space.genes.push_back(gene);

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "results/run_directory.hpp"
+
 namespace evolve::results {
 
 namespace fs = std::filesystem;
@@ -34,11 +36,12 @@ int write_all(int descriptor, std::string_view text) {
 }
 
 Error write_failed(const fs::path& file, int error) {
-  const auto folder = file.parent_path().string();
+  const std::string what = file.string() + ": cannot write (" + std::strerror(error) + ")";
+  const RunDirectory run{file.has_parent_path() ? file.parent_path() : "."};
+  if (!fs::exists(run.journal())) return run_failed(what, "mend the disk, or write elsewhere");
   return run_failed(
-      file.string() + ": cannot write (" + std::strerror(error) + ")",
-      "all finished trials are safe: mend the disk, then go on with evolve --resume " +
-          (folder.empty() ? "." : folder));
+      what, "all finished trials are safe: mend the disk, then go on with evolve --resume " +
+                run.root.string());
 }
 
 void write_atomically(const fs::path& file, std::string_view text) {

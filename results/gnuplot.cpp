@@ -23,7 +23,8 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 File temporary() {
   File file(std::tmpfile(), &std::fclose);
   if (!file)
-    throw run_failed(std::string("no temporary file: ") + std::strerror(errno), "set TMPDIR");
+    throw run_failed(std::string("no temporary file: ") + std::strerror(errno),
+                     "make room in /tmp");
   return file;
 }
 

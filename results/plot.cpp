@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 
 #include "hyp/error.hpp"
 #include "hyp/number.hpp"
-#include "results/density.hpp"
 #include "results/gnuplot.hpp"
+#include "results/scatter.hpp"
 #include "results/ticks.hpp"
 
 namespace evolve::results {
@@ -169,47 +168,59 @@ Axis row_axis(std::size_t rows) {
   return axis;
 }
 
-/// Data blocks $history (row, fitness) and $best (row, best so far: only where it changes, and the
-/// end).
-std::string history_data(const Trials& trials, std::size_t rows) {
-  std::string all = "$history << EOD\n", best = "$best << EOD\n", greatest;
-  double record = -std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < trials.row.size(); ++i) {
-    const std::string fitness = hyp::shortest(trials.fitness[i]);
-    all += fmt::format("{} {}\n", trials.row[i], fitness);
-    if (trials.fitness[i] <= record) continue;
-    record = trials.fitness[i];
-    greatest = fitness;
-    best += fmt::format("{} {}\n", trials.row[i], fitness);
-  }
-  return all + "EOD\n" + best + fmt::format("{} {}\nEOD\n", rows - 1, greatest);
+std::vector<double> places(const Axis& axis, const std::vector<double>& values) {
+  std::vector<double> result;
+  for (const double value : values) result.push_back(place(axis, value));
+  return result;
 }
 
-std::string history_commands(const Trials& trials, const Axis& y, std::size_t rows) {
+/// The points of a scatter plot in this box that can be seen: one of those that cover each other. A
+/// picture of 100,000 trials is so drawn, and opened, as fast as one of a few thousand.
+std::vector<std::size_t> seen(const std::vector<double>& x, const std::vector<double>& y,
+                              const Box& box) {
+  constexpr double pixels = 2;
+  return distinct(x, y, (box.right - box.left) / pixels, (box.bottom - box.top) / pixels);
+}
+
+/// Data block $best: the best so far where it changes, and at the end.
+std::string best_data(const Trials& trials, std::size_t rows) {
+  std::string data = "$best << EOD\n", last;
+  double record = -std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < trials.row.size(); ++i) {
+    if (trials.fitness[i] <= record) continue;
+    record = trials.fitness[i];
+    last = hyp::shortest(record);
+    data += fmt::format("{} {}\n", trials.row[i], last);
+  }
+  return data + fmt::format("{} {}\nEOD\n", rows - 1, last);
+}
+
+std::string history_commands(const Trials& trials, const Axis& y, std::size_t rows,
+                             const Box& box) {
+  const Axis x = row_axis(rows);
+  std::string script = "$history << EOD\n";
+  for (const auto i : seen(places(x, trials.row), places(y, trials.fitness), box)) {
+    script += fmt::format("{} {}\n", trials.row[i], hyp::shortest(trials.fitness[i]));
+  }
   const double row = trials.row[trials.best], fitness = trials.fitness[trials.best];
-  std::string script = history_data(trials, rows);
+  script += "EOD\n" + best_data(trials, rows);
   script += title(fmt::format("best fitness {:.4g}, row {} of evolve.csv", fitness, row));
-  script += axis_commands("x", row_axis(rows));
-  script += axis_commands("y", y);
+  script += axis_commands("x", x) + axis_commands("y", y);
   script +=
-      "set ylabel 'fitness' textcolor rgb '#555555'\nset xlabel 'completed trial' offset 0,0.4 "
-      "textcolor rgb '#555555'\n";
-  script +=
+      "set ylabel 'fitness' textcolor rgb '#555555'\n"
+      "set xlabel 'completed trial' offset 0,0.4 textcolor rgb '#555555'\n"
       "plot $history using 1:2 with points pt 7 ps 0.7 lc rgb '#9ebcda', "
       "$best using 1:2 with steps lw 3 lc rgb '#d9480f', " +
       plus(row, fitness) + "\nunset xlabel\n";
   return script;
 }
 
-std::string panel_commands(const Panel& panel, const Axis& y, bool is_leftmost,
-                           double best_fitness) {
-  std::vector<double> x_places, y_places;
-  for (const double value : panel.x) x_places.push_back(place(panel.axis, value));
-  for (const double value : panel.y) y_places.push_back(place(y, value));
+std::string panel_commands(const Panel& panel, const Axis& y, bool is_leftmost, double best_fitness,
+                           const Box& box) {
+  const auto x_places = places(panel.axis, panel.x), y_places = places(y, panel.y);
   const auto crowd = density(x_places, y_places);
+  auto order = seen(x_places, y_places, box);
   // Crowded points lie on top: the pale ones around them stay visible.
-  std::vector<std::size_t> order(crowd.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return crowd[a] < crowd[b]; });
 
   std::string script = "$panel << EOD\n";
@@ -245,15 +256,16 @@ std::string plot_script(const Table& table, const hyp::Fitness& fitness, const h
   const auto [low, high] = std::minmax_element(trials.fitness.begin(), trials.fitness.end());
   const Axis y = linear_axis(*low, *high, 32);
   constexpr double left = 110, right = 25, gap = 28;
-  std::string script = header(terminal, height) +
-                       place_at({left, width - right, 45, history_height - 85}, height) +
-                       history_commands(trials, y, table.rows.size());
+  const Box top{left, width - right, 45, history_height - 85};
+  std::string script = header(terminal, height) + place_at(top, height) +
+                       history_commands(trials, y, table.rows.size(), top);
   const double step = (width - left - right + gap) / columns;
   for (int i = 0; i < count; ++i) {
     const double x = left + i % columns * step;
-    const double top = history_height + i / columns * panel_height;
-    script += place_at({x, x + step - gap, top + 40, top + panel_height - 50}, height) +
-              panel_commands(panels[static_cast<std::size_t>(i)], y, i % columns == 0, *high);
+    const double line = history_height + i / columns * panel_height;
+    const Box box{x, x + step - gap, line + 40, line + panel_height - 50};
+    script += place_at(box, height) +
+              panel_commands(panels[static_cast<std::size_t>(i)], y, i % columns == 0, *high, box);
   }
   return script + "unset multiplot\n";
 }

@@ -15,7 +15,7 @@ constexpr double padding = 0.06;
 
 /// "0.25", "1e-5", "20000".
 std::string label(double value) {
-  std::string text = fmt::format("{:.4g}", value);
+  std::string text = fmt::format("{:.6g}", value);
   const auto exponent = text.find("e-0");
   if (exponent != std::string::npos) text.erase(exponent + 2, 1);
   return text;

@@ -55,9 +55,9 @@ TEST(Start, OfAnIntegerGeneIsRounded) {
 
 TEST(Start, OfANumberIsNoText) {
   EXPECT_EQ(complaint("a: [0, 1]\n", "x: 1\na: much\n"),
-            "hyp.yaml:2: a is 'much'; write a number, such as 0.01");
+            "hyp.yaml:2: a is 'much'; write one number, such as 0.01");
   EXPECT_EQ(complaint("a: [0, 1]\n", "lr0: 0,01\n"),
-            "hyp.yaml:1: lr0 is '0,01'; write a number, such as 0.01");
+            "hyp.yaml:1: lr0 is '0,01'; write one number, such as 0.01");
 }
 
 TEST(Start, OfACategoricalGeneIsOneOfItsChoices) {

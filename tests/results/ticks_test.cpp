@@ -19,6 +19,10 @@ TEST(Axis, HasRoundTicksThatFit) {
             "0 20 40 60 80 100 120 140 160 180 200 220 240 260 280 300 ");
 }
 
+TEST(Axis, WritesLargeNumbersOut) {
+  EXPECT_EQ(labels(linear_axis(0, 15000, 40)), "0 5000 10000 15000 ");
+}
+
 TEST(Axis, ReachesALittleBeyondItsData) {
   const Axis axis = linear_axis(0, 1, 23);
   EXPECT_DOUBLE_EQ(axis.low, -0.06);

@@ -1,4 +1,4 @@
-#include "results/density.hpp"
+#include "results/scatter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,6 +20,12 @@ TEST(Density, CountsTheNeighbours) {
 TEST(Density, TakesPointsOnTheEdge) {
   const auto result = density({0, 1, 1.0000001, -1e-9}, {0, 1, 1, 0});
   for (const double value : result) EXPECT_EQ(value, 1);
+}
+
+TEST(Distinct, KeepsTheFirstOfThoseThatCoverEachOther) {
+  EXPECT_EQ(distinct({0.5, 0.5001, 0.6, 0.5}, {0.5, 0.5, 0.5, 0.6}, 100, 100),
+            (std::vector<std::size_t>{0, 2, 3}));
+  EXPECT_TRUE(distinct({}, {}, 100, 100).empty());
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
-#include "results/density.hpp"
+#include "results/scatter.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
+#include <utility>
 
 namespace evolve::results {
 
@@ -53,6 +55,17 @@ std::vector<double> density(const std::vector<double>& x, const std::vector<doub
   std::vector<double> result;
   for (const auto c : cell) result.push_back(grid[c] / greatest);
   return result;
+}
+
+std::vector<std::size_t> distinct(const std::vector<double>& x, const std::vector<double>& y,
+                                  double columns, double rows) {
+  std::vector<std::size_t> kept;
+  std::set<std::pair<long, long>> taken;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::pair cell(std::lround(x[i] * columns), std::lround(y[i] * rows));
+    if (taken.insert(cell).second) kept.push_back(i);
+  }
+  return kept;
 }
 
 }  // namespace evolve::results
