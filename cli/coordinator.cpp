@@ -37,7 +37,7 @@ Coordinator::Coordinator(const Plan& plan, results::RunDirectory directory,
 }
 
 int Coordinator::run() {
-  while (!evolution_.done()) {
+  while (!evolution_.done() && workers_.signal() == 0) {
     if (!out_of_time()) start_trials();
     if (workers_.busy() == 0) break;  // out of time
     screen_.show(standing());
