@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "hyp/error.hpp"
+
 namespace evolve::cli {
 namespace {
 
@@ -48,6 +50,11 @@ int Coordinator::run() {
   screen_.clear();
   update_population();
   record_.close();
+  try {
+    record_.draw();
+  } catch (const Error& error) {  // costs a picture, not a run
+    screen_.line(std::string("no picture: ") + error.what());
+  }
   return workers_.signal() == 0 ? 0 : 128 + workers_.signal();
 }
 

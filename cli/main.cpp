@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 
 #include "cli/commands.hpp"
 #include "hyp/error.hpp"
@@ -45,6 +46,8 @@ int run(int argc, char** argv) {
 }  // namespace evolve::cli
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ,
+              SIG_IGN);  // a file at its size limit is an error of write(), like a full disk
   try {
     return evolve::cli::run(argc, argv);
   } catch (const evolve::Error& error) {

@@ -40,8 +40,11 @@ void Record::set_population(int generation, const std::vector<hyp::Hyperparamete
 }
 
 void Record::close() {
-  if (!best_) return;
   write_best();
+}
+
+void Record::draw() const {
+  if (!best_) return;
   results::plot_evolution(table_, hyp::Fitness(fitness_), space_, directory_.plot());
 }
 

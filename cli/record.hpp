@@ -34,8 +34,10 @@ class Record {
   bool add(const Finished& finished);
   /// Rewrites evolve_population.yaml.
   void set_population(int generation, const std::vector<hyp::Hyperparameters>& population);
-  /// Brings hyp_evolved.yaml's row count up to date and draws evolve.png.
+  /// Brings hyp_evolved.yaml's row count up to date.
   void close();
+  /// Draws evolve.png.
+  void draw() const;
 
   /// The first row of greatest fitness.
   const std::optional<Finished>& best() const { return best_; }
