@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "trainer/data/dataset.hpp"
+
 namespace evolve::trainer {
 namespace {
 
@@ -303,6 +305,30 @@ AnchorChoice check_anchors(std::span<const Size> current, std::span<const Size> 
   AnchorChoice found{.anchors = best_anchors(labels, search), .replaced = true, .fit = {}};
   found.fit = measure(found.anchors, jittered, search.thr);
   return found.fit.best_possible_recall > keep.fit.best_possible_recall ? found : keep;
+}
+
+LabelSizes label_sizes(const data::Dataset& dataset, std::uint64_t seed) {
+  Rng rng(seed);
+  LabelSizes sizes;
+  for (const data::Picture& picture : dataset.pictures) {
+    const double jitter = 0.9 + 0.2 * boost::random::uniform_01<double>()(rng);
+    const double scale = static_cast<double>(dataset.imgsz) /
+                         std::max(picture.original_width, picture.original_height);
+    for (const data::Label& label : picture.labels) {
+      const double w = label.w * scale * picture.original_width;
+      const double h = label.h * scale * picture.original_height;
+      sizes.exact.push_back({static_cast<float>(w), static_cast<float>(h)});
+      sizes.jittered.push_back({static_cast<float>(w * jitter), static_cast<float>(h * jitter)});
+    }
+  }
+  return sizes;
+}
+
+AnchorChoice check_anchors(std::span<const Size> current, const data::Dataset& dataset,
+                           AnchorSearch search) {
+  const LabelSizes sizes = label_sizes(dataset, search.seed);
+  search.imgsz = dataset.imgsz;
+  return check_anchors(current, sizes.jittered, sizes.exact, search);
 }
 
 }  // namespace evolve::trainer

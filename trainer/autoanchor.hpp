@@ -5,6 +5,10 @@
 #include <span>
 #include <vector>
 
+namespace evolve::data {
+struct Dataset;
+}
+
 namespace evolve::trainer {
 
 /// Width and height in pixels: of a label in the training picture, of an anchor.
@@ -62,5 +66,17 @@ struct AnchorChoice {
 /// labels by a factor between 0.9 and 1.1 for the former. `search.anchors` is ignored.
 AnchorChoice check_anchors(std::span<const Size> current, std::span<const Size> jittered,
                            std::span<const Size> labels, AnchorSearch search);
+
+/// The sizes of a data set's labels when the longer side of each picture is imgsz pixels.
+struct LabelSizes {
+  std::vector<Size> exact;
+  /// The same, those of each picture times a factor between 0.9 and 1.1 drawn from the seed.
+  std::vector<Size> jittered;
+};
+LabelSizes label_sizes(const data::Dataset& dataset, std::uint64_t seed);
+
+/// check_anchors() for the labels and the imgsz of a data set.
+AnchorChoice check_anchors(std::span<const Size> current, const data::Dataset& dataset,
+                           AnchorSearch search);
 
 }  // namespace evolve::trainer

@@ -57,11 +57,30 @@ Curve over_confidence(const Curve& negated_conf, const Curve& values, double abo
   return curve;
 }
 
-/// The area under the precision-recall curve, precision made non-increasing.
-double average_precision(const Curve& recall, const Curve& precision) {
+/// The detections of one class by descending confidence.
+struct Ranking {
+  std::vector<double> negated_conf;
+  std::vector<Hits> hits;
+  /// Places of those that are right at some threshold.
+  std::vector<std::size_t> right;
+};
+
+/// The area under the precision-recall curve, precision made non-increasing. The curve moves only
+/// where a detection is right, so that detection and the one before it are enough.
+double average_precision(const Ranking& ranking, std::size_t threshold, int labels) {
   Curve x{0}, y{1};
-  x.insert(x.end(), recall.begin(), recall.end());
-  y.insert(y.end(), precision.begin(), precision.end());
+  double right = 0;
+  const auto add = [&](std::size_t seen) {
+    x.push_back(right / (labels + eps));
+    y.push_back(right / static_cast<double>(seen));
+  };
+  for (const std::size_t place : ranking.right) {
+    if ((ranking.hits[place] >> threshold & 1) == 0) continue;
+    if (place > 0) add(place);
+    ++right;
+    add(place + 1);
+  }
+  add(ranking.hits.size());
   x.push_back(1);
   y.push_back(0);
   for (std::size_t i = y.size() - 1; i-- > 0;) y[i] = std::max(y[i], y[i + 1]);
@@ -76,41 +95,27 @@ double average_precision(const Curve& recall, const Curve& precision) {
   return sum;
 }
 
-/// Precision and recall after each detection, at one IoU threshold.
-struct PrecisionRecall {
-  Curve precision, recall;
-};
-
-PrecisionRecall accumulate(std::span<const Judged> detections, std::size_t threshold, int labels) {
-  PrecisionRecall out;
-  double right = 0;
-  for (std::size_t i = 0; i < detections.size(); ++i) {
-    right += (detections[i].hits >> threshold) & 1;
-    out.recall.push_back(right / (labels + eps));
-    out.precision.push_back(right / static_cast<double>(i + 1));
-  }
-  return out;
-}
-
 /// A class's score, and its curves over confidence.
 struct ClassCurves {
   ClassScore score;
   Curve precision = Curve(curve_points), recall = Curve(curve_points), f1 = Curve(curve_points);
 };
 
-/// `detections`: those of the class, by descending confidence.
-ClassCurves curves_of(std::span<const Judged> detections, int cls, int labels) {
+ClassCurves curves_of(const Ranking& ranking, int cls, int labels) {
   ClassCurves out{.score = {.cls = cls, .labels = labels}};
-  if (detections.empty()) return out;
-  Curve negated_conf;
-  for (const auto& detection : detections) negated_conf.push_back(-detection.conf);
+  if (ranking.hits.empty()) return out;
   for (std::size_t i = 0; i < iou_thresholds.size(); ++i) {
-    const auto [precision, recall] = accumulate(detections, i, labels);
-    out.score.ap[i] = average_precision(recall, precision);
-    if (i > 0) continue;
-    out.recall = over_confidence(negated_conf, recall, 0);
-    out.precision = over_confidence(negated_conf, precision, 1);
+    out.score.ap[i] = average_precision(ranking, i, labels);
   }
+  Curve recall, precision;
+  double right = 0;
+  for (const Hits hits : ranking.hits) {
+    right += hits & 1;
+    recall.push_back(right / (labels + eps));
+    precision.push_back(right / static_cast<double>(recall.size()));
+  }
+  out.recall = over_confidence(ranking.negated_conf, recall, 0);
+  out.precision = over_confidence(ranking.negated_conf, precision, 1);
   for (std::size_t i = 0; i < curve_points; ++i) {
     const double p = out.precision[i], r = out.recall[i];
     out.f1[i] = 2 * p * r / (p + r + eps);
@@ -178,16 +183,19 @@ std::vector<ClassScore> score_classes(std::span<const Judged> detections,
                                       std::span<const int> labels_per_class) {
   std::vector<double> negated_conf;
   for (const auto& detection : detections) negated_conf.push_back(-detection.conf);
-  std::vector<std::vector<Judged>> of_class(labels_per_class.size());
+  std::vector<Ranking> rankings(labels_per_class.size());
   for (const int i : data::argsort(negated_conf)) {
-    const Judged& detection = detections[static_cast<std::size_t>(i)];
-    const auto cls = static_cast<std::size_t>(detection.cls);
-    if (cls < of_class.size()) of_class[cls].push_back(detection);
+    const auto& [conf, cls, hits] = detections[static_cast<std::size_t>(i)];
+    if (static_cast<std::size_t>(cls) >= rankings.size()) continue;
+    Ranking& ranking = rankings[static_cast<std::size_t>(cls)];
+    if (hits != 0) ranking.right.push_back(ranking.hits.size());
+    ranking.hits.push_back(hits);
+    ranking.negated_conf.push_back(-conf);
   }
   std::vector<ClassCurves> classes;
-  for (std::size_t cls = 0; cls < of_class.size(); ++cls) {
-    if (labels_per_class[cls] == 0) continue;
-    classes.push_back(curves_of(of_class[cls], static_cast<int>(cls), labels_per_class[cls]));
+  for (std::size_t cls = 0; cls < rankings.size(); ++cls) {
+    const int labels = labels_per_class[cls];
+    if (labels > 0) classes.push_back(curves_of(rankings[cls], static_cast<int>(cls), labels));
   }
   if (classes.empty()) return {};
   const std::size_t best = best_confidence(classes);

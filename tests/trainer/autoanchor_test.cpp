@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/golden.hpp"
+#include "trainer/data/dataset.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -97,6 +98,25 @@ TEST(CheckAnchors, ReplacesABadFitByAsManyAnchors) {
 TEST(CheckAnchors, KeepsTheAnchorsWhenThereAreNoLabels) {
   const std::vector<Size> current{{5, 5}};
   EXPECT_FALSE(check_anchors(current, {}, {}, {}).replaced);
+}
+
+TEST(LabelSizes, AreThoseOfThePictureScaledToImgsz) {
+  data::Dataset dataset{.imgsz = 64};
+  dataset.pictures.push_back({.original_height = 100,
+                              .original_width = 200,
+                              .labels = {{.w = .5f, .h = .25f}, {.w = 1, .h = 1}}});
+  dataset.pictures.push_back(
+      {.original_height = 128, .original_width = 32, .labels = {{.w = .5f, .h = .5f}}});
+  const auto sizes = label_sizes(dataset, 1);
+  EXPECT_THAT(sizes.exact, ElementsAre(Size{32, 8}, Size{64, 32}, Size{8, 32}));
+  ASSERT_THAT(sizes.jittered, SizeIs(3));
+  const float first = sizes.jittered[0].w / 32, second = sizes.jittered[2].w / 8;
+  EXPECT_FLOAT_EQ(sizes.jittered[1].h, 32 * first);
+  EXPECT_NE(first, second);
+  for (const float factor : {first, second}) {
+    EXPECT_GE(factor, .9f);
+    EXPECT_LE(factor, 1.1f);
+  }
 }
 
 std::vector<Size> sizes_of(const test::Recorded& tensor) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <numeric>
 #include <utility>
 
 namespace evolve::data {
@@ -14,15 +13,16 @@ namespace {
 /// at keys equal to it.
 class Quicksort {
  public:
-  Quicksort(std::span<const double> keys, std::vector<int>& order) : keys_(keys), order_(order) {}
+  /// A key and its place before.
+  using Item = std::pair<double, int>;
+  explicit Quicksort(std::vector<Item>& items) : items_(items) {}
 
   /// Sorts places first..last, both inclusive. At `depth` 0 the pivots are hopeless.
   void sort(std::ptrdiff_t first, std::ptrdiff_t last, int depth) {
     constexpr std::ptrdiff_t shortest = 15;
     while (last - first > shortest) {
       if (depth-- == 0) {
-        std::stable_sort(order_.begin() + first, order_.begin() + last + 1,
-                         [&](int a, int b) { return keys_[a] < keys_[b]; });
+        std::stable_sort(items_.begin() + first, items_.begin() + last + 1, less);
         return;
       }
       const std::ptrdiff_t middle = partition(first, last);
@@ -38,10 +38,10 @@ class Quicksort {
   }
 
  private:
-  double key(std::ptrdiff_t place) const { return keys_[order_[place]]; }
-  void swap(std::ptrdiff_t a, std::ptrdiff_t b) { std::swap(order_[a], order_[b]); }
+  static bool less(const Item& a, const Item& b) { return a.first < b.first; }
+  Item& at(std::ptrdiff_t place) { return items_[static_cast<std::size_t>(place)]; }
   void put_in_order(std::ptrdiff_t a, std::ptrdiff_t b) {
-    if (key(b) < key(a)) swap(a, b);
+    if (less(at(b), at(a))) std::swap(at(a), at(b));
   }
 
   /// Returns the pivot's final place.
@@ -50,39 +50,42 @@ class Quicksort {
     put_in_order(first, middle);
     put_in_order(middle, last);
     put_in_order(first, middle);
-    const double pivot = key(middle);
+    const Item pivot = at(middle);
     const std::ptrdiff_t waiting = last - 1;
-    swap(middle, waiting);
+    std::swap(at(middle), at(waiting));
     std::ptrdiff_t low = first, high = waiting;
     while (true) {
       do ++low;
-      while (key(low) < pivot);
+      while (less(at(low), pivot));
       do --high;
-      while (pivot < key(high));
+      while (less(pivot, at(high)));
       if (low >= high) break;
-      swap(low, high);
+      std::swap(at(low), at(high));
     }
-    swap(low, waiting);
+    std::swap(at(low), at(waiting));
     return low;
   }
 
   void insertion_sort(std::ptrdiff_t first, std::ptrdiff_t last) {
     for (std::ptrdiff_t i = first + 1; i <= last; ++i) {
-      for (std::ptrdiff_t k = i; k > first && key(k) < key(k - 1); --k) swap(k, k - 1);
+      const Item item = at(i);
+      std::ptrdiff_t k = i;
+      for (; k > first && less(item, at(k - 1)); --k) at(k) = at(k - 1);
+      at(k) = item;
     }
   }
 
-  std::span<const double> keys_;
-  std::vector<int>& order_;
+  std::vector<Item>& items_;
 };
 
 }  // namespace
 
 std::vector<int> argsort(std::span<const double> keys) {
-  std::vector<int> order(keys.size());
-  std::iota(order.begin(), order.end(), 0);
-  const int depth = 2 * static_cast<int>(std::bit_width(keys.size()));
-  Quicksort(keys, order).sort(0, std::ssize(order) - 1, depth);
+  std::vector<Quicksort::Item> items;
+  for (const double key : keys) items.emplace_back(key, static_cast<int>(items.size()));
+  Quicksort(items).sort(0, std::ssize(items) - 1, 2 * std::bit_width(keys.size()));
+  std::vector<int> order;
+  for (const auto& [key, place] : items) order.push_back(place);
   return order;
 }
 
