@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <sstream>
 
 #include "tests/trainer/golden.hpp"
 #include "trainer/state.hpp"
@@ -58,6 +59,36 @@ void set_formula_weights(trainer::Detector& detector, std::uint64_t seed) {
 torch::Tensor formula_input(const std::vector<std::int64_t>& shape, std::uint64_t seed) {
   auto x = torch::empty(shape);
   return x.copy_((noise(x.numel(), 2246822519, seed * 7919) + 0.5).view(shape));
+}
+
+trainer::Detector formula_model(const std::string& description) {
+  std::istringstream words(description);
+  std::string word, table, classes, seed;
+  words >> word >> word >> table >> classes >> word >> seed;
+  trainer::Detector detector = make(table + ".yaml", std::stoi(classes.substr(2)));
+  set_formula_weights(detector, std::stoull(seed));
+  return detector;
+}
+
+std::vector<trainer::Target> targets_of(const torch::Tensor& rows) {
+  std::vector<trainer::Target> targets;
+  const auto values = rows.accessor<float, 2>();
+  for (std::int64_t i = 0; i < values.size(0); ++i) {
+    trainer::Target& target = targets.emplace_back();
+    for (int j = 0; j < 6; ++j) target[static_cast<std::size_t>(j)] = values[i][j];
+  }
+  return targets;
+}
+
+trainer::LossOptions options_of(const nlohmann::json& hyp) {
+  return {.box = hyp["box"],
+          .cls = hyp["cls"],
+          .obj = hyp["obj"],
+          .cls_pw = hyp["cls_pw"],
+          .obj_pw = hyp["obj_pw"],
+          .anchor_t = hyp["anchor_t"],
+          .fl_gamma = hyp["fl_gamma"],
+          .label_smoothing = hyp.value("label_smoothing", 0.0)};
 }
 
 }  // namespace evolve::test

@@ -5,11 +5,13 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "trainer/detector.hpp"
+#include "trainer/loss.hpp"
 
 namespace evolve::test {
 
@@ -21,5 +23,14 @@ void set_formula_weights(trainer::Detector& detector, std::uint64_t seed);
 
 /// The reference cases' formula for pictures in 0..1.
 torch::Tensor formula_input(const std::vector<std::int64_t>& shape, std::uint64_t seed);
+
+/// The model that a case describes as "formula weights yolov5p nc3 seed 1011".
+trainer::Detector formula_model(const std::string& description);
+
+/// Rows of [n, 6].
+std::vector<trainer::Target> targets_of(const torch::Tensor& rows);
+
+/// A case's hyperparameters; its gains are scaled already.
+trainer::LossOptions options_of(const nlohmann::json& hyp);
 
 }  // namespace evolve::test

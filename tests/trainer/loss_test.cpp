@@ -13,32 +13,13 @@
 namespace evolve::trainer {
 namespace {
 
+using test::formula_model;
 using test::Golden;
+using test::options_of;
 using test::relative_error;
+using test::targets_of;
 
 constexpr double tolerance = 1e-5;
-
-std::vector<Target> targets_of(const torch::Tensor& rows) {
-  std::vector<Target> targets;
-  const auto values = rows.accessor<float, 2>();
-  for (std::int64_t i = 0; i < values.size(0); ++i) {
-    Target& target = targets.emplace_back();
-    for (int j = 0; j < 6; ++j) target[static_cast<std::size_t>(j)] = values[i][j];
-  }
-  return targets;
-}
-
-/// A case's hyperparameters are scaled already.
-LossOptions options_of(const nlohmann::json& hyp) {
-  return {.box = hyp["box"],
-          .cls = hyp["cls"],
-          .obj = hyp["obj"],
-          .cls_pw = hyp["cls_pw"],
-          .obj_pw = hyp["obj_pw"],
-          .anchor_t = hyp["anchor_t"],
-          .fl_gamma = hyp["fl_gamma"],
-          .label_smoothing = hyp.value("label_smoothing", 0.0)};
-}
 
 void expect_items(const LossValue& loss, const nlohmann::json& expected) {
   const std::vector<std::string> names{"lbox", "lobj", "lcls"};
@@ -149,16 +130,6 @@ TEST(ParityLoss, CompleteIouAndItsGradientAreYolov5s) {
     iou.sum().backward();
     EXPECT_LT(relative_error(boxes.grad(), golden["ciou.grad_b1"]), tolerance);
   }
-}
-
-/// "formula weights yolov5p nc3 seed 1011 (see …)"
-Detector formula_model(const std::string& text) {
-  std::istringstream words(text);
-  std::string word, table, classes, seed;
-  words >> word >> word >> table >> classes >> word >> seed;
-  Detector detector = test::make(table + ".yaml", std::stoi(classes.substr(2)));
-  test::set_formula_weights(detector, std::stoull(seed));
-  return detector;
 }
 
 TEST(ParityLoss, ReachesEveryWeightAsInYolov5) {

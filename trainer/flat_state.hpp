@@ -1,0 +1,43 @@
+// A model's numbers in one piece, so that a step of the optimizer is a handful of vector operations
+// however many small tensors the model has.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/types.h>
+
+#include <array>
+#include <cstdint>
+
+#include "trainer/schedule.hpp"
+
+namespace evolve::trainer {
+
+/// Owns the memory of a model's parameters, gradients and batch norm statistics; the model's
+/// tensors are views of it. The model must not get other tensors (load values with copy_()).
+class FlatState {
+ public:
+  /// Moves the model's numbers here, to `device`; convolution weights become channels-last.
+  /// Parameters that do not require a gradient (frozen ones) belong to no group.
+  FlatState(torch::nn::Module& model, const torch::Device& device);
+
+  struct Range {
+    std::int64_t begin = 0, size = 0;
+    torch::Tensor of(const torch::Tensor& flat) const { return flat.narrow(0, begin, size); }
+  };
+
+  /// Trained parameters by group, then frozen ones, then running means and variances.
+  const torch::Tensor& values() const { return values_; }
+  /// Of the trained parameters.
+  const torch::Tensor& gradients() const { return gradients_; }
+  /// The trained parameters' part of values().
+  torch::Tensor parameters() const { return values_.narrow(0, 0, gradients_.size(0)); }
+  Range group(Group group) const { return groups_[group]; }
+  /// Counts one more batch in every num_batches_tracked.
+  void count_batch() { batches_tracked_.add_(1); }
+
+ private:
+  torch::Tensor values_, gradients_, batches_tracked_;
+  std::array<Range, group_count> groups_;
+};
+
+}  // namespace evolve::trainer
