@@ -1,0 +1,140 @@
+#include "trainer/checkpoint.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "hyp/error.hpp"
+#include "tests/trainer/formula.hpp"
+#include "tests/trainer/golden.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+std::string temporary(const std::string& name) {
+  const auto folder = fs::path(::testing::TempDir()) / "evolve_checkpoint_test";
+  fs::create_directories(folder);
+  return folder / name;
+}
+
+std::string complaint(const std::string& path) {
+  try {
+    read_state_dict(path);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 2);
+    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(ParityCheckpoint, ReadsTheTensorsThatTorchSaved) {
+  GOLDENS_OR_SKIP(cases, "");
+  int compared = 0;
+  for (const auto& golden : cases) {
+    const auto file = test::golden_folder() / golden.name / "tensors.pt";
+    if (!fs::exists(file)) continue;
+    SCOPED_TRACE(golden.name);
+    const StateDict state = read_state_dict(file);
+    EXPECT_EQ(state.size(), golden.tensors.size());
+    for (const auto& [name, tensor] : state) {
+      EXPECT_TRUE(torch::equal(tensor, golden[name])) << name;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 0);
+}
+
+TEST(ParityCheckpoint, ReadsStateDictsInHalfPrecision) {
+  if (!fs::is_directory(test::checkpoints_folder())) GTEST_SKIP() << "no checkpoints";
+  int compared = 0;
+  for (const auto& entry : fs::directory_iterator(test::checkpoints_folder())) {
+    if (!entry.path().string().ends_with(".state_dict.pt")) continue;
+    SCOPED_TRACE(entry.path());
+    Detector detector = test::make("yolov5p.yaml");
+    const auto state = read_state_dict(entry.path());
+    const Transfer done = transfer(state, detector, false, entry.path());
+    EXPECT_EQ(done.transferred, done.total);
+    ++compared;
+  }
+  EXPECT_GT(compared, 0);
+}
+
+TEST(Checkpoint, ReadsBackWhatItWrote) {
+  const std::string path = temporary("model.pt");
+  Detector written = test::make("yolov5p.yaml", 3, 1);
+  write_state_dict(path, state_dict(written));
+  const StateDict state = read_state_dict(path);
+  EXPECT_EQ(state.size(), 349u);
+  Detector read = test::make("yolov5p.yaml", 3, 2);
+  EXPECT_EQ(transfer(state, read, false, path).transferred, 349);
+  const auto expected = written.named_parameters();
+  for (const auto& item : read.named_parameters()) {
+    EXPECT_TRUE(torch::equal(item.value(), expected[item.key()])) << item.key();
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(fs::path(path).parent_path()), {}), 1)
+      << "a temporary file was left";
+}
+
+TEST(Checkpoint, WritesContiguousTensorsOfAnyLayout) {
+  const std::string path = temporary("layout.pt");
+  const auto tensor = torch::arange(24.F).view({2, 3, 2, 2});
+  write_state_dict(path, {{"a", tensor.contiguous(at::MemoryFormat::ChannelsLast)}});
+  EXPECT_TRUE(torch::equal(read_state_dict(path).at(0).second, tensor));
+  fs::remove(path);
+}
+
+TEST(Checkpoint, TransfersWhatFitsByNameAndShape) {
+  Detector coco = test::make("yolov5p.yaml", 80, 1);
+  Detector blood = test::make("yolov5p.yaml", 3, 2);
+  const Transfer done = transfer(state_dict(coco), blood, false, "x.pt");
+  EXPECT_EQ(done.total, 349);
+  EXPECT_EQ(done.transferred, 343);  // all but Detect's three weights and biases
+}
+
+TEST(Checkpoint, KeepsTheModelsOwnAnchorsWhereAsked) {
+  Detector other = test::make("yolov5p.yaml");
+  other.set_anchors(torch::full({3, 3, 2}, 64.F));
+  Detector detector = test::make("yolov5p.yaml");
+  EXPECT_EQ(transfer(state_dict(other), detector, true, "x.pt").transferred, 348);
+  EXPECT_FLOAT_EQ(detector.anchors()[0][0][0].item<float>(), 10.F / 8);
+  transfer(state_dict(other), detector, false, "x.pt");
+  EXPECT_FLOAT_EQ(detector.anchors()[0][0][0].item<float>(), 8);
+}
+
+TEST(Checkpoint, RefusesWeightsOfAnotherModel) {
+  Detector detector = test::make("yolov5p.yaml");
+  try {
+    transfer({{"fc.weight", torch::ones(3)}}, detector, false, "other.pt");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("other.pt: none of its 1 tensors fits the model"));
+  }
+}
+
+TEST(Checkpoint, RefusesWhatIsNoArchive) {
+  EXPECT_THAT(complaint("/nowhere/x.pt"), HasSubstr("/nowhere/x.pt: there is no such file"));
+  const std::string path = temporary("text.pt");
+  std::ofstream(path) << "hello";
+  EXPECT_THAT(complaint(path), HasSubstr("text.pt: this archive cannot be read"));
+  std::ofstream(path, std::ios::trunc);
+  EXPECT_THAT(complaint(path), HasSubstr("text.pt: this archive cannot be read"));
+  fs::remove(path);
+}
+
+TEST(Checkpoint, RefusesATruncatedFile) {
+  const std::string path = temporary("whole.pt");
+  write_state_dict(path, {{"a", torch::ones(1000)}});
+  fs::resize_file(path, fs::file_size(path) - 100);
+  EXPECT_THAT(complaint(path), HasSubstr("whole.pt: this archive cannot be read"));
+  fs::remove(path);
+}
+
+}  // namespace
+}  // namespace evolve::trainer
