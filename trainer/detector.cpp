@@ -149,9 +149,16 @@ void Detector::fuse() {
   });
 }
 
+torch::Tensor Detector::anchors_in_pixels() const {
+  return anchors_ * pixels_per_cell();
+}
+
 void Detector::set_anchors(const torch::Tensor& pixels) {
-  const auto strides = torch::tensor(config_.strides, anchors_.options()).view({-1, 1, 1});
-  anchors_.copy_(pixels.to(anchors_.device()) / strides);
+  anchors_.copy_(pixels.to(anchors_.device()) / pixels_per_cell());
+}
+
+torch::Tensor Detector::pixels_per_cell() const {
+  return torch::tensor(config_.strides, anchors_.options()).view({-1, 1, 1});
 }
 
 }  // namespace evolve::trainer

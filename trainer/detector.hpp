@@ -38,6 +38,8 @@ class Detector : public torch::nn::Module {
   const std::vector<int>& strides() const { return config_.strides; }
   /// [levels, anchors, 2] in cells of their level.
   const torch::Tensor& anchors() const { return anchors_; }
+  /// [levels, anchors, 2]
+  torch::Tensor anchors_in_pixels() const;
   /// Replaces the anchors: [levels, anchors, 2] in pixels.
   void set_anchors(const torch::Tensor& pixels);
 
@@ -45,6 +47,8 @@ class Detector : public torch::nn::Module {
   /// Adds layer `index` below `model` under its number.
   void add_layer(torch::nn::Module& model, std::size_t index);
   void draw_weights(std::uint64_t seed);
+  /// The strides as [levels, 1, 1].
+  torch::Tensor pixels_per_cell() const;
 
   ModelConfig config_;
   /// Per layer; none for Upsample, Concat and Detect.

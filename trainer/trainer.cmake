@@ -12,19 +12,32 @@ target_compile_options(evolve_torch INTERFACE ${evolve_torch_flags})
 
 evolve_library(trainer
   blocks.cpp
+  checkpoint.cpp
   detector.cpp
+  flat_state.cpp
   loss.cpp
   model_config.cpp
   model_table.cpp
+  optimizer.cpp
+  pickle.cpp
+  prepared_data.cpp
+  schedule.cpp
+  setup.cpp
   state.cpp
+  stepper.cpp
   targets.cpp
+  tensor_pickle.cpp
+  trainer.cpp
   validate.cpp
 )
 target_link_libraries(evolve_trainer
   PUBLIC evolve::hyp evolve::train_options evolve::data evolve::metrics
-  PRIVATE $<BUILD_INTERFACE:evolve_torch> yaml-cpp fmt::fmt)
+  PRIVATE $<BUILD_INTERFACE:evolve_torch> yaml-cpp fmt::fmt Boost::headers)
 # Parsing torch's headers takes longer than everything else: once per build, not once per file.
 target_precompile_headers(evolve_trainer PRIVATE <torch/torch.h>)
 if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES ccache)
   target_compile_options(evolve_trainer PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 endif()
+
+add_executable(evolve-worker worker_main.cpp)
+target_link_libraries(evolve-worker PRIVATE evolve::trainer evolve::worker fmt::fmt evolve_warnings)

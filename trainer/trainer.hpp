@@ -35,7 +35,8 @@ struct TrainResult {
   Timing timing;
 };
 
-/// Called after each epoch (from 1).
+/// Called after each epoch (from 1) as a sign of life. Metrics are those of the last validation,
+/// zeros before the first; so far only the last epoch is validated.
 using OnEpoch = std::function<void(int epoch, const hyp::Metrics& metrics)>;
 
 /// Trains on one device and keeps what the next trial can use again: decoded pictures, anchors.
