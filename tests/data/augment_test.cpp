@@ -53,7 +53,7 @@ TEST(Sample, MixesTwoMosaics) {
   EXPECT_EQ(cv::norm(sample.pixels, cv::Mat(32, 32, CV_8UC3, cv::Scalar::all(175)), cv::NORM_INF),
             0);
   ASSERT_EQ(sample.labels.size(), 4U);
-  EXPECT_EQ(sample.labels[0], (Label{100, 0.125F, 0.75F + 0.0F, 0.25F, 0.25F}));
+  EXPECT_EQ(sample.labels[0], (Label{100, 0.125F, 0.75F, 0.25F, 0.25F}));
 }
 
 TEST(Sample, FlipsUpDownThenLeftRight) {
