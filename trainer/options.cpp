@@ -23,6 +23,7 @@ void for_each_option(Options& options, Visit visit) {
   visit("freeze", options.freeze);
   visit("conf", options.conf);
   visit("iou", options.iou);
+  visit("save", options.save);
 }
 
 }  // namespace

@@ -31,6 +31,8 @@ struct TrainOptions {
   /// Confidence threshold and IoU threshold of NMS in validation, as YOLOv5's train.py uses them.
   double conf = 0.001;
   double iou = 0.6;
+  /// Where the trained weights go (the moving average, half precision, as YOLOv5 keeps them); empty: nowhere.
+  std::string save;
 
   bool operator==(const TrainOptions&) const = default;
 };

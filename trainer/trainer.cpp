@@ -7,11 +7,13 @@
 #include <cmath>
 #include <opencv2/core/utility.hpp>
 
+#include "trainer/checkpoint.hpp"
 #include "trainer/data/data.hpp"
 #include "trainer/flat_state.hpp"
 #include "trainer/loss.hpp"
 #include "trainer/prepared_data.hpp"
 #include "trainer/setup.hpp"
+#include "trainer/state.hpp"
 #include "trainer/stepper.hpp"
 #include "trainer/validate.hpp"
 
@@ -72,18 +74,14 @@ class Run {
 
   /// Of the moving average.
   hyp::Metrics validate() {
-    Detector averaged(detector_->config(), seed_);
-    averaged.set_anchors(detector_->anchors_in_pixels());
-    freeze(averaged, options_.freeze);
-    const FlatState state(averaged, device_);
-    state.values().copy_(stepper_.ema().values());
-    averaged.fuse();
+    const auto averaged = average();
+    averaged->fuse();
     ValidateOptions validate_options;
     validate_options.nms.conf = options_.conf;
     validate_options.nms.iou = options_.iou;
     validate_options.single_cls = options_.single_cls;
     const auto metrics =
-        trainer::validate(averaged, data_.validation(), &loss_, validate_options).metrics;
+        trainer::validate(*averaged, data_.validation(), &loss_, validate_options).metrics;
     if (!is_finite(metrics)) {
       throw TrainingFailed(hyp::FailureKind::diverged,
                            "validation gave a metric that is no number");
@@ -91,7 +89,26 @@ class Run {
     return metrics;
   }
 
+  /// Writes the moving average.
+  void save(const std::string& path) const {
+    auto state = state_dict(*average());
+    for (auto& [name, tensor] : state) {
+      if (tensor.is_floating_point()) tensor = tensor.to(torch::kHalf);
+    }
+    write_state_dict(path, state);
+  }
+
  private:
+  /// A detector with the moving average of the weights.
+  std::unique_ptr<Detector> average() const {
+    auto averaged = std::make_unique<Detector>(detector_->config(), seed_);
+    averaged->set_anchors(detector_->anchors_in_pixels());
+    freeze(*averaged, options_.freeze);
+    const FlatState state(*averaged, device_);
+    state.values().copy_(stepper_.ema().values());
+    return averaged;
+  }
+
   int batch_size() const {
     return std::min(options_.batch_size, static_cast<int>(data_.training().pictures.size()));
   }
@@ -178,6 +195,7 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
     }
     if (on_epoch) on_epoch(epoch, result.metrics);
   }
+  if (!options.save.empty()) run.save(options.save);
   result.timing.total = seconds_since(start);
   return result;
 }
