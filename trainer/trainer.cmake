@@ -20,6 +20,7 @@ evolve_library(trainer
   model_table.cpp
   optimizer.cpp
   pickle.cpp
+  pictures.cpp
   prepared_data.cpp
   schedule.cpp
   setup.cpp

@@ -11,6 +11,7 @@
 #include "trainer/data/data.hpp"
 #include "trainer/flat_state.hpp"
 #include "trainer/loss.hpp"
+#include "trainer/pictures.hpp"
 #include "trainer/prepared_data.hpp"
 #include "trainer/setup.hpp"
 #include "trainer/state.hpp"
@@ -24,15 +25,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// [batch, 3, height, width] in 0..1, channels-last.
-torch::Tensor pictures_of(const data::Batch& batch, const torch::Device& device) {
-  const auto pixels = torch::from_blob(const_cast<std::uint8_t*>(batch.pixels.data()),
-                                       {batch.size, 3, batch.height, batch.width}, torch::kByte);
-  return pixels.to(device)
-      .to(torch::kFloat, /*non_blocking=*/false, /*copy=*/false, at::MemoryFormat::ChannelsLast)
-      .div_(255);
 }
 
 bool is_finite(const hyp::Metrics& metrics) {

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <span>
 
+#include "trainer/pictures.hpp"
+
 namespace evolve::trainer {
 namespace {
 
@@ -79,12 +81,6 @@ void judge_batch(const torch::Tensor& decoded, const data::Batch& batch,
     for (const auto& label : labels[i])
       ++tally.labels_per_class[static_cast<std::size_t>(label.cls)];
   }
-}
-
-torch::Tensor pictures_of(const data::Batch& batch, const torch::Device& device) {
-  const auto pixels = torch::from_blob(const_cast<std::uint8_t*>(batch.pixels.data()),
-                                       {batch.size, 3, batch.height, batch.width}, torch::kUInt8);
-  return pixels.to(device).to(torch::kFloat).contiguous(at::MemoryFormat::ChannelsLast).div_(255);
 }
 
 Validation summary(const Tally& tally, std::size_t batches) {

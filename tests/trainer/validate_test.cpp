@@ -11,6 +11,7 @@
 
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
+#include "trainer/checkpoint.hpp"
 #include "trainer/data/data_yaml.hpp"
 #include "trainer/data/dataset.hpp"
 #include "trainer/state.hpp"
@@ -101,17 +102,13 @@ TEST(Validate, IsZeroWithoutLabels) {
 /// The model of a checkpoint whose weights lie beside it as a plain state dict.
 std::optional<Detector> load(const std::string& checkpoint) {
   const auto stem = test::checkpoints_folder() / std::filesystem::path(checkpoint).stem();
-  std::ifstream weights(stem.string() + ".state_dict.pt", std::ios::binary);
-  std::ifstream meta_file(stem.string() + ".meta.json");
-  if (!weights || !meta_file) return std::nullopt;
-  const auto meta = nlohmann::json::parse(meta_file);
-  Detector detector(resolve(parse_model_table(meta["yaml"].dump(), checkpoint)), 0);
-  const std::vector<char> bytes(std::istreambuf_iterator<char>(weights), {});
-  const auto values = torch::pickle_load(bytes).toGenericDict();
-  for (const auto& [name, tensor] : state_dict(detector)) {
-    torch::NoGradGuard no_grad;
-    torch::Tensor(tensor).copy_(values.at(name).toTensor());
-  }
+  const auto weights = stem.string() + ".state_dict.pt";
+  std::ifstream meta(stem.string() + ".meta.json");
+  if (!std::filesystem::exists(weights) || !meta) return std::nullopt;
+  const auto table = nlohmann::json::parse(meta)["yaml"].dump();
+  Detector detector(resolve(parse_model_table(table, checkpoint)), 0);
+  const auto done = transfer(read_state_dict(weights), detector, /*keep_anchors=*/false, weights);
+  EXPECT_EQ(done.transferred, done.total);
   return detector;
 }
 

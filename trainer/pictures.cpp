@@ -1,0 +1,15 @@
+#include "trainer/pictures.hpp"
+
+#include <torch/torch.h>
+
+namespace evolve::trainer {
+
+torch::Tensor pictures_of(const data::Batch& batch, const torch::Device& device) {
+  const auto pixels = torch::from_blob(const_cast<std::uint8_t*>(batch.pixels.data()),
+                                       {batch.size, 3, batch.height, batch.width}, torch::kByte);
+  return pixels.to(device)
+      .to(torch::kFloat, /*non_blocking=*/false, /*copy=*/false, at::MemoryFormat::ChannelsLast)
+      .div_(255);
+}
+
+}  // namespace evolve::trainer
