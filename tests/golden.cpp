@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <regex>
 #include <stdexcept>
 #include <type_traits>
 
@@ -58,8 +57,9 @@ fs::path data_folder() {
 }
 
 std::string table_path(const std::string& name) {
-  static const std::regex built_in("yolov5[nsmlxp]\\.yaml");
-  if (std::regex_match(name, built_in)) return name;
+  const auto built_in = {"yolov5n.yaml", "yolov5s.yaml", "yolov5m.yaml",
+                         "yolov5l.yaml", "yolov5x.yaml", "yolov5p.yaml"};
+  if (std::ranges::find(built_in, name) != built_in.end()) return name;
   for (const fs::path& folder : {golden_folder(), checkpoints_folder()}) {
     const fs::path file = folder.lexically_normal() / ".." / "cfg" / name;
     if (fs::exists(file)) return file.lexically_normal();
