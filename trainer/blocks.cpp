@@ -19,30 +19,32 @@ ConvBlock::ConvBlock(const ConvSpec& conv_spec) : spec(conv_spec) {
   auto conv_module = register_module("conv", std::make_shared<torch::nn::Module>("Conv2d"));
   weight = conv_module->register_parameter(
       "weight", empty_weight(spec.out, spec.in / spec.groups, spec.kernel));
-  auto bn = register_module("bn", std::make_shared<torch::nn::Module>("BatchNorm2d"));
-  gamma = bn->register_parameter("weight", torch::ones(spec.out));
-  beta = bn->register_parameter("bias", torch::zeros(spec.out));
+  auto bn_module = register_module("bn", std::make_shared<torch::nn::Module>("BatchNorm2d"));
+  bn.gamma = bn_module->register_parameter("weight", torch::ones(spec.out));
+  bn.beta = bn_module->register_parameter("bias", torch::zeros(spec.out));
   // A fresh YOLOv5 model has seen one black picture, at momentum 0.1, to find its strides.
-  running_mean = bn->register_buffer("running_mean", torch::zeros(spec.out));
-  running_var = bn->register_buffer("running_var", torch::full(spec.out, 0.9));
-  bn->register_buffer("num_batches_tracked", torch::ones({}, torch::kLong));
+  bn.running_mean = bn_module->register_buffer("running_mean", torch::zeros(spec.out));
+  bn.running_var = bn_module->register_buffer("running_var", torch::full(spec.out, 0.9));
+  bn_module->register_buffer("num_batches_tracked", torch::ones({}, torch::kLong));
 }
 
 torch::Tensor ConvBlock::forward(const torch::Tensor& x) {
   if (fused_bias.defined()) {
-    auto y = torch::conv2d(x, fused_weight, fused_bias, spec.stride, spec.padding, 1, spec.groups);
+    auto y = convolve(x, fused_weight, fused_bias, spec);
     return torch::silu_(y);
   }
-  const auto y = torch::conv2d(x, weight, {}, spec.stride, spec.padding, 1, spec.groups);
-  return torch::silu(torch::batch_norm(y, gamma, beta, running_mean, running_var, is_training(),
-                                       bn_momentum, bn_epsilon, /*cudnn_enabled=*/true));
+  if (is_training()) return conv_bn_silu(x, weight, spec, bn);
+  const auto y = convolve(x, weight, {}, spec);
+  return torch::silu(torch::batch_norm(y, bn.gamma, bn.beta, bn.running_mean, bn.running_var,
+                                       /*training=*/false, bn.momentum, bn.epsilon,
+                                       /*cudnn_enabled=*/true));
 }
 
 void ConvBlock::fuse() {
   torch::NoGradGuard no_grad;
-  const auto scale = gamma / torch::sqrt(running_var + bn_epsilon);
+  const auto scale = bn.gamma / torch::sqrt(bn.running_var + bn.epsilon);
   fused_weight = weight * scale.view({-1, 1, 1, 1});
-  fused_bias = beta - running_mean * scale;
+  fused_bias = bn.beta - bn.running_mean * scale;
 }
 
 BottleneckBlock::BottleneckBlock(const BottleneckSpec& spec)

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "trainer/conv_bn_silu.hpp"
 #include "trainer/model_config.hpp"
 
 namespace evolve::trainer {
@@ -19,10 +20,6 @@ struct Block : torch::nn::Module {
   virtual torch::Tensor forward(const torch::Tensor& x) = 0;
 };
 
-/// Batch norm as YOLOv5 sets it.
-constexpr double bn_epsilon = 1e-3;
-constexpr double bn_momentum = 0.03;
-
 /// Convolution without bias, batch norm, SiLU. Its weights are made empty; a Detector draws them.
 struct ConvBlock : Block {
   explicit ConvBlock(const ConvSpec& conv);
@@ -32,7 +29,8 @@ struct ConvBlock : Block {
   void fuse();
 
   ConvSpec spec;
-  torch::Tensor weight, gamma, beta, running_mean, running_var;
+  torch::Tensor weight;
+  BatchNormTensors bn;
   /// Of the folded convolution; undefined before fuse().
   torch::Tensor fused_weight, fused_bias;
 };

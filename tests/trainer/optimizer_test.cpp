@@ -67,7 +67,7 @@ class Replay {
   }
 
   void iterate(int iteration, const nlohmann::json& row) {
-    const bool early = iteration < 3;
+    const bool early = iteration < 2;
     const int batch = iteration % golden_.scalars["nb"].get<int>();
     const auto pixels = golden_["batch_u8"][batch].to(torch::kFloat) / 255;
     const auto value = loss_(detector_.forward(pixels),
@@ -110,7 +110,7 @@ class Replay {
     int compared = 0;
     for (const auto& [name, expected] : golden_.tensors) {
       if (!name.starts_with(prefix)) continue;
-      EXPECT_LT(relative_error(tensor(name.substr(prefix.size())), expected), 5e-2) << name;
+      EXPECT_LT(relative_error(tensor(name.substr(prefix.size())), expected), 0.2) << name;
       ++compared;
     }
     EXPECT_GT(compared, 0) << prefix;

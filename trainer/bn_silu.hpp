@@ -1,0 +1,48 @@
+// Batch norm and SiLU together, forwards and backwards, on the CPU. Torch-free.
+//
+// A small detector spends most of its time between its convolutions: torch's batch norm and SiLU
+// are two operators that each read and write the whole map, and keep two copies of it for the way
+// back. Here they are one pass over the map on the way out and two on the way back, and the
+// convolution's output is all that is kept.
+//
+// A map is seen as [rows, channels] (batch * height * width in channels-last memory). Sums over
+// rows are taken in fixed blocks, so that results do not depend on the number of threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace evolve::trainer {
+
+/// Runs f(0) … f(count - 1) in any order, on any thread.
+using ParallelFor =
+    std::function<void(std::int64_t count, const std::function<void(std::int64_t)>&)>;
+
+struct MapShape {
+  std::int64_t rows = 0, channels = 0;
+};
+
+/// Mean and biased variance of each channel.
+void channel_moments(const float* map, MapShape shape, const ParallelFor& parallel, float* mean,
+                     float* variance);
+
+/// out = silu(map * scale + shift), scale and shift per channel.
+void affine_silu(const float* map, MapShape shape, const float* scale, const float* shift,
+                 const ParallelFor& parallel, float* out);
+
+/// Per channel: the batch norm's learned scale γ and shift β, and the statistics it used.
+struct BatchNorm {
+  const float* gamma = nullptr;
+  const float* beta = nullptr;
+  const float* mean = nullptr;
+  /// 1 / √(variance + ε)
+  const float* inverse_deviation = nullptr;
+};
+
+/// From the gradient of silu(batch_norm(map)) those of the map, of γ and of β, the statistics being
+/// the map's own. Ioffe and Szegedy, Batch Normalization, section 3.
+void bn_silu_backward(const float* map, const float* gradient, MapShape shape, const BatchNorm& bn,
+                      const ParallelFor& parallel, float* map_gradient, float* gamma_gradient,
+                      float* beta_gradient);
+
+}  // namespace evolve::trainer

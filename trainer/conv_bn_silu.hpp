@@ -1,0 +1,27 @@
+// The operator that a YOLOv5 model is made of.
+#pragma once
+
+#include <torch/types.h>
+
+#include "trainer/model_config.hpp"
+
+namespace evolve::trainer {
+
+/// The convolution that `spec` describes; `bias` may be undefined. On one CPU thread torch hands
+/// 1x1 convolutions of fewer than 16 pictures to the BLAS, which without a fast one installed takes
+/// many times as long as oneDNN: such pictures are cut into their rows, which are enough.
+torch::Tensor convolve(const torch::Tensor& x, const torch::Tensor& weight,
+                       const torch::Tensor& bias, const ConvSpec& spec);
+
+struct BatchNormTensors {
+  torch::Tensor gamma, beta, running_mean, running_var;
+  double epsilon = 1e-3, momentum = 0.03;
+};
+
+/// silu(batch_norm(conv(x))) in training: with the batch's statistics, which go into the running
+/// ones. The same numbers as torch's three operators, up to rounding; single precision on the CPU
+/// takes the loops of bn_silu.hpp.
+torch::Tensor conv_bn_silu(const torch::Tensor& x, const torch::Tensor& weight,
+                           const ConvSpec& spec, const BatchNormTensors& bn);
+
+}  // namespace evolve::trainer
