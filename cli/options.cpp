@@ -76,8 +76,8 @@ void default_to_shapes(Options& options) {
     if (!options.given.contains(name)) value = wanted;
   };
   set("cfg", options.train.cfg, "yolov5p.yaml");
-  set("weights", options.train.weights, options.given.contains("cfg") ? "" : "shapes-base");
-  set("epochs", options.train.epochs, 4);
+  set("weights", options.train.weights, options.given.contains("cfg") ? "" : trainer::embedded_weights);
+  set("epochs", options.train.epochs, 10);
   set("imgsz", options.train.imgsz, 96);
   set("optimizer", options.train.optimizer, "Adam");
 }
@@ -175,7 +175,7 @@ void declare_trainer(CLI::App& app, Options& o) {
   app.add_option("--freeze", t.freeze, "Leading layers that keep their weights (backbone: 10)")
       ->group(group);
   app.add_option("--cache",
-                 "Accepted for YOLOv5's command lines: pictures are always kept in memory")
+                 "Accepted for YOLOv5's command lines: pictures are kept in memory anyway")
       ->group(group)
       ->expected(0, 1);
   app.add_option("--trainer-command", o.trainer_command,

@@ -63,7 +63,7 @@ void set_search(Plan& plan) {
 /// it.
 std::vector<std::string> check_training(const trainer::TrainOptions& train) {
   const auto& weights = train.weights;
-  if (!weights.empty() && weights != "shapes-base" && !fs::is_regular_file(weights)) {
+  if (!weights.empty() && weights != trainer::embedded_weights && !fs::is_regular_file(weights)) {
     throw bad_input({weights}, "there is no such file", "name a .pt file with --weights");
   }
   const auto data = data::read_data_yaml(train.data);

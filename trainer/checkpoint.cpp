@@ -6,9 +6,12 @@
 
 #include <filesystem>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 
 #include "hyp/error.hpp"
+#include "trainer/embedded_weights.hpp"
+#include "trainer/options.hpp"
 #include "trainer/pickle.hpp"
 #include "trainer/tensor_pickle.hpp"
 
@@ -55,12 +58,19 @@ std::string first_line(const std::string& text) {
 }  // namespace
 
 StateDict read_state_dict(const std::string& path) {
-  if (!fs::is_regular_file(path)) {
-    throw bad_input({path}, "there is no such file", "name a .pt file");
-  }
   try {
+    if (path == embedded_weights) {
+      std::istringstream bytes{std::string(shapes_base_weights())};
+      PyTorchStreamReader archive(&bytes);
+      return unpickle(archive);
+    }
+    if (!fs::is_regular_file(path)) {
+      throw bad_input({path}, "there is no such file", "name a .pt file");
+    }
     PyTorchStreamReader archive(path);
     return unpickle(archive);
+  } catch (const Error&) {
+    throw;
   } catch (const c10::Error& error) {
     throw not_weights(
         path, "this archive cannot be read (" + first_line(error.what_without_backtrace()) + ")");

@@ -10,7 +10,7 @@ namespace evolve::trainer {
 
 /// Reads a state dict (a dict or OrderedDict of tensors, of any precision, by torch.save since
 /// torch 1.6). Nothing in the file is executed. Throws `Error` naming the file for anything else, a
-/// truncated file among them.
+/// truncated file among them. "shapes-base" is the embedded one.
 StateDict read_state_dict(const std::string& path);
 
 /// Writes a state dict that Python's torch.load() reads as a dict of tensors, its weights_only mode

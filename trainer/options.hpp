@@ -7,6 +7,9 @@
 
 namespace evolve::trainer {
 
+/// The name of the embedded checkpoint.
+constexpr const char* embedded_weights = "shapes-base";
+
 /// Defaults are YOLOv5's. Paths are absolute or relative to the current folder of the coordinator.
 struct TrainOptions {
   /// A data YAML, or "shapes": the embedded synthetic data set.
@@ -31,7 +34,8 @@ struct TrainOptions {
   /// Confidence threshold and IoU threshold of NMS in validation, as YOLOv5's train.py uses them.
   double conf = 0.001;
   double iou = 0.6;
-  /// Where the trained weights go (the moving average, half precision, as YOLOv5 keeps them); empty: nowhere.
+  /// Where the trained weights go (the moving average, half precision, as YOLOv5 keeps them);
+  /// empty: nowhere.
   std::string save;
 
   bool operator==(const TrainOptions&) const = default;

@@ -1,0 +1,92 @@
+// A data set is looked over before anything trains: what is wrong gets one line with file and line.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// The embedded data set on disk, to be damaged.
+class DataSet : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(evolve(folder.path(), {"dataset", "shapes", "shapes"}).code, 0);
+  }
+
+  /// `evolve --data shapes/shapes.yaml --dry-run`
+  Ended look() {
+    return evolve(folder.path(),
+                  {"--data", "shapes/shapes.yaml", "--cfg", "yolov5p.yaml", "--dry-run"});
+  }
+
+  void expect_refusal(const std::vector<std::string>& parts) {
+    const auto ended = look();
+    EXPECT_EQ(ended.code, 2) << ended.out;
+    EXPECT_EQ(lines_of(ended.err).size(), 1u) << ended.err;
+    for (const auto& part : parts) EXPECT_THAT(ended.err, HasSubstr(part));
+  }
+
+  Folder folder;
+};
+
+TEST_F(DataSet, InOrderIsCounted) {
+  const auto ended = look();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("train: 240 pictures"));
+  EXPECT_THAT(ended.out, HasSubstr("val: 100 pictures"));
+}
+
+TEST_F(DataSet, ThatIsMissingIsRefused) {
+  const auto ended = evolve(folder.path(), {"--data", "nowhere.yaml", "--cfg", "yolov5p.yaml"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(lines_of(ended.err).size(), 1u) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("nowhere.yaml"));
+}
+
+TEST_F(DataSet, WithABrokenYamlIsRefused) {
+  write_file(folder / "shapes/shapes.yaml", "train: images/train\nval: [images/val\nnames: [a]\n");
+  expect_refusal({"shapes.yaml:"});
+}
+
+TEST_F(DataSet, WithALabelOutOfRangeIsRefusedWithItsLine) {
+  write_file(folder / "shapes/labels/train/0003.txt", "0 0.5 0.5 0.2 0.2\n1 0.5 1.5 0.1 0.1\n");
+  expect_refusal({"labels/train/0003.txt:2: ", "1.5"});
+}
+
+TEST_F(DataSet, WithAClassBeyondItsNamesIsRefusedWithItsLine) {
+  write_file(folder / "shapes/labels/val/0003.txt", "3 0.5 0.5 0.2 0.2\n");
+  expect_refusal({"labels/val/0003.txt:1: ", "3"});
+}
+
+TEST_F(DataSet, WithATruncatedPictureIsRefused) {
+  const auto picture = folder / "shapes/images/train/0007.png";
+  const auto bytes = read_file(picture);
+  write_file(picture, bytes.substr(0, bytes.size() / 2));
+  expect_refusal({"images/train/0007.png", "truncated"});
+}
+
+TEST_F(DataSet, WithPicturesWithoutLabelsIsFineAndSaysSo) {
+  std::filesystem::remove(folder / "shapes/labels/train/0000.txt");
+  write_file(folder / "shapes/labels/train/0001.txt", "");
+  const auto ended = look();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("without labels"));
+}
+
+TEST_F(DataSet, WithAnEmptyClassIsFineAndSaysSo) {
+  auto yaml = read_file(folder / "shapes/shapes.yaml");
+  const auto last = yaml.find("triangle");
+  ASSERT_NE(last, std::string::npos);
+  yaml.insert(last + 8, "\n  3: ghost");
+  write_file(folder / "shapes/shapes.yaml", yaml);
+  const auto ended = look();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("ghost"));
+}
+
+}  // namespace
+}  // namespace evolve::test

@@ -1,0 +1,69 @@
+// The main job with the built-in trainer: real trainings, as short as they can be.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Training, OneSlotOnOneCoreAndTwoSlotsGiveTheSameRows) {
+  // One thread per trial in both: arithmetic on another number of threads rounds differently.
+  Folder folder;
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string devices : {"cpu:0", "cpu:0,cpu:1"}) {
+    auto command =
+        evolve_command({"--epochs", "1", "--imgsz", "64", "--trials", "4", "--population", "2",
+                        "--lag", "2", "--devices", devices, "--output", devices});
+    if (devices == "cpu:0") command.insert(command.begin(), {"/usr/bin/taskset", "-c", "0"});
+    const auto ended = Process(command, folder.path()).wait();
+    ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
+    rows.push_back(lines_of(read_file(folder / (devices + "/evolve.csv"))));
+    std::sort(rows.back().begin(), rows.back().end());
+    EXPECT_EQ(rows.back().size(), 5u);
+  }
+  EXPECT_EQ(rows[0], rows[1]);
+}
+
+TEST(Training, ThatDivergesFailsOnceAndIsNoRow) {
+  Folder folder;
+  write_file(folder / "space.yaml", "lr0: {low: 1.0e+20, high: 1.0e+30}\n");
+  const auto ended = evolve(
+      folder.path(), {"--space", "space.yaml", "--epochs", "1", "--imgsz", "64", "--optimizer",
+                      "SGD", "--trials", "1", "--devices", "cpu:0", "--output", "run"});
+  EXPECT_EQ(ended.code, 1) << ended.out;
+  const auto events = journal(folder / "run");
+  ASSERT_EQ(count(events, "failed"), 1);
+  EXPECT_EQ(events.back()["kind"], "diverged");
+  EXPECT_EQ(events.back()["final"], true);
+  EXPECT_EQ(count(events, "completed"), 0);
+}
+
+TEST(Training, GoesOnFromTheGivenStateDictOnRealPictures) {
+  const char* from_env = std::getenv("EVOLVE_CHECKPOINTS");
+  const std::filesystem::path shared = EVOLVE_SOURCE_DIR "/../shared";
+  const std::filesystem::path checkpoints = from_env ? from_env : shared / "oracle/ckpt";
+  const auto weights = checkpoints / "bccd_p64_adam_s0_best.state_dict.pt";
+  const auto data = shared / "data/bccd.yaml";
+  if (!std::filesystem::exists(weights) || !std::filesystem::exists(data)) {
+    GTEST_SKIP() << "needs " << weights << " and " << data;
+  }
+  Folder folder;
+  const auto ended = evolve(
+      folder.path(), {"--data", data.string(), "--cfg", "yolov5p.yaml", "--weights",
+                      weights.string(), "--imgsz", "64", "--epochs", "1", "--optimizer", "Adam",
+                      "--trials", "2", "--devices", "cpu:0,cpu:1", "--output", "run"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("train: 205 pictures"));
+  EXPECT_THAT(read_file(folder / "run/trials/000000/log"), HasSubstr("Transferred 348/349 items"));
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 2);
+}
+
+}  // namespace
+}  // namespace evolve::test
