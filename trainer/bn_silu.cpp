@@ -111,7 +111,7 @@ struct Plan {
     while (shape.channels * folded < 64 && shape.rows % (2 * folded) == 0) folded *= 2;
     width = shape.channels * folded;
     rows = shape.rows / folded;
-    blocks = std::clamp<std::int64_t>(shape.rows * shape.channels / 16384, 1, 16);
+    blocks = std::clamp<std::int64_t>(shape.rows * shape.channels / 32768, 1, 16);
   }
 
   Rows block(std::int64_t index) const {

@@ -74,7 +74,7 @@ StateDict read_state_dict(const std::string& path) {
   } catch (const c10::Error& error) {
     throw not_weights(
         path, "this archive cannot be read (" + first_line(error.what_without_backtrace()) + ")");
-  } catch (const std::runtime_error& error) {
+  } catch (const std::exception& error) {
     throw not_weights(path, error.what());
   }
 }

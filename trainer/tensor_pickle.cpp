@@ -2,6 +2,7 @@
 
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <stdexcept>
@@ -54,34 +55,36 @@ std::vector<std::int64_t> numbers(pickle::Ref value) {
   return result;
 }
 
-/// Whether every element of the view lies in a storage of `count` elements.
+/// Whether a view is no larger than its storage of `count` elements and lies in it.
 bool fits(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& strides,
           std::int64_t offset, std::int64_t count) {
   if (sizes.size() != strides.size() || offset < 0) return false;
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return true;
   std::int64_t last = offset;
+  std::int64_t elements = 1;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == 0) return true;
     std::int64_t span = 0;
     if (__builtin_mul_overflow(sizes[i] - 1, strides[i], &span) ||
-        __builtin_add_overflow(last, span, &last)) {
+        __builtin_add_overflow(last, span, &last) ||
+        __builtin_mul_overflow(elements, sizes[i], &elements)) {
       return false;
     }
   }
-  return last < count;
+  return last < count && elements <= count;
 }
 
 }  // namespace
 
 torch::Tensor TensorUnpickler::tensor(pickle::Ref value) {
   const auto* object = value->as<pickle::Object>();
-  if (!object) return {};
-  const auto& arguments = expect<pickle::Tuple>(object->arguments);
-  if (pickle::is_global(object->callee, "torch._utils", "_rebuild_parameter")) {
-    if (arguments.items.empty()) throw std::runtime_error("a parameter has no tensor");
-    return tensor(arguments.items.front());
+  if (object && pickle::is_global(object->callee, "torch._utils", "_rebuild_parameter")) {
+    const auto& arguments = expect<pickle::Tuple>(object->arguments).items;
+    if (arguments.empty()) throw std::runtime_error("a parameter has no tensor");
+    object = arguments.front()->as<pickle::Object>();
   }
-  if (!pickle::is_global(object->callee, "torch._utils", "_rebuild_tensor_v2")) return {};
-  return rebuild(arguments);
+  if (!object || !pickle::is_global(object->callee, "torch._utils", "_rebuild_tensor_v2"))
+    return {};
+  return rebuild(expect<pickle::Tuple>(object->arguments));
 }
 
 torch::Tensor TensorUnpickler::rebuild(const pickle::Tuple& arguments) {

@@ -1,7 +1,6 @@
 #include "trainer/trainer.hpp"
 
 #include <ATen/Parallel.h>
-#include <malloc.h>
 #include <torch/torch.h>
 
 #include <chrono>
@@ -151,16 +150,6 @@ TrainOptions settled(TrainOptions options, int stride) {
   return options;
 }
 
-/// Keeps freed memory for the next batch, which needs the same again: giving it back and asking for
-/// it anew costs a twentieth of a small model's time.
-void keep_freed_memory() {
-#ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the greatest that glibc takes
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  mallopt(M_TOP_PAD, 64 << 20);
-#endif
-}
-
 }  // namespace
 
 struct Trainer::State {
@@ -171,7 +160,6 @@ struct Trainer::State {
 
 Trainer::Trainer(const std::string& device, int threads)
     : state_(std::make_unique<State>(State{torch::Device(device), threads, {}})) {
-  keep_freed_memory();
   at::set_num_threads(threads);
   cv::setNumThreads(1);
 }

@@ -10,6 +10,7 @@
 #include "hyp/error.hpp"
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
+#include "trainer/tensor_pickle.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -134,6 +135,40 @@ TEST(Checkpoint, RefusesATruncatedFile) {
   fs::resize_file(path, fs::file_size(path) - 100);
   EXPECT_THAT(complaint(path), HasSubstr("whole.pt: this archive cannot be read"));
   fs::remove(path);
+}
+
+/// A model's state dict as a pickle, with every byte in turn replaced by a few others.
+TEST(Checkpoint, SurvivesDamageAnywhereInThePickle) {
+  const StateDict state{{"a", torch::arange(6.F).view({2, 3})},
+                        {"b", torch::ones({}, torch::kLong)}};
+  const std::string whole = pickle_of(state);
+  const auto storage = [](const std::string& key) { return std::string(key == "0" ? 24 : 8, 'x'); };
+  int refused = 0;
+  for (std::size_t place = 0; place < whole.size(); ++place) {
+    for (const char byte : {'\0', '\xff', '(', 't', 'R', 'Q', '0', 'h', '.', '\x8a'}) {
+      std::string damaged = whole;
+      damaged[place] = byte;
+      try {
+        const auto document = pickle::read(damaged);
+        TensorUnpickler unpickler(storage);
+        const auto* items = pickle::entries(document.root);
+        for (std::size_t i = 0; items && i < items->size(); ++i) {
+          const auto tensor = unpickler.tensor((*items)[i].second);
+          EXPECT_TRUE(!tensor.defined() || tensor.numel() <= 6);
+        }
+      } catch (const std::runtime_error&) {
+        ++refused;
+      }
+    }
+  }
+  EXPECT_GT(refused, 0);
+}
+
+TEST(Checkpoint, RefusesATensorLargerThanItsStorage) {
+  const std::string whole = pickle_of({{"a", torch::arange(6.F)}});
+  TensorUnpickler unpickler([](const std::string&) { return std::string(20, 'x'); });
+  const auto document = pickle::read(whole);
+  EXPECT_THROW(unpickler.tensor(pickle::find(document.root, "a")), std::runtime_error);
 }
 
 }  // namespace
