@@ -77,7 +77,7 @@ void default_to_shapes(Options& options) {
   };
   set("cfg", options.train.cfg, "yolov5p.yaml");
   set("weights", options.train.weights, options.given.contains("cfg") ? "" : trainer::embedded_weights);
-  set("epochs", options.train.epochs, 12);
+  set("epochs", options.train.epochs, 16);
   set("imgsz", options.train.imgsz, 96);
   set("optimizer", options.train.optimizer, "Adam");
 }
