@@ -76,7 +76,8 @@ void default_to_shapes(Options& options) {
     if (!options.given.contains(name)) value = wanted;
   };
   set("cfg", options.train.cfg, "yolov5p.yaml");
-  set("weights", options.train.weights, options.given.contains("cfg") ? "" : trainer::embedded_weights);
+  set("weights", options.train.weights,
+      options.given.contains("cfg") ? "" : trainer::embedded_weights);
   set("epochs", options.train.epochs, 16);
   set("imgsz", options.train.imgsz, 96);
   set("optimizer", options.train.optimizer, "Adam");
@@ -172,6 +173,10 @@ void declare_trainer(CLI::App& app, Options& o) {
   app.add_flag("--single-cls", t.single_cls, "Treat all classes as one")->group(group);
   app.add_flag("--rect", t.rect, "Rectangular training batches")->group(group);
   app.add_flag("--noautoanchor", t.noautoanchor, "Keep the model's anchors")->group(group);
+  app.add_option("--workers", t.workers,
+                 "Threads that prepare pictures, at most one less than the slot's cores")
+      ->group(group)
+      ->capture_default_str();
   app.add_option("--freeze", t.freeze, "Leading layers that keep their weights (backbone: 10)")
       ->group(group);
   app.add_option("--cache",

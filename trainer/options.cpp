@@ -20,6 +20,7 @@ void for_each_option(Options& options, Visit visit) {
   visit("single_cls", options.single_cls);
   visit("rect", options.rect);
   visit("noautoanchor", options.noautoanchor);
+  visit("workers", options.workers);
   visit("freeze", options.freeze);
   visit("conf", options.conf);
   visit("iou", options.iou);

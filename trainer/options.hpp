@@ -29,6 +29,8 @@ struct TrainOptions {
   bool single_cls = false;
   bool rect = false;
   bool noautoanchor = false;
+  /// Threads at most that make batches beside the training; a slot of one core has none.
+  int workers = 8;
   /// Number of leading layers that keep their weights (10 is the backbone).
   int freeze = 0;
   /// Confidence threshold and IoU threshold of NMS in validation, as YOLOv5's train.py uses them.

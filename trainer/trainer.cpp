@@ -42,7 +42,7 @@ class Run {
         data_(data),
         seed_(seed),
         device_(device),
-        workers_(threads > 1 ? 1 : 0),
+        workers_(std::clamp(options.workers, 0, threads - 1)),
         augmentation_(data::augmentation_of(hyp)),
         detector_(make_detector(options, hyp, seed, data)),
         state_(*detector_, device),
