@@ -16,4 +16,5 @@
 #include "hyp/space_file.hpp"
 #include "hyp/text_file.hpp"
 #include "hyp/trial.hpp"
+#include "hyp/trial_folder.hpp"
 #include "hyp/yaml.hpp"

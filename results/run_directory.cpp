@@ -24,14 +24,6 @@ void make_folders(const fs::path& folder) {
 
 }  // namespace
 
-std::string RunDirectory::trial_name(int trial) {
-  return fmt::format("trials/{:06}", trial);
-}
-
-std::string RunDirectory::log_name(int trial) {
-  return trial_name(trial) + "/log";
-}
-
 RunDirectory create_run(const fs::path& project, const std::string& name, bool exist_ok) {
   if (name.empty()) throw bad_argument("--name is empty", "write a name, such as exp");
   if (exist_ok) return create_run_at(project / name);

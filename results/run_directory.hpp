@@ -6,7 +6,7 @@
 
 namespace evolve::results {
 
-/// The files of a run. Names that go into the journal are relative to the folder.
+/// The files of a run; those of one trial are in hyp/trial_folder.hpp.
 struct RunDirectory {
   std::filesystem::path root;
 
@@ -16,11 +16,6 @@ struct RunDirectory {
   std::filesystem::path population() const { return root / "evolve_population.yaml"; }
   std::filesystem::path plot() const { return root / "evolve.png"; }
   std::filesystem::path options() const { return root / "opt.yaml"; }
-
-  /// "trials/000017"
-  static std::string trial_name(int trial);
-  /// "trials/000017/log"
-  static std::string log_name(int trial);
 };
 
 /// Makes `project`/`name`, or with the first free number from 2 on: exp, exp2, exp3, … as YOLOv5's

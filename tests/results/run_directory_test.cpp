@@ -21,8 +21,6 @@ TEST(RunDirectory, KnowsEveryFileName) {
   EXPECT_EQ(run.population(), "runs/evolve/exp/evolve_population.yaml");
   EXPECT_EQ(run.plot(), "runs/evolve/exp/evolve.png");
   EXPECT_EQ(run.options(), "runs/evolve/exp/opt.yaml");
-  EXPECT_EQ(RunDirectory::trial_name(17), "trials/000017");
-  EXPECT_EQ(RunDirectory::log_name(1234567), "trials/1234567/log");
 }
 
 TEST(RunDirectory, CountsUpAsYolov5Does) {

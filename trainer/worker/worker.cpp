@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "hyp/error.hpp"
+#include "hyp/trial_folder.hpp"
 #include "trainer/worker/text.hpp"
 
 namespace evolve::worker {
@@ -26,10 +27,6 @@ std::string seconds_text(std::chrono::seconds duration) {
 }
 
 }  // namespace
-
-std::string trial_folder(int trial) {
-  return fmt::format("trials/{:06}", trial);
-}
 
 std::string describe_ending(int status) {
   if (status == -1) return "it is gone";
@@ -62,7 +59,8 @@ void Worker::start(Job job) {
   metrics_ = {};
   last_words_.clear();
   heard_ = Clock::now();
-  const auto folder = std::filesystem::path(settings_.directory) / trial_folder(job_->trial.number);
+  const auto folder =
+      std::filesystem::path(settings_.directory) / hyp::trial_folder(job_->trial.number);
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   log_path_ = (folder / "log").string();
@@ -81,7 +79,8 @@ void Worker::send_trial() {
       .epochs = settings_.epochs,
       .device = slot_,
       .seed = trial.seed,
-      .dir = (std::filesystem::path(settings_.directory) / trial_folder(trial.number)).string(),
+      .dir =
+          (std::filesystem::path(settings_.directory) / hyp::trial_folder(trial.number)).string(),
       .rungs = {},
       .options = settings_.options}));
   sent_ = true;
@@ -165,7 +164,7 @@ void Worker::exited(int status) {
                            .message = describe_ending(status) + (words.empty() ? "" : ": " + words),
                            .log = ""};
   }
-  verdict_->log = trial_folder(job_->trial.number) + "/log";
+  verdict_->log = hyp::trial_log(job_->trial.number);
   end(*verdict_);
 }
 

@@ -106,9 +106,6 @@ class Worker {
   std::shared_ptr<Process> process_;
 };
 
-/// The folder of a trial, relative to the run directory: "trials/000017".
-std::string trial_folder(int trial);
-
 /// "exit code 3", "killed by signal 9 (SIGKILL)", from a wait status or -1.
 std::string describe_ending(int status);
 

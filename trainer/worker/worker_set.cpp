@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "hyp/error.hpp"
+#include "hyp/trial_folder.hpp"
 #include "trainer/worker/worker.hpp"
 
 namespace evolve::worker {
@@ -173,7 +174,7 @@ void WorkerSet::start(const hyp::Trial& trial, int attempt, hyp::Lease lease) {
                             .seconds = 0,
                             .result = hyp::Failed{.kind = hyp::FailureKind::crash,
                                                   .message = reason,
-                                                  .log = trial_folder(trial.number) + "/log"}},
+                                                  .log = hyp::trial_log(trial.number)}},
                            std::move(job.lease)});
 }
 

@@ -1,0 +1,14 @@
+#include "hyp/trial_folder.hpp"
+
+#include <gtest/gtest.h>
+
+namespace evolve::hyp {
+namespace {
+
+TEST(TrialFolder, IsNamedByTheTrialsNumber) {
+  EXPECT_EQ(trial_folder(17), "trials/000017");
+  EXPECT_EQ(trial_log(1234567), "trials/1234567/log");
+}
+
+}  // namespace
+}  // namespace evolve::hyp
