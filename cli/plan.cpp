@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 /// The space's genes mean something to the built-in trainer: YOLOv5's 29 and `optimizer`.
 void check_known(const hyp::Space& space, const Options& options) {
   for (const auto& gene : space.genes) {
-    if (hyp::default_space().find(gene.name) || gene.name == "optimizer") continue;
+    if (trainer::is_known(gene.name)) continue;
     throw bad_input({options.hyp.empty() || options.space.size() ? options.space : options.hyp},
                     "'" + gene.name + "' means nothing to the built-in trainer",
                     "remove it, or name an external trainer that knows it (--trainer-command)");

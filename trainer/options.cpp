@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "hyp/space.hpp"
+
 namespace evolve::trainer {
 namespace {
 
@@ -41,6 +43,10 @@ TrainOptions train_options_from_json(const nlohmann::ordered_json& json) {
     if (const auto it = json.find(name); it != json.end()) it->get_to(value);
   });
   return options;
+}
+
+bool is_known(const std::string& hyperparameter) {
+  return hyperparameter == "optimizer" || hyp::default_space().find(hyperparameter);
 }
 
 }  // namespace evolve::trainer

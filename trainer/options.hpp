@@ -48,4 +48,7 @@ nlohmann::ordered_json to_json(const TrainOptions& options);
 /// Absent keys keep their defaults, unknown ones are ignored.
 TrainOptions train_options_from_json(const nlohmann::ordered_json& json);
 
+/// Whether the built-in trainer knows this hyperparameter: one of YOLOv5's 29, or `optimizer`.
+bool is_known(const std::string& hyperparameter);
+
 }  // namespace evolve::trainer

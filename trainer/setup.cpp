@@ -66,7 +66,7 @@ void check_names(const hyp::Hyperparameters& hyp) {
     if (gene.name != "anchors") hyp.number(gene.name);
   }
   for (const auto& [name, value] : hyp) {
-    if (name != "optimizer" && !hyp::default_space().find(name)) {
+    if (!is_known(name)) {
       throw bad_argument("hyperparameter " + name + " is unknown to the built-in trainer",
                          "keep to YOLOv5's names, or use an external trainer");
     }
