@@ -24,6 +24,12 @@ void for_each_option(Options& options, Visit visit) {
   visit("noautoanchor", options.noautoanchor);
   visit("workers", options.workers);
   visit("freeze", options.freeze);
+  visit("image_weights", options.image_weights);
+  visit("multi_scale", options.multi_scale);
+  visit("restart_epochs", options.restart_epochs);
+  visit("restart_factor", options.restart_factor);
+  visit("amp", options.amp);
+  visit("patience", options.patience);
   visit("conf", options.conf);
   visit("iou", options.iou);
   visit("save", options.save);

@@ -33,6 +33,18 @@ struct TrainOptions {
   int workers = 8;
   /// Number of leading layers that keep their weights (10 is the backbone).
   int freeze = 0;
+  /// Each epoch draws its pictures with replacement, classes that do badly more often.
+  bool image_weights = false;
+  /// Each batch is scaled to a random size, 0.5 to 1.5 times imgsz in steps of the stride.
+  bool multi_scale = false;
+  /// Warm restarts of the cosine (Loshchilov and Hutter 2017): the first cycle's epochs, 0 for
+  /// none, and the factor from one cycle's length to the next one's.
+  int restart_epochs = 0;
+  int restart_factor = 1;
+  /// Mixed precision where it is faster and a first batch agrees with single precision.
+  bool amp = true;
+  /// Epochs without a better fitness after which a full training ends; 0: never.
+  int patience = 100;
   /// Confidence threshold and IoU threshold of NMS in validation, as YOLOv5's train.py uses them.
   double conf = 0.001;
   double iou = 0.6;
