@@ -85,9 +85,7 @@ int run_new(const Options& options, Screen& screen) {
   for (const auto& line : description(plan)) screen.line(line);
   if (options.dry_run) return 0;
 
-  const auto directory = options.output.empty()
-                             ? results::create_run(options.project, options.name, options.exist_ok)
-                             : results::create_run_at(options.output);
+  const auto directory = create(options.destination);
   auto journal = results::Journal::create(directory.journal(), run_line(plan));
   results::write_options(directory.options(), to_json(options));
   screen.line("results in " + typed(directory.root));
@@ -97,8 +95,8 @@ int run_new(const Options& options, Screen& screen) {
 }
 
 int run_resumed(const Options& now, Screen& screen) {
-  const auto directory =
-      now.resume->empty() ? results::newest_run(now.project) : results::open_run(*now.resume);
+  const auto directory = now.resume->empty() ? results::newest_run(now.destination.project)
+                                             : results::open_run(*now.resume);
   auto [journal, history] = results::Journal::resume(directory.journal());
   if (!history.warning.empty()) screen.line(history.warning);
   const auto plan = resumed_plan(now, history.run);

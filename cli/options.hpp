@@ -3,14 +3,11 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string>
 
+#include "cli/command_line.hpp"
+#include "cli/destination.hpp"
 #include "trainer/options.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace evolve::cli {
 
@@ -38,16 +35,12 @@ struct Options {
   int retries = 2;
   trainer::TrainOptions train;
 
-  std::string project = "runs/evolve";
-  std::string name = "exp";
-  bool exist_ok = false;
-  std::string output;
+  Destination destination{.project = "runs/evolve"};
   /// A run directory, or "" for the newest.
   std::optional<std::string> resume;
   bool dry_run = false;
 
-  /// Names (as in `to_json`) of the options that the command line gave.
-  std::set<std::string> given;
+  Given given;
 };
 
 /// Declares the options of the main job on `app`; they are filled in when it parses.
@@ -63,8 +56,5 @@ nlohmann::ordered_json to_json(const Options& options);
 /// line may change (bounds, devices, timeouts). Throws `Error` when it gives another value to
 /// anything else.
 Options resumed(const Options& now, const nlohmann::ordered_json& run);
-
-/// Seconds of "90", "90s", "15m", "12h", "1h30m"; throws `Error` that names the option.
-std::optional<double> duration_seconds(const std::string& text, const std::string& option);
 
 }  // namespace evolve::cli

@@ -4,18 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 
+#include "cli/inputs.hpp"
+#include "cli/training_options.hpp"
 #include "devices/devices.hpp"
 #include "hyp/hyp.hpp"
 #include "results/yaml_files.hpp"
-#include "trainer/data/check.hpp"
 #include "trainer/worker/text.hpp"
 
 namespace evolve::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// The space's genes mean something to the built-in trainer: YOLOv5's 29 and `optimizer`.
 void check_known(const hyp::Space& space, const Options& options) {
@@ -59,32 +57,6 @@ void set_search(Plan& plan) {
                  .lag = o.lag};
 }
 
-/// What the built-in trainer needs is there and in order; returns what the user may want to know of
-/// it.
-std::vector<std::string> check_training(const trainer::TrainOptions& train) {
-  const auto& weights = train.weights;
-  if (!weights.empty() && weights != trainer::embedded_weights && !fs::is_regular_file(weights)) {
-    throw bad_input({weights}, "there is no such file", "name a .pt file with --weights");
-  }
-  const auto data = data::read_data_yaml(train.data);
-  std::vector<std::string> found;
-  for (const auto split : {data::Split::train, data::Split::val}) {
-    const auto census = data::check(data, split, train.single_cls);
-    for (auto& note : data::notes(census, data, split)) found.push_back(std::move(note));
-  }
-  return found;
-}
-
-/// "evolve-worker", which lies beside this program.
-std::string built_in_worker() {
-  const auto worker = fs::read_symlink("/proc/self/exe").parent_path() / "evolve-worker";
-  if (!fs::exists(worker)) {
-    throw bad_input({worker.string()}, "the built-in trainer is not there",
-                    "build it (cmake --preset release), or name your own with --trainer-command");
-  }
-  return worker.string();
-}
-
 std::string counted(std::size_t n, const std::string& noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
@@ -96,7 +68,12 @@ Plan make_plan(const Options& options) {
   plan.space = space_of(options);
   plan.initial = initial_of(options);
   set_search(plan);
-  if (options.trainer_command.empty()) plan.notes = check_training(options.train);
+  if (options.trainer_command.empty()) {
+    check_weights(options.train.weights);
+    plan.notes = inspect(options.train.data, {data::Split::train, data::Split::val},
+                         options.train.single_cls)
+                     .notes;
+  }
   return plan;
 }
 
@@ -169,10 +146,7 @@ std::vector<std::string> description(const Plan& plan) {
                               counted(o.generations, "generation"), o.population,
                               counted(slots.size(), "slot"), fmt::join(slots, ", ")));
   if (o.trainer_command.empty()) {
-    const auto& t = o.train;
-    lines.push_back(fmt::format(
-        "each trains {} on {} for {} at {} px with {}{}", t.cfg, t.data, counted(t.epochs, "epoch"),
-        t.imgsz, t.optimizer, t.weights.empty() ? ", from random weights" : ", from " + t.weights));
+    lines.push_back("each trains " + description(o.train));
   } else {
     lines.push_back("each runs " + o.trainer_command);
   }

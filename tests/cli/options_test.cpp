@@ -64,7 +64,8 @@ TEST(Options, TakeYolov5sOtherNames) {
 
 TEST(Options, RefuseValuesThatMakeNoSense) {
   EXPECT_EQ(refusal("--epochs 0"), "--epochs 0; train for at least 1 epoch");
-  EXPECT_EQ(refusal("--imgsz 100"), "--imgsz 100; a multiple of 32 is needed");
+  EXPECT_EQ(refusal("--imgsz 100"),
+            "--imgsz 100: pictures have a multiple of 32 pixels, 64 at least; write 128");
   EXPECT_EQ(refusal("--batch-size 0"), "--batch-size 0; at least 1 picture");
   EXPECT_EQ(refusal("--retries -1"), "--retries -1; 0 or more");
   EXPECT_EQ(refusal("--hang-timeout never"),
@@ -99,15 +100,36 @@ TEST(Options, RefuseAnotherValueOnResume) {
   }
 }
 
-TEST(Duration, IsReadInSecondsMinutesHoursAndDays) {
-  EXPECT_EQ(duration_seconds("", "--x"), std::nullopt);
-  EXPECT_EQ(duration_seconds("90", "--x"), 90);
-  EXPECT_EQ(duration_seconds("90s", "--x"), 90);
-  EXPECT_EQ(duration_seconds("1.5m", "--x"), 90);
-  EXPECT_EQ(duration_seconds("1h30m", "--x"), 5400);
-  EXPECT_EQ(duration_seconds("2d", "--x"), 172800);
-  for (const auto* wrong : {"m", "1h30", "-5", "1.2.3s", "5 s", "1w"}) {
-    EXPECT_THROW(duration_seconds(wrong, "--x"), Error) << wrong;
+TEST(Options, OfTheTrainerAreTheOnesOfATraining) {
+  const auto options = parse("--image-weights --multi-scale --cos-restarts 5,2 --no-amp");
+  EXPECT_TRUE(options.train.image_weights);
+  EXPECT_TRUE(options.train.multi_scale);
+  EXPECT_EQ(options.train.restart_epochs, 5);
+  EXPECT_EQ(options.train.restart_factor, 2);
+  EXPECT_FALSE(options.train.amp);
+  EXPECT_TRUE(parse("").train.amp);
+  EXPECT_THROW(parse("--patience 3"), CLI::ParseError);
+}
+
+TEST(Options, RefuseRestartsThatAreNotTwoWholeNumbers) {
+  for (const std::string wrong : {"5", "5,", ",2", "0,2", "5,0", "5,1.5", "5,2,3", "five,two"}) {
+    EXPECT_EQ(refusal("--cos-restarts " + wrong),
+              "--cos-restarts " + wrong +
+                  ": not two whole numbers from 1; write T0,Tmult: 50,2 for cycles of 50, 100, "
+                  "200, … epochs");
+  }
+}
+
+TEST(Options, NameTheOptionThatWasTypedWhenTheyRefuseItOnResume) {
+  const auto run = to_json(parse("--cos-restarts 5,2"));
+  EXPECT_NO_THROW(resumed(parse("--resume x --cos-restarts 5,2"), run));
+  try {
+    resumed(parse("--resume x --cos-restarts 7,2"), run);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "--cos-restarts 7: the run to resume has 5; leave the option out, or start a new "
+                 "run");
   }
 }
 

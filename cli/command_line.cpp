@@ -1,0 +1,88 @@
+#include "cli/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+
+#include "hyp/error.hpp"
+
+namespace evolve::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "batch-size" -> "batch_size".
+std::string key_of(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+}  // namespace
+
+Given given_on(const CLI::App& app) {
+  Given given;
+  for (const auto* option : app.get_options()) {
+    if (option->count() == 0) continue;
+    const auto& name = option->get_lnames().front();
+    given[key_of(name)] = "--" + name;
+  }
+  // One option, two values.
+  if (const auto it = given.find("cos_restarts"); it != given.end()) {
+    given["restart_epochs"] = given["restart_factor"] = it->second;
+  }
+  return given;
+}
+
+void make_absolute(std::string& path) {
+  std::error_code ignored;
+  if (!path.empty() && fs::exists(path, ignored)) path = fs::absolute(path).lexically_normal();
+}
+
+nlohmann::ordered_json options_to_resume(const nlohmann::ordered_json& run,
+                                         const nlohmann::ordered_json& now, const Given& given,
+                                         const std::set<std::string>& changeable) {
+  auto merged = run;
+  for (const auto& [key, option] : given) {
+    const auto before = run.value(key, nlohmann::ordered_json());
+    if (!now.contains(key) || now[key] == before) continue;
+    if (!changeable.contains(key)) {
+      throw bad_argument(
+          option + " " + now[key].dump() + ": the run to resume has " + before.dump(),
+          "leave the option out, or start a new run");
+    }
+    merged[key] = now[key];
+  }
+  return merged;
+}
+
+std::optional<double> duration_seconds(const std::string& text, const std::string& option) {
+  if (text.empty()) return std::nullopt;
+  const auto wrong = [&] {
+    return bad_argument(option + " " + text + ": not a duration", "write 90s, 15m, 12h or 1h30m");
+  };
+  double seconds = 0;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const auto end = text.find_first_not_of("0123456789.", at);
+    const auto number = text.substr(at, end == std::string::npos ? end : end - at);
+    double amount = 0;
+    try {
+      std::size_t used = 0;
+      amount = std::stod(number, &used);
+      if (used != number.size()) throw wrong();
+    } catch (const std::logic_error&) {
+      throw wrong();
+    }
+    if (end == std::string::npos) {
+      if (at != 0) throw wrong();
+      return amount;
+    }
+    const auto unit = std::string("smhd").find(text[end]);
+    if (unit == std::string::npos) throw wrong();
+    seconds += amount * (unit == 0 ? 1 : unit == 1 ? 60 : unit == 2 ? 3600 : 86400);
+    at = end + 1;
+  }
+  return seconds;
+}
+
+}  // namespace evolve::cli

@@ -1,0 +1,28 @@
+// Where a command leaves its files.
+#pragma once
+
+#include <string>
+
+#include "results/run_directory.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace evolve::cli {
+
+struct Destination {
+  std::string project;
+  std::string name = "exp";
+  bool exist_ok = false;
+  /// Exactly this folder, instead of the others.
+  std::string output = {};
+};
+
+/// --project --name --exist-ok --output
+void declare(CLI::App& app, Destination& destination, const char* group);
+
+/// Makes the folder. Throws `Error` when that cannot be done.
+results::RunDirectory create(const Destination& destination);
+
+}  // namespace evolve::cli

@@ -1,0 +1,44 @@
+#include "cli/inputs.hpp"
+
+#include <filesystem>
+
+#include "hyp/error.hpp"
+#include "trainer/options.hpp"
+
+namespace evolve::cli {
+
+namespace fs = std::filesystem;
+
+void check_weights(const std::string& weights) {
+  if (weights.empty() || weights == trainer::embedded_weights || fs::is_regular_file(weights))
+    return;
+  throw bad_input({weights}, "there is no such file", "name a .pt file with --weights");
+}
+
+Inspection inspect(const std::string& data, const std::vector<data::Split>& splits,
+                   bool single_cls) {
+  const auto config = data::read_data_yaml(data);
+  Inspection found;
+  for (const auto split : splits) {
+    if (config.pictures(split).empty()) {
+      const auto& name = data::name_of(split);
+      throw bad_input({data}, "there is no " + name,
+                      "write " + name + ": and a folder of pictures");
+    }
+    found.splits.push_back(data::check(config, split, single_cls));
+    for (auto& note : data::notes(found.splits.back(), config, split))
+      found.notes.push_back(std::move(note));
+  }
+  return found;
+}
+
+std::string built_in_worker() {
+  const auto worker = fs::read_symlink("/proc/self/exe").parent_path() / "evolve-worker";
+  if (!fs::exists(worker)) {
+    throw bad_input({worker.string()}, "the built-in trainer is not there",
+                    "build it (cmake --preset release), or name your own with --trainer-command");
+  }
+  return worker.string();
+}
+
+}  // namespace evolve::cli

@@ -1,0 +1,30 @@
+// What the built-in trainer needs, looked over before anything is written or trained.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trainer/data/check.hpp"
+
+namespace evolve::cli {
+
+/// Throws `Error` unless `weights` is a file, the embedded checkpoint or nothing.
+void check_weights(const std::string& weights);
+
+/// What a look at the splits of a data set found.
+struct Inspection {
+  /// One per split.
+  std::vector<data::Census> splits;
+  /// For the user: pictures and labels of each split, backgrounds, empty classes.
+  std::vector<std::string> notes;
+};
+
+/// Looks over every picture and label of these splits. Throws `Error` with file and line for
+/// whatever is wrong, a split without pictures among it.
+Inspection inspect(const std::string& data, const std::vector<data::Split>& splits,
+                   bool single_cls);
+
+/// The program evolve-worker, which lies beside this one. Throws `Error` when it does not.
+std::string built_in_worker();
+
+}  // namespace evolve::cli

@@ -1,0 +1,140 @@
+#include "cli/training_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "hyp/error.hpp"
+#include "hyp/number.hpp"
+
+namespace evolve::cli {
+namespace {
+
+/// The largest stride of every model here.
+constexpr int stride = 32;
+
+std::optional<int> whole_number(std::string_view text) {
+  const auto number = hyp::parse_number(text);
+  constexpr double most = 1e6;
+  if (!number || *number != std::trunc(*number) || std::abs(*number) > most) return {};
+  return static_cast<int>(*number);
+}
+
+/// "50,2": cycles of 50, 100, 200, … epochs.
+void read_restarts(const std::string& text, trainer::TrainOptions& options) {
+  const auto comma = text.find(',');
+  const auto first = whole_number(text.substr(0, comma));
+  const auto factor = comma == text.npos ? std::nullopt : whole_number(text.substr(comma + 1));
+  if (!first || !factor || *first < 1 || *factor < 1) {
+    throw bad_argument("--cos-restarts " + text + ": not two whole numbers from 1",
+                       "write T0,Tmult: 50,2 for cycles of 50, 100, 200, … epochs");
+  }
+  options.restart_epochs = *first;
+  options.restart_factor = *factor;
+}
+
+}  // namespace
+
+void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group) {
+  app.add_option("--data", t.data, "Data set (YAML); default: the embedded \"shapes\"")
+      ->group(group);
+  app.add_option("--cfg", t.cfg,
+                 "Model table: yolov5n.yaml … yolov5x.yaml, yolov5p.yaml, or a file")
+      ->group(group);
+  app.add_option("--weights", t.weights, "Weights to start from (.pt)")->group(group);
+  app.add_option("--batch-size", t.batch_size, "Pictures per batch")
+      ->group(group)
+      ->capture_default_str();
+  app.add_option("--imgsz,--img,--img-size", t.imgsz, "Picture size in pixels")->group(group);
+  app.add_flag("--single-cls", t.single_cls, "Treat all classes as one")->group(group);
+  app.add_option("--workers", t.workers,
+                 "Threads that prepare pictures, at most one less than the slot's cores")
+      ->group(group)
+      ->capture_default_str();
+}
+
+void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group,
+                      const char* epochs) {
+  app.add_option("--epochs", t.epochs, epochs)->group(group);
+  app.add_option("--optimizer", t.optimizer, "SGD, Adam or AdamW")
+      ->group(group)
+      ->check(CLI::IsMember({"SGD", "Adam", "AdamW"}));
+  app.add_flag("--cos-lr", t.cos_lr, "Cosine learning-rate schedule")->group(group);
+  app.add_option_function<std::string>(
+         "--cos-restarts", [&t](const std::string& text) { read_restarts(text, t); },
+         "Cosine with warm restarts: epochs of the first cycle, and how much longer each next one "
+         "is")
+      ->group(group)
+      ->type_name("T0,Tmult");
+  app.add_option("--label-smoothing", t.label_smoothing, "Label smoothing epsilon")
+      ->group(group)
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_flag("--rect", t.rect, "Rectangular training batches")->group(group);
+  app.add_flag("--image-weights", t.image_weights,
+               "Draw pictures of the classes that do badly more often")
+      ->group(group);
+  app.add_flag("--multi-scale", t.multi_scale, "Vary the picture size by half, batch by batch")
+      ->group(group);
+  app.add_flag("--noautoanchor", t.noautoanchor, "Keep the model's anchors")->group(group);
+  app.add_option("--freeze", t.freeze, "Leading layers that keep their weights (backbone: 10)")
+      ->group(group);
+  app.add_flag("--amp,!--no-amp", t.amp, "Mixed precision where it is faster and as good")
+      ->group(group);
+  app.add_option("--cache",
+                 "Accepted for YOLOv5's command lines: pictures are kept in memory anyway")
+      ->group(group)
+      ->expected(0, 1);
+}
+
+void make_absolute(trainer::TrainOptions& t) {
+  for (auto* path : {&t.data, &t.cfg, &t.weights}) make_absolute(*path);
+}
+
+void default_to_shapes(trainer::TrainOptions& options, const Given& given) {
+  const auto set = [&](const char* name, auto& value, auto wanted) {
+    if (!given.contains(name)) value = wanted;
+  };
+  set("cfg", options.cfg, "yolov5p.yaml");
+  set("weights", options.weights, given.contains("cfg") ? "" : trainer::embedded_weights);
+  set("epochs", options.epochs, 16);
+  set("imgsz", options.imgsz, 96);
+  set("optimizer", options.optimizer, "Adam");
+}
+
+void default_model(trainer::TrainOptions& options) {
+  if (!options.cfg.empty()) return;
+  if (!options.weights.empty()) {
+    throw bad_argument("--weights " + options.weights + ": the model's table is not in it",
+                       "add --cfg, for instance --cfg yolov5s.yaml");
+  }
+  options.cfg = "yolov5s.yaml";
+}
+
+void check_training(const trainer::TrainOptions& options) {
+  if (options.epochs < 1)
+    throw bad_argument("--epochs " + std::to_string(options.epochs), "train for at least 1 epoch");
+  check_batches(options, 2 * stride);
+}
+
+void check_batches(const trainer::TrainOptions& options, int least_imgsz) {
+  if (options.batch_size < 1)
+    throw bad_argument("--batch-size " + std::to_string(options.batch_size), "at least 1 picture");
+  const int wanted = options.imgsz;
+  if (wanted >= least_imgsz && wanted % stride == 0) return;
+  const int next = std::max(least_imgsz, (std::max(wanted, 0) + stride - 1) / stride * stride);
+  throw bad_argument(fmt::format("--imgsz {}: pictures have a multiple of {} pixels, {} at least",
+                                 wanted, stride, least_imgsz),
+                     fmt::format("write {}", next));
+}
+
+std::string description(const trainer::TrainOptions& t) {
+  return fmt::format("{} on {} for {} epoch{} at {} px with {}, from {}", t.cfg, t.data, t.epochs,
+                     t.epochs == 1 ? "" : "s", t.imgsz, t.optimizer,
+                     t.weights.empty() ? "random weights" : t.weights);
+}
+
+}  // namespace evolve::cli

@@ -1,0 +1,36 @@
+// The options of the built-in trainer, which `evolve`, `evolve train` and `evolve val` share.
+#pragma once
+
+#include <string>
+
+#include "cli/command_line.hpp"
+#include "trainer/options.hpp"
+
+namespace evolve::cli {
+
+/// What a validation needs too: --data --cfg --weights --batch-size --imgsz --single-cls --workers.
+void declare_data(CLI::App& app, trainer::TrainOptions& options, const char* group);
+/// What only a training needs: --epochs --optimizer …; --cos-restarts is read into its two numbers.
+/// `epochs` says whose they are.
+void declare_training(CLI::App& app, trainer::TrainOptions& options, const char* group,
+                      const char* epochs);
+
+/// The paths that the options hold, made absolute.
+void make_absolute(trainer::TrainOptions& options);
+
+/// What was not given suits the embedded data set, which is small: a few seconds of training from
+/// a small pre-trained checkpoint.
+void default_to_shapes(trainer::TrainOptions& options, const Given& given);
+
+/// YOLOv5's smallest usual model, unless weights ask for another. Throws `Error` when they do.
+void default_model(trainer::TrainOptions& options);
+
+/// Throw `Error` for values that make no sense. YOLOv5 rounds a picture size up to whole strides;
+/// here the user does it.
+void check_training(const trainer::TrainOptions& options);
+void check_batches(const trainer::TrainOptions& options, int least_imgsz);
+
+/// "yolov5p.yaml on shapes for 16 epochs at 96 px with Adam, from shapes-base"
+std::string description(const trainer::TrainOptions& options);
+
+}  // namespace evolve::cli
