@@ -1,6 +1,7 @@
-// Weights on disk: the .pt files of torch.save.
+// Weights on disk: the .pt files of torch.save, YOLOv5's checkpoints among them.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "trainer/detector.hpp"
@@ -8,14 +9,29 @@
 
 namespace evolve::trainer {
 
-/// Reads a state dict (a dict or OrderedDict of tensors, of any precision, by torch.save since
-/// torch 1.6). Nothing in the file is executed. Throws `Error` naming the file for anything else, a
-/// truncated file among them. "shapes-base" is the embedded one.
-StateDict read_state_dict(const std::string& path);
+/// A weights file.
+struct Checkpoint {
+  /// The weights under YOLOv5's names: "model.0.conv.weight", …, "model.24.anchors".
+  StateDict state;
+  /// What the file says besides, null for bare weights: "yaml" (the model table as YOLOv5's dict of
+  /// it), "names" (a list), "nc", "epoch", ….
+  nlohmann::ordered_json about;
+  /// What a training needs to go on; empty in finished files.
+  StateDict training;
+};
 
-/// Writes a state dict that Python's torch.load() reads as a dict of tensors, its weights_only mode
-/// included. The file appears whole or not at all. Throws `Error` when it cannot be written.
-void write_state_dict(const std::string& path, const StateDict& state);
+/// Reads a file of torch.save (since torch 1.6), of any precision: YOLOv5's checkpoints (of "ema"
+/// and "model" the former, as YOLOv5 evaluates), pickled models, state dicts, dicts with one under
+/// "model" or "state_dict"; and what write_checkpoint() wrote, exactly. Nothing in the file is
+/// executed, and memory is a small multiple of the file's size. Throws `Error` naming the file for
+/// anything else, a truncated or damaged file among them. "shapes-base" is the embedded one.
+Checkpoint read_checkpoint(const std::string& path);
+
+/// Writes a file that Python's torch.load() reads as a dict of the tensors in `state`, its
+/// weights_only mode included; `about` (texts in UTF-8, numbers finite) and `training` lie beside
+/// it in the same archive. A power cut leaves the old file or the new one. Throws `Error` when it
+/// cannot be written; the old file is then untouched.
+void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 
 /// How many of a model's tensors got their values.
 struct Transfer {

@@ -1,68 +1,34 @@
 #include "trainer/pickle.hpp"
 
 #include <bit>
-#include <cstring>
 #include <stdexcept>
 #include <unordered_map>
+
+#include "trainer/byte_reader.hpp"
 
 namespace evolve::pickle {
 namespace {
 
-/// The bytes, taken from the front.
-class Bytes {
- public:
-  explicit Bytes(std::string_view bytes) : rest_(bytes), size_(bytes.size()) {}
+/// A little-endian number of `bytes` bytes in two's complement.
+std::int64_t signed_number(trainer::ByteReader& reader, int bytes) {
+  if (bytes == 0) return 0;
+  const int unused = 64 - 8 * bytes;
+  return static_cast<std::int64_t>(reader.number(bytes) << unused) >> unused;
+}
 
-  std::size_t position() const { return size_ - rest_.size(); }
-
-  std::string_view take(std::uint64_t count) {
-    if (count > rest_.size()) throw std::runtime_error("the pickle ends early");
-    const auto taken = rest_.substr(0, count);
-    rest_.remove_prefix(count);
-    return taken;
-  }
-
-  /// A little-endian number of `bytes` bytes.
-  std::uint64_t number(int bytes) {
-    std::uint64_t value = 0;
-    const auto taken = take(static_cast<std::uint64_t>(bytes));
-    for (int i = bytes - 1; i >= 0; --i) {
-      value = value << 8 | static_cast<unsigned char>(taken[static_cast<std::size_t>(i)]);
-    }
-    return value;
-  }
-
-  /// The same in two's complement.
-  std::int64_t signed_number(int bytes) {
-    if (bytes == 0) return 0;
-    const int unused = 64 - 8 * bytes;
-    return static_cast<std::int64_t>(number(bytes) << unused) >> unused;
-  }
-
-  double big_endian_double() {
-    std::uint64_t bits = 0;
-    for (const char byte : take(8)) bits = bits << 8 | static_cast<unsigned char>(byte);
-    return std::bit_cast<double>(bits);
-  }
-
-  std::string line() {
-    const auto end = rest_.find('\n');
-    if (end == std::string_view::npos) throw std::runtime_error("the pickle ends early");
-    const std::string text(take(end));
-    take(1);
-    return text;
-  }
-
- private:
-  std::string_view rest_;
-  std::size_t size_;
-};
+double big_endian_double(trainer::ByteReader& reader) {
+  std::uint64_t bits = 0;
+  for (const char byte : reader.take(8)) bits = bits << 8 | static_cast<unsigned char>(byte);
+  return std::bit_cast<double>(bits);
+}
 
 /// The pickle machine: a stack, marks in it, a memo. Each group of opcodes has its function, which
 /// says whether the opcode was one of its own.
 class Machine {
  public:
-  explicit Machine(std::string_view bytes) : bytes_(bytes) {}
+  explicit Machine(std::string_view bytes) : bytes_(bytes, "the pickle") {
+    document_.size = bytes.size();
+  }
 
   Document run() {
     for (;;) {
@@ -149,7 +115,7 @@ class Machine {
       case '\x89':
         return push(false);
       case 'J':  // BININT
-        return push(bytes_.signed_number(4));
+        return push(signed_number(bytes_, 4));
       case 'K':  // BININT1
         return push(static_cast<std::int64_t>(bytes_.number(1)));
       case 'M':  // BININT2
@@ -157,10 +123,10 @@ class Machine {
       case '\x8a': {  // LONG1
         const auto length = bytes_.number(1);
         if (length > 8) throw std::runtime_error("a whole number has more than 64 bits");
-        return push(bytes_.signed_number(static_cast<int>(length)));
+        return push(signed_number(bytes_, static_cast<int>(length)));
       }
       case 'G':  // BINFLOAT
-        return push(bytes_.big_endian_double());
+        return push(big_endian_double(bytes_));
       default:
         return false;
     }
@@ -283,8 +249,8 @@ class Machine {
   bool object(char opcode) {
     switch (opcode) {
       case 'c': {  // GLOBAL
-        std::string module = bytes_.line();
-        return push(Global{std::move(module), bytes_.line()});
+        std::string module(bytes_.line());
+        return push(Global{std::move(module), std::string(bytes_.line())});
       }
       case '\x93':  // STACK_GLOBAL
         return stack_global();
@@ -327,7 +293,7 @@ class Machine {
     return push(std::move(made));
   }
 
-  Bytes bytes_;
+  trainer::ByteReader bytes_;
   Document document_;
   std::vector<Value*> stack_;
   std::vector<std::size_t> marks_;

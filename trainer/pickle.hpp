@@ -61,6 +61,8 @@ struct Value {
 struct Document {
   std::deque<Value> values;
   Ref root = nullptr;
+  /// The pickle's bytes.
+  std::size_t size = 0;
 };
 
 /// Reads protocols 2 to 5. Throws std::runtime_error with one line for anything that is not such a

@@ -101,8 +101,8 @@ std::unique_ptr<Detector> make_detector(const TrainOptions& options,
   auto detector = std::make_unique<Detector>(model_config(options, hyp, data.classes()), seed);
   if (!options.weights.empty()) {
     // YOLOv5's rule: anchors of a table or of a hyperparameter beat those of the weights.
-    const auto done = transfer(read_state_dict(options.weights), *detector, /*keep_anchors=*/true,
-                               options.weights);
+    const auto done = transfer(read_checkpoint(options.weights).state, *detector,
+                               /*keep_anchors=*/true, options.weights);
     fmt::print(stderr, "Transferred {}/{} items from {}\n", done.transferred, done.total,
                options.weights);
   }

@@ -47,6 +47,10 @@ const T& expect(pickle::Ref value) {
 }
 
 std::vector<std::int64_t> numbers(pickle::Ref value) {
+  constexpr std::size_t most_dimensions = 16;
+  if (expect<pickle::Tuple>(value).items.size() > most_dimensions) {
+    throw std::runtime_error("a tensor has too many dimensions");
+  }
   std::vector<std::int64_t> result;
   for (const pickle::Ref item : expect<pickle::Tuple>(value).items) {
     result.push_back(expect<std::int64_t>(item));
@@ -59,18 +63,20 @@ std::vector<std::int64_t> numbers(pickle::Ref value) {
 bool fits(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& strides,
           std::int64_t offset, std::int64_t count) {
   if (sizes.size() != strides.size() || offset < 0) return false;
-  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return true;
   std::int64_t last = offset;
   std::int64_t elements = 1;
+  bool empty = false;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
+    empty = empty || sizes[i] == 0;
+    const std::int64_t size = std::max<std::int64_t>(sizes[i], 1);
     std::int64_t span = 0;
-    if (__builtin_mul_overflow(sizes[i] - 1, strides[i], &span) ||
+    if (__builtin_mul_overflow(size - 1, strides[i], &span) ||
         __builtin_add_overflow(last, span, &last) ||
-        __builtin_mul_overflow(elements, sizes[i], &elements)) {
+        __builtin_mul_overflow(elements, size, &elements)) {
       return false;
     }
   }
-  return last < count && elements <= count;
+  return empty || (last < count && elements <= count);
 }
 
 }  // namespace
@@ -107,10 +113,10 @@ torch::Tensor TensorUnpickler::storage(pickle::Ref value) {
   const auto type = type_of(id[1]);
   const auto& key = expect<std::string>(id[2]);
   if (const auto it = storages_.find(key); it != storages_.end()) return it->second;
-  const std::string bytes = read_(key);
+  const std::string_view bytes = read_(key);
   const auto element = static_cast<std::int64_t>(torch::elementSize(type));
   const auto count = static_cast<std::int64_t>(bytes.size()) / element;
-  if (count != expect<std::int64_t>(id[4])) {
+  if (count != expect<std::int64_t>(id[4]) || bytes.size() % torch::elementSize(type) != 0) {
     throw std::runtime_error("storage " + key + " has another size than announced");
   }
   auto tensor = torch::empty(count, torch::TensorOptions(type));

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "trainer/pickle.hpp"
 #include "trainer/state.hpp"
@@ -13,7 +14,7 @@
 namespace evolve::trainer {
 
 /// The bytes of a storage, which an archive keeps under "data/KEY".
-using ReadStorage = std::function<std::string(const std::string& key)>;
+using ReadStorage = std::function<std::string_view(const std::string& key)>;
 
 /// Rebuilds the tensors of a pickle; a storage that several share is read once.
 class TensorUnpickler {

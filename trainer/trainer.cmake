@@ -23,7 +23,6 @@ evolve_library(trainer
   model_config.cpp
   model_table.cpp
   optimizer.cpp
-  pickle.cpp
   pictures.cpp
   prepared_data.cpp
   schedule.cpp
@@ -36,7 +35,7 @@ evolve_library(trainer
   validate.cpp
 )
 target_link_libraries(evolve_trainer
-  PUBLIC evolve::hyp evolve::train_options evolve::data evolve::metrics
+  PUBLIC evolve::hyp evolve::train_options evolve::data evolve::metrics evolve::saved_models
   PRIVATE $<BUILD_INTERFACE:evolve_torch> yaml-cpp fmt::fmt Boost::headers)
 # Loops that only become vector instructions when the compiler need not care about NaN in comparisons, about -0 and about
 # floating-point traps. A NaN still comes out as one: it takes part in every product.

@@ -87,7 +87,7 @@ class Run {
     for (auto& [name, tensor] : state) {
       if (tensor.is_floating_point()) tensor = tensor.to(torch::kHalf);
     }
-    write_state_dict(path, state);
+    write_checkpoint(path, {.state = std::move(state)});
   }
 
  private:

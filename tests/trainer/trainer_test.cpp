@@ -187,11 +187,11 @@ TEST(Trainer, StopsAtTheFirstLossThatIsNoNumber) {
 TEST(Trainer, StartsFromTheWeightsItIsGiven) {
   TrainOptions options = small();
   options.weights = ::testing::TempDir() + "evolve_trainer_test.pt";
-  write_state_dict(options.weights, state_dict(test::make("yolov5p.yaml", 3, 77)));
+  write_checkpoint(options.weights, {.state = state_dict(test::make("yolov5p.yaml", 3, 77))});
   const auto started = train(options, defaults());
   EXPECT_NE(started, train(small(), defaults()));
   EXPECT_EQ(started, train(options, defaults()));
-  write_state_dict(options.weights, state_dict(test::make("yolov5p.yaml", 3, 78)));
+  write_checkpoint(options.weights, {.state = state_dict(test::make("yolov5p.yaml", 3, 78))});
   EXPECT_NE(started, train(options, defaults()));
   std::filesystem::remove(options.weights);
   EXPECT_THAT(complaint(options, defaults()), HasSubstr("evolve_trainer_test.pt"));

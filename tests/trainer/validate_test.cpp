@@ -107,7 +107,8 @@ std::optional<Detector> load(const std::string& checkpoint) {
   if (!std::filesystem::exists(weights) || !meta) return std::nullopt;
   const auto table = nlohmann::json::parse(meta)["yaml"].dump();
   Detector detector(resolve(parse_model_table(table, checkpoint)), 0);
-  const auto done = transfer(read_state_dict(weights), detector, /*keep_anchors=*/false, weights);
+  const auto done =
+      transfer(read_checkpoint(weights).state, detector, /*keep_anchors=*/false, weights);
   EXPECT_EQ(done.transferred, done.total);
   return detector;
 }
