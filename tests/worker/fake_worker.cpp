@@ -1,6 +1,6 @@
-// A worker that does what the tests want: its argument says how it starts, a trial's hyp ("mode")
-// what it does with the trial. It speaks the protocol by hand, so that the tests do not trust the
-// code that they test.
+// A worker that does what the tests want: its argument says how it starts, a trial's hyp or a job's
+// options ("mode") what it does with it. It speaks the protocol by hand, so that the tests do not
+// trust the code that they test.
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -121,14 +121,48 @@ void misbehave(const std::string& mode, int trial, const std::string& dir) {
   sleep_for_ever();
 }
 
+void leave_traces(const json& message, const std::string& dir) {
+  std::ofstream(dir + "/message") << message << std::endl;
+  std::ofstream(dir + "/pid.part") << ::getpid() << std::endl;
+  std::filesystem::rename(dir + "/pid.part", dir + "/pid");
+}
+
+std::string batch(int epoch) {
+  return R"("epoch":)" + std::to_string(epoch) +
+         R"(,"batch":1,"batches":1,"losses":{"box":0.1,"obj":0.2,"cls":0.3},"labels":4,)"
+         R"("imgsz":64,"memory_bytes":0)";
+}
+
+const std::string validation =
+    R"({"type":"validation","metrics":)" + metrics("0.5") +
+    R"(,"pictures":2,"labels":3,"classes":[],"inference_ms":1,"nms_ms":2})";
+
+/// A training of two epochs, or a validation.
+void do_job(const json& message) {
+  const std::string dir = message.at("dir");
+  const std::string mode = message.at("options").value("mode", "ok");
+  leave_traces(message, dir);
+  std::fputs("a word from the log\n", stderr);
+  if (message.at("type") == "validate") {
+    say(validation + "\n");
+    return;
+  }
+  for (int epoch = 1; epoch <= 2; ++epoch) {
+    say(R"({"type":"batch",)" + batch(epoch) + "}\n" + R"({"type":"epoch_report","training":{)" +
+        batch(epoch) + R"(},"metrics":)" + metrics("0.5") +
+        R"(,"learning_rates":[0.1,0.2,0.3],"seconds":4,"best":true,"past":false})" + "\n");
+    if (mode != "ok") misbehave(mode, 0, dir);
+  }
+  say(R"({"type":"run","epochs":2,"best_epoch":2,"stopped_early":false,"validation":)" +
+      validation + "}\n");
+}
+
 void train(const json& message) {
   const int trial = message.at("trial");
   const std::string dir = message.at("dir");
   const std::string mode = message.at("hyp").value("mode", "ok");
   say(epoch_line(trial, 1));
-  std::ofstream(dir + "/message") << message << std::endl;
-  std::ofstream(dir + "/pid.part") << ::getpid() << std::endl;
-  std::filesystem::rename(dir + "/pid.part", dir + "/pid");
+  leave_traces(message, dir);
   if (mode == "ok") {
     say(result_line(trial, "0.5"));
   } else if (mode == "ok, and exits") {
@@ -166,8 +200,10 @@ int main(int argc, char** argv) {
       "\n");
   for (std::string line; std::getline(std::cin, line);) {
     const auto message = json::parse(line);
-    if (message.at("type") == "train") train(message);
-    if (message.at("type") == "shutdown" && !stays) return 0;
+    const auto type = message.at("type");
+    if (type == "train") train(message);
+    if (type == "train_run" || type == "validate") do_job(message);
+    if (type == "shutdown" && !stays) return 0;
   }
   if (stays) sleep_for_ever();
   return 0;

@@ -1,0 +1,217 @@
+#include "trainer/worker/supervision.hpp"
+
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "trainer/worker/text.hpp"
+
+namespace evolve::worker {
+namespace {
+
+using hyp::FailureKind;
+using std::chrono::milliseconds;
+
+/// As much of a worker's standard error as can matter for its last line.
+constexpr std::size_t last_words_kept = 4096;
+
+std::string seconds_text(std::chrono::seconds duration) {
+  return fmt::format("{} s", duration.count());
+}
+
+/// "exit code 3", "killed by signal 9 (SIGKILL)", from a wait status or -1.
+std::string describe_ending(int status) {
+  if (status == -1) return "it is gone";
+  if (WIFEXITED(status)) return fmt::format("exit code {}", WEXITSTATUS(status));
+  const int number = WTERMSIG(status);
+  const auto* name = ::sigabbrev_np(number);
+  return fmt::format("killed by signal {}{}", number, name ? fmt::format(" (SIG{})", name) : "");
+}
+
+}  // namespace
+
+Supervisor::Supervisor() {
+  // Writing to a worker that has died is that worker's failure, not our death.
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignore, &broken_pipe_before_);
+  listen();
+}
+
+Supervisor::~Supervisor() {
+  ::sigaction(SIGPIPE, &broken_pipe_before_, nullptr);
+}
+
+void Supervisor::listen() {
+  signals_.async_wait([this](const boost::system::error_code& error, int number) {
+    if (error) return;
+    signal_ = number;
+    ++signals_seen_;
+    listen();
+  });
+}
+
+void Supervisor::step(Clock::time_point until) {
+  for (const auto* process : processes_)
+    if (const auto deadline = process->deadline()) until = std::min(until, *deadline);
+  io_.restart();
+  io_.run_one_until(until);
+  // What a worker has said counts before its silence does.
+  io_.poll();
+  for (auto* process : processes_) process->tick(Clock::now());
+}
+
+bool Supervisor::wait_for(const std::function<bool()>& condition, Clock::time_point until) {
+  step(Clock::now());
+  while (!condition() && Clock::now() < until) step(until);
+  return condition();
+}
+
+void Supervisor::send_all(int number) {
+  for (auto* process : processes_) process->signal(number);
+}
+
+bool Supervisor::wait_until_all_gone(milliseconds patience) {
+  const int seen = signals_seen_;
+  const auto all_gone = [&] {
+    return std::ranges::all_of(processes_, [](const auto* process) { return process->gone(); });
+  };
+  wait_for([&] { return all_gone() || signals_seen_ != seen; }, Clock::now() + patience);
+  return all_gone();
+}
+
+void Supervisor::end_all() noexcept try {
+  const int seen = signals_seen_;
+  for (auto* process : processes_) process->dismiss();
+  if (wait_until_all_gone(milliseconds(signal_ ? 1000 : 2000))) return;
+  if (signals_seen_ == seen) {
+    send_all(SIGTERM);
+    if (wait_until_all_gone(milliseconds(500))) return;
+  }
+  send_all(SIGKILL);
+  // Nothing survives this but a process stuck in its driver, for which nobody should wait.
+  const auto deadline = Clock::now() + milliseconds(5000);
+  while (Clock::now() < deadline)
+    if (wait_until_all_gone(milliseconds(100))) return;
+} catch (const std::exception&) {
+  // A log that cannot be written no longer matters; that nothing is left running does.
+  send_all(SIGKILL);
+}
+
+Supervised::Supervised(Supervisor& supervisor, const std::vector<std::string>& command,
+                       const hyp::Slot& slot, SupervisedEvents events)
+    : supervisor_(supervisor), events_(std::move(events)) {
+  process_ = Process::start(
+      supervisor_.io_, command, slot,
+      {.line = [this](std::string_view line) { hear(line); },
+       .endless_line =
+           [this] {
+             fail(FailureKind::protocol,
+                  fmt::format("it wrote a line of more than {} bytes", longest_line));
+           },
+       .log = [this](std::string_view bytes) { log(bytes); },
+       .closed = [this] { broken_at_ = Clock::now(); },
+       .exited = [this](int status) { exited(status); }});
+  supervisor_.processes_.push_back(this);
+}
+
+Supervised::~Supervised() {
+  std::erase(supervisor_.processes_, this);
+}
+
+void Supervised::assign(std::string line, const Patience& patience) {
+  patience_ = patience;
+  assigned_ = heard_ = Clock::now();
+  last_words_.clear();
+  if (ready_) return process_->send(std::move(line));
+  unsent_ = std::move(line);
+}
+
+void Supervised::on(const Ready& message) {
+  if (message.protocol != protocol_version)
+    return fail(FailureKind::protocol, fmt::format("it speaks protocol {}, evolve speaks {}",
+                                                   message.protocol, protocol_version));
+  ready_ = true;
+  if (!unsent_.empty()) process_->send(std::exchange(unsent_, {}));
+}
+
+void Supervised::hear(std::string_view line) {
+  if (verdict_) return;
+  heard_ = Clock::now();
+  try {
+    events_.line(line);
+  } catch (const std::invalid_argument& wrong) {
+    fail(FailureKind::protocol, wrong.what());
+  }
+}
+
+void Supervised::log(std::string_view bytes) {
+  last_words_ += bytes;
+  if (last_words_.size() > last_words_kept)
+    last_words_.erase(0, last_words_.size() - last_words_kept);
+  events_.log(bytes);
+}
+
+void Supervised::fail(FailureKind kind, const std::string& message) {
+  if (verdict_) return;
+  verdict_ = hyp::Failed{.kind = kind, .message = message};
+  process_->close_input();
+  process_->signal(SIGTERM);
+  kill_at_ = Clock::now() + grace;
+}
+
+void Supervised::exited(int status) {
+  gone_ = true;
+  if (!verdict_) {
+    const auto words = last_line(last_words_);
+    verdict_ =
+        hyp::Failed{.kind = FailureKind::crash,
+                    .message = describe_ending(status) + (words.empty() ? "" : ": " + words)};
+  }
+  events_.gone(*verdict_);
+}
+
+std::optional<Clock::time_point> Supervised::deadline() const {
+  std::optional<Clock::time_point> next;
+  const auto consider = [&](std::optional<Clock::time_point> moment) {
+    if (moment && (!next || *moment < *next)) next = moment;
+  };
+  if (gone_) return {};
+  if (verdict_ || kill_at_) return kill_at_;
+  if (broken_at_) consider(*broken_at_ + grace);
+  if (patience_) {
+    if (patience_->silence) consider(heard_ + *patience_->silence);
+    if (patience_->in_all) consider(assigned_ + *patience_->in_all);
+  }
+  return next;
+}
+
+void Supervised::tick(Clock::time_point now) {
+  if (gone_) return;
+  if (kill_at_) {
+    if (now < *kill_at_) return;
+    process_->signal(SIGKILL);
+    kill_at_ = Clock::time_point::max();
+    return;
+  }
+  if (broken_at_ && now >= *broken_at_ + grace)
+    return fail(FailureKind::protocol, "it closed its standard input or output");
+  if (!patience_) return;
+  if (patience_->in_all && now >= assigned_ + *patience_->in_all)
+    return fail(FailureKind::timeout, "not finished after " + seconds_text(*patience_->in_all));
+  if (patience_->silence && now >= heard_ + *patience_->silence)
+    fail(FailureKind::hang, fmt::format("{} for {}", ready_ ? "silent" : "not ready",
+                                        seconds_text(*patience_->silence)));
+}
+
+void Supervised::dismiss() {
+  if (gone_) return;
+  process_->send(line_of(FromEngine(Shutdown{})));
+  process_->close_input();
+  if (patience_) process_->signal(SIGTERM);
+}
+
+}  // namespace evolve::worker
