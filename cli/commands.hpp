@@ -7,7 +7,7 @@ namespace evolve::cli {
 
 /// `evolve`: the main job.
 int evolve_command(const Options& options);
-/// `evolve plot EVOLVE_CSV [-o FILE]`
+/// `evolve plot EVOLVE_CSV [-o FILE]`, or a results.csv
 int plot_command(const std::string& csv, const std::string& image);
 /// `evolve dataset shapes DIR`
 int dataset_command(const std::string& name, const std::string& directory);

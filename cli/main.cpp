@@ -20,8 +20,8 @@ int run(int argc, char** argv) {
   declare(app, options);
 
   std::string csv, image;
-  auto* plot = app.add_subcommand("plot", "Draw evolve.png from an evolve.csv");
-  plot->add_option("EVOLVE_CSV", csv, "The results of a run")->required();
+  auto* plot = app.add_subcommand("plot", "Draw evolve.png from an evolve.csv, or results.png from a results.csv");
+  plot->add_option("EVOLVE_CSV", csv, "The results of a run or of a training")->required();
   plot->add_option("-o,--output", image, "Picture to write: .png or .svg; default: beside the CSV");
 
   std::string name, directory;

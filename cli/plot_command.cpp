@@ -4,25 +4,40 @@
 
 #include "cli/commands.hpp"
 #include "hyp/hyp.hpp"
+#include "results/csv.hpp"
 #include "results/results.hpp"
 
 namespace evolve::cli {
+namespace {
 
-int plot_command(const std::string& csv, const std::string& image) {
-  namespace fs = std::filesystem;
-  const auto target =
-      image.empty() ? fs::path(csv).replace_filename("evolve.png") : fs::path(image);
+namespace fs = std::filesystem;
+
+void plot_run(const fs::path& csv, const fs::path& image) {
   const auto table = results::read_table(csv);
   // A run's own journal knows its fitness and its axes; YOLOv5's evolve.csv has YOLOv5's.
   hyp::Fitness fitness;
   hyp::Space space = hyp::default_space();
-  const auto journal = results::RunDirectory{fs::path(csv).parent_path()}.journal();
+  const auto journal = results::RunDirectory{csv.parent_path()}.journal();
   if (fs::exists(journal)) {
     const auto run = results::read_journal(journal).run;
     fitness = hyp::Fitness(run.at("options").at("fitness").get<std::string>());
     space = hyp::space_from_json(run.at("space"));
   }
-  results::plot_evolution(table, fitness, space, target);
+  results::plot_evolution(table, fitness, space, image);
+}
+
+}  // namespace
+
+int plot_command(const std::string& csv, const std::string& image) {
+  const bool is_training = results::csv_header(csv) == results::epoch_columns();
+  const auto target =
+      image.empty() ? fs::path(csv).replace_filename(is_training ? "results.png" : "evolve.png")
+                    : fs::path(image);
+  if (is_training) {
+    results::plot_training(results::read_epochs(csv), target);
+  } else {
+    plot_run(csv, target);
+  }
   fmt::print("{}\n", target.string());
   return 0;
 }

@@ -9,16 +9,16 @@
 
 #include "hyp/error.hpp"
 #include "hyp/number.hpp"
+#include "results/canvas.hpp"
 #include "results/gnuplot.hpp"
 #include "results/scatter.hpp"
-#include "results/ticks.hpp"
 
 namespace evolve::results {
 
 namespace {
 
 /// Pixels.
-constexpr int width = 1600, history_height = 400, panel_height = 300;
+constexpr int history_height = 400, panel_height = 300;
 constexpr int most_columns = 5;
 /// Characters that fit along a panel's x axis.
 constexpr int label_room = 23;
@@ -39,11 +39,6 @@ struct Panel {
   std::optional<double> best;
 };
 
-/// Where on the canvas a plot goes, in pixels from the left and the top, without its labels.
-struct Box {
-  double left, right, top, bottom;
-};
-
 Trials trials_of(const Table& table, const hyp::Fitness& fitness) {
   Trials trials;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
@@ -61,10 +56,6 @@ std::string value_name(double value, const hyp::Gene* gene) {
   const bool is_choice = gene && gene->kind == hyp::Gene::Kind::categorical && value >= 0 &&
                          value < static_cast<double>(gene->choices.size());
   return is_choice ? gene->choices[static_cast<std::size_t>(value)] : fmt::format("{:.4g}", value);
-}
-
-void keep_whole_ticks(Axis& axis) {
-  std::erase_if(axis.ticks, [](const auto& tick) { return std::trunc(tick.first) != tick.first; });
 }
 
 Axis axis_of(const hyp::Gene* gene, double low, double high) {
@@ -116,58 +107,6 @@ int colour(double density) {
   return rgb;
 }
 
-std::string header(const std::string& terminal, int height) {
-  const std::string name = terminal == "png" ? "pngcairo" : "svg";
-  return fmt::format(
-      "set terminal {} size {},{} font 'Sans,14' background rgb 'white'\n"
-      "set encoding utf8\n"
-      "unset key\n"
-      "set border 3 lc rgb '#9a9a9a'\n"
-      "set tics nomirror out scale 0.5 textcolor rgb '#555555'\n"
-      "set grid lc rgb '#ececec' lt 1 lw 1\n"
-      "set multiplot\n",
-      name, width, height);
-}
-
-std::string place_at(const Box& box, int height) {
-  return fmt::format(
-      "set lmargin at screen {:.5f}\nset rmargin at screen {:.5f}\n"
-      "set tmargin at screen {:.5f}\nset bmargin at screen {:.5f}\n",
-      box.left / width, box.right / width, 1 - box.top / height, 1 - box.bottom / height);
-}
-
-/// `set` of one axis, "x" or "y".
-std::string axis_commands(const std::string& name, const Axis& axis, bool labelled = true) {
-  std::string ticks;
-  for (const auto& [value, label] : axis.ticks) {
-    ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ",
-                         gnuplot_quoted(labelled ? label : ""), hyp::shortest(value));
-  }
-  return fmt::format("{} logscale {}\nset {}range [{}:{}]\nset {}tics ({})\n",
-                     axis.log ? "set" : "unset", name, name, hyp::shortest(axis.low),
-                     hyp::shortest(axis.high), name, ticks);
-}
-
-std::string plus(double x, double y) {
-  const std::string point = fmt::format("'+' using ({}):({}) every ::0::0 with points pt 1",
-                                        hyp::shortest(x), hyp::shortest(y));
-  // A white rim sets it off from the points beneath.
-  return point + " ps 3.1 lw 7 lc rgb 'white', " + point + " ps 2.8 lw 3 lc rgb '#111111'";
-}
-
-std::string title(const std::string& text) {
-  return "set title " + gnuplot_quoted(text) +
-         " noenhanced offset 0,-0.6 textcolor rgb '#222222'\n";
-}
-
-Axis row_axis(std::size_t rows) {
-  const double last = static_cast<double>(rows - 1);
-  Axis axis = linear_axis(0, last, 100);
-  keep_whole_ticks(axis);
-  if (rows > 1) axis.low = -0.01 * last, axis.high = 1.01 * last;
-  return axis;
-}
-
 std::vector<double> places(const Axis& axis, const std::vector<double>& values) {
   std::vector<double> result;
   for (const double value : values) result.push_back(place(axis, value));
@@ -197,7 +136,7 @@ std::string best_data(const Trials& trials, std::size_t rows) {
 
 std::string history_commands(const Trials& trials, const Axis& y, std::size_t rows,
                              const Box& box) {
-  const Axis x = row_axis(rows);
+  const Axis x = counting_axis(0, static_cast<double>(rows - 1), 100);
   std::string script = "$history << EOD\n";
   for (const auto i : seen(places(x, trials.row), places(y, trials.fitness), box)) {
     script += fmt::format("{} {}\n", trials.row[i], hyp::shortest(trials.fitness[i]));
@@ -251,33 +190,28 @@ std::string plot_script(const Table& table, const hyp::Fitness& fitness, const h
   const int count = static_cast<int>(panels.size());
   const int lines = (count + most_columns - 1) / most_columns;
   const int columns = lines == 0 ? 1 : (count + lines - 1) / lines;
-  const int height = history_height + lines * panel_height;
+  const Canvas canvas{.height = history_height + lines * panel_height};
 
   const auto [low, high] = std::minmax_element(trials.fitness.begin(), trials.fitness.end());
   const Axis y = linear_axis(*low, *high, 32);
   constexpr double left = 110, right = 25, gap = 28;
-  const Box top{left, width - right, 45, history_height - 85};
-  std::string script = header(terminal, height) + place_at(top, height) +
+  const Box top{left, canvas.width - right, 45, history_height - 85};
+  std::string script = begin(canvas, terminal) + place_at(top, canvas) +
                        history_commands(trials, y, table.rows.size(), top);
-  const double step = (width - left - right + gap) / columns;
+  const double step = (canvas.width - left - right + gap) / columns;
   for (int i = 0; i < count; ++i) {
     const double x = left + i % columns * step;
     const double line = history_height + i / columns * panel_height;
     const Box box{x, x + step - gap, line + 40, line + panel_height - 50};
-    script += place_at(box, height) +
+    script += place_at(box, canvas) +
               panel_commands(panels[static_cast<std::size_t>(i)], y, i % columns == 0, *high, box);
   }
-  return script + "unset multiplot\n";
+  return script + end();
 }
 
 void plot_evolution(const Table& table, const hyp::Fitness& fitness, const hyp::Space& space,
                     const std::filesystem::path& image) {
-  const std::string ending = image.extension().string();
-  if (ending != ".png" && ending != ".svg") {
-    throw bad_argument(image.string() + ": this is no picture file",
-                       "end its name in .png or .svg");
-  }
-  run_gnuplot(plot_script(table, fitness, space, ending.substr(1)), image);
+  run_gnuplot(plot_script(table, fitness, space, terminal_of(image)), image);
 }
 
 }  // namespace evolve::results

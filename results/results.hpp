@@ -3,7 +3,7 @@
 // A `RunDirectory` knows every file name. The `Journal` is the durable state: one JSON line per
 // event, one writer, committed before anyone acts on it; everything else in the folder can be
 // rebuilt from it. For YOLOv5's users and tools there are evolve.csv, hyp_evolved.yaml and
-// evolve_population.yaml, and the plot.
+// evolve_population.yaml, and the plot; a single training leaves results.csv and its plot.
 #pragma once
 
 #include "results/event.hpp"
@@ -11,4 +11,6 @@
 #include "results/journal.hpp"
 #include "results/plot.hpp"
 #include "results/run_directory.hpp"
+#include "results/training_csv.hpp"
+#include "results/training_plot.hpp"
 #include "results/yaml_files.hpp"

@@ -83,6 +83,18 @@ Axis log_axis(double low, double high, int room) {
   return axis;
 }
 
+void keep_whole_ticks(Axis& axis) {
+  std::erase_if(axis.ticks, [](const auto& tick) { return std::trunc(tick.first) != tick.first; });
+}
+
+Axis counting_axis(double first, double last, int room) {
+  Axis axis = linear_axis(first, last, room);
+  keep_whole_ticks(axis);
+  const double margin = 0.01 * (last - first);
+  if (first < last) axis.low = first - margin, axis.high = last + margin;
+  return axis;
+}
+
 double place(const Axis& axis, double value) {
   if (axis.log) return std::log(value / axis.low) / std::log(axis.high / axis.low);
   return (value - axis.low) / (axis.high - axis.low);

@@ -23,6 +23,12 @@ Axis linear_axis(double low, double high, int room);
 /// The same on a log scale; `low` is above 0.
 Axis log_axis(double low, double high, int room);
 
+/// An axis for counts from `first` to `last`: whole numbers, and hardly any room beside them.
+Axis counting_axis(double first, double last, int room);
+
+/// Removes the ticks between whole numbers.
+void keep_whole_ticks(Axis& axis);
+
 /// The place of a value on an axis: 0 at its low end, 1 at its high end.
 double place(const Axis& axis, double value);
 

@@ -60,5 +60,14 @@ TEST(Axis, HasTicksForExtremeRanges) {
   }
 }
 
+TEST(Axis, OfCountsHasWholeNumbersOnly) {
+  const Axis axis = counting_axis(0, 3, 100);
+  ASSERT_EQ(axis.ticks.size(), 4u);
+  EXPECT_EQ(axis.ticks[3].second, "3");
+  EXPECT_EQ(axis.low, -0.03);
+  EXPECT_EQ(axis.high, 3.03);
+  EXPECT_EQ(counting_axis(7, 7, 100).ticks.size(), 1u);
+}
+
 }  // namespace
 }  // namespace evolve::results

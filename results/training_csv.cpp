@@ -1,0 +1,74 @@
+#include "results/training_csv.hpp"
+
+#include <cmath>
+
+#include "results/csv.hpp"
+#include "results/durable.hpp"
+
+namespace evolve::results {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<double> numbers_of(const EpochRow& row) {
+  const auto& m = row.metrics;
+  return {static_cast<double>(row.epoch),
+          row.losses[0],
+          row.losses[1],
+          row.losses[2],
+          m.precision,
+          m.recall,
+          m.map50,
+          m.map50_95,
+          m.box_loss,
+          m.obj_loss,
+          m.cls_loss,
+          row.learning_rates[0],
+          row.learning_rates[1],
+          row.learning_rates[2]};
+}
+
+EpochRow row_of(const std::vector<double>& n) {
+  return {.epoch = static_cast<int>(std::lround(n[0])),
+          .losses = {n[1], n[2], n[3]},
+          .metrics = hyp::Metrics::from_values({n[4], n[5], n[6], n[7], n[8], n[9], n[10]}),
+          .learning_rates = {n[11], n[12], n[13]}};
+}
+
+}  // namespace
+
+const std::vector<std::string>& epoch_columns() {
+  static const auto columns = [] {
+    std::vector<std::string> names = {"epoch", "train/box_loss", "train/obj_loss",
+                                      "train/cls_loss"};
+    const auto& metrics = hyp::Metrics::names();
+    names.insert(names.end(), metrics.begin(), metrics.end());
+    names.insert(names.end(), {"x/lr0", "x/lr1", "x/lr2"});
+    return names;
+  }();
+  return columns;
+}
+
+void append_epoch(const fs::path& file, const EpochRow& row) {
+  append_csv_line(file, csv_line(epoch_columns()), csv_line(numbers_of(row)));
+}
+
+void write_epochs(const fs::path& file, const std::vector<EpochRow>& rows) {
+  std::string text = csv_line(epoch_columns());
+  for (const auto& row : rows) text += csv_line(numbers_of(row));
+  write_atomically(file, text);
+}
+
+std::vector<EpochRow> read_epochs(const fs::path& file) {
+  const std::string remedy = "name a results.csv: epoch, train/box_loss, …";
+  const auto csv = read_csv(file, remedy, [&](const auto& names, const Where& where) {
+    if (names != epoch_columns())
+      throw bad_input(where, "these are not the columns of YOLOv5's results.csv", remedy);
+  });
+  std::vector<EpochRow> rows;
+  for (const auto& numbers : csv.rows) rows.push_back(row_of(numbers));
+  return rows;
+}
+
+}  // namespace evolve::results

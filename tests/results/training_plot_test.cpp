@@ -1,0 +1,91 @@
+#include "results/training_plot.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/results/folder.hpp"
+
+namespace evolve::results {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+EpochRow row(int epoch, double loss, double map50) {
+  return {.epoch = epoch,
+          .losses = {loss, loss / 2, loss / 4},
+          .metrics = {.precision = map50,
+                      .recall = map50,
+                      .map50 = map50,
+                      .map50_95 = map50 / 2,
+                      .box_loss = loss,
+                      .obj_loss = loss,
+                      .cls_loss = loss}};
+}
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+/// gnuplot takes it, and a PNG comes out.
+void expect_picture(const std::vector<EpochRow>& epochs) {
+  const Folder folder;
+  plot_training(epochs, folder / "results.png");
+  EXPECT_EQ(content(folder / "results.png").substr(0, 8), "\x89PNG\r\n\x1a\n");
+}
+
+TEST(TrainingPlot, HasTenPanelsWithTheBestEpochInTheirTitles) {
+  const std::vector<EpochRow> epochs = {row(0, 0.4, 0.1), row(1, 0.2, 0.5), row(2, 0.1, 0.5)};
+  const auto script = training_script(epochs, "png");
+  EXPECT_EQ(count(script, "set title "), 10);
+  EXPECT_NE(script.find("set label 1 'best epoch 1, fitness 0.275'"), script.npos);
+  EXPECT_NE(script.find("set title 'train/box_loss = 0.2'"), script.npos);
+  EXPECT_NE(script.find("set title 'mAP_0.5:0.95 = 0.25'"), script.npos);
+  expect_picture(epochs);
+}
+
+TEST(TrainingPlot, OfOneEpochOrEqualValuesIsNotBroken) {
+  expect_picture({row(0, 0.1, 0.2)});
+  expect_picture({row(0, 0, 0), row(1, 0, 0)});
+}
+
+TEST(TrainingPlot, LeavesOutWhatIsNoNumber) {
+  const std::vector<EpochRow> epochs = {row(0, nan, 0.1), row(1, 0.2, nan), row(2, nan, 0.3)};
+  const auto script = training_script(epochs, "png");
+  EXPECT_NE(script.find("best epoch 2"), script.npos);
+  EXPECT_NE(script.find("set title 'train/box_loss'"), script.npos) << "the best has no loss";
+  EXPECT_EQ(script.find("nan"), script.npos);
+  expect_picture(epochs);
+  expect_picture({row(0, nan, nan)});
+}
+
+TEST(TrainingPlot, OfNoEpochIsRefused) {
+  EXPECT_EQ(refusal([] { training_script({}, "png"); }),
+            "2: results.csv has no epoch; draw it once an epoch has ended");
+  EXPECT_EQ(refusal([] { plot_training({row(0, 1, 1)}, "results.gif"); }),
+            "2: results.gif: this is no picture file; end its name in .png or .svg");
+}
+
+TEST(Smoothing, LeavesALineAndAConstantAlone) {
+  std::vector<double> epochs, line;
+  for (int i = 0; i < 60; ++i) epochs.push_back(i), line.push_back(2 * i);
+  const auto result = smoothed(epochs, line);
+  for (std::size_t i = 12; i < 48; ++i) EXPECT_NEAR(result[i], line[i], 1e-12);
+  EXPECT_EQ(smoothed({5}, {7}), std::vector<double>{7});
+}
+
+TEST(Smoothing, WeighsNeighboursByAGaussian) {
+  // 31 epochs have the full deviation of 3.
+  std::vector<double> epochs, impulse(31);
+  for (int i = 0; i < 31; ++i) epochs.push_back(i);
+  impulse[15] = 1;
+  const auto result = smoothed(epochs, impulse);
+  EXPECT_NEAR(result[18] / result[15], std::exp(-0.5), 1e-12);
+  EXPECT_EQ(result[0], 0) << "more than 12 epochs away";
+}
+
+}  // namespace
+}  // namespace evolve::results
