@@ -1,0 +1,36 @@
+#include "trainer/image_weights.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace evolve::trainer {
+namespace {
+
+using ::testing::DoubleEq;
+using ::testing::ElementsAre;
+
+data::Dataset dataset(const std::vector<std::vector<int>>& classes) {
+  data::Dataset dataset;
+  for (const auto& picture : classes) {
+    auto& labels = dataset.pictures.emplace_back().labels;
+    for (const int cls : picture) labels.push_back({.cls = cls});
+  }
+  return dataset;
+}
+
+// Counts 3, 1 and 0: inverse 1/3, 1, 1, with a mean of 1 they are 3/7, 9/7, 9/7.
+
+TEST(ImageWeights, PreferRareClassesAndLeaveOutPicturesWithoutLabels) {
+  const auto pictures = dataset({{0, 0}, {0, 1}, {}});
+  EXPECT_THAT(image_weights(pictures, std::vector{0., 0., 0.}),
+              ElementsAre(DoubleEq(6. / 7), DoubleEq(12. / 7), 0));
+}
+
+TEST(ImageWeights, PreferClassesThatDoBadly) {
+  const auto pictures = dataset({{0, 0}, {0, 1}});
+  EXPECT_THAT(image_weights(pictures, std::vector{0.5, 0.9, 0.}),
+              ElementsAre(DoubleEq(6. / 7 * 0.25), DoubleEq(3. / 7 * 0.25 + 9. / 7 * 0.01)));
+}
+
+}  // namespace
+}  // namespace evolve::trainer
