@@ -118,6 +118,17 @@ Checkpoint unpack(std::string_view bytes) {
   return checkpoint;
 }
 
+/// Level by level, as a table has them.
+std::vector<std::vector<float>> anchors_in_pixels(const Detector& detector) {
+  const auto pixels = detector.anchors_in_pixels().to(torch::kCPU).flatten(1).contiguous();
+  std::vector<std::vector<float>> levels;
+  for (std::int64_t level = 0; level < pixels.size(0); ++level) {
+    const float* first = pixels[level].data_ptr<float>();
+    levels.emplace_back(first, first + pixels.size(1));
+  }
+  return levels;
+}
+
 }  // namespace
 
 Checkpoint read_checkpoint(const std::string& path) {
@@ -212,6 +223,18 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
     throw run_failed(path + ": the weights cannot be written (" + one_line(error.what()) + ")",
                      "check the folder and the space left");
   }
+}
+
+Checkpoint checkpoint_of(const Detector& detector, const std::vector<std::string>& names) {
+  Checkpoint checkpoint{.state = state_dict(detector)};
+  for (auto& [name, tensor] : checkpoint.state) {
+    // Anchors stay exact: a training that goes on needs them so.
+    if (tensor.is_floating_point() && !name.ends_with(".anchors")) tensor = tensor.to(torch::kHalf);
+  }
+  ModelTable table = detector.config().table;
+  table.anchors = anchors_in_pixels(detector);
+  checkpoint.about = {{"yaml", to_json(table)}, {"nc", table.nc}, {"names", names}};
+  return checkpoint;
 }
 
 Transfer transfer(const StateDict& state, Detector& detector, bool keep_anchors,

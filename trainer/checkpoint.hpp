@@ -33,6 +33,10 @@ Checkpoint read_checkpoint(const std::string& path);
 /// cannot be written; the old file is then untouched.
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 
+/// The weights of a detector, in half precision as YOLOv5 keeps them, and what they are: its table,
+/// the number of classes and their names.
+Checkpoint checkpoint_of(const Detector& detector, const std::vector<std::string>& names);
+
 /// How many of a model's tensors got their values.
 struct Transfer {
   int transferred = 0;

@@ -242,6 +242,8 @@ ModelConfig resolve(const ModelTable& table, std::optional<int> nc,
                     std::optional<int> anchors_per_level) {
   ModelConfig config;
   config.nc = nc.value_or(table.nc);
+  config.table = table;
+  config.table.nc = config.nc;
   const int* table_count = std::get_if<int>(&table.anchors);
   if (anchors_per_level || table_count) {
     config.anchors_unknown = true;

@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "hyp/error.hpp"
@@ -146,6 +147,20 @@ void read_rows(const Reader& reader, const YAML::Node& root, const char* part, M
   for (const auto& row : rows) table.rows.push_back(reader.row(row));
 }
 
+/// A number where it is spelled as one.
+nlohmann::ordered_json json_of(const std::string& argument) {
+  const auto number = nlohmann::ordered_json::parse(argument, nullptr, false);
+  return number.is_number() || number.is_boolean() ? number : nlohmann::ordered_json(argument);
+}
+
+nlohmann::ordered_json json_of(const TableRow& row) {
+  nlohmann::ordered_json arguments = nlohmann::ordered_json::array();
+  for (const auto& argument : row.arguments) arguments.push_back(json_of(argument));
+  nlohmann::ordered_json from = row.from;
+  if (row.from.size() == 1) from = row.from.front();
+  return {from, row.number, row.module, arguments};
+}
+
 YAML::Node load_yaml(const std::string& text, const std::string& file) {
   try {
     return YAML::Load(text);
@@ -174,6 +189,7 @@ ModelTable parse_model_table(const std::string& text, const std::string& file) {
   table.anchors = reader.anchors(root["anchors"]);
   table.anchors_line = Reader::line(root["anchors"]);
   read_rows(reader, root, "backbone", table);
+  table.backbone_rows = table.rows.size();
   read_rows(reader, root, "head", table);
   return table;
 }
@@ -196,6 +212,17 @@ ModelTable read_model_table(const std::string& cfg) {
   table.depth_multiple = size->depth;
   table.width_multiple = size->width;
   return table;
+}
+
+nlohmann::ordered_json to_json(const ModelTable& table) {
+  nlohmann::ordered_json json = {{"nc", table.nc},
+                                 {"depth_multiple", table.depth_multiple},
+                                 {"width_multiple", table.width_multiple}};
+  std::visit([&](const auto& anchors) { json["anchors"] = anchors; }, table.anchors);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    json[i < table.backbone_rows ? "backbone" : "head"].push_back(json_of(table.rows[i]));
+  }
+  return json;
 }
 
 }  // namespace evolve::trainer

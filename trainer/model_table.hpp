@@ -1,6 +1,7 @@
 // Model tables: YOLOv5's `[from, number, module, arguments]` rows, as written.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <variant>
 #include <vector>
@@ -30,8 +31,9 @@ struct ModelTable {
   double width_multiple = 1;
   TableAnchors anchors;
   int anchors_line = 0;
-  /// Backbone and head.
+  /// Backbone, then head.
   std::vector<TableRow> rows;
+  std::size_t backbone_rows = 0;
 };
 
 /// Reads the table of `cfg`: a file, else a built-in table of that name (yolov5n, s, m, l, x and p,
@@ -40,5 +42,8 @@ ModelTable read_model_table(const std::string& cfg);
 
 /// The same from text; `file` is what errors say.
 ModelTable parse_model_table(const std::string& text, const std::string& file);
+
+/// The table as YOLOv5's dict of it, which parse_model_table() reads too.
+nlohmann::ordered_json to_json(const ModelTable& table);
 
 }  // namespace evolve::trainer

@@ -65,6 +65,12 @@ void Optimizer::adam(FlatState& state, const StepSettings& settings) {
   }
 }
 
+void Optimizer::recall(const Memory& memory) {
+  first_.copy_(memory.first);
+  if (second_.defined()) second_.copy_(memory.second);
+  steps_ = memory.steps;
+}
+
 double clip_gradients(FlatState& state, double greatest) {
   auto gradients = state.gradients();
   const double norm = gradients.norm().item<double>();
@@ -74,6 +80,11 @@ double clip_gradients(FlatState& state, double greatest) {
 
 double Ema::decay(std::int64_t updates) {
   return 0.9999 * (1 - std::exp(-static_cast<double>(updates) / 2000));
+}
+
+void Ema::recall(const Memory& memory) {
+  values_.copy_(memory.values);
+  updates_ = memory.updates;
 }
 
 void Ema::update(const FlatState& state) {

@@ -26,6 +26,15 @@ class Optimizer {
   /// One step along the gradients of `state`, which are used up.
   void step(FlatState& state, const StepSettings& settings);
 
+  /// What earlier steps left behind.
+  struct Memory {
+    /// As FlatState::gradients(); `second` is undefined with SGD.
+    torch::Tensor first, second;
+    std::int64_t steps = 0;
+  };
+  Memory memory() const { return {first_, second_, steps_}; }
+  void recall(const Memory& memory);
+
  private:
   void sgd(FlatState& state, const StepSettings& settings);
   void adam(FlatState& state, const StepSettings& settings);
@@ -49,6 +58,13 @@ class Ema {
   /// As FlatState::values().
   const torch::Tensor& values() const { return values_; }
   static double decay(std::int64_t updates);
+
+  struct Memory {
+    torch::Tensor values;
+    std::int64_t updates = 0;
+  };
+  Memory memory() const { return {values_, updates_}; }
+  void recall(const Memory& memory);
 
  private:
   torch::Tensor values_;

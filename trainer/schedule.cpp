@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 
 namespace evolve::trainer {
@@ -12,6 +13,19 @@ int round_even(double value) {
   return static_cast<int>(std::nearbyint(value));
 }
 
+/// Half a cosine from 1 to `last`; `done` in 0..1.
+double half_cosine(double done, double last) {
+  return (1 - std::cos(done * std::numbers::pi)) / 2 * (last - 1) + 1;
+}
+
+/// The share of its cycle that lies behind `epoch`.
+double done_of_cycle(const Restarts& restarts, int epoch) {
+  std::int64_t length = restarts.epochs;
+  std::int64_t begin = restarts.factor == 1 ? epoch / length * length : 0;
+  for (; epoch - begin >= length; length *= restarts.factor) begin += length;
+  return static_cast<double>(epoch - begin) / static_cast<double>(length);
+}
+
 }  // namespace
 
 int Schedule::accumulation() const {
@@ -19,8 +33,9 @@ int Schedule::accumulation() const {
 }
 
 double Schedule::factor(int epoch) const {
+  if (restarts.epochs > 0) return half_cosine(done_of_cycle(restarts, epoch), lrf);
   const double done = static_cast<double>(epoch) / epochs;
-  if (cosine) return (1 - std::cos(done * std::numbers::pi)) / 2 * (lrf - 1) + 1;
+  if (cosine) return half_cosine(done, lrf);
   return (1 - done) * (1 - lrf) + lrf;
 }
 
@@ -45,12 +60,13 @@ int warmup_iterations(double warmup_epochs, int batches) {
   return std::max(round_even(warmup_epochs * batches), 100);
 }
 
-Schedule schedule_of(const hyp::Hyperparameters& hyp, int epochs, int batches, int batch_size,
-                     bool cosine) {
-  return {.epochs = epochs,
+Schedule schedule_of(const hyp::Hyperparameters& hyp, const TrainOptions& options, int batches,
+                     int batch_size) {
+  return {.epochs = options.epochs,
           .batches = batches,
           .batch_size = batch_size,
-          .cosine = cosine,
+          .cosine = options.cos_lr,
+          .restarts = {options.restart_epochs, options.restart_factor},
           .lr0 = hyp.number("lr0"),
           .lrf = hyp.number("lrf"),
           .momentum = hyp.number("momentum"),

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "hyp/hyperparameters.hpp"
+#include "trainer/options.hpp"
 
 namespace evolve::trainer {
 
@@ -24,14 +25,23 @@ struct StepSettings {
   int accumulate = 1;
 };
 
+/// Cosine annealing with warm restarts: Loshchilov and Hutter, SGDR (2017), equation 5.
+struct Restarts {
+  /// T_0: epochs of the first cycle; 0 for no restarts.
+  int epochs = 0;
+  /// T_mult: each cycle is so many times as long as the one before.
+  int factor = 1;
+};
+
 /// A training's schedule: a warm-up, then a straight line or half a cosine from lr0 to lr0 * lrf at
-/// the last epoch's end.
+/// the last epoch's end, or such a half cosine in each cycle of the restarts.
 struct Schedule {
   int epochs = 1;
   /// Batches per epoch.
   int batches = 1;
   int batch_size = 16;
   bool cosine = false;
+  Restarts restarts = {};
   double lr0 = 0.01, lrf = 0.01, momentum = 0.937;
   int warmup_iterations = 100;
   double warmup_momentum = 0.8, warmup_bias_lr = 0.1;
@@ -51,7 +61,7 @@ struct Schedule {
 int warmup_iterations(double warmup_epochs, int batches);
 
 /// Throws `Error` when a hyperparameter is absent.
-Schedule schedule_of(const hyp::Hyperparameters& hyp, int epochs, int batches, int batch_size,
-                     bool cosine);
+Schedule schedule_of(const hyp::Hyperparameters& hyp, const TrainOptions& options, int batches,
+                     int batch_size);
 
 }  // namespace evolve::trainer

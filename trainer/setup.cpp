@@ -88,6 +88,20 @@ ModelConfig model_config(const TrainOptions& options, const hyp::Hyperparameters
   return resolve(read_model_table(options.cfg), nc, anchors_asked_for(options, hyp));
 }
 
+std::unique_ptr<Detector> detector_of(const Checkpoint& checkpoint, const std::string& path) {
+  const auto table =
+      checkpoint.about.is_object() ? checkpoint.about.find("yaml") : checkpoint.about.end();
+  if (table == checkpoint.about.end()) {
+    throw bad_input({path}, "these weights do not say their model table", "add --cfg");
+  }
+  auto detector = std::make_unique<Detector>(resolve(parse_model_table(table->dump(), path)), 0);
+  const auto done = transfer(checkpoint.state, *detector, /*keep_anchors=*/false, path);
+  if (done.transferred < done.total) {
+    throw bad_input({path}, "its weights do not fit its own table", "give an undamaged file");
+  }
+  return detector;
+}
+
 void freeze(Detector& detector, int layers) {
   for (auto& item : detector.named_parameters()) {
     // "model.3.cv1.conv.weight"

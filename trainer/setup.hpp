@@ -6,6 +6,7 @@
 #include <string>
 
 #include "hyp/hyperparameters.hpp"
+#include "trainer/checkpoint.hpp"
 #include "trainer/detector.hpp"
 #include "trainer/options.hpp"
 #include "trainer/prepared_data.hpp"
@@ -30,6 +31,10 @@ ModelConfig model_config(const TrainOptions& options, const hyp::Hyperparameters
 std::unique_ptr<Detector> make_detector(const TrainOptions& options,
                                         const hyp::Hyperparameters& hyp, std::uint64_t seed,
                                         PreparedData& data);
+
+/// The model that a checkpoint describes, with its weights and its own anchors, on the CPU. `path`
+/// is what errors say. Throws `Error` when it does not say its table, or a tensor is missing.
+std::unique_ptr<Detector> detector_of(const Checkpoint& checkpoint, const std::string& path);
 
 /// Takes the gradients from the parameters of the first `layers` layers.
 void freeze(Detector& detector, int layers);

@@ -12,11 +12,12 @@ double scaled_decay(double weight_decay, const Schedule& schedule) {
 }  // namespace
 
 Stepper::Stepper(FlatState& state, const Schedule& schedule, Algorithm algorithm,
-                 double weight_decay)
+                 double weight_decay, GradScaler scaler)
     : state_(state),
       schedule_(schedule),
       optimizer_(algorithm, schedule.momentum, scaled_decay(weight_decay, schedule), state),
-      ema_(state) {}
+      ema_(state),
+      scaler_(scaler) {}
 
 void Stepper::begin_epoch() {
   state_.gradients().zero_();
@@ -27,13 +28,25 @@ Stepper::Report Stepper::end_iteration(int iteration) {
   Report report{schedule_.at(iteration)};
   state_.count_batch();
   if (iteration - last_step_ < report.settings.accumulate) return report;
-  report.stepped = true;
+  if (scaler_.scale() != 1) state_.gradients().div_(scaler_.scale());
   report.gradient_norm = clip_gradients(state_, greatest_norm);
-  optimizer_.step(state_, report.settings);
+  report.stepped = scaler_.accept(report.gradient_norm);
+  if (report.stepped) optimizer_.step(state_, report.settings);
   state_.gradients().zero_();
   ema_.update(state_);
   last_step_ = iteration;
   return report;
+}
+
+Stepper::Memory Stepper::memory() const {
+  return {optimizer_.memory(), ema_.memory(), scaler_.state(), last_step_};
+}
+
+void Stepper::recall(const Memory& memory) {
+  optimizer_.recall(memory.optimizer);
+  ema_.recall(memory.ema);
+  scaler_.restore(memory.scaler);
+  last_step_ = memory.last_step;
 }
 
 }  // namespace evolve::trainer

@@ -11,6 +11,7 @@ separate_arguments(evolve_torch_flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
 target_compile_options(evolve_torch INTERFACE ${evolve_torch_flags})
 
 evolve_library(trainer
+  amp.cpp
   blocks.cpp
   bn_silu.cpp
   checkpoint.cpp
@@ -18,7 +19,9 @@ evolve_library(trainer
   detector.cpp
   embedded_weights.S
   embedded_weights.cpp
+  evaluate.cpp
   flat_state.cpp
+  full_run.cpp
   loss.cpp
   model_config.cpp
   model_table.cpp
@@ -31,11 +34,13 @@ evolve_library(trainer
   stepper.cpp
   targets.cpp
   tensor_pickle.cpp
+  torch_version.cpp
   trainer.cpp
+  training_run.cpp
   validate.cpp
 )
 target_link_libraries(evolve_trainer
-  PUBLIC evolve::hyp evolve::train_options evolve::data evolve::metrics evolve::saved_models
+  PUBLIC evolve::hyp evolve::train_options evolve::data evolve::metrics evolve::protocol evolve::saved_models
   PRIVATE $<BUILD_INTERFACE:evolve_torch> yaml-cpp fmt::fmt Boost::headers)
 # Loops that only become vector instructions when the compiler need not care about NaN in comparisons, about -0 and about
 # floating-point traps. A NaN still comes out as one: it takes part in every product.

@@ -7,16 +7,15 @@
 #include <cmath>
 #include <opencv2/core/utility.hpp>
 
+#include "hyp/error.hpp"
 #include "trainer/checkpoint.hpp"
 #include "trainer/data/data.hpp"
-#include "trainer/flat_state.hpp"
-#include "trainer/loss.hpp"
-#include "trainer/pictures.hpp"
+#include "trainer/evaluate.hpp"
+#include "trainer/full_run.hpp"
 #include "trainer/prepared_data.hpp"
 #include "trainer/setup.hpp"
-#include "trainer/state.hpp"
-#include "trainer/stepper.hpp"
-#include "trainer/validate.hpp"
+#include "trainer/torch_version.hpp"
+#include "trainer/training_run.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -27,122 +26,10 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-bool is_finite(const hyp::Metrics& metrics) {
-  const auto values = metrics.values();
-  return std::all_of(values.begin(), values.end(),
-                     [](double value) { return std::isfinite(value); });
+/// The model's greatest stride, 32 at least.
+int stride_of(const ModelConfig& config) {
+  return std::max(*std::max_element(config.strides.begin(), config.strides.end()), 32);
 }
-
-/// One training run.
-class Run {
- public:
-  Run(const TrainOptions& options, const hyp::Hyperparameters& hyp, std::uint64_t seed,
-      PreparedData& data, const torch::Device& device, int threads)
-      : options_(options),
-        data_(data),
-        seed_(seed),
-        device_(device),
-        workers_(std::clamp(options.workers, 0, threads - 1)),
-        augmentation_(data::augmentation_of(hyp)),
-        detector_(make_detector(options, hyp, seed, data)),
-        state_(*detector_, device),
-        loss_(loss_options(hyp, detector_->config(), options.imgsz, options.label_smoothing),
-              detector_->anchors()),
-        stepper_(state_, schedule_of(hyp, options.epochs, batches(), batch_size(), options.cos_lr),
-                 algorithm_of(optimizer_name(options, hyp)), hyp.number("weight_decay")) {}
-
-  /// `epoch` counts from 0. Throws `TrainingFailed` at the first loss that is no number.
-  void train_epoch(int epoch) {
-    detector_->train();
-    stepper_.begin_epoch();
-    const data::EpochPlan plan = plan_of(epoch);
-    data::BatchStream stream(static_cast<int>(plan.batches.size()), workers_, [&](int index) {
-      return data::train_batch(data_.training(), plan, index, augmentation_);
-    });
-    for (int i = 0; const auto batch = stream.next(); ++i) {
-      train_batch(*batch, epoch * batches() + i);
-    }
-  }
-
-  /// Of the moving average.
-  hyp::Metrics validate() {
-    const auto averaged = average();
-    averaged->fuse();
-    ValidateOptions validate_options;
-    validate_options.nms.conf = options_.conf;
-    validate_options.nms.iou = options_.iou;
-    validate_options.single_cls = options_.single_cls;
-    const auto metrics =
-        trainer::validate(*averaged, data_.validation(), &loss_, validate_options).metrics;
-    if (!is_finite(metrics)) {
-      throw TrainingFailed(hyp::FailureKind::diverged,
-                           "validation gave a metric that is no number");
-    }
-    return metrics;
-  }
-
-  /// Writes the moving average.
-  void save(const std::string& path) const {
-    auto state = state_dict(*average());
-    for (auto& [name, tensor] : state) {
-      if (tensor.is_floating_point()) tensor = tensor.to(torch::kHalf);
-    }
-    write_checkpoint(path, {.state = std::move(state)});
-  }
-
- private:
-  /// A detector with the moving average of the weights.
-  std::unique_ptr<Detector> average() const {
-    auto averaged = std::make_unique<Detector>(detector_->config(), seed_);
-    averaged->set_anchors(detector_->anchors_in_pixels());
-    freeze(*averaged, options_.freeze);
-    const FlatState state(*averaged, device_);
-    state.values().copy_(stepper_.ema().values());
-    return averaged;
-  }
-
-  int batch_size() const {
-    return std::min(options_.batch_size, static_cast<int>(data_.training().pictures.size()));
-  }
-  int batches() const {
-    const int pictures = static_cast<int>(data_.training().pictures.size());
-    return (pictures + batch_size() - 1) / batch_size();
-  }
-
-  data::EpochPlan plan_of(int epoch) const {
-    const data::Dataset& pictures = data_.training();
-    if (options_.rect) {
-      const auto& strides = detector_->strides();
-      return data::plan_rect_epoch(pictures, batch_size(),
-                                   *std::max_element(strides.begin(), strides.end()), seed_, epoch);
-    }
-    const int count = static_cast<int>(pictures.pictures.size());
-    return data::plan_epoch(pictures, data::epoch_order(count, seed_, epoch), batch_size(), seed_,
-                            epoch);
-  }
-
-  void train_batch(const data::Batch& batch, int iteration) {
-    const auto value = loss_(detector_->forward(pictures_of(batch, device_)), batch.targets);
-    if (!std::isfinite(value.total.item<float>())) {
-      throw TrainingFailed(hyp::FailureKind::diverged,
-                           "the loss is no number at iteration " + std::to_string(iteration));
-    }
-    value.total.backward();
-    stepper_.end_iteration(iteration);
-  }
-
-  const TrainOptions& options_;
-  PreparedData& data_;
-  std::uint64_t seed_;
-  torch::Device device_;
-  /// Threads that make batches beside the training.
-  int workers_;
-  data::Augmentation augmentation_;
-  std::unique_ptr<Detector> detector_;
-  FlatState state_;
-  Loss loss_;
-  Stepper stepper_;
-};
 
 /// YOLOv5 rounds the pictures' size up to whole strides, two at least.
 TrainOptions settled(TrainOptions options, int stride) {
@@ -150,16 +37,22 @@ TrainOptions settled(TrainOptions options, int stride) {
   return options;
 }
 
+data::Split split_of(const std::string& name) {
+  for (const auto split : {data::Split::train, data::Split::val, data::Split::test}) {
+    if (data::name_of(split) == name) return split;
+  }
+  throw bad_argument("--task " + name, "choose train, val or test");
+}
+
 }  // namespace
 
 struct Trainer::State {
-  torch::Device device;
-  int threads;
+  Place place;
   DataCache cache;
 };
 
 Trainer::Trainer(const std::string& device, int threads)
-    : state_(std::make_unique<State>(State{torch::Device(device), threads, {}})) {
+    : state_(std::make_unique<State>(State{{torch::Device(device), threads}, {}})) {
   at::set_num_threads(threads);
   cv::setNumThreads(1);
 }
@@ -170,26 +63,55 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
                            std::uint64_t seed, const OnEpoch& on_epoch) {
   const auto start = Clock::now();
   check_names(hyp);
-  const auto strides = model_config(wanted, hyp, {}).strides;
-  const int stride = std::max(*std::max_element(strides.begin(), strides.end()), 32);
+  const int stride = stride_of(model_config(wanted, hyp, {}));
   const TrainOptions options = settled(wanted, stride);
-  PreparedData& data = state_->cache.get(options, stride, state_->threads);
-  Run run(options, hyp, seed, data, state_->device, state_->threads);
+  PreparedData& data = state_->cache.get(options, stride, state_->place.threads);
+  TrainingRun run(options, hyp, seed, data, make_detector(options, hyp, seed, data), state_->place);
+  const std::vector<double> no_ap(static_cast<std::size_t>(data.classes()));
   TrainResult result;
   for (int epoch = 1; epoch <= options.epochs; ++epoch) {
     const auto training = Clock::now();
-    run.train_epoch(epoch - 1);
+    run.train_epoch(epoch - 1, no_ap, {});
+    synchronize(state_->place.device);
     result.timing.training += seconds_since(training);
     if (epoch == options.epochs) {
       const auto validation = Clock::now();
-      result.metrics = run.validate();
+      result.metrics = run.validate().metrics;
       result.timing.validation += seconds_since(validation);
     }
     if (on_epoch) on_epoch(epoch, result.metrics);
   }
-  if (!options.save.empty()) run.save(options.save);
+  if (!options.save.empty()) {
+    write_checkpoint(options.save, checkpoint_of(*run.average(), data.training().names));
+  }
   result.timing.total = seconds_since(start);
   return result;
+}
+
+worker::RunReport Trainer::run(const worker::TrainRun& job, const OnReport& on_report) {
+  check_names(job.hyp);
+  const auto wanted = train_options_from_json(job.options);
+  const int stride = stride_of(model_config(wanted, job.hyp, {}));
+  const TrainOptions options = settled(wanted, stride);
+  PreparedData& data = state_->cache.get(options, stride, state_->place.threads);
+  return full_run(job, options, data, state_->place, on_report);
+}
+
+worker::ValidationReport Trainer::validate(const worker::Validate& job) {
+  const auto wanted = train_options_from_json(job.options);
+  auto detector = detector_of(read_checkpoint(wanted.weights), wanted.weights);
+  const int stride = stride_of(detector->config());
+  const TrainOptions options = settled(wanted, stride);
+  const auto config = data::read_data_yaml(options.data);
+  const auto pictures = data::load(config, split_of(job.split),
+                                   {.imgsz = options.imgsz,
+                                    .training = false,
+                                    .single_cls = options.single_cls,
+                                    .threads = state_->place.threads});
+  detector->to(state_->place.device);
+  return evaluate(*detector,
+                  data::validation_batches(pictures, options.batch_size, stride, job.rect),
+                  pictures.names, options, job.dir);
 }
 
 }  // namespace evolve::trainer

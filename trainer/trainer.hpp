@@ -11,6 +11,7 @@
 #include "hyp/hyperparameters.hpp"
 #include "hyp/trial.hpp"
 #include "trainer/options.hpp"
+#include "trainer/worker/jobs.hpp"
 
 namespace evolve::trainer {
 
@@ -39,6 +40,8 @@ struct TrainResult {
 /// zeros before the first; so far only the last epoch is validated.
 using OnEpoch = std::function<void(int epoch, const hyp::Metrics& metrics)>;
 
+using OnReport = std::function<void(const worker::JobReport&)>;
+
 /// Trains on one device and keeps what the next trial can use again: decoded pictures, anchors.
 class Trainer {
  public:
@@ -50,6 +53,13 @@ class Trainer {
   /// `TrainingFailed`, or `Error` for bad input.
   TrainResult train(const TrainOptions& options, const hyp::Hyperparameters& hyp,
                     std::uint64_t seed, const OnEpoch& on_epoch);
+
+  /// A full training: `evolve train`. Reports as jobs.hpp says. Throws as train() does, and `Error`
+  /// when there is nothing to resume.
+  worker::RunReport run(const worker::TrainRun& job, const OnReport& on_report);
+
+  /// How good weights are: `evolve val`. Throws `Error` for bad input.
+  worker::ValidationReport validate(const worker::Validate& job);
 
  private:
   struct State;

@@ -5,13 +5,21 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <span>
 
 #include "trainer/pictures.hpp"
+#include "trainer/torch_version.hpp"
 
 namespace evolve::trainer {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
 
 /// Where a box of the letterboxed picture lies in the original one, clipped to it.
 Box in_original(const Box& box, const data::LetterboxShape& shape) {
@@ -43,6 +51,8 @@ struct Tally {
   std::vector<Judged> detections;
   std::vector<int> labels_per_class;
   std::array<double, 3> losses{};
+  int pictures = 0;
+  double inference_seconds = 0, nms_seconds = 0;
 };
 
 /// `predictions`: the rows of one picture.
@@ -85,7 +95,10 @@ void judge_batch(const torch::Tensor& decoded, const data::Batch& batch,
 
 Validation summary(const Tally& tally, std::size_t batches) {
   Validation out{.classes = score_classes(tally.detections, tally.labels_per_class),
-                 .detections = static_cast<int>(tally.detections.size())};
+                 .detections = static_cast<int>(tally.detections.size()),
+                 .pictures = tally.pictures,
+                 .inference_seconds = tally.inference_seconds,
+                 .nms_seconds = tally.nms_seconds};
   const auto n = static_cast<double>(out.classes.size());
   for (const ClassScore& score : out.classes) {
     out.metrics.precision += score.precision / n;
@@ -116,6 +129,7 @@ Validation validate(Detector& detector, const std::vector<data::Batch>& batches,
   Tally tally;
   tally.labels_per_class.resize(static_cast<std::size_t>(detector.config().nc));
   for (const data::Batch& batch : batches) {
+    const auto start = Clock::now();
     const auto maps = detector.forward(pictures_of(batch, device));
     if (loss != nullptr) {
       const auto items = (*loss)(maps, batch.targets).items.cpu();
@@ -123,7 +137,13 @@ Validation validate(Detector& detector, const std::vector<data::Batch>& batches,
         tally.losses[i] += items[static_cast<std::int64_t>(i)].item<float>();
       }
     }
-    judge_batch(detector.decode(maps), batch, settled, tally);
+    const auto boxes = detector.decode(maps);
+    synchronize(device);
+    const auto found = Clock::now();
+    judge_batch(boxes, batch, settled, tally);
+    tally.pictures += batch.size;
+    tally.inference_seconds += seconds(start, found);
+    tally.nms_seconds += seconds(found, Clock::now());
   }
   detector.train(was_training);
   return summary(tally, batches.size());

@@ -28,6 +28,9 @@ struct Validation {
   std::vector<ClassScore> classes;
   /// The number of detections that were judged, at most max_det per picture.
   int detections = 0;
+  int pictures = 0;
+  /// Spent on forward passes and decoding, and on NMS and matching.
+  double inference_seconds = 0, nms_seconds = 0;
 };
 
 /// Evaluates `detector` in eval mode, without gradients, on its own device; its mode is restored.

@@ -13,6 +13,7 @@
 
 #include "hyp/error.hpp"
 #include "trainer/trainer.hpp"
+#include "trainer/worker/jobs.hpp"
 #include "trainer/worker/messages.hpp"
 
 namespace evolve::trainer {
@@ -24,7 +25,8 @@ class Answers {
  public:
   Answers() : descriptor_(dup(STDOUT_FILENO)) { dup2(STDERR_FILENO, STDOUT_FILENO); }
 
-  void say(const worker::FromWorker& message) {
+  template <class Message>
+  void say(const Message& message) {
     const auto line = worker::line_of(message);
     for (std::size_t written = 0; written < line.size();) {
       const auto n = write(descriptor_, line.data() + written, line.size() - written);
@@ -65,23 +67,15 @@ hyp::FailureKind kind_of(const std::string& message) {
   return hyp::FailureKind::other;
 }
 
-worker::FromWorker train(Trainer& trainer, const worker::Train& message, Answers& answers) {
+/// What `work` answers, or the failure that it ends in.
+template <class Answer, class Work>
+Answer answer_of(int trial, Work work) {
   const auto failure = [&](hyp::FailureKind kind, const std::string& why) {
-    fmt::print(stderr, "trial {} failed ({}): {}\n", message.trial, hyp::name_of(kind), why);
-    return worker::Failure{.trial = message.trial, .kind = kind, .message = why};
+    fmt::print(stderr, "trial {} failed ({}): {}\n", trial, hyp::name_of(kind), why);
+    return worker::Failure{.trial = trial, .kind = kind, .message = why};
   };
   try {
-    auto options = train_options_from_json(message.options);
-    options.epochs = message.epochs;
-    const auto result = trainer.train(options, message.hyp, message.seed,
-                                      [&](int epoch, const hyp::Metrics& metrics) {
-                                        answers.say(worker::Epoch{message.trial, epoch, metrics});
-                                      });
-    const auto& t = result.timing;
-    fmt::print(stderr,
-               "trial {}: {:.2f} s training, {:.2f} s validation, {:.2f} s everything else\n",
-               message.trial, t.training, t.validation, t.total - t.training - t.validation);
-    return worker::Result{.trial = message.trial, .metrics = result.metrics};
+    return work();
   } catch (const TrainingFailed& failed) {
     return failure(failed.kind, failed.what());
   } catch (const Error& error) {
@@ -96,19 +90,46 @@ worker::FromWorker train(Trainer& trainer, const worker::Train& message, Answers
   }
 }
 
+worker::Result train(Trainer& trainer, const worker::Train& message, Answers& answers) {
+  auto options = train_options_from_json(message.options);
+  options.epochs = message.epochs;
+  const auto result = trainer.train(
+      options, message.hyp, message.seed, [&](int epoch, const hyp::Metrics& metrics) {
+        answers.say(worker::FromWorker(worker::Epoch{message.trial, epoch, metrics}));
+      });
+  const auto& t = result.timing;
+  fmt::print(stderr, "trial {}: {:.2f} s training, {:.2f} s validation, {:.2f} s everything else\n",
+             message.trial, t.training, t.validation, t.total - t.training - t.validation);
+  return {.trial = message.trial, .metrics = result.metrics};
+}
+
+void work(Trainer& trainer, const worker::Train& message, Answers& answers) {
+  answers.say(answer_of<worker::FromWorker>(message.trial,
+                                            [&] { return train(trainer, message, answers); }));
+}
+
+void work(Trainer& trainer, const worker::Job& job, Answers& answers) {
+  const auto say = [&](const worker::JobReport& report) { answers.say(report); };
+  say(answer_of<worker::JobReport>(0, [&]() -> worker::JobReport {
+    if (const auto* validate = std::get_if<worker::Validate>(&job)) {
+      return trainer.validate(*validate);
+    }
+    return trainer.run(std::get<worker::TrainRun>(job), say);
+  }));
+}
+
 int run() {
   signal(SIGINT, SIG_IGN);  // the terminal's Ctrl-C is for evolve, which ends its workers
   Answers answers;
   const auto device = inner_device();
   Trainer trainer(device, cores());
-  answers.say(worker::Ready{.device = device == "cpu" ? "cpu:0" : device});
+  answers.say(worker::FromWorker(worker::Ready{.device = device == "cpu" ? "cpu:0" : device}));
   for (std::string line; std::getline(std::cin, line);) {
+    if (const auto job = worker::parse_job(line)) work(trainer, *job, answers);
     const auto message = worker::parse_from_engine(line);
     if (!message) continue;
     if (std::holds_alternative<worker::Shutdown>(*message)) break;
-    if (const auto* order = std::get_if<worker::Train>(&*message)) {
-      answers.say(train(trainer, *order, answers));
-    }
+    if (const auto* order = std::get_if<worker::Train>(&*message)) work(trainer, *order, answers);
   }
   return 0;
 }

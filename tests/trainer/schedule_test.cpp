@@ -60,6 +60,24 @@ TEST(Schedule, FallsAlongACosineWhereAsked) {
   EXPECT_NEAR(schedule.factor(2), 0.2 + 0.8 * (1 + std::cos(0.2 * M_PI)) / 2, 1e-12);
 }
 
+TEST(Schedule, RestartsItsCosineInCyclesThatGrow) {
+  Schedule schedule = ten_epochs;
+  schedule.restarts = {.epochs = 2, .factor = 3};  // cycles begin at 0, 2 and 8
+  const std::array<double, 10> done{0,      1. / 2, 0,      1. / 6, 2. / 6,
+                                    3. / 6, 4. / 6, 5. / 6, 0,      1. / 18};
+  for (int epoch = 0; epoch < 10; ++epoch) {
+    const double expected = 0.2 + 0.8 * (1 + std::cos(done[std::size_t(epoch)] * M_PI)) / 2;
+    EXPECT_NEAR(schedule.factor(epoch), expected, 1e-12) << epoch;
+  }
+}
+
+TEST(Schedule, RestartsInCyclesOfEqualLengthWithAFactorOf1) {
+  Schedule schedule = ten_epochs;
+  schedule.restarts = {.epochs = 3, .factor = 1};
+  EXPECT_DOUBLE_EQ(schedule.factor(2), schedule.factor(8));
+  EXPECT_DOUBLE_EQ(schedule.factor(9), 1);
+}
+
 TEST(Schedule, WarmsUpForAtLeast100Iterations) {
   EXPECT_EQ(warmup_iterations(3, 7), 100);
   EXPECT_EQ(warmup_iterations(3, 50), 150);

@@ -1,0 +1,75 @@
+#include "trainer/evaluate.hpp"
+
+#include <torch/torch.h>
+
+#include <filesystem>
+
+#include "trainer/data/picture_grid.hpp"
+#include "trainer/pictures.hpp"
+#include "trainer/validate.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What is found in each picture of a batch, in its own pixels.
+std::vector<std::vector<data::DrawnBox>> found_in(Detector& detector, const data::Batch& batch,
+                                                  const TrainOptions& options) {
+  const torch::NoGradGuard no_grad;
+  const NmsOptions nms{.conf = 0.25, .iou = options.iou, .agnostic = options.single_cls};
+  const auto boxes =
+      detector.decode(detector.forward(pictures_of(batch, detector.anchors().device())))
+          .to(torch::kCPU, torch::kFloat)
+          .contiguous();
+  std::vector<std::vector<data::DrawnBox>> found;
+  for (int i = 0; i < batch.size; ++i) {
+    const auto rows = boxes[i];
+    auto& drawn = found.emplace_back();
+    for (const auto& [box, conf, cls] :
+         non_max_suppression({rows.data_ptr<float>(), static_cast<std::size_t>(rows.numel())},
+                             static_cast<int>(rows.size(1)) - 5, nms)) {
+      drawn.push_back({.cls = options.single_cls ? 0 : cls,
+                       .conf = conf,
+                       .x1 = box.x1,
+                       .y1 = box.y1,
+                       .x2 = box.x2,
+                       .y2 = box.y2});
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+worker::ValidationReport evaluate(Detector& detector, const std::vector<data::Batch>& batches,
+                                  const std::vector<std::string>& names,
+                                  const TrainOptions& options, const std::string& dir) {
+  detector.fuse();
+  ValidateOptions validate_options;
+  validate_options.nms.conf = options.conf;
+  validate_options.nms.iou = options.iou;
+  validate_options.single_cls = options.single_cls;
+  const auto result = validate(detector, batches, nullptr, validate_options);
+  worker::ValidationReport report{.metrics = result.metrics, .pictures = result.pictures};
+  for (const ClassScore& score : result.classes) {
+    report.labels += score.labels;
+    report.classes.push_back({.name = names[static_cast<std::size_t>(score.cls)],
+                              .labels = score.labels,
+                              .precision = score.precision,
+                              .recall = score.recall,
+                              .map50 = score.ap50(),
+                              .map50_95 = score.ap50_95()});
+  }
+  report.inference_ms = 1000 * result.inference_seconds / std::max(result.pictures, 1);
+  report.nms_ms = 1000 * result.nms_seconds / std::max(result.pictures, 1);
+  if (!dir.empty() && !batches.empty()) {
+    const auto& batch = batches.front();
+    data::draw_batch(batch, data::labels_of(batch), names, fs::path(dir) / "val_batch0_labels.jpg");
+    data::draw_batch(batch, found_in(detector, batch, options), names,
+                     fs::path(dir) / "val_batch0_pred.jpg");
+  }
+  return report;
+}
+
+}  // namespace evolve::trainer

@@ -1,0 +1,194 @@
+#include "trainer/training_run.hpp"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hyp/error.hpp"
+#include "trainer/image_weights.hpp"
+#include "trainer/pictures.hpp"
+#include "trainer/setup.hpp"
+#include "trainer/torch_version.hpp"
+#include "trainer/trainer.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+bool is_finite(const hyp::Metrics& metrics) {
+  const auto values = metrics.values();
+  return std::all_of(values.begin(), values.end(),
+                     [](double value) { return std::isfinite(value); });
+}
+
+/// Every tensor of the model on the device, before the first step: nothing may run elsewhere in
+/// silence.
+void check_place(const Detector& detector, const torch::Device& device) {
+  for (const auto& tensors : {detector.parameters(), detector.buffers()}) {
+    for (const auto& tensor : tensors) {
+      TORCH_CHECK(tensor.device() == device, "the model lies on ", tensor.device(), ", not on ",
+                  device);
+    }
+  }
+}
+
+}  // namespace
+
+TrainingRun::TrainingRun(const TrainOptions& options, const hyp::Hyperparameters& hyp,
+                         std::uint64_t seed, PreparedData& data, std::unique_ptr<Detector> detector,
+                         const Place& place)
+    : options_(options),
+      data_(data),
+      seed_(seed),
+      place_(place),
+      augmentation_(data::augmentation_of(hyp)),
+      detector_(std::move(detector)),
+      state_(*detector_, place.device),
+      loss_(loss_options(hyp, detector_->config(), options.imgsz, options.label_smoothing),
+            detector_->anchors()),
+      schedule_(schedule_of(hyp, options, batches(), batch_size())),
+      precision_(precision()),
+      stepper_(state_, schedule_, algorithm_of(optimizer_name(options, hyp)),
+               hyp.number("weight_decay"), GradScaler(precision_)) {
+  check_place(*detector_, place.device);
+}
+
+EpochProgress TrainingRun::train_epoch(int epoch, std::span<const double> ap,
+                                       const OnBatch& on_batch) {
+  detector_->train();
+  stepper_.begin_epoch();
+  const data::EpochPlan plan = plan_of(epoch, ap);
+  const int workers = std::clamp(options_.workers, 0, place_.threads - 1);
+  EpochProgress progress{.batches = static_cast<int>(plan.batches.size())};
+  data::BatchStream stream(progress.batches, workers, [&](int index) {
+    return data::train_batch(data_.training(), plan, index, augmentation_);
+  });
+  while (const auto batch = stream.next()) {
+    const auto losses = train_batch(*batch, epoch, progress.batch, progress.imgsz);
+    ++progress.batch;
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+      progress.losses[i] += (losses[i] - progress.losses[i]) / progress.batch;
+    }
+    progress.labels = static_cast<int>(batch->targets.size());
+    if (on_batch) on_batch(progress);
+  }
+  return progress;
+}
+
+Validation TrainingRun::validate() const {
+  const auto averaged = average();
+  averaged->fuse();
+  ValidateOptions validate_options;
+  validate_options.nms.conf = options_.conf;
+  validate_options.nms.iou = options_.iou;
+  validate_options.single_cls = options_.single_cls;
+  auto result = trainer::validate(*averaged, data_.validation(), &loss_, validate_options);
+  if (!is_finite(result.metrics)) {
+    throw TrainingFailed(hyp::FailureKind::diverged, "validation gave a metric that is no number");
+  }
+  return result;
+}
+
+std::unique_ptr<Detector> TrainingRun::average() const {
+  auto averaged = std::make_unique<Detector>(detector_->config(), seed_);
+  averaged->set_anchors(detector_->anchors_in_pixels());
+  freeze(*averaged, options_.freeze);
+  const FlatState state(*averaged, place_.device);
+  state.values().copy_(stepper_.ema().values());
+  return averaged;
+}
+
+std::array<double, group_count> TrainingRun::learning_rates(int epoch) const {
+  return schedule_.at((epoch + 1) * batches() - 1).learning_rate;
+}
+
+void TrainingRun::recall(const Memory& memory) {
+  state_.values().copy_(memory.values);
+  stepper_.recall(memory.stepper);
+}
+
+int TrainingRun::batch_size() const {
+  return std::min(options_.batch_size, static_cast<int>(data_.training().pictures.size()));
+}
+
+int TrainingRun::batches() const {
+  const int pictures = static_cast<int>(data_.training().pictures.size());
+  return (pictures + batch_size() - 1) / batch_size();
+}
+
+int TrainingRun::greatest_stride() const {
+  const auto& strides = detector_->strides();
+  return *std::max_element(strides.begin(), strides.end());
+}
+
+data::EpochPlan TrainingRun::plan_of(int epoch, std::span<const double> ap) const {
+  const data::Dataset& pictures = data_.training();
+  if (options_.image_weights) {  // YOLOv5: beats rect
+    const auto weights = image_weights(pictures, ap);
+    if (std::all_of(weights.begin(), weights.end(), [](double w) { return w == 0; })) {
+      throw bad_argument("--image-weights: no training picture has a label", "leave it out");
+    }
+    return data::plan_epoch(pictures, data::weighted_order(weights, seed_, epoch), batch_size(),
+                            seed_, epoch);
+  }
+  if (options_.rect) {
+    return data::plan_rect_epoch(pictures, batch_size(), greatest_stride(), seed_, epoch);
+  }
+  const int count = static_cast<int>(pictures.pictures.size());
+  return data::plan_epoch(pictures, data::epoch_order(count, seed_, epoch), batch_size(), seed_,
+                          epoch);
+}
+
+torch::ScalarType TrainingRun::precision() {
+  const auto type = options_.amp ? fast_type(place_.device) : torch::kFloat;
+  if (type == torch::kFloat) return type;
+  const std::vector<double> no_ap(static_cast<std::size_t>(data_.classes()));
+  return checked(type, *detector_,
+                 data::train_batch(data_.training(), plan_of(0, no_ap), 0, augmentation_));
+}
+
+torch::Tensor TrainingRun::scaled(const torch::Tensor& pictures, int epoch, int index) const {
+  if (!options_.multi_scale) return pictures;
+  const int stride = greatest_stride();
+  // Numbers that no sample of the epoch draws.
+  const auto draws = data::seeded_draws(data::sample_seed(seed_, epoch, -2 - index));
+  const int least = options_.imgsz / 2, most = options_.imgsz * 3 / 2 + stride;
+  const int side = (least + static_cast<int>(draws->random() * (most - least))) / stride * stride;
+  const double factor =
+      static_cast<double>(side) / static_cast<double>(std::max(pictures.size(2), pictures.size(3)));
+  if (factor == 1) return pictures;
+  const auto whole = [&](std::int64_t length) {
+    return static_cast<std::int64_t>(std::ceil(static_cast<double>(length) * factor / stride)) *
+           stride;
+  };
+  return torch::upsample_bilinear2d(pictures, {whole(pictures.size(2)), whole(pictures.size(3))},
+                                    /*align_corners=*/false);
+}
+
+std::array<double, 3> TrainingRun::train_batch(const data::Batch& batch, int epoch, int index,
+                                               int& imgsz) {
+  const int iteration = epoch * batches() + index;
+  const auto pictures = scaled(pictures_of(batch, place_.device), epoch, index);
+  imgsz = static_cast<int>(std::max(pictures.size(2), pictures.size(3)));
+  LossValue value;
+  {
+    const Autocast autocast(place_.device, precision_);
+    auto maps = detector_->forward(pictures);
+    for (auto& map : maps) map = map.to(torch::kFloat);
+    value = loss_(maps, batch.targets);
+  }
+  const auto items = value.items.cpu();
+  std::array<double, 3> losses{};
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    losses[i] = items[static_cast<std::int64_t>(i)].item<float>();
+  }
+  if (!std::isfinite(losses[0] + losses[1] + losses[2])) {
+    throw TrainingFailed(hyp::FailureKind::diverged,
+                         "the loss is no number at iteration " + std::to_string(iteration));
+  }
+  (stepper_.loss_scale() == 1 ? value.total : value.total * stepper_.loss_scale()).backward();
+  stepper_.end_iteration(iteration);
+  return losses;
+}
+
+}  // namespace evolve::trainer
