@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "hyp/error.hpp"
@@ -83,6 +84,12 @@ std::optional<double> duration_seconds(const std::string& text, const std::strin
     at = end + 1;
   }
   return seconds;
+}
+
+std::optional<std::chrono::seconds> duration(const std::string& text, const std::string& option) {
+  const auto seconds = duration_seconds(text, option);
+  if (!seconds) return {};
+  return std::chrono::seconds(std::max(1L, std::lround(*seconds)));
 }
 
 }  // namespace evolve::cli

@@ -1,6 +1,7 @@
 // What the options of every command share: which were given, how they become JSON and come back.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -31,6 +32,9 @@ nlohmann::ordered_json options_to_resume(const nlohmann::ordered_json& run,
 /// Seconds of "90", "90s", "15m", "12h", "1h30m", nothing of ""; throws `Error` that names the
 /// option.
 std::optional<double> duration_seconds(const std::string& text, const std::string& option);
+
+/// The same in whole seconds, 1 at least.
+std::optional<std::chrono::seconds> duration(const std::string& text, const std::string& option);
 
 /// An absent value is null.
 template <class T>

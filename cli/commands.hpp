@@ -1,12 +1,17 @@
 // The commands, one source file each. Each returns the exit code; errors are thrown as `Error`.
 #pragma once
 
+#include "cli/arguments.hpp"
 #include "cli/options.hpp"
 
 namespace evolve::cli {
 
 /// `evolve`: the main job.
 int evolve_command(const Options& options);
+/// `evolve train`: one training.
+int train_command(const TrainArguments& arguments);
+/// `evolve val`: weights on a data set.
+int val_command(const ValArguments& arguments);
 /// `evolve plot EVOLVE_CSV [-o FILE]`, or a results.csv
 int plot_command(const std::string& csv, const std::string& image);
 /// `evolve dataset shapes DIR`

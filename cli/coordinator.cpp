@@ -42,7 +42,7 @@ int Coordinator::run() {
   while (!evolution_.done() && workers_.signal() == 0) {
     if (!out_of_time()) start_trials();
     if (workers_.busy() == 0) break;  // out of time
-    screen_.show(standing());
+    screen_.show(standing_text(standing()));
     auto outcomes = workers_.wait_some(patience);
     if (!outcomes) break;  // interrupted: the journal is the state
     take(std::move(*outcomes));

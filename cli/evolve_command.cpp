@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "cli/commands.hpp"
 #include "cli/coordinator.hpp"
@@ -13,14 +12,6 @@
 
 namespace evolve::cli {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// A path as the user would type it: relative where that is shorter.
-std::string typed(const fs::path& path) {
-  const auto near = path.lexically_proximate(fs::current_path()).string();
-  return near.size() < path.string().size() ? near : path.string();
-}
 
 /// Sets larger bounds, where the command line gives them; `--trials` or `--generations` alone
 /// decides. Returns whether they changed.

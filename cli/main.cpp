@@ -11,6 +11,16 @@
 namespace evolve::cli {
 namespace {
 
+/// An option before a command is one of plain evolve, and would be lost.
+void refuse_lost_options(const CLI::App& app) {
+  if (app.get_subcommands().empty()) return;
+  const auto& command = app.get_subcommands().front()->get_name();
+  for (const auto& [key, option] : given_on(app)) {
+    throw bad_argument(option + " stands before the command " + command,
+                       "write evolve " + command + " " + option + " …");
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Evolves the hyperparameters of object detectors over a pool of devices.", "evolve"};
   app.set_version_flag("--version", "evolve " EVOLVE_VERSION);
@@ -19,8 +29,17 @@ int run(int argc, char** argv) {
   Options options;
   declare(app, options);
 
+  TrainArguments training;
+  auto* train = app.add_subcommand("train", "Train once, with one hyp file");
+  declare(*train, training);
+
+  ValArguments validation;
+  auto* val = app.add_subcommand("val", "Evaluate weights on a data set");
+  declare(*val, validation);
+
   std::string csv, image;
-  auto* plot = app.add_subcommand("plot", "Draw evolve.png from an evolve.csv, or results.png from a results.csv");
+  auto* plot = app.add_subcommand(
+      "plot", "Draw evolve.png from an evolve.csv, or results.png from a results.csv");
   plot->add_option("EVOLVE_CSV", csv, "The results of a run or of a training")->required();
   plot->add_option("-o,--output", image, "Picture to write: .png or .svg; default: beside the CSV");
 
@@ -35,6 +54,15 @@ int run(int argc, char** argv) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
     throw bad_argument(error.what(), "see evolve --help");
+  }
+  refuse_lost_options(app);
+  if (*train) {
+    complete(*train, training);
+    return train_command(training);
+  }
+  if (*val) {
+    complete(*val, validation);
+    return val_command(validation);
   }
   if (*plot) return plot_command(csv, image);
   if (*dataset) return dataset_command(name, directory);

@@ -116,17 +116,14 @@ nlohmann::ordered_json run_line(const Plan& plan) {
 
 worker::WorkerSettings worker_settings(const Plan& plan, const std::string& directory) {
   const auto& o = plan.options;
-  const auto seconds = [](double s) { return std::chrono::seconds(std::max(1L, std::lround(s))); };
   worker::WorkerSettings settings{.epochs = o.train.epochs, .directory = directory};
   settings.command = o.trainer_command.empty()
                          ? std::vector{built_in_worker()}
                          : worker::split_command(o.trainer_command, "--trainer-command");
   settings.options = trainer::to_json(o.train);
-  if (const auto limit = duration_seconds(o.trial_timeout, "--trial-timeout")) {
-    settings.trial_timeout = seconds(*limit);
-  }
-  if (const auto limit = duration_seconds(o.hang_timeout, "--hang-timeout")) {
-    settings.hang_timeout = seconds(*limit);
+  settings.trial_timeout = duration(o.trial_timeout, "--trial-timeout");
+  if (const auto limit = duration(o.hang_timeout, "--hang-timeout")) {
+    settings.hang_timeout = *limit;
   }
   auto fitness = std::make_shared<hyp::Fitness>(o.fitness);
   settings.fitness = [fitness](const hyp::Metrics& metrics) { return (*fitness)(metrics); };

@@ -53,6 +53,11 @@ std::string standing_text(const Standing& standing) {
   return text;
 }
 
+std::string typed(const std::filesystem::path& path) {
+  const auto near = path.lexically_proximate(std::filesystem::current_path()).string();
+  return near.size() < path.string().size() ? near : path.string();
+}
+
 Screen::Screen(std::FILE* out) : out_(out), live_(isatty(fileno(out)) == 1) {}
 
 Screen::~Screen() {
@@ -69,9 +74,9 @@ void Screen::detail(const std::string& text) {
   if (!live_) line(text);
 }
 
-void Screen::show(const Standing& standing) {
+void Screen::show(const std::string& text) {
   if (!live_) return;
-  fmt::print(out_, "\r\x1b[2K{}", cut(standing_text(standing), columns(out_) - 1));
+  fmt::print(out_, "\r\x1b[2K{}", cut(text, columns(out_) - 1));
   std::fflush(out_);
   drawn_ = true;
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ std::string duration_text(double seconds);
 /// "trial 17/48 · generation 1/4 · best 0.3312 (trial 12) · 812 trials/h · 2 min 10 s left"
 std::string standing_text(const Standing& standing);
 
+/// A path as the user would type it: relative where that is shorter.
+std::string typed(const std::filesystem::path& path);
+
 class Screen {
  public:
   /// Live when `out` is a terminal.
@@ -43,7 +47,7 @@ class Screen {
   /// A line that stays in a pipe, and on a terminal is told by the live line.
   void detail(const std::string& text);
   /// Redraws the live line; nothing in a pipe.
-  void show(const Standing& standing);
+  void show(const std::string& text);
   /// Removes the live line.
   void clear();
 

@@ -1,7 +1,7 @@
 #include "devices/slots.hpp"
 
 #include <algorithm>
-#include <boost/algorithm/string/join.hpp>
+#include <boost/algorithm/string.hpp>
 #include <stdexcept>
 
 #include "devices/spec.hpp"
@@ -90,6 +90,14 @@ std::vector<hyp::Slot> choose(const std::string& spec, const Machine& machine) {
     throw bad_argument("--devices " + shown + ": " + wrong.what(),
                        "choose among " + boost::join(device_names(machine), ", "));
   }
+}
+
+hyp::Slot choose_one(const std::string& spec, const Machine& machine) {
+  const bool automatic = boost::iequals(boost::trim_copy(spec), "auto");
+  auto slots = choose(automatic ? "cpu" : spec, machine);
+  if (slots.size() == 1) return std::move(slots.front());
+  throw bad_argument("--devices " + spec + ": one training has one device",
+                     "name one of them, such as " + slots.front().name);
 }
 
 }  // namespace evolve::devices

@@ -20,6 +20,10 @@ constexpr int most_automatic_slots = 16;
 /// specification is malformed, or names a device that does not exist.
 std::vector<hyp::Slot> choose(const std::string& spec, const Machine& machine);
 
+/// The one slot of a single training: as choose(), but `auto` is one device with all its cores.
+/// Throws `Error` also when the specification means several.
+hyp::Slot choose_one(const std::string& spec, const Machine& machine);
+
 /// What can be named: "cpu", "cpu:0", "cpu:1".
 std::vector<std::string> device_names(const Machine& machine);
 

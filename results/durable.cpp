@@ -1,6 +1,7 @@
 #include "results/durable.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,6 +26,20 @@ FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
   return *this;
 }
 
+FileDescriptor open_locked(const fs::path& file, int flags) {
+  FileDescriptor descriptor(::open(file.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | flags, 0666));
+  if (!descriptor.is_open()) {
+    throw bad_input({file.string()}, std::strerror(errno), "check the folder and its permissions");
+  }
+  if (::flock(descriptor.number(), LOCK_EX | LOCK_NB) == 0) return descriptor;
+  if (errno == EWOULDBLOCK) {
+    throw bad_input({file.string()}, "another evolve is at work on this run",
+                    "wait until it ends, or choose another folder");
+  }
+  throw bad_input({file.string()}, std::string("cannot lock (") + std::strerror(errno) + ")",
+                  "choose a folder on another disk");
+}
+
 int write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = ::write(descriptor, text.data(), text.size());
@@ -38,6 +53,9 @@ int write_all(int descriptor, std::string_view text) {
 Error write_failed(const fs::path& file, int error) {
   const std::string what = file.string() + ": cannot write (" + std::strerror(error) + ")";
   const RunDirectory run{file.has_parent_path() ? file.parent_path() : "."};
+  if (fs::exists(run.hyp()))
+    return run_failed(what,
+                      "mend the disk, then go on with evolve train --resume " + run.root.string());
   if (!fs::exists(run.journal())) return run_failed(what, "mend the disk, or write elsewhere");
   return run_failed(
       what, "all finished trials are safe: mend the disk, then go on with evolve --resume " +

@@ -24,6 +24,10 @@ class FileDescriptor {
   int number_;
 };
 
+/// Opens `file` to read and append (`flags`: O_CREAT, or 0), for this process alone as long as it
+/// is open. Throws `Error` when it is not there, or another process has it open.
+FileDescriptor open_locked(const std::filesystem::path& file, int flags);
+
 /// Writes all of `text`, however many calls that takes. Returns 0, or the errno that stopped it.
 int write_all(int descriptor, std::string_view text);
 

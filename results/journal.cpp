@@ -1,11 +1,9 @@
 #include "results/journal.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <limits>
 
 #include "hyp/text_file.hpp"
@@ -19,21 +17,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int version = 1;
-
-/// Opens `file` for this process alone.
-FileDescriptor open_locked(const fs::path& file, int flags) {
-  FileDescriptor descriptor(::open(file.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | flags, 0666));
-  if (!descriptor.is_open()) {
-    throw bad_input({file.string()}, std::strerror(errno), "check the folder and its permissions");
-  }
-  if (::flock(descriptor.number(), LOCK_EX | LOCK_NB) == 0) return descriptor;
-  if (errno == EWOULDBLOCK) {
-    throw bad_input({file.string()}, "another evolve is at work on this run",
-                    "wait until it ends, or choose another folder");
-  }
-  throw bad_input({file.string()}, std::string("cannot lock (") + std::strerror(errno) + ")",
-                  "choose a folder on another disk");
-}
 
 std::string read_all(const fs::path& file) {
   return hyp::read_text_file(file.string(), std::numeric_limits<std::size_t>::max());

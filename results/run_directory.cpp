@@ -22,6 +22,28 @@ void make_folders(const fs::path& folder) {
   }
 }
 
+const char* const name_a_run = "name the folder of a run: --resume runs/evolve/exp";
+const char* const name_a_training = "name the folder of a training: --resume runs/train/exp";
+
+/// The run in `project` whose `mark` was written last.
+std::optional<RunDirectory> newest(const fs::path& project,
+                                   fs::path (RunDirectory::*mark)() const) {
+  std::optional<RunDirectory> newest;
+  fs::file_time_type newest_time;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(project, ignored)) {
+    const RunDirectory run{entry.path()};
+    std::error_code absent;
+    const auto time = fs::last_write_time((run.*mark)(), absent);
+    if (absent) continue;
+    if (!newest || time > newest_time || (time == newest_time && run.root > newest->root)) {
+      newest = run;
+      newest_time = time;
+    }
+  }
+  return newest;
+}
+
 }  // namespace
 
 RunDirectory create_run(const fs::path& project, const std::string& name, bool exist_ok) {
@@ -52,28 +74,31 @@ RunDirectory open_run(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::exists(run.journal(), ignored)) {
     throw bad_input({folder.string()}, "there is no run in this folder (no journal.jsonl)",
-                    "name the folder of a run: --resume runs/evolve/exp");
+                    name_a_run);
   }
   return run;
 }
 
 RunDirectory newest_run(const fs::path& project) {
-  std::optional<RunDirectory> newest;
-  fs::file_time_type newest_time;
+  if (const auto run = newest(project, &RunDirectory::journal)) return *run;
+  throw bad_input({project.string()}, "there is no run in this folder to go on with", name_a_run);
+}
+
+RunDirectory open_training(const fs::path& named) {
+  RunDirectory run{named};
+  if (named.extension() == ".pt") run.root = fs::absolute(named).parent_path().parent_path();
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(project, ignored)) {
-    const RunDirectory run{entry.path()};
-    std::error_code absent;
-    const auto time = fs::last_write_time(run.journal(), absent);
-    if (absent) continue;
-    if (!newest || time > newest_time || (time == newest_time && run.root > newest->root)) {
-      newest = run;
-      newest_time = time;
-    }
+  if (!fs::exists(run.hyp(), ignored)) {
+    throw bad_input({named.string()}, "there is no training in this folder (no hyp.yaml)",
+                    name_a_training);
   }
-  if (newest) return *newest;
-  throw bad_input({project.string()}, "there is no run in this folder to go on with",
-                  "name the folder of a run: --resume runs/evolve/exp");
+  return run;
+}
+
+RunDirectory newest_training(const fs::path& project) {
+  if (const auto run = newest(project, &RunDirectory::log)) return *run;
+  throw bad_input({project.string()}, "there is no training in this folder to go on with",
+                  name_a_training);
 }
 
 }  // namespace evolve::results

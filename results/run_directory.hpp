@@ -10,12 +10,22 @@ namespace evolve::results {
 struct RunDirectory {
   std::filesystem::path root;
 
+  std::filesystem::path options() const { return root / "opt.yaml"; }
+
+  // An evolution's.
   std::filesystem::path journal() const { return root / "journal.jsonl"; }
   std::filesystem::path evolve_csv() const { return root / "evolve.csv"; }
   std::filesystem::path hyp_evolved() const { return root / "hyp_evolved.yaml"; }
   std::filesystem::path population() const { return root / "evolve_population.yaml"; }
   std::filesystem::path plot() const { return root / "evolve.png"; }
-  std::filesystem::path options() const { return root / "opt.yaml"; }
+
+  // A training's.
+  std::filesystem::path hyp() const { return root / "hyp.yaml"; }
+  std::filesystem::path results_csv() const { return root / "results.csv"; }
+  std::filesystem::path results_plot() const { return root / "results.png"; }
+  std::filesystem::path log() const { return root / "log"; }
+  std::filesystem::path best_weights() const { return root / "weights/best.pt"; }
+  std::filesystem::path last_weights() const { return root / "weights/last.pt"; }
 };
 
 /// Makes `project`/`name`, or with the first free number from 2 on: exp, exp2, exp3, … as YOLOv5's
@@ -32,5 +42,9 @@ RunDirectory open_run(const std::filesystem::path& folder);
 
 /// The run in `project` whose journal was written last; throws `Error` when there is none.
 RunDirectory newest_run(const std::filesystem::path& project);
+
+/// The same of a training: named by its folder or its weights/last.pt, the newest by its log.
+RunDirectory open_training(const std::filesystem::path& folder_or_weights);
+RunDirectory newest_training(const std::filesystem::path& project);
 
 }  // namespace evolve::results

@@ -52,6 +52,18 @@ std::string scalar(const nlohmann::ordered_json& value) {
   return value.dump();  // JSON is YAML's flow style
 }
 
+nlohmann::ordered_json value_of(const hyp::Yaml& node, const std::string& path) {
+  if (node.kind == hyp::Yaml::Kind::null) return nullptr;
+  if (node.kind != hyp::Yaml::Kind::scalar)
+    throw bad_input({path, node.line}, "this is a list or a map", "write one value");
+  if (const auto truth = hyp::yaml_bool(node)) return *truth;
+  const auto number = hyp::yaml_number(node);
+  if (!number) return node.text;
+  // JSON tells whole numbers from others, up to 64 bits.
+  auto json = nlohmann::ordered_json::parse(node.text, nullptr, false);
+  return json.is_number() ? json : nlohmann::ordered_json(*number);
+}
+
 }  // namespace
 
 void write_hyp_evolved(const fs::path& file, const Best& best, int rows) {
@@ -121,12 +133,27 @@ std::vector<hyp::Hyperparameters> read_hyp_folder(const fs::path& folder) {
   return population;
 }
 
+void write_hyp(const fs::path& file, const hyp::Hyperparameters& hyp) {
+  write_atomically(file, hyp::hyp_lines(hyp));
+}
+
 void write_options(const fs::path& file, const nlohmann::ordered_json& options) {
   std::string text;
   for (const auto& [name, value] : options.items()) {
     text += hyp::yaml_text(name) + ": " + scalar(value) + "\n";
   }
   write_atomically(file, text);
+}
+
+nlohmann::ordered_json read_options(const fs::path& file) {
+  const std::string path = file.string();
+  const auto root = hyp::parse_yaml(hyp::read_text_file(path), path);
+  if (root.kind != hyp::Yaml::Kind::map)
+    throw bad_input({path, root.line}, "these are no options", "write lines of name: value");
+  nlohmann::ordered_json options;
+  for (std::size_t i = 0; i < root.keys.size(); ++i)
+    options[root.keys[i]] = value_of(root.items[i], path);
+  return options;
 }
 
 }  // namespace evolve::results

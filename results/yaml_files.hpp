@@ -37,8 +37,15 @@ std::vector<hyp::Hyperparameters> read_population(const std::filesystem::path& f
 /// no hyp file.
 std::vector<hyp::Hyperparameters> read_hyp_folder(const std::filesystem::path& folder);
 
+/// hyp.yaml: `name: value`, every number a YAML 1.1 float. Atomic; throws as above.
+void write_hyp(const std::filesystem::path& file, const hyp::Hyperparameters& hyp);
+
 /// opt.yaml: `name: value` per member of a JSON object; a list or an object stays on its line.
 /// Atomic; throws as above.
 void write_options(const std::filesystem::path& file, const nlohmann::ordered_json& options);
+
+/// The same object back, as far as its values are no lists and no objects. Throws `Error` with file
+/// and line for those, and for broken YAML.
+nlohmann::ordered_json read_options(const std::filesystem::path& file);
 
 }  // namespace evolve::results

@@ -49,7 +49,7 @@ TEST(Screen, WritesPlainLinesIntoAFile) {
   {
     Screen screen(file);
     screen.line("one");
-    screen.show({.planned = 3});
+    screen.show("live");
     screen.detail("two");
     screen.clear();
   }

@@ -75,6 +75,20 @@ TEST(Slots, AreOnePerCoreWhenAutomatic) {
   EXPECT_EQ(slots[15].cores.front(), 90);
 }
 
+TEST(Slots, OfASingleTrainingAreOne) {
+  EXPECT_EQ(choose_one("auto", five).name, "cpu");
+  EXPECT_THAT(choose_one(" Auto", five).cores, ElementsAre(0, 1, 4, 5, 8));
+  EXPECT_EQ(choose_one("cpu:3", five).name, "cpu:3");
+  try {
+    choose_one("cpu:0,cpu:1", five);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "--devices cpu:0,cpu:1: one training has one device; name one of them, such as "
+                 "cpu:0");
+  }
+}
+
 TEST(Slots, AreRefusedForADeviceThatDoesNotExist) {
   EXPECT_EQ(complaint("cpu:0,cpu:2"),
             "--devices cpu:0,cpu:2: there is no cpu:2 here; choose among cpu, cpu:0, cpu:1");

@@ -23,6 +23,17 @@ TEST(RunDirectory, KnowsEveryFileName) {
   EXPECT_EQ(run.options(), "runs/evolve/exp/opt.yaml");
 }
 
+TEST(RunDirectory, KnowsTheFilesOfATraining) {
+  const RunDirectory run{"runs/train/exp"};
+  EXPECT_EQ(run.options(), "runs/train/exp/opt.yaml");
+  EXPECT_EQ(run.hyp(), "runs/train/exp/hyp.yaml");
+  EXPECT_EQ(run.log(), "runs/train/exp/log");
+  EXPECT_EQ(run.results_csv(), "runs/train/exp/results.csv");
+  EXPECT_EQ(run.results_plot(), "runs/train/exp/results.png");
+  EXPECT_EQ(run.best_weights(), "runs/train/exp/weights/best.pt");
+  EXPECT_EQ(run.last_weights(), "runs/train/exp/weights/last.pt");
+}
+
 TEST(RunDirectory, CountsUpAsYolov5Does) {
   const Folder folder;
   const auto project = folder / "runs/evolve";
@@ -82,6 +93,32 @@ TEST(RunDirectory, ToGoOnWithMustBeThere) {
             "2: /no/such: there is no run in this folder to go on with" + remedy);
   EXPECT_EQ(refusal([&] { open_run("/no/such"); }),
             "2: /no/such: there is no run in this folder (no journal.jsonl)" + remedy);
+}
+
+TEST(RunDirectory, OfATrainingIsNamedByItsFolderOrItsWeights) {
+  const Folder folder;
+  fs::create_directories(folder / "exp/weights");
+  fill(folder / "exp/hyp.yaml", "lr0: 0.01\n");
+  EXPECT_EQ(open_training(folder / "exp").root, folder / "exp");
+  EXPECT_EQ(open_training(folder / "exp/weights/last.pt").root, folder / "exp");
+  const std::string remedy = "; name the folder of a training: --resume runs/train/exp";
+  EXPECT_EQ(refusal([&] { open_training(folder / "exp2"); }),
+            "2: " + (folder / "exp2").string() +
+                ": there is no training in this folder (no hyp.yaml)" + remedy);
+  EXPECT_EQ(refusal([&] { newest_training("/no/such"); }),
+            "2: /no/such: there is no training in this folder to go on with" + remedy);
+}
+
+TEST(RunDirectory, OfATrainingToGoOnWithIsTheOneWhoseLogWasWrittenLast) {
+  const Folder folder;
+  const auto now = fs::file_time_type::clock::now();
+  int age = 0;
+  for (const char* name : {"exp2", "exp", "exp3"}) {
+    fs::create_directory(folder / name);
+    fill(folder / name / "log", "");
+    fs::last_write_time(folder / name / "log", now - std::chrono::hours(age++));
+  }
+  EXPECT_EQ(newest_training(folder.path()).root, folder / "exp2");
 }
 
 }  // namespace

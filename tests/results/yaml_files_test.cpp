@@ -144,5 +144,41 @@ TEST(Options, AreFlatYaml) {
       "fitness: \"0.1*mAP50 + 0.9*mAP50_95\"\nslots: [\"cpu:0\",\"cpu:1\"]\n");
 }
 
+TEST(Options, AreReadBackAsTheyWere) {
+  const Folder folder;
+  const auto file = folder / "opt.yaml";
+  const nlohmann::ordered_json options = {{"seed", 18446744073709551615U},
+                                          {"epochs", 3},
+                                          {"lr", 1e-5},
+                                          {"whole", 1.0},
+                                          {"lag", nullptr},
+                                          {"cos_lr", true},
+                                          {"data", "/a b/c.yaml"},
+                                          {"name", "007"},
+                                          {"answer", "yes"},
+                                          {"hyp", ""}};
+  write_options(file, options);
+  EXPECT_EQ(read_options(file).dump(), options.dump());
+}
+
+TEST(Options, AreRefusedWithFileAndLine) {
+  const Folder folder;
+  const auto file = folder / "opt.yaml";
+  const auto complaint = [&](const std::string& text) {
+    fill(file, text);
+    return refusal([&] { read_options(file); }).substr(3 + file.string().size());
+  };
+  EXPECT_EQ(complaint("a: 1\nb: [1]\n"), ":2: this is a list or a map; write one value");
+  EXPECT_EQ(complaint("- 1\n"), ":1: these are no options; write lines of name: value");
+}
+
+TEST(HypFile, OfATrainingIsReadBackExactly) {
+  const Folder folder;
+  const hyp::Hyperparameters hyp = {{"lr0", 1e-5}, {"anchors", 3.0}, {"optimizer", "Adam"}};
+  write_hyp(folder / "hyp.yaml", hyp);
+  EXPECT_EQ(content(folder / "hyp.yaml"), "lr0: 1.0e-05\nanchors: 3.0\noptimizer: Adam\n");
+  EXPECT_EQ(hyp::read_hyp_file((folder / "hyp.yaml").string()).hyp, hyp);
+}
+
 }  // namespace
 }  // namespace evolve::results

@@ -1,0 +1,189 @@
+// One training: prepare it, or find where it stopped; run it; say what came out.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "cli/commands.hpp"
+#include "cli/inputs.hpp"
+#include "cli/job.hpp"
+#include "cli/training_options.hpp"
+#include "cli/training_record.hpp"
+#include "cli/training_screen.hpp"
+#include "devices/devices.hpp"
+#include "hyp/hyp.hpp"
+#include "results/results.hpp"
+#include "trainer/worker/run_job.hpp"
+
+namespace evolve::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A training whose inputs have been looked over.
+struct Prepared {
+  TrainArguments arguments;
+  hyp::Hyperparameters hyp;
+  hyp::Slot slot;
+  /// Of the training and of the validation pictures.
+  Inspection data;
+  std::string worker;
+};
+
+/// The folder of a training, which belongs to this process as long as the log is open.
+struct OwnFolder {
+  results::RunDirectory directory;
+  results::FileDescriptor log;
+};
+
+OwnFolder own(results::RunDirectory directory) {
+  auto log = results::open_locked(directory.log(), O_CREAT);
+  return {std::move(directory), std::move(log)};
+}
+
+/// YOLOv5's hyp.scratch-low, replaced by what the file has. Without `anchors` the model keeps its
+/// own.
+hyp::Hyperparameters hyp_of(const std::string& file) {
+  hyp::Hyperparameters hyp;
+  for (const auto& [name, value] : hyp::start_of(hyp::default_space())) {
+    if (name != "anchors") hyp.set(name, value);
+  }
+  if (file.empty()) return hyp;
+  const auto given = hyp::read_hyp_file(file);
+  for (const auto& [name, value] : given.hyp) {
+    if (!trainer::is_known(name)) {
+      throw bad_input(given.where(name), "'" + name + "' means nothing to the built-in trainer",
+                      "remove it");
+    }
+    hyp.set(name, value);
+  }
+  return hyp;
+}
+
+Prepared prepare(const TrainArguments& arguments, const std::string& hyp_file) {
+  return {.arguments = arguments,
+          .hyp = hyp_of(hyp_file),
+          .slot = devices::choose_one(arguments.devices, devices::this_machine()),
+          .data = inspect(arguments.train.data, {data::Split::train, data::Split::val},
+                          arguments.train.single_cls),
+          .worker = built_in_worker()};
+}
+
+/// An empty folder, or with --exist-ok that of an earlier training, which is then forgotten.
+OwnFolder new_folder(const Destination& destination) {
+  auto folder = own(create(destination));
+  const auto& run = folder.directory;
+  if (fs::exists(run.options())) {
+    if (!destination.exist_ok || fs::exists(run.journal())) {
+      throw bad_input({run.root.string()}, "this folder holds a run already",
+                      "go on with it (--resume), or choose another folder");
+    }
+    for (const auto& file :
+         {run.results_csv(), run.results_plot(), run.best_weights(), run.last_weights()})
+      fs::remove(file);
+    if (::ftruncate(folder.log.number(), 0) != 0) throw results::write_failed(run.log(), errno);
+  }
+  return folder;
+}
+
+void say_what(const Prepared& training, Screen& screen) {
+  screen.line(description(training.arguments.train) + ", on " + training.slot.name);
+  for (const auto& note : training.data.notes) screen.line(note);
+}
+
+void say_result(const worker::RunReport& end, const Prepared& training,
+                const results::RunDirectory& run, Screen& screen) {
+  const int best = end.best_epoch - 1;
+  if (end.stopped_early) {
+    screen.line(fmt::format(
+        "Stopped early: no improvement in the last {} epochs, the best results are those of epoch "
+        "{}. (--patience waits longer, 0 for ever.)",
+        training.arguments.train.patience, best));
+  }
+  screen.line(fmt::format("weights/best.pt, of epoch {}:", best));
+  for (const auto& line : class_table(end.validation)) screen.line(line);
+  screen.line("results in " + typed(run.root));
+  screen.line("  the best weights  " + typed(run.best_weights()));
+  screen.line("  every epoch       " + typed(run.results_csv()));
+  screen.line("  the picture       " + typed(run.results_plot()));
+}
+
+/// Trains to the end, a failure or a signal; returns the exit code.
+int run(const Prepared& training, const OwnFolder& folder, bool resume, Screen& screen) {
+  const auto& options = training.arguments.train;
+  const auto& directory = folder.directory;
+  TrainingRecord record(directory, folder.log, options.epochs, training.data.splits[1], screen);
+  const worker::TrainRun job{.hyp = training.hyp,
+                             .seed = training.arguments.seed,
+                             .dir = fs::absolute(directory.root).lexically_normal().string(),
+                             .resume = resume,
+                             .options = trainer::to_json(options)};
+  const auto began = std::chrono::steady_clock::now();
+  const auto end = worker::run_job(
+      job_settings(training.worker, training.arguments.hang_timeout), training.slot, job,
+      {.report = [&](const worker::JobReport& report) { record.hear(report); },
+       .log = [&](std::string_view bytes) { record.log(bytes); }});
+  record.close();
+  if (end.failure) throw job_failed(*end.failure, "see " + typed(directory.log()));
+  if (end.signal != 0) {
+    screen.line(
+        fmt::format("Interrupted after {} of {} epochs. Go on with: evolve train --resume {}",
+                    record.epochs(), options.epochs, typed(directory.root)));
+    return 128 + end.signal;
+  }
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
+  const int here = record.epochs_here();
+  screen.line("");
+  if (here > 0) {
+    screen.line(
+        fmt::format("{} epoch{} in {}", here, here == 1 ? "" : "s", duration_text(taken.count())));
+  } else {
+    screen.line(
+        fmt::format("{} is finished, after {} epochs", typed(directory.root), record.epochs()));
+  }
+  if (record.end()) say_result(*record.end(), training, directory, screen);
+  return 0;
+}
+
+TrainArguments arguments_to_resume(const TrainArguments& now, const fs::path& file) try {
+  return resumed(now, results::read_options(file));
+} catch (const nlohmann::json::exception& error) {
+  throw bad_input({file.string()}, std::string("not the options of a training: ") + error.what(),
+                  "restore it, or start a new training");
+}
+
+int run_new(const TrainArguments& arguments, Screen& screen) {
+  check_weights(arguments.train.weights);
+  const auto training = prepare(arguments, arguments.hyp);
+  const auto folder = new_folder(arguments.destination);
+  say_what(training, screen);
+  results::write_options(folder.directory.options(), to_json(arguments));
+  results::write_hyp(folder.directory.hyp(), training.hyp);
+  screen.line("results in " + typed(folder.directory.root));
+  return run(training, folder, /*resume=*/false, screen);
+}
+
+int run_resumed(const TrainArguments& now, Screen& screen) {
+  const auto folder = own(now.resume->empty() ? results::newest_training(now.destination.project)
+                                              : results::open_training(*now.resume));
+  const auto& directory = folder.directory;
+  const auto arguments = arguments_to_resume(now, directory.options());
+  const bool began = fs::exists(directory.last_weights());
+  if (!began) check_weights(arguments.train.weights);
+  const auto training = prepare(arguments, directory.hyp().string());
+  say_what(training, screen);
+  screen.line(typed(directory.root) + (began ? ": going on from weights/last.pt"
+                                             : ": no epoch had ended, so it starts afresh"));
+  return run(training, folder, began, screen);
+}
+
+}  // namespace
+
+int train_command(const TrainArguments& arguments) {
+  Screen screen(stdout);
+  return arguments.resume ? run_resumed(arguments, screen) : run_new(arguments, screen);
+}
+
+}  // namespace evolve::cli

@@ -1,0 +1,99 @@
+#include "cli/training_record.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/training_screen.hpp"
+#include "hyp/error.hpp"
+#include "results/training_plot.hpp"
+#include "trainer/worker/text.hpp"
+
+namespace evolve::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+results::EpochRow row_of(const worker::EpochReport& report) {
+  const auto& losses = report.training.losses;
+  return {.epoch = report.training.epoch - 1,
+          .losses = {losses.box, losses.obj, losses.cls},
+          .metrics = report.metrics,
+          .learning_rates = report.learning_rates};
+}
+
+}  // namespace
+
+TrainingRecord::TrainingRecord(results::RunDirectory directory, const results::FileDescriptor& log,
+                               int epochs, data::Census validation, Screen& screen)
+    : directory_(std::move(directory)),
+      log_(log),
+      total_epochs_(epochs),
+      validation_(std::move(validation)),
+      screen_(screen) {}
+
+void TrainingRecord::hear(const worker::JobReport& report) {
+  std::visit([this](const auto& message) { on(message); }, report);
+}
+
+void TrainingRecord::begin_epoch(int epoch) {
+  if (shown_epoch_ == epoch) return;
+  if (shown_epoch_ == 0) epoch_began_ = Clock::now();
+  shown_epoch_ = epoch;
+  screen_.line("");
+  screen_.line(epoch_header());
+}
+
+void TrainingRecord::on(const worker::BatchReport& batch) {
+  begin_epoch(batch.epoch);
+  const std::chrono::duration<double> elapsed = Clock::now() - epoch_began_;
+  const double left = elapsed.count() * (batch.batches - batch.batch) / std::max(batch.batch, 1);
+  screen_.show(epoch_text(batch, total_epochs_) + progress_text(batch.batch, batch.batches, left));
+}
+
+void TrainingRecord::on(const worker::EpochReport& epoch) {
+  const auto row = row_of(epoch);
+  rows_.push_back(row);
+  if (epoch.past) return;
+  begin_epoch(epoch.training.epoch);
+  epoch_began_ = Clock::now();
+  ++epochs_here_;
+  write(row);
+  screen_.line(fmt::format("{}  {}/{} {}", epoch_text(epoch.training, total_epochs_),
+                           epoch.training.batch, epoch.training.batches,
+                           clock_text(epoch.seconds)));
+  screen_.line(class_header());
+  screen_.line(class_text(epoch.metrics, validation_.pictures, validation_.labels));
+}
+
+void TrainingRecord::write(const results::EpochRow& row) {
+  if (written_) {
+    results::append_epoch(directory_.results_csv(), row);
+  } else {
+    results::write_epochs(directory_.results_csv(), rows_);
+  }
+  written_ = true;
+}
+
+void TrainingRecord::log(std::string_view bytes) {
+  if (const int error = results::write_all(log_.number(), bytes))
+    throw results::write_failed(directory_.log(), error);
+  if (shown_epoch_ > 0) return;
+  unfinished_line_ += bytes;
+  for (auto end = unfinished_line_.find('\n'); end != std::string::npos;
+       end = unfinished_line_.find('\n')) {
+    screen_.line(worker::printable(unfinished_line_.substr(0, end)));
+    unfinished_line_.erase(0, end + 1);
+  }
+}
+
+void TrainingRecord::close() {
+  screen_.clear();
+  if (rows_.empty()) return;
+  if (!written_) results::write_epochs(directory_.results_csv(), rows_);
+  try {
+    results::plot_training(rows_, directory_.results_plot());
+  } catch (const Error& error) {  // costs a picture, not a training
+    screen_.line(std::string("no picture: ") + error.what());
+  }
+}
+
+}  // namespace evolve::cli

@@ -1,0 +1,66 @@
+// What a training's reports become: rows of results.csv, lines on the screen and in the log.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "cli/screen.hpp"
+#include "results/durable.hpp"
+#include "results/run_directory.hpp"
+#include "results/training_csv.hpp"
+#include "trainer/data/check.hpp"
+#include "trainer/worker/jobs.hpp"
+
+namespace evolve::cli {
+
+class TrainingRecord {
+ public:
+  /// `log` is the open log file, `epochs` how many there will be, `validation` what the validation
+  /// pictures hold.
+  TrainingRecord(results::RunDirectory directory, const results::FileDescriptor& log, int epochs,
+                 data::Census validation, Screen& screen);
+
+  /// Throws `Error` when a file cannot be written.
+  void hear(const worker::JobReport& report);
+  /// What the trainer wrote to standard error: into the log, and until the first batch on the
+  /// screen too.
+  void log(std::string_view bytes);
+
+  /// To be called when nothing more will come: brings results.csv up to date and draws results.png.
+  void close();
+
+  /// Epochs done, those before a resume included, and how many of them here.
+  int epochs() const { return static_cast<int>(rows_.size()); }
+  int epochs_here() const { return epochs_here_; }
+  /// How the training ended, once it has.
+  const std::optional<worker::RunReport>& end() const { return end_; }
+
+ private:
+  void on(const worker::BatchReport& batch);
+  void on(const worker::EpochReport& epoch);
+  void on(const worker::RunReport& run) { end_ = run; }
+  template <class Other>
+  void on(const Other&) {}
+  /// Says once per epoch what its line will show.
+  void begin_epoch(int epoch);
+  void write(const results::EpochRow& row);
+
+  results::RunDirectory directory_;
+  const results::FileDescriptor& log_;
+  int total_epochs_;
+  data::Census validation_;
+  Screen& screen_;
+  std::vector<results::EpochRow> rows_;
+  /// The rows in results.csv are those of `rows_`, and not what an earlier process left.
+  bool written_ = false;
+  int epochs_here_ = 0;
+  /// The epoch whose header is on the screen.
+  int shown_epoch_ = 0;
+  std::chrono::steady_clock::time_point epoch_began_;
+  std::string unfinished_line_;
+  std::optional<worker::RunReport> end_;
+};
+
+}  // namespace evolve::cli

@@ -1,0 +1,84 @@
+#include "cli/training_screen.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace evolve::cli {
+namespace {
+
+std::string class_line(const std::string& name, int pictures, int labels, double precision,
+                       double recall, double map50, double map50_95) {
+  return fmt::format("{:>22}{:>10}{:>10}{:>10.3g}{:>10.3g}{:>10.3g}{:>10.3g}", name, pictures,
+                     labels, precision, recall, map50, map50_95);
+}
+
+nlohmann::ordered_json scores(double precision, double recall, double map50, double map50_95) {
+  return {
+      {"precision", precision}, {"recall", recall}, {"mAP_0.5", map50}, {"mAP_0.5:0.95", map50_95}};
+}
+
+}  // namespace
+
+std::string clock_text(double seconds) {
+  const auto s = std::lround(std::max(0.0, seconds));
+  if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s % 3600 / 60, s % 60);
+  return fmt::format("{:02}:{:02}", s / 60, s % 60);
+}
+
+std::string epoch_header() {
+  return fmt::format("{:>11}{:>10}{:>10}{:>10}{:>10}{:>11}{:>10}", "Epoch", "GPU_mem", "box_loss",
+                     "obj_loss", "cls_loss", "Instances", "Size");
+}
+
+std::string epoch_text(const worker::BatchReport& batch, int epochs) {
+  const auto& losses = batch.losses;
+  return fmt::format("{:>11}{:>10}{:>10.4g}{:>10.4g}{:>10.4g}{:>11}{:>10}",
+                     fmt::format("{}/{}", batch.epoch - 1, epochs - 1),
+                     fmt::format("{:.3g}G", static_cast<double>(batch.memory_bytes) / 1e9),
+                     losses.box, losses.obj, losses.cls, batch.labels, batch.imgsz);
+}
+
+std::string progress_text(int done, int of, double seconds_left) {
+  constexpr int width = 10;
+  const int filled = of > 0 ? std::clamp(width * done / of, 0, width) : width;
+  std::string bar;
+  for (int i = 0; i < width; ++i) bar += i < filled ? "█" : " ";
+  return fmt::format("  {}/{} [{}] {}", done, of, bar, clock_text(seconds_left));
+}
+
+std::string class_header() {
+  return fmt::format("{:>22}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}", "Class", "Images", "Labels", "P",
+                     "R", "mAP50", "mAP50-95");
+}
+
+std::string class_text(const hyp::Metrics& m, int pictures, int labels) {
+  return class_line("all", pictures, labels, m.precision, m.recall, m.map50, m.map50_95);
+}
+
+std::vector<std::string> class_table(const worker::ValidationReport& validation) {
+  std::vector<std::string> lines = {
+      class_header(), class_text(validation.metrics, validation.pictures, validation.labels)};
+  for (const auto& one : validation.classes)
+    lines.push_back(class_line(one.name, validation.pictures, one.labels, one.precision, one.recall,
+                               one.map50, one.map50_95));
+  return lines;
+}
+
+nlohmann::ordered_json to_json(const worker::ValidationReport& validation) {
+  const auto& m = validation.metrics;
+  auto json = scores(m.precision, m.recall, m.map50, m.map50_95);
+  json["pictures"] = validation.pictures;
+  json["labels"] = validation.labels;
+  auto classes = nlohmann::ordered_json::object();
+  for (const auto& one : validation.classes) {
+    auto& entry = classes[one.name];
+    entry = scores(one.precision, one.recall, one.map50, one.map50_95);
+    entry["labels"] = one.labels;
+  }
+  json["classes"] = std::move(classes);
+  return json;
+}
+
+}  // namespace evolve::cli

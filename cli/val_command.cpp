@@ -1,0 +1,85 @@
+// One validation: weights on a split of a data set.
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "cli/commands.hpp"
+#include "cli/inputs.hpp"
+#include "cli/job.hpp"
+#include "cli/screen.hpp"
+#include "cli/training_screen.hpp"
+#include "devices/devices.hpp"
+#include "results/durable.hpp"
+
+namespace evolve::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+data::Split split_of(const std::string& task) {
+  for (const auto split : {data::Split::train, data::Split::test})
+    if (data::name_of(split) == task) return split;
+  return data::Split::val;
+}
+
+void check_json(const std::string& file) {
+  if (file.empty()) return;
+  const auto folder = fs::absolute(file).parent_path();
+  if (fs::is_directory(folder)) return;
+  throw bad_input({file}, "there is no folder " + folder.string(), "make it, or name another file");
+}
+
+/// On the screen, and in the file that was asked for.
+void report(const worker::ValidationReport& validation, const ValArguments& arguments,
+            const fs::path& folder, Screen& screen) {
+  for (const auto& line : class_table(validation)) screen.line(line);
+  screen.line(
+      fmt::format("Speed: {:.1f} ms inference, {:.1f} ms NMS per picture at {} px, {} at a "
+                  "time",
+                  validation.inference_ms, validation.nms_ms, arguments.options.imgsz,
+                  arguments.options.batch_size));
+  if (!arguments.json.empty())
+    results::write_atomically(arguments.json, to_json(validation).dump(2) + "\n");
+  screen.line("results in " + typed(folder));
+}
+
+}  // namespace
+
+int val_command(const ValArguments& arguments) {
+  Screen screen(stdout);
+  const auto& options = arguments.options;
+  check_weights(options.weights);
+  check_json(arguments.json);
+  const auto slot = devices::choose_one(arguments.devices, devices::this_machine());
+  const auto data = inspect(options.data, {split_of(arguments.task)}, options.single_cls);
+  const auto worker = built_in_worker();
+  const auto folder = create(arguments.destination).root;
+
+  screen.line(fmt::format("{} on {} at {} px, on {}", options.weights, options.data, options.imgsz,
+                          slot.name));
+  for (const auto& note : data.notes) screen.line(note);
+  screen.show("validating …");
+  const worker::Validate job{.split = arguments.task,
+                             .dir = fs::absolute(folder).lexically_normal().string(),
+                             .rect = arguments.rect,
+                             .options = trainer::to_json(options)};
+  std::optional<worker::ValidationReport> validation;
+  const auto hear = [&](const worker::JobReport& message) {
+    if (const auto* found = std::get_if<worker::ValidationReport>(&message)) validation = *found;
+  };
+  // The trainer's last words are part of a failure; nobody waits for the rest of its log.
+  const auto end = worker::run_job(job_settings(worker, ""), slot, job,
+                                   {.report = hear, .log = [](std::string_view) {}});
+  screen.clear();
+  if (end.failure)
+    throw job_failed(*end.failure, "try again with another --device or --batch-size");
+  if (end.signal != 0) {
+    screen.line("Interrupted");
+    return 128 + end.signal;
+  }
+  if (validation) report(*validation, arguments, folder, screen);
+  return 0;
+}
+
+}  // namespace evolve::cli
