@@ -1,6 +1,6 @@
 // A worker that does what the tests want: its argument says how it starts, a trial's hyp or a job's
-// options ("mode") what it does with it. It speaks the protocol by hand, so that the tests do not
-// trust the code that they test.
+// options ("mode", else its second argument) what it does with it. It speaks the protocol by hand,
+// so that the tests do not trust the code that they test.
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -108,6 +108,9 @@ void misbehave(const std::string& mode, int trial, const std::string& dir) {
     say(R"({"type":"error","trial":)" + std::to_string(trial) +
         R"(,"kind":"oom","message":"CUDA out of memory"})"
         "\n");
+  if (mode == "bad data")
+    say(R"({"type":"error","trial":0,"kind":"data","message":"a.pt: this is no checkpoint; name one"})"
+        "\n");
   if (mode == "closes its output") ::close(STDOUT_FILENO);
   if (mode == "chatters")
     for (int epoch = 2;; ++epoch) {
@@ -138,12 +141,13 @@ const std::string validation =
     R"(,"pictures":2,"labels":3,"classes":[],"inference_ms":1,"nms_ms":2})";
 
 /// A training of two epochs, or a validation.
-void do_job(const json& message) {
+void do_job(const json& message, const std::string& usual_mode) {
   const std::string dir = message.at("dir");
-  const std::string mode = message.at("options").value("mode", "ok");
+  const std::string mode = message.at("options").value("mode", usual_mode);
   leave_traces(message, dir);
   std::fputs("a word from the log\n", stderr);
   if (message.at("type") == "validate") {
+    if (mode != "ok") misbehave(mode, 0, dir);
     say(validation + "\n");
     return;
   }
@@ -202,7 +206,7 @@ int main(int argc, char** argv) {
     const auto message = json::parse(line);
     const auto type = message.at("type");
     if (type == "train") train(message);
-    if (type == "train_run" || type == "validate") do_job(message);
+    if (type == "train_run" || type == "validate") do_job(message, argc > 2 ? argv[2] : "ok");
     if (type == "shutdown" && !stays) return 0;
   }
   if (stays) sleep_for_ever();

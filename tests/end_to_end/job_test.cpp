@@ -1,0 +1,246 @@
+// `evolve train` and `evolve val` with a stand-in for evolve-worker, which lies beside a copy of
+// evolve.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A folder with a copy of evolve and a worker that behaves like this.
+class Stage : public Folder {
+ public:
+  explicit Stage(const std::string& mode = "ok") {
+    fs::create_directories(*this / "bin");
+    fs::copy_file(EVOLVE_BINARY, *this / "bin/evolve");
+    write_file(*this / "bin/evolve-worker",
+               std::string("#!/bin/sh\nexec '") + FAKE_WORKER + "' ready '" + mode + "'\n");
+    fs::permissions(*this / "bin/evolve-worker", fs::perms::owner_all);
+  }
+
+  std::vector<std::string> command(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), (*this / "bin/evolve").string());
+    return arguments;
+  }
+  Ended evolve(std::vector<std::string> arguments) const {
+    return Process(command(std::move(arguments)), path()).wait();
+  }
+  /// What the worker was sent.
+  nlohmann::json message(const std::string& run) const {
+    return nlohmann::json::parse(read_file(*this / (run + "/message")));
+  }
+};
+
+/// The names of the files in a folder.
+std::vector<std::string> files_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void expect_refusal(const Stage& stage, const std::vector<std::string>& arguments,
+                    const std::string& line) {
+  const auto ended = stage.evolve(arguments);
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(ended.err, "evolve: " + line + "\n");
+  EXPECT_EQ(ended.out, "");
+  EXPECT_FALSE(fs::exists(stage / "runs"));
+}
+
+TEST(TrainCommand, LeavesAFolderWithEverything) {
+  const Stage stage;
+  const auto ended = stage.evolve({"train", "--epochs", "2"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto run = stage / "runs/train/exp";
+  // "message" and "pid" are the stand-in's own.
+  EXPECT_THAT(files_in(run), ElementsAre("hyp.yaml", "log", "message", "opt.yaml", "pid",
+                                         "results.csv", "results.png"));
+  EXPECT_EQ(lines_of(read_file(run / "results.csv")).size(), 3u);
+  EXPECT_EQ(read_file(run / "log"), "a word from the log\n");
+  EXPECT_THAT(read_file(run / "opt.yaml"), HasSubstr("epochs: 2\n"));
+  EXPECT_THAT(read_file(run / "hyp.yaml"), HasSubstr("lr0: 0.01\n"));
+  EXPECT_THAT(ended.out, HasSubstr("weights/best.pt, of epoch 1:\n"));
+  EXPECT_THAT(ended.out, HasSubstr("results in runs/train/exp\n"));
+  EXPECT_EQ(stage.evolve({"train", "--epochs", "2"}).code, 0);
+  EXPECT_TRUE(fs::exists(stage / "runs/train/exp2/results.csv"));
+}
+
+TEST(TrainCommand, TrainsWithYolov5sHypAndTheModelsAnchors) {
+  const Stage stage;
+  ASSERT_EQ(stage.evolve({"train", "--seed", "7", "--cos-restarts", "5,2"}).code, 0);
+  const auto message = stage.message("runs/train/exp");
+  EXPECT_EQ(message["hyp"].size(), 28u);
+  EXPECT_FALSE(message["hyp"].contains("anchors"));
+  EXPECT_EQ(message["seed"], 7);
+  EXPECT_EQ(message["resume"], false);
+  EXPECT_EQ(message["options"]["restart_factor"], 2);
+}
+
+TEST(TrainCommand, TakesWhatAnEvolutionFound) {
+  const Stage stage;
+  write_file(stage / "hyp_evolved.yaml",
+             "# YOLOv5 Hyperparameter Evolution Results\n# Best generation: 1\n\nlr0: 0.02\n"
+             "anchors: 4.0\noptimizer: AdamW\n");
+  ASSERT_EQ(stage.evolve({"train", "--hyp", "hyp_evolved.yaml"}).code, 0);
+  const auto hyp = stage.message("runs/train/exp")["hyp"];
+  EXPECT_EQ(hyp["lr0"], 0.02);
+  EXPECT_EQ(hyp["anchors"], 4);
+  EXPECT_EQ(hyp["optimizer"], "AdamW");
+  EXPECT_EQ(hyp["momentum"], 0.937) << "YOLOv5's where the file has none";
+}
+
+TEST(TrainCommand, EndsWith1WhenTheTrainerDies) {
+  const Stage stage("crash");
+  const auto ended = stage.evolve({"train"});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(ended.err,
+            "evolve: the trainer failed (crash): exit code 3: RuntimeError: boom; see "
+            "runs/train/exp/log\n");
+  EXPECT_EQ(read_file(stage / "runs/train/exp/log"),
+            "a word from the log\nloading\nRuntimeError: boom\n\n");
+  EXPECT_EQ(lines_of(read_file(stage / "runs/train/exp/results.csv")).size(), 2u);
+}
+
+TEST(TrainCommand, EndsWith2WhereTheTrainerFindsFaultWithTheInput) {
+  const auto ended = Stage("bad data").evolve({"train"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err, "evolve: a.pt: this is no checkpoint; name one\n");
+}
+
+TEST(TrainCommand, IsInterruptedWithItsStateSaved) {
+  for (const auto& [signal, code] : {std::pair(SIGINT, 130), std::pair(SIGTERM, 143)}) {
+    const Stage stage("stubborn");
+    Process evolve(stage.command({"train", "--epochs", "2"}), stage.path());
+    const auto run = stage / "runs/train/exp";
+    ASSERT_TRUE(eventually([&] { return fs::exists(run / "results.csv"); }));
+    evolve.signal(signal);
+    const auto ended = evolve.wait();
+    EXPECT_EQ(ended.code, code) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("Interrupted after 1 of 2 epochs. Go on with: evolve train "
+                                     "--resume runs/train/exp\n"));
+    EXPECT_FALSE(alive(std::stoi(read_file(run / "pid"))));
+  }
+}
+
+TEST(TrainCommand, HasAFolderForItself) {
+  const Stage stage("hang");
+  const Process first(stage.command({"train"}), stage.path());
+  ASSERT_TRUE(eventually([&] { return fs::exists(stage / "runs/train/exp/pid"); }));
+  const auto second = stage.evolve({"train", "--resume"});
+  EXPECT_EQ(second.code, 2);
+  EXPECT_EQ(second.err,
+            "evolve: runs/train/exp/log: another evolve is at work on this run; wait until it "
+            "ends, or choose another folder\n");
+}
+
+TEST(TrainCommand, GoesOnFromTheLastWeightsOfTheNewestRun) {
+  const Stage stage;
+  ASSERT_EQ(stage.evolve({"train", "--seed", "7"}).code, 0);
+  write_file(stage / "runs/train/exp/weights/last.pt", "");
+  ASSERT_EQ(stage.evolve({"train", "--resume", "--device", "cpu:0"}).code, 0);
+  EXPECT_EQ(stage.message("runs/train/exp")["resume"], true);
+  EXPECT_EQ(stage.message("runs/train/exp")["seed"], 7);
+  fs::remove(stage / "runs/train/exp/weights/last.pt");
+  const auto ended = stage.evolve({"train", "--resume", "runs/train/exp"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("no epoch had ended, so it starts afresh"));
+  EXPECT_EQ(stage.message("runs/train/exp")["resume"], false);
+  EXPECT_EQ(lines_of(read_file(stage / "runs/train/exp/results.csv")).size(), 3u);
+}
+
+TEST(TrainCommand, RefusesOtherOptionsOnResume) {
+  const Stage stage;
+  ASSERT_EQ(stage.evolve({"train", "--epochs", "2"}).code, 0);
+  const auto ended = stage.evolve({"train", "--resume", "--epochs", "3"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err,
+            "evolve: --epochs 3: the run to resume has 2; leave the option out, or start a new "
+            "run\n");
+  write_file(stage / "runs/train/exp/opt.yaml", "epochs: many\n");
+  EXPECT_EQ(stage.evolve({"train", "--resume"}).code, 2);
+}
+
+TEST(TrainCommand, ForgetsAnEarlierTrainingOnlyWhenItMay) {
+  const Stage stage;
+  ASSERT_EQ(stage.evolve({"train", "--output", "run"}).code, 0);
+  write_file(stage / "run/weights/last.pt", "");
+  const auto ended = stage.evolve({"train", "--output", "run"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err,
+            "evolve: run: this folder holds a run already; go on with it (--resume), or choose "
+            "another folder\n");
+  EXPECT_TRUE(fs::exists(stage / "run/weights/last.pt"));
+  ASSERT_EQ(stage.evolve({"train", "--output", "run", "--exist-ok"}).code, 0);
+  EXPECT_FALSE(fs::exists(stage / "run/weights/last.pt")) << "a resume would take it up";
+  EXPECT_EQ(read_file(stage / "run/log"), "a word from the log\n");
+}
+
+TEST(TrainCommand, RefusesWhatIsWrongBeforeItWritesAnything) {
+  const Stage stage;
+  write_file(stage / "hyp.yaml", "lr0: 0.01\nfoo: 3\n");
+  expect_refusal(
+      stage, {"train", "--hyp", "hyp.yaml"},
+      (stage / "hyp.yaml").string() + ":2: 'foo' means nothing to the built-in trainer; remove it");
+  expect_refusal(stage, {"train", "--weights", "no.pt"},
+                 "no.pt: there is no such file; name a .pt file with --weights");
+  expect_refusal(stage, {"train", "--data", "no.yaml"},
+                 "no.yaml: there is no such file; give a data YAML, or 'shapes' for the embedded "
+                 "data set");
+  expect_refusal(stage, {"train", "--devices", "cpu:0,cpu:1"},
+                 "--devices cpu:0,cpu:1: one training has one device; name one of them, such as "
+                 "cpu:0");
+  expect_refusal(stage, {"train", "--imgsz", "100"},
+                 "--imgsz 100: pictures have a multiple of 32 pixels, 64 at least; write 128");
+  expect_refusal(stage, {"train", "--evolve", "300"},
+                 "evolve train --evolve; plain evolve evolves: leave out train --evolve");
+  expect_refusal(stage, {"--epochs", "3", "train"},
+                 "--epochs stands before the command train; write evolve train --epochs …");
+  expect_refusal(stage, {"train", "--resume"},
+                 "runs/train: there is no training in this folder to go on with; name the folder "
+                 "of a training: --resume runs/train/exp");
+}
+
+TEST(ValCommand, PrintsTheTableAndWritesTheNumbers) {
+  const Stage stage;
+  const auto ended = stage.evolve({"val", "--task", "test", "--no-rect", "--json", "out.json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("                   all         2         3       0.5      0.25 "
+                                   "     0.75       0.5\n"));
+  EXPECT_THAT(ended.out, HasSubstr("Speed: 1.0 ms inference, 2.0 ms NMS per picture at 96 px"));
+  EXPECT_THAT(ended.out, HasSubstr("results in runs/val/exp\n"));
+  const auto json = nlohmann::json::parse(read_file(stage / "out.json"));
+  EXPECT_EQ(json["mAP_0.5:0.95"], 0.5);
+  const auto message = stage.message("runs/val/exp");
+  EXPECT_EQ(message["split"], "test");
+  EXPECT_EQ(message["rect"], false);
+  EXPECT_EQ(message["options"]["batch_size"], 32);
+}
+
+TEST(ValCommand, EndsWith2WhereTheTrainerFindsFaultWithTheWeights) {
+  const Stage stage("bad data");
+  const auto ended = stage.evolve({"val"});
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(ended.err, "evolve: a.pt: this is no checkpoint; name one\n");
+}
+
+TEST(ValCommand, RefusesWhatIsWrongBeforeItWritesAnything) {
+  const Stage stage;
+  expect_refusal(stage, {"val", "--data", "my.yaml"},
+                 "evolve val: there are no --weights; name a .pt file with --weights");
+  expect_refusal(stage, {"val", "--json", "no/out.json"},
+                 "no/out.json: there is no folder " + (stage / "no").string() +
+                     "; make it, or name another file");
+  expect_refusal(stage, {"val", "--weights", "no.pt"},
+                 "no.pt: there is no such file; name a .pt file with --weights");
+}
+
+}  // namespace
+}  // namespace evolve::test
