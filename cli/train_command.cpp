@@ -110,41 +110,50 @@ void say_result(const worker::RunReport& end, const Prepared& training,
   screen.line("  the picture       " + typed(run.results_plot()));
 }
 
-/// Trains to the end, a failure or a signal; returns the exit code.
-int run(const Prepared& training, const OwnFolder& folder, bool resume, Screen& screen) {
-  const auto& options = training.arguments.train;
-  const auto& directory = folder.directory;
-  TrainingRecord record(directory, folder.log, options.epochs, training.data.splits[1], screen);
-  const worker::TrainRun job{.hyp = training.hyp,
-                             .seed = training.arguments.seed,
-                             .dir = fs::absolute(directory.root).lexically_normal().string(),
-                             .resume = resume,
-                             .options = trainer::to_json(options)};
-  const auto began = std::chrono::steady_clock::now();
-  const auto end = worker::run_job(
-      job_settings(training.worker, training.arguments.hang_timeout), training.slot, job,
-      {.report = [&](const worker::JobReport& report) { record.hear(report); },
-       .log = [&](std::string_view bytes) { record.log(bytes); }});
-  record.close();
-  if (end.failure) throw job_failed(*end.failure, "see " + typed(directory.log()));
+/// The last words of a training that ended by itself or by a signal, and its exit code.
+int conclude(const TrainingRecord& record, const worker::JobEnd& end, const Prepared& training,
+             const results::RunDirectory& run, Screen& screen) {
   if (end.signal != 0) {
-    screen.line(
-        fmt::format("Interrupted after {} of {} epochs. Go on with: evolve train --resume {}",
-                    record.epochs(), options.epochs, typed(directory.root)));
+    const auto after = record.epochs() > 0 ? fmt::format(" after {} of {} epochs", record.epochs(),
+                                                         training.arguments.train.epochs)
+                                           : "";
+    screen.line("Interrupted" + after + ". Go on with: evolve train --resume " + typed(run.root));
     return 128 + end.signal;
   }
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - began;
-  const int here = record.epochs_here();
   screen.line("");
-  if (here > 0) {
-    screen.line(
-        fmt::format("{} epoch{} in {}", here, here == 1 ? "" : "s", duration_text(taken.count())));
-  } else {
-    screen.line(
-        fmt::format("{} is finished, after {} epochs", typed(directory.root), record.epochs()));
-  }
-  if (record.end()) say_result(*record.end(), training, directory, screen);
+  const int here = record.epochs_here();
+  screen.line(here == 0
+                  ? fmt::format("{} is finished, after {} epochs", typed(run.root), record.epochs())
+                  : fmt::format("{} epoch{} in {}", here, here == 1 ? "" : "s",
+                                duration_text(record.seconds_here())));
+  if (record.end()) say_result(*record.end(), training, run, screen);
   return 0;
+}
+
+std::string remedy_of(const hyp::Failed& failure, const results::RunDirectory& run) {
+  const auto look = "see " + typed(run.log());
+  return failure.kind == hyp::FailureKind::hang ? "allow more with --hang-timeout, or " + look
+                                                : look;
+}
+
+/// Trains to the end, a failure or a signal; returns the exit code.
+int run(const Prepared& training, const OwnFolder& folder, bool resume, Screen& screen) {
+  const auto& arguments = training.arguments;
+  const auto& directory = folder.directory;
+  TrainingRecord record(directory, folder.log, arguments.train.epochs, training.data.splits[1],
+                        screen);
+  const worker::TrainRun job{.hyp = training.hyp,
+                             .seed = arguments.seed,
+                             .dir = fs::absolute(directory.root).lexically_normal().string(),
+                             .resume = resume,
+                             .options = trainer::to_json(arguments.train)};
+  const auto end =
+      worker::run_job(job_settings(training.worker, arguments.hang_timeout), training.slot, job,
+                      {.report = [&](const worker::JobReport& report) { record.hear(report); },
+                       .log = [&](std::string_view bytes) { record.log(bytes); }});
+  record.close();
+  if (end.failure) throw job_failed(*end.failure, remedy_of(*end.failure, directory));
+  return conclude(record, end, training, directory, screen);
 }
 
 TrainArguments arguments_to_resume(const TrainArguments& now, const fs::path& file) try {

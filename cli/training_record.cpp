@@ -56,6 +56,7 @@ void TrainingRecord::on(const worker::EpochReport& epoch) {
   begin_epoch(epoch.training.epoch);
   epoch_began_ = Clock::now();
   ++epochs_here_;
+  seconds_here_ += epoch.seconds;
   write(row);
   screen_.line(fmt::format("{}  {}/{} {}", epoch_text(epoch.training, total_epochs_),
                            epoch.training.batch, epoch.training.batches,

@@ -31,9 +31,11 @@ class TrainingRecord {
   /// To be called when nothing more will come: brings results.csv up to date and draws results.png.
   void close();
 
-  /// Epochs done, those before a resume included, and how many of them here.
+  /// Epochs done, those before a resume included.
   int epochs() const { return static_cast<int>(rows_.size()); }
+  /// Those that this process has seen end, and their time.
   int epochs_here() const { return epochs_here_; }
+  double seconds_here() const { return seconds_here_; }
   /// How the training ended, once it has.
   const std::optional<worker::RunReport>& end() const { return end_; }
 
@@ -56,6 +58,7 @@ class TrainingRecord {
   /// The rows in results.csv are those of `rows_`, and not what an earlier process left.
   bool written_ = false;
   int epochs_here_ = 0;
+  double seconds_here_ = 0;
   /// The epoch whose header is on the screen.
   int shown_epoch_ = 0;
   std::chrono::steady_clock::time_point epoch_began_;

@@ -54,6 +54,7 @@ TEST_F(TrainingRecords, AreARowAndThreeLinesPerEpoch) {
   EXPECT_EQ(rows[1].metrics.map50, .5);
   EXPECT_EQ(rows[1].losses[0], .5);
   EXPECT_EQ(here.epochs_here(), 2);
+  EXPECT_EQ(here.seconds_here(), 8);
   EXPECT_EQ(
       shown(),
       "\n"
