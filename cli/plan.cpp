@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cli/inputs.hpp"
+#include "cli/screen.hpp"
 #include "cli/training_options.hpp"
 #include "devices/devices.hpp"
 #include "hyp/hyp.hpp"
@@ -55,10 +56,6 @@ void set_search(Plan& plan) {
                  .generations = o.generations,
                  .trials = o.trials,
                  .lag = o.lag};
-}
-
-std::string counted(std::size_t n, const std::string& noun) {
-  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -141,14 +138,14 @@ std::vector<std::string> description(const Plan& plan) {
   std::vector<std::string> lines;
   lines.push_back(fmt::format("{} ({} of {}) on {}: {}", counted(planned, "trial"),
                               counted(o.generations, "generation"), o.population,
-                              counted(slots.size(), "slot"), fmt::join(slots, ", ")));
+                              counted(std::ssize(slots), "slot"), fmt::join(slots, ", ")));
   if (o.trainer_command.empty()) {
     lines.push_back("each trains " + description(o.train));
   } else {
     lines.push_back("each runs " + o.trainer_command);
   }
   lines.push_back(fmt::format("{} of {} evolve: {}", genes.size(),
-                              counted(plan.space.genes.size(), "hyperparameter"),
+                              counted(std::ssize(plan.space.genes), "hyperparameter"),
                               fmt::join(genes, " ")));
   lines.push_back("fitness " + o.fitness);
   lines.insert(lines.end(), plan.notes.begin(), plan.notes.end());

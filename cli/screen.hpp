@@ -33,6 +33,9 @@ std::string duration_text(double seconds);
 /// "trial 17/48 · generation 1/4 · best 0.3312 (trial 12) · 812 trials/h · 2 min 10 s left"
 std::string standing_text(const Standing& standing);
 
+/// "1 epoch", "2 epochs".
+std::string counted(long n, const std::string& noun);
+
 /// A path as the user would type it: relative where that is shorter.
 std::string typed(const std::filesystem::path& path);
 

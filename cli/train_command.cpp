@@ -98,9 +98,9 @@ void say_result(const worker::RunReport& end, const Prepared& training,
   const int best = end.best_epoch - 1;
   if (end.stopped_early) {
     screen.line(fmt::format(
-        "Stopped early: no improvement in the last {} epochs, the best results are those of epoch "
-        "{}. (--patience waits longer, 0 for ever.)",
-        training.arguments.train.patience, best));
+        "Stopped early: no improvement in the last {}, the best results are those of epoch {}. "
+        "(--patience waits longer, 0 for ever.)",
+        counted(training.arguments.train.patience, "epoch"), best));
   }
   screen.line(fmt::format("weights/best.pt, of epoch {}:", best));
   for (const auto& line : class_table(end.validation)) screen.line(line);
@@ -114,18 +114,18 @@ void say_result(const worker::RunReport& end, const Prepared& training,
 int conclude(const TrainingRecord& record, const worker::JobEnd& end, const Prepared& training,
              const results::RunDirectory& run, Screen& screen) {
   if (end.signal != 0) {
-    const auto after = record.epochs() > 0 ? fmt::format(" after {} of {} epochs", record.epochs(),
-                                                         training.arguments.train.epochs)
-                                           : "";
+    const auto after = record.epochs() > 0
+                           ? fmt::format(" after {} of {}", record.epochs(),
+                                         counted(training.arguments.train.epochs, "epoch"))
+                           : "";
     screen.line("Interrupted" + after + ". Go on with: evolve train --resume " + typed(run.root));
     return 128 + end.signal;
   }
   screen.line("");
   const int here = record.epochs_here();
   screen.line(here == 0
-                  ? fmt::format("{} is finished, after {} epochs", typed(run.root), record.epochs())
-                  : fmt::format("{} epoch{} in {}", here, here == 1 ? "" : "s",
-                                duration_text(record.seconds_here())));
+                  ? typed(run.root) + " is finished, after " + counted(record.epochs(), "epoch")
+                  : counted(here, "epoch") + " in " + duration_text(record.seconds_here()));
   if (record.end()) say_result(*record.end(), training, run, screen);
   return 0;
 }

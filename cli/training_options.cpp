@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "cli/screen.hpp"
 #include "hyp/error.hpp"
 #include "hyp/number.hpp"
 
@@ -132,9 +133,9 @@ void check_batches(const trainer::TrainOptions& options, int least_imgsz) {
 }
 
 std::string description(const trainer::TrainOptions& t) {
-  return fmt::format("{} on {} for {} epoch{} at {} px with {}, from {}", t.cfg, t.data, t.epochs,
-                     t.epochs == 1 ? "" : "s", t.imgsz, t.optimizer,
-                     t.weights.empty() ? "random weights" : t.weights);
+  return fmt::format("{} on {} for {} at {} px with {}, from {}", typed(t.cfg), typed(t.data),
+                     counted(t.epochs, "epoch"), t.imgsz, t.optimizer,
+                     t.weights.empty() ? "random weights" : typed(t.weights));
 }
 
 }  // namespace evolve::cli

@@ -56,8 +56,8 @@ int val_command(const ValArguments& arguments) {
   const auto worker = built_in_worker();
   const auto folder = create(arguments.destination).root;
 
-  screen.line(fmt::format("{} on {} at {} px, on {}", options.weights, options.data, options.imgsz,
-                          slot.name));
+  screen.line(fmt::format("{} on {} at {} px, on {}", typed(options.weights), typed(options.data),
+                          options.imgsz, slot.name));
   for (const auto& note : data.notes) screen.line(note);
   screen.show("validating …");
   const worker::Validate job{.split = arguments.task,

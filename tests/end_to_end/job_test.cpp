@@ -97,6 +97,14 @@ TEST(TrainCommand, TakesWhatAnEvolutionFound) {
   EXPECT_EQ(hyp["momentum"], 0.937) << "YOLOv5's where the file has none";
 }
 
+TEST(TrainCommand, SaysThatItStoppedEarly) {
+  const auto ended = Stage("stops early").evolve({"train", "--patience", "1", "--epochs", "9"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("Stopped early: no improvement in the last 1 epoch, the best "
+                                   "results are those of epoch 1. (--patience waits longer, 0 for "
+                                   "ever.)\nweights/best.pt, of epoch 1:\n"));
+}
+
 TEST(TrainCommand, EndsWith1WhenTheTrainerDies) {
   const Stage stage("crash");
   const auto ended = stage.evolve({"train"});
