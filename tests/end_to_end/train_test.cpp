@@ -13,15 +13,26 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-/// `evolve train` on shapes, each epoch a second or less, into `run`.
-std::vector<std::string> training(const std::string& run, int epochs) {
-  return {"train",    "--imgsz", "64",       "--epochs", std::to_string(epochs), "--seed", "4",
-          "--device", "cpu:0",   "--output", run};
+/// `evolve ARGUMENTS` on one core: two threads would mostly wait for each other here.
+std::vector<std::string> on_one_core(std::vector<std::string> arguments) {
+  auto command = evolve_command(std::move(arguments));
+  command.insert(command.begin(), {"/usr/bin/taskset", "-c", "0"});
+  return command;
+}
+
+Ended run(const Folder& folder, std::vector<std::string> arguments) {
+  return Process(on_one_core(std::move(arguments)), folder.path()).wait();
+}
+
+/// `evolve train` on shapes, each epoch a second or less, into `output`.
+std::vector<std::string> training(const std::string& output, int epochs) {
+  return {"train",  "--imgsz", "64",       "--epochs", std::to_string(epochs),
+          "--seed", "4",       "--output", output};
 }
 
 /// A training that has come to its end.
-Ended trained(const Folder& folder, const std::string& run, int epochs = 1) {
-  auto ended = evolve(folder.path(), training(run, epochs));
+Ended trained(const Folder& folder, const std::string& output, int epochs = 1) {
+  auto ended = run(folder, training(output, epochs));
   EXPECT_EQ(ended.code, 0) << ended.err << ended.out;
   return ended;
 }
@@ -29,20 +40,21 @@ Ended trained(const Folder& folder, const std::string& run, int epochs = 1) {
 /// What `evolve val --json` says of weights.
 nlohmann::json validated(const Folder& folder, const std::string& weights,
                          Ended* screen = nullptr) {
-  const auto ended = evolve(folder.path(), {"val", "--weights", weights, "--imgsz", "64",
-                                            "--device", "cpu:0", "--json", "val.json"});
+  const auto ended =
+      run(folder, {"val", "--weights", weights, "--imgsz", "64", "--json", "val.json"});
   EXPECT_EQ(ended.code, 0) << ended.err << ended.out;
   if (screen) *screen = ended;
   return nlohmann::json::parse(read_file(folder / "val.json"));
 }
 
-/// Starts a training and sends it a signal in its second epoch.
-Ended cut(const Folder& folder, const std::string& run, int signal) {
-  Process evolve(evolve_command(training(run, 3)), folder.path());
-  const auto csv = folder / (run + "/results.csv");
-  EXPECT_TRUE(eventually([&] { return lines_of(read_file(csv)).size() >= 2; }, 60));
+/// Starts this and sends it a signal once the training in `output` has so many epochs behind it.
+int cut(const Folder& folder, std::vector<std::string> arguments, const std::string& output,
+        std::size_t epochs, int signal) {
+  Process evolve(on_one_core(std::move(arguments)), folder.path());
+  const auto csv = folder / (output + "/results.csv");
+  EXPECT_TRUE(eventually([&] { return lines_of(read_file(csv)).size() > epochs; }, 60));
   evolve.signal(signal);
-  return evolve.wait();
+  return evolve.wait().code;
 }
 
 TEST(Train, LeavesWeightsResultsAndPictures) {
@@ -51,27 +63,23 @@ TEST(Train, LeavesWeightsResultsAndPictures) {
   for (const auto* file :
        {"weights/best.pt", "weights/last.pt", "results.csv", "results.png", "opt.yaml", "hyp.yaml",
         "log", "val_batch0_labels.jpg", "val_batch0_pred.jpg"})
-    EXPECT_TRUE(fs::file_size(folder / ("run/" + std::string(file))) > 0) << file;
+    EXPECT_GT(fs::file_size(folder / ("run/" + std::string(file))), 0u) << file;
   EXPECT_EQ(lines_of(read_file(folder / "run/results.csv")).size(), 2u);
   EXPECT_THAT(ended.out, HasSubstr("Transferred "));
   EXPECT_THAT(ended.out, HasSubstr("        0/0        0G"));
 }
 
-TEST(Train, GoesOnAfterACutAsIfThereHadBeenNone) {
+TEST(Train, GoesOnAfterCutsAsIfThereHadBeenNone) {
   const Folder folder;
-  trained(folder, "whole", 3);
-  const auto whole = validated(folder, "whole/weights/last.pt");
-  for (const auto& [signal, code] : {std::pair(SIGKILL, 137), std::pair(SIGINT, 130)}) {
-    const auto run = "cut" + std::to_string(signal);
-    EXPECT_EQ(cut(folder, run, signal).code, code);
-    EXPECT_LT(lines_of(read_file(folder / (run + "/results.csv"))).size(), 4u);
-    const auto resumed = evolve(folder.path(), {"train", "--resume", run});
-    ASSERT_EQ(resumed.code, 0) << resumed.err << resumed.out;
-    for (const auto* file : {"/results.csv", "/weights/best.pt"})
-      EXPECT_EQ(read_file(folder / (run + file)), read_file(folder / ("whole" + std::string(file))))
-          << file;
-    EXPECT_EQ(validated(folder, run + "/weights/last.pt"), whole);
-  }
+  trained(folder, "whole", 4);
+  EXPECT_EQ(cut(folder, training("cut", 4), "cut", 1, SIGKILL), 128 + SIGKILL);
+  EXPECT_EQ(cut(folder, {"train", "--resume", "cut"}, "cut", 2, SIGINT), 130);
+  EXPECT_LT(lines_of(read_file(folder / "cut/results.csv")).size(), 5u);
+  const auto resumed = run(folder, {"train", "--resume", "cut"});
+  ASSERT_EQ(resumed.code, 0) << resumed.err << resumed.out;
+  for (const std::string file : {"results.csv", "weights/best.pt"})
+    EXPECT_EQ(read_file(folder / ("cut/" + file)), read_file(folder / ("whole/" + file))) << file;
+  EXPECT_EQ(validated(folder, "cut/weights/last.pt"), validated(folder, "whole/weights/last.pt"));
 }
 
 TEST(Train, ThatIsFinishedSaysSoOnResume) {
@@ -79,7 +87,7 @@ TEST(Train, ThatIsFinishedSaysSoOnResume) {
   trained(folder, "run");
   const auto csv = read_file(folder / "run/results.csv");
   fs::remove(folder / "run/results.csv");
-  const auto again = evolve(folder.path(), {"train", "--resume", "run/weights/last.pt"});
+  const auto again = run(folder, {"train", "--resume", "run/weights/last.pt"});
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_THAT(again.out, HasSubstr("run is finished, after 1 epoch\n"));
   EXPECT_EQ(read_file(folder / "run/results.csv"), csv);
