@@ -3,16 +3,22 @@
 #include <filesystem>
 
 #include "hyp/error.hpp"
-#include "trainer/options.hpp"
+#include "trainer/model_config.hpp"
+#include "trainer/weights_file.hpp"
 
 namespace evolve::cli {
 
 namespace fs = std::filesystem;
 
-void check_weights(const std::string& weights) {
-  if (weights.empty() || weights == trainer::embedded_weights || fs::is_regular_file(weights))
-    return;
-  throw bad_input({weights}, "there is no such file", "name a .pt file with --weights");
+void check_model(const trainer::TrainOptions& options) {
+  const bool embedded = options.weights == trainer::embedded_weights;
+  nlohmann::ordered_json about;
+  if (!options.weights.empty() && !embedded) about = trainer::read_about(options.weights);
+  if (!options.cfg.empty()) {
+    trainer::resolve(trainer::read_model_table(options.cfg));
+  } else if (!embedded) {
+    trainer::resolve(trainer::model_table_in(about, options.weights));
+  }
 }
 
 Inspection inspect(const std::string& data, const std::vector<data::Split>& splits,

@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "trainer/data/check.hpp"
+#include "trainer/options.hpp"
 
 namespace evolve::cli {
 
-/// Throws `Error` unless `weights` is a file, the embedded checkpoint or nothing.
-void check_weights(const std::string& weights);
+/// Throws `Error` unless the weights can be read and the model's table, theirs where there is no
+/// --cfg, can be built.
+void check_model(const trainer::TrainOptions& options);
 
 /// What a look at the splits of a data set found.
 struct Inspection {

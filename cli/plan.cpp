@@ -66,7 +66,7 @@ Plan make_plan(const Options& options) {
   plan.initial = initial_of(options);
   set_search(plan);
   if (options.trainer_command.empty()) {
-    check_weights(options.train.weights);
+    check_model(options.train);
     plan.notes = inspect(options.train.data, {data::Split::train, data::Split::val},
                          options.train.single_cls)
                      .notes;

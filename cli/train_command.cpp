@@ -164,7 +164,7 @@ TrainArguments arguments_to_resume(const TrainArguments& now, const fs::path& fi
 }
 
 int run_new(const TrainArguments& arguments, Screen& screen) {
-  check_weights(arguments.train.weights);
+  check_model(arguments.train);
   const auto training = prepare(arguments, arguments.hyp);
   const auto folder = new_folder(arguments.destination);
   say_what(training, screen);
@@ -180,7 +180,7 @@ int run_resumed(const TrainArguments& now, Screen& screen) {
   const auto& directory = folder.directory;
   const auto arguments = arguments_to_resume(now, directory.options());
   const bool began = fs::exists(directory.last_weights());
-  if (!began) check_weights(arguments.train.weights);
+  if (!began) check_model(arguments.train);
   const auto training = prepare(arguments, directory.hyp().string());
   say_what(training, screen);
   screen.line(typed(directory.root) + (began ? ": going on from weights/last.pt"

@@ -107,12 +107,7 @@ void default_to_shapes(trainer::TrainOptions& options, const Given& given) {
 }
 
 void default_model(trainer::TrainOptions& options) {
-  if (!options.cfg.empty()) return;
-  if (!options.weights.empty()) {
-    throw bad_argument("--weights " + options.weights + ": the model's table is not in it",
-                       "add --cfg, for instance --cfg yolov5s.yaml");
-  }
-  options.cfg = "yolov5s.yaml";
+  if (options.cfg.empty() && options.weights.empty()) options.cfg = "yolov5s.yaml";
 }
 
 void check_training(const trainer::TrainOptions& options) {

@@ -22,7 +22,7 @@ void make_absolute(trainer::TrainOptions& options);
 /// a small pre-trained checkpoint.
 void default_to_shapes(trainer::TrainOptions& options, const Given& given);
 
-/// YOLOv5's smallest usual model, unless weights ask for another. Throws `Error` when they do.
+/// YOLOv5's smallest usual model, unless weights bring theirs.
 void default_model(trainer::TrainOptions& options);
 
 /// Throw `Error` for values that make no sense. YOLOv5 rounds a picture size up to whole strides;

@@ -49,7 +49,7 @@ void report(const worker::ValidationReport& validation, const ValArguments& argu
 int val_command(const ValArguments& arguments) {
   Screen screen(stdout);
   const auto& options = arguments.options;
-  check_weights(options.weights);
+  check_model({.weights = options.weights});
   check_json(arguments.json);
   const auto slot = devices::choose_one(arguments.devices, devices::this_machine());
   const auto data = inspect(options.data, {split_of(arguments.task)}, options.single_cls);

@@ -15,107 +15,39 @@
 #include <stdexcept>
 
 #include "hyp/error.hpp"
-#include "trainer/archive.hpp"
 #include "trainer/embedded_weights.hpp"
 #include "trainer/options.hpp"
-#include "trainer/pickle.hpp"
-#include "trainer/saved_model.hpp"
 #include "trainer/tensor_pickle.hpp"
+#include "trainer/weights_file.hpp"
 
 namespace evolve::trainer {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
 
-// Records of ours, which torch.load() never asks for.
-constexpr const char* about_record = "evolve/about.json";
-constexpr const char* training_record = "evolve/training.pkl";
-constexpr const char* training_storages = "evolve/training/";
-
-// As values, a pickle and a JSON text take many times the memory of their bytes. Those of YOLOv5's
-// largest model have 0.6 MB and a few kB.
-constexpr std::size_t largest_pickle = std::size_t{4} << 20;
-constexpr std::size_t largest_about = std::size_t{1} << 20;
-constexpr int most_keys = 10000;
-constexpr int deepest = 64;
-
-/// Files of torch before 1.6 begin with this number, pickled.
-constexpr std::string_view legacy_magic("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20", 10);
-
-/// The first line without control characters: texts of a file, or torch's with its stack trace.
-std::string one_line(std::string text) {
-  constexpr std::size_t longest = 300;
-  text.resize(std::min({text.size(), text.find('\n'), longest}));
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-  return text;
+/// Torch's messages go on with a stack trace.
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
 }
 
-Error not_weights(const std::string& path, const std::string& what) {
-  return bad_input({path}, one_line(what), "give a .pt file of YOLOv5, or a state dict");
-}
-
-std::string read_file(const std::string& path) {
-  if (!fs::is_regular_file(path)) {
-    throw bad_input({path}, "there is no such file", "name a .pt file");
-  }
-  std::ifstream stream(path, std::ios::binary);
-  std::string bytes(fs::file_size(path), '\0');
-  if (!stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
-    throw std::runtime_error("the file cannot be read");
-  }
-  return bytes;
-}
-
-std::string_view small_record(const Archive& archive, const char* name, std::size_t largest) {
-  const auto bytes = archive.record(name);
-  if (bytes.size() <= largest) return bytes;
-  throw std::runtime_error(std::string("record ") + name + " has " + std::to_string(bytes.size()) +
-                           " bytes, more than weights need");
-}
-
-ordered_json parse_about(std::string_view text) {
-  int keys = 0;
-  const auto limit = [&keys](int depth, ordered_json::parse_event_t event, const ordered_json&) {
-    if (event == ordered_json::parse_event_t::key) ++keys;
-    if (keys > most_keys || depth > deepest)
-      throw std::runtime_error("the description is too long");
-    return true;
-  };
-  return ordered_json::parse(text, limit);
-}
-
-/// The model in a pickle whose storages' records begin with `folder`.
-Checkpoint unpickle(const Archive& archive, const char* name, const std::string& folder) {
-  const auto document = pickle::read(small_record(archive, name, largest_pickle));
-  SavedModel model = find_model(document);
+/// The tensors of a model whose storages' records begin with `folder`.
+StateDict tensors_of(const PickledModel& pickled, const Archive& archive,
+                     const std::string& folder) {
   TensorUnpickler unpickler([&](const std::string& key) { return archive.record(folder + key); });
-  Checkpoint checkpoint{.about = std::move(model.about)};
-  for (const auto& [tensor_name, value] : model.tensors) {
+  StateDict state;
+  for (const auto& [name, value] : pickled.model.tensors) {
     const auto tensor = unpickler.tensor(value);
-    if (!tensor.defined()) throw std::runtime_error("'" + tensor_name + "' is no tensor");
-    checkpoint.state.emplace_back(tensor_name, tensor);
+    if (!tensor.defined()) throw std::runtime_error("'" + name + "' is no tensor");
+    state.emplace_back(name, tensor);
   }
-  return checkpoint;
+  return state;
 }
 
 Checkpoint unpack(std::string_view bytes) {
-  if (bytes.starts_with(legacy_magic)) {
-    throw std::runtime_error("torch before 1.6 saved this file; load and save it with a newer one");
-  }
-  const Archive archive(bytes);
-  if (archive.has("byteorder") && archive.record("byteorder") != "little") {
-    throw std::runtime_error("its numbers are big-endian");
-  }
-  Checkpoint checkpoint = unpickle(archive, "data.pkl", "data/");
-  if (archive.has(about_record)) {
-    checkpoint.about = parse_about(small_record(archive, about_record, largest_about));
-  }
-  if (archive.has(training_record)) {
-    checkpoint.training = unpickle(archive, training_record, training_storages).state;
-  }
-  return checkpoint;
+  WeightsFile file = open_weights(bytes);
+  return {.state = tensors_of(file.weights, file.archive, weights_storages),
+          .about = std::move(file.about),
+          .training = tensors_of(file.training, file.archive, training_storages)};
 }
 
 /// Level by level, as a table has them.
@@ -133,13 +65,13 @@ std::vector<std::vector<float>> anchors_in_pixels(const Detector& detector) {
 
 Checkpoint read_checkpoint(const std::string& path) {
   try {
-    return path == embedded_weights ? unpack(shapes_base_weights()) : unpack(read_file(path));
+    return path == embedded_weights ? unpack(shapes_base_weights()) : unpack(read_weights(path));
   } catch (const Error&) {
     throw;
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const c10::Error& error) {
-    throw not_weights(path, error.what_without_backtrace());
+    throw not_weights(path, first_line(error.what_without_backtrace()));
   } catch (const std::exception& error) {
     throw not_weights(path, error.what());
   }
@@ -179,13 +111,17 @@ void write_archive(std::ostream& stream, const Checkpoint& checkpoint) {
   const Pickled state(checkpoint.state);
   const Pickled training(checkpoint.training);
   const std::string about = checkpoint.about.dump();
+  if (about.size() > largest_about ||
+      std::max(state.pickle.size(), training.pickle.size()) > largest_pickle) {
+    throw std::runtime_error("there is more to write than weights need");
+  }
   // Torch's writer ends the program when its destructor cannot write: it never learns of failures,
   // the stream remembers them.
   ArchiveWriter archive([&stream](const void* bytes, std::size_t count) {
     stream.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(count));
     return count;
   });
-  write_model(archive, state, "data.pkl", "data/");
+  write_model(archive, state, "data.pkl", weights_storages);
   if (!checkpoint.about.is_null()) write_record(archive, about_record, about);
   if (!training.tensors.empty()) write_model(archive, training, training_record, training_storages);
   archive.writeEndOfFile();
@@ -220,7 +156,7 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
   } catch (const std::exception& error) {
     std::error_code ignored;
     fs::remove(temporary, ignored);
-    throw run_failed(path + ": the weights cannot be written (" + one_line(error.what()) + ")",
+    throw run_failed(path + ": the weights cannot be written (" + first_line(error.what()) + ")",
                      "check the folder and the space left");
   }
 }

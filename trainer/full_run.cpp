@@ -10,6 +10,7 @@
 #include "hyp/fitness.hpp"
 #include "trainer/checkpoint.hpp"
 #include "trainer/evaluate.hpp"
+#include "trainer/pretrained.hpp"
 #include "trainer/setup.hpp"
 #include "trainer/torch_version.hpp"
 

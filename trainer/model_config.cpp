@@ -11,6 +11,10 @@ namespace evolve::trainer {
 namespace {
 
 constexpr int picture_channels = 3;
+/// Far beyond any detector, far below what an int holds.
+constexpr int most_channels = 1 << 20;
+constexpr int greatest_stride = 1 << 16;
+constexpr int most_repeats = 100;
 
 /// Turns rows into layers, counting channels on the way.
 class Resolver {
@@ -26,10 +30,14 @@ class Resolver {
     for (const int from : row.from) layer.from.push_back(absolute(from));
     const int repeats = depth(row.number);
     layer.modules = modules(layer, repeats);
+    if (out_ > most_channels) {
+      throw error(row.module + " has " + std::to_string(out_) + " channels",
+                  "write at most " + std::to_string(most_channels));
+    }
     channels_.push_back(out_);
     strides_.push_back(stride(layer));
     if (row.module == "Detect") {
-      for (const int from : layer.from) config_.strides.push_back(strides_[from]);
+      for (const int from : layer.from) config_.strides.push_back(stride_of(from));
     }
     config_.layers.push_back(std::move(layer));
   }
@@ -56,11 +64,20 @@ class Resolver {
 
   int in(int layer) const { return layer < 0 ? picture_channels : channels_[layer]; }
 
-  /// Pixels per cell of the layer under way.
+  /// Pixels per cell of an earlier layer or the picture.
+  int stride_of(int layer) const { return layer < 0 ? 1 : strides_[layer]; }
+
+  /// The same of the layer under way.
   int stride(const LayerSpec& layer) const {
-    int stride = layer.from.front() < 0 ? 1 : strides_[layer.from.front()];
+    int stride = stride_of(layer.from.front());
     for (const ModuleSpec& module : layer.modules) {
-      if (const auto* conv = std::get_if<ConvSpec>(&module)) stride *= conv->stride;
+      if (const auto* conv = std::get_if<ConvSpec>(&module)) {
+        if (stride > greatest_stride / conv->stride) {
+          throw error("the stride is above " + std::to_string(greatest_stride),
+                      "choose smaller ones");
+        }
+        stride *= conv->stride;
+      }
       const auto* upsample = std::get_if<UpsampleSpec>(&module);
       if (upsample && stride % upsample->factor != 0) {
         throw error("nn.Upsample makes pictures larger than they came", "choose a smaller factor");
@@ -68,9 +85,9 @@ class Resolver {
       if (upsample) stride /= upsample->factor;
       if (!std::holds_alternative<ConcatSpec>(module)) continue;
       for (const int from : layer.from) {
-        if (strides_[from] == stride) continue;
+        if (stride_of(from) == stride) continue;
         throw error("Concat takes maps of stride " + std::to_string(stride) + " and " +
-                        std::to_string(strides_[from]),
+                        std::to_string(stride_of(from)),
                     "join layers of one size");
       }
     }
@@ -86,7 +103,12 @@ class Resolver {
   int depth(int number) const {
     if (number < 1) throw error("number is " + std::to_string(number), "write 1 or more");
     if (number == 1) return 1;
-    return std::max(static_cast<int>(std::nearbyint(number * table_.depth_multiple)), 1);
+    const double repeats = std::nearbyint(number * table_.depth_multiple);
+    if (repeats > most_repeats) {
+      throw error("number is " + std::to_string(number),
+                  "write at most " + std::to_string(most_repeats) + " / depth_multiple");
+    }
+    return std::max(static_cast<int>(repeats), 1);
   }
 
   const std::string* argument(std::size_t index) const {
@@ -182,8 +204,9 @@ class Resolver {
     if (whole(0, 1, "dimension", 0) != 1) {
       throw error("Concat's dimension is " + *argument(0), "write 1, the channels");
     }
-    out_ = std::accumulate(layer.from.begin(), layer.from.end(), 0,
-                           [this](int sum, int from) { return sum + in(from); });
+    out_ = std::accumulate(layer.from.begin(), layer.from.end(), 0, [this](int sum, int from) {
+      return std::min(sum + in(from), most_channels + 1);
+    });
     return ConcatSpec{};
   }
 
@@ -259,6 +282,56 @@ ModelConfig resolve(const ModelTable& table, std::optional<int> nc,
   for (const TableRow& row : table.rows) resolver.add(row);
   order_anchors(config);
   return config;
+}
+
+namespace {
+
+/// With its batch norm.
+double conv_parameters(double in, double out, double kernel, double groups = 1) {
+  return in / groups * out * kernel * kernel + 2 * out;
+}
+
+double bottleneck_parameters(double in, double out) {
+  return conv_parameters(in, out, 1) + conv_parameters(out, out, 3);
+}
+
+double parameters(const ConvSpec& conv, const ModelConfig&) {
+  return conv_parameters(conv.in, conv.out, conv.kernel, conv.groups);
+}
+double parameters(const BottleneckSpec& bottleneck, const ModelConfig&) {
+  return bottleneck_parameters(bottleneck.in, bottleneck.out);
+}
+double parameters(const C3Spec& c3, const ModelConfig&) {
+  const int hidden = c3.out / 2;
+  return 2 * conv_parameters(c3.in, hidden, 1) + conv_parameters(2 * hidden, c3.out, 1) +
+         c3.repeats * bottleneck_parameters(hidden, hidden);
+}
+double parameters(const SppfSpec& sppf, const ModelConfig&) {
+  const int hidden = sppf.in / 2;
+  return conv_parameters(sppf.in, hidden, 1) + conv_parameters(4 * hidden, sppf.out, 1);
+}
+double parameters(const UpsampleSpec&, const ModelConfig&) {
+  return 0;
+}
+double parameters(const ConcatSpec&, const ModelConfig&) {
+  return 0;
+}
+double parameters(const DetectSpec& detect, const ModelConfig& config) {
+  const double out = static_cast<double>(config.anchors_per_level()) * config.outputs();
+  return std::accumulate(detect.in.begin(), detect.in.end(), 0.0,
+                         [out](double sum, int in) { return sum + (in + 1) * out; });
+}
+
+}  // namespace
+
+double count_parameters(const ModelConfig& config) {
+  double count = 0;
+  for (const LayerSpec& layer : config.layers) {
+    for (const ModuleSpec& module : layer.modules) {
+      count += std::visit([&](const auto& spec) { return parameters(spec, config); }, module);
+    }
+  }
+  return count;
 }
 
 }  // namespace evolve::trainer

@@ -80,4 +80,8 @@ struct ModelConfig {
 ModelConfig resolve(const ModelTable& table, std::optional<int> nc = {},
                     std::optional<int> anchors_per_level = {});
 
+/// The number of a model's weights and biases, batch statistics not counted: 1.9e6 for yolov5n. A
+/// table can ask for more than any integer holds.
+double count_parameters(const ModelConfig& config);
+
 }  // namespace evolve::trainer

@@ -1,12 +1,12 @@
 #include "trainer/model_table.hpp"
 
+#include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "hyp/error.hpp"
@@ -52,6 +52,12 @@ head:
   - [[17, 20, 23], 1, Detect, [nc, anchors]]
 )";
 
+// Far beyond any detector.
+constexpr int most_classes = 100000;
+constexpr int most_anchors = 1000;
+constexpr std::size_t most_rows = 1000;
+constexpr std::size_t longest_table = std::size_t{1} << 18;
+
 struct Size {
   const char* name;
   double depth;
@@ -84,6 +90,13 @@ class Reader {
     }
   }
 
+  /// A whole number in 1..limit.
+  int count(const YAML::Node& node, const std::string& name, int limit) const {
+    const int value = scalar<int>(node, name, "a whole number");
+    if (value >= 1 && value <= limit) return value;
+    throw error(node, name + " is " + node.Scalar(), "write 1 to " + std::to_string(limit));
+  }
+
   double multiple(const YAML::Node& node, const std::string& name) const {
     if (!node) return 1;
     const double value = scalar<double>(node, name, "a positive number");
@@ -94,11 +107,7 @@ class Reader {
   }
 
   TableAnchors anchors(const YAML::Node& node) const {
-    if (node.IsScalar()) {
-      const int count = scalar<int>(node, "anchors", "a count or a list per level");
-      if (count < 1) throw error(node, "anchors is " + node.Scalar(), "write a count of 1 or more");
-      return count;
-    }
+    if (node.IsScalar()) return count(node, "anchors", most_anchors);
     std::vector<std::vector<float>> levels;
     for (const auto& level : node) {
       levels.push_back(scalar<std::vector<float>>(level, "anchors", "a list of numbers per level"));
@@ -124,6 +133,10 @@ class Reader {
     } else {
       row.from = {scalar<int>(node[0], "from", "a whole number or a list of them")};
     }
+    if (row.from.empty() || row.from.size() > most_rows) {
+      throw error(node, "a row takes " + std::to_string(row.from.size()) + " layers",
+                  "write from as -1 or for instance [-1, 6]");
+    }
     row.number = scalar<int>(node[1], "number", "a whole number");
     row.module = scalar<std::string>(node[2], "module", "a module's name");
     for (const auto& argument : node[3]) {
@@ -144,21 +157,11 @@ void read_rows(const Reader& reader, const YAML::Node& root, const char* part, M
     throw bad_input({table.file}, std::string("there is no list '") + part + "'",
                     "write the rows of a YOLOv5 model table");
   }
+  if (rows.size() > most_rows) {
+    throw reader.error(rows, std::string(part) + " has " + std::to_string(rows.size()) + " rows",
+                       "write at most " + std::to_string(most_rows));
+  }
   for (const auto& row : rows) table.rows.push_back(reader.row(row));
-}
-
-/// A number where it is spelled as one.
-nlohmann::ordered_json json_of(const std::string& argument) {
-  const auto number = nlohmann::ordered_json::parse(argument, nullptr, false);
-  return number.is_number() || number.is_boolean() ? number : nlohmann::ordered_json(argument);
-}
-
-nlohmann::ordered_json json_of(const TableRow& row) {
-  nlohmann::ordered_json arguments = nlohmann::ordered_json::array();
-  for (const auto& argument : row.arguments) arguments.push_back(json_of(argument));
-  nlohmann::ordered_json from = row.from;
-  if (row.from.size() == 1) from = row.from.front();
-  return {from, row.number, row.module, arguments};
 }
 
 YAML::Node load_yaml(const std::string& text, const std::string& file) {
@@ -180,7 +183,7 @@ ModelTable parse_model_table(const std::string& text, const std::string& file) {
   const Reader reader(file);
   ModelTable table;
   table.file = file;
-  if (root["nc"]) table.nc = reader.scalar<int>(root["nc"], "nc", "the number of classes");
+  if (root["nc"]) table.nc = reader.count(root["nc"], "nc", most_classes);
   table.depth_multiple = reader.multiple(root["depth_multiple"], "depth_multiple");
   table.width_multiple = reader.multiple(root["width_multiple"], "width_multiple");
   if (!root["anchors"]) {
@@ -191,6 +194,26 @@ ModelTable parse_model_table(const std::string& text, const std::string& file) {
   read_rows(reader, root, "backbone", table);
   table.backbone_rows = table.rows.size();
   read_rows(reader, root, "head", table);
+  return table;
+}
+
+ModelTable model_table_in(const nlohmann::ordered_json& about, const std::string& weights) {
+  const auto yaml = about.find("yaml");
+  if (yaml == about.end() || !yaml->is_object()) {
+    throw bad_input({weights}, "the file does not tell its model table",
+                    "add --cfg, for instance --cfg yolov5s.yaml");
+  }
+  auto whole = *yaml;
+  if (about.contains("nc")) whole["nc"] = about["nc"];
+  const std::string text = whole.dump();
+  if (text.size() > longest_table) {
+    throw bad_input({weights}, "its model table has " + std::to_string(text.size()) + " characters",
+                    "add --cfg with a shorter one");
+  }
+  ModelTable table = parse_model_table(text, weights);
+  // The file has no lines.
+  table.anchors_line = 0;
+  for (TableRow& row : table.rows) row.line = 0;
   return table;
 }
 
@@ -214,14 +237,50 @@ ModelTable read_model_table(const std::string& cfg) {
   return table;
 }
 
-nlohmann::ordered_json to_json(const ModelTable& table) {
-  nlohmann::ordered_json json = {{"nc", table.nc},
-                                 {"depth_multiple", table.depth_multiple},
-                                 {"width_multiple", table.width_multiple}};
-  std::visit([&](const auto& anchors) { json["anchors"] = anchors; }, table.anchors);
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    json[i < table.backbone_rows ? "backbone" : "head"].push_back(json_of(table.rows[i]));
+namespace {
+
+using nlohmann::ordered_json;
+
+/// An argument as YAML reads it: a number, a flag or a text.
+ordered_json argument_json(const std::string& spelled) {
+  if (spelled == "True" || spelled == "true") return true;
+  if (spelled == "False" || spelled == "false") return false;
+  const auto number = ordered_json::parse(spelled, nullptr, /*allow_exceptions=*/false);
+  return number.is_number() ? number : ordered_json(spelled);
+}
+
+ordered_json row_json(const TableRow& row) {
+  auto arguments = ordered_json::array();
+  for (const std::string& spelled : row.arguments) arguments.push_back(argument_json(spelled));
+  const bool takes_several = row.module == "Concat" || row.module == "Detect";
+  const ordered_json from = takes_several ? ordered_json(row.from) : ordered_json(row.from.front());
+  return ordered_json::array({from, row.number, row.module, arguments});
+}
+
+/// 10 rather than 10.0, 12.3 rather than the nearest double to the nearest float.
+ordered_json anchors_json(const TableAnchors& anchors) {
+  if (const int* count = std::get_if<int>(&anchors)) return *count;
+  auto levels = ordered_json::array();
+  for (const auto& level : std::get<0>(anchors)) {
+    auto& numbers = levels.emplace_back(ordered_json::array());
+    for (const float number : level) numbers.push_back(argument_json(fmt::format("{}", number)));
   }
+  return levels;
+}
+
+}  // namespace
+
+ordered_json to_json(const ModelTable& table) {
+  const auto head = table.rows.begin() + static_cast<std::ptrdiff_t>(table.backbone_rows);
+  ordered_json json{{"nc", table.nc},
+                    {"depth_multiple", table.depth_multiple},
+                    {"width_multiple", table.width_multiple},
+                    {"anchors", anchors_json(table.anchors)},
+                    {"backbone", ordered_json::array()},
+                    {"head", ordered_json::array()}};
+  for (auto row = table.rows.begin(); row != head; ++row)
+    json["backbone"].push_back(row_json(*row));
+  for (auto row = head; row != table.rows.end(); ++row) json["head"].push_back(row_json(*row));
   return json;
 }
 

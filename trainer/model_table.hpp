@@ -1,7 +1,7 @@
 // Model tables: YOLOv5's `[from, number, module, arguments]` rows, as written.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
 #include <vector>
@@ -33,6 +33,7 @@ struct ModelTable {
   int anchors_line = 0;
   /// Backbone, then head.
   std::vector<TableRow> rows;
+  /// How many of them are the backbone's.
   std::size_t backbone_rows = 0;
 };
 
@@ -43,7 +44,12 @@ ModelTable read_model_table(const std::string& cfg);
 /// The same from text; `file` is what errors say.
 ModelTable parse_model_table(const std::string& text, const std::string& file);
 
-/// The table as YOLOv5's dict of it, which parse_model_table() reads too.
+/// The table as YOLOv5's dict of it: what a checkpoint keeps as "yaml".
 nlohmann::ordered_json to_json(const ModelTable& table);
+
+/// The table that a weights file tells in `about` (see `Checkpoint`): "yaml", with "nc" where that
+/// says another number. Throws `Error` naming the file `weights`, for one without a table it says
+/// to add --cfg.
+ModelTable model_table_in(const nlohmann::ordered_json& about, const std::string& weights);
 
 }  // namespace evolve::trainer

@@ -13,6 +13,8 @@ using pickle::Ref;
 constexpr int deepest = 64;
 /// An ordered_json looks through all its keys for a new one.
 constexpr std::size_t most_keys = 256;
+/// YOLOv5's model tables have 200, names of classes a few thousand.
+constexpr int most_values = 100000;
 
 /// As JSON takes it: what is no UTF-8 becomes U+FFFD.
 std::string utf8(const std::string& text) {
@@ -173,7 +175,7 @@ class Walk {
   /// Plain values, lists and dicts as JSON; objects of any class are null.
   ordered_json json(Ref value, int depth) {
     if (depth > deepest) throw std::runtime_error("the file's lists are nested too deeply");
-    work(16);
+    if (++values_ > most_values) throw std::runtime_error("the file's description is too long");
     if (const auto* flag = value->as<bool>()) return *flag;
     if (const auto* whole = value->as<std::int64_t>()) return *whole;
     if (const auto* number = value->as<double>()) return *number;
@@ -203,6 +205,7 @@ class Walk {
   }
 
   std::size_t work_left_;
+  int values_ = 0;
 };
 
 }  // namespace

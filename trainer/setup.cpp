@@ -11,6 +11,7 @@
 #include "hyp/error.hpp"
 #include "hyp/space.hpp"
 #include "trainer/checkpoint.hpp"
+#include "trainer/pretrained.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -82,24 +83,12 @@ std::string optimizer_name(const TrainOptions& options, const hyp::Hyperparamete
 
 ModelConfig model_config(const TrainOptions& options, const hyp::Hyperparameters& hyp,
                          std::optional<int> nc) {
-  if (options.cfg.empty()) {
-    throw bad_argument("there is no --cfg", "name a model table, for instance yolov5s.yaml");
+  const auto anchors = anchors_asked_for(options, hyp);
+  if (!options.cfg.empty()) return resolve(read_model_table(options.cfg), nc, anchors);
+  if (!options.weights.empty()) {
+    return config_of(read_checkpoint(options.weights), options.weights, nc, anchors);
   }
-  return resolve(read_model_table(options.cfg), nc, anchors_asked_for(options, hyp));
-}
-
-std::unique_ptr<Detector> detector_of(const Checkpoint& checkpoint, const std::string& path) {
-  const auto table =
-      checkpoint.about.is_object() ? checkpoint.about.find("yaml") : checkpoint.about.end();
-  if (table == checkpoint.about.end()) {
-    throw bad_input({path}, "these weights do not say their model table", "add --cfg");
-  }
-  auto detector = std::make_unique<Detector>(resolve(parse_model_table(table->dump(), path)), 0);
-  const auto done = transfer(checkpoint.state, *detector, /*keep_anchors=*/false, path);
-  if (done.transferred < done.total) {
-    throw bad_input({path}, "its weights do not fit its own table", "give an undamaged file");
-  }
-  return detector;
+  throw bad_argument("there is no --cfg", "name a model table, for instance yolov5s.yaml");
 }
 
 void freeze(Detector& detector, int layers) {
@@ -115,8 +104,9 @@ std::unique_ptr<Detector> make_detector(const TrainOptions& options,
   auto detector = std::make_unique<Detector>(model_config(options, hyp, data.classes()), seed);
   if (!options.weights.empty()) {
     // YOLOv5's rule: anchors of a table or of a hyperparameter beat those of the weights.
-    const auto done = transfer(read_checkpoint(options.weights).state, *detector,
-                               /*keep_anchors=*/true, options.weights);
+    const bool keep_anchors = !options.cfg.empty() || anchors_asked_for(options, hyp);
+    const auto done =
+        transfer(read_checkpoint(options.weights).state, *detector, keep_anchors, options.weights);
     fmt::print(stderr, "Transferred {}/{} items from {}\n", done.transferred, done.total,
                options.weights);
   }

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "hyp/hyperparameters.hpp"
-#include "trainer/checkpoint.hpp"
 #include "trainer/detector.hpp"
 #include "trainer/options.hpp"
 #include "trainer/prepared_data.hpp"
@@ -21,7 +20,8 @@ void check_names(const hyp::Hyperparameters& hyp);
 std::string optimizer_name(const TrainOptions& options, const hyp::Hyperparameters& hyp);
 
 /// The model that the options and the hyperparameter `anchors` ask for, with `nc` classes (those of
-/// its table when absent). Throws `Error`.
+/// its table when absent). As in YOLOv5 the table is that of --cfg, else that of the weights; the
+/// latter comes with the weights' anchors. Throws `Error`.
 ModelConfig model_config(const TrainOptions& options, const hyp::Hyperparameters& hyp,
                          std::optional<int> nc);
 
@@ -31,10 +31,6 @@ ModelConfig model_config(const TrainOptions& options, const hyp::Hyperparameters
 std::unique_ptr<Detector> make_detector(const TrainOptions& options,
                                         const hyp::Hyperparameters& hyp, std::uint64_t seed,
                                         PreparedData& data);
-
-/// The model that a checkpoint describes, with its weights and its own anchors, on the CPU. `path`
-/// is what errors say. Throws `Error` when it does not say its table, or a tensor is missing.
-std::unique_ptr<Detector> detector_of(const Checkpoint& checkpoint, const std::string& path);
 
 /// Takes the gradients from the parameters of the first `layers` layers.
 void freeze(Detector& detector, int layers);

@@ -23,11 +23,10 @@ evolve_library(trainer
   flat_state.cpp
   full_run.cpp
   loss.cpp
-  model_config.cpp
-  model_table.cpp
   optimizer.cpp
   pictures.cpp
   prepared_data.cpp
+  pretrained.cpp
   schedule.cpp
   setup.cpp
   state.cpp
@@ -40,8 +39,8 @@ evolve_library(trainer
   validate.cpp
 )
 target_link_libraries(evolve_trainer
-  PUBLIC evolve::hyp evolve::train_options evolve::data evolve::metrics evolve::protocol evolve::saved_models
-  PRIVATE $<BUILD_INTERFACE:evolve_torch> yaml-cpp fmt::fmt Boost::headers)
+  PUBLIC evolve::hyp evolve::train_options evolve::data evolve::metrics evolve::protocol evolve::models
+  PRIVATE $<BUILD_INTERFACE:evolve_torch> fmt::fmt Boost::headers)
 # Loops that only become vector instructions when the compiler need not care about NaN in comparisons, about -0 and about
 # floating-point traps. A NaN still comes out as one: it takes part in every product.
 set_source_files_properties(bn_silu.cpp PROPERTIES

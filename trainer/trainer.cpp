@@ -13,6 +13,7 @@
 #include "trainer/evaluate.hpp"
 #include "trainer/full_run.hpp"
 #include "trainer/prepared_data.hpp"
+#include "trainer/pretrained.hpp"
 #include "trainer/setup.hpp"
 #include "trainer/torch_version.hpp"
 #include "trainer/training_run.hpp"

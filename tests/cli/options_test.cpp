@@ -49,6 +49,12 @@ TEST(Options, WithADataSetHaveYolov5sDefaults) {
   EXPECT_EQ(options.train.optimizer, "SGD");
 }
 
+TEST(Options, LeaveTheModelToTheWeights) {
+  const auto options = parse("--data my.yaml --weights my.pt");
+  EXPECT_EQ(options.train.cfg, "");
+  EXPECT_EQ(options.train.weights, "my.pt");
+}
+
 TEST(Options, KeepWhatIsGivenOnShapes) {
   const auto options = parse("--epochs 7 --optimizer SGD");
   EXPECT_EQ(options.train.epochs, 7);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "process.hpp"
+#include "tests/trainer/pickle_text.hpp"
 
 namespace evolve::test {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using namespace std::string_literals;
 
 /// A folder with a copy of evolve and a worker that behaves like this.
 class Stage : public Folder {
@@ -237,6 +239,24 @@ TEST(ValCommand, EndsWith2WhereTheTrainerFindsFaultWithTheWeights) {
   const auto ended = stage.evolve({"val"});
   EXPECT_EQ(ended.code, 2) << ended.out;
   EXPECT_EQ(ended.err, "evolve: a.pt: this is no checkpoint; name one\n");
+}
+
+TEST(Weights, ThatDoNotTellTheirTableNeedCfg) {
+  const Stage stage;
+  write_file(
+      stage / "bare.pt",
+      zip({{.name = "bare/data.pkl", .bytes = pickled(dict({{text("w"), tensor("0", 1)}}))}}));
+  const std::string weights = (stage / "bare.pt").string();
+  const std::string data = (stage / "my.yaml").string();
+  for (const std::vector<std::string>& arguments :
+       {std::vector{"--data"s, data, "--weights"s, weights, "--output"s, "run"s},
+        {"train", "--data", data, "--weights", weights},
+        {"val", "--weights", weights}}) {
+    expect_refusal(stage, arguments,
+                   weights +
+                       ": the file does not tell its model table; add --cfg, for instance "
+                       "--cfg yolov5s.yaml");
+  }
 }
 
 TEST(ValCommand, RefusesWhatIsWrongBeforeItWritesAnything) {

@@ -108,6 +108,25 @@ TEST(ModelConfig, RefusesWhatCannotBeBuilt) {
               HasSubstr("the last row is no Detect"));
 }
 
+TEST(ModelConfig, RefusesWhatNoDetectorNeeds) {
+  EXPECT_THAT(message_of(table_with("  - [[], 1, Concat, [1]]")), HasSubstr("takes 0 layers"));
+  EXPECT_THAT(message_of(table_with("  - [-1, 101, Conv, [8]]")), HasSubstr("number is 101"));
+  EXPECT_THAT(message_of("width_multiple: 99\n" + table_with("  - [-1, 1, Conv, [65536]]")),
+              HasSubstr("Conv has 6488064 channels"));
+  EXPECT_THAT(message_of(table_with("  - [-1, 4, Conv, [8, 3, 1000]]")),
+              HasSubstr("the stride is above 65536"));
+  EXPECT_THAT(message_of("anchors: 1001\nbackbone: []"), HasSubstr("anchors is 1001"));
+  EXPECT_THAT(message_of("nc: 0\nanchors: 3"), HasSubstr("nc is 0"));
+}
+
+TEST(ModelConfig, LetsTheFirstLayerTakeThePictureOnly) {
+  const std::string head = "head:\n  - [-1, 1, Detect, [nc, anchors]]\n";
+  const auto config = resolve(
+      parse_model_table("anchors: 3\nbackbone:\n  - [[-1, -1], 1, Concat, [1]]\n" + head, "m"));
+  EXPECT_THAT(config.strides, ElementsAre(1));
+  EXPECT_THAT(only<DetectSpec>(config.layers[1]).in, ElementsAre(6));
+}
+
 TEST(ModelConfig, RefusesAnUnknownName) {
   try {
     read_model_table("yolov9z.yaml");

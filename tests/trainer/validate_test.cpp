@@ -5,20 +5,19 @@
 #include <torch/torch.h>
 
 #include <filesystem>
-#include <fstream>
 #include <numeric>
-#include <optional>
 
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
-#include "trainer/checkpoint.hpp"
 #include "trainer/data/data_yaml.hpp"
 #include "trainer/data/dataset.hpp"
+#include "trainer/pretrained.hpp"
 #include "trainer/state.hpp"
 
 namespace evolve::trainer {
 namespace {
 
+namespace fs = std::filesystem;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -99,26 +98,12 @@ TEST(Validate, IsZeroWithoutLabels) {
   EXPECT_EQ(validate(detector, {}, nullptr, {}).metrics, hyp::Metrics{});
 }
 
-/// The model of a checkpoint whose weights lie beside it as a plain state dict.
-std::optional<Detector> load(const std::string& checkpoint) {
-  const auto stem = test::checkpoints_folder() / std::filesystem::path(checkpoint).stem();
-  const auto weights = stem.string() + ".state_dict.pt";
-  std::ifstream meta(stem.string() + ".meta.json");
-  if (!std::filesystem::exists(weights) || !meta) return std::nullopt;
-  const auto table = nlohmann::json::parse(meta)["yaml"].dump();
-  Detector detector(resolve(parse_model_table(table, checkpoint)), 0);
-  const auto done =
-      transfer(read_checkpoint(weights).state, detector, /*keep_anchors=*/false, weights);
-  EXPECT_EQ(done.transferred, done.total);
-  return detector;
-}
-
 class ParityValidate : public ::testing::Test {
  protected:
   void SetUp() override {
     for (const auto& folder :
          {test::golden_folder(), test::checkpoints_folder(), test::data_folder()}) {
-      if (!std::filesystem::is_directory(folder)) GTEST_SKIP() << "there is no " << folder;
+      if (!fs::is_directory(folder)) GTEST_SKIP() << "there is no " << folder;
     }
   }
 };
@@ -151,17 +136,17 @@ void expect_result(const Validation& result, const nlohmann::json& expected) {
   expect_classes(result.classes, expected["per_class"]);
 }
 
-/// Calls `check(name, recorded case, detector)` for every checkpoint that can be read.
+/// Calls `check(recorded case, detector)` for every checkpoint that a case names.
 template <class Check>
 void for_each_checkpoint(Check check) {
   int compared = 0;
   for (const auto& reference : test::cases("i_val")) {
     for (const auto& [name, recorded] : reference.scalars.items()) {
       if (!recorded.contains("checkpoint")) continue;
-      auto detector = load(recorded["checkpoint"]);
-      if (!detector) continue;
       SCOPED_TRACE(reference.name + ": " + name);
-      check(name, recorded, *detector);
+      const fs::path named = recorded["checkpoint"].template get<std::string>();
+      const std::string file = test::checkpoints_folder() / named.filename();
+      check(recorded, *detector_of(read_checkpoint(file), file));
       ++compared;
     }
   }
@@ -169,7 +154,7 @@ void for_each_checkpoint(Check check) {
 }
 
 TEST_F(ParityValidate, GivesTheMetricsOfValPy) {
-  for_each_checkpoint([](const auto&, const auto& recorded, Detector& detector) {
+  for_each_checkpoint([](const auto& recorded, Detector& detector) {
     const ValidateOptions options{
         .nms = {.conf = recorded["conf"], .iou = recorded["iou"], .max_det = recorded["max_det"]}};
     for (const auto& [name, split] :
@@ -186,7 +171,7 @@ TEST_F(ParityValidate, GivesTheMetricsOfValPy) {
 }
 
 TEST_F(ParityValidate, GivesTheMetricsAndLossesOfTrainPy) {
-  for_each_checkpoint([](const auto&, const auto& recorded, Detector& detector) {
+  for_each_checkpoint([](const auto& recorded, Detector& detector) {
     const auto& expected = recorded["train_style_b32_rect_unfused"];
     const auto batches =
         data::validation_batches(pictures(recorded, data::Split::val), 32, 32, true);
