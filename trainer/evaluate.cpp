@@ -6,7 +6,6 @@
 
 #include "trainer/data/picture_grid.hpp"
 #include "trainer/pictures.hpp"
-#include "trainer/validate.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -15,9 +14,9 @@ namespace fs = std::filesystem;
 
 /// What is found in each picture of a batch, in its own pixels.
 std::vector<std::vector<data::DrawnBox>> found_in(Detector& detector, const data::Batch& batch,
-                                                  const TrainOptions& options) {
+                                                  const ValidateOptions& options) {
   const torch::NoGradGuard no_grad;
-  const NmsOptions nms{.conf = 0.25, .iou = options.iou, .agnostic = options.single_cls};
+  const NmsOptions nms{.conf = 0.25, .iou = options.nms.iou, .agnostic = options.single_cls};
   const auto boxes =
       detector.decode(detector.forward(pictures_of(batch, detector.anchors().device())))
           .to(torch::kCPU, torch::kFloat)
@@ -42,16 +41,12 @@ std::vector<std::vector<data::DrawnBox>> found_in(Detector& detector, const data
 
 }  // namespace
 
-worker::ValidationReport evaluate(Detector& detector, const std::vector<data::Batch>& batches,
-                                  const std::vector<std::string>& names,
-                                  const TrainOptions& options, const std::string& dir) {
+worker::ValidationReport evaluate(Detector& detector, const data::ValidationSet& pictures,
+                                  const ValidateOptions& options, const std::string& dir) {
   detector.fuse();
-  ValidateOptions validate_options;
-  validate_options.nms.conf = options.conf;
-  validate_options.nms.iou = options.iou;
-  validate_options.single_cls = options.single_cls;
-  const auto result = validate(detector, batches, nullptr, validate_options);
+  const auto result = validate(detector, pictures, nullptr, options);
   worker::ValidationReport report{.metrics = result.metrics, .pictures = result.pictures};
+  const auto& names = pictures.dataset.names;
   for (const ClassScore& score : result.classes) {
     report.labels += score.labels;
     report.classes.push_back({.name = names[static_cast<std::size_t>(score.cls)],
@@ -63,8 +58,8 @@ worker::ValidationReport evaluate(Detector& detector, const std::vector<data::Ba
   }
   report.inference_ms = 1000 * result.inference_seconds / std::max(result.pictures, 1);
   report.nms_ms = 1000 * result.nms_seconds / std::max(result.pictures, 1);
-  if (!dir.empty() && !batches.empty()) {
-    const auto& batch = batches.front();
+  if (!dir.empty() && !pictures.batches.empty()) {
+    const auto batch = data::validation_batch(pictures.dataset, pictures.batches.front());
     data::draw_batch(batch, data::labels_of(batch), names, fs::path(dir) / "val_batch0_labels.jpg");
     data::draw_batch(batch, found_in(detector, batch, options), names,
                      fs::path(dir) / "val_batch0_pred.jpg");

@@ -2,21 +2,18 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "trainer/data/batch.hpp"
 #include "trainer/detector.hpp"
-#include "trainer/options.hpp"
+#include "trainer/validate.hpp"
 #include "trainer/worker/jobs.hpp"
 
 namespace evolve::trainer {
 
-/// Validates `detector`, which is fused, on data.validation(). `options.conf`, `iou` and
-/// `single_cls` are obeyed. Where `dir` is not empty, it gets val_batch0_labels.jpg and
+/// Fuses `detector` and validates it. Where `dir` is not empty, it gets val_batch0_labels.jpg and
 /// val_batch0_pred.jpg: the first batch with its labels, and with what is found there at a
 /// confidence of 0.25 or more.
-worker::ValidationReport evaluate(Detector& detector, const std::vector<data::Batch>& batches,
-                                  const std::vector<std::string>& names,
-                                  const TrainOptions& options, const std::string& dir);
+worker::ValidationReport evaluate(Detector& detector, const data::ValidationSet& pictures,
+                                  const ValidateOptions& options, const std::string& dir);
 
 }  // namespace evolve::trainer

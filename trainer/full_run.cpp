@@ -236,7 +236,7 @@ class FullRun {
                           .best_epoch = best_epoch(history_.epochs),
                           .stopped_early = done < options_.epochs,
                           .validation = evaluate(*detector, data_.validation(),
-                                                 data_.training().names, options_, job_.dir)};
+                                                 validate_options(options_, place_), job_.dir)};
     Checkpoint checkpoint = read_checkpoint(last());
     checkpoint.training.clear();
     checkpoint.about["training"] = training();

@@ -10,9 +10,10 @@ PreparedData::PreparedData(const TrainOptions& options, int stride, int threads)
                          .threads = threads};
   training_ = data::load(config, data::Split::train, load);
   load.training = false;
-  const auto validation = data::load(config, data::Split::val, load);
+  auto validation = data::load(config, data::Split::val, load);
   // train.py validates twice the pictures at once, and rectangles depend on how many there are.
-  validation_ = data::validation_batches(validation, 2 * options.batch_size, stride, /*rect=*/true);
+  validation_ =
+      data::validation_set(std::move(validation), 2 * options.batch_size, stride, /*rect=*/true);
 }
 
 const AnchorChoice& PreparedData::fit_anchors(const std::vector<Size>& current, double thr) {

@@ -20,7 +20,7 @@ class PreparedData {
   PreparedData(const TrainOptions& options, int stride, int threads);
 
   const data::Dataset& training() const { return training_; }
-  const std::vector<data::Batch>& validation() const { return validation_; }
+  const data::ValidationSet& validation() const { return validation_; }
   int classes() const { return static_cast<int>(training_.names.size()); }
 
   /// YOLOv5's autoanchor on the training labels: `current` where its best possible recall at
@@ -31,7 +31,7 @@ class PreparedData {
   using AnchorKey = std::pair<std::vector<std::pair<float, float>>, double>;
 
   data::Dataset training_;
-  std::vector<data::Batch> validation_;
+  data::ValidationSet validation_;
   std::map<AnchorKey, AnchorChoice> anchors_;
 };
 

@@ -104,15 +104,14 @@ worker::ValidationReport Trainer::validate(const worker::Validate& job) {
   const int stride = stride_of(detector->config());
   const TrainOptions options = settled(wanted, stride);
   const auto config = data::read_data_yaml(options.data);
-  const auto pictures = data::load(config, split_of(job.split),
-                                   {.imgsz = options.imgsz,
-                                    .training = false,
-                                    .single_cls = options.single_cls,
-                                    .threads = state_->place.threads});
+  auto pictures = data::load(config, split_of(job.split),
+                             {.imgsz = options.imgsz,
+                              .training = false,
+                              .single_cls = options.single_cls,
+                              .threads = state_->place.threads});
   detector->to(state_->place.device);
-  return evaluate(*detector,
-                  data::validation_batches(pictures, options.batch_size, stride, job.rect),
-                  pictures.names, options, job.dir);
+  const auto set = data::validation_set(std::move(pictures), options.batch_size, stride, job.rect);
+  return evaluate(*detector, set, validate_options(options, state_->place), job.dir);
 }
 
 }  // namespace evolve::trainer

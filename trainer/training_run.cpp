@@ -34,6 +34,16 @@ void check_place(const Detector& detector, const torch::Device& device) {
 
 }  // namespace
 
+int batch_workers(const TrainOptions& options, const Place& place) {
+  return std::clamp(options.workers, 0, place.threads - 1);
+}
+
+ValidateOptions validate_options(const TrainOptions& options, const Place& place) {
+  return {.nms = {.conf = options.conf, .iou = options.iou},
+          .single_cls = options.single_cls,
+          .workers = batch_workers(options, place)};
+}
+
 TrainingRun::TrainingRun(const TrainOptions& options, const hyp::Hyperparameters& hyp,
                          std::uint64_t seed, PreparedData& data, std::unique_ptr<Detector> detector,
                          const Place& place)
@@ -58,9 +68,8 @@ EpochProgress TrainingRun::train_epoch(int epoch, std::span<const double> ap,
   detector_->train();
   stepper_.begin_epoch();
   const data::EpochPlan plan = plan_of(epoch, ap);
-  const int workers = std::clamp(options_.workers, 0, place_.threads - 1);
   EpochProgress progress{.batches = static_cast<int>(plan.batches.size())};
-  data::BatchStream stream(progress.batches, workers, [&](int index) {
+  data::BatchStream stream(progress.batches, batch_workers(options_, place_), [&](int index) {
     return data::train_batch(data_.training(), plan, index, augmentation_);
   });
   while (const auto batch = stream.next()) {
@@ -78,11 +87,8 @@ EpochProgress TrainingRun::train_epoch(int epoch, std::span<const double> ap,
 Validation TrainingRun::validate() const {
   const auto averaged = average();
   averaged->fuse();
-  ValidateOptions validate_options;
-  validate_options.nms.conf = options_.conf;
-  validate_options.nms.iou = options_.iou;
-  validate_options.single_cls = options_.single_cls;
-  auto result = trainer::validate(*averaged, data_.validation(), &loss_, validate_options);
+  auto result =
+      trainer::validate(*averaged, data_.validation(), &loss_, validate_options(options_, place_));
   if (!is_finite(result.metrics)) {
     throw TrainingFailed(hyp::FailureKind::diverged, "validation gave a metric that is no number");
   }

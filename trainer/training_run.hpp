@@ -25,6 +25,12 @@ struct Place {
   int threads = 1;
 };
 
+/// Threads that make batches beside the training: options.workers, but one core is the training's.
+int batch_workers(const TrainOptions& options, const Place& place);
+
+/// NMS and threads of a validation as the options have them.
+ValidateOptions validate_options(const TrainOptions& options, const Place& place);
+
 /// How far an epoch is.
 struct EpochProgress {
   /// Batches done, of how many.

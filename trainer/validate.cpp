@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <span>
 
+#include "trainer/data/batch_stream.hpp"
 #include "trainer/pictures.hpp"
 #include "trainer/torch_version.hpp"
 
@@ -117,7 +118,7 @@ Validation summary(const Tally& tally, std::size_t batches) {
 
 }  // namespace
 
-Validation validate(Detector& detector, const std::vector<data::Batch>& batches, const Loss* loss,
+Validation validate(Detector& detector, const data::ValidationSet& pictures, const Loss* loss,
                     const ValidateOptions& options) {
   const torch::NoGradGuard no_grad;
   const bool was_training = detector.is_training();
@@ -128,11 +129,14 @@ Validation validate(Detector& detector, const std::vector<data::Batch>& batches,
   const torch::Device device = detector.anchors().device();
   Tally tally;
   tally.labels_per_class.resize(static_cast<std::size_t>(detector.config().nc));
-  for (const data::Batch& batch : batches) {
+  data::BatchStream stream(static_cast<int>(pictures.batches.size()), options.workers, [&](int i) {
+    return data::validation_batch(pictures.dataset, pictures.batches[static_cast<std::size_t>(i)]);
+  });
+  while (const auto batch = stream.next()) {
     const auto start = Clock::now();
-    const auto maps = detector.forward(pictures_of(batch, device));
+    const auto maps = detector.forward(pictures_of(*batch, device));
     if (loss != nullptr) {
-      const auto items = (*loss)(maps, batch.targets).items.cpu();
+      const auto items = (*loss)(maps, batch->targets).items.cpu();
       for (std::size_t i = 0; i < 3; ++i) {
         tally.losses[i] += items[static_cast<std::int64_t>(i)].item<float>();
       }
@@ -140,13 +144,13 @@ Validation validate(Detector& detector, const std::vector<data::Batch>& batches,
     const auto boxes = detector.decode(maps);
     synchronize(device);
     const auto found = Clock::now();
-    judge_batch(boxes, batch, settled, tally);
-    tally.pictures += batch.size;
+    judge_batch(boxes, *batch, settled, tally);
+    tally.pictures += batch->size;
     tally.inference_seconds += seconds(start, found);
     tally.nms_seconds += seconds(found, Clock::now());
   }
   detector.train(was_training);
-  return summary(tally, batches.size());
+  return summary(tally, pictures.batches.size());
 }
 
 }  // namespace evolve::trainer

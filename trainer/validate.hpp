@@ -18,6 +18,8 @@ struct ValidateOptions {
   NmsOptions nms;
   /// Every detection counts as class 0; the labels are of class 0 already.
   bool single_cls = false;
+  /// Threads that make batches beside the forward passes.
+  int workers = 0;
 };
 
 struct Validation {
@@ -34,12 +36,12 @@ struct Validation {
 };
 
 /// Evaluates `detector` in eval mode, without gradients, on its own device; its mode is restored.
-/// `batches`: from data::validation_batches. `loss` may be null.
+/// `loss` may be null.
 ///
 /// Matches YOLOv5's val.py as train.py calls it: boxes go back to the original picture and are
 /// clipped to it before they are matched with the labels there; the loss is that of the same
 /// forward pass. All pictures take part in one ranking per class.
-Validation validate(Detector& detector, const std::vector<data::Batch>& batches, const Loss* loss,
+Validation validate(Detector& detector, const data::ValidationSet& pictures, const Loss* loss,
                     const ValidateOptions& options);
 
 }  // namespace evolve::trainer

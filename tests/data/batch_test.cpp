@@ -89,10 +89,9 @@ TEST(RectBatches, SortByAspectRatioAndFitEachBatch) {
 }
 
 TEST(ValidationBatch, LetterboxesAndKeepsTheWayBack) {
-  const Dataset dataset = pictures(64, {{64, 48}});
-  const auto batches = validation_batches(dataset, 16, 32, true);
-  ASSERT_EQ(batches.size(), 1U);
-  const Batch& batch = batches[0];
+  const auto set = validation_set(pictures(64, {{64, 48}}), 16, 32, true);
+  ASSERT_EQ(set.batches.size(), 1U);
+  const Batch batch = validation_batch(set.dataset, set.batches[0]);
   EXPECT_EQ(batch.size, 1);
   EXPECT_EQ(batch.height, 64);
   EXPECT_EQ(batch.width, 96);
@@ -113,14 +112,13 @@ TEST(ValidationBatch, LetterboxesAndKeepsTheWayBack) {
 }
 
 TEST(ValidationBatch, IsASquareWithoutRect) {
-  const auto batches =
-      validation_batches(pictures(64, {{64, 48}, {64, 32}, {64, 64}}), 2, 32, false);
-  ASSERT_EQ(batches.size(), 2U);
-  EXPECT_EQ(batches[0].height, 64);
-  EXPECT_EQ(batches[0].width, 64);
-  EXPECT_THAT(batches[0].pictures, ElementsAre(0, 1));
-  EXPECT_EQ(batches[0].targets[1][0], 1);
-  EXPECT_EQ(batches[1].size, 1);
+  const auto set = validation_set(pictures(64, {{64, 48}, {64, 32}, {64, 64}}), 2, 32, false);
+  ASSERT_EQ(set.batches.size(), 2U);
+  EXPECT_EQ(set.batches[0].height, 64);
+  EXPECT_EQ(set.batches[0].width, 64);
+  EXPECT_THAT(set.batches[0].pictures, ElementsAre(0, 1));
+  EXPECT_EQ(validation_batch(set.dataset, set.batches[0]).targets[1][0], 1);
+  EXPECT_EQ(set.batches[1].pictures.size(), 1U);
 }
 
 TEST(TrainBatch, DependsOnSeedEpochAndPlaceOnly) {

@@ -163,13 +163,10 @@ Batch validation_batch(const Dataset& dataset, const BatchPlan& plan) {
   return batch;
 }
 
-std::vector<Batch> validation_batches(const Dataset& dataset, int batch_size, int stride,
-                                      bool rect) {
-  const auto plans = rect ? rect_batches(dataset, batch_size, stride, 0.5)
-                          : square_batches(dataset, all_pictures(dataset), batch_size);
-  std::vector<Batch> batches;
-  for (const BatchPlan& plan : plans) batches.push_back(validation_batch(dataset, plan));
-  return batches;
+ValidationSet validation_set(Dataset dataset, int batch_size, int stride, bool rect) {
+  auto batches = rect ? rect_batches(dataset, batch_size, stride, 0.5)
+                      : square_batches(dataset, all_pictures(dataset), batch_size);
+  return {std::move(dataset), std::move(batches)};
 }
 
 }  // namespace evolve::data

@@ -43,9 +43,9 @@ struct BatchPlan {
 std::vector<BatchPlan> square_batches(const Dataset& dataset, const std::vector<int>& order,
                                       int batch_size);
 
-/// Batches of pictures sorted by aspect ratio (height / width; equal ones in NumPy's order), each as narrow as its
-/// pictures allow: the longer side imgsz, both sides ceil(side / stride + pad) strides. YOLOv5's
-/// rect: pad 0.5 in validation, 0 in training.
+/// Batches of pictures sorted by aspect ratio (height / width; equal ones in NumPy's order), each
+/// as narrow as its pictures allow: the longer side imgsz, both sides ceil(side / stride + pad)
+/// strides. YOLOv5's rect: pad 0.5 in validation, 0 in training.
 std::vector<BatchPlan> rect_batches(const Dataset& dataset, int batch_size, int stride, double pad);
 
 /// One epoch of augmented training.
@@ -80,9 +80,13 @@ Batch train_batch(const Dataset& dataset, const EpochPlan& plan, int index,
 /// Letterboxed validation pictures, never enlarged.
 Batch validation_batch(const Dataset& dataset, const BatchPlan& plan);
 
-/// All validation batches in YOLOv5's order and shapes: `rect_batches` with pad 0.5, or squares of
-/// imgsz.
-std::vector<Batch> validation_batches(const Dataset& dataset, int batch_size, int stride,
-                                      bool rect);
+/// Pictures to validate with, and the batches that they form.
+struct ValidationSet {
+  Dataset dataset;
+  std::vector<BatchPlan> batches;
+};
+
+/// YOLOv5's order and shapes: `rect_batches` with pad 0.5, or squares of imgsz.
+ValidationSet validation_set(Dataset dataset, int batch_size, int stride, bool rect);
 
 }  // namespace evolve::data
