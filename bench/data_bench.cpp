@@ -53,9 +53,14 @@ void train_everything(benchmark::State& state) {
 BENCHMARK(train_everything)->Arg(64)->Unit(benchmark::kMillisecond);
 
 void validation(benchmark::State& state) {
-  const Dataset dataset = shapes(static_cast<int>(state.range(0)));
-  for (auto _ : state) benchmark::DoNotOptimize(validation_batches(dataset, 32, 32, true));
-  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(dataset.pictures.size()));
+  const auto set = validation_set(shapes(static_cast<int>(state.range(0))), 32, 32, true);
+  for (auto _ : state) {
+    for (const BatchPlan& plan : set.batches) {
+      benchmark::DoNotOptimize(validation_batch(set.dataset, plan));
+    }
+  }
+  state.SetItemsProcessed(state.iterations() *
+                          static_cast<std::int64_t>(set.dataset.pictures.size()));
 }
 BENCHMARK(validation)->Arg(64)->Unit(benchmark::kMillisecond);
 

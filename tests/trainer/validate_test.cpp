@@ -38,9 +38,9 @@ data::Dataset two_pictures() {
 TEST(Validate, JudgesEveryPictureAndRestoresTheMode) {
   auto detector = test::make("yolov5p.yaml");
   detector.train();
-  const auto batches = data::validation_batches(two_pictures(), 1, 32, true);
-  ASSERT_THAT(batches, SizeIs(2));
-  const auto result = validate(detector, batches, nullptr, {.nms = {.conf = 0, .max_det = 7}});
+  const auto set = data::validation_set(two_pictures(), 1, 32, true);
+  ASSERT_THAT(set.batches, SizeIs(2));
+  const auto result = validate(detector, set, nullptr, {.nms = {.conf = 0, .max_det = 7}});
   EXPECT_EQ(result.detections, 14);
   ASSERT_THAT(result.classes, SizeIs(1));
   EXPECT_EQ(result.classes[0].cls, 1);
@@ -54,7 +54,7 @@ TEST(Validate, LeavesBatchStatisticsAlone) {
   const auto before = state_dict(detector);
   std::vector<torch::Tensor> copies;
   for (const auto& [name, tensor] : before) copies.push_back(tensor.clone());
-  validate(detector, data::validation_batches(two_pictures(), 2, 32, false), nullptr, {});
+  validate(detector, data::validation_set(two_pictures(), 2, 32, false), nullptr, {});
   for (std::size_t i = 0; i < copies.size(); ++i) {
     EXPECT_TRUE(torch::equal(before[i].second, copies[i])) << before[i].first;
   }
@@ -64,10 +64,10 @@ TEST(Validate, GivesTheMeanLossOfTheBatches) {
   auto detector = test::make("yolov5p.yaml");
   const Loss loss({}, detector.anchors());
   const auto dataset = two_pictures();
-  const auto batches = data::validation_batches(dataset, 1, 32, false);
-  const auto both = validate(detector, batches, &loss, {}).metrics;
-  const auto first = validate(detector, {batches[0]}, &loss, {}).metrics;
-  const auto second = validate(detector, {batches[1]}, &loss, {}).metrics;
+  const auto set = data::validation_set(dataset, 1, 32, false);
+  const auto both = validate(detector, set, &loss, {}).metrics;
+  const auto first = validate(detector, {dataset, {set.batches[0]}}, &loss, {}).metrics;
+  const auto second = validate(detector, {dataset, {set.batches[1]}}, &loss, {}).metrics;
   EXPECT_GT(both.box_loss, 0);
   EXPECT_DOUBLE_EQ(both.box_loss, (first.box_loss + second.box_loss) / 2);
   EXPECT_DOUBLE_EQ(both.obj_loss, (first.obj_loss + second.obj_loss) / 2);
@@ -79,20 +79,20 @@ TEST(Validate, TakesEveryDetectionForClass0WithSingleCls) {
   auto dataset = two_pictures();
   for (auto& picture : dataset.pictures)
     picture.labels[0] = {.cls = 0, .x = .5, .y = .5, .w = 1, .h = 1};
-  const auto batches = data::validation_batches(dataset, 2, 32, false);
+  const auto set = data::validation_set(dataset, 2, 32, false);
   const ValidateOptions options{.nms = {.conf = 0, .max_det = 1000}, .single_cls = true};
-  const auto one_class = validate(detector, batches, nullptr, options);
+  const auto one_class = validate(detector, set, nullptr, options);
   ASSERT_THAT(one_class.classes, SizeIs(1));
   EXPECT_LT(one_class.detections,
-            validate(detector, batches, nullptr, {.nms = options.nms}).detections);
+            validate(detector, set, nullptr, {.nms = options.nms}).detections);
 }
 
 TEST(Validate, IsZeroWithoutLabels) {
   auto detector = test::make("yolov5p.yaml");
   auto dataset = two_pictures();
   for (auto& picture : dataset.pictures) picture.labels.clear();
-  const auto batches = data::validation_batches(dataset, 2, 32, false);
-  const auto result = validate(detector, batches, nullptr, {});
+  const auto set = data::validation_set(dataset, 2, 32, false);
+  const auto result = validate(detector, set, nullptr, {});
   EXPECT_THAT(result.classes, IsEmpty());
   EXPECT_EQ(result.metrics, hyp::Metrics{});
   EXPECT_EQ(validate(detector, {}, nullptr, {}).metrics, hyp::Metrics{});
@@ -162,9 +162,9 @@ TEST_F(ParityValidate, GivesTheMetricsOfValPy) {
       const auto dataset = pictures(recorded, split);
       for (const bool rect : {true, false}) {
         SCOPED_TRACE(std::string(name) + (rect ? ", rect" : ", square"));
-        const auto batches = data::validation_batches(dataset, recorded["batch"], 32, rect);
+        const auto set = data::validation_set(dataset, recorded["batch"], 32, rect);
         const auto key = std::string(name) + "_rect" + (rect ? "1" : "0");
-        expect_result(validate(detector, batches, nullptr, options), recorded["cli"][key]);
+        expect_result(validate(detector, set, nullptr, options), recorded["cli"][key]);
       }
     }
   });
@@ -173,13 +173,12 @@ TEST_F(ParityValidate, GivesTheMetricsOfValPy) {
 TEST_F(ParityValidate, GivesTheMetricsAndLossesOfTrainPy) {
   for_each_checkpoint([](const auto& recorded, Detector& detector) {
     const auto& expected = recorded["train_style_b32_rect_unfused"];
-    const auto batches =
-        data::validation_batches(pictures(recorded, data::Split::val), 32, 32, true);
+    const auto batches = data::validation_set(pictures(recorded, data::Split::val), 32, 32, true);
     const hyp::Hyperparameters hyp{{"box", 0.05},    {"cls", 0.5},    {"cls_pw", 1.0},
                                    {"obj", 1.0},     {"obj_pw", 1.0}, {"anchor_t", 4.0},
                                    {"fl_gamma", 0.0}};
     const Loss loss(loss_options(hyp, detector.config(), recorded["img"], 0), detector.anchors());
-    const auto result = validate(detector, batches, &loss, {});
+    const auto result = validate(detector, set, &loss, {});
     expect_result(result, expected);
     EXPECT_NEAR(result.metrics.box_loss, expected["val_box"], 1e-5);
     EXPECT_NEAR(result.metrics.obj_loss, expected["val_obj"], 1e-5);
