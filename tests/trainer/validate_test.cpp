@@ -173,7 +173,7 @@ TEST_F(ParityValidate, GivesTheMetricsOfValPy) {
 TEST_F(ParityValidate, GivesTheMetricsAndLossesOfTrainPy) {
   for_each_checkpoint([](const auto& recorded, Detector& detector) {
     const auto& expected = recorded["train_style_b32_rect_unfused"];
-    const auto batches = data::validation_set(pictures(recorded, data::Split::val), 32, 32, true);
+    const auto set = data::validation_set(pictures(recorded, data::Split::val), 32, 32, true);
     const hyp::Hyperparameters hyp{{"box", 0.05},    {"cls", 0.5},    {"cls_pw", 1.0},
                                    {"obj", 1.0},     {"obj_pw", 1.0}, {"anchor_t", 4.0},
                                    {"fl_gamma", 0.0}};
