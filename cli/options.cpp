@@ -58,7 +58,9 @@ void declare_search(CLI::App& app, Options& o) {
   app.add_option("--trials", o.trials, "Stop after this many trials")->group(group);
   app.add_option("--time-limit", o.time_limit, "Stop starting trials after this long: 90m, 12h")
       ->group(group);
-  app.add_option("--search", o.search, "classic: YOLOv5's genetic algorithm, repaired")
+  app.add_option("--search", o.search,
+                 "screened: a genetic algorithm whose children a Gaussian process looks at first; "
+                 "classic: YOLOv5's, repaired")
       ->group(group)
       ->capture_default_str();
   app.add_option("--lag", o.lag,

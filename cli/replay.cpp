@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "hyp/error.hpp"
@@ -9,17 +10,29 @@
 namespace evolve::cli {
 namespace {
 
+// The trials that `events` starts, each counted once.
+int count_trials(const std::vector<results::Event>& events) {
+  int count = 0;
+  for (const auto& event : events) {
+    if (const auto* started = std::get_if<results::Started>(&event)) {
+      count = std::max(count, started->trial + 1);
+    }
+  }
+  return count;
+}
+
 class Replayer {
  public:
-  Replayer(ga::Evolution& evolution, std::string path)
-      : evolution_(evolution), path_(std::move(path)) {}
+  /// `trusted`: the trials below this number are taken as they are recorded.
+  Replayer(ga::Evolution& evolution, std::string path, int trusted)
+      : evolution_(evolution), path_(std::move(path)), trusted_(trusted) {}
 
   void operator()(const results::Started& started) {
     if (started.trial < evolution_.asked()) {
       at(started.trial);  // in flight when the run was killed, and started again
       return;
     }
-    auto trial = evolution_.ask();
+    auto trial = started.trial < trusted_ ? evolution_.ask_again(started.hyp) : evolution_.ask();
     if (!trial || trial->number != started.trial) {
       throw contradiction(started.trial, "cannot have started where it did");
     }
@@ -75,6 +88,7 @@ class Replayer {
 
   ga::Evolution& evolution_;
   std::string path_;
+  int trusted_;
   std::map<int, Attempt> open_;
   Replayed result_;
 };
@@ -83,7 +97,7 @@ class Replayer {
 
 Replayed replay(const std::vector<results::Event>& events, ga::Evolution& evolution,
                 const std::string& journal_path) {
-  Replayer replayer(evolution, journal_path);
+  Replayer replayer(evolution, journal_path, count_trials(events) - bred_again);
   for (const auto& event : events) std::visit(replayer, event);
   return replayer.result();
 }

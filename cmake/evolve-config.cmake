@@ -4,6 +4,8 @@ find_dependency(nlohmann_json)
 find_dependency(yaml-cpp)
 find_dependency(fmt)
 find_dependency(Boost)
+find_dependency(Eigen3)
+find_dependency(NLopt)
 find_dependency(PkgConfig)
 pkg_check_modules(muparser REQUIRED IMPORTED_TARGET muparser)
 

@@ -5,12 +5,16 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "ga/classic.hpp"
+#include "ga/evidence.hpp"
+#include "ga/history.hpp"
 #include "ga/operators.hpp"
 #include "ga/rng.hpp"
 #include "ga/schedule.hpp"
+#include "ga/screened.hpp"
 #include "ga/visited.hpp"
 #include "hyp/error.hpp"
 
@@ -20,9 +24,7 @@ namespace {
 // What is kept of a trial that has been handed out.
 struct Record {
   hyp::Genes genes;
-  bool ended = false;
-  // Of a completed trial whose fitness is a number.
-  std::optional<double> fitness;
+  std::optional<Evidence> evidence = {};  // of a trial that has ended
 };
 
 void require_one(const std::string& option, int value) {
@@ -43,9 +45,9 @@ void check(const Settings& settings) {
         "--lag " + std::to_string(*settings.lag) + ": a trial cannot know its own outcome",
         "write 1 or more");
   }
-  if (settings.search != "classic") {
+  if (settings.search != "classic" && settings.search != "screened") {
     throw bad_argument("--search " + settings.search + ": there is no such search",
-                       "write classic");
+                       "write screened or classic");
   }
 }
 
@@ -69,8 +71,10 @@ struct Evolution::State {
   std::vector<hyp::Genes> given;  // what the first trials are: the start, then the initial sets
   std::vector<Record> records;    // of the trials handed out, by number
   int ended = 0;
-  MatingPool pool;  // what breeding may know
-  int pooled = 0;   // with a lag: the trials below this number are in the pool
+  MatingPool pool;             // what the classic search may know
+  History history;             // what the screened search may know
+  int learnt = 0;              // with a lag: breeding knows the trials below this number
+  std::set<int> pending = {};  // handed out, and breeding does not know how they ended
   std::optional<Individual> best;
 
   State(hyp::Space space_, Settings settings_, const std::vector<hyp::Hyperparameters>& initial);
@@ -78,13 +82,21 @@ struct Evolution::State {
   int planned() const;
   /// Share of the run that is behind trial `number`, in [0, 1].
   double progress(int number) const;
-  /// Lets the pool know all that trial `number` may know; false when some of that has not ended
+  /// The next trial is planned, and all that it may know is known.
+  bool can_hand_out();
+  /// Lets breeding know all that trial `number` may know; false when some of that has not ended
   /// yet.
-  bool pool_outcomes_for(int number);
+  bool learn_outcomes_for(int number);
+  /// Lets breeding know how trial `number` ended.
+  void learn(int number);
   /// Adds trial `number` to `to`, if it completed.
   void offer(int number, MatingPool& to) const;
   hyp::Genes breed(int number);
+  hyp::Genes breed_classic(int number, Rng& rng) const;
+  hyp::Genes breed_screened(int number, Rng& rng);
   hyp::Genes unseen(hyp::Genes child, double t, Rng& rng) const;
+  /// The next trial is one of these genes.
+  hyp::Trial hand_out(hyp::Genes set);
 };
 
 Evolution::State::State(hyp::Space space_, Settings settings_,
@@ -93,7 +105,8 @@ Evolution::State::State(hyp::Space space_, Settings settings_,
       settings(std::move(settings_)),
       genes(evolved_genes(space)),
       visited(genes),
-      pool(settings.population) {
+      pool(settings.population),
+      history(genes) {
   hyp::Genes start = hyp::genes_of(space, {});
   visited.insert(start);
   given.push_back(std::move(start));
@@ -115,28 +128,58 @@ double Evolution::State::progress(int number) const {
   return std::min(1.0, static_cast<double>(generation) / settings.generations);
 }
 
-bool Evolution::State::pool_outcomes_for(int number) {
-  if (!settings.lag) return true;  // told is pooled
-  for (; pooled <= number - *settings.lag; ++pooled) {
-    if (!records[static_cast<std::size_t>(pooled)].ended) return false;
-    offer(pooled, pool);
+bool Evolution::State::can_hand_out() {
+  const auto number = static_cast<int>(records.size());
+  return number < planned() && learn_outcomes_for(number);
+}
+
+bool Evolution::State::learn_outcomes_for(int number) {
+  if (!settings.lag) return true;  // told is learnt
+  for (; learnt <= number - *settings.lag; ++learnt) {
+    if (!records[static_cast<std::size_t>(learnt)].evidence) return false;
+    learn(learnt);
   }
   return true;
 }
 
+void Evolution::State::learn(int number) {
+  const Record& record = records[static_cast<std::size_t>(number)];
+  offer(number, pool);
+  if (settings.search == "screened") history.add(record.genes, *record.evidence);
+  pending.erase(number);
+}
+
 void Evolution::State::offer(int number, MatingPool& to) const {
   const Record& record = records[static_cast<std::size_t>(number)];
-  if (record.fitness) to.add({number, record.genes, *record.fitness});
+  if (record.evidence && record.evidence->ending == Evidence::Ending::completed) {
+    to.add({number, record.genes, record.evidence->fitness});
+  }
 }
 
 hyp::Genes Evolution::State::breed(int number) {
   if (static_cast<std::size_t>(number) < given.size())
     return given[static_cast<std::size_t>(number)];
   Rng rng = breeding_rng(settings.seed, number);
+  hyp::Genes child =
+      settings.search == "screened" ? breed_screened(number, rng) : breed_classic(number, rng);
+  return unseen(std::move(child), progress(number), rng);
+}
+
+hyp::Genes Evolution::State::breed_classic(int number, Rng& rng) const {
   const double t = progress(number);
   const std::vector<Individual> parents = pool.members(elite_count(t));
   const bool random = number < settings.population || parents.empty();
-  return unseen(random ? random_genes(genes, rng) : classic_child(genes, parents, t, rng), t, rng);
+  return random ? random_genes(genes, rng) : classic_child(genes, parents, t, rng);
+}
+
+hyp::Genes Evolution::State::breed_screened(int number, Rng& rng) {
+  constexpr int least_known = 3;
+  if (number < design_size || history.completed() < least_known) {
+    return design_genes(genes, settings.seed, number);
+  }
+  std::vector<hyp::Genes> open;
+  for (const int trial : pending) open.push_back(records[static_cast<std::size_t>(trial)].genes);
+  return screened_child(genes, history, open, visited, rng);
 }
 
 // The child, or where that set was handed out before, one that was not: a mutant of the child, or a
@@ -153,6 +196,18 @@ hyp::Genes Evolution::State::unseen(hyp::Genes child, double t, Rng& rng) const 
   return visited.find_unseen(rng).value_or(child);
 }
 
+hyp::Trial Evolution::State::hand_out(hyp::Genes set) {
+  const auto number = static_cast<int>(records.size());
+  hyp::Trial trial{.number = number,
+                   .generation = number / settings.population,
+                   .hyp = hyp::express(space, set),
+                   .seed = training_seed(settings.seed, number)};
+  visited.insert(set);
+  records.push_back({std::move(set)});
+  pending.insert(number);
+  return trial;
+}
+
 Evolution::Evolution(hyp::Space space, Settings settings,
                      const std::vector<hyp::Hyperparameters>& initial) {
   check(settings);
@@ -164,16 +219,14 @@ Evolution& Evolution::operator=(Evolution&&) noexcept = default;
 
 std::optional<hyp::Trial> Evolution::ask() {
   State& s = *state_;
-  const int number = asked();
-  if (number >= s.planned() || !s.pool_outcomes_for(number)) return std::nullopt;
-  hyp::Genes genes = s.breed(number);
-  hyp::Trial trial{.number = number,
-                   .generation = number / s.settings.population,
-                   .hyp = hyp::express(s.space, genes),
-                   .seed = training_seed(s.settings.seed, number)};
-  s.visited.insert(genes);
-  s.records.push_back({std::move(genes), false, std::nullopt});
-  return trial;
+  if (!s.can_hand_out()) return std::nullopt;
+  return s.hand_out(s.breed(asked()));
+}
+
+std::optional<hyp::Trial> Evolution::ask_again(const hyp::Hyperparameters& hyp) {
+  State& s = *state_;
+  if (!s.can_hand_out()) return std::nullopt;
+  return s.hand_out(hyp::genes_of(s.space, hyp));
 }
 
 void Evolution::tell(const hyp::Outcome& outcome) {
@@ -184,19 +237,19 @@ void Evolution::tell(const hyp::Outcome& outcome) {
                        "tell of trials that were asked for");
   }
   Record& record = s.records[static_cast<std::size_t>(outcome.trial)];
-  if (record.ended) throw bad_argument(trial + " ended twice", "tell of the end of a trial once");
+  if (record.evidence)
+    throw bad_argument(trial + " ended twice", "tell of the end of a trial once");
 
   const auto* failed = std::get_if<hyp::Failed>(&outcome.result);
   if (failed && !failed->final) return;
-  record.ended = true;
+  record.evidence = evidence_of(outcome);
   ++s.ended;
-  const auto* completed = std::get_if<hyp::Completed>(&outcome.result);
-  if (!completed || !std::isfinite(completed->fitness)) return;
-  record.fitness = completed->fitness;
-  if (!s.best || *record.fitness > s.best->fitness) {
-    s.best = Individual{outcome.trial, record.genes, *record.fitness};
+  if (!s.settings.lag) s.learn(outcome.trial);
+  const auto& [ending, fitness] = *record.evidence;
+  if (ending != Evidence::Ending::completed) return;
+  if (!s.best || fitness > s.best->fitness) {
+    s.best = Individual{outcome.trial, record.genes, fitness};
   }
-  if (!s.settings.lag) s.offer(outcome.trial, s.pool);
 }
 
 int Evolution::planned() const {
@@ -226,7 +279,7 @@ std::vector<Individual> Evolution::population() const {
   const State& s = *state_;
   MatingPool pool = s.pool;
   if (s.settings.lag) {
-    for (int number = s.pooled; number < asked(); ++number) s.offer(number, pool);
+    for (int number = s.learnt; number < asked(); ++number) s.offer(number, pool);
   }
   return pool.members(elite_count(s.progress(asked())));
 }

@@ -14,11 +14,12 @@
 namespace evolve::ga {
 
 struct Settings {
-  /// "classic": YOLOv5's operators, repaired.
+  /// "screened": children that a Gaussian process looks at before one is trained
+  /// (ga/screened.hpp). "classic": YOLOv5's operators, repaired (ga/classic.hpp).
   std::string search = "classic";
   std::uint64_t seed = 0;
-  /// Trials per generation; elites live on besides. Also the number of latest trials that may be
-  /// parents.
+  /// Trials per generation; elites live on besides. In the classic search also the number of latest
+  /// trials that may be parents.
   int population = 50;
   int generations = 300;
   /// Stop after this many trials, whatever the generations say. The schedules run over the
@@ -32,14 +33,14 @@ struct Settings {
 /// A steady-state genetic algorithm: every ask breeds one child from what is known at that moment,
 /// so no generation ever waits for its last trial.
 ///
-/// - Trial 0 is the space's start, then come the initial sets, then random ones until a generation
-/// is full.
-/// - Every later trial is bred from a mating pool: the best of all completed trials, with the
-/// fitness they
-///   have, and the latest `population` completed ones. As long as nothing has completed it is
-///   random.
+/// - Trial 0 is the space's start, then come the initial sets.
+/// - Classic: then random sets until a generation is full. Every later trial is bred from a mating
+///   pool: the best of all completed trials, with the fitness they have, and the latest
+///   `population` completed ones. As long as nothing has completed it is random.
+/// - Screened: then Sobol points up to trial 4, and on until three trials have completed. Every
+///   later trial is bred from all that is known, and from what is in flight.
 /// - A trial that failed or was stopped, or whose fitness is not finite, is no parent and never the
-/// best.
+///   best.
 /// - No set is handed out twice while the space has another.
 ///
 /// Without a lag, what is known is everything told so far, in the order of the tells: replaying the
@@ -60,6 +61,10 @@ class Evolution {
 
   /// The next trial; nothing when all have been handed out, or (with a lag) until more is told.
   std::optional<hyp::Trial> ask();
+  /// What `ask` gives, without the work of breeding: the set of the next trial is known from an
+  /// earlier life of this run. A value outside its bounds is clamped; throws `Error` for a text
+  /// that is no choice of its gene.
+  std::optional<hyp::Trial> ask_again(const hyp::Hyperparameters& hyp);
   /// How a trial ended. A failure that will be tried again (`final == false`) changes nothing.
   /// Throws `Error` for a trial that was not asked for or has ended already.
   void tell(const hyp::Outcome& outcome);

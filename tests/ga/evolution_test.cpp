@@ -230,7 +230,7 @@ TEST(Evolution, RefusesSettingsOutOfRange) {
   EXPECT_THAT(refusal(making({.trials = 0})), HasSubstr("--trials 0: "));
   EXPECT_THAT(refusal(making({.lag = 0})), HasSubstr("--lag 0: "));
   EXPECT_EQ(refusal(making({.search = "magic"})),
-            "--search magic: there is no such search; write classic");
+            "--search magic: there is no such search; write screened or classic");
   EXPECT_THAT(refusal([] { Evolution(cube(), {}).extend(0, std::nullopt); }),
               HasSubstr("--generations 0: "));
   EXPECT_THAT(refusal([] { Evolution(cube(), {}).extend(1, 0); }), HasSubstr("--trials 0: "));

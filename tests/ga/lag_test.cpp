@@ -50,6 +50,19 @@ TEST(Lag, GivesTheSameTrialsWhateverTheSlotsAndTheOrderOfTheEnds) {
   }
 }
 
+TEST(Lag, GivesTheSameScreenedTrialsWhateverTheSlotsAndTheOrderOfTheEnds) {
+  Settings screened = settings(4);
+  screened.search = "screened";
+  screened.trials = 40;
+  Evolution one_slot(cube(), screened);
+  const auto expected = run_shuffled(one_slot, 1, Rng(0));
+  ASSERT_EQ(expected.size(), 40U);
+  for (std::size_t slots = 2; slots <= 5; ++slots) {
+    Evolution evolution(cube(), screened);
+    EXPECT_EQ(run_shuffled(evolution, slots, Rng(slots)), expected) << slots << " slots";
+  }
+}
+
 TEST(Lag, OfAnotherLengthGivesOtherTrials) {
   Evolution one(cube(), settings(1)), four(cube(), settings(4));
   const auto a = run_shuffled(one, 1, Rng(0)), b = run_shuffled(four, 1, Rng(0));

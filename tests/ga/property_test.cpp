@@ -81,13 +81,20 @@ hyp::Outcome random_outcome(int trial, Rng& rng) {
   }
 }
 
-TEST(Evolution, KeepsItsPromisesInAnySpace) {
+class AnySearch : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(, AnySearch, testing::Values("classic", "screened"),
+                         [](const auto& search) { return search.param; });
+
+TEST_P(AnySearch, KeepsItsPromisesInAnySpace) {
+  const int most = GetParam() == "classic" ? 20 : 10;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
     const hyp::Space space = random_space(rng);
-    Settings settings = {
-        .seed = seed, .population = draw(1, 20, rng), .generations = draw(1, 20, rng)};
+    Settings settings = {.search = GetParam(),
+                         .seed = seed,
+                         .population = draw(1, most, rng),
+                         .generations = draw(1, most, rng)};
     if (draw(0, 1, rng)) settings.lag = draw(1, 5, rng);
     if (draw(0, 3, rng) == 0) settings.trials = draw(1, 100, rng);
     Evolution evolution(space, settings);

@@ -1,0 +1,16 @@
+// What a child is worth training: its expected improvement under the surrogate.
+#pragma once
+
+namespace evolve::ga {
+
+/// log(phi(z) + z Phi(z)), phi and Phi being the standard normal density and distribution: finite
+/// and precise however far z is in the tail (|z| < 1e150), where the plain formula is 0.
+/// Ament et al. 2023, "Unexpected improvements to expected improvement", section 4.1; the tail by
+/// the continued fraction of Mills' ratio (Abramowitz and Stegun 26.2.14), which needs no erfcx.
+double log_h(double z);
+
+/// log of the expected improvement over `best` of a value that is normal with this mean and
+/// standard deviation (Jones et al. 1998, eq. 15): log_h((mean - best) / sd) + log(sd). `sd` > 0.
+double log_expected_improvement(double mean, double sd, double best);
+
+}  // namespace evolve::ga

@@ -1,0 +1,47 @@
+// What the surrogate of the screened search learns from.
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+
+#include "hyp/trial.hpp"
+
+namespace evolve::ga {
+
+/// How a trial ended, as far as the model is concerned.
+struct Evidence {
+  enum class Ending { completed, stopped, failed };
+
+  Ending ending = Ending::completed;
+  /// Finite; 0 for a failure.
+  double fitness = 0;
+};
+
+/// A final outcome as evidence. A fitness that is not finite counts as a failure.
+Evidence evidence_of(const hyp::Outcome& outcome);
+
+/// What the model is told, one entry for each piece of evidence.
+struct Targets {
+  /// In units of fitness.
+  Eigen::VectorXd values;
+  /// By how much the noise variance of a value is greater than that of a completed trial, at least
+  /// 1.
+  Eigen::VectorXd noise;
+};
+
+/// - Completed: its fitness. A fitness of 0 or less is a training that learnt nothing, and counts
+/// as a failure once more than three trials have learnt something.
+/// - Failed: "bad, not how bad", the 10th percentile of the good ones. Taken literally, one cliff
+/// would bend the model everywhere.
+/// - Stopped: its fitness could still have grown, so it is a lower bound, but it was stopped for
+/// being behind: its fitness, at most the 25th percentile of the completed ones, with 10 times the
+/// noise.
+Targets targets_of(std::span<const Evidence> evidence);
+
+/// The same order with an even spread: distances from the median in units of the distance from the
+/// median to the best; below -1 they grow by their logarithm only. Then mean 0 and standard
+/// deviation 1; all 0 when all are equal. How bad a bad set is matters little to where the best one
+/// is.
+Eigen::VectorXd squashed(const Eigen::VectorXd& values);
+
+}  // namespace evolve::ga

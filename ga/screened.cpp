@@ -1,0 +1,158 @@
+#include "ga/screened.hpp"
+
+#include <algorithm>
+#include <boost/random/normal_distribution.hpp>
+#include <boost/random/uniform_01.hpp>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "ga/acquisition.hpp"
+#include "ga/sobol.hpp"
+#include "ga/unit_operators.hpp"
+
+namespace evolve::ga {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+using Space = std::span<const hyp::Gene>;
+
+// Positions in order of falling value; equals keep their order.
+std::vector<Index> ranking(const VectorXd& values) {
+  std::vector<Index> order(static_cast<std::size_t>(values.size()));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index a, Index b) { return values[a] > values[b]; });
+  return order;
+}
+
+Points best_of(const Points& points, const VectorXd& values, Index most) {
+  std::vector<Index> order = ranking(values);
+  order.resize(static_cast<std::size_t>(std::min(most, points.cols())));
+  return points(Eigen::all, order);
+}
+
+// What is near the best: 5 % of the points by their mean, each a little perturbed.
+Points around(Space space, const Points& ranked, Index count, Rng& rng) {
+  const double rate = std::min(1.0, 20.0 / static_cast<double>(space.size()));
+  Points points(ranked.rows(), count);
+  boost::random::uniform_int_distribution<Index> any(0, ranked.cols() - 1);
+  boost::random::normal_distribution<double> normal(0, 1e-3);
+  boost::random::uniform_01<double> chance;
+  for (Index p = 0; p < count; ++p) {
+    points.col(p) = ranked.col(any(rng));
+    const double r = p < count / 2 ? rate : 1;
+    for (Index i = 0; i < points.rows(); ++i) {
+      if (chance(rng) < r) points(i, p) = reflected(points(i, p) + normal(rng));
+    }
+  }
+  return points;
+}
+
+void snap(Space space, Points& points) {
+  for (Index i = 0; i < points.rows(); ++i) {
+    const hyp::Gene& gene = space[static_cast<std::size_t>(i)];
+    if (gene.kind == hyp::Gene::Kind::real) continue;
+    for (double& unit : points.row(i)) unit = snapped(gene, unit);
+  }
+}
+
+VectorXd log_improvements(Space space, const Surrogate& surrogate, const Points& points) {
+  const double best = surrogate.believed().maxCoeff();
+  const auto prediction = surrogate.predict(features_of(space, points));
+  VectorXd values(points.cols());
+  for (Index i = 0; i < values.size(); ++i) {
+    values[i] = log_expected_improvement(prediction.mean[i], prediction.sd[i], best);
+  }
+  return values;
+}
+
+struct Candidates {
+  Points points;
+  VectorXd values;
+
+  void add(const Points& more, const VectorXd& of_more) {
+    const Index old = points.cols();
+    points.conservativeResize(more.rows(), old + more.cols());
+    points.rightCols(more.cols()) = more;
+    values.conservativeResize(old + more.cols());
+    values.tail(more.cols()) = of_more;
+  }
+};
+
+// The inner genetic algorithm, on the acquisition.
+Candidates search(Space space, const Surrogate& surrogate, const Points& elite, const Points& best,
+                  Rng& rng) {
+  constexpr Index raw = 512, survivors = 30, children = 60;
+  constexpr int generations = 5;
+  Candidates found{Points(elite.rows(), 0), VectorXd(0)};
+  const auto look_at = [&](Points points) {
+    snap(space, points);
+    found.add(points, log_improvements(space, surrogate, points));
+  };
+  look_at(sobol_points(elite.rows(), raw, rng));
+  look_at(around(space, best, raw, rng));
+  look_at(elite);
+
+  const auto n = static_cast<double>(space.size());
+  const double broad = std::min(1.0, std::max(0.2, 6 / n)), narrow = 2 / n;
+  boost::random::uniform_01<double> chance;
+  double step = 0.2;
+  for (int generation = 0; generation < generations; ++generation, step /= 2) {
+    const Points parents = best_of(found.points, found.values, survivors);
+    Points bred(elite.rows(), children);
+    for (Index c = 0; c < children; ++c) {
+      const Index a = pick_parent(parents.cols(), rng), b = pick_parent(parents.cols(), rng);
+      const double rate = chance(rng) < 0.5 ? broad : narrow;
+      bred.col(c) =
+          perturbed(space, crossed(space, parents.col(a), parents.col(b), rng), rate, step, rng);
+    }
+    look_at(std::move(bred));
+  }
+  return found;
+}
+
+hyp::Genes unscreened(Space space, const Points& elite, Rng& rng) {
+  const Index a = pick_parent(elite.cols(), rng), b = pick_parent(elite.cols(), rng);
+  const double rate = 2 / static_cast<double>(space.size());
+  return genes_at(
+      space, perturbed(space, crossed(space, elite.col(a), elite.col(b), rng), rate, 0.1, rng));
+}
+
+}  // namespace
+
+hyp::Genes design_genes(Space space, std::uint64_t run_seed, int number) {
+  Rng rng = breeding_rng(run_seed, 0);
+  const auto dimensions = static_cast<Index>(space.size());
+  return genes_at(space, sobol_points(dimensions, number + 1, rng).col(number));
+}
+
+hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Genes> pending,
+                          const Visited& visited, Rng& rng) {
+  constexpr Index most_points = 250;
+  const KernelParameters& parameters = history.parameters();
+  const auto [points, observations] = history.select(history.size(), most_points, parameters);
+  Points open(points.rows(), static_cast<Index>(pending.size()));
+  for (Index i = 0; i < open.cols(); ++i) {
+    open.col(i) = point_of(space, pending[static_cast<std::size_t>(i)]);
+  }
+  const Surrogate surrogate(observations, features_of(space, open), parameters);
+
+  const Index n = points.cols();
+  const auto best = [&](Index count) { return best_of(points, surrogate.believed(), count); };
+  if (n > 2 * design_size && boost::random::uniform_01<double>()(rng) < 0.2) {
+    return unscreened(space, best(std::clamp(n / 4, Index{3}, Index{20})), rng);
+  }
+  const Candidates found =
+      search(space, surrogate, best(20), best(std::max(Index{1}, (n + 10) / 20)), rng);
+  hyp::Genes child;
+  for (const Index i : ranking(found.values)) {
+    child = genes_at(space, found.points.col(i));
+    if (!visited.contains(child)) break;
+  }
+  return child;
+}
+
+}  // namespace evolve::ga

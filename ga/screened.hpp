@@ -1,0 +1,29 @@
+// The screened search: a genetic algorithm whose children are looked at by a Gaussian process
+// before one of them is trained.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "ga/history.hpp"
+#include "ga/rng.hpp"
+#include "ga/visited.hpp"
+#include "hyp/space.hpp"
+
+namespace evolve::ga {
+
+/// The trials that are spread over the space before any is bred, the start among them.
+inline constexpr int design_size = 5;
+
+/// Point `number` of the Sobol sequence of a run: what is trained while there is nothing to breed
+/// from.
+hyp::Genes design_genes(std::span<const hyp::Gene> space, std::uint64_t run_seed, int number);
+
+/// The child to train next. One in five is an unscreened child of the elite; the others have the
+/// greatest expected improvement that a short genetic algorithm finds. `history` has three
+/// completed trials or more; `pending` are the sets that are being trained; a set that was visited
+/// is avoided where another one is at hand.
+hyp::Genes screened_child(std::span<const hyp::Gene> space, History& history,
+                          std::span<const hyp::Genes> pending, const Visited& visited, Rng& rng);
+
+}  // namespace evolve::ga

@@ -1,0 +1,198 @@
+#include "ga/surrogate.hpp"
+
+#include <nlopt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace evolve::ga {
+namespace {
+
+using Eigen::ArrayXXd;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double least_noise = 1e-6;
+constexpr double log_noise_mean = -4, log_noise_sd = 1;
+const double log_length_sd = std::sqrt(3.0);
+
+double log_length_mean(Index genes) {
+  return std::sqrt(2.0) + 0.5 * std::log(static_cast<double>(genes));
+}
+
+VectorXd inverse_lengths(const std::vector<int>& gene_of, const KernelParameters& parameters) {
+  VectorXd inverse(static_cast<Index>(gene_of.size()));
+  for (Index i = 0; i < inverse.size(); ++i) {
+    inverse[i] = std::exp(-parameters[gene_of[static_cast<std::size_t>(i)]]);
+  }
+  return inverse;
+}
+
+// sqrt(5) times the distances between the columns of a and those of b.
+ArrayXXd distances(const MatrixXd& a, const MatrixXd& b) {
+  MatrixXd squares = -2 * a.transpose() * b;
+  squares.colwise() += a.colwise().squaredNorm().transpose();
+  squares.rowwise() += b.colwise().squaredNorm();
+  return (5 * squares.array().max(0)).sqrt();
+}
+
+// The covariance at those distances.
+ArrayXXd matern(const ArrayXXd& r) {
+  return (1 + r + r.square() / 3) * (-r).exp();
+}
+
+struct Problem {
+  const Observations& observations;
+  KernelParameters best;
+  double least;
+};
+
+double objective(unsigned n, const double* x, double* gradient, void* data) {
+  auto& problem = *static_cast<Problem*>(data);
+  const KernelParameters parameters = Eigen::Map<const VectorXd>(x, n);
+  VectorXd slope;
+  const double value = negative_log_posterior(problem.observations, parameters, slope);
+  if (value < problem.least) {
+    problem.least = value;
+    problem.best = parameters;
+  }
+  const auto scale = static_cast<double>(problem.observations.values.size());
+  if (gradient) Eigen::Map<VectorXd>(gradient, n) = slope / scale;
+  return std::min(value / scale, 1e10);
+}
+
+}  // namespace
+
+KernelParameters prior_mode(Index genes) {
+  KernelParameters mode =
+      VectorXd::Constant(genes + 1, log_length_mean(genes) - log_length_sd * log_length_sd);
+  mode[genes] = log_noise_mean - log_noise_sd * log_noise_sd;
+  return mode;
+}
+
+double negative_log_posterior(const Observations& o, const KernelParameters& parameters,
+                              VectorXd& gradient) {
+  const Index n = o.values.size(), genes = parameters.size() - 1;
+  const double noise = std::exp(parameters[genes]);
+  const MatrixXd a = inverse_lengths(o.gene_of, parameters).asDiagonal() * o.features;
+
+  gradient = VectorXd::Zero(genes + 1);
+  const ArrayXXd r = distances(a, a);
+  const ArrayXXd decay = (-r).exp();
+  const ArrayXXd slope = (5.0 / 3) * (1 + r) * decay;
+  MatrixXd covariance = 0.6 * slope + decay * r.square() / 3;
+  covariance.diagonal() = (1 + noise * o.noise.array()).matrix();
+  const Eigen::LLT<MatrixXd> factor(covariance);
+  if (factor.info() != Eigen::Success) return std::numeric_limits<double>::infinity();
+
+  const MatrixXd half = factor.matrixL().solve(MatrixXd::Identity(n, n));
+  MatrixXd inverse = MatrixXd::Zero(n, n);
+  inverse.selfadjointView<Eigen::Lower>().rankUpdate(half.transpose());
+  inverse.triangularView<Eigen::StrictlyUpper>() = inverse.transpose();
+  const VectorXd sums = inverse.rowwise().sum();
+  const VectorXd centred = o.values.array() - sums.dot(o.values) / sums.sum();
+  const VectorXd weights = inverse * centred;
+  double value =
+      0.5 * centred.dot(weights) + MatrixXd(factor.matrixL()).diagonal().array().log().sum();
+
+  // R&W eq. 5.9: tr((K^-1 - weights weights^T) dK) / 2 for every parameter.
+  inverse.noalias() -= weights * weights.transpose();
+  gradient[genes] = 0.5 * noise * inverse.diagonal().dot(o.noise);
+  const MatrixXd weighted = (inverse.array() * slope).matrix();
+  const VectorXd by_feature = a.array().square().matrix() * weighted.rowwise().sum() -
+                              (a.array() * (a * weighted).array()).rowwise().sum().matrix();
+  for (Index i = 0; i < by_feature.size(); ++i) {
+    gradient[o.gene_of[static_cast<std::size_t>(i)]] += by_feature[i];
+  }
+
+  const auto add_prior = [&](Index i, double mean, double sd) {
+    const double z = (parameters[i] - mean) / sd;
+    value += 0.5 * z * z + parameters[i];
+    gradient[i] += z / sd + 1;
+  };
+  for (Index i = 0; i < genes; ++i) add_prior(i, log_length_mean(genes), log_length_sd);
+  add_prior(genes, log_noise_mean, log_noise_sd);
+  return value;
+}
+
+KernelParameters fit(const Observations& observations, const KernelParameters& start,
+                     int evaluations) {
+  const auto count = static_cast<unsigned>(start.size());
+  VectorXd low = VectorXd::Constant(start.size(), std::log(0.025));
+  VectorXd high = VectorXd::Constant(start.size(), 12);
+  low[start.size() - 1] = std::log(least_noise);
+  high[start.size() - 1] = 3;
+
+  Problem problem{observations, start, std::numeric_limits<double>::infinity()};
+  const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> optimizer(
+      nlopt_create(NLOPT_LD_LBFGS, count), nlopt_destroy);
+  nlopt_set_min_objective(optimizer.get(), objective, &problem);
+  nlopt_set_lower_bounds(optimizer.get(), low.data());
+  nlopt_set_upper_bounds(optimizer.get(), high.data());
+  nlopt_set_maxeval(optimizer.get(), evaluations);
+  nlopt_set_ftol_abs(optimizer.get(), 1e-7);
+  VectorXd x = start.cwiseMax(low).cwiseMin(high);
+  double least = 0;
+  // Why it stopped does not matter (a line search that finds nothing better is an error to NLopt):
+  // the objective remembers the best that it has seen.
+  nlopt_optimize(optimizer.get(), x.data(), &least);
+  return problem.best;
+}
+
+Surrogate::Surrogate(Observations observations, const MatrixXd& pending,
+                     const KernelParameters& parameters)
+    : inverse_lengths_(inverse_lengths(observations.gene_of, parameters)) {
+  const Index n = observations.values.size(), all = n + pending.cols();
+  double noise = std::exp(parameters[parameters.size() - 1]);
+  MatrixXd features(observations.features.rows(), all);
+  features << observations.features, pending;
+  VectorXd noises(all);
+  noises << observations.noise, VectorXd::Ones(pending.cols());
+  scaled_ = inverse_lengths_.asDiagonal() * features;
+
+  MatrixXd covariance = matern(distances(scaled_, scaled_));
+  do {  // many points on one spot and next to no noise can be too much for the factorisation
+    covariance.diagonal() = (1 + noise * noises.array()).matrix();
+    factor_.compute(covariance);
+    noise *= 10;
+  } while (factor_.info() != Eigen::Success);
+  noise /= 10;
+
+  // The factor of the observations alone is its corner: what is pending does not move a mean.
+  const auto corner = factor_.matrixLLT().topLeftCorner(n, n).triangularView<Eigen::Lower>();
+  const auto solve = [&](VectorXd v) {
+    corner.solveInPlace(v);
+    corner.adjoint().solveInPlace(v);
+    return v;
+  };
+  const VectorXd sums = solve(VectorXd::Ones(n));
+  constant_ = sums.dot(observations.values) / sums.sum();
+  weights_ = solve(observations.values.array() - constant_);
+  believed_ = observations.values.array() - noise * observations.noise.array() * weights_.array();
+}
+
+MatrixXd Surrogate::covariance_with(const MatrixXd& features) const {
+  return matern(distances(scaled_, inverse_lengths_.asDiagonal() * features));
+}
+
+Surrogate::Prediction Surrogate::predict(const MatrixXd& features) const {
+  MatrixXd covariance = covariance_with(features);
+  Prediction prediction;
+  prediction.mean =
+      (covariance.topRows(weights_.size()).transpose() * weights_).array() + constant_;
+  factor_.matrixL().solveInPlace(covariance);
+  prediction.sd =
+      (1 - covariance.colwise().squaredNorm().array()).max(1e-12).sqrt().matrix().transpose();
+  return prediction;
+}
+
+VectorXd Surrogate::mean(const MatrixXd& features) const {
+  return (covariance_with(features).topRows(weights_.size()).transpose() * weights_).array() +
+         constant_;
+}
+
+}  // namespace evolve::ga

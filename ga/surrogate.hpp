@@ -1,0 +1,74 @@
+// A Gaussian process over the sets that were trained: what a set that was not would give, and how
+// sure that is. Rasmussen and Williams 2006 (R&W), chapters 2 and 5.
+//
+// Matérn-5/2 kernel with one length scale per gene (R&W eq. 4.17 and 5.1), unit signal variance, a
+// constant mean that is integrated at its best value, and a noise variance. The length scales have
+// the prior of Hvarfner et al. 2024 ("Vanilla Bayesian optimization performs great in high
+// dimensions"), which expects longer ones where there are more genes.
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <vector>
+
+namespace evolve::ga {
+
+/// What the model is conditioned on.
+struct Observations {
+  /// [features, n]
+  Eigen::MatrixXd features;
+  /// Gene of each feature: features of one gene share its length scale.
+  std::vector<int> gene_of;
+  /// [n], of mean 0 and standard deviation 1.
+  Eigen::VectorXd values;
+  /// [n], factors of the noise variance, at least 1.
+  Eigen::VectorXd noise;
+};
+
+/// log length scale of each gene, then the log noise variance: [genes + 1].
+using KernelParameters = Eigen::VectorXd;
+
+/// Where the prior is densest: the start of a first fit.
+KernelParameters prior_mode(Eigen::Index genes);
+
+/// -log p(values | parameters) - log p(parameters), up to a constant (R&W eq. 5.8 and the priors,
+/// as densities over the length scales and the noise variance themselves). Writes its gradient;
+/// infinite, with a gradient of 0, where the covariance is not positive definite.
+double negative_log_posterior(const Observations& observations, const KernelParameters& parameters,
+                              Eigen::VectorXd& gradient);
+
+/// The parameters of greatest posterior that L-BFGS finds from `start` in that many evaluations of
+/// the posterior. Never worse than `start`.
+KernelParameters fit(const Observations& observations, const KernelParameters& start,
+                     int evaluations);
+
+class Surrogate {
+ public:
+  /// `pending`: [features, p] sets whose outcomes are to come. They are believed to give just the
+  /// mean that is expected of them (the "kriging believer" of Ginsbourger et al. 2010), which
+  /// leaves every mean as it is and shrinks the variance around them.
+  Surrogate(Observations observations, const Eigen::MatrixXd& pending,
+            const KernelParameters& parameters);
+
+  struct Prediction {
+    Eigen::VectorXd mean, sd;
+  };
+  /// Of the noise-free values at [features, m] (R&W eq. 2.25 and 2.26).
+  Prediction predict(const Eigen::MatrixXd& features) const;
+  Eigen::VectorXd mean(const Eigen::MatrixXd& features) const;
+
+  /// The mean at the observations themselves: [n].
+  const Eigen::VectorXd& believed() const { return believed_; }
+
+ private:
+  Eigen::MatrixXd covariance_with(const Eigen::MatrixXd& features) const;
+
+  Eigen::VectorXd inverse_lengths_;  // by feature
+  Eigen::MatrixXd scaled_;           // [features, n + p]
+  Eigen::LLT<Eigen::MatrixXd> factor_;
+  double constant_ = 0;
+  Eigen::VectorXd weights_;  // [n]
+  Eigen::VectorXd believed_;
+};
+
+}  // namespace evolve::ga

@@ -1,0 +1,108 @@
+#include "ga/evidence.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tests/ga/fixtures.hpp"
+
+namespace evolve::ga {
+namespace {
+
+using Ending = Evidence::Ending;
+using testing::DoubleNear;
+using testing::ElementsAre;
+
+TEST(Evidence, SaysHowATrialEnded) {
+  EXPECT_EQ(evidence_of(completed(0, 0.5)).ending, Ending::completed);
+  EXPECT_EQ(evidence_of(completed(0, 0.5)).fitness, 0.5);
+  EXPECT_EQ(evidence_of(stopped(0, 0.25)).ending, Ending::stopped);
+  EXPECT_EQ(evidence_of(stopped(0, 0.25)).fitness, 0.25);
+  EXPECT_EQ(evidence_of(failed(0)).ending, Ending::failed);
+}
+
+TEST(Evidence, OfAFitnessThatIsNoNumberIsThatOfAFailure) {
+  EXPECT_EQ(evidence_of(completed(0, std::nan(""))).ending, Ending::failed);
+  EXPECT_EQ(evidence_of(stopped(0, std::nan(""))).ending, Ending::failed);
+  const double infinite = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(evidence_of(completed(0, infinite)).ending, Ending::failed);
+}
+
+std::vector<Evidence> eleven_completed() {
+  std::vector<Evidence> evidence;
+  for (int i = 10; i >= 0; --i) evidence.push_back({Ending::completed, 0.1 + 0.01 * i});
+  return evidence;
+}
+
+TEST(Targets, OfCompletedTrialsAreTheirFitness) {
+  const Targets targets = targets_of(eleven_completed());
+  for (int i = 0; i <= 10; ++i) EXPECT_EQ(targets.values[i], 0.1 + 0.01 * (10 - i));
+  EXPECT_EQ(targets.noise, Eigen::VectorXd::Ones(11));
+}
+
+TEST(Targets, OfFailuresAreThe10thPercentileOfTheGood) {
+  auto evidence = eleven_completed();
+  evidence.push_back({Ending::failed, 0});
+  evidence.push_back({Ending::completed, 0});  // learnt nothing
+  const Targets targets = targets_of(evidence);
+  EXPECT_DOUBLE_EQ(targets.values[11], 0.11);
+  EXPECT_DOUBLE_EQ(targets.values[12], 0.11);
+  EXPECT_EQ(targets.noise[11], 1);
+}
+
+TEST(Targets, OfAFitnessOf0IsItselfWhileLittleIsKnown) {
+  const std::vector<Evidence> evidence = {{Ending::completed, 0},
+                                          {Ending::completed, 0.5},
+                                          {Ending::completed, 0.5},
+                                          {Ending::completed, 0.5}};
+  EXPECT_EQ(targets_of(evidence).values[0], 0);
+}
+
+TEST(Targets, MayAllBeNegative) {
+  const std::vector<Evidence> evidence = {
+      {Ending::completed, -3}, {Ending::completed, -2}, {Ending::completed, -1}};
+  EXPECT_THAT(targets_of(evidence).values, ElementsAre(-3, -2, -1));
+}
+
+TEST(Targets, OfStoppedTrialsAreAtMostThe25thPercentileAndNoisy) {
+  auto evidence = eleven_completed();
+  evidence.push_back({Ending::stopped, 0.19});
+  evidence.push_back({Ending::stopped, 0.05});
+  const Targets targets = targets_of(evidence);
+  EXPECT_DOUBLE_EQ(targets.values[11], 0.125);
+  EXPECT_EQ(targets.values[12], 0.05);
+  EXPECT_EQ(targets.noise[11], 10);
+}
+
+TEST(Targets, OfFailuresAloneAreAllTheSame) {
+  const std::vector<Evidence> evidence(3, {Ending::failed, 0});
+  EXPECT_THAT(targets_of(evidence).values, ElementsAre(0, 0, 0));
+}
+
+TEST(Squashed, HasMean0AndDeviation1AndTheSameOrder) {
+  const Eigen::VectorXd values{{0.3, 0.1, -40, 0.2, 0.25}};
+  const Eigen::VectorXd y = squashed(values);
+  EXPECT_NEAR(y.sum(), 0, 1e-12);
+  EXPECT_NEAR(y.squaredNorm(), 4, 1e-12);
+  EXPECT_TRUE(y[2] < y[1] && y[1] < y[3] && y[3] < y[4] && y[4] < y[0]);
+}
+
+TEST(Squashed, GrowsByLogarithmsFarBelowTheMedian) {
+  // Median 0, best 1: 1, 0.5, 0, -1, -1 - log(e).
+  const Eigen::VectorXd y = squashed(Eigen::VectorXd{{1, 0.5, 0, -1, -std::exp(1.0)}});
+  const double unit = y[0] - y[2];
+  EXPECT_NEAR((y[1] - y[2]) / unit, 0.5, 1e-12);
+  EXPECT_NEAR((y[3] - y[2]) / unit, -1, 1e-12);
+  EXPECT_NEAR((y[4] - y[2]) / unit, -2, 1e-12);
+}
+
+TEST(Squashed, OfEqualValuesIs0) {
+  EXPECT_EQ(squashed(Eigen::VectorXd::Constant(4, 0.25)), Eigen::VectorXd::Zero(4));
+  EXPECT_EQ(squashed(Eigen::VectorXd::Constant(1, 7)), Eigen::VectorXd::Zero(1));
+}
+
+}  // namespace
+}  // namespace evolve::ga

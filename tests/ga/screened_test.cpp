@@ -1,0 +1,168 @@
+#include "ga/screened.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/random/normal_distribution.hpp>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "tests/ga/fixtures.hpp"
+
+namespace evolve::ga {
+namespace {
+
+Settings screened(std::uint64_t seed = 1, int trials = 60) {
+  return {.search = "screened", .seed = seed, .trials = trials};
+}
+
+TEST(Screened, StartsWithTheStartAndSpreadsTheNextTrials) {
+  Evolution evolution(cube(), screened());
+  std::vector<hyp::Trial> trials;
+  for (int i = 0; i < 15; ++i) trials.push_back(*evolution.ask());  // nothing is known
+  EXPECT_EQ(trials[0].hyp, hyp::start_of(cube()));
+  std::set<int> eighths;
+  for (std::size_t i = 7; i < 15; ++i) {  // points 8 … 15 of the sequence, the origin being 0
+    eighths.insert(static_cast<int>(8 * trials[i].hyp.number("g0")));
+  }
+  EXPECT_EQ(eighths.size(), 8U);
+}
+
+TEST(Screened, FindsAPeakInFewTrials) {
+  Evolution evolution(cube(), screened(2, 40));
+  run(evolution);
+  EXPECT_GT(evolution.best()->fitness, 0.649);  // the start has 0.35, the peak 0.65
+}
+
+TEST(Screened, NeedsFewerTrialsThanClassic) {
+  double classic = 0, with_model = 0;
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    Evolution one(cube(), {.seed = seed, .trials = 60}), two(cube(), screened(seed));
+    run(one), run(two);
+    classic += one.best()->fitness;
+    with_model += two.best()->fitness;
+  }
+  EXPECT_GT(with_model, classic);
+}
+
+TEST(Screened, GivesTheSameTrialsForTheSameOutcomes) {
+  Evolution one(cube(), screened()), two(cube(), screened());
+  EXPECT_EQ(run(one), run(two));
+}
+
+TEST(Screened, GivesOtherTrialsForAnotherSeed) {
+  Evolution one(cube(), screened(5, 8)), two(cube(), screened(6, 8));
+  const auto a = run(one), b = run(two);
+  EXPECT_EQ(a[0].hyp, b[0].hyp);
+  for (std::size_t i = 1; i < a.size(); ++i) EXPECT_FALSE(a[i].hyp == b[i].hyp);
+}
+
+TEST(Screened, KnowsAnEarlierLifeFromItsSetsAlone) {
+  Evolution original(cube(), screened()), again(cube(), screened());
+  for (int trial = 0; trial < 45; ++trial) {
+    const auto asked = original.ask();
+    EXPECT_EQ(*again.ask_again(asked->hyp), *asked);
+    if (trial % 5 == 4) continue;  // stays in flight
+    const auto outcome = trial % 7 == 3 ? failed(trial) : completed(trial, peak(asked->hyp));
+    original.tell(outcome);
+    again.tell(outcome);
+  }
+  for (int trial = 45; trial < 50; ++trial) EXPECT_EQ(*original.ask(), *again.ask());
+}
+
+TEST(Screened, SearchesElsewhereThanWhereATrialIsInFlight) {
+  const std::vector<hyp::Gene> space = cube().genes;
+  History history(space);
+  for (int i = 0; i < 20; ++i) {
+    const hyp::Genes genes = design_genes(space, 1, i);
+    history.add(genes, {Evidence::Ending::completed, peak(hyp::express(cube(), genes))});
+  }
+  int same = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    Rng rng = breeding_rng(1, trial), again = breeding_rng(1, trial);
+    const hyp::Genes child = screened_child(space, history, {}, Visited(space), rng);
+    const std::vector<hyp::Genes> pending = {child};
+    same += screened_child(space, history, pending, Visited(space), again) == child;
+  }
+  EXPECT_LE(same, 8);  // an unscreened child, one in five, looks at nothing
+}
+
+TEST(Screened, GoesOnWhenNothingCompletes) {
+  Evolution evolution(cube(), screened(1, 30));
+  while (const auto trial = evolution.ask()) evolution.tell(failed(trial->number));
+  EXPECT_TRUE(evolution.done());
+}
+
+TEST(Screened, GoesOnWhateverTheFitness) {
+  const double infinite = std::numeric_limits<double>::infinity();
+  for (const double fitness : {0.0, 0.5, -1.0, std::nan(""), infinite, 1e300}) {
+    Evolution evolution(cube(), screened(1, 25));
+    run(evolution, [&](const auto&) { return fitness; });
+    EXPECT_TRUE(evolution.done());
+  }
+}
+
+TEST(Screened, BearsNoiseAlone) {
+  Evolution evolution(cube(), screened(1, 40));
+  Rng rng(1);
+  run(evolution, [&](const auto&) { return boost::random::normal_distribution<double>()(rng); });
+  EXPECT_TRUE(evolution.done());
+}
+
+TEST(Screened, LeavesACliffAlone) {
+  const hyp::Space space = cube();
+  Evolution evolution(space, screened(3, 60));
+  int late_failures = 0;
+  while (const auto trial = evolution.ask()) {
+    const double g0 = trial->hyp.number("g0");
+    const bool over = g0 > 0.6;
+    if (over && trial->number >= 30) ++late_failures;
+    evolution.tell(over ? failed(trial->number) : completed(trial->number, 0.1 + 0.5 * g0));
+  }
+  EXPECT_LT(late_failures, 15);
+  EXPECT_GT(evolution.best()->fitness, 0.38);
+}
+
+TEST(Screened, HandsOutAFiniteSpaceOnce) {
+  const hyp::Space space =
+      space_of({categorical({"a", "b", "c"}), categorical({"x", "y"}), integer(1, 4, 2)});
+  Evolution evolution(space, screened(1, 24));
+  std::set<hyp::Genes> sets;
+  for (const hyp::Trial& trial : run(evolution, [](const auto& hyp) { return hyp.number("g2"); })) {
+    sets.insert(hyp::genes_of(space, trial.hyp));
+  }
+  EXPECT_EQ(sets.size(), 24U);
+}
+
+TEST(Screened, FindsAChoice) {
+  const hyp::Space space =
+      space_of({categorical({"a", "b", "c", "d", "e"}), categorical({"a", "b", "c", "d", "e"}, 1),
+                integer(0, 20, 3), real(0, 1, 0.1)});
+  Evolution evolution(space, screened(1, 60));
+  run(evolution, [&](const hyp::Hyperparameters& hyp) {
+    const hyp::Genes genes = hyp::genes_of(space, hyp);
+    return 0.2 * (genes[0] == 3) + 0.2 * (genes[1] == 4) + 0.01 * genes[2] - 0.3 * genes[3];
+  });
+  EXPECT_THAT(evolution.best()->genes, testing::ElementsAre(3, 4, 20, testing::Lt(0.01)));
+}
+
+TEST(Screened, SearchesOneGene) {
+  const hyp::Space space = space_of({real(0, 1, 0.9)});
+  Evolution evolution(space, screened(1, 20));
+  run(evolution, [](const auto& hyp) { return -std::abs(hyp.number("g0") - 0.3); });
+  EXPECT_GT(evolution.best()->fitness, -0.01);
+}
+
+TEST(Screened, LearnsFromStoppedTrials) {
+  Evolution evolution(cube(), screened(4, 40));
+  while (const auto trial = evolution.ask()) {
+    const double fitness = peak(trial->hyp);
+    evolution.tell(fitness < 0.4 ? stopped(trial->number, fitness / 2)
+                                 : completed(trial->number, fitness));
+  }
+  EXPECT_GT(evolution.best()->fitness, 0.64);
+}
+
+}  // namespace
+}  // namespace evolve::ga
