@@ -33,11 +33,7 @@ torch::Tensor ConvBlock::forward(const torch::Tensor& x) {
     auto y = convolve(x, fused_weight, fused_bias, spec);
     return torch::silu_(y);
   }
-  if (is_training()) return conv_bn_silu(x, weight, spec, bn);
-  const auto y = convolve(x, weight, {}, spec);
-  return torch::silu(torch::batch_norm(y, bn.gamma, bn.beta, bn.running_mean, bn.running_var,
-                                       /*training=*/false, bn.momentum, bn.epsilon,
-                                       /*cudnn_enabled=*/true));
+  return conv_bn_silu(x, weight, spec, bn, is_training(), operators);
 }
 
 void ConvBlock::fuse() {

@@ -31,6 +31,7 @@ struct ConvBlock : Block {
   ConvSpec spec;
   torch::Tensor weight;
   BatchNormTensors bn;
+  Operators operators = Operators::fast;
   /// Of the folded convolution; undefined before fuse().
   torch::Tensor fused_weight, fused_bias;
 };

@@ -49,59 +49,70 @@ void add_rows(const float* __restrict map, Rows rows, float* __restrict sum) {
 }
 
 EVOLVE_VECTOR_LOOP
-void add_squares(const float* __restrict map, Rows rows, const float* __restrict mean,
+void add_squares(const float* __restrict map, Rows rows, const float* __restrict centre,
                  float* __restrict sum) {
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
     const float* __restrict row = map + i * rows.width;
     for (std::int64_t c = 0; c < rows.width; ++c) {
-      const float difference = row[c] - mean[c];
+      const float difference = row[c] - centre[c];
       sum[c] += difference * difference;
     }
   }
 }
 
 EVOLVE_VECTOR_LOOP
-void write_silu(const float* __restrict map, Rows rows, const float* __restrict scale,
-                const float* __restrict shift, float* __restrict out) {
+void write_silu(const float* __restrict map, Rows rows, const float* __restrict centre,
+                const float* __restrict scale, const float* __restrict shift,
+                float* __restrict out) {
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
     const float* __restrict row = map + i * rows.width;
     float* __restrict to = out + i * rows.width;
     for (std::int64_t c = 0; c < rows.width; ++c) {
-      const float z = row[c] * scale[c] + shift[c];
+      const float z = (row[c] - centre[c]) * scale[c] + shift[c];
       to[c] = z / (1.F + fast_exp(-z));
     }
   }
 }
 
-/// Writes the gradient before SiLU, d, and adds up d and d * map.
+/// Writes the gradient before SiLU, d, and adds up d and d * (map - centre).
 EVOLVE_VECTOR_LOOP
 void silu_backward(const float* __restrict map, const float* __restrict gradient, Rows rows,
-                   const float* __restrict scale, const float* __restrict shift,
-                   float* __restrict out, float* __restrict sum, float* __restrict product_sum) {
+                   const float* __restrict centre, const float* __restrict scale,
+                   const float* __restrict shift, float* __restrict out, float* __restrict sum,
+                   float* __restrict product_sum) {
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
     const float* __restrict row = map + i * rows.width;
     const float* __restrict g = gradient + i * rows.width;
     float* __restrict to = out + i * rows.width;
     for (std::int64_t c = 0; c < rows.width; ++c) {
-      const float z = row[c] * scale[c] + shift[c];
+      const float x = row[c] - centre[c];
+      const float z = x * scale[c] + shift[c];
       const float sigmoid = 1.F / (1.F + fast_exp(-z));
       const float d = g[c] * sigmoid * (1.F + z * (1.F - sigmoid));
       to[c] = d;
       sum[c] += d;
-      product_sum[c] += d * row[c];
+      product_sum[c] += d * x;
     }
   }
 }
 
-/// out = a * out + b * map + c, all per column.
+/// out = a * out + b * (map - centre) + c, all per column.
 EVOLVE_VECTOR_LOOP
-void combine(const float* __restrict map, Rows rows, const float* __restrict a,
-             const float* __restrict b, const float* __restrict c, float* __restrict out) {
+void combine(const float* __restrict map, Rows rows, const float* __restrict centre,
+             const float* __restrict a, const float* __restrict b, const float* __restrict c,
+             float* __restrict out) {
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
     const float* __restrict row = map + i * rows.width;
     float* __restrict to = out + i * rows.width;
-    for (std::int64_t k = 0; k < rows.width; ++k) to[k] = a[k] * to[k] + b[k] * row[k] + c[k];
+    for (std::int64_t k = 0; k < rows.width; ++k) {
+      to[k] = a[k] * to[k] + b[k] * (row[k] - centre[k]) + c[k];
+    }
   }
+}
+
+EVOLVE_VECTOR_LOOP
+void add(const float* __restrict values, std::int64_t count, double* __restrict sum) {
+  for (std::int64_t i = 0; i < count; ++i) sum[i] += values[i];
 }
 
 /// How a map is worked through: so many rows taken as one that a vector register is filled, in at
@@ -127,50 +138,80 @@ struct Plan {
     return wide;
   }
 
-  /// Sums per channel of sums [blocks, width].
-  std::vector<double> folded_sums(const std::vector<float>& partial) const {
-    std::vector<double> sums(static_cast<std::size_t>(shape.channels));
-    for (std::int64_t i = 0; i < blocks * width; ++i) sums[i % shape.channels] += partial[i];
-    return sums;
-  }
-
-  std::vector<float> partial_sums() const {
-    return std::vector<float>(static_cast<std::size_t>(blocks * width));
+  /// `count` sums over all rows for each channel, [count, channels]. `add_rows(rows, sums)` adds
+  /// those over few rows to sums [count, width]: few enough for single precision.
+  template <class F>
+  std::vector<double> sums(std::int64_t count, const ParallelFor& parallel, F add_rows) const {
+    const std::int64_t few = std::max<std::int64_t>(2048 / width, 8);
+    std::vector<double> wide(static_cast<std::size_t>(blocks * count * width));
+    parallel(blocks, [&](std::int64_t b) {
+      const Rows all = block(b);
+      std::vector<float> part(static_cast<std::size_t>(count * width));
+      for (std::int64_t begin = all.begin; begin < all.end; begin += few) {
+        std::fill(part.begin(), part.end(), 0.F);
+        add_rows(Rows{begin, std::min(begin + few, all.end), width}, part.data());
+        add(part.data(), count * width, &wide[b * count * width]);
+      }
+    });
+    std::vector<double> narrow(static_cast<std::size_t>(count * shape.channels));
+    for (std::int64_t i = 0; i < blocks * count * folded; ++i) {
+      double* to = &narrow[i / folded % count * shape.channels];
+      for (std::int64_t c = 0; c < shape.channels; ++c) to[c] += wide[i * shape.channels + c];
+    }
+    return narrow;
   }
 
   MapShape shape;
   std::int64_t folded = 1, width = 0, rows = 0, blocks = 1;
 };
 
+/// A batch norm as (x - centre) * scale + shift, per column of a plan. The centre is the mean in
+/// single precision and the shift takes up what that leaves out.
+struct Affine {
+  Affine(const Plan& plan, const BatchNorm& bn) {
+    const auto channels = static_cast<std::size_t>(plan.shape.channels);
+    std::vector<float> narrow_centre(channels), narrow_scale(channels), narrow_shift(channels);
+    for (std::size_t c = 0; c < channels; ++c) {
+      const double factor = bn.gamma[c] * bn.inverse_deviation[c];
+      narrow_centre[c] = static_cast<float>(bn.mean[c]);
+      narrow_scale[c] = static_cast<float>(factor);
+      narrow_shift[c] = static_cast<float>(bn.beta[c] + (narrow_centre[c] - bn.mean[c]) * factor);
+    }
+    centre = plan.spread(narrow_centre.data());
+    scale = plan.spread(narrow_scale.data());
+    shift = plan.spread(narrow_shift.data());
+  }
+
+  std::vector<float> centre, scale, shift;
+};
+
 }  // namespace
 
-void channel_moments(const float* map, MapShape shape, const ParallelFor& parallel, float* mean,
-                     float* variance) {
+void channel_moments(const float* map, MapShape shape, const ParallelFor& parallel, double* mean,
+                     double* variance) {
   const Plan plan(shape);
+  const auto channels = static_cast<std::size_t>(shape.channels);
   const auto rows = static_cast<double>(shape.rows);
-  auto partial = plan.partial_sums();
-  parallel(plan.blocks,
-           [&](std::int64_t b) { add_rows(map, plan.block(b), &partial[b * plan.width]); });
-  const auto sums = plan.folded_sums(partial);
-  for (std::int64_t c = 0; c < shape.channels; ++c) mean[c] = static_cast<float>(sums[c] / rows);
-  const auto means = plan.spread(mean);
-  std::fill(partial.begin(), partial.end(), 0.F);
-  parallel(plan.blocks, [&](std::int64_t b) {
-    add_squares(map, plan.block(b), means.data(), &partial[b * plan.width]);
-  });
-  const auto squares = plan.folded_sums(partial);
-  for (std::int64_t c = 0; c < shape.channels; ++c) {
-    variance[c] = static_cast<float>(squares[c] / rows);
+  const auto sums =
+      plan.sums(1, parallel, [&](Rows some, float* sum) { add_rows(map, some, sum); });
+  std::vector<float> centre(channels);
+  for (std::size_t c = 0; c < channels; ++c) {
+    mean[c] = sums[c] / rows;
+    centre[c] = static_cast<float>(mean[c]);
   }
+  const auto centres = plan.spread(centre.data());
+  const auto squares = plan.sums(
+      1, parallel, [&](Rows some, float* sum) { add_squares(map, some, centres.data(), sum); });
+  for (std::size_t c = 0; c < channels; ++c) variance[c] = squares[c] / rows;
 }
 
-void affine_silu(const float* map, MapShape shape, const float* scale, const float* shift,
-                 const ParallelFor& parallel, float* out) {
+void bn_silu(const float* map, MapShape shape, const BatchNorm& bn, const ParallelFor& parallel,
+             float* out) {
   const Plan plan(shape);
-  const auto scales = plan.spread(scale);
-  const auto shifts = plan.spread(shift);
+  const Affine affine(plan, bn);
   parallel(plan.blocks, [&](std::int64_t b) {
-    write_silu(map, plan.block(b), scales.data(), shifts.data(), out);
+    write_silu(map, plan.block(b), affine.centre.data(), affine.scale.data(), affine.shift.data(),
+               out);
   });
 }
 
@@ -178,35 +219,31 @@ void bn_silu_backward(const float* map, const float* gradient, MapShape shape, c
                       const ParallelFor& parallel, float* map_gradient, float* gamma_gradient,
                       float* beta_gradient) {
   const Plan plan(shape);
-  const auto channels = static_cast<std::size_t>(shape.channels);
-  std::vector<float> scale(channels), shift(channels), slope(channels), offset(channels);
-  for (std::size_t c = 0; c < channels; ++c) {
-    scale[c] = bn.gamma[c] * bn.inverse_deviation[c];
-    shift[c] = bn.beta[c] - bn.mean[c] * scale[c];
-  }
-  const auto scales = plan.spread(scale.data());
-  const auto shifts = plan.spread(shift.data());
-  auto partial = plan.partial_sums();
-  auto partial_products = plan.partial_sums();
-  parallel(plan.blocks, [&](std::int64_t b) {
-    silu_backward(map, gradient, plan.block(b), scales.data(), shifts.data(), map_gradient,
-                  &partial[b * plan.width], &partial_products[b * plan.width]);
+  const Affine affine(plan, bn);
+  const auto sums = plan.sums(2, parallel, [&](Rows some, float* sum) {
+    silu_backward(map, gradient, some, affine.centre.data(), affine.scale.data(),
+                  affine.shift.data(), map_gradient, sum, sum + plan.width);
   });
-  const auto sums = plan.folded_sums(partial);
-  const auto products = plan.folded_sums(partial_products);
+  const double* products = sums.data() + shape.channels;
   const auto rows = static_cast<double>(shape.rows);
-  for (std::size_t c = 0; c < channels; ++c) {
+  std::vector<float> slope(shape.channels), offset(shape.channels);
+  for (std::int64_t c = 0; c < shape.channels; ++c) {
+    // What the centre leaves out of the mean is left out of the sum of products too.
+    const double left_out = affine.centre[c] - bn.mean[c];
     const double deviation = bn.inverse_deviation[c];
-    const double gamma = (products[c] - sums[c] * bn.mean[c]) * deviation;
+    const double gamma = (products[c] + sums[c] * left_out) * deviation;
     gamma_gradient[c] = static_cast<float>(gamma);
     beta_gradient[c] = static_cast<float>(sums[c]);
-    slope[c] = static_cast<float>(-scale[c] * deviation * gamma / rows);
-    offset[c] = static_cast<float>(-scale[c] * sums[c] / rows - slope[c] * bn.mean[c]);
+    const double scale = bn.gamma[c] * deviation;
+    const double factor = -scale * deviation * gamma / rows;
+    slope[c] = static_cast<float>(factor);
+    offset[c] = static_cast<float>(-scale * sums[c] / rows + factor * left_out);
   }
   const auto slopes = plan.spread(slope.data());
   const auto offsets = plan.spread(offset.data());
   parallel(plan.blocks, [&](std::int64_t b) {
-    combine(map, plan.block(b), scales.data(), slopes.data(), offsets.data(), map_gradient);
+    combine(map, plan.block(b), affine.centre.data(), affine.scale.data(), slopes.data(),
+            offsets.data(), map_gradient);
   });
 }
 

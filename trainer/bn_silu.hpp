@@ -22,22 +22,22 @@ struct MapShape {
   std::int64_t rows = 0, channels = 0;
 };
 
-/// Mean and biased variance of each channel.
-void channel_moments(const float* map, MapShape shape, const ParallelFor& parallel, float* mean,
-                     float* variance);
+/// Mean and biased variance of each channel, summed up in double precision as torch does.
+void channel_moments(const float* map, MapShape shape, const ParallelFor& parallel, double* mean,
+                     double* variance);
 
-/// out = silu(map * scale + shift), scale and shift per channel.
-void affine_silu(const float* map, MapShape shape, const float* scale, const float* shift,
-                 const ParallelFor& parallel, float* out);
-
-/// Per channel: the batch norm's learned scale γ and shift β, and the statistics it used.
+/// Per channel: the batch norm's learned scale γ and shift β, and the statistics it uses.
 struct BatchNorm {
   const float* gamma = nullptr;
   const float* beta = nullptr;
-  const float* mean = nullptr;
+  const double* mean = nullptr;
   /// 1 / √(variance + ε)
-  const float* inverse_deviation = nullptr;
+  const double* inverse_deviation = nullptr;
 };
+
+/// out = silu(batch_norm(map))
+void bn_silu(const float* map, MapShape shape, const BatchNorm& bn, const ParallelFor& parallel,
+             float* out);
 
 /// From the gradient of silu(batch_norm(map)) those of the map, of γ and of β, the statistics being
 /// the map's own. Ioffe and Szegedy, Batch Normalization, section 3.

@@ -46,44 +46,34 @@ MapShape shape_of(const torch::Tensor& map) {
   return {map.numel() / map.size(1), map.size(1)};
 }
 
-/// Batch statistics [2, channels]: mean and inverse deviation. Updates the running ones.
+/// Batch statistics [2, channels] in double precision: mean and inverse deviation. Updates the
+/// running ones.
 torch::Tensor take_statistics(const torch::Tensor& map, const BatchNormTensors& bn) {
   const MapShape shape = shape_of(map);
-  auto statistics = torch::empty({2, shape.channels});
-  float* mean = statistics.data_ptr<float>();
-  float* deviation = mean + shape.channels;
+  auto statistics = torch::empty({2, shape.channels}, torch::kDouble);
+  double* mean = statistics.data_ptr<double>();
+  double* deviation = mean + shape.channels;
   channel_moments(map.data_ptr<float>(), shape, parallel, mean, deviation);
   float* running_mean = bn.running_mean.data_ptr<float>();
   float* running_var = bn.running_var.data_ptr<float>();
-  const auto momentum = static_cast<float>(bn.momentum);
   const auto rows = static_cast<double>(shape.rows);
-  const auto unbias = static_cast<float>(rows / std::max(rows - 1, 1.0));
+  const double unbias = rows / std::max(rows - 1, 1.0);
+  const auto follow = [&](float& running, double value) {
+    running = static_cast<float>((1 - bn.momentum) * running + bn.momentum * value);
+  };
   for (std::int64_t c = 0; c < shape.channels; ++c) {
-    const float variance = deviation[c];
-    running_mean[c] = (1 - momentum) * running_mean[c] + momentum * mean[c];
-    running_var[c] = (1 - momentum) * running_var[c] + momentum * variance * unbias;
-    deviation[c] = static_cast<float>(1 / std::sqrt(variance + bn.epsilon));
+    const double variance = deviation[c];
+    follow(running_mean[c], mean[c]);
+    follow(running_var[c], variance * unbias);
+    deviation[c] = 1 / std::sqrt(variance + bn.epsilon);
   }
   return statistics;
 }
 
-torch::Tensor normalised_silu(const torch::Tensor& map, const torch::Tensor& statistics,
-                              const BatchNormTensors& bn) {
-  const MapShape shape = shape_of(map);
-  const auto channels = static_cast<std::size_t>(shape.channels);
-  const float* mean = statistics.data_ptr<float>();
-  const float* deviation = mean + channels;
-  const float* gamma = bn.gamma.data_ptr<float>();
-  const float* beta = bn.beta.data_ptr<float>();
-  std::vector<float> scale(channels), shift(channels);
-  for (std::size_t c = 0; c < channels; ++c) {
-    scale[c] = gamma[c] * deviation[c];
-    shift[c] = beta[c] - mean[c] * scale[c];
-  }
-  auto out = torch::empty_like(map);
-  affine_silu(map.data_ptr<float>(), shape, scale.data(), shift.data(), parallel,
-              out.data_ptr<float>());
-  return out;
+BatchNorm batch_norm_of(const torch::Tensor& gamma, const torch::Tensor& beta,
+                        const torch::Tensor& statistics) {
+  const double* mean = statistics.data_ptr<double>();
+  return {gamma.data_ptr<float>(), beta.data_ptr<float>(), mean, mean + statistics.size(1)};
 }
 
 /// The three operators as one for autograd, on the CPU.
@@ -100,7 +90,10 @@ class FusedConvBnSilu : public torch::autograd::Function<FusedConvBnSilu> {
     context->saved_data["stride"] = static_cast<std::int64_t>(spec.stride);
     context->saved_data["padding"] = static_cast<std::int64_t>(spec.padding);
     context->saved_data["groups"] = static_cast<std::int64_t>(spec.groups);
-    return normalised_silu(map, statistics, bn);
+    auto out = torch::empty_like(map);
+    bn_silu(map.data_ptr<float>(), shape_of(map), batch_norm_of(gamma, beta, statistics), parallel,
+            out.data_ptr<float>());
+    return out;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
@@ -114,18 +107,15 @@ class FusedConvBnSilu : public torch::autograd::Function<FusedConvBnSilu> {
     spec.groups = static_cast<int>(context->saved_data["groups"].toInt());
 
     const auto gradient = gradients[0].contiguous(at::MemoryFormat::ChannelsLast);
-    const MapShape shape = shape_of(map);
     auto map_gradient = torch::empty_like(map);
-    const auto bn_gradients = torch::empty({2, shape.channels});
-    const float* mean = statistics.data_ptr<float>();
-    float* gamma_gradient = bn_gradients.data_ptr<float>();
-    bn_silu_backward(map.data_ptr<float>(), gradient.data_ptr<float>(), shape,
-                     {gamma.data_ptr<float>(), beta.data_ptr<float>(), mean, mean + shape.channels},
-                     parallel, map_gradient.data_ptr<float>(), gamma_gradient,
-                     gamma_gradient + shape.channels);
+    auto gamma_gradient = torch::empty_like(gamma), beta_gradient = torch::empty_like(beta);
+    bn_silu_backward(map.data_ptr<float>(), gradient.data_ptr<float>(), shape_of(map),
+                     batch_norm_of(gamma, beta, statistics), parallel,
+                     map_gradient.data_ptr<float>(), gamma_gradient.data_ptr<float>(),
+                     beta_gradient.data_ptr<float>());
     const auto [x_gradient, weight_gradient] =
         convolution_gradients(map_gradient, x, weight, spec, context->needs_input_grad(0));
-    return {x_gradient, weight_gradient, bn_gradients[0], bn_gradients[1], {}, {}};
+    return {x_gradient, weight_gradient, gamma_gradient, beta_gradient, {}, {}};
   }
 
  private:
@@ -134,10 +124,10 @@ class FusedConvBnSilu : public torch::autograd::Function<FusedConvBnSilu> {
       const ConvSpec& spec, bool of_input) {
     const bool by_rows = goes_by_rows(x, spec);
     const std::vector<std::int64_t> stride(2, spec.stride), padding(2, spec.padding);
-    auto [of_x, of_weight, of_bias] = at::convolution_backward(
-        by_rows ? rows_of(gradient) : gradient, by_rows ? rows_of(x) : x, weight, c10::nullopt,
-        stride, padding, {1, 1}, /*transposed=*/false, {0, 0}, spec.groups,
-        {of_input, /*weight=*/true, /*bias=*/false});
+    auto [of_x, of_weight, of_bias] =
+        at::convolution_backward(by_rows ? rows_of(gradient) : gradient, by_rows ? rows_of(x) : x,
+                                 weight, {}, stride, padding, {1, 1}, /*transposed=*/false, {0, 0},
+                                 spec.groups, {of_input, /*weight=*/true, /*bias=*/false});
     if (by_rows && of_input) of_x = pictures_of(of_x, x);
     return {of_x, of_weight};
   }
@@ -155,13 +145,16 @@ torch::Tensor convolve(const torch::Tensor& x, const torch::Tensor& weight,
 }
 
 torch::Tensor conv_bn_silu(const torch::Tensor& x, const torch::Tensor& weight,
-                           const ConvSpec& spec, const BatchNormTensors& bn) {
-  if (x.is_cpu() && x.scalar_type() == torch::kFloat) {
+                           const ConvSpec& spec, const BatchNormTensors& bn, bool training,
+                           Operators operators) {
+  const bool fast = operators == Operators::fast;
+  if (fast && training && x.is_cpu() && x.scalar_type() == torch::kFloat) {
     return FusedConvBnSilu::apply(x, weight, bn.gamma, bn.beta, spec, bn);
   }
-  const auto map = convolve(x, weight, {}, spec);
+  const auto map = fast ? convolve(x, weight, {}, spec)
+                        : torch::conv2d(x, weight, {}, spec.stride, spec.padding, 1, spec.groups);
   return torch::silu(torch::batch_norm(map, bn.gamma, bn.beta, bn.running_mean, bn.running_var,
-                                       /*training=*/true, bn.momentum, bn.epsilon,
+                                       training, bn.momentum, bn.epsilon,
                                        /*cudnn_enabled=*/true));
 }
 

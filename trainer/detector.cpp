@@ -28,7 +28,7 @@ std::vector<bool> find_kept(const ModelConfig& config) {
 
 torch::Tensor upsample(const torch::Tensor& x, int factor) {
   const auto scale = static_cast<double>(factor);
-  return torch::upsample_nearest2d(x, c10::nullopt, at::ArrayRef<double>({scale, scale}));
+  return torch::upsample_nearest2d(x, {}, at::ArrayRef<double>({scale, scale}));
 }
 
 /// Cell indices (x, y) minus 0.5 for each cell: [ny, nx, 2].
@@ -39,6 +39,15 @@ torch::Tensor cell_corners(std::int64_t ny, std::int64_t nx, const torch::Tensor
 }
 
 }  // namespace
+
+double first_objectness(int stride) {
+  const double cells = 640.0 / stride;
+  return std::log(8 / (cells * cells));
+}
+
+double first_class(int nc) {
+  return std::log(0.6 / (nc - 0.99999));
+}
 
 Detector::Detector(const ModelConfig& config, std::uint64_t seed)
     : torch::nn::Module("Detector"), config_(config), kept_(find_kept(config)) {
@@ -87,15 +96,13 @@ void Detector::draw_weights(std::uint64_t seed) {
     if (parameter.dim() != 4) continue;
     parameter.uniform_(-bound(parameter), bound(parameter), generator);
   }
-  const int nc = config_.nc;
   for (int level = 0; level < config_.levels(); ++level) {
     auto bias = detect_->bias[level].data();
     const double range = bound(detect_->weight[level]);
     bias.uniform_(-range, range, generator);
-    const double cells = 640.0 / strides()[level];
     auto per_anchor = bias.view({config_.anchors_per_level(), config_.outputs()});
-    per_anchor.select(1, 4) += std::log(8 / (cells * cells));
-    per_anchor.slice(1, 5) += std::log(0.6 / (nc - 0.99999));
+    per_anchor.select(1, 4) += first_objectness(strides()[level]);
+    per_anchor.slice(1, 5) += first_class(config_.nc);
   }
 }
 
@@ -120,9 +127,11 @@ std::vector<torch::Tensor> Detector::forward(const torch::Tensor& pictures) {
   std::vector<torch::Tensor> maps;
   for (const int from : config_.layers[last].from) {
     const auto y = detect_->forward(maps.size(), input(from));
-    maps.push_back(
+    const auto map =
         y.view({y.size(0), config_.anchors_per_level(), config_.outputs(), y.size(2), y.size(3)})
-            .permute({0, 1, 3, 4, 2}));
+            .permute({0, 1, 3, 4, 2});
+    // YOLOv5 moves its maps; the order in memory is the order in which their means are taken.
+    maps.push_back(operators_ == Operators::plain ? map.contiguous() : map);
   }
   return maps;
 }
@@ -146,6 +155,13 @@ void Detector::fuse() {
   eval();
   apply([](torch::nn::Module& module) {
     if (auto* conv = dynamic_cast<ConvBlock*>(&module)) conv->fuse();
+  });
+}
+
+void Detector::use(Operators operators) {
+  operators_ = operators;
+  apply([operators](torch::nn::Module& module) {
+    if (auto* conv = dynamic_cast<ConvBlock*>(&module)) conv->operators = operators;
   });
 }
 

@@ -13,11 +13,17 @@
 
 namespace evolve::trainer {
 
+/// What is added to a fresh Detect's biases, which are drawn like its weights: the log-odds of 8
+/// objects in a picture of 640 x 640 pixels, and of every class in an object being nearly as likely
+/// (0.6 in all). Lin et al., Focal Loss for Dense Object Detection, section 3.3, with YOLOv5's
+/// numbers.
+double first_objectness(int stride);
+double first_class(int nc);
+
 class Detector : public torch::nn::Module {
  public:
-  /// Fresh weights on the CPU as YOLOv5 starts them, drawn from `seed` alone: convolutions uniform
-  /// in ±1/√fan_in, Detect's biases set for 8 objects per 640 px picture and a class probability of
-  /// 0.6 / nc.
+  /// Fresh weights on the CPU as YOLOv5 starts them, drawn from `seed` alone: uniform in
+  /// ±1/√fan_in.
   Detector(const ModelConfig& config, std::uint64_t seed);
 
   /// Raw maps, one per level: [batch, anchors, ny, nx, 5 + nc] for pictures [batch, 3, height,
@@ -32,6 +38,9 @@ class Detector : public torch::nn::Module {
 
   /// Folds every batch norm into its convolution, for evaluation only.
   void fuse();
+
+  /// Computes with these operators from now on; with the fast ones until then.
+  void use(Operators operators);
 
   const ModelConfig& config() const { return config_; }
   /// Pixels per cell of each level.
@@ -56,6 +65,7 @@ class Detector : public torch::nn::Module {
   std::shared_ptr<DetectBlock> detect_;
   /// Whether a layer's output is needed beyond the next layer.
   std::vector<bool> kept_;
+  Operators operators_ = Operators::fast;
   torch::Tensor anchors_;
 };
 

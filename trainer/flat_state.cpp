@@ -41,12 +41,15 @@ std::int64_t count(const std::vector<torch::Tensor>& tensors) {
   return sum;
 }
 
-/// The part of `flat` from `begin` in the shape of `like`, channels-last for convolution weights.
-/// It has a version of its own, so that a step in the flat tensor is no change behind autograd's
-/// back.
-torch::Tensor part(const torch::Tensor& flat, std::int64_t begin, const torch::Tensor& like) {
+/// The part of `flat` from `begin` in the shape of `like`, a convolution's weights in the layout
+/// `weights`. It has a version of its own, so that a step in the flat tensor is no change behind
+/// autograd's back.
+torch::Tensor part(const torch::Tensor& flat, std::int64_t begin, const torch::Tensor& like,
+                   at::MemoryFormat weights) {
   const auto piece = flat.narrow(0, begin, like.numel());
-  if (like.dim() != 4) return piece.view(like.sizes()).variable_data();
+  if (like.dim() != 4 || weights == at::MemoryFormat::Contiguous) {
+    return piece.view(like.sizes()).variable_data();
+  }
   return piece.view({like.size(0), like.size(2), like.size(3), like.size(1)})
       .permute({0, 3, 1, 2})
       .variable_data();
@@ -54,10 +57,10 @@ torch::Tensor part(const torch::Tensor& flat, std::int64_t begin, const torch::T
 
 /// Moves tensors into `flat` from `begin` on; returns where they end.
 std::int64_t move(std::vector<torch::Tensor>& tensors, const torch::Tensor& flat,
-                  std::int64_t begin) {
+                  std::int64_t begin, at::MemoryFormat weights) {
   torch::NoGradGuard no_grad;
   for (auto& tensor : tensors) {
-    auto place = part(flat, begin, tensor);
+    auto place = part(flat, begin, tensor, weights);
     place.copy_(tensor);
     tensor.set_data(place);
     begin += tensor.numel();
@@ -67,7 +70,8 @@ std::int64_t move(std::vector<torch::Tensor>& tensors, const torch::Tensor& flat
 
 }  // namespace
 
-FlatState::FlatState(torch::nn::Module& model, const torch::Device& device) {
+FlatState::FlatState(torch::nn::Module& model, const torch::Device& device,
+                     at::MemoryFormat weights) {
   Sorted sorted = sort(model);
   std::int64_t trained = 0;
   for (const auto& group : sorted.groups) trained += count(group);
@@ -77,17 +81,20 @@ FlatState::FlatState(torch::nn::Module& model, const torch::Device& device) {
   std::int64_t end = 0;
   for (std::size_t g = 0; g < group_count; ++g) {
     const std::int64_t begin = end;
-    end = move(sorted.groups[g], values_, begin);
+    end = move(sorted.groups[g], values_, begin, weights);
     groups_[g] = {begin, end - begin};
     std::int64_t at = begin;
     for (auto& parameter : sorted.groups[g]) {
-      parameter.mutable_grad() = part(gradients_, at, parameter);
+      parameter.mutable_grad() = part(gradients_, at, parameter, weights);
       at += parameter.numel();
     }
   }
-  move(sorted.statistics, values_, move(sorted.frozen, values_, end));
+  for (const auto& parameter : model.parameters()) {
+    if (parameter.requires_grad()) parameter_gradients_.push_back(parameter.grad());
+  }
+  move(sorted.statistics, values_, move(sorted.frozen, values_, end, weights), weights);
   batches_tracked_ = torch::empty(count(sorted.counts), options.dtype(torch::kLong));
-  move(sorted.counts, batches_tracked_, 0);
+  move(sorted.counts, batches_tracked_, 0, weights);
   for (auto& buffer : model.buffers()) {
     if (buffer.device() != device) buffer.set_data(buffer.to(device));
   }

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "trainer/schedule.hpp"
 
@@ -16,9 +17,10 @@ namespace evolve::trainer {
 /// tensors are views of it. The model must not get other tensors (load values with copy_()).
 class FlatState {
  public:
-  /// Moves the model's numbers here, to `device`; convolution weights become channels-last.
+  /// Moves the model's numbers here, to `device`, convolution weights in the layout `weights`.
   /// Parameters that do not require a gradient (frozen ones) belong to no group.
-  FlatState(torch::nn::Module& model, const torch::Device& device);
+  FlatState(torch::nn::Module& model, const torch::Device& device,
+            at::MemoryFormat weights = at::MemoryFormat::ChannelsLast);
 
   struct Range {
     std::int64_t begin = 0, size = 0;
@@ -29,6 +31,8 @@ class FlatState {
   const torch::Tensor& values() const { return values_; }
   /// Of the trained parameters.
   const torch::Tensor& gradients() const { return gradients_; }
+  /// The same, parameter by parameter in the model's order.
+  const std::vector<torch::Tensor>& gradients_of_parameters() const { return parameter_gradients_; }
   /// The trained parameters' part of values().
   torch::Tensor parameters() const { return values_.narrow(0, 0, gradients_.size(0)); }
   Range group(Group group) const { return groups_[group]; }
@@ -37,6 +41,7 @@ class FlatState {
 
  private:
   torch::Tensor values_, gradients_, batches_tracked_;
+  std::vector<torch::Tensor> parameter_gradients_;
   std::array<Range, group_count> groups_;
 };
 

@@ -72,9 +72,12 @@ void Optimizer::recall(const Memory& memory) {
 }
 
 double clip_gradients(FlatState& state, double greatest) {
-  auto gradients = state.gradients();
-  const double norm = gradients.norm().item<double>();
-  if (const double scale = greatest / (norm + 1e-6); scale < 1) gradients.mul_(scale);
+  std::vector<torch::Tensor> norms;
+  for (const auto& gradient : state.gradients_of_parameters()) norms.push_back(gradient.norm());
+  const auto norm = torch::stack(norms).norm().item<float>();
+  // By way of the reciprocal, as Python divides a number by a tensor.
+  const float scale = 1 / (norm + 1e-6F) * static_cast<float>(greatest);
+  if (scale < 1) state.gradients().mul_(scale);
   return norm;
 }
 

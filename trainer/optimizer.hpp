@@ -46,7 +46,8 @@ class Optimizer {
   std::int64_t steps_ = 0;
 };
 
-/// Scales the gradients down to a norm of at most `greatest`; returns the norm they had.
+/// Scales the gradients down to a norm of at most `greatest`; returns the norm they had. As
+/// torch.nn.utils.clip_grad_norm_ finds it: the norm of the parameters' norms, in single precision.
 double clip_gradients(FlatState& state, double greatest);
 
 /// Exponential moving average of a state: weight 0.9999 * (1 - exp(-updates / 2000)) stays with the

@@ -1,6 +1,5 @@
 #include "trainer/conv_bn_silu.hpp"
 
-#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -8,6 +7,7 @@
 #include <limits>
 
 #include "tests/trainer/golden.hpp"
+#include "tests/trainer/threads.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -34,7 +34,7 @@ struct Layer {
     const auto input = leaf(x), w = leaf(weight);
     BatchNormTensors norm{leaf(bn.gamma), leaf(bn.beta), bn.running_mean.to(type).clone(),
                           bn.running_var.to(type).clone()};
-    const auto out = conv_bn_silu(input, w, spec, norm);
+    const auto out = conv_bn_silu(input, w, spec, norm, /*training=*/true);
     torch::manual_seed(2);
     out.backward(torch::randn(out.sizes()).to(type));
     return {out.detach(), norm.running_mean, norm.running_var, input.grad(),
@@ -55,15 +55,6 @@ void expect_as_torch(const Layer& layer) {
   }
 }
 
-class Threads {
- public:
-  explicit Threads(int count) : before_(at::get_num_threads()) { at::set_num_threads(count); }
-  ~Threads() { at::set_num_threads(before_); }
-
- private:
-  int before_;
-};
-
 TEST(ConvBnSilu, AgreesWithTorchsOperatorsAndTheirGradients) {
   expect_as_torch({{3, 8, 6, 2, 2}, {16, 3, 32, 32}});
   expect_as_torch({{16, 24, 3, 1, 1}, {4, 16, 9, 7}});
@@ -73,7 +64,7 @@ TEST(ConvBnSilu, AgreesWithTorchsOperatorsAndTheirGradients) {
 }
 
 TEST(ConvBnSilu, AgreesOnFewPicturesAndOneThread) {
-  const Threads one(1);
+  const test::Threads one(1);
   expect_as_torch({{16, 32, 1, 1, 0}, {13, 16, 8, 8}});
   expect_as_torch({{16, 32, 1, 1, 0}, {1, 16, 2, 3}});
   expect_as_torch({{16, 32, 3, 1, 1}, {13, 16, 8, 8}});

@@ -5,49 +5,103 @@
 #include <torch/torch.h>
 
 #include <cmath>
+#include <functional>
 
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
+#include "tests/trainer/rounding.hpp"
+#include "tests/trainer/threads.hpp"
 #include "trainer/state.hpp"
 
 namespace evolve::trainer {
 namespace {
 
+using test::Computation;
 using test::formula_input;
 using test::Golden;
 using test::make;
+using test::rounding_errors;
+using test::rounding_scale;
 using test::set_formula_weights;
+using test::Threads;
 using ::testing::ElementsAre;
 
-/// What a comparison with a summary tolerates: of sums, and of single elements in units of their
-/// root mean square.
-struct Tolerance {
-  double sums, elements;
-};
+/// What two numbers of a map may differ by: 1e-5, relative to those above 1.
+constexpr double tolerance = 1e-5;
+
+/// The greatest |a - b| / max(1, |b|).
+double difference(const torch::Tensor& a, const torch::Tensor& b) {
+  const auto x = a.detach().to(torch::kDouble), y = b.detach().to(torch::kDouble);
+  return ((x - y).abs() / y.abs().clamp_min(1)).max().item<double>();
+}
+
+void expect_near_each(const torch::Tensor& values, const nlohmann::json& expected) {
+  const auto numbers = torch::tensor(expected.get<std::vector<double>>(), torch::kDouble);
+  EXPECT_LE(difference(values, numbers), tolerance);
+}
 
 void expect_summary(const nlohmann::json& expected, const torch::Tensor& tensor,
-                    Tolerance tolerance, const std::string& what) {
+                    const std::string& what) {
   SCOPED_TRACE(what);
-  const auto x = tensor.detach().to(torch::kDouble).contiguous();
+  const auto x = tensor.detach().to(torch::kDouble);
   ASSERT_EQ(x.sizes().vec(), expected["shape"].get<std::vector<std::int64_t>>());
-  const double scale = expected["abs_sum"].get<double>();
-  EXPECT_NEAR(x.sum().item<double>(), expected["sum"].get<double>(), tolerance.sums * scale);
-  EXPECT_NEAR(x.abs().sum().item<double>(), scale, tolerance.sums * scale);
-  EXPECT_NEAR(x.square().sum().item<double>() / expected["sq_sum"].get<double>(), 1,
-              2 * tolerance.sums);
+  const double magnitude = expected["abs_sum"], squares = expected["sq_sum"];
+  EXPECT_NEAR(x.sum().item<double>(), expected["sum"].get<double>(), tolerance * magnitude);
+  EXPECT_NEAR(x.abs().sum().item<double>(), magnitude, tolerance * magnitude);
+  EXPECT_NEAR(x.square().sum().item<double>(), squares, 2 * tolerance * squares);
   const auto flat = x.flatten();
-  const double near = tolerance.elements * x.square().mean().sqrt().item<double>();
-  for (std::int64_t i = 0; i < 8; ++i) {
-    EXPECT_NEAR(flat[i].item<double>(), expected["first8"][i].get<double>(), near);
-  }
-  for (std::int64_t i = 0; i < 4; ++i) {
-    EXPECT_NEAR(flat[x.numel() - 4 + i].item<double>(), expected["last4"][i].get<double>(), near);
+  expect_near_each(flat.slice(0, 0, 8), expected["first8"]);
+  expect_near_each(flat.slice(0, -4), expected["last4"]);
+}
+
+/// A case's model with its formula's weights.
+Detector formula_model(const nlohmann::json& model) {
+  Detector detector = make(model["cfg"], model["nc"].get<int>());
+  set_formula_weights(detector, model["weight_seed"]);
+  return detector;
+}
+
+/// Evaluation is the same to `tolerance` with either operators, folded or not.
+void expect_evaluation(const nlohmann::json& model) {
+  const torch::NoGradGuard no_grad;
+  const auto x = formula_input(model["input_shape"], model["input_seed"]);
+  for (const auto operators : {Operators::plain, Operators::fast}) {
+    Detector detector = formula_model(model);
+    detector.use(operators);
+    detector.eval();
+    expect_summary(model["eval_decoded"], detector.decode(detector.forward(x)), "evaluation");
+    detector.fuse();
+    expect_summary(model["eval_decoded"], detector.decode(detector.forward(x)), "folded");
   }
 }
 
-void expect_formula_model(const std::string& name, const nlohmann::json& model) {
-  SCOPED_TRACE(name);
-  Detector detector = make(model["cfg"], model["nc"].get<int>());
+/// Statistics of a few pixels amplify rounding: in training YOLOv5 itself is up to 4e-3 from double
+/// precision on these models. The fast operators round otherwise, so they can only be asked to be
+/// as near to double precision as YOLOv5 is. On 36 models of four tables, with 1 to 8 pictures,
+/// they came to twice the scale at most.
+void expect_fast_training(const std::function<Detector()>& model, const torch::Tensor& pictures) {
+  const Computation maps{model, pictures, [](Detector& detector, const torch::Tensor& x) {
+                           return detector.forward(x);
+                         }};
+  const auto errors = rounding_errors(maps, Operators::fast);
+  const auto scale = rounding_scale(maps);
+  for (std::size_t level = 0; level < errors.size(); ++level) {
+    EXPECT_LT(errors[level], std::max(tolerance, 4 * scale[level])) << level;
+  }
+}
+
+void expect_training(const nlohmann::json& model) {
+  const auto x = formula_input(model["input_shape"], model["input_seed"]);
+  Detector detector = formula_model(model);
+  detector.use(Operators::plain);
+  const auto maps = detector.forward(x);
+  for (std::size_t level = 0; level < maps.size(); ++level) {
+    expect_summary(model["train"][level], maps[level], "training, level " + std::to_string(level));
+  }
+}
+
+void expect_names(const nlohmann::json& model) {
+  const Detector detector = formula_model(model);
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> keys;
   std::int64_t parameters = 0;
   for (const auto& [key, tensor] : state_dict(detector))
@@ -56,34 +110,19 @@ void expect_formula_model(const std::string& name, const nlohmann::json& model) 
   EXPECT_EQ(keys, (model["state_dict_keys"]
                        .get<std::vector<std::pair<std::string, std::vector<std::int64_t>>>>()));
   EXPECT_EQ(parameters, model["params"].get<std::int64_t>());
-
-  const auto x = formula_input(model["input_shape"], model["input_seed"]);
-  set_formula_weights(detector, model["weight_seed"]);
-  detector.eval();
-  {
-    torch::NoGradGuard no_grad;
-    expect_summary(model["eval_decoded"], detector.decode(detector.forward(x)), {1e-5, 1e-4},
-                   "evaluation");
-  }
-  // Statistics of so few pixels amplify rounding, YOLOv5's too: in double precision only YOLOv5's
-  // remains.
-  detector.train();
-  const auto single = detector.forward(x);
-  set_formula_weights(detector, model["weight_seed"]);
-  detector.to(torch::kDouble);
-  const auto maps = detector.forward(x.to(torch::kDouble));
-  for (std::size_t level = 0; level < maps.size(); ++level) {
-    const auto& expected = model["train"][level];
-    expect_summary(expected, maps[level], {5e-4, 1e-2}, "training, level " + std::to_string(level));
-    EXPECT_LT(test::relative_error(single[level], maps[level]), 2e-2);
-  }
 }
 
 TEST(ParityDetector, FormulaWeightsGiveTheMapsOfYolov5) {
   GOLDENS_OR_SKIP(cases, "a_forward_formula");
+  const Threads one(1);
   for (const Golden& golden : cases) {
     for (const auto& [name, model] : golden.scalars["models"].items()) {
-      expect_formula_model(golden.name + "/" + name, model);
+      SCOPED_TRACE(golden.name + "/" + name);
+      expect_names(model);
+      expect_evaluation(model);
+      expect_training(model);
+      expect_fast_training([&] { return formula_model(model); },
+                           formula_input(model["input_shape"], model["input_seed"]));
     }
   }
 }
@@ -106,65 +145,77 @@ Detector with_weights(const Golden& weights) {
   return detector;
 }
 
+void expect_maps(const std::vector<torch::Tensor>& maps, const Golden& golden,
+                 const std::string& name) {
+  for (std::size_t level = 0; level < maps.size(); ++level) {
+    EXPECT_LE(difference(maps[level], golden[name + std::to_string(level)]), tolerance) << name;
+  }
+}
+
+void expect_real_evaluation(const Golden& golden, const Golden& weights, Operators operators) {
+  const torch::NoGradGuard no_grad;
+  const auto& x = golden["x"];
+  Detector detector = with_weights(weights);
+  detector.use(operators);
+  detector.eval();
+  const auto raw = detector.forward(x);
+  expect_maps(raw, golden, "eval_raw");
+  EXPECT_LE(difference(detector.decode(raw), golden["eval_decoded"]), tolerance);
+  detector.fuse();
+  const auto fused = detector.decode(detector.forward(x));
+  EXPECT_LE(difference(fused, golden["eval_decoded_fused"]), tolerance);
+}
+
+void expect_real_training(const Golden& golden, const Golden& weights) {
+  Detector detector = with_weights(weights);
+  detector.use(Operators::plain);
+  const auto maps = detector.forward(golden["x"]);
+  expect_maps(maps, golden, "train");
+  const auto state = detector.named_buffers();
+  for (const auto& [name, tensor] : golden.tensors) {
+    if (name.rfind("after_train_fwd.", 0) != 0) continue;
+    EXPECT_LE(difference(state[name.substr(16)], tensor), tolerance) << name;
+  }
+}
+
 TEST(ParityDetector, RealWeightsGiveTheMapsOfYolov5) {
   GOLDENS_OR_SKIP(cases, "a_forward_yolov5p");
+  const Threads one(1);
   for (const Golden& golden : cases) {
     SCOPED_TRACE(golden.name);
     const Golden weights =
         test::load_golden(test::golden_folder() / golden.scalars["weights"].get<std::string>());
-    const auto& x = golden["x"];
-    Detector detector = with_weights(weights);
-    detector.train();
-    const auto maps = detector.forward(x);
-    for (std::size_t level = 0; level < maps.size(); ++level) {
-      EXPECT_LT(test::relative_error(maps[level], golden["train" + std::to_string(level)]), 1e-5);
-    }
-    const auto state = detector.named_buffers();
-    for (const auto& [name, tensor] : golden.tensors) {
-      if (name.rfind("after_train_fwd.", 0) != 0) continue;
-      EXPECT_LT(test::relative_error(state[name.substr(16)], tensor), 1e-5) << name;
-    }
-
-    torch::NoGradGuard no_grad;
-    Detector evaluated = with_weights(weights);
-    evaluated.eval();
-    const auto raw = evaluated.forward(x);
-    for (std::size_t level = 0; level < raw.size(); ++level) {
-      EXPECT_LT(test::relative_error(raw[level], golden["eval_raw" + std::to_string(level)]), 1e-5);
-    }
-    EXPECT_LT(test::relative_error(evaluated.decode(raw), golden["eval_decoded"]), 1e-5);
-    evaluated.fuse();
-    EXPECT_LT(
-        test::relative_error(evaluated.decode(evaluated.forward(x)), golden["eval_decoded_fused"]),
-        1e-5);
+    expect_real_evaluation(golden, weights, Operators::plain);
+    expect_real_evaluation(golden, weights, Operators::fast);
+    expect_real_training(golden, weights);
+    expect_fast_training([&] { return with_weights(weights); }, golden["x"]);
   }
 }
 
-/// Draws differ between generators; their range and spread may not.
-void expect_like_reference(const torch::Tensor& tensor, const nlohmann::json& expected) {
-  const auto x = tensor.detach().to(torch::kDouble);
-  ASSERT_EQ(x.sizes().vec(), expected["shape"].get<std::vector<std::int64_t>>());
-  const double std = expected["std"].get<double>();
-  const double error = 6 * std / std::sqrt(static_cast<double>(x.numel())) + 1e-6;
-  const double spread = x.numel() > 1 ? x.std().item<double>() : 0.0;
-  EXPECT_NEAR(x.mean().item<double>(), expected["mean"].get<double>(), 1.5 * error);
-  EXPECT_NEAR(spread, std, error);
-  EXPECT_NEAR(x.min().item<double>(), expected["min"].get<double>(), 0.1 * std + error);
-  EXPECT_NEAR(x.max().item<double>(), expected["max"].get<double>(), 0.1 * std + error);
-}
-
-TEST(ParityDetector, FreshWeightsAreSpreadAsInYolov5) {
-  GOLDENS_OR_SKIP(cases, "a_init_stats");
-  for (const Golden& golden : cases) {
-    const auto& tensors = golden.scalars["tensors"];
-    const auto weights = test::load_golden(test::golden_folder() / "a_weights_yolov5p");
-    Detector detector = make(table_of(weights));
-    for (const auto& [name, tensor] : state_dict(detector)) {
-      SCOPED_TRACE(golden.name + " " + name);
-      ASSERT_TRUE(tensors.contains(name));
-      expect_like_reference(tensor, tensors[name]);
-    }
+/// A few of YOLOv5's numbers for yolov5p with three classes and a formula's weights and pictures.
+TEST(Detector, GivesTheMapsOfYolov5) {
+  const auto x = formula_input({2, 3, 64, 96}, 1002);
+  Detector detector = make("yolov5p.yaml", 3);
+  set_formula_weights(detector, 1001);
+  detector.eval();
+  const auto boxes = detector.decode(detector.forward(x)).detach().to(torch::kDouble);
+  expect_near_each(boxes[0][0], {-0.2818121910095215, 0.4322800636291504, 2.462955951690674,
+                                 4.655433177947998, 0.26720482110977173, 0.23815375566482544,
+                                 0.28377464413642883, 0.257551372051239});
+  EXPECT_NEAR(boxes.sum().item<double>(), 70842.63865673973, 0.7);
+  // Of training YOLOv5's own numbers are 3e-5 from the exact ones: batch statistics of 12 pixels.
+  detector.train();
+  detector.to(torch::kDouble);
+  const auto maps = detector.forward(x.to(torch::kDouble));
+  const std::vector<double> sums{-4572.237264719326, -1140.6410011891276, -286.1666147224605};
+  for (std::size_t level = 0; level < maps.size(); ++level) {
+    EXPECT_NEAR(maps[level].sum().item<double>(), sums[level], 1e-6 * std::abs(sums[level]));
   }
+  const auto last = maps[2].detach().flatten().slice(0, -4);
+  const auto theirs = torch::tensor(
+      {-0.5664079189300537, 0.04363655298948288, -1.7971835136413574, -2.4670655727386475},
+      torch::kDouble);
+  EXPECT_LE(difference(last, theirs), 5e-5);
 }
 
 TEST(Detector, HasTheParametersOfYolov5) {
@@ -185,27 +236,6 @@ TEST(Detector, GivesOneMapPerLevel) {
   ASSERT_EQ(maps.size(), 3u);
   EXPECT_EQ(maps[0].sizes(), (std::vector<std::int64_t>{2, 3, 8, 12, 8}));
   EXPECT_EQ(maps[2].sizes(), (std::vector<std::int64_t>{2, 3, 2, 3, 8}));
-}
-
-TEST(Detector, StartsAsAfterYolov5sStridePass) {
-  Detector detector = make("yolov5p.yaml");
-  const auto state = detector.named_buffers();
-  EXPECT_FLOAT_EQ(state["model.0.bn.running_var"].max().item<float>(), 0.9F);
-  EXPECT_EQ(state["model.0.bn.num_batches_tracked"].item<std::int64_t>(), 1);
-  const auto bias = detector.named_parameters()["model.24.m.0.bias"].detach();
-  const float bound = 1 / std::sqrt(32.F);  // of the level's 32 channels
-  EXPECT_NEAR(bias[4].item<float>(), std::log(8 / 6400.0), bound);
-  EXPECT_NEAR(bias[5].item<float>(), std::log(0.6 / 2.00001), bound);
-}
-
-TEST(Detector, DrawsItsWeightsFromTheSeedAlone) {
-  const auto weight = [](std::uint64_t seed) {
-    return make("yolov5p.yaml", 3, seed).parameters()[0].detach();
-  };
-  const auto first = weight(1);
-  torch::rand({100});
-  EXPECT_TRUE(torch::equal(first, weight(1)));
-  EXPECT_FALSE(torch::equal(first, weight(2)));
 }
 
 TEST(Detector, DecodesACellAsYolov5) {
