@@ -75,7 +75,7 @@ void expect_evaluation(const nlohmann::json& model) {
   }
 }
 
-/// Statistics of a few pixels amplify rounding: in training YOLOv5 itself is up to 4e-3 from double
+/// Statistics of a few pixels amplify rounding: in training YOLOv5 itself is up to 5e-3 from double
 /// precision on these models. The fast operators round otherwise, so they can only be asked to be
 /// as near to double precision as YOLOv5 is. On 36 models of four tables, with 1 to 8 pictures,
 /// they came to twice the scale at most.
