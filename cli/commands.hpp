@@ -14,6 +14,8 @@ int train_command(const TrainArguments& arguments);
 int val_command(const ValArguments& arguments);
 /// `evolve plot EVOLVE_CSV [-o FILE]`, or a results.csv
 int plot_command(const std::string& csv, const std::string& image);
+/// `evolve explain RUN [-o FILE]`
+int explain_command(const std::string& run, const std::string& image);
 /// `evolve dataset shapes DIR`
 int dataset_command(const std::string& name, const std::string& directory);
 

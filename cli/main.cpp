@@ -43,6 +43,13 @@ int run(int argc, char** argv) {
   plot->add_option("EVOLVE_CSV", csv, "The results of a run or of a training")->required();
   plot->add_option("-o,--output", image, "Picture to write: .png or .svg; default: beside the CSV");
 
+  std::string run_folder, explanation;
+  auto* explain = app.add_subcommand("explain", "Which genes mattered in a run, with a picture");
+  explain->add_option("RUN", run_folder, "The folder of a run, also of one that is going on")
+      ->required();
+  explain->add_option("-o,--output", explanation,
+                      "Picture to write: .png or .svg; default: RUN/explain.png");
+
   std::string name, directory;
   auto* dataset = app.add_subcommand("dataset", "Write an embedded data set in YOLO format");
   dataset->add_option("NAME", name, "shapes")->required();
@@ -65,6 +72,7 @@ int run(int argc, char** argv) {
     return val_command(validation);
   }
   if (*plot) return plot_command(csv, image);
+  if (*explain) return explain_command(run_folder, explanation);
   if (*dataset) return dataset_command(name, directory);
   complete(app, options);
   return evolve_command(options);

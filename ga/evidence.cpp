@@ -66,17 +66,29 @@ Targets targets_of(std::span<const Evidence> evidence) {
   return targets;
 }
 
-Eigen::VectorXd squashed(const Eigen::VectorXd& values) {
-  const double median = percentile({values.begin(), values.end()}, 0.5);
-  const double unit = std::max(values.maxCoeff() - median, 1e-6);
-  Eigen::VectorXd y = (values.array() - median) / unit;
+Squashing::Squashing(const Eigen::VectorXd& values)
+    : median_(percentile({values.begin(), values.end()}, 0.5)),
+      unit_(std::max(values.maxCoeff() - median_, 1e-6)) {
+  Eigen::VectorXd y = (*this)(values);
+  mean_ = y.mean();
+  y.array() -= mean_;
+  const double spread = y.norm() / std::sqrt(std::max(1.0, static_cast<double>(y.size()) - 1));
+  if (spread > 1e-12) spread_ = spread;
+}
+
+Eigen::VectorXd Squashing::operator()(const Eigen::VectorXd& values) const {
+  Eigen::VectorXd y = (values.array() - median_) / unit_;
   for (double& v : y) {
     if (v < -1) v = -1 - std::log(-v);
   }
-  y.array() -= y.mean();
-  const double spread = y.norm() / std::sqrt(std::max(1.0, static_cast<double>(y.size()) - 1));
-  if (spread > 1e-12) y /= spread;
-  return y;
+  y.array() -= mean_;
+  return y / spread_;
+}
+
+double Squashing::undone(double squashed) const {
+  double v = squashed * spread_ + mean_;
+  if (v < -1) v = -std::exp(-1 - v);
+  return median_ + unit_ * v;
 }
 
 }  // namespace evolve::ga

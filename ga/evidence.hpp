@@ -42,6 +42,18 @@ Targets targets_of(std::span<const Evidence> evidence);
 /// median to the best; below -1 they grow by their logarithm only. Then mean 0 and standard
 /// deviation 1; all 0 when all are equal. How bad a bad set is matters little to where the best one
 /// is.
-Eigen::VectorXd squashed(const Eigen::VectorXd& values);
+class Squashing {
+ public:
+  /// The one that these values, at least one, give.
+  explicit Squashing(const Eigen::VectorXd& values);
+
+  Eigen::VectorXd operator()(const Eigen::VectorXd& values) const;
+  /// The value that is squashed to `squashed`.
+  double undone(double squashed) const;
+
+ private:
+  double median_, unit_;
+  double mean_ = 0, spread_ = 1;
+};
 
 }  // namespace evolve::ga

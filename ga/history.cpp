@@ -52,17 +52,18 @@ History::Selection History::select(Index length, Index most,
     order.erase(end, order.end());
     std::sort(order.begin(), order.end());
   }
-  Selection selection;
-  selection.points.resize(static_cast<Index>(space_.size()), static_cast<Index>(order.size()));
-  for (Index i = 0; i < selection.points.cols(); ++i) {
-    const auto from = static_cast<std::size_t>(order[static_cast<std::size_t>(i)]);
-    selection.points.col(i) = points_[from];
+  Points points(static_cast<Index>(space_.size()), static_cast<Index>(order.size()));
+  for (Index i = 0; i < points.cols(); ++i) {
+    points.col(i) = points_[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])];
   }
-  selection.observations = {.features = features_of(space_, selection.points),
-                            .gene_of = gene_of_,
-                            .values = squashed(targets.values(order)),
-                            .noise = targets.noise(order)};
-  return selection;
+  const VectorXd values = targets.values(order);
+  const Squashing squashing(values);
+  return {.points = points,
+          .observations = {.features = features_of(space_, points),
+                           .gene_of = gene_of_,
+                           .values = squashing(values),
+                           .noise = targets.noise(order)},
+          .squashing = squashing};
 }
 
 VectorXd History::distances_from(Index centre, Index length,

@@ -32,6 +32,8 @@ class History {
   struct Selection {
     Points points;
     Observations observations;
+    /// Between fitness and the observed values.
+    Squashing squashing;
   };
   /// Of the first `length` outcomes (not 0) all, or where they are more than `most` the best third
   /// of `most` and then the nearest to the best one, in units of the length scales.

@@ -133,7 +133,7 @@ hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Ge
                           const Visited& visited, Rng& rng) {
   constexpr Index most_points = 250;
   const KernelParameters& parameters = history.parameters();
-  const auto [points, observations] = history.select(history.size(), most_points, parameters);
+  const auto [points, observations, _] = history.select(history.size(), most_points, parameters);
   Points open(points.rows(), static_cast<Index>(pending.size()));
   for (Index i = 0; i < open.cols(); ++i) {
     open.col(i) = point_of(space, pending[static_cast<std::size_t>(i)]);

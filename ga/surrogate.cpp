@@ -162,17 +162,25 @@ Surrogate::Surrogate(Observations observations, const MatrixXd& pending,
   } while (factor_.info() != Eigen::Success);
   noise /= 10;
 
-  // The factor of the observations alone is its corner: what is pending does not move a mean.
-  const auto corner = factor_.matrixLLT().topLeftCorner(n, n).triangularView<Eigen::Lower>();
+  weights_.resize(n);  // what is pending does not move a mean
   const auto solve = [&](VectorXd v) {
-    corner.solveInPlace(v);
-    corner.adjoint().solveInPlace(v);
+    corner().solveInPlace(v);
+    corner().adjoint().solveInPlace(v);
     return v;
   };
   const VectorXd sums = solve(VectorXd::Ones(n));
   constant_ = sums.dot(observations.values) / sums.sum();
   weights_ = solve(observations.values.array() - constant_);
   believed_ = observations.values.array() - noise * observations.noise.array() * weights_.array();
+}
+
+VectorXd Surrogate::leave_one_out_errors() const {
+  const Index n = weights_.size();
+  const MatrixXd half = corner().solve(MatrixXd::Identity(n, n));
+  const VectorXd sums = half.transpose() * half.rowwise().sum();  // of the inverse's rows
+  const VectorXd precision =
+      half.colwise().squaredNorm().transpose() - sums.cwiseAbs2() / sums.sum();
+  return weights_.cwiseQuotient(precision);
 }
 
 MatrixXd Surrogate::covariance_with(const MatrixXd& features) const {

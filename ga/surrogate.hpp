@@ -60,7 +60,16 @@ class Surrogate {
   /// The mean at the observations themselves: [n].
   const Eigen::VectorXd& believed() const { return believed_; }
 
+  /// The observations less what the others alone, with these parameters, predict of them: [n] (R&W
+  /// eq. 5.12; Dubrule 1983 where the constant is estimated too).
+  Eigen::VectorXd leave_one_out_errors() const;
+
  private:
+  /// The factor of the covariance of the observations alone, [n, n], is the corner of all.
+  auto corner() const {
+    const Eigen::Index n = weights_.size();
+    return factor_.matrixLLT().topLeftCorner(n, n).triangularView<Eigen::Lower>();
+  }
   Eigen::MatrixXd covariance_with(const Eigen::MatrixXd& features) const;
 
   Eigen::VectorXd inverse_lengths_;  // by feature

@@ -17,7 +17,7 @@ std::string terminal_of(const std::filesystem::path& image) {
 std::string begin(const Canvas& canvas, const std::string& terminal) {
   const std::string name = terminal == "png" ? "pngcairo" : "svg";
   return fmt::format(
-      "set terminal {} size {},{} font 'Sans,14' background rgb 'white'\n"
+      "set terminal {} noenhanced size {},{} font 'Sans,14' background rgb 'white'\n"
       "set encoding utf8\n"
       "unset key\n"
       "set border 3 lc rgb '#9a9a9a'\n"
@@ -58,8 +58,7 @@ std::string plus(double x, double y) {
 }
 
 std::string title(const std::string& text) {
-  return "set title " + gnuplot_quoted(text) +
-         " noenhanced offset 0,-0.6 textcolor rgb '#222222'\n";
+  return "set title " + gnuplot_quoted(text) + " offset 0,-0.6 textcolor rgb '#222222'\n";
 }
 
 }  // namespace evolve::results

@@ -77,15 +77,16 @@ void run_gnuplot(const std::string& script, const std::filesystem::path& image) 
 
   const int status = run(input.get(), output.get(), complaints.get());
   if (status == -ENOENT) {
-    throw run_failed(image.string() + ": gnuplot is not installed",
-                     "install it (Debian: apt install gnuplot-nox), then draw with evolve plot");
+    throw run_failed(
+        image.string() + ": gnuplot is not installed",
+        "install it (Debian: apt install gnuplot-nox), then draw with evolve plot or explain");
   }
   if (status < 0) throw run_failed("gnuplot: " + std::string(std::strerror(-status)), "try again");
   const std::string picture = content(output.get());
   if (status != 0 || picture.empty()) {
     throw run_failed(
         image.string() + ": gnuplot failed (" + complaint(content(complaints.get())) + ")",
-        "evolve.csv is whole: draw again with evolve plot");
+        "only the picture is missing: draw again");
   }
   write_atomically(image, picture);
 }

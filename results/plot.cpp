@@ -10,6 +10,7 @@
 #include "hyp/error.hpp"
 #include "hyp/number.hpp"
 #include "results/canvas.hpp"
+#include "results/gene_axis.hpp"
 #include "results/gnuplot.hpp"
 #include "results/scatter.hpp"
 
@@ -52,26 +53,6 @@ Trials trials_of(const Table& table, const hyp::Fitness& fitness) {
   return trials;
 }
 
-std::string value_name(double value, const hyp::Gene* gene) {
-  const bool is_choice = gene && gene->kind == hyp::Gene::Kind::categorical && value >= 0 &&
-                         value < static_cast<double>(gene->choices.size());
-  return is_choice ? gene->choices[static_cast<std::size_t>(value)] : fmt::format("{:.4g}", value);
-}
-
-Axis axis_of(const hyp::Gene* gene, double low, double high) {
-  if (gene && gene->scale == hyp::Gene::Scale::log && low > 0)
-    return log_axis(low, high, label_room);
-  Axis axis = linear_axis(low, high, label_room);
-  if (!gene || gene->kind == hyp::Gene::Kind::real) return axis;
-  keep_whole_ticks(axis);
-  if (gene->kind == hyp::Gene::Kind::integer) return axis;
-  axis.ticks.clear();
-  for (double index = std::ceil(low); index <= high; ++index) {
-    axis.ticks.emplace_back(index, value_name(index, gene));
-  }
-  return axis;
-}
-
 /// The panel of one column, or nothing when it never moved.
 std::optional<Panel> panel_of(const Table& table, std::size_t column, const Trials& trials,
                               const hyp::Space& space) {
@@ -88,7 +69,7 @@ std::optional<Panel> panel_of(const Table& table, std::size_t column, const Tria
   if (*low == *high) return std::nullopt;
   const std::string& name = table.names[column];
   const hyp::Gene* gene = space.find(name);
-  panel.axis = axis_of(gene, *low, *high);
+  panel.axis = axis_of(gene, *low, *high, label_room);
   panel.title = panel.best ? name + " = " + value_name(*panel.best, gene) : name;
   return panel;
 }

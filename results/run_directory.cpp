@@ -22,7 +22,7 @@ void make_folders(const fs::path& folder) {
   }
 }
 
-const char* const name_a_run = "name the folder of a run: --resume runs/evolve/exp";
+const char* const name_a_run = "name the folder of a run, such as runs/evolve/exp";
 const char* const name_a_training = "name the folder of a training: --resume runs/train/exp";
 
 /// The run in `project` whose `mark` was written last.

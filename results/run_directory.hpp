@@ -18,6 +18,7 @@ struct RunDirectory {
   std::filesystem::path hyp_evolved() const { return root / "hyp_evolved.yaml"; }
   std::filesystem::path population() const { return root / "evolve_population.yaml"; }
   std::filesystem::path plot() const { return root / "evolve.png"; }
+  std::filesystem::path explanation() const { return root / "explain.png"; }
 
   // A training's.
   std::filesystem::path hyp() const { return root / "hyp.yaml"; }

@@ -126,7 +126,7 @@ std::string training_script(const std::vector<EpochRow>& epochs, const std::stri
       best.row ? fmt::format("best epoch {}, fitness {:.4g}", best.row->epoch, best.fitness)
                : "no epoch has a fitness";
   script += "set label 1 " + gnuplot_quoted(headline) +
-            fmt::format(" at screen 0.5,{:.5f} center noenhanced textcolor rgb '#222222'\n",
+            fmt::format(" at screen 0.5,{:.5f} center textcolor rgb '#222222'\n",
                         1 - 22.0 / canvas.height);
   const Axis x = counting_axis(epochs.front().epoch, epochs.back().epoch, 22);
   const double step = static_cast<double>(canvas.width) / columns;

@@ -82,26 +82,36 @@ TEST(Targets, OfFailuresAloneAreAllTheSame) {
   EXPECT_THAT(targets_of(evidence).values, ElementsAre(0, 0, 0));
 }
 
-TEST(Squashed, HasMean0AndDeviation1AndTheSameOrder) {
+TEST(Squashing, HasMean0AndDeviation1AndTheSameOrder) {
   const Eigen::VectorXd values{{0.3, 0.1, -40, 0.2, 0.25}};
-  const Eigen::VectorXd y = squashed(values);
+  const Eigen::VectorXd y = Squashing(values)(values);
   EXPECT_NEAR(y.sum(), 0, 1e-12);
   EXPECT_NEAR(y.squaredNorm(), 4, 1e-12);
   EXPECT_TRUE(y[2] < y[1] && y[1] < y[3] && y[3] < y[4] && y[4] < y[0]);
 }
 
-TEST(Squashed, GrowsByLogarithmsFarBelowTheMedian) {
+TEST(Squashing, GrowsByLogarithmsFarBelowTheMedian) {
   // Median 0, best 1: 1, 0.5, 0, -1, -1 - log(e).
-  const Eigen::VectorXd y = squashed(Eigen::VectorXd{{1, 0.5, 0, -1, -std::exp(1.0)}});
+  const Eigen::VectorXd values{{1, 0.5, 0, -1, -std::exp(1.0)}};
+  const Eigen::VectorXd y = Squashing(values)(values);
   const double unit = y[0] - y[2];
   EXPECT_NEAR((y[1] - y[2]) / unit, 0.5, 1e-12);
   EXPECT_NEAR((y[3] - y[2]) / unit, -1, 1e-12);
   EXPECT_NEAR((y[4] - y[2]) / unit, -2, 1e-12);
 }
 
-TEST(Squashed, OfEqualValuesIs0) {
-  EXPECT_EQ(squashed(Eigen::VectorXd::Constant(4, 0.25)), Eigen::VectorXd::Zero(4));
-  EXPECT_EQ(squashed(Eigen::VectorXd::Constant(1, 7)), Eigen::VectorXd::Zero(1));
+TEST(Squashing, OfEqualValuesIs0) {
+  const Eigen::VectorXd four = Eigen::VectorXd::Constant(4, 0.25), one{{7}};
+  EXPECT_EQ(Squashing(four)(four), Eigen::VectorXd::Zero(4));
+  EXPECT_EQ(Squashing(one)(one), Eigen::VectorXd::Zero(1));
+}
+
+TEST(Squashing, IsUndone) {
+  const Squashing squashing(Eigen::VectorXd{{0.3, 0.1, -40, 0.2, 0.25}});
+  for (const double value : {0.5, 0.3, 0.21, 0.05, -3.0, -400.0}) {
+    const double squashed = squashing(Eigen::VectorXd{{value}})[0];
+    EXPECT_NEAR(squashing.undone(squashed), value, 1e-12 * std::abs(value) + 1e-15);
+  }
 }
 
 }  // namespace

@@ -93,6 +93,21 @@ TEST(Surrogate, BelievesItsMeanOfWhatIsPending) {
   EXPECT_LT((with.sd - believed.sd).cwiseAbs().maxCoeff(), 1e-9);
 }
 
+TEST(Surrogate, PredictsEachObservationFromTheOthersAsAModelOfTheOthersDoes) {
+  const Observations all = wavy(4, 12);
+  const VectorXd errors = Surrogate(all, MatrixXd(5, 0), prior_mode(4)).leave_one_out_errors();
+  for (Eigen::Index left_out = 0; left_out < 12; ++left_out) {
+    std::vector<Eigen::Index> rest(12);
+    std::iota(rest.begin(), rest.end(), 0);
+    rest.erase(rest.begin() + left_out);
+    const Observations others{all.features(Eigen::all, rest), all.gene_of, all.values(rest),
+                              all.noise(rest)};
+    const Surrogate surrogate(others, MatrixXd(5, 0), prior_mode(4));
+    const double expected = surrogate.mean(all.features.col(left_out))[0];
+    EXPECT_NEAR(errors[left_out], all.values[left_out] - expected, 1e-9);
+  }
+}
+
 TEST(Surrogate, BearsManyPointsOnOneSpot) {
   Observations o{MatrixXd::Constant(2, 200, 0.5), {0, 1}, VectorXd::Zero(200), VectorXd::Ones(200)};
   VectorXd p = prior_mode(2);

@@ -19,8 +19,8 @@ TEST(Gnuplot, ThatComplainsIsReportedAndLeavesNothing) {
   const auto image = folder / "a.png";
   EXPECT_EQ(refusal([&] { run_gnuplot("set terminal dumb\nplot nonsense(x)\n", image); }),
             "1: " + image.string() +
-                ": gnuplot failed (undefined function: nonsense); evolve.csv is whole: draw again "
-                "with evolve plot");
+                ": gnuplot failed (undefined function: nonsense); only the picture is missing: "
+                "draw again");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
@@ -33,7 +33,7 @@ TEST(Gnuplot, ThatIsMissingNamesItsPackage) {
   ::setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(complaint, "1: " + image.string() +
                            ": gnuplot is not installed; install it (Debian: apt install "
-                           "gnuplot-nox), then draw with evolve plot");
+                           "gnuplot-nox), then draw with evolve plot or explain");
 }
 
 TEST(Gnuplot, DoesNothingThatATextSays) {

@@ -85,7 +85,7 @@ TEST(RunDirectory, ToGoOnWithIsTheOneWrittenLast) {
 
 TEST(RunDirectory, ToGoOnWithMustBeThere) {
   const Folder folder;
-  const std::string remedy = "; name the folder of a run: --resume runs/evolve/exp";
+  const std::string remedy = "; name the folder of a run, such as runs/evolve/exp";
   EXPECT_EQ(
       refusal([&] { newest_run(folder.path()); }),
       "2: " + folder.path().string() + ": there is no run in this folder to go on with" + remedy);

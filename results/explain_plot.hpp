@@ -1,0 +1,54 @@
+// The picture of which genes mattered.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "hyp/space.hpp"
+
+namespace evolve::results {
+
+/// What the trials of a run say of one gene.
+struct GeneExplanation {
+  hyp::Gene gene;
+  /// Shares, in [0, 1], of the variation of fitness over the whole space: what the gene explains
+  /// by itself, and together with its part in every interaction.
+  double alone = 0;
+  double total = 0;
+  /// Fitness to lose, on average, when the gene takes any value of its range and the others are
+  /// those of the best set. Below 0 where the best set is worse than most others on that line.
+  double loss = 0;
+  /// The gene's value in each completed trial.
+  std::vector<double> values = {};
+  /// The fitness to expect when this gene alone leaves the best set, and one standard deviation to
+  /// either side: at each of some values, ascending; of whole ones at all (or some) of them.
+  struct Expectation {
+    double value, low, mean, high;
+  };
+  std::vector<Expectation> expected = {};
+};
+
+struct Explanation {
+  /// The most important (greatest `total`) first.
+  std::vector<GeneExplanation> genes;
+  /// Of each completed trial.
+  std::vector<double> fitness;
+  /// Position of the best trial in `fitness`.
+  std::size_t best = 0;
+  /// How much of the variation over the whole space the model is sure of, in [0, 1]; the rest is
+  /// its own uncertainty.
+  double known = 0;
+  /// R² of what the model predicts of each trial from all the others.
+  double r2 = 0;
+};
+
+/// Draws bars for the importance of each gene and, for the most important ones, the expected
+/// fitness along the gene with its band over the trials, the best one marked, as `image` (.png or
+/// .svg). Throws `Error` for another file ending, and as `run_gnuplot` does.
+void plot_explanation(const Explanation& explanation, const std::filesystem::path& image);
+
+/// The gnuplot script of that picture, for a terminal "png" or "svg".
+std::string explanation_script(const Explanation& explanation, const std::string& terminal);
+
+}  // namespace evolve::results
