@@ -19,7 +19,7 @@ void for_each_option(Arguments& arguments, Visit visit) {
 }
 
 void declare_device(CLI::App& app, std::string& devices, const char* group) {
-  app.add_option("--devices,--device", devices, "One device: auto, cpu (all cores), cpu:0")
+  app.add_option("--devices,--device", devices, "One device: auto, cuda:0, xpu:0, cpu (all cores)")
       ->group(group)
       ->capture_default_str();
 }

@@ -59,11 +59,15 @@ int Coordinator::run() {
 }
 
 void Coordinator::start_trials() {
-  // A trial that failed goes to another slot than the one it failed on, if there is another.
+  // A trial that failed goes to another device than the one it failed on, if there is another.
+  const auto has_other = [&](const std::string& device) {
+    return std::ranges::any_of(pool_.slots(),
+                               [&](const hyp::Slot& slot) { return slot.name != device; });
+  };
   for (auto it = open_.begin(); it != open_.end();) {
     auto lease = pool_.try_lease(it->avoid);
     if (!lease) return;
-    if ((*lease)->name == it->avoid && pool_.slots().size() > 1) {
+    if ((*lease)->name == it->avoid && has_other(it->avoid)) {
       ++it;
       continue;
     }

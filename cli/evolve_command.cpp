@@ -91,6 +91,7 @@ int run_resumed(const Options& now, Screen& screen) {
   auto [journal, history] = results::Journal::resume(directory.journal());
   if (!history.warning.empty()) screen.line(history.warning);
   const auto plan = resumed_plan(now, history.run);
+  for (const auto& note : plan.device_notes) screen.line(note);
   ga::Evolution evolution(plan.space, plan.search, plan.initial);
   auto replayed = replay(history.events, evolution, directory.journal().string());
   if (extend(evolution, now)) {

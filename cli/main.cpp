@@ -50,6 +50,10 @@ int run(int argc, char** argv) {
   explain->add_option("-o,--output", explanation,
                       "Picture to write: .png or .svg; default: RUN/explain.png");
 
+  bool json = false;
+  auto* devices = app.add_subcommand("devices", "List the devices that can train");
+  devices->add_flag("--json", json, "As JSON: an array of objects");
+
   std::string name, directory;
   auto* dataset = app.add_subcommand("dataset", "Write an embedded data set in YOLO format");
   dataset->add_option("NAME", name, "shapes")->required();
@@ -73,6 +77,7 @@ int run(int argc, char** argv) {
   }
   if (*plot) return plot_command(csv, image);
   if (*explain) return explain_command(run_folder, explanation);
+  if (*devices) return devices_command(json);
   if (*dataset) return dataset_command(name, directory);
   complete(app, options);
   return evolve_command(options);

@@ -18,6 +18,7 @@ void for_each_option(O& options, Visit visit) {
   visit("trials", options.trials);
   visit("time_limit", options.time_limit);
   visit("devices", options.devices);
+  visit("device_env", options.device_env);
   visit("search", options.search);
   visit("lag", options.lag);
   visit("seed", options.seed);
@@ -34,8 +35,9 @@ void for_each_option(O& options, Visit visit) {
 }
 
 /// What a resumed run may change: how long and where it runs, not what it is.
-const std::set<std::string> changeable = {"generations",   "trials",       "time_limit", "devices",
-                                          "trial_timeout", "hang_timeout", "retries"};
+const std::set<std::string> changeable = {"generations",  "trials",     "time_limit",
+                                          "devices",      "device_env", "trial_timeout",
+                                          "hang_timeout", "retries"};
 
 void check(const Options& options) {
   check_training(options.train);
@@ -100,9 +102,15 @@ void declare_trainer(CLI::App& app, Options& o) {
 
 void declare_running(CLI::App& app, Options& o) {
   const auto* group = "Running";
-  app.add_option("--devices,--device", o.devices, "auto, cpu, or cpu:0,cpu:1")
+  app.add_option(
+         "--devices,--device", o.devices,
+         "Where trials run, such as auto, cuda:0,cuda:1 or xpu:* or cuda:0*2 (two trials at "
+         "a time) or -1,-1 (idle GPUs) or slurm or cpu:0,cpu:1; evolve devices lists them")
       ->group(group)
       ->capture_default_str();
+  app.add_option("--device-env", o.device_env,
+                 "The variable that shows a process one device of a kind that evolve does not know")
+      ->group(group);
   app.add_option("--trial-timeout", o.trial_timeout, "Longest duration of a trial")->group(group);
   app.add_option("--hang-timeout", o.hang_timeout, "Longest silence of a trainer")
       ->group(group)

@@ -18,6 +18,8 @@ struct Options {
   std::optional<int> trials;
   std::string time_limit;
   std::string devices = "auto";
+  /// The visibility variable of a device kind that evolve does not know, or "".
+  std::string device_env;
   std::string search = "classic";
   std::optional<int> lag;
   std::uint64_t seed = 0;

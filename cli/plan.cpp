@@ -48,8 +48,12 @@ std::vector<hyp::Hyperparameters> initial_of(const Options& options) {
 }
 
 void set_search(Plan& plan) {
-  plan.slots = devices::choose(plan.options.devices, devices::this_machine());
   const auto& o = plan.options;
+  auto choice =
+      devices::choose(o.devices, devices::this_machine(),
+                      {.external = !o.trainer_command.empty(), .device_env = o.device_env});
+  plan.slots = std::move(choice.slots);
+  plan.device_notes = std::move(choice.notes);
   plan.search = {.search = o.search,
                  .seed = o.seed,
                  .population = o.population,
@@ -139,6 +143,7 @@ std::vector<std::string> description(const Plan& plan) {
   lines.push_back(fmt::format("{} ({} of {}) on {}: {}", counted(planned, "trial"),
                               counted(o.generations, "generation"), o.population,
                               counted(std::ssize(slots), "slot"), fmt::join(slots, ", ")));
+  lines.insert(lines.end(), plan.device_notes.begin(), plan.device_notes.end());
   if (o.trainer_command.empty()) {
     lines.push_back("each trains " + description(o.train));
   } else {

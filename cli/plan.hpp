@@ -19,6 +19,8 @@ struct Plan {
   std::vector<hyp::Hyperparameters> initial;
   ga::Settings search;
   std::vector<hyp::Slot> slots;
+  /// What was found and chosen.
+  std::vector<std::string> device_notes;
   /// What a look at the data set found: pictures without labels, empty classes.
   std::vector<std::string> notes;
 };

@@ -26,11 +26,15 @@ namespace fs = std::filesystem;
 struct Prepared {
   TrainArguments arguments;
   hyp::Hyperparameters hyp;
-  hyp::Slot slot;
+  devices::Choice device;
   /// Of the training and of the validation pictures.
   Inspection data;
   std::string worker;
 };
+
+const hyp::Slot& slot_of(const Prepared& training) {
+  return training.device.slots.front();
+}
 
 /// The folder of a training, which belongs to this process as long as the log is open.
 struct OwnFolder {
@@ -65,7 +69,7 @@ hyp::Hyperparameters hyp_of(const std::string& file) {
 Prepared prepare(const TrainArguments& arguments, const std::string& hyp_file) {
   return {.arguments = arguments,
           .hyp = hyp_of(hyp_file),
-          .slot = devices::choose_one(arguments.devices, devices::this_machine()),
+          .device = devices::choose_one(arguments.devices, devices::this_machine(), {}),
           .data = inspect(arguments.train.data, {data::Split::train, data::Split::val},
                           arguments.train.single_cls),
           .worker = built_in_worker()};
@@ -89,7 +93,8 @@ OwnFolder new_folder(const Destination& destination) {
 }
 
 void say_what(const Prepared& training, Screen& screen) {
-  screen.line(description(training.arguments.train) + ", on " + training.slot.name);
+  screen.line(description(training.arguments.train) + ", on " + slot_of(training).name);
+  for (const auto& note : training.device.notes) screen.line(note);
   for (const auto& note : training.data.notes) screen.line(note);
 }
 
@@ -148,7 +153,7 @@ int run(const Prepared& training, const OwnFolder& folder, bool resume, Screen& 
                              .resume = resume,
                              .options = trainer::to_json(arguments.train)};
   const auto end =
-      worker::run_job(job_settings(training.worker, arguments.hang_timeout), training.slot, job,
+      worker::run_job(job_settings(training.worker, arguments.hang_timeout), slot_of(training), job,
                       {.report = [&](const worker::JobReport& report) { record.hear(report); },
                        .log = [&](std::string_view bytes) { record.log(bytes); }});
   record.close();

@@ -51,13 +51,15 @@ int val_command(const ValArguments& arguments) {
   const auto& options = arguments.options;
   check_model({.weights = options.weights});
   check_json(arguments.json);
-  const auto slot = devices::choose_one(arguments.devices, devices::this_machine());
+  const auto device = devices::choose_one(arguments.devices, devices::this_machine(), {});
+  const auto& slot = device.slots.front();
   const auto data = inspect(options.data, {split_of(arguments.task)}, options.single_cls);
   const auto worker = built_in_worker();
   const auto folder = create(arguments.destination).root;
 
   screen.line(fmt::format("{} on {} at {} px, on {}", typed(options.weights), typed(options.data),
                           options.imgsz, slot.name));
+  for (const auto& note : device.notes) screen.line(note);
   for (const auto& note : data.notes) screen.line(note);
   screen.show("validating …");
   const worker::Validate job{.split = arguments.task,

@@ -77,8 +77,30 @@ std::optional<double> cpu_quota(const std::filesystem::path& root) {
   return least;
 }
 
+Accelerator host(const std::filesystem::path& root) {
+  Accelerator cpu{.kind = "cpu", .name = "CPU", .integrated = true};
+  std::ifstream processors(root / "proc/cpuinfo");
+  for (std::string line; std::getline(processors, line);) {
+    if (!line.starts_with("model name")) continue;
+    cpu.name = line.substr(line.find(": ") + 2);
+    break;
+  }
+  std::ifstream memory(root / "proc/meminfo");
+  std::string key, unit;
+  for (std::int64_t kibibytes = 0; memory >> key >> kibibytes && std::getline(memory, unit);) {
+    if (key == "MemTotal:") cpu.memory_total_bytes = kibibytes * 1024;
+    if (key == "MemAvailable:") cpu.memory_free_bytes = kibibytes * 1024;
+  }
+  return cpu;
+}
+
 Machine this_machine() {
-  Machine machine{.cores = allowed_cores(), .usable_cores = 0};
+  Machine machine{.cores = allowed_cores(),
+                  .usable_cores = 0,
+                  .environment = device_environment(),
+                  .discover = [](const std::string& kind) {
+                    return devices::discover(kind, device_environment());
+                  }};
   const auto cores = static_cast<int>(machine.cores.size());
   const auto quota = cpu_quota().value_or(cores);
   machine.usable_cores =

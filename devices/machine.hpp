@@ -2,8 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <string>
 #include <vector>
+
+#include "devices/discovery.hpp"
 
 namespace evolve::devices {
 
@@ -12,12 +16,21 @@ struct Machine {
   std::vector<int> cores;
   /// How many of them it may keep busy: fewer than cores.size() under a quota; at least 1.
   int usable_cores = 1;
+  /// What hides devices from this process.
+  Environment environment;
+  /// The accelerators of a kind, "cuda" or "xpu". Not asked for, no driver is touched.
+  std::function<Discovery(const std::string& kind)> discover = [](const std::string&) {
+    return Discovery{};
+  };
 };
 
 /// The cores of this process' affinity, and how many of them its cgroup's quota pays for, rounded
-/// up. (OpenMP's runtime looks at the affinity only: under a quota it would start too many
-/// threads.)
+/// up (OpenMP's runtime looks at the affinity only: under a quota it would start too many threads);
+/// the accelerators as devices::discover() finds them in this process' environment.
 Machine this_machine();
+
+/// This machine's CPU and memory, as a device "cpu".
+Accelerator host(const std::filesystem::path& root = "/");
 
 /// The CPU time that the cgroup of this process may use, in cores (1.5 is one and a half), or
 /// nothing when it is not limited: the least of `cpu.max` (version 2) and `cpu.cfs_quota_us`

@@ -12,19 +12,35 @@ namespace evolve::devices {
 /// `auto` makes no more CPU slots than this.
 constexpr int most_automatic_slots = 16;
 
-/// The slots that `--devices spec` means on this machine, in its order.
+/// Who will train on the devices.
+struct TrainerTraits {
+  /// Not the built-in trainer: it may know kinds of devices besides "cpu", "cuda" and "xpu".
+  bool external = false;
+  /// The variable that hides devices of such a kind; "" for the usual one of the kind.
+  std::string device_env;
+};
+
+struct Choice {
+  std::vector<hyp::Slot> slots;
+  /// What was found and chosen, in lines for people.
+  std::vector<std::string> notes;
+};
+
+/// The slots that `--devices spec` means on this machine, in its order, a device with several
+/// trials at a time once for each.
 ///
 /// "cpu" is one slot with all cores. k slots "cpu:INDEX" get disjoint, equal shares of them, in the
 /// order in which they are named: floor(usable_cores / k) threads, and floor(cores.size() / k)
-/// cores to run them on. Throws `Error` (exit code 2) with the devices that exist when the
-/// specification is malformed, or names a device that does not exist.
-std::vector<hyp::Slot> choose(const std::string& spec, const Machine& machine);
+/// cores to run them on. A GPU's slot may use all cores, with its share of the threads.
+///
+/// Only drivers that the specification asks for are asked: those of the kinds that it names; for
+/// "0" and "-1" NVIDIA's and, if that has none, Intel's, and the same for "auto". Throws `Error`
+/// (exit code 2) with the devices that exist when the specification is malformed, or names a device
+/// that does not exist, that is out of order, or that the trainer does not know.
+Choice choose(const std::string& spec, const Machine& machine, const TrainerTraits& trainer);
 
-/// The one slot of a single training: as choose(), but `auto` is one device with all its cores.
+/// The one slot of a single training: as choose(), but `auto` is the first GPU, else all cores.
 /// Throws `Error` also when the specification means several.
-hyp::Slot choose_one(const std::string& spec, const Machine& machine);
-
-/// What can be named: "cpu", "cpu:0", "cpu:1".
-std::vector<std::string> device_names(const Machine& machine);
+Choice choose_one(const std::string& spec, const Machine& machine, const TrainerTraits& trainer);
 
 }  // namespace evolve::devices

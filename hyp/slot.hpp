@@ -17,6 +17,9 @@ struct Slot {
   std::vector<std::pair<std::string, std::string>> environment;
   /// CPU cores the process is bound to; empty means all.
   std::vector<int> cores;
+  /// Of the device, as its driver has them; empty when there are none. What a worker reports of its
+  /// device must be the same.
+  std::string uuid, pci;
 };
 
 /// Exclusive use of a slot; giving it up (destruction) frees the slot.

@@ -2,13 +2,16 @@
 // formula, so that whole runs take seconds. What goes wrong is asked for on its command line.
 //
 //   fake_trainer [--sleep MILLISECONDS] [--log FILE] [--crash-trial N] [--crash-always] [--crash-on
-//   DEVICE]
+//   DEVICE] [--seen FILE] [--look PROGRAM]
 //
-// --log appends "PID TRIAL DEVICE OMP_NUM_THREADS" per training.
+// --log appends "PID TRIAL DEVICE OMP_NUM_THREADS" per training. --seen appends the trial, the
+// device and the environment as JSON. --look asks PROGRAM (evolve) which device it sees as number 0
+// of its slot's kind: the trainer says so when it is ready.
 
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -39,6 +42,29 @@ json metrics(double f) {
           {"val/cls_loss", 1 - f}};
 }
 
+/// What `program devices` lists first of the kind of the slot, in the environment that we have.
+json first_device(const std::string& program) {
+  const char* slot = std::getenv("EVOLVE_DEVICE");
+  const std::string name = slot ? slot : "";
+  std::string text;
+  if (auto* pipe = popen((program + " devices --json").c_str(), "r")) {
+    for (int c; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
+    pclose(pipe);
+  }
+  for (const auto& device : json::parse(text))
+    if (device["device"] == name.substr(0, name.find(':')) + ":0") return device;
+  return json::object();
+}
+
+json environment() {
+  auto all = json::object();
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string text = *entry;
+    all[text.substr(0, text.find('='))] = text.substr(text.find('=') + 1);
+  }
+  return all;
+}
+
 void say(const json& message) {
   std::cout << message.dump() << std::endl;
 }
@@ -48,17 +74,23 @@ void say(const json& message) {
 int main(int argc, char** argv) {
   int sleep_ms = 0, crash_trial = -1;
   bool crash_always = false;
-  std::string log, crash_on;
+  std::string log, crash_on, seen, program;
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (option == "--crash-always") crash_always = true;
     if (i + 1 == argc) break;
     if (option == "--sleep") sleep_ms = std::stoi(argv[i + 1]);
     if (option == "--log") log = argv[i + 1];
+    if (option == "--seen") seen = argv[i + 1];
+    if (option == "--look") program = argv[i + 1];
     if (option == "--crash-trial") crash_trial = std::stoi(argv[i + 1]);
     if (option == "--crash-on") crash_on = argv[i + 1];
   }
-  say({{"type", "ready"}, {"protocol", 1}, {"device", "cpu:0"}});
+  json ready = {{"type", "ready"}, {"protocol", 1}, {"device", "cpu:0"}};
+  const auto mine = program.empty() ? json::object() : first_device(program);
+  for (const auto* key : {"uuid", "pci"})
+    if (mine.contains(key)) ready[key] = mine[key];
+  say(ready);
   for (std::string line; std::getline(std::cin, line);) {
     const auto message = json::parse(line);
     if (message["type"] == "shutdown") return 0;
@@ -70,6 +102,14 @@ int main(int argc, char** argv) {
       std::ofstream(log, std::ios::app)
           << getpid() << ' ' << trial << ' ' << device << ' ' << (threads ? threads : "-") << '\n';
     }
+    if (!seen.empty())
+      std::ofstream(seen, std::ios::app) << json{{"trial", trial},
+                                                 {"device", device},
+                                                 {"pid", getpid()},
+                                                 {"uuid", mine.value("uuid", json())},
+                                                 {"environment", environment()}}
+                                                .dump()
+                                         << '\n';
     std::this_thread::sleep_for(std::chrono::milliseconds(sleep_ms));
     if (crash_always || trial == crash_trial || device == crash_on) {
       std::cerr << "simulated crash of trial " << trial << std::endl;

@@ -200,9 +200,11 @@ int main(int argc, char** argv) {
   if (start == "hello") say("hello\n");
   const bool stays = start == "stays";
   if (stays) ::signal(SIGTERM, SIG_IGN);
-  say(std::string(R"({"type":"ready","protocol":)") + (start == "protocol 2" ? "2" : "1") +
-      R"(,"device":"cpu:0"})"
-      "\n");
+  json ready = {
+      {"type", "ready"}, {"protocol", start == "protocol 2" ? 2 : 1}, {"device", "cpu:0"}};
+  // has {"uuid":"…"}: what it tells of its device
+  if (start.starts_with("has ")) ready.update(json::parse(start.substr(4)));
+  say(ready.dump() + "\n");
   for (std::string line; std::getline(std::cin, line);) {
     const auto message = json::parse(line);
     const auto type = message.at("type");

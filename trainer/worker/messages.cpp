@@ -11,7 +11,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json json_of(const Ready& m) {
-  return {{"type", "ready"}, {"protocol", m.protocol}, {"device", m.device}};
+  Json json = {{"type", "ready"}, {"protocol", m.protocol}, {"device", m.device}};
+  if (!m.uuid.empty()) json["uuid"] = m.uuid;
+  if (!m.pci.empty()) json["pci"] = m.pci;
+  return json;
 }
 
 Json json_of(const Epoch& m) {
@@ -83,7 +86,7 @@ class Fields {
   }
 
   std::string text_or(const std::string& key, const std::string& absent) const {
-    return json_.contains(key) ? text(key) : absent;
+    return json_.contains(key) && !json_.at(key).is_null() ? text(key) : absent;
   }
 
   bool flag(const std::string& key) const {
@@ -149,7 +152,9 @@ std::optional<FromWorker> parse_from_worker(std::string_view line) {
   if (json.is_null()) return {};
   const auto type = Fields("message", json).text("type");
   const Fields fields(type, json);
-  if (type == "ready") return Ready{fields.whole("protocol"), fields.text_or("device", "")};
+  if (type == "ready")
+    return Ready{fields.whole("protocol"), fields.text_or("device", ""), fields.text_or("uuid", ""),
+                 fields.text_or("pci", "")};
   if (type == "epoch")
     return Epoch{fields.whole("trial"), fields.whole("epoch"), metrics_of(fields)};
   if (type == "result")

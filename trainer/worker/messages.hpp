@@ -20,11 +20,13 @@ namespace evolve::worker {
 
 constexpr int protocol_version = 1;
 
-/// {"type":"ready","protocol":1,"device":"cpu:0"}
+/// {"type":"ready","protocol":1,"device":"xpu:0","uuid":"868080a0-…","pci":"0000:03:00.0"}
 struct Ready {
   int protocol = protocol_version;
   /// The worker's own name of its device; never compared with the slot's.
   std::string device;
+  /// Of the device that it has; empty when it does not tell.
+  std::string uuid, pci;
   bool operator==(const Ready&) const = default;
 };
 

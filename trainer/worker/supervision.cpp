@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cctype>
 #include <stdexcept>
 
 #include "trainer/worker/text.hpp"
@@ -29,6 +30,31 @@ std::string describe_ending(int status) {
   const int number = WTERMSIG(status);
   const auto* name = ::sigabbrev_np(number);
   return fmt::format("killed by signal {}{}", number, name ? fmt::format(" (SIG{})", name) : "");
+}
+
+/// Hexadecimal digits in small letters, without what drivers and libraries write around them:
+/// "GPU-", dashes.
+std::string digits_of(std::string_view text) {
+  if (text.starts_with("GPU-")) text.remove_prefix(4);
+  std::string digits;
+  for (const char c : text)
+    if (c != '-') digits += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return digits;
+}
+
+/// One that is not told is no other.
+bool same_uuid(const std::string& told, const std::string& expected) {
+  return told.empty() || expected.empty() || digits_of(told) == digits_of(expected);
+}
+
+/// The same, of "0000:03:00.0", with as many digits of the domain as one likes, or none.
+bool same_pci(const std::string& told, const std::string& expected) {
+  const auto short_form = [](std::string text) {
+    if (std::ranges::count(text, ':') == 1) text = "0:" + text;
+    text = digits_of(text);
+    return text.substr(std::min(text.find_first_not_of('0'), text.size()));
+  };
+  return told.empty() || expected.empty() || short_form(told) == short_form(expected);
 }
 
 }  // namespace
@@ -103,7 +129,7 @@ void Supervisor::end_all() noexcept try {
 
 Supervised::Supervised(Supervisor& supervisor, const std::vector<std::string>& command,
                        const hyp::Slot& slot, SupervisedEvents events)
-    : supervisor_(supervisor), events_(std::move(events)) {
+    : supervisor_(supervisor), uuid_(slot.uuid), pci_(slot.pci), events_(std::move(events)) {
   process_ = Process::start(
       supervisor_.io_, command, slot,
       {.line = [this](std::string_view line) { hear(line); },
@@ -134,6 +160,13 @@ void Supervised::on(const Ready& message) {
   if (message.protocol != protocol_version)
     return fail(FailureKind::protocol, fmt::format("it speaks protocol {}, evolve speaks {}",
                                                    message.protocol, protocol_version));
+  // A mask that did not work must not train on another's card.
+  if (!same_uuid(message.uuid, uuid_))
+    return fail(FailureKind::protocol, fmt::format("it has the device {}, its slot's is {}",
+                                                   printable(message.uuid), uuid_));
+  if (!same_pci(message.pci, pci_))
+    return fail(FailureKind::protocol, fmt::format("it has the device at {}, its slot's is at {}",
+                                                   printable(message.pci), pci_));
   ready_ = true;
   if (!unsent_.empty()) process_->send(std::exchange(unsent_, {}));
 }
@@ -169,7 +202,8 @@ void Supervised::exited(int status) {
     const auto words = last_line(last_words_);
     verdict_ =
         hyp::Failed{.kind = FailureKind::crash,
-                    .message = describe_ending(status) + (words.empty() ? "" : ": " + words)};
+                    .message = (ready_ ? "" : "worker never became ready: ") +
+                               describe_ending(status) + (words.empty() ? "" : ": " + words)};
   }
   events_.gone(*verdict_);
 }

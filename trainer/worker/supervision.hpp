@@ -129,6 +129,8 @@ class Supervised {
   void exited(int status);
 
   Supervisor& supervisor_;
+  /// What its device must be.
+  std::string uuid_, pci_;
   SupervisedEvents events_;
   /// The latest of what it wrote to standard error.
   std::string last_words_;

@@ -1,0 +1,126 @@
+// Which devices there are, for people and for programs.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/algorithm/string.hpp>
+#include <map>
+
+#include "cli/commands.hpp"
+#include "cli/screen.hpp"
+#include "devices/devices.hpp"
+
+namespace evolve::cli {
+namespace {
+
+using devices::Accelerator;
+using Row = std::vector<std::string>;
+
+const std::map<std::string, std::string> makers = {{"cuda", "NVIDIA"}, {"xpu", "Intel"}};
+
+/// Everything found, by kind of GPU.
+using Found = std::map<std::string, devices::Discovery>;
+
+/// Without the signs of registered names.
+std::string short_name(std::string name) {
+  for (const auto* sign : {"(R)", "(TM)", "(r)", "(tm)"}) boost::erase_all(name, sign);
+  return name;
+}
+
+std::string memory_text(const Accelerator& device) {
+  const auto gib = [](std::int64_t bytes) {
+    return fmt::format("{:.1f}", static_cast<double>(bytes) / (1 << 30));
+  };
+  if (!device.memory_total_bytes) return "";
+  if (!device.memory_free_bytes) return "? of " + gib(*device.memory_total_bytes) + " GiB";
+  return gib(*device.memory_free_bytes) + " of " + gib(*device.memory_total_bytes) + " GiB";
+}
+
+std::string sensor_text(const std::optional<double>& value, const std::string& unit) {
+  return value ? fmt::format("{:.0f} {}", *value, unit) : "";
+}
+
+Row row_of(const Accelerator& device, const std::string& name) {
+  return {name,
+          short_name(device.name),
+          memory_text(device),
+          sensor_text(device.load_percent, "%"),
+          sensor_text(device.temperature_celsius, "°C"),
+          sensor_text(device.power_watts, "W"),
+          device.state,
+          device.pci.empty() ? device.uuid : device.pci};
+}
+
+/// Columns as wide as they need; one that says nothing is left out.
+void print_table(const Row& header, const std::vector<Row>& rows) {
+  const auto is_number = [](std::size_t column) { return 2 <= column && column <= 5; };
+  const auto width = [](const std::string& text) {
+    return fmt::formatted_size("{}", text) - static_cast<std::size_t>(std::ranges::count_if(
+                                                 text, [](char c) { return (c & 0xC0) == 0x80; }));
+  };
+  std::vector<std::size_t> widths(header.size());
+  for (std::size_t column = 0; column < header.size(); ++column) {
+    for (const auto& row : rows) widths[column] = std::max(widths[column], width(row[column]));
+    if (widths[column] > 0) widths[column] = std::max(widths[column], width(header[column]));
+  }
+  const auto print = [&](const Row& row) {
+    std::string line;
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      if (widths[column] == 0) continue;
+      const std::string padding(widths[column] - width(row[column]), ' ');
+      line += is_number(column) ? padding + row[column] : row[column] + padding;
+      line += "  ";
+    }
+    boost::trim_right(line);
+    fmt::print("{}\n", line);
+  };
+  print(header);
+  for (const auto& row : rows) print(row);
+}
+
+void print_table(const devices::Machine& machine, const Found& found) {
+  auto host = devices::host();
+  host.name += ", " + counted(machine.usable_cores, "core");
+  std::vector<Row> rows;
+  for (const auto& [kind, discovery] : found)
+    for (const auto& device : discovery.devices) rows.push_back(row_of(device, name_of(device)));
+  rows.push_back(row_of(host, "cpu"));
+  print_table({"device", "name", "free memory", "load", "temp", "power", "state", "address"}, rows);
+
+  fmt::print("\n");
+  for (const auto& [kind, discovery] : found)
+    if (!discovery.remark.empty())
+      fmt::print("{}: {}\n",
+                 discovery.failed ? "the driver of " + makers.at(kind) + " GPUs fails"
+                                  : "no " + makers.at(kind) + " GPU",
+                 discovery.remark);
+  std::vector<std::string> automatic;
+  for (const auto& slot : devices::choose("auto", machine, {}).slots)
+    automatic.push_back(slot.name);
+  fmt::print("--devices auto takes {}\n", boost::join(automatic, ","));
+}
+
+void print_json(const Found& found) {
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& [kind, discovery] : found) {
+    for (const auto& device : discovery.devices) list.push_back(to_json(device));
+    if (discovery.failed) fmt::print(stderr, "evolve: {}: {}\n", makers.at(kind), discovery.remark);
+  }
+  auto cpu = to_json(devices::host());
+  cpu["device"] = "cpu";
+  list.push_back(cpu);
+  fmt::print("{}\n", list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+}  // namespace
+
+int devices_command(bool json) {
+  auto machine = devices::this_machine();
+  Found found;
+  for (const auto& [kind, maker] : makers) found[kind] = machine.discover(kind);
+  machine.discover = [&](const std::string& kind) { return found.at(kind); };
+  json ? print_json(found) : print_table(machine, found);
+  return 0;
+}
+
+}  // namespace evolve::cli

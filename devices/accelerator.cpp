@@ -1,0 +1,80 @@
+#include "devices/accelerator.hpp"
+
+#include <fmt/format.h>
+
+namespace evolve::devices {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
+}
+
+template <class T>
+Json json_of(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+std::string text_in(const Json& json) {
+  return json.is_null() ? "" : json.get<std::string>();
+}
+
+template <class T>
+std::optional<T> number_in(const Json& json) {
+  return json.is_null() ? std::nullopt : std::optional(json.get<T>());
+}
+
+}  // namespace
+
+std::string name_of(const Accelerator& accelerator) {
+  return accelerator.kind + ":" + std::to_string(accelerator.index);
+}
+
+std::string description(const Accelerator& a) {
+  auto text = a.name;
+  if (a.memory_total_bytes)
+    text += fmt::format(", {:.1f} GiB", static_cast<double>(*a.memory_total_bytes) / (1 << 30));
+  if (!a.pci.empty()) text += ", " + a.pci;
+  if (!a.uuid.empty()) text += ", " + a.uuid;
+  return text;
+}
+
+Json to_json(const Accelerator& a) {
+  auto mask = Json::object();
+  for (const auto& [variable, value] : a.mask) mask[variable] = value;
+  return {{"device", name_of(a)},
+          {"name", a.name},
+          {"uuid", json_of(a.uuid)},
+          {"pci", json_of(a.pci)},
+          {"memory_total_bytes", json_of(a.memory_total_bytes)},
+          {"memory_free_bytes", json_of(a.memory_free_bytes)},
+          {"state", a.state},
+          {"integrated", a.integrated},
+          {"load_percent", json_of(a.load_percent)},
+          {"temperature_celsius", json_of(a.temperature_celsius)},
+          {"power_watts", json_of(a.power_watts)},
+          {"mask", mask}};
+}
+
+Accelerator accelerator_from_json(const Json& json) {
+  const auto device = json.at("device").get<std::string>();
+  const auto colon = device.find(':');
+  Accelerator a{.kind = device.substr(0, colon),
+                .index = std::stoi(device.substr(colon + 1)),
+                .name = json.at("name"),
+                .uuid = text_in(json.at("uuid")),
+                .pci = text_in(json.at("pci")),
+                .integrated = json.at("integrated"),
+                .state = json.at("state"),
+                .memory_total_bytes = number_in<std::int64_t>(json.at("memory_total_bytes")),
+                .memory_free_bytes = number_in<std::int64_t>(json.at("memory_free_bytes")),
+                .load_percent = number_in<double>(json.at("load_percent")),
+                .temperature_celsius = number_in<double>(json.at("temperature_celsius")),
+                .power_watts = number_in<double>(json.at("power_watts"))};
+  for (const auto& [variable, value] : json.at("mask").items())
+    a.mask.emplace_back(variable, value.get<std::string>());
+  return a;
+}
+
+}  // namespace evolve::devices

@@ -1,0 +1,53 @@
+// A GPU, or a part of one that works like one (a tile, a MIG instance), as its driver describes it.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace evolve::devices {
+
+struct Accelerator {
+  /// "cuda" or "xpu".
+  std::string kind;
+  /// From 0, among those of its kind that this process may use.
+  int index = 0;
+  std::string name;
+  /// "GPU-…", "MIG-…" (NVIDIA), 8-4-4-4-12 hexadecimal digits (Intel); empty when unknown.
+  std::string uuid;
+  /// "0000:03:00.0"; empty when unknown.
+  std::string pci;
+  /// Shares the host's memory.
+  bool integrated = false;
+  /// "ok", or why nothing can run on it: "lost".
+  std::string state = "ok";
+
+  // What the driver tells of its present condition. A hint: Intel's driver shows a user other than
+  // root all memory as free, for instance.
+  std::optional<std::int64_t> memory_total_bytes, memory_free_bytes;
+  /// 0 to 100.
+  std::optional<double> load_percent;
+  std::optional<double> temperature_celsius, power_watts;
+
+  /// The variables that show a process this device alone, as number 0 of its kind.
+  std::vector<std::pair<std::string, std::string>> mask;
+
+  bool ok() const { return state == "ok"; }
+  bool operator==(const Accelerator&) const = default;
+};
+
+/// "xpu:1"
+std::string name_of(const Accelerator& accelerator);
+
+/// "Intel(R) Arc(TM) A770 Graphics, 15.9 GiB, 0000:03:00.0, 868080a0-…": what is known of it.
+std::string description(const Accelerator& accelerator);
+
+/// {"device":"xpu:1","name":…,"uuid":…,"pci":…,"memory_total_bytes":…,"memory_free_bytes":…,"state":…}
+/// and the rest; what is unknown is null. `mask` is an object: {"ZE_AFFINITY_MASK":"1",…}.
+nlohmann::ordered_json to_json(const Accelerator& accelerator);
+Accelerator accelerator_from_json(const nlohmann::ordered_json& json);
+
+}  // namespace evolve::devices

@@ -1,0 +1,271 @@
+#include "devices/chooser.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <tuple>
+
+namespace evolve::devices {
+namespace {
+
+const std::vector<std::string> gpu_kinds = {"cuda", "xpu"};
+
+bool is_gpu_kind(const std::string& kind) {
+  return std::ranges::find(gpu_kinds, kind) != gpu_kinds.end();
+}
+
+std::invalid_argument wrong(const std::string& what) {
+  return std::invalid_argument(what);
+}
+
+Place place_of(const Accelerator& gpu, int trials = 1) {
+  return {.name = name_of(gpu), .kind = gpu.kind, .trials = trials, .mask = gpu.mask, .gpu = gpu};
+}
+
+std::vector<Place> places_of(const std::vector<Accelerator>& gpus) {
+  std::vector<Place> places;
+  for (const auto& gpu : gpus) places.push_back(place_of(gpu));
+  return places;
+}
+
+double used_share(const Accelerator& gpu) {
+  if (!gpu.memory_total_bytes || !gpu.memory_free_bytes || *gpu.memory_total_bytes <= 0) return 0;
+  return 1.0 -
+         static_cast<double>(*gpu.memory_free_bytes) / static_cast<double>(*gpu.memory_total_bytes);
+}
+
+/// "there is no xpu:0 here (libze_loader.so.1 is not installed)"
+std::invalid_argument absent(const std::string& name, const Discovery& discovery) {
+  const auto& why = discovery.remark;
+  return wrong("there is no " + name + " here" + (why.empty() ? "" : " (" + why + ")"));
+}
+
+}  // namespace
+
+Chooser::Chooser(const Machine& machine, const TrainerTraits& trainer, bool one)
+    : machine_(machine), trainer_(trainer), one_(one) {}
+
+std::vector<Place> Chooser::places(const std::vector<Request>& requests) {
+  std::vector<std::vector<Place>> by_request;
+  std::vector<Place> taken;
+  std::map<std::string, std::string> asked_as;
+  for (const auto& request : requests) {
+    by_request.push_back(std::visit([&](const auto& r) { return resolve(r); }, request));
+    for (const auto& place : by_request.back()) {
+      const auto [earlier, is_new] = asked_as.emplace(place.name, name_of(request));
+      if (!is_new)
+        throw wrong(earlier->second + " and " + name_of(request) + " name the same device");
+      taken.push_back(place);
+    }
+  }
+  const auto idle_wanted = std::ranges::count(requests, Request(IdleGpu{}));
+  auto idle = idlest_gpus(taken, static_cast<std::size_t>(idle_wanted));
+  std::vector<Place> all;
+  auto next_idle = idle.begin();
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (std::holds_alternative<IdleGpu>(requests[i])) all.push_back(*next_idle++);
+    all.insert(all.end(), by_request[i].begin(), by_request[i].end());
+  }
+  return all;
+}
+
+std::vector<std::string> Chooser::names(const std::string& spec) {
+  const auto mentions = [&](const std::string& kind) { return spec.find(kind) != spec.npos; };
+  const bool mentions_none = !mentions("cpu") && std::ranges::none_of(gpu_kinds, mentions);
+  std::vector<std::string> all = {"cpu"};
+  const int cores = machine_.usable_cores;
+  if (cores > 4) {
+    all.push_back(fmt::format("cpu:0 to cpu:{}", cores - 1));
+  } else {
+    for (const auto& cpu : cpus(cores)) all.push_back(cpu.name);
+  }
+  for (const auto& kind : gpu_kinds) {
+    if (!mentions_none && !mentions(kind)) continue;
+    for (const auto& gpu : found(kind).devices)
+      if (gpu.ok()) all.push_back(name_of(gpu));
+  }
+  return all;
+}
+
+const Discovery& Chooser::found(const std::string& kind) {
+  auto known = found_.find(kind);
+  if (known == found_.end()) known = found_.emplace(kind, machine_.discover(kind)).first;
+  return known->second;
+}
+
+const Discovery& Chooser::found_gpus() {
+  const auto& nvidia = found("cuda");
+  // A driver that fails may have devices: taking others would be a silent fallback.
+  if (nvidia.failed) throw wrong("the NVIDIA driver cannot be asked: " + nvidia.remark);
+  return nvidia.devices.empty() ? found("xpu") : nvidia;
+}
+
+std::vector<Accelerator> Chooser::workable(const Discovery& discovery) const {
+  std::vector<Accelerator> working;
+  for (const auto& gpu : discovery.devices)
+    if (gpu.ok()) working.push_back(gpu);
+  // As libtorch does.
+  if (std::ranges::any_of(working, [](const auto& gpu) { return !gpu.integrated; }))
+    std::erase_if(working, [](const auto& gpu) { return gpu.integrated; });
+  return working;
+}
+
+void Chooser::note_left_out(const Discovery& discovery, const std::vector<Accelerator>& taken) {
+  for (const auto& gpu : discovery.devices) {
+    if (std::ranges::find(taken, gpu) != taken.end()) continue;
+    notes.push_back(fmt::format("left out: {}, {}, {}", name_of(gpu), gpu.name,
+                                gpu.ok() ? "which shares the host's memory" : gpu.state));
+  }
+}
+
+std::vector<Place> Chooser::resolve(const Automatic&) {
+  for (const auto& kind : gpu_kinds) {
+    const auto& discovery = found(kind);
+    if (discovery.failed) notes.push_back("auto: no " + kind + " device: " + discovery.remark);
+    auto gpus = workable(discovery);
+    if (!gpus.empty() && one_) gpus.resize(1);
+    if (!one_) note_left_out(discovery, gpus);
+    if (gpus.empty()) continue;
+    notes.push_back(fmt::format("auto: found {} {} device{}, training on {}",
+                                discovery.devices.size(), kind,
+                                discovery.devices.size() == 1 ? "" : "s",
+                                one_               ? name_of(gpus.front())
+                                : gpus.size() == 1 ? "it"
+                                                   : "them"));
+    return places_of(gpus);
+  }
+  const int count = std::min(machine_.usable_cores, most_automatic_slots);
+  notes.push_back(
+      "auto: found no CUDA device and no XPU, training on " +
+      (one_ ? std::string("all cores") : fmt::format("the CPU, a slot per core ({})", count)));
+  return one_ ? std::vector<Place>{{"cpu", "cpu"}} : cpus(count);
+}
+
+std::vector<Place> Chooser::resolve(const Allocation&) {
+  const auto& environment = machine_.environment;
+  if (!environment.contains("SLURM_JOB_ID")) throw wrong("this is no Slurm job");
+  std::vector<Place> places;
+  // Slurm sets a kind's variable where the allocation has devices of the kind.
+  for (const auto& [kind, variable] :
+       {std::pair("cuda", "CUDA_VISIBLE_DEVICES"), std::pair("xpu", "ZE_AFFINITY_MASK")}) {
+    const auto mask = value_in(environment, variable);
+    if (mask.empty() || mask == "NoDevFiles" || mask == "-1") continue;
+    const auto& discovery = found(kind);
+    if (discovery.devices.empty()) throw absent(kind, discovery);
+    for (const auto& gpu : discovery.devices)
+      places.push_back(gpu_at(discovery, kind, gpu.index, 1));
+  }
+  if (!places.empty()) return places;
+  const int count = std::min(machine_.usable_cores, most_automatic_slots);
+  notes.push_back(fmt::format("slurm: the allocation has no GPU, training on its {} cores", count));
+  return cpus(count);
+}
+
+std::vector<Place> Chooser::resolve(const Gpu& gpu) {
+  const auto& discovery = found_gpus();
+  const bool nvidia = !found("cuda").devices.empty();
+  if (discovery.devices.empty()) throw wrong(fmt::format("there is no GPU {} here", gpu.index));
+  return {gpu_at(discovery, nvidia ? "cuda" : "xpu", gpu.index, 1)};
+}
+
+std::vector<Place> Chooser::resolve(const AllOf& all) {
+  if (all.kind == "cpu") return cpus(machine_.usable_cores);
+  if (is_gpu_kind(all.kind)) {
+    const auto& discovery = found(all.kind);
+    std::vector<Accelerator> working;
+    for (const auto& gpu : discovery.devices)
+      if (gpu.ok()) working.push_back(gpu);
+    if (working.empty()) throw absent(all.kind, discovery);
+    note_left_out(discovery, working);
+    return places_of(working);
+  }
+  std::vector<Place> places;
+  const auto count = entries(value_in(machine_.environment, variable_of(all.kind))).size();
+  for (std::size_t i = 0; i < count; ++i)
+    places.push_back(foreign({all.kind, static_cast<int>(i)}));
+  if (places.empty())
+    throw wrong("how many " + all.kind + " devices there are is not known here: name each");
+  return places;
+}
+
+std::vector<Place> Chooser::resolve(const Device& device) {
+  const auto& [kind, index, trials] = device;
+  const auto name = name_of(Request(device));
+  if (kind == "cpu") {
+    if (index >= machine_.usable_cores) throw absent(name, {});
+    if (trials > 1) throw wrong(name + " runs one trial at a time, name more of them instead");
+    return {{name, "cpu"}};
+  }
+  if (is_gpu_kind(kind)) return {gpu_at(found(kind), kind, index, trials)};
+  return {foreign(device)};
+}
+
+Place Chooser::gpu_at(const Discovery& discovery, const std::string& kind, int index, int trials) {
+  const auto name = fmt::format("{}:{}", kind, index);
+  if (discovery.failed)
+    throw wrong(name + " cannot be asked for, its driver fails: " + discovery.remark);
+  if (index >= std::ssize(discovery.devices)) throw absent(name, discovery);
+  const auto& gpu = discovery.devices[static_cast<std::size_t>(index)];
+  if (!gpu.ok()) throw wrong(fmt::format("{} ({}) is out of order: {}", name, gpu.name, gpu.state));
+  return place_of(gpu, trials);
+}
+
+std::vector<Place> Chooser::idlest_gpus(const std::vector<Place>& taken, std::size_t count) {
+  if (count == 0) return {};
+  auto gpus = workable(found_gpus());
+  std::erase_if(gpus, [&](const Accelerator& gpu) {
+    return std::ranges::any_of(taken,
+                               [&](const auto& place) { return place.name == name_of(gpu); });
+  });
+  if (gpus.size() < count)
+    throw wrong(fmt::format("there {} here, {} asked for",
+                            gpus.size() == 1 ? "is 1 GPU" : fmt::format("are {} GPUs", gpus.size()),
+                            count));
+  std::ranges::stable_sort(gpus, {}, [](const Accelerator& gpu) {
+    return std::tuple(gpu.load_percent.value_or(0), used_share(gpu));
+  });
+  gpus.resize(count);
+  for (const auto& gpu : gpus)
+    notes.push_back(fmt::format(
+        "{} is {}: {:.0f} % of its memory free{}", name_of(gpu),
+        count == 1 ? "the idlest GPU" : "among the idlest GPUs", 100 * (1 - used_share(gpu)),
+        gpu.load_percent ? fmt::format(", {:.0f} % load", *gpu.load_percent) : ""));
+  return places_of(gpus);
+}
+
+std::vector<Place> Chooser::cpus(int count) const {
+  std::vector<Place> all;
+  for (int i = 0; i < count; ++i) all.push_back({fmt::format("cpu:{}", i), "cpu"});
+  return all;
+}
+
+std::string Chooser::variable_of(const std::string& kind) const {
+  if (kind == "mps") throw absent(kind, {});
+  if (!trainer_.external)
+    throw wrong("the built-in trainer knows no " + kind +
+                ", an external one may (--trainer-command)");
+  const auto variable =
+      trainer_.device_env.empty() ? visibility_variable(kind) : trainer_.device_env;
+  if (variable.empty())
+    throw wrong("the variable that shows a process one " + kind +
+                " is not known, name it (--device-env)");
+  return variable;
+}
+
+Place Chooser::foreign(const Device& device) const {
+  const auto name = name_of(Request(device));
+  const auto variable = variable_of(device.kind);
+  auto entry = std::to_string(device.index);
+  // A mask that we have ourselves is what numbers count.
+  if (const auto outer = value_in(machine_.environment, variable); !outer.empty()) {
+    const auto visible = entries(outer);
+    if (device.index >= std::ssize(visible))
+      throw wrong("there is no " + name + " here (" + variable + "=" + outer + ")");
+    entry = visible[static_cast<std::size_t>(device.index)];
+  }
+  return {.name = name, .kind = device.kind, .trials = device.trials, .mask = {{variable, entry}}};
+}
+
+}  // namespace evolve::devices

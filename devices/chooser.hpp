@@ -1,0 +1,74 @@
+// Resolves the requests of a specification to devices of the machine.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "devices/environment.hpp"
+#include "devices/machine.hpp"
+#include "devices/slots.hpp"
+#include "devices/spec.hpp"
+
+namespace evolve::devices {
+
+/// A device that was asked for.
+struct Place {
+  /// "cpu:0", "xpu:1"
+  std::string name;
+  std::string kind;
+  /// Trials at a time.
+  int trials = 1;
+  /// Shows a process this device alone. Empty for a CPU.
+  Variables mask;
+  /// What the driver says of it, where there is one to ask.
+  std::optional<Accelerator> gpu;
+};
+
+class Chooser {
+ public:
+  /// `one`: `auto` means one device.
+  Chooser(const Machine& machine, const TrainerTraits& trainer, bool one);
+
+  /// The devices of all requests, in their order. Throws std::invalid_argument, in words that can
+  /// follow "--devices SPEC: ".
+  std::vector<Place> places(const std::vector<Request>& requests);
+
+  /// All that can be named instead, of the kinds that `spec` mentions, of all when it mentions
+  /// none: "cpu", "cpu:0", "xpu:0".
+  std::vector<std::string> names(const std::string& spec);
+
+  /// What was found and chosen, in lines for people.
+  std::vector<std::string> notes;
+
+ private:
+  const Discovery& found(const std::string& kind);
+  /// NVIDIA's driver, or Intel's when that has no device.
+  const Discovery& found_gpus();
+  /// Those that can work, without GPUs that share the host's memory where others do not.
+  std::vector<Accelerator> workable(const Discovery& discovery) const;
+  void note_left_out(const Discovery& discovery, const std::vector<Accelerator>& taken);
+
+  std::vector<Place> resolve(const Automatic&);
+  std::vector<Place> resolve(const Allocation&);
+  std::vector<Place> resolve(const IdleGpu&) { return {}; }  // after all others
+  std::vector<Place> resolve(const Gpu& gpu);
+  std::vector<Place> resolve(const WholeCpu&) { return {{"cpu", "cpu"}}; }
+  std::vector<Place> resolve(const AllOf& all);
+  std::vector<Place> resolve(const Device& device);
+  Place gpu_at(const Discovery& discovery, const std::string& kind, int index, int trials);
+  std::vector<Place> idlest_gpus(const std::vector<Place>& taken, std::size_t count);
+  std::vector<Place> cpus(int count) const;
+  /// Of a kind whose devices evolve cannot discover.
+  Place foreign(const Device& device) const;
+  /// The variable that hides devices of such a kind.
+  std::string variable_of(const std::string& kind) const;
+
+  const Machine& machine_;
+  const TrainerTraits& trainer_;
+  bool one_;
+  std::map<std::string, Discovery> found_;
+};
+
+}  // namespace evolve::devices

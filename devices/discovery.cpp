@@ -1,0 +1,205 @@
+#include "devices/discovery.hpp"
+
+#include <algorithm>
+#include <boost/algorithm/string.hpp>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "devices/library.hpp"
+#include "devices/nvml.hpp"
+#include "devices/probe.hpp"
+
+namespace evolve::devices {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::chrono::milliseconds;
+
+/// What a probe says: {"devices":[…]}, or {"none":"libze_loader.so.1 is not installed"}.
+template <class Look>
+std::string report_of(Look look) {
+  Json report;
+  try {
+    report["devices"] = look();
+  } catch (const NoDriver& none) {
+    report["none"] = none.what();
+  }
+  return report.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string report_of_nvidia() {
+  return report_of([] {
+    auto list = Json::array();
+    for (const auto& gpu : look_for_nvidia()) list.push_back(to_json(gpu));
+    return list;
+  });
+}
+
+std::string report_of_intel(bool sensors) {
+  return report_of([&] {
+    auto list = Json::array();
+    for (const auto& sight : look_for_intel(sensors)) {
+      auto json = to_json(sight.xpu);
+      json["place"] = sight.place;
+      json["tile"] = sight.tile;
+      list.push_back(json);
+    }
+    return list;
+  });
+}
+
+/// A driver's answer, or why there is none.
+struct Answer {
+  Json devices = Json::array();
+  std::string remark;
+  bool failed = false;
+  bool crashed = false;
+};
+
+Answer ask(const std::function<std::string()>& work, milliseconds limit) {
+  const auto probed = in_a_probe(work, limit);
+  if (!probed.problem.empty())
+    return {.remark = probed.problem,
+            .failed = true,
+            .crashed = probed.problem.starts_with("it crashed")};
+  const auto report = Json::parse(probed.text);
+  if (report.contains("none")) return {.remark = report["none"]};
+  return {.devices = report["devices"]};
+}
+
+std::vector<XpuSight> sights_in(const Json& devices) {
+  std::vector<XpuSight> sights;
+  for (const auto& json : devices)
+    sights.push_back({accelerator_from_json(json), json.at("place"), json.at("tile")});
+  return sights;
+}
+
+void number(std::vector<Accelerator>& devices) {
+  for (std::size_t i = 0; i < devices.size(); ++i) devices[i].index = static_cast<int>(i);
+}
+
+Discovery discover_nvidia(const Environment& environment, milliseconds limit) {
+  const auto answer = ask(report_of_nvidia, limit);
+  Discovery found{.devices = {}, .remark = answer.remark, .failed = answer.failed};
+  for (const auto& json : answer.devices) found.devices.push_back(accelerator_from_json(json));
+  if (found.devices.empty() && found.remark.empty()) found.remark = "NVML lists no GPU";
+  if (const auto mask = environment.find("CUDA_VISIBLE_DEVICES"); mask != environment.end()) {
+    const bool any = !found.devices.empty();
+    found.devices = seen_by_cuda(found.devices, mask->second);
+    if (any && found.devices.empty())
+      found.remark = "CUDA_VISIBLE_DEVICES='" + mask->second + "' hides every NVIDIA GPU";
+  }
+  number(found.devices);
+  return found;
+}
+
+/// As far as the driver goes along: it may crash over its sensors.
+Answer ask_intel(milliseconds limit, bool without_mask) {
+  const auto look = [&](bool sensors) {
+    return ask(
+        [&] {
+          if (without_mask) ::unsetenv("ZE_AFFINITY_MASK");
+          return report_of_intel(sensors);
+        },
+        limit);
+  };
+  if (without_mask) return look(false);
+  const auto answer = look(true);
+  return answer.crashed ? look(false) : answer;
+}
+
+Discovery discover_intel(const Environment& environment, milliseconds limit) {
+  const auto answer = ask_intel(limit, /*without_mask=*/false);
+  const auto mask = value_in(environment, "ZE_AFFINITY_MASK");  // an empty one hides nothing
+  if (answer.devices.empty()) {
+    const auto nothing = mask.empty() ? "Level Zero lists no GPU"
+                                      : "ZE_AFFINITY_MASK='" + mask + "' hides every Intel GPU";
+    return {.devices = {},
+            .remark = answer.remark.empty() ? nothing : answer.remark,
+            .failed = answer.failed};
+  }
+  const auto visible = sights_in(answer.devices);
+  auto all = visible;
+  if (!mask.empty()) {
+    const auto unmasked = ask_intel(limit, /*without_mask=*/true);
+    if (unmasked.failed) return {.devices = {}, .remark = unmasked.remark, .failed = true};
+    all = sights_in(unmasked.devices);
+  }
+  Discovery found{.devices =
+                      masked_each(visible, all, value_in(environment, "ZE_FLAT_DEVICE_HIERARCHY"))};
+  if (const auto selector = value_in(environment, "ONEAPI_DEVICE_SELECTOR"); !selector.empty()) {
+    found.devices = seen_by_sycl(found.devices, selector);
+    number(found.devices);
+    if (found.devices.empty())
+      found.remark = "ONEAPI_DEVICE_SELECTOR='" + selector + "' hides every Intel GPU";
+    // It has been heard, and would count within the mask again.
+    for (auto& xpu : found.devices) xpu.mask.emplace_back("ONEAPI_DEVICE_SELECTOR", "level_zero:*");
+  }
+  return found;
+}
+
+/// What the driver numbers by default: cards, or tiles where several devices are of one card.
+std::string hierarchy_of(const std::vector<XpuSight>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (!all[i].tile && !all[k].tile && !all[i].xpu.pci.empty() &&
+          all[i].xpu.pci == all[k].xpu.pci)
+        return "FLAT";
+  return "COMPOSITE";
+}
+
+}  // namespace
+
+std::vector<Accelerator> masked_each(const std::vector<XpuSight>& visible,
+                                     const std::vector<XpuSight>& all, std::string hierarchy) {
+  if (hierarchy.empty()) hierarchy = hierarchy_of(all);
+  std::vector<Accelerator> devices;
+  for (const auto& sight : visible) {
+    if (sight.tile) continue;
+    auto xpu = sight.xpu;
+    if (xpu.uuid.empty()) {  // lost: nothing will run on it
+      devices.push_back(std::move(xpu));
+      continue;
+    }
+    const auto unmasked = std::ranges::find_if(
+        all, [&](const XpuSight& other) { return other.xpu.uuid == xpu.uuid; });
+    if (unmasked == all.end())
+      throw std::runtime_error("ZE_AFFINITY_MASK shows " + xpu.name + " " + xpu.uuid +
+                               ", which is not there without the mask");
+    xpu.mask = {{"ZE_AFFINITY_MASK", unmasked->place}, {"ZE_FLAT_DEVICE_HIERARCHY", hierarchy}};
+    devices.push_back(std::move(xpu));
+  }
+  number(devices);
+  return devices;
+}
+
+std::vector<Accelerator> seen_by_sycl(const std::vector<Accelerator>& all,
+                                      const std::string& selector) {
+  constexpr std::string_view backend = "level_zero:";
+  const auto which = boost::starts_with(selector, backend) ? selector.substr(backend.size()) : "";
+  if (selector == "*:*" || selector == "*:gpu" || which == "*" || which == "gpu") return all;
+  const auto numbers = entries(which);
+  const auto is_number = [](const std::string& entry) {
+    return !entry.empty() && std::ranges::all_of(entry, boost::is_digit());
+  };
+  if (numbers.empty() || !std::ranges::all_of(numbers, is_number))
+    throw std::runtime_error(
+        "ONEAPI_DEVICE_SELECTOR='" + selector +
+        "' is more than evolve can follow: hide devices with ZE_AFFINITY_MASK");
+  std::vector<Accelerator> seen;
+  for (const auto& device : all)
+    if (std::ranges::find(numbers, std::to_string(device.index)) != numbers.end())
+      seen.push_back(device);
+  return seen;
+}
+
+Discovery discover(const std::string& kind, const Environment& environment,
+                   milliseconds limit) try {
+  if (kind == "cuda") return discover_nvidia(environment, limit);
+  if (kind == "xpu") return discover_intel(environment, limit);
+  return {};
+} catch (const std::runtime_error& error) {
+  return {.devices = {}, .remark = error.what(), .failed = true};
+}
+
+}  // namespace evolve::devices

@@ -1,0 +1,47 @@
+// Which accelerators this process may use.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "devices/accelerator.hpp"
+#include "devices/level_zero.hpp"
+#include "devices/masks.hpp"
+
+namespace evolve::devices {
+
+/// A driver that has not told by then hangs. Many NVIDIA GPUs without persistence mode take 20 s.
+constexpr std::chrono::seconds probe_limit{30};
+
+/// The devices of one kind, numbered from 0 in the order in which a program sees them.
+struct Discovery {
+  std::vector<Accelerator> devices;
+  /// Why there is none, or why the driver could not be asked: "libnvidia-ml.so.1 is not installed".
+  std::string remark;
+  /// The driver is there and failed: it crashed, hung or reported an error.
+  bool failed = false;
+};
+
+/// Asks the driver of "cuda" or "xpu" devices, each in a probe (probe.hpp), and only it: no other
+/// library is opened. Masks in `environment` (which is this process') hold: a device that they hide
+/// is not there, and the others' `mask` is composed with them. A driver that crashes over its
+/// sensors is asked without them. No device of any other kind is ever found.
+Discovery discover(const std::string& kind, const Environment& environment,
+                   std::chrono::milliseconds limit = probe_limit);
+
+/// The GPUs among `visible`, numbered, with the mask that shows a process each of them alone.
+/// `all` is what Level Zero lists where no mask is set: the places in it are those that
+/// ZE_AFFINITY_MASK counts. `hierarchy` is this process' ZE_FLAT_DEVICE_HIERARCHY or "": then it is
+/// found out, since a mask without it means cards to one driver and tiles to another. Throws
+/// std::runtime_error when a visible device is not among all.
+std::vector<Accelerator> masked_each(const std::vector<XpuSight>& visible,
+                                     const std::vector<XpuSight>& all, std::string hierarchy);
+
+/// The devices out of `all` that SYCL shows under ONEAPI_DEVICE_SELECTOR=`selector`. Throws
+/// std::runtime_error for one that says more than which numbers of Level Zero's devices.
+std::vector<Accelerator> seen_by_sycl(const std::vector<Accelerator>& all,
+                                      const std::string& selector);
+
+}  // namespace evolve::devices

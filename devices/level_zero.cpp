@@ -1,0 +1,136 @@
+#include "devices/level_zero.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "devices/library.hpp"
+#include "devices/sysman.hpp"
+
+namespace evolve::devices {
+namespace {
+
+struct LevelZero {
+  Library library{"libze_loader.so.1"};
+  decltype(zeInit)* init = library.get<decltype(zeInit)>("zeInit");
+  decltype(zeDriverGet)* drivers = library.get<decltype(zeDriverGet)>("zeDriverGet");
+  decltype(zeDeviceGet)* devices = library.get<decltype(zeDeviceGet)>("zeDeviceGet");
+  decltype(zeDeviceGetSubDevices)* tiles =
+      library.get<decltype(zeDeviceGetSubDevices)>("zeDeviceGetSubDevices");
+  decltype(zeDeviceGetProperties)* properties =
+      library.get<decltype(zeDeviceGetProperties)>("zeDeviceGetProperties");
+  decltype(zeDeviceGetMemoryProperties)* memory =
+      library.get<decltype(zeDeviceGetMemoryProperties)>("zeDeviceGetMemoryProperties");
+  decltype(zeDevicePciGetPropertiesExt)* pci =
+      library.find<decltype(zeDevicePciGetPropertiesExt)>("zeDevicePciGetPropertiesExt");
+};
+
+struct Sighted {
+  ze_device_handle_t handle;
+  XpuSight sight;
+};
+
+std::string hexadecimal(ze_result_t result) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%x", static_cast<unsigned>(result));
+  return text;
+}
+
+/// The bytes in their order, as torch and the canonical form of a UUID have them.
+std::string uuid_text(const ze_device_uuid_t& uuid) {
+  std::string text;
+  for (int i = 0; i < ZE_MAX_DEVICE_UUID_SIZE; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    char byte[3];
+    std::snprintf(byte, sizeof byte, "%02x", uuid.id[i]);
+    text += byte;
+  }
+  return text;
+}
+
+/// The memory that the device was built with, as far as the driver tells.
+std::optional<std::int64_t> total_memory(const LevelZero& ze, ze_device_handle_t device) {
+  std::uint32_t count = 0;
+  if (ze.memory(device, &count, nullptr) != ZE_RESULT_SUCCESS || count == 0) return {};
+  std::vector<ze_device_memory_properties_t> kinds(count);
+  for (auto& kind : kinds) kind.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
+  if (ze.memory(device, &count, kinds.data()) != ZE_RESULT_SUCCESS) return {};
+  std::int64_t total = 0;
+  for (const auto& kind : kinds) total += static_cast<std::int64_t>(kind.totalSize);
+  return total > 0 ? std::optional(total) : std::nullopt;
+}
+
+/// Nothing for what is no GPU: an NPU has a driver of this kind too.
+std::optional<Accelerator> describe(const LevelZero& ze, ze_device_handle_t device) {
+  Accelerator xpu{.kind = "xpu", .name = "Intel GPU"};
+  ze_device_properties_t properties{};
+  properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+  if (const auto result = ze.properties(device, &properties); result != ZE_RESULT_SUCCESS) {
+    xpu.state = result == ZE_RESULT_ERROR_DEVICE_LOST ? "lost" : "error " + hexadecimal(result);
+    return xpu;
+  }
+  if (properties.type != ZE_DEVICE_TYPE_GPU) return {};
+  xpu.name = properties.name;
+  xpu.uuid = uuid_text(properties.uuid);
+  xpu.integrated = properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED;
+  ze_pci_ext_properties_t pci{};
+  pci.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES;
+  if (ze.pci && ze.pci(device, &pci) == ZE_RESULT_SUCCESS) xpu.pci = pci_text(pci.address);
+  xpu.memory_total_bytes = total_memory(ze, device);
+  return xpu;
+}
+
+/// The GPUs of a driver, each followed by its tiles.
+std::vector<Sighted> sighted_by(const LevelZero& ze, ze_driver_handle_t driver) {
+  const auto devices = listed<ze_device_handle_t>(
+      [&](auto* count, auto* handles) { return ze.devices(driver, count, handles); });
+  std::vector<Sighted> all;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const auto device = describe(ze, devices[i]);
+    if (!device) continue;
+    const auto place = std::to_string(i);
+    all.push_back({devices[i], {.xpu = *device, .place = place}});
+    const auto tiles = listed<ze_device_handle_t>(
+        [&](auto* count, auto* handles) { return ze.tiles(devices[i], count, handles); });
+    for (std::size_t k = 0; k < tiles.size(); ++k) {
+      if (auto tile = describe(ze, tiles[k])) {
+        tile->pci = device->pci;
+        all.push_back(
+            {tiles[k], {.xpu = *tile, .place = place + "." + std::to_string(k), .tile = true}});
+      }
+    }
+  }
+  return all;
+}
+
+bool has_discrete(const std::vector<Sighted>& devices) {
+  return std::ranges::any_of(devices, [](const auto& d) { return !d.sight.xpu.integrated; });
+}
+
+}  // namespace
+
+std::vector<XpuSight> look_for_intel(bool sensors) {
+  const LevelZero ze;
+  if (sensors) prepare_sysman(ze.library);
+  const auto begun = ze.init(ZE_INIT_FLAG_GPU_ONLY);
+  if (begun == ZE_RESULT_ERROR_UNINITIALIZED)
+    throw NoDriver("Level Zero has no driver (zeInit: " + hexadecimal(begun) + ")");
+  if (begun != ZE_RESULT_SUCCESS) throw std::runtime_error("zeInit: " + hexadecimal(begun));
+
+  std::vector<std::vector<Sighted>> by_driver;
+  for (const auto driver : listed<ze_driver_handle_t>(ze.drivers))
+    by_driver.push_back(sighted_by(ze, driver));
+  std::ranges::stable_partition(by_driver, has_discrete);
+  std::vector<Sighted> all;
+  for (const auto& devices : by_driver) all.insert(all.end(), devices.begin(), devices.end());
+
+  if (sensors) {
+    std::vector<std::pair<ze_device_handle_t, Accelerator*>> devices;
+    for (auto& [handle, sight] : all) devices.emplace_back(handle, &sight.xpu);
+    read_sysman(ze.library, devices);
+  }
+  std::vector<XpuSight> sights;
+  for (auto& device : all) sights.push_back(std::move(device.sight));
+  return sights;
+}
+
+}  // namespace evolve::devices

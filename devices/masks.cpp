@@ -1,0 +1,88 @@
+#include "devices/masks.hpp"
+
+#include <algorithm>
+#include <boost/algorithm/string.hpp>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+
+namespace evolve::devices {
+namespace {
+
+const std::map<std::string, std::string, std::less<>> variables = {
+    {"gcu", "TOPS_VISIBLE_DEVICES"},       // Enflame
+    {"hip", "HIP_VISIBLE_DEVICES"},        // AMD
+    {"hpu", "HABANA_VISIBLE_MODULES"},     // Intel Gaudi
+    {"mlu", "MLU_VISIBLE_DEVICES"},        // Cambricon
+    {"npu", "ASCEND_RT_VISIBLE_DEVICES"},  // Huawei Ascend
+};
+
+std::optional<std::size_t> number_in(const std::string& text) {
+  std::size_t number = 0;
+  const auto* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
+
+/// The GPU of that number: the first device, of several MIG instances, at its PCI address.
+const Accelerator* numbered(const std::vector<Accelerator>& all, std::size_t number) {
+  std::size_t gpus = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool same_gpu = i > 0 && !all[i].pci.empty() && all[i].pci == all[i - 1].pci;
+    if (!same_gpu && gpus++ == number) return &all[i];
+  }
+  return nullptr;
+}
+
+const Accelerator* named(const std::vector<Accelerator>& all, const std::string& beginning) {
+  if (!beginning.starts_with("GPU-") && !beginning.starts_with("MIG-")) return nullptr;
+  const auto fits = [&](const Accelerator& a) { return a.uuid.starts_with(beginning); };
+  const auto first = std::ranges::find_if(all, fits);
+  return std::ranges::count_if(all, fits) == 1 ? &*first : nullptr;
+}
+
+}  // namespace
+
+Environment device_environment() {
+  Environment found;
+  const auto note = [&](const std::string& variable) {
+    if (const char* value = std::getenv(variable.c_str())) found[variable] = value;
+  };
+  for (const auto* variable :
+       {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "ZE_AFFINITY_MASK", "ZE_FLAT_DEVICE_HIERARCHY",
+        "ONEAPI_DEVICE_SELECTOR", "SLURM_JOB_ID"})
+    note(variable);
+  for (const auto& [kind, variable] : variables) note(variable);
+  return found;
+}
+
+std::string value_in(const Environment& environment, const std::string& variable) {
+  const auto found = environment.find(variable);
+  return found == environment.end() ? "" : found->second;
+}
+
+std::string visibility_variable(std::string_view kind) {
+  const auto found = variables.find(kind);
+  return found == variables.end() ? "" : found->second;
+}
+
+std::vector<std::string> entries(std::string_view list) {
+  std::vector<std::string> all;
+  if (boost::trim_copy(std::string(list)).empty()) return all;
+  boost::split(all, list, boost::is_any_of(","));
+  for (auto& entry : all) boost::trim(entry);
+  return all;
+}
+
+std::vector<Accelerator> seen_by_cuda(const std::vector<Accelerator>& all, std::string_view list) {
+  std::vector<Accelerator> seen;
+  for (const auto& entry : entries(list)) {
+    const auto number = number_in(entry);
+    const auto* device = number ? numbered(all, *number) : named(all, entry);
+    if (!device || std::ranges::find(seen, *device) != seen.end()) break;
+    seen.push_back(*device);
+  }
+  return seen;
+}
+
+}  // namespace evolve::devices

@@ -1,0 +1,36 @@
+// The variables that hide devices from a process, by kind of device.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "devices/accelerator.hpp"
+
+namespace evolve::devices {
+
+/// Variables and values.
+using Environment = std::map<std::string, std::string>;
+
+/// Those of this process that hide devices from it, or say that it is a Slurm job: all that
+/// discovery and choose() look at.
+Environment device_environment();
+
+/// What a variable says; "" when it is not set.
+std::string value_in(const Environment& environment, const std::string& variable);
+
+/// The variable that lists the devices of a kind that evolve cannot discover, by their numbers:
+/// "ASCEND_RT_VISIBLE_DEVICES" for "npu". "" for an unknown kind.
+std::string visibility_variable(std::string_view kind);
+
+/// The entries of such a list: "4, 5" has "4" and "5".
+std::vector<std::string> entries(std::string_view list);
+
+/// The devices out of `all` that CUDA shows under CUDA_VISIBLE_DEVICES=`list`, in its order:
+/// numbers of GPUs, beginnings of UUIDs that only one has. As CUDA does, the first entry that names
+/// nothing, or a device again, ends the list. A number counts GPUs in the order of `all`: CUDA's
+/// own when they are alike, or when CUDA_DEVICE_ORDER is PCI_BUS_ID.
+std::vector<Accelerator> seen_by_cuda(const std::vector<Accelerator>& all, std::string_view list);
+
+}  // namespace evolve::devices

@@ -1,0 +1,43 @@
+// The sensors of Intel's GPUs: Sysman, the managing part of Level Zero.
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "devices/accelerator.hpp"
+#include "devices/library.hpp"
+
+namespace evolve::devices {
+
+/// The handles, or none, that a function of Level Zero lists: `list(&count, handles)`.
+template <class Handle, class List>
+std::vector<Handle> listed(List list) {
+  std::uint32_t count = 0;
+  if (list(&count, static_cast<Handle*>(nullptr)) != ZE_RESULT_SUCCESS) return {};
+  std::vector<Handle> handles(count);
+  if (count > 0 && list(&count, handles.data()) != ZE_RESULT_SUCCESS) return {};
+  handles.resize(count);
+  return handles;
+}
+
+/// "0000:03:00.0", from any of Level Zero's PCI addresses.
+template <class Address>
+std::string pci_text(const Address& a) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%04x:%02x:%02x.%x", a.domain, a.bus, a.device, a.function);
+  return text;
+}
+
+/// Makes Sysman possible; to be called before zeInit(). Loaders from 1.9 have zesInit(); before, an
+/// environment variable makes zeInit() do it. The two do not go together.
+void prepare_sysman(const Library& loader);
+
+/// Reads the sensors of each device, given with its handle, into what is known of it. What the
+/// driver does not tell, or not to this user, stays unknown.
+void read_sysman(const Library& loader,
+                 const std::vector<std::pair<ze_device_handle_t, Accelerator*>>& devices);
+
+}  // namespace evolve::devices

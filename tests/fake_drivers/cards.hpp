@@ -1,0 +1,56 @@
+// The cards of a fake driver, as an environment variable describes them.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace fake {
+
+/// "name=Arc A770,bus=3,lost" has name, bus, and lost with an empty text.
+using Card = std::map<std::string, std::string>;
+
+inline std::vector<std::string> split(const std::string& text, char sign) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, sign);) parts.push_back(part);
+  return parts;
+}
+
+inline std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// Cards are separated by semicolons.
+inline std::vector<Card> cards(const char* name) {
+  std::vector<Card> all;
+  for (const auto& text : split(variable(name), ';')) {
+    Card card;
+    for (const auto& item : split(text, ',')) {
+      const auto sign = item.find('=');
+      card[item.substr(0, sign)] = sign == item.npos ? "" : item.substr(sign + 1);
+    }
+    all.push_back(card);
+  }
+  return all;
+}
+
+inline int number(const Card& card, const std::string& key, int absent = 0) {
+  const auto found = card.find(key);
+  return found == card.end() ? absent : std::stoi(found->second);
+}
+
+/// Does what a bad driver does when it starts.
+inline void misbehave(const std::string& how) {
+  if (how == "crash") std::abort();
+  while (how == "hang") ::pause();
+  if (how == "print") std::puts("a driver that prints");
+}
+
+}  // namespace fake
