@@ -28,6 +28,7 @@ Coordinator::Coordinator(const Plan& plan, results::RunDirectory directory,
       journal_(std::move(journal)),
       evolution_(std::move(evolution)),
       record_(directory_, evolution_.space(), plan.options.fitness, replayed.finished),
+      repeats_(plan.options.repeats, plan.search.seed, replayed.finished, replayed.repeats),
       screen_(screen),
       pool_(plan.slots),
       workers_(worker_settings(plan, directory_.root.string())),
@@ -36,10 +37,12 @@ Coordinator::Coordinator(const Plan& plan, results::RunDirectory directory,
   for (const auto& finished : replayed.finished) {
     if (finished.trial == 0) start_fitness_ = finished.fitness;
   }
+  if (!replayed.repeats.empty()) results::write_repeats(directory_.repeats(), repeats_.completed());
 }
 
 int Coordinator::run() {
-  while (!evolution_.done() && workers_.signal() == 0) {
+  while (!finished() && workers_.signal() == 0) {
+    if (evolution_.done() && !repeating_) open_repeats();
     if (!out_of_time()) start_trials();
     if (workers_.busy() == 0) break;  // out of time
     screen_.show(standing_text(standing()));
@@ -85,12 +88,22 @@ void Coordinator::start_trials() {
   }
 }
 
+void Coordinator::open_repeats() {
+  repeating_ = true;
+  for (auto& attempt : repeats_.missing()) open_.push_back(std::move(attempt));
+}
+
 void Coordinator::start(Attempt attempt, hyp::Lease lease) {
-  journal_.append(results::Started{.trial = attempt.trial.number,
-                                   .generation = attempt.trial.generation,
-                                   .hyp = attempt.trial.hyp,
-                                   .device = lease->name,
-                                   .attempt = attempt.number});
+  journal_.append(attempt.trial.repeat
+                      ? to_json(results::Repeating{.trial = attempt.trial.number,
+                                                   .seed = attempt.trial.seed,
+                                                   .device = lease->name,
+                                                   .attempt = attempt.number})
+                      : to_json(results::Started{.trial = attempt.trial.number,
+                                                 .generation = attempt.trial.generation,
+                                                 .hyp = attempt.trial.hyp,
+                                                 .device = lease->name,
+                                                 .attempt = attempt.number}));
   journal_.commit();
   workers_.start(attempt.trial, attempt.number, std::move(lease));
   running_.push_back(std::move(attempt));
@@ -110,8 +123,11 @@ void Coordinator::take(std::vector<hyp::Outcome> outcomes) {
     });
     auto attempt = std::move(*it);
     running_.erase(it);
-    evolution_.tell(outcome);
-    if (const auto* result = std::get_if<hyp::Completed>(&outcome.result)) {
+    outcome.repeat ? repeats_.tell(outcome) : evolution_.tell(outcome);
+    const auto* result = std::get_if<hyp::Completed>(&outcome.result);
+    if (result && outcome.repeat) {
+      repeated(outcome, *result);
+    } else if (result) {
       completed(outcome, {.trial = outcome.trial,
                           .hyp = attempt.trial.hyp,
                           .metrics = result->metrics,
@@ -125,12 +141,21 @@ void Coordinator::take(std::vector<hyp::Outcome> outcomes) {
 void Coordinator::completed(const hyp::Outcome& outcome, const Finished& finished) {
   ++ended_here_;
   if (finished.trial == 0) start_fitness_ = finished.fitness;
+  repeats_.offer(finished);
   const bool better = record_.add(finished);
   const auto text = fmt::format(
       "trial {:<4} {:<7} {:>6.1f} s   fitness {:.4f}   mAP50 {:.3f}   mAP50-95 {:.3f}{}",
       finished.trial, outcome.device, outcome.seconds, finished.fitness, finished.metrics.map50,
       finished.metrics.map50_95, better ? "   best so far" : "");
   better ? screen_.line(text) : screen_.detail(text);
+}
+
+void Coordinator::repeated(const hyp::Outcome& outcome, const hyp::Completed& result) {
+  ++ended_here_;
+  results::write_repeats(directory_.repeats(), repeats_.completed());
+  screen_.line(fmt::format("trial {:<4} {:<7} {:>6.1f} s   fitness {:.4f} again, {:.4f} at first",
+                           outcome.trial, outcome.device, outcome.seconds, result.fitness,
+                           repeats_.completed().back().first));
 }
 
 void Coordinator::failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Attempt attempt) {
@@ -140,7 +165,7 @@ void Coordinator::failed(const hyp::Outcome& outcome, const hyp::Failed& failure
                            (directory_.root / failure.log).string()));
   if (failure.final) {
     ++ended_here_;
-    if (!first_failure_) first_failure_ = failure;
+    if (!first_failure_ && !outcome.repeat) first_failure_ = failure;
     return;
   }
   attempt.number = outcome.attempt + 1;
@@ -165,9 +190,10 @@ double Coordinator::seconds() const {
 }
 
 Standing Coordinator::standing() const {
+  const int again = static_cast<int>(repeats_.completed().size());
   Standing standing{
-      .planned = evolution_.planned(),
-      .ended = evolution_.ended(),
+      .planned = evolution_.planned() + again + static_cast<int>(repeats_.missing().size()),
+      .ended = evolution_.ended() + again,
       .generation = std::max(0, evolution_.asked() - 1) / evolution_.settings().population,
       .generations = evolution_.settings().generations,
       .ended_here = ended_here_,

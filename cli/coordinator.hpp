@@ -9,6 +9,7 @@
 
 #include "cli/plan.hpp"
 #include "cli/record.hpp"
+#include "cli/repeats.hpp"
 #include "cli/replay.hpp"
 #include "cli/screen.hpp"
 #include "devices/pool.hpp"
@@ -34,12 +35,18 @@ class Coordinator {
   /// The fitness of trial 0, if it completed.
   const std::optional<double>& start_fitness() const { return start_fitness_; }
   const ga::Evolution& evolution() const { return evolution_; }
+  const Repeats& repeats() const { return repeats_; }
+  /// Nothing is left to be trained.
+  bool finished() const { return evolution_.done() && repeats_.missing().empty(); }
 
  private:
   void start_trials();
+  /// When the search is done, its best are to be trained again.
+  void open_repeats();
   void start(Attempt attempt, hyp::Lease lease);
   void take(std::vector<hyp::Outcome> outcomes);
   void completed(const hyp::Outcome& outcome, const Finished& finished);
+  void repeated(const hyp::Outcome& outcome, const hyp::Completed& result);
   void failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Attempt attempt);
   void update_population();
   bool out_of_time() const;
@@ -52,6 +59,8 @@ class Coordinator {
   results::Journal journal_;
   ga::Evolution evolution_;
   Record record_;
+  Repeats repeats_;
+  bool repeating_ = false;
   Screen& screen_;
   devices::Pool pool_;
   worker::WorkerSet workers_;

@@ -14,8 +14,8 @@ namespace evolve::cli {
 namespace {
 
 /// Sets larger bounds, where the command line gives them; `--trials` or `--generations` alone
-/// decides. Returns whether they changed.
-bool extend(ga::Evolution& evolution, const Options& now) {
+/// decides. `repeats` are taken off. Returns whether they changed.
+bool extend(ga::Evolution& evolution, const Options& now, int repeats) {
   const auto before = evolution.settings();
   auto after = before;
   const bool trials = now.given.contains("trials"), generations = now.given.contains("generations");
@@ -28,6 +28,7 @@ bool extend(ga::Evolution& evolution, const Options& now) {
     after.generations = now.generations;
     if (!trials) after.trials.reset();
   }
+  if (trials || generations) after.trials = search_trials(after, repeats);
   if (after.generations == before.generations && after.trials == before.trials) return false;
   evolution.extend(after.generations, after.trials);
   return true;
@@ -43,10 +44,13 @@ void say_best(Screen& screen, const Coordinator& run, const results::RunDirector
   } else if (run.start_fitness()) {
     text += fmt::format("; the start had {:.4f}", *run.start_fitness());
   }
+  const auto& repeats = run.repeats().completed();
   screen.line("");
   screen.line(text);
+  if (!repeats.empty()) screen.line(luck(repeats));
   screen.line("  its hyperparameters  " + typed(directory.hyp_evolved()));
   screen.line("  every trial          " + typed(directory.evolve_csv()));
+  if (!repeats.empty()) screen.line("  every repeat         " + typed(directory.repeats()));
   screen.line("  the picture          " + typed(directory.plot()));
   screen.line("Use it in YOLOv5: python train.py --hyp " + typed(directory.hyp_evolved()));
 }
@@ -56,11 +60,11 @@ int conclude(Screen& screen, const Coordinator& run, const results::RunDirectory
              int code) {
   const auto& evolution = run.evolution();
   if (run.best()) say_best(screen, run, directory);
-  if (!evolution.done()) {
+  if (!run.finished()) {
     screen.line(fmt::format(
-        "{} after {} of {} trials; nothing finished is lost. Go on with: evolve --resume {}",
+        "{} after {} of {} trials{}; nothing finished is lost. Go on with: evolve --resume {}",
         code == 0 ? "Stopped at the time limit" : "Interrupted", evolution.ended(),
-        evolution.planned(), typed(directory.root)));
+        evolution.planned(), evolution.done() ? ", in their repeats" : "", typed(directory.root)));
     return code;
   }
   if (!run.best() && run.first_failure()) {
@@ -90,20 +94,25 @@ int run_resumed(const Options& now, Screen& screen) {
                                              : results::open_run(*now.resume);
   auto [journal, history] = results::Journal::resume(directory.journal());
   if (!history.warning.empty()) screen.line(history.warning);
-  const auto plan = resumed_plan(now, history.run);
+  auto plan = resumed_plan(now, history.run);
   for (const auto& note : plan.device_notes) screen.line(note);
   ga::Evolution evolution(plan.space, plan.search, plan.initial);
   auto replayed = replay(history.events, evolution, directory.journal().string());
-  if (extend(evolution, now)) {
-    journal.append(extended_event(evolution.settings()));
+  int& repeats = plan.options.repeats;
+  const int repeats_before =
+      replayed.repeats_wanted.value_or(history.run.at("options").value("repeats", 0));
+  if (!now.given.contains("repeats")) repeats = repeats_before;
+  if (extend(evolution, now, repeats) || repeats != repeats_before) {
+    journal.append(extended_event(evolution.settings(), repeats));
     journal.commit();
   }
-  screen.line(fmt::format(
-      "{}: {} of {} trials done{}", typed(directory.root), evolution.ended(), evolution.planned(),
-      evolution.done() ? ", finished; extend it with a larger --generations or --trials"
-                       : ", going on"));
   Coordinator run(plan, directory, std::move(journal), std::move(evolution), std::move(replayed),
                   screen);
+  const auto& search = run.evolution();
+  screen.line(fmt::format(
+      "{}: {} of {} trials done{}", typed(directory.root), search.ended(), search.planned(),
+      run.finished() ? ", finished; extend it with a larger --generations or --trials"
+                     : ", going on"));
   const int code = run.run();
   return conclude(screen, run, directory, code);
 }

@@ -41,7 +41,7 @@ Ended ended(const hyp::Space& space, const Genes& evolved,
       started[start->trial] = hyp::genes_of(space, start->hyp);
     }
     const auto* outcome = std::get_if<hyp::Outcome>(&event);
-    if (!outcome) continue;
+    if (!outcome || outcome->repeat) continue;
     const auto* failed = std::get_if<hyp::Failed>(&outcome->result);
     if (failed && !failed->final) continue;
     const auto evidence = ga::evidence_of(*outcome);

@@ -16,6 +16,7 @@ void for_each_option(O& options, Visit visit) {
   visit("generations", options.generations);
   visit("population", options.population);
   visit("trials", options.trials);
+  visit("repeats", options.repeats);
   visit("time_limit", options.time_limit);
   visit("devices", options.devices);
   visit("device_env", options.device_env);
@@ -35,14 +36,16 @@ void for_each_option(O& options, Visit visit) {
 }
 
 /// What a resumed run may change: how long and where it runs, not what it is.
-const std::set<std::string> changeable = {"generations",  "trials",     "time_limit",
-                                          "devices",      "device_env", "trial_timeout",
-                                          "hang_timeout", "retries"};
+const std::set<std::string> changeable = {"generations",   "trials",       "repeats",
+                                          "time_limit",    "devices",      "device_env",
+                                          "trial_timeout", "hang_timeout", "retries"};
 
 void check(const Options& options) {
   check_training(options.train);
   if (options.retries < 0)
     throw bad_argument("--retries " + std::to_string(options.retries), "0 or more");
+  if (options.repeats < 0)
+    throw bad_argument("--repeats " + std::to_string(options.repeats), "0 or more");
   duration_seconds(options.time_limit, "--time-limit");
   duration_seconds(options.trial_timeout, "--trial-timeout");
   duration_seconds(options.hang_timeout, "--hang-timeout");
@@ -58,6 +61,10 @@ void declare_search(CLI::App& app, Options& o) {
       ->group(group)
       ->capture_default_str();
   app.add_option("--trials", o.trials, "Stop after this many trials")->group(group);
+  app.add_option("--repeats", o.repeats,
+                 "Train the best so many again at the end, with other seeds; they count as trials")
+      ->group(group)
+      ->capture_default_str();
   app.add_option("--time-limit", o.time_limit, "Stop starting trials after this long: 90m, 12h")
       ->group(group);
   app.add_option("--search", o.search,

@@ -64,11 +64,22 @@ void set_search(Plan& plan) {
 
 }  // namespace
 
+std::optional<int> search_trials(const ga::Settings& bounds, int repeats) {
+  if (repeats == 0) return bounds.trials;
+  const auto all = std::min(std::int64_t{bounds.generations} * bounds.population,
+                            std::int64_t{bounds.trials.value_or(std::numeric_limits<int>::max())});
+  if (repeats < all) return static_cast<int>(all - repeats);
+  throw bad_argument(fmt::format("--repeats {}: with {} none is left to be the best", repeats,
+                                 counted(all, "trial")),
+                     "repeat fewer, or let --trials be more");
+}
+
 Plan make_plan(const Options& options) {
   Plan plan{.options = options};
   plan.space = space_of(options);
   plan.initial = initial_of(options);
   set_search(plan);
+  plan.search.trials = search_trials(plan.search, options.repeats);
   if (options.trainer_command.empty()) {
     check_model(options.train);
     plan.notes = inspect(options.train.data, {data::Split::train, data::Split::val},
@@ -91,6 +102,7 @@ Plan resumed_plan(const Options& now, const nlohmann::ordered_json& run) {
   plan.search.trials = original.at("trials").is_null()
                            ? std::nullopt
                            : std::optional(original.at("trials").get<int>());
+  plan.search.trials = search_trials(plan.search, original.value("repeats", 0));
   return plan;
 }
 
@@ -137,11 +149,12 @@ std::vector<std::string> description(const Plan& plan) {
   for (const auto& slot : plan.slots) slots.push_back(slot.name);
   for (const auto i : plan.space.evolved()) genes.push_back(plan.space.genes[i].name);
 
-  const int planned =
-      std::min(o.generations * o.population, o.trials.value_or(std::numeric_limits<int>::max()));
+  const int planned = std::min(plan.search.generations * plan.search.population,
+                               plan.search.trials.value_or(std::numeric_limits<int>::max()));
+  const auto again = o.repeats == 0 ? "" : fmt::format(", then the best {} once more", o.repeats);
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("{} ({} of {}) on {}: {}", counted(planned, "trial"),
-                              counted(o.generations, "generation"), o.population,
+  lines.push_back(fmt::format("{} ({} of {}){} on {}: {}", counted(planned, "trial"),
+                              counted(o.generations, "generation"), o.population, again,
                               counted(std::ssize(slots), "slot"), fmt::join(slots, ", ")));
   lines.insert(lines.end(), plan.device_notes.begin(), plan.device_notes.end());
   if (o.trainer_command.empty()) {

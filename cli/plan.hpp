@@ -32,6 +32,10 @@ Plan make_plan(const Options& options);
 /// The plan of a run to go on with: `run` is the first line of its journal, `now` the command line.
 Plan resumed_plan(const Options& now, const nlohmann::ordered_json& run);
 
+/// How many trials are left for the search when the repeats are taken off; nothing: as many as the
+/// generations have. Throws `Error` when none are left.
+std::optional<int> search_trials(const ga::Settings& bounds, int repeats);
+
 /// What the first line of the journal says of a plan.
 nlohmann::ordered_json run_line(const Plan& plan);
 

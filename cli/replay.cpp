@@ -44,6 +44,14 @@ class Replayer {
   }
 
   void operator()(const hyp::Outcome& outcome) {
+    if (outcome.repeat) {
+      if (std::ranges::find(result_.finished, outcome.trial, &Finished::trial) ==
+          result_.finished.end()) {
+        throw contradiction(outcome.trial, "is trained again, but has not completed");
+      }
+      result_.repeats.push_back(outcome);
+      return;
+    }
     auto& attempt = at(outcome.trial);
     if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
       if (!failed->final) {
@@ -65,6 +73,7 @@ class Replayer {
 
   void operator()(const results::Other& other) {
     if (other.json.value("event", "") != "extended") return;
+    if (other.json.contains("repeats")) result_.repeats_wanted = other.json["repeats"].get<int>();
     const auto& trials = other.json.at("trials");
     evolution_.extend(other.json.at("generations").get<int>(),
                       trials.is_null() ? std::nullopt : std::optional(trials.get<int>()));
@@ -102,10 +111,13 @@ Replayed replay(const std::vector<results::Event>& events, ga::Evolution& evolut
   return replayer.result();
 }
 
-nlohmann::ordered_json extended_event(const ga::Settings& settings) {
+nlohmann::ordered_json extended_event(const ga::Settings& settings, int repeats) {
   nlohmann::ordered_json trials;
   if (settings.trials) trials = *settings.trials;
-  return {{"event", "extended"}, {"generations", settings.generations}, {"trials", trials}};
+  return {{"event", "extended"},
+          {"generations", settings.generations},
+          {"trials", trials},
+          {"repeats", repeats}};
 }
 
 }  // namespace evolve::cli

@@ -24,6 +24,10 @@ struct Replayed {
   std::vector<Finished> finished;
   /// Trials that were in flight, or wait for another attempt: to be trained before any new one.
   std::vector<Attempt> open;
+  /// How attempts at repeats ended.
+  std::vector<hyp::Outcome> repeats;
+  /// The number of repeats that an extension asked for last.
+  std::optional<int> repeats_wanted;
   /// The first trial that failed for good, for the case that none completed.
   std::optional<hyp::Failed> first_failure;
 };
@@ -40,6 +44,6 @@ Replayed replay(const std::vector<results::Event>& events, ga::Evolution& evolut
                 const std::string& journal_path);
 
 /// The journal's word for a run that goes on with other bounds.
-nlohmann::ordered_json extended_event(const ga::Settings& settings);
+nlohmann::ordered_json extended_event(const ga::Settings& settings, int repeats);
 
 }  // namespace evolve::cli

@@ -3,7 +3,7 @@
 namespace evolve::ga {
 namespace {
 
-enum class Stream : std::uint64_t { breeding = 1, training = 2 };
+enum class Stream : std::uint64_t { breeding = 1, training = 2, repeating = 3 };
 
 // SplitMix64 (Steele, Lea and Flood 2014): one step of it absorbs one word.
 std::uint64_t absorb(std::uint64_t state, std::uint64_t word) {
@@ -27,6 +27,11 @@ Rng breeding_rng(std::uint64_t run_seed, int trial) {
 
 std::uint64_t training_seed(std::uint64_t run_seed, int trial) {
   return hash(run_seed, Stream::training, trial) >> 33;
+}
+
+std::uint64_t repeat_seed(std::uint64_t run_seed, int trial) {
+  const std::uint64_t seed = hash(run_seed, Stream::repeating, trial) >> 33;
+  return seed == training_seed(run_seed, trial) ? seed ^ 1 : seed;
 }
 
 }  // namespace evolve::ga

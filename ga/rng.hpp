@@ -17,4 +17,7 @@ Rng breeding_rng(std::uint64_t run_seed, int trial);
 /// `--seed` take as it is. Unrelated to what `breeding_rng` draws.
 std::uint64_t training_seed(std::uint64_t run_seed, int trial);
 
+/// The seed a trial is trained with once more: of the same range, and never its first one.
+std::uint64_t repeat_seed(std::uint64_t run_seed, int trial);
+
 }  // namespace evolve::ga

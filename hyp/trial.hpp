@@ -40,6 +40,9 @@ struct Trial {
   Hyperparameters hyp = {};
   /// Depends on the run's seed and the trial's number only.
   std::uint64_t seed = 0;
+  /// A completed trial trained once more with another seed, to the last epoch: says how lucky it
+  /// was, and is nothing to breed from.
+  bool repeat = false;
 };
 
 /// Trained to its last epoch.
@@ -81,6 +84,8 @@ struct Outcome {
   /// From 1.
   int attempt = 1;
   double seconds = 0;
+  /// Of a repeat; the trial itself has completed before.
+  bool repeat = false;
   std::variant<Completed, Stopped, Failed> result = {};
 };
 

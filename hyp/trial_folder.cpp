@@ -4,12 +4,12 @@
 
 namespace evolve::hyp {
 
-std::string trial_folder(int trial) {
-  return fmt::format("trials/{:06}", trial);
+std::string trial_folder(int trial, bool repeat) {
+  return fmt::format("trials/{:06}{}", trial, repeat ? "/repeat" : "");
 }
 
-std::string trial_log(int trial) {
-  return trial_folder(trial) + "/log";
+std::string trial_log(int trial, bool repeat) {
+  return trial_folder(trial, repeat) + "/log";
 }
 
 }  // namespace evolve::hyp

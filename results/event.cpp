@@ -48,7 +48,8 @@ hyp::Outcome outcome_from_json(const Json& json, const std::string& event) {
   hyp::Outcome outcome{.trial = integer(json, "trial"), .device = text(json, "device")};
   if (json.contains("attempt")) outcome.attempt = integer(json, "attempt");
   if (json.contains("seconds")) outcome.seconds = number(json, "seconds");
-  if (event == "failed") {
+  outcome.repeat = event == "repeated" || event == "repeat_failed";
+  if (event == "failed" || event == "repeat_failed") {
     const Json& final = value(json, "final");
     if (!final.is_boolean()) throw std::invalid_argument("final is neither true nor false");
     outcome.result = hyp::Failed{.kind = hyp::failure_kind(text(json, "kind")),
@@ -59,7 +60,7 @@ hyp::Outcome outcome_from_json(const Json& json, const std::string& event) {
   }
   const auto metrics = hyp::metrics_from_json(value(json, "metrics"));
   const double fitness = number(json, "fitness");
-  if (event == "completed") {
+  if (event == "completed" || event == "repeated") {
     outcome.result = hyp::Completed{.metrics = metrics, .fitness = fitness};
   } else {
     outcome.result =
@@ -79,10 +80,18 @@ Json to_json(const Started& started) {
           {"attempt", started.attempt}};
 }
 
+Json to_json(const Repeating& repeating) {
+  return {{"event", "repeating"},
+          {"trial", repeating.trial},
+          {"seed", repeating.seed},
+          {"device", repeating.device},
+          {"attempt", repeating.attempt}};
+}
+
 Json to_json(const hyp::Outcome& outcome) {
   Json json = {{"event", ""}, {"trial", outcome.trial}};
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
-    json["event"] = "failed";
+    json["event"] = outcome.repeat ? "repeat_failed" : "failed";
     json["kind"] = hyp::name_of(failed->kind);
     json["message"] = failed->message;
     json["log"] = failed->log;
@@ -93,7 +102,7 @@ Json to_json(const hyp::Outcome& outcome) {
     json["fitness"] = stopped->fitness;
   } else {
     const auto& completed = std::get<hyp::Completed>(outcome.result);
-    json["event"] = "completed";
+    json["event"] = outcome.repeat ? "repeated" : "completed";
     json["metrics"] = hyp::to_json(completed.metrics);
     json["fitness"] = completed.fitness;
   }
@@ -108,7 +117,8 @@ Event event_from_json(const Json& json) {
   if (!json.is_object()) throw std::invalid_argument("this is no JSON object");
   const std::string event = text(json, "event");
   if (event == "started") return started_from_json(json);
-  if (event == "completed" || event == "stopped" || event == "failed") {
+  if (event == "completed" || event == "stopped" || event == "failed" || event == "repeated" ||
+      event == "repeat_failed") {
     return outcome_from_json(json, event);
   }
   return Other{json};

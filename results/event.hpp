@@ -23,6 +23,16 @@ struct Started {
   bool operator==(const Started&) const = default;
 };
 
+/// An attempt at a repeat of a completed trial began. Resuming needs nothing of it: read back, it
+/// is an `Other`.
+struct Repeating {
+  int trial = 0;
+  std::uint64_t seed = 0;
+  std::string device = {};
+  /// From 1.
+  int attempt = 1;
+};
+
 /// An event of a name that this version doesn't know.
 struct Other {
   nlohmann::ordered_json json;
@@ -33,8 +43,10 @@ using Event = std::variant<Started, hyp::Outcome, Other>;
 
 /// {"event":"started","trial":17,"generation":1,"hyp":{…},"device":"cpu:0","attempt":1}
 nlohmann::ordered_json to_json(const Started& started);
-/// {"event":"completed" | "stopped" | "failed", "trial":17, …}. A fitness that isn't finite becomes
-/// null.
+/// {"event":"repeating","trial":17,"seed":123,"device":"cpu:0","attempt":1}
+nlohmann::ordered_json to_json(const Repeating& repeating);
+/// {"event":"completed" | "stopped" | "failed", "trial":17, …}, of a repeat "repeated" or
+/// "repeat_failed". A fitness that isn't finite becomes null.
 nlohmann::ordered_json to_json(const hyp::Outcome& outcome);
 /// The inverse of both. Throws std::exception that says which key is missing or wrong.
 Event event_from_json(const nlohmann::ordered_json& json);

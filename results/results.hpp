@@ -8,8 +8,10 @@
 
 #include "results/event.hpp"
 #include "results/evolve_csv.hpp"
+#include "results/explain_plot.hpp"
 #include "results/journal.hpp"
 #include "results/plot.hpp"
+#include "results/repeats_csv.hpp"
 #include "results/run_directory.hpp"
 #include "results/training_csv.hpp"
 #include "results/training_plot.hpp"

@@ -17,6 +17,7 @@ struct RunDirectory {
   std::filesystem::path evolve_csv() const { return root / "evolve.csv"; }
   std::filesystem::path hyp_evolved() const { return root / "hyp_evolved.yaml"; }
   std::filesystem::path population() const { return root / "evolve_population.yaml"; }
+  std::filesystem::path repeats() const { return root / "repeats.csv"; }
   std::filesystem::path plot() const { return root / "evolve.png"; }
   std::filesystem::path explanation() const { return root / "explain.png"; }
 

@@ -2,8 +2,9 @@
 // formula, so that whole runs take seconds. What goes wrong is asked for on its command line.
 //
 //   fake_trainer [--sleep MILLISECONDS] [--log FILE] [--crash-trial N] [--crash-always] [--crash-on
-//   DEVICE] [--seen FILE] [--look PROGRAM]
+//   DEVICE] [--crash-repeats] [--noise] [--seen FILE] [--look PROGRAM]
 //
+// --crash-repeats crashes where a repeat is trained. --noise takes 1e-11 of the seed off the score.
 // --log appends "PID TRIAL DEVICE OMP_NUM_THREADS" per training. --seen appends the trial, the
 // device and the environment as JSON. --look asks PROGRAM (evolve) which device it sees as number 0
 // of its slot's kind: the trainer says so when it is ready.
@@ -73,11 +74,13 @@ void say(const json& message) {
 
 int main(int argc, char** argv) {
   int sleep_ms = 0, crash_trial = -1;
-  bool crash_always = false;
+  bool crash_always = false, crash_repeats = false, noise = false;
   std::string log, crash_on, seen, program;
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (option == "--crash-always") crash_always = true;
+    if (option == "--crash-repeats") crash_repeats = true;
+    if (option == "--noise") noise = true;
     if (i + 1 == argc) break;
     if (option == "--sleep") sleep_ms = std::stoi(argv[i + 1]);
     if (option == "--log") log = argv[i + 1];
@@ -111,11 +114,13 @@ int main(int argc, char** argv) {
                                                 .dump()
                                          << '\n';
     std::this_thread::sleep_for(std::chrono::milliseconds(sleep_ms));
-    if (crash_always || trial == crash_trial || device == crash_on) {
+    const bool repeat = message["dir"].get<std::string>().ends_with("/repeat");
+    if (crash_always || (crash_repeats && repeat) || trial == crash_trial || device == crash_on) {
       std::cerr << "simulated crash of trial " << trial << std::endl;
       std::_Exit(7);
     }
-    const auto result = metrics(score(message["hyp"]));
+    const auto result =
+        metrics(score(message["hyp"]) - (noise ? 1e-11 * message["seed"].get<double>() : 0));
     say({{"type", "epoch"}, {"trial", trial}, {"epoch", message["epochs"]}, {"metrics", result}});
     say({{"type", "result"}, {"trial", trial}, {"metrics", result}});
   }

@@ -36,6 +36,16 @@ TEST(TrainingSeed, StaysTheSameForEver) {
       1197520191U);
 }
 
+TEST(RepeatSeed, IsAnotherThanTheTrialsOwn) {
+  std::set<std::uint64_t> seeds;
+  for (int trial = 0; trial < 1000; ++trial) {
+    EXPECT_NE(repeat_seed(5, trial), training_seed(5, trial));
+    EXPECT_LT(repeat_seed(5, trial), std::uint64_t{1} << 31);
+    seeds.insert({repeat_seed(5, trial), training_seed(5, trial)});
+  }
+  EXPECT_EQ(seeds.size(), 2000U);
+}
+
 TEST(TrainingSeed, HasAtMost31Bits) {
   std::uint64_t all = 0;
   for (int trial = 0; trial < 1000; ++trial) all |= training_seed(5, trial);

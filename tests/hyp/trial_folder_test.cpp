@@ -10,5 +10,10 @@ TEST(TrialFolder, IsNamedByTheTrialsNumber) {
   EXPECT_EQ(trial_log(1234567), "trials/1234567/log");
 }
 
+TEST(TrialFolder, HasAFolderForTheRepeat) {
+  EXPECT_EQ(trial_folder(17, true), "trials/000017/repeat");
+  EXPECT_EQ(trial_log(17, true), "trials/000017/repeat/log");
+}
+
 }  // namespace
 }  // namespace evolve::hyp

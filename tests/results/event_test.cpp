@@ -29,6 +29,21 @@ TEST(Event, OfAStartHasTheContractsKeys) {
   EXPECT_EQ(std::get<Started>(event_from_json(to_json(started))), started);
 }
 
+TEST(Event, OfARepeatIsNoneOfATrial) {
+  EXPECT_EQ(to_json(Repeating{.trial = 17, .seed = 5, .device = "cpu:0", .attempt = 2}).dump(),
+            R"({"event":"repeating","trial":17,"seed":5,"device":"cpu:0","attempt":2})");
+  EXPECT_TRUE(std::holds_alternative<Other>(event_from_json(to_json(Repeating{}))));
+  const hyp::Outcome repeated{.trial = 17, .repeat = true, .result = hyp::Completed{metrics, 0.5}};
+  const hyp::Outcome failed{.trial = 17, .repeat = true, .result = hyp::Failed{.final = false}};
+  EXPECT_EQ(to_json(repeated)["event"], "repeated");
+  EXPECT_EQ(to_json(failed)["event"], "repeat_failed");
+  for (const auto& outcome : {repeated, failed}) {
+    const auto back = std::get<hyp::Outcome>(event_from_json(to_json(outcome)));
+    EXPECT_TRUE(back.repeat);
+    EXPECT_EQ(back.result, outcome.result);
+  }
+}
+
 TEST(Event, OfAnOutcomeHasTheContractsKeys) {
   const hyp::Outcome completed{
       .trial = 17, .device = "cpu:0", .seconds = 4.25, .result = hyp::Completed{metrics, 0.5}};

@@ -28,7 +28,8 @@ void Worker::start(Errand errand) {
   epoch_ = 0;
   metrics_ = {};
   const auto& trial = errand_->trial;
-  const auto folder = std::filesystem::path(settings_.directory) / hyp::trial_folder(trial.number);
+  const auto folder =
+      std::filesystem::path(settings_.directory) / hyp::trial_folder(trial.number, trial.repeat);
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   log_path_ = (folder / "log").string();
@@ -68,6 +69,8 @@ void Worker::on(const Result& message) {
   const double fitness = settings_.fitness(message.metrics);
   if (!std::isfinite(fitness))
     return process_.fail(FailureKind::protocol, "its fitness is not finite");
+  if (message.stopped && errand_->trial.repeat)
+    return process_.fail(FailureKind::protocol, "it stopped, which nothing told it to do");
   if (message.stopped) return end(hyp::Stopped{epoch_, message.metrics, fitness});
   end(hyp::Completed{message.metrics, fitness});
 }
@@ -92,7 +95,7 @@ void Worker::log(std::string_view bytes) {
 
 void Worker::failed(hyp::Failed failure) {
   if (!errand_) return;
-  failure.log = hyp::trial_log(errand_->trial.number);
+  failure.log = hyp::trial_log(errand_->trial.number, errand_->trial.repeat);
   end(std::move(failure));
 }
 
@@ -103,6 +106,7 @@ void Worker::end(decltype(hyp::Outcome::result) result) {
                .device = slot_,
                .attempt = errand_->attempt,
                .seconds = taken.count(),
+               .repeat = errand_->trial.repeat,
                .result = std::move(result)},
               std::move(errand_->lease)};
   errand_.reset();

@@ -78,14 +78,15 @@ void WorkerSet::start(const hyp::Trial& trial, int attempt, hyp::Lease lease) {
   auto* worker = state_->idle_worker(errand.lease->name);
   if (!worker) worker = state_->new_worker(*errand.lease, reason);
   if (worker) return worker->start(std::move(errand));
-  state_->ended.push_back({{.trial = trial.number,
-                            .device = errand.lease->name,
-                            .attempt = attempt,
-                            .seconds = 0,
-                            .result = hyp::Failed{.kind = hyp::FailureKind::crash,
-                                                  .message = reason,
-                                                  .log = hyp::trial_log(trial.number)}},
-                           std::move(errand.lease)});
+  state_->ended.push_back(
+      {{.trial = trial.number,
+        .device = errand.lease->name,
+        .attempt = attempt,
+        .repeat = trial.repeat,
+        .result = hyp::Failed{.kind = hyp::FailureKind::crash,
+                              .message = reason,
+                              .log = hyp::trial_log(trial.number, trial.repeat)}},
+       std::move(errand.lease)});
 }
 
 std::optional<std::vector<hyp::Outcome>> WorkerSet::wait_some(std::chrono::milliseconds patience) {

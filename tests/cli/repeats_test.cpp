@@ -1,0 +1,119 @@
+#include "cli/repeats.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/plan.hpp"
+#include "ga/rng.hpp"
+#include "hyp/error.hpp"
+
+namespace evolve::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr std::uint64_t seed = 7;
+
+Finished trial(int number, double fitness) {
+  return {.trial = number, .hyp = {{"lr0", 0.01 * number}}, .metrics = {}, .fitness = fitness};
+}
+
+hyp::Outcome repeated(int number, double fitness) {
+  return {.trial = number,
+          .device = "cpu:0",
+          .repeat = true,
+          .result = hyp::Completed{{.map50 = fitness}, fitness}};
+}
+
+hyp::Outcome failed(int number, int attempt, bool final) {
+  return {.trial = number,
+          .device = "cpu:1",
+          .attempt = attempt,
+          .repeat = true,
+          .result = hyp::Failed{.final = final}};
+}
+
+std::vector<int> missing(const Repeats& repeats) {
+  std::vector<int> numbers;
+  for (const auto& attempt : repeats.missing()) numbers.push_back(attempt.trial.number);
+  return numbers;
+}
+
+const std::vector<Finished> four = {trial(0, 0.2), trial(2, 0.4), trial(1, 0.4), trial(3, 0.1)};
+
+TEST(Repeats, AreOfTheBestTrialsTheFirstCompletedAmongEquals) {
+  EXPECT_THAT(missing(Repeats(1, seed, four, {})), ElementsAre(2));
+  EXPECT_THAT(missing(Repeats(3, seed, four, {})), ElementsAre(2, 1, 0));
+  EXPECT_THAT(missing(Repeats(9, seed, four, {})), ElementsAre(2, 1, 0, 3));
+  EXPECT_THAT(missing(Repeats(0, seed, four, {})), IsEmpty());
+}
+
+TEST(Repeats, TrainTheSameSetWithAnotherSeed) {
+  const auto attempt = Repeats(1, seed, four, {}).missing().at(0);
+  EXPECT_TRUE(attempt.trial.repeat);
+  EXPECT_EQ(attempt.trial.hyp, trial(2, 0).hyp);
+  EXPECT_EQ(attempt.trial.seed, ga::repeat_seed(seed, 2));
+  EXPECT_EQ(attempt.number, 1);
+}
+
+TEST(Repeats, HappenOnce) {
+  Repeats repeats(2, seed, four, {repeated(2, 0.3)});
+  EXPECT_THAT(missing(repeats), ElementsAre(1));
+  repeats.tell(repeated(1, 0.5));
+  EXPECT_THAT(missing(repeats), IsEmpty());
+  const std::vector<results::Repeat> both = {
+      {2, ga::repeat_seed(seed, 2), 0.4, 0.3, {.map50 = 0.3}},
+      {1, ga::repeat_seed(seed, 1), 0.4, 0.5, {.map50 = 0.5}}};
+  EXPECT_EQ(repeats.completed(), both);
+}
+
+TEST(Repeats, OfEarlierBestTrialsAreKept) {
+  Repeats repeats(1, seed, four, {repeated(2, 0.3)});
+  repeats.offer(trial(4, 0.9));
+  EXPECT_THAT(missing(repeats), ElementsAre(4));
+  EXPECT_EQ(repeats.completed().size(), 1U);
+  const Repeats resumed(1, seed, {trial(2, 0.4), trial(4, 0.9)}, {repeated(2, 0.3)});
+  EXPECT_EQ(resumed.completed(), repeats.completed());
+}
+
+TEST(Repeats, AreTriedAgainElsewhereUntilTheyFailForGood) {
+  Repeats repeats(1, seed, four, {failed(2, 1, false)});
+  EXPECT_EQ(repeats.missing().at(0).number, 2);
+  EXPECT_EQ(repeats.missing().at(0).avoid, "cpu:1");
+  repeats.tell(failed(2, 2, true));
+  EXPECT_THAT(missing(repeats), IsEmpty());
+  EXPECT_THAT(repeats.completed(), IsEmpty());
+}
+
+TEST(Luck, IsWhatTheRepeatsLost) {
+  EXPECT_EQ(luck({{37, 1, 0.2975, 0.281, {}}, {5, 1, 0.29, 0.2825, {}}}),
+            "Trained again with other seeds: trial 37 0.2975 → 0.2810, trial 5 0.2900 → 0.2825; on "
+            "average 0.0120 less");
+  EXPECT_EQ(luck({{0, 1, 0.25, 0.5, {}}}),
+            "Trained again with other seeds: trial 0 0.2500 → 0.5000; on average 0.2500 more");
+}
+
+TEST(Luck, NamesTheFirstFiveOfMany) {
+  const std::vector<results::Repeat> many(7, {1, 1, 0.5, 0.25, {}});
+  EXPECT_THAT(luck(many), testing::EndsWith("trial 1 0.5000 → 0.2500, …; on average 0.2500 less"));
+}
+
+TEST(SearchTrials, AreThoseThatTheRepeatsLeave) {
+  EXPECT_EQ(search_trials({.population = 10, .generations = 3}, 0), std::nullopt);
+  EXPECT_EQ(search_trials({.population = 10, .generations = 3}, 4), 26);
+  EXPECT_EQ(search_trials({.population = 10, .generations = 3, .trials = 12}, 11), 1);
+  EXPECT_EQ(search_trials({.population = 10, .generations = 3, .trials = 99}, 4), 26);
+  try {
+    search_trials({.trials = 3}, 3);
+    FAIL() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 2);
+    EXPECT_STREQ(error.what(),
+                 "--repeats 3: with 3 trials none is left to be the best; repeat fewer, or let "
+                 "--trials be more");
+  }
+}
+
+}  // namespace
+}  // namespace evolve::cli

@@ -1,0 +1,171 @@
+// The best trials trained again at the end of a run.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <map>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+using testing::HasSubstr;
+using Events = std::vector<nlohmann::json>;
+
+std::vector<std::string> with(std::vector<std::string> arguments, const std::string& trainer) {
+  arguments.insert(arguments.begin(), {"--trainer-command", fake_trainer(trainer), "--output",
+                                       "run", "--devices", "cpu:0,cpu:1"});
+  return arguments;
+}
+
+/// Fitness by trial of the events of a kind.
+std::map<int, double> fitness(const Events& events, const std::string& kind) {
+  std::map<int, double> fitness;
+  for (const auto& event : events) {
+    if (event["event"] != kind) continue;
+    EXPECT_TRUE(fitness.emplace(event["trial"], event["fitness"]).second) << "twice: " << event;
+  }
+  return fitness;
+}
+
+/// The `count` trials of greatest fitness.
+std::vector<int> best(const Events& events, std::size_t count) {
+  std::vector<std::pair<double, int>> order;
+  for (const auto& [trial, value] : fitness(events, "completed")) order.emplace_back(-value, trial);
+  std::sort(order.begin(), order.end());
+  std::vector<int> trials;
+  for (std::size_t i = 0; i < count; ++i) trials.push_back(order[i].second);
+  std::sort(trials.begin(), trials.end());
+  return trials;
+}
+
+std::vector<int> repeated(const Events& events) {
+  std::vector<int> trials;
+  for (const auto& [trial, value] : fitness(events, "repeated")) trials.push_back(trial);
+  return trials;
+}
+
+std::size_t lines(const std::filesystem::path& file) {
+  return lines_of(read_file(file)).size();
+}
+
+TEST(Repeats, TrainTheBestAgainWithOtherSeedsAndCountAsTrials) {
+  Folder folder;
+  const auto ended = evolve(folder.path(), with({"--trials", "12", "--repeats", "3"}, "--noise"));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto events = journal(folder / "run");
+  EXPECT_EQ(count(events, "completed"), 9);
+  EXPECT_EQ(repeated(events), best(events, 3));
+  EXPECT_EQ(lines(folder / "run/evolve.csv"), 10U);
+  EXPECT_EQ(lines(folder / "run/repeats.csv"), 4U);
+  EXPECT_THAT(ended.out, HasSubstr("Trained again with other seeds: trial "));
+
+  const auto first = fitness(events, "completed"), again = fitness(events, "repeated");
+  for (const auto& event : events) {
+    if (event["event"] != "repeating") continue;
+    const int trial = event["trial"];
+    EXPECT_NE(again.at(trial), first.at(trial)) << "the same seed";
+    EXPECT_TRUE(exists(folder / fmt::format("run/trials/{:06}/repeat/log", trial)));
+  }
+  // The best stays the first row of greatest fitness, whatever its repeat gave.
+  const auto top = std::max_element(first.begin(), first.end(),
+                                    [](auto& a, auto& b) { return a.second < b.second; });
+  EXPECT_THAT(ended.out, HasSubstr(fmt::format("Best: trial {}, ", top->first)));
+}
+
+TEST(Repeats, GoOnAfterAKillWithThoseThatAreMissing) {
+  Folder folder;
+  const auto arguments = with({"--trials", "14", "--repeats", "6"}, "--noise --sleep 100");
+  {
+    Process process(evolve_command(arguments), folder.path());
+    ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "repeated") >= 2; }));
+    process.signal(SIGKILL);
+    process.wait();
+  }
+  const auto before = journal(folder / "run");
+  ASSERT_LT(count(before, "repeated"), 6);
+  const auto ended = evolve(folder.path(), {"--resume", "run"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("8 of 8 trials done, going on"));
+  const auto after = journal(folder / "run");
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), after.begin()));
+  EXPECT_EQ(repeated(after), best(after, 6));
+  EXPECT_EQ(lines(folder / "run/repeats.csv"), 7U);
+  // A repeat that was under way has the same seed again.
+  std::map<int, nlohmann::json> seeds;
+  for (const auto& event : after) {
+    if (event["event"] != "repeating") continue;
+    EXPECT_EQ(seeds.emplace(event["trial"], event["seed"]).first->second, event["seed"]);
+  }
+  EXPECT_EQ(evolve(folder.path(), {"--resume", "run"}).code, 0);
+  EXPECT_EQ(journal(folder / "run").size(), after.size()) << "finished is finished";
+}
+
+TEST(Repeats, OfAnExtendedRunAreThoseOfItsNewBest) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), with({"--trials", "8", "--repeats", "2"}, "")).code, 0);
+  const auto before = repeated(journal(folder / "run"));
+  const auto ended = evolve(folder.path(), {"--resume", "run", "--trials", "40"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto events = journal(folder / "run");
+  EXPECT_EQ(count(events, "completed"), 38);
+  auto expected = best(events, 2);
+  expected.insert(expected.end(), before.begin(), before.end());
+  std::sort(expected.begin(), expected.end());
+  expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
+  EXPECT_EQ(repeated(events), expected);
+  EXPECT_EQ(lines(folder / "run/repeats.csv"), 1 + expected.size());
+}
+
+TEST(Repeats, CanBeAskedForWhenARunIsFinished) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), with({"--trials", "6"}, "")).code, 0);
+  EXPECT_FALSE(exists(folder / "run/repeats.csv"));
+  ASSERT_EQ(evolve(folder.path(), {"--resume", "run", "--repeats", "2"}).code, 0);
+  EXPECT_EQ(repeated(journal(folder / "run")), best(journal(folder / "run"), 2));
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 6);
+  const auto size = journal(folder / "run").size();
+  ASSERT_EQ(evolve(folder.path(), {"--resume", "run"}).code, 0);
+  EXPECT_EQ(journal(folder / "run").size(), size);
+}
+
+TEST(Repeats, ThatFailAreTriedElsewhereAndNeverUndoTheTrial) {
+  Folder folder;
+  const auto ended =
+      evolve(folder.path(),
+             with({"--trials", "6", "--repeats", "2", "--retries", "1"}, "--crash-repeats"));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto events = journal(folder / "run");
+  EXPECT_EQ(count(events, "completed"), 4);
+  EXPECT_EQ(count(events, "failed"), 0);
+  EXPECT_EQ(count(events, "repeating"), 4);
+  EXPECT_EQ(count(events, "repeated"), 0);
+  std::map<int, std::string> devices;
+  for (const auto& event : events) {
+    if (event["event"] != "repeat_failed") continue;
+    EXPECT_EQ(event["final"], event["attempt"] == 2);
+    EXPECT_THAT(event["log"], testing::EndsWith("/repeat/log"));
+    const auto [other, is_first] = devices.emplace(event["trial"], event["device"]);
+    EXPECT_EQ(other->second == event["device"], is_first) << "tried where it failed";
+  }
+  EXPECT_EQ(devices.size(), 2U);
+  const auto again = evolve(folder.path(), {"--resume", "run"});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(journal(folder / "run").size(), events.size());
+}
+
+TEST(Repeats, OfAllTrialsAreRefused) {
+  Folder folder;
+  const auto ended = evolve(folder.path(), with({"--trials", "4", "--repeats", "4"}, ""));
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(lines_of(ended.err).size(), 1U);
+  EXPECT_THAT(ended.err, HasSubstr("--repeats 4: with 4 trials none is left to be the best"));
+  EXPECT_FALSE(exists(folder / "run"));
+}
+
+}  // namespace
+}  // namespace evolve::test
