@@ -66,18 +66,25 @@ Targets targets_of(std::span<const Evidence> evidence) {
   return targets;
 }
 
-Squashing::Squashing(const Eigen::VectorXd& values)
-    : median_(percentile({values.begin(), values.end()}, 0.5)),
-      unit_(std::max(values.maxCoeff() - median_, 1e-6)) {
-  Eigen::VectorXd y = (*this)(values);
+Squashing::Squashing(const Eigen::VectorXd& values) {
+  if (values.minCoeff() >= 0 && values.maxCoeff() > 0) offset_ = 0.1 * values.maxCoeff();
+  Eigen::VectorXd y = logarithms(values);
+  median_ = percentile({y.begin(), y.end()}, 0.5);
+  unit_ = std::max(y.maxCoeff() - median_, 1e-6);
+  y = (*this)(values);
   mean_ = y.mean();
   y.array() -= mean_;
   const double spread = y.norm() / std::sqrt(std::max(1.0, static_cast<double>(y.size()) - 1));
   if (spread > 1e-12) spread_ = spread;
 }
 
+Eigen::VectorXd Squashing::logarithms(const Eigen::VectorXd& values) const {
+  if (!offset_) return values;
+  return (values.array().max(0) + *offset_).log();
+}
+
 Eigen::VectorXd Squashing::operator()(const Eigen::VectorXd& values) const {
-  Eigen::VectorXd y = (values.array() - median_) / unit_;
+  Eigen::VectorXd y = (logarithms(values).array() - median_) / unit_;
   for (double& v : y) {
     if (v < -1) v = -1 - std::log(-v);
   }
@@ -88,7 +95,8 @@ Eigen::VectorXd Squashing::operator()(const Eigen::VectorXd& values) const {
 double Squashing::undone(double squashed) const {
   double v = squashed * spread_ + mean_;
   if (v < -1) v = -std::exp(-1 - v);
-  return median_ + unit_ * v;
+  v = median_ + unit_ * v;
+  return offset_ ? std::exp(v) - *offset_ : v;
 }
 
 }  // namespace evolve::ga

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <optional>
 #include <span>
 
 #include "hyp/trial.hpp"
@@ -38,20 +39,26 @@ struct Targets {
 /// noise.
 Targets targets_of(std::span<const Evidence> evidence);
 
-/// The same order with an even spread: distances from the median in units of the distance from the
-/// median to the best; below -1 they grow by their logarithm only. Then mean 0 and standard
-/// deviation 1; all 0 when all are equal. How bad a bad set is matters little to where the best one
-/// is.
+/// The same order with an even spread: the logarithms of the values (what makes a fitness are
+/// factors rather than summands; a tenth of the greatest is added first, so that next to nothing
+/// and nothing are alike; where a value is negative the values themselves), as distances from their
+/// median in units of the distance from the median to the best; below -1 they grow by their
+/// logarithm only. Then mean 0 and standard deviation 1; all 0 when all are equal. How bad a bad
+/// set is matters little to where the best one is.
 class Squashing {
  public:
   /// The one that these values, at least one, give.
   explicit Squashing(const Eigen::VectorXd& values);
 
+  /// Where none of those was negative, a negative value counts as 0.
   Eigen::VectorXd operator()(const Eigen::VectorXd& values) const;
   /// The value that is squashed to `squashed`.
   double undone(double squashed) const;
 
  private:
+  Eigen::VectorXd logarithms(const Eigen::VectorXd& values) const;
+
+  std::optional<double> offset_;  // added before the logarithm; nothing: no logarithm
   double median_, unit_;
   double mean_ = 0, spread_ = 1;
 };

@@ -5,11 +5,12 @@
 #include <boost/random/uniform_01.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <utility>
 
 #include "ga/acquisition.hpp"
-#include "ga/sobol.hpp"
+#include "ga/belief.hpp"
 #include "ga/unit_operators.hpp"
 
 namespace evolve::ga {
@@ -59,14 +60,25 @@ void snap(Space space, Points& points) {
   }
 }
 
-VectorXd log_improvements(Space space, const Surrogate& surrogate, const Points& points) {
-  const double best = surrogate.believed().maxCoeff();
-  const auto prediction = surrogate.predict(features_of(space, points));
-  VectorXd values(points.cols());
-  for (Index i = 0; i < values.size(); ++i) {
-    values[i] = log_expected_improvement(prediction.mean[i], prediction.sd[i], best);
-  }
-  return values;
+// What the points of a search are judged by: [points], the greatest is the best.
+using Promise = std::function<VectorXd(const Points&)>;
+
+// The logarithm of the expected improvement times the belief to a power that fades as trials end
+// ("πBO", Hvarfner et al. 2022, eq. 6).
+Promise improvement(Space space, const Surrogate& surrogate, double belief_power) {
+  return [=, &surrogate, best = surrogate.believed().maxCoeff()](const Points& points) {
+    const auto prediction = surrogate.predict(features_of(space, points));
+    VectorXd values = belief_power * log_belief(space, points);
+    for (Index i = 0; i < values.size(); ++i) {
+      values[i] += log_expected_improvement(prediction.mean[i], prediction.sd[i], best);
+    }
+    return values;
+  };
+}
+
+Promise expectation(Space space, const Surrogate& surrogate) {
+  return
+      [=, &surrogate](const Points& points) { return surrogate.mean(features_of(space, points)); };
 }
 
 struct Candidates {
@@ -82,17 +94,17 @@ struct Candidates {
   }
 };
 
-// The inner genetic algorithm, on the acquisition.
-Candidates search(Space space, const Surrogate& surrogate, const Points& elite, const Points& best,
+// The inner genetic algorithm.
+Candidates search(Space space, const Promise& promise, const Points& elite, const Points& best,
                   Rng& rng) {
   constexpr Index raw = 512, survivors = 30, children = 60;
   constexpr int generations = 5;
   Candidates found{Points(elite.rows(), 0), VectorXd(0)};
   const auto look_at = [&](Points points) {
     snap(space, points);
-    found.add(points, log_improvements(space, surrogate, points));
+    found.add(points, promise(points));
   };
-  look_at(sobol_points(elite.rows(), raw, rng));
+  look_at(believed_points(space, raw, rng));
   look_at(around(space, best, raw, rng));
   look_at(elite);
 
@@ -125,13 +137,13 @@ hyp::Genes unscreened(Space space, const Points& elite, Rng& rng) {
 
 hyp::Genes design_genes(Space space, std::uint64_t run_seed, int number) {
   Rng rng = breeding_rng(run_seed, 0);
-  const auto dimensions = static_cast<Index>(space.size());
-  return genes_at(space, sobol_points(dimensions, number + 1, rng).col(number));
+  return genes_at(space, believed_points(space, number + 1, rng).col(number));
 }
 
 hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Genes> pending,
                           const Visited& visited, Rng& rng) {
-  constexpr Index most_points = 250;
+  constexpr Index most_points = 250, late = 100;
+  constexpr double unscreened_share = 0.1, expected_share = 0.5, first_belief = 7;
   const KernelParameters& parameters = history.parameters();
   const auto [points, observations, _] = history.select(history.size(), most_points, parameters);
   Points open(points.rows(), static_cast<Index>(pending.size()));
@@ -142,11 +154,16 @@ hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Ge
 
   const Index n = points.cols();
   const auto best = [&](Index count) { return best_of(points, surrogate.believed(), count); };
-  if (n > 2 * design_size && boost::random::uniform_01<double>()(rng) < 0.2) {
+  boost::random::uniform_01<double> chance;
+  if (n > 2 * design_size && chance(rng) < unscreened_share) {
     return unscreened(space, best(std::clamp(n / 4, Index{3}, Index{20})), rng);
   }
+  const auto known = static_cast<double>(history.size());
+  const Promise promise = history.size() >= late && chance(rng) < expected_share
+                              ? expectation(space, surrogate)
+                              : improvement(space, surrogate, first_belief / known);
   const Candidates found =
-      search(space, surrogate, best(20), best(std::max(Index{1}, (n + 10) / 20)), rng);
+      search(space, promise, best(20), best(std::max(Index{1}, (n + 10) / 20)), rng);
   hyp::Genes child;
   for (const Index i : ranking(found.values)) {
     child = genes_at(space, found.points.col(i));

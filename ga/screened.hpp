@@ -15,14 +15,15 @@ namespace evolve::ga {
 /// The trials that are spread over the space before any is bred, the start among them.
 inline constexpr int design_size = 5;
 
-/// Point `number` of the Sobol sequence of a run: what is trained while there is nothing to breed
-/// from.
+/// Point `number` of those that a run draws from the belief in the start (ga/belief.hpp): what is
+/// trained while there is nothing to breed from.
 hyp::Genes design_genes(std::span<const hyp::Gene> space, std::uint64_t run_seed, int number);
 
-/// The child to train next. One in five is an unscreened child of the elite; the others have the
-/// greatest expected improvement that a short genetic algorithm finds. `history` has three
-/// completed trials or more; `pending` are the sets that are being trained; a set that was visited
-/// is avoided where another one is at hand.
+/// The child to train next. One in ten is an unscreened child of the elite. The others have the
+/// greatest expected improvement that a short genetic algorithm finds; from 100 outcomes on, half
+/// of them have the greatest expected fitness instead, so that the best observed one is good rather
+/// than lucky. `history` has three completed trials or more; `pending` are the sets that are being
+/// trained; a set that was visited is avoided where another one is at hand.
 hyp::Genes screened_child(std::span<const hyp::Gene> space, History& history,
                           std::span<const hyp::Genes> pending, const Visited& visited, Rng& rng);
 

@@ -100,10 +100,31 @@ TEST(Squashing, GrowsByLogarithmsFarBelowTheMedian) {
   EXPECT_NEAR((y[4] - y[2]) / unit, -2, 1e-12);
 }
 
+TEST(Squashing, TakesLogarithmsWhereNoValueIsNegative) {
+  // A tenth of the best is added: 0.11, 0.022 and 0.0572 are the best, 1/5 and 13/25 of it.
+  const Eigen::VectorXd values{{0.1, 0.012, 0.0472}};
+  const Eigen::VectorXd y = Squashing(values)(values);
+  EXPECT_NEAR((y[1] - y[2]) / (y[0] - y[2]),
+              -1 - std::log(std::log(13 / 5.0) / std::log(25 / 13.0)), 1e-12);
+}
+
+TEST(Squashing, CountsALaterNegativeValueAs0) {
+  const Squashing squashing(Eigen::VectorXd{{0.3, 0.1, 0.2}});
+  const Eigen::VectorXd y = squashing(Eigen::VectorXd{{0.0, -0.5}});
+  EXPECT_EQ(y[0], y[1]);
+}
+
 TEST(Squashing, OfEqualValuesIs0) {
   const Eigen::VectorXd four = Eigen::VectorXd::Constant(4, 0.25), one{{7}};
   EXPECT_EQ(Squashing(four)(four), Eigen::VectorXd::Zero(4));
   EXPECT_EQ(Squashing(one)(one), Eigen::VectorXd::Zero(1));
+}
+
+TEST(Squashing, OfLogarithmsIsUndone) {
+  const Squashing squashing(Eigen::VectorXd{{0.3, 0.1, 0.01, 0.2, 0.25}});
+  for (const double value : {0.5, 0.3, 0.21, 0.05, 0.0}) {
+    EXPECT_NEAR(squashing.undone(squashing(Eigen::VectorXd{{value}})[0]), value, 1e-12);
+  }
 }
 
 TEST(Squashing, IsUndone) {
