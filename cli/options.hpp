@@ -21,7 +21,7 @@ struct Options {
   std::string devices = "auto";
   /// The visibility variable of a device kind that evolve does not know, or "".
   std::string device_env;
-  std::string search = "classic";
+  std::string search = "screened";
   std::optional<int> lag;
   std::uint64_t seed = 0;
 

@@ -81,6 +81,15 @@ Promise expectation(Space space, const Surrogate& surrogate) {
       [=, &surrogate](const Points& points) { return surrogate.mean(features_of(space, points)); };
 }
 
+// The mean and some standard deviations, for another trade between the two than the improvement
+// makes.
+Promise upper_bound(Space space, const Surrogate& surrogate, double deviations) {
+  return [=, &surrogate](const Points& points) -> VectorXd {
+    const auto prediction = surrogate.predict(features_of(space, points));
+    return prediction.mean + deviations * prediction.sd;
+  };
+}
+
 struct Candidates {
   Points points;
   VectorXd values;
@@ -126,6 +135,17 @@ Candidates search(Space space, const Promise& promise, const Points& elite, cons
   return found;
 }
 
+Promise draw_promise(Space space, const Surrogate& surrogate, Index known, Rng& rng) {
+  constexpr Index late = 100;
+  constexpr double expected_share = 0.5, bound_share = 0.2, first_belief = 5;
+  boost::random::uniform_01<double> chance;
+  if (known >= late && chance(rng) < expected_share) return expectation(space, surrogate);
+  if (chance(rng) < bound_share) {
+    return upper_bound(space, surrogate, 0.3 * std::pow(2.5 / 0.3, chance(rng)));
+  }
+  return improvement(space, surrogate, first_belief / static_cast<double>(known));
+}
+
 hyp::Genes unscreened(Space space, const Points& elite, Rng& rng) {
   const Index a = pick_parent(elite.cols(), rng), b = pick_parent(elite.cols(), rng);
   const double rate = 2 / static_cast<double>(space.size());
@@ -142,8 +162,8 @@ hyp::Genes design_genes(Space space, std::uint64_t run_seed, int number) {
 
 hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Genes> pending,
                           const Visited& visited, Rng& rng) {
-  constexpr Index most_points = 250, late = 100;
-  constexpr double unscreened_share = 0.1, expected_share = 0.5, first_belief = 7;
+  constexpr Index most_points = 250;
+  constexpr double unscreened_share = 0.15;
   const KernelParameters& parameters = history.parameters();
   const auto [points, observations, _] = history.select(history.size(), most_points, parameters);
   Points open(points.rows(), static_cast<Index>(pending.size()));
@@ -154,14 +174,10 @@ hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Ge
 
   const Index n = points.cols();
   const auto best = [&](Index count) { return best_of(points, surrogate.believed(), count); };
-  boost::random::uniform_01<double> chance;
-  if (n > 2 * design_size && chance(rng) < unscreened_share) {
+  if (n > 2 * design_size && boost::random::uniform_01<double>()(rng) < unscreened_share) {
     return unscreened(space, best(std::clamp(n / 4, Index{3}, Index{20})), rng);
   }
-  const auto known = static_cast<double>(history.size());
-  const Promise promise = history.size() >= late && chance(rng) < expected_share
-                              ? expectation(space, surrogate)
-                              : improvement(space, surrogate, first_belief / known);
+  const Promise promise = draw_promise(space, surrogate, history.size(), rng);
   const Candidates found =
       search(space, promise, best(20), best(std::max(Index{1}, (n + 10) / 20)), rng);
   hyp::Genes child;
