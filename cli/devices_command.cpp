@@ -7,6 +7,7 @@
 #include <map>
 
 #include "cli/commands.hpp"
+#include "cli/inputs.hpp"
 #include "cli/screen.hpp"
 #include "devices/devices.hpp"
 
@@ -54,9 +55,9 @@ Row row_of(const Accelerator& device, const std::string& name) {
 /// Columns as wide as they need; one that says nothing is left out.
 void print_table(const Row& header, const std::vector<Row>& rows) {
   const auto is_number = [](std::size_t column) { return 2 <= column && column <= 5; };
-  const auto width = [](const std::string& text) {
-    return fmt::formatted_size("{}", text) - static_cast<std::size_t>(std::ranges::count_if(
-                                                 text, [](char c) { return (c & 0xC0) == 0x80; }));
+  const auto width = [](const std::string& text) {  // every character of ours is one wide
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
   };
   std::vector<std::size_t> widths(header.size());
   for (std::size_t column = 0; column < header.size(); ++column) {
@@ -94,10 +95,15 @@ void print_table(const devices::Machine& machine, const Found& found) {
                  discovery.failed ? "the driver of " + makers.at(kind) + " GPUs fails"
                                   : "no " + makers.at(kind) + " GPU",
                  discovery.remark);
-  std::vector<std::string> automatic;
-  for (const auto& slot : devices::choose("auto", machine, {}).slots)
-    automatic.push_back(slot.name);
-  fmt::print("--devices auto takes {}\n", boost::join(automatic, ","));
+  const devices::TrainerTraits trainer{.drives = built_in_drives()};
+  for (const auto& [kind, discovery] : found)
+    if (!discovery.devices.empty() && !trainer.drives(kind))
+      fmt::print("the built-in trainer's libtorch cannot use {} GPUs (docs/libtorch.md)\n",
+                 makers.at(kind));
+  std::vector<std::string> names;
+  for (const auto& slot : devices::choose("auto", machine, trainer).slots)
+    names.push_back(slot.name);
+  fmt::print("--devices auto takes {}\n", boost::join(names, ","));
 }
 
 void print_json(const Found& found) {

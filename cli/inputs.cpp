@@ -1,14 +1,24 @@
 #include "cli/inputs.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "hyp/error.hpp"
 #include "trainer/model_config.hpp"
 #include "trainer/weights_file.hpp"
+#include "trainer/worker/kinds.hpp"
 
 namespace evolve::cli {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+fs::path worker_path() {
+  return fs::read_symlink("/proc/self/exe").parent_path() / "evolve-worker";
+}
+
+}  // namespace
 
 void check_model(const trainer::TrainOptions& options) {
   const bool embedded = options.weights == trainer::embedded_weights;
@@ -39,12 +49,20 @@ Inspection inspect(const std::string& data, const std::vector<data::Split>& spli
 }
 
 std::string built_in_worker() {
-  const auto worker = fs::read_symlink("/proc/self/exe").parent_path() / "evolve-worker";
+  const auto worker = worker_path();
   if (!fs::exists(worker)) {
     throw bad_input({worker.string()}, "the built-in trainer is not there",
                     "build it (cmake --preset release), or name your own with --trainer-command");
   }
   return worker.string();
+}
+
+std::function<bool(const std::string&)> built_in_drives() {
+  return [known = std::vector<std::string>()](const std::string& kind) mutable {
+    if (!fs::exists(worker_path())) return true;
+    if (known.empty()) known = worker::device_kinds(worker_path().string());
+    return std::ranges::find(known, kind) != known.end();
+  };
 }
 
 }  // namespace evolve::cli

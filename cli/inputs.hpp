@@ -1,6 +1,7 @@
 // What the built-in trainer needs, looked over before anything is written or trained.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,5 +29,9 @@ Inspection inspect(const std::string& data, const std::vector<data::Split>& spli
 
 /// The program evolve-worker, which lies beside this one. Throws `Error` when it does not.
 std::string built_in_worker();
+
+/// Whether the built-in trainer can use devices of a kind, "cuda" or "xpu"; yes, as long as there
+/// is none. The worker is asked once, when the answer is first needed.
+std::function<bool(const std::string& kind)> built_in_drives();
 
 }  // namespace evolve::cli

@@ -49,9 +49,10 @@ std::vector<hyp::Hyperparameters> initial_of(const Options& options) {
 
 void set_search(Plan& plan) {
   const auto& o = plan.options;
-  auto choice =
-      devices::choose(o.devices, devices::this_machine(),
-                      {.external = !o.trainer_command.empty(), .device_env = o.device_env});
+  devices::TrainerTraits trainer{.external = !o.trainer_command.empty(),
+                                 .device_env = o.device_env};
+  if (!trainer.external) trainer.drives = built_in_drives();
+  auto choice = devices::choose(o.devices, devices::this_machine(), trainer);
   plan.slots = std::move(choice.slots);
   plan.device_notes = std::move(choice.notes);
   plan.search = {.search = o.search,

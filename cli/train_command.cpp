@@ -69,7 +69,8 @@ hyp::Hyperparameters hyp_of(const std::string& file) {
 Prepared prepare(const TrainArguments& arguments, const std::string& hyp_file) {
   return {.arguments = arguments,
           .hyp = hyp_of(hyp_file),
-          .device = devices::choose_one(arguments.devices, devices::this_machine(), {}),
+          .device = devices::choose_one(arguments.devices, devices::this_machine(),
+                                        {.drives = built_in_drives()}),
           .data = inspect(arguments.train.data, {data::Split::train, data::Split::val},
                           arguments.train.single_cls),
           .worker = built_in_worker()};

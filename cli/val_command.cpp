@@ -51,7 +51,8 @@ int val_command(const ValArguments& arguments) {
   const auto& options = arguments.options;
   check_model({.weights = options.weights});
   check_json(arguments.json);
-  const auto device = devices::choose_one(arguments.devices, devices::this_machine(), {});
+  const auto device = devices::choose_one(arguments.devices, devices::this_machine(),
+                                          {.drives = built_in_drives()});
   const auto& slot = device.slots.front();
   const auto data = inspect(options.data, {split_of(arguments.task)}, options.single_cls);
   const auto worker = built_in_worker();

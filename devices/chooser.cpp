@@ -95,6 +95,11 @@ const Discovery& Chooser::found(const std::string& kind) {
   return known->second;
 }
 
+void Chooser::require_driven(const std::string& kind) const {
+  if (!trainer_.drives(kind))
+    throw wrong("the built-in trainer's libtorch has no " + kind + " devices (docs/libtorch.md)");
+}
+
 const Discovery& Chooser::found_gpus() {
   const auto& nvidia = found("cuda");
   // A driver that fails may have devices: taking others would be a silent fallback.
@@ -121,6 +126,7 @@ void Chooser::note_left_out(const Discovery& discovery, const std::vector<Accele
 }
 
 std::vector<Place> Chooser::resolve(const Automatic&) {
+  bool found_any = false;
   for (const auto& kind : gpu_kinds) {
     const auto& discovery = found(kind);
     if (discovery.failed) notes.push_back("auto: no " + kind + " device: " + discovery.remark);
@@ -128,18 +134,23 @@ std::vector<Place> Chooser::resolve(const Automatic&) {
     if (!gpus.empty() && one_) gpus.resize(1);
     if (!one_) note_left_out(discovery, gpus);
     if (gpus.empty()) continue;
-    notes.push_back(fmt::format("auto: found {} {} device{}, training on {}",
-                                discovery.devices.size(), kind,
-                                discovery.devices.size() == 1 ? "" : "s",
-                                one_               ? name_of(gpus.front())
-                                : gpus.size() == 1 ? "it"
-                                                   : "them"));
+    found_any = true;
+    const auto what = fmt::format("auto: found {} {} device{}, ", discovery.devices.size(), kind,
+                                  discovery.devices.size() == 1 ? "" : "s");
+    if (!trainer_.drives(kind)) {
+      notes.push_back(what + "which the built-in trainer's libtorch cannot use (docs/libtorch.md)");
+      continue;
+    }
+    notes.push_back(what + "training on " +
+                    (one_               ? name_of(gpus.front())
+                     : gpus.size() == 1 ? "it"
+                                        : "them"));
     return places_of(gpus);
   }
   const int count = std::min(machine_.usable_cores, most_automatic_slots);
-  notes.push_back(
-      "auto: found no CUDA device and no XPU, training on " +
-      (one_ ? std::string("all cores") : fmt::format("the CPU, a slot per core ({})", count)));
+  notes.push_back(std::string("auto: ") + (found_any ? "" : "found no CUDA device and no XPU, ") +
+                  "training on " +
+                  (one_ ? "all cores" : fmt::format("the CPU, a slot per core ({})", count)));
   return one_ ? std::vector<Place>{{"cpu", "cpu"}} : cpus(count);
 }
 
@@ -178,6 +189,7 @@ std::vector<Place> Chooser::resolve(const AllOf& all) {
     for (const auto& gpu : discovery.devices)
       if (gpu.ok()) working.push_back(gpu);
     if (working.empty()) throw absent(all.kind, discovery);
+    require_driven(all.kind);
     note_left_out(discovery, working);
     return places_of(working);
   }
@@ -207,6 +219,7 @@ Place Chooser::gpu_at(const Discovery& discovery, const std::string& kind, int i
   if (discovery.failed)
     throw wrong(name + " cannot be asked for, its driver fails: " + discovery.remark);
   if (index >= std::ssize(discovery.devices)) throw absent(name, discovery);
+  require_driven(kind);
   const auto& gpu = discovery.devices[static_cast<std::size_t>(index)];
   if (!gpu.ok()) throw wrong(fmt::format("{} ({}) is out of order: {}", name, gpu.name, gpu.state));
   return place_of(gpu, trials);
@@ -227,6 +240,7 @@ std::vector<Place> Chooser::idlest_gpus(const std::vector<Place>& taken, std::si
     return std::tuple(gpu.load_percent.value_or(0), used_share(gpu));
   });
   gpus.resize(count);
+  require_driven(gpus.front().kind);
   for (const auto& gpu : gpus)
     notes.push_back(fmt::format(
         "{} is {}: {:.0f} % of its memory free{}", name_of(gpu),

@@ -44,6 +44,8 @@ class Chooser {
 
  private:
   const Discovery& found(const std::string& kind);
+  /// Throws when the trainer cannot use devices of this kind.
+  void require_driven(const std::string& kind) const;
   /// NVIDIA's driver, or Intel's when that has no device.
   const Discovery& found_gpus();
   /// Those that can work, without GPUs that share the host's memory where others do not.

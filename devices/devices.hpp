@@ -4,8 +4,12 @@
 // choose() holds its requests against what the machine has (`Machine`) and makes one `hyp::Slot`
 // per trial that can run at a time, with the environment and the cores that its worker gets. A
 // `Pool` lends the slots.
+//
+// What accelerators there are, discover() finds out. It asks drivers in processes of their own
+// (probe.hpp): no vendor's library is ever opened here.
 #pragma once
 
+#include "devices/discovery.hpp"
 #include "devices/machine.hpp"
 #include "devices/pool.hpp"
 #include "devices/slots.hpp"

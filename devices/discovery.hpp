@@ -27,7 +27,8 @@ struct Discovery {
 /// Asks the driver of "cuda" or "xpu" devices, each in a probe (probe.hpp), and only it: no other
 /// library is opened. Masks in `environment` (which is this process') hold: a device that they hide
 /// is not there, and the others' `mask` is composed with them. A driver that crashes over its
-/// sensors is asked without them. No device of any other kind is ever found.
+/// sensors is asked without them. No device of any other kind is ever found. Memory and sensors are
+/// those of the moment: to sample them, ask again.
 Discovery discover(const std::string& kind, const Environment& environment,
                    std::chrono::milliseconds limit = probe_limit);
 

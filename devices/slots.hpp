@@ -1,6 +1,7 @@
 // From a specification to places where a trial can run.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct TrainerTraits {
   bool external = false;
   /// The variable that hides devices of such a kind; "" for the usual one of the kind.
   std::string device_env;
+  /// Whether it can use "cuda" or "xpu" devices. Asked only where there are some.
+  std::function<bool(const std::string& kind)> drives = [](const std::string&) { return true; };
 };
 
 struct Choice {
@@ -34,7 +37,8 @@ struct Choice {
 /// cores to run them on. A GPU's slot may use all cores, with its share of the threads.
 ///
 /// Only drivers that the specification asks for are asked: those of the kinds that it names; for
-/// "0" and "-1" NVIDIA's and, if that has none, Intel's, and the same for "auto". Throws `Error`
+/// "0" and "-1" NVIDIA's and, if that has none, Intel's, and the same for "auto", which passes over
+/// devices that the trainer cannot use, and says so. Throws `Error`
 /// (exit code 2) with the devices that exist when the specification is malformed, or names a device
 /// that does not exist, that is out of order, or that the trainer does not know.
 Choice choose(const std::string& spec, const Machine& machine, const TrainerTraits& trainer);

@@ -1,9 +1,13 @@
 #include "trainer/torch_version.hpp"
 
 #include <ATen/autocast_mode.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/cuda.h>
 #include <torch/torch.h>
 #include <torch/version.h>
+
+#include "hyp/error.hpp"
+#include "trainer/trainer.hpp"
 
 #define EVOLVE_TORCH_AT_LEAST(major, minor) \
   (TORCH_VERSION_MAJOR > (major) ||         \
@@ -37,6 +41,24 @@ void set_autocast(const torch::Device& device, bool enabled, torch::ScalarType t
 }
 
 }  // namespace
+
+std::vector<std::string> device_kinds() {
+  std::vector<std::string> kinds;
+  for (const auto type : {c10::DeviceType::CPU, c10::DeviceType::CUDA, c10::DeviceType::XPU})
+    if (c10::impl::hasDeviceGuardImpl(type))
+      kinds.push_back(c10::DeviceTypeName(type, /*lower_case=*/true));
+  return kinds;
+}
+
+torch::Device open_device(const std::string& name) {
+  const torch::Device device(name);
+  if (!c10::impl::hasDeviceGuardImpl(device.type()))
+    throw run_failed(name + ": libtorch " TORCH_VERSION " was built without such devices",
+                     "build with one that has them (docs/libtorch.md)");
+  if (c10::impl::getDeviceGuardImpl(device.type())->deviceCount() == 0)
+    throw run_failed(name + ": libtorch sees no such device", "check its driver");
+  return device;
+}
 
 void synchronize(const torch::Device& device) {
   if (device.is_cuda()) torch::cuda::synchronize(device.index());

@@ -4,8 +4,13 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <string>
 
 namespace evolve::trainer {
+
+/// The device "cpu", "cuda:0" or "xpu:0". Throws `Error` where this libtorch was built without such
+/// devices, or sees none: nothing ever runs on another one.
+torch::Device open_device(const std::string& name);
 
 /// Waits until everything that was asked of the device is done, so that a clock read afterwards
 /// tells the truth. Throws c10::Error for a device that this libtorch cannot drive.

@@ -58,7 +58,7 @@ find_package(mimalloc REQUIRED)
 add_executable(evolve-worker worker_main.cpp)
 target_link_libraries(evolve-worker PRIVATE
   -Wl,--no-as-needed mimalloc -Wl,--as-needed
-  evolve::trainer evolve::worker fmt::fmt evolve_warnings)
+  evolve::trainer evolve::worker evolve::devices fmt::fmt evolve_warnings)
 
 # Debian's assembler finds the checkpoint beside the source; a new one must assemble again.
 set_source_files_properties(embedded_weights.S PROPERTIES

@@ -53,7 +53,7 @@ struct Trainer::State {
 };
 
 Trainer::Trainer(const std::string& device, int threads)
-    : state_(std::make_unique<State>(State{{torch::Device(device), threads}, {}})) {
+    : state_(std::make_unique<State>(State{{open_device(device), threads}, {}})) {
   at::set_num_threads(threads);
   cv::setNumThreads(1);
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "hyp/hyperparameters.hpp"
 #include "hyp/trial.hpp"
@@ -42,10 +43,14 @@ using OnEpoch = std::function<void(int epoch, const hyp::Metrics& metrics)>;
 
 using OnReport = std::function<void(const worker::JobReport&)>;
 
+/// The kinds of devices that this libtorch was built for: "cpu", "cuda", "xpu". No driver is asked.
+std::vector<std::string> device_kinds();
+
 /// Trains on one device and keeps what the next trial can use again: decoded pictures, anchors.
 class Trainer {
  public:
-  /// `device` as torch names it: "cpu", "cuda:0", "xpu:0". `threads`: CPU threads to use.
+  /// `device` as torch names it: "cpu", "cuda:0", "xpu:0". `threads`: CPU threads to use. Throws
+  /// `Error` when this libtorch does not have the device.
   Trainer(const std::string& device, int threads);
   ~Trainer();
 

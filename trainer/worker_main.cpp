@@ -2,15 +2,18 @@
 // that it sees, and answers on standard output (trainer/worker/messages.hpp).
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <new>
 #include <string>
 
+#include "devices/discovery.hpp"
 #include "hyp/error.hpp"
 #include "trainer/trainer.hpp"
 #include "trainer/worker/jobs.hpp"
@@ -40,11 +43,13 @@ class Answers {
   int descriptor_;
 };
 
-/// The CPU cores that this process is bound to.
-int cores() {
+/// The slot's share of the CPU, no more than the cores that this process is bound to.
+int threads() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const char* share = std::getenv("OMP_NUM_THREADS");
+  return std::clamp(share ? std::atoi(share) : cores, 1, cores);
 }
 
 /// The worker sees one device only, and inside the mask it is number 0.
@@ -53,6 +58,17 @@ std::string inner_device() {
   const std::string name = slot ? slot : "cpu";
   const auto kind = name.substr(0, name.find(':'));
   return kind == "cpu" ? kind : kind + ":0";
+}
+
+/// That this process is ready, with what the driver tells of the device that it sees.
+worker::Ready greeting(const std::string& device) {
+  if (device == "cpu") return {.device = "cpu:0"};
+  const auto found =
+      devices::discover(device.substr(0, device.find(':')), devices::device_environment());
+  if (found.devices.empty())
+    throw run_failed("no " + device + " is visible here: " + found.remark, "check its driver");
+  const auto& mine = found.devices.front();
+  return {.device = device, .uuid = mine.uuid, .pci = mine.pci};
 }
 
 /// Torch reports a full memory by its text alone on some devices.
@@ -122,8 +138,9 @@ int run() {
   signal(SIGINT, SIG_IGN);  // the terminal's Ctrl-C is for evolve, which ends its workers
   Answers answers;
   const auto device = inner_device();
-  Trainer trainer(device, cores());
-  answers.say(worker::FromWorker(worker::Ready{.device = device == "cpu" ? "cpu:0" : device}));
+  const auto ready = greeting(device);  // before torch has threads: it forks
+  Trainer trainer(device, threads());
+  answers.say(worker::FromWorker(ready));
   for (std::string line; std::getline(std::cin, line);) {
     if (const auto job = worker::parse_job(line)) work(trainer, *job, answers);
     const auto message = worker::parse_from_engine(line);
@@ -137,8 +154,12 @@ int run() {
 }  // namespace
 }  // namespace evolve::trainer
 
-int main() {
+int main(int argc, char** argv) {
   try {
+    if (argc > 1 && std::string(argv[1]) == "--kinds") {  // asked by evolve
+      fmt::print("{}\n", fmt::join(evolve::trainer::device_kinds(), " "));
+      return 0;
+    }
     const int code = evolve::trainer::run();
     // Torch's threads and static objects need no farewell, and some drivers hang in theirs.
     std::cerr.flush();

@@ -120,5 +120,101 @@ TEST(Slots, AreRefusedForAMalformedSpecification) {
             "choose among cpu, cpu:0, cpu:1");
 }
 
+/// A machine with two cores, these devices, and a note of the kinds whose drivers were asked.
+struct WithGpus {
+  WithGpus(std::vector<Accelerator> cuda, std::vector<Accelerator> xpu) {
+    machine = two;
+    machine.discover = [this, cuda, xpu](const std::string& kind) {
+      asked += kind + " ";
+      return Discovery{.devices = kind == "cuda" ? cuda : xpu};
+    };
+  }
+  Machine machine;
+  std::string asked;
+};
+
+Accelerator gpu(const std::string& kind, int index) {
+  return {.kind = kind,
+          .index = index,
+          .name = "a card",
+          .uuid = kind + "-" + std::to_string(index),
+          .pci = "0000:03:00.0",
+          .mask = {{"MASK", std::to_string(index)}}};
+}
+
+TEST(Slots, OfAGpuHaveItsMaskItsIdentityAndAllCores) {
+  const WithGpus here({}, {gpu("xpu", 0), gpu("xpu", 1)});
+  const auto slots = choose("xpu:1,cpu:0", here.machine, {}).slots;
+  ASSERT_THAT(names(slots), ElementsAre("xpu:1", "cpu:0"));
+  EXPECT_EQ(slots[0].uuid, "xpu-1");
+  EXPECT_EQ(slots[0].pci, "0000:03:00.0");
+  EXPECT_TRUE(slots[0].cores.empty());
+  EXPECT_THAT(slots[0].environment,
+              ElementsAre(Pair("EVOLVE_DEVICE", "xpu:1"), Pair("OMP_NUM_THREADS", "1"),
+                          Pair("MKL_NUM_THREADS", "1"), Pair("OPENBLAS_NUM_THREADS", "1"),
+                          Pair("OMP_WAIT_POLICY", "passive"), Pair("CUDA_VISIBLE_DEVICES", "-1"),
+                          Pair("HIP_VISIBLE_DEVICES", "-1"), Pair("MASK", "1")));
+  EXPECT_THAT(slots[1].cores, ElementsAre(0, 1));
+}
+
+TEST(Slots, AskOnlyTheDriversOfTheKindsNamed) {
+  const auto asked = [](const std::string& spec) {
+    WithGpus here({gpu("cuda", 0)}, {gpu("xpu", 0)});
+    try {
+      choose(spec, here.machine, {});
+    } catch (const Error&) {
+    }
+    return here.asked;
+  };
+  for (const std::string spec : {"cpu", "cpu:0,cpu:1", "cpu:7", "cpu:x", "cpu:*"})
+    EXPECT_EQ(asked(spec), "") << spec;
+  for (const std::string spec : {"xpu", "xpu:*", "xpu:0,cpu:0", "xpu:7", "xpu:x", "xpu:0,xpu:0"})
+    EXPECT_EQ(asked(spec), "xpu ") << spec;
+  for (const std::string spec : {"cuda:0", "cuda:0*2", "CUDA:7", "0", "-1", "auto"})
+    EXPECT_EQ(asked(spec), "cuda ") << spec;
+}
+
+TEST(Slots, PassOverWhatTheTrainerCannotUseWhenAutomaticOnly) {
+  const TrainerTraits cpu_only{.drives = [](const std::string&) { return false; }};
+  const WithGpus here({gpu("cuda", 0)}, {});
+  const auto choice = choose("auto", here.machine, cpu_only);
+  EXPECT_THAT(names(choice.slots), ElementsAre("cpu:0", "cpu:1"));
+  EXPECT_THAT(choice.notes,
+              ElementsAre("auto: found 1 cuda device, which the built-in trainer's libtorch cannot "
+                          "use (docs/libtorch.md)",
+                          "auto: training on the CPU, a slot per core (2)"));
+  for (const std::string spec : {"cuda:0", "0", "-1", "cuda:*"})
+    EXPECT_EQ(
+        complaint(spec, here.machine, cpu_only),
+        "--devices " + spec +
+            ": the built-in trainer's libtorch has no cuda devices (docs/libtorch.md); choose "
+            "among cpu, cpu:0, cpu:1, cuda:0");
+}
+
+TEST(Slots, OfOtherKindsAreForOtherTrainers) {
+  EXPECT_EQ(complaint("gcu:3"),
+            "--devices gcu:3: the built-in trainer knows no gcu, an external one may "
+            "(--trainer-command); choose among cpu, cpu:0, cpu:1");
+  auto machine = two;
+  machine.environment = {{"TOPS_VISIBLE_DEVICES", "6,7"}};
+  EXPECT_THAT(choose("gcu:1", machine, {.external = true}).slots.front().environment,
+              Contains(Pair("TOPS_VISIBLE_DEVICES", "7")));
+  EXPECT_THAT(names(choose("gcu:*", machine, {.external = true}).slots),
+              ElementsAre("gcu:0", "gcu:1"));
+  EXPECT_EQ(complaint("gcu:2", machine, {.external = true}),
+            "--devices gcu:2: there is no gcu:2 here (TOPS_VISIBLE_DEVICES=6,7); choose among cpu, "
+            "cpu:0, cpu:1");
+  EXPECT_THAT(choose("hip:1", two, {.external = true, .device_env = "ROCR_VISIBLE_DEVICES"})
+                  .slots.front()
+                  .environment,
+              Contains(Pair("ROCR_VISIBLE_DEVICES", "1")));
+}
+
+TEST(Slots, OfASlurmJobWithoutGpusAreItsCores) {
+  auto machine = two;
+  machine.environment = {{"SLURM_JOB_ID", "7"}, {"CUDA_VISIBLE_DEVICES", "NoDevFiles"}};
+  EXPECT_THAT(names(choose("slurm", machine, {}).slots), ElementsAre("cpu:0", "cpu:1"));
+}
+
 }  // namespace
 }  // namespace evolve::devices

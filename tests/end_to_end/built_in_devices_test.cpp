@@ -1,0 +1,76 @@
+// The built-in trainer on devices that its libtorch was not built for.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string worker =
+    (std::filesystem::path(EVOLVE_BINARY).parent_path() / "evolve-worker").string();
+
+/// A machine with one Intel card, and a libtorch that has only the CPU.
+class ALibtorchWithoutXpus : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (Process({worker, "--kinds"}, folder.path()).wait().out.find("xpu") != std::string::npos)
+      GTEST_SKIP() << "this libtorch has XPUs";
+  }
+  Ended with_card(std::vector<std::string> command) {
+    command.insert(command.begin(), {"/usr/bin/env", "ZE_ENABLE_ALT_DRIVERS=" FAKE_LEVEL_ZERO,
+                                     "LD_LIBRARY_PATH=" FAKE_NVML_FOLDER, "FAKE_NVML=unloaded",
+                                     "FAKE_XPUS=name=Arc A770,bus=3", "EVOLVE_DEVICE=xpu:0"});
+    return Process(command, folder.path()).wait();
+  }
+  Folder folder;
+};
+
+TEST_F(ALibtorchWithoutXpus, RefusesAnXpuThatIsNamed) {
+  for (const std::string command : {"", "train", "val"}) {
+    std::vector<std::string> words = {EVOLVE_BINARY};
+    if (!command.empty()) words.push_back(command);
+    words.insert(words.end(), {"--device", "xpu:0"});
+    const auto ended = with_card(words);
+    EXPECT_EQ(ended.code, 2) << ended.out;
+    EXPECT_EQ(lines_of(ended.err).size(), 1u) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("--devices xpu:0: the built-in trainer's libtorch has no xpu "
+                                     "devices (docs/libtorch.md); choose among cpu"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "runs"));
+}
+
+TEST_F(ALibtorchWithoutXpus, TrainsOnTheCpuWhenItMayAndSaysSo) {
+  const auto ended = with_card({EVOLVE_BINARY, "--dry-run"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out,
+              HasSubstr("auto: found 1 xpu device, which the built-in trainer's libtorch "
+                        "cannot use (docs/libtorch.md)\n"
+                        "auto: training on the CPU, a slot per core ("));
+}
+
+TEST_F(ALibtorchWithoutXpus, IsNoExcuseForTheWorkerToTrainOnTheCpu) {
+  const auto ended = with_card({worker});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(ended.out, "") << "it was ready";
+  EXPECT_THAT(ended.err, HasSubstr("evolve-worker: xpu:0: libtorch "));
+  EXPECT_THAT(ended.err,
+              HasSubstr(" was built without such devices; build with one that has them"));
+}
+
+TEST(AWorker, IsNotReadyWithoutItsDevice) {
+  Folder folder;
+  const auto ended = Process({"/usr/bin/env", "ZE_ENABLE_ALT_DRIVERS=" FAKE_LEVEL_ZERO,
+                              "FAKE_XPU_INIT=none", "EVOLVE_DEVICE=xpu:3", worker},
+                             folder.path())
+                         .wait();
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(ended.err, HasSubstr("no xpu:0 is visible here: Level Zero has no driver"));
+}
+
+}  // namespace
+}  // namespace evolve::test
