@@ -20,7 +20,9 @@ class Library {
   explicit Library(const char* name) : name_(name), handle_(::dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
     if (handle_) return;
     const std::string reason = ::dlerror();
-    if (reason.find("No such file") != reason.npos) throw NoDriver(name_ + " is not installed");
+    // Another library that it needs may be missing too: that is a fault.
+    if (reason.starts_with(name_ + ": cannot open shared object file: No such file"))
+      throw NoDriver(name_ + " is not installed");
     throw std::runtime_error(reason);
   }
 

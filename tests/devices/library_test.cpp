@@ -1,0 +1,49 @@
+#include "devices/library.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace evolve::devices {
+namespace {
+
+TEST(Library, ThatIsNotThereMeansNoDriver) {
+  try {
+    const Library library("libno-such-driver.so.1");
+    FAIL();
+  } catch (const NoDriver& none) {
+    EXPECT_STREQ(none.what(), "libno-such-driver.so.1 is not installed");
+  }
+}
+
+TEST(Library, ThatIsDamagedIsAFault) {
+  const auto file = std::filesystem::path(testing::TempDir()) /
+                    ("libdamaged" + std::to_string(::getpid()) + ".so");
+  std::ofstream(file) << "no library";
+  try {
+    const Library library(file.c_str());
+    ADD_FAILURE();
+  } catch (const NoDriver&) {
+    ADD_FAILURE() << "it is there";
+  } catch (const std::runtime_error& fault) {
+    EXPECT_TRUE(std::string(fault.what()).starts_with(file.string())) << fault.what();
+  }
+  std::filesystem::remove(file);
+}
+
+TEST(Library, HasFunctionsOrSaysWhichItLacks) {
+  const Library math("libm.so.6");
+  EXPECT_EQ(math.get<double(double)>("floor")(2.5), 2);
+  EXPECT_EQ(math.find<void()>("no_such_function"), nullptr);
+  try {
+    math.get<void()>("no_such_function");
+    FAIL();
+  } catch (const std::runtime_error& fault) {
+    EXPECT_STREQ(fault.what(), "libm.so.6 has no no_such_function");
+  }
+}
+
+}  // namespace
+}  // namespace evolve::devices
