@@ -163,9 +163,11 @@ hyp::Genes design_genes(Space space, std::uint64_t run_seed, int number) {
 hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Genes> pending,
                           const Visited& visited, Rng& rng) {
   constexpr Index most_points = 250;
+  constexpr std::size_t most_pending = 100;
   constexpr double unscreened_share = 0.15;
   const KernelParameters& parameters = history.parameters();
   const auto [points, observations, _] = history.select(history.size(), most_points, parameters);
+  pending = pending.last(std::min(pending.size(), most_pending));
   Points open(points.rows(), static_cast<Index>(pending.size()));
   for (Index i = 0; i < open.cols(); ++i) {
     open.col(i) = point_of(space, pending[static_cast<std::size_t>(i)]);

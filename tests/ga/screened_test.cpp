@@ -93,6 +93,22 @@ TEST(Screened, SearchesElsewhereThanWhereATrialIsInFlight) {
   EXPECT_LE(same, 7);  // an unscreened child, 15 in 100, looks at nothing
 }
 
+TEST(Screened, LooksAtTheLast100InFlight) {
+  const std::vector<hyp::Gene> space = cube().genes;
+  History history(space);
+  std::vector<hyp::Genes> pending;
+  for (int i = 0; i < 170; ++i) {
+    const hyp::Genes genes = design_genes(space, 1, i);
+    if (i >= 20)
+      pending.push_back(genes);
+    else
+      history.add(genes, {Evidence::Ending::completed, peak(hyp::express(cube(), genes))});
+  }
+  Rng rng = breeding_rng(1, 170), again = breeding_rng(1, 170);
+  EXPECT_EQ(screened_child(space, history, pending, Visited(space), rng),
+            screened_child(space, history, std::span(pending).last(100), Visited(space), again));
+}
+
 TEST(Screened, GoesOnWhenNothingCompletes) {
   Evolution evolution(cube(), screened(1, 30));
   while (const auto trial = evolution.ask()) evolution.tell(failed(trial->number));
