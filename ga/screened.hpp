@@ -25,9 +25,9 @@ hyp::Genes design_genes(std::span<const hyp::Gene> space, std::uint64_t run_seed
 /// … 2.5 standard deviations); from 100 outcomes on for half of them the expected fitness alone, so
 /// that the best observed one is good rather than lucky.
 ///
-/// `history` has three completed trials or more; `pending` are the sets that are being
-/// trained, of which the last 100 are looked at; a
-/// set that was visited is avoided where another one is at hand.
+/// `history` has three completed trials or more; `pending` are the sets that are being trained, of
+/// which the last 100 are looked at; a set that was visited is avoided where another one is at
+/// hand.
 hyp::Genes screened_child(std::span<const hyp::Gene> space, History& history,
                           std::span<const hyp::Genes> pending, const Visited& visited, Rng& rng);
 
