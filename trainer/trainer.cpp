@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <opencv2/core/utility.hpp>
@@ -61,7 +62,7 @@ Trainer::Trainer(const std::string& device, int threads)
 Trainer::~Trainer() = default;
 
 TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameters& hyp,
-                           std::uint64_t seed, const OnEpoch& on_epoch) {
+                           std::uint64_t seed, const OnEpoch& on_epoch, const Rungs& rungs) {
   const auto start = Clock::now();
   check_names(hyp);
   const int stride = stride_of(model_config(wanted, hyp, {}));
@@ -70,22 +71,28 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
   TrainingRun run(options, hyp, seed, data, make_detector(options, hyp, seed, data), state_->place);
   const std::vector<double> no_ap(static_cast<std::size_t>(data.classes()));
   TrainResult result;
-  for (int epoch = 1; epoch <= options.epochs; ++epoch) {
+  double waited = 0;
+  for (int epoch = 1; epoch <= options.epochs && !result.stopped; ++epoch) {
+    const bool rung = std::ranges::count(rungs.epochs, epoch) > 0;
     const auto training = Clock::now();
     run.train_epoch(epoch - 1, no_ap, {});
     synchronize(state_->place.device);
     result.timing.training += seconds_since(training);
-    if (epoch == options.epochs) {
+    if (rung || epoch == options.epochs) {
       const auto validation = Clock::now();
       result.metrics = run.validate().metrics;
       result.timing.validation += seconds_since(validation);
     }
     if (on_epoch) on_epoch(epoch, result.metrics);
+    if (!rung) continue;
+    const auto waiting = Clock::now();
+    result.stopped = !rungs.goes_on(epoch);
+    waited += seconds_since(waiting);
   }
   if (!options.save.empty()) {
     write_checkpoint(options.save, checkpoint_of(*run.average(), data.training().names));
   }
-  result.timing.total = seconds_since(start);
+  result.timing.total = seconds_since(start) - waited;
   return result;
 }
 

@@ -32,14 +32,24 @@ struct Timing {
 };
 
 struct TrainResult {
-  /// Of the last epoch.
+  /// Of the last epoch that was trained.
   hyp::Metrics metrics;
+  /// Ended at a rung.
+  bool stopped = false;
   Timing timing;
 };
 
 /// Called after each epoch (from 1) as a sign of life. Metrics are those of the last validation,
-/// zeros before the first; so far only the last epoch is validated.
+/// zeros before the first; the rungs and the last epoch are validated.
 using OnEpoch = std::function<void(int epoch, const hyp::Metrics& metrics)>;
+
+/// Where a training asks whether to go on.
+struct Rungs {
+  /// After these epochs (from 1).
+  std::vector<int> epochs;
+  /// Called after `OnEpoch`; false ends the training.
+  std::function<bool(int epoch)> goes_on;
+};
 
 using OnReport = std::function<void(const worker::JobReport&)>;
 
@@ -54,10 +64,11 @@ class Trainer {
   Trainer(const std::string& device, int threads);
   ~Trainer();
 
-  /// One training run. The result depends on the arguments only, not on earlier runs. Throws
-  /// `TrainingFailed`, or `Error` for bad input.
+  /// One training run. The result depends on the arguments only, not on earlier runs; that of a
+  /// training that goes on at every rung is the one without rungs. Throws `TrainingFailed`, or
+  /// `Error` for bad input.
   TrainResult train(const TrainOptions& options, const hyp::Hyperparameters& hyp,
-                    std::uint64_t seed, const OnEpoch& on_epoch);
+                    std::uint64_t seed, const OnEpoch& on_epoch, const Rungs& rungs = {});
 
   /// A full training: `evolve train`. Reports as jobs.hpp says. Throws as train() does, and `Error`
   /// when there is nothing to resume.

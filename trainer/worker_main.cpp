@@ -106,17 +106,33 @@ Answer answer_of(int trial, Work work) {
   }
 }
 
+/// Evolve wants no more of this process.
+struct Dismissed {};
+
+/// Waits for evolve's word on a trial at a rung: whether to go on.
+bool goes_on(int trial) {
+  for (std::string line; std::getline(std::cin, line);) {
+    const auto message = worker::parse_from_engine(line);
+    if (message == worker::FromEngine(worker::Continue{trial})) return true;
+    if (message == worker::FromEngine(worker::Stop{trial})) return false;
+    if (message == worker::FromEngine(worker::Shutdown{})) break;
+  }
+  throw Dismissed{};
+}
+
 worker::Result train(Trainer& trainer, const worker::Train& message, Answers& answers) {
   auto options = train_options_from_json(message.options);
   options.epochs = message.epochs;
   const auto result = trainer.train(
-      options, message.hyp, message.seed, [&](int epoch, const hyp::Metrics& metrics) {
+      options, message.hyp, message.seed,
+      [&](int epoch, const hyp::Metrics& metrics) {
         answers.say(worker::FromWorker(worker::Epoch{message.trial, epoch, metrics}));
-      });
+      },
+      {.epochs = message.rungs, .goes_on = [&](int) { return goes_on(message.trial); }});
   const auto& t = result.timing;
   fmt::print(stderr, "trial {}: {:.2f} s training, {:.2f} s validation, {:.2f} s everything else\n",
              message.trial, t.training, t.validation, t.total - t.training - t.validation);
-  return {.trial = message.trial, .metrics = result.metrics};
+  return {.trial = message.trial, .metrics = result.metrics, .stopped = result.stopped};
 }
 
 void work(Trainer& trainer, const worker::Train& message, Answers& answers) {
@@ -134,7 +150,7 @@ void work(Trainer& trainer, const worker::Job& job, Answers& answers) {
   }));
 }
 
-int run() {
+void run() {
   signal(SIGINT, SIG_IGN);  // the terminal's Ctrl-C is for evolve, which ends its workers
   Answers answers;
   const auto device = inner_device();
@@ -148,7 +164,6 @@ int run() {
     if (std::holds_alternative<worker::Shutdown>(*message)) break;
     if (const auto* order = std::get_if<worker::Train>(&*message)) work(trainer, *order, answers);
   }
-  return 0;
 }
 
 }  // namespace
@@ -160,12 +175,14 @@ int main(int argc, char** argv) {
       fmt::print("{}\n", fmt::join(evolve::trainer::device_kinds(), " "));
       return 0;
     }
-    const int code = evolve::trainer::run();
-    // Torch's threads and static objects need no farewell, and some drivers hang in theirs.
-    std::cerr.flush();
-    std::_Exit(code);
+    evolve::trainer::run();
+  } catch (const evolve::trainer::Dismissed&) {
+    // In the middle of a trial: nobody waits for its end.
   } catch (const std::exception& error) {
     fmt::print(stderr, "evolve-worker: {}\n", error.what());
     std::_Exit(1);
   }
+  // Torch's threads and static objects need no farewell, and some drivers hang in theirs.
+  std::cerr.flush();
+  std::_Exit(0);
 }

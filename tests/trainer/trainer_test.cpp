@@ -74,6 +74,42 @@ TEST(Trainer, SaysAfterEachEpochThatItLivesAndWhereTheTimeWent) {
   EXPECT_LE(result.timing.training + result.timing.validation, result.timing.total);
 }
 
+TEST(Trainer, GivesToTheLastBitTheSameWhetherItPassesRungsOrHasNone) {
+  TrainOptions options = small();
+  options.epochs = 3;
+  for (const auto* optimizer : {"SGD", "Adam"}) {
+    options.optimizer = optimizer;
+    std::vector<int> asked;
+    std::vector<hyp::Metrics> seen;
+    const auto result = Trainer("cpu", 1).train(
+        options, defaults(), 1, [&](int, const hyp::Metrics& metrics) { seen.push_back(metrics); },
+        {.epochs = {1, 2}, .goes_on = [&](int epoch) {
+           asked.push_back(epoch);
+           return true;
+         }});
+    EXPECT_FALSE(result.stopped);
+    EXPECT_EQ(asked, (std::vector<int>{1, 2}));
+    EXPECT_EQ(result.metrics, train(options, defaults())) << optimizer;
+    ASSERT_EQ(seen.size(), 3U);
+    EXPECT_GT(seen[0].box_loss, 0);
+    EXPECT_NE(seen[0], seen[1]);
+    EXPECT_NE(seen[1], seen[2]);
+    EXPECT_EQ(seen[2], result.metrics);
+  }
+}
+
+TEST(Trainer, EndsAtTheRungWhereItIsTold) {
+  TrainOptions options = small();
+  options.epochs = 3;
+  std::vector<hyp::Metrics> seen;
+  const auto result = Trainer("cpu", 1).train(
+      options, defaults(), 1, [&](int, const hyp::Metrics& metrics) { seen.push_back(metrics); },
+      {.epochs = {1, 2}, .goes_on = [](int epoch) { return epoch == 1; }});
+  EXPECT_TRUE(result.stopped);
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(result.metrics, seen[1]);
+}
+
 TEST(Trainer, DependsOnItsArgumentsAndNotOnEarlierTrials) {
   Trainer trainer("cpu", 1);
   const auto first = trainer.train(small(), defaults(), 1, {}).metrics;
