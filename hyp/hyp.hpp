@@ -11,6 +11,7 @@
 #include "hyp/hyp_file.hpp"
 #include "hyp/hyperparameters.hpp"
 #include "hyp/number.hpp"
+#include "hyp/rung.hpp"
 #include "hyp/slot.hpp"
 #include "hyp/space.hpp"
 #include "hyp/space_file.hpp"

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -162,6 +163,27 @@ void do_job(const json& message, const std::string& usual_mode) {
       validation + "}\n");
 }
 
+/// Trains on until told to stop, which it waits for at each rung; its score grows by the epoch.
+void climb(const json& message) {
+  const int trial = message.at("trial");
+  const std::string dir = message.at("dir");
+  const auto score = [](int epoch) { return std::to_string(epoch / 8.0); };
+  for (int epoch = 2; epoch <= message.at("epochs"); ++epoch) {
+    say(R"({"type":"epoch","trial":)" + std::to_string(trial) + R"(,"epoch":)" +
+        std::to_string(epoch) + R"(,"metrics":)" + metrics(score(epoch)) + "}\n");
+    if (message.at("hyp").at("mode") == "ignores rungs") continue;
+    const auto& rungs = message.at("rungs");
+    if (std::find(rungs.begin(), rungs.end(), epoch) == rungs.end()) continue;
+    if (message.at("hyp").at("mode") == "dies at a rung") std::exit(3);
+    std::string line;
+    if (!std::getline(std::cin, line)) std::exit(0);
+    std::ofstream(dir + "/told", std::ios::app) << line << std::endl;
+    if (json::parse(line).at("type") == "stop")
+      return say(result_line(trial, score(epoch), R"(,"stopped":true)"));
+  }
+  say(result_line(trial, score(message.at("epochs"))));
+}
+
 void train(const json& message) {
   const int trial = message.at("trial");
   const std::string dir = message.at("dir");
@@ -181,6 +203,8 @@ void train(const json& message) {
         result_line(trial, "0.5", R"(,"mood":"good")"));
   } else if (mode == "stopped") {
     say(epoch_line(trial, 2) + result_line(trial, "0.5", R"(,"stopped":true)"));
+  } else if (mode == "climbs" || mode == "ignores rungs" || mode == "dies at a rung") {
+    climb(message);
   } else if (mode == "zero") {
     say(result_line(trial, "0"));
   } else if (mode == "looks around") {

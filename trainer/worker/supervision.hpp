@@ -100,6 +100,8 @@ class Supervised {
 
   /// Work for a process that has none: the line is sent once it is ready.
   void assign(std::string line, const Patience& patience);
+  /// A further word to a process at work.
+  void say(std::string line) { process_->send(std::move(line)); }
   /// It has said that it can take work.
   void on(const Ready& message);
   /// It has done its work.

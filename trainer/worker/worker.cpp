@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -43,7 +44,7 @@ void Worker::start(Errand errand) {
                                            .device = slot_,
                                            .seed = trial.seed,
                                            .dir = folder.string(),
-                                           .rungs = {},
+                                           .rungs = errand_->rungs,
                                            .options = settings_.options})),
                   {.silence = settings_.hang_timeout, .in_all = settings_.trial_timeout});
 }
@@ -62,6 +63,14 @@ void Worker::on(const Epoch& message) {
   if (!speaks_of_its_trial(message.trial)) return;
   epoch_ = message.epoch;
   metrics_ = message.metrics;
+  if (std::ranges::count(errand_->rungs, epoch_) == 0) return;
+  const bool stops = settings_.stops({.trial = message.trial,
+                                      .epoch = epoch_,
+                                      .metrics = metrics_,
+                                      .fitness = settings_.fitness(metrics_),
+                                      .device = slot_});
+  process_.say(
+      line_of(stops ? FromEngine(Stop{message.trial}) : FromEngine(Continue{message.trial})));
 }
 
 void Worker::on(const Result& message) {

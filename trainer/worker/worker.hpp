@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "hyp/slot.hpp"
 #include "hyp/trial.hpp"
@@ -19,6 +20,7 @@ struct Errand {
   hyp::Trial trial;
   int attempt = 1;
   hyp::Lease lease;
+  std::vector<int> rungs = {};
   Clock::time_point started = Clock::now();
 };
 

@@ -72,8 +72,10 @@ WorkerSet::~WorkerSet() {
   state_->supervisor.end_all();
 }
 
-void WorkerSet::start(const hyp::Trial& trial, int attempt, hyp::Lease lease) {
-  Errand errand{.trial = trial, .attempt = attempt, .lease = std::move(lease)};
+void WorkerSet::start(const hyp::Trial& trial, int attempt, hyp::Lease lease,
+                      std::vector<int> rungs) {
+  Errand errand{
+      .trial = trial, .attempt = attempt, .lease = std::move(lease), .rungs = std::move(rungs)};
   std::string reason;
   auto* worker = state_->idle_worker(errand.lease->name);
   if (!worker) worker = state_->new_worker(*errand.lease, reason);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "hyp/rung.hpp"
 #include "hyp/slot.hpp"
 #include "hyp/trial.hpp"
 
@@ -34,6 +35,9 @@ struct WorkerSettings {
   std::chrono::seconds hang_timeout{600};
   /// The only judge of a result.
   std::function<double(const hyp::Metrics&)> fitness;
+  /// Called from within wait_some() for a trial at a rung: whether it stops there. The fitness may
+  /// be not finite. What it throws is passed on.
+  std::function<bool(const hyp::Rung&)> stops = {};
 };
 
 /// A sign of life, for the screen.
@@ -60,7 +64,9 @@ class WorkerSet {
   /// back to its pool when wait_some() returns the trial's outcome. A command that cannot be
   /// executed is an `Error` as long as no worker ever could be started; later it is the failure of
   /// the trial.
-  void start(const hyp::Trial& trial, int attempt, hyp::Lease lease);
+  ///
+  /// After the epochs in `rungs` the trial waits to hear whether it goes on.
+  void start(const hyp::Trial& trial, int attempt, hyp::Lease lease, std::vector<int> rungs = {});
 
   /// Waits until at least one trial has ended and returns all that have, in the order in which they
   /// ended; an empty vector after `patience` without one. Nothing: interrupted by SIGINT or SIGTERM

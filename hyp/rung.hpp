@@ -1,0 +1,22 @@
+// A rung: an epoch after which a trial waits to hear whether it goes on.
+#pragma once
+
+#include <string>
+
+#include "hyp/trial.hpp"
+
+namespace evolve::hyp {
+
+/// A trial at one of its rungs.
+struct Rung {
+  int trial = 0;
+  /// From 1.
+  int epoch = 0;
+  Metrics metrics = {};
+  double fitness = 0;
+  /// Name of the slot that trains it.
+  std::string device = {};
+  bool operator==(const Rung&) const = default;
+};
+
+}  // namespace evolve::hyp
