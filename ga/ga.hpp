@@ -10,4 +10,5 @@
 #include "ga/mating_pool.hpp"
 #include "ga/operators.hpp"
 #include "ga/rng.hpp"
+#include "ga/rungs.hpp"
 #include "ga/schedule.hpp"
