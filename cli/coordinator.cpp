@@ -23,21 +23,30 @@ Coordinator::Coordinator(const Plan& plan, results::RunDirectory directory,
                          results::Journal journal, ga::Evolution evolution, Replayed replayed,
                          Screen& screen)
     : retries_(plan.options.retries),
+      epochs_(plan.options.train.epochs),
+      early_stop_(plan.options.early_stop),
       time_limit_(duration_seconds(plan.options.time_limit, "--time-limit")),
       directory_(std::move(directory)),
       journal_(std::move(journal)),
       evolution_(std::move(evolution)),
+      early_stopping_(std::move(replayed.early_stopping)),
       record_(directory_, evolution_.space(), plan.options.fitness, replayed.finished),
       repeats_(plan.options.repeats, plan.search.seed, replayed.finished, replayed.repeats),
       screen_(screen),
       pool_(plan.slots),
-      workers_(worker_settings(plan, directory_.root.string())),
+      workers_(settings(plan)),
       open_(replayed.open.begin(), replayed.open.end()),
       first_failure_(std::move(replayed.first_failure)) {
   for (const auto& finished : replayed.finished) {
     if (finished.trial == 0) start_fitness_ = finished.fitness;
   }
   if (!replayed.repeats.empty()) results::write_repeats(directory_.repeats(), repeats_.completed());
+}
+
+worker::WorkerSettings Coordinator::settings(const Plan& plan) {
+  auto settings = worker_settings(plan, directory_.root.string());
+  settings.stops = [this](const hyp::Rung& rung) { return stops(rung); };
+  return settings;
 }
 
 int Coordinator::run() {
@@ -105,8 +114,20 @@ void Coordinator::start(Attempt attempt, hyp::Lease lease) {
                                                  .device = lease->name,
                                                  .attempt = attempt.number}));
   journal_.commit();
-  workers_.start(attempt.trial, attempt.number, std::move(lease));
+  workers_.start(attempt.trial, attempt.number, std::move(lease), rungs_for(attempt.trial));
   running_.push_back(std::move(attempt));
+}
+
+std::vector<int> Coordinator::rungs_for(const hyp::Trial& trial) const {
+  if (!early_stop_ || trial.repeat) return {};
+  return early_stopping_.rungs_for(trial.number, epochs_, evolution_.settings().lag);
+}
+
+bool Coordinator::stops(const hyp::Rung& rung) {
+  journal_.append(rung);
+  journal_.commit();
+  early_stopping_.tell(rung);
+  return early_stopping_.stops(rung, evolution_.settings().lag);
 }
 
 void Coordinator::take(std::vector<hyp::Outcome> outcomes) {
@@ -123,7 +144,7 @@ void Coordinator::take(std::vector<hyp::Outcome> outcomes) {
     });
     auto attempt = std::move(*it);
     running_.erase(it);
-    outcome.repeat ? repeats_.tell(outcome) : evolution_.tell(outcome);
+    tell(outcome);
     const auto* result = std::get_if<hyp::Completed>(&outcome.result);
     if (result && outcome.repeat) {
       repeated(outcome, *result);
@@ -132,10 +153,18 @@ void Coordinator::take(std::vector<hyp::Outcome> outcomes) {
                           .hyp = attempt.trial.hyp,
                           .metrics = result->metrics,
                           .fitness = result->fitness});
+    } else if (const auto* stop = std::get_if<hyp::Stopped>(&outcome.result)) {
+      stopped(outcome, *stop);
     } else if (const auto* failure = std::get_if<hyp::Failed>(&outcome.result)) {
       failed(outcome, *failure, std::move(attempt));
     }
   }
+}
+
+void Coordinator::tell(const hyp::Outcome& outcome) {
+  if (outcome.repeat) return repeats_.tell(outcome);
+  evolution_.tell(outcome);
+  early_stopping_.tell(outcome);
 }
 
 void Coordinator::completed(const hyp::Outcome& outcome, const Finished& finished) {
@@ -156,6 +185,13 @@ void Coordinator::repeated(const hyp::Outcome& outcome, const hyp::Completed& re
   screen_.line(fmt::format("trial {:<4} {:<7} {:>6.1f} s   fitness {:.4f} again, {:.4f} at first",
                            outcome.trial, outcome.device, outcome.seconds, result.fitness,
                            repeats_.completed().back().first));
+}
+
+void Coordinator::stopped(const hyp::Outcome& outcome, const hyp::Stopped& stop) {
+  ++ended_here_;
+  screen_.detail(fmt::format(
+      "trial {:<4} {:<7} {:>6.1f} s   fitness {:.4f}   stopped after {} of {}", outcome.trial,
+      outcome.device, outcome.seconds, stop.fitness, stop.epoch, counted(epochs_, "epoch")));
 }
 
 void Coordinator::failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Attempt attempt) {

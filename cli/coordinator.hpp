@@ -25,6 +25,8 @@ class Coordinator {
   /// `replayed` is where the run stands: nothing for a new one.
   Coordinator(const Plan& plan, results::RunDirectory directory, results::Journal journal,
               ga::Evolution evolution, Replayed replayed, Screen& screen);
+  Coordinator(const Coordinator&) = delete;
+  Coordinator& operator=(const Coordinator&) = delete;
 
   /// Runs to the end, the time limit or a signal. Returns 0, or 128 + the signal.
   int run();
@@ -38,15 +40,22 @@ class Coordinator {
   const Repeats& repeats() const { return repeats_; }
   /// Nothing is left to be trained.
   bool finished() const { return evolution_.done() && repeats_.missing().empty(); }
+  const ga::EarlyStopping& early_stopping() const { return early_stopping_; }
 
  private:
   void start_trials();
   /// When the search is done, its best are to be trained again.
   void open_repeats();
   void start(Attempt attempt, hyp::Lease lease);
+  /// How a worker is to train, and what is said to a trial at a rung.
+  worker::WorkerSettings settings(const Plan& plan);
+  std::vector<int> rungs_for(const hyp::Trial& trial) const;
+  bool stops(const hyp::Rung& rung);
   void take(std::vector<hyp::Outcome> outcomes);
+  void tell(const hyp::Outcome& outcome);
   void completed(const hyp::Outcome& outcome, const Finished& finished);
   void repeated(const hyp::Outcome& outcome, const hyp::Completed& result);
+  void stopped(const hyp::Outcome& outcome, const hyp::Stopped& stop);
   void failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Attempt attempt);
   void update_population();
   bool out_of_time() const;
@@ -54,10 +63,13 @@ class Coordinator {
   Standing standing() const;
 
   int retries_;
+  int epochs_;
+  bool early_stop_;
   std::optional<double> time_limit_;
   results::RunDirectory directory_;
   results::Journal journal_;
   ga::Evolution evolution_;
+  ga::EarlyStopping early_stopping_;
   Record record_;
   Repeats repeats_;
   bool repeating_ = false;

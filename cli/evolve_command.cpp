@@ -55,10 +55,20 @@ void say_best(Screen& screen, const Coordinator& run, const results::RunDirector
   screen.line("Use it in YOLOv5: python train.py --hyp " + typed(directory.hyp_evolved()));
 }
 
+/// "12 of 60 trials stopped early: 76 of 600 epochs saved"
+std::string savings(const Coordinator& run, int epochs) {
+  const auto& early = run.early_stopping();
+  const int trials = run.evolution().ended();
+  return fmt::format("{} of {} stopped early: {} of {} saved", early.stopped(),
+                     counted(trials, "trial"), early.stopped() * epochs - early.stopped_epochs(),
+                     counted(long{trials} * epochs, "epoch"));
+}
+
 /// The last words of a run, and its exit code.
 int conclude(Screen& screen, const Coordinator& run, const results::RunDirectory& directory,
-             int code) {
+             const Options& options, int code) {
   const auto& evolution = run.evolution();
+  if (run.early_stopping().stopped() > 0) screen.line(savings(run, options.train.epochs));
   if (run.best()) say_best(screen, run, directory);
   if (!run.finished()) {
     screen.line(fmt::format(
@@ -86,7 +96,7 @@ int run_new(const Options& options, Screen& screen) {
   screen.line("results in " + typed(directory.root));
   Coordinator run(plan, directory, std::move(journal), std::move(evolution), {}, screen);
   const int code = run.run();
-  return conclude(screen, run, directory, code);
+  return conclude(screen, run, directory, plan.options, code);
 }
 
 int run_resumed(const Options& now, Screen& screen) {
@@ -114,7 +124,7 @@ int run_resumed(const Options& now, Screen& screen) {
       run.finished() ? ", finished; extend it with a larger --generations or --trials"
                      : ", going on"));
   const int code = run.run();
-  return conclude(screen, run, directory, code);
+  return conclude(screen, run, directory, plan.options, code);
 }
 
 }  // namespace

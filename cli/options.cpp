@@ -33,6 +33,7 @@ void for_each_option(O& options, Visit visit) {
   visit("trial_timeout", options.trial_timeout);
   visit("hang_timeout", options.hang_timeout);
   visit("retries", options.retries);
+  visit("early_stop", options.early_stop);
 }
 
 /// What a resumed run may change: how long and where it runs, not what it is.
@@ -102,6 +103,10 @@ void declare_trainer(CLI::App& app, Options& o) {
   const auto* group = "Training";
   declare_data(app, o.train, group);
   declare_training(app, o.train, group, "Epochs of each trial");
+  app.add_flag("--early-stop,!--no-early-stop", o.early_stop,
+               "Stop a trial at a third or two thirds of its epochs when it cannot reach the best "
+               "half; the default")
+      ->group(group);
   app.add_option("--trainer-command", o.trainer_command,
                  "An external trainer that speaks the worker protocol on stdin and stdout")
       ->group(group);

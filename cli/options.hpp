@@ -36,6 +36,7 @@ struct Options {
   std::string trial_timeout;
   std::string hang_timeout = "10m";
   int retries = 2;
+  bool early_stop = true;
   trainer::TrainOptions train;
 
   Destination destination{.project = "runs/evolve"};

@@ -43,6 +43,11 @@ class Replayer {
     open_[started.trial] = {.trial = std::move(*trial), .number = 1, .avoid = ""};
   }
 
+  void operator()(const hyp::Rung& rung) {
+    at(rung.trial);
+    result_.early_stopping.tell(rung);
+  }
+
   void operator()(const hyp::Outcome& outcome) {
     if (outcome.repeat) {
       if (std::ranges::find(result_.finished, outcome.trial, &Finished::trial) ==
@@ -68,6 +73,7 @@ class Replayer {
                                   .fitness = completed->fitness});
     }
     evolution_.tell(outcome);
+    result_.early_stopping.tell(outcome);
     open_.erase(outcome.trial);
   }
 

@@ -6,6 +6,7 @@
 
 #include "cli/record.hpp"
 #include "ga/evolution.hpp"
+#include "ga/rungs.hpp"
 #include "results/journal.hpp"
 
 namespace evolve::cli {
@@ -30,6 +31,8 @@ struct Replayed {
   std::optional<int> repeats_wanted;
   /// The first trial that failed for good, for the case that none completed.
   std::optional<hyp::Failed> first_failure;
+  /// What decides at a rung.
+  ga::EarlyStopping early_stopping;
 };
 
 /// The latest trials that a replay breeds again, to see that this version still breeds what is

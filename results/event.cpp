@@ -44,6 +44,14 @@ Started started_from_json(const Json& json) {
           .attempt = integer(json, "attempt")};
 }
 
+hyp::Rung rung_from_json(const Json& json) {
+  return {.trial = integer(json, "trial"),
+          .epoch = integer(json, "epoch"),
+          .metrics = hyp::metrics_from_json(value(json, "metrics")),
+          .fitness = number(json, "fitness"),
+          .device = text(json, "device")};
+}
+
 hyp::Outcome outcome_from_json(const Json& json, const std::string& event) {
   hyp::Outcome outcome{.trial = integer(json, "trial"), .device = text(json, "device")};
   if (json.contains("attempt")) outcome.attempt = integer(json, "attempt");
@@ -88,6 +96,12 @@ Json to_json(const Repeating& repeating) {
           {"attempt", repeating.attempt}};
 }
 
+Json to_json(const hyp::Rung& rung) {
+  return {{"event", "rung"},         {"trial", rung.trial},
+          {"epoch", rung.epoch},     {"metrics", hyp::to_json(rung.metrics)},
+          {"fitness", rung.fitness}, {"device", rung.device}};
+}
+
 Json to_json(const hyp::Outcome& outcome) {
   Json json = {{"event", ""}, {"trial", outcome.trial}};
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
@@ -117,6 +131,7 @@ Event event_from_json(const Json& json) {
   if (!json.is_object()) throw std::invalid_argument("this is no JSON object");
   const std::string event = text(json, "event");
   if (event == "started") return started_from_json(json);
+  if (event == "rung") return rung_from_json(json);
   if (event == "completed" || event == "stopped" || event == "failed" || event == "repeated" ||
       event == "repeat_failed") {
     return outcome_from_json(json, event);

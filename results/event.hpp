@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "hyp/rung.hpp"
 #include "hyp/trial.hpp"
 
 namespace evolve::results {
@@ -39,16 +40,19 @@ struct Other {
 };
 
 /// Anything after the first line.
-using Event = std::variant<Started, hyp::Outcome, Other>;
+using Event = std::variant<Started, hyp::Rung, hyp::Outcome, Other>;
 
 /// {"event":"started","trial":17,"generation":1,"hyp":{…},"device":"cpu:0","attempt":1}
 nlohmann::ordered_json to_json(const Started& started);
 /// {"event":"repeating","trial":17,"seed":123,"device":"cpu:0","attempt":1}
 nlohmann::ordered_json to_json(const Repeating& repeating);
+/// {"event":"rung","trial":17,"epoch":3,"metrics":{…},"fitness":0.2,"device":"cpu:0"}. A fitness
+/// that isn't finite becomes null.
+nlohmann::ordered_json to_json(const hyp::Rung& rung);
 /// {"event":"completed" | "stopped" | "failed", "trial":17, …}, of a repeat "repeated" or
 /// "repeat_failed". A fitness that isn't finite becomes null.
 nlohmann::ordered_json to_json(const hyp::Outcome& outcome);
-/// The inverse of both. Throws std::exception that says which key is missing or wrong.
+/// The inverse of all. Throws std::exception that says which key is missing or wrong.
 Event event_from_json(const nlohmann::ordered_json& json);
 
 }  // namespace evolve::results

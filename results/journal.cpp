@@ -124,6 +124,7 @@ void Journal::append(const Json& event) {
 
 void Journal::append(const Event& event) {
   if (const auto* started = std::get_if<Started>(&event)) return append(to_json(*started));
+  if (const auto* rung = std::get_if<hyp::Rung>(&event)) return append(to_json(*rung));
   if (const auto* outcome = std::get_if<hyp::Outcome>(&event)) return append(to_json(*outcome));
   append(std::get<Other>(event).json);
 }

@@ -3,20 +3,24 @@
 //
 //   fake_trainer [--sleep MILLISECONDS] [--log FILE] [--crash-trial N] [--crash-always] [--crash-on
 //   DEVICE] [--crash-repeats] [--noise] [--seen FILE] [--look PROGRAM]
+//   [--rungs]
 //
 // --crash-repeats crashes where a repeat is trained. --noise takes 1e-11 of the seed off the score.
 // --log appends "PID TRIAL DEVICE OMP_NUM_THREADS" per training. --seen appends the trial, the
 // device and the environment as JSON. --look asks PROGRAM (evolve) which device it sees as number 0
-// of its slot's kind: the trainer says so when it is ready.
+// of its slot's kind: the trainer says so when it is ready. --rungs reports at each rung what it
+// has learnt so far, and waits for a word; a third of its trials, by their seed, learn little.
 
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -70,17 +74,37 @@ void say(const json& message) {
   std::cout << message.dump() << std::endl;
 }
 
+/// What is learnt after an epoch of a trial that will reach a score.
+double learnt(const json& train, double score, int epoch) {
+  return score * epoch / train["epochs"].get<int>();
+}
+
+/// Passes the rungs of a trial; the one where it was told to stop.
+std::optional<int> stopped_at(const json& train, double score) {
+  for (const int rung : train["rungs"]) {
+    say({{"type", "epoch"},
+         {"trial", train["trial"]},
+         {"epoch", rung},
+         {"metrics", metrics(learnt(train, score, rung))}});
+    std::string line;
+    if (!std::getline(std::cin, line)) std::_Exit(0);
+    if (json::parse(line)["type"] == "stop") return rung;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   int sleep_ms = 0, crash_trial = -1;
-  bool crash_always = false, crash_repeats = false, noise = false;
+  bool crash_always = false, crash_repeats = false, noise = false, rungs = false;
   std::string log, crash_on, seen, program;
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (option == "--crash-always") crash_always = true;
     if (option == "--crash-repeats") crash_repeats = true;
     if (option == "--noise") noise = true;
+    if (option == "--rungs") rungs = true;
     if (i + 1 == argc) break;
     if (option == "--sleep") sleep_ms = std::stoi(argv[i + 1]);
     if (option == "--log") log = argv[i + 1];
@@ -119,9 +143,13 @@ int main(int argc, char** argv) {
       std::cerr << "simulated crash of trial " << trial << std::endl;
       std::_Exit(7);
     }
-    const auto result =
-        metrics(score(message["hyp"]) - (noise ? 1e-11 * message["seed"].get<double>() : 0));
-    say({{"type", "epoch"}, {"trial", trial}, {"epoch", message["epochs"]}, {"metrics", result}});
-    say({{"type", "result"}, {"trial", trial}, {"metrics", result}});
+    double reached = score(message["hyp"]) - (noise ? 1e-11 * message["seed"].get<double>() : 0);
+    if (rungs && message["seed"].get<std::uint64_t>() % 3 == 0) reached /= 10;
+    const auto stop = rungs ? stopped_at(message, reached) : std::nullopt;
+    const auto result = metrics(stop ? learnt(message, reached, *stop) : reached);
+    if (!stop) {
+      say({{"type", "epoch"}, {"trial", trial}, {"epoch", message["epochs"]}, {"metrics", result}});
+    }
+    say({{"type", "result"}, {"trial", trial}, {"metrics", result}, {"stopped", stop.has_value()}});
   }
 }

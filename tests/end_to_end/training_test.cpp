@@ -45,6 +45,58 @@ TEST(Training, ThatDivergesFailsOnceAndIsNoRow) {
   EXPECT_EQ(count(events, "completed"), 0);
 }
 
+/// What the built-in worker answers to these lines, and their end.
+std::vector<nlohmann::json> answers(const std::filesystem::path& folder,
+                                    const std::vector<nlohmann::json>& lines) {
+  std::string input;
+  for (const auto& line : lines) input += line.dump() + "\n";
+  write_file(folder / "input", input);
+  const auto ended =
+      Process({"/bin/sh", "-c", "exec taskset -c 0 " EVOLVE_BINARY "-worker < input"}, folder)
+          .wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  std::vector<nlohmann::json> said;
+  for (const auto& line : lines_of(ended.out)) said.push_back(nlohmann::json::parse(line));
+  return said;
+}
+
+TEST(Training, WaitsAtItsRungsAndDoesAsItIsTold) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                   "--trials", "1", "--output", "run"})
+                .code,
+            0);
+  nlohmann::json train = {{"type", "train"},
+                          {"trial", 7},
+                          {"hyp", journal(folder / "run")[1]["hyp"]},
+                          {"epochs", 3},
+                          {"device", "cpu:0"},
+                          {"seed", 1},
+                          {"dir", folder.path().string()},
+                          {"rungs", nlohmann::json::array()},
+                          {"options", {{"cfg", "yolov5p.yaml"}, {"imgsz", 64}}}};
+  const nlohmann::json go_on = {{"type", "continue"}, {"trial", 7}};
+  const nlohmann::json stop = {{"type", "stop"}, {"trial", 7}};
+
+  const auto whole = answers(folder.path(), {train});
+  train["rungs"] = {1, 2};
+  const auto continued = answers(folder.path(), {train, go_on, go_on});
+  const auto stopped = answers(folder.path(), {train, go_on, stop});
+  const auto left_alone = answers(folder.path(), {train});
+
+  ASSERT_EQ(whole.size(), 5u);  // ready, three epochs, the result
+  ASSERT_EQ(continued.size(), 5u);
+  EXPECT_EQ(continued[4], whole[4]);
+  ASSERT_EQ(stopped.size(), 4u);
+  EXPECT_EQ(stopped[2], continued[2]);
+  EXPECT_EQ(stopped[3], (nlohmann::json{{"type", "result"},
+                                        {"trial", 7},
+                                        {"metrics", continued[2]["metrics"]},
+                                        {"stopped", true}}));
+  ASSERT_EQ(left_alone.size(), 2u);  // the end of its input ended it at the first rung
+  EXPECT_EQ(left_alone[1], continued[1]);
+}
+
 TEST(Training, GoesOnFromTheGivenStateDictOnRealPictures) {
   const char* from_env = std::getenv("EVOLVE_CHECKPOINTS");
   const std::filesystem::path shared = EVOLVE_SOURCE_DIR "/../shared";

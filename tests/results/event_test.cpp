@@ -74,6 +74,14 @@ TEST(Event, OfAnOutcomeHasTheContractsKeys) {
   }
 }
 
+TEST(Event, OfARungHasItsFitnessAndPlace) {
+  const hyp::Rung rung{
+      .trial = 17, .epoch = 3, .metrics = metrics, .fitness = 0.25, .device = "cpu:0"};
+  EXPECT_EQ(to_json(rung).dump(), R"({"event":"rung","trial":17,"epoch":3,)" + metrics_text +
+                                      R"(,"fitness":0.25,"device":"cpu:0"})");
+  EXPECT_EQ(std::get<hyp::Rung>(event_from_json(to_json(rung))), rung);
+}
+
 TEST(Event, MayHaveFurtherKeysAndLackOursThatTheContractHasNot) {
   const auto event =
       event_from_json(Json::parse(R"({"event":"stopped","trial":18,"epoch":3,)" + metrics_text +
