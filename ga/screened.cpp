@@ -148,6 +148,9 @@ Promise draw_promise(Space space, const Surrogate& surrogate, Index known, Rng& 
 
 hyp::Genes unscreened(Space space, const Points& elite, Rng& rng) {
   const Index a = pick_parent(elite.cols(), rng), b = pick_parent(elite.cols(), rng);
+  if (boost::random::uniform_01<double>()(rng) < 0.5) {
+    return genes_at(space, redrawn(space, elite.col(a), rng));
+  }
   const double rate = 2 / static_cast<double>(space.size());
   return genes_at(
       space, perturbed(space, crossed(space, elite.col(a), elite.col(b), rng), rate, 0.1, rng));
@@ -164,7 +167,7 @@ hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Ge
                           const Visited& visited, Rng& rng) {
   constexpr Index most_points = 250;
   constexpr std::size_t most_pending = 100;
-  constexpr double unscreened_share = 0.15;
+  constexpr double unscreened_share = 0.3;
   const KernelParameters& parameters = history.parameters();
   const auto [points, observations, _] = history.select(history.size(), most_points, parameters);
   pending = pending.last(std::min(pending.size(), most_pending));

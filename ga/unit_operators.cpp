@@ -86,4 +86,15 @@ Eigen::VectorXd perturbed(std::span<const hyp::Gene> space, Eigen::VectorXd poin
   return point;
 }
 
+Eigen::VectorXd redrawn(std::span<const hyp::Gene> space, Eigen::VectorXd point, Rng& rng) {
+  uniform_01<double> chance;
+  uniform_int_distribution<Eigen::Index> any(0, point.size() - 1);
+  const int genes = chance(rng) < 0.5 ? 1 : 2;
+  for (int i = 0; i < genes; ++i) {
+    const Eigen::Index gene = any(rng);
+    point[gene] = snapped(space[static_cast<std::size_t>(gene)], chance(rng));
+  }
+  return point;
+}
+
 }  // namespace evolve::ga

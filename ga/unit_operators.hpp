@@ -36,4 +36,8 @@ Eigen::VectorXd crossed(std::span<const hyp::Gene> space, const Eigen::VectorXd&
 Eigen::VectorXd perturbed(std::span<const hyp::Gene> space, Eigen::VectorXd point, double rate,
                           double step, Rng& rng);
 
+/// One gene drawn anew, evenly over its range; with probability 0.5 one more (perhaps the same). A
+/// step from one hill to the next, which small steps do not take.
+Eigen::VectorXd redrawn(std::span<const hyp::Gene> space, Eigen::VectorXd point, Rng& rng);
+
 }  // namespace evolve::ga

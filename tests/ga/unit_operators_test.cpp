@@ -121,5 +121,35 @@ TEST(Perturbed, TakesStepsOfTheSizeThatIsAskedFor) {
   EXPECT_NEAR(steps[2000], 0.0060, 0.0006);  // near the median of |N(0, 1)|, 0.67 of a step
 }
 
+TEST(Redrawn, DrawsAGeneOrTwoAnew) {
+  const std::vector space(8, real(0, 1));
+  const VectorXd point = VectorXd::Constant(8, 0.5);
+  Rng rng(7);
+  int two = 0, low = 0, moved = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const VectorXd child = redrawn(space, point, rng);
+    const auto changed = (child.array() != 0.5).count();
+    ASSERT_GE(changed, 1);
+    ASSERT_LE(changed, 2);
+    two += changed == 2;
+    moved += static_cast<int>(changed);
+    low += static_cast<int>((child.array() < 0.25).count());
+  }
+  EXPECT_NEAR(two, 4000 * 0.5 * 7 / 8, 120);
+  EXPECT_NEAR(low, moved * 0.25, 160);
+}
+
+TEST(Redrawn, StaysOnTheValuesOfTheGene) {
+  const std::vector space = {integer(0, 4, 0), categorical({"a", "b", "c"})};
+  Rng rng(8);
+  for (int i = 0; i < 100; ++i) {
+    const VectorXd child = redrawn(space, VectorXd::Zero(2), rng);
+    for (std::size_t g = 0; g < 2; ++g) {
+      const double unit = child[static_cast<Eigen::Index>(g)];
+      EXPECT_EQ(unit, snapped(space[g], unit));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace evolve::ga
