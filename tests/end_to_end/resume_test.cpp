@@ -30,44 +30,100 @@ std::set<int> pids(const std::filesystem::path& log) {
   return found;
 }
 
-TEST(Resume, ALaggedRunKilledAtRandomMomentsEndsWithTheRowsOfOneThatWasNot) {
+/// Numbers of the trials that a screen says have completed.
+std::vector<int> told(const std::string& screen) {
+  std::vector<int> trials;
+  for (const auto& line : lines_of(screen)) {
+    if (line.starts_with("trial ") && line.find(" fitness ") != line.npos)
+      trials.push_back(std::stoi(line.substr(6)));
+  }
+  return trials;
+}
+
+std::set<int> completed(const std::filesystem::path& run) {
+  std::set<int> trials;
+  for (const auto& event : journal(run))
+    if (event["event"] == "completed") trials.insert(event["trial"].get<int>());
+  return trials;
+}
+
+/// What a journal held when its writer was killed.
+std::string whole_lines(const std::filesystem::path& run) {
+  const auto text = read_file(run / "journal.jsonl");
+  return text.substr(0, text.rfind('\n') + 1);
+}
+
+/// A run that is killed and resumed until it ends, or until there were enough kills.
+class Killed {
+ public:
+  Killed(const Folder& folder, std::vector<std::string> arguments, const std::string& name)
+      : folder_(folder), arguments_(std::move(arguments)), run_(folder / name), name_(name) {
+    arguments_.insert(arguments_.end(), {"--output", name});
+  }
+
+  /// Kills it up to so many times, then lets it end; how often it was killed.
+  int run_through(int most, std::mt19937& random) {
+    int kills = 0;
+    while (kills < most && killed_after(random)) ++kills;
+    if (kills == most) {
+      EXPECT_EQ(evolve(folder_.path(), arguments_).code, 0);
+    }
+    return kills;
+  }
+
+ private:
+  /// One life; false when it came to its end. What the one before had finished is still there.
+  bool killed_after(std::mt19937& random) {
+    Process process(evolve_command(arguments_), folder_.path());
+    const auto before = whole_lines(run_);
+    // Mostly not before it is at work: some new line in the journal.
+    if (random() % 8 != 0)
+      eventually([&] { return whole_lines(run_).size() > before.size() || !alive(process.pid()); });
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 15000));
+    process.signal(SIGKILL);
+    const auto ended = process.wait();
+    const auto after = whole_lines(run_);
+    EXPECT_TRUE(after.starts_with(before)) << "the journal lost a line";
+    const auto known = completed(run_);
+    for (const int trial : told(ended.out)) EXPECT_TRUE(known.contains(trial)) << trial;
+    if (!after.empty()) arguments_ = {"--resume", name_};
+    if (ended.code == 0) return false;
+    EXPECT_EQ(ended.code, 128 + SIGKILL) << ended.err;
+    return ended.code == 128 + SIGKILL;
+  }
+
+  const Folder& folder_;
+  std::vector<std::string> arguments_;
+  std::filesystem::path run_;
+  std::string name_;
+};
+
+TEST(Resume, ALaggedRunKilledAt200RandomMomentsEndsWithTheRowsOfOneThatWasNot) {
   Folder folder;
   const auto log = folder / "log";
   const std::vector<std::string> arguments = {"--trainer-command",
-                                              fake_trainer("--sleep 15 --log " + log.string()),
+                                              fake_trainer("--sleep 5 --log " + log.string()),
                                               "--devices",
                                               "cpu:0,cpu:1",
                                               "--generations",
-                                              "6",
+                                              "12",
                                               "--population",
                                               "10",
                                               "--lag",
-                                              "4",
-                                              "--output"};
+                                              "4"};
   auto whole = arguments;
-  whole.push_back("whole");
+  whole.insert(whole.end(), {"--output", "whole"});
   ASSERT_EQ(evolve(folder.path(), whole).code, 0);
 
-  auto killed = arguments;
-  killed.push_back("killed");
   std::mt19937 random(20);
   int kills = 0;
-  for (;;) {
-    Process process(evolve_command(killed), folder.path());
-    const auto before = journal(folder / "killed").size();
-    // Not before it is at work: some new line in the journal.
-    eventually([&] { return journal(folder / "killed").size() > before || !alive(process.pid()); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 120));
-    process.signal(SIGKILL);
-    const auto ended = process.wait();
-    if (ended.code == 0) break;
-    ASSERT_EQ(ended.code, 128 + SIGKILL) << ended.err;
-    ++kills;
-    ASSERT_LT(kills, 200);
-    killed = {"--resume", "killed"};
+  for (int run = 0; kills < 200; ++run) {
+    const auto name = "killed" + std::to_string(run);
+    kills += Killed(folder, arguments, name).run_through(200 - kills, random);
+    ASSERT_FALSE(HasFailure());
+    EXPECT_EQ(completed(folder / name).size(), 120u);
+    EXPECT_EQ(sorted_rows(folder / name), sorted_rows(folder / "whole"));
   }
-  EXPECT_GE(kills, 3);
-  EXPECT_EQ(sorted_rows(folder / "killed"), sorted_rows(folder / "whole"));
   EXPECT_TRUE(eventually([&] {
     const auto all = pids(log);
     return std::none_of(all.begin(), all.end(), alive);
