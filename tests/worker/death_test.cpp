@@ -77,29 +77,58 @@ TEST_F(Workers, LeaveTheSignalsAsTheyWere) {
   EXPECT_EQ(handler_of(SIGTERM), SIG_DFL);
 }
 
-TEST_F(Workers, DieWithACoordinatorThatIsKilled) {
-  const pid_t coordinator = ::fork();
-  ASSERT_NE(coordinator, -1);
-  if (coordinator == 0) {
-    try {
-      WorkerSet workers(settings());
-      workers.start(trial(0, "stubborn"), 1, lease());
-      while (true) workers.wait_some(std::chrono::seconds(1));
-    } catch (const std::exception&) {
-      ::_exit(1);
+TEST_F(Workers, DieWithACoordinatorThatIsKilledAndSoDoTheirDescendants) {
+  for (const int number : {0, 1}) {
+    const std::string mode = number == 0 ? "stubborn" : "has a daemon";
+    const pid_t coordinator = ::fork();
+    ASSERT_NE(coordinator, -1);
+    if (coordinator == 0) {
+      try {
+        WorkerSet workers(settings());
+        workers.start(trial(number, mode), 1, lease());
+        while (true) workers.wait_some(std::chrono::seconds(1));
+      } catch (const std::exception&) {
+        ::_exit(1);
+      }
     }
+    const auto sign = folder(number) + (number == 0 ? "/pid" : "/at work");
+    while (!std::filesystem::exists(sign)) {
+      ASSERT_EQ(::waitpid(coordinator, nullptr, WNOHANG), 0);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    ASSERT_EQ(::kill(coordinator, SIGKILL), 0);
+    ASSERT_EQ(::waitpid(coordinator, nullptr, 0), coordinator);
+    // What is left to be buried is the keeper, which died as the worker did.
+    int status = 0;
+    ASSERT_GT(::waitpid(-1, &status, 0), 0);
+    EXPECT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(WTERMSIG(status), SIGKILL);
+    EXPECT_EQ(::waitpid(-1, nullptr, 0), -1) << "an orphan is left";
+    EXPECT_TRUE(is_gone(pid(number)));
   }
-  while (!std::filesystem::exists(folder(0) + "/pid")) {
-    ASSERT_EQ(::waitpid(coordinator, nullptr, WNOHANG), 0);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  const pid_t worker = pid(0);
-  ASSERT_EQ(::kill(coordinator, SIGKILL), 0);
-  ASSERT_EQ(::waitpid(coordinator, nullptr, 0), coordinator);
-  int status = 0;
-  ASSERT_EQ(::waitpid(worker, &status, 0), worker);
-  EXPECT_TRUE(WIFSIGNALED(status));
-  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+  EXPECT_EQ(::kill(std::stoi(text(1, "grandchild")), 0), -1);
+}
+
+TEST_F(Workers, LeaveNoDescendantThoughItLeftTheirSession) {
+  WorkerSet workers(settings());
+  EXPECT_EQ(failure(workers, 0, "leaves a daemon").message, "exit code 4");
+  EXPECT_EQ(::kill(std::stoi(text(0, "grandchild")), 0), -1);
+}
+
+TEST_F(Workers, DieWithTheirKeeper) {
+  WorkerSet workers(settings());
+  workers.start(trial(0, "hang"), 1, lease());
+  wait_until_at_work(workers, 0);
+  const auto children =
+      "/proc/" + std::to_string(::getpid()) + "/task/" + std::to_string(::getpid()) + "/children";
+  pid_t keeper = 0;
+  std::ifstream(children) >> keeper;
+  ASSERT_GT(keeper, 0);
+  ASSERT_EQ(::kill(keeper, SIGKILL), 0);
+  const auto failed = std::get<hyp::Failed>(outcomes(workers).at(0).result);
+  EXPECT_EQ(failed.message, "killed by signal 9 (SIGKILL)");
+  ASSERT_EQ(::waitpid(pid(0), nullptr, 0), pid(0)) << "it has become our child";
+  EXPECT_TRUE(is_gone(pid(0)));
 }
 
 }  // namespace

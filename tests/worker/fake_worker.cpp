@@ -69,9 +69,14 @@ json look() {
           {"default_sigpipe", pipe_action.sa_handler == SIG_DFL}};
 }
 
-/// A descendant that holds our standard output open and ignores polite requests.
-void leave_grandchild(const std::string& dir) {
+/// A descendant that holds our standard output open and ignores polite requests; a daemon has left
+/// our session and family besides.
+void leave_grandchild(const std::string& dir, bool daemon = false) {
   if (::fork() == 0) {
+    if (daemon) {
+      ::setsid();
+      if (::fork() != 0) ::_exit(0);
+    }
     ::signal(SIGTERM, SIG_IGN);
     std::ofstream(dir + "/grandchild") << ::getpid() << std::endl;
     sleep_for_ever();
@@ -121,6 +126,14 @@ void misbehave(const std::string& mode, int trial, const std::string& dir) {
   if (mode == "leaves a grandchild") {
     leave_grandchild(dir);
     std::exit(4);
+  }
+  if (mode == "leaves a daemon") {
+    leave_grandchild(dir, true);
+    std::exit(4);
+  }
+  if (mode == "has a daemon") {
+    leave_grandchild(dir, true);
+    std::ofstream(dir + "/at work");
   }
   sleep_for_ever();
 }

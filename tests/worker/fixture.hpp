@@ -115,24 +115,14 @@ class Workers : public testing::Test {
     std::filesystem::remove(program());
   }
 
-  /// Waits for the end of a child without burying it.
-  static void wait_until_dead(pid_t child) {
-    siginfo_t info;
-    ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
+  /// Waits for the end of a worker, whom its keeper buries.
+  static void wait_until_dead(pid_t worker) {
+    while (::kill(worker, 0) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
-  /// The worker has been buried, and no process of its group is left. (The dead of the group have
-  /// become our children and are buried here.)
+  /// The worker has been buried, and so has its group.
   static bool is_gone(pid_t worker) {
-    if (::waitpid(worker, nullptr, WNOHANG) != -1) return false;
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (std::chrono::steady_clock::now() < limit) {
-      while (::waitpid(-worker, nullptr, WNOHANG) > 0) {
-      }
-      if (::kill(-worker, 0) == -1 && errno == ESRCH) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return false;
+    return ::kill(worker, 0) == -1 && errno == ESRCH && ::kill(-worker, 0) == -1 && errno == ESRCH;
   }
 
   std::filesystem::path directory;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +17,8 @@
 #include <boost/process/extend.hpp>
 #include <boost/process/posix.hpp>
 #include <boost/process/search_path.hpp>
+
+#include "trainer/worker/keeper.hpp"
 
 namespace evolve::worker {
 namespace {
@@ -52,16 +53,13 @@ std::string program_file(const std::string& program) {
 /// What the child does between fork and exec.
 class ChildSetup {
  public:
-  explicit ChildSetup(const hyp::Slot& slot) : slot_(slot), parent_(::getpid()) {
+  ChildSetup(const hyp::Slot& slot, int lifeline) : slot_(slot), lifeline_(lifeline) {
     const auto bytes = set_.size() * sizeof(cpu_set_t);
     for (const int core : slot.cores) CPU_SET_S(static_cast<std::size_t>(core), bytes, set_.data());
   }
 
   void operator()() const {
-    ::setsid();
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // Our parent may have died before the line above.
-    if (::getppid() != parent_) ::_exit(1);
+    fork_from_keeper(lifeline_);
     // Ignored signals stay ignored over an exec.
     ::signal(SIGPIPE, SIG_DFL);
     close_files_at_exec();
@@ -85,14 +83,14 @@ class ChildSetup {
   }
 
   const hyp::Slot& slot_;
-  pid_t parent_;
+  int lifeline_;
   std::array<cpu_set_t, 8> set_{};
 };
 
 }  // namespace
 
 Process::Process(asio::io_context& io, ProcessEvents events)
-    : io_(io), events_(std::move(events)), input_(io), output_(io), errors_(io) {}
+    : io_(io), events_(std::move(events)), input_(io), output_(io), errors_(io), lifeline_(io) {}
 
 std::shared_ptr<Process> Process::start(asio::io_context& io,
                                         const std::vector<std::string>& command,
@@ -107,7 +105,8 @@ void Process::spawn(const std::vector<std::string>& command, const hyp::Slot& sl
   PipeEnds input(io_);
   PipeEnds output(io_);
   PipeEnds errors(io_);
-  const ChildSetup setup(slot);
+  PipeEnds lifeline(io_);
+  const ChildSetup setup(slot, lifeline.reader.native_handle());
   std::error_code failed;
   child_ = bp::child(
       io_, bp::exe = file, bp::args = std::vector<std::string>(command.begin() + 1, command.end()),
@@ -134,7 +133,8 @@ void Process::spawn(const std::vector<std::string>& command, const hyp::Slot& sl
   input_ = std::move(input.writer);
   output_ = std::move(output.reader);
   errors_ = std::move(errors.reader);
-  for (auto* pipe : {&input_, &output_, &errors_}) pipe->non_blocking(true);
+  lifeline_ = std::move(lifeline.writer);
+  for (auto* pipe : {&input_, &output_, &errors_, &lifeline_}) pipe->non_blocking(true);
   watch(output_);
   watch(errors_);
 }
@@ -164,8 +164,9 @@ void Process::close_input() {
 }
 
 void Process::signal(int number) {
-  // Once it has been reaped its number may belong to somebody else.
-  if (!exited_) ::kill(-id(), number);
+  const auto byte = static_cast<unsigned char>(number);
+  boost::system::error_code gone;
+  lifeline_.write_some(asio::buffer(&byte, 1), gone);
 }
 
 // Waits for readiness instead of reading asynchronously: so nothing that was read can still be on
@@ -210,10 +211,8 @@ void Process::hear(std::string_view bytes) {
 }
 
 void Process::finish() {
-  // The group lives on if the process had children.
-  ::kill(-id(), SIGKILL);
-  // Whatever it wrote is in the pipes. A descendant that left the group may go on writing: not for
-  // ever.
+  // Whatever it wrote is in the pipes. A descendant that could not be killed may go on writing: not
+  // for ever.
   constexpr std::size_t most = 1 << 22;
   if (output_.is_open()) read_some(output_, most);
   if (errors_.is_open()) read_some(errors_, most);
@@ -221,6 +220,7 @@ void Process::finish() {
   input_.close();
   output_.close();
   errors_.close();
+  lifeline_.close();
   events_.exited(child_.native_exit_code());
 }
 

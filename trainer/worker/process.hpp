@@ -1,8 +1,6 @@
 // A child process that talks in lines.
 #pragma once
 
-#include <sys/types.h>
-
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/process/child.hpp>
@@ -32,15 +30,15 @@ struct ProcessEvents {
   /// It no longer listens or no longer speaks: it closed its standard input or output, or is about
   /// to exit.
   std::function<void()> closed;
-  /// It has exited and has been reaped, everything it wrote has been told, and its process group is
-  /// killed. The wait status as waitpid() gives it, or -1 when that is unknown.
+  /// It has exited, everything it wrote has been told, and its descendants are killed. The wait
+  /// status as waitpid() gives it, or -1 when that is unknown.
   std::function<void(int)> exited;
 };
 
 /// The process leads a session and a process group of its own, so that a terminal's Ctrl-C does not
-/// reach it and that its descendants can be killed with it. It has the slot's environment (over
-/// ours) and cores, inherits no file but its three streams, and dies with the thread that started
-/// it (start it from the main thread).
+/// reach it. It has the slot's environment (over ours) and cores, and inherits no file but its
+/// three streams. Its keeper (keeper.hpp) stands between us and it: all of its descendants die with
+/// it, and it with us, whatever way we end.
 ///
 /// One io_context, one thread. The io_context keeps the object alive until the process has exited.
 class Process : public std::enable_shared_from_this<Process> {
@@ -51,7 +49,6 @@ class Process : public std::enable_shared_from_this<Process> {
                                         const std::vector<std::string>& command,
                                         const hyp::Slot& slot, ProcessEvents events);
 
-  pid_t id() const { return child_.id(); }
   /// Queues bytes for its standard input.
   void send(std::string bytes);
   /// The process sees the end of its standard input.
@@ -71,10 +68,12 @@ class Process : public std::enable_shared_from_this<Process> {
 
   boost::asio::io_context& io_;
   ProcessEvents events_;
+  /// The keeper.
   boost::process::child child_;
   boost::asio::posix::stream_descriptor input_;
   boost::asio::posix::stream_descriptor output_;
   boost::asio::posix::stream_descriptor errors_;
+  boost::asio::posix::stream_descriptor lifeline_;
   std::deque<std::string> unsent_;
   std::string line_;
   bool exited_ = false;

@@ -48,8 +48,7 @@ struct SupervisedEvents {
 
 class Supervised;
 
-/// The event loop of the main thread while there are workers: they die with the thread that started
-/// them. While it lives, SIGINT and SIGTERM are counted instead of ending the process, and SIGPIPE
+/// The event loop of the main thread while there are workers. While it lives, SIGINT and SIGTERM are counted instead of ending the process, and SIGPIPE
 /// is ignored.
 class Supervisor {
  public:

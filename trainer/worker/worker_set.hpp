@@ -1,7 +1,7 @@
 // The worker processes of a run: one per slot, alive across trials, replaced after any failure.
 //
-// messages.hpp is what is said, process.hpp a child process that talks in lines, supervision.hpp
-// how it is watched and ended, worker.hpp one process with its trial; the set below is what the
+// messages.hpp is what is said, process.hpp a child process that talks in lines, keeper.hpp what
+// stands between it and us, supervision.hpp how it is watched and ended, worker.hpp one process with its trial; the set below is what the
 // coordinator sees.
 #pragma once
 
@@ -50,7 +50,7 @@ struct Progress {
   hyp::Metrics metrics;
 };
 
-/// Belongs to the main thread: workers die with the thread that started them. While it lives,
+/// Belongs to the main thread. Workers and all of their descendants die with it. While it lives,
 /// SIGINT and SIGTERM end wait_some() instead of the process, and SIGPIPE is ignored.
 class WorkerSet {
  public:
