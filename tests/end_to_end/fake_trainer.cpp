@@ -3,17 +3,20 @@
 //
 //   fake_trainer [--sleep MILLISECONDS] [--log FILE] [--crash-trial N] [--crash-always] [--crash-on
 //   DEVICE] [--crash-repeats] [--noise] [--seen FILE] [--look PROGRAM]
-//   [--rungs]
+//   [--rungs] [--faults TRIAL=FAULT,…] [--chatter BYTES]
 //
 // --crash-repeats crashes where a repeat is trained. --noise takes 1e-11 of the seed off the score.
 // --log appends "PID TRIAL DEVICE OMP_NUM_THREADS" per training. --seen appends the trial, the
 // device and the environment as JSON. --look asks PROGRAM (evolve) which device it sees as number 0
 // of its slot's kind: the trainer says so when it is ready. --rungs reports at each rung what it
 // has learnt so far, and waits for a word; a third of its trials, by their seed, learn little.
+// --faults are those of fail(). --chatter logs so many bytes per training.
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -21,6 +24,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -93,12 +97,43 @@ std::optional<int> stopped_at(const json& train, double score) {
   return std::nullopt;
 }
 
+/// The fault that a trial has: "2=abort,3=hang".
+std::string fault_of(const std::string& faults, int trial) {
+  std::istringstream list(faults);
+  const auto start = std::to_string(trial) + "=";
+  for (std::string one; std::getline(list, one, ',');)
+    if (one.starts_with(start)) return one.substr(start.size());
+  return "";
+}
+
+void fail(const std::string& fault, int trial) {
+  if (fault == "abort") std::abort();
+  if (fault == "kill") ::raise(SIGKILL);
+  if (fault == "garbage") std::cout << "Epoch 2/3: loss 0.5" << std::endl;
+  if (fault == "half") {
+    std::cout << R"({"type":"result","trial":)" << std::flush;
+    std::_Exit(0);
+  }
+  auto result = json{{"type", "result"}, {"trial", trial}, {"metrics", metrics(0.99)}};
+  if (fault == "nan") result["metrics"]["metrics/recall"] = std::nan("");
+  if (fault == "missing") result["metrics"].erase("metrics/recall");
+  if (fault == "nan" || fault == "missing") say(result);
+  if (fault == "oom" || fault == "diverged" || fault == "data")
+    say({{"type", "error"}, {"trial", trial}, {"kind", fault}, {"message", "as told"}});
+  for (int epoch = 1; fault == "chatters"; ++epoch) {
+    say({{"type", "epoch"}, {"trial", trial}, {"epoch", epoch}, {"metrics", metrics(0.99)}});
+    ::usleep(100000);
+  }
+  if (!fault.empty()) ::pause();  // "hang", or until it is ended for what it said
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   int sleep_ms = 0, crash_trial = -1;
   bool crash_always = false, crash_repeats = false, noise = false, rungs = false;
-  std::string log, crash_on, seen, program;
+  int chatter = 0;
+  std::string log, crash_on, seen, program, faults;
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (option == "--crash-always") crash_always = true;
@@ -112,6 +147,8 @@ int main(int argc, char** argv) {
     if (option == "--look") program = argv[i + 1];
     if (option == "--crash-trial") crash_trial = std::stoi(argv[i + 1]);
     if (option == "--crash-on") crash_on = argv[i + 1];
+    if (option == "--faults") faults = argv[i + 1];
+    if (option == "--chatter") chatter = std::stoi(argv[i + 1]);
   }
   json ready = {{"type", "ready"}, {"protocol", 1}, {"device", "cpu:0"}};
   const auto mine = program.empty() ? json::object() : first_device(program);
@@ -138,11 +175,13 @@ int main(int argc, char** argv) {
                                                 .dump()
                                          << '\n';
     std::this_thread::sleep_for(std::chrono::milliseconds(sleep_ms));
+    if (chatter > 0) std::cerr << std::string(static_cast<std::size_t>(chatter), '.') << std::endl;
     const bool repeat = message["dir"].get<std::string>().ends_with("/repeat");
     if (crash_always || (crash_repeats && repeat) || trial == crash_trial || device == crash_on) {
       std::cerr << "simulated crash of trial " << trial << std::endl;
       std::_Exit(7);
     }
+    fail(fault_of(faults, trial), trial);
     double reached = score(message["hyp"]) - (noise ? 1e-11 * message["seed"].get<double>() : 0);
     if (rungs && message["seed"].get<std::uint64_t>() % 3 == 0) reached /= 10;
     const auto stop = rungs ? stopped_at(message, reached) : std::nullopt;

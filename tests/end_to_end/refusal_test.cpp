@@ -89,21 +89,5 @@ TEST(Refusal, OfAnOutputThatHasARunAlready) {
   EXPECT_EQ(read_file(folder / "run/journal.jsonl"), journal_before);
 }
 
-TEST(Refusal, AFullDiskEndsTheRunWith1AndKeepsWhatWasFinished) {
-  Folder folder;
-  const auto full = evolve(folder.path(),
-                           {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials",
-                            "200", "--population", "10", "--output", "run"},
-                           20000);
-  EXPECT_EQ(full.code, 1) << full.out;
-  EXPECT_THAT(full.err, HasSubstr("run/"));
-  const auto events = journal(folder / "run");
-  const int safe = count(events, "completed");
-  EXPECT_GT(safe, 0);
-  const auto ended = evolve(folder.path(), {"--resume", "run", "--trials", "40"});
-  ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_EQ(count(journal(folder / "run"), "completed"), std::max(40, safe));
-}
-
 }  // namespace
 }  // namespace evolve::test

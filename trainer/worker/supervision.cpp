@@ -16,6 +16,11 @@ namespace {
 using hyp::FailureKind;
 using std::chrono::milliseconds;
 
+/// The longest step: a longer one means that we were stopped meanwhile, by Ctrl-Z or SIGSTOP.
+constexpr std::chrono::seconds longest_step{1};
+/// Later than asked for by so much, and it was no busy machine either.
+constexpr std::chrono::seconds stopped_for{2};
+
 /// As much of a worker's standard error as can matter for its last line.
 constexpr std::size_t last_words_kept = 4096;
 
@@ -81,13 +86,22 @@ void Supervisor::listen() {
 }
 
 void Supervisor::step(Clock::time_point until) {
+  const auto entered = Clock::now();
+  until = std::min(until, entered + longest_step);
   for (const auto* process : processes_)
     if (const auto deadline = process->deadline()) until = std::min(until, *deadline);
   io_.restart();
   io_.run_one_until(until);
   // What a worker has said counts before its silence does.
   io_.poll();
-  for (auto* process : processes_) process->tick(Clock::now());
+  const auto now = Clock::now();
+  const auto late = now - stepped_ - std::max(until - entered, Clock::duration::zero());
+  for (auto* process : processes_) {
+    // They may have been stopped with us, and what the others said in time has been heard by now.
+    if (late > stopped_for) process->excuse(late, now);
+    process->tick(now);
+  }
+  stepped_ = now;
 }
 
 bool Supervisor::wait_for(const std::function<bool()>& condition, Clock::time_point until) {
@@ -221,6 +235,13 @@ std::optional<Clock::time_point> Supervised::deadline() const {
     if (patience_->in_all) consider(assigned_ + *patience_->in_all);
   }
   return next;
+}
+
+void Supervised::excuse(Clock::duration time, Clock::time_point now) {
+  heard_ = now;
+  assigned_ += time;
+  for (auto* moment : {&broken_at_, &kill_at_})
+    if (*moment && **moment != Clock::time_point::max()) **moment += time;
 }
 
 void Supervised::tick(Clock::time_point now) {

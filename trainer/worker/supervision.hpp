@@ -48,8 +48,8 @@ struct SupervisedEvents {
 
 class Supervised;
 
-/// The event loop of the main thread while there are workers. While it lives, SIGINT and SIGTERM are counted instead of ending the process, and SIGPIPE
-/// is ignored.
+/// The event loop of the main thread while there are workers. While it lives, SIGINT and SIGTERM
+/// are counted instead of ending the process, and SIGPIPE is ignored.
 class Supervisor {
  public:
   Supervisor();
@@ -59,7 +59,8 @@ class Supervisor {
 
   /// Sees to all that happens until `condition` holds, or until then; returns whether it holds.
   bool wait_for(const std::function<bool()>& condition, Clock::time_point until);
-  /// Waits for something to happen, until then at the latest, and sees to all of it.
+  /// Waits for something to happen, until then or for a second at the most, and sees to all of it.
+  /// Time in which we were stopped (SIGSTOP, Ctrl-Z) is held against nobody.
   void step(Clock::time_point until);
 
   /// Ends every process and its group: asks (one at work by SIGTERM), waits for two seconds at most
@@ -83,6 +84,8 @@ class Supervisor {
   std::vector<Supervised*> processes_;
   int signal_ = 0;
   int signals_seen_ = 0;
+  /// When the last step ended.
+  Clock::time_point stepped_ = Clock::now();
 };
 
 /// A worker process. Whatever it does wrong ends it, and only then is the failure told: a dying
@@ -121,6 +124,8 @@ class Supervised {
 
   /// The next moment at which tick() has something to do.
   std::optional<Clock::time_point> deadline() const;
+  /// We were not there for this time until now: no deadline runs meanwhile.
+  void excuse(Clock::duration time, Clock::time_point now);
   /// Acts on silence, time limits and graces that have run out.
   void tick(Clock::time_point now);
 

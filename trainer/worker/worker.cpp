@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 
-#include "hyp/error.hpp"
 #include "hyp/trial_folder.hpp"
 #include "trainer/worker/text.hpp"
 
@@ -34,10 +35,11 @@ void Worker::start(Errand errand) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   log_path_ = (folder / "log").string();
+  if (failed) throw log_failed(failed.value());
   log_.close();
   log_.clear();
   log_.open(log_path_, std::ios::app);
-  if (!log_) throw run_failed(log_path_ + " cannot be written", "check the folder and the disk");
+  if (!log_) throw log_failed(errno);
   process_.assign(line_of(FromEngine(Train{.trial = trial.number,
                                            .hyp = trial.hyp,
                                            .epochs = settings_.epochs,
@@ -99,7 +101,12 @@ bool Worker::speaks_of_its_trial(int trial) {
 
 void Worker::log(std::string_view bytes) {
   log_ << bytes << std::flush;
-  if (!log_) throw run_failed(log_path_ + " cannot be written", "check the disk");
+  if (!log_) throw log_failed(errno);
+}
+
+Error Worker::log_failed(int error) const {
+  return run_failed(log_path_ + ": cannot write (" + std::strerror(error) + ")",
+                    "mend the disk, then go on with evolve --resume: all finished trials are safe");
 }
 
 void Worker::failed(hyp::Failed failure) {

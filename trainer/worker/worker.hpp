@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hyp/error.hpp"
 #include "hyp/slot.hpp"
 #include "hyp/trial.hpp"
 #include "trainer/worker/messages.hpp"
@@ -57,6 +58,7 @@ class Worker {
   /// False, after a protocol failure, when it is not the trial that it was given.
   bool speaks_of_its_trial(int trial);
   void log(std::string_view bytes);
+  Error log_failed(int error) const;
   void failed(hyp::Failed failure);
   void end(decltype(hyp::Outcome::result) result);
 

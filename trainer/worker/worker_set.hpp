@@ -1,8 +1,8 @@
 // The worker processes of a run: one per slot, alive across trials, replaced after any failure.
 //
 // messages.hpp is what is said, process.hpp a child process that talks in lines, keeper.hpp what
-// stands between it and us, supervision.hpp how it is watched and ended, worker.hpp one process with its trial; the set below is what the
-// coordinator sees.
+// stands between it and us, supervision.hpp how it is watched and ended, worker.hpp one process
+// with its trial; the set below is what the coordinator sees.
 #pragma once
 
 #include <chrono>

@@ -1,0 +1,160 @@
+// What goes wrong in a real run costs what it must and no more; and no process is left behind.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+/// "kind: message" of each trial that failed for good.
+std::map<int, std::string> failures(const std::filesystem::path& run) {
+  std::map<int, std::string> found;
+  for (const auto& event : journal(run)) {
+    if (event["event"] != "failed" || event["final"] != true) continue;
+    found[event["trial"]] =
+        event["kind"].get<std::string>() + ": " + event["message"].get<std::string>();
+  }
+  return found;
+}
+
+TEST(Faults, AreNamedAndCostTheirTrialAlone) {
+  Folder folder;
+  const auto ended =
+      evolve(folder.path(),
+             {"--trainer-command",
+              fake_trainer("--faults 1=abort,2=kill,3=hang,4=garbage,5=half,6=nan,7=missing,8=oom,"
+                           "9=diverged,10=data,11=chatters"),
+              "--devices", "cpu:0,cpu:1", "--trials", "16", "--population", "8", "--hang-timeout",
+              "2s", "--trial-timeout", "4s", "--retries", "0", "--output", "run"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const std::map<int, std::string> expected = {
+      {1, "crash: killed by signal 6 (SIGABRT)"},
+      {2, "crash: killed by signal 9 (SIGKILL)"},
+      {3, "hang: silent for 2 s"},
+      {4, "protocol: it wrote a line that is no JSON object: Epoch 2/3: loss 0.5"},
+      {5, "crash: exit code 0"},
+      {6, "protocol: metric metrics/recall is no number"},
+      {7, "protocol: metric metrics/recall is missing"},
+      {8, "oom: as told"},
+      {9, "diverged: as told"},
+      {10, "data: as told"},
+      {11, "timeout: not finished after 4 s"}};
+  EXPECT_EQ(failures(folder / "run"), expected);
+  // Failed is failed: no row, no fitness, and never the best.
+  EXPECT_EQ(lines_of(read_file(folder / "run/evolve.csv")).size(), 1u + 5u);
+  std::set<int> completed;
+  for (const auto& event : journal(folder / "run")) {
+    if (event["event"] == "completed") completed.insert(event["trial"].get<int>());
+    EXPECT_FALSE(event["event"] == "failed" && event.contains("fitness"));
+  }
+  EXPECT_EQ(completed, (std::set<int>{0, 12, 13, 14, 15}));
+  const auto best = ended.out.find("Best: trial ");
+  ASSERT_NE(best, std::string::npos);
+  EXPECT_TRUE(completed.contains(std::stoi(ended.out.substr(best + 12))));
+}
+
+TEST(Faults, OfEveryTrialLeaveNoBest) {
+  Folder folder;
+  const auto ended = evolve(
+      folder.path(), {"--trainer-command", fake_trainer("--faults 0=oom,1=abort"), "--devices",
+                      "cpu:0", "--trials", "2", "--retries", "0", "--output", "run"});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(ended.err,
+            "evolve: every trial failed, the first one with: as told; see run/trials/000000/log\n");
+  EXPECT_EQ(lines_of(read_file(folder / "run/evolve.csv")).size(), 1u);
+  EXPECT_FALSE(std::filesystem::exists(folder / "run/hyp_evolved.yaml"));
+}
+
+TEST(Faults, OfATrainerThatNeverGetsReadyEndTheRunWith1) {
+  Folder folder;
+  const auto ended =
+      evolve(folder.path(), {"--trainer-command", FAKE_WORKER + std::string(" 'never ready'"),
+                             "--devices", "cpu:0", "--trials", "1", "--retries", "0",
+                             "--hang-timeout", "1s", "--output", "run"});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(ended.err,
+            "evolve: every trial failed, the first one with: not ready for 1 s; see "
+            "run/trials/000000/log\n");
+}
+
+TEST(Faults, OfATrainerThatIgnoresItsShutdownLeaveNoProcess) {
+  Folder folder;
+  const auto ended =
+      evolve(folder.path(), {"--trainer-command", FAKE_WORKER + std::string(" stays"), "--devices",
+                             "cpu:0", "--trials", "2", "--output", "run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_FALSE(alive(std::stoi(read_file(folder / "run/trials/000001/pid"))));
+}
+
+/// A trainer with a loader that has left its session and wrote its pid to `file`.
+std::string with_loader(const Folder& folder, const std::string& file) {
+  write_file(folder / "loader.sh", "echo $$ >" + file + "\nexec sleep 1000\n");
+  write_file(folder / "trainer.sh", "setsid sh " + (folder / "loader.sh").string() + " &\nexec " +
+                                        fake_trainer("--sleep 50") + "\n");
+  return "sh " + (folder / "trainer.sh").string();
+}
+
+TEST(Loaders, OfATrainerEndWithARunHoweverItEnds) {
+  for (const int signal : {0, SIGINT, SIGTERM, SIGKILL}) {
+    Folder folder;
+    const auto file = (folder / "loader").string();
+    Process process(
+        evolve_command({"--trainer-command", with_loader(folder, file), "--devices", "cpu:0",
+                        "--trials", signal == 0 ? "3" : "1000", "--output", "run"}),
+        folder.path());
+    ASSERT_TRUE(eventually([&] {
+      return read_file(file).ends_with("\n") && count(journal(folder / "run"), "completed") > 0;
+    }));
+    const int loader = std::stoi(read_file(file));
+    if (signal != 0) {
+      EXPECT_TRUE(alive(loader));
+      process.signal(signal);
+    }
+    const auto ended = process.wait();
+    EXPECT_EQ(ended.code, signal == 0 ? 0 : 128 + signal) << ended.err;
+    EXPECT_TRUE(eventually([&] { return !alive(loader); })) << signal;
+  }
+}
+
+/// Pids in the fake trainer's log.
+std::set<int> pids(const std::filesystem::path& log) {
+  std::set<int> found;
+  for (const auto& line : lines_of(read_file(log))) found.insert(std::stoi(line));
+  return found;
+}
+
+TEST(Stopped, RunsHoldTheTimeAgainstNoWorker) {
+  for (const bool workers_too : {false, true}) {
+    Folder folder;
+    const auto log = folder / "log";
+    Process process(
+        evolve_command({"--trainer-command", fake_trainer("--sleep 100 --log " + log.string()),
+                        "--devices", "cpu:0,cpu:1", "--trials", "20", "--population", "10",
+                        "--hang-timeout", "4s", "--trial-timeout", "5s", "--output", "run"}),
+        folder.path());
+    ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "completed") > 2; }));
+    process.signal(SIGSTOP);
+    const auto workers = workers_too ? pids(log) : std::set<int>();
+    for (const int worker : workers) ::kill(worker, SIGSTOP);
+    std::this_thread::sleep_for(std::chrono::seconds(6));
+    process.signal(SIGCONT);
+    // Time enough to find them silent.
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    for (const int worker : workers) ::kill(worker, SIGCONT);
+    const auto ended = process.wait();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(count(journal(folder / "run"), "failed"), 0);
+    EXPECT_EQ(pids(log).size(), 2u) << "a worker was replaced";
+  }
+}
+
+}  // namespace
+}  // namespace evolve::test

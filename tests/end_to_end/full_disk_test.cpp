@@ -1,0 +1,187 @@
+// Disks that are full and folders that cannot be written: the run ends, and all it had finished is
+// there when it goes on.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+/// Expects that the run, which had finished so many trials, goes on to so many.
+void expect_to_go_on(const Folder& folder, int finished, int trials) {
+  const auto ended = evolve(folder.path(), {"--resume", "run", "--trials", std::to_string(trials)});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("run: " + std::to_string(finished) + " of "));
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), trials);
+  EXPECT_EQ(lines_of(read_file(folder / "run/evolve.csv")).size(),
+            1u + static_cast<std::size_t>(trials));
+}
+
+TEST(FullDisk, OfTheJournalEndsTheRunWith1AndKeepsWhatWasFinished) {
+  Folder folder;
+  const auto full = evolve(folder.path(),
+                           {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials",
+                            "200", "--population", "10", "--output", "run"},
+                           20000);
+  EXPECT_EQ(full.code, 1) << full.out;
+  EXPECT_EQ(full.err,
+            "evolve: run/journal.jsonl: cannot write (File too large); all finished trials are "
+            "safe: mend the disk, then go on with evolve --resume run\n");
+  const int safe = count(journal(folder / "run"), "completed");
+  EXPECT_GT(safe, 0);
+  expect_to_go_on(folder, safe, 40);
+}
+
+TEST(FullDisk, OfALogEndsTheRunWith1AndKeepsWhatWasFinished) {
+  Folder folder;
+  const auto full = evolve(folder.path(),
+                           {"--trainer-command", fake_trainer("--chatter 30000 --crash-trial 5"),
+                            "--devices", "cpu:0", "--trials", "10", "--output", "run"},
+                           40000);
+  EXPECT_EQ(full.code, 1) << full.out;
+  // Another attempt adds to the log of the first.
+  const auto log = (folder / "run/trials/000005/log").string();
+  EXPECT_EQ(full.err, "evolve: " + log +
+                          ": cannot write (File too large); mend the disk, then go on with "
+                          "evolve --resume: all finished trials are safe\n");
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 5);
+  EXPECT_EQ(evolve(folder.path(), {"--resume", "run"}).code, 0);
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 9);
+}
+
+/// A run on a disk that gets full, for this file alone, when three trials have completed.
+Ended fill_up(const Folder& folder, const std::string& file) {
+  Process process(
+      evolve_command({"--trainer-command", fake_trainer("--sleep 30"), "--devices", "cpu:0",
+                      "--trials", "200", "--population", "5", "--output", "run"}),
+      folder.path());
+  EXPECT_TRUE(eventually([&] { return count(journal(folder / "run"), "completed") >= 3; }));
+  fs::create_symlink("/dev/full", folder / "full");
+  fs::rename(folder / "full", folder / ("run/" + file));
+  return process.wait();
+}
+
+TEST(FullDisk, OfAnyOtherFileEndsTheRunWith1AndKeepsWhatWasFinished) {
+  // Files that are replaced are written beside their place first.
+  for (const auto& [file, written] :
+       {std::pair("evolve.csv", "evolve.csv"),
+        std::pair("hyp_evolved.yaml", "hyp_evolved.yaml.tmp"),
+        std::pair("evolve_population.yaml", "evolve_population.yaml.tmp")}) {
+    Folder folder;
+    const auto full = fill_up(folder, written);
+    EXPECT_EQ(full.code, 1) << full.out;
+    EXPECT_EQ(full.err, std::string("evolve: run/") + file +
+                            ": cannot write (No space left on device); all finished trials are "
+                            "safe: mend the disk, then go on with evolve --resume run\n");
+    const int safe = count(journal(folder / "run"), "completed");
+    EXPECT_GE(safe, 3);
+    expect_to_go_on(folder, safe, safe + 3);
+  }
+}
+
+TEST(FullDisk, AtTheVeryBeginningEndsTheRunWith1) {
+  Folder folder;
+  fs::create_directory(folder / "run");
+  fs::create_symlink("/dev/full", folder / "run/opt.yaml.tmp");
+  const auto full = evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices",
+                                           "cpu:0", "--trials", "3", "--output", "run"});
+  EXPECT_EQ(full.code, 1) << full.out;
+  EXPECT_THAT(full.err, HasSubstr("run/opt.yaml: cannot write (No space left on device); "));
+  expect_to_go_on(folder, 0, 3);
+}
+
+TEST(FullDisk, OfThePictureCostsThePictureOnly) {
+  Folder folder;
+  fs::create_directories(folder / "run/evolve.png");
+  const auto ended = evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices",
+                                            "cpu:0", "--trials", "3", "--output", "run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("no picture: "));
+}
+
+/// A folder for a user who may not write everywhere, as root may: nobody, where we are root.
+class Unprivileged {
+ public:
+  Unprivileged() {
+    fs::permissions(folder.path(), fs::perms(0755));
+    for (const auto* program : {EVOLVE_BINARY, FAKE_TRAINER_BINARY})
+      fs::copy_file(program, folder / fs::path(program).filename().string());
+    fs::create_directory(home());
+    if (::geteuid() == 0 && ::chown(home().c_str(), nobody, nobody) != 0)
+      throw std::runtime_error("chown");
+  }
+
+  fs::path home() const { return folder / "home"; }
+  std::vector<std::string> command(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), (folder / "evolve").string());
+    if (::geteuid() != 0) return arguments;
+    const auto id = std::to_string(nobody);
+    arguments.insert(arguments.begin(),
+                     {"/usr/bin/setpriv", "--reuid=" + id, "--regid=" + id, "--clear-groups"});
+    return arguments;
+  }
+  std::string trainer(const std::string& options) const {
+    return (folder / "fake_trainer").string() + " " + options;
+  }
+
+ private:
+  static constexpr unsigned nobody = 65534;
+  Folder folder;
+};
+
+TEST(ReadOnly, FolderIsRefusedBeforeAnythingRuns) {
+  const Unprivileged user;
+  fs::permissions(user.home(), fs::perms(0555));
+  const auto ended = Process(user.command({"--trainer-command", user.trainer(""), "--devices",
+                                           "cpu:0", "--trials", "3", "--output", "run"}),
+                             user.home())
+                         .wait();
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(ended.err,
+            "evolve: run: Permission denied; choose another folder with --project or --output\n");
+}
+
+TEST(ReadOnly, RunEndsWith1AndGoesOnWhenItCanBeWritten) {
+  const Unprivileged user;
+  const auto run = user.home() / "run";
+  {
+    Process process(user.command({"--trainer-command", user.trainer("--sleep 30"), "--devices",
+                                  "cpu:0", "--trials", "200", "--output", "run"}),
+                    user.home());
+    ASSERT_TRUE(eventually([&] { return count(journal(run), "completed") >= 3; }));
+    fs::permissions(run / "trials", fs::perms(0555));
+    const auto ended = process.wait();
+    EXPECT_EQ(ended.code, 1) << ended.out;
+    EXPECT_THAT(ended.err,
+                HasSubstr("/log: cannot write (Permission denied); mend the disk, then go on with "
+                          "evolve --resume: all finished trials are safe\n"));
+  }
+  const int safe = count(journal(run), "completed");
+  EXPECT_GE(safe, 3);
+  fs::permissions(run / "trials", fs::perms(0755));
+  const auto ended =
+      Process(user.command({"--resume", "run", "--trials", std::to_string(safe + 3)}), user.home())
+          .wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(count(journal(run), "completed"), safe + 3);
+}
+
+TEST(ReadOnly, PathBelowAFileIsRefused) {
+  Folder folder;
+  write_file(folder / "file", "");
+  const auto ended = evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices",
+                                            "cpu:0", "--output", "file/run"});
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(ended.err,
+            "evolve: file/run: Not a directory; choose another folder with --project or "
+            "--output\n");
+}
+
+}  // namespace
+}  // namespace evolve::test
