@@ -2,9 +2,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/placeholders.hpp"
 #include "cli/training_options.hpp"
 #include "hyp/error.hpp"
 #include "hyp/fitness.hpp"
+#include "trainer/worker/text.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -30,6 +32,7 @@ void for_each_option(O& options, Visit visit) {
   visit("evolve_population", options.evolve_population);
   visit("resume_evolve", options.resume_evolve);
   visit("trainer_command", options.trainer_command);
+  visit("trainer_exec", options.trainer_exec);
   visit("trial_timeout", options.trial_timeout);
   visit("hang_timeout", options.hang_timeout);
   visit("retries", options.retries);
@@ -41,8 +44,20 @@ const std::set<std::string> changeable = {"generations",   "trials",       "repe
                                           "time_limit",    "devices",      "device_env",
                                           "trial_timeout", "hang_timeout", "retries"};
 
+/// The command of an external trainer can be split, and what it asks for is known.
+void check_trainer(const Options& options) {
+  const bool command = options.given.contains("trainer_command");
+  const bool exec = options.given.contains("trainer_exec");
+  if (command && exec)
+    throw bad_argument("--trainer-command and --trainer-exec: a run has one trainer",
+                       "leave one of them out");
+  if (command) worker::split_command(options.trainer_command, "--trainer-command");
+  if (exec) exec_words(options.trainer_exec);
+}
+
 void check(const Options& options) {
   check_training(options.train);
+  check_trainer(options);
   if (options.retries < 0)
     throw bad_argument("--retries " + std::to_string(options.retries), "0 or more");
   if (options.repeats < 0)
@@ -110,6 +125,11 @@ void declare_trainer(CLI::App& app, Options& o) {
   app.add_option("--trainer-command", o.trainer_command,
                  "An external trainer that speaks the worker protocol on stdin and stdout")
       ->group(group);
+  app.add_option(
+         "--trainer-exec", o.trainer_exec,
+         "A command that trains once and leaves results.csv in {dir}; {hyp} {device} {index} "
+         "{epochs} {dir} {seed} {trial} are replaced")
+      ->group(group);
 }
 
 void declare_running(CLI::App& app, Options& o) {
@@ -154,7 +174,7 @@ void complete(const CLI::App& app, Options& options) {
   }
   make_absolute(options.train);
   if (options.fitness.empty()) options.fitness = hyp::Fitness::standard;
-  if (options.trainer_command.empty()) {
+  if (!options.has_external_trainer()) {
     if (!options.given.contains("data")) default_to_shapes(options.train, options.given);
     default_model(options.train);
   }

@@ -33,6 +33,8 @@ struct Options {
   std::string resume_evolve;
 
   std::string trainer_command;
+  /// One of the two at most.
+  std::string trainer_exec;
   std::string trial_timeout;
   std::string hang_timeout = "10m";
   int retries = 2;
@@ -45,6 +47,8 @@ struct Options {
   bool dry_run = false;
 
   Given given;
+
+  bool has_external_trainer() const { return !trainer_command.empty() || !trainer_exec.empty(); }
 };
 
 /// Declares the options of the main job on `app`; they are filled in when it parses.

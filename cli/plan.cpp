@@ -5,7 +5,10 @@
 
 #include <algorithm>
 
+#include "cli/exec_worker.hpp"
 #include "cli/inputs.hpp"
+#include "cli/one_shot.hpp"
+#include "cli/placeholders.hpp"
 #include "cli/screen.hpp"
 #include "cli/training_options.hpp"
 #include "devices/devices.hpp"
@@ -22,14 +25,15 @@ void check_known(const hyp::Space& space, const Options& options) {
     if (trainer::is_known(gene.name)) continue;
     throw bad_input({options.hyp.empty() || options.space.size() ? options.space : options.hyp},
                     "'" + gene.name + "' means nothing to the built-in trainer",
-                    "remove it, or name an external trainer that knows it (--trainer-command)");
+                    "remove it, or name an external trainer that knows it (--trainer-command or "
+                    "--trainer-exec)");
   }
 }
 
 hyp::Space space_of(const Options& options) {
   auto space = options.space.empty() ? hyp::default_space() : hyp::read_space_file(options.space);
   if (!options.hyp.empty()) space = hyp::started_at(space, hyp::read_hyp_file(options.hyp));
-  if (options.trainer_command.empty()) {
+  if (!options.has_external_trainer()) {
     check_known(space, options);
     space = hyp::with_defaults(space);
   }
@@ -47,13 +51,34 @@ std::vector<hyp::Hyperparameters> initial_of(const Options& options) {
   return initial;
 }
 
+/// The program of --trainer-exec is there.
+void check_program(const std::string& program) try {
+  if (program.find('{') == program.npos) program_file(program);
+} catch (const std::system_error& error) {
+  throw bad_argument(
+      "--trainer-exec: '" + program + "' cannot be started (" + error.code().message() + ")",
+      "name a program that exists");
+}
+
+/// Each slot's device has a number to stand for {index}.
+void check_numbers(const std::vector<hyp::Slot>& slots) {
+  const auto is_number = [](const auto& variable) { return variable.first == "EVOLVE_INDEX"; };
+  for (const auto& slot : slots)
+    if (std::ranges::none_of(slot.environment, is_number))
+      throw bad_argument("--trainer-exec with {index}: " + slot.name + " has no number",
+                         "write {device}, or name GPUs with --devices");
+}
+
 void set_search(Plan& plan) {
   const auto& o = plan.options;
-  devices::TrainerTraits trainer{.external = !o.trainer_command.empty(),
+  if (!o.trainer_exec.empty()) check_program(exec_words(o.trainer_exec).front());
+  devices::TrainerTraits trainer{.external = o.has_external_trainer(),
+                                 .by_number = mentions(o.trainer_exec, "{index}"),
                                  .device_env = o.device_env};
   if (!trainer.external) trainer.drives = built_in_drives();
   auto choice = devices::choose(o.devices, devices::this_machine(), trainer);
   plan.slots = std::move(choice.slots);
+  if (trainer.by_number) check_numbers(plan.slots);
   plan.device_notes = std::move(choice.notes);
   plan.search = {.search = o.search,
                  .seed = o.seed,
@@ -61,6 +86,13 @@ void set_search(Plan& plan) {
                  .generations = o.generations,
                  .trials = o.trials,
                  .lag = o.lag};
+}
+
+std::vector<std::string> worker_command(const Options& options) {
+  if (!options.trainer_command.empty())
+    return worker::split_command(options.trainer_command, "--trainer-command");
+  if (options.trainer_exec.empty()) return {built_in_worker()};
+  return exec_worker_command_for(exec_words(options.trainer_exec));
 }
 
 }  // namespace
@@ -81,7 +113,7 @@ Plan make_plan(const Options& options) {
   plan.initial = initial_of(options);
   set_search(plan);
   plan.search.trials = search_trials(plan.search, options.repeats);
-  if (options.trainer_command.empty()) {
+  if (!options.has_external_trainer()) {
     check_model(options.train);
     plan.notes = inspect(options.train.data, {data::Split::train, data::Split::val},
                          options.train.single_cls)
@@ -131,9 +163,7 @@ nlohmann::ordered_json run_line(const Plan& plan) {
 worker::WorkerSettings worker_settings(const Plan& plan, const std::string& directory) {
   const auto& o = plan.options;
   worker::WorkerSettings settings{.epochs = o.train.epochs, .directory = directory};
-  settings.command = o.trainer_command.empty()
-                         ? std::vector{built_in_worker()}
-                         : worker::split_command(o.trainer_command, "--trainer-command");
+  settings.command = worker_command(o);
   settings.options = trainer::to_json(o.train);
   settings.trial_timeout = duration(o.trial_timeout, "--trial-timeout");
   if (const auto limit = duration(o.hang_timeout, "--hang-timeout")) {
@@ -158,11 +188,8 @@ std::vector<std::string> description(const Plan& plan) {
                               counted(o.generations, "generation"), o.population, again,
                               counted(std::ssize(slots), "slot"), fmt::join(slots, ", ")));
   lines.insert(lines.end(), plan.device_notes.begin(), plan.device_notes.end());
-  if (o.trainer_command.empty()) {
-    lines.push_back("each trains " + description(o.train));
-  } else {
-    lines.push_back("each runs " + o.trainer_command);
-  }
+  lines.push_back(o.has_external_trainer() ? "each runs " + o.trainer_command + o.trainer_exec
+                                           : "each trains " + description(o.train));
   lines.push_back(fmt::format("{} of {} evolve: {}", genes.size(),
                               counted(std::ssize(plan.space.genes), "hyperparameter"),
                               fmt::join(genes, " ")));

@@ -15,6 +15,9 @@ struct Accelerator {
   std::string kind;
   /// From 0, among those of its kind that this process may use.
   int index = 0;
+  /// Its number on this machine, whatever is hidden: what nvidia-smi shows, or what
+  /// ZE_AFFINITY_MASK counts. Empty when it has none of its own, as a MIG instance.
+  std::string number;
   std::string name;
   /// "GPU-…", "MIG-…" (NVIDIA), 8-4-4-4-12 hexadecimal digits (Intel); empty when unknown.
   std::string uuid;

@@ -21,7 +21,12 @@ std::invalid_argument wrong(const std::string& what) {
 }
 
 Place place_of(const Accelerator& gpu, int trials = 1) {
-  return {.name = name_of(gpu), .kind = gpu.kind, .trials = trials, .mask = gpu.mask, .gpu = gpu};
+  return {.name = name_of(gpu),
+          .kind = gpu.kind,
+          .trials = trials,
+          .mask = gpu.mask,
+          .number = gpu.number,
+          .gpu = gpu};
 }
 
 std::vector<Place> places_of(const std::vector<Accelerator>& gpus) {
@@ -279,7 +284,11 @@ Place Chooser::foreign(const Device& device) const {
       throw wrong("there is no " + name + " here (" + variable + "=" + outer + ")");
     entry = visible[static_cast<std::size_t>(device.index)];
   }
-  return {.name = name, .kind = device.kind, .trials = device.trials, .mask = {{variable, entry}}};
+  return {.name = name,
+          .kind = device.kind,
+          .trials = device.trials,
+          .mask = {{variable, entry}},
+          .number = entry};
 }
 
 }  // namespace evolve::devices

@@ -22,6 +22,8 @@ struct Place {
   int trials = 1;
   /// Shows a process this device alone. Empty for a CPU.
   Variables mask;
+  /// Its number on this machine; empty when it has none.
+  std::string number;
   /// What the driver says of it, where there is one to ask.
   std::optional<Accelerator> gpu;
 };

@@ -78,11 +78,22 @@ void number(std::vector<Accelerator>& devices) {
   for (std::size_t i = 0; i < devices.size(); ++i) devices[i].index = static_cast<int>(i);
 }
 
+/// Numbers NVIDIA's GPUs as nvidia-smi does; MIG instances, several of a GPU, get none.
+void number_gpus(std::vector<Accelerator>& all) {
+  int gpus = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool same_gpu = i > 0 && !all[i].pci.empty() && all[i].pci == all[i - 1].pci;
+    if (!same_gpu) ++gpus;
+    if (!all[i].uuid.starts_with("MIG-")) all[i].number = std::to_string(gpus - 1);
+  }
+}
+
 Discovery discover_nvidia(const Environment& environment, milliseconds limit) {
   const auto answer = ask(report_of_nvidia, limit);
   Discovery found{.devices = {}, .remark = answer.remark, .failed = answer.failed};
   for (const auto& json : answer.devices) found.devices.push_back(accelerator_from_json(json));
   if (found.devices.empty() && found.remark.empty()) found.remark = "NVML lists no GPU";
+  number_gpus(found.devices);
   if (const auto mask = environment.find("CUDA_VISIBLE_DEVICES"); mask != environment.end()) {
     const bool any = !found.devices.empty();
     found.devices = seen_by_cuda(found.devices, mask->second);
@@ -166,6 +177,7 @@ std::vector<Accelerator> masked_each(const std::vector<XpuSight>& visible,
     if (unmasked == all.end())
       throw std::runtime_error("ZE_AFFINITY_MASK shows " + xpu.name + " " + xpu.uuid +
                                ", which is not there without the mask");
+    xpu.number = unmasked->place;
     xpu.mask = {{"ZE_AFFINITY_MASK", unmasked->place}, {"ZE_FLAT_DEVICE_HIERARCHY", hierarchy}};
     devices.push_back(std::move(xpu));
   }

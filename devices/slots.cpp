@@ -12,7 +12,8 @@ namespace evolve::devices {
 namespace {
 
 /// The slots of the places, each with its share of the cores.
-std::vector<hyp::Slot> slots_at(const std::vector<Place>& places, const Machine& machine) {
+std::vector<hyp::Slot> slots_at(const std::vector<Place>& places, const Machine& machine,
+                                const TrainerTraits& trainer) {
   const auto cpus = static_cast<std::size_t>(
       std::ranges::count(places, "cpu", [](const Place& place) { return place.kind; }));
   const auto share = machine.cores.size() / std::max<std::size_t>(cpus, 1);
@@ -30,8 +31,10 @@ std::vector<hyp::Slot> slots_at(const std::vector<Place>& places, const Machine&
       first = last;
       continue;
     }
+    const bool by_number = trainer.by_number && !place.number.empty();
+    const auto& mask = by_number ? numbered(place.kind, place.number) : place.mask;
     hyp::Slot slot{.name = place.name,
-                   .environment = gpu_environment(place.name, place.kind, place.mask,
+                   .environment = gpu_environment(place.name, place.kind, mask,
                                                   std::max(1, machine.usable_cores / trials))};
     if (place.gpu) {
       slot.uuid = place.gpu->uuid;
@@ -50,7 +53,7 @@ Choice chosen(const std::string& spec, const Machine& machine, const TrainerTrai
     auto notes = std::move(chooser.notes);
     for (const auto& place : places)
       if (place.gpu) notes.push_back(place.name + " is " + description(*place.gpu));
-    return {.slots = slots_at(places, machine), .notes = std::move(notes)};
+    return {.slots = slots_at(places, machine, trainer), .notes = std::move(notes)};
   } catch (const std::invalid_argument& wrong) {
     const auto shown = spec.empty() ? "''" : spec;
     throw bad_argument(

@@ -53,14 +53,17 @@ std::vector<double> numbers_in(std::string_view line, std::size_t columns, const
   return numbers;
 }
 
+std::string text_of(const fs::path& file) {
+  return hyp::read_text_file(file.string(), max_bytes);
+}
+
 /// Calls `visit(line, its number)` for each line that is not blank, until it returns false.
 template <class Visit>
-void for_each_line(const fs::path& file, Visit visit) {
-  const std::string text = hyp::read_text_file(file.string(), max_bytes);
+void for_each_line(std::string_view text, Visit visit) {
   std::size_t begin = 0;
   for (int number = 1; begin < text.size(); ++number) {
     const auto end = std::min(text.find('\n', begin), text.size());
-    const auto line = std::string_view(text).substr(begin, end - begin);
+    const auto line = text.substr(begin, end - begin);
     begin = end + 1;
     if (line.find_first_not_of(" \t\r") == line.npos) continue;
     if (!visit(line, number)) return;
@@ -93,8 +96,14 @@ void append_csv_line(const fs::path& file, const std::string& header, const std:
 NumberTable read_csv(
     const fs::path& file, const std::string& remedy,
     const std::function<void(const std::vector<std::string>&, const Where&)>& check_header) {
+  return parse_csv(text_of(file), file, remedy, check_header);
+}
+
+NumberTable parse_csv(
+    std::string_view text, const fs::path& file, const std::string& remedy,
+    const std::function<void(const std::vector<std::string>&, const Where&)>& check_header) {
   NumberTable table;
-  for_each_line(file, [&](std::string_view line, int number) {
+  for_each_line(text, [&](std::string_view line, int number) {
     const Where where{file.string(), number};
     if (table.names.empty()) {
       table.names = split(line);
@@ -110,7 +119,7 @@ NumberTable read_csv(
 
 std::vector<std::string> csv_header(const fs::path& file) {
   std::vector<std::string> names;
-  for_each_line(file, [&](std::string_view line, int) {
+  for_each_line(text_of(file), [&](std::string_view line, int) {
     names = split(line);
     return false;
   });

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hyp/error.hpp"
@@ -32,6 +33,11 @@ struct NumberTable {
 /// that is no number.
 NumberTable read_csv(
     const std::filesystem::path& file, const std::string& remedy,
+    const std::function<void(const std::vector<std::string>&, const Where&)>& check_header);
+
+/// The same of a text; `file` is what errors say.
+NumberTable parse_csv(
+    std::string_view text, const std::filesystem::path& file, const std::string& remedy,
     const std::function<void(const std::vector<std::string>&, const Where&)>& check_header);
 
 /// The names in the first line of a file; none when it is empty. Throws `Error` when it cannot be

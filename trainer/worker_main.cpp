@@ -18,6 +18,7 @@
 #include "trainer/trainer.hpp"
 #include "trainer/worker/jobs.hpp"
 #include "trainer/worker/messages.hpp"
+#include "trainer/worker/text.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -71,18 +72,6 @@ worker::Ready greeting(const std::string& device) {
   return {.device = device, .uuid = mine.uuid, .pci = mine.pci};
 }
 
-/// Torch reports a full memory by its text alone on some devices.
-hyp::FailureKind kind_of(const std::string& message) {
-  for (const auto* sign : {"out of memory", "OUT_OF_DEVICE_MEMORY", "OUT_OF_HOST_MEMORY",
-                           "OUT_OF_RESOURCES", "not enough memory", "DefaultCPUAllocator"}) {
-    if (message.find(sign) != std::string::npos) return hyp::FailureKind::oom;
-  }
-  for (const auto* sign : {"DEVICE_LOST", "device lost"}) {
-    if (message.find(sign) != std::string::npos) return hyp::FailureKind::device_lost;
-  }
-  return hyp::FailureKind::other;
-}
-
 /// What `work` answers, or the failure that it ends in.
 template <class Answer, class Work>
 Answer answer_of(int trial, Work work) {
@@ -102,7 +91,7 @@ Answer answer_of(int trial, Work work) {
     // Torch's messages go on with a stack trace: the log has all of it, the journal the first line.
     fmt::print(stderr, "{}\n", error.what());
     const std::string text = error.what();
-    return failure(kind_of(text), text.substr(0, text.find('\n')));
+    return failure(worker::kind_in(text, hyp::FailureKind::other), text.substr(0, text.find('\n')));
   }
 }
 

@@ -56,6 +56,7 @@ TEST_F(Xpus, AreDescribedWithTheirSensors) {
             (Accelerator{
                 .kind = "xpu",
                 .index = 0,
+                .number = "0",
                 .name = "Arc A770",
                 .uuid = "86800000-0300-0000-0000-000000000000",
                 .pci = "0000:03:00.0",

@@ -71,5 +71,22 @@ TEST(LastLine, SkipsBlankLines) {
   EXPECT_EQ(last_line(""), "");
 }
 
+TEST(LastWords, TellAFullMemoryAndALostDevice) {
+  using hyp::FailureKind;
+  const auto kind = [](std::string_view words) { return kind_in(words, FailureKind::crash); };
+  EXPECT_EQ(kind("RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n"),
+            FailureKind::oom);
+  EXPECT_EQ(kind("XPU out of memory. Tried to allocate"), FailureKind::oom);
+  EXPECT_EQ(kind("DefaultCPUAllocator: can't allocate memory"), FailureKind::oom);
+  EXPECT_EQ(kind("level_zero backend failed with error: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)"),
+            FailureKind::oom);
+  EXPECT_EQ(kind("error: 40 (UR_RESULT_ERROR_OUT_OF_RESOURCES)\nmore"), FailureKind::oom);
+  EXPECT_EQ(kind("error: 20 (UR_RESULT_ERROR_DEVICE_LOST)"), FailureKind::device_lost);
+  EXPECT_EQ(kind("ZE_RESULT_ERROR_DEVICE_LOST after ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY"),
+            FailureKind::oom);
+  EXPECT_EQ(kind("CUDA error: device-side assert triggered"), FailureKind::crash);
+  EXPECT_EQ(kind_in("", FailureKind::other), FailureKind::other);
+}
+
 }  // namespace
 }  // namespace evolve::worker

@@ -215,7 +215,7 @@ void Supervised::exited(int status) {
   if (!verdict_) {
     const auto words = last_line(last_words_);
     verdict_ =
-        hyp::Failed{.kind = FailureKind::crash,
+        hyp::Failed{.kind = kind_in(last_words_, FailureKind::crash),
                     .message = (ready_ ? "" : "worker never became ready: ") +
                                describe_ending(status) + (words.empty() ? "" : ": " + words)};
   }

@@ -1,6 +1,7 @@
 #include "trainer/worker/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -13,6 +14,26 @@ constexpr std::string_view blanks = " \t\r\n";
 
 /// Inside double quotes a backslash is special before these only.
 constexpr std::string_view escapable = "$`\"\\\n";
+
+constexpr std::array<std::string_view, 10> signs_of_full_memory = {
+    "out of memory",         // CUDA and XPU allocators
+    "OUT_OF_DEVICE_MEMORY",  // Unified Runtime 39, Level Zero
+    "OUT_OF_HOST_MEMORY",
+    "OUT_OF_RESOURCES",  // Unified Runtime 40
+    "not enough memory",
+    "DefaultCPUAllocator",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+    "CUDNN_STATUS_ALLOC_FAILED",
+    "std::bad_alloc",
+    "MemoryError",  // Python
+};
+
+constexpr std::array<std::string_view, 5> signs_of_a_lost_device = {
+    "DEVICE_LOST",  // Unified Runtime 20, Level Zero
+    "device lost",
+    "GPU is lost",  // NVML
+    "fallen off the bus", "uncorrectable ECC error",
+};
 
 }  // namespace
 
@@ -71,6 +92,15 @@ std::string last_line(std::string_view raw) {
   const auto before = raw.find_last_of("\r\n");
   raw = before == raw.npos ? raw : raw.substr(before + 1);
   return printable(raw.substr(raw.find_first_not_of(blanks)));
+}
+
+hyp::FailureKind kind_in(std::string_view words, hyp::FailureKind otherwise) {
+  const auto any_of = [&](const auto& signs) {
+    return std::ranges::any_of(signs, [&](auto sign) { return words.find(sign) != words.npos; });
+  };
+  if (any_of(signs_of_full_memory)) return hyp::FailureKind::oom;
+  if (any_of(signs_of_a_lost_device)) return hyp::FailureKind::device_lost;
+  return otherwise;
 }
 
 }  // namespace evolve::worker

@@ -1,0 +1,49 @@
+#include "results/results_csv.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "results/csv.hpp"
+
+namespace evolve::results {
+namespace {
+
+using Columns = std::array<std::string, hyp::Metrics::count>;
+
+/// Ultralytics' names for our metrics, in their order.
+const Columns ultralytics = {"metrics/precision(B)", "metrics/recall(B)", "metrics/mAP50(B)",
+                             "metrics/mAP50-95(B)",  "val/box_loss",      "val/dfl_loss",
+                             "val/cls_loss"};
+
+/// The names in `header`: Ultralytics' where it has metrics of boxes ("(B)").
+const Columns& columns_of(const std::vector<std::string>& header) {
+  const bool theirs =
+      std::ranges::any_of(header, [](const auto& name) { return name.ends_with("(B)"); });
+  return theirs ? ultralytics : hyp::Metrics::names();
+}
+
+}  // namespace
+
+EpochTable parse_results_csv(std::string_view text, const std::string& path) {
+  EpochTable result;
+  std::array<std::size_t, hyp::Metrics::count> places{};
+  const auto find = [&](const std::vector<std::string>& header, const Where& where) {
+    result.columns = columns_of(header);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const auto found = std::ranges::find(header, result.columns[i]);
+      if (found == header.end())
+        throw bad_input(where, "there is no column " + result.columns[i],
+                        "write the columns of YOLOv5's or of Ultralytics' results.csv");
+      places[i] = static_cast<std::size_t>(found - header.begin());
+    }
+  };
+  const auto table = parse_csv(text, path, "write a header and a row per epoch", find);
+  for (const auto& row : table.rows) {
+    std::array<double, hyp::Metrics::count> values{};
+    std::ranges::transform(places, values.begin(), [&](std::size_t place) { return row[place]; });
+    result.epochs.push_back(hyp::Metrics::from_values(values));
+  }
+  return result;
+}
+
+}  // namespace evolve::results

@@ -1,0 +1,283 @@
+// --trainer-exec: a command per trial, as real processes.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string script = "python3 '" EVOLVE_SOURCE_DIR "/tests/end_to_end/one_shot.py' ";
+
+/// evolve's arguments for a run of `trials` trials that are `command` each, on one CPU slot.
+std::vector<std::string> arguments(const std::string& command,
+                                   const std::vector<std::string>& more = {}, int trials = 1) {
+  std::vector<std::string> all = {
+      "--trainer-exec",       command,    "--devices", "cpu:0",    "--trials",
+      std::to_string(trials), "--output", "run",       "--epochs", "6"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+Ended run(const Folder& folder, const std::string& command,
+          const std::vector<std::string>& more = {}, int trials = 1) {
+  return evolve(folder.path(), arguments(command, more, trials));
+}
+
+std::vector<nlohmann::json> seen(const Folder& folder) {
+  std::vector<nlohmann::json> all;
+  for (const auto& line : lines_of(read_file(folder / "seen")))
+    all.push_back(nlohmann::json::parse(line));
+  return all;
+}
+
+/// The first event of that kind in the journal of the run.
+nlohmann::json event(const Folder& folder, const std::string& kind) {
+  for (const auto& e : journal(folder / "run"))
+    if (e["event"] == kind) return e;
+  ADD_FAILURE() << "there is no event " << kind;
+  return {};
+}
+
+/// How the first trial of a run by `what` failed: "kind: message".
+std::string failure_of(const std::string& what) {
+  Folder folder;
+  const auto ended = run(folder, script + what + " {hyp} {dir}", {"--retries", "0"});
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  const auto failed = event(folder, "failed");
+  const auto message = failed["message"].get<std::string>();
+  const auto root = (folder / "run").string() + "/";
+  const auto at = message.find(root);
+  return failed["kind"].get<std::string>() + ": " +
+         (at == message.npos ? message : std::string(message).erase(at, root.size()));
+}
+
+TEST(TrainerExec, TakesTheLastRowOfEachTrial) {
+  Folder folder;
+  const auto ended = run(folder, script + "yolov5 {hyp} {dir}", {}, 2);
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto completed = event(folder, "completed");
+  // hsv_s of the start is 0.7.
+  EXPECT_EQ(completed["metrics"],
+            nlohmann::json::parse(R"({"metrics/precision":0.25,"metrics/recall":0.0,
+              "metrics/mAP_0.5":0.33333,"metrics/mAP_0.5:0.95":0.16667,
+              "val/box_loss":0.01,"val/obj_loss":0.02,"val/cls_loss":0.03})"));
+  EXPECT_EQ(lines_of(read_file(folder / "run/evolve.csv")).size(), 3u);
+  EXPECT_THAT(read_file(folder / "run/trials/000000/log"), HasSubstr("trained with "));
+}
+
+TEST(TrainerExec, FillsPlaceholdersWithinWords) {
+  Folder folder;
+  const auto ended =
+      run(folder, script +
+                      "yolov5 {hyp} {dir} x{trial}/{epochs} '{seed} {device}' {} '${hyp}' "
+                      "--dir={dir}");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto dir = (folder.path() / "run/trials/000000").string();
+  const auto words = seen(folder)[0]["words"];
+  ASSERT_EQ(words.size(), 5u);
+  EXPECT_EQ(words[0], "x0/6");
+  EXPECT_THAT(words[1], testing::MatchesRegex("[0-9]+ cpu"));
+  EXPECT_EQ(words[2], "{}");
+  EXPECT_EQ(words[3], "${hyp}");
+  EXPECT_EQ(words[4], "--dir=" + dir);
+}
+
+TEST(TrainerExec, WritesNumbersAsYaml11Floats) {
+  Folder folder;
+  write_file(folder / "start.yaml", "lr0: 1e-5\nmosaic: 1\nbackbone: deep\n");
+  write_file(folder / "space.yaml", "lr0: {low: 1.0e-5, high: 0.1, scale: log}\n");
+  const auto ended =
+      run(folder, script + "yolov5 {hyp} {dir}", {"--hyp", "start.yaml", "--space", "space.yaml"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(seen(folder)[0]["hyp"], "lr0: 1.0e-05\nmosaic: 1.0\nbackbone: deep\n");
+}
+
+TEST(TrainerExec, IsNotDeceivedByAnEarlierResult) {
+  Folder folder;
+  std::filesystem::create_directories(folder / "run/trials/000000");
+  write_file(folder / "run/trials/000000/results.csv", "epoch\n1\n");
+  const auto ended = run(folder, script + "yolov5 {hyp} {dir}", {"--exist-ok"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(seen(folder)[0]["stale"], false);
+}
+
+TEST(TrainerExec, SaysHowACommandFailed) {
+  EXPECT_EQ(failure_of("exit"), "crash: exit code 3: ValueError: no such optimizer");
+  EXPECT_EQ(failure_of("memory"), "oom: exit code 1: all ranks have ended");
+  EXPECT_THAT(failure_of("killed"),
+              HasSubstr("crash: killed by signal 11 (SIGSEGV): trained with"));
+}
+
+TEST(TrainerExec, SaysWhatIsWrongWithItsResults) {
+  EXPECT_EQ(failure_of("silent"),
+            "data: the command ended without writing trials/000000/results.csv");
+  EXPECT_EQ(failure_of("column"),
+            "data: trials/000000/results.csv:1: there is no column val/obj_loss; write the columns "
+            "of YOLOv5's or of Ultralytics' results.csv");
+  EXPECT_EQ(failure_of("nan"),
+            "diverged: trials/000000/results.csv: metrics/mAP_0.5 is nan in the last row");
+}
+
+TEST(TrainerExec, LeavesNothingRunning) {
+  Folder folder;
+  const auto ended = run(folder, script + "linger {hyp} {dir}", {}, 2);
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto ids = lines_of(read_file(folder / "lingering"));
+  ASSERT_EQ(ids.size(), 2u);
+  for (const auto& id : ids) EXPECT_FALSE(alive(std::stoi(id)));
+}
+
+/// The processes of a trial that hangs.
+std::vector<int> hanging(const Folder& folder) {
+  std::vector<int> ids;
+  std::ifstream file(folder / "hanging");
+  for (int id = 0; file >> id;) ids.push_back(id);
+  return ids;
+}
+
+TEST(TrainerExec, DiesWithEvolve) {
+  Folder folder;
+  for (const int number : {SIGINT, SIGKILL}) {
+    std::filesystem::remove(folder / "hanging");
+    std::filesystem::remove_all(folder / "run");
+    Process process(evolve_command(arguments(script + "hang {hyp} {dir}")), folder.path());
+    ASSERT_TRUE(eventually([&] { return hanging(folder).size() == 2; }));
+    process.signal(number);
+    EXPECT_EQ(process.wait().code, number == SIGINT ? 130 : 137);
+    for (const int id : hanging(folder))
+      EXPECT_TRUE(eventually([&] { return !alive(id); })) << "signal " << number;
+  }
+}
+
+TEST(TrainerExec, IsHeardByItsOutputOnly) {
+  Folder folder;
+  const auto ended =
+      run(folder, script + "hang {hyp} {dir}", {"--hang-timeout", "1", "--retries", "0"});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(event(folder, "failed")["message"], "silent for 1 s");
+  EXPECT_TRUE(eventually([&] { return !alive(hanging(folder)[0]); }));
+
+  Folder talking;
+  const auto talked =
+      run(talking,
+          "sh -c 'for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.4; done; exec \"$@\"' - " + script +
+              "yolov5 {hyp} {dir}",
+          {"--hang-timeout", "2", "--retries", "0"});
+  EXPECT_EQ(talked.code, 0) << talked.err;
+}
+
+TEST(TrainerExec, IsKeptByAResumedRun) {
+  Folder folder;
+  ASSERT_EQ(run(folder, script + "yolov5 {hyp} {dir}", {}, 2).code, 0);
+  const auto ended = evolve(folder.path(), {"--resume", "run", "--trials", "3"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 3);
+  EXPECT_THAT(read_file(folder / "run/opt.yaml"), HasSubstr("yolov5 {hyp} {dir}"));
+  const auto other = evolve(folder.path(), {"--resume", "run", "--trainer-exec", "other {hyp}"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("--trainer-exec \"other {hyp}\": the run to resume has"));
+}
+
+/// What the one trial on these devices has seen, with these variables ("NAME=VALUE") set: its first
+/// word, then what it has in `variable` ("-" for nothing).
+std::vector<std::string> sight(const std::vector<std::string>& variables,
+                               const std::string& devices, const std::string& placeholder,
+                               const std::string& variable) {
+  Folder folder;
+  std::vector<std::string> command = {"/usr/bin/env", "-u", "CUDA_VISIBLE_DEVICES", "-u",
+                                      "ZE_AFFINITY_MASK"};
+  command.insert(command.end(), variables.begin(), variables.end());
+  for (const auto& word :
+       evolve_command({"--trainer-exec", script + "yolov5 {hyp} {dir} " + placeholder, "--devices",
+                       devices, "--trials", "1", "--output", "run"}))
+    command.push_back(word);
+  const auto ended = Process(command, folder.path()).wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const auto all = seen(folder);
+  if (all.size() != 1) return {"no trial"};
+  return {all[0]["words"][0], all[0][variable].is_null() ? "-" : all[0][variable]};
+}
+
+const std::string nvidia = "LD_LIBRARY_PATH=" FAKE_NVML_FOLDER;
+const std::string intel = "ZE_ENABLE_ALT_DRIVERS=" FAKE_LEVEL_ZERO;
+const std::string gpus =
+    "FAKE_GPUS=name=A,uuid=GPU-11aa,bus=1;name=B,uuid=GPU-22bb,bus=2;name=C,uuid=GPU-33cc,bus=3";
+const std::string xpus = "FAKE_XPUS=name=A,bus=3;name=B,bus=4;name=C,bus=5";
+
+TEST(TrainerExec, SeesItsDeviceAloneAsNumber0) {
+  EXPECT_THAT(sight({nvidia, gpus}, "cuda:1", "{device}", "CUDA_VISIBLE_DEVICES"),
+              ElementsAre("cuda:0", "GPU-22bb"));
+  EXPECT_THAT(sight({intel, xpus}, "xpu:2", "{device}", "ZE_AFFINITY_MASK"),
+              ElementsAre("xpu:0", "2"));
+  EXPECT_THAT(sight({}, "cpu", "{device}", "CUDA_VISIBLE_DEVICES"), ElementsAre("cpu", "-1"));
+  EXPECT_THAT(sight({}, "gcu:3", "{device}", "TOPS_VISIBLE_DEVICES"), ElementsAre("gcu:0", "3"));
+}
+
+TEST(TrainerExec, ThatAsksForTheIndexGetsTheMachinesAndNoMask) {
+  EXPECT_THAT(sight({nvidia, gpus}, "cuda:1", "{index}", "CUDA_VISIBLE_DEVICES"),
+              ElementsAre("1", "-"));
+  EXPECT_THAT(sight({nvidia, gpus}, "cuda:1", "{device}/{index}", "CUDA_DEVICE_ORDER"),
+              ElementsAre("cuda:1/1", "PCI_BUS_ID"));
+  EXPECT_THAT(sight({intel, xpus}, "xpu:2", "{index}", "ZE_AFFINITY_MASK"), ElementsAre("2", "-"));
+  EXPECT_THAT(sight({}, "gcu:3", "{index}", "TOPS_VISIBLE_DEVICES"), ElementsAre("3", "-"));
+}
+
+TEST(TrainerExec, CountsTheIndexWithoutTheMaskThatEvolveHas) {
+  EXPECT_THAT(sight({nvidia, gpus, "CUDA_VISIBLE_DEVICES=2,GPU-22"}, "cuda:1", "{index}",
+                    "CUDA_VISIBLE_DEVICES"),
+              ElementsAre("1", "-"));
+  EXPECT_THAT(sight({nvidia, gpus, "CUDA_VISIBLE_DEVICES=2,1"}, "cuda:0", "{index}",
+                    "CUDA_VISIBLE_DEVICES"),
+              ElementsAre("2", "-"));
+  EXPECT_THAT(sight({intel, xpus, "ZE_AFFINITY_MASK=1,2"}, "xpu:1", "{index}", "ZE_AFFINITY_MASK"),
+              ElementsAre("2", "-"));
+  EXPECT_THAT(sight({"TOPS_VISIBLE_DEVICES=4,5"}, "gcu:1", "{index}", "TOPS_VISIBLE_DEVICES"),
+              ElementsAre("5", "-"));
+}
+
+/// What `evolve --trainer-exec COMMAND --dry-run MORE` says against it.
+std::string refusal(const std::string& command, const std::vector<std::string>& more = {}) {
+  Folder folder;
+  auto all = arguments(command, more);
+  all.push_back("--dry-run");
+  const auto ended = evolve(folder.path(), all);
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(lines_of(ended.err).size(), 1u) << ended.err;
+  return ended.err;
+}
+
+TEST(TrainerExec, IsLookedOverBeforeAnythingRuns) {
+  EXPECT_THAT(refusal("train {hyp} {Dir}"),
+              HasSubstr("--trainer-exec: {Dir} stands for nothing; choose among {hyp} {device} "
+                        "{index} {epochs} {dir} {seed} {trial}"));
+  EXPECT_THAT(refusal("train --epochs {epochs}"),
+              HasSubstr("--trainer-exec: the command does not learn its hyperparameters; write "
+                        "{hyp}"));
+  EXPECT_THAT(refusal("train 'a"), HasSubstr("--trainer-exec: a ' is not closed"));
+  EXPECT_THAT(refusal(""), HasSubstr("--trainer-exec: it is empty"));
+  EXPECT_THAT(refusal("train {hyp}", {"--trainer-command", "b"}),
+              HasSubstr("--trainer-command and --trainer-exec: a run has one trainer"));
+  EXPECT_THAT(refusal("cat {hyp} --device {index}"),
+              HasSubstr("--trainer-exec with {index}: cpu:0 has no number; write {device}"));
+  EXPECT_THAT(refusal("there-is-no-such-program {hyp}"),
+              HasSubstr("--trainer-exec: 'there-is-no-such-program' cannot be started (No such "
+                        "file or directory); name a program that exists"));
+}
+
+TEST(TrainerExec, IsDescribedByADryRun) {
+  Folder folder;
+  const auto ended = run(folder, "cat {hyp}", {"--dry-run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("each runs cat {hyp}\n"));
+}
+
+}  // namespace
+}  // namespace evolve::test

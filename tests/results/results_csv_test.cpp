@@ -1,0 +1,61 @@
+#include "results/results_csv.hpp"
+
+#include <gtest/gtest.h>
+
+#include "hyp/error.hpp"
+
+namespace evolve::results {
+namespace {
+
+const hyp::Metrics expected{.precision = 0.5,
+                            .recall = 0.25,
+                            .map50 = 0.75,
+                            .map50_95 = 0.125,
+                            .box_loss = 1,
+                            .obj_loss = 2,
+                            .cls_loss = 3};
+
+TEST(ResultsCsv, OfYolov5MayBePadded) {
+  const auto table = parse_results_csv(
+      "               epoch,   metrics/precision,      metrics/recall,     metrics/mAP_0.5,"
+      "metrics/mAP_0.5:0.95,        val/box_loss,        val/obj_loss,        val/cls_loss\n"
+      "                   0,                 0.1,                 0.1,                 0.1,"
+      "                 0.1,                 0.1,                 0.1,                 0.1\n"
+      "                   1,                 0.5,                0.25,                0.75,"
+      "               0.125,                   1,                   2,                   3\n",
+      "a.csv");
+  ASSERT_EQ(table.epochs.size(), 2u);
+  EXPECT_EQ(table.epochs[1], expected);
+  EXPECT_EQ(table.columns[5], "val/obj_loss");
+}
+
+TEST(ResultsCsv, OfUltralyticsHasDflForObj) {
+  const auto table = parse_results_csv(
+      "epoch,time,train/box_loss,metrics/precision(B),metrics/recall(B),metrics/mAP50(B),"
+      "metrics/mAP50-95(B),val/box_loss,val/cls_loss,val/dfl_loss,lr/pg0\n"
+      "1,5.2,9,0.5,0.25,0.75,0.125,1,3,2,0.01\n",
+      "a.csv");
+  ASSERT_EQ(table.epochs.size(), 1u);
+  EXPECT_EQ(table.epochs[0], expected);
+  EXPECT_EQ(table.columns[5], "val/dfl_loss");
+}
+
+std::string complaint(std::string_view text) {
+  try {
+    parse_results_csv(text, "a.csv");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(ResultsCsv, LacksAColumn) {
+  const std::string remedy = "; write the columns of YOLOv5's or of Ultralytics' results.csv";
+  EXPECT_EQ(complaint("epoch\n"), "a.csv:1: there is no column metrics/precision" + remedy);
+  EXPECT_EQ(complaint("metrics/precision(B),metrics/recall(B),metrics/mAP50-95(B)\n"),
+            "a.csv:1: there is no column metrics/mAP50(B)" + remedy);
+  EXPECT_EQ(complaint(""), "a.csv: this is empty; write a header and a row per epoch");
+}
+
+}  // namespace
+}  // namespace evolve::results
