@@ -33,8 +33,9 @@ Coordinator::Coordinator(const Plan& plan, results::RunDirectory directory,
       record_(directory_, evolution_.space(), plan.options.fitness, replayed.finished),
       repeats_(plan.options.repeats, plan.search.seed, replayed.finished, replayed.repeats),
       screen_(screen),
-      pool_(plan.slots),
       workers_(settings(plan)),
+      fleet_(plan.slots, plan.accelerators,
+             [this](const std::string& device) { return workers_.crew(device); }),
       open_(replayed.open.begin(), replayed.open.end()),
       first_failure_(std::move(replayed.first_failure)) {
   for (const auto& finished : replayed.finished) {
@@ -51,14 +52,16 @@ worker::WorkerSettings Coordinator::settings(const Plan& plan) {
 
 int Coordinator::run() {
   while (!finished() && workers_.signal() == 0) {
+    publish(fleet_.watch());
     if (evolution_.done() && !repeating_) open_repeats();
-    if (!out_of_time()) start_trials();
-    if (workers_.busy() == 0) break;  // out of time
+    if (!out_of_time() && !stranded()) start_trials();
+    if (workers_.busy() == 0 && (out_of_time() || stranded())) break;
     screen_.show(standing_text(standing()));
     auto outcomes = workers_.wait_some(patience);
     if (!outcomes) break;  // interrupted: the journal is the state
     take(std::move(*outcomes));
   }
+  publish(fleet_.watch());
   screen_.clear();
   update_population();
   record_.close();
@@ -70,30 +73,30 @@ int Coordinator::run() {
   return workers_.signal() == 0 ? 0 : 128 + workers_.signal();
 }
 
+void Coordinator::publish(const DeviceNews& news) {
+  for (const auto& event : news.events) journal_.append(event);
+  if (!news.events.empty()) journal_.commit();
+  for (const auto& line : news.lines) screen_.line(line);
+}
+
 void Coordinator::start_trials() {
-  // A trial that failed goes to another device than the one it failed on, if there is another.
-  const auto has_other = [&](const std::string& device) {
-    return std::ranges::any_of(pool_.slots(),
-                               [&](const hyp::Slot& slot) { return slot.name != device; });
-  };
   for (auto it = open_.begin(); it != open_.end();) {
-    auto lease = pool_.try_lease(it->avoid);
-    if (!lease) return;
-    if ((*lease)->name == it->avoid && has_other(it->avoid)) {
-      ++it;
+    auto lease = fleet_.lease(it->failed_on);
+    if (!lease) {
+      ++it;  // it waits for a device, which may not be the one that the next waits for
       continue;
     }
     start(std::move(*it), std::move(*lease));
     it = open_.erase(it);
   }
-  while (auto lease = pool_.try_lease()) {
+  while (auto lease = fleet_.lease({})) {
     auto trial = evolution_.ask();
     if (!trial) return;  // nothing to hand out until more is told; the lease returns itself
     if (trial->generation > generation_) {
       generation_ = trial->generation;
       update_population();
     }
-    start({.trial = std::move(*trial), .number = 1, .avoid = ""}, std::move(*lease));
+    start({.trial = std::move(*trial), .number = 1, .failed_on = {}}, std::move(*lease));
   }
 }
 
@@ -114,6 +117,7 @@ void Coordinator::start(Attempt attempt, hyp::Lease lease) {
                                                  .device = lease->name,
                                                  .attempt = attempt.number}));
   journal_.commit();
+  fleet_.started(lease->name);
   workers_.start(attempt.trial, attempt.number, std::move(lease), rungs_for(attempt.trial));
   running_.push_back(std::move(attempt));
 }
@@ -145,6 +149,7 @@ void Coordinator::take(std::vector<hyp::Outcome> outcomes) {
     auto attempt = std::move(*it);
     running_.erase(it);
     tell(outcome);
+    fleet_.tell(outcome, attempt.failed_on);
     const auto* result = std::get_if<hyp::Completed>(&outcome.result);
     if (result && outcome.repeat) {
       repeated(outcome, *result);
@@ -205,7 +210,7 @@ void Coordinator::failed(const hyp::Outcome& outcome, const hyp::Failed& failure
     return;
   }
   attempt.number = outcome.attempt + 1;
-  attempt.avoid = outcome.device;
+  attempt.failed_on.push_back(outcome.device);
   open_.push_back(std::move(attempt));
 }
 
@@ -240,8 +245,8 @@ Standing Coordinator::standing() const {
   }
   if (time_limit_) standing.seconds_allowed = *time_limit_ - seconds();
   for (const auto& progress : workers_.progress()) {
-    standing.busy.push_back(fmt::format("{} trial {} epoch {}/{}", progress.device, progress.trial,
-                                        progress.epoch, progress.epochs));
+    standing.busy.push_back(fmt::format("{} trial {} epoch {}/{}", fleet_.standing(progress.device),
+                                        progress.trial, progress.epoch, progress.epochs));
   }
   return standing;
 }

@@ -7,12 +7,12 @@
 #include <optional>
 #include <vector>
 
+#include "cli/fleet.hpp"
 #include "cli/plan.hpp"
 #include "cli/record.hpp"
 #include "cli/repeats.hpp"
 #include "cli/replay.hpp"
 #include "cli/screen.hpp"
-#include "devices/pool.hpp"
 #include "ga/evolution.hpp"
 #include "results/journal.hpp"
 #include "results/run_directory.hpp"
@@ -34,6 +34,8 @@ class Coordinator {
   const std::optional<Finished>& best() const { return record_.best(); }
   /// The first trial that failed for good.
   const std::optional<hyp::Failed>& first_failure() const { return first_failure_; }
+  /// Why nothing can go on: every device has proved to be out of order.
+  const std::optional<std::string>& stranded() const { return fleet_.stranded(); }
   /// The fitness of trial 0, if it completed.
   const std::optional<double>& start_fitness() const { return start_fitness_; }
   const ga::Evolution& evolution() const { return evolution_; }
@@ -44,6 +46,8 @@ class Coordinator {
 
  private:
   void start_trials();
+  /// Into the journal and onto the screen.
+  void publish(const DeviceNews& news);
   /// When the search is done, its best are to be trained again.
   void open_repeats();
   void start(Attempt attempt, hyp::Lease lease);
@@ -74,8 +78,8 @@ class Coordinator {
   Repeats repeats_;
   bool repeating_ = false;
   Screen& screen_;
-  devices::Pool pool_;
   worker::WorkerSet workers_;
+  Fleet fleet_;
   /// To be started before any new trial.
   std::deque<Attempt> open_;
   std::vector<Attempt> running_;

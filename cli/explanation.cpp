@@ -42,8 +42,7 @@ Ended ended(const hyp::Space& space, const Genes& evolved,
     }
     const auto* outcome = std::get_if<hyp::Outcome>(&event);
     if (!outcome || outcome->repeat) continue;
-    const auto* failed = std::get_if<hyp::Failed>(&outcome->result);
-    if (failed && !failed->final) continue;
+    if (!hyp::ends_trial(*outcome)) continue;
     const auto evidence = ga::evidence_of(*outcome);
     const auto found = started.find(outcome->trial);
     if (found == started.end()) {

@@ -79,6 +79,7 @@ void set_search(Plan& plan) {
   auto choice = devices::choose(o.devices, devices::this_machine(), trainer);
   plan.slots = std::move(choice.slots);
   if (trainer.by_number) check_numbers(plan.slots);
+  plan.accelerators = std::move(choice.accelerators);
   plan.device_notes = std::move(choice.notes);
   plan.search = {.search = o.search,
                  .seed = o.seed,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/options.hpp"
+#include "devices/accelerator.hpp"
 #include "ga/evolution.hpp"
 #include "hyp/slot.hpp"
 #include "trainer/worker/worker_set.hpp"
@@ -19,6 +20,8 @@ struct Plan {
   std::vector<hyp::Hyperparameters> initial;
   ga::Settings search;
   std::vector<hyp::Slot> slots;
+  /// The accelerators among their devices, as they were found.
+  std::vector<devices::Accelerator> accelerators;
   /// What was found and chosen.
   std::vector<std::string> device_notes;
   /// What a look at the data set found: pictures without labels, empty classes.

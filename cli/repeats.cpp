@@ -8,14 +8,6 @@
 #include "ga/rng.hpp"
 
 namespace evolve::cli {
-namespace {
-
-bool is_over(const hyp::Outcome& outcome) {
-  const auto* failed = std::get_if<hyp::Failed>(&outcome.result);
-  return !failed || failed->final;
-}
-
-}  // namespace
 
 Repeats::Repeats(int wanted, std::uint64_t run_seed, const std::vector<Finished>& finished,
                  const std::vector<hyp::Outcome>& outcomes)
@@ -41,11 +33,11 @@ std::vector<Attempt> Repeats::missing() const {
                               .seed = ga::repeat_seed(run_seed_, trial.trial),
                               .repeat = true},
                     .number = 1,
-                    .avoid = ""};
+                    .failed_on = {}};
     if (const auto last = last_.find(trial.trial); last != last_.end()) {
-      if (is_over(last->second)) continue;
+      if (hyp::ends_trial(last->second)) continue;
       attempt.number = last->second.attempt + 1;
-      attempt.avoid = last->second.device;
+      attempt.failed_on = {last->second.device};
     }
     attempts.push_back(std::move(attempt));
   }

@@ -40,7 +40,7 @@ class Replayer {
       throw contradiction(started.trial,
                           "is bred differently now: the journal is from another version of evolve");
     }
-    open_[started.trial] = {.trial = std::move(*trial), .number = 1, .avoid = ""};
+    open_[started.trial] = {.trial = std::move(*trial), .number = 1, .failed_on = {}};
   }
 
   void operator()(const hyp::Rung& rung) {
@@ -61,7 +61,7 @@ class Replayer {
     if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
       if (!failed->final) {
         attempt.number = outcome.attempt + 1;
-        attempt.avoid = outcome.device;
+        attempt.failed_on.push_back(outcome.device);
         return;
       }
       if (!result_.first_failure) result_.first_failure = *failed;

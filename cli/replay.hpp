@@ -16,8 +16,8 @@ struct Attempt {
   hyp::Trial trial;
   /// From 1; one more than the attempts that failed.
   int number = 1;
-  /// The slot where the last attempt failed, or "".
-  std::string avoid;
+  /// The devices where earlier attempts failed, the last one last.
+  std::vector<std::string> failed_on;
 };
 
 /// Where a run stands after its journal.

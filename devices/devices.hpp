@@ -5,12 +5,16 @@
 // per trial that can run at a time, with the environment and the cores that its worker gets. A
 // `Pool` lends the slots.
 //
-// What accelerators there are, discover() finds out. It asks drivers in processes of their own
-// (probe.hpp): no vendor's library is ever opened here.
+// What accelerators there are, discover() finds out, and a `Sampler` how they are while a run goes
+// on. Both ask drivers in processes of their own (probe.hpp): no vendor's library is ever opened
+// here. `Health` knows which devices are trusted, `Room` which have memory left.
 #pragma once
 
 #include "devices/discovery.hpp"
+#include "devices/health.hpp"
 #include "devices/machine.hpp"
 #include "devices/pool.hpp"
+#include "devices/room.hpp"
+#include "devices/sampler.hpp"
 #include "devices/slots.hpp"
 #include "devices/spec.hpp"

@@ -1,6 +1,7 @@
 // The slots of a run, lent one by one.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,9 +16,9 @@ class Pool {
  public:
   explicit Pool(std::vector<hyp::Slot> slots);
 
-  /// The first free slot whose name is not `avoid` (where a trial has just failed), else the first
-  /// free one, else nothing. Giving up the lease frees the slot; it may outlive the pool.
-  std::optional<hyp::Lease> try_lease(const std::string& avoid = "");
+  /// The first free slot that `suits`, or nothing. Giving up the lease frees the slot; it may
+  /// outlive the pool.
+  std::optional<hyp::Lease> try_lease(const std::function<bool(const hyp::Slot&)>& suits);
 
   /// All slots, free or not, in the order of the specification.
   const std::vector<hyp::Slot>& slots() const;

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <system_error>
@@ -17,7 +18,6 @@
 namespace evolve::devices {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 /// Exit codes of the child: it says its text, or what is wrong.
@@ -58,31 +58,6 @@ void seclude(int pipe, pid_t parent) {
   ::_exit(code);
 }
 
-/// All that is written until the end of the pipe; false when that does not come in time.
-bool read_all(int pipe, std::string& text, Clock::time_point until) {
-  std::array<char, 1 << 14> buffer;
-  while (true) {
-    const auto left = std::chrono::ceil<milliseconds>(until - Clock::now()).count();
-    if (left <= 0) return false;
-    pollfd readable{pipe, POLLIN, 0};
-    if (::poll(&readable, 1, static_cast<int>(left)) <= 0) continue;
-    const auto n = ::read(pipe, buffer.data(), buffer.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return true;
-    text.append(buffer.data(), static_cast<std::size_t>(n));
-  }
-}
-
-/// The wait status of a child, if it ends in time.
-bool reap(pid_t child, int& status, Clock::time_point until) {
-  while (true) {
-    const auto reaped = ::waitpid(child, &status, WNOHANG);
-    if (reaped == child) return true;
-    if ((reaped < 0 && errno != EINTR) || Clock::now() >= until) return false;
-    std::this_thread::sleep_for(milliseconds(1));
-  }
-}
-
 std::string seconds_text(milliseconds duration) {
   auto text = std::to_string(static_cast<double>(duration.count()) / 1000);
   text.erase(text.find_last_not_of('0') + 1);
@@ -92,37 +67,85 @@ std::string seconds_text(milliseconds duration) {
 
 }  // namespace
 
-Probed in_a_probe(const std::function<std::string()>& work, milliseconds limit) {
+Probe::Probe(const std::function<std::string()>& work, milliseconds limit)
+    : limit_(limit), until_(Clock::now() + limit) {
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
     throw std::system_error(errno, std::system_category(), "no pipe for a probe");
   const auto parent = ::getpid();
-  const auto id = ::fork();
-  if (id == 0) child(work, pipe[1], parent);
+  id_ = ::fork();
+  if (id_ == 0) child(work, pipe[1], parent);
+  const int error = errno;
   ::close(pipe[1]);
-  if (id < 0) {
-    const int error = errno;
-    ::close(pipe[0]);
-    throw std::system_error(error, std::system_category(), "no process for a probe");
+  pipe_ = pipe[0];
+  if (id_ > 0) return;
+  ::close(pipe_);
+  throw std::system_error(error, std::system_category(), "no process for a probe");
+}
+
+Probe::~Probe() {
+  end();
+}
+
+bool Probe::wait(milliseconds patience) {
+  const auto give_up = std::min(Clock::now() + patience, until_);
+  while (true) {
+    bool progress = false;
+    if (pipe_ != -1) {
+      progress = read(give_up);
+    } else if (::waitpid(id_, &status_, WNOHANG) == id_) {
+      id_ = -1;
+      return true;
+    } else {
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+    if (!progress && Clock::now() >= give_up) return Clock::now() >= until_;
   }
-  const auto until = Clock::now() + limit;
-  std::string text;
-  int status = 0;
-  const bool answered = read_all(pipe[0], text, until) && reap(id, status, until);
-  ::close(pipe[0]);
-  if (!answered) {
-    ::kill(id, SIGKILL);
-    // One that is stuck in its driver does not even die; nobody waits for it for ever.
-    reap(id, status, Clock::now() + milliseconds(1000));
-    return {.text = "", .problem = "it does not answer within " + seconds_text(limit)};
+}
+
+bool Probe::read(Clock::time_point until) {
+  const auto left = std::chrono::ceil<milliseconds>(until - Clock::now()).count();
+  pollfd readable{pipe_, POLLIN, 0};
+  if (::poll(&readable, 1, static_cast<int>(std::max<long>(left, 0))) <= 0) return false;
+  std::array<char, 1 << 14> buffer;
+  const auto n = ::read(pipe_, buffer.data(), buffer.size());
+  if (n > 0) text_.append(buffer.data(), static_cast<std::size_t>(n));
+  if (n > 0 || (n < 0 && errno == EINTR)) return true;
+  ::close(pipe_);
+  pipe_ = -1;
+  return true;
+}
+
+void Probe::end() {
+  if (pipe_ != -1) ::close(pipe_);
+  pipe_ = -1;
+  if (id_ == -1) return;
+  ::kill(id_, SIGKILL);
+  // One that is stuck in its driver does not even die; nobody waits for it for ever.
+  for (int tries = 0; tries < 1000 && ::waitpid(id_, &status_, WNOHANG) == 0; ++tries)
+    std::this_thread::sleep_for(milliseconds(1));
+  id_ = -1;
+}
+
+Probed Probe::result() {
+  if (id_ != -1) {
+    end();
+    return {.text = "", .problem = "it does not answer within " + seconds_text(limit_)};
   }
-  if (WIFSIGNALED(status)) {
-    const auto* name = ::sigabbrev_np(WTERMSIG(status));
+  if (WIFSIGNALED(status_)) {
+    const auto* name = ::sigabbrev_np(WTERMSIG(status_));
     return {.text = "", .problem = std::string("it crashed (SIG") + (name ? name : "?") + ")"};
   }
-  if (WEXITSTATUS(status) == has_text) return {.text = std::move(text), .problem = ""};
-  if (text.empty()) text = "it ended with exit code " + std::to_string(WEXITSTATUS(status));
-  return {.text = "", .problem = std::move(text)};
+  if (WEXITSTATUS(status_) == has_text) return {.text = std::move(text_), .problem = ""};
+  if (text_.empty()) text_ = "it ended with exit code " + std::to_string(WEXITSTATUS(status_));
+  return {.text = "", .problem = std::move(text_)};
+}
+
+Probed in_a_probe(const std::function<std::string()>& work, milliseconds limit) {
+  Probe probe(work, limit);
+  while (!probe.wait(limit)) {
+  }
+  return probe.result();
 }
 
 }  // namespace evolve::devices

@@ -1,6 +1,8 @@
 // Work that may crash or hang, done in a process of its own.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <functional>
 #include <string>
@@ -13,13 +15,44 @@ struct Probed {
   std::string problem;
 };
 
-/// Does `work` in a child process and waits for its text, no longer than `limit`. A vendor's
-/// library that `work` loads is gone with the child: one that crashes, hangs, prints, or changes
-/// how signals and forks behave does no harm here. An exception of `work` is a problem in its
-/// words. The child has none of our files but the pipe, and no terminal; it is killed when the
-/// limit is over, and dies with us.
+using Clock = std::chrono::steady_clock;
+
+/// A child process at `work`. A vendor's library that `work` loads is gone with the child: one that
+/// crashes, hangs, prints, or changes how signals and forks behave does no harm here. An exception
+/// of `work` is a problem in its words. The child has none of our files but the pipe, and no
+/// terminal; it is killed when the limit is over, and dies with us.
 ///
 /// For a process with one thread: the child has a copy of this process' memory.
+class Probe {
+ public:
+  /// Throws std::system_error when no process can be started.
+  Probe(const std::function<std::string()>& work, std::chrono::milliseconds limit);
+  /// Kills a child that is still at work.
+  ~Probe();
+  Probe(const Probe&) = delete;
+  Probe& operator=(const Probe&) = delete;
+
+  /// Waits for the end of the work or of its time, no longer than `patience`; whether it has come.
+  bool wait(std::chrono::milliseconds patience);
+  /// What the work came to; to be called once, after wait() has returned true.
+  Probed result();
+
+ private:
+  /// Reads what comes until then; whether anything, or the end, has come.
+  bool read(Clock::time_point until);
+  void end();
+
+  std::chrono::milliseconds limit_;
+  Clock::time_point until_;
+  /// -1 once it has been reaped.
+  pid_t id_ = -1;
+  /// -1 once its end has been read.
+  int pipe_ = -1;
+  int status_ = 0;
+  std::string text_;
+};
+
+/// Does `work` in a probe and waits for its text, no longer than `limit`.
 Probed in_a_probe(const std::function<std::string()>& work, std::chrono::milliseconds limit);
 
 }  // namespace evolve::devices

@@ -51,9 +51,15 @@ Choice chosen(const std::string& spec, const Machine& machine, const TrainerTrai
   try {
     const auto places = chooser.places(parse_spec(spec));
     auto notes = std::move(chooser.notes);
-    for (const auto& place : places)
-      if (place.gpu) notes.push_back(place.name + " is " + description(*place.gpu));
-    return {.slots = slots_at(places, machine, trainer), .notes = std::move(notes)};
+    std::vector<Accelerator> accelerators;
+    for (const auto& place : places) {
+      if (!place.gpu) continue;
+      accelerators.push_back(*place.gpu);
+      notes.push_back(place.name + " is " + description(*place.gpu));
+    }
+    return {.slots = slots_at(places, machine, trainer),
+            .accelerators = std::move(accelerators),
+            .notes = std::move(notes)};
   } catch (const std::invalid_argument& wrong) {
     const auto shown = spec.empty() ? "''" : spec;
     throw bad_argument(

@@ -28,6 +28,8 @@ struct TrainerTraits {
 
 struct Choice {
   std::vector<hyp::Slot> slots;
+  /// The accelerators among their devices, as they were found.
+  std::vector<Accelerator> accelerators = {};
   /// What was found and chosen, in lines for people.
   std::vector<std::string> notes;
 };

@@ -240,8 +240,7 @@ void Evolution::tell(const hyp::Outcome& outcome) {
   if (record.evidence)
     throw bad_argument(trial + " ended twice", "tell of the end of a trial once");
 
-  const auto* failed = std::get_if<hyp::Failed>(&outcome.result);
-  if (failed && !failed->final) return;
+  if (!hyp::ends_trial(outcome)) return;
   record.evidence = evidence_of(outcome);
   ++s.ended;
   if (!s.settings.lag) s.learn(outcome.trial);

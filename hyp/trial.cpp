@@ -67,4 +67,9 @@ FailureKind failure_kind(const std::string& name) {
   return static_cast<FailureKind>(it - failure_names.begin());
 }
 
+bool ends_trial(const Outcome& outcome) {
+  const auto* failed = std::get_if<Failed>(&outcome.result);
+  return !failed || failed->final;
+}
+
 }  // namespace evolve::hyp

@@ -73,6 +73,8 @@ struct Failed {
   std::string log = {};
   /// No further attempt follows.
   bool final = true;
+  /// The worker had not said that it can take work: the trial is not what failed.
+  bool never_ready = false;
   bool operator==(const Failed&) const = default;
 };
 
@@ -88,5 +90,8 @@ struct Outcome {
   bool repeat = false;
   std::variant<Completed, Stopped, Failed> result = {};
 };
+
+/// Whether no further attempt at the trial follows.
+bool ends_trial(const Outcome& outcome);
 
 }  // namespace evolve::hyp

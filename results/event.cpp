@@ -63,7 +63,8 @@ hyp::Outcome outcome_from_json(const Json& json, const std::string& event) {
     outcome.result = hyp::Failed{.kind = hyp::failure_kind(text(json, "kind")),
                                  .message = text(json, "message"),
                                  .log = text(json, "log"),
-                                 .final = final.get<bool>()};
+                                 .final = final.get<bool>(),
+                                 .never_ready = json.value("never_ready", false)};
     return outcome;
   }
   const auto metrics = hyp::metrics_from_json(value(json, "metrics"));
@@ -109,6 +110,7 @@ Json to_json(const hyp::Outcome& outcome) {
     json["kind"] = hyp::name_of(failed->kind);
     json["message"] = failed->message;
     json["log"] = failed->log;
+    if (failed->never_ready) json["never_ready"] = true;
   } else if (const auto* stopped = std::get_if<hyp::Stopped>(&outcome.result)) {
     json["event"] = "stopped";
     json["epoch"] = stopped->epoch;

@@ -80,7 +80,7 @@ TEST(Repeats, OfEarlierBestTrialsAreKept) {
 TEST(Repeats, AreTriedAgainElsewhereUntilTheyFailForGood) {
   Repeats repeats(1, seed, four, {failed(2, 1, false)});
   EXPECT_EQ(repeats.missing().at(0).number, 2);
-  EXPECT_EQ(repeats.missing().at(0).avoid, "cpu:1");
+  EXPECT_THAT(repeats.missing().at(0).failed_on, ElementsAre("cpu:1"));
   repeats.tell(failed(2, 2, true));
   EXPECT_THAT(missing(repeats), IsEmpty());
   EXPECT_THAT(repeats.completed(), IsEmpty());

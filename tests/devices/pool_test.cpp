@@ -11,33 +11,39 @@ Pool pool_of(const std::vector<std::string>& names) {
   return Pool(slots);
 }
 
+bool any(const hyp::Slot&) {
+  return true;
+}
+
 TEST(Pool, LendsEachSlotOnce) {
   auto pool = pool_of({"cpu:0", "cpu:1"});
-  const auto first = pool.try_lease();
-  const auto second = pool.try_lease();
+  const auto first = pool.try_lease(any);
+  const auto second = pool.try_lease(any);
   EXPECT_EQ((*first)->name, "cpu:0");
   EXPECT_EQ((*second)->name, "cpu:1");
-  EXPECT_FALSE(pool.try_lease());
+  EXPECT_FALSE(pool.try_lease(any));
 }
 
 TEST(Pool, LendsASlotAgainOnceItIsGivenUp) {
   auto pool = pool_of({"cpu:0", "cpu:1"});
-  auto first = pool.try_lease();
-  const auto second = pool.try_lease();
+  auto first = pool.try_lease(any);
+  const auto second = pool.try_lease(any);
   first.reset();
-  EXPECT_EQ((*pool.try_lease())->name, "cpu:0");
+  EXPECT_EQ((*pool.try_lease(any))->name, "cpu:0");
 }
 
-TEST(Pool, PrefersASlotOtherThanTheOneToAvoid) {
-  auto pool = pool_of({"cpu:0", "cpu:0", "cpu:1"});
-  const auto other = pool.try_lease("cpu:0");
-  EXPECT_EQ((*other)->name, "cpu:1");
-  const auto no_other = pool.try_lease("cpu:0");
-  EXPECT_EQ((*no_other)->name, "cpu:0");
+TEST(Pool, LendsTheFirstSlotThatSuits) {
+  auto pool = pool_of({"cpu:0", "xpu:0", "xpu:0"});
+  const auto is_xpu = [](const hyp::Slot& slot) { return slot.name == "xpu:0"; };
+  const auto first = pool.try_lease(is_xpu);
+  const auto second = pool.try_lease(is_xpu);
+  EXPECT_EQ((*second)->name, "xpu:0");
+  EXPECT_FALSE(pool.try_lease(is_xpu));
+  EXPECT_TRUE(pool.try_lease(any));
 }
 
 TEST(Pool, MayDieBeforeItsLeases) {
-  auto lease = pool_of({"cpu:0"}).try_lease();
+  auto lease = pool_of({"cpu:0"}).try_lease(any);
   EXPECT_EQ((*lease)->name, "cpu:0");
   lease->reset();
 }

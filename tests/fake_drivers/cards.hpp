@@ -1,10 +1,13 @@
 // The cards of a fake driver, as an environment variable describes them.
 #pragma once
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -22,9 +25,12 @@ inline std::vector<std::string> split(const std::string& text, char sign) {
   return parts;
 }
 
+/// What a variable says; of "@FILE" what the file says now.
 inline std::string variable(const char* name) {
   const char* value = std::getenv(name);
-  return value ? value : "";
+  std::string text = value ? value : "";
+  if (text.starts_with("@")) std::getline(std::ifstream(text.substr(1)), text);
+  return text;
 }
 
 /// Cards are separated by semicolons.
@@ -44,6 +50,18 @@ inline std::vector<Card> cards(const char* name) {
 inline int number(const Card& card, const std::string& key, int absent = 0) {
   const auto found = card.find(key);
   return found == card.end() ? absent : std::stoi(found->second);
+}
+
+/// GiB that living processes hold: each has a file by its number in the folder "held".
+inline int held(const Card& card) {
+  int gib = 0;
+  if (!card.contains("held")) return gib;
+  for (const auto& file : std::filesystem::directory_iterator(card.at("held"))) {
+    int its = 0;
+    if (::kill(std::stoi(file.path().filename()), 0) == 0) std::ifstream(file.path()) >> its;
+    gib += its;
+  }
+  return gib;
 }
 
 /// Does what a bad driver does when it starts.

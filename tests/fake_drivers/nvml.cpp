@@ -1,8 +1,9 @@
 // A libnvidia-ml.so.1 of cards that are not there.
 //
 // FAKE_GPUS describes them: "name=RTX 4090,uuid=GPU-1,bus=3;name=A100,uuid=GPU-2,bus=4,mig=2" with
-// any of memory, free (GiB), load (%), celsius, watts, mig (instances), lost, foreign (another
-// job's). FAKE_NVML makes it start badly: unloaded (no kernel module), broken, crash, hang, print.
+// any of memory, free (GiB), secret (no word of memory), held (a folder, see fake::held), load (%),
+// celsius, watts, mig (instances), lost, foreign (another job's). FAKE_NVML makes it start badly:
+// unloaded (no kernel module), broken, crash, hang, print.
 
 #include <deque>
 
@@ -88,8 +89,10 @@ int nvmlDeviceGetPciInfo_v3(Unit* unit, PciInfo* pci) {
 }
 
 int nvmlDeviceGetMemoryInfo(Unit* unit, Memory* memory) {
+  if (unit->card.contains("secret")) return no_permission;
   memory->total = static_cast<unsigned long long>(fake::number(unit->card, "memory", 24)) << 30;
-  memory->free = static_cast<unsigned long long>(fake::number(unit->card, "free", 24)) << 30;
+  const int free = fake::number(unit->card, "free", 24) - fake::held(unit->card);
+  memory->free = static_cast<unsigned long long>(free) << 30;
   return success;
 }
 

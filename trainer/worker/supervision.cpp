@@ -204,7 +204,7 @@ void Supervised::log(std::string_view bytes) {
 
 void Supervised::fail(FailureKind kind, const std::string& message) {
   if (verdict_) return;
-  verdict_ = hyp::Failed{.kind = kind, .message = message};
+  verdict_ = hyp::Failed{.kind = kind, .message = message, .never_ready = !ready_};
   process_->close_input();
   process_->signal(SIGTERM);
   kill_at_ = Clock::now() + grace;
@@ -214,10 +214,10 @@ void Supervised::exited(int status) {
   gone_ = true;
   if (!verdict_) {
     const auto words = last_line(last_words_);
-    verdict_ =
-        hyp::Failed{.kind = kind_in(last_words_, FailureKind::crash),
-                    .message = (ready_ ? "" : "worker never became ready: ") +
-                               describe_ending(status) + (words.empty() ? "" : ": " + words)};
+    verdict_ = hyp::Failed{.kind = kind_in(last_words_, FailureKind::crash),
+                           .message = (ready_ ? "" : "worker never became ready: ") +
+                                      describe_ending(status) + (words.empty() ? "" : ": " + words),
+                           .never_ready = !ready_};
   }
   events_.gone(*verdict_);
 }

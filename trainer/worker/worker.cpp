@@ -63,6 +63,7 @@ void Worker::hear(std::string_view line) {
 
 void Worker::on(const Epoch& message) {
   if (!speaks_of_its_trial(message.trial)) return;
+  grown_ = true;
   epoch_ = message.epoch;
   metrics_ = message.metrics;
   if (std::ranges::count(errand_->rungs, epoch_) == 0) return;
@@ -77,6 +78,7 @@ void Worker::on(const Epoch& message) {
 
 void Worker::on(const Result& message) {
   if (!speaks_of_its_trial(message.trial)) return;
+  grown_ = true;
   const double fitness = settings_.fitness(message.metrics);
   if (!std::isfinite(fitness))
     return process_.fail(FailureKind::protocol, "its fitness is not finite");

@@ -47,6 +47,8 @@ class Worker {
   /// The process has exited: nothing more will come from this worker.
   bool gone() const { return process_.gone(); }
   bool busy() const { return errand_.has_value(); }
+  /// It has trained an epoch or a whole trial.
+  bool grown() const { return grown_; }
   std::optional<Progress> progress() const;
 
  private:
@@ -67,6 +69,7 @@ class Worker {
   std::function<void(Ended)> ended_;
   std::optional<Errand> errand_;
   int epoch_ = 0;
+  bool grown_ = false;
   hyp::Metrics metrics_;
   std::ofstream log_;
   std::string log_path_;

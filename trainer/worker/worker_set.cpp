@@ -115,6 +115,17 @@ std::vector<Progress> WorkerSet::progress() const {
   return all;
 }
 
+hyp::Crew WorkerSet::crew(const std::string& slot) const {
+  hyp::Crew crew;
+  for (const auto& worker : state_->workers) {
+    if (worker->slot() != slot || worker->gone()) continue;
+    ++crew.alive;
+    if (worker->idle()) ++crew.idle;
+    crew.grown = crew.grown && worker->grown();
+  }
+  return crew;
+}
+
 int WorkerSet::signal() const {
   return state_->supervisor.signal();
 }

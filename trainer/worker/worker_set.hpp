@@ -80,6 +80,8 @@ class WorkerSet {
   int busy() const;
   /// Progress of each trial under way, in the order in which their workers were started.
   std::vector<Progress> progress() const;
+  /// The workers on a slot's device, by the slot's name.
+  hyp::Crew crew(const std::string& slot) const;
   /// The signal that interrupted, or 0.
   int signal() const;
 

@@ -1,0 +1,78 @@
+#include "devices/health.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace evolve::devices {
+namespace {
+
+constexpr int blames_for_quarantine = 2;
+
+bool is_cpu(const std::string& device) {
+  return device.starts_with("cpu");
+}
+
+}  // namespace
+
+Health::Health(const std::vector<std::string>& devices) {
+  for (const auto& device : devices) states_[device];
+}
+
+std::vector<Blame> Health::tell(const hyp::Outcome& outcome,
+                                const std::vector<std::string>& failed_on, Clock::time_point now) {
+  std::vector<Blame> blames;
+  if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
+    if (failed->kind == hyp::FailureKind::device_lost) {
+      blame(outcome.device, "it was lost: " + failed->message, now, blames);
+    } else if (failed->never_ready) {
+      blame(outcome.device, failed->message, now, blames);
+    }
+    return blames;
+  }
+  states_.at(outcome.device).blames = 0;
+  for (const auto& device : std::set(failed_on.begin(), failed_on.end())) {
+    if (device == outcome.device || !states_.contains(device)) continue;
+    blame(device,
+          fmt::format("trial {} failed on it and then ended well on {}", outcome.trial,
+                      outcome.device),
+          now, blames);
+  }
+  return blames;
+}
+
+void Health::blame(const std::string& device, const std::string& reason, Clock::time_point now,
+                   std::vector<Blame>& blames) {
+  auto& state = states_.at(device);
+  if (is_cpu(device) || state.quarantined) return;
+  ++state.blames;
+  state.quarantined = state.blames >= blames_for_quarantine;
+  if (state.quarantined) {
+    ++state.quarantines;
+    state.since = now;
+  }
+  blames.push_back({.device = device, .reason = reason, .quarantined = state.quarantined});
+}
+
+bool Health::none_left() const {
+  return std::ranges::all_of(states_, [](const auto& entry) { return entry.second.quarantined; });
+}
+
+std::vector<std::string> Health::rested(Clock::time_point now) const {
+  std::vector<std::string> devices;
+  for (const auto& [device, state] : states_) {
+    if (!state.quarantined) continue;
+    const auto rest = first_rest * (1 << std::min(state.quarantines - 1, 12));
+    if (now >= state.since + rest) devices.push_back(device);
+  }
+  return devices;
+}
+
+void Health::bring_back(const std::string& device) {
+  auto& state = states_.at(device);
+  state.quarantined = false;
+  state.blames = blames_for_quarantine - 1;
+}
+
+}  // namespace evolve::devices

@@ -1,0 +1,64 @@
+// Which devices are trusted with trials, by what happened on them.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "devices/probe.hpp"
+#include "hyp/trial.hpp"
+
+namespace evolve::devices {
+
+/// How long a device that is quarantined for the first time is left alone; twice as long after each
+/// further time.
+constexpr std::chrono::seconds first_rest{15};
+
+/// A device is to blame for a failure.
+struct Blame {
+  std::string device;
+  /// "it was lost: …"
+  std::string reason;
+  /// It has had so many in a row that it gets no further trial.
+  bool quarantined = false;
+  bool operator==(const Blame&) const = default;
+};
+
+/// A trial that fails may itself be the cause. A device is blamed with evidence only: it was lost,
+/// its worker never became ready, or a trial that had failed on it ended well on another. Two
+/// blames in a row, with no trial that ended well on it between them, put it into quarantine. A CPU
+/// is never blamed.
+class Health {
+ public:
+  /// The devices of a run, by name ("xpu:1").
+  explicit Health(const std::vector<std::string>& devices);
+
+  /// An attempt at a trial has ended; earlier ones had failed on the devices `failed_on`. Returns
+  /// whom that puts to blame.
+  std::vector<Blame> tell(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on,
+                          Clock::time_point now);
+
+  bool quarantined(const std::string& device) const { return states_.at(device).quarantined; }
+  /// Every device is quarantined, so nothing can go on.
+  bool none_left() const;
+  /// The devices that have been quarantined for long enough to be looked at again.
+  std::vector<std::string> rested(Clock::time_point now) const;
+  /// Ends a device's quarantine: its driver has been asked and says that it works. One further
+  /// blame quarantines it again.
+  void bring_back(const std::string& device);
+
+ private:
+  struct State {
+    int blames = 0;
+    bool quarantined = false;
+    int quarantines = 0;
+    Clock::time_point since;
+  };
+  void blame(const std::string& device, const std::string& reason, Clock::time_point now,
+             std::vector<Blame>& blames);
+
+  std::map<std::string, State> states_;
+};
+
+}  // namespace evolve::devices

@@ -1,0 +1,31 @@
+// How the accelerators of a run are, asked again and again without making anyone wait.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "devices/accelerator.hpp"
+#include "devices/probe.hpp"
+
+namespace evolve::devices {
+
+class Sampler {
+ public:
+  /// Asks the drivers of these kinds and of no other; without one, nothing is ever asked.
+  explicit Sampler(std::vector<std::string> kinds) : kinds_(std::move(kinds)) {}
+
+  bool asking() const { return probe_ != nullptr; }
+  /// Asks the drivers, in processes of their own.
+  void ask();
+  /// What they say, when they have said it: the devices of all the kinds, none of a driver that
+  /// fails.
+  std::optional<std::vector<Accelerator>> answer();
+
+ private:
+  std::vector<std::string> kinds_;
+  std::unique_ptr<Probe> probe_;
+};
+
+}  // namespace evolve::devices
