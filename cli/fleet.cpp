@@ -125,18 +125,14 @@ void Fleet::tell(const hyp::Outcome& outcome, const std::vector<std::string>& fa
     room_.changed(device, Clock::now());
     if (failed->kind == hyp::FailureKind::oom && others > 0) {
       limits_[device] = others;
-      crowded_out_.emplace(outcome.trial, device);
+      health_.excuse(outcome.trial, device);
       news_.events.push_back({{"event", "limited"}, {"device", device}, {"trials", others}});
       news_.lines.push_back(
           fmt::format("{} has no memory for {} trials at a time: it gets {} from now on", device,
                       others + 1, others));
     }
   }
-  auto blamed_on = failed_on;
-  std::erase_if(blamed_on, [&](const auto& name) {
-    return crowded_out_.contains({outcome.trial, name});
-  });
-  for (const auto& each : health_.tell(outcome, blamed_on, Clock::now())) blame(each);
+  for (const auto& each : health_.tell(outcome, failed_on, Clock::now())) blame(each);
 }
 
 void Fleet::blame(const devices::Blame& blame) {

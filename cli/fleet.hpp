@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "devices/health.hpp"
@@ -83,8 +82,6 @@ class Fleet {
   bool wanted_ = false;
   /// Trials at a time, where memory was seen to be too small for more.
   std::map<std::string, int> limits_;
-  /// Trials that found no memory beside others there: no fault of the device's.
-  std::set<std::pair<int, std::string>> crowded_out_;
   /// Devices of which it has been said that they are full.
   std::set<std::string> said_full_;
   std::optional<std::string> stranded_;

@@ -24,7 +24,9 @@ std::vector<Blame> Health::tell(const hyp::Outcome& outcome,
                                 const std::vector<std::string>& failed_on, Clock::time_point now) {
   std::vector<Blame> blames;
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
-    if (failed->kind == hyp::FailureKind::device_lost) {
+    const bool lost = failed->kind == hyp::FailureKind::device_lost;
+    if (lost || failed->never_ready) settled_.emplace(outcome.trial, outcome.device);
+    if (lost) {
       blame(outcome.device, "it was lost: " + failed->message, now, blames);
     } else if (failed->never_ready) {
       blame(outcome.device, failed->message, now, blames);
@@ -34,6 +36,7 @@ std::vector<Blame> Health::tell(const hyp::Outcome& outcome,
   states_.at(outcome.device).blames = 0;
   for (const auto& device : std::set(failed_on.begin(), failed_on.end())) {
     if (device == outcome.device || !states_.contains(device)) continue;
+    if (settled_.contains({outcome.trial, device})) continue;
     blame(device,
           fmt::format("trial {} failed on it and then ended well on {}", outcome.trial,
                       outcome.device),

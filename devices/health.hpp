@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "devices/probe.hpp"
@@ -26,9 +28,9 @@ struct Blame {
 };
 
 /// A trial that fails may itself be the cause. A device is blamed with evidence only: it was lost,
-/// its worker never became ready, or a trial that had failed on it ended well on another. Two
-/// blames in a row, with no trial that ended well on it between them, put it into quarantine. A CPU
-/// is never blamed.
+/// its worker never became ready, or a trial that had failed on it ended well on another (which is
+/// no second blame for the same trial). Two blames in a row, with no trial that ended well on it
+/// between them, put it into quarantine. A CPU is never blamed.
 class Health {
  public:
   /// The devices of a run, by name ("xpu:1").
@@ -38,6 +40,9 @@ class Health {
   /// whom that puts to blame.
   std::vector<Blame> tell(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on,
                           Clock::time_point now);
+
+  /// The trial's failure on the device has a cause that is not the device.
+  void excuse(int trial, const std::string& device) { settled_.emplace(trial, device); }
 
   bool quarantined(const std::string& device) const { return states_.at(device).quarantined; }
   /// Every device is quarantined, so nothing can go on.
@@ -59,6 +64,8 @@ class Health {
              std::vector<Blame>& blames);
 
   std::map<std::string, State> states_;
+  /// Trials and devices of failures that have been judged.
+  std::set<std::pair<int, std::string>> settled_;
 };
 
 }  // namespace evolve::devices

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "results/run_directory.hpp"
@@ -31,7 +33,13 @@ FileDescriptor open_locked(const fs::path& file, int flags) {
   if (!descriptor.is_open()) {
     throw bad_input({file.string()}, std::strerror(errno), "check the folder and its permissions");
   }
-  if (::flock(descriptor.number(), LOCK_EX | LOCK_NB) == 0) return descriptor;
+  // A process that was being started when evolve was killed has the lock too until it sees that.
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  do {
+    if (::flock(descriptor.number(), LOCK_EX | LOCK_NB) == 0) return descriptor;
+    if (errno != EWOULDBLOCK) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  } while (std::chrono::steady_clock::now() < until);
   if (errno == EWOULDBLOCK) {
     throw bad_input({file.string()}, "another evolve is at work on this run",
                     "wait until it ends, or choose another folder");

@@ -49,6 +49,21 @@ TEST(Health, BlamesADeviceForATrialOnlyOnceItEndedWellOnAnother) {
                   Blame{"xpu:1", "trial 4 failed on it and then ended well on xpu:2", false}));
 }
 
+TEST(Health, BlamesOncePerFailure) {
+  Health health({"xpu:0", "xpu:1"});
+  health.tell(lost(4, "xpu:0"), {}, noon);
+  EXPECT_THAT(health.tell(well(4, "xpu:1"), {"xpu:0"}, noon), IsEmpty());
+  health.tell(failed(5, "xpu:1", hyp::FailureKind::crash, true), {}, noon);
+  EXPECT_THAT(health.tell(well(5, "xpu:0"), {"xpu:1"}, noon), IsEmpty());
+}
+
+TEST(Health, BlamesNobodyForAFailureThatIsExcused) {
+  Health health({"xpu:0", "xpu:1"});
+  health.tell(failed(4, "xpu:0", hyp::FailureKind::oom), {}, noon);
+  health.excuse(4, "xpu:0");
+  EXPECT_THAT(health.tell(well(4, "xpu:1"), {"xpu:0"}, noon), IsEmpty());
+}
+
 TEST(Health, BlamesNobodyForATrialThatEndedWellOnTheSameDevice) {
   Health health({"xpu:0", "xpu:1"});
   EXPECT_THAT(health.tell(well(4, "xpu:0"), {"xpu:0"}, noon), IsEmpty());

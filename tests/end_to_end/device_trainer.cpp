@@ -67,7 +67,9 @@ int main(int argc, char** argv) {
     const auto message = json::parse(line);
     if (message["type"] == "shutdown") break;
     if (message["type"] != "train") continue;
-    if (!hold.empty()) std::ofstream(hold + "/" + std::to_string(getpid())) << gib;
+    if (const auto file = hold + "/" + std::to_string(getpid());
+        !hold.empty() && !std::filesystem::exists(file))
+      std::ofstream(file) << gib;
     std::this_thread::sleep_for(std::chrono::milliseconds(sleep_ms));
     if (message["device"] == lost && std::filesystem::exists(lost_while)) {
       fail(message, "device_lost", "UR_RESULT_ERROR_DEVICE_LOST");

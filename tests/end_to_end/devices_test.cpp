@@ -200,7 +200,7 @@ TEST(Devices, OfNvidiaAreShownByTheirUuids) {
 
 TEST(Devices, TakeSeveralTrialsAtATime) {
   Folder folder;
-  const auto ended = run(folder, {nvidia, two_gpus}, "cuda:1*2", {}, " --sleep 50");
+  const auto ended = run(folder, {nvidia, two_gpus}, "cuda:1*2", {}, " --sleep 400");
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(journal(folder / "run")[0]["slots"], (std::vector<std::string>{"cuda:1", "cuda:1"}));
   std::set<int> processes;

@@ -12,6 +12,12 @@ hyp::Failed failed(FailureKind kind, const std::string& message) {
   return {.kind = kind, .message = message, .log = "trials/000000/log"};
 }
 
+hyp::Failed never_ready(FailureKind kind, const std::string& message) {
+  auto failure = failed(kind, message);
+  failure.never_ready = true;
+  return failure;
+}
+
 struct Case {
   std::string mode;
   hyp::Failed failure;
@@ -81,7 +87,7 @@ TEST_F(Workers, FailWhenTheyAreNeverReady) {
   auto impatient = settings("never ready");
   impatient.hang_timeout = seconds(1);
   WorkerSet workers(impatient);
-  EXPECT_EQ(failure(workers, 0, "ok"), failed(FailureKind::hang, "not ready for 1 s"));
+  EXPECT_EQ(failure(workers, 0, "ok"), never_ready(FailureKind::hang, "not ready for 1 s"));
 }
 
 TEST_F(Workers, FailWhenTheTrialTakesTooLongThoughTheySpeak) {
@@ -97,16 +103,16 @@ TEST_F(Workers, FailWhenTheyDieBeforeTheyAreReady) {
   WorkerSet workers(settings("dies at once"));
   for (int attempt = 0; attempt < 2; ++attempt)
     EXPECT_EQ(failure(workers, 0, "ok"),
-              failed(FailureKind::crash, "worker never became ready: exit code 5"));
+              never_ready(FailureKind::crash, "worker never became ready: exit code 5"));
 }
 
 TEST_F(Workers, FailWhenTheyGreetInAnotherLanguage) {
   WorkerSet greeting(settings("hello"));
   EXPECT_EQ(failure(greeting, 0, "ok"),
-            failed(FailureKind::protocol, "it wrote a line that is no JSON object: hello"));
+            never_ready(FailureKind::protocol, "it wrote a line that is no JSON object: hello"));
   WorkerSet newer(settings("protocol 2"));
   EXPECT_EQ(failure(newer, 0, "ok"),
-            failed(FailureKind::protocol, "it speaks protocol 2, evolve speaks 1"));
+            never_ready(FailureKind::protocol, "it speaks protocol 2, evolve speaks 1"));
 }
 
 }  // namespace
