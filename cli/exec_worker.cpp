@@ -226,7 +226,9 @@ worker::FromWorker train(const worker::Train& order, Orders& orders,
                          const std::vector<std::string>& words) try {
   const fs::path folder = order.dir;
   const auto hyp = (folder / "trial_hyp.yaml").string();
-  const auto index = variable("EVOLVE_INDEX");
+  const auto asks_for_index =
+      std::ranges::any_of(words, [](const auto& word) { return mentions(word, "{index}"); });
+  const auto index = asks_for_index ? variable("EVOLVE_INDEX") : "";
   // A trainer that appends would add to an earlier attempt's rows.
   fs::remove(folder / "results.csv");
   if (!(std::ofstream(hyp) << hyp::hyp_lines(order.hyp) << std::flush))

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/launcher.hpp"
 #include "cli/placeholders.hpp"
 #include "cli/training_options.hpp"
 #include "hyp/error.hpp"
@@ -22,6 +23,7 @@ void for_each_option(O& options, Visit visit) {
   visit("time_limit", options.time_limit);
   visit("devices", options.devices);
   visit("device_env", options.device_env);
+  visit("launcher", options.launcher);
   visit("search", options.search);
   visit("lag", options.lag);
   visit("seed", options.seed);
@@ -40,9 +42,9 @@ void for_each_option(O& options, Visit visit) {
 }
 
 /// What a resumed run may change: how long and where it runs, not what it is.
-const std::set<std::string> changeable = {"generations",   "trials",       "repeats",
-                                          "time_limit",    "devices",      "device_env",
-                                          "trial_timeout", "hang_timeout", "retries"};
+const std::set<std::string> changeable = {"generations",  "trials",     "repeats",  "time_limit",
+                                          "devices",      "device_env", "launcher", "trial_timeout",
+                                          "hang_timeout", "retries"};
 
 /// The command of an external trainer can be split, and what it asks for is known.
 void check_trainer(const Options& options) {
@@ -58,6 +60,7 @@ void check_trainer(const Options& options) {
 void check(const Options& options) {
   check_training(options.train);
   check_trainer(options);
+  check_launcher(options.launcher);
   if (options.retries < 0)
     throw bad_argument("--retries " + std::to_string(options.retries), "0 or more");
   if (options.repeats < 0)
@@ -143,6 +146,12 @@ void declare_running(CLI::App& app, Options& o) {
   app.add_option("--device-env", o.device_env,
                  "The variable that shows a process one device of a kind that evolve does not know")
       ->group(group);
+  app.add_option(
+         "--launcher", o.launcher,
+         "How workers start: local, slurm (each is a step of the job), or a command that is "
+         "put before theirs, such as 'nice -n 19'; {device} {index} are replaced")
+      ->group(group)
+      ->capture_default_str();
   app.add_option("--trial-timeout", o.trial_timeout, "Longest duration of a trial")->group(group);
   app.add_option("--hang-timeout", o.hang_timeout, "Longest silence of a trainer")
       ->group(group)

@@ -21,6 +21,8 @@ struct Options {
   std::string devices = "auto";
   /// The visibility variable of a device kind that evolve does not know, or "".
   std::string device_env;
+  /// How workers start: "local", "slurm", or a command.
+  std::string launcher = "local";
   std::string search = "screened";
   std::optional<int> lag;
   std::uint64_t seed = 0;

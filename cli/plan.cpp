@@ -7,6 +7,7 @@
 
 #include "cli/exec_worker.hpp"
 #include "cli/inputs.hpp"
+#include "cli/launcher.hpp"
 #include "cli/one_shot.hpp"
 #include "cli/placeholders.hpp"
 #include "cli/screen.hpp"
@@ -71,12 +72,13 @@ void check_numbers(const std::vector<hyp::Slot>& slots) {
 
 void set_search(Plan& plan) {
   const auto& o = plan.options;
-  if (!o.trainer_exec.empty()) check_program(exec_words(o.trainer_exec).front());
+  if (!o.trainer_exec.empty() && o.launcher == "local")
+    check_program(exec_words(o.trainer_exec).front());
   devices::TrainerTraits trainer{.external = o.has_external_trainer(),
                                  .by_number = mentions(o.trainer_exec, "{index}"),
                                  .device_env = o.device_env};
   if (!trainer.external) trainer.drives = built_in_drives();
-  auto choice = devices::choose(o.devices, devices::this_machine(), trainer);
+  auto choice = launched_slots(o.launcher, o.devices, trainer);
   plan.slots = std::move(choice.slots);
   if (trainer.by_number) check_numbers(plan.slots);
   plan.accelerators = std::move(choice.accelerators);

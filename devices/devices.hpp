@@ -17,4 +17,5 @@
 #include "devices/room.hpp"
 #include "devices/sampler.hpp"
 #include "devices/slots.hpp"
+#include "devices/slurm.hpp"
 #include "devices/spec.hpp"

@@ -37,12 +37,6 @@ Variables cpu_environment(const std::string& slot, int threads) {
   return all;
 }
 
-Variables numbered(const std::string& kind, const std::string& number) {
-  Variables all = {{"EVOLVE_INDEX", number}};
-  if (kind == "cuda") all.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
-  return all;
-}
-
 Variables gpu_environment(const std::string& slot, const std::string& kind, const Variables& mask,
                           int threads) {
   auto all = host_environment(slot, threads);

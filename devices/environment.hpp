@@ -12,10 +12,6 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 /// Of a process on `threads` CPU cores that sees no accelerator.
 Variables cpu_environment(const std::string& slot, int threads);
 
-/// What shows the device of that number on this machine to a process that hides the others itself:
-/// the number, and the order that CUDA's numbers have.
-Variables numbered(const std::string& kind, const std::string& number);
-
 /// Of a process that sees one accelerator by `mask`, and none of the other kinds.
 Variables gpu_environment(const std::string& slot, const std::string& kind, const Variables& mask,
                           int threads);

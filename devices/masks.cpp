@@ -50,7 +50,7 @@ Environment device_environment() {
   };
   for (const auto* variable :
        {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "ZE_AFFINITY_MASK", "ZE_FLAT_DEVICE_HIERARCHY",
-        "ONEAPI_DEVICE_SELECTOR", "SLURM_JOB_ID"})
+        "ONEAPI_DEVICE_SELECTOR", "SLURM_JOB_ID", "SLURM_NNODES"})
     note(variable);
   for (const auto& [kind, variable] : variables) note(variable);
   return found;

@@ -11,6 +11,17 @@
 namespace evolve::devices {
 namespace {
 
+/// What tells a trainer its device: the mask, and the machine's number where there is one.
+Variables sight_of(const Place& place, const TrainerTraits& trainer) {
+  if (place.number.empty()) return place.mask;
+  auto sight = trainer.by_number ? Variables{} : place.mask;
+  // The order that our numbers have.
+  if (trainer.by_number && place.kind == "cuda")
+    sight.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+  sight.emplace_back("EVOLVE_INDEX", place.number);
+  return sight;
+}
+
 /// The slots of the places, each with its share of the cores.
 std::vector<hyp::Slot> slots_at(const std::vector<Place>& places, const Machine& machine,
                                 const TrainerTraits& trainer) {
@@ -31,10 +42,8 @@ std::vector<hyp::Slot> slots_at(const std::vector<Place>& places, const Machine&
       first = last;
       continue;
     }
-    const bool by_number = trainer.by_number && !place.number.empty();
-    const auto& mask = by_number ? numbered(place.kind, place.number) : place.mask;
     hyp::Slot slot{.name = place.name,
-                   .environment = gpu_environment(place.name, place.kind, mask,
+                   .environment = gpu_environment(place.name, place.kind, sight_of(place, trainer),
                                                   std::max(1, machine.usable_cores / trials))};
     if (place.gpu) {
       slot.uuid = place.gpu->uuid;

@@ -20,6 +20,8 @@ struct Slot {
   /// Of the device, as its driver has them; empty when there are none. What a worker reports of its
   /// device must be the same.
   std::string uuid, pci;
+  /// What is put before a command that is to run there ("srun", "-n1"); empty: nothing.
+  std::vector<std::string> launcher = {};
 };
 
 /// Exclusive use of a slot; giving it up (destruction) frees the slot.

@@ -15,12 +15,22 @@ namespace evolve::worker {
 
 using hyp::FailureKind;
 
+namespace {
+
+std::vector<std::string> launched(const std::vector<std::string>& command, const hyp::Slot& slot) {
+  auto words = slot.launcher;
+  words.insert(words.end(), command.begin(), command.end());
+  return words;
+}
+
+}  // namespace
+
 Worker::Worker(Supervisor& supervisor, const WorkerSettings& settings, const hyp::Slot& slot,
                std::function<void(Ended)> ended)
     : settings_(settings),
       slot_(slot.name),
       ended_(std::move(ended)),
-      process_(supervisor, settings.command, slot,
+      process_(supervisor, launched(settings.command, slot), slot,
                {.line = [this](std::string_view line) { hear(line); },
                 .log = [this](std::string_view bytes) { log(bytes); },
                 .gone = [this](const hyp::Failed& failure) { failed(failure); }}) {}

@@ -53,10 +53,12 @@ Worker* WorkerSet::State::new_worker(const hyp::Slot& slot, std::string& reason)
     ever_started = true;
     return workers.back().get();
   } catch (const std::system_error& error) {
-    reason =
-        "'" + settings.command.front() + "' cannot be started (" + error.code().message() + ")";
+    const bool launched = !slot.launcher.empty();
+    const auto& program = launched ? slot.launcher.front() : settings.command.front();
+    reason = "'" + program + "' cannot be started (" + error.code().message() + ")";
     if (!ever_started)
-      throw bad_argument("--trainer-command: " + reason, "name a program that exists");
+      throw bad_argument((launched ? "--launcher: " : "--trainer-command: ") + reason,
+                         "name a program that exists");
     return nullptr;
   }
 }

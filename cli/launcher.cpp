@@ -1,0 +1,68 @@
+#include "cli/launcher.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "cli/placeholders.hpp"
+#include "devices/devices.hpp"
+#include "hyp/error.hpp"
+
+namespace evolve::cli {
+namespace {
+
+std::vector<std::string> words_of(const std::string& launcher) {
+  return command_words(launcher, "--launcher", {"{device}", "{index}"});
+}
+
+/// The machine's number of the slot's device; that of its name where it has none.
+std::string index_of(const hyp::Slot& slot) {
+  for (const auto& [name, value] : slot.environment)
+    if (name == "EVOLVE_INDEX") return value;
+  const auto colon = slot.name.find(':');
+  return colon == slot.name.npos ? "0" : slot.name.substr(colon + 1);
+}
+
+devices::Choice job_steps(const std::string& spec, const devices::TrainerTraits& trainer) {
+  const auto machine = devices::this_machine();
+  if (!machine.environment.contains("SLURM_JOB_ID"))
+    throw bad_argument("--launcher slurm: this is no Slurm job",
+                       "start evolve in salloc or sbatch");
+  if (spec != "auto" && spec != "slurm") {
+    auto choice = devices::choose(spec, machine, trainer);
+    for (auto& slot : choice.slots) slot = devices::as_step(std::move(slot), "");
+    return choice;
+  }
+  try {
+    const auto nodes = devices::allocated_nodes(machine.environment);
+    for (const auto& node : nodes)
+      if (node.gpus > 0 && !trainer.drives(node.kind))
+        throw std::invalid_argument("the built-in trainer's libtorch has no " + node.kind +
+                                    " devices (docs/libtorch.md)");
+    return devices::steps_on(nodes);
+  } catch (const std::invalid_argument& wrong) {
+    throw bad_argument(std::string("--launcher slurm: ") + wrong.what(),
+                       "try srun by hand, or leave out --launcher");
+  }
+}
+
+}  // namespace
+
+void check_launcher(const std::string& launcher) {
+  if (launcher != "local" && launcher != "slurm") words_of(launcher);
+}
+
+devices::Choice launched_slots(const std::string& launcher, const std::string& spec,
+                               const devices::TrainerTraits& trainer) {
+  if (launcher == "slurm") return job_steps(spec, trainer);
+  auto choice = devices::choose(spec, devices::this_machine(), trainer);
+  if (launcher == "local") return choice;
+  for (auto& slot : choice.slots) {
+    const Values values = {{"{device}", slot.name}, {"{index}", index_of(slot)}};
+    for (const auto& word : words_of(launcher)) slot.launcher.push_back(filled(word, values));
+    slot.launcher.push_back("env");
+    for (const auto& [name, value] : slot.environment) slot.launcher.push_back(name + "=" + value);
+  }
+  return choice;
+}
+
+}  // namespace evolve::cli

@@ -1,0 +1,148 @@
+#include "devices/slurm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/algorithm/string.hpp>
+#include <charconv>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <stdexcept>
+
+#include "devices/environment.hpp"
+#include "devices/probe.hpp"
+
+namespace evolve::devices {
+namespace {
+
+/// A step on a free node takes a second; the limit is for nodes that do not answer.
+constexpr int step_seconds = 60;
+
+constexpr std::string_view mark = "evolve-node";
+
+/// What `command` (of a shell) prints.
+std::string output_of(const std::string& command) {
+  std::string text;
+  auto* pipe = ::popen(command.c_str(), "r");
+  if (!pipe) throw std::runtime_error("no shell");
+  for (int c = 0; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
+  ::pclose(pipe);
+  return text;
+}
+
+/// How many devices a mask that Slurm has set shows.
+int devices_in(const std::string& mask) {
+  if (mask == "NoDevFiles" || mask == "-1") return 0;
+  return static_cast<int>(entries(mask).size());
+}
+
+int whole(const std::string& text, int otherwise) {
+  int number = otherwise;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+}  // namespace
+
+std::vector<Node> allocated_nodes(const Environment& environment) {
+  if (!environment.contains("SLURM_JOB_ID"))
+    throw std::invalid_argument("this is no Slurm job, start evolve in salloc or sbatch");
+  const auto count = std::max(1, whole(value_in(environment, "SLURM_NNODES"), 1));
+  // What salloc was asked for would be asked for again; without it a step has all that the job has.
+  const auto command = fmt::format(
+      "exec timeout {} env -u SLURM_GPUS -u SLURM_GPUS_PER_NODE -u SLURM_GPUS_PER_TASK "
+      "srun --input=none -N{} -n{} --ntasks-per-node=1 --mem=0 sh -c "
+      "'echo "
+      "\"{}|$SLURM_NODEID|$SLURMD_NODENAME|$SLURM_CPUS_ON_NODE|$SLURM_CPUS_PER_TASK|$CUDA_VISIBLE_"
+      "DEVICES|"
+      "$ZE_AFFINITY_MASK\"' 2>&1",
+      step_seconds, count, count, mark);
+  const auto probed =
+      in_a_probe([&] { return output_of(command); }, std::chrono::seconds(step_seconds + 10));
+  if (!probed.problem.empty()) throw std::invalid_argument("srun: " + probed.problem);
+  return nodes_in(probed.text);
+}
+
+std::vector<Node> nodes_in(std::string_view text) {
+  std::map<int, Node> nodes;
+  std::string else_said;
+  std::vector<std::string> lines;
+  boost::split(lines, text, boost::is_any_of("\n"));
+  for (const auto& line : lines) {
+    std::vector<std::string> cells;
+    boost::split(cells, line, boost::is_any_of("|"));
+    if (cells.size() != 7 || cells[0] != mark) {
+      if (!line.empty()) else_said = line;
+      continue;
+    }
+    Node node{.name = cells[2],
+              .cores = std::max(1, whole(cells[3], 1)),
+              .cores_per_task = whole(cells[4], 0)};
+    for (const auto& [kind, mask] : {std::pair("cuda", cells[5]), std::pair("xpu", cells[6])}) {
+      if (node.gpus > 0 || devices_in(mask) == 0) continue;
+      node.kind = kind;
+      node.gpus = devices_in(mask);
+    }
+    nodes[whole(cells[1], static_cast<int>(nodes.size()))] = node;
+  }
+  if (nodes.empty())
+    throw std::invalid_argument("srun reached no node" +
+                                (else_said.empty() ? "" : " (" + else_said + ")"));
+  std::vector<Node> in_order;
+  for (auto& [number, node] : nodes) in_order.push_back(std::move(node));
+  return in_order;
+}
+
+Choice steps_on(const std::vector<Node>& nodes) {
+  Choice choice;
+  std::map<std::string, int> numbers;
+  for (const auto& node : nodes) {
+    const int count = node.gpus > 0 ? node.gpus : std::min(node.cores, most_automatic_slots);
+    const int share = std::max(1, node.cores / count);
+    const int threads = node.cores_per_task > 0 ? std::min(share, node.cores_per_task) : share;
+    const int first = numbers[node.kind];
+    for (int i = 0; i < count; ++i) {
+      const auto name = fmt::format("{}:{}", node.kind, numbers[node.kind]++);
+      choice.slots.push_back(
+          as_step({.name = name,
+                   .environment = node.gpus > 0 ? gpu_environment(name, node.kind, {}, threads)
+                                                : cpu_environment(name, threads)},
+                  node.name));
+    }
+    choice.notes.push_back(fmt::format("slurm: {}:{} to {}:{} on node {}, {} of its {} cores each",
+                                       node.kind, first, node.kind, first + count - 1, node.name,
+                                       threads, node.cores));
+  }
+  return choice;
+}
+
+hyp::Slot as_step(hyp::Slot slot, const std::string& node) {
+  std::string threads = "1";
+  const auto kind = slot.name.substr(0, slot.name.find(':'));
+  const bool is_gpu = kind == "cuda" || kind == "xpu";
+  std::erase_if(slot.environment, [&](const auto& variable) {
+    const auto& [name, value] = variable;
+    if (name == "OMP_NUM_THREADS") threads = value;
+    const bool of_cuda = name == "CUDA_VISIBLE_DEVICES" || name == "CUDA_DEVICE_ORDER";
+    const bool of_xpu = name == "ZE_AFFINITY_MASK" || name == "ZE_FLAT_DEVICE_HIERARCHY";
+    return (kind == "cuda" && of_cuda) || (kind == "xpu" && of_xpu) ||
+           (is_gpu && name == "EVOLVE_INDEX");
+  });
+  slot.cores.clear();
+  slot.uuid.clear();
+  slot.pci.clear();
+  // Without -N1 a step asks for as many nodes as the job has, without --mem=0 the first one may
+  // take all memory.
+  slot.launcher = {"srun", "--exact", "-N1", "-n1", "-c" + threads};
+  if (!node.empty()) slot.launcher.push_back("--nodelist=" + node);
+  // All three: what salloc was asked for is in srun's environment.
+  if (is_gpu)
+    for (const auto* gpus : {"--gpus=1", "--gpus-per-node=1", "--gpus-per-task=1"})
+      slot.launcher.push_back(gpus);
+  slot.launcher.push_back("--mem=0");
+  return slot;
+}
+
+}  // namespace evolve::devices

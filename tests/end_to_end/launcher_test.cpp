@@ -1,0 +1,166 @@
+// --launcher: what workers are started by, as real processes.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+
+const std::string path = "PATH=" EVOLVE_SOURCE_DIR "/tests/end_to_end:/usr/bin:/bin";
+
+/// evolve in an environment with these variables, with the fake trainer, which leaves what it sees.
+Ended run(const Folder& folder, const std::vector<std::string>& variables,
+          const std::vector<std::string>& more) {
+  std::vector<std::string> command = {"/usr/bin/env",        "-u", "CUDA_VISIBLE_DEVICES", "-u",
+                                      "SLURM_CPUS_PER_TASK", "-u", "SLURM_JOB_ID",         path};
+  command.insert(command.end(), variables.begin(), variables.end());
+  std::vector<std::string> arguments = {"--output", "run",           "--population",
+                                        "8",        "--generations", "1"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  for (const auto& word : evolve_command(arguments)) command.push_back(word);
+  return Process(command, folder.path()).wait();
+}
+
+std::vector<std::string> with_fake_trainer(const Folder& folder, std::vector<std::string> more) {
+  more.insert(more.end(), {"--trainer-command",
+                           fake_trainer("--sleep 50 --seen " + (folder / "seen").string())});
+  return more;
+}
+
+/// A variable of what trained on a device; "-" when it had none.
+std::string seen(const Folder& folder, const std::string& device, const std::string& variable) {
+  for (const auto& line : lines_of(read_file(folder / "seen"))) {
+    const auto trial = nlohmann::json::parse(line);
+    if (trial["device"] == device) return trial["environment"].value(variable, "-");
+  }
+  return "no trial";
+}
+
+const std::vector<std::string> job = {"SLURM_JOB_ID=7", "SLURM_NNODES=2"};
+
+std::vector<std::string> job_with(const std::string& variable) {
+  auto all = job;
+  all.push_back(variable);
+  return all;
+}
+
+TEST(Launcher, OfSlurmMakesEachWorkerAStepOnItsNode) {
+  Folder folder;
+  const auto ended = run(folder, job_with("FAKE_MASK=0,1"),
+                         with_fake_trainer(folder, {"--launcher", "slurm", "--devices", "slurm"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(journal(folder / "run")[0]["slots"],
+            (std::vector<std::string>{"cuda:0", "cuda:1", "cuda:2", "cuda:3"}));
+  EXPECT_THAT(ended.out, HasSubstr("slurm: cuda:0 to cuda:1 on node n1, 2 of its 4 cores each\n"
+                                   "slurm: cuda:2 to cuda:3 on node n2, 2 of its 4 cores each\n"));
+  auto steps = lines_of(read_file(folder / "srun.log"));
+  ASSERT_EQ(steps.size(), 5u);
+  EXPECT_EQ(steps[0], " --input=none -N2 -n2 --ntasks-per-node=1 --mem=0");
+  steps.erase(steps.begin());
+  const auto step = [](const std::string& node) {
+    return " --exact -N1 -n1 -c2 --nodelist=" + node +
+           " --gpus=1 --gpus-per-node=1 --gpus-per-task=1 --mem=0";
+  };
+  EXPECT_THAT(steps, UnorderedElementsAre(step("n1"), step("n1"), step("n2"), step("n2")));
+  EXPECT_EQ(seen(folder, "cuda:1", "SLURMD_NODENAME"), "n1");
+  EXPECT_EQ(seen(folder, "cuda:2", "SLURMD_NODENAME"), "n2");
+  EXPECT_EQ(seen(folder, "cuda:2", "OMP_NUM_THREADS"), "2");
+}
+
+TEST(Launcher, OfSlurmLeavesTheMaskToTheStep) {
+  Folder folder;
+  auto variables = job_with("FAKE_MASK=0,1");
+  variables.push_back("CUDA_VISIBLE_DEVICES=0,1");  // as sbatch sets it
+  const auto ended = run(folder, variables, with_fake_trainer(folder, {"--launcher", "slurm"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(seen(folder, "cuda:3", "CUDA_VISIBLE_DEVICES"), "step");
+  EXPECT_EQ(seen(folder, "cuda:3", "EVOLVE_INDEX"), "-");
+}
+
+TEST(Launcher, OfSlurmTakesCoresWhereThereIsNoGpu) {
+  Folder folder;
+  auto variables = job_with("FAKE_CPUS=2");
+  variables.push_back("SLURM_CPUS_PER_TASK=1");
+  const auto ended = run(folder, variables, with_fake_trainer(folder, {"--launcher", "slurm"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(journal(folder / "run")[0]["slots"],
+            (std::vector<std::string>{"cpu:0", "cpu:1", "cpu:2", "cpu:3"}));
+  EXPECT_EQ(seen(folder, "cpu:3", "SLURMD_NODENAME"), "n2");
+  EXPECT_EQ(lines_of(read_file(folder / "srun.log"))[1],
+            " --exact -N1 -n1 -c1 --nodelist=n1 --mem=0");
+}
+
+TEST(Launcher, OfSlurmStartsNamedDevicesAsStepsToo) {
+  Folder folder;
+  const auto ended =
+      run(folder, job, with_fake_trainer(folder, {"--launcher", "slurm", "--devices", "cpu:0"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto steps = lines_of(read_file(folder / "srun.log"));
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_THAT(steps[0], testing::MatchesRegex(" --exact -N1 -n1 -c[0-9]+ --mem=0"));
+}
+
+TEST(Launcher, MayBeACommand) {
+  Folder folder;
+  const auto ended =
+      run(folder, {},
+          with_fake_trainer(folder, {"--launcher", "env 'LAUNCHED=as {device} ({index})'",
+                                     "--devices", "cpu:1,gcu:3"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(seen(folder, "cpu:1", "LAUNCHED"), "as cpu:1 (1)");
+  EXPECT_EQ(seen(folder, "gcu:3", "LAUNCHED"), "as gcu:3 (3)");
+}
+
+TEST(Launcher, ThatHandsOnNoEnvironmentGetsItAsWords) {
+  Folder folder;
+  const auto ended =
+      run(folder, {}, with_fake_trainer(folder, {"--launcher", "env -i", "--devices", "gcu:3"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(seen(folder, "gcu:3", "TOPS_VISIBLE_DEVICES"), "3");
+  EXPECT_EQ(seen(folder, "gcu:3", "EVOLVE_DEVICE"), "gcu:3");
+  EXPECT_EQ(seen(folder, "gcu:3", "PATH"), "-");
+}
+
+TEST(Launcher, StartsTheWorkerOfACommandPerTrial) {
+  Folder folder;
+  const std::string trainer = "python3 '" EVOLVE_SOURCE_DIR "/tests/end_to_end/one_shot.py' ";
+  const auto ended =
+      run(folder, job_with("FAKE_MASK=0"),
+          {"--launcher", "slurm", "--trainer-exec", trainer + "yolov5 {hyp} {dir} {device}"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto first = nlohmann::json::parse(lines_of(read_file(folder / "seen"))[0]);
+  EXPECT_EQ(first["words"], (std::vector<std::string>{"cuda:0"}));
+  EXPECT_EQ(first["CUDA_VISIBLE_DEVICES"], "step");
+}
+
+std::string refusal(const std::vector<std::string>& variables,
+                    const std::vector<std::string>& more) {
+  Folder folder;
+  const auto ended = run(folder, variables, with_fake_trainer(folder, more));
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(lines_of(ended.err).size(), 1u) << ended.err;
+  return ended.err;
+}
+
+TEST(Launcher, IsLookedOverBeforeAnythingRuns) {
+  EXPECT_THAT(
+      refusal({}, {"--launcher", "slurm"}),
+      HasSubstr("--launcher slurm: this is no Slurm job; start evolve in salloc or sbatch"));
+  EXPECT_THAT(refusal({"SLURM_JOB_ID=7", "PATH=/usr/bin:/bin"}, {"--launcher", "slurm"}),
+              HasSubstr("--launcher slurm: srun reached no node (env: ‘srun’: No such file or "
+                        "directory); try srun by hand"));
+  EXPECT_THAT(refusal({}, {"--launcher", "ssh {host}"}),
+              HasSubstr("--launcher: {host} stands for nothing; choose among {device} {index}"));
+  EXPECT_THAT(refusal({}, {"--launcher", " "}), HasSubstr("--launcher: it is empty"));
+  EXPECT_THAT(refusal({}, {"--launcher", "there-is-no-such-launcher", "--devices", "cpu"}),
+              HasSubstr("--launcher: 'there-is-no-such-launcher' cannot be started"));
+}
+
+}  // namespace
+}  // namespace evolve::test
