@@ -48,9 +48,9 @@ Environment device_environment() {
   const auto note = [&](const std::string& variable) {
     if (const char* value = std::getenv(variable.c_str())) found[variable] = value;
   };
-  for (const auto* variable :
-       {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "ZE_AFFINITY_MASK", "ZE_FLAT_DEVICE_HIERARCHY",
-        "ONEAPI_DEVICE_SELECTOR", "SLURM_JOB_ID", "SLURM_NNODES"})
+  for (const auto* variable : {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "ZE_AFFINITY_MASK",
+                               "ZE_FLAT_DEVICE_HIERARCHY", "ONEAPI_DEVICE_SELECTOR", "SLURM_JOB_ID",
+                               "SLURM_NNODES", "SLURM_NTASKS", "SLURM_GPUS_PER_TASK"})
     note(variable);
   for (const auto& [kind, variable] : variables) note(variable);
   return found;

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cstdio>
 #include <map>
-#include <optional>
+#include <set>
 #include <stdexcept>
 
 #include "devices/environment.hpp"
@@ -32,10 +32,15 @@ std::string output_of(const std::string& command) {
   return text;
 }
 
-/// How many devices a mask that Slurm has set shows.
-int devices_in(const std::string& mask) {
-  if (mask == "NoDevFiles" || mask == "-1") return 0;
-  return static_cast<int>(entries(mask).size());
+/// The devices that a mask of Slurm's shows.
+std::vector<std::string> devices_in(const std::string& mask) {
+  return mask == "NoDevFiles" || mask == "-1" ? std::vector<std::string>() : entries(mask);
+}
+
+/// "cuda:2", or "cuda:2 to cuda:3".
+std::string range(const std::string& kind, int first, int count) {
+  const auto name = fmt::format("{}:{}", kind, first);
+  return count == 1 ? name : fmt::format("{} to {}:{}", name, kind, first + count - 1);
 }
 
 int whole(const std::string& text, int otherwise) {
@@ -49,16 +54,19 @@ int whole(const std::string& text, int otherwise) {
 std::vector<Node> allocated_nodes(const Environment& environment) {
   if (!environment.contains("SLURM_JOB_ID"))
     throw std::invalid_argument("this is no Slurm job, start evolve in salloc or sbatch");
-  const auto count = std::max(1, whole(value_in(environment, "SLURM_NNODES"), 1));
-  // What salloc was asked for would be asked for again; without it a step has all that the job has.
+  const auto number = [&](const char* name) { return whole(value_in(environment, name), 0); };
+  const int nodes = std::max(1, number("SLURM_NNODES"));
+  // GPUs that belong to tasks are seen by all tasks only; else one per node sees everything.
+  const bool by_task = number("SLURM_GPUS_PER_TASK") > 0 && number("SLURM_NTASKS") >= nodes;
+  const auto tasks = by_task ? fmt::format("-n{}", number("SLURM_NTASKS"))
+                             : fmt::format("-n{} --ntasks-per-node=1", nodes);
+  // What else salloc was asked for would be asked for again; without it a step has all of the
+  // job's.
   const auto command = fmt::format(
-      "exec timeout {} env -u SLURM_GPUS -u SLURM_GPUS_PER_NODE -u SLURM_GPUS_PER_TASK "
-      "srun --input=none -N{} -n{} --ntasks-per-node=1 --mem=0 sh -c "
-      "'echo "
-      "\"{}|$SLURM_NODEID|$SLURMD_NODENAME|$SLURM_CPUS_ON_NODE|$SLURM_CPUS_PER_TASK|$CUDA_VISIBLE_"
-      "DEVICES|"
-      "$ZE_AFFINITY_MASK\"' 2>&1",
-      step_seconds, count, count, mark);
+      "exec timeout {} env -u SLURM_GPUS -u SLURM_GPUS_PER_NODE srun --input=none -N{} {} --mem=0 "
+      "sh -c 'echo \"{}|$SLURM_NODEID|$SLURMD_NODENAME|$SLURM_CPUS_ON_NODE|$SLURM_CPUS_PER_TASK|"
+      "$CUDA_VISIBLE_DEVICES|$ZE_AFFINITY_MASK\"' 2>&1",
+      step_seconds, nodes, tasks, mark);
   const auto probed =
       in_a_probe([&] { return output_of(command); }, std::chrono::seconds(step_seconds + 10));
   if (!probed.problem.empty()) throw std::invalid_argument("srun: " + probed.problem);
@@ -67,6 +75,7 @@ std::vector<Node> allocated_nodes(const Environment& environment) {
 
 std::vector<Node> nodes_in(std::string_view text) {
   std::map<int, Node> nodes;
+  std::map<std::string, std::set<std::string>> gpus;
   std::string else_said;
   std::vector<std::string> lines;
   boost::split(lines, text, boost::is_any_of("\n"));
@@ -77,15 +86,18 @@ std::vector<Node> nodes_in(std::string_view text) {
       if (!line.empty()) else_said = line;
       continue;
     }
-    Node node{.name = cells[2],
-              .cores = std::max(1, whole(cells[3], 1)),
-              .cores_per_task = whole(cells[4], 0)};
+    auto& node = nodes[whole(cells[1], 0)];
+    node.name = cells[2];
+    node.cores = std::max(1, whole(cells[3], 1));
+    node.cores_per_task = whole(cells[4], 0);
+    // Each task of a node tells what it sees.
+    auto& seen = gpus[node.name];
     for (const auto& [kind, mask] : {std::pair("cuda", cells[5]), std::pair("xpu", cells[6])}) {
-      if (node.gpus > 0 || devices_in(mask) == 0) continue;
+      if (devices_in(mask).empty() || (node.gpus > 0 && node.kind != kind)) continue;
+      for (const auto& device : devices_in(mask)) seen.insert(device);
       node.kind = kind;
-      node.gpus = devices_in(mask);
+      node.gpus = static_cast<int>(seen.size());
     }
-    nodes[whole(cells[1], static_cast<int>(nodes.size()))] = node;
   }
   if (nodes.empty())
     throw std::invalid_argument("srun reached no node" +
@@ -111,9 +123,9 @@ Choice steps_on(const std::vector<Node>& nodes) {
                                                 : cpu_environment(name, threads)},
                   node.name));
     }
-    choice.notes.push_back(fmt::format("slurm: {}:{} to {}:{} on node {}, {} of its {} cores each",
-                                       node.kind, first, node.kind, first + count - 1, node.name,
-                                       threads, node.cores));
+    choice.notes.push_back(fmt::format("slurm: {} on node {}, cores each: {} of {}",
+                                       range(node.kind, first, count), node.name, threads,
+                                       node.cores));
   }
   return choice;
 }

@@ -57,8 +57,8 @@ TEST(Launcher, OfSlurmMakesEachWorkerAStepOnItsNode) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(journal(folder / "run")[0]["slots"],
             (std::vector<std::string>{"cuda:0", "cuda:1", "cuda:2", "cuda:3"}));
-  EXPECT_THAT(ended.out, HasSubstr("slurm: cuda:0 to cuda:1 on node n1, 2 of its 4 cores each\n"
-                                   "slurm: cuda:2 to cuda:3 on node n2, 2 of its 4 cores each\n"));
+  EXPECT_THAT(ended.out, HasSubstr("slurm: cuda:0 to cuda:1 on node n1, cores each: 2 of 4\n"
+                                   "slurm: cuda:2 to cuda:3 on node n2, cores each: 2 of 4\n"));
   auto steps = lines_of(read_file(folder / "srun.log"));
   ASSERT_EQ(steps.size(), 5u);
   EXPECT_EQ(steps[0], " --input=none -N2 -n2 --ntasks-per-node=1 --mem=0");

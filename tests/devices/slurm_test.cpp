@@ -1,0 +1,79 @@
+#include "devices/slurm.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace evolve::devices {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+
+TEST(SlurmNodes, AreReadInTheJobsOrderWhateverElseIsSaid) {
+  EXPECT_THAT(
+      nodes_in("srun: something\n"
+               "evolve-node|1|n2|8|2||0\n"
+               "evolve-node|0|n1|16||0,1,3|\n"
+               "evolve-node|2|n3|4||NoDevFiles|\n"),
+      ElementsAre(Node{.name = "n1", .cores = 16, .kind = "cuda", .gpus = 3},
+                  Node{.name = "n2", .cores = 8, .cores_per_task = 2, .kind = "xpu", .gpus = 1},
+                  Node{.name = "n3", .cores = 4}));
+}
+
+TEST(SlurmNodes, HaveTheGpusOfAllTheirTasks) {
+  EXPECT_THAT(
+      nodes_in("evolve-node|0|n1|2|1|0|\nevolve-node|0|n1|2|1|1|\n"
+               "evolve-node|1|n2|2|1|0,1|\nevolve-node|1|n2|2|1|0,1|\n"),
+      ElementsAre(Node{.name = "n1", .cores = 2, .cores_per_task = 1, .kind = "cuda", .gpus = 2},
+                  Node{.name = "n2", .cores = 2, .cores_per_task = 1, .kind = "cuda", .gpus = 2}));
+}
+
+TEST(SlurmNodes, AreMissedWithWhatSrunSaid) {
+  try {
+    nodes_in("srun: error: Unable to create step\n");
+    FAIL();
+  } catch (const std::invalid_argument& wrong) {
+    EXPECT_STREQ(wrong.what(), "srun reached no node (srun: error: Unable to create step)");
+  }
+}
+
+TEST(SlurmSteps, ShareTheCoresOfTheirNode) {
+  const auto choice =
+      steps_on({{.name = "n1", .cores = 9, .kind = "cuda", .gpus = 2},
+                {.name = "n2", .cores = 8, .cores_per_task = 3, .kind = "cuda", .gpus = 1},
+                {.name = "n3", .cores = 2}});
+  ASSERT_EQ(choice.slots.size(), 5u);
+  EXPECT_THAT(choice.notes, ElementsAre("slurm: cuda:0 to cuda:1 on node n1, cores each: 4 of 9",
+                                        "slurm: cuda:2 on node n2, cores each: 3 of 8",
+                                        "slurm: cpu:0 to cpu:1 on node n3, cores each: 1 of 2"));
+  EXPECT_EQ(choice.slots[2].name, "cuda:2");
+  EXPECT_THAT(choice.slots[2].launcher,
+              ElementsAre("srun", "--exact", "-N1", "-n1", "-c3", "--nodelist=n2", "--gpus=1",
+                          "--gpus-per-node=1", "--gpus-per-task=1", "--mem=0"));
+  EXPECT_THAT(choice.slots[4].launcher,
+              ElementsAre("srun", "--exact", "-N1", "-n1", "-c1", "--nodelist=n3", "--mem=0"));
+}
+
+TEST(SlurmSteps, HaveNothingOfThisMachinesDevice) {
+  const auto step = as_step({.name = "xpu:1",
+                             .environment = {{"EVOLVE_DEVICE", "xpu:1"},
+                                             {"OMP_NUM_THREADS", "4"},
+                                             {"CUDA_VISIBLE_DEVICES", "-1"},
+                                             {"ZE_AFFINITY_MASK", "1"},
+                                             {"ZE_FLAT_DEVICE_HIERARCHY", "FLAT"},
+                                             {"EVOLVE_INDEX", "1"}},
+                             .cores = {0, 1},
+                             .uuid = "1234",
+                             .pci = "0000:03:00.0"},
+                            "");
+  EXPECT_THAT(step.environment,
+              ElementsAre(Pair("EVOLVE_DEVICE", "xpu:1"), Pair("OMP_NUM_THREADS", "4"),
+                          Pair("CUDA_VISIBLE_DEVICES", "-1")));
+  EXPECT_TRUE(step.cores.empty());
+  EXPECT_EQ(step.uuid + step.pci, "");
+}
+
+}  // namespace
+}  // namespace evolve::devices
