@@ -30,6 +30,7 @@ devices::Choice job_steps(const std::string& spec, const devices::TrainerTraits&
   if (spec != "auto" && spec != "slurm") {
     auto choice = devices::choose(spec, machine, trainer);
     for (auto& slot : choice.slots) slot = devices::as_step(std::move(slot), "");
+    choice.accelerators.clear();  // Slurm may take others
     return choice;
   }
   try {

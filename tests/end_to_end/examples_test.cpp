@@ -1,0 +1,79 @@
+// The documentation's examples of --trainer-exec, word for word, with stand-ins for the trainers.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+const std::string source = EVOLVE_SOURCE_DIR;
+
+/// The first line of a document that begins with "    evolve " and has `word`, without the blanks.
+std::string example_in(const std::string& document, const std::string& word) {
+  for (const auto& line : lines_of(read_file(source + "/" + document)))
+    if (line.starts_with("    evolve ") && line.find(word) != line.npos) return line.substr(4);
+  ADD_FAILURE() << document << " has no example with " << word;
+  return "";
+}
+
+/// The YAML file of a document that begins with `word`.
+std::string yaml_in(const std::string& document, const std::string& word) {
+  const auto text = read_file(source + "/" + document);
+  const std::string fence = "```yaml\n";
+  const auto begin = text.find(fence + word);
+  if (begin == text.npos) {
+    ADD_FAILURE() << document << " has no YAML that begins with " << word;
+    return "";
+  }
+  const auto first = begin + fence.size();
+  return text.substr(first, text.find("```", first) - first);
+}
+
+/// Runs a line of the documentation in a shell, four trials of it, on two GPUs that are not there.
+Ended run(const Folder& folder, const std::string& line) {
+  namespace fs = std::filesystem;
+  fs::create_directories(folder / "bin");
+  fs::create_symlink(EVOLVE_BINARY, folder / "bin/evolve");
+  fs::create_symlink("/usr/bin/python3", folder / "bin/python");
+  fs::copy(source + "/tests/end_to_end/stand_ins/yolo", folder / "bin/yolo");
+  fs::copy(source + "/tests/end_to_end/stand_ins/yolov5_train.py", folder / "train.py");
+  return Process({"/usr/bin/env", "-u", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH=" FAKE_NVML_FOLDER,
+                  "FAKE_GPUS=name=A,uuid=GPU-11aa,bus=1;name=B,uuid=GPU-22bb,bus=2",
+                  "PATH=" + (folder / "bin").string() + ":/usr/bin:/bin", "sh", "-c",
+                  line + " --trials 4 --output run"},
+                 folder.path())
+      .wait();
+}
+
+void expect_four_trials(const Folder& folder, const Ended& ended) {
+  ASSERT_EQ(ended.code, 0) << ended.out << ended.err;
+  const auto events = journal(folder / "run");
+  EXPECT_EQ(events[0]["slots"], (std::vector<std::string>{"cuda:0", "cuda:1"}));
+  EXPECT_EQ(events[0]["options"]["epochs"], 10);
+  EXPECT_EQ(count(events, "completed"), 4);
+  EXPECT_EQ(count(events, "failed"), 0);
+}
+
+TEST(Examples, OfYolov5Run) {
+  Folder folder;
+  expect_four_trials(folder, run(folder, example_in("docs/trainers.md", "train.py --hyp")));
+}
+
+TEST(Examples, OfUltralyticsRun) {
+  const std::string document = "docs/trainers.md";
+  Folder folder;
+  write_file(folder / "space.yaml", yaml_in(document, "lr0:             {"));
+  write_file(folder / "start.yaml", yaml_in(document, "lr0: 0.001\n"));
+  expect_four_trials(folder, run(folder, example_in(document, "yolo cfg=")));
+  // It starts at the values of start.yaml: 0.5 / (1 + |7.5 - 6|).
+  for (const auto& event : journal(folder / "run")) {
+    if (event["event"] != "completed" || event["trial"] != 0) continue;
+    EXPECT_EQ(event["metrics"]["metrics/mAP_0.5"], 0.2);
+    EXPECT_EQ(event["metrics"]["val/obj_loss"], 0.2);
+  }
+}
+
+}  // namespace
+}  // namespace evolve::test
