@@ -34,7 +34,7 @@ class Coordinator {
   const std::optional<Finished>& best() const { return record_.best(); }
   /// The first trial that failed for good.
   const std::optional<hyp::Failed>& first_failure() const { return first_failure_; }
-  /// Why nothing can go on: every device has proved to be out of order.
+  /// Why nothing can go on, when no device is in order.
   const std::optional<std::string>& stranded() const { return fleet_.stranded(); }
   /// The fitness of trial 0, if it completed.
   const std::optional<double>& start_fitness() const { return start_fitness_; }

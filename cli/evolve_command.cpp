@@ -71,7 +71,7 @@ int conclude(Screen& screen, const Coordinator& run, const results::RunDirectory
   if (run.early_stopping().stopped() > 0) screen.line(savings(run, options.train.epochs));
   if (run.best()) say_best(screen, run, directory);
   if (code == 0 && run.stranded() && !run.finished()) {
-    throw run_failed(*run.stranded() + ", and no other device is left",
+    throw run_failed(*run.stranded(),
                      "mend it and go on with: evolve --resume " + typed(directory.root));
   }
   if (!run.finished()) {

@@ -19,6 +19,10 @@ std::string kind_of(const std::string& device) {
   return device.substr(0, device.find(':'));
 }
 
+/// So many attempts in a row that no worker took up, on whatever device, are no accident: a further
+/// one would only turn the run's trials into failures.
+constexpr int most_never_ready = 30;
+
 /// The kinds whose drivers can be asked.
 std::vector<std::string> kinds_of(const std::vector<devices::Accelerator>& found) {
   std::set<std::string> kinds;
@@ -121,7 +125,12 @@ bool Fleet::full(const std::string& device) {
 void Fleet::tell(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on) {
   const auto& device = outcome.device;
   const int others = --running_[device];
-  if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
+  const auto* failed = std::get_if<hyp::Failed>(&outcome.result);
+  never_ready_ = failed && failed->never_ready ? never_ready_ + 1 : 0;
+  if (never_ready_ >= most_never_ready)
+    stranded_ =
+        fmt::format("no worker became ready in {} attempts: {}", never_ready_, failed->message);
+  if (failed) {
     room_.changed(device, Clock::now());
     if (failed->kind == hyp::FailureKind::oom && others > 0) {
       limits_[device] = others;
@@ -141,7 +150,7 @@ void Fleet::blame(const devices::Blame& blame) {
   if (!blame.quarantined) return;
   const auto text = blame.device + " gets no further trial: " + blame.reason;
   news_.lines.push_back(text);
-  if (health_.none_left()) stranded_ = text;
+  if (health_.none_left()) stranded_ = text + ", and no other device is left";
 }
 
 DeviceNews Fleet::watch() {

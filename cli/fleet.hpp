@@ -43,7 +43,7 @@ class Fleet {
   /// new since the last call.
   DeviceNews watch();
 
-  /// Why nothing can go on: every device is quarantined.
+  /// Why nothing can go on: every device is quarantined, or no worker becomes ready on any.
   const std::optional<std::string>& stranded() const { return stranded_; }
 
   /// "xpu:0 (97 %, 71 °C, 140 W)": the device and what its driver said last.
@@ -84,6 +84,8 @@ class Fleet {
   std::map<std::string, int> limits_;
   /// Devices of which it has been said that they are full.
   std::set<std::string> said_full_;
+  /// Attempts in a row.
+  int never_ready_ = 0;
   std::optional<std::string> stranded_;
   DeviceNews news_;
 };

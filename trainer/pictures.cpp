@@ -7,7 +7,9 @@ namespace evolve::trainer {
 torch::Tensor pictures_of(const data::Batch& batch, const torch::Device& device) {
   const auto pixels = torch::from_blob(const_cast<std::uint8_t*>(batch.pixels.data()),
                                        {batch.size, 3, batch.height, batch.width}, torch::kByte);
-  return pixels.to(device)
+  // From pinned memory the copy goes on while the next batch is prepared.
+  return (device.is_cuda() ? pixels.pin_memory() : pixels)
+      .to(device, /*non_blocking=*/device.is_cuda())
       .to(torch::kFloat, /*non_blocking=*/false, /*copy=*/false, at::MemoryFormat::ChannelsLast)
       .div_(255);
 }

@@ -21,14 +21,14 @@ bool is_finite(const hyp::Metrics& metrics) {
                      [](double value) { return std::isfinite(value); });
 }
 
-/// Every tensor of the model on the device, before the first step: nothing may run elsewhere in
-/// silence.
+/// Nothing may run elsewhere in silence.
+void check_place(const char* what, const torch::Tensor& tensor, const torch::Device& device) {
+  TORCH_CHECK(tensor.device() == device, what, " lies on ", tensor.device(), ", not on ", device);
+}
+
 void check_place(const Detector& detector, const torch::Device& device) {
   for (const auto& tensors : {detector.parameters(), detector.buffers()}) {
-    for (const auto& tensor : tensors) {
-      TORCH_CHECK(tensor.device() == device, "the model lies on ", tensor.device(), ", not on ",
-                  device);
-    }
+    for (const auto& tensor : tensors) check_place("the model", tensor, device);
   }
 }
 
@@ -175,6 +175,7 @@ std::array<double, 3> TrainingRun::train_batch(const data::Batch& batch, int epo
                                                int& imgsz) {
   const int iteration = epoch * batches() + index;
   const auto pictures = scaled(pictures_of(batch, place_.device), epoch, index);
+  check_place("the batch", pictures, place_.device);
   imgsz = static_cast<int>(std::max(pictures.size(2), pictures.size(3)));
   LossValue value;
   {
@@ -183,6 +184,7 @@ std::array<double, 3> TrainingRun::train_batch(const data::Batch& batch, int epo
     for (auto& map : maps) map = map.to(torch::kFloat);
     value = loss_(maps, batch.targets);
   }
+  check_place("the loss", value.total, place_.device);
   const auto items = value.items.cpu();
   std::array<double, 3> losses{};
   for (std::size_t i = 0; i < losses.size(); ++i) {

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <map>
+
 #include "process.hpp"
 
 namespace evolve::test {
@@ -59,6 +62,35 @@ TEST_F(ALibtorchWithoutXpus, IsNoExcuseForTheWorkerToTrainOnTheCpu) {
   EXPECT_THAT(ended.err, HasSubstr("evolve-worker: xpu:0: libtorch "));
   EXPECT_THAT(ended.err,
               HasSubstr(" was built without such devices; build with one that has them"));
+}
+
+/// The libraries that a process opened, by its number, as the dynamic loader traced them.
+std::map<std::string, std::string> opened(const Folder& folder) {
+  std::map<std::string, std::string> traces;
+  for (const auto& file : std::filesystem::directory_iterator(folder / "traces"))
+    traces[file.path().extension()] = read_file(file.path());
+  return traces;
+}
+
+TEST(ATrace, OfARunOnTheCpuHasNoVendorsLibraryAndTorchInTheWorkerAlone) {
+  Folder folder;
+  std::filesystem::create_directory(folder / "traces");
+  auto command = evolve_command(
+      {"--epochs", "1", "--imgsz", "64", "--trials", "1", "--devices", "cpu:0", "--output", "run"});
+  // Libraries that would be found, were they looked for.
+  command.insert(command.begin(), {"/usr/bin/env", "LD_DEBUG=files",
+                                   "LD_DEBUG_OUTPUT=" + (folder / "traces/of").string(),
+                                   "LD_LIBRARY_PATH=" TRAP_NVML_FOLDER ":" TRAP_LEVEL_ZERO_FOLDER});
+  const auto ended = Process(command, folder.path()).wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  int with_torch = 0;
+  for (const auto& [process, trace] : opened(folder)) {
+    EXPECT_THAT(trace, testing::Not(testing::ContainsRegex("libnvidia|libcuda|libze_|libsycl")));
+    const bool has_torch = trace.find("libtorch") != std::string::npos;
+    with_torch += has_torch;
+    if (has_torch) EXPECT_THAT(trace, HasSubstr("evolve-worker"));
+  }
+  EXPECT_EQ(with_torch, 1);
 }
 
 TEST(AWorker, IsNotReadyWithoutItsDevice) {

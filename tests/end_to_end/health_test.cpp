@@ -162,6 +162,17 @@ TEST(ACpu, IsNeverQuarantined) {
   EXPECT_EQ(count(events, "blamed") + count(events, "quarantined"), 0);
 }
 
+TEST(ATrainer, ThatIsNeverReadyEndsTheRunBeforeAllItsTrialsHaveFailed) {
+  Folder folder;
+  const auto ended = evolve(folder.path(), {"--devices", "cpu:0", "--output", "run",
+                                            "--trainer-command", "/bin/sh -c 'exit 5'"});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(ended.err,
+            "evolve: no worker became ready in 30 attempts: worker never became ready: exit code "
+            "5; mend it and go on with: evolve --resume run\n");
+  EXPECT_EQ(count(journal(folder / "run"), "failed"), 30);
+}
+
 TEST(DeviceStats, AreInTheJournal) {
   Folder folder;
   const auto ended =
