@@ -57,8 +57,10 @@ void expect_four_trials(const Folder& folder, const Ended& ended) {
 }
 
 TEST(Examples, OfYolov5Run) {
+  const auto line = example_in("README.md", "train.py --hyp");
+  EXPECT_EQ(line, example_in("docs/trainers.md", "train.py --hyp"));
   Folder folder;
-  expect_four_trials(folder, run(folder, example_in("docs/trainers.md", "train.py --hyp")));
+  expect_four_trials(folder, run(folder, line));
 }
 
 TEST(Examples, OfUltralyticsRun) {
