@@ -108,7 +108,7 @@ int run_resumed(const Options& now, Screen& screen) {
                                              : results::open_run(*now.resume);
   auto [journal, history] = results::Journal::resume(directory.journal());
   if (!history.warning.empty()) screen.line(history.warning);
-  auto plan = resumed_plan(now, history.run);
+  auto plan = resumed_plan(now, history.run, directory.journal().string());
   for (const auto& note : plan.device_notes) screen.line(note);
   ga::Evolution evolution(plan.space, plan.search, plan.initial);
   auto replayed = replay(history.events, evolution, directory.journal().string());

@@ -12,8 +12,10 @@ int explain_command(const std::string& run, const std::string& image) {
   // Only read: the run may be going on.
   const auto history = results::read_journal(directory.journal());
   if (!history.warning.empty()) fmt::print("{}\n", history.warning);
-  const auto explanation =
-      explain(hyp::space_from_json(history.run.at("space")), history.events, run);
+  const auto explanation = explain(
+      results::from_first_line(directory.journal(),
+                               [&] { return hyp::space_from_json(history.run.at("space")); }),
+      history.events, run);
   for (const auto& line : description(explanation)) fmt::print("{}\n", line);
   const auto target = image.empty() ? directory.explanation() : std::filesystem::path(image);
   results::plot_explanation(explanation, target);

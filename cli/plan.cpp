@@ -14,6 +14,7 @@
 #include "cli/training_options.hpp"
 #include "devices/devices.hpp"
 #include "hyp/hyp.hpp"
+#include "results/journal.hpp"
 #include "results/yaml_files.hpp"
 #include "trainer/worker/text.hpp"
 
@@ -125,21 +126,24 @@ Plan make_plan(const Options& options) {
   return plan;
 }
 
-Plan resumed_plan(const Options& now, const nlohmann::ordered_json& run) {
-  Plan plan{.options = resumed(now, run.at("options"))};
-  plan.space = hyp::space_from_json(run.at("space"));
-  for (const auto& set : run.at("initial")) {
-    plan.initial.push_back(hyp::hyperparameters_from_json(set));
-  }
-  set_search(plan);
-  // Replay begins with the bounds that the run began with; its journal knows when they changed.
-  const auto& original = run.at("options");
-  plan.search.generations = original.at("generations").get<int>();
-  plan.search.trials = original.at("trials").is_null()
-                           ? std::nullopt
-                           : std::optional(original.at("trials").get<int>());
-  plan.search.trials = search_trials(plan.search, original.value("repeats", 0));
-  return plan;
+Plan resumed_plan(const Options& now, const nlohmann::ordered_json& run,
+                  const std::string& journal) {
+  return results::from_first_line(journal, [&] {
+    Plan plan{.options = resumed(now, run.at("options"))};
+    plan.space = hyp::space_from_json(run.at("space"));
+    for (const auto& set : run.at("initial")) {
+      plan.initial.push_back(hyp::hyperparameters_from_json(set));
+    }
+    set_search(plan);
+    // Replay begins with the bounds that the run began with; its journal knows when they changed.
+    const auto& original = run.at("options");
+    plan.search.generations = original.at("generations").get<int>();
+    plan.search.trials = original.at("trials").is_null()
+                             ? std::nullopt
+                             : std::optional(original.at("trials").get<int>());
+    plan.search.trials = search_trials(plan.search, original.value("repeats", 0));
+    return plan;
+  });
 }
 
 nlohmann::ordered_json run_line(const Plan& plan) {

@@ -32,8 +32,10 @@ struct Plan {
 /// Throws `Error` for whatever is wrong with any of them, before anything is written or trained.
 Plan make_plan(const Options& options);
 
-/// The plan of a run to go on with: `run` is the first line of its journal, `now` the command line.
-Plan resumed_plan(const Options& now, const nlohmann::ordered_json& run);
+/// The plan of a run to go on with: `run` is the first line of its `journal`, `now` the command
+/// line. Throws `Error` where that line makes no sense.
+Plan resumed_plan(const Options& now, const nlohmann::ordered_json& run,
+                  const std::string& journal);
 
 /// How many trials are left for the search when the repeats are taken off; nothing: as many as the
 /// generations have. Throws `Error` when none are left.

@@ -12,6 +12,8 @@ template <class... F>
 struct Cases : F... {
   using F::operator()...;
 };
+template <class... F>
+Cases(F...) -> Cases<F...>;  // clang before 17 needs it said
 
 bool is_digit(char c) {
   return '0' <= c && c <= '9';

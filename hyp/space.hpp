@@ -78,7 +78,8 @@ const Space& default_space();
 /// {"lr0": {"low": 1e-05, "high": 0.1, "scale": "log", "evolve": false, "start": 0.01}, …} in the
 /// words of a space file, for the journal.
 nlohmann::ordered_json to_json(const Space& space);
-/// The inverse; throws nlohmann's exceptions when a part is missing or of the wrong kind.
+/// The inverse; throws nlohmann's exceptions when a part is missing or of the wrong kind,
+/// std::invalid_argument for bounds that no space file may have.
 Space space_from_json(const nlohmann::ordered_json& json);
 
 }  // namespace evolve::hyp

@@ -1,4 +1,6 @@
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "hyp/space.hpp"
 
@@ -22,6 +24,18 @@ nlohmann::ordered_json to_json(const Space& space) {
   return json;
 }
 
+namespace {
+
+bool is_sound(const Gene& gene) {
+  const bool has_start = gene.low <= gene.start && gene.start <= gene.high;
+  return std::isfinite(gene.high - gene.low) && gene.low <= gene.high &&
+         (has_start || (!gene.evolve && gene.low == gene.high && std::isfinite(gene.start))) &&
+         (gene.scale == Gene::Scale::linear || gene.low > 0) &&
+         (gene.kind == Gene::Kind::real || std::ceil(gene.low) <= std::floor(gene.high));
+}
+
+}  // namespace
+
 Space space_from_json(const nlohmann::ordered_json& json) {
   Space space;
   for (const auto& [name, entry] : json.get_ref<const nlohmann::ordered_json::object_t&>()) {
@@ -38,6 +52,7 @@ Space space_from_json(const nlohmann::ordered_json& json) {
     }
     gene.evolve = entry.value("evolve", true);
     gene.start = entry.at("start").get<double>();
+    if (!is_sound(gene)) throw std::invalid_argument("the bounds of " + name + " make no sense");
     space.genes.push_back(std::move(gene));
   }
   return space;

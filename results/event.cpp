@@ -17,7 +17,8 @@ const Json& value(const Json& json, const char* key) {
 
 int integer(const Json& json, const char* key) {
   const Json& number = value(json, key);
-  if (!number.is_number_integer())
+  constexpr auto most = std::numeric_limits<int>::max();
+  if (!number.is_number_integer() || number < -most || number > most)
     throw std::invalid_argument(std::string(key) + " is no whole number");
   return number.get<int>();
 }
@@ -34,6 +35,13 @@ double number(const Json& json, const char* key) {
   if (number.is_null()) return std::numeric_limits<double>::quiet_NaN();
   if (!number.is_number()) throw std::invalid_argument(std::string(key) + " is no number");
   return number.get<double>();
+}
+
+/// An extension of a run has its new bounds.
+void check_extended(const Json& json) {
+  integer(json, "generations");
+  if (!value(json, "trials").is_null()) integer(json, "trials");
+  if (json.contains("repeats")) integer(json, "repeats");
 }
 
 Started started_from_json(const Json& json) {
@@ -138,6 +146,7 @@ Event event_from_json(const Json& json) {
       event == "repeat_failed") {
     return outcome_from_json(json, event);
   }
+  if (event == "extended") check_extended(json);
   return Other{json};
 }
 

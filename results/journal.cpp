@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <limits>
+#include <string_view>
 
 #include "hyp/text_file.hpp"
 
@@ -50,16 +51,26 @@ struct Parsed {
   std::size_t size = 0;
 };
 
+/// The JSON in a line, discarded when it is none. (Values are copied and compared by recursion.)
+Json json_in(std::string_view line, const Where& where) {
+  constexpr int deepest = 100;
+  const auto not_too_deep = [&](int depth, Json::parse_event_t, Json&) {
+    if (depth <= deepest) return true;
+    throw bad_input(where, "this line is nested too deeply",
+                    "restore the journal from a copy, or start a new run");
+  };
+  return Json::parse(line, not_too_deep, false);
+}
+
 Parsed parse(const std::string& text, const fs::path& file) {
   Parsed parsed;
   for (int line = 1; parsed.size < text.size(); ++line) {
     const Where where{file.string(), line};
     const auto end = text.find('\n', parsed.size);
     const bool is_last = end == std::string::npos || end + 1 == text.size();
-    const char* const first = text.data() + parsed.size;
-    const Json json = end == std::string::npos
-                          ? Json(Json::value_t::discarded)
-                          : Json::parse(first, text.data() + end, nullptr, false);
+    const auto rest = std::string_view(text).substr(parsed.size);
+    const Json json = end == std::string::npos ? Json(Json::value_t::discarded)
+                                               : json_in(rest.substr(0, end - parsed.size), where);
     if (json.is_discarded()) {
       if (!is_last) {
         throw bad_input(where, "this line is damaged",

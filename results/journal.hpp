@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,22 @@ struct History {
 /// Reads a journal, perhaps one that is being written. Throws `Error` with the line for damage, an
 /// empty file, or a first line that is no run of version 1.
 History read_journal(const std::filesystem::path& file);
+
+/// What `read` takes from the first line of a journal. Throws `Error` where the line lacks it.
+template <class Read>
+auto from_first_line(const std::filesystem::path& file, Read read) {
+  const auto damaged = [&](const std::exception& wrong) {
+    return bad_input({file.string(), 1}, wrong.what(),
+                     "restore the journal from a copy, or start a new run");
+  };
+  try {
+    return read();
+  } catch (const nlohmann::json::exception& wrong) {
+    throw damaged(wrong);
+  } catch (const std::invalid_argument& wrong) {
+    throw damaged(wrong);
+  }
+}
 
 class Journal {
  public:

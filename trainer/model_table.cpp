@@ -108,6 +108,9 @@ class Reader {
 
   TableAnchors anchors(const YAML::Node& node) const {
     if (node.IsScalar()) return count(node, "anchors", most_anchors);
+    if (!node.IsSequence()) {
+      throw error(node, "anchors is neither a count nor a list", "write a list per level");
+    }
     std::vector<std::vector<float>> levels;
     for (const auto& level : node) {
       levels.push_back(scalar<std::vector<float>>(level, "anchors", "a list of numbers per level"));

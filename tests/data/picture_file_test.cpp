@@ -73,6 +73,14 @@ TEST_F(PictureFile, RefusesWhatIsNoPicture) {
   }
 }
 
+TEST_F(PictureFile, RefusesABmpThatSpeaksOfMorePixelsThanThereAreNumbers) {
+  std::string bytes = read_file(write_picture(folder / "a.bmp"));
+  bytes.replace(18, 8, "\x6d\x6d\x11\x11\x6d\x6d\x11\x11");
+  bytes.replace(28, 2, "\xff\xff");
+  EXPECT_EQ(refused(write_file(folder / "a.bmp", bytes)),
+            ": is truncated: its end is missing; copy it again, or remove it");
+}
+
 TEST_F(PictureFile, RefusesATinyPicture) {
   EXPECT_EQ(refused(write_picture(folder / "a.png", 9, 30)),
             ": is smaller than 10 pixels; remove it");

@@ -66,7 +66,7 @@ TEST_F(CutJournal, AtAnyByteLosesNoWholeLineAndGoesOnWithTheSameTrial) {
     ASSERT_EQ(read_file(file), text.substr(0, whole(cut))) << cut;
     ASSERT_EQ(history.events.size(), lines - 1) << cut;
 
-    const auto plan = cli::resumed_plan({}, history.run);
+    const auto plan = cli::resumed_plan({}, history.run, file.string());
     ga::Evolution evolution(plan.space, plan.search, plan.initial);
     auto replayed = cli::replay(history.events, evolution, file.string());
     ASSERT_EQ(replayed.finished.size(), 7u) << cut;

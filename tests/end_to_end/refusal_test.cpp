@@ -89,5 +89,27 @@ TEST(Refusal, OfAnOutputThatHasARunAlready) {
   EXPECT_EQ(read_file(folder / "run/journal.jsonl"), journal_before);
 }
 
+TEST(Refusal, OfAJournalWhoseFirstLineMakesNoSense) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                   "--trials", "2", "--output", "run"})
+                .code,
+            0);
+  const auto text = read_file(folder / "run/journal.jsonl");
+  const auto end = text.find('\n');
+  auto first = nlohmann::json::parse(text.substr(0, end));
+  first["space"]["lr0"]["low"] = 2;
+  write_file(folder / "run/journal.jsonl", first.dump() + text.substr(end));
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--resume", "run"},
+                                                    {"explain", "run"},
+                                                    {"plot", "run/evolve.csv"}}) {
+    const auto ended = evolve(folder.path(), arguments);
+    EXPECT_EQ(ended.code, 2) << arguments[0];
+    EXPECT_EQ(ended.err,
+              "evolve: run/journal.jsonl:1: the bounds of lr0 make no sense; restore the journal "
+              "from a copy, or start a new run\n");
+  }
+}
+
 }  // namespace
 }  // namespace evolve::test

@@ -139,6 +139,31 @@ TEST(Journal, RefusesALineThatLacksAKey) {
           ":4: key generation is missing; restore the journal from a copy, or start a new run");
 }
 
+TEST(Journal, RefusesNumbersThatNoTrialHas) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  const auto run = write_run(file, 1);
+  for (const auto* line : {R"({"event":"rung","trial":4294967296,"epoch":1})",
+                           R"({"event":"extended","generations":"many","trials":null})",
+                           R"({"event":"extended","generations":3})"}) {
+    fill(file, run + line + "\n");
+    EXPECT_EQ(refusal([&] { read_journal(file); }).substr(3, file.string().size() + 3),
+              file.string() + ":4:");
+  }
+}
+
+TEST(Journal, RefusesALineThatIsNestedTooDeeply) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  constexpr std::size_t depth = 1000000;
+  fill(file, write_run(file, 1) + R"({"event":"weather","sun":)" + std::string(depth, '[') +
+                 std::string(depth, ']') + "}\n");
+  EXPECT_EQ(refusal([&] { read_journal(file); }),
+            "2: " + file.string() +
+                ":4: this line is nested too deeply; restore the journal from a copy, or start a "
+                "new run");
+}
+
 TEST(Journal, RefusesAnythingButARunOfVersion1) {
   const Folder folder;
   const auto file = folder / "journal.jsonl";

@@ -150,5 +150,12 @@ TEST(Messages, WithKeysOfAnotherTypeAreRefused) {
             "the \"stopped\" of its result is neither true nor false");
 }
 
+TEST(Messages, MayBeNestedAsDeeplyAsALineIsLong) {
+  constexpr std::size_t depth = 500000;
+  const std::string deep = std::string(depth, '[') + std::string(depth, ']');
+  EXPECT_EQ(parse_from_worker(R"({"type":"weather","sun":)" + deep + "}"), std::nullopt);
+  EXPECT_THROW(parse_from_worker(deep), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace evolve::worker

@@ -116,8 +116,10 @@ std::optional<Look> look_at_bmp(Bytes& bytes) {
   const std::int64_t bits = core ? bytes.little(24, 2) : bytes.little(28, 2);
   const bool packed = !core && bytes.little(30, 4) != 0;
   const std::int64_t rows = std::abs(static_cast<std::int64_t>(height));
-  const std::int64_t pixels = packed ? 1 : (width * bits + 31) / 32 * 4 * rows;
-  return Look{{width, static_cast<int>(rows)}, bytes.little(10, 4) + pixels <= bytes.size()};
+  // A header can ask for more than any integer holds.
+  const double row_bytes = static_cast<double>((width * bits + 31) / 32) * 4;
+  const double end = bytes.little(10, 4) + (packed ? 1 : row_bytes * static_cast<double>(rows));
+  return Look{{width, static_cast<int>(rows)}, end <= static_cast<double>(bytes.size())};
 }
 
 /// RIFF container with a lossy (VP8), lossless (VP8L) or extended (VP8X) chunk first.

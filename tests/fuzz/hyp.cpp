@@ -1,0 +1,11 @@
+#include "hyp/hyp_file.hpp"
+#include "hyp/space_file.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+void evolve::fuzz::take(const std::string& input) {
+  refusable([&] {
+    const auto file = hyp::parse_hyp(input, "hyp.yaml");
+    hyp::hyp_lines(file.hyp);
+    refusable([&] { hyp::started_at(hyp::default_space(), file); });
+  });
+}

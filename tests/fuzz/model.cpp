@@ -1,0 +1,8 @@
+#include "tests/fuzz/fuzz.hpp"
+#include "trainer/model_config.hpp"
+
+void evolve::fuzz::take(const std::string& input) {
+  refusable([&] {
+    trainer::count_parameters(trainer::resolve(trainer::parse_model_table(input, "model.yaml"), 3));
+  });
+}
