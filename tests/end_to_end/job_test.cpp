@@ -218,6 +218,29 @@ TEST(TrainCommand, RefusesWhatIsWrongBeforeItWritesAnything) {
                  "of a training: --resume runs/train/exp");
 }
 
+TEST(TrainCommand, WritesNothingOutsideItsFolderWhateverADataSetSays) {
+  const Stage stage;
+  ASSERT_EQ(stage.evolve({"dataset", "shapes", "shapes"}).code, 0);
+  write_file(stage / "deep/er/my.yaml",
+             "path: ../../shapes\ntrain: images/train\n"
+             "val: images/val\ntest: images/test\n"
+             "names: [../../up, /tmp/up, '$(touch up)', '`touch up`', "
+             "'; touch up']\n");
+  const auto all = [&] {
+    std::vector<std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(stage.path()))
+      if (entry.path().string().find("/runs") == std::string::npos)
+        files.push_back(entry.path().string());
+    std::sort(files.begin(), files.end());
+    return files;
+  };
+  const auto before = all();
+  const auto data = (stage / "deep/er/my.yaml").string();
+  EXPECT_EQ(stage.evolve({"train", "--data", data, "--epochs", "2"}).code, 0);
+  EXPECT_EQ(all(), before);
+  EXPECT_FALSE(fs::exists("/tmp/up"));
+}
+
 TEST(ValCommand, PrintsTheTableAndWritesTheNumbers) {
   const Stage stage;
   const auto ended = stage.evolve({"val", "--task", "test", "--no-rect", "--json", "out.json"});

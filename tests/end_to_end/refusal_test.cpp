@@ -89,6 +89,14 @@ TEST(Refusal, OfAnOutputThatHasARunAlready) {
   EXPECT_EQ(read_file(folder / "run/journal.jsonl"), journal_before);
 }
 
+TEST(Refusal, OfNamesThatArePaths) {
+  Folder folder;
+  write_file(folder / "space.yaml", "lr0: [0.0, 0.1]\n../../up: [0.0, 0.1]\n");
+  expect_refusal(folder, {"--space", "space.yaml"}, {"space.yaml:2: ", "../../up"});
+  write_file(folder / "hyp.yaml", "lr0: 0.01\n/tmp/up: 1\n");
+  expect_refusal(folder, {"--hyp", "hyp.yaml"}, {"hyp.yaml:2: ", "/tmp/up"});
+}
+
 TEST(Refusal, OfAJournalWhoseFirstLineMakesNoSense) {
   Folder folder;
   ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
