@@ -115,6 +115,18 @@ TEST_F(Workers, LeaveNoDescendantThoughItLeftTheirSession) {
   EXPECT_EQ(::kill(std::stoi(text(0, "grandchild")), 0), -1);
 }
 
+TEST_F(Workers, MayHaveOrphansThatAreBuriedWhenTheyDie) {
+  WorkerSet workers(settings());
+  workers.start(trial(0, "has a daemon"), 1, lease());
+  while (!std::filesystem::exists(folder(0) + "/at work"))
+    ASSERT_TRUE(workers.wait_some(std::chrono::milliseconds(10)));
+  const pid_t daemon = std::stoi(text(0, "grandchild"));
+  ASSERT_EQ(::kill(daemon, SIGKILL), 0);
+  wait_until_dead(daemon);
+  EXPECT_EQ(::kill(pid(0), 0), 0) << "the worker goes on";
+  EXPECT_EQ(workers.busy(), 1);
+}
+
 TEST_F(Workers, DieWithTheirKeeper) {
   WorkerSet workers(settings());
   workers.start(trial(0, "hang"), 1, lease());

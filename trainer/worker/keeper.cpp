@@ -72,10 +72,15 @@ int end_descendants(pid_t worker) {
   return status;
 }
 
+/// Whether the worker is dead, who is not buried yet; other dead among our children are.
 bool is_dead(pid_t worker) {
-  siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(worker), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-         info.si_pid == worker;
+  while (true) {
+    siginfo_t dead{};
+    if (::waitid(P_ALL, 0, &dead, WEXITED | WNOHANG | WNOWAIT) != 0) return true;
+    if (dead.si_pid == 0) return false;
+    if (dead.si_pid == worker) return true;
+    ::waitpid(dead.si_pid, nullptr, 0);
+  }
 }
 
 /// Does what comes out of the lifeline until the worker is dead.
