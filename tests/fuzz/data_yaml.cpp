@@ -15,7 +15,6 @@ std::filesystem::path pictures() {
     std::filesystem::create_directory(name + "/" + folder);
     std::ofstream(name + "/" + folder + "/1.png");
   }
-  std::filesystem::current_path(name);
   return name;
 }
 
