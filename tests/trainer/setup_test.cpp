@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -35,8 +36,10 @@ class Setup : public ::testing::Test {
     return make_detector(options, hyp, 1, data_)->anchors_in_pixels();
   }
 
-  const std::string whole_ = ::testing::TempDir() + "evolve_setup_test.pt";
-  const std::string bare_ = ::testing::TempDir() + "evolve_setup_test_bare.pt";
+  const std::string whole_ =
+      ::testing::TempDir() + "evolve_setup_" + std::to_string(::getpid()) + ".pt";
+  const std::string bare_ =
+      ::testing::TempDir() + "evolve_setup_" + std::to_string(::getpid()) + "_bare.pt";
   const torch::Tensor own_anchors_ = torch::arange(1.F, 19.F).view({3, 3, 2}) * 8;
   PreparedData data_{{.data = "shapes", .imgsz = 64}, 32, 1};
 };
