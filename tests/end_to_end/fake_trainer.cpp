@@ -166,14 +166,14 @@ int main(int argc, char** argv) {
       std::ofstream(log, std::ios::app)
           << getpid() << ' ' << trial << ' ' << device << ' ' << (threads ? threads : "-") << '\n';
     }
-    if (!seen.empty())
-      std::ofstream(seen, std::ios::app) << json{{"trial", trial},
-                                                 {"device", device},
-                                                 {"pid", getpid()},
-                                                 {"uuid", mine.value("uuid", json())},
-                                                 {"environment", environment()}}
-                                                .dump()
-                                         << '\n';
+    if (!seen.empty()) {  // in one piece: others write there too
+      const json sight = {{"trial", trial},
+                          {"device", device},
+                          {"pid", getpid()},
+                          {"uuid", mine.value("uuid", json())},
+                          {"environment", environment()}};
+      std::ofstream(seen, std::ios::app) << sight.dump() + "\n";
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(sleep_ms));
     if (chatter > 0) std::cerr << std::string(static_cast<std::size_t>(chatter), '.') << std::endl;
     const bool repeat = message["dir"].get<std::string>().ends_with("/repeat");
