@@ -5,8 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <boost/algorithm/string.hpp>
+#include <boost/process/args.hpp>
+#include <boost/process/child.hpp>
+#include <boost/process/exe.hpp>
+#include <boost/process/io.hpp>
+#include <boost/process/pipe.hpp>
 #include <charconv>
-#include <cstdio>
+#include <iterator>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -17,18 +22,20 @@
 namespace evolve::devices {
 namespace {
 
+namespace bp = boost::process;
+
 /// A step on a free node takes a second; the limit is for nodes that do not answer.
 constexpr int step_seconds = 60;
 
 constexpr std::string_view mark = "evolve-node";
 
-/// What `command` (of a shell) prints.
-std::string output_of(const std::string& command) {
-  std::string text;
-  auto* pipe = ::popen(command.c_str(), "r");
-  if (!pipe) throw std::runtime_error("no shell");
-  for (int c = 0; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
-  ::pclose(pipe);
+/// What env(1) prints with these arguments.
+std::string output_of_env(const std::vector<std::string>& arguments) {
+  bp::ipstream words;
+  bp::child child(bp::exe = "/usr/bin/env", bp::args = arguments,
+                  bp::std_in<bp::null, (bp::std_out & bp::std_err)> words);
+  std::string text{std::istreambuf_iterator<char>(words), {}};
+  child.wait();
   return text;
 }
 
@@ -58,17 +65,24 @@ std::vector<Node> allocated_nodes(const Environment& environment) {
   const int nodes = std::max(1, number("SLURM_NNODES"));
   // GPUs that belong to tasks are seen by all tasks only; else one per node sees everything.
   const bool by_task = number("SLURM_GPUS_PER_TASK") > 0 && number("SLURM_NTASKS") >= nodes;
-  const auto tasks = by_task ? fmt::format("-n{}", number("SLURM_NTASKS"))
-                             : fmt::format("-n{} --ntasks-per-node=1", nodes);
   // What else salloc was asked for would be asked for again; without it a step has all of the
   // job's.
-  const auto command = fmt::format(
-      "exec timeout {} env -u SLURM_GPUS -u SLURM_GPUS_PER_NODE srun --input=none -N{} {} --mem=0 "
-      "sh -c 'echo \"{}|$SLURM_NODEID|$SLURMD_NODENAME|$SLURM_CPUS_ON_NODE|$SLURM_CPUS_PER_TASK|"
-      "$CUDA_VISIBLE_DEVICES|$ZE_AFFINITY_MASK\"' 2>&1",
-      step_seconds, nodes, tasks, mark);
+  std::vector<std::string> command = {
+      "timeout", std::to_string(step_seconds), "env",  "-u",           "SLURM_GPUS",
+      "-u",      "SLURM_GPUS_PER_NODE",        "srun", "--input=none", fmt::format("-N{}", nodes)};
+  if (by_task) {
+    command.push_back(fmt::format("-n{}", number("SLURM_NTASKS")));
+  } else {
+    command.insert(command.end(), {fmt::format("-n{}", nodes), "--ntasks-per-node=1"});
+  }
+  // The shell is the node's: only there the variables have what is asked for.
+  command.insert(command.end(),
+                 {"--mem=0", "sh", "-c",
+                  fmt::format("echo \"{}|$SLURM_NODEID|$SLURMD_NODENAME|$SLURM_CPUS_ON_NODE|"
+                              "$SLURM_CPUS_PER_TASK|$CUDA_VISIBLE_DEVICES|$ZE_AFFINITY_MASK\"",
+                              mark)});
   const auto probed =
-      in_a_probe([&] { return output_of(command); }, std::chrono::seconds(step_seconds + 10));
+      in_a_probe([&] { return output_of_env(command); }, std::chrono::seconds(step_seconds + 10));
   if (!probed.problem.empty()) throw std::invalid_argument("srun: " + probed.problem);
   return nodes_in(probed.text);
 }
