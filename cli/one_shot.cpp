@@ -14,9 +14,10 @@
 #include <boost/process/extend.hpp>
 #include <boost/process/io.hpp>
 #include <boost/process/posix.hpp>
-#include <boost/process/search_path.hpp>
 #include <fstream>
 #include <system_error>
+
+#include "trainer/worker/process.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -33,19 +34,8 @@ void kill_all_descendants() {
 
 }  // namespace
 
-std::string program_file(const std::string& program) {
-  if (program.find('/') != program.npos) {
-    if (::access(program.c_str(), X_OK) == 0) return program;
-    throw std::system_error(errno, std::system_category(), program);
-  }
-  const auto found = bp::search_path(program).string();
-  if (found.empty())
-    throw std::system_error(std::make_error_code(std::errc::no_such_file_or_directory), program);
-  return found;
-}
-
 OneShot::OneShot(const std::vector<std::string>& command, const std::vector<std::string>& unset) {
-  const auto file = program_file(command.front());
+  const auto file = worker::program_file(command.front());
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
     throw std::system_error(errno, std::system_category(), "no pipe");

@@ -9,10 +9,6 @@
 
 namespace evolve::cli {
 
-/// The file of a program, which is looked for in PATH. Throws std::system_error when there is none
-/// that can be executed.
-std::string program_file(const std::string& program);
-
 /// A running command in our process group. Its standard input is empty, its standard output and
 /// error are one pipe. It dies with us, and in the end whatever it has started dies too.
 class OneShot {

@@ -8,7 +8,6 @@
 #include "cli/exec_worker.hpp"
 #include "cli/inputs.hpp"
 #include "cli/launcher.hpp"
-#include "cli/one_shot.hpp"
 #include "cli/placeholders.hpp"
 #include "cli/screen.hpp"
 #include "cli/training_options.hpp"
@@ -16,6 +15,7 @@
 #include "hyp/hyp.hpp"
 #include "results/journal.hpp"
 #include "results/yaml_files.hpp"
+#include "trainer/worker/process.hpp"
 #include "trainer/worker/text.hpp"
 
 namespace evolve::cli {
@@ -55,7 +55,7 @@ std::vector<hyp::Hyperparameters> initial_of(const Options& options) {
 
 /// The program of --trainer-exec is there.
 void check_program(const std::string& program) try {
-  if (program.find('{') == program.npos) program_file(program);
+  if (program.find('{') == program.npos) worker::program_file(program);
 } catch (const std::system_error& error) {
   throw bad_argument(
       "--trainer-exec: '" + program + "' cannot be started (" + error.code().message() + ")",

@@ -42,14 +42,6 @@ struct PipeEnds {
   Stream writer;
 };
 
-std::string program_file(const std::string& program) {
-  if (program.find('/') != program.npos) return program;
-  const auto found = bp::search_path(program);
-  if (found.empty())
-    throw std::system_error(std::make_error_code(std::errc::no_such_file_or_directory), program);
-  return found.string();
-}
-
 /// What the child does between fork and exec.
 class ChildSetup {
  public:
@@ -88,6 +80,17 @@ class ChildSetup {
 };
 
 }  // namespace
+
+std::string program_file(const std::string& program) {
+  if (program.find('/') != program.npos) {
+    if (::access(program.c_str(), X_OK) == 0) return program;
+    throw std::system_error(errno, std::system_category(), program);
+  }
+  const auto found = bp::search_path(program).string();
+  if (found.empty())
+    throw std::system_error(std::make_error_code(std::errc::no_such_file_or_directory), program);
+  return found;
+}
 
 Process::Process(asio::io_context& io, ProcessEvents events)
     : io_(io), events_(std::move(events)), input_(io), output_(io), errors_(io), lifeline_(io) {}

@@ -19,6 +19,10 @@ namespace evolve::worker {
 /// Longer lines are not kept: nobody's memory depends on a newline to come.
 constexpr std::size_t longest_line = 1 << 20;
 
+/// The file of a program, which is looked for in PATH. Throws std::system_error when there is none
+/// that can be executed.
+std::string program_file(const std::string& program);
+
 /// What happens to a process. Called from within the io_context, never after `exited`.
 struct ProcessEvents {
   /// A line of its standard output, without the newline.
