@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <unordered_set>
 #include <utility>
 
 namespace evolve::ga {
@@ -16,6 +17,39 @@ int affordable_evaluations(Index observations, Index features) {
   const auto n = static_cast<double>(observations), f = static_cast<double>(features);
   const double operations = n * n * (2.5 * n + 2 * f + 40);
   return static_cast<int>(std::clamp(4e7 / operations, 5.0, 200.0));
+}
+
+// Positions of the `most` least values in rising order; of equals the first ones.
+std::vector<Index> first_by(const VectorXd& values, Index most) {
+  std::vector<Index> order(static_cast<std::size_t>(values.size()));
+  std::iota(order.begin(), order.end(), Index{0});
+  const auto end = order.begin() + std::min(most, values.size());
+  std::partial_sort(order.begin(), end, order.end(), [&](Index a, Index b) {
+    return values[a] != values[b] ? values[a] < values[b] : a < b;
+  });
+  order.erase(end, order.end());
+  return order;
+}
+
+// One of `a`, two of `b` and so on, each once, as many as either has.
+std::vector<Index> one_and_two(const std::vector<Index>& a, const std::vector<Index>& b) {
+  std::vector<Index> order;
+  std::unordered_set<Index> taken;
+  auto next_a = a.begin(), next_b = b.begin();
+  while (order.size() < a.size()) {
+    const bool from_a = order.size() % 3 == 0;
+    const Index next = from_a ? *next_a++ : *next_b++;
+    if (taken.insert(next).second) order.push_back(next);
+  }
+  return order;
+}
+
+// Evenly spread over all of them, `most` at most.
+Observations thinned(const Observations& all, Index most) {
+  const Index n = all.values.size(), count = std::min(n, most);
+  std::vector<Index> kept;
+  for (Index i = 0; i < count; ++i) kept.push_back(i * n / count);
+  return {all.features(Eigen::all, kept), all.gene_of, all.values(kept), all.noise(kept)};
 }
 
 }  // namespace
@@ -35,23 +69,10 @@ void History::add(const hyp::Genes& genes, const Evidence& evidence) {
 History::Selection History::select(Index length, Index most,
                                    const KernelParameters& parameters) const {
   const Targets targets = targets_of({evidence_.data(), static_cast<std::size_t>(length)});
-  std::vector<Index> order(static_cast<std::size_t>(length));
-  std::iota(order.begin(), order.end(), Index{0});
-  if (length > most) {
-    const auto better = [&](Index a, Index b) {
-      const double x = targets.values[a], y = targets.values[b];
-      return x != y ? x > y : a < b;
-    };
-    const auto third = order.begin() + most / 3, end = order.begin() + most;
-    std::nth_element(order.begin(), third, order.end(), better);
-    const Index best = *std::min_element(order.begin(), third, better);
-    const VectorXd away = distances_from(best, length, parameters);
-    std::nth_element(third, end, order.end(), [&](Index a, Index b) {
-      return away[a] != away[b] ? away[a] < away[b] : a < b;
-    });
-    order.erase(end, order.end());
-    std::sort(order.begin(), order.end());
-  }
+  const std::vector<Index> best = first_by(-targets.values, most);
+  const std::vector<Index> nearest =
+      first_by(distances_from(best.front(), length, parameters), most);
+  const std::vector<Index> order = one_and_two(best, nearest);
   Points points(static_cast<Index>(space_.size()), static_cast<Index>(order.size()));
   for (Index i = 0; i < points.cols(); ++i) {
     points.col(i) = points_[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])];
@@ -85,10 +106,11 @@ VectorXd History::distances_from(Index centre, Index length,
 }
 
 const KernelParameters& History::parameters() {
-  constexpr Index most = 120, few = 40;
+  // Of many outcomes a sample: what sets that are much alike differ by is mostly noise.
+  constexpr Index most = 500, sample = 150, few = 40;
   const KernelParameters mode = prior_mode(static_cast<Index>(space_.size()));
   for (; next_fit_ <= size(); next_fit_ = std::max(next_fit_ + 1, next_fit_ * 11 / 10)) {
-    const Observations known = select(next_fit_, most, parameters_).observations;
+    const Observations known = thinned(select(next_fit_, most, parameters_).observations, sample);
     const int evaluations = affordable_evaluations(known.values.size(), known.features.rows());
     const KernelParameters warm = fit(known, parameters_, evaluations);
     if (next_fit_ > few) {

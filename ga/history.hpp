@@ -35,8 +35,9 @@ class History {
     /// Between fitness and the observed values.
     Squashing squashing;
   };
-  /// Of the first `length` outcomes (not 0) all, or where they are more than `most` the best third
-  /// of `most` and then the nearest to the best one, in units of the length scales.
+  /// Of the first `length` outcomes (not 0) the `most` that tell most about where the best set is,
+  /// in that order: the best one, the two nearest to it, in units of the length scales, the next
+  /// best one, the next two nearest, and so on.
   Selection select(Eigen::Index length, Eigen::Index most,
                    const KernelParameters& parameters) const;
 

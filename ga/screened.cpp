@@ -106,7 +106,7 @@ struct Candidates {
 // The inner genetic algorithm.
 Candidates search(Space space, const Promise& promise, const Points& elite, const Points& best,
                   Rng& rng) {
-  constexpr Index raw = 512, survivors = 30, children = 60;
+  constexpr Index raw = 256, survivors = 30, children = 60;
   constexpr int generations = 5;
   Candidates found{Points(elite.rows(), 0), VectorXd(0)};
   const auto look_at = [&](Points points) {
@@ -165,7 +165,7 @@ hyp::Genes design_genes(Space space, std::uint64_t run_seed, int number) {
 
 hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Genes> pending,
                           const Visited& visited, Rng& rng) {
-  constexpr Index most_points = 250;
+  constexpr Index most_points = 500, spread_points = 200;
   constexpr std::size_t most_pending = 100;
   constexpr double unscreened_share = 0.3;
   const KernelParameters& parameters = history.parameters();
@@ -175,7 +175,7 @@ hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Ge
   for (Index i = 0; i < open.cols(); ++i) {
     open.col(i) = point_of(space, pending[static_cast<std::size_t>(i)]);
   }
-  const Surrogate surrogate(observations, features_of(space, open), parameters);
+  const Surrogate surrogate(observations, features_of(space, open), parameters, spread_points);
 
   const Index n = points.cols();
   const auto best = [&](Index count) { return best_of(points, surrogate.believed(), count); };

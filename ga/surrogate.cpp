@@ -20,8 +20,9 @@ constexpr double least_noise = 1e-6;
 constexpr double log_noise_mean = -4, log_noise_sd = 1;
 const double log_length_sd = std::sqrt(3.0);
 
+// One less than in the paper, lengths e times shorter: found better (docs/search.md).
 double log_length_mean(Index genes) {
-  return std::sqrt(2.0) + 0.5 * std::log(static_cast<double>(genes));
+  return std::sqrt(2.0) - 1 + 0.5 * std::log(static_cast<double>(genes));
 }
 
 VectorXd inverse_lengths(const std::vector<int>& gene_of, const KernelParameters& parameters) {
@@ -43,6 +44,17 @@ ArrayXXd distances(const MatrixXd& a, const MatrixXd& b) {
 // The covariance at those distances.
 ArrayXXd matern(const ArrayXXd& r) {
   return (1 + r + r.square() / 3) * (-r).exp();
+}
+
+// Of the covariance of points in units of the length scales. Many points on one spot and next to no
+// noise can be too much for it: then `noise` grows.
+Eigen::LLT<MatrixXd> factorised(const MatrixXd& scaled, const VectorXd& noises, double& noise) {
+  MatrixXd covariance = matern(distances(scaled, scaled));
+  for (;; noise *= 10) {
+    covariance.diagonal() = (1 + noise * noises.array()).matrix();
+    Eigen::LLT<MatrixXd> factor(covariance);
+    if (factor.info() == Eigen::Success) return factor;
+  }
 }
 
 struct Problem {
@@ -143,64 +155,46 @@ KernelParameters fit(const Observations& observations, const KernelParameters& s
   return problem.best;
 }
 
-Surrogate::Surrogate(Observations observations, const MatrixXd& pending,
-                     const KernelParameters& parameters)
-    : inverse_lengths_(inverse_lengths(observations.gene_of, parameters)) {
-  const Index n = observations.values.size(), all = n + pending.cols();
+Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
+                     const KernelParameters& parameters, Index spread_points)
+    : inverse_lengths_(inverse_lengths(observations.gene_of, parameters)),
+      scaled_(inverse_lengths_.asDiagonal() * observations.features) {
   double noise = std::exp(parameters[parameters.size() - 1]);
-  MatrixXd features(observations.features.rows(), all);
-  features << observations.features, pending;
-  VectorXd noises(all);
-  noises << observations.noise, VectorXd::Ones(pending.cols());
-  scaled_ = inverse_lengths_.asDiagonal() * features;
-
-  MatrixXd covariance = matern(distances(scaled_, scaled_));
-  do {  // many points on one spot and next to no noise can be too much for the factorisation
-    covariance.diagonal() = (1 + noise * noises.array()).matrix();
-    factor_.compute(covariance);
-    noise *= 10;
-  } while (factor_.info() != Eigen::Success);
-  noise /= 10;
-
-  weights_.resize(n);  // what is pending does not move a mean
-  const auto solve = [&](VectorXd v) {
-    corner().solveInPlace(v);
-    corner().adjoint().solveInPlace(v);
-    return v;
-  };
-  const VectorXd sums = solve(VectorXd::Ones(n));
+  factor_ = factorised(scaled_, observations.noise, noise);
+  const VectorXd sums = factor_.solve(VectorXd::Ones(scaled_.cols()));
   constant_ = sums.dot(observations.values) / sums.sum();
-  weights_ = solve(observations.values.array() - constant_);
+  weights_ = factor_.solve((observations.values.array() - constant_).matrix());
   believed_ = observations.values.array() - noise * observations.noise.array() * weights_.array();
+
+  const Index near = std::min(scaled_.cols(), spread_points);
+  scaled_near_.resize(scaled_.rows(), near + pending.cols());
+  scaled_near_ << scaled_.leftCols(near), inverse_lengths_.asDiagonal() * pending;
+  VectorXd noises(scaled_near_.cols());
+  noises << observations.noise.head(near), VectorXd::Ones(pending.cols());
+  factor_near_ = factorised(scaled_near_, noises, noise);
 }
 
 VectorXd Surrogate::leave_one_out_errors() const {
   const Index n = weights_.size();
-  const MatrixXd half = corner().solve(MatrixXd::Identity(n, n));
+  const MatrixXd half = factor_.matrixL().solve(MatrixXd::Identity(n, n));
   const VectorXd sums = half.transpose() * half.rowwise().sum();  // of the inverse's rows
   const VectorXd precision =
       half.colwise().squaredNorm().transpose() - sums.cwiseAbs2() / sums.sum();
   return weights_.cwiseQuotient(precision);
 }
 
-MatrixXd Surrogate::covariance_with(const MatrixXd& features) const {
-  return matern(distances(scaled_, inverse_lengths_.asDiagonal() * features));
-}
-
 Surrogate::Prediction Surrogate::predict(const MatrixXd& features) const {
-  MatrixXd covariance = covariance_with(features);
-  Prediction prediction;
-  prediction.mean =
-      (covariance.topRows(weights_.size()).transpose() * weights_).array() + constant_;
-  factor_.matrixL().solveInPlace(covariance);
-  prediction.sd =
-      (1 - covariance.colwise().squaredNorm().array()).max(1e-12).sqrt().matrix().transpose();
-  return prediction;
+  MatrixXd covariance = matern(distances(scaled_near_, inverse_lengths_.asDiagonal() * features));
+  factor_near_.matrixL().solveInPlace(covariance);
+  return {
+      .mean = mean(features),
+      .sd =
+          (1 - covariance.colwise().squaredNorm().array()).max(1e-12).sqrt().matrix().transpose()};
 }
 
 VectorXd Surrogate::mean(const MatrixXd& features) const {
-  return (covariance_with(features).topRows(weights_.size()).transpose() * weights_).array() +
-         constant_;
+  const MatrixXd covariance = matern(distances(scaled_, inverse_lengths_.asDiagonal() * features));
+  return (covariance.transpose() * weights_).array() + constant_;
 }
 
 }  // namespace evolve::ga

@@ -4,11 +4,12 @@
 // Matérn-5/2 kernel with one length scale per gene (R&W eq. 4.17 and 5.1), unit signal variance, a
 // constant mean that is integrated at its best value, and a noise variance. The length scales have
 // the prior of Hvarfner et al. 2024 ("Vanilla Bayesian optimization performs great in high
-// dimensions"), which expects longer ones where there are more genes.
+// dimensions"), which expects longer ones where there are more genes, e times shorter.
 #pragma once
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
+#include <limits>
 #include <vector>
 
 namespace evolve::ga {
@@ -47,8 +48,13 @@ class Surrogate {
   /// `pending`: [features, p] sets whose outcomes are to come. They are believed to give just the
   /// mean that is expected of them (the "kriging believer" of Ginsbourger et al. 2010), which
   /// leaves every mean as it is and shrinks the variance around them.
-  Surrogate(Observations observations, const Eigen::MatrixXd& pending,
-            const KernelParameters& parameters);
+  ///
+  /// `spread_points`: means rest on all observations, standard deviations on so many of the first
+  /// ones and on what is pending. They are never smaller than those that all would give, and cost
+  /// the square of their number each, where a mean costs the number.
+  Surrogate(const Observations& observations, const Eigen::MatrixXd& pending,
+            const KernelParameters& parameters,
+            Eigen::Index spread_points = std::numeric_limits<Eigen::Index>::max());
 
   struct Prediction {
     Eigen::VectorXd mean, sd;
@@ -65,19 +71,14 @@ class Surrogate {
   Eigen::VectorXd leave_one_out_errors() const;
 
  private:
-  /// The factor of the covariance of the observations alone, [n, n], is the corner of all.
-  auto corner() const {
-    const Eigen::Index n = weights_.size();
-    return factor_.matrixLLT().topLeftCorner(n, n).triangularView<Eigen::Lower>();
-  }
-  Eigen::MatrixXd covariance_with(const Eigen::MatrixXd& features) const;
-
   Eigen::VectorXd inverse_lengths_;  // by feature
-  Eigen::MatrixXd scaled_;           // [features, n + p]
+  Eigen::MatrixXd scaled_;           // [features, n]
   Eigen::LLT<Eigen::MatrixXd> factor_;
   double constant_ = 0;
   Eigen::VectorXd weights_;  // [n]
   Eigen::VectorXd believed_;
+  Eigen::MatrixXd scaled_near_;  // what the standard deviations rest on
+  Eigen::LLT<Eigen::MatrixXd> factor_near_;
 };
 
 }  // namespace evolve::ga

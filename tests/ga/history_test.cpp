@@ -43,20 +43,17 @@ TEST(History, SelectsAllOfAFew) {
   EXPECT_EQ(selection.observations.values.size(), 20);
 }
 
-TEST(History, SelectsTheBestAndTheNearestOfMany) {
+TEST(History, SelectsOneOfTheBestAndTwoOfTheNearestToItInTurn) {
   History history(space);
-  for (int i = 0; i < 60; ++i) {
-    // Of the last thirty far from the best, ten are good; the first thirty are bad and near.
-    const bool near = i < 30;
-    const double fitness = i == 0 ? 1 : near ? 0.001 * i : i < 40 ? 0.9 : 0.5;
-    history.add({near ? 0.001 * i : 0.9, 0}, {Ending::completed, fitness});
+  // Far from the best the good ones, near to it the bad ones.
+  const std::vector<std::pair<double, double>> outcomes{
+      {0.90, 0.5}, {0.10, 1.0}, {0.12, 0.1}, {0.95, 0.6}, {0.11, 0.2}, {0.13, 0.3}, {0.99, 0.4}};
+  for (const auto& [place, fitness] : outcomes) {
+    history.add({place, 0}, {Ending::completed, fitness});
   }
-  const auto selection = history.select(60, 30, prior_mode(2));
-  ASSERT_EQ(selection.points.cols(), 30);
-  const auto far = (selection.points.row(0).array() == 0.9).count();
-  EXPECT_EQ(far, 9);  // a third of 30 are the best: the best one and nine of the good
-  const auto nearest = (selection.points.row(0).array() <= 0.0205).count();
-  EXPECT_EQ(nearest, 21);  // the best one and the 20 nearest to it
+  const Eigen::RowVectorXd places = history.select(7, 6, prior_mode(2)).points.row(0);
+  const Eigen::RowVectorXd expected{{0.10, 0.11, 0.12, 0.95, 0.13, 0.90}};
+  EXPECT_LT((places - expected).cwiseAbs().maxCoeff(), 1e-12) << places;
 }
 
 TEST(History, FitsTheSameWheneverItIsAsked) {

@@ -93,6 +93,19 @@ TEST(Surrogate, BelievesItsMeanOfWhatIsPending) {
   EXPECT_LT((with.sd - believed.sd).cwiseAbs().maxCoeff(), 1e-9);
 }
 
+TEST(Surrogate, RestsItsSpreadOnTheFirstPointsAndItsMeanOnAll) {
+  const Observations all = wavy(4, 30);
+  Observations first = all;
+  first.features.conservativeResize(5, 10);
+  first.values.conservativeResize(10);
+  first.noise.conservativeResize(10);
+  Rng rng(2);
+  const MatrixXd pending = sobol_points(5, 3, rng), where = sobol_points(5, 50, rng);
+  const auto at = Surrogate(all, pending, prior_mode(4), 10).predict(where);
+  EXPECT_EQ(at.mean, Surrogate(all, pending, prior_mode(4)).predict(where).mean);
+  EXPECT_EQ(at.sd, Surrogate(first, pending, prior_mode(4)).predict(where).sd);
+}
+
 TEST(Surrogate, PredictsEachObservationFromTheOthersAsAModelOfTheOthersDoes) {
   const Observations all = wavy(4, 12);
   const VectorXd errors = Surrogate(all, MatrixXd(5, 0), prior_mode(4)).leave_one_out_errors();
@@ -122,7 +135,7 @@ TEST(Posterior, OfTwoObservationsIsTheClosedForm) {
   const double k = matern(0.5), s = 0.01;
   const double likelihood =
       1 / (1 + s - k) + 0.5 * std::log((1 + s) * (1 + s) - k * k);  // R&W eq. 5.8
-  const double z = (std::log(2.0) - std::sqrt(2.0)) / std::sqrt(3.0), zn = std::log(0.01) + 4;
+  const double z = (std::log(2.0) - std::sqrt(2.0) + 1) / std::sqrt(3.0), zn = std::log(0.01) + 4;
   const double prior = z * z / 2 + std::log(2.0) + zn * zn / 2 + std::log(0.01);
   EXPECT_NEAR(negative_log_posterior(two(), parameters, gradient), likelihood + prior, 1e-12);
 }
