@@ -106,11 +106,14 @@ VectorXd History::distances_from(Index centre, Index length,
 }
 
 const KernelParameters& History::parameters() {
-  // Of many outcomes a sample: what sets that are much alike differ by is mostly noise.
-  constexpr Index most = 500, sample = 150, few = 40;
+  constexpr Index most = 150, many = 500, few = 40;
   const KernelParameters mode = prior_mode(static_cast<Index>(space_.size()));
   for (; next_fit_ <= size(); next_fit_ = std::max(next_fit_ + 1, next_fit_ * 11 / 10)) {
-    const Observations known = thinned(select(next_fit_, most, parameters_).observations, sample);
+    // Late in a run the best and the nearest are so much alike that they differ by noise alone:
+    // then a sample of more.
+    const Index looked_at = next_fit_ > many ? many : most;
+    const Observations known =
+        thinned(select(next_fit_, looked_at, parameters_).observations, most);
     const int evaluations = affordable_evaluations(known.values.size(), known.features.rows());
     const KernelParameters warm = fit(known, parameters_, evaluations);
     if (next_fit_ > few) {

@@ -103,10 +103,10 @@ struct Candidates {
   }
 };
 
-// The inner genetic algorithm.
+// The inner genetic algorithm, from `raw` points of the belief and as many around the best.
 Candidates search(Space space, const Promise& promise, const Points& elite, const Points& best,
-                  Rng& rng) {
-  constexpr Index raw = 256, survivors = 30, children = 60;
+                  Index raw, Rng& rng) {
+  constexpr Index survivors = 30, children = 60;
   constexpr int generations = 5;
   Candidates found{Points(elite.rows(), 0), VectorXd(0)};
   const auto look_at = [&](Points points) {
@@ -183,8 +183,9 @@ hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Ge
     return unscreened(space, best(std::clamp(n / 4, Index{3}, Index{20})), rng);
   }
   const Promise promise = draw_promise(space, surrogate, history.size(), rng);
+  const Index raw = n <= 250 ? 512 : 256;  // the more the model has, the dearer each look
   const Candidates found =
-      search(space, promise, best(20), best(std::max(Index{1}, (n + 10) / 20)), rng);
+      search(space, promise, best(20), best(std::max(Index{1}, (n + 10) / 20)), raw, rng);
   hyp::Genes child;
   for (const Index i : ranking(found.values)) {
     child = genes_at(space, found.points.col(i));
