@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <unordered_set>
 #include <utility>
+
+#include "ga/ranking.hpp"
 
 namespace evolve::ga {
 namespace {
@@ -17,18 +18,6 @@ int affordable_evaluations(Index observations, Index features) {
   const auto n = static_cast<double>(observations), f = static_cast<double>(features);
   const double operations = n * n * (2.5 * n + 2 * f + 40);
   return static_cast<int>(std::clamp(4e7 / operations, 5.0, 200.0));
-}
-
-// Positions of the `most` least values in rising order; of equals the first ones.
-std::vector<Index> first_by(const VectorXd& values, Index most) {
-  std::vector<Index> order(static_cast<std::size_t>(values.size()));
-  std::iota(order.begin(), order.end(), Index{0});
-  const auto end = order.begin() + std::min(most, values.size());
-  std::partial_sort(order.begin(), end, order.end(), [&](Index a, Index b) {
-    return values[a] != values[b] ? values[a] < values[b] : a < b;
-  });
-  order.erase(end, order.end());
-  return order;
 }
 
 // One of `a`, two of `b` and so on, each once, as many as either has.
@@ -69,9 +58,9 @@ void History::add(const hyp::Genes& genes, const Evidence& evidence) {
 History::Selection History::select(Index length, Index most,
                                    const KernelParameters& parameters) const {
   const Targets targets = targets_of({evidence_.data(), static_cast<std::size_t>(length)});
-  const std::vector<Index> best = first_by(-targets.values, most);
+  const std::vector<Index> best = ranking(targets.values, most);
   const std::vector<Index> nearest =
-      first_by(distances_from(best.front(), length, parameters), most);
+      ranking(-distances_from(best.front(), length, parameters), most);
   const std::vector<Index> order = one_and_two(best, nearest);
   Points points(static_cast<Index>(space_.size()), static_cast<Index>(order.size()));
   for (Index i = 0; i < points.cols(); ++i) {
@@ -106,12 +95,12 @@ VectorXd History::distances_from(Index centre, Index length,
 }
 
 const KernelParameters& History::parameters() {
-  constexpr Index most = 150, many = 500, few = 40;
+  constexpr Index most = 150, few = 40;
   const KernelParameters mode = prior_mode(static_cast<Index>(space_.size()));
   for (; next_fit_ <= size(); next_fit_ = std::max(next_fit_ + 1, next_fit_ * 11 / 10)) {
     // Late in a run the best and the nearest are so much alike that they differ by noise alone:
     // then a sample of more.
-    const Index looked_at = next_fit_ > many ? many : most;
+    const Index looked_at = next_fit_ > model_points ? model_points : most;
     const Observations known =
         thinned(select(next_fit_, looked_at, parameters_).observations, most);
     const int evaluations = affordable_evaluations(known.values.size(), known.features.rows());

@@ -11,6 +11,9 @@
 
 namespace evolve::ga {
 
+/// Outcomes that the model of a proposal has at most: 1000 would take it more than 50 ms.
+constexpr Eigen::Index model_points = 500;
+
 /// The outcomes that a run knows, in the order in which it came to know them, and the kernel's
 /// parameters that were fitted to them.
 ///

@@ -6,11 +6,11 @@
 #include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
 #include <functional>
-#include <numeric>
 #include <utility>
 
 #include "ga/acquisition.hpp"
 #include "ga/belief.hpp"
+#include "ga/ranking.hpp"
 #include "ga/unit_operators.hpp"
 
 namespace evolve::ga {
@@ -20,19 +20,8 @@ using Eigen::Index;
 using Eigen::VectorXd;
 using Space = std::span<const hyp::Gene>;
 
-// Positions in order of falling value; equals keep their order.
-std::vector<Index> ranking(const VectorXd& values) {
-  std::vector<Index> order(static_cast<std::size_t>(values.size()));
-  std::iota(order.begin(), order.end(), Index{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Index a, Index b) { return values[a] > values[b]; });
-  return order;
-}
-
 Points best_of(const Points& points, const VectorXd& values, Index most) {
-  std::vector<Index> order = ranking(values);
-  order.resize(static_cast<std::size_t>(std::min(most, points.cols())));
-  return points(Eigen::all, order);
+  return points(Eigen::all, ranking(values, most));
 }
 
 // What is near the best: 5 % of the points by their mean, each a little perturbed.
@@ -165,11 +154,11 @@ hyp::Genes design_genes(Space space, std::uint64_t run_seed, int number) {
 
 hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Genes> pending,
                           const Visited& visited, Rng& rng) {
-  constexpr Index most_points = 500, spread_points = 200;
+  constexpr Index spread_points = 200;
   constexpr std::size_t most_pending = 100;
   constexpr double unscreened_share = 0.3;
   const KernelParameters& parameters = history.parameters();
-  const auto [points, observations, _] = history.select(history.size(), most_points, parameters);
+  const auto [points, observations, _] = history.select(history.size(), model_points, parameters);
   pending = pending.last(std::min(pending.size(), most_pending));
   Points open(points.rows(), static_cast<Index>(pending.size()));
   for (Index i = 0; i < open.cols(); ++i) {
@@ -187,7 +176,7 @@ hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Ge
   const Candidates found =
       search(space, promise, best(20), best(std::max(Index{1}, (n + 10) / 20)), raw, rng);
   hyp::Genes child;
-  for (const Index i : ranking(found.values)) {
+  for (const Index i : ranking(found.values, found.values.size())) {
     child = genes_at(space, found.points.col(i));
     if (!visited.contains(child)) break;
   }
