@@ -25,16 +25,16 @@ Dataset shapes(int imgsz) {
 
 void train_epoch(benchmark::State& state, const Augmentation& augmentation) {
   const Dataset dataset = shapes(static_cast<int>(state.range(0)));
-  const int pictures = static_cast<int>(dataset.pictures.size());
+  const int images = static_cast<int>(dataset.images.size());
   int epoch = 0;
   for (auto _ : state) {
-    const EpochPlan plan = plan_epoch(dataset, epoch_order(pictures, 1, epoch), 16, 1, epoch);
+    const EpochPlan plan = plan_epoch(dataset, epoch_order(images, 1, epoch), 16, 1, epoch);
     for (int i = 0; i < static_cast<int>(plan.batches.size()); ++i) {
       benchmark::DoNotOptimize(train_batch(dataset, plan, i, augmentation));
     }
     ++epoch;
   }
-  state.SetItemsProcessed(state.iterations() * pictures);
+  state.SetItemsProcessed(state.iterations() * images);
 }
 
 void train_scratch_low(benchmark::State& state) {
@@ -60,12 +60,12 @@ void validation(benchmark::State& state) {
     }
   }
   state.SetItemsProcessed(state.iterations() *
-                          static_cast<std::int64_t>(set.dataset.pictures.size()));
+                          static_cast<std::int64_t>(set.dataset.images.size()));
 }
 BENCHMARK(validation)->Arg(64)->Unit(benchmark::kMillisecond);
 
 void draw_shapes(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(embedded_pictures("shapes", Split::val));
+  for (auto _ : state) benchmark::DoNotOptimize(embedded_images("shapes", Split::val));
   state.SetItemsProcessed(state.iterations() * 100);
 }
 BENCHMARK(draw_shapes)->Unit(benchmark::kMillisecond);

@@ -5,15 +5,15 @@
 #include <boost/random/uniform_01.hpp>
 #include <vector>
 
-#include "trainer/autoanchor.hpp"
-#include "trainer/average_precision.hpp"
-#include "trainer/nms.hpp"
+#include "trainer/data/autoanchor.hpp"
+#include "trainer/evaluation/average_precision.hpp"
+#include "trainer/evaluation/nms.hpp"
 
 namespace evolve::trainer {
 namespace {
 
-/// Draws in 0..1, the same in every run.
-class Draws {
+/// RandomSource in 0..1, the same in every run.
+class RandomSource {
  public:
   float operator()() { return boost::random::uniform_01<float>()(rng_); }
 
@@ -23,9 +23,9 @@ class Draws {
 
 constexpr int classes = 3;
 
-/// What a model says of a square picture before it has learned much: many boxes, few of them sure.
+/// What a model says of a square image before it has learned much: many boxes, few of them sure.
 std::vector<float> predictions(int imgsz) {
-  Draws draw;
+  RandomSource draw;
   std::vector<float> rows;
   for (const int stride : {8, 16, 32}) {
     const int cells = imgsz / stride;
@@ -47,9 +47,9 @@ void nms(benchmark::State& state) {
 }
 BENCHMARK(nms)->Arg(64)->Arg(160)->Arg(640)->Unit(benchmark::kMicrosecond);
 
-/// 87 pictures of 300 detections.
+/// 87 images of 300 detections.
 void average_precision(benchmark::State& state) {
-  Draws draw;
+  RandomSource draw;
   std::vector<Judged> detections;
   for (int i = 0; i < 87 * 300; ++i) {
     const double conf = draw() * draw() * draw();
@@ -64,7 +64,7 @@ void average_precision(benchmark::State& state) {
 BENCHMARK(average_precision)->Unit(benchmark::kMillisecond);
 
 void autoanchor(benchmark::State& state) {
-  Draws draw;
+  RandomSource draw;
   std::vector<Size> labels;
   for (int i = 0; i < 2804; ++i) {
     const float size = 4 + 30 * draw() * draw();

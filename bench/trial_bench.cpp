@@ -1,5 +1,5 @@
 // Where the time of a trial goes in a warm worker: yolov5p at 64 pixels on one thread. With
-// pictures in $EVOLVE_DATA/bccd.yaml those are used (205 to train on, 87 to validate with), else
+// images in $EVOLVE_DATA/bccd.yaml those are used (205 to train on, 87 to validate with), else
 // the embedded shapes.
 #include <benchmark/benchmark.h>
 
@@ -9,7 +9,7 @@
 
 #include "hyp/space.hpp"
 #include "trainer/data/data_yaml.hpp"
-#include "trainer/trainer.hpp"
+#include "trainer/run/trainer.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -21,7 +21,7 @@ std::string data_yaml() {
 }
 
 /// A trial of `state.range(0)` epochs. Counters, in seconds per trial: training, validation and
-/// what remains (model, optimizer, anchors), and the pictures trained on in a second of training.
+/// what remains (model, optimizer, anchors), and the images trained on in a second of training.
 void trial(benchmark::State& state) {
   const TrainOptions options{.data = data_yaml(),
                              .cfg = "yolov5p.yaml",
@@ -30,7 +30,7 @@ void trial(benchmark::State& state) {
   const auto hyp = hyp::start_of(hyp::default_space());
   Trainer trainer("cpu", 1);
   trainer.train(options, hyp, 0, {});
-  const auto pictures = data::read_data_yaml(options.data).train.size();
+  const auto images = data::read_data_yaml(options.data).train.size();
   Timing sum;
   for (auto _ : state) {
     const auto result = trainer.train(options, hyp, 1, {});
@@ -44,8 +44,8 @@ void trial(benchmark::State& state) {
   state.SetLabel(options.data);
   state.counters["training"] = per_trial(sum.training);
   state.counters["validation"] = per_trial(sum.validation);
-  state.counters["pictures/s"] =
-      static_cast<double>(pictures) * options.epochs / per_trial(sum.training);
+  state.counters["images/s"] =
+      static_cast<double>(images) * options.epochs / per_trial(sum.training);
   state.counters["rest"] = per_trial(sum.total - sum.training - sum.validation);
 }
 BENCHMARK(trial)->Arg(1)->Arg(2)->Arg(10)->Unit(benchmark::kMillisecond)->UseRealTime();

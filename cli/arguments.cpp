@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/training_options.hpp"
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/destination.hpp"
-#include "trainer/options.hpp"
+#include "trainer/run/options.hpp"
 
 namespace evolve::cli {
 

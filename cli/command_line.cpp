@@ -5,7 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::cli {
 namespace {

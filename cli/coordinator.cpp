@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -44,7 +44,7 @@ Coordinator::Coordinator(const Plan& plan, results::RunDirectory directory,
   if (!replayed.repeats.empty()) results::write_repeats(directory_.repeats(), repeats_.completed());
 }
 
-worker::WorkerSettings Coordinator::settings(const Plan& plan) {
+workers::WorkerSettings Coordinator::settings(const Plan& plan) {
   auto settings = worker_settings(plan, directory_.root.string());
   settings.stops = [this](const hyp::Rung& rung) { return stops(rung); };
   return settings;
@@ -54,8 +54,8 @@ int Coordinator::run() {
   while (!finished() && workers_.signal() == 0) {
     publish(fleet_.watch());
     if (evolution_.done() && !repeating_) open_repeats();
-    if (!out_of_time() && !stranded()) start_trials();
-    if (workers_.busy() == 0 && (out_of_time() || stranded())) break;
+    if (!out_of_time() && !no_usable_device()) start_trials();
+    if (workers_.busy() == 0 && (out_of_time() || no_usable_device())) break;
     screen_.show(standing_text(standing()));
     auto outcomes = workers_.wait_some(patience);
     if (!outcomes) break;  // interrupted: the journal is the state
@@ -105,7 +105,7 @@ void Coordinator::open_repeats() {
   for (auto& attempt : repeats_.missing()) open_.push_back(std::move(attempt));
 }
 
-void Coordinator::start(Attempt attempt, hyp::Lease lease) {
+void Coordinator::start(Attempt attempt, core::Lease lease) {
   journal_.append(attempt.trial.repeat
                       ? to_json(results::Repeating{.trial = attempt.trial.number,
                                                    .seed = attempt.trial.seed,

@@ -16,7 +16,7 @@
 #include "ga/evolution.hpp"
 #include "results/journal.hpp"
 #include "results/run_directory.hpp"
-#include "trainer/worker/worker_set.hpp"
+#include "workers/supervise/worker_set.hpp"
 
 namespace evolve::cli {
 
@@ -35,7 +35,7 @@ class Coordinator {
   /// The first trial that failed for good.
   const std::optional<hyp::Failed>& first_failure() const { return first_failure_; }
   /// Why nothing can go on, when no device is in order.
-  const std::optional<std::string>& stranded() const { return fleet_.stranded(); }
+  const std::optional<std::string>& no_usable_device() const { return fleet_.no_usable_device(); }
   /// The fitness of trial 0, if it completed.
   const std::optional<double>& start_fitness() const { return start_fitness_; }
   const ga::Evolution& evolution() const { return evolution_; }
@@ -50,9 +50,9 @@ class Coordinator {
   void publish(const DeviceNews& news);
   /// When the search is done, its best are to be trained again.
   void open_repeats();
-  void start(Attempt attempt, hyp::Lease lease);
+  void start(Attempt attempt, core::Lease lease);
   /// How a worker is to train, and what is said to a trial at a rung.
-  worker::WorkerSettings settings(const Plan& plan);
+  workers::WorkerSettings settings(const Plan& plan);
   std::vector<int> rungs_for(const hyp::Trial& trial) const;
   bool stops(const hyp::Rung& rung);
   void take(std::vector<hyp::Outcome> outcomes);
@@ -78,7 +78,7 @@ class Coordinator {
   Repeats repeats_;
   bool repeating_ = false;
   Screen& screen_;
-  worker::WorkerSet workers_;
+  workers::WorkerSet workers_;
   Fleet fleet_;
   /// To be started before any new trial.
   std::deque<Attempt> open_;

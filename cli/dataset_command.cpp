@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
-#include "hyp/error.hpp"
-#include "trainer/data/shapes.hpp"
+#include "core/error.hpp"
+#include "trainer/data/embedded/shapes.hpp"
 
 namespace evolve::cli {
 

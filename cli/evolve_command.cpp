@@ -8,7 +8,7 @@
 #include "cli/coordinator.hpp"
 #include "cli/plan.hpp"
 #include "cli/replay.hpp"
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -47,12 +47,12 @@ void say_best(Screen& screen, const Coordinator& run, const results::RunDirector
   const auto& repeats = run.repeats().completed();
   screen.line("");
   screen.line(text);
-  if (!repeats.empty()) screen.line(luck(repeats));
-  screen.line("  its hyperparameters  " + typed(directory.hyp_evolved()));
-  screen.line("  every trial          " + typed(directory.evolve_csv()));
-  if (!repeats.empty()) screen.line("  every repeat         " + typed(directory.repeats()));
-  screen.line("  the picture          " + typed(directory.plot()));
-  screen.line("Use it in YOLOv5: python train.py --hyp " + typed(directory.hyp_evolved()));
+  if (!repeats.empty()) screen.line(repeat_summary(repeats));
+  screen.line("  its hyperparameters  " + display_path(directory.hyp_evolved()));
+  screen.line("  every trial          " + display_path(directory.evolve_csv()));
+  if (!repeats.empty()) screen.line("  every repeat         " + display_path(directory.repeats()));
+  screen.line("  the picture          " + display_path(directory.plot()));
+  screen.line("Use it in YOLOv5: python train.py --hyp " + display_path(directory.hyp_evolved()));
 }
 
 /// "12 of 60 trials stopped early: 76 of 600 epochs saved"
@@ -70,20 +70,20 @@ int conclude(Screen& screen, const Coordinator& run, const results::RunDirectory
   const auto& evolution = run.evolution();
   if (run.early_stopping().stopped() > 0) screen.line(savings(run, options.train.epochs));
   if (run.best()) say_best(screen, run, directory);
-  if (code == 0 && run.stranded() && !run.finished()) {
-    throw run_failed(*run.stranded(),
-                     "mend it and go on with: evolve --resume " + typed(directory.root));
+  if (code == 0 && run.no_usable_device() && !run.finished()) {
+    throw run_failed(*run.no_usable_device(),
+                     "mend it and go on with: evolve --resume " + display_path(directory.root));
   }
   if (!run.finished()) {
     screen.line(fmt::format(
         "{} after {} of {} trials{}; nothing finished is lost. Go on with: evolve --resume {}",
         code == 0 ? "Stopped at the time limit" : "Interrupted", evolution.ended(),
-        evolution.planned(), evolution.done() ? ", in their repeats" : "", typed(directory.root)));
+        evolution.planned(), evolution.done() ? ", in their repeats" : "", display_path(directory.root)));
     return code;
   }
   if (!run.best() && run.first_failure()) {
     throw run_failed("every trial failed, the first one with: " + run.first_failure()->message,
-                     "see " + typed(directory.root / run.first_failure()->log));
+                     "see " + display_path(directory.root / run.first_failure()->log));
   }
   return code;
 }
@@ -97,7 +97,7 @@ int run_new(const Options& options, Screen& screen) {
   const auto directory = create(options.destination);
   auto journal = results::Journal::create(directory.journal(), run_line(plan));
   results::write_options(directory.options(), to_json(options));
-  screen.line("results in " + typed(directory.root));
+  screen.line("results in " + display_path(directory.root));
   Coordinator run(plan, directory, std::move(journal), std::move(evolution), {}, screen);
   const int code = run.run();
   return conclude(screen, run, directory, plan.options, code);
@@ -124,7 +124,7 @@ int run_resumed(const Options& now, Screen& screen) {
                   screen);
   const auto& search = run.evolution();
   screen.line(fmt::format(
-      "{}: {} of {} trials done{}", typed(directory.root), search.ended(), search.planned(),
+      "{}: {} of {} trials done{}", display_path(directory.root), search.ended(), search.planned(),
       run.finished() ? ", finished; extend it with a larger --generations or --trials"
                      : ", going on"));
   const int code = run.run();

@@ -19,7 +19,7 @@ int explain_command(const std::string& run, const std::string& image) {
   for (const auto& line : description(explanation)) fmt::print("{}\n", line);
   const auto target = image.empty() ? directory.explanation() : std::filesystem::path(image);
   results::plot_explanation(explanation, target);
-  fmt::print("{}\n", typed(target));
+  fmt::print("{}\n", display_path(target));
   return 0;
 }
 

@@ -13,7 +13,7 @@
 #include "ga/sobol.hpp"
 #include "ga/surrogate.hpp"
 #include "ga/unit_cube.hpp"
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 #include "results/gene_axis.hpp"
 
 namespace evolve::cli {
@@ -43,17 +43,17 @@ Ended ended(const hyp::Space& space, const Genes& evolved,
     const auto* outcome = std::get_if<hyp::Outcome>(&event);
     if (!outcome || outcome->repeat) continue;
     if (!hyp::ends_trial(*outcome)) continue;
-    const auto evidence = ga::evidence_of(*outcome);
+    const auto observation = ga::observation_of(*outcome);
     const auto found = started.find(outcome->trial);
     if (found == started.end()) {
       throw bad_input({run}, fmt::format("trial {} ended but never started", outcome->trial),
                       "restore its journal from a copy");
     }
     const auto& genes = found->second;
-    ended.all.add(genes, evidence);
-    if (evidence.ending != ga::Evidence::Ending::completed) continue;
+    ended.all.add(genes, observation);
+    if (observation.ending != ga::Observation::Ending::completed) continue;
     ended.genes.push_back(genes);
-    ended.fitness.push_back(evidence.fitness);
+    ended.fitness.push_back(observation.fitness);
   }
   return ended;
 }
@@ -141,7 +141,7 @@ std::vector<results::GeneExplanation::Expectation> Explainer::along(std::size_t 
   std::vector<results::GeneExplanation::Expectation> along;
   for (Index i = 0; i < points.cols(); ++i) {
     const auto fitness = [&](double sds) {
-      return selection_.squashing.undone(at.mean[i] + sds * at.sd[i]);
+      return selection_.warping.undone(at.mean[i] + sds * at.sd[i]);
     };
     along.push_back({values[static_cast<std::size_t>(i)], fitness(-1), fitness(0), fitness(1)});
   }
@@ -155,7 +155,7 @@ double Explainer::loss(const std::vector<results::GeneExplanation::Expectation>&
   for (const auto& at : along) sum += std::max(at.mean, worst);
   const double best =
       surrogate_.mean(ga::features_of(space_, ga::point_of(space_, ended_.genes[best_])))[0];
-  return selection_.squashing.undone(best) - sum / static_cast<double>(along.size());
+  return selection_.warping.undone(best) - sum / static_cast<double>(along.size());
 }
 
 double Explainer::r2() const {

@@ -30,7 +30,7 @@ std::vector<std::string> kinds_of(const std::vector<devices::Accelerator>& found
   return {kinds.begin(), kinds.end()};
 }
 
-bool is_of(const devices::Accelerator& accelerator, const hyp::Slot& slot) {
+bool is_of(const devices::Accelerator& accelerator, const core::Slot& slot) {
   if (accelerator.kind != kind_of(slot.name)) return false;
   // Where one is lost, the others may be numbered anew.
   if (!slot.uuid.empty()) return accelerator.uuid == slot.uuid;
@@ -38,7 +38,7 @@ bool is_of(const devices::Accelerator& accelerator, const hyp::Slot& slot) {
   return devices::name_of(accelerator) == slot.name;
 }
 
-std::vector<std::string> names_of(const std::vector<hyp::Slot>& slots) {
+std::vector<std::string> names_of(const std::vector<core::Slot>& slots) {
   std::set<std::string> names;
   for (const auto& slot : slots) names.insert(slot.name);
   return {names.begin(), names.end()};
@@ -68,8 +68,8 @@ std::vector<std::string> without(std::vector<std::string> names,
 
 }  // namespace
 
-Fleet::Fleet(std::vector<hyp::Slot> slots, const std::vector<devices::Accelerator>& found,
-             std::function<hyp::Crew(const std::string&)> crew)
+Fleet::Fleet(std::vector<core::Slot> slots, const std::vector<devices::Accelerator>& found,
+             std::function<core::WorkerCount(const std::string&)> crew)
     : pool_(std::move(slots)),
       crew_(std::move(crew)),
       health_(names_of(pool_.slots())),
@@ -79,19 +79,19 @@ Fleet::Fleet(std::vector<hyp::Slot> slots, const std::vector<devices::Accelerato
   take(found);
 }
 
-std::optional<hyp::Lease> Fleet::lease(const std::vector<std::string>& failed_on) {
+std::optional<core::Lease> Fleet::lease(const std::vector<std::string>& failed_on) {
   const auto among = eligible(failed_on);
-  auto lease = pool_.try_lease([&](const hyp::Slot& slot) {
+  auto lease = pool_.try_lease([&](const core::Slot& slot) {
     const auto& device = slot.name;
     const auto limit = limits_.find(device);
     if (std::ranges::count(among, device) == 0) return false;
     if (limit != limits_.end() && running_[device] >= limit->second) return false;
     if (!needs_worker(device)) return true;
-    const auto answer = room_.fits(device, crew_(device));
-    wanted_ = wanted_ || answer == devices::Room::Answer::unknown_yet;
-    return answer == devices::Room::Answer::yes;
+    const auto answer = memory_admission_.fits(device, crew_(device));
+    wanted_ = wanted_ || answer == devices::MemoryAdmission::Answer::unknown_yet;
+    return answer == devices::MemoryAdmission::Answer::yes;
   });
-  if (lease && needs_worker((*lease)->name)) room_.changed((*lease)->name, Clock::now());
+  if (lease && needs_worker((*lease)->name)) memory_admission_.changed((*lease)->name, Clock::now());
   return lease;
 }
 
@@ -107,7 +107,7 @@ std::vector<std::string> Fleet::eligible(const std::vector<std::string>& failed_
 
 bool Fleet::full(const std::string& device) {
   const bool full =
-      needs_worker(device) && room_.fits(device, crew_(device)) == devices::Room::Answer::full;
+      needs_worker(device) && memory_admission_.fits(device, crew_(device)) == devices::MemoryAdmission::Answer::full;
   if (!full) {
     said_full_.erase(device);
     return false;
@@ -126,12 +126,12 @@ void Fleet::tell(const hyp::Outcome& outcome, const std::vector<std::string>& fa
   const auto& device = outcome.device;
   const int others = --running_[device];
   const auto* failed = std::get_if<hyp::Failed>(&outcome.result);
-  never_ready_ = failed && failed->never_ready ? never_ready_ + 1 : 0;
-  if (never_ready_ >= most_never_ready)
-    stranded_ =
-        fmt::format("no worker became ready in {} attempts: {}", never_ready_, failed->message);
+  failed_before_ready_ = failed && failed->failed_before_ready ? failed_before_ready_ + 1 : 0;
+  if (failed_before_ready_ >= most_never_ready)
+    no_usable_device_ =
+        fmt::format("no worker became ready in {} attempts: {}", failed_before_ready_, failed->message);
   if (failed) {
-    room_.changed(device, Clock::now());
+    memory_admission_.changed(device, Clock::now());
     if (failed->kind == hyp::FailureKind::oom && others > 0) {
       limits_[device] = others;
       health_.excuse(outcome.trial, device);
@@ -150,7 +150,7 @@ void Fleet::blame(const devices::Blame& blame) {
   if (!blame.quarantined) return;
   const auto text = blame.device + " gets no further trial: " + blame.reason;
   news_.lines.push_back(text);
-  if (health_.none_left()) stranded_ = text + ", and no other device is left";
+  if (health_.none_left()) no_usable_device_ = text + ", and no other device is left";
 }
 
 DeviceNews Fleet::watch() {
@@ -174,11 +174,11 @@ void Fleet::take(const std::vector<devices::Accelerator>& sample) {
     const auto found = std::ranges::find_if(
         sample, [&](const auto& accelerator) { return is_of(accelerator, slot); });
     if (found == sample.end()) {  // nothing is known: nothing is full
-      room_.tell(device, crews_[device], {}, {}, asked_);
+      memory_admission_.tell(device, crews_[device], {}, {}, asked_);
       last_.erase(device);
       continue;
     }
-    room_.tell(device, crews_[device], found->memory_total_bytes, found->memory_free_bytes, asked_);
+    memory_admission_.tell(device, crews_[device], found->memory_total_bytes, found->memory_free_bytes, asked_);
     last_[device] = *found;
     if (journal) news_.events.push_back(stats_event(device, *found));
     const auto rested = health_.rested(Clock::now());

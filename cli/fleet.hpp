@@ -12,7 +12,7 @@
 
 #include "devices/health.hpp"
 #include "devices/pool.hpp"
-#include "devices/room.hpp"
+#include "devices/memory_admission.hpp"
 #include "devices/sampler.hpp"
 
 namespace evolve::cli {
@@ -26,13 +26,13 @@ struct DeviceNews {
 class Fleet {
  public:
   /// `found` are the accelerators among the slots' devices, `crew` knows the workers on a device.
-  Fleet(std::vector<hyp::Slot> slots, const std::vector<devices::Accelerator>& found,
-        std::function<hyp::Crew(const std::string& device)> crew);
+  Fleet(std::vector<core::Slot> slots, const std::vector<devices::Accelerator>& found,
+        std::function<core::WorkerCount(const std::string& device)> crew);
 
   /// A slot for an attempt at a trial that has failed on the devices `failed_on`: of a device that
   /// is trusted, has room, and is another one than those, if there is any such; else another one
   /// than the last of them, if there is. Nothing when it must wait.
-  std::optional<hyp::Lease> lease(const std::vector<std::string>& failed_on);
+  std::optional<core::Lease> lease(const std::vector<std::string>& failed_on);
 
   /// An attempt at a trial has been started on a slot of the device.
   void started(const std::string& device) { ++running_[device]; }
@@ -44,7 +44,7 @@ class Fleet {
   DeviceNews watch();
 
   /// Why nothing can go on: every device is quarantined, or no worker becomes ready on any.
-  const std::optional<std::string>& stranded() const { return stranded_; }
+  const std::optional<std::string>& no_usable_device() const { return no_usable_device_; }
 
   /// "xpu:0 (97 %, 71 °C, 140 W)": the device and what its driver said last.
   std::string standing(const std::string& device) const;
@@ -63,10 +63,10 @@ class Fleet {
 
   devices::Pool pool_;
   /// The devices, each with its first slot.
-  std::map<std::string, const hyp::Slot*> devices_;
-  std::function<hyp::Crew(const std::string&)> crew_;
+  std::map<std::string, const core::Slot*> devices_;
+  std::function<core::WorkerCount(const std::string&)> crew_;
   devices::Health health_;
-  devices::Room room_;
+  devices::MemoryAdmission memory_admission_;
   devices::Sampler sampler_;
   /// Those whose drivers can be asked.
   std::set<std::string> sampled_;
@@ -75,7 +75,7 @@ class Fleet {
   /// What the drivers said last.
   std::map<std::string, devices::Accelerator> last_;
   /// The workers when the drivers were asked.
-  std::map<std::string, hyp::Crew> crews_;
+  std::map<std::string, core::WorkerCount> crews_;
   Clock::time_point asked_ = Clock::now();
   std::optional<Clock::time_point> journaled_;
   /// A trial waits for a sample.
@@ -85,8 +85,8 @@ class Fleet {
   /// Devices of which it has been said that they are full.
   std::set<std::string> said_full_;
   /// Attempts in a row.
-  int never_ready_ = 0;
-  std::optional<std::string> stranded_;
+  int failed_before_ready_ = 0;
+  std::optional<std::string> no_usable_device_;
   DeviceNews news_;
 };
 

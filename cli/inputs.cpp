@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "hyp/error.hpp"
-#include "trainer/model_config.hpp"
-#include "trainer/weights_file.hpp"
-#include "trainer/worker/kinds.hpp"
+#include "core/error.hpp"
+#include "trainer/model/model_config.hpp"
+#include "trainer/checkpoint/weights_file.hpp"
+#include "workers/supervise/kinds.hpp"
 
 namespace evolve::cli {
 
@@ -36,10 +36,10 @@ Inspection inspect(const std::string& data, const std::vector<data::Split>& spli
   const auto config = data::read_data_yaml(data);
   Inspection found;
   for (const auto split : splits) {
-    if (config.pictures(split).empty()) {
+    if (config.images(split).empty()) {
       const auto& name = data::name_of(split);
       throw bad_input({data}, "there is no " + name,
-                      "write " + name + ": and a folder of pictures");
+                      "write " + name + ": and a folder of images");
     }
     found.splits.push_back(data::check(config, split, single_cls));
     for (auto& note : data::notes(found.splits.back(), config, split))
@@ -60,7 +60,7 @@ std::string built_in_worker() {
 std::function<bool(const std::string&)> built_in_drives() {
   return [known = std::vector<std::string>()](const std::string& kind) mutable {
     if (!fs::exists(worker_path())) return true;
-    if (known.empty()) known = worker::device_kinds(worker_path().string());
+    if (known.empty()) known = workers::device_kinds(worker_path().string());
     return std::ranges::find(known, kind) != known.end();
   };
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "trainer/data/check.hpp"
-#include "trainer/options.hpp"
+#include "trainer/run/options.hpp"
 
 namespace evolve::cli {
 
@@ -17,13 +17,13 @@ void check_model(const trainer::TrainOptions& options);
 /// What a look at the splits of a data set found.
 struct Inspection {
   /// One per split.
-  std::vector<data::Census> splits;
-  /// For the user: pictures and labels of each split, backgrounds, empty classes.
+  std::vector<data::DatasetStats> splits;
+  /// For the user: images and labels of each split, backgrounds, empty classes.
   std::vector<std::string> notes;
 };
 
-/// Looks over every picture and label of these splits. Throws `Error` with file and line for
-/// whatever is wrong, a split without pictures among it.
+/// Looks over every image and label of these splits. Throws `Error` with file and line for
+/// whatever is wrong, a split without images among it.
 Inspection inspect(const std::string& data, const std::vector<data::Split>& splits,
                    bool single_cls);
 

@@ -4,7 +4,7 @@
 
 namespace evolve::cli {
 
-worker::JobSettings job_settings(const std::string& worker, const std::string& hang_timeout) {
+workers::JobSettings job_settings(const std::string& worker, const std::string& hang_timeout) {
   return {.command = {worker}, .hang_timeout = duration(hang_timeout, "--hang-timeout")};
 }
 

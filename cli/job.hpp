@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "hyp/error.hpp"
-#include "trainer/worker/run_job.hpp"
+#include "core/error.hpp"
+#include "workers/supervise/run_job.hpp"
 
 namespace evolve::cli {
 
 /// How a job runs: by this worker, whose silence may last as long as this ("10m", "" for ever).
-worker::JobSettings job_settings(const std::string& worker, const std::string& hang_timeout);
+workers::JobSettings job_settings(const std::string& worker, const std::string& hang_timeout);
 
 /// A failed job as an error: of the input, in the trainer's own words, where the trainer found
 /// fault with it; else of the run, with this remedy.

@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "cli/placeholders.hpp"
+#include "workers/exec/placeholders.hpp"
 #include "devices/devices.hpp"
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::cli {
 namespace {
 
 std::vector<std::string> words_of(const std::string& launcher) {
-  return command_words(launcher, "--launcher", {"{device}", "{index}"});
+  return workers::command_words(launcher, "--launcher", {"{device}", "{index}"});
 }
 
 /// The machine's number of the slot's device; that of its name where it has none.
-std::string index_of(const hyp::Slot& slot) {
+std::string index_of(const core::Slot& slot) {
   for (const auto& [name, value] : slot.environment)
     if (name == "EVOLVE_INDEX") return value;
   const auto colon = slot.name.find(':');
@@ -58,8 +58,8 @@ devices::Choice launched_slots(const std::string& launcher, const std::string& s
   auto choice = devices::choose(spec, devices::this_machine(), trainer);
   if (launcher == "local") return choice;
   for (auto& slot : choice.slots) {
-    const Values values = {{"{device}", slot.name}, {"{index}", index_of(slot)}};
-    for (const auto& word : words_of(launcher)) slot.launcher.push_back(filled(word, values));
+    const workers::Values values = {{"{device}", slot.name}, {"{index}", index_of(slot)}};
+    for (const auto& word : words_of(launcher)) slot.launcher.push_back(workers::filled(word, values));
     slot.launcher.push_back("env");
     for (const auto& [name, value] : slot.environment) slot.launcher.push_back(name + "=" + value);
   }

@@ -6,8 +6,8 @@
 #include <csignal>
 
 #include "cli/commands.hpp"
-#include "cli/exec_worker.hpp"
-#include "hyp/error.hpp"
+#include "workers/exec/exec_worker.hpp"
+#include "core/error.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -24,8 +24,8 @@ void refuse_lost_options(const CLI::App& app) {
 
 int run(int argc, char** argv) {
   // Started by evolve itself for --trainer-exec: no option of it is ours.
-  if (argc > 2 && std::string_view(argv[1]) == exec_worker_command)
-    return exec_worker({argv + 2, argv + argc});
+  if (argc > 2 && std::string_view(argv[1]) == workers::exec_worker_command)
+    return workers::exec_worker({argv + 2, argv + argc});
   CLI::App app{"Evolves the hyperparameters of object detectors over a pool of devices.", "evolve"};
   app.set_version_flag("--version", "evolve " EVOLVE_VERSION);
   app.require_subcommand(0, 1);

@@ -3,11 +3,11 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/launcher.hpp"
-#include "cli/placeholders.hpp"
+#include "workers/exec/placeholders.hpp"
 #include "cli/training_options.hpp"
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 #include "hyp/fitness.hpp"
-#include "trainer/worker/text.hpp"
+#include "workers/protocol/text.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -53,8 +53,8 @@ void check_trainer(const Options& options) {
   if (command && exec)
     throw bad_argument("--trainer-command and --trainer-exec: a run has one trainer",
                        "leave one of them out");
-  if (command) worker::split_command(options.trainer_command, "--trainer-command");
-  if (exec) exec_words(options.trainer_exec);
+  if (command) workers::split_command(options.trainer_command, "--trainer-command");
+  if (exec) workers::exec_words(options.trainer_exec);
 }
 
 void check(const Options& options) {

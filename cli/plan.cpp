@@ -5,18 +5,18 @@
 
 #include <algorithm>
 
-#include "cli/exec_worker.hpp"
+#include "workers/exec/exec_worker.hpp"
 #include "cli/inputs.hpp"
 #include "cli/launcher.hpp"
-#include "cli/placeholders.hpp"
+#include "workers/exec/placeholders.hpp"
 #include "cli/screen.hpp"
 #include "cli/training_options.hpp"
 #include "devices/devices.hpp"
 #include "hyp/hyp.hpp"
 #include "results/journal.hpp"
 #include "results/yaml_files.hpp"
-#include "trainer/worker/process.hpp"
-#include "trainer/worker/text.hpp"
+#include "workers/supervise/process.hpp"
+#include "workers/protocol/text.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -55,7 +55,7 @@ std::vector<hyp::Hyperparameters> initial_of(const Options& options) {
 
 /// The program of --trainer-exec is there.
 void check_program(const std::string& program) try {
-  if (program.find('{') == program.npos) worker::program_file(program);
+  if (program.find('{') == program.npos) workers::program_file(program);
 } catch (const std::system_error& error) {
   throw bad_argument(
       "--trainer-exec: '" + program + "' cannot be started (" + error.code().message() + ")",
@@ -63,7 +63,7 @@ void check_program(const std::string& program) try {
 }
 
 /// Each slot's device has a number to stand for {index}.
-void check_numbers(const std::vector<hyp::Slot>& slots) {
+void check_numbers(const std::vector<core::Slot>& slots) {
   const auto is_number = [](const auto& variable) { return variable.first == "EVOLVE_INDEX"; };
   for (const auto& slot : slots)
     if (std::ranges::none_of(slot.environment, is_number))
@@ -71,12 +71,12 @@ void check_numbers(const std::vector<hyp::Slot>& slots) {
                          "write {device}, or name GPUs with --devices");
 }
 
-void set_search(Plan& plan) {
+void resolve_devices(Plan& plan) {
   const auto& o = plan.options;
   if (!o.trainer_exec.empty() && o.launcher == "local")
-    check_program(exec_words(o.trainer_exec).front());
+    check_program(workers::exec_words(o.trainer_exec).front());
   devices::TrainerTraits trainer{.external = o.has_external_trainer(),
-                                 .by_number = mentions(o.trainer_exec, "{index}"),
+                                 .by_number = workers::mentions(o.trainer_exec, "{index}"),
                                  .device_env = o.device_env};
   if (!trainer.external) trainer.drives = built_in_drives();
   auto choice = launched_slots(o.launcher, o.devices, trainer);
@@ -94,9 +94,9 @@ void set_search(Plan& plan) {
 
 std::vector<std::string> worker_command(const Options& options) {
   if (!options.trainer_command.empty())
-    return worker::split_command(options.trainer_command, "--trainer-command");
+    return workers::split_command(options.trainer_command, "--trainer-command");
   if (options.trainer_exec.empty()) return {built_in_worker()};
-  return exec_worker_command_for(exec_words(options.trainer_exec));
+  return workers::exec_worker_command_for(workers::exec_words(options.trainer_exec));
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ Plan make_plan(const Options& options) {
   Plan plan{.options = options};
   plan.space = space_of(options);
   plan.initial = initial_of(options);
-  set_search(plan);
+  resolve_devices(plan);
   plan.search.trials = search_trials(plan.search, options.repeats);
   if (!options.has_external_trainer()) {
     check_model(options.train);
@@ -134,7 +134,7 @@ Plan resumed_plan(const Options& now, const nlohmann::ordered_json& run,
     for (const auto& set : run.at("initial")) {
       plan.initial.push_back(hyp::hyperparameters_from_json(set));
     }
-    set_search(plan);
+    resolve_devices(plan);
     // Replay begins with the bounds that the run began with; its journal knows when they changed.
     const auto& original = run.at("options");
     plan.search.generations = original.at("generations").get<int>();
@@ -167,9 +167,9 @@ nlohmann::ordered_json run_line(const Plan& plan) {
           {"initial", initial}};
 }
 
-worker::WorkerSettings worker_settings(const Plan& plan, const std::string& directory) {
+workers::WorkerSettings worker_settings(const Plan& plan, const std::string& directory) {
   const auto& o = plan.options;
-  worker::WorkerSettings settings{.epochs = o.train.epochs, .directory = directory};
+  workers::WorkerSettings settings{.epochs = o.train.epochs, .directory = directory};
   settings.command = worker_command(o);
   settings.options = trainer::to_json(o.train);
   settings.trial_timeout = duration(o.trial_timeout, "--trial-timeout");

@@ -8,8 +8,8 @@
 #include "cli/options.hpp"
 #include "devices/accelerator.hpp"
 #include "ga/evolution.hpp"
-#include "hyp/slot.hpp"
-#include "trainer/worker/worker_set.hpp"
+#include "core/slot.hpp"
+#include "workers/supervise/worker_set.hpp"
 
 namespace evolve::cli {
 
@@ -19,12 +19,12 @@ struct Plan {
   /// Sets that join the first generation after the start.
   std::vector<hyp::Hyperparameters> initial;
   ga::Settings search;
-  std::vector<hyp::Slot> slots;
+  std::vector<core::Slot> slots;
   /// The accelerators among their devices, as they were found.
   std::vector<devices::Accelerator> accelerators;
   /// What was found and chosen.
   std::vector<std::string> device_notes;
-  /// What a look at the data set found: pictures without labels, empty classes.
+  /// What a look at the data set found: images without labels, empty classes.
   std::vector<std::string> notes;
 };
 
@@ -45,7 +45,7 @@ std::optional<int> search_trials(const ga::Settings& bounds, int repeats);
 nlohmann::ordered_json run_line(const Plan& plan);
 
 /// How the plan's trials are trained in the run directory `directory`.
-worker::WorkerSettings worker_settings(const Plan& plan, const std::string& directory);
+workers::WorkerSettings worker_settings(const Plan& plan, const std::string& directory);
 
 /// What will run, for the screen: "48 trials (4 generations of 12) on 2 slots: cpu:0, cpu:1", …
 std::vector<std::string> description(const Plan& plan);

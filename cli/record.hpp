@@ -36,7 +36,7 @@ class Record {
   void set_population(int generation, const std::vector<hyp::Hyperparameters>& population);
   /// Brings hyp_evolved.yaml's row count up to date.
   void close();
-  /// Draws evolve.png.
+  /// RandomSource evolve.png.
   void draw() const;
 
   /// The first row of greatest fitness.

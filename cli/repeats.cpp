@@ -60,7 +60,7 @@ void Repeats::add(const hyp::Outcome& outcome, const std::vector<Finished>& amon
                         .metrics = completed->metrics});
 }
 
-std::string luck(const std::vector<results::Repeat>& repeats) {
+std::string repeat_summary(const std::vector<results::Repeat>& repeats) {
   constexpr std::size_t most = 5;
   std::string text = "Trained again with other seeds: ";
   double change = 0;

@@ -43,6 +43,6 @@ class Repeats {
 };
 
 /// "Trained again with other seeds: trial 37 0.2975 → 0.2810, …; on average 0.0120 less".
-std::string luck(const std::vector<results::Repeat>& repeats);
+std::string repeat_summary(const std::vector<results::Repeat>& repeats);
 
 }  // namespace evolve::cli

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::cli {
 namespace {

@@ -57,7 +57,7 @@ std::string counted(long n, const std::string& noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
-std::string typed(const std::filesystem::path& path) {
+std::string display_path(const std::filesystem::path& path) {
   const auto near = path.lexically_proximate(std::filesystem::current_path()).string();
   return near.size() < path.string().size() ? near : path.string();
 }

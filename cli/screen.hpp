@@ -37,7 +37,7 @@ std::string standing_text(const Standing& standing);
 std::string counted(long n, const std::string& noun);
 
 /// A path as the user would type it: relative where that is shorter.
-std::string typed(const std::filesystem::path& path);
+std::string display_path(const std::filesystem::path& path);
 
 class Screen {
  public:

@@ -15,7 +15,7 @@
 #include "devices/devices.hpp"
 #include "hyp/hyp.hpp"
 #include "results/results.hpp"
-#include "trainer/worker/run_job.hpp"
+#include "workers/supervise/run_job.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -27,12 +27,12 @@ struct Prepared {
   TrainArguments arguments;
   hyp::Hyperparameters hyp;
   devices::Choice device;
-  /// Of the training and of the validation pictures.
+  /// Of the training and of the validation images.
   Inspection data;
   std::string worker;
 };
 
-const hyp::Slot& slot_of(const Prepared& training) {
+const core::Slot& slot_of(const Prepared& training) {
   return training.device.slots.front();
 }
 
@@ -99,7 +99,7 @@ void say_what(const Prepared& training, Screen& screen) {
   for (const auto& note : training.data.notes) screen.line(note);
 }
 
-void say_result(const worker::RunReport& end, const Prepared& training,
+void say_result(const workers::RunReport& end, const Prepared& training,
                 const results::RunDirectory& run, Screen& screen) {
   const int best = end.best_epoch - 1;
   if (end.stopped_early) {
@@ -110,34 +110,34 @@ void say_result(const worker::RunReport& end, const Prepared& training,
   }
   screen.line(fmt::format("weights/best.pt, of epoch {}:", best));
   for (const auto& line : class_table(end.validation)) screen.line(line);
-  screen.line("results in " + typed(run.root));
-  screen.line("  the best weights  " + typed(run.best_weights()));
-  screen.line("  every epoch       " + typed(run.results_csv()));
-  screen.line("  the picture       " + typed(run.results_plot()));
+  screen.line("results in " + display_path(run.root));
+  screen.line("  the best weights  " + display_path(run.best_weights()));
+  screen.line("  every epoch       " + display_path(run.results_csv()));
+  screen.line("  the image       " + display_path(run.results_plot()));
 }
 
 /// The last words of a training that ended by itself or by a signal, and its exit code.
-int conclude(const TrainingRecord& record, const worker::JobEnd& end, const Prepared& training,
+int conclude(const TrainingRecord& record, const workers::JobEnd& end, const Prepared& training,
              const results::RunDirectory& run, Screen& screen) {
   if (end.signal != 0) {
     const auto after = record.epochs() > 0
                            ? fmt::format(" after {} of {}", record.epochs(),
                                          counted(training.arguments.train.epochs, "epoch"))
                            : "";
-    screen.line("Interrupted" + after + ". Go on with: evolve train --resume " + typed(run.root));
+    screen.line("Interrupted" + after + ". Go on with: evolve train --resume " + display_path(run.root));
     return 128 + end.signal;
   }
   screen.line("");
   const int here = record.epochs_here();
   screen.line(here == 0
-                  ? typed(run.root) + " is finished, after " + counted(record.epochs(), "epoch")
+                  ? display_path(run.root) + " is finished, after " + counted(record.epochs(), "epoch")
                   : counted(here, "epoch") + " in " + duration_text(record.seconds_here()));
   if (record.end()) say_result(*record.end(), training, run, screen);
   return 0;
 }
 
 std::string remedy_of(const hyp::Failed& failure, const results::RunDirectory& run) {
-  const auto look = "see " + typed(run.log());
+  const auto look = "see " + display_path(run.log());
   return failure.kind == hyp::FailureKind::hang ? "allow more with --hang-timeout, or " + look
                                                 : look;
 }
@@ -148,14 +148,14 @@ int run(const Prepared& training, const OwnFolder& folder, bool resume, Screen& 
   const auto& directory = folder.directory;
   TrainingRecord record(directory, folder.log, arguments.train.epochs, training.data.splits[1],
                         screen);
-  const worker::TrainRun job{.hyp = training.hyp,
+  const workers::TrainRun job{.hyp = training.hyp,
                              .seed = arguments.seed,
                              .dir = fs::absolute(directory.root).lexically_normal().string(),
                              .resume = resume,
                              .options = trainer::to_json(arguments.train)};
   const auto end =
-      worker::run_job(job_settings(training.worker, arguments.hang_timeout), slot_of(training), job,
-                      {.report = [&](const worker::JobReport& report) { record.hear(report); },
+      workers::run_job(job_settings(training.worker, arguments.hang_timeout), slot_of(training), job,
+                      {.report = [&](const workers::JobReport& report) { record.hear(report); },
                        .log = [&](std::string_view bytes) { record.log(bytes); }});
   record.close();
   if (end.failure) throw job_failed(*end.failure, remedy_of(*end.failure, directory));
@@ -176,7 +176,7 @@ int run_new(const TrainArguments& arguments, Screen& screen) {
   say_what(training, screen);
   results::write_options(folder.directory.options(), to_json(arguments));
   results::write_hyp(folder.directory.hyp(), training.hyp);
-  screen.line("results in " + typed(folder.directory.root));
+  screen.line("results in " + display_path(folder.directory.root));
   return run(training, folder, /*resume=*/false, screen);
 }
 
@@ -189,7 +189,7 @@ int run_resumed(const TrainArguments& now, Screen& screen) {
   if (!began) check_model(arguments.train);
   const auto training = prepare(arguments, directory.hyp().string());
   say_what(training, screen);
-  screen.line(typed(directory.root) + (began ? ": going on from weights/last.pt"
+  screen.line(display_path(directory.root) + (began ? ": going on from weights/last.pt"
                                              : ": no epoch had ended, so it starts afresh"));
   return run(training, folder, began, screen);
 }

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "cli/screen.hpp"
-#include "hyp/error.hpp"
-#include "hyp/number.hpp"
+#include "core/error.hpp"
+#include "core/number.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 constexpr int stride = 32;
 
 std::optional<int> whole_number(std::string_view text) {
-  const auto number = hyp::parse_number(text);
+  const auto number = core::parse_number(text);
   constexpr double most = 1e6;
   if (!number || *number != std::trunc(*number) || std::abs(*number) > most) return {};
   return static_cast<int>(*number);
@@ -47,13 +47,13 @@ void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group) {
                  "Model table: yolov5n.yaml … yolov5x.yaml, yolov5p.yaml, or a file")
       ->group(group);
   app.add_option("--weights", t.weights, "Weights to start from (.pt)")->group(group);
-  app.add_option("--batch-size", t.batch_size, "Pictures per batch")
+  app.add_option("--batch-size", t.batch_size, "Images per batch")
       ->group(group)
       ->capture_default_str();
-  app.add_option("--imgsz,--img,--img-size", t.imgsz, "Picture size in pixels")->group(group);
+  app.add_option("--imgsz,--img,--img-size", t.imgsz, "Image size in pixels")->group(group);
   app.add_flag("--single-cls", t.single_cls, "Treat all classes as one")->group(group);
   app.add_option("--workers", t.workers,
-                 "Threads that prepare pictures, at most one less than the slot's cores")
+                 "Threads that prepare images, at most one less than the slot's cores")
       ->group(group)
       ->capture_default_str();
 }
@@ -76,9 +76,9 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
       ->check(CLI::Range(0.0, 1.0));
   app.add_flag("--rect", t.rect, "Rectangular training batches")->group(group);
   app.add_flag("--image-weights", t.image_weights,
-               "Draw pictures of the classes that do badly more often")
+               "Draw images of the classes that do badly more often")
       ->group(group);
-  app.add_flag("--multi-scale", t.multi_scale, "Vary the picture size by half, batch by batch")
+  app.add_flag("--multi-scale", t.multi_scale, "Vary the image size by half, batch by batch")
       ->group(group);
   app.add_flag("--noautoanchor", t.noautoanchor, "Keep the model's anchors")->group(group);
   app.add_option("--freeze", t.freeze, "Leading layers that keep their weights (backbone: 10)")
@@ -86,7 +86,7 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
   app.add_flag("--amp,!--no-amp", t.amp, "Mixed precision where it is faster and as good")
       ->group(group);
   app.add_option("--cache",
-                 "Accepted for YOLOv5's command lines: pictures are kept in memory anyway")
+                 "Accepted for YOLOv5's command lines: images are kept in memory anyway")
       ->group(group)
       ->expected(0, 1);
 }
@@ -118,19 +118,19 @@ void check_training(const trainer::TrainOptions& options) {
 
 void check_batches(const trainer::TrainOptions& options, int least_imgsz) {
   if (options.batch_size < 1)
-    throw bad_argument("--batch-size " + std::to_string(options.batch_size), "at least 1 picture");
+    throw bad_argument("--batch-size " + std::to_string(options.batch_size), "at least 1 image");
   const int wanted = options.imgsz;
   if (wanted >= least_imgsz && wanted % stride == 0) return;
   const int next = std::max(least_imgsz, (std::max(wanted, 0) + stride - 1) / stride * stride);
-  throw bad_argument(fmt::format("--imgsz {}: pictures have a multiple of {} pixels, {} at least",
+  throw bad_argument(fmt::format("--imgsz {}: images have a multiple of {} pixels, {} at least",
                                  wanted, stride, least_imgsz),
                      fmt::format("write {}", next));
 }
 
 std::string description(const trainer::TrainOptions& t) {
-  return fmt::format("{} on {} for {} at {} px with {}, from {}", typed(t.cfg), typed(t.data),
+  return fmt::format("{} on {} for {} at {} px with {}, from {}", display_path(t.cfg), display_path(t.data),
                      counted(t.epochs, "epoch"), t.imgsz, t.optimizer,
-                     t.weights.empty() ? "random weights" : typed(t.weights));
+                     t.weights.empty() ? "random weights" : display_path(t.weights));
 }
 
 }  // namespace evolve::cli

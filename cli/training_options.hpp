@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/command_line.hpp"
-#include "trainer/options.hpp"
+#include "trainer/run/options.hpp"
 
 namespace evolve::cli {
 
@@ -25,7 +25,7 @@ void default_to_shapes(trainer::TrainOptions& options, const Given& given);
 /// YOLOv5's smallest usual model, unless weights bring theirs.
 void default_model(trainer::TrainOptions& options);
 
-/// Throw `Error` for values that make no sense. YOLOv5 rounds a picture size up to whole strides;
+/// Throw `Error` for values that make no sense. YOLOv5 rounds an image size up to whole strides;
 /// here the user does it.
 void check_training(const trainer::TrainOptions& options);
 void check_batches(const trainer::TrainOptions& options, int least_imgsz);

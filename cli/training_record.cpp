@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include "cli/training_screen.hpp"
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 #include "results/training_plot.hpp"
-#include "trainer/worker/text.hpp"
+#include "workers/protocol/text.hpp"
 
 namespace evolve::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-results::EpochRow row_of(const worker::EpochReport& report) {
+results::EpochRow row_of(const workers::EpochReport& report) {
   const auto& losses = report.training.losses;
   return {.epoch = report.training.epoch - 1,
           .losses = {losses.box, losses.obj, losses.cls},
@@ -23,14 +23,14 @@ results::EpochRow row_of(const worker::EpochReport& report) {
 }  // namespace
 
 TrainingRecord::TrainingRecord(results::RunDirectory directory, const results::FileDescriptor& log,
-                               int epochs, data::Census validation, Screen& screen)
+                               int epochs, data::DatasetStats validation, Screen& screen)
     : directory_(std::move(directory)),
       log_(log),
       total_epochs_(epochs),
       validation_(std::move(validation)),
       screen_(screen) {}
 
-void TrainingRecord::hear(const worker::JobReport& report) {
+void TrainingRecord::hear(const workers::JobReport& report) {
   std::visit([this](const auto& message) { on(message); }, report);
 }
 
@@ -42,14 +42,14 @@ void TrainingRecord::begin_epoch(int epoch) {
   screen_.line(epoch_header());
 }
 
-void TrainingRecord::on(const worker::BatchReport& batch) {
+void TrainingRecord::on(const workers::BatchReport& batch) {
   begin_epoch(batch.epoch);
   const std::chrono::duration<double> elapsed = Clock::now() - epoch_began_;
   const double left = elapsed.count() * (batch.batches - batch.batch) / std::max(batch.batch, 1);
   screen_.show(epoch_text(batch, total_epochs_) + progress_text(batch.batch, batch.batches, left));
 }
 
-void TrainingRecord::on(const worker::EpochReport& epoch) {
+void TrainingRecord::on(const workers::EpochReport& epoch) {
   const auto row = row_of(epoch);
   rows_.push_back(row);
   if (epoch.past) return;
@@ -62,7 +62,7 @@ void TrainingRecord::on(const worker::EpochReport& epoch) {
                            epoch.training.batch, epoch.training.batches,
                            clock_text(epoch.seconds)));
   screen_.line(class_header());
-  screen_.line(class_text(epoch.metrics, validation_.pictures, validation_.labels));
+  screen_.line(class_text(epoch.metrics, validation_.images, validation_.labels));
 }
 
 void TrainingRecord::write(const results::EpochRow& row) {
@@ -81,7 +81,7 @@ void TrainingRecord::log(std::string_view bytes) {
   unfinished_line_ += bytes;
   for (auto end = unfinished_line_.find('\n'); end != std::string::npos;
        end = unfinished_line_.find('\n')) {
-    screen_.line(worker::printable(unfinished_line_.substr(0, end)));
+    screen_.line(workers::printable(unfinished_line_.substr(0, end)));
     unfinished_line_.erase(0, end + 1);
   }
 }
@@ -92,8 +92,8 @@ void TrainingRecord::close() {
   if (!written_) results::write_epochs(directory_.results_csv(), rows_);
   try {
     results::plot_training(rows_, directory_.results_plot());
-  } catch (const Error& error) {  // costs a picture, not a training
-    screen_.line(std::string("no picture: ") + error.what());
+  } catch (const Error& error) {  // costs an image, not a training
+    screen_.line(std::string("no image: ") + error.what());
   }
 }
 

@@ -11,19 +11,19 @@
 #include "results/run_directory.hpp"
 #include "results/training_csv.hpp"
 #include "trainer/data/check.hpp"
-#include "trainer/worker/jobs.hpp"
+#include "workers/protocol/jobs.hpp"
 
 namespace evolve::cli {
 
 class TrainingRecord {
  public:
   /// `log` is the open log file, `epochs` how many there will be, `validation` what the validation
-  /// pictures hold.
+  /// images hold.
   TrainingRecord(results::RunDirectory directory, const results::FileDescriptor& log, int epochs,
-                 data::Census validation, Screen& screen);
+                 data::DatasetStats validation, Screen& screen);
 
   /// Throws `Error` when a file cannot be written.
-  void hear(const worker::JobReport& report);
+  void hear(const workers::JobReport& report);
   /// What the trainer wrote to standard error: into the log, and until the first batch on the
   /// screen too.
   void log(std::string_view bytes);
@@ -37,12 +37,12 @@ class TrainingRecord {
   int epochs_here() const { return epochs_here_; }
   double seconds_here() const { return seconds_here_; }
   /// How the training ended, once it has.
-  const std::optional<worker::RunReport>& end() const { return end_; }
+  const std::optional<workers::RunReport>& end() const { return end_; }
 
  private:
-  void on(const worker::BatchReport& batch);
-  void on(const worker::EpochReport& epoch);
-  void on(const worker::RunReport& run) { end_ = run; }
+  void on(const workers::BatchReport& batch);
+  void on(const workers::EpochReport& epoch);
+  void on(const workers::RunReport& run) { end_ = run; }
   template <class Other>
   void on(const Other&) {}
   /// Says once per epoch what its line will show.
@@ -52,7 +52,7 @@ class TrainingRecord {
   results::RunDirectory directory_;
   const results::FileDescriptor& log_;
   int total_epochs_;
-  data::Census validation_;
+  data::DatasetStats validation_;
   Screen& screen_;
   std::vector<results::EpochRow> rows_;
   /// The rows in results.csv are those of `rows_`, and not what an earlier process left.
@@ -63,7 +63,7 @@ class TrainingRecord {
   int shown_epoch_ = 0;
   std::chrono::steady_clock::time_point epoch_began_;
   std::string unfinished_line_;
-  std::optional<worker::RunReport> end_;
+  std::optional<workers::RunReport> end_;
 };
 
 }  // namespace evolve::cli

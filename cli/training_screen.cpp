@@ -8,9 +8,9 @@
 namespace evolve::cli {
 namespace {
 
-std::string class_line(const std::string& name, int pictures, int labels, double precision,
+std::string class_line(const std::string& name, int images, int labels, double precision,
                        double recall, double map50, double map50_95) {
-  return fmt::format("{:>22}{:>10}{:>10}{:>10.3g}{:>10.3g}{:>10.3g}{:>10.3g}", name, pictures,
+  return fmt::format("{:>22}{:>10}{:>10}{:>10.3g}{:>10.3g}{:>10.3g}{:>10.3g}", name, images,
                      labels, precision, recall, map50, map50_95);
 }
 
@@ -32,7 +32,7 @@ std::string epoch_header() {
                      "obj_loss", "cls_loss", "Instances", "Size");
 }
 
-std::string epoch_text(const worker::BatchReport& batch, int epochs) {
+std::string epoch_text(const workers::BatchReport& batch, int epochs) {
   const auto& losses = batch.losses;
   return fmt::format("{:>11}{:>10}{:>10.4g}{:>10.4g}{:>10.4g}{:>11}{:>10}",
                      fmt::format("{}/{}", batch.epoch - 1, epochs - 1),
@@ -53,23 +53,23 @@ std::string class_header() {
                      "R", "mAP50", "mAP50-95");
 }
 
-std::string class_text(const hyp::Metrics& m, int pictures, int labels) {
-  return class_line("all", pictures, labels, m.precision, m.recall, m.map50, m.map50_95);
+std::string class_text(const hyp::Metrics& m, int images, int labels) {
+  return class_line("all", images, labels, m.precision, m.recall, m.map50, m.map50_95);
 }
 
-std::vector<std::string> class_table(const worker::ValidationReport& validation) {
+std::vector<std::string> class_table(const workers::ValidationReport& validation) {
   std::vector<std::string> lines = {
-      class_header(), class_text(validation.metrics, validation.pictures, validation.labels)};
+      class_header(), class_text(validation.metrics, validation.images, validation.labels)};
   for (const auto& one : validation.classes)
-    lines.push_back(class_line(one.name, validation.pictures, one.labels, one.precision, one.recall,
+    lines.push_back(class_line(one.name, validation.images, one.labels, one.precision, one.recall,
                                one.map50, one.map50_95));
   return lines;
 }
 
-nlohmann::ordered_json to_json(const worker::ValidationReport& validation) {
+nlohmann::ordered_json to_json(const workers::ValidationReport& validation) {
   const auto& m = validation.metrics;
   auto json = scores(m.precision, m.recall, m.map50, m.map50_95);
-  json["pictures"] = validation.pictures;
+  json["images"] = validation.images;
   json["labels"] = validation.labels;
   auto classes = nlohmann::ordered_json::object();
   for (const auto& one : validation.classes) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/worker/jobs.hpp"
+#include "workers/protocol/jobs.hpp"
 
 namespace evolve::cli {
 
@@ -15,19 +15,19 @@ std::string clock_text(double seconds);
 std::string epoch_header();
 /// "       3/39     1.25G    0.1021   0.03123   0.01544        216       160", the epoch counted
 /// from 0 as YOLOv5 shows it.
-std::string epoch_text(const worker::BatchReport& batch, int epochs);
+std::string epoch_text(const workers::BatchReport& batch, int epochs);
 /// "  8/13 [██████    ] 00:05": how far, and how long it will take.
 std::string progress_text(int done, int of, double seconds_left);
 
 /// "                 Class    Images    Labels         P         R     mAP50  mAP50-95"
 std::string class_header();
 /// Of all classes together.
-std::string class_text(const hyp::Metrics& metrics, int pictures, int labels);
+std::string class_text(const hyp::Metrics& metrics, int images, int labels);
 /// The header, all classes together, and each class that has labels.
-std::vector<std::string> class_table(const worker::ValidationReport& validation);
+std::vector<std::string> class_table(const workers::ValidationReport& validation);
 
-/// {"precision": …, "recall": …, "mAP_0.5": …, "mAP_0.5:0.95": …, "pictures": …, "labels": …,
+/// {"precision": …, "recall": …, "mAP_0.5": …, "mAP_0.5:0.95": …, "images": …, "labels": …,
 /// "classes": {NAME: {the same four, "labels": …}, …}}
-nlohmann::ordered_json to_json(const worker::ValidationReport& validation);
+nlohmann::ordered_json to_json(const workers::ValidationReport& validation);
 
 }  // namespace evolve::cli

@@ -31,17 +31,17 @@ void check_json(const std::string& file) {
 }
 
 /// On the screen, and in the file that was asked for.
-void report(const worker::ValidationReport& validation, const ValArguments& arguments,
+void report(const workers::ValidationReport& validation, const ValArguments& arguments,
             const fs::path& folder, Screen& screen) {
   for (const auto& line : class_table(validation)) screen.line(line);
   screen.line(
-      fmt::format("Speed: {:.1f} ms inference, {:.1f} ms NMS per picture at {} px, {} at a "
+      fmt::format("Speed: {:.1f} ms inference, {:.1f} ms NMS per image at {} px, {} at a "
                   "time",
                   validation.inference_ms, validation.nms_ms, arguments.options.imgsz,
                   arguments.options.batch_size));
   if (!arguments.json.empty())
     results::write_atomically(arguments.json, to_json(validation).dump(2) + "\n");
-  screen.line("results in " + typed(folder));
+  screen.line("results in " + display_path(folder));
 }
 
 }  // namespace
@@ -58,21 +58,21 @@ int val_command(const ValArguments& arguments) {
   const auto worker = built_in_worker();
   const auto folder = create(arguments.destination).root;
 
-  screen.line(fmt::format("{} on {} at {} px, on {}", typed(options.weights), typed(options.data),
+  screen.line(fmt::format("{} on {} at {} px, on {}", display_path(options.weights), display_path(options.data),
                           options.imgsz, slot.name));
   for (const auto& note : device.notes) screen.line(note);
   for (const auto& note : data.notes) screen.line(note);
   screen.show("validating …");
-  const worker::Validate job{.split = arguments.task,
+  const workers::Validate job{.split = arguments.task,
                              .dir = fs::absolute(folder).lexically_normal().string(),
                              .rect = arguments.rect,
                              .options = trainer::to_json(options)};
-  std::optional<worker::ValidationReport> validation;
-  const auto hear = [&](const worker::JobReport& message) {
-    if (const auto* found = std::get_if<worker::ValidationReport>(&message)) validation = *found;
+  std::optional<workers::ValidationReport> validation;
+  const auto hear = [&](const workers::JobReport& message) {
+    if (const auto* found = std::get_if<workers::ValidationReport>(&message)) validation = *found;
   };
   // The trainer's last words are part of a failure; nobody waits for the rest of its log.
-  const auto end = worker::run_job(job_settings(worker, ""), slot, job,
+  const auto end = workers::run_job(job_settings(worker, ""), slot, job,
                                    {.report = hear, .log = [](std::string_view) {}});
   screen.clear();
   if (end.failure)

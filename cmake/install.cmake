@@ -5,9 +5,9 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/evolve)
 
-install(TARGETS evolve_hyp evolve_ga EXPORT evolve_targets
+install(TARGETS evolve_core evolve_hyp evolve_ga EXPORT evolve_targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT evolve_development)
-install(DIRECTORY hyp ga DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/evolve COMPONENT evolve_development
+install(DIRECTORY core hyp ga DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/evolve COMPONENT evolve_development
   FILES_MATCHING PATTERN "*.hpp")
 install(EXPORT evolve_targets NAMESPACE evolve:: FILE evolve-targets.cmake
   DESTINATION ${package_dir} COMPONENT evolve_development)

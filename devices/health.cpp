@@ -25,10 +25,10 @@ std::vector<Blame> Health::tell(const hyp::Outcome& outcome,
   std::vector<Blame> blames;
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
     const bool lost = failed->kind == hyp::FailureKind::device_lost;
-    if (lost || failed->never_ready) settled_.emplace(outcome.trial, outcome.device);
+    if (lost || failed->failed_before_ready) settled_.emplace(outcome.trial, outcome.device);
     if (lost) {
       blame(outcome.device, "it was lost: " + failed->message, now, blames);
-    } else if (failed->never_ready) {
+    } else if (failed->failed_before_ready) {
       blame(outcome.device, failed->message, now, blames);
     }
     return blames;

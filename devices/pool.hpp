@@ -7,21 +7,21 @@
 #include <string>
 #include <vector>
 
-#include "hyp/slot.hpp"
+#include "core/slot.hpp"
 
 namespace evolve::devices {
 
 /// Lends each slot to one holder at a time. For one thread.
 class Pool {
  public:
-  explicit Pool(std::vector<hyp::Slot> slots);
+  explicit Pool(std::vector<core::Slot> slots);
 
   /// The first free slot that `suits`, or nothing. Giving up the lease frees the slot; it may
   /// outlive the pool.
-  std::optional<hyp::Lease> try_lease(const std::function<bool(const hyp::Slot&)>& suits);
+  std::optional<core::Lease> try_lease(const std::function<bool(const core::Slot&)>& suits);
 
   /// All slots, free or not, in the order of the specification.
-  const std::vector<hyp::Slot>& slots() const;
+  const std::vector<core::Slot>& slots() const;
 
  private:
   struct State;

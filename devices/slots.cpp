@@ -6,7 +6,7 @@
 
 #include "devices/chooser.hpp"
 #include "devices/spec.hpp"
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::devices {
 namespace {
@@ -23,14 +23,14 @@ Variables sight_of(const Place& place, const TrainerTraits& trainer) {
 }
 
 /// The slots of the places, each with its share of the cores.
-std::vector<hyp::Slot> slots_at(const std::vector<Place>& places, const Machine& machine,
+std::vector<core::Slot> slots_at(const std::vector<Place>& places, const Machine& machine,
                                 const TrainerTraits& trainer) {
   const auto cpus = static_cast<std::size_t>(
       std::ranges::count(places, "cpu", [](const Place& place) { return place.kind; }));
   const auto share = machine.cores.size() / std::max<std::size_t>(cpus, 1);
   int trials = 0;
   for (const auto& place : places) trials += place.trials;
-  std::vector<hyp::Slot> slots;
+  std::vector<core::Slot> slots;
   auto first = machine.cores.begin();
   for (const auto& place : places) {
     if (place.kind == "cpu") {
@@ -42,7 +42,7 @@ std::vector<hyp::Slot> slots_at(const std::vector<Place>& places, const Machine&
       first = last;
       continue;
     }
-    hyp::Slot slot{.name = place.name,
+    core::Slot slot{.name = place.name,
                    .environment = gpu_environment(place.name, place.kind, sight_of(place, trainer),
                                                   std::max(1, machine.usable_cores / trials))};
     if (place.gpu) {

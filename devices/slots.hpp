@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "devices/machine.hpp"
-#include "hyp/slot.hpp"
+#include "core/slot.hpp"
 
 namespace evolve::devices {
 
@@ -27,7 +27,7 @@ struct TrainerTraits {
 };
 
 struct Choice {
-  std::vector<hyp::Slot> slots;
+  std::vector<core::Slot> slots;
   /// The accelerators among their devices, as they were found.
   std::vector<Accelerator> accelerators = {};
   /// What was found and chosen, in lines for people.

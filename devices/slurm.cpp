@@ -144,7 +144,7 @@ Choice steps_on(const std::vector<Node>& nodes) {
   return choice;
 }
 
-hyp::Slot as_step(hyp::Slot slot, const std::string& node) {
+core::Slot as_step(core::Slot slot, const std::string& node) {
   std::string threads = "1";
   const auto kind = slot.name.substr(0, slot.name.find(':'));
   const bool is_gpu = kind == "cuda" || kind == "xpu";

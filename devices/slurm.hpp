@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "devices/slots.hpp"
-#include "hyp/slot.hpp"
+#include "core/slot.hpp"
 
 namespace evolve::devices {
 
@@ -37,6 +37,6 @@ Choice steps_on(const std::vector<Node>& nodes);
 
 /// The slot as a job step, started by `srun`: with as many cores as it has threads, and a GPU where
 /// it has one. Which, Slurm decides: no mask, cores or identity of ours remain. "" for any node.
-hyp::Slot as_step(hyp::Slot slot, const std::string& node);
+core::Slot as_step(core::Slot slot, const std::string& node);
 
 }  // namespace evolve::devices

@@ -9,14 +9,14 @@
 #include <utility>
 
 #include "ga/classic.hpp"
-#include "ga/evidence.hpp"
+#include "ga/observation.hpp"
 #include "ga/history.hpp"
 #include "ga/operators.hpp"
 #include "ga/rng.hpp"
 #include "ga/schedule.hpp"
 #include "ga/screened.hpp"
 #include "ga/visited.hpp"
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::ga {
 namespace {
@@ -24,7 +24,7 @@ namespace {
 // What is kept of a trial that has been handed out.
 struct Record {
   hyp::Genes genes;
-  std::optional<Evidence> evidence = {};  // of a trial that has ended
+  std::optional<Observation> observation = {};  // of a trial that has ended
 };
 
 void require_one(const std::string& option, int value) {
@@ -136,7 +136,7 @@ bool Evolution::State::can_hand_out() {
 bool Evolution::State::learn_outcomes_for(int number) {
   if (!settings.lag) return true;  // told is learnt
   for (; learnt <= number - *settings.lag; ++learnt) {
-    if (!records[static_cast<std::size_t>(learnt)].evidence) return false;
+    if (!records[static_cast<std::size_t>(learnt)].observation) return false;
     learn(learnt);
   }
   return true;
@@ -145,14 +145,14 @@ bool Evolution::State::learn_outcomes_for(int number) {
 void Evolution::State::learn(int number) {
   const Record& record = records[static_cast<std::size_t>(number)];
   offer(number, pool);
-  if (settings.search == "screened") history.add(record.genes, *record.evidence);
+  if (settings.search == "screened") history.add(record.genes, *record.observation);
   pending.erase(number);
 }
 
 void Evolution::State::offer(int number, MatingPool& to) const {
   const Record& record = records[static_cast<std::size_t>(number)];
-  if (record.evidence && record.evidence->ending == Evidence::Ending::completed) {
-    to.add({number, record.genes, record.evidence->fitness});
+  if (record.observation && record.observation->ending == Observation::Ending::completed) {
+    to.add({number, record.genes, record.observation->fitness});
   }
 }
 
@@ -237,15 +237,15 @@ void Evolution::tell(const hyp::Outcome& outcome) {
                        "tell of trials that were asked for");
   }
   Record& record = s.records[static_cast<std::size_t>(outcome.trial)];
-  if (record.evidence)
+  if (record.observation)
     throw bad_argument(trial + " ended twice", "tell of the end of a trial once");
 
   if (!hyp::ends_trial(outcome)) return;
-  record.evidence = evidence_of(outcome);
+  record.observation = observation_of(outcome);
   ++s.ended;
   if (!s.settings.lag) s.learn(outcome.trial);
-  const auto& [ending, fitness] = *record.evidence;
-  if (ending != Evidence::Ending::completed) return;
+  const auto& [ending, fitness] = *record.observation;
+  if (ending != Observation::Ending::completed) return;
   if (!s.best || fitness > s.best->fitness) {
     s.best = Individual{outcome.trial, record.genes, fitness};
   }

@@ -48,16 +48,16 @@ History::History(std::vector<hyp::Gene> space)
       gene_of_(genes_of_features(space_)),
       parameters_(prior_mode(static_cast<Index>(space_.size()))) {}
 
-void History::add(const hyp::Genes& genes, const Evidence& evidence) {
+void History::add(const hyp::Genes& genes, const Observation& observation) {
   points_.push_back(point_of(space_, genes));
   features_.push_back(features_of(space_, points_.back()));
-  evidence_.push_back(evidence);
-  completed_ += evidence.ending == Evidence::Ending::completed;
+  observation_.push_back(observation);
+  completed_ += observation.ending == Observation::Ending::completed;
 }
 
 History::Selection History::select(Index length, Index most,
                                    const KernelParameters& parameters) const {
-  const Targets targets = targets_of({evidence_.data(), static_cast<std::size_t>(length)});
+  const Targets targets = targets_of({observation_.data(), static_cast<std::size_t>(length)});
   const std::vector<Index> best = ranking(targets.values, most);
   const std::vector<Index> nearest =
       ranking(-distances_from(best.front(), length, parameters), most);
@@ -67,13 +67,13 @@ History::Selection History::select(Index length, Index most,
     points.col(i) = points_[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])];
   }
   const VectorXd values = targets.values(order);
-  const Squashing squashing(values);
+  const OutputWarping warping(values);
   return {.points = points,
           .observations = {.features = features_of(space_, points),
                            .gene_of = gene_of_,
-                           .values = squashing(values),
+                           .values = warping(values),
                            .noise = targets.noise(order)},
-          .squashing = squashing};
+          .warping = warping};
 }
 
 VectorXd History::distances_from(Index centre, Index length,

@@ -4,7 +4,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "ga/evidence.hpp"
+#include "ga/observation.hpp"
 #include "ga/surrogate.hpp"
 #include "ga/unit_cube.hpp"
 #include "hyp/space.hpp"
@@ -25,9 +25,9 @@ class History {
   /// `space`: the evolved genes.
   explicit History(std::vector<hyp::Gene> space);
 
-  void add(const hyp::Genes& genes, const Evidence& evidence);
+  void add(const hyp::Genes& genes, const Observation& observation);
 
-  Eigen::Index size() const { return static_cast<Eigen::Index>(evidence_.size()); }
+  Eigen::Index size() const { return static_cast<Eigen::Index>(observation_.size()); }
   /// Number of completed trials.
   int completed() const { return completed_; }
 
@@ -36,7 +36,7 @@ class History {
     Points points;
     Observations observations;
     /// Between fitness and the observed values.
-    Squashing squashing;
+    OutputWarping warping;
   };
   /// Of the first `length` outcomes (not 0) the `most` that tell most about where the best set is,
   /// in that order: the best one, the two nearest to it, in units of the length scales, the next
@@ -54,7 +54,7 @@ class History {
   std::vector<hyp::Gene> space_;
   std::vector<int> gene_of_;
   std::vector<Eigen::VectorXd> points_, features_;
-  std::vector<Evidence> evidence_;
+  std::vector<Observation> observation_;
   int completed_ = 0;
   KernelParameters parameters_;
   Eigen::Index next_fit_ = 3;  // the length at which the parameters are fitted next

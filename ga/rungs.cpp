@@ -20,15 +20,15 @@ bool is_control(int trial) {
   return trial < 40 || trial % 5 == 0;
 }
 
-std::optional<double> stopping_threshold(std::span<const Course> controls, double loss) {
+std::optional<double> stopping_threshold(std::span<const LearningCurve> controls, double loss) {
   if (controls.empty()) return std::nullopt;
   std::vector<double> finals;
-  for (const Course& course : controls) finals.push_back(course.final);
+  for (const LearningCurve& course : controls) finals.push_back(course.final);
   const auto middle = finals.begin() + (std::ssize(finals) - 1) / 2;
   std::nth_element(finals.begin(), middle, finals.end());
 
   std::vector<double> good, bad;
-  for (const Course& course : controls) {
+  for (const LearningCurve& course : controls) {
     (course.final > *middle ? good : bad).push_back(course.at_rung);
   }
   const auto k = static_cast<std::ptrdiff_t>(loss * static_cast<double>(good.size() + 1));
@@ -72,7 +72,7 @@ bool EarlyStopping::stops(const hyp::Rung& rung, std::optional<int> lag) const {
 
 std::optional<double> EarlyStopping::threshold(int trial, int epoch, std::optional<int> lag) const {
   constexpr std::size_t latest = 80;
-  std::vector<Course> known;
+  std::vector<LearningCurve> known;
   auto it = lag ? controls_.upper_bound(trial - *lag) : controls_.end();
   while (it != controls_.begin() && known.size() < latest) {
     const Control& control = (--it)->second;

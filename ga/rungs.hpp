@@ -23,7 +23,7 @@ std::vector<int> rungs_of(int epochs);
 bool is_control(int trial);
 
 /// The fitness of a control at a rung, and in the end.
-struct Course {
+struct LearningCurve {
   double at_rung = 0;
   double final = 0;
 };
@@ -45,7 +45,7 @@ inline constexpr double least_use = 0.15;
 /// Gammerman and Shafer 2005, proposition 4.1; Angelopoulos and Bates 2021, theorem 1), and
 /// somewhere with the sum over the rungs at most, 10 % for two. A population that improves is not
 /// quite exchangeable; that is why `EarlyStopping` asks the latest controls only.
-std::optional<double> stopping_threshold(std::span<const Course> controls, double loss);
+std::optional<double> stopping_threshold(std::span<const LearningCurve> controls, double loss);
 
 /// What a run knows of the courses of its controls. It decides as it breeds: from everything told,
 /// or with lag N from the controls up to k - N.

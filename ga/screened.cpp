@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "ga/acquisition.hpp"
-#include "ga/belief.hpp"
+#include "ga/prior.hpp"
 #include "ga/ranking.hpp"
 #include "ga/unit_operators.hpp"
 
@@ -50,11 +50,11 @@ void snap(Space space, Points& points) {
 }
 
 // What the points of a search are judged by: [points], the greatest is the best.
-using Promise = std::function<VectorXd(const Points&)>;
+using Acquisition = std::function<VectorXd(const Points&)>;
 
-// The logarithm of the expected improvement times the belief to a power that fades as trials end
+// The logarithm of the expected improvement times the prior to a power that fades as trials end
 // ("πBO", Hvarfner et al. 2022, eq. 6).
-Promise improvement(Space space, const Surrogate& surrogate, double belief_power) {
+Acquisition improvement(Space space, const Surrogate& surrogate, double belief_power) {
   return [=, &surrogate, best = surrogate.believed().maxCoeff()](const Points& points) {
     const auto prediction = surrogate.predict(features_of(space, points));
     VectorXd values = belief_power * log_belief(space, points);
@@ -65,14 +65,14 @@ Promise improvement(Space space, const Surrogate& surrogate, double belief_power
   };
 }
 
-Promise expectation(Space space, const Surrogate& surrogate) {
+Acquisition expectation(Space space, const Surrogate& surrogate) {
   return
       [=, &surrogate](const Points& points) { return surrogate.mean(features_of(space, points)); };
 }
 
 // The mean and some standard deviations, for another trade between the two than the improvement
 // makes.
-Promise upper_bound(Space space, const Surrogate& surrogate, double deviations) {
+Acquisition upper_bound(Space space, const Surrogate& surrogate, double deviations) {
   return [=, &surrogate](const Points& points) -> VectorXd {
     const auto prediction = surrogate.predict(features_of(space, points));
     return prediction.mean + deviations * prediction.sd;
@@ -92,8 +92,8 @@ struct Candidates {
   }
 };
 
-// The inner genetic algorithm, from `raw` points of the belief and as many around the best.
-Candidates search(Space space, const Promise& promise, const Points& elite, const Points& best,
+// The inner genetic algorithm, from `raw` points of the prior and as many around the best.
+Candidates search(Space space, const Acquisition& promise, const Points& elite, const Points& best,
                   Index raw, Rng& rng) {
   constexpr Index survivors = 30, children = 60;
   constexpr int generations = 5;
@@ -124,7 +124,7 @@ Candidates search(Space space, const Promise& promise, const Points& elite, cons
   return found;
 }
 
-Promise draw_promise(Space space, const Surrogate& surrogate, Index known, Rng& rng) {
+Acquisition draw_promise(Space space, const Surrogate& surrogate, Index known, Rng& rng) {
   constexpr Index late = 100;
   constexpr double expected_share = 0.5, bound_share = 0.2, first_belief = 5;
   boost::random::uniform_01<double> chance;
@@ -171,7 +171,7 @@ hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Ge
   if (n > 2 * design_size && boost::random::uniform_01<double>()(rng) < unscreened_share) {
     return unscreened(space, best(std::clamp(n / 4, Index{3}, Index{20})), rng);
   }
-  const Promise promise = draw_promise(space, surrogate, history.size(), rng);
+  const Acquisition promise = draw_promise(space, surrogate, history.size(), rng);
   const Index raw = n <= 250 ? 512 : 256;  // the more the model has, the dearer each look
   const Candidates found =
       search(space, promise, best(20), best(std::max(Index{1}, (n + 10) / 20)), raw, rng);

@@ -15,13 +15,13 @@ namespace evolve::ga {
 /// The trials that are spread over the space before any is bred, the start among them.
 inline constexpr int design_size = 5;
 
-/// Point `number` of those that a run draws from the belief in the start (ga/belief.hpp): what is
+/// Point `number` of those that a run draws from the prior in the start (ga/prior.hpp): what is
 /// trained while there is nothing to breed from.
 hyp::Genes design_genes(std::span<const hyp::Gene> space, std::uint64_t run_seed, int number);
 
 /// The child to train next. 3 in 10 are unscreened children of the elite, half of them with a gene
 /// or two drawn anew; each other one promises most among those that a short genetic algorithm
-/// breeds. Promise is the expected improvement times the belief in the start; for one child in five
+/// breeds. Acquisition is the expected improvement times the prior in the start; for one child in five
 /// an upper confidence bound (mean and 0.3 … 2.5 standard deviations); from 100 outcomes on for
 /// half of them the expected fitness alone, so that the best observed one is good rather than
 /// lucky.

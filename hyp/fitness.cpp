@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::hyp {
 

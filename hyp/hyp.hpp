@@ -6,16 +6,16 @@
 // seven numbers of a finished training, and `Fitness` is the only place where they become one.
 #pragma once
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 #include "hyp/fitness.hpp"
 #include "hyp/hyp_file.hpp"
 #include "hyp/hyperparameters.hpp"
-#include "hyp/number.hpp"
+#include "core/number.hpp"
 #include "hyp/rung.hpp"
-#include "hyp/slot.hpp"
+#include "core/slot.hpp"
 #include "hyp/space.hpp"
 #include "hyp/space_file.hpp"
-#include "hyp/text_file.hpp"
+#include "core/text_file.hpp"
 #include "hyp/trial.hpp"
 #include "hyp/trial_folder.hpp"
-#include "hyp/yaml.hpp"
+#include "core/yaml.hpp"

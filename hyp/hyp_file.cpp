@@ -5,28 +5,28 @@
 #include <cmath>
 #include <string_view>
 
-#include "hyp/number.hpp"
+#include "core/number.hpp"
 #include "hyp/space.hpp"
-#include "hyp/text_file.hpp"
+#include "core/text_file.hpp"
 
 namespace evolve::hyp {
 
 namespace {
 
-Value value_of(const std::string& name, const Yaml& node, const std::string& path) {
+Value value_of(const std::string& name, const core::Yaml& node, const std::string& path) {
   const Where where{path, node.line};
   const std::string example = "write one number, such as 0.01";
   switch (node.kind) {
-    case Yaml::Kind::null:
+    case core::Yaml::Kind::null:
       throw bad_input(where, name + " has no value", example);
-    case Yaml::Kind::list:
+    case core::Yaml::Kind::list:
       throw bad_input(where, name + " is a list", example);
-    case Yaml::Kind::map:
+    case core::Yaml::Kind::map:
       throw bad_input(where, name + " is nested", example);
-    case Yaml::Kind::scalar:
+    case core::Yaml::Kind::scalar:
       break;
   }
-  const auto number = yaml_number(node);
+  const auto number = core::yaml_number(node);
   if (!number && default_space().find(name)) {
     throw bad_input(where, name + " is '" + node.text + "'", example);
   }
@@ -47,16 +47,16 @@ Where HypFile::where(const std::string& name) const {
 }
 
 HypFile read_hyp_file(const std::string& path) {
-  return parse_hyp(read_text_file(path), path);
+  return parse_hyp(core::read_text_file(path), path);
 }
 
 HypFile parse_hyp(const std::string& text, const std::string& path) {
-  return hyp_from_yaml(parse_yaml(text, path), path);
+  return hyp_from_yaml(core::parse_yaml(text, path), path);
 }
 
-HypFile hyp_from_yaml(const Yaml& node, const std::string& path) {
+HypFile hyp_from_yaml(const core::Yaml& node, const std::string& path) {
   const std::string remedy = "write lines of name: number, such as lr0: 0.01";
-  if (node.kind != Yaml::Kind::map) {
+  if (node.kind != core::Yaml::Kind::map) {
     throw bad_input({path, node.line}, "this is no list of hyperparameters", remedy);
   }
   if (node.keys.empty()) throw bad_input({path, node.line}, "there is no hyperparameter", remedy);
@@ -73,8 +73,8 @@ std::string hyp_lines(const Hyperparameters& hyp) {
   std::string lines;
   for (const auto& [name, value] : hyp) {
     const double* number = std::get_if<double>(&value);
-    lines += yaml_text(name) + ": " +
-             (number ? yaml_float(*number) : yaml_text(std::get<std::string>(value))) + "\n";
+    lines += core::yaml_text(name) + ": " +
+             (number ? core::yaml_float(*number) : core::yaml_text(std::get<std::string>(value))) + "\n";
   }
   return lines;
 }

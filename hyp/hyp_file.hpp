@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 #include "hyp/hyperparameters.hpp"
-#include "hyp/yaml.hpp"
+#include "core/yaml.hpp"
 
 namespace evolve::hyp {
 
@@ -31,7 +31,7 @@ HypFile read_hyp_file(const std::string& path);
 HypFile parse_hyp(const std::string& text, const std::string& path);
 
 /// The same from a map inside a larger YAML file.
-HypFile hyp_from_yaml(const Yaml& node, const std::string& path);
+HypFile hyp_from_yaml(const core::Yaml& node, const std::string& path);
 
 /// `name: value` lines that PyYAML reads back as the same numbers (`1.0e-05`).
 std::string hyp_lines(const Hyperparameters& hyp);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::hyp {
 

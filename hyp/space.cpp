@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hyp/error.hpp"
-#include "hyp/number.hpp"
+#include "core/error.hpp"
+#include "core/number.hpp"
 
 namespace evolve::hyp {
 
@@ -38,7 +38,7 @@ double raw_value(const Gene& gene, const Hyperparameters& hyp) {
   }
   const double* number = std::get_if<double>(value);
   throw bad_argument(
-      gene.name + " is '" + (number ? shortest(*number) : std::get<std::string>(*value)) + "'",
+      gene.name + " is '" + (number ? core::shortest(*number) : std::get<std::string>(*value)) + "'",
       "choose among " + listed(gene));
 }
 
@@ -85,7 +85,7 @@ double nearest(const Gene& gene, double value) {
 
 Value choice(const Gene& gene, std::size_t index) {
   const std::string& text = gene.choices.at(index);
-  if (const auto number = parse_number(text); number && std::isfinite(*number)) return *number;
+  if (const auto number = core::parse_number(text); number && std::isfinite(*number)) return *number;
   return text;
 }
 

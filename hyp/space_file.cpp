@@ -5,9 +5,9 @@
 #include <cmath>
 #include <set>
 
-#include "hyp/number.hpp"
-#include "hyp/text_file.hpp"
-#include "hyp/yaml.hpp"
+#include "core/number.hpp"
+#include "core/text_file.hpp"
+#include "core/yaml.hpp"
 
 namespace evolve::hyp {
 
@@ -20,21 +20,21 @@ constexpr const char* forms =
 /// One gene of the file while it is read: its name, its node and what errors say of it.
 struct Source {
   const std::string& name;
-  const Yaml& node;
+  const core::Yaml& node;
   const std::string& path;
 
-  Error refusal(const Yaml& part, const std::string& what, const std::string& remedy) const {
+  Error refusal(const core::Yaml& part, const std::string& what, const std::string& remedy) const {
     return bad_input({path, part.line}, name + what, remedy);
   }
 
-  const Yaml* key(const std::string& wanted) const {
+  const core::Yaml* key(const std::string& wanted) const {
     const auto it = std::find(node.keys.begin(), node.keys.end(), wanted);
     return it == node.keys.end() ? nullptr
                                  : &node.items[static_cast<std::size_t>(it - node.keys.begin())];
   }
 
-  double bound(const Yaml& part, const std::string& which) const {
-    const auto number = yaml_number(part);
+  double bound(const core::Yaml& part, const std::string& which) const {
+    const auto number = core::yaml_number(part);
     if (!number) throw refusal(part, ": " + which + " is no number", "write one, such as 0.01");
     if (!std::isfinite(*number)) {
       throw refusal(part, ": " + which + " is " + part.text, "write a finite number");
@@ -42,8 +42,8 @@ struct Source {
     return *number;
   }
 
-  bool truth(const Yaml& part) const {
-    const auto value = yaml_bool(part);
+  bool truth(const core::Yaml& part) const {
+    const auto value = core::yaml_bool(part);
     if (!value) throw refusal(part, ": evolve is neither true nor false", "write true or false");
     return *value;
   }
@@ -51,9 +51,9 @@ struct Source {
   /// The text of key `wanted`, which is one of two words; the first one when it is absent.
   bool is_second(const std::string& wanted, const std::string& first,
                  const std::string& second) const {
-    const Yaml* part = key(wanted);
-    if (!part || (part->kind == Yaml::Kind::scalar && part->text == first)) return false;
-    if (part->kind == Yaml::Kind::scalar && part->text == second) return true;
+    const core::Yaml* part = key(wanted);
+    if (!part || (part->kind == core::Yaml::Kind::scalar && part->text == first)) return false;
+    if (part->kind == core::Yaml::Kind::scalar && part->text == second) return true;
     throw refusal(*part, ": " + wanted + " is '" + part->text + "'",
                   "write " + first + " or " + second);
   }
@@ -65,7 +65,7 @@ void read_list(const Source& source, Gene& gene) {
     throw source.refusal(source.node, " is a list of " + std::to_string(items.size()), forms);
   }
   if (items.size() == 3) {
-    const auto evolve = yaml_bool(items[0]);
+    const auto evolve = core::yaml_bool(items[0]);
     if (!evolve)
       throw source.refusal(items[0], ": the first of three is neither true nor false", forms);
     gene.evolve = *evolve;
@@ -74,17 +74,17 @@ void read_list(const Source& source, Gene& gene) {
   gene.high = source.bound(items[items.size() - 1], "high");
 }
 
-void read_choices(const Source& source, const Yaml& list, Gene& gene) {
+void read_choices(const Source& source, const core::Yaml& list, Gene& gene) {
   const std::string remedy = "list at least two different ones: choices: [SGD, Adam]";
   for (const char* key : {"low", "high", "scale", "type"}) {
-    if (const Yaml* part = source.key(key)) {
+    if (const core::Yaml* part = source.key(key)) {
       throw source.refusal(*part, std::string(" has choices and ") + key, "keep one of the two");
     }
   }
   gene.kind = Gene::Kind::categorical;
-  if (list.kind != Yaml::Kind::list) throw source.refusal(list, ": choices is no list", remedy);
-  for (const Yaml& item : list.items) {
-    if (item.kind != Yaml::Kind::scalar || item.text.empty()) {
+  if (list.kind != core::Yaml::Kind::list) throw source.refusal(list, ": choices is no list", remedy);
+  for (const core::Yaml& item : list.items) {
+    if (item.kind != core::Yaml::Kind::scalar || item.text.empty()) {
       throw source.refusal(item, ": a choice is no word", remedy);
     }
     gene.choices.push_back(item.text);
@@ -110,10 +110,10 @@ void read_map(const Source& source, Gene& gene) {
                            "the keys are low, high, scale, type, choices, evolve");
     }
   }
-  if (const Yaml* evolve = source.key("evolve")) gene.evolve = source.truth(*evolve);
-  if (const Yaml* choices = source.key("choices")) return read_choices(source, *choices, gene);
-  const Yaml* low = source.key("low");
-  const Yaml* high = source.key("high");
+  if (const core::Yaml* evolve = source.key("evolve")) gene.evolve = source.truth(*evolve);
+  if (const core::Yaml* choices = source.key("choices")) return read_choices(source, *choices, gene);
+  const core::Yaml* low = source.key("low");
+  const core::Yaml* high = source.key("high");
   if (!low || !high) {
     throw source.refusal(source.node, std::string(" has no ") + (low ? "high" : "low"), forms);
   }
@@ -124,7 +124,7 @@ void read_map(const Source& source, Gene& gene) {
 }
 
 void check_bounds(const Source& source, const Gene& gene) {
-  const std::string low = shortest(gene.low), high = shortest(gene.high);
+  const std::string low = core::shortest(gene.low), high = core::shortest(gene.high);
   if (gene.low > gene.high) {
     throw source.refusal(source.node, ": low " + low + " is above high " + high, "swap them");
   }
@@ -153,13 +153,13 @@ double default_start(const Gene& gene) {
   return from_unit(gene, 0.5);
 }
 
-Gene read_gene(const std::string& name, const Yaml& node, const std::string& path) {
+Gene read_gene(const std::string& name, const core::Yaml& node, const std::string& path) {
   const Source source{name, node, path};
   check_name(name, {path, node.line});
   Gene gene{.name = name};
-  if (node.kind == Yaml::Kind::list) {
+  if (node.kind == core::Yaml::Kind::list) {
     read_list(source, gene);
-  } else if (node.kind == Yaml::Kind::map) {
+  } else if (node.kind == core::Yaml::Kind::map) {
     read_map(source, gene);
   } else {
     throw source.refusal(node, " has no bounds", forms);
@@ -172,12 +172,12 @@ Gene read_gene(const std::string& name, const Yaml& node, const std::string& pat
 }  // namespace
 
 Space read_space_file(const std::string& path) {
-  return parse_space(read_text_file(path), path);
+  return parse_space(core::read_text_file(path), path);
 }
 
 Space parse_space(const std::string& text, const std::string& path) {
-  const Yaml root = parse_yaml(text, path);
-  if (root.kind != Yaml::Kind::map || root.keys.empty()) {
+  const core::Yaml root = core::parse_yaml(text, path);
+  if (root.kind != core::Yaml::Kind::map || root.keys.empty()) {
     throw bad_input({path, root.line}, "there is no gene", "write lines such as hsv_h: [0.0, 0.1]");
   }
   Space space;

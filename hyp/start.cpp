@@ -2,7 +2,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "hyp/number.hpp"
+#include "core/number.hpp"
 #include "hyp/space_file.hpp"
 
 namespace evolve::hyp {
@@ -11,7 +11,7 @@ namespace {
 
 std::string text_of(const Value& value) {
   const double* number = std::get_if<double>(&value);
-  return number ? shortest(*number) : std::get<std::string>(value);
+  return number ? core::shortest(*number) : std::get<std::string>(value);
 }
 
 /// `gene` started at a value of the hyp file.
@@ -34,7 +34,7 @@ Gene started(Gene gene, const Value& value, const Where& where) {
   if (start < gene.low || start > gene.high) {
     throw bad_input(where,
                     gene.name + " is " + text_of(value) + ", outside its bounds " +
-                        shortest(gene.low) + " to " + shortest(gene.high),
+                        core::shortest(gene.low) + " to " + core::shortest(gene.high),
                     "change it, or give it other bounds with --space");
   }
   gene.start = start;

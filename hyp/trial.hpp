@@ -74,7 +74,7 @@ struct Failed {
   /// No further attempt follows.
   bool final = true;
   /// The worker had not said that it can take work: the trial is not what failed.
-  bool never_ready = false;
+  bool failed_before_ready = false;
   bool operator==(const Failed&) const = default;
 };
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "hyp/error.hpp"
-#include "hyp/number.hpp"
+#include "core/error.hpp"
+#include "core/number.hpp"
 #include "results/gnuplot.hpp"
 
 namespace evolve::results {
@@ -43,16 +43,16 @@ std::string axis_commands(const std::string& name, const Axis& axis, bool labell
   std::string ticks;
   for (const auto& [value, label] : axis.ticks) {
     ticks += fmt::format("{}{} {}", ticks.empty() ? "" : ", ",
-                         gnuplot_quoted(labelled ? label : ""), hyp::shortest(value));
+                         gnuplot_quoted(labelled ? label : ""), core::shortest(value));
   }
   return fmt::format("{} logscale {}\nset {}range [{}:{}]\nset {}tics ({})\n",
-                     axis.log ? "set" : "unset", name, name, hyp::shortest(axis.low),
-                     hyp::shortest(axis.high), name, ticks);
+                     axis.log ? "set" : "unset", name, name, core::shortest(axis.low),
+                     core::shortest(axis.high), name, ticks);
 }
 
 std::string plus(double x, double y) {
   const std::string point = fmt::format("'+' using ({}):({}) every ::0::0 with points pt 1",
-                                        hyp::shortest(x), hyp::shortest(y));
+                                        core::shortest(x), core::shortest(y));
   // A white rim sets it off from the points beneath.
   return point + " ps 3.1 lw 7 lc rgb 'white', " + point + " ps 2.8 lw 3 lc rgb '#111111'";
 }

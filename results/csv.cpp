@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <string_view>
 
-#include "hyp/number.hpp"
-#include "hyp/text_file.hpp"
+#include "core/number.hpp"
+#include "core/text_file.hpp"
 #include "results/durable.hpp"
 
 namespace evolve::results {
@@ -43,7 +43,7 @@ std::vector<double> numbers_in(std::string_view line, std::size_t columns, const
   }
   std::vector<double> numbers;
   for (const auto& cell : cells) {
-    const auto number = hyp::parse_number(cell);
+    const auto number = core::parse_number(cell);
     if (!number) {
       throw bad_input(where, fmt::format("column {} is '{}', no number", numbers.size() + 1, cell),
                       "mend or delete the row");
@@ -54,7 +54,7 @@ std::vector<double> numbers_in(std::string_view line, std::size_t columns, const
 }
 
 std::string text_of(const fs::path& file) {
-  return hyp::read_text_file(file.string(), max_bytes);
+  return core::read_text_file(file.string(), max_bytes);
 }
 
 /// Calls `visit(line, its number)` for each line that is not blank, until it returns false.
@@ -80,7 +80,7 @@ std::string csv_line(const std::vector<std::string>& cells) {
 
 std::string csv_line(const std::vector<double>& numbers) {
   std::vector<std::string> cells;
-  for (const double number : numbers) cells.push_back(hyp::shortest(number));
+  for (const double number : numbers) cells.push_back(core::shortest(number));
   return csv_line(cells);
 }
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::results {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::results {
 

@@ -72,7 +72,7 @@ hyp::Outcome outcome_from_json(const Json& json, const std::string& event) {
                                  .message = text(json, "message"),
                                  .log = text(json, "log"),
                                  .final = final.get<bool>(),
-                                 .never_ready = json.value("never_ready", false)};
+                                 .failed_before_ready = json.value("failed_before_ready", false)};
     return outcome;
   }
   const auto metrics = hyp::metrics_from_json(value(json, "metrics"));
@@ -118,7 +118,7 @@ Json to_json(const hyp::Outcome& outcome) {
     json["kind"] = hyp::name_of(failed->kind);
     json["message"] = failed->message;
     json["log"] = failed->log;
-    if (failed->never_ready) json["never_ready"] = true;
+    if (failed->failed_before_ready) json["failed_before_ready"] = true;
   } else if (const auto* stopped = std::get_if<hyp::Stopped>(&outcome.result)) {
     json["event"] = "stopped";
     json["epoch"] = stopped->epoch;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hyp/number.hpp"
+#include "core/number.hpp"
 #include "results/canvas.hpp"
 #include "results/gene_axis.hpp"
 #include "results/gnuplot.hpp"
@@ -95,12 +95,12 @@ std::string panel_commands(const GeneExplanation& gene, const Explanation& expla
   const double best = gene.values[explanation.best];
   for (std::size_t i = 0; i < gene.values.size(); ++i) {
     const double aside = is_few(gene) ? beside(i) : 0;
-    trials += fmt::format("{} {}\n", hyp::shortest(gene.values[i] + aside),
-                          hyp::shortest(explanation.fitness[i]));
+    trials += fmt::format("{} {}\n", core::shortest(gene.values[i] + aside),
+                          core::shortest(explanation.fitness[i]));
   }
   for (const auto& at : gene.expected) {
-    expected += fmt::format("{} {} {} {}\n", hyp::shortest(at.value), hyp::shortest(at.low),
-                            hyp::shortest(at.mean), hyp::shortest(at.high));
+    expected += fmt::format("{} {} {} {}\n", core::shortest(at.value), core::shortest(at.low),
+                            core::shortest(at.mean), core::shortest(at.high));
   }
   const auto axis =
       axis_of(&gene.gene, gene.expected.front().value, gene.expected.back().value, label_room);

@@ -43,7 +43,7 @@ struct Explanation {
   double r2 = 0;
 };
 
-/// Draws bars for the importance of each gene and, for the most important ones, the expected
+/// RandomSource bars for the importance of each gene and, for the most important ones, the expected
 /// fitness along the gene with its band over the trials, the best one marked, as `image` (.png or
 /// .svg). Throws `Error` for another file ending, and as `run_gnuplot` does.
 void plot_explanation(const Explanation& explanation, const std::filesystem::path& image);

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <memory>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 #include "results/durable.hpp"
 
 namespace evolve::results {

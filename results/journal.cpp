@@ -7,7 +7,7 @@
 #include <limits>
 #include <string_view>
 
-#include "hyp/text_file.hpp"
+#include "core/text_file.hpp"
 
 namespace evolve::results {
 
@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 constexpr int version = 1;
 
 std::string read_all(const fs::path& file) {
-  return hyp::read_text_file(file.string(), std::numeric_limits<std::size_t>::max());
+  return core::read_text_file(file.string(), std::numeric_limits<std::size_t>::max());
 }
 
 void check_run(const Json& json, const Where& where) {

@@ -7,8 +7,8 @@
 #include <limits>
 #include <optional>
 
-#include "hyp/error.hpp"
-#include "hyp/number.hpp"
+#include "core/error.hpp"
+#include "core/number.hpp"
 #include "results/canvas.hpp"
 #include "results/gene_axis.hpp"
 #include "results/gnuplot.hpp"
@@ -109,7 +109,7 @@ std::string best_data(const Trials& trials, std::size_t rows) {
   for (std::size_t i = 0; i < trials.row.size(); ++i) {
     if (trials.fitness[i] <= record) continue;
     record = trials.fitness[i];
-    last = hyp::shortest(record);
+    last = core::shortest(record);
     data += fmt::format("{} {}\n", trials.row[i], last);
   }
   return data + fmt::format("{} {}\nEOD\n", rows - 1, last);
@@ -120,7 +120,7 @@ std::string history_commands(const Trials& trials, const Axis& y, std::size_t ro
   const Axis x = counting_axis(0, static_cast<double>(rows - 1), 100);
   std::string script = "$history << EOD\n";
   for (const auto i : seen(places(x, trials.row), places(y, trials.fitness), box)) {
-    script += fmt::format("{} {}\n", trials.row[i], hyp::shortest(trials.fitness[i]));
+    script += fmt::format("{} {}\n", trials.row[i], core::shortest(trials.fitness[i]));
   }
   const double row = trials.row[trials.best], fitness = trials.fitness[trials.best];
   script += "EOD\n" + best_data(trials, rows);
@@ -145,7 +145,7 @@ std::string panel_commands(const Panel& panel, const Axis& y, bool is_leftmost, 
 
   std::string script = "$panel << EOD\n";
   for (const auto i : order) {
-    script += fmt::format("{} {} {}\n", hyp::shortest(panel.x[i]), hyp::shortest(panel.y[i]),
+    script += fmt::format("{} {} {}\n", core::shortest(panel.x[i]), core::shortest(panel.y[i]),
                           colour(crowd[i]));
   }
   script += "EOD\n" + title(panel.title) + axis_commands("x", panel.axis) +

@@ -10,7 +10,7 @@
 
 namespace evolve::results {
 
-/// Draws `table` as `image` (.png or .svg). On top the fitness of every trial and the best so far;
+/// RandomSource `table` as `image` (.png or .svg). On top the fitness of every trial and the best so far;
 /// below, as YOLOv5's plot_evolve, a panel for each hyperparameter that moved: value on x, fitness
 /// on y, points coloured by density, the best (first of greatest fitness) marked with a plus and
 /// named in the title. `space` tells which axes are logarithmic and what the choices are called;

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::results {
 

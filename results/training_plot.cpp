@@ -7,9 +7,9 @@
 #include <functional>
 #include <optional>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 #include "hyp/fitness.hpp"
-#include "hyp/number.hpp"
+#include "core/number.hpp"
 #include "results/canvas.hpp"
 #include "results/gnuplot.hpp"
 
@@ -66,7 +66,7 @@ std::string data_of(const std::vector<double>& x, const std::vector<double>& y) 
   const auto line = smoothed(x, y);
   std::string data = "$epochs << EOD\n";
   for (std::size_t i = 0; i < x.size(); ++i)
-    data += fmt::format("{} {} {}\n", x[i], hyp::shortest(y[i]), hyp::shortest(line[i]));
+    data += fmt::format("{} {} {}\n", x[i], core::shortest(y[i]), core::shortest(line[i]));
   return data + "EOD\n";
 }
 

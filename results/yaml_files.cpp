@@ -11,9 +11,9 @@
 #include <string_view>
 
 #include "hyp/hyp_file.hpp"
-#include "hyp/number.hpp"
-#include "hyp/text_file.hpp"
-#include "hyp/yaml.hpp"
+#include "core/number.hpp"
+#include "core/text_file.hpp"
+#include "core/yaml.hpp"
 #include "results/durable.hpp"
 
 namespace evolve::results {
@@ -47,17 +47,17 @@ std::optional<Key> parse_key(std::string_view text) {
 }
 
 std::string scalar(const nlohmann::ordered_json& value) {
-  if (value.is_string()) return hyp::yaml_text(value.get<std::string>());
-  if (value.is_number_float()) return hyp::yaml_float(value.get<double>());
+  if (value.is_string()) return core::yaml_text(value.get<std::string>());
+  if (value.is_number_float()) return core::yaml_float(value.get<double>());
   return value.dump();  // JSON is YAML's flow style
 }
 
-nlohmann::ordered_json value_of(const hyp::Yaml& node, const std::string& path) {
-  if (node.kind == hyp::Yaml::Kind::null) return nullptr;
-  if (node.kind != hyp::Yaml::Kind::scalar)
+nlohmann::ordered_json value_of(const core::Yaml& node, const std::string& path) {
+  if (node.kind == core::Yaml::Kind::null) return nullptr;
+  if (node.kind != core::Yaml::Kind::scalar)
     throw bad_input({path, node.line}, "this is a list or a map", "write one value");
-  if (const auto truth = hyp::yaml_bool(node)) return *truth;
-  const auto number = hyp::yaml_number(node);
+  if (const auto truth = core::yaml_bool(node)) return *truth;
+  const auto number = core::yaml_number(node);
   if (!number) return node.text;
   // JSON tells whole numbers from others, up to 64 bits.
   auto json = nlohmann::ordered_json::parse(node.text, nullptr, false);
@@ -97,8 +97,8 @@ void write_population(const fs::path& file, int generation,
 std::vector<hyp::Hyperparameters> read_population(const fs::path& file) {
   const std::string path = file.string();
   const std::string remedy = "name an evolve_population.yaml: gen0number0: {lr0: 0.01, …}";
-  const hyp::Yaml root = hyp::parse_yaml(hyp::read_text_file(path), path);
-  if (root.kind != hyp::Yaml::Kind::map || root.keys.empty()) {
+  const core::Yaml root = core::parse_yaml(core::read_text_file(path), path);
+  if (root.kind != core::Yaml::Kind::map || root.keys.empty()) {
     throw bad_input({path, root.line}, "this is no population", remedy);
   }
   std::map<int, std::map<int, hyp::Hyperparameters>> generations;
@@ -140,15 +140,15 @@ void write_hyp(const fs::path& file, const hyp::Hyperparameters& hyp) {
 void write_options(const fs::path& file, const nlohmann::ordered_json& options) {
   std::string text;
   for (const auto& [name, value] : options.items()) {
-    text += hyp::yaml_text(name) + ": " + scalar(value) + "\n";
+    text += core::yaml_text(name) + ": " + scalar(value) + "\n";
   }
   write_atomically(file, text);
 }
 
 nlohmann::ordered_json read_options(const fs::path& file) {
   const std::string path = file.string();
-  const auto root = hyp::parse_yaml(hyp::read_text_file(path), path);
-  if (root.kind != hyp::Yaml::Kind::map)
+  const auto root = core::parse_yaml(core::read_text_file(path), path);
+  if (root.kind != core::Yaml::Kind::map)
     throw bad_input({path, root.line}, "these are no options", "write lines of name: value");
   nlohmann::ordered_json options;
   for (std::size_t i = 0; i < root.keys.size(); ++i)

@@ -11,39 +11,39 @@ separate_arguments(evolve_torch_flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
 target_compile_options(evolve_torch INTERFACE ${evolve_torch_flags})
 
 evolve_library(trainer
-  amp.cpp
-  blocks.cpp
-  bn_silu.cpp
-  checkpoint.cpp
-  conv_bn_silu.cpp
-  detector.cpp
-  embedded_weights.S
-  embedded_weights.cpp
-  evaluate.cpp
-  flat_state.cpp
-  full_run.cpp
-  loss.cpp
-  optimizer.cpp
-  pictures.cpp
-  prepared_data.cpp
-  pretrained.cpp
-  schedule.cpp
-  setup.cpp
-  state.cpp
-  stepper.cpp
-  targets.cpp
-  tensor_pickle.cpp
-  torch_version.cpp
-  trainer.cpp
-  training_run.cpp
-  validate.cpp
+  checkpoint/checkpoint.cpp
+  checkpoint/embedded_weights.S
+  checkpoint/embedded_weights.cpp
+  checkpoint/pretrained.cpp
+  checkpoint/state_dict.cpp
+  checkpoint/tensor_pickle.cpp
+  evaluation/evaluate.cpp
+  evaluation/validate.cpp
+  loss/loss.cpp
+  loss/targets.cpp
+  model/blocks.cpp
+  model/bn_silu.cpp
+  model/conv_bn_silu.cpp
+  model/detector.cpp
+  optim/amp.cpp
+  optim/flat_parameters.cpp
+  optim/optimizer.cpp
+  optim/schedule.cpp
+  optim/train_step.cpp
+  run/full_run.cpp
+  run/images.cpp
+  run/prepared_data.cpp
+  run/setup.cpp
+  run/torch_version.cpp
+  run/trainer.cpp
+  run/training_run.cpp
 )
 target_link_libraries(evolve_trainer
   PUBLIC evolve::hyp evolve::train_options evolve::data evolve::metrics evolve::protocol evolve::models
   PRIVATE $<BUILD_INTERFACE:evolve_torch> fmt::fmt Boost::headers)
 # Loops that only become vector instructions when the compiler need not care about NaN in comparisons, about -0 and about
 # floating-point traps. A NaN still comes out as one: it takes part in every product.
-set_source_files_properties(bn_silu.cpp PROPERTIES
+set_source_files_properties(model/bn_silu.cpp PROPERTIES
   SKIP_PRECOMPILE_HEADERS ON
   COMPILE_OPTIONS "-O3;-ffp-contract=fast;-fno-math-errno;-fno-trapping-math;-ffinite-math-only;-fno-signed-zeros")
 # Parsing torch's headers takes longer than everything else: once per build, not once per file.
@@ -55,13 +55,13 @@ endif()
 # libtorch allocates and frees all the time: mimalloc instead of glibc's malloc makes a trial 15 % shorter. Nothing
 # names it, so the linker would drop it.
 find_package(mimalloc REQUIRED)
-add_executable(evolve-worker worker_main.cpp)
+add_executable(evolve-worker run/worker_main.cpp)
 target_link_libraries(evolve-worker PRIVATE
   -Wl,--no-as-needed mimalloc -Wl,--as-needed
-  evolve::trainer evolve::worker evolve::devices fmt::fmt evolve_warnings)
+  evolve::trainer evolve::protocol evolve::devices fmt::fmt evolve_warnings)
 
 # Debian's assembler finds the checkpoint beside the source; a new one must assemble again.
-set_source_files_properties(embedded_weights.S PROPERTIES
-  COMPILE_OPTIONS "-I${CMAKE_CURRENT_SOURCE_DIR}"
-  OBJECT_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/shapes_base.pt)
+set_source_files_properties(checkpoint/embedded_weights.S PROPERTIES
+  COMPILE_OPTIONS "-I${CMAKE_CURRENT_SOURCE_DIR}/checkpoint"
+  OBJECT_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/checkpoint/shapes_base.pt)
 install(TARGETS evolve-worker RUNTIME)

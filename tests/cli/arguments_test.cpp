@@ -4,7 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -78,9 +78,9 @@ TEST(TrainArguments, RefuseValuesThatMakeNoSense) {
   EXPECT_EQ(refusal<TrainArguments>("--epochs 0"), "--epochs 0; train for at least 1 epoch");
   EXPECT_EQ(refusal<TrainArguments>("--patience -1"), "--patience -1; 0 or more");
   EXPECT_EQ(refusal<TrainArguments>("--imgsz 0"),
-            "--imgsz 0: pictures have a multiple of 32 pixels, 64 at least; write 64");
+            "--imgsz 0: images have a multiple of 32 pixels, 64 at least; write 64");
   EXPECT_EQ(refusal<TrainArguments>("--imgsz 97"),
-            "--imgsz 97: pictures have a multiple of 32 pixels, 64 at least; write 128");
+            "--imgsz 97: images have a multiple of 32 pixels, 64 at least; write 128");
 }
 
 TEST(TrainArguments, PointFromEvolveToPlainEvolve) {
@@ -142,7 +142,7 @@ TEST(ValArguments, TakeYolov5sOptions) {
   EXPECT_EQ(val("--conf 0.5").options.conf, 0.5);
 }
 
-TEST(ValArguments, NeedWeightsForOtherPictures) {
+TEST(ValArguments, NeedWeightsForOtherImages) {
   EXPECT_EQ(refusal<ValArguments>("--data my.yaml"),
             "evolve val: there are no --weights; name a .pt file with --weights");
   EXPECT_THROW(val("--task speed"), CLI::ParseError);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "ga/evolution.hpp"
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 #include "hyp/space_file.hpp"
 #include "results/journal.hpp"
 #include "tests/results/folder.hpp"

@@ -5,7 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -71,8 +71,8 @@ TEST(Options, TakeYolov5sOtherNames) {
 TEST(Options, RefuseValuesThatMakeNoSense) {
   EXPECT_EQ(refusal("--epochs 0"), "--epochs 0; train for at least 1 epoch");
   EXPECT_EQ(refusal("--imgsz 100"),
-            "--imgsz 100: pictures have a multiple of 32 pixels, 64 at least; write 128");
-  EXPECT_EQ(refusal("--batch-size 0"), "--batch-size 0; at least 1 picture");
+            "--imgsz 100: images have a multiple of 32 pixels, 64 at least; write 128");
+  EXPECT_EQ(refusal("--batch-size 0"), "--batch-size 0; at least 1 image");
   EXPECT_EQ(refusal("--retries -1"), "--retries -1; 0 or more");
   EXPECT_EQ(refusal("--hang-timeout never"),
             "--hang-timeout never: not a duration; write 90s, 15m, 12h or 1h30m");

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ga/rng.hpp"
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::cli {
 namespace {

@@ -20,9 +20,9 @@ TEST(Screen, CountsInWords) {
 
 TEST(Screen, ShowsAPathAsItWouldBeTyped) {
   const auto here = std::filesystem::current_path();
-  EXPECT_EQ(typed(here / "runs/train/exp"), "runs/train/exp");
-  EXPECT_EQ(typed("shapes"), "shapes");
-  EXPECT_EQ(typed("/x"), "/x");
+  EXPECT_EQ(display_path(here / "runs/train/exp"), "runs/train/exp");
+  EXPECT_EQ(display_path("shapes"), "shapes");
+  EXPECT_EQ(display_path("/x"), "/x");
 }
 
 TEST(Screen, TellsWhereARunStands) {

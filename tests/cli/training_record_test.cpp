@@ -17,7 +17,7 @@ class TrainingRecords : public testing::Test {
  protected:
   /// A record in the test's folder of a training of 3 epochs, and what is on its screen.
   TrainingRecord record() {
-    return TrainingRecord(run, log, 3, {.pictures = 87, .labels = 1137}, screen);
+    return TrainingRecord(run, log, 3, {.images = 87, .labels = 1137}, screen);
   }
   std::string shown() const {
     std::rewind(out.get());
@@ -25,14 +25,14 @@ class TrainingRecords : public testing::Test {
     text.resize(std::fread(text.data(), 1, text.size(), out.get()));
     return text;
   }
-  static worker::EpochReport epoch(int number, bool past = false) {
+  static workers::EpochReport epoch(int number, bool past = false) {
     return {.training = {.epoch = number, .batch = 13, .batches = 13, .losses = {.box = .5}},
             .metrics = {.map50 = number * .25},
             .learning_rates = {.1, .01, .01},
             .seconds = 4,
             .past = past};
   }
-  static worker::BatchReport batch(int epoch) {
+  static workers::BatchReport batch(int epoch) {
     return {.epoch = epoch, .batch = 1, .batches = 13};
   }
 
@@ -88,7 +88,7 @@ TEST_F(TrainingRecords, OfAResumedTrainingReplaceWhatTheFirstLeft) {
 TEST_F(TrainingRecords, OfAFinishedTrainingAreRebuilt) {
   auto here = record();
   for (const int number : {1, 2, 3}) here.hear(epoch(number, true));
-  here.hear(worker::RunReport{.epochs = 3, .best_epoch = 3});
+  here.hear(workers::RunReport{.epochs = 3, .best_epoch = 3});
   here.close();
   EXPECT_EQ(results::read_epochs(run.results_csv()).size(), 3u);
   EXPECT_EQ(content(run.results_plot()).substr(1, 3), "PNG");

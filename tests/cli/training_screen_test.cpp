@@ -5,7 +5,7 @@
 namespace evolve::cli {
 namespace {
 
-const worker::BatchReport batch{.epoch = 4,
+const workers::BatchReport batch{.epoch = 4,
                                 .batch = 8,
                                 .batches = 13,
                                 .losses = {.box = 0.1021, .obj = 0.03123, .cls = 0.015438},
@@ -13,9 +13,9 @@ const worker::BatchReport batch{.epoch = 4,
                                 .imgsz = 160,
                                 .memory_bytes = 1'250'000'000};
 
-const worker::ValidationReport validation{
+const workers::ValidationReport validation{
     .metrics = {.precision = .79084, .recall = .59, .map50 = .5890, .map50_95 = .34359},
-    .pictures = 87,
+    .images = 87,
     .labels = 1137,
     .classes = {
         {.name = "RBC", .labels = 967, .precision = .8, .recall = .7, .map50 = .6, .map50_95 = .5},

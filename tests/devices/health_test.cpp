@@ -17,10 +17,10 @@ hyp::Outcome well(int trial, const std::string& device) {
 }
 
 hyp::Outcome failed(int trial, const std::string& device, hyp::FailureKind kind,
-                    bool never_ready = false) {
+                    bool failed_before_ready = false) {
   return {.trial = trial,
           .device = device,
-          .result = hyp::Failed{.kind = kind, .message = "boom", .never_ready = never_ready}};
+          .result = hyp::Failed{.kind = kind, .message = "boom", .failed_before_ready = failed_before_ready}};
 }
 
 hyp::Outcome lost(int trial, const std::string& device) {

@@ -6,12 +6,12 @@ namespace evolve::devices {
 namespace {
 
 Pool pool_of(const std::vector<std::string>& names) {
-  std::vector<hyp::Slot> slots;
+  std::vector<core::Slot> slots;
   for (const auto& name : names) slots.push_back({.name = name, .environment = {}, .cores = {}});
   return Pool(slots);
 }
 
-bool any(const hyp::Slot&) {
+bool any(const core::Slot&) {
   return true;
 }
 
@@ -34,7 +34,7 @@ TEST(Pool, LendsASlotAgainOnceItIsGivenUp) {
 
 TEST(Pool, LendsTheFirstSlotThatSuits) {
   auto pool = pool_of({"cpu:0", "xpu:0", "xpu:0"});
-  const auto is_xpu = [](const hyp::Slot& slot) { return slot.name == "xpu:0"; };
+  const auto is_xpu = [](const core::Slot& slot) { return slot.name == "xpu:0"; };
   const auto first = pool.try_lease(is_xpu);
   const auto second = pool.try_lease(is_xpu);
   EXPECT_EQ((*second)->name, "xpu:0");

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::devices {
 namespace {
@@ -15,14 +15,14 @@ using testing::Pair;
 const Machine five{.cores = {0, 1, 4, 5, 8}, .usable_cores = 5};
 const Machine two{.cores = {0, 1}, .usable_cores = 2};
 
-std::vector<std::string> names(const std::vector<hyp::Slot>& slots) {
+std::vector<std::string> names(const std::vector<core::Slot>& slots) {
   std::vector<std::string> all;
   for (const auto& slot : slots) all.push_back(slot.name);
   return all;
 }
 
 /// Of the built-in trainer.
-std::vector<hyp::Slot> slots_of(const std::string& spec, const Machine& machine) {
+std::vector<core::Slot> slots_of(const std::string& spec, const Machine& machine) {
   return choose(spec, machine, {}).slots;
 }
 

@@ -36,8 +36,8 @@ class DataSet : public testing::Test {
 TEST_F(DataSet, InOrderIsCounted) {
   const auto ended = look();
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("train: 240 pictures"));
-  EXPECT_THAT(ended.out, HasSubstr("val: 100 pictures"));
+  EXPECT_THAT(ended.out, HasSubstr("train: 240 images"));
+  EXPECT_THAT(ended.out, HasSubstr("val: 100 images"));
 }
 
 TEST_F(DataSet, ThatIsMissingIsRefused) {
@@ -62,14 +62,14 @@ TEST_F(DataSet, WithAClassBeyondItsNamesIsRefusedWithItsLine) {
   expect_refusal({"labels/val/0003.txt:1: ", "3"});
 }
 
-TEST_F(DataSet, WithATruncatedPictureIsRefused) {
-  const auto picture = folder / "shapes/images/train/0007.png";
-  const auto bytes = read_file(picture);
-  write_file(picture, bytes.substr(0, bytes.size() / 2));
+TEST_F(DataSet, WithATruncatedImageIsRefused) {
+  const auto image = folder / "shapes/images/train/0007.png";
+  const auto bytes = read_file(image);
+  write_file(image, bytes.substr(0, bytes.size() / 2));
   expect_refusal({"images/train/0007.png", "truncated"});
 }
 
-TEST_F(DataSet, WithPicturesWithoutLabelsIsFineAndSaysSo) {
+TEST_F(DataSet, WithImagesWithoutLabelsIsFineAndSaysSo) {
   std::filesystem::remove(folder / "shapes/labels/train/0000.txt");
   write_file(folder / "shapes/labels/train/0001.txt", "");
   const auto ended = look();

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "process.hpp"
-#include "tests/trainer/pickle_text.hpp"
+#include "tests/trainer/checkpoint/pickle_text.hpp"
 
 namespace evolve::test {
 namespace {
@@ -208,7 +208,7 @@ TEST(TrainCommand, RefusesWhatIsWrongBeforeItWritesAnything) {
                  "--devices cpu:0,cpu:1: one training has one device; name one of them, such as "
                  "cpu:0");
   expect_refusal(stage, {"train", "--imgsz", "100"},
-                 "--imgsz 100: pictures have a multiple of 32 pixels, 64 at least; write 128");
+                 "--imgsz 100: images have a multiple of 32 pixels, 64 at least; write 128");
   expect_refusal(stage, {"train", "--evolve", "300"},
                  "evolve train --evolve; plain evolve evolves: leave out train --evolve");
   expect_refusal(stage, {"--epochs", "3", "train"},
@@ -247,7 +247,7 @@ TEST(ValCommand, PrintsTheTableAndWritesTheNumbers) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("                   all         2         3       0.5      0.25 "
                                    "     0.75       0.5\n"));
-  EXPECT_THAT(ended.out, HasSubstr("Speed: 1.0 ms inference, 2.0 ms NMS per picture at 96 px"));
+  EXPECT_THAT(ended.out, HasSubstr("Speed: 1.0 ms inference, 2.0 ms NMS per image at 96 px"));
   EXPECT_THAT(ended.out, HasSubstr("results in runs/val/exp\n"));
   const auto json = nlohmann::json::parse(read_file(stage / "out.json"));
   EXPECT_EQ(json["mAP_0.5:0.95"], 0.5);

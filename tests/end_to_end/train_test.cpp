@@ -57,7 +57,7 @@ int cut(const Folder& folder, std::vector<std::string> arguments, const std::str
   return evolve.wait().code;
 }
 
-TEST(Train, LeavesWeightsResultsAndPictures) {
+TEST(Train, LeavesWeightsResultsAndImages) {
   const Folder folder;
   const auto ended = trained(folder, "run");
   for (const auto* file :

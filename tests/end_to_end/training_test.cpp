@@ -97,7 +97,7 @@ TEST(Training, WaitsAtItsRungsAndDoesAsItIsTold) {
   EXPECT_EQ(left_alone[1], continued[1]);
 }
 
-TEST(Training, GoesOnFromTheGivenStateDictOnRealPictures) {
+TEST(Training, GoesOnFromTheGivenStateDictOnRealImages) {
   const char* from_env = std::getenv("EVOLVE_CHECKPOINTS");
   const std::filesystem::path shared = EVOLVE_SOURCE_DIR "/../shared";
   const std::filesystem::path checkpoints = from_env ? from_env : shared / "oracle/ckpt";
@@ -112,7 +112,7 @@ TEST(Training, GoesOnFromTheGivenStateDictOnRealPictures) {
                       weights.string(), "--imgsz", "64", "--epochs", "1", "--optimizer", "Adam",
                       "--trials", "2", "--devices", "cpu:0,cpu:1", "--output", "run"});
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("train: 205 pictures"));
+  EXPECT_THAT(ended.out, HasSubstr("train: 205 images"));
   EXPECT_THAT(read_file(folder / "run/trials/000000/log"), HasSubstr("Transferred 348/349 items"));
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 2);
 }

@@ -7,8 +7,8 @@
 
 namespace {
 
-/// A folder with a picture in a/ and one in b/.
-std::filesystem::path pictures() {
+/// A folder with an image in a/ and one in b/.
+std::filesystem::path images() {
   std::string name = "/tmp/evolve-fuzz-XXXXXX";
   if (!::mkdtemp(name.data())) ::abort();
   for (const auto* folder : {"a", "b"}) {
@@ -23,7 +23,7 @@ std::filesystem::path pictures() {
 void evolve::fuzz::take(const std::string& input) {
   // A split may be any folder, and all of it is searched: not the whole disk here.
   if (input.find('/') != input.npos || input.find("..") != input.npos) return;
-  static const auto file = (pictures() / "data.yaml").string();
+  static const auto file = (images() / "data.yaml").string();
   std::ofstream(file, std::ios::trunc) << input;
   refusable([&] { data::read_data_yaml(file); });
 }

@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::fuzz {
 

@@ -1,22 +1,22 @@
-#include "trainer/worker/messages.hpp"
+#include "workers/protocol/messages.hpp"
 
 #include <stdexcept>
 
 #include "tests/fuzz/fuzz.hpp"
-#include "trainer/worker/jobs.hpp"
+#include "workers/protocol/jobs.hpp"
 
 void evolve::fuzz::take(const std::string& input) {
   using Wrong = std::invalid_argument;
   refusable<Wrong>([&] {
-    if (const auto message = worker::parse_from_worker(input)) worker::line_of(*message);
+    if (const auto message = workers::parse_from_worker(input)) workers::line_of(*message);
   });
   refusable<Wrong>([&] {
-    if (const auto message = worker::parse_from_engine(input)) worker::line_of(*message);
+    if (const auto message = workers::parse_from_engine(input)) workers::line_of(*message);
   });
   refusable<Wrong>([&] {
-    if (const auto job = worker::parse_job(input)) worker::line_of(*job);
+    if (const auto job = workers::parse_job(input)) workers::line_of(*job);
   });
   refusable<Wrong>([&] {
-    if (const auto report = worker::parse_report(input)) worker::line_of(*report);
+    if (const auto report = workers::parse_report(input)) workers::line_of(*report);
   });
 }

@@ -1,5 +1,5 @@
 #include "tests/fuzz/fuzz.hpp"
-#include "trainer/model_config.hpp"
+#include "trainer/model/model_config.hpp"
 
 void evolve::fuzz::take(const std::string& input) {
   refusable([&] {

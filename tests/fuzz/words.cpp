@@ -5,12 +5,12 @@
 #include "devices/spec.hpp"
 #include "hyp/fitness.hpp"
 #include "tests/fuzz/fuzz.hpp"
-#include "trainer/worker/text.hpp"
+#include "workers/protocol/text.hpp"
 
 void evolve::fuzz::take(const std::string& input) {
   refusable<std::invalid_argument>([&] { devices::parse_spec(input); });
   refusable([&] { hyp::Fitness{input}(hyp::Metrics{}); });
-  refusable([&] { worker::split_command(input, "--trainer-command"); });
+  refusable([&] { workers::split_command(input, "--trainer-command"); });
   refusable([&] { cli::duration_seconds(input, "--time-limit"); });
-  worker::last_line(input);
+  workers::last_line(input);
 }

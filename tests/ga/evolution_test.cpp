@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 #include "tests/ga/fixtures.hpp"
 
 namespace evolve::ga {

@@ -11,7 +11,7 @@
 namespace evolve::ga {
 namespace {
 
-using Ending = Evidence::Ending;
+using Ending = Observation::Ending;
 
 const std::vector<hyp::Gene> space(2, real(0, 1));
 
@@ -62,9 +62,9 @@ TEST(History, FitsTheSameWheneverItIsAsked) {
   for (Eigen::Index n = 1; n <= 150; ++n) {
     History& history = often;
     const Eigen::VectorXd point = sobol_points(2, 1, rng).col(0);
-    const Evidence evidence{Ending::completed, std::sin(9 * point[0]) + point[1]};
-    history.add(genes_at(space, point), evidence);
-    once.add(genes_at(space, point), evidence);
+    const Observation observation{Ending::completed, std::sin(9 * point[0]) + point[1]};
+    history.add(genes_at(space, point), observation);
+    once.add(genes_at(space, point), observation);
     if (n % 3 == 0) often.parameters();
   }
   EXPECT_EQ(once.parameters(), often.parameters());

@@ -18,8 +18,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // Controls with the final fitnesses 1 … n that had a hundred more at the rung.
-std::vector<Course> rising(int n) {
-  std::vector<Course> courses;
+std::vector<LearningCurve> rising(int n) {
+  std::vector<LearningCurve> courses;
   for (int i = n; i >= 1; --i) courses.push_back({.at_rung = 100.0 + i, .final = double(i)});
   return courses;
 }
@@ -71,7 +71,7 @@ TEST(StoppingThreshold, IsAskedOfTheGoodOnesOnly) {
 }
 
 TEST(StoppingThreshold, CountsNobodyAsGoodWhoIsNotAboveTheMedian) {
-  std::vector<Course> equal(100, {.at_rung = 1, .final = 0});
+  std::vector<LearningCurve> equal(100, {.at_rung = 1, .final = 0});
   EXPECT_EQ(stopping_threshold(equal, 0.05), std::nullopt);
   for (int i = 0; i < 19; ++i) equal[i] = {.at_rung = 2, .final = 1};
   EXPECT_EQ(stopping_threshold(equal, 0.05), 2);
@@ -91,7 +91,7 @@ TEST(StoppingThreshold, DoesNotExistWhereItWouldCatchFewOfTheBad) {
 class Courses {
  public:
   Courses(std::uint64_t seed, double telling) : telling_(telling), rng_(seed) {}
-  Course next() {
+  LearningCurve next() {
     const double rung = normal_(rng_);
     return {.at_rung = rung, .final = telling_ * rung + normal_(rng_)};
   }
@@ -113,14 +113,14 @@ Shares stopped_shares(int controls, double telling) {
   Courses courses(7, telling);
   Shares trials, stopped;
   for (int experiment = 0; experiment < 20000; ++experiment) {
-    std::vector<Course> known;
+    std::vector<LearningCurve> known;
     std::vector<double> finals;
     for (int i = 0; i < controls; ++i) {
       known.push_back(courses.next());
       finals.push_back(known.back().final);
     }
     std::sort(finals.begin(), finals.end());
-    const Course trial = courses.next();
+    const LearningCurve trial = courses.next();
     const bool good = trial.final > finals[finals.size() / 2 - 1];
     const bool stops = trial.at_rung < stopping_threshold(known, 0.05).value_or(-1e9);
     (good ? trials.good : trials.bad) += 1;

@@ -81,7 +81,7 @@ TEST(Screened, SearchesElsewhereThanWhereATrialIsInFlight) {
   History history(space);
   for (int i = 0; i < 20; ++i) {
     const hyp::Genes genes = design_genes(space, 1, i);
-    history.add(genes, {Evidence::Ending::completed, peak(hyp::express(cube(), genes))});
+    history.add(genes, {Observation::Ending::completed, peak(hyp::express(cube(), genes))});
   }
   int same = 0;
   for (int trial = 0; trial < 20; ++trial) {
@@ -102,7 +102,7 @@ TEST(Screened, LooksAtTheLast100InFlight) {
     if (i >= 20)
       pending.push_back(genes);
     else
-      history.add(genes, {Evidence::Ending::completed, peak(hyp::express(cube(), genes))});
+      history.add(genes, {Observation::Ending::completed, peak(hyp::express(cube(), genes))});
   }
   Rng rng = breeding_rng(1, 170), again = breeding_rng(1, 170);
   EXPECT_EQ(screened_child(space, history, pending, Visited(space), rng),

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve {
 

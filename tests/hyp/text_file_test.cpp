@@ -1,4 +1,4 @@
-#include "hyp/text_file.hpp"
+#include "core/text_file.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 TEST(TextFile, IsReadWhole) {
   const std::string path = testing::TempDir() + "text_file_test.yaml";
   std::ofstream(path) << "lr0: 0.01\n";
-  EXPECT_EQ(read_text_file(path), "lr0: 0.01\n");
+  EXPECT_EQ(core::read_text_file(path), "lr0: 0.01\n");
   EXPECT_EQ(read_hyp_file(path).hyp, (Hyperparameters{{"lr0", 0.01}}));
   EXPECT_EQ(refusal([&] { read_space_file(path); }).substr(0, path.size() + 21),
             path + ":1: lr0 has no bounds");

@@ -11,7 +11,7 @@
 #include <iterator>
 #include <string>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 
 namespace evolve::results {
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "tests/trainer/golden.hpp"
-#include "trainer/state.hpp"
+#include "trainer/checkpoint/state_dict.hpp"
 
 namespace evolve::test {
 namespace {

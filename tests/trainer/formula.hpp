@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "trainer/detector.hpp"
-#include "trainer/loss.hpp"
+#include "trainer/model/detector.hpp"
+#include "trainer/loss/loss.hpp"
 
 namespace evolve::test {
 
@@ -21,7 +21,7 @@ trainer::Detector make(const std::string& table, std::optional<int> nc = 3, std:
 /// The reference cases' formula for the weights of a model.
 void set_formula_weights(trainer::Detector& detector, std::uint64_t seed);
 
-/// The reference cases' formula for pictures in 0..1.
+/// The reference cases' formula for images in 0..1.
 torch::Tensor formula_input(const std::vector<std::int64_t>& shape, std::uint64_t seed);
 
 /// The model that a case describes as "formula weights yolov5p nc3 seed 1011".

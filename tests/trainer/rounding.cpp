@@ -6,7 +6,7 @@
 
 #include "tests/trainer/golden.hpp"
 #include "tests/trainer/threads.hpp"
-#include "trainer/state.hpp"
+#include "trainer/checkpoint/state_dict.hpp"
 
 namespace evolve::test {
 namespace {
@@ -25,12 +25,12 @@ std::vector<double> errors(const Computation& computation, Operators operators, 
   const auto results = [&](torch::ScalarType type) {
     torch::manual_seed(static_cast<std::uint64_t>(variant));
     Detector detector = computation.model();
-    auto pictures = computation.pictures.clone();
-    change(pictures, variant);
+    auto images = computation.images.clone();
+    change(images, variant);
     for (auto& [name, tensor] : trainer::state_dict(detector)) change(tensor, variant);
     detector.to(type);
     detector.use(operators);
-    return computation.of(detector, pictures.to(type));
+    return computation.of(detector, images.to(type));
   };
   const auto exact = results(torch::kDouble), rounded = results(torch::kFloat);
   std::vector<double> errors;

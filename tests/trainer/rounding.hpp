@@ -7,16 +7,16 @@
 #include <functional>
 #include <vector>
 
-#include "trainer/detector.hpp"
+#include "trainer/model/detector.hpp"
 
 namespace evolve::test {
 
-/// A model, pictures and what is computed of them.
+/// A model, images and what is computed of them.
 struct Computation {
   std::function<trainer::Detector()> model;
-  torch::Tensor pictures;
+  torch::Tensor images;
   /// Some tensors: maps, gradients …
-  std::function<std::vector<torch::Tensor>(trainer::Detector&, const torch::Tensor& pictures)> of;
+  std::function<std::vector<torch::Tensor>(trainer::Detector&, const torch::Tensor& images)> of;
 };
 
 /// Per tensor the relative_error() of single precision with these operators against double

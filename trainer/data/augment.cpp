@@ -15,31 +15,31 @@ namespace {
 
 /// A warped mosaic of imgsz x imgsz in `pixels`.
 std::vector<Box> mosaic(const Dataset& dataset, int index, const std::vector<int>& pool,
-                        const Augmentation& augmentation, Draws& draws, cv::Mat& canvas,
+                        const Augmentation& augmentation, RandomSource& draws, cv::Mat& canvas,
                         cv::Mat& pixels) {
   const double size = dataset.imgsz;
   const int y = static_cast<int>(draws.uniform(size / 2, 2 * size - size / 2));
   const int x = static_cast<int>(draws.uniform(size / 2, 2 * size - size / 2));
   const std::array<int, 3> others = draws.choices3(pool);
-  std::array<int, 4> pictures = {index, others[0], others[1], others[2]};
-  draws.shuffle(pictures);
+  std::array<int, 4> images = {index, others[0], others[1], others[2]};
+  draws.shuffle(images);
 
-  Objects objects = assemble_mosaic(dataset, pictures, {x, y}, canvas);
+  Objects objects = assemble_mosaic(dataset, images, {x, y}, canvas);
   copy_paste(canvas, objects, augmentation.copy_paste, draws);
   const Warp drawn = draw_warp(augmentation, canvas.size(), {dataset.imgsz, dataset.imgsz}, draws);
   warp(canvas, drawn, pixels);
   return warp(objects, drawn);
 }
 
-/// One warped picture of `shape` in `pixels`.
+/// One warped image of `shape` in `pixels`.
 std::vector<Box> single(const Dataset& dataset, int index, cv::Size shape,
-                        const Augmentation& augmentation, Draws& draws, cv::Mat& canvas,
+                        const Augmentation& augmentation, RandomSource& draws, cv::Mat& canvas,
                         cv::Mat& pixels) {
-  const cv::Mat picture = pixels_of(dataset, index);
-  const Letterbox letterboxed = letterbox(picture, shape, true, canvas);
+  const cv::Mat image = pixels_of(dataset, index);
+  const Letterbox letterboxed = letterbox(image, shape, true, canvas);
   Objects objects;
-  for (const Label& label : dataset.pictures[static_cast<std::size_t>(index)].labels) {
-    objects.boxes.push_back(to_pixels(label, picture.size(), letterboxed));
+  for (const Label& label : dataset.images[static_cast<std::size_t>(index)].labels) {
+    objects.boxes.push_back(to_pixels(label, image.size(), letterboxed));
     objects.outlines.emplace_back();  // YOLOv5 warps boxes here even where there are outlines
   }
   const Warp drawn = draw_warp(augmentation, canvas.size(), shape, draws);
@@ -47,7 +47,7 @@ std::vector<Box> single(const Dataset& dataset, int index, cv::Size shape,
   return warp(objects, drawn);
 }
 
-void jitter_colours(const Augmentation& augmentation, Draws& draws, cv::Mat& pixels,
+void jitter_colours(const Augmentation& augmentation, RandomSource& draws, cv::Mat& pixels,
                     cv::Mat& scratch) {
   if (augmentation.hsv_h == 0 && augmentation.hsv_s == 0 && augmentation.hsv_v == 0) return;
   const std::array<double, 3> draw = draws.uniform3(-1, 1);
@@ -76,7 +76,7 @@ Augmentation augmentation_of(const hyp::Hyperparameters& hyp) {
 }
 
 void make_sample(const Dataset& dataset, int index, cv::Size shape, const Composition& composition,
-                 const Augmentation& augmentation, Draws& draws, Sample& sample) {
+                 const Augmentation& augmentation, RandomSource& draws, Sample& sample) {
   std::vector<Box> boxes;
   if (composition.mosaic && draws.random() < augmentation.mosaic) {
     boxes =

@@ -6,7 +6,7 @@
 
 #include "hyp/hyperparameters.hpp"
 #include "trainer/data/dataset.hpp"
-#include "trainer/data/draws.hpp"
+#include "trainer/data/random_source.hpp"
 
 namespace evolve::data {
 
@@ -22,7 +22,7 @@ struct Augmentation {
 /// Throws `Error` when one of the 13 is absent or no number.
 Augmentation augmentation_of(const hyp::Hyperparameters& hyp);
 
-/// A training picture (BGR) with its labels, normalised to it. The canvases are kept between
+/// A training image (BGR) with its labels, normalised to it. The canvases are kept between
 /// samples, so that making one allocates nothing.
 struct Sample {
   cv::Mat pixels;
@@ -32,16 +32,16 @@ struct Sample {
 
 /// How the samples of an epoch are composed.
 struct Composition {
-  /// The pictures that a mosaic takes its other three from, and mixup its second mosaic.
+  /// The images that a mosaic takes its other three from, and mixup its second mosaic.
   std::vector<int> pool;
   /// Mosaics are possible; rectangular training makes none.
   bool mosaic = true;
 };
 
-/// One augmented sample of `shape` around picture `index`, as YOLOv5's training loader makes it
+/// One augmented sample of `shape` around image `index`, as YOLOv5's training loader makes it
 /// without albumentations: mosaic (then mixup) or letterbox, perspective, HSV, flips. A mosaic is
 /// always a square of imgsz.
 void make_sample(const Dataset& dataset, int index, cv::Size shape, const Composition& composition,
-                 const Augmentation& augmentation, Draws& draws, Sample& sample);
+                 const Augmentation& augmentation, RandomSource& draws, Sample& sample);
 
 }  // namespace evolve::data

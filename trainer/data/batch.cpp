@@ -16,14 +16,14 @@
 namespace evolve::data {
 namespace {
 
-std::vector<int> all_pictures(const Dataset& dataset) {
-  std::vector<int> order(dataset.pictures.size());
+std::vector<int> all_images(const Dataset& dataset) {
+  std::vector<int> order(dataset.images.size());
   std::iota(order.begin(), order.end(), 0);
   return order;
 }
 
-const Picture& picture_at(const Dataset& dataset, int index) {
-  return dataset.pictures[static_cast<std::size_t>(index)];
+const Image& image_at(const Dataset& dataset, int index) {
+  return dataset.images[static_cast<std::size_t>(index)];
 }
 
 /// Orders use a place that no sample has, so that their numbers are independent.
@@ -31,9 +31,9 @@ boost::random::mt19937_64 order_engine(std::uint64_t seed, int epoch) {
   return boost::random::mt19937_64(sample_seed(seed, epoch, -1));
 }
 
-/// Height over width, of the pictures as they were before resizing.
-double aspect_ratio(const Picture& picture) {
-  return static_cast<double>(picture.original_height) / picture.original_width;
+/// Height over width, of the images as they were before resizing.
+double aspect_ratio(const Image& image) {
+  return static_cast<double>(image.original_height) / image.original_width;
 }
 
 int whole_strides(double side, int imgsz, int stride, double pad) {
@@ -42,16 +42,16 @@ int whole_strides(double side, int imgsz, int stride, double pad) {
 
 Batch empty_batch(const BatchPlan& plan) {
   Batch batch;
-  batch.size = static_cast<int>(plan.pictures.size());
+  batch.size = static_cast<int>(plan.images.size());
   batch.height = plan.height;
   batch.width = plan.width;
-  batch.pixels.resize(plan.pictures.size() * 3 *
+  batch.pixels.resize(plan.images.size() * 3 *
                       static_cast<std::size_t>(plan.height * plan.width));
-  batch.pictures = plan.pictures;
+  batch.images = plan.images;
   return batch;
 }
 
-/// Puts picture `place` of the batch and its labels where they belong.
+/// Puts image `place` of the batch and its labels where they belong.
 void fill_place(Batch& batch, int place, const cv::Mat& pixels, const std::vector<Label>& labels) {
   const std::size_t bytes = 3 * static_cast<std::size_t>(batch.height * batch.width);
   write_planes(pixels, batch.pixels.data() + static_cast<std::size_t>(place) * bytes);
@@ -77,11 +77,11 @@ std::vector<BatchPlan> square_batches(const Dataset& dataset, const std::vector<
 std::vector<BatchPlan> rect_batches(const Dataset& dataset, int batch_size, int stride,
                                     double pad) {
   std::vector<double> ratios;
-  for (const Picture& picture : dataset.pictures) ratios.push_back(aspect_ratio(picture));
+  for (const Image& image : dataset.images) ratios.push_back(aspect_ratio(image));
   auto batches = square_batches(dataset, argsort(ratios), batch_size);
   for (BatchPlan& batch : batches) {
     const auto ratio = [&](int i) { return ratios[static_cast<std::size_t>(i)]; };
-    const double least = ratio(batch.pictures.front()), greatest = ratio(batch.pictures.back());
+    const double least = ratio(batch.images.front()), greatest = ratio(batch.images.back());
     const double height = greatest < 1 ? greatest : 1;
     const double width = least > 1 ? 1 / least : 1;
     batch.height = whole_strides(height, dataset.imgsz, stride, pad);
@@ -90,11 +90,11 @@ std::vector<BatchPlan> rect_batches(const Dataset& dataset, int batch_size, int 
   return batches;
 }
 
-std::vector<int> epoch_order(int pictures, std::uint64_t seed, int epoch) {
-  std::vector<int> order(static_cast<std::size_t>(pictures));
+std::vector<int> epoch_order(int images, std::uint64_t seed, int epoch) {
+  std::vector<int> order(static_cast<std::size_t>(images));
   std::iota(order.begin(), order.end(), 0);
   auto engine = order_engine(seed, epoch);
-  for (int i = pictures - 1; i > 0; --i) {
+  for (int i = images - 1; i > 0; --i) {
     const int other = boost::random::uniform_int_distribution<int>(0, i)(engine);
     std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(other)]);
   }
@@ -123,18 +123,18 @@ EpochPlan plan_epoch(const Dataset& dataset, std::vector<int> order, int batch_s
 EpochPlan plan_rect_epoch(const Dataset& dataset, int batch_size, int stride, std::uint64_t seed,
                           int epoch) {
   return {
-      seed, epoch, {all_pictures(dataset), false}, rect_batches(dataset, batch_size, stride, 0)};
+      seed, epoch, {all_images(dataset), false}, rect_batches(dataset, batch_size, stride, 0)};
 }
 
 Batch train_batch(const Dataset& dataset, const EpochPlan& plan, int index,
                   const Augmentation& augmentation) {
   const BatchPlan& batch_plan = plan.batches[static_cast<std::size_t>(index)];
-  const int batch_size = static_cast<int>(plan.batches.front().pictures.size());
+  const int batch_size = static_cast<int>(plan.batches.front().images.size());
   Batch batch = empty_batch(batch_plan);
   Sample sample;
   for (int i = 0; i < batch.size; ++i) {
     const auto draws = seeded_draws(sample_seed(plan.seed, plan.epoch, index * batch_size + i));
-    make_sample(dataset, batch.pictures[static_cast<std::size_t>(i)], {batch.width, batch.height},
+    make_sample(dataset, batch.images[static_cast<std::size_t>(i)], {batch.width, batch.height},
                 plan.composition, augmentation, *draws, sample);
     fill_place(batch, i, sample.pixels, sample.labels);
   }
@@ -145,19 +145,19 @@ Batch validation_batch(const Dataset& dataset, const BatchPlan& plan) {
   Batch batch = empty_batch(plan);
   cv::Mat boxed;
   for (int i = 0; i < batch.size; ++i) {
-    const int index = batch.pictures[static_cast<std::size_t>(i)];
-    const Picture& picture = picture_at(dataset, index);
+    const int index = batch.images[static_cast<std::size_t>(i)];
+    const Image& image = image_at(dataset, index);
     const cv::Mat pixels = pixels_of(dataset, index);
     const Letterbox letterboxed = letterbox(pixels, {batch.width, batch.height}, false, boxed);
     std::vector<Label> labels;
-    for (const Label& label : picture.labels) {
+    for (const Label& label : image.labels) {
       labels.push_back(
           to_label(to_pixels(label, pixels.size(), letterboxed), batch.width, batch.height));
     }
     fill_place(batch, i, boxed, labels);
-    batch.shapes.push_back({picture.original_height, picture.original_width,
-                            static_cast<double>(pixels.rows) / picture.original_height,
-                            static_cast<double>(pixels.cols) / picture.original_width,
+    batch.shapes.push_back({image.original_height, image.original_width,
+                            static_cast<double>(pixels.rows) / image.original_height,
+                            static_cast<double>(pixels.cols) / image.original_width,
                             letterboxed.pad_x, letterboxed.pad_y});
   }
   return batch;
@@ -165,7 +165,7 @@ Batch validation_batch(const Dataset& dataset, const BatchPlan& plan) {
 
 ValidationSet validation_set(Dataset dataset, int batch_size, int stride, bool rect) {
   auto batches = rect ? rect_batches(dataset, batch_size, stride, 0.5)
-                      : square_batches(dataset, all_pictures(dataset), batch_size);
+                      : square_batches(dataset, all_images(dataset), batch_size);
   return {std::move(dataset), std::move(batches)};
 }
 

@@ -1,4 +1,4 @@
-// Pictures and labels as the trainer takes them.
+// Images and labels as the trainer takes them.
 #pragma once
 
 #include <array>
@@ -10,14 +10,14 @@
 
 namespace evolve::data {
 
-/// How a validation picture was letterboxed: what maps boxes back to the original picture. YOLOv5
+/// How a validation image was letterboxed: what maps boxes back to the original image. YOLOv5
 /// does so with one gain for both axes, that of the height: original = (letterboxed - pad) /
 /// ratio_h.
 struct LetterboxShape {
   int original_height = 0, original_width = 0;
   /// Size in the data set over original size.
   double ratio_h = 1, ratio_w = 1;
-  /// Padding on the left and on top, in pixels of the letterboxed picture.
+  /// Padding on the left and on top, in pixels of the letterboxed image.
   double pad_x = 0, pad_y = 0;
 };
 
@@ -25,26 +25,26 @@ struct Batch {
   int size = 0, height = 0, width = 0;
   /// [size, 3, height, width], RGB, 0..255.
   std::vector<std::uint8_t> pixels;
-  /// [n][picture in batch, class, x, y, w, h], normalised to the batch's picture size.
+  /// [n][image in batch, class, x, y, w, h], normalised to the batch's image size.
   std::vector<std::array<float, 6>> targets;
-  /// One per picture; only filled for validation.
+  /// One per image; only filled for validation.
   std::vector<LetterboxShape> shapes;
-  /// Places in the data set, one per picture.
-  std::vector<int> pictures;
+  /// Places in the data set, one per image.
+  std::vector<int> images;
 };
 
-/// Which pictures form a batch, and its size in pixels.
+/// Which images form a batch, and its size in pixels.
 struct BatchPlan {
-  std::vector<int> pictures;
+  std::vector<int> images;
   int height = 0, width = 0;
 };
 
-/// Batches of pictures in the given order, all imgsz x imgsz; the last one may be smaller.
+/// Batches of images in the given order, all imgsz x imgsz; the last one may be smaller.
 std::vector<BatchPlan> square_batches(const Dataset& dataset, const std::vector<int>& order,
                                       int batch_size);
 
-/// Batches of pictures sorted by aspect ratio (height / width; equal ones in NumPy's order), each
-/// as narrow as its pictures allow: the longer side imgsz, both sides ceil(side / stride + pad)
+/// Batches of images sorted by aspect ratio (height / width; equal ones in NumPy's order), each
+/// as narrow as its images allow: the longer side imgsz, both sides ceil(side / stride + pad)
 /// strides. YOLOv5's rect: pad 0.5 in validation, 0 in training.
 std::vector<BatchPlan> rect_batches(const Dataset& dataset, int batch_size, int stride, double pad);
 
@@ -56,15 +56,15 @@ struct EpochPlan {
   std::vector<BatchPlan> batches;
 };
 
-/// A random order of 0..pictures - 1 that depends on (seed, epoch) only.
-std::vector<int> epoch_order(int pictures, std::uint64_t seed, int epoch);
+/// A random order of 0..images - 1 that depends on (seed, epoch) only.
+std::vector<int> epoch_order(int images, std::uint64_t seed, int epoch);
 
-/// As many pictures as there are weights, drawn with replacement in proportion to them:
+/// As many images as there are weights, drawn with replacement in proportion to them:
 /// --image-weights.
 std::vector<int> weighted_order(const std::vector<double>& weights, std::uint64_t seed, int epoch);
 
 /// The plan of an epoch that visits `order` (of `epoch_order` or `weighted_order`) in squares of
-/// imgsz. Mosaics take their other pictures from the same ones.
+/// imgsz. Mosaics take their other images from the same ones.
 EpochPlan plan_epoch(const Dataset& dataset, std::vector<int> order, int batch_size,
                      std::uint64_t seed, int epoch);
 
@@ -72,15 +72,15 @@ EpochPlan plan_epoch(const Dataset& dataset, std::vector<int> order, int batch_s
 EpochPlan plan_rect_epoch(const Dataset& dataset, int batch_size, int stride, std::uint64_t seed,
                           int epoch);
 
-/// Augmented training pictures: batch `index` of the plan. Each sample's draws depend on (seed,
+/// Augmented training images: batch `index` of the plan. Each sample's draws depend on (seed,
 /// epoch, its place in the epoch) only, so that any thread may make any batch.
 Batch train_batch(const Dataset& dataset, const EpochPlan& plan, int index,
                   const Augmentation& augmentation);
 
-/// Letterboxed validation pictures, never enlarged.
+/// Letterboxed validation images, never enlarged.
 Batch validation_batch(const Dataset& dataset, const BatchPlan& plan);
 
-/// Pictures to validate with, and the batches that they form.
+/// Images to validate with, and the batches that they form.
 struct ValidationSet {
   Dataset dataset;
   std::vector<BatchPlan> batches;

@@ -14,18 +14,18 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
-/// The objects of a picture.
+/// The objects of an image.
 struct Objects {
   std::vector<Box> boxes;
   /// As many as boxes, in pixels; an object without an outline has an empty one.
   std::vector<Segment> outlines;
 };
 
-/// A label on a picture of `width` x `height` pixels that lies at (pad_x, pad_y).
+/// A label on an image of `width` x `height` pixels that lies at (pad_x, pad_y).
 Box to_pixels(const Label& label, float width, float height, float pad_x, float pad_y);
 Segment to_pixels(const Segment& segment, float width, float height, float pad_x, float pad_y);
 
-/// The inverse on a picture of `width` x `height` pixels; corners are clipped to 0.001 pixel inside
+/// The inverse on an image of `width` x `height` pixels; corners are clipped to 0.001 pixel inside
 /// the far edges, as YOLOv5's xyxy2xywhn does.
 Label to_label(const Box& box, int width, int height);
 

@@ -9,9 +9,9 @@
 namespace evolve::data {
 
 /// What a look at a split found.
-struct Census {
-  int pictures = 0;
-  /// Pictures without any label: background.
+struct DatasetStats {
+  int images = 0;
+  /// Images without any label: background.
   int without_labels = 0;
   int labels = 0;
   /// Rows that label files have twice, and that are left out.
@@ -20,13 +20,13 @@ struct Census {
   std::vector<int> per_class;
 };
 
-/// Reads every label, and each picture's header and end, without decoding. Throws `Error` that
-/// names the file (and line) for a bad label, a picture that is unreadable, truncated or smaller
+/// Reads every label, and each image's header and end, without decoding. Throws `Error` that
+/// names the file (and line) for a bad label, an image that is unreadable, truncated or smaller
 /// than 10 pixels, and for a training split without any label.
-Census check(const DataConfig& config, Split split, bool single_cls = false);
+DatasetStats check(const DataConfig& config, Split split, bool single_cls = false);
 
-/// What the user may want to know, one line each: how many pictures and labels, backgrounds, empty
+/// What the user may want to know, one line each: how many images and labels, backgrounds, empty
 /// classes.
-std::vector<std::string> notes(const Census& census, const DataConfig& config, Split split);
+std::vector<std::string> notes(const DatasetStats& stats, const DataConfig& config, Split split);
 
 }  // namespace evolve::data

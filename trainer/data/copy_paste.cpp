@@ -32,7 +32,7 @@ void fill(cv::Mat& mask, const Segment& outline) {
 
 }  // namespace
 
-void copy_paste(cv::Mat& picture, Objects& objects, double share, Draws& draws) {
+void copy_paste(cv::Mat& image, Objects& objects, double share, RandomSource& draws) {
   std::vector<std::size_t> outlined;
   for (std::size_t i = 0; i < objects.outlines.size(); ++i) {
     if (!objects.outlines[i].empty()) outlined.push_back(i);
@@ -40,8 +40,8 @@ void copy_paste(cv::Mat& picture, Objects& objects, double share, Draws& draws) 
   if (share == 0 || outlined.empty()) return;
 
   const int population = static_cast<int>(outlined.size());
-  const auto width = static_cast<float>(picture.cols);
-  cv::Mat mask = cv::Mat::zeros(picture.size(), CV_8U);
+  const auto width = static_cast<float>(image.cols);
+  cv::Mat mask = cv::Mat::zeros(image.size(), CV_8U);
   for (const int place :
        draws.sample(population, static_cast<int>(std::nearbyint(share * population)))) {
     const std::size_t i = outlined[static_cast<std::size_t>(place)];
@@ -56,9 +56,9 @@ void copy_paste(cv::Mat& picture, Objects& objects, double share, Draws& draws) 
   }
 
   cv::Mat flipped;
-  cv::flip(picture, flipped, 1);
+  cv::flip(image, flipped, 1);
   cv::flip(mask, mask, 1);
-  flipped.copyTo(picture, mask);
+  flipped.copyTo(image, mask);
 }
 
 }  // namespace evolve::data

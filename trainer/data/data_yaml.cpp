@@ -9,9 +9,9 @@
 #include <fstream>
 #include <optional>
 
-#include "hyp/error.hpp"
-#include "trainer/data/picture_file.hpp"
-#include "trainer/data/shapes.hpp"
+#include "core/error.hpp"
+#include "trainer/data/image_file.hpp"
+#include "trainer/data/embedded/shapes.hpp"
 
 namespace evolve::data {
 namespace fs = std::filesystem;
@@ -96,43 +96,43 @@ fs::path root_folder(const std::string& file, const YAML::Node& root) {
                   "write a folder, relative to this file or to the current folder");
 }
 
-/// Pictures in a folder and below, without the hidden ones, as a recursive glob of *.* finds them.
-std::vector<std::string> pictures_below(const fs::path& folder) {
+/// Images in a folder and below, without the hidden ones, as a recursive glob of *.* finds them.
+std::vector<std::string> images_below(const fs::path& folder) {
   std::vector<std::string> found;
   const auto options = fs::directory_options::follow_directory_symlink |
                        fs::directory_options::skip_permission_denied;
   for (auto it = fs::recursive_directory_iterator(folder, options); it != fs::end(it); ++it) {
     const bool hidden = it->path().filename().string().starts_with('.');
     if (hidden && it->is_directory()) it.disable_recursion_pending();
-    if (!hidden && is_picture_name(it->path().string()) && !it->is_directory()) {
+    if (!hidden && is_image_name(it->path().string()) && !it->is_directory()) {
       found.push_back(it->path().string());
     }
   }
   return found;
 }
 
-/// Pictures that a text file lists: "./" is the file's own folder, other relative paths start from
+/// Images that a text file lists: "./" is the file's own folder, other relative paths start from
 /// the current folder, or from the text file's when they only exist there.
-std::vector<std::string> pictures_listed(const fs::path& list) {
+std::vector<std::string> images_listed(const fs::path& list) {
   std::ifstream stream(list);
   std::vector<std::string> found;
   std::string line;
   for (int number = 1; std::getline(stream, line); ++number) {
     line.erase(line.find_last_not_of(" \t\r") + 1);
     line.erase(0, line.find_first_not_of(" \t"));
-    if (line.empty() || !is_picture_name(line)) continue;
-    fs::path picture = line;
-    if (line.starts_with("./") || !fs::exists(picture)) picture = list.parent_path() / picture;
-    if (!fs::exists(picture)) {
-      throw bad_input({list.string(), number}, fmt::format("there is no picture '{}'", line),
-                      "list pictures that exist, './…' from this file's folder");
+    if (line.empty() || !is_image_name(line)) continue;
+    fs::path image = line;
+    if (line.starts_with("./") || !fs::exists(image)) image = list.parent_path() / image;
+    if (!fs::exists(image)) {
+      throw bad_input({list.string(), number}, fmt::format("there is no image '{}'", line),
+                      "list images that exist, './…' from this file's folder");
     }
-    found.push_back(picture.lexically_normal().string());
+    found.push_back(image.lexically_normal().string());
   }
   return found;
 }
 
-/// Resolved, so that labels are looked for where the pictures really are. Exports of labelling
+/// Resolved, so that labels are looked for where the images really are. Exports of labelling
 /// services write
 /// "../train/images" for a folder that is beside the YAML file; YOLOv5 forgives them.
 fs::path resolved(const fs::path& root, const std::string& split) {
@@ -141,20 +141,20 @@ fs::path resolved(const fs::path& root, const std::string& split) {
   return fs::weakly_canonical(path);
 }
 
-void add_pictures(const std::string& file, const YAML::Node& node, const std::string& split,
-                  const fs::path& root, std::vector<std::string>& pictures) {
+void add_images(const std::string& file, const YAML::Node& node, const std::string& split,
+                  const fs::path& root, std::vector<std::string>& images) {
   const std::string text = text_of(file, node, split);
   const fs::path path = resolved(root, text);
   if (!fs::exists(path)) {
     throw bad_input(at(file, node), fmt::format("{} '{}' does not exist", split, path.string()),
-                    "write a folder of pictures or a text file that lists them");
+                    "write a folder of images or a text file that lists them");
   }
-  const auto found = fs::is_directory(path) ? pictures_below(path) : pictures_listed(path);
+  const auto found = fs::is_directory(path) ? images_below(path) : images_listed(path);
   if (found.empty()) {
-    throw bad_input(at(file, node), fmt::format("{} '{}' holds no pictures", split, path.string()),
+    throw bad_input(at(file, node), fmt::format("{} '{}' holds no images", split, path.string()),
                     "put .jpg or .png files there");
   }
-  pictures.insert(pictures.end(), found.begin(), found.end());
+  images.insert(images.end(), found.begin(), found.end());
 }
 
 std::vector<std::string> read_split(const std::string& file, const YAML::Node& root, Split split,
@@ -163,16 +163,16 @@ std::vector<std::string> read_split(const std::string& file, const YAML::Node& r
   const YAML::Node node = root[name];
   if (!node || node.IsNull()) {
     if (split == Split::test) return {};
-    throw bad_input({file}, "there is no " + name, "write " + name + ": and a folder of pictures");
+    throw bad_input({file}, "there is no " + name, "write " + name + ": and a folder of images");
   }
-  std::vector<std::string> pictures;
+  std::vector<std::string> images;
   if (node.IsSequence()) {
-    for (const YAML::Node& part : node) add_pictures(file, part, name, folder, pictures);
+    for (const YAML::Node& part : node) add_images(file, part, name, folder, images);
   } else {
-    add_pictures(file, node, name, folder, pictures);
+    add_images(file, node, name, folder, images);
   }
-  std::sort(pictures.begin(), pictures.end());
-  return pictures;
+  std::sort(images.begin(), images.end());
+  return images;
 }
 
 YAML::Node parsed(const std::string& file) {
@@ -218,8 +218,8 @@ DataConfig read_data_yaml(const std::string& path) {
   }
 }
 
-std::string label_file_of(const std::string& picture_file) {
-  std::string file = picture_file;
+std::string label_file_of(const std::string& image_file) {
+  std::string file = image_file;
   if (const auto place = file.rfind("/images/"); place != std::string::npos) {
     file.replace(place, 8, "/labels/");
   }

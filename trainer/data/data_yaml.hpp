@@ -1,4 +1,4 @@
-// Data YAMLs: which pictures a data set has.
+// Data YAMLs: which images a data set has.
 #pragma once
 
 #include <string>
@@ -18,23 +18,23 @@ struct DataConfig {
   bool embedded = false;
   /// Class names; their number is the model's nc.
   std::vector<std::string> names;
-  /// Files with pictures of each split, sorted. `test` may be empty.
+  /// Files with images of each split, sorted. `test` may be empty.
   std::vector<std::string> train, val, test;
 
-  const std::vector<std::string>& pictures(Split split) const {
+  const std::vector<std::string>& images(Split split) const {
     return split == Split::train ? train : split == Split::val ? val : test;
   }
 };
 
 /// Reads a data YAML as YOLOv5 does. `path` is relative to the file, else to the current folder;
 /// without it the splits are. A split is a folder (searched recursively), a text file with one
-/// picture per line, or a list of those. `names` is a list or a map from 0 to n - 1; `nc`, when
+/// image per line, or a list of those. `names` is a list or a map from 0 to n - 1; `nc`, when
 /// present, must agree with it. "shapes" and "shapes-base" are the embedded data sets and read no
 /// file. Throws `Error` with file and line when the YAML is broken, or a split is missing, absent
-/// or without pictures.
+/// or without images.
 DataConfig read_data_yaml(const std::string& path);
 
-/// Where the labels of a picture are: the last "/images/" becomes "/labels/" and the ending ".txt".
-std::string label_file_of(const std::string& picture_file);
+/// Where the labels of an image are: the last "/images/" becomes "/labels/" and the ending ".txt".
+std::string label_file_of(const std::string& image_file);
 
 }  // namespace evolve::data

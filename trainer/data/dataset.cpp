@@ -4,15 +4,15 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 #include "trainer/data/parallel.hpp"
-#include "trainer/data/picture_file.hpp"
-#include "trainer/data/shapes.hpp"
+#include "trainer/data/image_file.hpp"
+#include "trainer/data/embedded/shapes.hpp"
 
 namespace evolve::data {
 namespace {
 
-Picture resized_picture(const std::string& file, const cv::Mat& decoded, LabelFile found,
+Image resized_image(const std::string& file, const cv::Mat& decoded, LabelFile found,
                         const LoadOptions& options) {
   return {.file = file,
           .pixels = resized(decoded, options.imgsz, options.training),
@@ -30,15 +30,15 @@ cv::Mat decoded_or_refused(const std::string& file) {
   return decoded;
 }
 
-std::vector<Picture> draw_pictures(const DataConfig& config, Split split,
+std::vector<Image> draw_images(const DataConfig& config, Split split,
                                    const LoadOptions& options) {
-  std::vector<Picture> pictures;
-  for (Drawing& drawing : embedded_pictures(config.file, split)) {
+  std::vector<Image> images;
+  for (Drawing& drawing : embedded_images(config.file, split)) {
     LabelFile found{std::move(drawing.labels), {}, 0};
     for (Label& label : found.labels) label.cls = options.single_cls ? 0 : label.cls;
-    pictures.push_back(resized_picture(drawing.name, drawing.pixels, std::move(found), options));
+    images.push_back(resized_image(drawing.name, drawing.pixels, std::move(found), options));
   }
-  return pictures;
+  return images;
 }
 
 }  // namespace
@@ -49,37 +49,37 @@ Dataset load(const DataConfig& config, Split split, const LoadOptions& options) 
   dataset.imgsz = options.imgsz;
   dataset.training = options.training;
   if (config.embedded) {
-    dataset.pictures = draw_pictures(config, split, options);
+    dataset.images = draw_images(config, split, options);
     return dataset;
   }
-  const auto& files = config.pictures(split);
+  const auto& files = config.images(split);
   const int classes = static_cast<int>(config.names.size());
   std::atomic<std::size_t> used = 0;
-  dataset.pictures.resize(files.size());
+  dataset.images.resize(files.size());
   for_each_index(static_cast<int>(files.size()), options.threads, [&](int i) {
     const std::string& file = files[static_cast<std::size_t>(i)];
-    Picture& picture = dataset.pictures[static_cast<std::size_t>(i)];
-    picture = resized_picture(file, decoded_or_refused(file),
+    Image& image = dataset.images[static_cast<std::size_t>(i)];
+    image = resized_image(file, decoded_or_refused(file),
                               read_labels(file, classes, options.single_cls), options);
-    const std::size_t bytes = picture.pixels.total() * picture.pixels.elemSize();
-    if (used.fetch_add(bytes) + bytes > options.memory_bytes) picture.pixels.release();
+    const std::size_t bytes = image.pixels.total() * image.pixels.elemSize();
+    if (used.fetch_add(bytes) + bytes > options.memory_bytes) image.pixels.release();
   });
   return dataset;
 }
 
 cv::Mat pixels_of(const Dataset& dataset, int index) {
-  const Picture& picture = dataset.pictures[static_cast<std::size_t>(index)];
-  if (!picture.pixels.empty()) return picture.pixels;
-  return resized(decoded_or_refused(picture.file), dataset.imgsz, dataset.training);
+  const Image& image = dataset.images[static_cast<std::size_t>(index)];
+  if (!image.pixels.empty()) return image.pixels;
+  return resized(decoded_or_refused(image.file), dataset.imgsz, dataset.training);
 }
 
-cv::Mat resized(const cv::Mat& picture, int imgsz, bool training) {
-  const double ratio = static_cast<double>(imgsz) / std::max(picture.rows, picture.cols);
-  if (ratio == 1) return picture;
-  const cv::Size size(static_cast<int>(std::ceil(picture.cols * ratio)),
-                      static_cast<int>(std::ceil(picture.rows * ratio)));
+cv::Mat resized(const cv::Mat& image, int imgsz, bool training) {
+  const double ratio = static_cast<double>(imgsz) / std::max(image.rows, image.cols);
+  if (ratio == 1) return image;
+  const cv::Size size(static_cast<int>(std::ceil(image.cols * ratio)),
+                      static_cast<int>(std::ceil(image.rows * ratio)));
   cv::Mat result;
-  cv::resize(picture, result, size, 0, 0,
+  cv::resize(image, result, size, 0, 0,
              training || ratio > 1 ? cv::INTER_LINEAR : cv::INTER_AREA);
   return result;
 }

@@ -10,8 +10,8 @@
 
 namespace evolve::data {
 
-/// A picture with its labels, decoded and resized once.
-struct Picture {
+/// An image with its labels, decoded and resized once.
+struct Image {
   std::string file;
   /// BGR, 8 bit, height x width x 3; the longer side is the data set's imgsz. Empty when it is
   /// decoded again at each use; take it from `pixels_of`.
@@ -28,33 +28,33 @@ struct Dataset {
   int imgsz = 0;
   /// Loaded for training; see LoadOptions.
   bool training = true;
-  std::vector<Picture> pictures;
+  std::vector<Image> images;
 };
 
 struct LoadOptions {
   /// Pixels of the longer side after resizing.
   int imgsz = 640;
-  /// For training, pictures shrink by linear interpolation; for validation by area, as YOLOv5's
+  /// For training, images shrink by linear interpolation; for validation by area, as YOLOv5's
   /// load_image does.
   bool training = true;
   /// All classes become class 0, called "item".
   bool single_cls = false;
   int threads = 1;
-  /// How much memory decoded pictures may fill. What does not fit is decoded at each use.
+  /// How much memory decoded images may fill. What does not fit is decoded at each use.
   std::size_t memory_bytes = std::size_t{4} << 30;
 };
 
-/// Decodes (as cv::imread does: BGR, turned by its EXIF orientation) and resizes all pictures of a
-/// split. Throws `Error` that names the picture which cannot be decoded, or the line of a label
+/// Decodes (as cv::imread does: BGR, turned by its EXIF orientation) and resizes all images of a
+/// split. Throws `Error` that names the image which cannot be decoded, or the line of a label
 /// file, as `check` does.
 Dataset load(const DataConfig& config, Split split, const LoadOptions& options);
 
-/// The pixels of picture `index`, decoded and resized if they are not kept. Throws `Error` when its
+/// The pixels of image `index`, decoded and resized if they are not kept. Throws `Error` when its
 /// file has gone. Safe to call from several threads.
 cv::Mat pixels_of(const Dataset& dataset, int index);
 
-/// The picture with its longer side scaled to `imgsz`, the other rounded up; the picture itself
+/// The image with its longer side scaled to `imgsz`, the other rounded up; the image itself
 /// when it fits.
-cv::Mat resized(const cv::Mat& picture, int imgsz, bool training);
+cv::Mat resized(const cv::Mat& image, int imgsz, bool training);
 
 }  // namespace evolve::data

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "hyp/error.hpp"
+#include "core/error.hpp"
 #include "trainer/data/data_yaml.hpp"
 
 namespace evolve::data {
@@ -54,7 +54,7 @@ float coordinate_of(std::string_view text, const Where& where) {
   const double value = number_of(text, where);
   if (!(value >= 0 && value <= 1)) {
     throw bad_input(where, fmt::format("coordinate {} is outside 0..1", text.substr(0, 40)),
-                    "divide by the picture's width or height");
+                    "divide by the image's width or height");
   }
   return static_cast<float>(value);
 }
@@ -143,8 +143,8 @@ LabelFile parse_labels(std::string_view text, const std::string& file, int class
   return result;
 }
 
-LabelFile read_labels(const std::string& picture_file, int classes, bool single_cls) {
-  const std::string file = label_file_of(picture_file);
+LabelFile read_labels(const std::string& image_file, int classes, bool single_cls) {
+  const std::string file = label_file_of(image_file);
   if (!std::filesystem::is_regular_file(file)) return {};
   std::ifstream stream(file, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};

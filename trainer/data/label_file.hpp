@@ -8,14 +8,14 @@
 
 namespace evolve::data {
 
-/// One object: class and box (centre x, centre y, width, height), normalised to the picture's size.
+/// One object: class and box (centre x, centre y, width, height), normalised to the image's size.
 struct Label {
   int cls = 0;
   float x = 0, y = 0, w = 0, h = 0;
   bool operator==(const Label&) const = default;
 };
 
-/// An object's outline: points (x, y), normalised to the picture's size.
+/// An object's outline: points (x, y), normalised to the image's size.
 using Segment = std::vector<cv::Point2f>;
 
 struct LabelFile {
@@ -35,8 +35,8 @@ struct LabelFile {
 LabelFile parse_labels(std::string_view text, const std::string& file, int classes,
                        bool single_cls);
 
-/// The labels beside a picture; none when there is no such file.
-LabelFile read_labels(const std::string& picture_file, int classes, bool single_cls);
+/// The labels beside an image; none when there is no such file.
+LabelFile read_labels(const std::string& image_file, int classes, bool single_cls);
 
 /// "0 0.5 0.5 0.25 0.25\n" per label.
 std::string label_lines(const std::vector<Label>& labels);

@@ -29,9 +29,9 @@ Letterbox letterbox(const cv::Mat& in, cv::Size shape, bool scale_up, cv::Mat& o
   return {ratio, pad_x, pad_y};
 }
 
-Box to_pixels(const Label& label, cv::Size picture, const Letterbox& letterbox) {
-  return to_pixels(label, static_cast<float>(letterbox.ratio * picture.width),
-                   static_cast<float>(letterbox.ratio * picture.height),
+Box to_pixels(const Label& label, cv::Size image, const Letterbox& letterbox) {
+  return to_pixels(label, static_cast<float>(letterbox.ratio * image.width),
+                   static_cast<float>(letterbox.ratio * image.height),
                    static_cast<float>(letterbox.pad_x), static_cast<float>(letterbox.pad_y));
 }
 

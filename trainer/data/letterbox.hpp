@@ -1,4 +1,4 @@
-// Letterboxing: a picture scaled to fit and padded with grey.
+// Letterboxing: an image scaled to fit and padded with grey.
 #pragma once
 
 #include <opencv2/core/mat.hpp>
@@ -7,7 +7,7 @@
 
 namespace evolve::data {
 
-/// The grey that fills what no picture covers.
+/// The grey that fills what no image covers.
 inline const cv::Scalar padding_grey(114, 114, 114);
 
 struct Letterbox {
@@ -22,7 +22,7 @@ struct Letterbox {
 /// on grey, as YOLOv5's letterbox without `auto` does. `out` must not be `in`.
 Letterbox letterbox(const cv::Mat& in, cv::Size shape, bool scale_up, cv::Mat& out);
 
-/// A label of a picture of size `picture` after its letterboxing, in pixels.
-Box to_pixels(const Label& label, cv::Size picture, const Letterbox& letterbox);
+/// A label of an image of size `image` after its letterboxing, in pixels.
+Box to_pixels(const Label& label, cv::Size image, const Letterbox& letterbox);
 
 }  // namespace evolve::data

@@ -1,4 +1,4 @@
-// The mosaic: four pictures around a point.
+// The mosaic: four images around a point.
 #pragma once
 
 #include <array>
@@ -9,21 +9,21 @@
 
 namespace evolve::data {
 
-/// Where one picture of a mosaic goes.
+/// Where one image of a mosaic goes.
 struct Tile {
-  /// The part of the canvas that it fills, and the part of the picture that is seen there.
-  cv::Rect canvas, picture;
-  /// Where the picture's corner lies on the canvas; may be negative.
+  /// The part of the canvas that it fills, and the part of the image that is seen there.
+  cv::Rect canvas, image;
+  /// Where the image's corner lies on the canvas; may be negative.
   int pad_x = 0, pad_y = 0;
 };
 
 /// Tile 0 lies left above the centre, 1 right above, 2 left below, 3 right below, each with a
 /// corner at the centre.
-Tile place_tile(int tile, cv::Point centre, cv::Size picture, int canvas_size);
+Tile place_tile(int tile, cv::Point centre, cv::Size image, int canvas_size);
 
-/// Puts four pictures (places in the data set) on a grey canvas of twice the data set's imgsz and
+/// Puts four images (places in the data set) on a grey canvas of twice the data set's imgsz and
 /// gathers their objects, clipped to it.
-Objects assemble_mosaic(const Dataset& dataset, const std::array<int, 4>& pictures,
+Objects assemble_mosaic(const Dataset& dataset, const std::array<int, 4>& images,
                         cv::Point centre, cv::Mat& canvas);
 
 }  // namespace evolve::data

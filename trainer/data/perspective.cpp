@@ -57,10 +57,10 @@ cv::Vec4d mapped_box(const Warp& warp, const Segment& outline) {
 
 }  // namespace
 
-Warp draw_warp(const Augmentation& augmentation, cv::Size picture, cv::Size result, Draws& draws) {
+Warp draw_warp(const Augmentation& augmentation, cv::Size image, cv::Size result, RandomSource& draws) {
   cv::Matx33d centre = cv::Matx33d::eye();
-  centre(0, 2) = -picture.width / 2.0;
-  centre(1, 2) = -picture.height / 2.0;
+  centre(0, 2) = -image.width / 2.0;
+  centre(1, 2) = -image.height / 2.0;
 
   cv::Matx33d perspective = cv::Matx33d::eye();
   perspective(2, 0) = draws.uniform(-augmentation.perspective, augmentation.perspective);

@@ -1,4 +1,4 @@
-// The random perspective: turn, scale, shear, shift and tilt a picture with its objects.
+// The random perspective: turn, scale, shear, shift and tilt an image with its objects.
 #pragma once
 
 #include <opencv2/core/mat.hpp>
@@ -6,11 +6,11 @@
 
 #include "trainer/data/augment.hpp"
 #include "trainer/data/boxes.hpp"
-#include "trainer/data/draws.hpp"
+#include "trainer/data/random_source.hpp"
 
 namespace evolve::data {
 
-/// A mapping of the plane, in homogeneous coordinates from picture to result.
+/// A mapping of the plane, in homogeneous coordinates from image to result.
 struct Warp {
   cv::Matx33d matrix = cv::Matx33d::eye();
   /// The scale that was drawn.
@@ -21,10 +21,10 @@ struct Warp {
   cv::Size result;
 };
 
-/// Draws perspective (2), angle, scale, shear (2) and translation (2), in this order, and puts them
-/// together as YOLOv5's random_perspective does: T * S * R * P * C about the centres of picture and
+/// RandomSource perspective (2), angle, scale, shear (2) and translation (2), in this order, and puts them
+/// together as YOLOv5's random_perspective does: T * S * R * P * C about the centres of image and
 /// result.
-Warp draw_warp(const Augmentation& augmentation, cv::Size picture, cv::Size result, Draws& draws);
+Warp draw_warp(const Augmentation& augmentation, cv::Size image, cv::Size result, RandomSource& draws);
 
 /// Warps with linear interpolation on grey; a mapping that changes nothing gives `in` itself.
 void warp(const cv::Mat& in, const Warp& warp, cv::Mat& out);

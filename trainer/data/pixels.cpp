@@ -25,11 +25,11 @@ void scale_hsv(cv::Mat& bgr, const std::array<double, 3>& factors, cv::Mat& scra
   cv::cvtColor(scratch, bgr, cv::COLOR_HSV2BGR);
 }
 
-void blend(cv::Mat& picture, const cv::Mat& other, double ratio) {
-  for (int y = 0; y < picture.rows; ++y) {
-    auto* to = picture.ptr<std::uint8_t>(y);
+void blend(cv::Mat& image, const cv::Mat& other, double ratio) {
+  for (int y = 0; y < image.rows; ++y) {
+    auto* to = image.ptr<std::uint8_t>(y);
     const auto* from = other.ptr<std::uint8_t>(y);
-    for (int i = 0; i < picture.cols * 3; ++i) {
+    for (int i = 0; i < image.cols * 3; ++i) {
       to[i] = static_cast<std::uint8_t>(to[i] * ratio + from[i] * (1 - ratio));
     }
   }

@@ -1,0 +1,19 @@
+// Numbers as text, both ways, independent of the locale.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace evolve::core {
+
+/// Shortest decimal form that reads back as the same double: "0.01", "1e-05", "3".
+std::string shortest(double value);
+
+/// The same as a YAML 1.1 float, as PyYAML needs it: "0.01", "1.0e-05", "3.0".
+std::string yaml_float(double value);
+
+/// The number that the whole text spells ("1e-5", "+.5", "3", "nan"), or nothing.
+std::optional<double> parse_number(std::string_view text);
+
+}  // namespace evolve::core

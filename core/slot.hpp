@@ -1,0 +1,40 @@
+// A place where one trial at a time can run.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace evolve::core {
+
+/// A device, or a share of one, and what a process needs to see exactly that.
+struct Slot {
+  /// As in `--devices`: "cpu:0", "xpu:1".
+  std::string name;
+  /// Variables set before exec: visibility mask, thread counts.
+  std::vector<std::pair<std::string, std::string>> environment;
+  /// CPU cores the process is bound to; empty means all.
+  std::vector<int> cores;
+  /// Of the device, as its driver has them; empty when there are none. What a worker reports of its
+  /// device must be the same.
+  std::string uuid, pci;
+  /// What is put before a command that is to run there ("srun", "-n1"); empty: nothing.
+  std::vector<std::string> launcher = {};
+};
+
+/// Exclusive use of a slot; giving it up (destruction) frees the slot.
+using Lease = std::unique_ptr<const Slot, std::function<void(const Slot*)>>;
+
+/// The workers of a run on one device.
+struct WorkerCount {
+  /// Processes that hold, or may hold, memory of the device.
+  int alive = 0;
+  /// Those without a trial.
+  int idle = 0;
+  /// Each of them has trained an epoch or a whole trial, so that it holds what it needs.
+  bool grown = true;
+};
+
+}  // namespace evolve::core

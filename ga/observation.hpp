@@ -1,0 +1,66 @@
+// What the surrogate of the screened search learns from.
+#pragma once
+
+#include <Eigen/Core>
+#include <optional>
+#include <span>
+
+#include "hyp/trial.hpp"
+
+namespace evolve::ga {
+
+/// How a trial ended, as far as the model is concerned.
+struct Observation {
+  enum class Ending { completed, stopped, failed };
+
+  Ending ending = Ending::completed;
+  /// Finite; 0 for a failure.
+  double fitness = 0;
+};
+
+/// A final outcome as observation. A fitness that is not finite counts as a failure.
+Observation observation_of(const hyp::Outcome& outcome);
+
+/// What the model is told, one entry for each piece of observation.
+struct Targets {
+  /// In units of fitness.
+  Eigen::VectorXd values;
+  /// By how much the noise variance of a value is greater than that of a completed trial, at least
+  /// 1.
+  Eigen::VectorXd noise;
+};
+
+/// - Completed: its fitness. A fitness of 0 or less is a training that learnt nothing, and counts
+/// as a failure once more than three trials have learnt something.
+/// - Failed: "bad, not how bad", the 10th percentile of the good ones. Taken literally, one cliff
+/// would bend the model everywhere.
+/// - Stopped: its fitness could still have grown, so it is a lower bound, but it was stopped for
+/// being behind: its fitness, at most the 25th percentile of the completed ones, with 10 times the
+/// noise.
+Targets targets_of(std::span<const Observation> observation);
+
+/// The same order with an even spread: the logarithms of the values (what makes a fitness are
+/// factors rather than summands; a tenth of the greatest is added first, so that next to nothing
+/// and nothing are alike; where a value is negative the values themselves), as distances from their
+/// median in units of the distance from the median to the best; below -1 they grow by their
+/// logarithm only. Then mean 0 and standard deviation 1; all 0 when all are equal. How bad a bad
+/// set is matters little to where the best one is.
+class OutputWarping {
+ public:
+  /// The one that these values, at least one, give.
+  explicit OutputWarping(const Eigen::VectorXd& values);
+
+  /// Where none of those was negative, a negative value counts as 0.
+  Eigen::VectorXd operator()(const Eigen::VectorXd& values) const;
+  /// The value that is squashed to `squashed`.
+  double undone(double squashed) const;
+
+ private:
+  Eigen::VectorXd logarithms(const Eigen::VectorXd& values) const;
+
+  std::optional<double> offset_;  // added before the logarithm; nothing: no logarithm
+  double median_, unit_;
+  double mean_ = 0, spread_ = 1;
+};
+
+}  // namespace evolve::ga

@@ -1,0 +1,10 @@
+#include "tests/fuzz/fuzz.hpp"
+#include "trainer/data/image_file.hpp"
+
+void evolve::fuzz::take(const std::string& input) {
+  const File file(input);
+  refusable([&] {
+    data::look_at_image(file.path());
+    data::decode(file.path());
+  });
+}

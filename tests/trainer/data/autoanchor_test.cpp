@@ -1,0 +1,230 @@
+#include "trainer/data/autoanchor.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/golden.hpp"
+#include "trainer/data/dataset.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::Field;
+using testing::Ge;
+using testing::SizeIs;
+
+TEST(Measure, TakesTheWorseOfTheTwoSideRatios) {
+  const std::vector<Size> anchors{{10, 10}, {40, 10}};
+  // Matches 1/2 and 1/2; 1/8 and 1/2 (both fail at thr 2); 1 and 1/4.
+  const std::vector<Size> labels{{20, 10}, {80, 10}, {10, 10}};
+  const AnchorFit strict = measure(anchors, labels, 2);
+  EXPECT_DOUBLE_EQ(strict.best_possible_recall, 1. / 3);
+  EXPECT_DOUBLE_EQ(strict.anchors_per_label, 1. / 3);
+  EXPECT_DOUBLE_EQ(strict.fitness, 1. / 3);
+  const AnchorFit lenient = measure(anchors, labels, 5);
+  EXPECT_DOUBLE_EQ(lenient.best_possible_recall, 1);
+  EXPECT_DOUBLE_EQ(lenient.anchors_per_label, 5. / 3);
+  EXPECT_DOUBLE_EQ(lenient.fitness, 2. / 3);
+}
+
+TEST(Measure, IsZeroWithoutLabels) {
+  EXPECT_EQ(measure(std::vector<Size>{{1, 1}}, {}, 4).best_possible_recall, 0);
+}
+
+/// Two groups of labels, around 10 x 20 and 60 x 30.
+std::vector<Size> two_groups() {
+  std::vector<Size> labels;
+  for (int i = -4; i <= 4; ++i) {
+    labels.push_back({10 + .1f * static_cast<float>(i), 20});
+    labels.push_back({60, 30 + .1f * static_cast<float>(i)});
+  }
+  return labels;
+}
+
+TEST(BestAnchors, FindsTheGroupsSortedByArea) {
+  const auto anchors = best_anchors(two_groups(), {.anchors = 2, .imgsz = 64});
+  ASSERT_THAT(anchors, SizeIs(2));
+  EXPECT_NEAR(anchors[0].w, 10, .1);
+  EXPECT_NEAR(anchors[0].h, 20, .1);
+  EXPECT_NEAR(anchors[1].w, 60, .1);
+  EXPECT_NEAR(anchors[1].h, 30, .1);
+}
+
+TEST(BestAnchors, AreTheSameForTheSameSeed) {
+  const auto labels = two_groups();
+  const AnchorSearch search{.anchors = 3, .imgsz = 64, .seed = 5};
+  EXPECT_EQ(best_anchors(labels, search), best_anchors(labels, search));
+}
+
+TEST(BestAnchors, StartAtRandomWithTooFewLabelsOrSizesThatDoNotVary) {
+  const AnchorSearch search{.anchors = 9, .imgsz = 64};
+  const std::vector<Size> few{{10, 20}, {30, 15}};
+  EXPECT_THAT(best_anchors(few, search), SizeIs(9));
+  EXPECT_GT(measure(best_anchors(few, search), few, 4).fitness, .9);
+  EXPECT_THAT(best_anchors(std::vector<Size>(50, Size{8, 8}), search), SizeIs(9));
+  EXPECT_THAT(best_anchors({}, search), SizeIs(9));
+}
+
+TEST(BestAnchors, IgnoreLabelsThatAreTooSmallAndStayAboveTwoPixels) {
+  auto labels = two_groups();
+  const auto expected = best_anchors(labels, {.anchors = 3, .imgsz = 64});
+  labels.insert(labels.begin(), 1000, Size{1.9f, 1.9f});
+  EXPECT_EQ(best_anchors(labels, {.anchors = 3, .imgsz = 64}), expected);
+  const auto tiny = best_anchors(std::vector<Size>(30, Size{2, .1f}), {.anchors = 3, .imgsz = 64});
+  EXPECT_THAT(tiny, Each(Field(&Size::h, Ge(2))));
+}
+
+TEST(CheckAnchors, KeepsAGoodFit) {
+  const std::vector<Size> current{{12, 24}, {60, 30}};
+  const auto choice = check_anchors(current, two_groups(), two_groups(), {.imgsz = 64});
+  EXPECT_FALSE(choice.replaced);
+  EXPECT_EQ(choice.anchors, current);
+  EXPECT_EQ(choice.fit.best_possible_recall, 1);
+}
+
+TEST(CheckAnchors, ReplacesABadFitByAsManyAnchors) {
+  const std::vector<Size> current{{500, 500}, {600, 600}};
+  const auto choice = check_anchors(current, two_groups(), two_groups(), {.imgsz = 64});
+  EXPECT_TRUE(choice.replaced);
+  EXPECT_THAT(choice.anchors, SizeIs(2));
+  EXPECT_EQ(choice.fit.best_possible_recall, 1);
+}
+
+TEST(CheckAnchors, KeepsTheAnchorsWhenThereAreNoLabels) {
+  const std::vector<Size> current{{5, 5}};
+  EXPECT_FALSE(check_anchors(current, {}, {}, {}).replaced);
+}
+
+TEST(LabelSizes, AreThoseOfTheImageScaledToImgsz) {
+  data::Dataset dataset{.imgsz = 64};
+  dataset.images.push_back({.original_height = 100,
+                              .original_width = 200,
+                              .labels = {{.w = .5f, .h = .25f}, {.w = 1, .h = 1}}});
+  dataset.images.push_back(
+      {.original_height = 128, .original_width = 32, .labels = {{.w = .5f, .h = .5f}}});
+  const auto sizes = label_sizes(dataset, 1);
+  EXPECT_THAT(sizes.exact, ElementsAre(Size{32, 8}, Size{64, 32}, Size{8, 32}));
+  ASSERT_THAT(sizes.jittered, SizeIs(3));
+  const float first = sizes.jittered[0].w / 32, second = sizes.jittered[2].w / 8;
+  EXPECT_FLOAT_EQ(sizes.jittered[1].h, 32 * first);
+  EXPECT_NE(first, second);
+  for (const float factor : {first, second}) {
+    EXPECT_GE(factor, .9f);
+    EXPECT_LE(factor, 1.1f);
+  }
+}
+
+std::vector<Size> sizes_of(const test::Recorded& tensor) {
+  const auto values = tensor.as<float>();
+  std::vector<Size> sizes;
+  for (std::size_t i = 0; i < values.size(); i += 2) sizes.push_back({values[i], values[i + 1]});
+  return sizes;
+}
+
+std::vector<Size> sizes_of(const nlohmann::json& pairs) {
+  std::vector<Size> sizes;
+  for (const auto& pair : pairs) sizes.push_back({pair[0], pair[1]});
+  return sizes;
+}
+
+void expect_fit(const AnchorFit& fit, const nlohmann::json& expected) {
+  // Recorded in single precision.
+  EXPECT_FLOAT_EQ(static_cast<float>(fit.best_possible_recall), expected["bpr"].get<float>());
+  EXPECT_FLOAT_EQ(static_cast<float>(fit.anchors_per_label), expected["aat"].get<float>());
+  EXPECT_NEAR(fit.fitness, expected["fitness"], 1e-6);
+}
+
+/// Runs `check(name, recorded case, its file, its labels)` for every recorded case.
+template <class Test>
+void for_each_case(const std::vector<test::Case>& references, Test check) {
+  for (const auto& reference : references) {
+    for (const auto& [name, recorded] : reference.scalars["cases"].items()) {
+      SCOPED_TRACE(reference.name + ": " + name);
+      check(name, recorded, reference, sizes_of(reference[name + ".wh0"]));
+    }
+  }
+}
+
+TEST(ParityAutoanchor, MeasuresTheSameFit) {
+  CASES_OR_SKIP(references, "g_autoanchor");
+  for_each_case(references, [](const auto& name, const auto& recorded, const auto& reference,
+                               const auto& labels) {
+    const auto anchors = sizes_of(recorded["anchors_in"]);
+    expect_fit(measure(anchors, labels, 4), recorded["before_on_wh0"]);
+    expect_fit(measure(sizes_of(recorded["kmean_anchors"]), labels, 4), recorded["kmean_on_wh0"]);
+    if (!reference.has(name + ".wh_check")) return;
+    const auto jittered = sizes_of(reference[name + ".wh_check"]);
+    expect_fit(measure(anchors, jittered, 4), recorded["before_on_wh_check"]);
+    for (const auto& [thr, fit] : recorded["thr_variants"].items()) {
+      expect_fit(measure(anchors, jittered, std::stod(thr)), fit);
+    }
+  });
+}
+
+TEST(ParityAutoanchor, FindsAnchorsAtLeastAsFit) {
+  CASES_OR_SKIP(references, "g_autoanchor");
+  for_each_case(references, [](const auto&, const auto& recorded, const auto&, const auto& labels) {
+    const auto reference = sizes_of(recorded["kmean_anchors"]);
+    const auto found =
+        best_anchors(labels, {.anchors = static_cast<int>(reference.size()), .thr = 4});
+    EXPECT_GE(measure(found, labels, 4).fitness, measure(reference, labels, 4).fitness);
+    EXPECT_GE(measure(found, labels, 4).best_possible_recall,
+              measure(reference, labels, 4).best_possible_recall);
+  });
+}
+
+TEST(ParityAutoanchor, ReplacesAnchorsWhereYolov5Does) {
+  CASES_OR_SKIP(references, "g_autoanchor");
+  for_each_case(references, [](const auto& name, const auto& recorded, const auto& reference,
+                               const auto& labels) {
+    if (!reference.has(name + ".wh_check")) return;
+    const auto jittered = sizes_of(reference[name + ".wh_check"]);
+    const auto choice = check_anchors(sizes_of(recorded["anchors_in"]), jittered, labels, {});
+    EXPECT_EQ(choice.replaced, recorded["replaced"].template get<bool>());
+    EXPECT_GE(static_cast<float>(choice.fit.best_possible_recall),
+              recorded["final_on_wh_check"]["bpr"].template get<float>());
+  });
+}
+
+/// The recorded factors of 60 generations, applied to all anchors at once.
+TEST(ParityAutoanchor, JudgesMutationsAlike) {
+  CASES_OR_SKIP(references, "g_autoanchor");
+  for_each_case(
+      references, [](const auto& name, const auto& recorded, const auto& reference, auto labels) {
+        if (!recorded.contains("scripted_ga")) return;
+        std::erase_if(labels, [](const Size& size) { return size.w < 2 && size.h < 2; });
+        const auto& script = recorded["scripted_ga"];
+        const auto factors = reference[name + ".ga_v"].template as<double>();
+        auto anchors = recorded["anchors_in"].template get<std::vector<std::array<double, 2>>>();
+        const auto fitness_of = [&](const auto& candidate) {
+          std::vector<Size> sizes;
+          for (const auto& [w, h] : candidate) {
+            sizes.push_back({static_cast<float>(w), static_cast<float>(h)});
+          }
+          return measure(sizes, labels, 4).fitness;
+        };
+        double best = fitness_of(anchors);
+        for (std::size_t i = 0; i < script["fitness"].size(); ++i) {
+          auto mutant = anchors;
+          for (std::size_t k = 0; k < 2 * mutant.size(); ++k) {
+            double& side = mutant[k / 2][k % 2];
+            side = std::max(2.0, side * factors[2 * mutant.size() * i + k]);
+          }
+          const double fitness = fitness_of(mutant);
+          EXPECT_NEAR(fitness, script["fitness"][i], 1e-6);
+          EXPECT_EQ(fitness > best, script["accepted"][i].template get<bool>());
+          if (fitness <= best) continue;
+          best = fitness;
+          anchors = mutant;
+        }
+        EXPECT_NEAR(best, script["final_fitness"], 1e-6);
+      });
+}
+
+}  // namespace
+}  // namespace evolve::trainer

@@ -1,0 +1,78 @@
+#include "trainer/data/check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/trainer/data/files.hpp"
+#include "tests/hyp/refusal.hpp"
+
+namespace evolve::data {
+namespace {
+
+using testing::ElementsAre;
+
+struct Check : testing::Test {
+  TemporaryFolder folder;
+  DataConfig config{
+      .file = "d.yaml", .names = {"cat", "dog", "cow"}, .train = {}, .val = {}, .test = {}};
+
+  void add(const std::string& name, const char* labels) {
+    config.train.push_back(write_image(folder / ("images/" + name + ".jpg")));
+    if (labels) write_file(folder / ("labels/" + name + ".txt"), labels);
+  }
+};
+
+TEST_F(Check, CountsImagesAndLabels) {
+  add("a", "0 0.5 0.5 0.5 0.5\n2 0.5 0.5 0.5 0.5\n0 0.5 0.5 0.5 0.5\n");
+  add("b", nullptr);
+  add("c", "");
+  add("d", "0 0.5 0.5 0.5 0.5\n");
+  const DatasetStats stats = check(config, Split::train);
+  EXPECT_EQ(stats.images, 4);
+  EXPECT_EQ(stats.without_labels, 2);
+  EXPECT_EQ(stats.labels, 3);
+  EXPECT_EQ(stats.duplicates, 1);
+  EXPECT_THAT(stats.per_class, ElementsAre(2, 0, 1));
+  EXPECT_THAT(notes(stats, config, Split::train),
+              ElementsAre("train: 4 images, 3 labels",
+                          "train: 2 images without labels count as background",
+                          "train: 1 labels occur twice and are left out",
+                          "train: no label of class 1 (dog)"));
+}
+
+TEST_F(Check, SaysOnlyTheCountsWhenAllIsWell) {
+  add("a", "0 0.5 0.5 0.5 0.5\n1 0.5 0.5 0.5 0.5\n2 0.5 0.5 0.5 0.5\n");
+  EXPECT_THAT(notes(check(config, Split::train), config, Split::train),
+              ElementsAre("train: 1 images, 3 labels"));
+}
+
+TEST_F(Check, RefusesABadLabelWithItsLine) {
+  add("a", "0 0.5 0.5 0.5 0.5\n3 0.5 0.5 0.5 0.5\n");
+  EXPECT_EQ(refusal([&] { check(config, Split::train); }),
+            (folder / "labels/a.txt") + ":2: '3' is no class; write an integer from 0 to 2");
+}
+
+TEST_F(Check, RefusesABadImage) {
+  add("a", "0 0.5 0.5 0.5 0.5\n");
+  write_file(config.train[0], "no image");
+  EXPECT_EQ(refusal([&] { check(config, Split::train); }),
+            config.train[0] +
+                ": is no image that OpenCV reads; convert it to .jpg or .png, or remove it");
+}
+
+TEST_F(Check, RefusesTrainingWithoutAnyLabel) {
+  add("a", "");
+  EXPECT_EQ(refusal([&] { check(config, Split::train); }),
+            "d.yaml: none of the 1 training images has a label; put label files like " +
+                (folder / "labels/a.txt"));
+  config.val = config.train;
+  EXPECT_EQ(check(config, Split::val).labels, 0);
+}
+
+TEST_F(Check, AcceptsAnyClassInASingleClassDataSet) {
+  add("a", "7 0.5 0.5 0.5 0.5\n");
+  EXPECT_THAT(check(config, Split::train, true).per_class, ElementsAre(1));
+}
+
+}  // namespace
+}  // namespace evolve::data

@@ -1,0 +1,152 @@
+#include "trainer/data/data_yaml.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/trainer/data/files.hpp"
+#include "tests/hyp/refusal.hpp"
+
+namespace evolve::data {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A folder with two training images, one of validation, and the YAML that a test writes.
+struct DataYaml : testing::Test {
+  TemporaryFolder folder;
+
+  DataYaml() {
+    for (const char* name : {"images/train/b.jpg", "images/train/deep/a.PNG", "images/val/c.bmp"}) {
+      write_file(folder / name, "");
+    }
+    write_file(folder / "images/train/.hidden.jpg", "");
+    write_file(folder / "images/train/notes.txt", "");
+  }
+
+  DataConfig read(const std::string& text) {
+    return read_data_yaml(write_file(folder / "d.yaml", text));
+  }
+  /// What is refused, without the folder's name.
+  std::string refused(const std::string& text) {
+    std::string line = refusal([&] { read(text); });
+    const std::string prefix = folder / "";
+    for (auto at = line.find(prefix); at != std::string::npos; at = line.find(prefix))
+      line.erase(at, prefix.size());
+    return line;
+  }
+};
+
+TEST_F(DataYaml, FindsTheImagesOfFolders) {
+  const DataConfig config =
+      read("path: .\ntrain: images/train\nval: images/val\nnames: [cat, dog]\n");
+  EXPECT_THAT(config.names, ElementsAre("cat", "dog"));
+  EXPECT_THAT(config.train,
+              ElementsAre(folder / "images/train/b.jpg", folder / "images/train/deep/a.PNG"));
+  EXPECT_THAT(config.val, ElementsAre(folder / "images/val/c.bmp"));
+  EXPECT_TRUE(config.test.empty());
+  EXPECT_FALSE(config.embedded);
+}
+
+TEST_F(DataYaml, TakesNamesAsAMapInAnyOrder) {
+  EXPECT_THAT(read("train: images/train\nval: images/val\nnames: {1: dog, 0: cat}\nnc: 2\n").names,
+              ElementsAre("cat", "dog"));
+}
+
+TEST_F(DataYaml, FindsAPathFromTheCurrentFolderWhenItIsNotBesideTheFile) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder / "images");
+  write_file(folder / "elsewhere/d.yaml", "path: train\ntrain: deep\nval: ../val\nnames: [a]\n");
+  const DataConfig config = read_data_yaml(folder / "elsewhere/d.yaml");
+  std::filesystem::current_path(before);
+  EXPECT_THAT(config.train, ElementsAre(folder / "images/train/deep/a.PNG"));
+}
+
+TEST_F(DataYaml, TakesListsOfFoldersAndOfImages) {
+  write_file(folder / "list.txt",
+             "./images/val/c.bmp\n\n" + (folder / "images/train/b.jpg") + "\r\nreadme.md\n");
+  const DataConfig config =
+      read("train: [images/train/deep, images/val]\nval: list.txt\nnames: [a]\n");
+  EXPECT_THAT(config.train,
+              ElementsAre(folder / "images/train/deep/a.PNG", folder / "images/val/c.bmp"));
+  EXPECT_THAT(config.val, ElementsAre(folder / "images/train/b.jpg", folder / "images/val/c.bmp"));
+}
+
+TEST_F(DataYaml, ForgivesAParentFolderThatIsNotThere) {
+  EXPECT_THAT(read("train: ../images/train\nval: ../images/val\nnames: [a]\n").val,
+              ElementsAre(folder / "images/val/c.bmp"));
+}
+
+TEST_F(DataYaml, RefusesWithFileAndLine) {
+  const std::string splits = "train: images/train\nval: images/val\n";
+  EXPECT_EQ(refused(splits), "d.yaml: there are no names; list the classes: names: [cat, dog]");
+  EXPECT_EQ(refused(splits + "names: cat\n"),
+            "d.yaml:3: names is neither a list nor a map; write names: [cat, dog]");
+  EXPECT_EQ(refused(splits + "names: []\n"),
+            "d.yaml:3: names is empty; list the classes: names: [cat, dog]");
+  EXPECT_EQ(refused(splits + "names: [a, b]\nnc: 3\n"),
+            "d.yaml:4: nc does not agree with the 2 names; write nc: 2 or leave it out");
+  EXPECT_EQ(
+      refused(splits + "names:\n  0: a\n  2: b\n"),
+      "d.yaml:5: the keys of names do not count 0, 1, 2, …; number the 2 classes from 0 to 1");
+  EXPECT_EQ(refused("train: images/train\nnames: [a]\n"),
+            "d.yaml: there is no val; write val: and a folder of images");
+  EXPECT_EQ(refused("train: images/nowhere\nval: images/val\nnames: [a]\n"),
+            "d.yaml:1: train 'images/nowhere' does not exist; write a folder of images or a text "
+            "file that lists them");
+  EXPECT_EQ(refused("path: nowhere\n" + splits + "names: [a]\n"),
+            "d.yaml:1: path 'nowhere' does not exist; write a folder, relative to this file or to "
+            "the current folder");
+  EXPECT_EQ(refused("train: {a: b}\nval: images/val\nnames: [a]\n"),
+            "d.yaml:1: train is no text; write one path");
+  EXPECT_THAT(refused(splits + "names: [a\n"), HasSubstr("d.yaml:4: broken YAML"));
+  EXPECT_EQ(refused("- a\n"), "d.yaml: is no data YAML; write path:, train:, val: and names:");
+  EXPECT_EQ(refused(""), "d.yaml: is no data YAML; write path:, train:, val: and names:");
+  EXPECT_EQ(refusal([] { read_data_yaml("/nowhere/d.yaml"); }),
+            "/nowhere/d.yaml: there is no such file; give a data YAML, or 'shapes' for the "
+            "embedded data set");
+}
+
+TEST_F(DataYaml, RefusesASplitWithoutImages) {
+  std::filesystem::create_directories(folder / "images/empty");
+  EXPECT_EQ(refused("train: images/empty\nval: images/val\nnames: [a]\n"),
+            "d.yaml:1: train 'images/empty' holds no images; put .jpg or .png files there");
+}
+
+TEST_F(DataYaml, RefusesAListedImageThatIsAbsent) {
+  write_file(folder / "list.txt", "./images/val/c.bmp\n./images/val/d.bmp\n");
+  EXPECT_EQ(refused("train: list.txt\nval: images/val\nnames: [a]\n"),
+            "list.txt:2: there is no image './images/val/d.bmp'; list images that exist, './…' "
+            "from this file's folder");
+}
+
+TEST_F(DataYaml, SurvivesGarbage) {
+  const std::string start =
+      "path: .\ntrain: images/train\nval: [images/val]\nnc: 2\nnames: {0: cat, 1: dog}\n";
+  std::mt19937 random(1);
+  int read_well = 0;
+  for (int i = 0; i < 200; ++i) {
+    std::string text = start;
+    for (unsigned changes = random() % 4; changes > 0; --changes) {
+      text[random() % text.size()] =
+          random() % 2 ? static_cast<char>(random()) : "{}[]:&*!|>'\"%@-\n ,#?"[random() % 20];
+    }
+    try {
+      read(text);
+      ++read_well;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("d.yaml"));
+    }
+  }
+  EXPECT_GT(read_well, 25);
+}
+
+TEST(LabelFileOf, ReplacesTheLastImagesFolderAndTheEnding) {
+  EXPECT_EQ(label_file_of("/a/images/b/images/c.d.jpg"), "/a/images/b/labels/c.d.txt");
+  EXPECT_EQ(label_file_of("/a/images/c.jpg"), "/a/images/c.txt");
+}
+
+}  // namespace
+}  // namespace evolve::data

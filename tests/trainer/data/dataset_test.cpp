@@ -1,0 +1,109 @@
+#include "trainer/data/dataset.hpp"
+
+#include <gtest/gtest.h>
+
+#include <opencv2/core.hpp>
+
+#include "tests/trainer/data/files.hpp"
+#include "tests/hyp/refusal.hpp"
+
+namespace evolve::data {
+namespace {
+
+struct DatasetTest : testing::Test {
+  TemporaryFolder folder;
+  DataConfig config{.file = "d.yaml", .names = {"cat", "dog"}, .train = {}, .val = {}, .test = {}};
+};
+
+TEST_F(DatasetTest, DecodesAndResizesWithTheLongerSideAtImgsz) {
+  config.train = {write_image(folder / "images/a.png", 20, 16),
+                  write_image(folder / "images/b.png", 30, 101)};
+  write_file(folder / "labels/a.txt", "1 0.5 0.25 0.5 0.5\n");
+  const Dataset dataset = load(config, Split::train, {.imgsz = 64});
+  ASSERT_EQ(dataset.images.size(), 2U);
+  const Image& a = dataset.images[0];
+  EXPECT_EQ(a.pixels.size(), cv::Size(64, 52));  // 51.2, rounded up
+  EXPECT_EQ(a.original_width, 20);
+  EXPECT_EQ(a.original_height, 16);
+  EXPECT_EQ(a.labels, (std::vector<Label>{{1, 0.5F, 0.25F, 0.5F, 0.5F}}));
+  EXPECT_EQ(dataset.images[1].pixels.size(), cv::Size(20, 64));  // 19.01
+  EXPECT_EQ(dataset.names, config.names);
+}
+
+TEST_F(DatasetTest, LeavesAImageOfTheRightSizeAlone) {
+  config.train = {write_image(folder / "a.png", 20, 16)};
+  const cv::Mat pixels = load(config, Split::train, {.imgsz = 20}).images[0].pixels;
+  EXPECT_EQ(pixels.at<cv::Vec3b>(3, 5), cv::Vec3b(50, 36, 77));
+}
+
+TEST_F(DatasetTest, TurnsAImageByItsExifOrientation) {
+  const std::string file = write_image(folder / "a.jpg", 40, 20);
+  const std::string bytes = read_file(file);
+  const std::string turned(
+      "\xff\xe1\x00\x22"
+      "Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0",
+      36);
+  write_file(file, bytes.substr(0, 2) + turned + bytes.substr(2));
+  config.train = {file};
+  const Image image = load(config, Split::train, {.imgsz = 40}).images[0];
+  EXPECT_EQ(image.pixels.size(), cv::Size(20, 40));
+  EXPECT_EQ(image.original_height, 40);
+}
+
+TEST_F(DatasetTest, IsTheSameWithAnyNumberOfThreads) {
+  for (int i = 0; i < 9; ++i) {
+    config.train.push_back(write_image(folder / (std::to_string(i) + ".png"), 20 + i, 16));
+  }
+  const Dataset one = load(config, Split::train, {.imgsz = 32});
+  const Dataset three = load(config, Split::train, {.imgsz = 32, .threads = 3});
+  ASSERT_EQ(three.images.size(), 9U);
+  for (std::size_t i = 0; i < 9; ++i) {
+    EXPECT_EQ(three.images[i].file, config.train[i]);
+    EXPECT_EQ(cv::norm(one.images[i].pixels, three.images[i].pixels, cv::NORM_INF), 0);
+  }
+}
+
+TEST_F(DatasetTest, DecodesAgainWhatDoesNotFitIntoMemory) {
+  for (int i = 0; i < 3; ++i)
+    config.train.push_back(write_image(folder / (std::to_string(i) + ".png"), 40, 32));
+  const Dataset kept = load(config, Split::train, {.imgsz = 20, .training = false});
+  const Dataset tight =
+      load(config, Split::train, {.imgsz = 20, .training = false, .memory_bytes = 1500});
+  EXPECT_FALSE(tight.images[0].pixels.empty());  // 20 x 16 x 3 bytes
+  EXPECT_TRUE(tight.images[1].pixels.empty());
+  EXPECT_EQ(tight.images[1].original_width, 40);
+  EXPECT_EQ(cv::norm(pixels_of(kept, 1), pixels_of(tight, 1), cv::NORM_INF), 0);
+  std::filesystem::remove(config.train[2]);
+  EXPECT_EQ(refusal([&] { pixels_of(tight, 2); }),
+            config.train[2] + ": cannot be decoded; convert it to .jpg or .png, or remove it");
+}
+
+TEST_F(DatasetTest, ShrinksByAreaForValidationOnly) {
+  cv::Mat checkers(40, 40, CV_8UC3, cv::Scalar::all(0));
+  for (int i = 0; i < 1600; ++i)
+    checkers.at<cv::Vec3b>(i / 40, i % 40) = cv::Vec3b::all(i % 40 % 4 == 0 ? 200 : 0);
+  // Every fourth column is bright: an area of 4 x 4 sees a quarter of it, linear interpolation
+  // between columns 1 and 2 sees none.
+  EXPECT_EQ(resized(checkers, 10, false).at<cv::Vec3b>(5, 5)[0], 50);
+  EXPECT_EQ(resized(checkers, 10, true).at<cv::Vec3b>(5, 5)[0], 0);
+}
+
+TEST_F(DatasetTest, CallsTheOnlyClassOfASingleClassDataSetItem) {
+  config.train = {write_image(folder / "images/a.png")};
+  write_file(folder / "labels/a.txt", "1 0.5 0.25 0.5 0.5\n");
+  const Dataset dataset = load(config, Split::train, {.imgsz = 32, .single_cls = true});
+  EXPECT_EQ(dataset.names, (std::vector<std::string>{"item"}));
+  EXPECT_EQ(dataset.images[0].labels[0].cls, 0);
+}
+
+TEST_F(DatasetTest, RefusesAImageThatCannotBeDecoded) {
+  config.train = {write_image(folder / "a.png"), write_file(folder / "b.png", "no image"),
+                  write_file(folder / "c.png", "no image")};
+  for (const int threads : {1, 2}) {
+    EXPECT_EQ(refusal([&] { load(config, Split::train, {.imgsz = 32, .threads = threads}); }),
+              (folder / "b.png") + ": cannot be decoded; convert it to .jpg or .png, or remove it");
+  }
+}
+
+}  // namespace
+}  // namespace evolve::data

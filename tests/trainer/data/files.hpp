@@ -1,0 +1,55 @@
+// Folders and small files for tests.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <opencv2/imgcodecs.hpp>
+#include <string>
+
+namespace evolve::data {
+
+/// A folder that goes away with the test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "evolve-data-XXXXXX").string();
+    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
+    path_ = std::filesystem::canonical(name);
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Writes a file and the folders above it; gives its name back.
+inline std::string write_file(const std::string& file, const std::string& bytes) {
+  std::filesystem::create_directories(std::filesystem::path(file).parent_path());
+  std::ofstream(file, std::ios::binary) << bytes;
+  return file;
+}
+
+inline std::string read_file(const std::string& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// Writes an image with a little structure, encoded by its name's ending.
+inline std::string write_image(const std::string& file, int width = 20, int height = 16) {
+  std::filesystem::create_directories(std::filesystem::path(file).parent_path());
+  cv::Mat image(height, width, CV_8UC3);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      image.at<cv::Vec3b>(y, x) =
+          cv::Vec3b(static_cast<std::uint8_t>(10 * x), static_cast<std::uint8_t>(12 * y), 77);
+    }
+  }
+  if (!cv::imwrite(file, image)) throw std::runtime_error("cannot write " + file);
+  return file;
+}
+
+}  // namespace evolve::data

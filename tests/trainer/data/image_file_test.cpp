@@ -1,0 +1,121 @@
+#include "trainer/data/image_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/trainer/data/files.hpp"
+#include "tests/hyp/refusal.hpp"
+
+namespace evolve::data {
+namespace {
+
+struct ImageFile : testing::Test {
+  TemporaryFolder folder;
+
+  std::string refused(const std::string& file) {
+    return refusal([&] { look_at_image(file); }).substr(file.size());
+  }
+};
+
+TEST_F(ImageFile, KnowsTheSizeOfEveryKind) {
+  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp", "a.tiff"}) {
+    const ImageSize size = look_at_image(write_image(folder / name, 33, 21));
+    EXPECT_EQ(size.width, 33) << name;
+    EXPECT_EQ(size.height, 21) << name;
+  }
+}
+
+TEST_F(ImageFile, GoesByContentNotByName) {
+  const std::string file = write_image(folder / "a.png", 33, 21);
+  std::filesystem::rename(file, folder / "a.jpg");
+  EXPECT_EQ(look_at_image(folder / "a.jpg").width, 33);
+}
+
+TEST_F(ImageFile, RefusesATruncatedImage) {
+  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp"}) {
+    const std::string file = write_image(folder / name, 64, 64);
+    const std::string bytes = read_file(file);
+    for (const double part : {0.5, 0.9}) {
+      write_file(file, bytes.substr(
+                           0, static_cast<std::size_t>(part * static_cast<double>(bytes.size()))));
+      EXPECT_EQ(refused(file), ": is truncated: its end is missing; copy it again, or remove it")
+          << name << part;
+    }
+  }
+}
+
+TEST_F(ImageFile, MissesTheEndOfAJpegThatLosesItsLastByte) {
+  const std::string file = write_image(folder / "a.jpg");
+  const std::string bytes = read_file(file);
+  write_file(file, bytes.substr(0, bytes.size() - 1));
+  EXPECT_EQ(refused(file), ": is truncated: its end is missing; copy it again, or remove it");
+}
+
+TEST_F(ImageFile, AllowsBytesAfterTheEndOfAJpeg) {
+  const std::string file = write_image(folder / "a.jpg");
+  write_file(file, read_file(file) + std::string(100, '\0'));
+  EXPECT_EQ(look_at_image(file).width, 20);
+}
+
+TEST_F(ImageFile, IsNotFooledByTheEndOfAThumbnail) {
+  const std::string file = write_image(folder / "a.jpg");
+  const std::string bytes = read_file(file);
+  const std::string thumbnail("\xff\xe1\x00\x06\xff\xd8\xff\xd9", 8);
+  write_file(file, bytes.substr(0, 2) + thumbnail + bytes.substr(2, bytes.size() - 4));
+  EXPECT_EQ(refused(file), ": is truncated: its end is missing; copy it again, or remove it");
+}
+
+TEST_F(ImageFile, RefusesWhatIsNoImage) {
+  for (const char* bytes : {"", "hello", "\xff\xd8hello, this is no jpeg at all"}) {
+    EXPECT_EQ(refused(write_file(folder / "a.jpg", bytes)),
+              ": is no image that OpenCV reads; convert it to .jpg or .png, or remove it");
+  }
+}
+
+TEST_F(ImageFile, RefusesABmpThatSpeaksOfMorePixelsThanThereAreNumbers) {
+  std::string bytes = read_file(write_image(folder / "a.bmp"));
+  bytes.replace(18, 8, "\x6d\x6d\x11\x11\x6d\x6d\x11\x11");
+  bytes.replace(28, 2, "\xff\xff");
+  EXPECT_EQ(refused(write_file(folder / "a.bmp", bytes)),
+            ": is truncated: its end is missing; copy it again, or remove it");
+}
+
+TEST_F(ImageFile, RefusesATinyImage) {
+  EXPECT_EQ(refused(write_image(folder / "a.png", 9, 30)),
+            ": is smaller than 10 pixels; remove it");
+}
+
+TEST_F(ImageFile, RefusesAnAbsentFile) {
+  EXPECT_EQ(refused(folder / "a.jpg"), ": cannot be read; check the path and its permissions");
+}
+
+TEST_F(ImageFile, SurvivesGarbage) {
+  std::mt19937 random(1);
+  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp", "a.tiff"}) {
+    const std::string file = write_image(folder / name);
+    const std::string start = read_file(file);
+    for (int i = 0; i < 60; ++i) {
+      std::string bytes = start.substr(0, random() % 4 ? start.size() : random() % start.size());
+      for (unsigned changes = random() % 8; changes > 0 && !bytes.empty(); --changes) {
+        bytes[random() % std::min<std::size_t>(bytes.size(), 64)] = static_cast<char>(random());
+      }
+      try {
+        const ImageSize size = look_at_image(write_file(file, bytes));
+        EXPECT_GE(std::min(size.width, size.height), 10);
+      } catch (const Error& error) {
+        EXPECT_EQ(std::string(error.what()).rfind(file, 0), 0U);
+      }
+    }
+  }
+}
+
+TEST(ImageName, EndsLikeOneThatYolov5Takes) {
+  for (const char* name : {"a.jpg", "a.JPEG", "b/a.Png", "a.webp", "a.tif", "a.pfm"})
+    EXPECT_TRUE(is_image_name(name));
+  for (const char* name : {"a.gif", "a.txt", "jpg", "a.jpg.part"})
+    EXPECT_FALSE(is_image_name(name)) << name;
+}
+
+}  // namespace
+}  // namespace evolve::data

@@ -1,0 +1,120 @@
+#include "trainer/data/label_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/trainer/data/files.hpp"
+#include "tests/hyp/refusal.hpp"
+
+namespace evolve::data {
+namespace {
+
+LabelFile parse(const std::string& text) {
+  return parse_labels(text, "a.txt", 3, false);
+}
+
+std::string refused(const std::string& text) {
+  return refusal([&] { parse(text); });
+}
+
+TEST(LabelFile, ReadsBoxes) {
+  const LabelFile file = parse("0 0.5 0.25 0.125 1\n2\t1e-1 .5 0.0 0.75\r\n");
+  EXPECT_EQ(file.labels,
+            (std::vector<Label>{{0, 0.5F, 0.25F, 0.125F, 1}, {2, 0.1F, 0.5F, 0, 0.75F}}));
+  EXPECT_TRUE(file.segments.empty());
+}
+
+TEST(LabelFile, SkipsEmptyLines) {
+  EXPECT_EQ(parse("\n  \n1 0.5 0.5 0.5 0.5\n\n").labels.size(), 1U);
+  EXPECT_TRUE(parse("").labels.empty());
+}
+
+TEST(LabelFile, TakesAWholeNumberWrittenAsAFloat) {
+  EXPECT_EQ(parse("1.0 0.5 0.5 0.5 0.5").labels[0].cls, 1);
+}
+
+TEST(LabelFile, BoxesAnOutlineByItsExtremes) {
+  const LabelFile file = parse("1 0.25 0.5 0.75 0.5 0.5 1");
+  EXPECT_EQ(file.labels, (std::vector<Label>{{1, 0.5F, 0.75F, 0.5F, 0.5F}}));
+  EXPECT_EQ(file.segments, (std::vector<Segment>{{{0.25F, 0.5F}, {0.75F, 0.5F}, {0.5F, 1}}}));
+}
+
+TEST(LabelFile, GivesABoxAmongOutlinesItsRectangle) {
+  const LabelFile file = parse("1 0.25 0.5 0.75 0.5 0.5 1\n0 0.5 0.5 0.5 0.25");
+  EXPECT_EQ(file.labels[1], (Label{0, 0.5F, 0.5F, 0.5F, 0.25F}));
+  EXPECT_EQ(file.segments[1],
+            (Segment{{0.25F, 0.375F}, {0.75F, 0.375F}, {0.75F, 0.625F}, {0.25F, 0.625F}}));
+}
+
+TEST(LabelFile, DropsDuplicateRowsAndThenSortsAsNumpyDoes) {
+  const LabelFile file =
+      parse("2 0.5 0.5 0.5 0.5\n0 0.75 0.5 0.5 0.5\n2 0.5 0.5 0.5 0.5\n0 0.25 0.5 0.5 0.5\n");
+  EXPECT_EQ(file.labels, (std::vector<Label>{{0, 0.25F, 0.5F, 0.5F, 0.5F},
+                                             {0, 0.75F, 0.5F, 0.5F, 0.5F},
+                                             {2, 0.5F, 0.5F, 0.5F, 0.5F}}));
+  EXPECT_EQ(file.duplicates, 1);
+}
+
+TEST(LabelFile, KeepsTheOrderOfDistinctRows) {
+  EXPECT_EQ(parse("2 0.5 0.5 0.5 0.5\n0 0.5 0.5 0.5 0.5\n").labels[0].cls, 2);
+}
+
+TEST(LabelFile, RefusesWithFileAndLine) {
+  EXPECT_EQ(refused("0 0.5 0.5 0.5 0.5\n0 0.5 1.5 0.5 0.5"),
+            "a.txt:2: coordinate 1.5 is outside 0..1; divide by the image's width or height");
+  EXPECT_EQ(refused("0 0.5 -0.1 0.5 0.5"),
+            "a.txt:1: coordinate -0.1 is outside 0..1; divide by the image's width or height");
+  EXPECT_EQ(refused("3 0.5 0.5 0.5 0.5"), "a.txt:1: '3' is no class; write an integer from 0 to 2");
+  EXPECT_EQ(refused("-1 0.5 0.5 0.5 0.5"),
+            "a.txt:1: '-1' is no class; write an integer from 0 to 2");
+  EXPECT_EQ(refused("0.5 0.5 0.5 0.5 0.5"),
+            "a.txt:1: '0.5' is no class; write an integer from 0 to 2");
+  EXPECT_EQ(refused("0 0.5 half 0.5 0.5"),
+            "a.txt:1: 'half' is no number; write class and coordinates as numbers");
+  EXPECT_EQ(refused("0 nan 0.5 0.5 0.5"),
+            "a.txt:1: coordinate nan is outside 0..1; divide by the image's width or height");
+  for (const char* line : {"0", "0 0.5 0.5 0.5", "0 0.5 0.5 0.5 0.5 0.5", "0 0 0 0 0 0 0 0"}) {
+    EXPECT_NE(refused(line).find(" columns; write 'class x y width height'"), std::string::npos)
+        << line;
+  }
+}
+
+TEST(LabelFile, MakesEveryClassZeroInASingleClassDataSet) {
+  const LabelFile file = parse_labels("7 0.5 0.5 0.5 0.5\n2 0.5 0.5 0.5 0.25", "a.txt", 1, true);
+  EXPECT_EQ(file.labels[0].cls, 0);
+  EXPECT_EQ(file.labels[1].cls, 0);
+}
+
+TEST(LabelFile, HasNoLabelsWhereThereIsNoFile) {
+  EXPECT_TRUE(read_labels("/nowhere/images/a.jpg", 3, false).labels.empty());
+}
+
+TEST(LabelFile, WritesWhatItReads) {
+  const std::vector<Label> labels = {{0, 0.123456F, 1.0F / 3, 0.1F, 1},
+                                     {2, 1e-6F, 0.5F, 0.25F, 0.999999F}};
+  EXPECT_EQ(parse(label_lines(labels)).labels, labels);
+}
+
+TEST(LabelFile, SurvivesGarbage) {
+  const std::string start = "0 0.5 0.25 0.125 1\n1 0.25 0.5 0.75 0.5 0.5 1e-3\n";
+  std::mt19937 random(1);
+  int parsed = 0;
+  for (int i = 0; i < 5000; ++i) {
+    std::string text = start;
+    for (unsigned changes = random() % 6; changes > 0; --changes) {
+      text[random() % text.size()] =
+          random() % 2 ? static_cast<char>(random()) : "0123456789.e+-\n \t"[random() % 17];
+    }
+    try {
+      parse(text);
+      ++parsed;
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).rfind("a.txt:", 0), 0U);
+    }
+  }
+  EXPECT_GT(parsed, 500);
+}
+
+}  // namespace
+}  // namespace evolve::data

@@ -1,0 +1,101 @@
+#include "trainer/model/conv_bn_silu.hpp"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/trainer/golden.hpp"
+#include "tests/trainer/threads.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+using test::relative_error;
+
+/// A layer's tensors and its images, the same ones for every call.
+struct Layer {
+  Layer(const ConvSpec& layer_spec, std::vector<std::int64_t> shape) : spec(layer_spec) {
+    torch::manual_seed(1);
+    x = torch::randn(shape).contiguous(at::MemoryFormat::ChannelsLast);
+    weight = torch::randn({spec.out, spec.in / spec.groups, spec.kernel, spec.kernel})
+                 .contiguous(at::MemoryFormat::ChannelsLast);
+    bn.gamma = torch::rand(spec.out) + 0.5;
+    bn.beta = torch::randn(spec.out);
+    bn.running_mean = torch::randn(spec.out);
+    bn.running_var = torch::rand(spec.out) + 0.5;
+  }
+
+  /// Output, running mean and variance, gradients of x, weight, γ and β under a loss of fixed
+  /// weights per element.
+  std::vector<torch::Tensor> results(torch::ScalarType type) const {
+    const auto leaf = [&](const torch::Tensor& t) { return t.to(type).clone().requires_grad_(); };
+    const auto input = leaf(x), w = leaf(weight);
+    BatchNormTensors norm{leaf(bn.gamma), leaf(bn.beta), bn.running_mean.to(type).clone(),
+                          bn.running_var.to(type).clone()};
+    const auto out = conv_bn_silu(input, w, spec, norm, /*training=*/true);
+    torch::manual_seed(2);
+    out.backward(torch::randn(out.sizes()).to(type));
+    return {out.detach(), norm.running_mean, norm.running_var, input.grad(),
+            w.grad(),     norm.gamma.grad(), norm.beta.grad()};
+  }
+
+  ConvSpec spec;
+  torch::Tensor x, weight;
+  BatchNormTensors bn;
+};
+
+/// Torch's own operators in double precision are the judge.
+void expect_as_torch(const Layer& layer) {
+  const auto ours = layer.results(torch::kFloat);
+  const auto theirs = layer.results(torch::kDouble);
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    EXPECT_LT(relative_error(ours[i], theirs[i]), 3e-6) << "tensor " << i;
+  }
+}
+
+TEST(ConvBnSilu, AgreesWithTorchsOperatorsAndTheirGradients) {
+  expect_as_torch({{3, 8, 6, 2, 2}, {16, 3, 32, 32}});
+  expect_as_torch({{16, 24, 3, 1, 1}, {4, 16, 9, 7}});
+  expect_as_torch({{32, 200, 1, 1, 0}, {16, 32, 2, 2}});
+  expect_as_torch({{8, 16, 3, 2, 1, 4}, {2, 8, 10, 6}});
+  expect_as_torch({{8, 16, 1, 1, 0}, {1, 8, 3, 1}});
+}
+
+TEST(ConvBnSilu, AgreesOnFewImagesAndOneThread) {
+  const test::Threads one(1);
+  expect_as_torch({{16, 32, 1, 1, 0}, {13, 16, 8, 8}});
+  expect_as_torch({{16, 32, 1, 1, 0}, {1, 16, 2, 3}});
+  expect_as_torch({{16, 32, 3, 1, 1}, {13, 16, 8, 8}});
+}
+
+TEST(ConvBnSilu, TakesImagesInAnyMemoryLayout) {
+  Layer layer({16, 24, 3, 1, 1}, {4, 16, 9, 7});
+  const auto channels_last = layer.results(torch::kFloat);
+  layer.x = layer.x.contiguous();
+  layer.weight = layer.weight.contiguous();
+  const auto contiguous = layer.results(torch::kFloat);
+  for (std::size_t i = 0; i < contiguous.size(); ++i) {
+    EXPECT_LT(relative_error(contiguous[i], channels_last[i]), 1e-6);
+  }
+}
+
+TEST(ConvBnSilu, LetsANanThrough) {
+  Layer layer({8, 8, 1, 1, 0}, {16, 8, 4, 4});
+  layer.x[0][0][0][0] = std::numeric_limits<float>::quiet_NaN();
+  for (const auto& tensor : layer.results(torch::kFloat)) {
+    EXPECT_TRUE(tensor.isnan().any().item<bool>());
+  }
+}
+
+TEST(ConvBnSilu, SaturatesAsSiluDoes) {
+  Layer layer({8, 8, 1, 1, 0}, {16, 8, 4, 4});
+  layer.bn.gamma.fill_(1000);
+  const auto out = layer.results(torch::kFloat)[0];
+  EXPECT_TRUE(out.isfinite().all().item<bool>());
+  EXPECT_LT(relative_error(out, layer.results(torch::kDouble)[0]), 3e-6);
+}
+
+}  // namespace
+}  // namespace evolve::trainer

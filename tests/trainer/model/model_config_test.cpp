@@ -1,0 +1,142 @@
+#include "trainer/model/model_config.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/error.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+template <class Spec>
+const Spec& only(const LayerSpec& layer) {
+  EXPECT_EQ(layer.modules.size(), 1u);
+  return std::get<Spec>(layer.modules.front());
+}
+
+std::string message_of(const std::string& text) {
+  try {
+    resolve(parse_model_table(text, "m.yaml"));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 2);
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string table_with(const std::string& row) {
+  return "nc: 3\nanchors: 3\nbackbone:\n  - [-1, 1, Conv, [64, 6, 2, 2]]\n" + row +
+         "\nhead:\n  - [[0], 1, Detect, [nc, anchors]]\n";
+}
+
+TEST(ModelConfig, ScalesTheWidthsOfYolov5n) {
+  const ModelConfig config = resolve(read_model_table("yolov5n.yaml"));
+  ASSERT_EQ(config.layers.size(), 25u);
+  EXPECT_EQ(config.nc, 80);
+  const auto& first = only<ConvSpec>(config.layers[0]);
+  EXPECT_EQ(first.in, 3);
+  EXPECT_EQ(first.out, 16);
+  EXPECT_EQ(first.kernel, 6);
+  EXPECT_EQ(first.stride, 2);
+  EXPECT_EQ(first.padding, 2);
+  EXPECT_EQ(only<SppfSpec>(config.layers[9]).out, 256);
+  EXPECT_THAT(only<DetectSpec>(config.layers[24]).in, ElementsAre(64, 128, 256));
+  EXPECT_THAT(config.layers[24].from, ElementsAre(17, 20, 23));
+}
+
+TEST(ModelConfig, RoundsRepeatsHalfToEvenAsPythonDoes) {
+  ModelTable table = read_model_table("yolov5n.yaml");
+  EXPECT_EQ(only<C3Spec>(resolve(table).layers[6]).repeats, 3);  // 9 * 0.33 = 2.97
+  table.depth_multiple = 0.5;
+  EXPECT_EQ(only<C3Spec>(resolve(table).layers[6]).repeats, 4);  // 4.5
+  EXPECT_EQ(only<C3Spec>(resolve(table).layers[2]).repeats, 2);  // 1.5
+  table.depth_multiple = 0.01;
+  EXPECT_EQ(only<C3Spec>(resolve(table).layers[2]).repeats, 1);
+}
+
+TEST(ModelConfig, KnowsThatTheHeadHasNoShortcuts) {
+  const ModelConfig config = resolve(read_model_table("yolov5s.yaml"));
+  EXPECT_TRUE(only<C3Spec>(config.layers[8]).shortcut);
+  EXPECT_FALSE(only<C3Spec>(config.layers[13]).shortcut);
+  EXPECT_EQ(only<C3Spec>(config.layers[13]).in, 512);
+}
+
+TEST(ModelConfig, FindsEveryBuiltInTableByName) {
+  const std::vector<std::pair<std::string, int>> widths{{"yolov5p.yaml", 8},  {"yolov5n", 16},
+                                                        {"yolov5s.yaml", 32}, {"yolov5m.yaml", 48},
+                                                        {"yolov5l.yaml", 64}, {"yolov5x.yaml", 80}};
+  for (const auto& [name, width] : widths) {
+    EXPECT_EQ(only<ConvSpec>(resolve(read_model_table(name)).layers[0]).out, width) << name;
+  }
+}
+
+TEST(ModelConfig, PrefersAFileOfThatPath) {
+  const std::string path = ::testing::TempDir() + "yolov5s.yaml";
+  std::ofstream(path) << table_with("");
+  EXPECT_EQ(resolve(read_model_table(path)).nc, 3);
+}
+
+TEST(ModelConfig, TakesClassesFromTheDataAndAnchorsFromTheHyperparameter) {
+  const ModelConfig config = resolve(read_model_table("yolov5p.yaml"), 7, 5);
+  EXPECT_EQ(config.outputs(), 12);
+  EXPECT_EQ(config.levels(), 3);
+  EXPECT_EQ(config.anchors_per_level(), 5);
+  EXPECT_TRUE(config.anchors_unknown);
+  EXPECT_FALSE(resolve(read_model_table("yolov5p.yaml")).anchors_unknown);
+}
+
+TEST(ModelConfig, NamesFileAndLineOfAnUnknownModule) {
+  EXPECT_EQ(message_of(table_with("  - [-1, 3, C9, [64]]")),
+            "m.yaml:5: there is no module 'C9'; choose among Conv, C3, SPPF, Bottleneck, "
+            "nn.Upsample, Concat, Detect");
+}
+
+TEST(ModelConfig, RefusesWhatCannotBeBuilt) {
+  EXPECT_THAT(message_of(table_with("  - [7, 1, Conv, [64]]")), HasSubstr("m.yaml:5: layer 1"));
+  EXPECT_THAT(message_of(table_with("  - [-1, 1, Conv, []]")), HasSubstr("no number of channels"));
+  EXPECT_THAT(message_of(table_with("  - [-1, 1, Conv, [a]]")), HasSubstr("'a'"));
+  EXPECT_THAT(message_of(table_with("  - [-1, 0, Conv, [8]]")), HasSubstr("number is 0"));
+  EXPECT_THAT(message_of(table_with("  - [-1, 1, Conv]")), HasSubstr("m.yaml:5: a row is not"));
+  EXPECT_THAT(message_of("anchors: [[1, 2]"), HasSubstr("this is no YAML"));
+  EXPECT_THAT(message_of("anchors: {P3: [1, 2]}"),
+              HasSubstr("m.yaml:1: anchors is neither a count nor a list"));
+  EXPECT_THAT(message_of("nc: 3\nanchors: 3\nbackbone:\n  - [-1, 1, Conv, [8]]\nhead:\n"
+                         "  - [-1, 1, Conv, [8]]\n"),
+              HasSubstr("the last row is no Detect"));
+}
+
+TEST(ModelConfig, RefusesWhatNoDetectorNeeds) {
+  EXPECT_THAT(message_of(table_with("  - [[], 1, Concat, [1]]")), HasSubstr("takes 0 layers"));
+  EXPECT_THAT(message_of(table_with("  - [-1, 101, Conv, [8]]")), HasSubstr("number is 101"));
+  EXPECT_THAT(message_of("width_multiple: 99\n" + table_with("  - [-1, 1, Conv, [65536]]")),
+              HasSubstr("Conv has 6488064 channels"));
+  EXPECT_THAT(message_of(table_with("  - [-1, 4, Conv, [8, 3, 1000]]")),
+              HasSubstr("the stride is above 65536"));
+  EXPECT_THAT(message_of("anchors: 1001\nbackbone: []"), HasSubstr("anchors is 1001"));
+  EXPECT_THAT(message_of("nc: 0\nanchors: 3"), HasSubstr("nc is 0"));
+}
+
+TEST(ModelConfig, LetsTheFirstLayerTakeTheImageOnly) {
+  const std::string head = "head:\n  - [-1, 1, Detect, [nc, anchors]]\n";
+  const auto config = resolve(
+      parse_model_table("anchors: 3\nbackbone:\n  - [[-1, -1], 1, Concat, [1]]\n" + head, "m"));
+  EXPECT_THAT(config.strides, ElementsAre(1));
+  EXPECT_THAT(only<DetectSpec>(config.layers[1]).in, ElementsAre(6));
+}
+
+TEST(ModelConfig, RefusesAnUnknownName) {
+  try {
+    read_model_table("yolov9z.yaml");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--cfg yolov9z.yaml"));
+  }
+}
+
+}  // namespace
+}  // namespace evolve::trainer

@@ -1,0 +1,68 @@
+#include "trainer/model/model_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+using nlohmann::ordered_json;
+using ::testing::HasSubstr;
+
+std::string complaint(const ordered_json& about) {
+  try {
+    model_table_in(about, "x.pt");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 2);
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(ModelTable, IsYolov5sDictAsJson) {
+  ModelTable table = parse_model_table(
+      "nc: 3\ndepth_multiple: 0.33\nwidth_multiple: 1\nanchors:\n  - [10, 13.3]\n"
+      "backbone:\n  - [-1, 1, Conv, [64, 6, 2, 2]]\n  - [-1, 1, nn.Upsample, [None, 2, nearest]]\n"
+      "head:\n  - [[-1, 0], 1, Concat, [1]]\n  - [-1, 3, C3, [8, False]]\n"
+      "  - [[3], 1, Detect, [nc, anchors]]\n",
+      "m.yaml");
+  EXPECT_EQ(to_json(table).dump(),
+            R"({"nc":3,"depth_multiple":0.33,"width_multiple":1.0,"anchors":[[10,13.3]],)"
+            R"("backbone":[[-1,1,"Conv",[64,6,2,2]],[-1,1,"nn.Upsample",["None",2,"nearest"]]],)"
+            R"("head":[[[-1,0],1,"Concat",[1]],[-1,3,"C3",[8,false]],)"
+            R"([[3],1,"Detect",["nc","anchors"]]]})");
+  table.anchors = 5;
+  EXPECT_EQ(to_json(table)["anchors"], 5);
+}
+
+TEST(ModelTable, ComesBackFromJson) {
+  for (const auto* name : {"yolov5n", "yolov5s", "yolov5m", "yolov5l", "yolov5x", "yolov5p"}) {
+    const ordered_json json = to_json(read_model_table(name));
+    EXPECT_EQ(to_json(model_table_in({{"yaml", json}}, "x.pt")), json);
+  }
+}
+
+TEST(ModelTable, OfWeightsHasTheirNumberOfClasses) {
+  const ordered_json yaml = to_json(read_model_table("yolov5p"));
+  EXPECT_EQ(model_table_in({{"yaml", yaml}}, "x.pt").nc, 80);
+  EXPECT_EQ(model_table_in({{"yaml", yaml}, {"nc", 3}}, "x.pt").nc, 3);
+  EXPECT_THAT(complaint({{"yaml", yaml}, {"nc", "many"}}), HasSubstr("nc is 'many'"));
+}
+
+TEST(ModelTable, OfWeightsThatDoNotTellItAsksForCfg) {
+  for (const auto& about : {ordered_json(), ordered_json{{"nc", 3}}, ordered_json{{"yaml", 1}}}) {
+    EXPECT_EQ(complaint(about),
+              "x.pt: the file does not tell its model table; add --cfg, for instance --cfg "
+              "yolov5s.yaml");
+  }
+}
+
+TEST(ModelTable, OfWeightsIsNotEndless) {
+  const ordered_json yaml{{"backbone", std::string(300000, 'x')}};
+  EXPECT_THAT(complaint({{"yaml", yaml}}), HasSubstr("its model table has 300015 characters"));
+}
+
+}  // namespace
+}  // namespace evolve::trainer

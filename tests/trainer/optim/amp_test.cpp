@@ -1,0 +1,120 @@
+#include "trainer/optim/amp.hpp"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <limits>
+
+#include "tests/trainer/formula.hpp"
+#include "trainer/optim/train_step.hpp"
+#include "trainer/run/torch_version.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+data::Batch noise() {
+  data::Batch batch{.size = 2, .height = 64, .width = 64};
+  for (int i = 0; i < 2 * 3 * 64 * 64; ++i) {
+    batch.pixels.push_back(static_cast<std::uint8_t>((i * 2654435761U) >> 24));
+  }
+  return batch;
+}
+
+TEST(Autocast, ComputesConvolutionsInTheGivenTypeWhileItLives) {
+  auto detector = test::make("yolov5p.yaml");
+  detector.eval();
+  const torch::NoGradGuard no_grad;
+  const auto x = torch::rand({1, 3, 64, 64});
+  {
+    const Autocast autocast(torch::kCPU, torch::kBFloat16);
+    EXPECT_EQ(detector.forward(x)[0].scalar_type(), torch::kBFloat16);
+  }
+  EXPECT_EQ(detector.forward(x)[0].scalar_type(), torch::kFloat);
+  const Autocast none(torch::kCPU, torch::kFloat);
+  EXPECT_EQ(detector.forward(x)[0].scalar_type(), torch::kFloat);
+}
+
+TEST(MixedPrecision, IsUsedWhereABatchAgreesWithSinglePrecision) {
+  auto detector = test::make("yolov5p.yaml");
+  detector.train();
+  const auto mean = detector.named_buffers()["model.0.bn.running_mean"].clone();
+  EXPECT_EQ(checked(torch::kBFloat16, detector, noise()), torch::kBFloat16);
+  EXPECT_EQ(checked(torch::kFloat, detector, noise()), torch::kFloat);
+  EXPECT_TRUE(detector.is_training());
+  EXPECT_TRUE(torch::equal(detector.named_buffers()["model.0.bn.running_mean"], mean));
+}
+
+TEST(MixedPrecision, IsSwitchedOffWithAWarningWhereItDoesNotAgree) {
+  auto detector = test::make("yolov5p.yaml");
+  {
+    // Products of 1e37 have a sum in single precision, while a weight of 3.4e38 is rounded up to
+    // infinity in bfloat16.
+    const torch::NoGradGuard no_grad;
+    detector.named_parameters()["model.0.conv.weight"].fill_(std::numeric_limits<float>::max());
+    detector.named_buffers()["model.0.bn.running_var"].fill_(std::numeric_limits<float>::max());
+  }
+  data::Batch black = noise();
+  std::fill(black.pixels.begin(), black.pixels.end(), 0);
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(checked(torch::kBFloat16, detector, black), torch::kFloat);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr().substr(0, 26), "mixed precision is off: BF");
+}
+
+TEST(MixedPrecision, IsSinglePrecisionOnTheCpuAndHalfOnCuda) {
+  EXPECT_EQ(fast_type(torch::kCPU), torch::kFloat);
+  EXPECT_EQ(fast_type(torch::kCUDA), torch::kHalf);
+  EXPECT_EQ(fast_type(torch::kXPU), torch::kBFloat16);
+}
+
+TEST(GradScaler, HalvesItsScaleAfterAnOverflowAndLeavesTheStepOut) {
+  GradScaler scaler(torch::kHalf);
+  EXPECT_EQ(scaler.scale(), 65536);
+  EXPECT_FALSE(scaler.accept(std::numeric_limits<double>::infinity()));
+  EXPECT_EQ(scaler.scale(), 32768);
+  EXPECT_FALSE(scaler.accept(std::numeric_limits<double>::quiet_NaN()));
+  EXPECT_EQ(scaler.scale(), 16384);
+  EXPECT_TRUE(scaler.accept(1));
+}
+
+TEST(GradScaler, DoublesItsScaleAfter2000StepsInARow) {
+  GradScaler scaler(torch::kHalf);
+  for (int i = 0; i < 1999; ++i) EXPECT_TRUE(scaler.accept(1));
+  EXPECT_EQ(scaler.scale(), 65536);
+  scaler.accept(1);
+  EXPECT_EQ(scaler.scale(), 131072);
+}
+
+TEST(GradScaler, LeavesOtherPrecisionsAlone) {
+  for (const auto type : {torch::kFloat, torch::kBFloat16}) {
+    GradScaler scaler(type);
+    EXPECT_EQ(scaler.scale(), 1);
+    EXPECT_TRUE(scaler.accept(std::numeric_limits<double>::infinity()));
+    EXPECT_EQ(scaler.scale(), 1);
+  }
+}
+
+struct OneWeight : torch::nn::Module {
+  OneWeight() { register_parameter("weight", torch::ones({1, 1})); }
+};
+
+double after_a_step(GradScaler scaler, double gradient) {
+  OneWeight model;
+  FlatParameters state(model, torch::kCPU);
+  TrainStep stepper(state, {.lr0 = 0.5, .warmup_iterations = 0}, Algorithm::sgd, 0, scaler);
+  state.gradients().fill_(gradient * stepper.loss_scale());
+  stepper.end_iteration(5);
+  return state.values()[0].item<double>();
+}
+
+TEST(GradScaler, MakesTheSameStepAsWithoutIt) {
+  EXPECT_EQ(after_a_step(GradScaler(torch::kHalf), 0.25),
+            after_a_step(GradScaler(torch::kFloat), 0.25));
+  EXPECT_NE(after_a_step(GradScaler(torch::kHalf), 0.25), 1);
+}
+
+TEST(GradScaler, KeepsTheWeightsWhenGradientsOverflow) {
+  EXPECT_EQ(after_a_step(GradScaler(torch::kHalf), std::numeric_limits<double>::infinity()), 1);
+}
+
+}  // namespace
+}  // namespace evolve::trainer

@@ -1,0 +1,217 @@
+#include "trainer/run/full_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/error.hpp"
+#include "hyp/fitness.hpp"
+#include "hyp/space.hpp"
+#include "trainer/checkpoint/checkpoint.hpp"
+#include "trainer/run/trainer.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+std::string read(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// A training on the embedded data set in a folder that goes away.
+class FullRunTest : public ::testing::Test {
+ protected:
+  FullRunTest() {
+    std::string name = (fs::temp_directory_path() / "evolve-run-XXXXXX").string();
+    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
+    folder = name;
+  }
+  ~FullRunTest() override { fs::remove_all(folder); }
+  /// One for all: images are decoded once.
+  static void SetUpTestSuite() { trainer = std::make_unique<Trainer>("cpu", 1); }
+  static void TearDownTestSuite() { trainer.reset(); }
+
+  workers::TrainRun job(const std::string& name, int epochs = 3) const {
+    workers::TrainRun job{.seed = 1, .dir = (folder / name).string()};
+    for (const auto& gene : hyp::default_space().genes) {
+      if (gene.name != "anchors") job.hyp.set(gene.name, gene.start);
+    }
+    job.hyp.set("lr0", 0.005);
+    job.options = to_json(
+        TrainOptions{.cfg = "yolov5p.yaml", .epochs = epochs, .imgsz = 64, .optimizer = "Adam"});
+    return job;
+  }
+
+  /// Runs a job to its end, or until after `epochs` reports of new epochs.
+  std::vector<workers::EpochReport> run(const workers::TrainRun& job, int epochs = 100) {
+    struct Cut {};
+    std::vector<workers::EpochReport> reports;
+    try {
+      result = trainer->run(job, [&](const workers::JobReport& report) {
+        const auto* epoch = std::get_if<workers::EpochReport>(&report);
+        if (!epoch) return;
+        reports.push_back(*epoch);
+        if (!epoch->past && --epochs == 0) throw Cut();
+      });
+    } catch (const Cut&) {
+    }
+    return reports;
+  }
+
+  Checkpoint weights(const std::string& name, const std::string& which) const {
+    return read_checkpoint((folder / name / "weights" / which).string());
+  }
+
+  static inline std::unique_ptr<Trainer> trainer;
+  fs::path folder;
+  workers::RunReport result;
+};
+
+void expect_equal(const StateDict& a, const StateDict& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].first, b[i].first);
+    EXPECT_TRUE(torch::equal(a[i].second, b[i].second)) << a[i].first;
+  }
+}
+
+TEST_F(FullRunTest, LeavesTheBestAndTheLastWeightsAndImages) {
+  const auto epochs = run(job("a"));
+  ASSERT_EQ(epochs.size(), 3u);
+  EXPECT_EQ(epochs[2].training.epoch, 3);
+  EXPECT_EQ(epochs[2].training.batch, epochs[2].training.batches);
+  EXPECT_GT(epochs[2].training.losses.box, 0);
+  EXPECT_LT(epochs[2].training.losses.box, epochs[0].training.losses.box);
+  EXPECT_EQ(result.epochs, 3);
+  EXPECT_FALSE(result.stopped_early);
+  EXPECT_EQ(result.validation.images, 100);
+  EXPECT_EQ(result.validation.classes.size(), 3u);
+  for (const char* file : {"val_batch0_labels.jpg", "val_batch0_pred.jpg"}) {
+    EXPECT_TRUE(fs::exists(folder / "a" / file)) << file;
+  }
+  const auto last = weights("a", "last.pt");
+  EXPECT_EQ(last.state.size(), 349u);
+  EXPECT_EQ(last.state.front().second.scalar_type(), torch::kHalf);
+  EXPECT_TRUE(last.training.empty()) << "a finished file holds the weights alone";
+  EXPECT_EQ(last.about.at("nc"), 3);
+  EXPECT_EQ(last.about.at("epoch"), 2);
+}
+
+TEST_F(FullRunTest, CallsTheEpochOfGreatestFitnessTheBest) {
+  const auto epochs = run(job("a", 4));
+  const hyp::Fitness fitness;
+  double best = -1;
+  int best_epoch = 0;
+  for (const auto& epoch : epochs) {
+    EXPECT_EQ(epoch.best, fitness(epoch.metrics) > best);
+    if (epoch.best) best = fitness(epoch.metrics), best_epoch = epoch.training.epoch;
+  }
+  EXPECT_EQ(result.best_epoch, best_epoch);
+  EXPECT_EQ(weights("a", "best.pt").about.at("epoch"), best_epoch - 1);
+  // Half precision moves a metric in the fourth digit.
+  EXPECT_NEAR(fitness(result.validation.metrics), best, 2e-3);
+}
+
+TEST_F(FullRunTest, GoesOnAfterACutAsIfThereHadBeenNone) {
+  const auto whole = run(job("whole"));
+  const auto expected = result;
+  EXPECT_EQ(run(job("cut"), 2).size(), 2u);
+  EXPECT_FALSE(weights("cut", "last.pt").training.empty());
+  auto rest = job("cut");
+  rest.resume = true;
+  auto resumed = run(rest);
+  ASSERT_EQ(resumed.size(), whole.size());
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_EQ(resumed[i].past, i < 2);
+    resumed[i].past = false;
+    resumed[i].seconds = whole[i].seconds;
+    EXPECT_EQ(resumed[i], whole[i]) << i;
+  }
+  EXPECT_EQ(result.validation.metrics, expected.validation.metrics);
+  expect_equal(weights("cut", "last.pt").state, weights("whole", "last.pt").state);
+  expect_equal(weights("cut", "best.pt").state, weights("whole", "best.pt").state);
+}
+
+TEST_F(FullRunTest, OnlyReportsWhatWasWhenItHasEnded) {
+  const auto first = run(job("a", 2));
+  const auto ended = result;
+  const auto before = read(folder / "a/weights/last.pt");
+  auto again = job("a", 2);
+  again.resume = true;
+  const auto second = run(again);
+  ASSERT_EQ(second.size(), 2u);
+  EXPECT_TRUE(second[1].past);
+  EXPECT_EQ(second[1].metrics, first[1].metrics);
+  EXPECT_EQ(result, ended);
+  EXPECT_EQ(read(folder / "a/weights/last.pt"), before);
+}
+
+TEST_F(FullRunTest, RefusesToGoOnWithOtherSettings) {
+  run(job("a"), 1);
+  auto other = job("a");
+  other.resume = true;
+  other.hyp.set("lr0", 0.02);
+  try {
+    run(other);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 2);
+    EXPECT_THAT(error.what(), HasSubstr("last.pt: the training was begun with another hyp"));
+  }
+  auto more_workers = job("a");
+  more_workers.resume = true;
+  more_workers.options["workers"] = 3;
+  EXPECT_EQ(run(more_workers).size(), 3u);
+}
+
+TEST_F(FullRunTest, EndsWhenPatienceRunsOut) {
+  auto ruinous = job("a", 9);
+  ruinous.hyp.set("lr0", 0.02);
+  ruinous.hyp.set("warmup_bias_lr", 0.02);
+  ruinous.options["weights"] = "shapes-base";
+  ruinous.options["patience"] = 1;
+  const auto epochs = run(ruinous);
+  EXPECT_LT(epochs.size(), 9u);
+  EXPECT_TRUE(result.stopped_early);
+  EXPECT_EQ(result.epochs, static_cast<int>(epochs.size()));
+  EXPECT_EQ(result.best_epoch, result.epochs - 1);
+  // Ended is ended, whatever else is said of patience.
+  ruinous.resume = true;
+  ruinous.options["patience"] = 5;
+  EXPECT_EQ(run(ruinous).size(), epochs.size());
+}
+
+TEST(Patience, RunsOutSoManyEpochsAfterTheLastThatWasAsGoodAsAnyBefore) {
+  EXPECT_FALSE(out_of_patience({}, 2));
+  EXPECT_FALSE(out_of_patience({.3, .2}, 2));
+  EXPECT_TRUE(out_of_patience({.3, .2, .25}, 2));
+  EXPECT_FALSE(out_of_patience({.3, .2, .3, .1}, 2));
+  EXPECT_FALSE(out_of_patience({0, 0, 0, 0, 0}, 2)) << "nothing is found yet";
+}
+
+TEST(Patience, IsEndlessAt0) {
+  EXPECT_FALSE(out_of_patience({.3, .2, .1, 0}, 0));
+}
+
+TEST_F(FullRunTest, DrawsDifferentImagesByTheirWeightsAndSizesByChance) {
+  const auto usual = run(job("usual", 1));
+  auto weighted = job("weighted", 1);
+  weighted.options["image_weights"] = true;
+  EXPECT_NE(run(weighted)[0].training.losses, usual[0].training.losses);
+  auto scaled = job("scaled", 1);
+  scaled.options["multi_scale"] = true;
+  const auto sizes = run(scaled)[0].training;
+  EXPECT_NE(sizes.losses, usual[0].training.losses);
+  EXPECT_EQ(sizes.imgsz % 32, 0);
+  EXPECT_GE(sizes.imgsz, 32);
+  EXPECT_LE(sizes.imgsz, 96);
+}
+
+}  // namespace
+}  // namespace evolve::trainer

@@ -1,0 +1,78 @@
+#include "trainer/run/setup.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "core/error.hpp"
+#include "tests/trainer/formula.hpp"
+#include "trainer/checkpoint/checkpoint.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Weights of yolov5p with 3 classes and anchors of 8, 16, 24, … pixels, with their table or bare.
+class Setup : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto detector = test::make("yolov5p.yaml");
+    detector.set_anchors(own_anchors_);
+    Checkpoint checkpoint{.state = state_dict(detector)};
+    write_checkpoint(bare_, checkpoint);
+    checkpoint.about = {{"yaml", to_json(read_model_table("yolov5p.yaml"))}, {"nc", 3}};
+    write_checkpoint(whole_, checkpoint);
+  }
+  void TearDown() override {
+    std::filesystem::remove(bare_);
+    std::filesystem::remove(whole_);
+  }
+
+  torch::Tensor anchors(const TrainOptions& options, const hyp::Hyperparameters& hyp) {
+    return make_detector(options, hyp, 1, data_)->anchors_in_pixels();
+  }
+
+  const std::string whole_ =
+      ::testing::TempDir() + "evolve_setup_" + std::to_string(::getpid()) + ".pt";
+  const std::string bare_ =
+      ::testing::TempDir() + "evolve_setup_" + std::to_string(::getpid()) + "_bare.pt";
+  const torch::Tensor own_anchors_ = torch::arange(1.F, 19.F).view({3, 3, 2}) * 8;
+  PreparedData data_{{.data = "shapes", .imgsz = 64}, 32, 1};
+};
+
+TEST_F(Setup, TakesTableAndAnchorsFromTheWeights) {
+  const TrainOptions options{.weights = whole_, .noautoanchor = true};
+  EXPECT_TRUE(torch::equal(anchors(options, {}), own_anchors_));
+  EXPECT_EQ(model_config(options, {}, {}).nc, 3);
+  EXPECT_EQ(model_config(options, {}, 7).nc, 7);
+}
+
+TEST_F(Setup, PrefersTheAnchorsOfATableThatIsNamed) {
+  const TrainOptions options{.cfg = "yolov5p.yaml", .weights = whole_, .noautoanchor = true};
+  EXPECT_EQ(anchors(options, {})[0][0][0].item<float>(), 10);
+}
+
+TEST_F(Setup, FitsAsManyAnchorsAsTheHyperparameterSays) {
+  const hyp::Hyperparameters hyp{{"anchors", 2.0}, {"anchor_t", 4.0}};
+  EXPECT_EQ(anchors({.weights = whole_}, hyp).sizes(), (std::vector<std::int64_t>{3, 2, 2}));
+}
+
+TEST_F(Setup, NeedsATableFromSomewhere) {
+  const auto complaint = [&](const TrainOptions& options) -> std::string {
+    try {
+      model_config(options, {}, {});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing";
+  };
+  EXPECT_THAT(complaint({.weights = bare_}), HasSubstr("does not tell its model table; add --cfg"));
+  EXPECT_THAT(complaint({}), HasSubstr("there is no --cfg"));
+}
+
+}  // namespace
+}  // namespace evolve::trainer

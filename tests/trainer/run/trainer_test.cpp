@@ -1,0 +1,254 @@
+#include "trainer/run/trainer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "core/error.hpp"
+#include "hyp/space.hpp"
+#include "tests/trainer/formula.hpp"
+#include "trainer/checkpoint/checkpoint.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// The smallest training there is: the embedded data set, one epoch.
+TrainOptions small() {
+  TrainOptions options;
+  options.data = "shapes";
+  options.cfg = "yolov5p.yaml";
+  options.epochs = 1;
+  options.imgsz = 64;
+  return options;
+}
+
+hyp::Hyperparameters defaults() {
+  return hyp::express(hyp::default_space(), hyp::genes_of(hyp::default_space(), {}));
+}
+
+hyp::Hyperparameters with(const std::string& name, hyp::Value value) {
+  auto hyp = defaults();
+  hyp.set(name, std::move(value));
+  return hyp;
+}
+
+hyp::Hyperparameters without(const std::string& name) {
+  hyp::Hyperparameters hyp;
+  for (const auto& [key, value] : defaults()) {
+    if (key != name) hyp.set(key, value);
+  }
+  return hyp;
+}
+
+hyp::Metrics train(const TrainOptions& options, const hyp::Hyperparameters& hyp,
+                   std::uint64_t seed = 1) {
+  return Trainer("cpu", 1).train(options, hyp, seed, {}).metrics;
+}
+
+std::string complaint(const TrainOptions& options, const hyp::Hyperparameters& hyp) {
+  try {
+    train(options, hyp);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 2);
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(Trainer, SaysAfterEachEpochThatItLivesAndWhereTheTimeWent) {
+  TrainOptions options = small();
+  options.epochs = 3;
+  std::vector<int> epochs;
+  const auto result = Trainer("cpu", 1).train(
+      options, defaults(), 1, [&](int epoch, const hyp::Metrics&) { epochs.push_back(epoch); });
+  EXPECT_EQ(epochs, (std::vector<int>{1, 2, 3}));
+  for (const double metric : result.metrics.values()) EXPECT_TRUE(std::isfinite(metric));
+  EXPECT_GT(result.metrics.box_loss, 0);
+  EXPECT_GT(result.timing.training, 0);
+  EXPECT_GT(result.timing.validation, 0);
+  EXPECT_LE(result.timing.training + result.timing.validation, result.timing.total);
+}
+
+TEST(Trainer, GivesToTheLastBitTheSameWhetherItPassesRungsOrHasNone) {
+  TrainOptions options = small();
+  options.epochs = 3;
+  for (const auto* optimizer : {"SGD", "Adam"}) {
+    options.optimizer = optimizer;
+    std::vector<int> asked;
+    std::vector<hyp::Metrics> seen;
+    const auto result = Trainer("cpu", 1).train(
+        options, defaults(), 1, [&](int, const hyp::Metrics& metrics) { seen.push_back(metrics); },
+        {.epochs = {1, 2}, .goes_on = [&](int epoch) {
+           asked.push_back(epoch);
+           return true;
+         }});
+    EXPECT_FALSE(result.stopped);
+    EXPECT_EQ(asked, (std::vector<int>{1, 2}));
+    EXPECT_EQ(result.metrics, train(options, defaults())) << optimizer;
+    ASSERT_EQ(seen.size(), 3U);
+    EXPECT_GT(seen[0].box_loss, 0);
+    EXPECT_NE(seen[0], seen[1]);
+    EXPECT_NE(seen[1], seen[2]);
+    EXPECT_EQ(seen[2], result.metrics);
+  }
+}
+
+TEST(Trainer, EndsAtTheRungWhereItIsTold) {
+  TrainOptions options = small();
+  options.epochs = 3;
+  std::vector<hyp::Metrics> seen;
+  const auto result = Trainer("cpu", 1).train(
+      options, defaults(), 1, [&](int, const hyp::Metrics& metrics) { seen.push_back(metrics); },
+      {.epochs = {1, 2}, .goes_on = [](int epoch) { return epoch == 1; }});
+  EXPECT_TRUE(result.stopped);
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(result.metrics, seen[1]);
+}
+
+TEST(Trainer, DependsOnItsArgumentsAndNotOnEarlierTrials) {
+  Trainer trainer("cpu", 1);
+  const auto first = trainer.train(small(), defaults(), 1, {}).metrics;
+  TrainOptions other = small();
+  other.optimizer = "Adam";
+  other.single_cls = true;
+  trainer.train(other, with("anchors", 5.0), 2, {});
+  EXPECT_EQ(trainer.train(small(), defaults(), 1, {}).metrics, first);
+  EXPECT_EQ(train(small(), defaults()), first);
+  EXPECT_NE(train(small(), defaults(), 2), first);
+}
+
+TEST(Trainer, LearnsFromEveryHyperparameter) {
+  TrainOptions options = small();
+  options.batch_size = 4;  // so that the warm-up's epochs count for more than 100 iterations
+  Trainer trainer("cpu", 1);
+  const auto usual = trainer.train(options, defaults(), 1, {}).metrics;
+  // Left out: lrf, which acts from the second epoch on, and copy_paste, which needs outlines.
+  const std::vector<std::pair<std::string, double>> changes{{"lr0", 0.02},
+                                                            {"momentum", 0.9},
+                                                            {"weight_decay", 0.001},
+                                                            {"warmup_epochs", 4},
+                                                            {"box", 0.1},
+                                                            {"warmup_momentum", 0.5},
+                                                            {"warmup_bias_lr", 0.05},
+                                                            {"cls", 1},
+                                                            {"cls_pw", 0.5},
+                                                            {"obj", 0.5},
+                                                            {"obj_pw", 2},
+                                                            {"anchor_t", 3},
+                                                            {"anchors", 4},
+                                                            {"fl_gamma", 1.5},
+                                                            {"hsv_h", 0.1},
+                                                            {"hsv_s", 0.1},
+                                                            {"hsv_v", 0.1},
+                                                            {"degrees", 20},
+                                                            {"translate", 0.4},
+                                                            {"scale", 0.1},
+                                                            {"shear", 5},
+                                                            {"perspective", 0.001},
+                                                            {"flipud", 0.5},
+                                                            {"fliplr", 0},
+                                                            {"mosaic", 0},
+                                                            {"mixup", 1}};
+  for (const auto& [name, value] : changes) {
+    EXPECT_NE(trainer.train(options, with(name, value), 1, {}).metrics, usual) << name;
+  }
+  // YOLOv5 v6 reads it nowhere.
+  EXPECT_EQ(trainer.train(options, with("iou_t", 0.5), 1, {}).metrics, usual);
+}
+
+TEST(Trainer, FollowsTheFinalLearningRateFromTheSecondEpochOn) {
+  TrainOptions options = small();
+  EXPECT_EQ(train(options, with("lrf", 0.5)), train(options, defaults()));
+  options.epochs = 2;
+  EXPECT_NE(train(options, with("lrf", 0.5)), train(options, defaults()));
+}
+
+TEST(Trainer, LetsTheHyperparameterOptimizerBeatTheOption) {
+  TrainOptions adam = small();
+  adam.optimizer = "AdamW";
+  const auto expected = train(adam, defaults());
+  EXPECT_EQ(train(small(), with("optimizer", "AdamW")), expected);
+  EXPECT_NE(train(small(), defaults()), expected);
+  EXPECT_THAT(complaint(small(), with("optimizer", "Lion")), HasSubstr("'Lion'"));
+}
+
+TEST(Trainer, KeepsTheTablesAnchorsWithoutAutoanchor) {
+  TrainOptions options = small();
+  options.noautoanchor = true;
+  EXPECT_EQ(train(options, with("anchors", 5.0)), train(options, without("anchors")));
+}
+
+TEST(Trainer, RoundsTheImagesSizeUpToWholeStrides) {
+  TrainOptions odd = small();
+  odd.imgsz = 40;
+  EXPECT_EQ(train(odd, defaults()), train(small(), defaults()));
+}
+
+TEST(Trainer, NamesAMissingHyperparameter) {
+  for (const std::string name : {"lr0", "fl_gamma", "copy_paste", "iou_t"}) {
+    EXPECT_THAT(complaint(small(), without(name)), HasSubstr(name));
+  }
+}
+
+TEST(Trainer, RefusesAnUnknownHyperparameter) {
+  EXPECT_THAT(complaint(small(), with("dfl", 1.5)),
+              StartsWith("hyperparameter dfl is unknown to the built-in trainer"));
+}
+
+TEST(Trainer, RefusesAModelThatIsNotThere) {
+  TrainOptions options = small();
+  options.cfg = "";
+  EXPECT_THAT(complaint(options, defaults()), HasSubstr("--cfg"));
+  options.cfg = "yolov9.yaml";
+  EXPECT_THAT(complaint(options, defaults()), HasSubstr("yolov9.yaml"));
+}
+
+/// What a training that diverges says.
+std::string divergence(const TrainOptions& options, const hyp::Hyperparameters& hyp) {
+  try {
+    train(options, hyp);
+  } catch (const TrainingFailed& failed) {
+    EXPECT_EQ(failed.kind, hyp::FailureKind::diverged);
+    return failed.what();
+  }
+  return "trained to the end";
+}
+
+TEST(Trainer, StopsAtTheFirstLossThatIsNoNumber) {
+  EXPECT_EQ(divergence(small(), with("box", 1e300)), "the loss is no number at iteration 0");
+}
+
+TEST(Trainer, CallsATrainingDivergedWhoseWeightsBurst) {
+  EXPECT_THAT(divergence(small(), with("warmup_bias_lr", 1e30)), HasSubstr("is no number"));
+}
+
+TEST(Trainer, StartsFromTheWeightsItIsGiven) {
+  TrainOptions options = small();
+  options.weights = ::testing::TempDir() + "evolve_trainer_test.pt";
+  write_checkpoint(options.weights, {.state = state_dict(test::make("yolov5p.yaml", 3, 77))});
+  const auto started = train(options, defaults());
+  EXPECT_NE(started, train(small(), defaults()));
+  EXPECT_EQ(started, train(options, defaults()));
+  write_checkpoint(options.weights, {.state = state_dict(test::make("yolov5p.yaml", 3, 78))});
+  EXPECT_NE(started, train(options, defaults()));
+  std::filesystem::remove(options.weights);
+  EXPECT_THAT(complaint(options, defaults()), HasSubstr("evolve_trainer_test.pt"));
+}
+
+TEST(Trainer, TrainsLessWithFrozenLayers) {
+  TrainOptions frozen = small();
+  frozen.freeze = 24;
+  TrainOptions backbone = small();
+  backbone.freeze = 10;
+  const auto usual = train(small(), defaults());
+  EXPECT_NE(train(frozen, defaults()), usual);
+  EXPECT_NE(train(backbone, defaults()), usual);
+}
+
+}  // namespace
+}  // namespace evolve::trainer

@@ -1,0 +1,147 @@
+// How workers end when the coordinator does.
+
+#include "tests/workers/fixture.hpp"
+
+namespace evolve::workers {
+namespace {
+
+TEST_F(Workers, EndWithTheSetWhenIdle) {
+  pid_t worker = 0;
+  {
+    WorkerSet workers(settings());
+    run(workers, 0, "ok");
+    worker = pid(0);
+    EXPECT_EQ(::kill(worker, 0), 0);
+  }
+  EXPECT_TRUE(is_gone(worker));
+}
+
+TEST_F(Workers, EndWithTheSetThoughTheyIgnoreEveryRequest) {
+  pid_t worker = 0;
+  {
+    WorkerSet workers(settings("stays"));
+    run(workers, 0, "ok");
+    worker = pid(0);
+  }
+  EXPECT_TRUE(is_gone(worker));
+}
+
+TEST_F(Workers, EndWithTheSetInTheMiddleOfATraining) {
+  {
+    WorkerSet workers(settings());
+    workers.start(trial(0, "hang"), 1, lease("cpu:0"));
+    workers.start(trial(1, "stubborn"), 1, lease("cpu:1"));
+    wait_until_at_work(workers, 0);
+    wait_until_at_work(workers, 1);
+  }
+  EXPECT_TRUE(is_gone(pid(0)));
+  EXPECT_TRUE(is_gone(pid(1)));
+}
+
+TEST_F(Workers, AreInterruptedBySignals) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    {
+      WorkerSet workers(settings());
+      EXPECT_EQ(workers.signal(), 0);
+      workers.start(trial(signal, "hang"), 1, lease());
+      wait_until_at_work(workers, signal);
+      ::raise(signal);
+      EXPECT_EQ(workers.wait_some(std::chrono::seconds(60)), std::nullopt);
+      EXPECT_EQ(workers.signal(), signal);
+    }
+    EXPECT_TRUE(is_gone(pid(signal)));
+  }
+}
+
+TEST_F(Workers, TellOutcomesBeforeAnInterruption) {
+  WorkerSet workers(vanishing());
+  vanish(workers);
+  workers.start(trial(1, "ok"), 1, lease());
+  ::raise(SIGINT);
+  EXPECT_EQ(workers.wait_some(std::chrono::seconds(60))->size(), 1u);
+  EXPECT_EQ(workers.wait_some(std::chrono::seconds(60)), std::nullopt);
+}
+
+TEST_F(Workers, LeaveTheSignalsAsTheyWere) {
+  const auto handler_of = [](int signal) {
+    struct sigaction action {};
+    ::sigaction(signal, nullptr, &action);
+    return action.sa_handler;
+  };
+  {
+    WorkerSet workers(settings());
+    EXPECT_EQ(handler_of(SIGPIPE), SIG_IGN);
+  }
+  EXPECT_EQ(handler_of(SIGPIPE), SIG_DFL);
+  EXPECT_EQ(handler_of(SIGINT), SIG_DFL);
+  EXPECT_EQ(handler_of(SIGTERM), SIG_DFL);
+}
+
+TEST_F(Workers, DieWithACoordinatorThatIsKilledAndSoDoTheirDescendants) {
+  for (const int number : {0, 1}) {
+    const std::string mode = number == 0 ? "stubborn" : "has a daemon";
+    const pid_t coordinator = ::fork();
+    ASSERT_NE(coordinator, -1);
+    if (coordinator == 0) {
+      try {
+        WorkerSet workers(settings());
+        workers.start(trial(number, mode), 1, lease());
+        while (true) workers.wait_some(std::chrono::seconds(1));
+      } catch (const std::exception&) {
+        ::_exit(1);
+      }
+    }
+    const auto sign = folder(number) + (number == 0 ? "/pid" : "/at work");
+    while (!std::filesystem::exists(sign)) {
+      ASSERT_EQ(::waitpid(coordinator, nullptr, WNOHANG), 0);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    ASSERT_EQ(::kill(coordinator, SIGKILL), 0);
+    ASSERT_EQ(::waitpid(coordinator, nullptr, 0), coordinator);
+    // What is left to be buried is the keeper, which died as the worker did.
+    int status = 0;
+    ASSERT_GT(::waitpid(-1, &status, 0), 0);
+    EXPECT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(WTERMSIG(status), SIGKILL);
+    EXPECT_EQ(::waitpid(-1, nullptr, 0), -1) << "an orphan is left";
+    EXPECT_TRUE(is_gone(pid(number)));
+  }
+  EXPECT_EQ(::kill(std::stoi(text(1, "grandchild")), 0), -1);
+}
+
+TEST_F(Workers, LeaveNoDescendantThoughItLeftTheirSession) {
+  WorkerSet workers(settings());
+  EXPECT_EQ(failure(workers, 0, "leaves a daemon").message, "exit code 4");
+  EXPECT_EQ(::kill(std::stoi(text(0, "grandchild")), 0), -1);
+}
+
+TEST_F(Workers, MayHaveOrphansThatAreBuriedWhenTheyDie) {
+  WorkerSet workers(settings());
+  workers.start(trial(0, "has a daemon"), 1, lease());
+  while (!std::filesystem::exists(folder(0) + "/at work"))
+    ASSERT_TRUE(workers.wait_some(std::chrono::milliseconds(10)));
+  const pid_t daemon = std::stoi(text(0, "grandchild"));
+  ASSERT_EQ(::kill(daemon, SIGKILL), 0);
+  wait_until_dead(daemon);
+  EXPECT_EQ(::kill(pid(0), 0), 0) << "the worker goes on";
+  EXPECT_EQ(workers.busy(), 1);
+}
+
+TEST_F(Workers, DieWithTheirKeeper) {
+  WorkerSet workers(settings());
+  workers.start(trial(0, "hang"), 1, lease());
+  wait_until_at_work(workers, 0);
+  const auto children =
+      "/proc/" + std::to_string(::getpid()) + "/task/" + std::to_string(::getpid()) + "/children";
+  pid_t keeper = 0;
+  std::ifstream(children) >> keeper;
+  ASSERT_GT(keeper, 0);
+  ASSERT_EQ(::kill(keeper, SIGKILL), 0);
+  const auto failed = std::get<hyp::Failed>(outcomes(workers).at(0).result);
+  EXPECT_EQ(failed.message, "killed by signal 9 (SIGKILL)");
+  ASSERT_EQ(::waitpid(pid(0), nullptr, 0), pid(0)) << "it has become our child";
+  EXPECT_TRUE(is_gone(pid(0)));
+}
+
+}  // namespace
+}  // namespace evolve::workers

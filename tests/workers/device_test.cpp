@@ -1,0 +1,70 @@
+// What a worker reports of its device must be its slot's.
+#include "tests/workers/fixture.hpp"
+#include "workers/supervise/run_job.hpp"
+
+namespace evolve::workers {
+namespace {
+
+using hyp::FailureKind;
+
+class Device : public Workers {
+ protected:
+  /// How a trial on this slot ends with a worker that reports this; "" when it completes.
+  std::string failure_of(const core::Slot& slot, const std::string& reported) {
+    WorkerSet workers(settings("has " + reported));
+    workers.start(trial(0, "ok"), 1, lease(slot));
+    const auto result = outcomes(workers).at(0).result;
+    if (const auto* failed = std::get_if<hyp::Failed>(&result)) {
+      EXPECT_EQ(failed->kind, FailureKind::protocol);
+      return failed->message;
+    }
+    return "";
+  }
+
+  const core::Slot xpu{
+      .name = "xpu:1", .uuid = "86800000-0400-0000-0000-000000000000", .pci = "0000:04:00.0"};
+  const core::Slot cuda{.name = "cuda:0", .uuid = "GPU-ab-cd", .pci = "0000:03:00.0"};
+};
+
+TEST_F(Device, OfTheSlotIsWelcome) {
+  EXPECT_EQ(failure_of(xpu, R"({"uuid":"86800000-0400-0000-0000-000000000000"})"), "");
+  EXPECT_EQ(failure_of(xpu, R"({"pci":"0000:04:00.0"})"), "");
+}
+
+TEST_F(Device, OfAnotherSlotIsRefused) {
+  EXPECT_EQ(failure_of(xpu, R"({"uuid":"86800000-0300-0000-0000-000000000000"})"),
+            "it has the device 86800000-0300-0000-0000-000000000000, its slot's is "
+            "86800000-0400-0000-0000-000000000000");
+  EXPECT_EQ(failure_of(xpu, R"({"pci":"0000:03:00.0"})"),
+            "it has the device at 0000:03:00.0, its slot's is at 0000:04:00.0");
+  EXPECT_EQ(failure_of(xpu, R"({"pci":"0001:04:00.0"})"),
+            "it has the device at 0001:04:00.0, its slot's is at 0000:04:00.0");
+}
+
+TEST_F(Device, IsTheSameHoweverItIsWritten) {
+  EXPECT_EQ(failure_of(xpu, R"({"uuid":"86800000040000000000000000000000"})"), "");
+  EXPECT_EQ(failure_of(cuda, R"({"uuid":"GPU-AB-CD"})"), "");
+  EXPECT_EQ(failure_of(cuda, R"({"uuid":"ab-cd"})"), "");
+  EXPECT_EQ(failure_of(cuda, R"({"pci":"00000000:03:00.0"})"), "");
+  EXPECT_EQ(failure_of(cuda, R"({"pci":"03:00.0"})"), "");
+}
+
+TEST_F(Device, NeedNotBeReported) {
+  EXPECT_EQ(failure_of(xpu, R"({"uuid":null,"pci":null})"), "");
+  EXPECT_EQ(failure_of(xpu, "{}"), "");
+}
+
+TEST_F(Device, OfASlotWithoutOneIsNotCompared) {
+  EXPECT_EQ(failure_of({.name = "npu:0"}, R"({"uuid":"77","pci":"0000:03:00.0"})"), "");
+}
+
+TEST_F(Device, OfAnotherSlotIsRefusedInATrainingToo) {
+  std::filesystem::create_directories(directory);
+  const auto end = run_job({.command = {FAKE_WORKER, R"(has {"uuid":"GPU-ff"})"}}, cuda,
+                           TrainRun{.dir = directory.string()}, {});
+  ASSERT_TRUE(end.failure);
+  EXPECT_EQ(end.failure->message, "it has the device GPU-ff, its slot's is GPU-ab-cd");
+}
+
+}  // namespace
+}  // namespace evolve::workers

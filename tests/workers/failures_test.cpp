@@ -1,0 +1,119 @@
+// Everything that can go wrong with a trial, and what is left of its worker: nothing.
+
+#include "tests/workers/fixture.hpp"
+
+namespace evolve::workers {
+namespace {
+
+using hyp::FailureKind;
+using std::chrono::seconds;
+
+hyp::Failed failed(FailureKind kind, const std::string& message) {
+  return {.kind = kind, .message = message, .log = "trials/000000/log"};
+}
+
+hyp::Failed failed_before_ready(FailureKind kind, const std::string& message) {
+  auto failure = failed(kind, message);
+  failure.failed_before_ready = true;
+  return failure;
+}
+
+struct Case {
+  std::string mode;
+  hyp::Failed failure;
+};
+
+class Failures : public Workers, public testing::WithParamInterface<Case> {};
+
+TEST_P(Failures, EndTheWorkerAndTheNextTrialHasAnother) {
+  WorkerSet workers(settings());
+  EXPECT_EQ(failure(workers, 0, GetParam().mode), GetParam().failure);
+  EXPECT_TRUE(is_gone(pid(0)));
+  EXPECT_TRUE(std::holds_alternative<hyp::Completed>(run(workers, 1, "ok").result));
+  EXPECT_NE(pid(0), pid(1));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, Failures,
+    testing::Values(Case{"crash", failed(FailureKind::crash, "exit code 3: RuntimeError: boom")},
+                    Case{"abort", failed(FailureKind::crash, "killed by signal 6 (SIGABRT)")},
+                    Case{"killed", failed(FailureKind::crash, "killed by signal 9 (SIGKILL)")},
+                    Case{"half a line", failed(FailureKind::crash, "exit code 0")},
+                    Case{"leaves a grandchild", failed(FailureKind::crash, "exit code 4")},
+                    Case{"garbage",
+                         failed(FailureKind::protocol,
+                                "it wrote a line that is no JSON object: Epoch 2/3: loss 0.5")},
+                    Case{"missing metric",
+                         failed(FailureKind::protocol, "metric metrics/precision is missing")},
+                    Case{"other trial", failed(FailureKind::protocol,
+                                               "it speaks of trial 1, which it was not given")},
+                    Case{"zero", failed(FailureKind::protocol, "its fitness is not finite")},
+                    Case{"endless line", failed(FailureKind::protocol,
+                                                "it wrote a line of more than 1048576 bytes")},
+                    Case{"closes its output",
+                         failed(FailureKind::protocol, "it closed its standard input or output")},
+                    Case{"out of memory", failed(FailureKind::oom, "CUDA out of memory")}),
+    [](const auto& parameter) {
+      auto name = parameter.param.mode;
+      std::erase(name, ' ');
+      return name;
+    });
+
+TEST_F(Workers, FailWithANanThatIsNoJson) {
+  WorkerSet workers(settings());
+  const auto failure = this->failure(workers, 0, "nan");
+  EXPECT_EQ(failure.kind, FailureKind::protocol);
+  EXPECT_THAT(failure.message, testing::StartsWith("it wrote a line that is no JSON object: "
+                                                   R"({"type":"result","trial":0,"metrics":)"));
+}
+
+TEST_F(Workers, FailWhenTheyAreSilentTooLong) {
+  auto impatient = settings();
+  impatient.hang_timeout = seconds(1);
+  WorkerSet workers(impatient);
+  EXPECT_EQ(failure(workers, 0, "hang"), failed(FailureKind::hang, "silent for 1 s"));
+  EXPECT_TRUE(is_gone(pid(0)));
+}
+
+TEST_F(Workers, FailWhenTheyIgnoreTheSignalToEnd) {
+  auto impatient = settings();
+  impatient.hang_timeout = seconds(1);
+  WorkerSet workers(impatient);
+  EXPECT_EQ(failure(workers, 0, "stubborn"), failed(FailureKind::hang, "silent for 1 s"));
+  EXPECT_TRUE(is_gone(pid(0)));
+}
+
+TEST_F(Workers, FailWhenTheyAreNeverReady) {
+  auto impatient = settings("never ready");
+  impatient.hang_timeout = seconds(1);
+  WorkerSet workers(impatient);
+  EXPECT_EQ(failure(workers, 0, "ok"), failed_before_ready(FailureKind::hang, "not ready for 1 s"));
+}
+
+TEST_F(Workers, FailWhenTheTrialTakesTooLongThoughTheySpeak) {
+  auto impatient = settings();
+  impatient.trial_timeout = seconds(1);
+  WorkerSet workers(impatient);
+  EXPECT_EQ(failure(workers, 0, "chatters"),
+            failed(FailureKind::timeout, "not finished after 1 s"));
+  EXPECT_TRUE(is_gone(pid(0)));
+}
+
+TEST_F(Workers, FailWhenTheyDieBeforeTheyAreReady) {
+  WorkerSet workers(settings("dies at once"));
+  for (int attempt = 0; attempt < 2; ++attempt)
+    EXPECT_EQ(failure(workers, 0, "ok"),
+              failed_before_ready(FailureKind::crash, "worker never became ready: exit code 5"));
+}
+
+TEST_F(Workers, FailWhenTheyGreetInAnotherLanguage) {
+  WorkerSet greeting(settings("hello"));
+  EXPECT_EQ(failure(greeting, 0, "ok"),
+            failed_before_ready(FailureKind::protocol, "it wrote a line that is no JSON object: hello"));
+  WorkerSet newer(settings("protocol 2"));
+  EXPECT_EQ(failure(newer, 0, "ok"),
+            failed_before_ready(FailureKind::protocol, "it speaks protocol 2, evolve speaks 1"));
+}
+
+}  // namespace
+}  // namespace evolve::workers

@@ -1,0 +1,213 @@
+#include <fcntl.h>
+#include <sched.h>
+
+#include <fstream>
+#include <set>
+
+#include "core/error.hpp"
+#include "tests/workers/fixture.hpp"
+
+namespace evolve::workers {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+
+const hyp::Metrics half{.precision = 0.5,
+                        .recall = 0.25,
+                        .map50 = 0.75,
+                        .map50_95 = 0.5,
+                        .box_loss = 0.1,
+                        .obj_loss = 0.2,
+                        .cls_loss = 0.3};
+
+TEST_F(Workers, CompleteATrial) {
+  WorkerSet workers(settings());
+  workers.start(trial(17, "ok"), 2, lease("cpu:3"));
+  EXPECT_EQ(workers.busy(), 1);
+  const auto all = outcomes(workers);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].trial, 17);
+  EXPECT_EQ(all[0].device, "cpu:3");
+  EXPECT_EQ(all[0].attempt, 2);
+  EXPECT_GT(all[0].seconds, 0);
+  EXPECT_EQ(std::get<hyp::Completed>(all[0].result), (hyp::Completed{half, 1.0}));
+}
+
+TEST_F(Workers, AreToldEverythingAboutATrial) {
+  WorkerSet workers(settings());
+  run(workers, 17, "ok");
+  EXPECT_EQ(json::parse(text(17, "message")), json({{"type", "train"},
+                                                    {"trial", 17},
+                                                    {"hyp", {{"lr0", 0.01}, {"mode", "ok"}}},
+                                                    {"epochs", 4},
+                                                    {"device", "cpu:0"},
+                                                    {"seed", 42},
+                                                    {"dir", folder(17)},
+                                                    {"rungs", json::array()},
+                                                    {"options", {{"imgsz", 64}}}}));
+}
+
+TEST_F(Workers, LiveOnForTheNextTrial) {
+  WorkerSet workers(settings());
+  run(workers, 0, "ok");
+  run(workers, 1, "ok");
+  EXPECT_EQ(pid(0), pid(1));
+}
+
+TEST_F(Workers, AreOnePerSlot) {
+  WorkerSet workers(settings());
+  workers.start(trial(0, "hang"), 1, lease("cuda:0"));
+  workers.start(trial(1, "hang"), 1, lease("cuda:1"));
+  // "cuda:0*2" makes two slots of one name.
+  workers.start(trial(2, "hang"), 1, lease("cuda:0"));
+  EXPECT_EQ(workers.busy(), 3);
+  for (const int number : {0, 1, 2}) wait_until_at_work(workers, number);
+  EXPECT_EQ((std::set<pid_t>{pid(0), pid(1), pid(2)}).size(), 3u);
+}
+
+TEST_F(Workers, GiveTheLeaseBackWithTheOutcome) {
+  bool lent = true;
+  const core::Slot slot{.name = "cpu:0", .environment = {}, .cores = {}};
+  WorkerSet workers(settings());
+  workers.start(trial(0, "ok"), 1, core::Lease(&slot, [&](const core::Slot*) { lent = false; }));
+  EXPECT_TRUE(lent);
+  outcomes(workers);
+  EXPECT_FALSE(lent);
+}
+
+TEST_F(Workers, ReturnNothingNewAfterPatience) {
+  WorkerSet workers(settings());
+  EXPECT_EQ(workers.wait_some(std::chrono::milliseconds(0))->size(), 0u);
+  workers.start(trial(0, "hang"), 1, lease());
+  EXPECT_EQ(workers.wait_some(std::chrono::milliseconds(20))->size(), 0u);
+  EXPECT_EQ(workers.busy(), 1);
+}
+
+TEST_F(Workers, ShowTheirProgress) {
+  WorkerSet workers(settings());
+  EXPECT_TRUE(workers.progress().empty());
+  workers.start(trial(5, "hang"), 1, lease("cpu:1"));
+  EXPECT_EQ(workers.progress().at(0).epoch, 0);
+  while (workers.progress().at(0).epoch == 0) workers.wait_some(std::chrono::milliseconds(10));
+  const auto progress = workers.progress().at(0);
+  EXPECT_EQ(progress.trial, 5);
+  EXPECT_EQ(progress.device, "cpu:1");
+  EXPECT_EQ(progress.epoch, 1);
+  EXPECT_EQ(progress.epochs, 4);
+  EXPECT_EQ(progress.metrics.map50_95, 0.125);
+}
+
+TEST_F(Workers, TellOfAnEarlyStop) {
+  WorkerSet workers(settings());
+  EXPECT_EQ(std::get<hyp::Stopped>(run(workers, 0, "stopped").result),
+            (hyp::Stopped{2, half, 1.0}));
+}
+
+TEST_F(Workers, LogWhatTheTrainerWritesToStandardError) {
+  WorkerSet workers(settings());
+  run(workers, 3, "talks");
+  // What it wrote before its result may be read after it.
+  while (text(3, "log").size() < 23) workers.wait_some(std::chrono::milliseconds(10));
+  EXPECT_EQ(text(3, "log"), "first line\nsecond line\n");
+}
+
+TEST_F(Workers, AppendTheLogOfAFurtherAttempt) {
+  WorkerSet workers(settings());
+  run(workers, 0, "crash");
+  run(workers, 0, "crash");
+  EXPECT_EQ(text(0, "log"), "loading\nRuntimeError: boom\n\nloading\nRuntimeError: boom\n\n");
+}
+
+TEST_F(Workers, MayUseUnknownTypesUnknownKeysAndBlankLines) {
+  WorkerSet workers(settings());
+  EXPECT_EQ(std::get<hyp::Completed>(run(workers, 0, "talks").result).fitness, 1.0);
+}
+
+TEST_F(Workers, ThatExitBetweenTrialsAreReplaced) {
+  WorkerSet workers(settings());
+  for (const int number : {0, 1, 2}) {
+    EXPECT_EQ(std::get<hyp::Completed>(run(workers, number, "ok, and exits").result).fitness, 1.0);
+    wait_until_dead(pid(number));
+  }
+  EXPECT_EQ((std::set<pid_t>{pid(0), pid(1), pid(2)}).size(), 3u);
+}
+
+TEST_F(Workers, ThatSpeakOutOfTurnAreReplaced) {
+  WorkerSet workers(settings());
+  EXPECT_EQ(std::get<hyp::Completed>(run(workers, 0, "ok, then garbage").result).fitness, 1.0);
+  EXPECT_EQ(std::get<hyp::Completed>(run(workers, 1, "ok").result).fitness, 1.0);
+  EXPECT_TRUE(is_gone(pid(0)));
+  EXPECT_NE(pid(0), pid(1));
+}
+
+TEST_F(Workers, SeeTheirSlotAndNothingElse) {
+  // A file that this process has open without care must not reach the worker.
+  const int careless = ::open("/dev/null", O_RDONLY);
+  ASSERT_GT(careless, 2);
+  cpu_set_t set;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(set), &set), 0);
+  int core = CPU_SETSIZE - 1;
+  while (!CPU_ISSET(core, &set)) --core;
+
+  WorkerSet workers(settings());
+  workers.start(trial(0, "ok"), 1, lease("cpu:1"));
+  workers.start(trial(1, "looks around"), 1,
+                lease({.name = "cpu:0",
+                       .environment = {{"OMP_NUM_THREADS", "7"}, {"CUDA_VISIBLE_DEVICES", ""}},
+                       .cores = {core}}));
+  outcomes(workers);
+  const auto seen = json::parse(text(1, "look"));
+  EXPECT_EQ(seen["cores"], json({core}));
+  EXPECT_EQ(seen["environment"]["OMP_NUM_THREADS"], "7");
+  EXPECT_EQ(seen["environment"]["CUDA_VISIBLE_DEVICES"], "");
+  EXPECT_EQ(seen["environment"]["PATH"], ::getenv("PATH"));
+  // Its three streams and the file that it reports to.
+  EXPECT_EQ(seen["files"], json({0, 1, 2, 3}));
+  EXPECT_EQ(seen["session"], pid(1));
+  EXPECT_EQ(seen["group"], pid(1));
+  EXPECT_EQ(seen["folder"], std::filesystem::current_path().string());
+  EXPECT_EQ(seen["default_sigpipe"], true);
+  ::close(careless);
+}
+
+TEST_F(Workers, AreStartedByProgramName) {
+  auto by_name = settings();
+  by_name.command = {"sh", "-c", "exec \"$0\" ready", FAKE_WORKER};
+  WorkerSet workers(by_name);
+  EXPECT_EQ(std::get<hyp::Completed>(run(workers, 0, "ok").result).fitness, 1.0);
+}
+
+TEST_F(Workers, ThatCannotBeExecutedAreAnError) {
+  for (const std::string program : {"no-such-program-here", "./no/such/file", "/dev/null"}) {
+    auto wrong = settings();
+    wrong.command = {program};
+    WorkerSet workers(wrong);
+    try {
+      workers.start(trial(0, "ok"), 1, lease());
+      FAIL() << program;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit_code(), 2);
+      EXPECT_THAT(error.what(),
+                  testing::StartsWith("--trainer-command: '" + program + "' cannot be started ("));
+    }
+    EXPECT_EQ(workers.busy(), 0);
+    // Not even a dead child is left.
+    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  }
+}
+
+TEST_F(Workers, ThatCanNoLongerBeExecutedAreAFailure) {
+  WorkerSet workers(vanishing());
+  vanish(workers);
+  const auto outcome = run(workers, 1, "ok");
+  EXPECT_EQ(outcome.trial, 1);
+  EXPECT_EQ(
+      std::get<hyp::Failed>(outcome.result),
+      (hyp::Failed{.kind = hyp::FailureKind::crash,
+                   .message = "'" + program() + "' cannot be started (No such file or directory)",
+                   .log = "trials/000001/log"}));
+}
+
+}  // namespace
+}  // namespace evolve::workers

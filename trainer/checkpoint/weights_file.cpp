@@ -1,0 +1,107 @@
+#include "trainer/checkpoint/weights_file.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+namespace evolve::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+/// An ordered_json looks through all keys of an object for a new one.
+constexpr int most_keys = 1000;
+constexpr std::size_t deepest = 64;
+
+/// Files of torch before 1.6 begin with this number, pickled.
+constexpr std::string_view legacy_magic("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20", 10);
+
+std::string_view small_record(const Archive& archive, const char* name, std::size_t largest) {
+  const auto bytes = archive.record(name);
+  if (bytes.size() <= largest) return bytes;
+  throw std::runtime_error(std::string("record ") + name + " has " + std::to_string(bytes.size()) +
+                           " bytes, more than weights need");
+}
+
+ordered_json parse_about(std::string_view text) {
+  using Event = ordered_json::parse_event_t;
+  std::vector<int> keys;  // of the objects and lists that are open
+  const auto limit = [&](int, Event event, const ordered_json&) {
+    if (event == Event::object_start || event == Event::array_start) keys.push_back(0);
+    if (event == Event::object_end || event == Event::array_end) keys.pop_back();
+    const bool too_many = event == Event::key && ++keys.back() > most_keys;
+    if (!too_many && keys.size() <= deepest) return true;
+    throw std::runtime_error("the file's description is too long");
+  };
+  try {
+    auto about = ordered_json::parse(text, limit);
+    if (about.is_object()) return about;
+  } catch (const ordered_json::exception& error) {
+    throw std::runtime_error(std::string("the file's description is no JSON: ") + error.what());
+  }
+  throw std::runtime_error("the file's description is no JSON object");
+}
+
+PickledModel open_pickle(const Archive& archive, const char* name) {
+  PickledModel opened{.document = pickle::read(small_record(archive, name, largest_pickle)),
+                      .model = {}};
+  opened.model = find_model(opened.document);
+  return opened;
+}
+
+}  // namespace
+
+WeightsFile open_weights(std::string_view bytes) {
+  if (bytes.starts_with(legacy_magic)) {
+    throw std::runtime_error("torch before 1.6 saved this file; load and save it with a newer one");
+  }
+  WeightsFile file{.archive = Archive(bytes), .weights = {}, .training = {}, .about = {}};
+  const Archive& archive = file.archive;
+  if (archive.has("byteorder") && archive.record("byteorder") != "little") {
+    throw std::runtime_error("its numbers are big-endian");
+  }
+  file.weights = open_pickle(archive, "data.pkl");
+  if (archive.has(training_record)) file.training = open_pickle(archive, training_record);
+  file.about = archive.has(about_record)
+                   ? parse_about(small_record(archive, about_record, largest_about))
+                   : file.weights.model.about;
+  return file;
+}
+
+std::string read_weights(const std::string& path) {
+  if (!fs::is_regular_file(path)) {
+    throw bad_input({path}, "there is no such file", "name a .pt file with --weights");
+  }
+  std::ifstream stream(path, std::ios::binary);
+  std::string bytes(fs::file_size(path), '\0');
+  if (!stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
+    throw bad_input({path}, "the file cannot be read", "check its permissions");
+  }
+  return bytes;
+}
+
+/// Names of the file may be in it: one line of printable characters.
+Error not_weights(const std::string& path, const std::string& what) {
+  constexpr std::size_t longest = 300;
+  std::string line = what.substr(0, longest);
+  std::ranges::replace_if(
+      line, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  return bad_input({path}, line, "give a .pt file of YOLOv5, or a state dict");
+}
+
+ordered_json read_about(const std::string& path) {
+  const std::string bytes = read_weights(path);
+  try {
+    return open_weights(bytes).about;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw not_weights(path, error.what());
+  }
+}
+
+}  // namespace evolve::trainer

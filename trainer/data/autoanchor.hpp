@@ -1,0 +1,82 @@
+// Anchors that fit the labels of a data set.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace evolve::data {
+struct Dataset;
+}
+
+namespace evolve::trainer {
+
+/// Width and height in pixels: of a label in the training image, of an anchor.
+struct Size {
+  float w = 0, h = 0;
+  bool operator==(const Size&) const = default;
+};
+
+/// How well anchors fit labels. A label and an anchor match as well as the worse of their two side
+/// ratios says: min(w / w', w' / w, h / h', h' / h), 1 for equal sizes. They go together in
+/// training when that is greater than 1 / thr, `thr` being the hyperparameter anchor_t.
+struct AnchorFit {
+  /// Fraction of labels that go with some anchor.
+  double best_possible_recall = 0;
+  /// Mean number of anchors that a label goes with.
+  double anchors_per_label = 0;
+  /// Mean over the labels of their best match; a label that goes with no anchor counts 0.
+  double fitness = 0;
+};
+
+/// All zero when there are no labels.
+AnchorFit measure(std::span<const Size> anchors, std::span<const Size> labels, double thr);
+
+/// How anchors are searched for. The result depends on these and the labels only.
+struct AnchorSearch {
+  int anchors = 9;
+  int imgsz = 640;
+  double thr = 4;
+  int generations = 1000;
+  std::uint64_t seed = 0;
+};
+
+/// Anchors for `labels`, by ascending area: k-means (30 starts, sizes scaled to unit variance, as
+/// YOLOv5's kmean_anchors() calls SciPy's), then refinement by mutation. Labels below 2 pixels in
+/// both directions are ignored; with fewer labels than anchors, or sizes that do not vary, the
+/// start is random, as in YOLOv5.
+///
+/// Where YOLOv5 mutates all anchors of a generation at once, a generation here mutates one anchor
+/// after the other, each change kept when the fitness rises: for the cost of the same evaluations
+/// it gets further.
+std::vector<Size> best_anchors(std::span<const Size> labels, const AnchorSearch& search);
+
+/// What becomes of a model's anchors.
+struct AnchorChoice {
+  /// As many as before; new ones are sorted by ascending area, so that equal shares of them go to
+  /// the levels from the finest to the coarsest.
+  std::vector<Size> anchors;
+  bool replaced = false;
+  AnchorFit fit;
+};
+
+/// YOLOv5's check_anchors(): anchors with a best possible recall above 0.98 stay; others are
+/// replaced if those found are better in that respect. `jittered` are the labels that recall is
+/// measured on, `labels` those that new anchors are searched for; YOLOv5 scales each image's
+/// labels by a factor between 0.9 and 1.1 for the former. `search.anchors` is ignored.
+AnchorChoice check_anchors(std::span<const Size> current, std::span<const Size> jittered,
+                           std::span<const Size> labels, AnchorSearch search);
+
+/// The sizes of a data set's labels when the longer side of each image is imgsz pixels.
+struct LabelSizes {
+  std::vector<Size> exact;
+  /// The same, those of each image times a factor between 0.9 and 1.1 drawn from the seed.
+  std::vector<Size> jittered;
+};
+LabelSizes label_sizes(const data::Dataset& dataset, std::uint64_t seed);
+
+/// check_anchors() for the labels and the imgsz of a data set.
+AnchorChoice check_anchors(std::span<const Size> current, const data::Dataset& dataset,
+                           AnchorSearch search);
+
+}  // namespace evolve::trainer

@@ -1,0 +1,115 @@
+#include "trainer/data/embedded/shapes.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <opencv2/imgcodecs.hpp>
+
+#include "core/error.hpp"
+#include "trainer/data/random_source.hpp"
+#include "trainer/data/embedded/shapes_scene.hpp"
+
+namespace evolve::data {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::array<Split, 3> splits = {Split::train, Split::val, Split::test};
+
+/// What tells one embedded data set from the other.
+struct Recipe {
+  std::uint64_t seed = 0;
+  std::vector<std::string> names;
+  std::vector<Shape> classes;
+  /// Images of train, val and test.
+  std::array<int, 3> images = {};
+};
+
+Recipe recipe_of(const std::string& name) {
+  if (name == "shapes") {
+    return {1,
+            {"circle", "square", "triangle"},
+            {Shape::circle, Shape::square, Shape::triangle},
+            {240, 100, 100}};
+  }
+  return {2,
+          {"star", "cross", "ring", "pentagon", "crescent"},
+          {Shape::star, Shape::cross, Shape::ring, Shape::pentagon, Shape::crescent},
+          {800, 100, 100}};
+}
+
+std::string image_name(Split split, int index) {
+  return fmt::format("images/{}/{:04}.png", name_of(split), index);
+}
+
+std::vector<std::string> image_names(Split split, int count) {
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i) names.push_back(image_name(split, i));
+  return names;
+}
+
+void write_text(const fs::path& file, const std::string& text) {
+  std::ofstream stream(file);
+  stream << text;
+  stream.close();
+  if (!stream)
+    throw run_failed("cannot write " + file.string(), "check the disk and its permissions");
+}
+
+}  // namespace
+
+bool is_embedded(const std::string& name) {
+  return name == "shapes" || name == "shapes-base";
+}
+
+DataConfig embedded_config(const std::string& name) {
+  const Recipe recipe = recipe_of(name);
+  return {.file = name,
+          .embedded = true,
+          .names = recipe.names,
+          .train = image_names(Split::train, recipe.images[0]),
+          .val = image_names(Split::val, recipe.images[1]),
+          .test = image_names(Split::test, recipe.images[2])};
+}
+
+std::vector<Drawing> embedded_images(const std::string& name, Split split) {
+  const Recipe recipe = recipe_of(name);
+  const int split_index = static_cast<int>(split);
+  std::vector<Drawing> drawings;
+  for (int i = 0; i < recipe.images[static_cast<std::size_t>(split)]; ++i) {
+    SceneRandom random(sample_seed(recipe.seed, split_index, i));
+    Scene scene = draw_scene(recipe.classes, random);
+    drawings.push_back({image_name(split, i), std::move(scene.pixels), std::move(scene.labels)});
+  }
+  return drawings;
+}
+
+void write_embedded(const std::string& name, const std::string& folder) {
+  const fs::path root = fs::weakly_canonical(folder);
+  const fs::path yaml = root / (name + ".yaml");
+  if (fs::exists(root) && !fs::exists(yaml) && !fs::is_empty(root)) {
+    throw bad_argument(folder + " holds other files", "name a new or an empty folder");
+  }
+  std::error_code failure;
+  for (const Split split : splits) {
+    fs::create_directories(root / "images" / name_of(split), failure);
+    fs::create_directories(root / "labels" / name_of(split), failure);
+    if (failure) throw run_failed("cannot make " + root.string(), failure.message());
+    for (const Drawing& drawing : embedded_images(name, split)) {
+      const fs::path image = root / drawing.name;
+      if (!cv::imwrite(image.string(), drawing.pixels)) {
+        throw run_failed("cannot write " + image.string(), "check the disk and its permissions");
+      }
+      write_text(label_file_of(image.string()), label_lines(drawing.labels));
+    }
+  }
+  std::string text =
+      fmt::format("path: {}\ntrain: images/train\nval: images/val\ntest: images/test\n\nnames:\n",
+                  root.string());
+  const auto names = recipe_of(name).names;
+  for (std::size_t i = 0; i < names.size(); ++i) text += fmt::format("  {}: {}\n", i, names[i]);
+  write_text(yaml, text);
+}
+
+}  // namespace evolve::data

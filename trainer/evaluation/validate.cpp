@@ -1,0 +1,156 @@
+#include "trainer/evaluation/validate.hpp"
+
+#include <ATen/Parallel.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <span>
+
+#include "trainer/data/batch_stream.hpp"
+#include "trainer/run/images.hpp"
+#include "trainer/run/torch_version.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+/// Where a box of the letterboxed image lies in the original one, clipped to it.
+Box in_original(const Box& box, const data::LetterboxShape& shape) {
+  const auto gain = static_cast<float>(shape.ratio_h);
+  const auto back = [&](float value, double pad, int size) {
+    return std::clamp((value - static_cast<float>(pad)) / gain, 0.f, static_cast<float>(size));
+  };
+  return {back(box.x1, shape.pad_x, shape.original_width),
+          back(box.y1, shape.pad_y, shape.original_height),
+          back(box.x2, shape.pad_x, shape.original_width),
+          back(box.y2, shape.pad_y, shape.original_height)};
+}
+
+/// The labels of each image of a batch, in the original images.
+std::vector<std::vector<GroundTruth>> labels_of(const data::Batch& batch) {
+  std::vector<std::vector<GroundTruth>> labels(static_cast<std::size_t>(batch.size));
+  for (const auto& [image, cls, x, y, w, h] : batch.targets) {
+    const auto i = static_cast<std::size_t>(image);
+    const auto width = static_cast<float>(batch.width), height = static_cast<float>(batch.height);
+    const float cx = x * width, cy = y * height, half_w = w * width / 2, half_h = h * height / 2;
+    const Box box{cx - half_w, cy - half_h, cx + half_w, cy + half_h};
+    labels[i].push_back({.box = in_original(box, batch.shapes[i]), .cls = static_cast<int>(cls)});
+  }
+  return labels;
+}
+
+/// What has been found out so far.
+struct Tally {
+  std::vector<Judged> detections;
+  std::vector<int> labels_per_class;
+  std::array<double, 3> losses{};
+  int images = 0;
+  double inference_seconds = 0, nms_seconds = 0;
+};
+
+/// `predictions`: the rows of one image.
+std::vector<Judged> judge(std::span<const float> predictions, int nc,
+                          const std::vector<GroundTruth>& labels, const data::LetterboxShape& shape,
+                          const ValidateOptions& options) {
+  auto detections = non_max_suppression(predictions, nc, options.nms);
+  for (auto& detection : detections) {
+    detection.box = in_original(detection.box, shape);
+    if (options.single_cls) detection.cls = 0;
+  }
+  const std::vector<Hits> hits = match(detections, labels);
+  std::vector<Judged> judged;
+  for (std::size_t i = 0; i < detections.size(); ++i) {
+    judged.push_back({.conf = detections[i].conf, .cls = detections[i].cls, .hits = hits[i]});
+  }
+  return judged;
+}
+
+/// `decoded`: [batch, rows, 5 + nc].
+void judge_batch(const torch::Tensor& decoded, const data::Batch& batch,
+                 const ValidateOptions& options, Tally& tally) {
+  const auto rows = decoded.cpu().contiguous();
+  const auto size = static_cast<std::size_t>(rows.size(1) * rows.size(2));
+  const int nc = static_cast<int>(rows.size(2)) - 5;
+  const std::span all(rows.data_ptr<float>(), static_cast<std::size_t>(rows.numel()));
+  const auto labels = labels_of(batch);
+  std::vector<std::vector<Judged>> judged(labels.size());
+  at::parallel_for(0, batch.size, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      judged[i] = judge(all.subspan(i * size, size), nc, labels[i], batch.shapes[i], options);
+    }
+  });
+  for (std::size_t i = 0; i < judged.size(); ++i) {
+    tally.detections.insert(tally.detections.end(), judged[i].begin(), judged[i].end());
+    for (const auto& label : labels[i])
+      ++tally.labels_per_class[static_cast<std::size_t>(label.cls)];
+  }
+}
+
+Validation summary(const Tally& tally, std::size_t batches) {
+  Validation out{.classes = score_classes(tally.detections, tally.labels_per_class),
+                 .detections = static_cast<int>(tally.detections.size()),
+                 .images = tally.images,
+                 .inference_seconds = tally.inference_seconds,
+                 .nms_seconds = tally.nms_seconds};
+  const auto n = static_cast<double>(out.classes.size());
+  for (const ClassScore& score : out.classes) {
+    out.metrics.precision += score.precision / n;
+    out.metrics.recall += score.recall / n;
+    out.metrics.map50 += score.ap50() / n;
+    out.metrics.map50_95 += score.ap50_95() / n;
+  }
+  const auto mean = [&](double sum) {
+    return batches > 0 ? sum / static_cast<double>(batches) : 0;
+  };
+  out.metrics.box_loss = mean(tally.losses[0]);
+  out.metrics.obj_loss = mean(tally.losses[1]);
+  out.metrics.cls_loss = mean(tally.losses[2]);
+  return out;
+}
+
+}  // namespace
+
+Validation validate(Detector& detector, const data::ValidationSet& images, const Loss* loss,
+                    const ValidateOptions& options) {
+  const torch::NoGradGuard no_grad;
+  const bool was_training = detector.is_training();
+  detector.eval();
+  ValidateOptions settled = options;
+  settled.nms.multi_label = true;
+  settled.nms.agnostic = options.single_cls;
+  const torch::Device device = detector.anchors().device();
+  Tally tally;
+  tally.labels_per_class.resize(static_cast<std::size_t>(detector.config().nc));
+  data::BatchStream stream(static_cast<int>(images.batches.size()), options.workers, [&](int i) {
+    return data::validation_batch(images.dataset, images.batches[static_cast<std::size_t>(i)]);
+  });
+  while (const auto batch = stream.next()) {
+    const auto start = Clock::now();
+    const auto maps = detector.forward(images_of(*batch, device));
+    if (loss != nullptr) {
+      const auto items = (*loss)(maps, batch->targets).items.cpu();
+      for (std::size_t i = 0; i < 3; ++i) {
+        tally.losses[i] += items[static_cast<std::int64_t>(i)].item<float>();
+      }
+    }
+    const auto boxes = detector.decode(maps);
+    synchronize(device);
+    const auto found = Clock::now();
+    judge_batch(boxes, *batch, settled, tally);
+    tally.images += batch->size;
+    tally.inference_seconds += seconds(start, found);
+    tally.nms_seconds += seconds(found, Clock::now());
+  }
+  detector.train(was_training);
+  return summary(tally, images.batches.size());
+}
+
+}  // namespace evolve::trainer

@@ -1,0 +1,47 @@
+// Validation: how good a detector is on images that it was not trained on.
+#pragma once
+
+#include <vector>
+
+#include "hyp/trial.hpp"
+#include "trainer/evaluation/average_precision.hpp"
+#include "trainer/data/batch.hpp"
+#include "trainer/model/detector.hpp"
+#include "trainer/loss/loss.hpp"
+#include "trainer/evaluation/nms.hpp"
+
+namespace evolve::trainer {
+
+struct ValidateOptions {
+  /// `multi_label` and `agnostic` are overruled: the former is always on, the latter is
+  /// `single_cls`.
+  NmsOptions nms;
+  /// Every detection counts as class 0; the labels are of class 0 already.
+  bool single_cls = false;
+  /// Threads that make batches beside the forward passes.
+  int workers = 0;
+};
+
+struct Validation {
+  /// Precision, recall and AP are means over the classes that have labels; losses are means over
+  /// the batches, 0 without a `Loss`.
+  hyp::Metrics metrics;
+  /// Classes that have labels, ascending.
+  std::vector<ClassScore> classes;
+  /// The number of detections that were judged, at most max_det per image.
+  int detections = 0;
+  int images = 0;
+  /// Spent on forward passes and decoding, and on NMS and matching.
+  double inference_seconds = 0, nms_seconds = 0;
+};
+
+/// Evaluates `detector` in eval mode, without gradients, on its own device; its mode is restored.
+/// `loss` may be null.
+///
+/// Matches YOLOv5's val.py as train.py calls it: boxes go back to the original image and are
+/// clipped to it before they are matched with the labels there; the loss is that of the same
+/// forward pass. All images take part in one ranking per class.
+Validation validate(Detector& detector, const data::ValidationSet& images, const Loss* loss,
+                    const ValidateOptions& options);
+
+}  // namespace evolve::trainer

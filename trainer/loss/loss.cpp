@@ -1,0 +1,220 @@
+#include "trainer/loss/loss.hpp"
+
+#include <torch/torch.h>
+
+#include <numbers>
+#include <numeric>
+#include <unordered_set>
+
+namespace evolve::trainer {
+namespace {
+
+/// A map as rows of 5 + nc numbers in the order in which they lie in memory, so that none is moved.
+struct Rows {
+  explicit Rows(const torch::Tensor& map)
+      : shape(map.sizes()),
+        by_anchor(map.is_contiguous()),
+        values((by_anchor ? map : map.permute({0, 2, 3, 1, 4})).reshape({-1, map.size(4)})) {}
+
+  std::int64_t row_of(const Match& m) const {
+    const std::int64_t na = shape[1], ny = shape[2], nx = shape[3];
+    return by_anchor ? ((m.image * na + m.anchor) * ny + m.y) * nx + m.x
+                     : ((m.image * ny + m.y) * nx + m.x) * na + m.anchor;
+  }
+
+  /// [batch, anchors, ny, nx, 5 + nc]
+  torch::IntArrayRef shape;
+  /// Whether all cells of an anchor follow each other, as in YOLOv5; else all anchors of a cell do.
+  bool by_anchor;
+  /// [rows, 5 + nc]
+  torch::Tensor values;
+};
+
+template <class T>
+torch::Tensor tensor_of(const std::vector<T>& values, const torch::Device& device,
+                        torch::IntArrayRef shape) {
+  return torch::tensor(at::ArrayRef<T>(values), torch::TensorOptions(device)).view(shape);
+}
+
+/// The matches of all levels, level by level. n is their number.
+struct Matched {
+  /// Of each level's matches.
+  std::vector<std::int64_t> counts;
+  /// Per level: the matches' rows of its map.
+  std::vector<torch::Tensor> rows;
+  /// [n, 4], [n, 2], [n, 1]
+  torch::Tensor boxes, anchor_sizes, classes;
+  /// Places in 0..n of those that decide their row's objectness, and the rows' places among those
+  /// of all levels.
+  torch::Tensor deciding, deciding_rows;
+};
+
+/// Matches as plain numbers while they are gathered.
+struct Gathered {
+  std::vector<float> boxes, anchor_sizes;
+  std::vector<std::int64_t> classes, rows;
+};
+
+void gather(const Match& m, std::int64_t row, Gathered& g) {
+  g.rows.push_back(row);
+  g.classes.push_back(m.cls);
+  g.boxes.insert(g.boxes.end(), m.box.begin(), m.box.end());
+  g.anchor_sizes.insert(g.anchor_sizes.end(), m.anchor_size.begin(), m.anchor_size.end());
+}
+
+/// Of each row's several matches the last one.
+std::vector<std::int64_t> last_of_each(const std::vector<std::int64_t>& rows) {
+  std::unordered_set<std::int64_t> seen;
+  std::vector<std::int64_t> last;
+  for (auto i = static_cast<std::int64_t>(rows.size()) - 1; i >= 0; --i) {
+    if (seen.insert(rows[i]).second) last.push_back(i);
+  }
+  return last;
+}
+
+Matched match_all(const std::vector<Rows>& maps, const std::vector<Target>& targets,
+                  const std::vector<std::vector<std::array<float, 2>>>& anchors, double anchor_t) {
+  const torch::Device device = maps.front().values.device();
+  Matched matched;
+  Gathered g;
+  std::int64_t first_row = 0;
+  for (std::size_t level = 0; level < maps.size(); ++level) {
+    const Rows& map = maps[level];
+    std::vector<std::int64_t> rows;
+    for (const Match& m : assign(targets, anchors[level], {map.shape[2], map.shape[3]},
+                                 static_cast<float>(anchor_t))) {
+      rows.push_back(map.row_of(m));
+      gather(m, first_row + rows.back(), g);
+    }
+    matched.counts.push_back(static_cast<std::int64_t>(rows.size()));
+    matched.rows.push_back(tensor_of(rows, device, {-1}));
+    first_row += map.values.size(0);
+  }
+  const auto deciding = last_of_each(g.rows);
+  matched.boxes = tensor_of(g.boxes, device, {-1, 4});
+  matched.anchor_sizes = tensor_of(g.anchor_sizes, device, {-1, 2});
+  matched.classes = tensor_of(g.classes, device, {-1, 1});
+  matched.deciding = tensor_of(deciding, device, {-1});
+  matched.deciding_rows = tensor_of(g.rows, device, {-1}).index_select(0, matched.deciding);
+  return matched;
+}
+
+/// Mean cross-entropy of logits, focal where gamma asks for it: [1].
+torch::Tensor cross_entropy(const torch::Tensor& logits, const torch::Tensor& labels,
+                            double positive_weight, double gamma) {
+  const auto weight = torch::full({1}, positive_weight, labels.options());
+  if (gamma == 0) {
+    return torch::binary_cross_entropy_with_logits(logits, labels, {}, weight).view(1);
+  }
+  constexpr double alpha = 0.25;
+  const auto loss =
+      torch::binary_cross_entropy_with_logits(logits, labels, {}, weight, at::Reduction::None);
+  const auto p = logits.sigmoid();
+  const auto p_t = labels * p + (1 - labels) * (1 - p);
+  const auto alpha_t = labels * alpha + (1 - labels) * (1 - alpha);
+  return (loss * (alpha_t * (1 - p_t).pow(gamma))).mean().view(1);
+}
+
+}  // namespace
+
+LossOptions loss_options(const hyp::Hyperparameters& hyp, const ModelConfig& config, int imgsz,
+                         double label_smoothing) {
+  const double per_level = 3.0 / config.levels();
+  const double size = imgsz / 640.0;
+  return {.box = hyp.number("box") * per_level,
+          .cls = hyp.number("cls") * config.nc / 80 * per_level,
+          .obj = hyp.number("obj") * size * size * per_level,
+          .cls_pw = hyp.number("cls_pw"),
+          .obj_pw = hyp.number("obj_pw"),
+          .anchor_t = hyp.number("anchor_t"),
+          .fl_gamma = hyp.number("fl_gamma"),
+          .label_smoothing = label_smoothing};
+}
+
+torch::Tensor complete_iou(const torch::Tensor& a, const torch::Tensor& b) {
+  constexpr double epsilon = 1e-7;
+  const auto a_parts = a.split(2, 1), b_parts = b.split(2, 1);
+  const auto a_sides = a_parts[1].unbind(1), b_sides = b_parts[1].unbind(1);
+  const auto a_half = a_parts[1] / 2, b_half = b_parts[1] / 2;
+  const auto a_low = a_parts[0] - a_half, a_high = a_parts[0] + a_half;
+  const auto b_low = b_parts[0] - b_half, b_high = b_parts[0] + b_half;
+
+  const auto overlap = (a_high.minimum(b_high) - a_low.maximum(b_low)).clamp_min(0).unbind(1);
+  const auto intersection = overlap[0] * overlap[1];
+  const auto iou =
+      intersection / (a_sides[0] * a_sides[1] + b_sides[0] * b_sides[1] - intersection + epsilon);
+
+  const auto hull = a_high.maximum(b_high) - a_low.minimum(b_low);
+  const auto diagonal = hull.square().sum(1) + epsilon;
+  const auto distance = (b_low + b_high - a_low - a_high).square().sum(1) / 4;
+
+  constexpr double pi = std::numbers::pi;
+  const auto v =
+      (torch::atan(b_sides[0] / b_sides[1]) - torch::atan(a_sides[0] / a_sides[1])).square() *
+      (4 / (pi * pi));
+  const auto alpha = (v.detach() / (v.detach() - iou.detach() + (1 + epsilon)));
+  return iou - (distance / diagonal + v * alpha);
+}
+
+Loss::Loss(const LossOptions& options, const torch::Tensor& anchors) : options_(options) {
+  const auto cells = anchors.to(torch::kCPU, torch::kFloat).contiguous();
+  const auto sizes = cells.accessor<float, 3>();
+  for (std::int64_t level = 0; level < sizes.size(0); ++level) {
+    auto& level_anchors = anchors_.emplace_back();
+    for (std::int64_t a = 0; a < sizes.size(1); ++a) {
+      level_anchors.push_back({sizes[level][a][0], sizes[level][a][1]});
+    }
+  }
+  balance_ = anchors_.size() == 3 ? std::vector<double>{4, 1, 0.4}
+                                  : std::vector<double>{4, 1, 0.25, 0.06, 0.02};
+}
+
+LossValue Loss::operator()(const std::vector<torch::Tensor>& maps,
+                           const std::vector<Target>& targets) const {
+  const std::vector<Rows> levels(maps.begin(), maps.end());
+  const Matched matched = match_all(levels, targets, anchors_, options_.anchor_t);
+  std::vector<torch::Tensor> predictions;
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    sizes.push_back(levels[i].values.size(0));
+    if (matched.counts[i] == 0) continue;
+    predictions.push_back(levels[i].values.index_select(0, matched.rows[i]));
+  }
+  const auto zero = torch::zeros(1, maps.front().options().requires_grad(false));
+  auto box = zero, obj = zero, cls = zero;
+  const auto object_labels =
+      torch::zeros(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}), zero.options());
+  if (!predictions.empty()) {
+    const std::int64_t nc = maps.front().size(4) - 5;
+    const auto parts = torch::cat(predictions).split_with_sizes({4, 1, nc}, 1);
+    const auto s = (parts[0].sigmoid() * 2).split(2, 1);
+    const auto boxes = torch::cat({s[0] - 0.5, s[1].square() * matched.anchor_sizes}, 1);
+    const auto iou = complete_iou(boxes, matched.boxes);
+    object_labels.index_copy_(0, matched.deciding_rows,
+                              iou.detach().clamp_min(0).index_select(0, matched.deciding));
+    const double smooth = options_.label_smoothing / 2;
+    const auto labels = torch::full(parts[2].sizes(), smooth, zero.options())
+                            .scatter_(1, matched.classes, 1 - smooth)
+                            .split_with_sizes(matched.counts);
+    const auto losses = (1 - iou).split_with_sizes(matched.counts);
+    const auto logits = parts[2].split_with_sizes(matched.counts);
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      if (matched.counts[i] == 0) continue;
+      box = box + losses[i].mean();
+      if (nc > 1) {
+        cls = cls + cross_entropy(logits[i], labels[i], options_.cls_pw, options_.fl_gamma);
+      }
+    }
+  }
+  const auto labels = object_labels.split_with_sizes(sizes);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const auto loss =
+        cross_entropy(levels[i].values.select(1, 4), labels[i], options_.obj_pw, options_.fl_gamma);
+    obj = obj + loss * balance_[i];
+  }
+  const auto weighted = std::vector{box * options_.box, obj * options_.obj, cls * options_.cls};
+  const auto total = (weighted[0] + weighted[1] + weighted[2]) * double(maps.front().size(0));
+  return {total.squeeze(0), torch::cat(weighted).detach()};
+}
+
+}  // namespace evolve::trainer

@@ -1,0 +1,61 @@
+// The loss of YOLOv5: boxes by CIoU, objectness and classes by binary cross-entropy.
+#pragma once
+
+#include <torch/types.h>
+
+#include <vector>
+
+#include "hyp/hyperparameters.hpp"
+#include "trainer/model/model_config.hpp"
+#include "trainer/loss/targets.hpp"
+
+namespace evolve::trainer {
+
+struct LossOptions {
+  /// Gains, already scaled to the model.
+  double box = 0.05, cls = 0.5, obj = 1;
+  /// Weights of positives in the two cross-entropies.
+  double cls_pw = 1, obj_pw = 1;
+  /// Greatest ratio of an object's side to its anchor's.
+  double anchor_t = 4;
+  /// Focal loss exponent; 0 is plain cross-entropy. Lin et al., Focal Loss for Dense Object
+  /// Detection.
+  double fl_gamma = 0;
+  double label_smoothing = 0;
+};
+
+/// From the hyperparameters, gains scaled as YOLOv5's train.py does: box by 3 / levels, cls by nc /
+/// 80 * 3 / levels, obj by (imgsz / 640)² * 3 / levels. Throws `Error` when one is absent.
+LossOptions loss_options(const hyp::Hyperparameters& hyp, const ModelConfig& config, int imgsz,
+                         double label_smoothing);
+
+struct LossValue {
+  /// Scalar with gradient: (box + obj + cls) * images.
+  torch::Tensor total;
+  /// [3]: box, obj, cls with their gains, without gradient.
+  torch::Tensor items;
+};
+
+/// The loss of maps [batch, anchors, ny, nx, 5 + nc] against the objects of the batch. `anchors`:
+/// [levels, anchors, 2] in cells, as Detector has them. Levels weigh 4, 1, 0.4 in objectness, whose
+/// target is the predicted box's IoU; of several objects in one cell and anchor the last one
+/// counts.
+class Loss {
+ public:
+  Loss(const LossOptions& options, const torch::Tensor& anchors);
+
+  LossValue operator()(const std::vector<torch::Tensor>& maps,
+                       const std::vector<Target>& targets) const;
+
+ private:
+  LossOptions options_;
+  /// Per level.
+  std::vector<std::vector<std::array<float, 2>>> anchors_;
+  std::vector<double> balance_;
+};
+
+/// Complete IoU of boxes [n, 4] (centre x, centre y, width, height): [n]. Zheng et al.,
+/// Distance-IoU Loss, equation 10 and 11; α carries no gradient.
+torch::Tensor complete_iou(const torch::Tensor& a, const torch::Tensor& b);
+
+}  // namespace evolve::trainer

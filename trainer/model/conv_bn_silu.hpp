@@ -1,0 +1,37 @@
+// The operator that a YOLOv5 model is made of.
+#pragma once
+
+#include <torch/types.h>
+
+#include "trainer/model/model_config.hpp"
+
+namespace evolve::trainer {
+
+/// Which operators a model is computed with.
+enum class Operators {
+  /// Where it is faster an operator of our own: see conv_bn_silu() and convolve().
+  fast,
+  /// Torch's, one after the other, as YOLOv5 calls them: on the CPU, in one thread and in torch's
+  /// default memory layout they give YOLOv5's numbers to the last bit.
+  plain,
+};
+
+/// The convolution that `spec` describes; `bias` may be undefined. On one CPU thread torch hands
+/// 1x1 convolutions of fewer than 16 images to the BLAS, which without a fast one installed takes
+/// many times as long as oneDNN: such images are cut into their rows, which are enough.
+torch::Tensor convolve(const torch::Tensor& x, const torch::Tensor& weight,
+                       const torch::Tensor& bias, const ConvSpec& spec);
+
+struct BatchNormTensors {
+  torch::Tensor gamma, beta, running_mean, running_var;
+  double epsilon = 1e-3, momentum = 0.03;
+};
+
+/// silu(batch_norm(conv(x))): in training with the batch's statistics, which go into the running
+/// ones, else with the running ones. Training in single precision on the CPU the fast operators are
+/// the loops of bn_silu.hpp: the same numbers as torch's up to rounding.
+torch::Tensor conv_bn_silu(const torch::Tensor& x, const torch::Tensor& weight,
+                           const ConvSpec& spec, const BatchNormTensors& bn, bool training,
+                           Operators operators = Operators::fast);
+
+}  // namespace evolve::trainer

@@ -1,0 +1,87 @@
+// Model configurations: a table with its multiples applied, channels counted and references
+// resolved.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "trainer/model/model_table.hpp"
+
+namespace evolve::trainer {
+
+/// Convolution, batch norm, SiLU.
+struct ConvSpec {
+  int in = 0, out = 0;
+  int kernel = 1, stride = 1, padding = 0, groups = 1;
+};
+/// A 1x1 Conv and a 3x3 one; adds its input when `shortcut` and in == out.
+struct BottleneckSpec {
+  int in = 0, out = 0;
+  bool shortcut = true;
+};
+/// Cross-stage partial block with three 1x1 Convs around `repeats` bottlenecks of half the width.
+struct C3Spec {
+  int in = 0, out = 0, repeats = 1;
+  bool shortcut = true;
+};
+/// Spatial pyramid pooling: three stacked max pools of one kernel.
+struct SppfSpec {
+  int in = 0, out = 0, kernel = 5;
+};
+/// Nearest neighbour.
+struct UpsampleSpec {
+  int factor = 2;
+};
+/// Along the channels.
+struct ConcatSpec {};
+/// One 1x1 convolution per level.
+struct DetectSpec {
+  /// Channels of each level's input.
+  std::vector<int> in;
+};
+
+using ModuleSpec =
+    std::variant<ConvSpec, BottleneckSpec, C3Spec, SppfSpec, UpsampleSpec, ConcatSpec, DetectSpec>;
+
+/// One layer of a model.
+struct LayerSpec {
+  /// Layers whose outputs it takes; -1 is the image.
+  std::vector<int> from;
+  /// Its modules, one after the other; more than one is named model.3.0, model.3.1, …
+  std::vector<ModuleSpec> modules;
+};
+
+/// A model that can be built. The last layer, and no other, is a Detect.
+struct ModelConfig {
+  int nc = 80;
+  /// Pixels; per level (width, height) pairs: as many as Detect has inputs. Their sizes go up where
+  /// the strides do, whatever the order in the table.
+  std::vector<std::vector<float>> anchors;
+  /// Pixels per cell of each of Detect's inputs.
+  std::vector<int> strides;
+  /// Whether the anchors are placeholders that must be found from the data.
+  bool anchors_unknown = false;
+  std::vector<LayerSpec> layers;
+  /// What it was resolved from, with this number of classes.
+  ModelTable table;
+
+  int levels() const { return static_cast<int>(anchors.size()); }
+  int anchors_per_level() const { return static_cast<int>(anchors.front().size() / 2); }
+  /// Numbers per anchor: box, objectness, classes.
+  int outputs() const { return 5 + nc; }
+};
+
+/// Resolves a table as YOLOv5 does: widths are rounded up to a multiple of 8, a number n above 1
+/// becomes max(round(n * depth_multiple), 1), half to even. `nc` replaces the table's number of
+/// classes, `anchors_per_level` (the hyperparameter `anchors`) its anchors. Throws `Error` with
+/// file and line.
+ModelConfig resolve(const ModelTable& table, std::optional<int> nc = {},
+                    std::optional<int> anchors_per_level = {});
+
+/// The number of a model's weights and biases, batch statistics not counted: 1.9e6 for yolov5n. A
+/// table can ask for more than any integer holds.
+double count_parameters(const ModelConfig& config);
+
+}  // namespace evolve::trainer

@@ -1,0 +1,103 @@
+#include "trainer/optim/flat_parameters.hpp"
+
+#include <torch/torch.h>
+
+#include <vector>
+
+namespace evolve::trainer {
+namespace {
+
+/// A model's tensors sorted by what becomes of them.
+struct Sorted {
+  std::array<std::vector<torch::Tensor>, group_count> groups;
+  std::vector<torch::Tensor> frozen, statistics, counts;
+};
+
+Group group_of(const std::string& name, const torch::Tensor& parameter) {
+  if (name.ends_with("bias")) return bias_group;
+  return parameter.dim() == 1 ? norm_group : decay_group;
+}
+
+Sorted sort(const torch::nn::Module& model) {
+  Sorted sorted;
+  for (const auto& item : model.named_parameters()) {
+    auto& group = item.value().requires_grad() ? sorted.groups[group_of(item.key(), item.value())]
+                                               : sorted.frozen;
+    group.push_back(item.value());
+  }
+  for (const auto& item : model.named_buffers()) {
+    if (item.key().find(".running_") != std::string::npos) {
+      sorted.statistics.push_back(item.value());
+    } else if (item.key().ends_with(".num_batches_tracked")) {
+      sorted.counts.push_back(item.value());
+    }
+  }
+  return sorted;
+}
+
+std::int64_t count(const std::vector<torch::Tensor>& tensors) {
+  std::int64_t sum = 0;
+  for (const auto& tensor : tensors) sum += tensor.numel();
+  return sum;
+}
+
+/// The part of `flat` from `begin` in the shape of `like`, a convolution's weights in the layout
+/// `weights`. It has a version of its own, so that a step in the flat tensor is no change behind
+/// autograd's back.
+torch::Tensor part(const torch::Tensor& flat, std::int64_t begin, const torch::Tensor& like,
+                   at::MemoryFormat weights) {
+  const auto piece = flat.narrow(0, begin, like.numel());
+  if (like.dim() != 4 || weights == at::MemoryFormat::Contiguous) {
+    return piece.view(like.sizes()).variable_data();
+  }
+  return piece.view({like.size(0), like.size(2), like.size(3), like.size(1)})
+      .permute({0, 3, 1, 2})
+      .variable_data();
+}
+
+/// Moves tensors into `flat` from `begin` on; returns where they end.
+std::int64_t move(std::vector<torch::Tensor>& tensors, const torch::Tensor& flat,
+                  std::int64_t begin, at::MemoryFormat weights) {
+  torch::NoGradGuard no_grad;
+  for (auto& tensor : tensors) {
+    auto place = part(flat, begin, tensor, weights);
+    place.copy_(tensor);
+    tensor.set_data(place);
+    begin += tensor.numel();
+  }
+  return begin;
+}
+
+}  // namespace
+
+FlatParameters::FlatParameters(torch::nn::Module& model, const torch::Device& device,
+                     at::MemoryFormat weights) {
+  Sorted sorted = sort(model);
+  std::int64_t trained = 0;
+  for (const auto& group : sorted.groups) trained += count(group);
+  const auto options = torch::TensorOptions(device);
+  values_ = torch::empty(trained + count(sorted.frozen) + count(sorted.statistics), options);
+  gradients_ = torch::zeros(trained, options);
+  std::int64_t end = 0;
+  for (std::size_t g = 0; g < group_count; ++g) {
+    const std::int64_t begin = end;
+    end = move(sorted.groups[g], values_, begin, weights);
+    groups_[g] = {begin, end - begin};
+    std::int64_t at = begin;
+    for (auto& parameter : sorted.groups[g]) {
+      parameter.mutable_grad() = part(gradients_, at, parameter, weights);
+      at += parameter.numel();
+    }
+  }
+  for (const auto& parameter : model.parameters()) {
+    if (parameter.requires_grad()) parameter_gradients_.push_back(parameter.grad());
+  }
+  move(sorted.statistics, values_, move(sorted.frozen, values_, end, weights), weights);
+  batches_tracked_ = torch::empty(count(sorted.counts), options.dtype(torch::kLong));
+  move(sorted.counts, batches_tracked_, 0, weights);
+  for (auto& buffer : model.buffers()) {
+    if (buffer.device() != device) buffer.set_data(buffer.to(device));
+  }
+}
+
+}  // namespace evolve::trainer

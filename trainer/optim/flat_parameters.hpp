@@ -1,0 +1,48 @@
+// A model's numbers in one piece, so that a step of the optimizer is a handful of vector operations
+// however many small tensors the model has.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/types.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "trainer/optim/schedule.hpp"
+
+namespace evolve::trainer {
+
+/// Owns the memory of a model's parameters, gradients and batch norm statistics; the model's
+/// tensors are views of it. The model must not get other tensors (load values with copy_()).
+class FlatParameters {
+ public:
+  /// Moves the model's numbers here, to `device`, convolution weights in the layout `weights`.
+  /// Parameters that do not require a gradient (frozen ones) belong to no group.
+  FlatParameters(torch::nn::Module& model, const torch::Device& device,
+            at::MemoryFormat weights = at::MemoryFormat::ChannelsLast);
+
+  struct Range {
+    std::int64_t begin = 0, size = 0;
+    torch::Tensor of(const torch::Tensor& flat) const { return flat.narrow(0, begin, size); }
+  };
+
+  /// Trained parameters by group, then frozen ones, then running means and variances.
+  const torch::Tensor& values() const { return values_; }
+  /// Of the trained parameters.
+  const torch::Tensor& gradients() const { return gradients_; }
+  /// The same, parameter by parameter in the model's order.
+  const std::vector<torch::Tensor>& gradients_of_parameters() const { return parameter_gradients_; }
+  /// The trained parameters' part of values().
+  torch::Tensor parameters() const { return values_.narrow(0, 0, gradients_.size(0)); }
+  Range group(Group group) const { return groups_[group]; }
+  /// Counts one more batch in every num_batches_tracked.
+  void count_batch() { batches_tracked_.add_(1); }
+
+ private:
+  torch::Tensor values_, gradients_, batches_tracked_;
+  std::vector<torch::Tensor> parameter_gradients_;
+  std::array<Range, group_count> groups_;
+};
+
+}  // namespace evolve::trainer

@@ -1,0 +1,58 @@
+#include "trainer/run/options.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "hyp/space.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+/// Calls `visit(name, member)` for every option: the one list of their names.
+template <class Options, class Visit>
+void for_each_option(Options& options, Visit visit) {
+  visit("data", options.data);
+  visit("cfg", options.cfg);
+  visit("weights", options.weights);
+  visit("epochs", options.epochs);
+  visit("batch_size", options.batch_size);
+  visit("imgsz", options.imgsz);
+  visit("optimizer", options.optimizer);
+  visit("cos_lr", options.cos_lr);
+  visit("label_smoothing", options.label_smoothing);
+  visit("single_cls", options.single_cls);
+  visit("rect", options.rect);
+  visit("noautoanchor", options.noautoanchor);
+  visit("workers", options.workers);
+  visit("freeze", options.freeze);
+  visit("image_weights", options.image_weights);
+  visit("multi_scale", options.multi_scale);
+  visit("restart_epochs", options.restart_epochs);
+  visit("restart_factor", options.restart_factor);
+  visit("amp", options.amp);
+  visit("patience", options.patience);
+  visit("conf", options.conf);
+  visit("iou", options.iou);
+  visit("save", options.save);
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const TrainOptions& options) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for_each_option(options, [&](const char* name, const auto& value) { json[name] = value; });
+  return json;
+}
+
+TrainOptions train_options_from_json(const nlohmann::ordered_json& json) {
+  TrainOptions options;
+  for_each_option(options, [&](const char* name, auto& value) {
+    if (const auto it = json.find(name); it != json.end()) it->get_to(value);
+  });
+  return options;
+}
+
+bool is_known(const std::string& hyperparameter) {
+  return hyperparameter == "optimizer" || hyp::default_space().find(hyperparameter);
+}
+
+}  // namespace evolve::trainer

@@ -1,0 +1,66 @@
+// How a trial is trained, apart from its hyperparameters. Torch-free: the coordinator sends it, the
+// worker obeys it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace evolve::trainer {
+
+/// The name of the embedded checkpoint.
+constexpr const char* embedded_weights = "shapes-base";
+
+/// Defaults are YOLOv5's. Paths are absolute or relative to the current folder of the coordinator.
+struct TrainOptions {
+  /// A data YAML, or "shapes": the embedded synthetic data set.
+  std::string data = "shapes";
+  /// A model table: a file, or the name of a built-in one ("yolov5s.yaml").
+  std::string cfg;
+  /// Where to start: a .pt file, "shapes-base" (embedded), or empty for random weights.
+  std::string weights;
+  int epochs = 100;
+  int batch_size = 16;
+  /// Pixels of the square training image; a multiple of 32.
+  int imgsz = 640;
+  /// "SGD", "Adam" or "AdamW"; a hyperparameter of that name overrides it.
+  std::string optimizer = "SGD";
+  bool cos_lr = false;
+  double label_smoothing = 0;
+  bool single_cls = false;
+  bool rect = false;
+  bool noautoanchor = false;
+  /// Threads at most that make batches beside the training; a slot of one core has none.
+  int workers = 8;
+  /// Number of leading layers that keep their weights (10 is the backbone).
+  int freeze = 0;
+  /// Each epoch draws its images with replacement, classes that do badly more often.
+  bool image_weights = false;
+  /// Each batch is scaled to a random size, 0.5 to 1.5 times imgsz in steps of the stride.
+  bool multi_scale = false;
+  /// Warm restarts of the cosine (Loshchilov and Hutter 2017): the first cycle's epochs, 0 for
+  /// none, and the factor from one cycle's length to the next one's.
+  int restart_epochs = 0;
+  int restart_factor = 1;
+  /// Mixed precision where it is faster and a first batch agrees with single precision.
+  bool amp = true;
+  /// Epochs without a better fitness after which a full training ends; 0: never.
+  int patience = 100;
+  /// Confidence threshold and IoU threshold of NMS in validation, as YOLOv5's train.py uses them.
+  double conf = 0.001;
+  double iou = 0.6;
+  /// Where the trained weights go (the moving average, half precision, as YOLOv5 keeps them);
+  /// empty: nowhere.
+  std::string save;
+
+  bool operator==(const TrainOptions&) const = default;
+};
+
+/// Keys are the fields' names.
+nlohmann::ordered_json to_json(const TrainOptions& options);
+/// Absent keys keep their defaults, unknown ones are ignored.
+TrainOptions train_options_from_json(const nlohmann::ordered_json& json);
+
+/// Whether the built-in trainer knows this hyperparameter: one of YOLOv5's 29, or `optimizer`.
+bool is_known(const std::string& hyperparameter);
+
+}  // namespace evolve::trainer

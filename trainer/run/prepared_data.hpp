@@ -1,0 +1,49 @@
+// The images of a training, ready to be used, and kept for the next trial.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "trainer/data/autoanchor.hpp"
+#include "trainer/data/data.hpp"
+#include "trainer/run/options.hpp"
+
+namespace evolve::trainer {
+
+/// Decoded images of both splits, and what has been worked out from their labels.
+class PreparedData {
+ public:
+  /// Reads the data set that the options name. Throws `Error` as data::load does.
+  PreparedData(const TrainOptions& options, int stride, int threads);
+
+  const data::Dataset& training() const { return training_; }
+  const data::ValidationSet& validation() const { return validation_; }
+  int classes() const { return static_cast<int>(training_.names.size()); }
+
+  /// YOLOv5's autoanchor on the training labels: `current` where its best possible recall at
+  /// ratio `thr` is above 0.98, else as many better ones. Depends on the arguments only.
+  const AnchorChoice& fit_anchors(const std::vector<Size>& current, double thr);
+
+ private:
+  using AnchorKey = std::pair<std::vector<std::pair<float, float>>, double>;
+
+  data::Dataset training_;
+  data::ValidationSet validation_;
+  std::map<AnchorKey, AnchorChoice> anchors_;
+};
+
+/// The data of the last trial, in case the next one uses the same.
+class DataCache {
+ public:
+  PreparedData& get(const TrainOptions& options, int stride, int threads);
+
+ private:
+  using Key = std::tuple<std::string, int, int, int, bool>;
+  std::optional<Key> key_;
+  std::unique_ptr<PreparedData> data_;
+};
+
+}  // namespace evolve::trainer

@@ -1,0 +1,118 @@
+#include "trainer/run/setup.hpp"
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "hyp/space.hpp"
+#include "trainer/checkpoint/checkpoint.hpp"
+#include "trainer/checkpoint/pretrained.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+/// The hyperparameter `anchors`, unless anchors stay as they are.
+std::optional<int> anchors_asked_for(const TrainOptions& options, const hyp::Hyperparameters& hyp) {
+  if (options.noautoanchor || !hyp.find("anchors")) return {};
+  const int count = static_cast<int>(std::nearbyint(hyp.number("anchors")));
+  if (count < 1) {
+    throw bad_argument("hyperparameter anchors is " + std::to_string(count), "write 1 or more");
+  }
+  return count;
+}
+
+/// In pixels, level by level.
+std::vector<Size> anchors_in_pixels(const ModelConfig& config) {
+  std::vector<Size> sizes;
+  for (const auto& level : config.anchors) {
+    for (std::size_t i = 0; i + 1 < level.size(); i += 2) sizes.push_back({level[i], level[i + 1]});
+  }
+  return sizes;
+}
+
+/// Gives each level its share of anchors sorted by area, the finest level the smallest.
+void set_sorted_anchors(Detector& detector, const std::vector<Size>& anchors) {
+  const auto& strides = detector.strides();
+  std::vector<std::int64_t> levels(strides.size());
+  std::iota(levels.begin(), levels.end(), 0);
+  std::sort(levels.begin(), levels.end(),
+            [&](auto a, auto b) { return strides[std::size_t(a)] < strides[std::size_t(b)]; });
+  auto pixels = torch::empty(detector.anchors().sizes());
+  const std::size_t per_level = anchors.size() / levels.size();
+  for (std::size_t i = 0; i < anchors.size(); ++i) {
+    auto place = pixels[levels[i / per_level]][static_cast<std::int64_t>(i % per_level)];
+    place[0] = anchors[i].w;
+    place[1] = anchors[i].h;
+  }
+  detector.set_anchors(pixels);
+}
+
+void fit_anchors(Detector& detector, double thr, PreparedData& data) {
+  auto config = detector.config();
+  const AnchorChoice& choice = data.fit_anchors(anchors_in_pixels(config), thr);
+  if (choice.replaced) set_sorted_anchors(detector, choice.anchors);
+  fmt::print(stderr, "anchors: {}, best possible recall {:.4f}\n",
+             choice.replaced ? "fitted to the labels" : "kept", choice.fit.best_possible_recall);
+}
+
+}  // namespace
+
+void check_names(const hyp::Hyperparameters& hyp) {
+  for (const hyp::Gene& gene : hyp::default_space().genes) {
+    if (gene.name != "anchors") hyp.number(gene.name);
+  }
+  for (const auto& [name, value] : hyp) {
+    if (!is_known(name)) {
+      throw bad_argument("hyperparameter " + name + " is unknown to the built-in trainer",
+                         "keep to YOLOv5's names, or use an external trainer");
+    }
+  }
+}
+
+std::string optimizer_name(const TrainOptions& options, const hyp::Hyperparameters& hyp) {
+  const hyp::Value* value = hyp.find("optimizer");
+  if (!value) return options.optimizer;
+  if (const auto* name = std::get_if<std::string>(value)) return *name;
+  throw bad_argument("hyperparameter optimizer is a number", "write SGD, Adam or AdamW");
+}
+
+ModelConfig model_config(const TrainOptions& options, const hyp::Hyperparameters& hyp,
+                         std::optional<int> nc) {
+  const auto anchors = anchors_asked_for(options, hyp);
+  if (!options.cfg.empty()) return resolve(read_model_table(options.cfg), nc, anchors);
+  if (!options.weights.empty()) {
+    return config_of(read_checkpoint(options.weights), options.weights, nc, anchors);
+  }
+  throw bad_argument("there is no --cfg", "name a model table, for instance yolov5s.yaml");
+}
+
+void freeze(Detector& detector, int layers) {
+  for (auto& item : detector.named_parameters()) {
+    // "model.3.cv1.conv.weight"
+    if (std::stoi(item.key().substr(6)) < layers) item.value().set_requires_grad(false);
+  }
+}
+
+std::unique_ptr<Detector> make_detector(const TrainOptions& options,
+                                        const hyp::Hyperparameters& hyp, std::uint64_t seed,
+                                        PreparedData& data) {
+  auto detector = std::make_unique<Detector>(model_config(options, hyp, data.classes()), seed);
+  if (!options.weights.empty()) {
+    // YOLOv5's rule: anchors of a table or of a hyperparameter beat those of the weights.
+    const bool keep_anchors = !options.cfg.empty() || anchors_asked_for(options, hyp);
+    const auto done =
+        transfer(read_checkpoint(options.weights).state, *detector, keep_anchors, options.weights);
+    fmt::print(stderr, "Transferred {}/{} items from {}\n", done.transferred, done.total,
+               options.weights);
+  }
+  if (!options.noautoanchor) fit_anchors(*detector, hyp.number("anchor_t"), data);
+  freeze(*detector, options.freeze);
+  return detector;
+}
+
+}  // namespace evolve::trainer

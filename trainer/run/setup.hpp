@@ -1,0 +1,38 @@
+// What a training starts from: checked hyperparameters, the model, its weights and anchors.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "hyp/hyperparameters.hpp"
+#include "trainer/model/detector.hpp"
+#include "trainer/run/options.hpp"
+#include "trainer/run/prepared_data.hpp"
+
+namespace evolve::trainer {
+
+/// Throws `Error` naming the first hyperparameter that is missing (of YOLOv5's 28; `anchors` may
+/// be) or unknown (neither one of the 29 nor `optimizer`).
+void check_names(const hyp::Hyperparameters& hyp);
+
+/// The hyperparameter `optimizer` where there is one, else the option.
+std::string optimizer_name(const TrainOptions& options, const hyp::Hyperparameters& hyp);
+
+/// The model that the options and the hyperparameter `anchors` ask for, with `nc` classes (those of
+/// its table when absent). As in YOLOv5 the table is that of --cfg, else that of the weights; the
+/// latter comes with the weights' anchors. Throws `Error`.
+ModelConfig model_config(const TrainOptions& options, const hyp::Hyperparameters& hyp,
+                         std::optional<int> nc);
+
+/// A detector as training starts it: drawn from `seed` or transferred from options.weights, anchors
+/// fitted to the data unless options.noautoanchor, the first options.freeze layers without
+/// gradients. Throws `Error`.
+std::unique_ptr<Detector> make_detector(const TrainOptions& options,
+                                        const hyp::Hyperparameters& hyp, std::uint64_t seed,
+                                        PreparedData& data);
+
+/// Takes the gradients from the parameters of the first `layers` layers.
+void freeze(Detector& detector, int layers);
+
+}  // namespace evolve::trainer

@@ -1,0 +1,124 @@
+#include "trainer/run/trainer.hpp"
+
+#include <ATen/Parallel.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <opencv2/core/utility.hpp>
+
+#include "core/error.hpp"
+#include "trainer/checkpoint/checkpoint.hpp"
+#include "trainer/data/data.hpp"
+#include "trainer/evaluation/evaluate.hpp"
+#include "trainer/run/full_run.hpp"
+#include "trainer/run/prepared_data.hpp"
+#include "trainer/checkpoint/pretrained.hpp"
+#include "trainer/run/setup.hpp"
+#include "trainer/run/torch_version.hpp"
+#include "trainer/run/training_run.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// The model's greatest stride, 32 at least.
+int stride_of(const ModelConfig& config) {
+  return std::max(*std::max_element(config.strides.begin(), config.strides.end()), 32);
+}
+
+/// YOLOv5 rounds the images' size up to whole strides, two at least.
+TrainOptions settled(TrainOptions options, int stride) {
+  options.imgsz = std::max((options.imgsz + stride - 1) / stride, 2) * stride;
+  return options;
+}
+
+data::Split split_of(const std::string& name) {
+  for (const auto split : {data::Split::train, data::Split::val, data::Split::test}) {
+    if (data::name_of(split) == name) return split;
+  }
+  throw bad_argument("--task " + name, "choose train, val or test");
+}
+
+}  // namespace
+
+struct Trainer::State {
+  Place place;
+  DataCache cache;
+};
+
+Trainer::Trainer(const std::string& device, int threads)
+    : state_(std::make_unique<State>(State{{open_device(device), threads}, {}})) {
+  at::set_num_threads(threads);
+  cv::setNumThreads(1);
+}
+
+Trainer::~Trainer() = default;
+
+TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameters& hyp,
+                           std::uint64_t seed, const OnEpoch& on_epoch, const Rungs& rungs) {
+  const auto start = Clock::now();
+  check_names(hyp);
+  const int stride = stride_of(model_config(wanted, hyp, {}));
+  const TrainOptions options = settled(wanted, stride);
+  PreparedData& data = state_->cache.get(options, stride, state_->place.threads);
+  TrainingRun run(options, hyp, seed, data, make_detector(options, hyp, seed, data), state_->place);
+  const std::vector<double> no_ap(static_cast<std::size_t>(data.classes()));
+  TrainResult result;
+  double waited = 0;
+  for (int epoch = 1; epoch <= options.epochs && !result.stopped; ++epoch) {
+    const bool rung = std::ranges::count(rungs.epochs, epoch) > 0;
+    const auto training = Clock::now();
+    run.train_epoch(epoch - 1, no_ap, {});
+    synchronize(state_->place.device);
+    result.timing.training += seconds_since(training);
+    if (rung || epoch == options.epochs) {
+      const auto validation = Clock::now();
+      result.metrics = run.validate().metrics;
+      result.timing.validation += seconds_since(validation);
+    }
+    if (on_epoch) on_epoch(epoch, result.metrics);
+    if (!rung) continue;
+    const auto waiting = Clock::now();
+    result.stopped = !rungs.goes_on(epoch);
+    waited += seconds_since(waiting);
+  }
+  if (!options.save.empty()) {
+    write_checkpoint(options.save, checkpoint_of(*run.average(), data.training().names));
+  }
+  result.timing.total = seconds_since(start) - waited;
+  return result;
+}
+
+workers::RunReport Trainer::run(const workers::TrainRun& job, const OnReport& on_report) {
+  check_names(job.hyp);
+  const auto wanted = train_options_from_json(job.options);
+  const int stride = stride_of(model_config(wanted, job.hyp, {}));
+  const TrainOptions options = settled(wanted, stride);
+  PreparedData& data = state_->cache.get(options, stride, state_->place.threads);
+  return full_run(job, options, data, state_->place, on_report);
+}
+
+workers::ValidationReport Trainer::validate(const workers::Validate& job) {
+  const auto wanted = train_options_from_json(job.options);
+  auto detector = detector_of(read_checkpoint(wanted.weights), wanted.weights);
+  const int stride = stride_of(detector->config());
+  const TrainOptions options = settled(wanted, stride);
+  const auto config = data::read_data_yaml(options.data);
+  auto images = data::load(config, split_of(job.split),
+                             {.imgsz = options.imgsz,
+                              .training = false,
+                              .single_cls = options.single_cls,
+                              .threads = state_->place.threads});
+  detector->to(state_->place.device);
+  const auto set = data::validation_set(std::move(images), options.batch_size, stride, job.rect);
+  return evaluate(*detector, set, validate_options(options, state_->place), job.dir);
+}
+
+}  // namespace evolve::trainer

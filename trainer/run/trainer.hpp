@@ -1,0 +1,85 @@
+// How a detector is trained: YOLOv5 v6 models on libtorch. The only folder that includes torch, and
+// only in its sources: this header is torch-free.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "hyp/hyperparameters.hpp"
+#include "hyp/trial.hpp"
+#include "trainer/run/options.hpp"
+#include "workers/protocol/jobs.hpp"
+
+namespace evolve::trainer {
+
+/// A training that cannot go on, with the kind that the journal records.
+class TrainingFailed : public std::runtime_error {
+ public:
+  TrainingFailed(hyp::FailureKind failure_kind, const std::string& message)
+      : std::runtime_error(message), kind(failure_kind) {}
+  hyp::FailureKind kind;
+};
+
+/// Where the seconds of a trial went.
+struct Timing {
+  double total = 0;
+  double training = 0;
+  double validation = 0;
+};
+
+struct TrainResult {
+  /// Of the last epoch that was trained.
+  hyp::Metrics metrics;
+  /// Ended at a rung.
+  bool stopped = false;
+  Timing timing;
+};
+
+/// Called after each epoch (from 1) as a sign of life. Metrics are those of the last validation,
+/// zeros before the first; the rungs and the last epoch are validated.
+using OnEpoch = std::function<void(int epoch, const hyp::Metrics& metrics)>;
+
+/// Where a training asks whether to go on.
+struct Rungs {
+  /// After these epochs (from 1).
+  std::vector<int> epochs;
+  /// Called after `OnEpoch`; false ends the training.
+  std::function<bool(int epoch)> goes_on;
+};
+
+using OnReport = std::function<void(const workers::JobReport&)>;
+
+/// The kinds of devices that this libtorch was built for: "cpu", "cuda", "xpu". No driver is asked.
+std::vector<std::string> device_kinds();
+
+/// Trains on one device and keeps what the next trial can use again: decoded images, anchors.
+class Trainer {
+ public:
+  /// `device` as torch names it: "cpu", "cuda:0", "xpu:0". `threads`: CPU threads to use. Throws
+  /// `Error` when this libtorch does not have the device.
+  Trainer(const std::string& device, int threads);
+  ~Trainer();
+
+  /// One training run. The result depends on the arguments only, not on earlier runs; that of a
+  /// training that goes on at every rung is the one without rungs. Throws `TrainingFailed`, or
+  /// `Error` for bad input.
+  TrainResult train(const TrainOptions& options, const hyp::Hyperparameters& hyp,
+                    std::uint64_t seed, const OnEpoch& on_epoch, const Rungs& rungs = {});
+
+  /// A full training: `evolve train`. Reports as jobs.hpp says. Throws as train() does, and `Error`
+  /// when there is nothing to resume.
+  workers::RunReport run(const workers::TrainRun& job, const OnReport& on_report);
+
+  /// How good weights are: `evolve val`. Throws `Error` for bad input.
+  workers::ValidationReport validate(const workers::Validate& job);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace evolve::trainer

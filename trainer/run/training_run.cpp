@@ -1,0 +1,202 @@
+#include "trainer/run/training_run.hpp"
+
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "trainer/data/image_weights.hpp"
+#include "trainer/run/images.hpp"
+#include "trainer/run/setup.hpp"
+#include "trainer/run/torch_version.hpp"
+#include "trainer/run/trainer.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+bool is_finite(const hyp::Metrics& metrics) {
+  const auto values = metrics.values();
+  return std::all_of(values.begin(), values.end(),
+                     [](double value) { return std::isfinite(value); });
+}
+
+/// Nothing may run elsewhere in silence.
+void check_place(const char* what, const torch::Tensor& tensor, const torch::Device& device) {
+  TORCH_CHECK(tensor.device() == device, what, " lies on ", tensor.device(), ", not on ", device);
+}
+
+void check_place(const Detector& detector, const torch::Device& device) {
+  for (const auto& tensors : {detector.parameters(), detector.buffers()}) {
+    for (const auto& tensor : tensors) check_place("the model", tensor, device);
+  }
+}
+
+}  // namespace
+
+int batch_workers(const TrainOptions& options, const Place& place) {
+  return std::clamp(options.workers, 0, place.threads - 1);
+}
+
+ValidateOptions validate_options(const TrainOptions& options, const Place& place) {
+  return {.nms = {.conf = options.conf, .iou = options.iou},
+          .single_cls = options.single_cls,
+          .workers = batch_workers(options, place)};
+}
+
+TrainingRun::TrainingRun(const TrainOptions& options, const hyp::Hyperparameters& hyp,
+                         std::uint64_t seed, PreparedData& data, std::unique_ptr<Detector> detector,
+                         const Place& place)
+    : options_(options),
+      data_(data),
+      seed_(seed),
+      place_(place),
+      augmentation_(data::augmentation_of(hyp)),
+      detector_(std::move(detector)),
+      state_(*detector_, place.device),
+      loss_(loss_options(hyp, detector_->config(), options.imgsz, options.label_smoothing),
+            detector_->anchors()),
+      schedule_(schedule_of(hyp, options, batches(), batch_size())),
+      precision_(precision()),
+      stepper_(state_, schedule_, algorithm_of(optimizer_name(options, hyp)),
+               hyp.number("weight_decay"), GradScaler(precision_)) {
+  check_place(*detector_, place.device);
+}
+
+EpochProgress TrainingRun::train_epoch(int epoch, std::span<const double> ap,
+                                       const OnBatch& on_batch) {
+  detector_->train();
+  stepper_.begin_epoch();
+  const data::EpochPlan plan = plan_of(epoch, ap);
+  EpochProgress progress{.batches = static_cast<int>(plan.batches.size())};
+  data::BatchStream stream(progress.batches, batch_workers(options_, place_), [&](int index) {
+    return data::train_batch(data_.training(), plan, index, augmentation_);
+  });
+  while (const auto batch = stream.next()) {
+    const auto losses = train_batch(*batch, epoch, progress.batch, progress.imgsz);
+    ++progress.batch;
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+      progress.losses[i] += (losses[i] - progress.losses[i]) / progress.batch;
+    }
+    progress.labels = static_cast<int>(batch->targets.size());
+    if (on_batch) on_batch(progress);
+  }
+  return progress;
+}
+
+Validation TrainingRun::validate() const {
+  const auto averaged = average();
+  averaged->fuse();
+  auto result =
+      trainer::validate(*averaged, data_.validation(), &loss_, validate_options(options_, place_));
+  if (!is_finite(result.metrics)) {
+    throw TrainingFailed(hyp::FailureKind::diverged, "validation gave a metric that is no number");
+  }
+  return result;
+}
+
+std::unique_ptr<Detector> TrainingRun::average() const {
+  auto averaged = std::make_unique<Detector>(detector_->config(), seed_);
+  averaged->set_anchors(detector_->anchors_in_pixels());
+  freeze(*averaged, options_.freeze);
+  const FlatParameters state(*averaged, place_.device);
+  state.values().copy_(stepper_.ema().values());
+  return averaged;
+}
+
+std::array<double, group_count> TrainingRun::learning_rates(int epoch) const {
+  return schedule_.at((epoch + 1) * batches() - 1).learning_rate;
+}
+
+void TrainingRun::recall(const Memory& memory) {
+  state_.values().copy_(memory.values);
+  stepper_.recall(memory.stepper);
+}
+
+int TrainingRun::batch_size() const {
+  return std::min(options_.batch_size, static_cast<int>(data_.training().images.size()));
+}
+
+int TrainingRun::batches() const {
+  const int images = static_cast<int>(data_.training().images.size());
+  return (images + batch_size() - 1) / batch_size();
+}
+
+int TrainingRun::greatest_stride() const {
+  const auto& strides = detector_->strides();
+  return *std::max_element(strides.begin(), strides.end());
+}
+
+data::EpochPlan TrainingRun::plan_of(int epoch, std::span<const double> ap) const {
+  const data::Dataset& images = data_.training();
+  if (options_.image_weights) {  // YOLOv5: beats rect
+    const auto weights = image_weights(images, ap);
+    if (std::all_of(weights.begin(), weights.end(), [](double w) { return w == 0; })) {
+      throw bad_argument("--image-weights: no training image has a label", "leave it out");
+    }
+    return data::plan_epoch(images, data::weighted_order(weights, seed_, epoch), batch_size(),
+                            seed_, epoch);
+  }
+  if (options_.rect) {
+    return data::plan_rect_epoch(images, batch_size(), greatest_stride(), seed_, epoch);
+  }
+  const int count = static_cast<int>(images.images.size());
+  return data::plan_epoch(images, data::epoch_order(count, seed_, epoch), batch_size(), seed_,
+                          epoch);
+}
+
+torch::ScalarType TrainingRun::precision() {
+  const auto type = options_.amp ? fast_type(place_.device) : torch::kFloat;
+  if (type == torch::kFloat) return type;
+  const std::vector<double> no_ap(static_cast<std::size_t>(data_.classes()));
+  return checked(type, *detector_,
+                 data::train_batch(data_.training(), plan_of(0, no_ap), 0, augmentation_));
+}
+
+torch::Tensor TrainingRun::scaled(const torch::Tensor& images, int epoch, int index) const {
+  if (!options_.multi_scale) return images;
+  const int stride = greatest_stride();
+  // Numbers that no sample of the epoch draws.
+  const auto draws = data::seeded_draws(data::sample_seed(seed_, epoch, -2 - index));
+  const int least = options_.imgsz / 2, most = options_.imgsz * 3 / 2 + stride;
+  const int side = (least + static_cast<int>(draws->random() * (most - least))) / stride * stride;
+  const double factor =
+      static_cast<double>(side) / static_cast<double>(std::max(images.size(2), images.size(3)));
+  if (factor == 1) return images;
+  const auto whole = [&](std::int64_t length) {
+    return static_cast<std::int64_t>(std::ceil(static_cast<double>(length) * factor / stride)) *
+           stride;
+  };
+  return torch::upsample_bilinear2d(images, {whole(images.size(2)), whole(images.size(3))},
+                                    /*align_corners=*/false);
+}
+
+std::array<double, 3> TrainingRun::train_batch(const data::Batch& batch, int epoch, int index,
+                                               int& imgsz) {
+  const int iteration = epoch * batches() + index;
+  const auto images = scaled(images_of(batch, place_.device), epoch, index);
+  check_place("the batch", images, place_.device);
+  imgsz = static_cast<int>(std::max(images.size(2), images.size(3)));
+  LossValue value;
+  {
+    const Autocast autocast(place_.device, precision_);
+    auto maps = detector_->forward(images);
+    for (auto& map : maps) map = map.to(torch::kFloat);
+    value = loss_(maps, batch.targets);
+  }
+  check_place("the loss", value.total, place_.device);
+  const auto items = value.items.cpu();
+  std::array<double, 3> losses{};
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    losses[i] = items[static_cast<std::int64_t>(i)].item<float>();
+  }
+  if (!std::isfinite(losses[0] + losses[1] + losses[2])) {
+    throw TrainingFailed(hyp::FailureKind::diverged,
+                         "the loss is no number at iteration " + std::to_string(iteration));
+  }
+  (stepper_.loss_scale() == 1 ? value.total : value.total * stepper_.loss_scale()).backward();
+  stepper_.end_iteration(iteration);
+  return losses;
+}
+
+}  // namespace evolve::trainer

@@ -1,0 +1,103 @@
+// One training of one detector, epoch by epoch: what trials and full trainings have in common.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "hyp/hyperparameters.hpp"
+#include "trainer/model/detector.hpp"
+#include "trainer/optim/flat_parameters.hpp"
+#include "trainer/loss/loss.hpp"
+#include "trainer/run/options.hpp"
+#include "trainer/run/prepared_data.hpp"
+#include "trainer/optim/train_step.hpp"
+#include "trainer/evaluation/validate.hpp"
+
+namespace evolve::trainer {
+
+/// Where a training runs.
+struct Place {
+  torch::Device device;
+  /// CPU threads of this process.
+  int threads = 1;
+};
+
+/// Threads that make batches beside the training: options.workers, but one core is the training's.
+int batch_workers(const TrainOptions& options, const Place& place);
+
+/// NMS and threads of a validation as the options have them.
+ValidateOptions validate_options(const TrainOptions& options, const Place& place);
+
+/// How far an epoch is.
+struct EpochProgress {
+  /// Batches done, of how many.
+  int batch = 0, batches = 0;
+  /// Means of the box, objectness and class losses over those batches, with their gains.
+  std::array<double, 3> losses{};
+  /// Objects of the last batch, and the longer side of its images in pixels.
+  int labels = 0, imgsz = 0;
+};
+using OnBatch = std::function<void(const EpochProgress&)>;
+
+class TrainingRun {
+ public:
+  /// Trains `detector`, which comes with weights, anchors and frozen layers, on data.training().
+  /// Every random decision follows from `seed`. `options` and `data` must outlive the run.
+  TrainingRun(const TrainOptions& options, const hyp::Hyperparameters& hyp, std::uint64_t seed,
+              PreparedData& data, std::unique_ptr<Detector> detector, const Place& place);
+
+  /// `epoch` counts from 0. `ap` is AP50-95 of each class in the last validation, for
+  /// options.image_weights. Throws `TrainingFailed` at the first loss that is no number.
+  EpochProgress train_epoch(int epoch, std::span<const double> ap, const OnBatch& on_batch);
+
+  /// The moving average on data.validation(), losses included. Throws `TrainingFailed` when a
+  /// metric is no number.
+  Validation validate() const;
+
+  /// A detector, not fused, with the moving average of the weights.
+  std::unique_ptr<Detector> average() const;
+
+  const Detector& detector() const { return *detector_; }
+  /// In force at the end of `epoch`, per parameter group.
+  std::array<double, group_count> learning_rates(int epoch) const;
+
+  /// What the epochs to come depend on besides the arguments of the constructor: the model's
+  /// numbers and the stepper's memory. The tensors are the run's own.
+  struct Memory {
+    /// As FlatParameters::values().
+    torch::Tensor values;
+    TrainStep::Memory stepper;
+  };
+  Memory memory() const { return {state_.values(), stepper_.memory()}; }
+  /// To be called before the first epoch.
+  void recall(const Memory& memory);
+
+ private:
+  int batch_size() const;
+  int batches() const;
+  int greatest_stride() const;
+  Schedule schedule(const hyp::Hyperparameters& hyp) const;
+  data::EpochPlan plan_of(int epoch, std::span<const double> ap) const;
+  torch::ScalarType precision();
+  /// The images of batch `index` of an epoch, resized where options.multi_scale asks for it.
+  torch::Tensor scaled(const torch::Tensor& images, int epoch, int index) const;
+  /// One forward and backward pass; returns the three losses.
+  std::array<double, 3> train_batch(const data::Batch& batch, int epoch, int index, int& imgsz);
+
+  const TrainOptions& options_;
+  PreparedData& data_;
+  std::uint64_t seed_;
+  Place place_;
+  data::Augmentation augmentation_;
+  std::unique_ptr<Detector> detector_;
+  FlatParameters state_;
+  Loss loss_;
+  Schedule schedule_;
+  torch::ScalarType precision_;
+  TrainStep stepper_;
+};
+
+}  // namespace evolve::trainer

@@ -1,0 +1,177 @@
+// The program `evolve-worker`: trains what `evolve` sends it on standard input, on the one device
+// that it sees, and answers on standard output (workers/protocol/messages.hpp).
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <new>
+#include <string>
+
+#include "devices/discovery.hpp"
+#include "core/error.hpp"
+#include "trainer/run/trainer.hpp"
+#include "workers/protocol/jobs.hpp"
+#include "workers/protocol/messages.hpp"
+#include "workers/protocol/text.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+/// Where answers go. Standard output itself becomes standard error, so that a library's print
+/// cannot break the stream.
+class Answers {
+ public:
+  Answers() : descriptor_(dup(STDOUT_FILENO)) { dup2(STDERR_FILENO, STDOUT_FILENO); }
+
+  template <class Message>
+  void say(const Message& message) {
+    const auto line = workers::line_of(message);
+    for (std::size_t written = 0; written < line.size();) {
+      const auto n = write(descriptor_, line.data() + written, line.size() - written);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) std::_Exit(1);  // nobody listens any more
+      written += static_cast<std::size_t>(n);
+    }
+  }
+
+ private:
+  int descriptor_;
+};
+
+/// The slot's share of the CPU, no more than the cores that this process is bound to.
+int threads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const char* share = std::getenv("OMP_NUM_THREADS");
+  return std::clamp(share ? std::atoi(share) : cores, 1, cores);
+}
+
+/// The worker sees one device only, and inside the mask it is number 0.
+std::string inner_device() {
+  const char* slot = std::getenv("EVOLVE_DEVICE");
+  const std::string name = slot ? slot : "cpu";
+  const auto kind = name.substr(0, name.find(':'));
+  return kind == "cpu" ? kind : kind + ":0";
+}
+
+/// That this process is ready, with what the driver tells of the device that it sees.
+workers::Ready greeting(const std::string& device) {
+  if (device == "cpu") return {.device = "cpu:0"};
+  const auto found =
+      devices::discover(device.substr(0, device.find(':')), devices::device_environment());
+  if (found.devices.empty())
+    throw run_failed("no " + device + " is visible here: " + found.remark, "check its driver");
+  const auto& mine = found.devices.front();
+  return {.device = device, .uuid = mine.uuid, .pci = mine.pci};
+}
+
+/// What `work` answers, or the failure that it ends in.
+template <class Answer, class Work>
+Answer answer_of(int trial, Work work) {
+  const auto failure = [&](hyp::FailureKind kind, const std::string& why) {
+    fmt::print(stderr, "trial {} failed ({}): {}\n", trial, hyp::name_of(kind), why);
+    return workers::Failure{.trial = trial, .kind = kind, .message = why};
+  };
+  try {
+    return work();
+  } catch (const TrainingFailed& failed) {
+    return failure(failed.kind, failed.what());
+  } catch (const Error& error) {
+    return failure(hyp::FailureKind::data, error.what());
+  } catch (const std::bad_alloc&) {
+    return failure(hyp::FailureKind::oom, "out of memory on the host");
+  } catch (const std::exception& error) {
+    // Torch's messages go on with a stack trace: the log has all of it, the journal the first line.
+    fmt::print(stderr, "{}\n", error.what());
+    const std::string text = error.what();
+    return failure(workers::kind_in(text, hyp::FailureKind::other), text.substr(0, text.find('\n')));
+  }
+}
+
+/// Evolve wants no more of this process.
+struct Dismissed {};
+
+/// Waits for evolve's word on a trial at a rung: whether to go on.
+bool goes_on(int trial) {
+  for (std::string line; std::getline(std::cin, line);) {
+    const auto message = workers::parse_from_engine(line);
+    if (message == workers::FromEngine(workers::Continue{trial})) return true;
+    if (message == workers::FromEngine(workers::Stop{trial})) return false;
+    if (message == workers::FromEngine(workers::Shutdown{})) break;
+  }
+  throw Dismissed{};
+}
+
+workers::Result train(Trainer& trainer, const workers::Train& message, Answers& answers) {
+  auto options = train_options_from_json(message.options);
+  options.epochs = message.epochs;
+  const auto result = trainer.train(
+      options, message.hyp, message.seed,
+      [&](int epoch, const hyp::Metrics& metrics) {
+        answers.say(workers::FromWorker(workers::Epoch{message.trial, epoch, metrics}));
+      },
+      {.epochs = message.rungs, .goes_on = [&](int) { return goes_on(message.trial); }});
+  const auto& t = result.timing;
+  fmt::print(stderr, "trial {}: {:.2f} s training, {:.2f} s validation, {:.2f} s everything else\n",
+             message.trial, t.training, t.validation, t.total - t.training - t.validation);
+  return {.trial = message.trial, .metrics = result.metrics, .stopped = result.stopped};
+}
+
+void work(Trainer& trainer, const workers::Train& message, Answers& answers) {
+  answers.say(answer_of<workers::FromWorker>(message.trial,
+                                            [&] { return train(trainer, message, answers); }));
+}
+
+void work(Trainer& trainer, const workers::Job& job, Answers& answers) {
+  const auto say = [&](const workers::JobReport& report) { answers.say(report); };
+  say(answer_of<workers::JobReport>(0, [&]() -> workers::JobReport {
+    if (const auto* validate = std::get_if<workers::Validate>(&job)) {
+      return trainer.validate(*validate);
+    }
+    return trainer.run(std::get<workers::TrainRun>(job), say);
+  }));
+}
+
+void run() {
+  signal(SIGINT, SIG_IGN);  // the terminal's Ctrl-C is for evolve, which ends its workers
+  Answers answers;
+  const auto device = inner_device();
+  const auto ready = greeting(device);  // before torch has threads: it forks
+  Trainer trainer(device, threads());
+  answers.say(workers::FromWorker(ready));
+  for (std::string line; std::getline(std::cin, line);) {
+    if (const auto job = workers::parse_job(line)) work(trainer, *job, answers);
+    const auto message = workers::parse_from_engine(line);
+    if (!message) continue;
+    if (std::holds_alternative<workers::Shutdown>(*message)) break;
+    if (const auto* order = std::get_if<workers::Train>(&*message)) work(trainer, *order, answers);
+  }
+}
+
+}  // namespace
+}  // namespace evolve::trainer
+
+int main(int argc, char** argv) {
+  try {
+    if (argc > 1 && std::string(argv[1]) == "--kinds") {  // asked by evolve
+      fmt::print("{}\n", fmt::join(evolve::trainer::device_kinds(), " "));
+      return 0;
+    }
+    evolve::trainer::run();
+  } catch (const evolve::trainer::Dismissed&) {
+    // In the middle of a trial: nobody waits for its end.
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "evolve-worker: {}\n", error.what());
+    std::_Exit(1);
+  }
+  // Torch's threads and static objects need no farewell, and some drivers hang in theirs.
+  std::cerr.flush();
+  std::_Exit(0);
+}

@@ -1,0 +1,279 @@
+#include "workers/exec/exec_worker.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "workers/exec/subprocess.hpp"
+#include "workers/exec/placeholders.hpp"
+#include "devices/masks.hpp"
+#include "core/error.hpp"
+#include "hyp/hyp_file.hpp"
+#include "core/text_file.hpp"
+#include "results/results_csv.hpp"
+#include "workers/protocol/messages.hpp"
+#include "workers/protocol/text.hpp"
+
+namespace evolve::workers {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using hyp::FailureKind;
+
+/// How long a look at results.csv may be put off.
+constexpr int look_milliseconds = 200;
+/// How often output is passed on as a sign of life.
+constexpr std::chrono::seconds sign_of_life{1};
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+void write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto count = ::write(file, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) std::_Exit(1);  // nobody listens any more
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+void say(const FromWorker& message) {
+  write_all(STDOUT_FILENO, line_of(message));
+}
+
+/// What evolve says, line by line.
+class Orders {
+ public:
+  /// Reads what is there; waits for it when nothing is.
+  void read() {
+    std::string bytes(1 << 16, '\0');
+    const auto count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) return;
+    ended_ = count <= 0;
+    if (!ended_) unread_.append(bytes, 0, static_cast<std::size_t>(count));
+  }
+
+  /// The next message that has been read; at the end of the stream, `Shutdown`.
+  std::optional<FromEngine> next() {
+    for (auto end = unread_.find('\n'); end != unread_.npos; end = unread_.find('\n')) {
+      const auto message = parse_from_engine(std::string_view(unread_).substr(0, end));
+      unread_.erase(0, end + 1);
+      if (message) return message;
+    }
+    return ended_ ? std::optional<FromEngine>(Shutdown{}) : std::nullopt;
+  }
+
+ private:
+  std::string unread_;
+  bool ended_ = false;
+};
+
+/// Nobody waits for the trial any more.
+struct Dismissed {};
+
+/// The command cannot or did not train; the process could take the next trial.
+struct Failed {
+  FailureKind kind;
+  std::string message;
+};
+
+/// One training by the command.
+class Training {
+ public:
+  Training(const Train& order, Orders& orders, const std::vector<std::string>& command,
+           const std::vector<std::string>& unset)
+      : order_(order),
+        orders_(orders),
+        results_((fs::path(order.dir) / "results.csv").string()),
+        command_(command, unset) {}
+
+  /// Its end; nothing when the command did not end with exit code 0: see status().
+  std::optional<Result> run() {
+    // Rungs are told in their order however fast the command is: decisions depend on no timing.
+    for (bool ended = false; !stopped_ && (at_rung_ || !ended);) {
+      if (at_rung_ || !command_.status()) wait();
+      pass_on_output();
+      listen();
+      ended = command_.status().has_value();
+      report_epochs();
+    }
+    if (stopped_) return Result{order_.trial, *at_rung_, true};
+    while (pass_on_output()) {
+    }
+    if (status() != 0) return {};
+    return Result{.trial = order_.trial, .metrics = last_metrics()};
+  }
+
+  int status() { return *command_.status(); }
+
+ private:
+  void wait() {
+    std::array<pollfd, 2> files = {{{STDIN_FILENO, POLLIN, 0}, {command_.output(), POLLIN, 0}}};
+    ::poll(files.data(), output_ended_ ? 1 : 2, look_milliseconds);
+    if (files[0].revents) orders_.read();
+    output_ended_ = output_ended_ || files[1].revents == POLLHUP;
+  }
+
+  void listen() {
+    while (const auto order = orders_.next()) {
+      if (std::holds_alternative<Shutdown>(*order)) throw Dismissed{};
+      if (!at_rung_) continue;
+      if (order == FromEngine(Continue{order_.trial})) at_rung_.reset();
+      if (order == FromEngine(Stop{order_.trial})) {
+        stopped_ = true;
+        return;
+      }
+    }
+  }
+
+  /// False when there was none.
+  bool pass_on_output() {
+    const auto bytes = command_.read();
+    write_all(STDERR_FILENO, bytes);
+    if (bytes.empty() || Clock::now() < spoke_ + sign_of_life) return !bytes.empty();
+    spoke_ = Clock::now();
+    write_all(STDOUT_FILENO, fmt::format("{{\"type\":\"alive\",\"trial\":{}}}\n", order_.trial));
+    return true;
+  }
+
+  /// Tells of each new row, up to a rung. A row that is being written, or of numbers that are none,
+  /// is nothing yet: the last one is judged in the end.
+  void report_epochs() try {
+    if (at_rung_ || !fs::exists(results_)) return;
+    auto text = core::read_text_file(results_);
+    text.erase(text.rfind('\n') + 1);
+    if (text.empty()) return;
+    const auto rows = results::parse_results_csv(text, results_).epochs;
+    while (!at_rung_ && reported_ < rows.size()) {
+      const auto& metrics = rows[reported_++];
+      if (!std::ranges::all_of(metrics.values(), [](double v) { return std::isfinite(v); }))
+        continue;
+      const int epoch = static_cast<int>(reported_);
+      say(Epoch{order_.trial, epoch, metrics});
+      if (std::ranges::count(order_.rungs, epoch) > 0) at_rung_ = metrics;
+    }
+  } catch (const Error&) {
+  }
+
+  hyp::Metrics last_metrics() const try {
+    if (!fs::exists(results_))
+      throw Failed{FailureKind::data, "the command ended without writing " + results_};
+    const auto table = results::parse_results_csv(core::read_text_file(results_), results_);
+    if (table.epochs.empty()) throw Failed{FailureKind::data, results_ + " has no row of numbers"};
+    const auto values = table.epochs.back().values();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (!std::isfinite(values[i]))
+        throw Failed{FailureKind::diverged, fmt::format("{}: {} is {} in the last row", results_,
+                                                        table.columns[i], values[i])};
+    return table.epochs.back();
+  } catch (const Error& error) {
+    throw Failed{FailureKind::data, error.what()};
+  }
+
+  const Train& order_;
+  Orders& orders_;
+  std::string results_;
+  Subprocess command_;
+  std::size_t reported_ = 0;
+  /// What the rung was told that no word has come about yet.
+  std::optional<hyp::Metrics> at_rung_;
+  bool stopped_ = false;
+  bool output_ended_ = false;
+  Clock::time_point spoke_{};
+};
+
+/// The slot's device as number 0 of its kind, or as the machine numbers it.
+std::string device_of(const std::string& slot, const std::string& index) {
+  const auto kind = slot.substr(0, slot.find(':'));
+  if (kind == "cpu") return kind;
+  return kind + ":" + (index.empty() ? "0" : index);
+}
+
+/// The mask that evolve itself was started with would count again.
+std::vector<std::string> masks_to_unset(const std::string& slot, const std::string& index) {
+  if (index.empty()) return {};
+  const auto kind = slot.substr(0, slot.find(':'));
+  if (kind == "cuda") return {"CUDA_VISIBLE_DEVICES"};
+  if (kind == "xpu") return {"ZE_AFFINITY_MASK"};
+  return {devices::visibility_variable(kind)};
+}
+
+/// Ends this process as the command has ended, for evolve to see.
+[[noreturn]] void end_like(int status) {
+  if (WIFSIGNALED(status)) {
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    ::signal(WTERMSIG(status), SIG_DFL);
+    ::raise(WTERMSIG(status));
+  }
+  std::_Exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+FromWorker train(const Train& order, Orders& orders,
+                         const std::vector<std::string>& words) try {
+  const fs::path folder = order.dir;
+  const auto hyp = (folder / "trial_hyp.yaml").string();
+  const auto asks_for_index =
+      std::ranges::any_of(words, [](const auto& word) { return mentions(word, "{index}"); });
+  const auto index = asks_for_index ? variable("EVOLVE_INDEX") : "";
+  // A trainer that appends would add to an earlier attempt's rows.
+  fs::remove(folder / "results.csv");
+  if (!(std::ofstream(hyp) << hyp::hyp_lines(order.hyp) << std::flush))
+    throw Failed{FailureKind::other, hyp + " cannot be written"};
+  const Values values = {{"{hyp}", hyp},
+                         {"{device}", device_of(order.device, index)},
+                         {"{index}", index},
+                         {"{epochs}", std::to_string(order.epochs)},
+                         {"{dir}", order.dir},
+                         {"{seed}", std::to_string(order.seed)},
+                         {"{trial}", std::to_string(order.trial)}};
+  std::vector<std::string> command;
+  for (const auto& word : words) command.push_back(filled(word, values));
+  Training training(order, orders, command, masks_to_unset(order.device, index));
+  if (const auto result = training.run()) return *result;
+  end_like(training.status());
+} catch (const Failed& failed) {
+  return Failure{order.trial, failed.kind, failed.message};
+} catch (const std::system_error& error) {
+  return Failure{
+      order.trial, FailureKind::other,
+      "'" + words.front() + "' cannot be started (" + error.code().message() + ")"};
+}
+
+}  // namespace
+
+std::vector<std::string> exec_worker_command_for(const std::vector<std::string>& words) {
+  std::vector<std::string> command = {fs::read_symlink("/proc/self/exe").string(),
+                                      std::string(exec_worker_command)};
+  command.insert(command.end(), words.begin(), words.end());
+  return command;
+}
+
+int exec_worker(const std::vector<std::string>& words) try {
+  say(Ready{.device = device_of(variable("EVOLVE_DEVICE"), "")});
+  for (Orders orders;;) {
+    while (const auto order = orders.next()) {
+      if (std::holds_alternative<Shutdown>(*order)) return 0;
+      if (const auto* trial = std::get_if<Train>(&*order))
+        say(train(*trial, orders, words));
+    }
+    orders.read();
+  }
+} catch (const Dismissed&) {
+  return 0;
+}
+
+}  // namespace evolve::workers

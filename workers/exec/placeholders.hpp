@@ -1,0 +1,29 @@
+// Words of a command with {placeholders}.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace evolve::workers {
+
+/// Placeholders, with their braces, and what stands in their place.
+using Values = std::map<std::string, std::string, std::less<>>;
+
+/// Whether `text` has this placeholder ("{index}").
+bool mentions(std::string_view text, std::string_view placeholder);
+
+/// `word` with each of the placeholders replaced, once: braces in a value are no placeholders.
+std::string filled(std::string_view word, const Values& values);
+
+/// The words of a command line, split as a shell does. A name in braces must be one of `known`, as
+/// long as no $ stands before it. Throws `Error` that names `option`.
+std::vector<std::string> command_words(const std::string& text, const std::string& option,
+                                       const std::vector<std::string>& known);
+
+/// The words of a --trainer-exec template. Throws `Error` when it cannot be split, has an unknown
+/// placeholder, or none that leads to the hyperparameters.
+std::vector<std::string> exec_words(const std::string& text);
+
+}  // namespace evolve::workers

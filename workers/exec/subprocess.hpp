@@ -1,0 +1,38 @@
+// A command that runs once, watched by a process that has nothing else to do.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace evolve::workers {
+
+/// A running command in our process group. Its standard input is empty, its standard output and
+/// error are one pipe. It dies with us, and in the end whatever it has started dies too.
+class Subprocess {
+ public:
+  /// Without these variables of our environment. Throws std::system_error when it cannot be
+  /// executed.
+  Subprocess(const std::vector<std::string>& command, const std::vector<std::string>& unset);
+  /// Kills it, and its descendants.
+  ~Subprocess();
+  Subprocess(const Subprocess&) = delete;
+  Subprocess& operator=(const Subprocess&) = delete;
+
+  /// The pipe's end to be polled.
+  int output() const { return output_; }
+  /// What is there to be read, at most a part of it; nothing at the end of the stream or when there
+  /// is nothing.
+  std::string read();
+  /// The wait status, once it has ended.
+  std::optional<int> status();
+
+ private:
+  pid_t id_ = -1;
+  int output_ = -1;
+  std::optional<int> status_;
+};
+
+}  // namespace evolve::workers

@@ -1,0 +1,108 @@
+// The worker protocol, version 1: one JSON object per line, both ways.
+//
+// The worker says `Ready` once. The engine sends `Train`; the worker answers with any number of
+// `Epoch` and exactly one `Result` or `Failure`. After an epoch that `Train::rungs` lists, the
+// worker waits for `Continue` or `Stop`. `Shutdown`, or the end of its input, ends the worker.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "hyp/hyperparameters.hpp"
+#include "hyp/trial.hpp"
+
+namespace evolve::workers {
+
+constexpr int protocol_version = 1;
+
+/// {"type":"ready","protocol":1,"device":"xpu:0","uuid":"868080a0-…","pci":"0000:03:00.0"}
+struct Ready {
+  int protocol = protocol_version;
+  /// The worker's own name of its device; never compared with the slot's.
+  std::string device;
+  /// Of the device that it has; empty when it does not tell.
+  std::string uuid, pci;
+  bool operator==(const Ready&) const = default;
+};
+
+/// {"type":"epoch","trial":17,"epoch":3,"metrics":{…}}
+struct Epoch {
+  int trial = 0;
+  /// From 1.
+  int epoch = 0;
+  hyp::Metrics metrics;
+  bool operator==(const Epoch&) const = default;
+};
+
+/// {"type":"result","trial":17,"metrics":{…},"stopped":true}: how the training's last epoch was.
+struct Result {
+  int trial = 0;
+  hyp::Metrics metrics;
+  /// Ended at a rung by `Stop`.
+  bool stopped = false;
+  bool operator==(const Result&) const = default;
+};
+
+/// {"type":"error","trial":17,"kind":"oom","message":"…"}
+struct Failure {
+  int trial = 0;
+  hyp::FailureKind kind = hyp::FailureKind::other;
+  std::string message;
+  bool operator==(const Failure&) const = default;
+};
+
+using FromWorker = std::variant<Ready, Epoch, Result, Failure>;
+
+/// {"type":"train","trial":17,"hyp":{…},"epochs":10,"device":"xpu:1","seed":123,"dir":"…","rungs":[],"options":{…}}
+struct Train {
+  int trial = 0;
+  hyp::Hyperparameters hyp;
+  int epochs = 1;
+  /// The slot's name.
+  std::string device;
+  std::uint64_t seed = 0;
+  /// Exists; the worker may keep files there.
+  std::string dir;
+  /// Epochs after which the worker waits.
+  std::vector<int> rungs;
+  /// How to train: see trainer::TrainOptions.
+  nlohmann::ordered_json options = nlohmann::ordered_json::object();
+  bool operator==(const Train&) const = default;
+};
+
+/// {"type":"continue","trial":17}
+struct Continue {
+  int trial = 0;
+  bool operator==(const Continue&) const = default;
+};
+
+/// {"type":"stop","trial":17}
+struct Stop {
+  int trial = 0;
+  bool operator==(const Stop&) const = default;
+};
+
+/// {"type":"shutdown"}
+struct Shutdown {
+  bool operator==(const Shutdown&) const = default;
+};
+
+using FromEngine = std::variant<Train, Continue, Stop, Shutdown>;
+
+/// The message as a line, with its newline. Text that is no UTF-8 is repaired.
+std::string line_of(const FromWorker& message);
+std::string line_of(const FromEngine& message);
+
+/// The message in a line (with or without its newline). Unknown keys are ignored; nothing for a
+/// blank line or a type that version 1 does not know. Throws std::invalid_argument with the reason
+/// when the line is no JSON object, or a key that the message needs is missing, of another type, or
+/// (a metric) not finite.
+std::optional<FromWorker> parse_from_worker(std::string_view line);
+std::optional<FromEngine> parse_from_engine(std::string_view line);
+
+}  // namespace evolve::workers

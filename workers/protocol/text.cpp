@@ -1,0 +1,106 @@
+#include "workers/protocol/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "core/error.hpp"
+
+namespace evolve::workers {
+namespace {
+
+constexpr std::string_view blanks = " \t\r\n";
+
+/// Inside double quotes a backslash is special before these only.
+constexpr std::string_view escapable = "$`\"\\\n";
+
+constexpr std::array<std::string_view, 10> signs_of_full_memory = {
+    "out of memory",         // CUDA and XPU allocators
+    "OUT_OF_DEVICE_MEMORY",  // Unified Runtime 39, Level Zero
+    "OUT_OF_HOST_MEMORY",
+    "OUT_OF_RESOURCES",  // Unified Runtime 40
+    "not enough memory",
+    "DefaultCPUAllocator",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+    "CUDNN_STATUS_ALLOC_FAILED",
+    "std::bad_alloc",
+    "MemoryError",  // Python
+};
+
+constexpr std::array<std::string_view, 5> signs_of_a_lost_device = {
+    "DEVICE_LOST",  // Unified Runtime 20, Level Zero
+    "device lost",
+    "GPU is lost",  // NVML
+    "fallen off the bus", "uncorrectable ECC error",
+};
+
+}  // namespace
+
+// Not Boost.Program_options' split_unix(): there any quote closes any other, so that 'print("hi")'
+// loses its inner quotes, and an empty word is dropped.
+std::vector<std::string> split_command(std::string_view text, const std::string& option) {
+  std::vector<std::string> words;
+  std::optional<std::string> word;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (!quote && blanks.find(c) != blanks.npos) {
+      if (word) words.push_back(*std::exchange(word, {}));
+      continue;
+    }
+    if (!word) word = "";
+    if (c == quote) {
+      quote = 0;
+    } else if (!quote && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == '\\' && quote != '\'') {
+      if (i + 1 == text.size())
+        throw bad_argument(option + ": nothing follows the last \\", "write \\\\ for a backslash");
+      const char next = text[++i];
+      if (quote && escapable.find(next) == escapable.npos) *word += c;
+      if (next != '\n') *word += next;
+    } else {
+      *word += c;
+    }
+  }
+  if (quote)
+    throw bad_argument(option + ": a " + quote + " is not closed",
+                       std::string("write a second ") + quote + ", or \\" + quote);
+  if (word) words.push_back(*word);
+  if (words.empty())
+    throw bad_argument(option + ": it is empty", "write a program and its arguments");
+  return words;
+}
+
+std::string printable(std::string_view raw, std::size_t most) {
+  const bool cut = raw.size() > most;
+  using json = nlohmann::json;
+  // JSON's writer knows what is no UTF-8.
+  const auto quoted =
+      json(raw.substr(0, most)).dump(-1, ' ', false, json::error_handler_t::replace);
+  auto text = json::parse(quoted).get<std::string>();
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return cut ? text + "…" : text;
+}
+
+std::string last_line(std::string_view raw) {
+  const auto end = raw.find_last_not_of(blanks);
+  if (end == raw.npos) return "";
+  raw = raw.substr(0, end + 1);
+  const auto before = raw.find_last_of("\r\n");
+  raw = before == raw.npos ? raw : raw.substr(before + 1);
+  return printable(raw.substr(raw.find_first_not_of(blanks)));
+}
+
+hyp::FailureKind kind_in(std::string_view words, hyp::FailureKind otherwise) {
+  const auto any_of = [&](const auto& signs) {
+    return std::ranges::any_of(signs, [&](auto sign) { return words.find(sign) != words.npos; });
+  };
+  if (any_of(signs_of_full_memory)) return hyp::FailureKind::oom;
+  if (any_of(signs_of_a_lost_device)) return hyp::FailureKind::device_lost;
+  return otherwise;
+}
+
+}  // namespace evolve::workers

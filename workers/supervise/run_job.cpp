@@ -1,0 +1,82 @@
+#include "workers/supervise/run_job.hpp"
+
+#include <memory>
+#include <system_error>
+
+#include "core/error.hpp"
+#include "workers/supervise/supervision.hpp"
+#include "workers/protocol/text.hpp"
+
+namespace evolve::workers {
+namespace {
+
+class JobRun {
+ public:
+  JobRun(const JobSettings& settings, const core::Slot& slot, const Job& job,
+         const JobEvents& events)
+      : events_(events),
+        process_(supervisor_, settings.command, slot,
+                 {.line = [this](std::string_view line) { hear(line); },
+                  .log = [this](std::string_view bytes) { events_.log(bytes); },
+                  .gone = [this](const hyp::Failed& failure) { gone(failure); }}) {
+    process_.assign(line_of(job), {.silence = settings.hang_timeout, .in_all = {}});
+  }
+  ~JobRun() { supervisor_.end_all(); }
+  JobRun(const JobRun&) = delete;
+  JobRun& operator=(const JobRun&) = delete;
+
+  JobEnd wait() {
+    const auto ended = [&] { return done_ || end_.failure || supervisor_.signal(); };
+    while (!ended()) supervisor_.step(Clock::now() + std::chrono::minutes(1));
+    if (!done_) end_.signal = supervisor_.signal();
+    return end_;
+  }
+
+ private:
+  void hear(std::string_view line) {
+    if (done_) return;
+    if (const auto report = parse_report(line))
+      std::visit([&](const auto& message) { on(message, *report); }, *report);
+  }
+  void on(const Ready& ready, const JobReport&) { process_.on(ready); }
+  void on(const Failure& failure, const JobReport&) {
+    process_.fail(failure.kind, printable(failure.message, 1000));
+  }
+  void on(const BatchReport&, const JobReport& report) { events_.report(report); }
+  void on(const EpochReport&, const JobReport& report) { events_.report(report); }
+  void on(const RunReport&, const JobReport& report) { finish(report); }
+  void on(const ValidationReport&, const JobReport& report) { finish(report); }
+
+  void finish(const JobReport& report) {
+    done_ = true;
+    process_.rest();
+    events_.report(report);
+  }
+  void gone(const hyp::Failed& failure) {
+    if (!done_) end_.failure = failure;
+  }
+
+  const JobEvents& events_;
+  JobEnd end_;
+  bool done_ = false;
+  Supervisor supervisor_;
+  Supervised process_;
+};
+
+std::unique_ptr<JobRun> started(const JobSettings& settings, const core::Slot& slot, const Job& job,
+                                const JobEvents& events) try {
+  return std::make_unique<JobRun>(settings, slot, job, events);
+} catch (const std::system_error& error) {
+  throw run_failed(
+      "'" + settings.command.front() + "' cannot be started (" + error.code().message() + ")",
+      "build it (cmake --preset release)");
+}
+
+}  // namespace
+
+JobEnd run_job(const JobSettings& settings, const core::Slot& slot, const Job& job,
+               const JobEvents& events) {
+  return started(settings, slot, job, events)->wait();
+}
+
+}  // namespace evolve::workers

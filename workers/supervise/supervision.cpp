@@ -1,0 +1,272 @@
+#include "workers/supervise/supervision.hpp"
+
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cctype>
+#include <stdexcept>
+
+#include "workers/protocol/text.hpp"
+
+namespace evolve::workers {
+namespace {
+
+using hyp::FailureKind;
+using std::chrono::milliseconds;
+
+/// The longest step: a longer one means that we were stopped meanwhile, by Ctrl-Z or SIGSTOP.
+constexpr std::chrono::seconds longest_step{1};
+/// Later than asked for by so much, and it was no busy machine either.
+constexpr std::chrono::seconds stopped_for{2};
+
+/// As much of a worker's standard error as can matter for its last line.
+constexpr std::size_t last_words_kept = 4096;
+
+std::string seconds_text(std::chrono::seconds duration) {
+  return fmt::format("{} s", duration.count());
+}
+
+/// "exit code 3", "killed by signal 9 (SIGKILL)", from a wait status or -1.
+std::string describe_ending(int status) {
+  if (status == -1) return "it is gone";
+  if (WIFEXITED(status)) return fmt::format("exit code {}", WEXITSTATUS(status));
+  const int number = WTERMSIG(status);
+  const auto* name = ::sigabbrev_np(number);
+  return fmt::format("killed by signal {}{}", number, name ? fmt::format(" (SIG{})", name) : "");
+}
+
+/// Hexadecimal digits in small letters, without what drivers and libraries write around them:
+/// "GPU-", dashes.
+std::string digits_of(std::string_view text) {
+  if (text.starts_with("GPU-")) text.remove_prefix(4);
+  std::string digits;
+  for (const char c : text)
+    if (c != '-') digits += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return digits;
+}
+
+/// One that is not told is no other.
+bool same_uuid(const std::string& told, const std::string& expected) {
+  return told.empty() || expected.empty() || digits_of(told) == digits_of(expected);
+}
+
+/// The same, of "0000:03:00.0", with as many digits of the domain as one likes, or none.
+bool same_pci(const std::string& told, const std::string& expected) {
+  const auto short_form = [](std::string text) {
+    if (std::ranges::count(text, ':') == 1) text = "0:" + text;
+    text = digits_of(text);
+    return text.substr(std::min(text.find_first_not_of('0'), text.size()));
+  };
+  return told.empty() || expected.empty() || short_form(told) == short_form(expected);
+}
+
+}  // namespace
+
+Supervisor::Supervisor() {
+  // Writing to a worker that has died is that worker's failure, not our death.
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignore, &broken_pipe_before_);
+  listen();
+}
+
+Supervisor::~Supervisor() {
+  ::sigaction(SIGPIPE, &broken_pipe_before_, nullptr);
+}
+
+void Supervisor::listen() {
+  signals_.async_wait([this](const boost::system::error_code& error, int number) {
+    if (error) return;
+    signal_ = number;
+    ++signals_seen_;
+    listen();
+  });
+}
+
+void Supervisor::step(Clock::time_point until) {
+  const auto entered = Clock::now();
+  until = std::min(until, entered + longest_step);
+  for (const auto* process : processes_)
+    if (const auto deadline = process->deadline()) until = std::min(until, *deadline);
+  io_.restart();
+  io_.run_one_until(until);
+  // What a worker has said counts before its silence does.
+  io_.poll();
+  const auto now = Clock::now();
+  const auto late = now - stepped_ - std::max(until - entered, Clock::duration::zero());
+  for (auto* process : processes_) {
+    // They may have been stopped with us, and what the others said in time has been heard by now.
+    if (late > stopped_for) process->excuse(late, now);
+    process->tick(now);
+  }
+  stepped_ = now;
+}
+
+bool Supervisor::wait_for(const std::function<bool()>& condition, Clock::time_point until) {
+  step(Clock::now());
+  while (!condition() && Clock::now() < until) step(until);
+  return condition();
+}
+
+void Supervisor::send_all(int number) {
+  for (auto* process : processes_) process->signal(number);
+}
+
+bool Supervisor::wait_until_all_gone(milliseconds patience) {
+  const int seen = signals_seen_;
+  const auto all_gone = [&] {
+    return std::ranges::all_of(processes_, [](const auto* process) { return process->gone(); });
+  };
+  wait_for([&] { return all_gone() || signals_seen_ != seen; }, Clock::now() + patience);
+  return all_gone();
+}
+
+void Supervisor::end_all() noexcept try {
+  const int seen = signals_seen_;
+  for (auto* process : processes_) process->dismiss();
+  if (wait_until_all_gone(milliseconds(signal_ ? 1000 : 2000))) return;
+  if (signals_seen_ == seen) {
+    send_all(SIGTERM);
+    if (wait_until_all_gone(milliseconds(500))) return;
+  }
+  send_all(SIGKILL);
+  // Nothing survives this but a process stuck in its driver, for which nobody should wait.
+  const auto deadline = Clock::now() + milliseconds(5000);
+  while (Clock::now() < deadline)
+    if (wait_until_all_gone(milliseconds(100))) return;
+} catch (const std::exception&) {
+  // A log that cannot be written no longer matters; that nothing is left running does.
+  send_all(SIGKILL);
+}
+
+Supervised::Supervised(Supervisor& supervisor, const std::vector<std::string>& command,
+                       const core::Slot& slot, SupervisedEvents events)
+    : supervisor_(supervisor), uuid_(slot.uuid), pci_(slot.pci), events_(std::move(events)) {
+  process_ = Process::start(
+      supervisor_.io_, command, slot,
+      {.line = [this](std::string_view line) { hear(line); },
+       .endless_line =
+           [this] {
+             fail(FailureKind::protocol,
+                  fmt::format("it wrote a line of more than {} bytes", longest_line));
+           },
+       .log = [this](std::string_view bytes) { log(bytes); },
+       .closed = [this] { broken_at_ = Clock::now(); },
+       .exited = [this](int status) { exited(status); }});
+  supervisor_.processes_.push_back(this);
+}
+
+Supervised::~Supervised() {
+  std::erase(supervisor_.processes_, this);
+}
+
+void Supervised::assign(std::string line, const Patience& patience) {
+  patience_ = patience;
+  assigned_ = heard_ = Clock::now();
+  last_words_.clear();
+  if (ready_) return process_->send(std::move(line));
+  unsent_ = std::move(line);
+}
+
+void Supervised::on(const Ready& message) {
+  if (message.protocol != protocol_version)
+    return fail(FailureKind::protocol, fmt::format("it speaks protocol {}, evolve speaks {}",
+                                                   message.protocol, protocol_version));
+  // A mask that did not work must not train on another's card.
+  if (!same_uuid(message.uuid, uuid_))
+    return fail(FailureKind::protocol, fmt::format("it has the device {}, its slot's is {}",
+                                                   printable(message.uuid), uuid_));
+  if (!same_pci(message.pci, pci_))
+    return fail(FailureKind::protocol, fmt::format("it has the device at {}, its slot's is at {}",
+                                                   printable(message.pci), pci_));
+  ready_ = true;
+  if (!unsent_.empty()) process_->send(std::exchange(unsent_, {}));
+}
+
+void Supervised::hear(std::string_view line) {
+  if (verdict_) return;
+  heard_ = Clock::now();
+  try {
+    events_.line(line);
+  } catch (const std::invalid_argument& wrong) {
+    fail(FailureKind::protocol, wrong.what());
+  }
+}
+
+void Supervised::log(std::string_view bytes) {
+  last_words_ += bytes;
+  if (last_words_.size() > last_words_kept)
+    last_words_.erase(0, last_words_.size() - last_words_kept);
+  events_.log(bytes);
+}
+
+void Supervised::fail(FailureKind kind, const std::string& message) {
+  if (verdict_) return;
+  verdict_ = hyp::Failed{.kind = kind, .message = message, .failed_before_ready = !ready_};
+  process_->close_input();
+  process_->signal(SIGTERM);
+  kill_at_ = Clock::now() + grace;
+}
+
+void Supervised::exited(int status) {
+  gone_ = true;
+  if (!verdict_) {
+    const auto words = last_line(last_words_);
+    verdict_ = hyp::Failed{.kind = kind_in(last_words_, FailureKind::crash),
+                           .message = (ready_ ? "" : "worker never became ready: ") +
+                                      describe_ending(status) + (words.empty() ? "" : ": " + words),
+                           .failed_before_ready = !ready_};
+  }
+  events_.gone(*verdict_);
+}
+
+std::optional<Clock::time_point> Supervised::deadline() const {
+  std::optional<Clock::time_point> next;
+  const auto consider = [&](std::optional<Clock::time_point> moment) {
+    if (moment && (!next || *moment < *next)) next = moment;
+  };
+  if (gone_) return {};
+  if (verdict_ || kill_at_) return kill_at_;
+  if (broken_at_) consider(*broken_at_ + grace);
+  if (patience_) {
+    if (patience_->silence) consider(heard_ + *patience_->silence);
+    if (patience_->in_all) consider(assigned_ + *patience_->in_all);
+  }
+  return next;
+}
+
+void Supervised::excuse(Clock::duration time, Clock::time_point now) {
+  heard_ = now;
+  assigned_ += time;
+  for (auto* moment : {&broken_at_, &kill_at_})
+    if (*moment && **moment != Clock::time_point::max()) **moment += time;
+}
+
+void Supervised::tick(Clock::time_point now) {
+  if (gone_) return;
+  if (kill_at_) {
+    if (now < *kill_at_) return;
+    process_->signal(SIGKILL);
+    kill_at_ = Clock::time_point::max();
+    return;
+  }
+  if (broken_at_ && now >= *broken_at_ + grace)
+    return fail(FailureKind::protocol, "it closed its standard input or output");
+  if (!patience_) return;
+  if (patience_->in_all && now >= assigned_ + *patience_->in_all)
+    return fail(FailureKind::timeout, "not finished after " + seconds_text(*patience_->in_all));
+  if (patience_->silence && now >= heard_ + *patience_->silence)
+    fail(FailureKind::hang, fmt::format("{} for {}", ready_ ? "silent" : "not ready",
+                                        seconds_text(*patience_->silence)));
+}
+
+void Supervised::dismiss() {
+  if (gone_) return;
+  process_->send(line_of(FromEngine(Shutdown{})));
+  process_->close_input();
+  if (patience_) process_->signal(SIGTERM);
+}
+
+}  // namespace evolve::workers
