@@ -88,7 +88,7 @@ std::optional<double> duration_seconds(const std::string& text, const std::strin
 
 std::optional<std::chrono::seconds> duration(const std::string& text, const std::string& option) {
   const auto seconds = duration_seconds(text, option);
-  if (!seconds) return {};
+  if (!seconds || *seconds == 0) return {};
   return std::chrono::seconds(std::max(1L, std::lround(*seconds)));
 }
 

@@ -33,7 +33,7 @@ nlohmann::ordered_json options_to_resume(const nlohmann::ordered_json& run,
 /// option.
 std::optional<double> duration_seconds(const std::string& text, const std::string& option);
 
-/// The same in whole seconds, 1 at least.
+/// The same in whole seconds, 1 at least; nothing, no limit, of 0.
 std::optional<std::chrono::seconds> duration(const std::string& text, const std::string& option);
 
 /// An absent value is null.

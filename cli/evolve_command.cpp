@@ -5,130 +5,177 @@
 #include <algorithm>
 
 #include "cli/commands.hpp"
-#include "cli/coordinator.hpp"
 #include "cli/plan.hpp"
-#include "cli/replay.hpp"
+#include "cli/run_screen.hpp"
+#include "cli/signals.hpp"
 #include "core/error.hpp"
+#include "engine/engine.hpp"
+#include "results/yaml_files.hpp"
 
 namespace evolve::cli {
 namespace {
 
-/// Sets larger bounds, where the command line gives them; `--trials` or `--generations` alone
-/// decides. `repeats` are taken off. Returns whether they changed.
-bool extend(ga::Evolution& evolution, const Options& now, int repeats) {
-  const auto before = evolution.settings();
+using engine::RunEnd;
+using engine::RunState;
+
+/// The larger bounds that the command line gives to a run, if it does: `--trials` or
+/// `--generations` alone decides.
+std::optional<results::Extended> extension(const RunState& state, const Options& now) {
+  const auto& before = state.evolution().settings();
+  const int repeats = now.given.contains("repeats") ? now.repeats : state.repeats_wanted();
   auto after = before;
   const bool trials = now.given.contains("trials"), generations = now.given.contains("generations");
   if (trials) {
     after.trials = now.trials;
-    const int needed = (*now.trials + before.population - 1) / before.population;
+    const int needed = *now.trials / before.population + (*now.trials % before.population != 0);
     if (!generations) after.generations = std::max(before.generations, needed);
   }
   if (generations) {
     after.generations = now.generations;
     if (!trials) after.trials.reset();
   }
-  if (trials || generations) after.trials = search_trials(after, repeats);
-  if (after.generations == before.generations && after.trials == before.trials) return false;
-  evolution.extend(after.generations, after.trials);
-  return true;
+  if (trials || generations) after.trials = engine::search_trials(after, repeats);
+  if (after.generations == before.generations && after.trials == before.trials &&
+      repeats == state.repeats_wanted())
+    return {};
+  return results::Extended{after.generations, after.trials, repeats};
 }
 
-void say_best(Screen& screen, const Coordinator& run, const results::RunDirectory& directory) {
-  const auto& best = *run.best();
+void say_best(Screen& screen, const RunState& state, const results::RunDirectory& directory) {
+  const auto& best = *state.best();
   std::string text =
       fmt::format("Best: trial {}, fitness {:.4f} (mAP50 {:.3f}, mAP50-95 {:.3f})", best.trial,
                   best.fitness, best.metrics.map50, best.metrics.map50_95);
   if (best.trial == 0) {
     text += ", the start";
-  } else if (run.start_fitness()) {
-    text += fmt::format("; the start had {:.4f}", *run.start_fitness());
+  } else if (state.start_fitness()) {
+    text += fmt::format("; the start had {:.4f}", *state.start_fitness());
   }
-  const auto& repeats = run.repeats().completed();
+  const auto& repeats = state.repeats().completed();
   screen.line("");
   screen.line(text);
   if (!repeats.empty()) screen.line(repeat_summary(repeats));
   screen.line("  its hyperparameters  " + display_path(directory.hyp_evolved()));
   screen.line("  every trial          " + display_path(directory.evolve_csv()));
   if (!repeats.empty()) screen.line("  every repeat         " + display_path(directory.repeats()));
-  screen.line("  the picture          " + display_path(directory.plot()));
-  screen.line("Use it in YOLOv5: python train.py --hyp " + display_path(directory.hyp_evolved()));
+  screen.line("  the plot             " + display_path(directory.plot()));
+  screen.line("Use it in YOLOv5: python train.py --hyp " + shell_path(directory.hyp_evolved()));
 }
 
 /// "12 of 60 trials stopped early: 76 of 600 epochs saved"
-std::string savings(const Coordinator& run, int epochs) {
-  const auto& early = run.early_stopping();
-  const int trials = run.evolution().ended();
+std::string savings(const RunState& state, int epochs) {
+  const auto& early = state.early_stopping();
+  const int trials = state.evolution().ended();
   return fmt::format("{} of {} stopped early: {} of {} saved", early.stopped(),
-                     counted(trials, "trial"), early.stopped() * epochs - early.stopped_epochs(),
+                     counted(trials, "trial"),
+                     std::int64_t{early.stopped()} * epochs - early.stopped_epochs(),
                      counted(long{trials} * epochs, "epoch"));
 }
 
+std::string interruption(const RunState& state, RunEnd end, const results::RunDirectory& run) {
+  const auto& search = state.evolution();
+  return fmt::format(
+      "{} after {} of {} trials{}; nothing finished is lost. Go on with: evolve --resume {}",
+      end == RunEnd::time_limit ? "Stopped at the time limit" : "Interrupted", search.ended(),
+      search.planned(), search.done() ? ", in their repeats" : "", shell_path(run.root));
+}
+
 /// The last words of a run, and its exit code.
-int conclude(Screen& screen, const Coordinator& run, const results::RunDirectory& directory,
-             const Options& options, int code) {
-  const auto& evolution = run.evolution();
-  if (run.early_stopping().stopped() > 0) screen.line(savings(run, options.train.epochs));
-  if (run.best()) say_best(screen, run, directory);
-  if (code == 0 && run.no_usable_device() && !run.finished()) {
-    throw run_failed(*run.no_usable_device(),
-                     "mend it and go on with: evolve --resume " + display_path(directory.root));
+int conclude(Screen& screen, const engine::Run& run, RunEnd end,
+             const results::RunDirectory& directory, const Options& options, int signal) {
+  const auto& state = run.state();
+  const auto go_on = "mend it and go on with: evolve --resume " + shell_path(directory.root);
+  if (state.early_stopping().stopped() > 0) screen.line(savings(state, options.train.epochs));
+  if (state.best()) say_best(screen, state, directory);
+  switch (end) {
+    case RunEnd::no_usable_device:
+      throw run_failed(run.no_usable_device(), go_on);
+    case RunEnd::surroundings:
+      throw run_failed(fmt::format("nothing could be trained in {} attempts in a row: {}",
+                                   state.surroundings_failures(), state.surroundings_failure()),
+                       go_on);
+    case RunEnd::stopped:
+      screen.line(interruption(state, end, directory));
+      return 128 + signal;
+    case RunEnd::time_limit:
+      screen.line(interruption(state, end, directory));
+      return 0;
+    case RunEnd::finished:
+      break;
   }
-  if (!run.finished()) {
-    screen.line(fmt::format(
-        "{} after {} of {} trials{}; nothing finished is lost. Go on with: evolve --resume {}",
-        code == 0 ? "Stopped at the time limit" : "Interrupted", evolution.ended(),
-        evolution.planned(), evolution.done() ? ", in their repeats" : "", display_path(directory.root)));
-    return code;
+  if (!state.best() && state.first_failure()) {
+    throw run_failed("every trial failed, the first one with: " + state.first_failure()->message,
+                     "see " + display_path(directory.root / state.first_failure()->log));
   }
-  if (!run.best() && run.first_failure()) {
-    throw run_failed("every trial failed, the first one with: " + run.first_failure()->message,
-                     "see " + display_path(directory.root / run.first_failure()->log));
-  }
-  return code;
+  return 0;
 }
 
 int run_new(const Options& options, Screen& screen) {
   const auto plan = make_plan(options);
-  ga::Evolution evolution(plan.space, plan.search, plan.initial);
+  const RunState checked(plan.settings.run);  // what is wrong with the search is found here
   for (const auto& line : description(plan)) screen.line(line);
   if (options.dry_run) return 0;
 
   const auto directory = create(options.destination);
-  auto journal = results::Journal::create(directory.journal(), run_line(plan));
+  const StopOnSignals stop;
+  RunScreen observer(screen, directory, options.train.epochs, plan.settings.time_limit);
+  const auto run = engine::begin_run(plan.settings, directory, stop.source(), observer);
   results::write_options(directory.options(), to_json(options));
   screen.line("results in " + display_path(directory.root));
-  Coordinator run(plan, directory, std::move(journal), std::move(evolution), {}, screen);
-  const int code = run.run();
-  return conclude(screen, run, directory, plan.options, code);
+  const auto end = run->run();
+  screen.clear();
+  return conclude(screen, *run, end, directory, plan.options, stop.source().reason());
+}
+
+std::string greeting(const RunState& state, const results::RunDirectory& directory) {
+  return fmt::format("{}: {} of {} trials done{}", display_path(directory.root),
+                     state.evolution().ended(), state.evolution().planned(),
+                     state.finished()
+                         ? ", finished; extend it with a larger --generations or --trials"
+                         : ", going on");
+}
+
+/// What a resumed run would do.
+int dry_run(RunState state, const std::optional<results::Extended>& bounds, Plan plan,
+            const results::RunDirectory& directory, Screen& screen) {
+  if (bounds) state.apply(*bounds);
+  plan.settings.run.generations = state.evolution().settings().generations;
+  plan.settings.run.trials = state.evolution().settings().trials;
+  plan.settings.run.repeats = 0;  // taken off already
+  for (const auto& line : description(plan)) screen.line(line);
+  screen.line(greeting(state, directory));
+  return 0;
 }
 
 int run_resumed(const Options& now, Screen& screen) {
   const auto directory = now.resume->empty() ? results::newest_run(now.destination.project)
                                              : results::open_run(*now.resume);
-  auto [journal, history] = results::Journal::resume(directory.journal());
-  if (!history.warning.empty()) screen.line(history.warning);
-  auto plan = resumed_plan(now, history.run, directory.journal().string());
-  for (const auto& note : plan.device_notes) screen.line(note);
-  ga::Evolution evolution(plan.space, plan.search, plan.initial);
-  auto replayed = replay(history.events, evolution, directory.journal().string());
-  int& repeats = plan.options.repeats;
-  const int repeats_before =
-      replayed.repeats_wanted.value_or(history.run.at("options").value("repeats", 0));
-  if (!now.given.contains("repeats")) repeats = repeats_before;
-  if (extend(evolution, now, repeats) || repeats != repeats_before) {
-    journal.append(extended_event(evolution.settings(), repeats));
-    journal.commit();
+  const auto path = directory.journal();
+  std::optional<results::Journal> journal;
+  results::History history;
+  if (now.dry_run) {
+    history = results::read_journal(path);
+  } else {
+    auto resumed = results::Journal::resume(path);
+    journal.emplace(std::move(resumed.first));
+    history = std::move(resumed.second);
   }
-  Coordinator run(plan, directory, std::move(journal), std::move(evolution), std::move(replayed),
-                  screen);
-  const auto& search = run.evolution();
-  screen.line(fmt::format(
-      "{}: {} of {} trials done{}", display_path(directory.root), search.ended(), search.planned(),
-      run.finished() ? ", finished; extend it with a larger --generations or --trials"
-                     : ", going on"));
-  const int code = run.run();
-  return conclude(screen, run, directory, plan.options, code);
+  if (!history.warning.empty()) screen.line(history.warning);
+  auto plan = resumed_plan(now, history.run, path.string());
+  auto state = engine::fold(history.run, history.events, path.string());
+  const auto bounds = extension(state, now);
+  if (!state.finished() || bounds) check_inputs(plan);
+  if (now.dry_run) return dry_run(std::move(state), bounds, std::move(plan), directory, screen);
+
+  for (const auto& note : plan.device_notes) screen.line(note);
+  const StopOnSignals stop;
+  RunScreen observer(screen, directory, plan.options.train.epochs, plan.settings.time_limit);
+  const auto run = engine::resume_run(plan.settings, directory, std::move(*journal),
+                                      std::move(state), bounds, stop.source(), observer);
+  screen.line(greeting(run->state(), directory));
+  const auto end = run->run();
+  screen.clear();
+  return conclude(screen, *run, end, directory, plan.options, stop.source().reason());
 }
 
 }  // namespace

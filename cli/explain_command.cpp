@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/explanation.hpp"
 #include "cli/screen.hpp"
+#include "engine/importance.hpp"
 #include "results/results.hpp"
 
 namespace evolve::cli {
@@ -12,10 +13,9 @@ int explain_command(const std::string& run, const std::string& image) {
   // Only read: the run may be going on.
   const auto history = results::read_journal(directory.journal());
   if (!history.warning.empty()) fmt::print("{}\n", history.warning);
-  const auto explanation = explain(
-      results::from_first_line(directory.journal(),
-                               [&] { return hyp::space_from_json(history.run.at("space")); }),
-      history.events, run);
+  // What was bred is taken as it is recorded: another version's run can be explained too.
+  const auto state = engine::fold(history.run, history.events, directory.journal().string(), 0);
+  const auto explanation = engine::explain(state, run);
   for (const auto& line : description(explanation)) fmt::print("{}\n", line);
   const auto target = image.empty() ? directory.explanation() : std::filesystem::path(image);
   results::plot_explanation(explanation, target);

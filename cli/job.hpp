@@ -13,6 +13,6 @@ workers::JobSettings job_settings(const std::string& worker, const std::string& 
 
 /// A failed job as an error: of the input, in the trainer's own words, where the trainer found
 /// fault with it; else of the run, with this remedy.
-Error job_failed(const hyp::Failed& failure, const std::string& remedy);
+Error job_failed(const workers::Ending& failure, const std::string& remedy);
 
 }  // namespace evolve::cli

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/launcher.hpp"
+#include "engine/launcher.hpp"
 #include "workers/exec/placeholders.hpp"
 #include "cli/training_options.hpp"
 #include "core/error.hpp"
@@ -60,7 +60,7 @@ void check_trainer(const Options& options) {
 void check(const Options& options) {
   check_training(options.train);
   check_trainer(options);
-  check_launcher(options.launcher);
+  engine::check_launcher(options.launcher);
   if (options.retries < 0)
     throw bad_argument("--retries " + std::to_string(options.retries), "0 or more");
   if (options.repeats < 0)
@@ -153,7 +153,7 @@ void declare_running(CLI::App& app, Options& o) {
       ->group(group)
       ->capture_default_str();
   app.add_option("--trial-timeout", o.trial_timeout, "Longest duration of a trial")->group(group);
-  app.add_option("--hang-timeout", o.hang_timeout, "Longest silence of a trainer")
+  app.add_option("--hang-timeout", o.hang_timeout, "Longest time without a message from a trainer; 0: no limit")
       ->group(group)
       ->capture_default_str();
   app.add_option("--retries", o.retries, "Further attempts at a failed trial, on another device")

@@ -4,16 +4,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <system_error>
 
 #include "workers/exec/exec_worker.hpp"
 #include "cli/inputs.hpp"
-#include "cli/launcher.hpp"
 #include "workers/exec/placeholders.hpp"
 #include "cli/screen.hpp"
 #include "cli/training_options.hpp"
 #include "devices/devices.hpp"
+#include "engine/launcher.hpp"
 #include "hyp/hyp.hpp"
-#include "results/journal.hpp"
 #include "results/yaml_files.hpp"
 #include "workers/supervise/process.hpp"
 #include "workers/protocol/text.hpp"
@@ -79,17 +82,11 @@ void resolve_devices(Plan& plan) {
                                  .by_number = workers::mentions(o.trainer_exec, "{index}"),
                                  .device_env = o.device_env};
   if (!trainer.external) trainer.drives = built_in_drives();
-  auto choice = launched_slots(o.launcher, o.devices, trainer);
-  plan.slots = std::move(choice.slots);
-  if (trainer.by_number) check_numbers(plan.slots);
-  plan.accelerators = std::move(choice.accelerators);
+  auto choice = engine::launched_slots(o.launcher, o.devices, trainer);
+  if (trainer.by_number) check_numbers(choice.slots);
+  plan.settings.slots = std::move(choice.slots);
+  plan.settings.accelerators = std::move(choice.accelerators);
   plan.device_notes = std::move(choice.notes);
-  plan.search = {.search = o.search,
-                 .seed = o.seed,
-                 .population = o.population,
-                 .generations = o.generations,
-                 .trials = o.trials,
-                 .lag = o.lag};
 }
 
 std::vector<std::string> worker_command(const Options& options) {
@@ -99,106 +96,123 @@ std::vector<std::string> worker_command(const Options& options) {
   return workers::exec_worker_command_for(workers::exec_words(options.trainer_exec));
 }
 
-}  // namespace
-
-std::optional<int> search_trials(const ga::Settings& bounds, int repeats) {
-  if (repeats == 0) return bounds.trials;
-  const auto all = std::min(std::int64_t{bounds.generations} * bounds.population,
-                            std::int64_t{bounds.trials.value_or(std::numeric_limits<int>::max())});
-  if (repeats < all) return static_cast<int>(all - repeats);
-  throw bad_argument(fmt::format("--repeats {}: with {} none is left to be the best", repeats,
-                                 counted(all, "trial")),
-                     "repeat fewer, or let --trials be more");
+/// What only the trainer reads can still be missed from here: a file or a folder that has gone.
+std::optional<std::string> missing_input(const trainer::TrainOptions& train) {
+  for (const auto& path : {train.data, train.weights}) {
+    std::error_code error;
+    if (!path.starts_with('/') || std::filesystem::exists(path, error)) continue;
+    return path + ": " + (error ? error.message() : "No such file or directory");
+  }
+  return {};
 }
 
-Plan make_plan(const Options& options) {
-  Plan plan{.options = options};
-  plan.space = space_of(options);
-  plan.initial = initial_of(options);
-  resolve_devices(plan);
-  plan.search.trials = search_trials(plan.search, options.repeats);
-  if (!options.has_external_trainer()) {
-    check_model(options.train);
-    plan.notes = inspect(options.train.data, {data::Split::train, data::Split::val},
-                         options.train.single_cls)
-                     .notes;
+Inspection look_over(const trainer::TrainOptions& train) {
+  check_model(train);
+  return inspect(train.data, {data::Split::train, data::Split::val}, train.single_cls);
+}
+
+std::function<std::optional<std::string>()> fault_finder(const Options& options) {
+  const auto& train = options.train;
+  if (options.has_external_trainer()) {
+    // A path that existed at the start is absolute.
+    if (!train.data.starts_with('/') && !train.weights.starts_with('/')) return {};
+    return [train] { return missing_input(train); };
   }
+  return [train]() -> std::optional<std::string> {
+    try {
+      look_over(train);
+      return {};
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+}
+
+/// Everything but the run's own settings.
+Plan planned(const Options& options) {
+  Plan plan{.options = options};
+  resolve_devices(plan);
+  auto& settings = plan.settings;
+  settings.workers = {.command = worker_command(options),
+                      .trial_timeout = duration(options.trial_timeout, "--trial-timeout"),
+                      .hang_timeout = duration(options.hang_timeout, "--hang-timeout")};
+  settings.epochs = options.train.epochs;
+  settings.trainer_options = trainer::to_json(options.train);
+  settings.retries = options.retries;
+  settings.early_stop = options.early_stop;
+  settings.time_limit = duration_seconds(options.time_limit, "--time-limit");
+  settings.find_fault = fault_finder(options);
   return plan;
 }
 
-Plan resumed_plan(const Options& now, const nlohmann::ordered_json& run,
-                  const std::string& journal) {
-  return results::from_first_line(journal, [&] {
-    Plan plan{.options = resumed(now, run.at("options"))};
-    plan.space = hyp::space_from_json(run.at("space"));
-    for (const auto& set : run.at("initial")) {
-      plan.initial.push_back(hyp::hyperparameters_from_json(set));
-    }
-    resolve_devices(plan);
-    // Replay begins with the bounds that the run began with; its journal knows when they changed.
-    const auto& original = run.at("options");
-    plan.search.generations = original.at("generations").get<int>();
-    plan.search.trials = original.at("trials").is_null()
-                             ? std::nullopt
-                             : std::optional(original.at("trials").get<int>());
-    plan.search.trials = search_trials(plan.search, original.value("repeats", 0));
-    return plan;
-  });
+std::vector<std::string> names_of(const std::vector<core::Slot>& slots) {
+  std::vector<std::string> names;
+  for (const auto& slot : slots) names.push_back(slot.name);
+  return names;
 }
 
-nlohmann::ordered_json run_line(const Plan& plan) {
-  auto names = nlohmann::ordered_json::array();
-  for (const auto& slot : plan.slots) names.push_back(slot.name);
-  auto initial = nlohmann::ordered_json::array();
-  for (const auto& set : plan.initial) initial.push_back(hyp::to_json(set));
-  nlohmann::ordered_json lag;
-  if (plan.search.lag) {
-    lag = *plan.search.lag;
-  } else if (plan.slots.size() == 1) {
-    lag = 1;  // one slot knows every earlier outcome
-  }
-  return {{"seed", plan.search.seed},
-          {"search", plan.search.search},
-          {"lag", lag},
-          {"slots", names},
-          {"options", to_json(plan.options)},
-          {"space", hyp::to_json(plan.space)},
-          {"start", hyp::to_json(hyp::start_of(plan.space))},
-          {"initial", initial}};
+}  // namespace
+
+Plan make_plan(const Options& options) {
+  const auto space = space_of(options);
+  const auto initial = initial_of(options);
+  auto plan = planned(options);
+  plan.settings.run = {.seed = options.seed,
+                       .search = options.search,
+                       .lag = options.lag,
+                       .population = options.population,
+                       .generations = options.generations,
+                       .trials = options.trials,
+                       .repeats = options.repeats,
+                       .fitness = options.fitness,
+                       .slots = names_of(plan.settings.slots),
+                       .space = space,
+                       .initial = initial,
+                       .options = to_json(options)};
+  engine::search_settings(plan.settings.run);
+  check_inputs(plan);
+  return plan;
 }
 
-workers::WorkerSettings worker_settings(const Plan& plan, const std::string& directory) {
-  const auto& o = plan.options;
-  workers::WorkerSettings settings{.epochs = o.train.epochs, .directory = directory};
-  settings.command = worker_command(o);
-  settings.options = trainer::to_json(o.train);
-  settings.trial_timeout = duration(o.trial_timeout, "--trial-timeout");
-  if (const auto limit = duration(o.hang_timeout, "--hang-timeout")) {
-    settings.hang_timeout = *limit;
+Plan resumed_plan(const Options& now, const results::RunSettings& run,
+                  const std::string& journal) try {
+  auto plan = planned(resumed(now, run.options));
+  plan.settings.run = run;
+  return plan;
+} catch (const nlohmann::json::exception& wrong) {
+  throw bad_input({journal, 1}, wrong.what(),
+                  "restore the journal from a copy, or start a new run");
+}
+
+void check_inputs(Plan& plan) {
+  const auto& train = plan.options.train;
+  if (!plan.options.has_external_trainer()) {
+    plan.notes = look_over(train).notes;
+  } else if (const auto missing = missing_input(train)) {
+    throw Error(Error::Fault::input, *missing + "; restore it, or name another");
   }
-  auto fitness = std::make_shared<hyp::Fitness>(o.fitness);
-  settings.fitness = [fitness](const hyp::Metrics& metrics) { return (*fitness)(metrics); };
-  return settings;
 }
 
 std::vector<std::string> description(const Plan& plan) {
   const auto& o = plan.options;
-  std::vector<std::string> slots, genes;
-  for (const auto& slot : plan.slots) slots.push_back(slot.name);
-  for (const auto i : plan.space.evolved()) genes.push_back(plan.space.genes[i].name);
+  const auto& run = plan.settings.run;
+  std::vector<std::string> genes;
+  for (const auto i : run.space.evolved()) genes.push_back(run.space.genes[i].name);
+  const auto slots = names_of(plan.settings.slots);
 
-  const int planned = std::min(plan.search.generations * plan.search.population,
-                               plan.search.trials.value_or(std::numeric_limits<int>::max()));
+  const auto search = engine::search_settings(run);
+  const auto trials = std::min(std::int64_t{search.generations} * search.population,
+                               std::int64_t{search.trials.value_or(std::numeric_limits<int>::max())});
   const auto again = o.repeats == 0 ? "" : fmt::format(", then the best {} once more", o.repeats);
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("{} ({} of {}){} on {}: {}", counted(planned, "trial"),
-                              counted(o.generations, "generation"), o.population, again,
+  lines.push_back(fmt::format("{} ({} of {}){} on {}: {}", counted(trials, "trial"),
+                              counted(search.generations, "generation"), search.population, again,
                               counted(std::ssize(slots), "slot"), fmt::join(slots, ", ")));
   lines.insert(lines.end(), plan.device_notes.begin(), plan.device_notes.end());
   lines.push_back(o.has_external_trainer() ? "each runs " + o.trainer_command + o.trainer_exec
                                            : "each trains " + description(o.train));
   lines.push_back(fmt::format("{} of {} evolve: {}", genes.size(),
-                              counted(std::ssize(plan.space.genes), "hyperparameter"),
+                              counted(std::ssize(run.space.genes), "hyperparameter"),
                               fmt::join(genes, " ")));
   lines.push_back("fitness " + o.fitness);
   lines.insert(lines.end(), plan.notes.begin(), plan.notes.end());

@@ -20,10 +20,8 @@ void plot_run(const fs::path& csv, const fs::path& image) {
   const auto journal = results::RunDirectory{csv.parent_path()}.journal();
   if (fs::exists(journal)) {
     const auto run = results::read_journal(journal).run;
-    results::from_first_line(journal, [&] {
-      fitness = hyp::Fitness(run.at("options").at("fitness").get<std::string>());
-      space = hyp::space_from_json(run.at("space"));
-    });
+    fitness = hyp::Fitness(run.fitness);
+    space = run.space;
   }
   results::plot_evolution(table, fitness, space, image);
 }

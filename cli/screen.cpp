@@ -62,6 +62,16 @@ std::string display_path(const std::filesystem::path& path) {
   return near.size() < path.string().size() ? near : path.string();
 }
 
+std::string shell_path(const std::filesystem::path& path) {
+  const auto text = display_path(path);
+  constexpr std::string_view harmless =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:=+,@%";
+  if (!text.empty() && text.find_first_not_of(harmless) == text.npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) c == '\'' ? quoted += "'\\''" : quoted += c;
+  return quoted + "'";
+}
+
 Screen::Screen(std::FILE* out) : out_(out), live_(isatty(fileno(out)) == 1) {}
 
 Screen::~Screen() {

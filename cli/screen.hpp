@@ -39,6 +39,9 @@ std::string counted(long n, const std::string& noun);
 /// A path as the user would type it: relative where that is shorter.
 std::string display_path(const std::filesystem::path& path);
 
+/// The same as a word of a shell's command line: in quotes where it has to be.
+std::string shell_path(const std::filesystem::path& path);
+
 class Screen {
  public:
   /// Live when `out` is a terminal.

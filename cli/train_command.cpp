@@ -9,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"
 #include "cli/job.hpp"
+#include "cli/signals.hpp"
 #include "cli/training_options.hpp"
 #include "cli/training_record.hpp"
 #include "cli/training_screen.hpp"
@@ -113,19 +114,19 @@ void say_result(const workers::RunReport& end, const Prepared& training,
   screen.line("results in " + display_path(run.root));
   screen.line("  the best weights  " + display_path(run.best_weights()));
   screen.line("  every epoch       " + display_path(run.results_csv()));
-  screen.line("  the image       " + display_path(run.results_plot()));
+  screen.line("  the plot          " + display_path(run.results_plot()));
 }
 
 /// The last words of a training that ended by itself or by a signal, and its exit code.
 int conclude(const TrainingRecord& record, const workers::JobEnd& end, const Prepared& training,
-             const results::RunDirectory& run, Screen& screen) {
-  if (end.signal != 0) {
+             const results::RunDirectory& run, int signal, Screen& screen) {
+  if (end.stopped) {
     const auto after = record.epochs() > 0
                            ? fmt::format(" after {} of {}", record.epochs(),
                                          counted(training.arguments.train.epochs, "epoch"))
                            : "";
-    screen.line("Interrupted" + after + ". Go on with: evolve train --resume " + display_path(run.root));
-    return 128 + end.signal;
+    screen.line("Interrupted" + after + ". Go on with: evolve train --resume " + shell_path(run.root));
+    return 128 + signal;
   }
   screen.line("");
   const int here = record.epochs_here();
@@ -136,7 +137,7 @@ int conclude(const TrainingRecord& record, const workers::JobEnd& end, const Pre
   return 0;
 }
 
-std::string remedy_of(const hyp::Failed& failure, const results::RunDirectory& run) {
+std::string remedy_of(const workers::Ending& failure, const results::RunDirectory& run) {
   const auto look = "see " + display_path(run.log());
   return failure.kind == hyp::FailureKind::hang ? "allow more with --hang-timeout, or " + look
                                                 : look;
@@ -153,13 +154,15 @@ int run(const Prepared& training, const OwnFolder& folder, bool resume, Screen& 
                              .dir = fs::absolute(directory.root).lexically_normal().string(),
                              .resume = resume,
                              .options = trainer::to_json(arguments.train)};
+  const StopOnSignals stop;
   const auto end =
       workers::run_job(job_settings(training.worker, arguments.hang_timeout), slot_of(training), job,
-                      {.report = [&](const workers::JobReport& report) { record.hear(report); },
-                       .log = [&](std::string_view bytes) { record.log(bytes); }});
+                      {.report = [&](const workers::JobReport& report) { record.receive(report); },
+                       .log = [&](std::string_view bytes) { record.log(bytes); }},
+                       stop.source());
   record.close();
   if (end.failure) throw job_failed(*end.failure, remedy_of(*end.failure, directory));
-  return conclude(record, end, training, directory, screen);
+  return conclude(record, end, training, directory, stop.source().reason(), screen);
 }
 
 TrainArguments arguments_to_resume(const TrainArguments& now, const fs::path& file) try {

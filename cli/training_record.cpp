@@ -30,7 +30,7 @@ TrainingRecord::TrainingRecord(results::RunDirectory directory, const results::F
       validation_(std::move(validation)),
       screen_(screen) {}
 
-void TrainingRecord::hear(const workers::JobReport& report) {
+void TrainingRecord::receive(const workers::JobReport& report) {
   std::visit([this](const auto& message) { on(message); }, report);
 }
 

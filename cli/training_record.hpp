@@ -23,7 +23,7 @@ class TrainingRecord {
                  data::DatasetStats validation, Screen& screen);
 
   /// Throws `Error` when a file cannot be written.
-  void hear(const workers::JobReport& report);
+  void receive(const workers::JobReport& report);
   /// What the trainer wrote to standard error: into the log, and until the first batch on the
   /// screen too.
   void log(std::string_view bytes);

@@ -8,6 +8,7 @@
 #include "cli/inputs.hpp"
 #include "cli/job.hpp"
 #include "cli/screen.hpp"
+#include "cli/signals.hpp"
 #include "cli/training_screen.hpp"
 #include "devices/devices.hpp"
 #include "results/durable.hpp"
@@ -68,18 +69,20 @@ int val_command(const ValArguments& arguments) {
                              .rect = arguments.rect,
                              .options = trainer::to_json(options)};
   std::optional<workers::ValidationReport> validation;
-  const auto hear = [&](const workers::JobReport& message) {
+  const auto receive = [&](const workers::JobReport& message) {
     if (const auto* found = std::get_if<workers::ValidationReport>(&message)) validation = *found;
   };
   // The trainer's last words are part of a failure; nobody waits for the rest of its log.
+  const StopOnSignals stop;
   const auto end = workers::run_job(job_settings(worker, ""), slot, job,
-                                   {.report = hear, .log = [](std::string_view) {}});
+                                   {.report = receive, .log = [](std::string_view) {}},
+                                   stop.source());
   screen.clear();
   if (end.failure)
     throw job_failed(*end.failure, "try again with another --device or --batch-size");
-  if (end.signal != 0) {
+  if (end.stopped) {
     screen.line("Interrupted");
-    return 128 + end.signal;
+    return 128 + stop.source().reason();
   }
   if (validation) report(*validation, arguments, folder, screen);
   return 0;

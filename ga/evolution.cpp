@@ -217,6 +217,18 @@ Evolution::~Evolution() = default;
 Evolution::Evolution(Evolution&&) noexcept = default;
 Evolution& Evolution::operator=(Evolution&&) noexcept = default;
 
+bool Evolution::can_ask() const {
+  return state_->can_hand_out();
+}
+
+const hyp::Genes& Evolution::genes(int trial) const {
+  return state_->records.at(static_cast<std::size_t>(trial)).genes;
+}
+
+const std::optional<Observation>& Evolution::observation(int trial) const {
+  return state_->records.at(static_cast<std::size_t>(trial)).observation;
+}
+
 std::optional<hyp::Trial> Evolution::ask() {
   State& s = *state_;
   if (!s.can_hand_out()) return std::nullopt;

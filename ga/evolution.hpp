@@ -13,6 +13,8 @@
 
 namespace evolve::ga {
 
+struct Observation;
+
 struct Settings {
   /// "screened": children that a Gaussian process looks at before one is trained
   /// (ga/screened.hpp). "classic": YOLOv5's operators, repaired (ga/classic.hpp).
@@ -61,6 +63,8 @@ class Evolution {
 
   /// The next trial; nothing when all have been handed out, or (with a lag) until more is told.
   std::optional<hyp::Trial> ask();
+  /// Whether `ask` would give one.
+  bool can_ask() const;
   /// What `ask` gives, without the work of breeding: the set of the next trial is known from an
   /// earlier life of this run. A value outside its bounds is clamped; throws `Error` for a text
   /// that is no choice of its gene.
@@ -68,6 +72,11 @@ class Evolution {
   /// How a trial ended. A failure that will be tried again (`final == false`) changes nothing.
   /// Throws `Error` for a trial that was not asked for or has ended already.
   void tell(const hyp::Outcome& outcome);
+
+  /// The set of a trial that was handed out, and what was told of its end. Throws std::out_of_range
+  /// for another number.
+  const hyp::Genes& genes(int trial) const;
+  const std::optional<Observation>& observation(int trial) const;
 
   /// Number of trials that the run has in all.
   int planned() const;

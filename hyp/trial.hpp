@@ -73,8 +73,11 @@ struct Failed {
   std::string log = {};
   /// No further attempt follows.
   bool final = true;
-  /// The worker had not said that it can take work: the trial is not what failed.
+  /// The worker had not yet reported that it can take work.
   bool failed_before_ready = false;
+  /// What failed is not the trial but what it needs: its data, the disk, its device, a worker that
+  /// starts. It is not held against the trial.
+  bool of_surroundings = false;
   bool operator==(const Failed&) const = default;
 };
 

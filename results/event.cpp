@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <stdexcept>
+#include <type_traits>
 
 namespace evolve::results {
 
@@ -15,12 +16,21 @@ const Json& value(const Json& json, const char* key) {
   return *it;
 }
 
+bool has(const Json& json, const char* key) {
+  const auto it = json.find(key);
+  return it != json.end() && !it->is_null();
+}
+
 int integer(const Json& json, const char* key) {
   const Json& number = value(json, key);
   constexpr auto most = std::numeric_limits<int>::max();
   if (!number.is_number_integer() || number < -most || number > most)
     throw std::invalid_argument(std::string(key) + " is no whole number");
   return number.get<int>();
+}
+
+std::optional<int> integer_or_null(const Json& json, const char* key) {
+  return value(json, key).is_null() ? std::nullopt : std::optional(integer(json, key));
 }
 
 std::string text(const Json& json, const char* key) {
@@ -37,11 +47,21 @@ double number(const Json& json, const char* key) {
   return number.get<double>();
 }
 
-/// An extension of a run has its new bounds.
-void check_extended(const Json& json) {
-  integer(json, "generations");
-  if (!value(json, "trials").is_null()) integer(json, "trials");
-  if (json.contains("repeats")) integer(json, "repeats");
+bool flag(const Json& json, const char* key) {
+  const Json& flag = value(json, key);
+  if (!flag.is_boolean())
+    throw std::invalid_argument(std::string(key) + " is neither true nor false");
+  return flag.get<bool>();
+}
+
+template <class T>
+Json null_or(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+template <class T>
+std::optional<T> optional(const Json& json, const char* key) {
+  return has(json, key) ? std::optional(value(json, key).get<T>()) : std::nullopt;
 }
 
 Started started_from_json(const Json& json) {
@@ -60,19 +80,24 @@ hyp::Rung rung_from_json(const Json& json) {
           .device = text(json, "device")};
 }
 
+hyp::Failed failed_from_json(const Json& json) {
+  // "never_ready" is what version 0.1 wrote.
+  const bool failed_before_ready = json.value("failed_before_ready", json.value("never_ready", false));
+  return {.kind = hyp::failure_kind(text(json, "kind")),
+          .message = text(json, "message"),
+          .log = text(json, "log"),
+          .final = flag(json, "final"),
+          .failed_before_ready = failed_before_ready,
+          .of_surroundings = json.value("surroundings", false)};
+}
+
 hyp::Outcome outcome_from_json(const Json& json, const std::string& event) {
   hyp::Outcome outcome{.trial = integer(json, "trial"), .device = text(json, "device")};
   if (json.contains("attempt")) outcome.attempt = integer(json, "attempt");
   if (json.contains("seconds")) outcome.seconds = number(json, "seconds");
   outcome.repeat = event == "repeated" || event == "repeat_failed";
   if (event == "failed" || event == "repeat_failed") {
-    const Json& final = value(json, "final");
-    if (!final.is_boolean()) throw std::invalid_argument("final is neither true nor false");
-    outcome.result = hyp::Failed{.kind = hyp::failure_kind(text(json, "kind")),
-                                 .message = text(json, "message"),
-                                 .log = text(json, "log"),
-                                 .final = final.get<bool>(),
-                                 .failed_before_ready = json.value("failed_before_ready", false)};
+    outcome.result = failed_from_json(json);
     return outcome;
   }
   const auto metrics = hyp::metrics_from_json(value(json, "metrics"));
@@ -86,9 +111,25 @@ hyp::Outcome outcome_from_json(const Json& json, const std::string& event) {
   return outcome;
 }
 
-}  // namespace
+Extended extended_from_json(const Json& json) {
+  Extended extended{.generations = integer(json, "generations"),
+                    .trials = integer_or_null(json, "trials")};
+  if (json.contains("repeats")) extended.repeats = integer(json, "repeats");
+  return extended;
+}
 
-Json to_json(const Started& started) {
+DeviceStats stats_from_json(const Json& json) {
+  return {.device = text(json, "device"),
+          .state = text(json, "state"),
+          .memory_total_bytes = optional<std::int64_t>(json, "memory_total_bytes"),
+          .memory_free_bytes = optional<std::int64_t>(json, "memory_free_bytes"),
+          .load_percent = optional<double>(json, "load_percent"),
+          .temperature_celsius = optional<double>(json, "temperature_celsius"),
+          .power_watts = optional<double>(json, "power_watts"),
+          .time = text(json, "time")};
+}
+
+Json json_of(const Started& started) {
   return {{"event", "started"},
           {"trial", started.trial},
           {"generation", started.generation},
@@ -97,7 +138,7 @@ Json to_json(const Started& started) {
           {"attempt", started.attempt}};
 }
 
-Json to_json(const Repeating& repeating) {
+Json json_of(const Repeating& repeating) {
   return {{"event", "repeating"},
           {"trial", repeating.trial},
           {"seed", repeating.seed},
@@ -105,13 +146,13 @@ Json to_json(const Repeating& repeating) {
           {"attempt", repeating.attempt}};
 }
 
-Json to_json(const hyp::Rung& rung) {
+Json json_of(const hyp::Rung& rung) {
   return {{"event", "rung"},         {"trial", rung.trial},
           {"epoch", rung.epoch},     {"metrics", hyp::to_json(rung.metrics)},
           {"fitness", rung.fitness}, {"device", rung.device}};
 }
 
-Json to_json(const hyp::Outcome& outcome) {
+Json json_of(const hyp::Outcome& outcome) {
   Json json = {{"event", ""}, {"trial", outcome.trial}};
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
     json["event"] = outcome.repeat ? "repeat_failed" : "failed";
@@ -119,6 +160,7 @@ Json to_json(const hyp::Outcome& outcome) {
     json["message"] = failed->message;
     json["log"] = failed->log;
     if (failed->failed_before_ready) json["failed_before_ready"] = true;
+    if (failed->of_surroundings) json["surroundings"] = true;
   } else if (const auto* stopped = std::get_if<hyp::Stopped>(&outcome.result)) {
     json["event"] = "stopped";
     json["epoch"] = stopped->epoch;
@@ -137,17 +179,124 @@ Json to_json(const hyp::Outcome& outcome) {
   return json;
 }
 
+Json json_of(const Extended& extended) {
+  Json json = {{"event", "extended"},
+               {"generations", extended.generations},
+               {"trials", null_or(extended.trials)}};
+  if (extended.repeats) json["repeats"] = *extended.repeats;
+  return json;
+}
+
+Json json_of(const Resumed& resumed) {
+  return {{"event", "resumed"}, {"slots", resumed.slots}};
+}
+
+Json json_of(const DeviceStats& stats) {
+  return {{"event", "device_stats"},
+          {"device", stats.device},
+          {"state", stats.state},
+          {"memory_total_bytes", null_or(stats.memory_total_bytes)},
+          {"memory_free_bytes", null_or(stats.memory_free_bytes)},
+          {"load_percent", null_or(stats.load_percent)},
+          {"temperature_celsius", null_or(stats.temperature_celsius)},
+          {"power_watts", null_or(stats.power_watts)},
+          {"time", stats.time}};
+}
+
+Json json_of(const DeviceLimited& limited) {
+  return {{"event", "limited"}, {"device", limited.device}, {"trials", limited.trials}};
+}
+
+Json json_of(const DeviceFull& full) {
+  return {{"event", "full"},
+          {"device", full.device},
+          {"memory_total_bytes", full.memory_total_bytes},
+          {"memory_free_bytes", full.memory_free_bytes}};
+}
+
+Json json_of(const DeviceBlamed& blamed) {
+  return {{"event", blamed.quarantined ? "quarantined" : "blamed"},
+          {"device", blamed.device},
+          {"reason", blamed.reason}};
+}
+
+Json json_of(const DeviceBroughtBack& back) {
+  return {{"event", "brought_back"}, {"device", back.device}};
+}
+
+Json json_of(const UnknownEvent& unknown) {
+  return unknown.json;
+}
+
+}  // namespace
+
+Json to_json(const Event& event) {
+  return std::visit([](const auto& e) { return json_of(e); }, event);
+}
+
 Event event_from_json(const Json& json) {
   if (!json.is_object()) throw std::invalid_argument("this is no JSON object");
   const std::string event = text(json, "event");
   if (event == "started") return started_from_json(json);
+  if (event == "repeating")
+    return Repeating{integer(json, "trial"), value(json, "seed").get<std::uint64_t>(),
+                     text(json, "device"), integer(json, "attempt")};
   if (event == "rung") return rung_from_json(json);
   if (event == "completed" || event == "stopped" || event == "failed" || event == "repeated" ||
       event == "repeat_failed") {
     return outcome_from_json(json, event);
   }
-  if (event == "extended") check_extended(json);
-  return Other{json};
+  if (event == "extended") return extended_from_json(json);
+  if (event == "resumed") return Resumed{value(json, "slots").get<std::vector<std::string>>()};
+  if (event == "device_stats") return stats_from_json(json);
+  if (event == "limited") return DeviceLimited{text(json, "device"), integer(json, "trials")};
+  if (event == "full")
+    return DeviceFull{text(json, "device"), value(json, "memory_total_bytes").get<std::int64_t>(),
+                      value(json, "memory_free_bytes").get<std::int64_t>()};
+  if (event == "blamed" || event == "quarantined")
+    return DeviceBlamed{text(json, "device"), text(json, "reason"), event == "quarantined"};
+  if (event == "brought_back") return DeviceBroughtBack{text(json, "device")};
+  return UnknownEvent{json};
+}
+
+Json to_json(const RunSettings& settings) {
+  auto options = settings.options;
+  options["population"] = settings.population;
+  options["generations"] = settings.generations;
+  options["trials"] = null_or(settings.trials);
+  options["repeats"] = settings.repeats;
+  options["fitness"] = settings.fitness;
+  options["lag"] = null_or(settings.lag);
+  auto initial = Json::array();
+  for (const auto& set : settings.initial) initial.push_back(hyp::to_json(set));
+  // With one slot every earlier outcome is known.
+  const auto lag = settings.slots.size() == 1 ? std::optional(settings.lag.value_or(1)) : settings.lag;
+  return {{"seed", settings.seed},
+          {"search", settings.search},
+          {"lag", null_or(lag)},
+          {"slots", settings.slots},
+          {"options", options},
+          {"space", hyp::to_json(settings.space)},
+          {"start", hyp::to_json(hyp::start_of(settings.space))},
+          {"initial", initial}};
+}
+
+RunSettings run_settings_from_json(const Json& json) {
+  const Json& options = value(json, "options");
+  RunSettings settings{.seed = value(json, "seed").get<std::uint64_t>(),
+                       .search = text(json, "search"),
+                       .lag = integer_or_null(options, "lag"),
+                       .population = integer(options, "population"),
+                       .generations = integer(options, "generations"),
+                       .trials = integer_or_null(options, "trials"),
+                       .repeats = options.value("repeats", 0),
+                       .fitness = text(options, "fitness"),
+                       .slots = value(json, "slots").get<std::vector<std::string>>(),
+                       .space = hyp::space_from_json(value(json, "space")),
+                       .options = options};
+  for (const auto& set : value(json, "initial"))
+    settings.initial.push_back(hyp::hyperparameters_from_json(set));
+  return settings;
 }
 
 }  // namespace evolve::results

@@ -1,17 +1,43 @@
-// What the journal records, as values and as JSON. The keys are a contract with scripts that read
-// it.
+// What happens in a run, as values and as lines of the journal: the one vocabulary of events. The
+// keys are a contract with scripts that read it.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
+#include "hyp/fitness.hpp"
 #include "hyp/rung.hpp"
+#include "hyp/space.hpp"
 #include "hyp/trial.hpp"
 
 namespace evolve::results {
 
-/// An attempt at a trial began.
+/// {"event":"run","version":1,…}, the first line: what makes the run what it is.
+struct RunSettings {
+  std::uint64_t seed = 0;
+  std::string search = "classic";
+  std::optional<int> lag = {};
+  int population = 50;
+  int generations = 300;
+  std::optional<int> trials = {};
+  int repeats = 0;
+  /// An expression over the metrics: see hyp::Fitness.
+  std::string fitness = hyp::Fitness::standard;
+  /// Names of the slots that it began with.
+  std::vector<std::string> slots = {};
+  hyp::Space space = {};
+  /// Sets that join the first generation after the start.
+  std::vector<hyp::Hyperparameters> initial = {};
+  /// The options of the command line, for whoever made them. What is above is kept there too.
+  nlohmann::ordered_json options = nlohmann::ordered_json::object();
+  bool operator==(const RunSettings&) const = default;
+};
+
+/// {"event":"started","trial":17,"generation":1,"hyp":{…},"device":"cpu:0","attempt":1}
 struct Started {
   int trial = 0;
   int generation = 0;
@@ -20,39 +46,93 @@ struct Started {
   std::string device = {};
   /// From 1.
   int attempt = 1;
-
   bool operator==(const Started&) const = default;
 };
 
-/// An attempt at a repeat of a completed trial began. Resuming needs nothing of it: read back, it
-/// is an `Other`.
+/// {"event":"repeating",…}: an attempt at a repeat of a completed trial began.
 struct Repeating {
   int trial = 0;
   std::uint64_t seed = 0;
   std::string device = {};
   /// From 1.
   int attempt = 1;
+  bool operator==(const Repeating&) const = default;
 };
 
-/// An event of a name that this version doesn't know.
-struct Other {
+/// {"event":"extended",…}: the run goes on with other bounds.
+struct Extended {
+  int generations = 0;
+  std::optional<int> trials = {};
+  std::optional<int> repeats = {};
+  bool operator==(const Extended&) const = default;
+};
+
+/// {"event":"resumed","slots":[…]}: what was under way when the run ended is to be trained again.
+struct Resumed {
+  std::vector<std::string> slots = {};
+  bool operator==(const Resumed&) const = default;
+};
+
+/// {"event":"device_stats",…}: what a device's driver said; what it did not say is null.
+struct DeviceStats {
+  std::string device;
+  std::string state = "ok";
+  std::optional<std::int64_t> memory_total_bytes, memory_free_bytes;
+  std::optional<double> load_percent, temperature_celsius, power_watts;
+  /// "2026-05-01T12:00:00Z"
+  std::string time = {};
+  bool operator==(const DeviceStats&) const = default;
+};
+
+/// {"event":"limited","device":"cuda:0","trials":1}: memory was seen to be too small for more
+/// trials at a time.
+struct DeviceLimited {
+  std::string device;
+  int trials = 1;
+  bool operator==(const DeviceLimited&) const = default;
+};
+
+/// {"event":"full","device":"cuda:0",…}: it waits until memory is free.
+struct DeviceFull {
+  std::string device;
+  std::int64_t memory_total_bytes = 0, memory_free_bytes = 0;
+  bool operator==(const DeviceFull&) const = default;
+};
+
+/// {"event":"blamed" or "quarantined","device":"xpu:0","reason":"…"}: a failure was the device's.
+struct DeviceBlamed {
+  std::string device;
+  std::string reason;
+  /// It gets no further trial.
+  bool quarantined = false;
+  bool operator==(const DeviceBlamed&) const = default;
+};
+
+/// {"event":"brought_back","device":"xpu:0"}: the end of a quarantine.
+struct DeviceBroughtBack {
+  std::string device;
+  bool operator==(const DeviceBroughtBack&) const = default;
+};
+
+/// An event of a later version. Nothing of the run's state depends on it.
+struct UnknownEvent {
   nlohmann::ordered_json json;
+  bool operator==(const UnknownEvent&) const = default;
 };
 
-/// Anything after the first line.
-using Event = std::variant<Started, hyp::Rung, hyp::Outcome, Other>;
+/// Anything after the first line. A `hyp::Rung` is "rung"; a `hyp::Outcome` "completed", "stopped"
+/// or "failed", of a repeat "repeated" or "repeat_failed".
+using Event = std::variant<Started, Repeating, hyp::Rung, hyp::Outcome, Extended, Resumed,
+                           DeviceStats, DeviceLimited, DeviceFull, DeviceBlamed, DeviceBroughtBack,
+                           UnknownEvent>;
 
-/// {"event":"started","trial":17,"generation":1,"hyp":{…},"device":"cpu:0","attempt":1}
-nlohmann::ordered_json to_json(const Started& started);
-/// {"event":"repeating","trial":17,"seed":123,"device":"cpu:0","attempt":1}
-nlohmann::ordered_json to_json(const Repeating& repeating);
-/// {"event":"rung","trial":17,"epoch":3,"metrics":{…},"fitness":0.2,"device":"cpu:0"}. A fitness
-/// that isn't finite becomes null.
-nlohmann::ordered_json to_json(const hyp::Rung& rung);
-/// {"event":"completed" | "stopped" | "failed", "trial":17, …}, of a repeat "repeated" or
-/// "repeat_failed". A fitness that isn't finite becomes null.
-nlohmann::ordered_json to_json(const hyp::Outcome& outcome);
-/// The inverse of all. Throws std::exception that says which key is missing or wrong.
+/// A fitness that is not finite becomes null.
+nlohmann::ordered_json to_json(const Event& event);
+/// The inverse. Throws std::exception that says which key is missing or wrong.
 Event event_from_json(const nlohmann::ordered_json& json);
+
+nlohmann::ordered_json to_json(const RunSettings& settings);
+/// The inverse; throws as above.
+RunSettings run_settings_from_json(const nlohmann::ordered_json& json);
 
 }  // namespace evolve::results

@@ -23,7 +23,17 @@ std::string read_all(const fs::path& file) {
   return core::read_text_file(file.string(), std::numeric_limits<std::size_t>::max());
 }
 
-void check_run(const Json& json, const Where& where) {
+/// What `parse` makes of a line's JSON.
+template <class Parse>
+auto read(const Json& json, const Where& where, Parse parse) {
+  try {
+    return parse(json);
+  } catch (const std::exception& error) {
+    throw bad_input(where, error.what(), "restore the journal from a copy, or start a new run");
+  }
+}
+
+RunSettings read_run(const Json& json, const Where& where) {
   const auto refuse = [&](const std::string& what) {
     return bad_input(where, what, "name the folder of a run, or start a new one");
   };
@@ -34,14 +44,7 @@ void check_run(const Json& json, const Where& where) {
   if (number != version) {
     throw refuse("this journal has version " + number.dump() + ", this evolve knows version 1");
   }
-}
-
-Event read_event(const Json& json, const Where& where) {
-  try {
-    return event_from_json(json);
-  } catch (const std::exception& error) {
-    throw bad_input(where, error.what(), "restore the journal from a copy, or start a new run");
-  }
+  return read(json, where, run_settings_from_json);
 }
 
 /// A journal's text, read.
@@ -81,10 +84,9 @@ Parsed parse(const std::string& text, const fs::path& file) {
       break;
     }
     if (line == 1) {
-      check_run(json, where);
-      parsed.history.run = json;
+      parsed.history.run = read_run(json, where);
     } else {
-      parsed.history.events.push_back(read_event(json, where));
+      parsed.history.events.push_back(read(json, where, event_from_json));
     }
     parsed.size = end + 1;
   }
@@ -100,7 +102,7 @@ History read_journal(const fs::path& file) {
   return parse(read_all(file), file).history;
 }
 
-Journal Journal::create(const fs::path& file, const Json& settings) {
+Journal Journal::create(const fs::path& file, const RunSettings& settings) {
   FileDescriptor descriptor = open_locked(file, O_CREAT);
   // A run whose very first line was torn never began.
   if (read_all(file).find('\n') != std::string::npos) {
@@ -111,8 +113,8 @@ Journal Journal::create(const fs::path& file, const Json& settings) {
   if (::ftruncate(descriptor.number(), 0) != 0) throw write_failed(file, errno);
   Journal journal(file, std::move(descriptor), 0);
   Json line = {{"event", "run"}, {"version", version}};
-  line.update(settings);
-  journal.append(line);
+  line.update(to_json(settings));
+  journal.append_line(line);
   journal.commit();
   sync_folder(file.parent_path());
   return journal;
@@ -128,16 +130,13 @@ std::pair<Journal, History> Journal::resume(const fs::path& file) {
   return {Journal(file, std::move(descriptor), parsed.size), std::move(parsed.history)};
 }
 
-void Journal::append(const Json& event) {
+void Journal::append_line(const Json& line) {
   // A message may hold any bytes; the journal is UTF-8.
-  group_ += event.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  group_ += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 void Journal::append(const Event& event) {
-  if (const auto* started = std::get_if<Started>(&event)) return append(to_json(*started));
-  if (const auto* rung = std::get_if<hyp::Rung>(&event)) return append(to_json(*rung));
-  if (const auto* outcome = std::get_if<hyp::Outcome>(&event)) return append(to_json(*outcome));
-  append(std::get<Other>(event).json);
+  append_line(to_json(event));
 }
 
 void Journal::commit() {

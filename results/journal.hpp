@@ -9,7 +9,6 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,45 +20,28 @@ namespace evolve::results {
 
 /// What a journal says.
 struct History {
-  /// The first line: settings, space, start.
-  nlohmann::ordered_json run;
+  /// The first line.
+  RunSettings run;
   std::vector<Event> events;
   /// When the last line was torn: the sentence for the user. Else empty.
   std::string warning;
 };
 
 /// Reads a journal, perhaps one that is being written. Throws `Error` with the line for damage, an
-/// empty file, or a first line that is no run of version 1.
+/// empty file, or a first line that is no run of version 1 or lacks what a run has.
 History read_journal(const std::filesystem::path& file);
-
-/// What `read` takes from the first line of a journal. Throws `Error` where the line lacks it.
-template <class Read>
-auto from_first_line(const std::filesystem::path& file, Read read) {
-  const auto damaged = [&](const std::exception& wrong) {
-    return bad_input({file.string(), 1}, wrong.what(),
-                     "restore the journal from a copy, or start a new run");
-  };
-  try {
-    return read();
-  } catch (const nlohmann::json::exception& wrong) {
-    throw damaged(wrong);
-  } catch (const std::invalid_argument& wrong) {
-    throw damaged(wrong);
-  }
-}
 
 class Journal {
  public:
-  /// Begins a run with the line {"event":"run","version":1, …settings}, durable on return. Throws
+  /// Begins a run with its first line, durable on return. Throws
   /// `Error` when the file holds a run already or another process has it open.
-  static Journal create(const std::filesystem::path& file, const nlohmann::ordered_json& settings);
+  static Journal create(const std::filesystem::path& file, const RunSettings& settings);
 
   /// Goes on with a run: reads it, and cuts a torn last line off the file. Throws `Error` as
   /// `read_journal` does, or when another process has it open.
   static std::pair<Journal, History> resume(const std::filesystem::path& file);
 
   /// Adds a line to the group that the next `commit` writes.
-  void append(const nlohmann::ordered_json& event);
   void append(const Event& event);
 
   /// Writes the group and waits until it is on the disk; nothing may act on an event before that.
@@ -68,6 +50,7 @@ class Journal {
   void commit();
 
  private:
+  void append_line(const nlohmann::ordered_json& line);
   Journal(std::filesystem::path file, FileDescriptor descriptor, std::size_t size)
       : file_(std::move(file)), descriptor_(std::move(descriptor)), size_(size) {}
 

@@ -45,9 +45,9 @@ class TrainingRecords : public testing::Test {
 
 TEST_F(TrainingRecords, AreARowAndThreeLinesPerEpoch) {
   auto here = record();
-  here.hear(batch(1));
-  here.hear(epoch(1));
-  here.hear(epoch(2));
+  here.receive(batch(1));
+  here.receive(epoch(1));
+  here.receive(epoch(2));
   const auto rows = results::read_epochs(run.results_csv());
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].epoch, 0);
@@ -73,9 +73,9 @@ TEST_F(TrainingRecords, OfAResumedTrainingReplaceWhatTheFirstLeft) {
   // The kill came between two writes: the table has an epoch more than the weights.
   results::write_epochs(run.results_csv(), {{.epoch = 0}, {.epoch = 1}});
   auto here = record();
-  here.hear(epoch(1, true));
+  here.receive(epoch(1, true));
   EXPECT_EQ(results::read_epochs(run.results_csv()).size(), 2u) << "whole until there is more";
-  here.hear(epoch(2));
+  here.receive(epoch(2));
   const auto rows = results::read_epochs(run.results_csv());
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].metrics.map50, .25);
@@ -87,8 +87,8 @@ TEST_F(TrainingRecords, OfAResumedTrainingReplaceWhatTheFirstLeft) {
 
 TEST_F(TrainingRecords, OfAFinishedTrainingAreRebuilt) {
   auto here = record();
-  for (const int number : {1, 2, 3}) here.hear(epoch(number, true));
-  here.hear(workers::RunReport{.epochs = 3, .best_epoch = 3});
+  for (const int number : {1, 2, 3}) here.receive(epoch(number, true));
+  here.receive(workers::RunReport{.epochs = 3, .best_epoch = 3});
   here.close();
   EXPECT_EQ(results::read_epochs(run.results_csv()).size(), 3u);
   EXPECT_EQ(content(run.results_plot()).substr(1, 3), "PNG");
@@ -100,7 +100,7 @@ TEST_F(TrainingRecords, ShowTheTrainersWordsUntilItTrains) {
   auto here = record();
   here.log("Transferred 342/349 ");
   here.log("items\nanchors: kept\nhalf a");
-  here.hear(batch(1));
+  here.receive(batch(1));
   here.log(" line\nlater\n");
   EXPECT_EQ(content(run.log()), "Transferred 342/349 items\nanchors: kept\nhalf a line\nlater\n");
   EXPECT_THAT(shown(), HasSubstr("Transferred 342/349 items\nanchors: kept\n\n"));
@@ -116,7 +116,7 @@ TEST_F(TrainingRecords, OfNoEpochDrawNothing) {
 TEST_F(TrainingRecords, EndTheTrainingOnAFullDisk) {
   auto here = record();
   const results::FullDisk disk(100);
-  EXPECT_EQ(results::refusal([&] { here.hear(epoch(1)); }).substr(0, 3), "1: ");
+  EXPECT_EQ(results::refusal([&] { here.receive(epoch(1)); }).substr(0, 3), "1: ");
 }
 
 }  // namespace

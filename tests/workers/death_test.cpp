@@ -8,7 +8,7 @@ namespace {
 TEST_F(Workers, EndWithTheSetWhenIdle) {
   pid_t worker = 0;
   {
-    WorkerSet workers(settings());
+    WorkerSet workers(settings(), stop);
     run(workers, 0, "ok");
     worker = pid(0);
     EXPECT_EQ(::kill(worker, 0), 0);
@@ -19,7 +19,7 @@ TEST_F(Workers, EndWithTheSetWhenIdle) {
 TEST_F(Workers, EndWithTheSetThoughTheyIgnoreEveryRequest) {
   pid_t worker = 0;
   {
-    WorkerSet workers(settings("stays"));
+    WorkerSet workers(settings("stays"), stop);
     run(workers, 0, "ok");
     worker = pid(0);
   }
@@ -28,9 +28,9 @@ TEST_F(Workers, EndWithTheSetThoughTheyIgnoreEveryRequest) {
 
 TEST_F(Workers, EndWithTheSetInTheMiddleOfATraining) {
   {
-    WorkerSet workers(settings());
-    workers.start(trial(0, "hang"), 1, lease("cpu:0"));
-    workers.start(trial(1, "stubborn"), 1, lease("cpu:1"));
+    WorkerSet workers(settings(), stop);
+    workers.start(trial(0, "hang"), lease("cpu:0"));
+    workers.start(trial(1, "stubborn"), lease("cpu:1"));
     wait_until_at_work(workers, 0);
     wait_until_at_work(workers, 1);
   }
@@ -38,43 +38,40 @@ TEST_F(Workers, EndWithTheSetInTheMiddleOfATraining) {
   EXPECT_TRUE(is_gone(pid(1)));
 }
 
-TEST_F(Workers, AreInterruptedBySignals) {
-  for (const int signal : {SIGINT, SIGTERM}) {
-    {
-      WorkerSet workers(settings());
-      EXPECT_EQ(workers.signal(), 0);
-      workers.start(trial(signal, "hang"), 1, lease());
-      wait_until_at_work(workers, signal);
-      ::raise(signal);
-      EXPECT_EQ(workers.wait_some(std::chrono::seconds(60)), std::nullopt);
-      EXPECT_EQ(workers.signal(), signal);
-    }
-    EXPECT_TRUE(is_gone(pid(signal)));
+TEST_F(Workers, AreInterruptedByARequestToStop) {
+  {
+    WorkerSet workers(settings(), stop);
+    workers.start(trial(0, "hang"), lease());
+    wait_until_at_work(workers, 0);
+    std::thread requester([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      stop.request(SIGTERM);
+    });
+    EXPECT_EQ(workers.wait(std::chrono::seconds(60)), std::nullopt);
+    requester.join();
+    EXPECT_EQ(stop.reason(), SIGTERM);
   }
+  EXPECT_TRUE(is_gone(pid(0)));
 }
 
-TEST_F(Workers, TellOutcomesBeforeAnInterruption) {
-  WorkerSet workers(vanishing());
+TEST_F(Workers, ReportEndsBeforeAnInterruption) {
+  WorkerSet workers(vanishing(), stop);
   vanish(workers);
-  workers.start(trial(1, "ok"), 1, lease());
-  ::raise(SIGINT);
-  EXPECT_EQ(workers.wait_some(std::chrono::seconds(60))->size(), 1u);
-  EXPECT_EQ(workers.wait_some(std::chrono::seconds(60)), std::nullopt);
+  workers.start(trial(1, "ok"), lease());
+  stop.request(SIGINT);
+  EXPECT_EQ(workers.wait(std::chrono::seconds(60))->size(), 1u);
+  EXPECT_EQ(workers.wait(std::chrono::seconds(60)), std::nullopt);
 }
 
-TEST_F(Workers, LeaveTheSignalsAsTheyWere) {
+TEST_F(Workers, InstallNoSignalHandler) {
   const auto handler_of = [](int signal) {
     struct sigaction action {};
     ::sigaction(signal, nullptr, &action);
     return action.sa_handler;
   };
-  {
-    WorkerSet workers(settings());
-    EXPECT_EQ(handler_of(SIGPIPE), SIG_IGN);
-  }
-  EXPECT_EQ(handler_of(SIGPIPE), SIG_DFL);
-  EXPECT_EQ(handler_of(SIGINT), SIG_DFL);
-  EXPECT_EQ(handler_of(SIGTERM), SIG_DFL);
+  WorkerSet workers(settings(), stop);
+  run(workers, 0, "ok");
+  for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGCHLD}) EXPECT_EQ(handler_of(signal), SIG_DFL);
 }
 
 TEST_F(Workers, DieWithACoordinatorThatIsKilledAndSoDoTheirDescendants) {
@@ -84,9 +81,9 @@ TEST_F(Workers, DieWithACoordinatorThatIsKilledAndSoDoTheirDescendants) {
     ASSERT_NE(coordinator, -1);
     if (coordinator == 0) {
       try {
-        WorkerSet workers(settings());
-        workers.start(trial(number, mode), 1, lease());
-        while (true) workers.wait_some(std::chrono::seconds(1));
+        WorkerSet workers(settings(), stop);
+        workers.start(trial(number, mode), lease());
+        while (true) workers.wait(std::chrono::seconds(1));
       } catch (const std::exception&) {
         ::_exit(1);
       }
@@ -98,7 +95,7 @@ TEST_F(Workers, DieWithACoordinatorThatIsKilledAndSoDoTheirDescendants) {
     }
     ASSERT_EQ(::kill(coordinator, SIGKILL), 0);
     ASSERT_EQ(::waitpid(coordinator, nullptr, 0), coordinator);
-    // What is left to be buried is the keeper, which died as the worker did.
+    // What is left to be buried is the reaper, which died as the worker did.
     int status = 0;
     ASSERT_GT(::waitpid(-1, &status, 0), 0);
     EXPECT_TRUE(WIFSIGNALED(status));
@@ -110,16 +107,16 @@ TEST_F(Workers, DieWithACoordinatorThatIsKilledAndSoDoTheirDescendants) {
 }
 
 TEST_F(Workers, LeaveNoDescendantThoughItLeftTheirSession) {
-  WorkerSet workers(settings());
+  WorkerSet workers(settings(), stop);
   EXPECT_EQ(failure(workers, 0, "leaves a daemon").message, "exit code 4");
   EXPECT_EQ(::kill(std::stoi(text(0, "grandchild")), 0), -1);
 }
 
 TEST_F(Workers, MayHaveOrphansThatAreBuriedWhenTheyDie) {
-  WorkerSet workers(settings());
-  workers.start(trial(0, "has a daemon"), 1, lease());
+  WorkerSet workers(settings(), stop);
+  workers.start(trial(0, "has a daemon"), lease());
   while (!std::filesystem::exists(folder(0) + "/at work"))
-    ASSERT_TRUE(workers.wait_some(std::chrono::milliseconds(10)));
+    ASSERT_TRUE(workers.wait(std::chrono::milliseconds(10)));
   const pid_t daemon = std::stoi(text(0, "grandchild"));
   ASSERT_EQ(::kill(daemon, SIGKILL), 0);
   wait_until_dead(daemon);
@@ -127,17 +124,17 @@ TEST_F(Workers, MayHaveOrphansThatAreBuriedWhenTheyDie) {
   EXPECT_EQ(workers.busy(), 1);
 }
 
-TEST_F(Workers, DieWithTheirKeeper) {
-  WorkerSet workers(settings());
-  workers.start(trial(0, "hang"), 1, lease());
+TEST_F(Workers, DieWithTheirReaper) {
+  WorkerSet workers(settings(), stop);
+  workers.start(trial(0, "hang"), lease());
   wait_until_at_work(workers, 0);
   const auto children =
       "/proc/" + std::to_string(::getpid()) + "/task/" + std::to_string(::getpid()) + "/children";
-  pid_t keeper = 0;
-  std::ifstream(children) >> keeper;
-  ASSERT_GT(keeper, 0);
-  ASSERT_EQ(::kill(keeper, SIGKILL), 0);
-  const auto failed = std::get<hyp::Failed>(outcomes(workers).at(0).result);
+  pid_t reaper = 0;
+  std::ifstream(children) >> reaper;
+  ASSERT_GT(reaper, 0);
+  ASSERT_EQ(::kill(reaper, SIGKILL), 0);
+  const auto failed = std::get<NotTrained>(ends(workers).at(0));
   EXPECT_EQ(failed.message, "killed by signal 9 (SIGKILL)");
   ASSERT_EQ(::waitpid(pid(0), nullptr, 0), pid(0)) << "it has become our child";
   EXPECT_TRUE(is_gone(pid(0)));

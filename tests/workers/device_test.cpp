@@ -11,10 +11,10 @@ class Device : public Workers {
  protected:
   /// How a trial on this slot ends with a worker that reports this; "" when it completes.
   std::string failure_of(const core::Slot& slot, const std::string& reported) {
-    WorkerSet workers(settings("has " + reported));
-    workers.start(trial(0, "ok"), 1, lease(slot));
-    const auto result = outcomes(workers).at(0).result;
-    if (const auto* failed = std::get_if<hyp::Failed>(&result)) {
+    WorkerSet workers(settings("has " + reported), stop);
+    workers.start(trial(0, "ok"), lease(slot));
+    const auto end = ends(workers).at(0);
+    if (const auto* failed = std::get_if<NotTrained>(&end)) {
       EXPECT_EQ(failed->kind, FailureKind::protocol);
       return failed->message;
     }
@@ -61,7 +61,7 @@ TEST_F(Device, OfASlotWithoutOneIsNotCompared) {
 TEST_F(Device, OfAnotherSlotIsRefusedInATrainingToo) {
   std::filesystem::create_directories(directory);
   const auto end = run_job({.command = {FAKE_WORKER, R"(has {"uuid":"GPU-ff"})"}}, cuda,
-                           TrainRun{.dir = directory.string()}, {});
+                           TrainRun{.dir = directory.string()}, {}, stop);
   ASSERT_TRUE(end.failure);
   EXPECT_EQ(end.failure->message, "it has the device GPU-ff, its slot's is GPU-ab-cd");
 }

@@ -218,6 +218,10 @@ void train(const json& message) {
     say(epoch_line(trial, 2) + result_line(trial, "0.5", R"(,"stopped":true)"));
   } else if (mode == "climbs" || mode == "ignores rungs" || mode == "dies at a rung") {
     climb(message);
+  } else if (mode == "slow" || mode == "alive, then slow") {
+    if (mode != "slow") say(R"({"type":"alive","trial":)" + std::to_string(trial) + "}\n");
+    ::sleep(2);
+    say(result_line(trial, "0.5"));
   } else if (mode == "zero") {
     say(result_line(trial, "0"));
   } else if (mode == "looks around") {

@@ -17,6 +17,8 @@
 #include <string>
 #include <thread>
 
+#include "core/stop_source.hpp"
+#include "workers/supervise/supervision.hpp"
 #include "workers/supervise/worker_set.hpp"
 
 namespace evolve::workers {
@@ -33,19 +35,21 @@ class Workers : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(directory); }
 
-  /// Fitness is 1 / mAP50_95, less one.
   WorkerSettings settings(const std::string& start = "ready") const {
     return {.command = {FAKE_WORKER, start},
-            .epochs = 4,
-            .options = {{"imgsz", 64}},
-            .directory = directory.string(),
             .trial_timeout = {},
-            .hang_timeout = std::chrono::seconds(120),
-            .fitness = [](const hyp::Metrics& metrics) { return 1 / metrics.map50_95 - 1; }};
+            .hang_timeout = std::chrono::seconds(120)};
   }
 
-  static hyp::Trial trial(int number, const std::string& mode) {
-    return {.number = number, .generation = 0, .hyp = {{"lr0", 0.01}, {"mode", mode}}, .seed = 42};
+  /// A trial of 4 epochs that goes as the mode has it.
+  Assignment trial(int number, const std::string& mode, std::vector<int> at = {}) const {
+    return {.trial = number,
+            .hyp = {{"lr0", 0.01}, {"mode", mode}},
+            .epochs = 4,
+            .seed = 42,
+            .dir = folder(number),
+            .rungs = std::move(at),
+            .options = {{"imgsz", 64}}};
   }
 
   static core::Lease lease(const core::Slot& slot) {
@@ -56,27 +60,45 @@ class Workers : public testing::Test {
     return lease(core::Slot{.name = name, .environment = {}, .cores = {}});
   }
 
-  /// Waits as long as it takes for the outcomes of all trials under way.
-  static std::vector<hyp::Outcome> outcomes(WorkerSet& workers) {
-    std::vector<hyp::Outcome> all;
+  /// Waits as long as it takes for the ends of all trials under way. Those at a rung are kept in
+  /// `rungs`, and stop at the epoch `stop_at`.
+  std::vector<WorkerEvent> ends(WorkerSet& workers) {
+    std::vector<WorkerEvent> all;
     while (workers.busy() > 0) {
-      auto some = workers.wait_some(std::chrono::seconds(1));
+      const auto some = workers.wait(std::chrono::seconds(1));
       if (!some) throw std::runtime_error("interrupted");
-      for (auto& outcome : *some) all.push_back(std::move(outcome));
+      for (const auto& event : *some) {
+        if (const auto* rung = std::get_if<AtRung>(&event)) {
+          rungs.push_back(*rung);
+          workers.decide(rung->trial, rung->epoch == stop_at);
+        } else {
+          all.push_back(event);
+        }
+      }
     }
     return all;
   }
 
   /// One trial, as this mode has it, from start to end.
-  hyp::Outcome run(WorkerSet& workers, int number, const std::string& mode) {
-    workers.start(trial(number, mode), 1, lease());
-    auto all = outcomes(workers);
+  WorkerEvent run(WorkerSet& workers, int number, const std::string& mode) {
+    workers.start(trial(number, mode), lease());
+    const auto all = ends(workers);
     EXPECT_EQ(all.size(), 1u);
     return all.at(0);
   }
 
-  hyp::Failed failure(WorkerSet& workers, int number, const std::string& mode) {
-    return std::get<hyp::Failed>(run(workers, number, mode).result);
+  Trained trained(WorkerSet& workers, int number, const std::string& mode) {
+    return std::get<Trained>(run(workers, number, mode));
+  }
+
+  /// How and why it was not trained.
+  Ending failure(WorkerSet& workers, int number, const std::string& mode) {
+    return ending(std::get<NotTrained>(run(workers, number, mode)));
+  }
+  static Ending ending(const NotTrained& failure) {
+    return {.kind = failure.kind,
+            .message = failure.message,
+            .before_ready = failure.before_ready};
   }
 
   std::string folder(int number) const {
@@ -96,7 +118,7 @@ class Workers : public testing::Test {
   /// Runs the set until the trial's worker has written its pid: it is at work then.
   void wait_until_at_work(WorkerSet& workers, int number) const {
     while (!std::filesystem::exists(folder(number) + "/pid"))
-      ASSERT_TRUE(workers.wait_some(std::chrono::milliseconds(10)));
+      ASSERT_TRUE(workers.wait(std::chrono::milliseconds(10)));
   }
 
   /// Settings of a program that vanish() removes.
@@ -115,17 +137,20 @@ class Workers : public testing::Test {
     std::filesystem::remove(program());
   }
 
-  /// Waits for the end of a worker, whom its keeper buries.
+  /// Waits for the end of a worker, whom its reaper reaps.
   static void wait_until_dead(pid_t worker) {
     while (::kill(worker, 0) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
-  /// The worker has been buried, and so has its group.
+  /// The worker has been reaped, and so has its group.
   static bool is_gone(pid_t worker) {
     return ::kill(worker, 0) == -1 && errno == ESRCH && ::kill(-worker, 0) == -1 && errno == ESRCH;
   }
 
   std::filesystem::path directory;
+  core::StopSource stop;
+  std::vector<AtRung> rungs;
+  int stop_at = 0;
 };
 
 }  // namespace evolve::workers

@@ -29,7 +29,8 @@ class RunJob : public Workers {
                reports.push_back(report);
                if (on_report) on_report();
              },
-         .log = [this](std::string_view bytes) { log += bytes; }});
+         .log = [this](std::string_view bytes) { log += bytes; }},
+        stop);
   }
 
   pid_t worker() const {
@@ -47,7 +48,7 @@ class RunJob : public Workers {
 TEST_F(RunJob, HandsOverEveryReportAndTheLog) {
   const auto end = train("ok");
   EXPECT_FALSE(end.failure);
-  EXPECT_EQ(end.signal, 0);
+  EXPECT_FALSE(end.stopped);
   ASSERT_EQ(reports.size(), 5u);
   EXPECT_EQ(std::get<BatchReport>(reports[0]).epoch, 1);
   EXPECT_EQ(std::get<EpochReport>(reports[3]).training.epoch, 2);
@@ -69,7 +70,8 @@ TEST_F(RunJob, ValidatesToo) {
       run_job({.command = {FAKE_WORKER}, .hang_timeout = {}}, {.name = "cpu:0"},
               Validate{.dir = directory.string()},
               {.report = [this](const JobReport& report) { reports.push_back(report); },
-               .log = [](std::string_view) {}});
+               .log = [](std::string_view) {}},
+              stop);
   EXPECT_FALSE(end.failure);
   ASSERT_EQ(reports.size(), 1u);
   EXPECT_EQ(std::get<ValidationReport>(reports[0]).nms_ms, 2);
@@ -115,14 +117,12 @@ TEST_F(RunJob, FailsAWorkerThatIsSilentTooLong) {
   EXPECT_TRUE(is_gone(worker()));
 }
 
-TEST_F(RunJob, IsInterruptedBySignals) {
-  for (const int signal : {SIGINT, SIGTERM}) {
-    on_report = [&] { ::raise(signal); };
-    const auto end = train("stubborn");
-    EXPECT_EQ(end.signal, signal);
-    EXPECT_FALSE(end.failure);
-    EXPECT_TRUE(is_gone(worker()));
-  }
+TEST_F(RunJob, IsInterruptedByARequestToStop) {
+  on_report = [&] { stop.request(SIGINT); };
+  const auto end = train("stubborn");
+  EXPECT_TRUE(end.stopped);
+  EXPECT_FALSE(end.failure);
+  EXPECT_TRUE(is_gone(worker()));
 }
 
 TEST_F(RunJob, EndsWithWhatAnEventThrows) {

@@ -4,7 +4,6 @@
 #include <fstream>
 #include <set>
 
-#include "core/error.hpp"
 #include "tests/workers/fixture.hpp"
 
 namespace evolve::workers {
@@ -21,21 +20,22 @@ const hyp::Metrics half{.precision = 0.5,
                         .obj_loss = 0.2,
                         .cls_loss = 0.3};
 
-TEST_F(Workers, CompleteATrial) {
-  WorkerSet workers(settings());
-  workers.start(trial(17, "ok"), 2, lease("cpu:3"));
+TEST_F(Workers, TrainATrial) {
+  WorkerSet workers(settings(), stop);
+  workers.start(trial(17, "ok"), lease("cpu:3"));
   EXPECT_EQ(workers.busy(), 1);
-  const auto all = outcomes(workers);
+  const auto all = ends(workers);
   ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(all[0].trial, 17);
-  EXPECT_EQ(all[0].device, "cpu:3");
-  EXPECT_EQ(all[0].attempt, 2);
-  EXPECT_GT(all[0].seconds, 0);
-  EXPECT_EQ(std::get<hyp::Completed>(all[0].result), (hyp::Completed{half, 1.0}));
+  const auto end = std::get<Trained>(all[0]);
+  EXPECT_EQ(end.trial, 17);
+  EXPECT_EQ(end.device, "cpu:3");
+  EXPECT_GT(end.seconds, 0);
+  EXPECT_EQ(end.metrics, half);
+  EXPECT_EQ(end.stopped_at, 0);
 }
 
 TEST_F(Workers, AreToldEverythingAboutATrial) {
-  WorkerSet workers(settings());
+  WorkerSet workers(settings(), stop);
   run(workers, 17, "ok");
   EXPECT_EQ(json::parse(text(17, "message")), json({{"type", "train"},
                                                     {"trial", 17},
@@ -49,18 +49,18 @@ TEST_F(Workers, AreToldEverythingAboutATrial) {
 }
 
 TEST_F(Workers, LiveOnForTheNextTrial) {
-  WorkerSet workers(settings());
+  WorkerSet workers(settings(), stop);
   run(workers, 0, "ok");
   run(workers, 1, "ok");
   EXPECT_EQ(pid(0), pid(1));
 }
 
 TEST_F(Workers, AreOnePerSlot) {
-  WorkerSet workers(settings());
-  workers.start(trial(0, "hang"), 1, lease("cuda:0"));
-  workers.start(trial(1, "hang"), 1, lease("cuda:1"));
+  WorkerSet workers(settings(), stop);
+  workers.start(trial(0, "hang"), lease("cuda:0"));
+  workers.start(trial(1, "hang"), lease("cuda:1"));
   // "cuda:0*2" makes two slots of one name.
-  workers.start(trial(2, "hang"), 1, lease("cuda:0"));
+  workers.start(trial(2, "hang"), lease("cuda:0"));
   EXPECT_EQ(workers.busy(), 3);
   for (const int number : {0, 1, 2}) wait_until_at_work(workers, number);
   EXPECT_EQ((std::set<pid_t>{pid(0), pid(1), pid(2)}).size(), 3u);
@@ -69,27 +69,27 @@ TEST_F(Workers, AreOnePerSlot) {
 TEST_F(Workers, GiveTheLeaseBackWithTheOutcome) {
   bool lent = true;
   const core::Slot slot{.name = "cpu:0", .environment = {}, .cores = {}};
-  WorkerSet workers(settings());
-  workers.start(trial(0, "ok"), 1, core::Lease(&slot, [&](const core::Slot*) { lent = false; }));
+  WorkerSet workers(settings(), stop);
+  workers.start(trial(0, "ok"), core::Lease(&slot, [&](const core::Slot*) { lent = false; }));
   EXPECT_TRUE(lent);
-  outcomes(workers);
+  ends(workers);
   EXPECT_FALSE(lent);
 }
 
 TEST_F(Workers, ReturnNothingNewAfterPatience) {
-  WorkerSet workers(settings());
-  EXPECT_EQ(workers.wait_some(std::chrono::milliseconds(0))->size(), 0u);
-  workers.start(trial(0, "hang"), 1, lease());
-  EXPECT_EQ(workers.wait_some(std::chrono::milliseconds(20))->size(), 0u);
+  WorkerSet workers(settings(), stop);
+  EXPECT_EQ(workers.wait(std::chrono::milliseconds(0))->size(), 0u);
+  workers.start(trial(0, "hang"), lease());
+  EXPECT_EQ(workers.wait(std::chrono::milliseconds(20))->size(), 0u);
   EXPECT_EQ(workers.busy(), 1);
 }
 
 TEST_F(Workers, ShowTheirProgress) {
-  WorkerSet workers(settings());
+  WorkerSet workers(settings(), stop);
   EXPECT_TRUE(workers.progress().empty());
-  workers.start(trial(5, "hang"), 1, lease("cpu:1"));
+  workers.start(trial(5, "hang"), lease("cpu:1"));
   EXPECT_EQ(workers.progress().at(0).epoch, 0);
-  while (workers.progress().at(0).epoch == 0) workers.wait_some(std::chrono::milliseconds(10));
+  while (workers.progress().at(0).epoch == 0) workers.wait(std::chrono::milliseconds(10));
   const auto progress = workers.progress().at(0);
   EXPECT_EQ(progress.trial, 5);
   EXPECT_EQ(progress.device, "cpu:1");
@@ -98,45 +98,53 @@ TEST_F(Workers, ShowTheirProgress) {
   EXPECT_EQ(progress.metrics.map50_95, 0.125);
 }
 
-TEST_F(Workers, TellOfAnEarlyStop) {
-  WorkerSet workers(settings());
-  EXPECT_EQ(std::get<hyp::Stopped>(run(workers, 0, "stopped").result),
-            (hyp::Stopped{2, half, 1.0}));
+TEST_F(Workers, MayStopForReasonsOfTheirOwnWhichIsAPlainResult) {
+  WorkerSet workers(settings(), stop);
+  const auto end = trained(workers, 0, "stopped");
+  EXPECT_EQ(end.stopped_at, 0);
+  EXPECT_EQ(end.metrics, half);
+}
+
+TEST_F(Workers, ReportMetricsWhateverTheyAreWorth) {
+  WorkerSet workers(settings(), stop);
+  EXPECT_EQ(trained(workers, 0, "zero").metrics.map50_95, 0);
+  EXPECT_EQ(trained(workers, 1, "ok").metrics, half);
+  EXPECT_EQ(pid(0), pid(1)) << "a healthy worker lives on";
 }
 
 TEST_F(Workers, LogWhatTheTrainerWritesToStandardError) {
-  WorkerSet workers(settings());
+  WorkerSet workers(settings(), stop);
   run(workers, 3, "talks");
   // What it wrote before its result may be read after it.
-  while (text(3, "log").size() < 23) workers.wait_some(std::chrono::milliseconds(10));
+  while (text(3, "log").size() < 23) workers.wait(std::chrono::milliseconds(10));
   EXPECT_EQ(text(3, "log"), "first line\nsecond line\n");
 }
 
 TEST_F(Workers, AppendTheLogOfAFurtherAttempt) {
-  WorkerSet workers(settings());
+  WorkerSet workers(settings(), stop);
   run(workers, 0, "crash");
   run(workers, 0, "crash");
   EXPECT_EQ(text(0, "log"), "loading\nRuntimeError: boom\n\nloading\nRuntimeError: boom\n\n");
 }
 
 TEST_F(Workers, MayUseUnknownTypesUnknownKeysAndBlankLines) {
-  WorkerSet workers(settings());
-  EXPECT_EQ(std::get<hyp::Completed>(run(workers, 0, "talks").result).fitness, 1.0);
+  WorkerSet workers(settings(), stop);
+  EXPECT_EQ(trained(workers, 0, "talks").metrics, half);
 }
 
 TEST_F(Workers, ThatExitBetweenTrialsAreReplaced) {
-  WorkerSet workers(settings());
+  WorkerSet workers(settings(), stop);
   for (const int number : {0, 1, 2}) {
-    EXPECT_EQ(std::get<hyp::Completed>(run(workers, number, "ok, and exits").result).fitness, 1.0);
+    EXPECT_EQ(trained(workers, number, "ok, and exits").metrics, half);
     wait_until_dead(pid(number));
   }
   EXPECT_EQ((std::set<pid_t>{pid(0), pid(1), pid(2)}).size(), 3u);
 }
 
 TEST_F(Workers, ThatSpeakOutOfTurnAreReplaced) {
-  WorkerSet workers(settings());
-  EXPECT_EQ(std::get<hyp::Completed>(run(workers, 0, "ok, then garbage").result).fitness, 1.0);
-  EXPECT_EQ(std::get<hyp::Completed>(run(workers, 1, "ok").result).fitness, 1.0);
+  WorkerSet workers(settings(), stop);
+  EXPECT_EQ(trained(workers, 0, "ok, then garbage").metrics, half);
+  EXPECT_EQ(trained(workers, 1, "ok").metrics, half);
   EXPECT_TRUE(is_gone(pid(0)));
   EXPECT_NE(pid(0), pid(1));
 }
@@ -150,13 +158,13 @@ TEST_F(Workers, SeeTheirSlotAndNothingElse) {
   int core = CPU_SETSIZE - 1;
   while (!CPU_ISSET(core, &set)) --core;
 
-  WorkerSet workers(settings());
-  workers.start(trial(0, "ok"), 1, lease("cpu:1"));
-  workers.start(trial(1, "looks around"), 1,
+  WorkerSet workers(settings(), stop);
+  workers.start(trial(0, "ok"), lease("cpu:1"));
+  workers.start(trial(1, "looks around"),
                 lease({.name = "cpu:0",
                        .environment = {{"OMP_NUM_THREADS", "7"}, {"CUDA_VISIBLE_DEVICES", ""}},
                        .cores = {core}}));
-  outcomes(workers);
+  ends(workers);
   const auto seen = json::parse(text(1, "look"));
   EXPECT_EQ(seen["cores"], json({core}));
   EXPECT_EQ(seen["environment"]["OMP_NUM_THREADS"], "7");
@@ -174,39 +182,34 @@ TEST_F(Workers, SeeTheirSlotAndNothingElse) {
 TEST_F(Workers, AreStartedByProgramName) {
   auto by_name = settings();
   by_name.command = {"sh", "-c", "exec \"$0\" ready", FAKE_WORKER};
-  WorkerSet workers(by_name);
-  EXPECT_EQ(std::get<hyp::Completed>(run(workers, 0, "ok").result).fitness, 1.0);
+  WorkerSet workers(by_name, stop);
+  EXPECT_EQ(trained(workers, 0, "ok").metrics, half);
 }
 
-TEST_F(Workers, ThatCannotBeExecutedAreAnError) {
+TEST_F(Workers, ThatCannotBeExecutedAreAFailureBeforeAnyWasReady) {
   for (const std::string program : {"no-such-program-here", "./no/such/file", "/dev/null"}) {
     auto wrong = settings();
     wrong.command = {program};
-    WorkerSet workers(wrong);
-    try {
-      workers.start(trial(0, "ok"), 1, lease());
-      FAIL() << program;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.exit_code(), 2);
-      EXPECT_THAT(error.what(),
-                  testing::StartsWith("--trainer-command: '" + program + "' cannot be started ("));
-    }
+    WorkerSet workers(wrong, stop);
+    const auto ending = failure(workers, 0, "ok");
+    EXPECT_EQ(ending.kind, hyp::FailureKind::other);
+    EXPECT_TRUE(ending.before_ready);
+    EXPECT_THAT(ending.message, testing::StartsWith("'" + program + "' cannot be started ("));
+    EXPECT_FALSE(workers.ever_started());
     EXPECT_EQ(workers.busy(), 0);
     // Not even a dead child is left.
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
   }
 }
 
-TEST_F(Workers, ThatCanNoLongerBeExecutedAreAFailure) {
-  WorkerSet workers(vanishing());
+TEST_F(Workers, ThatCanNoLongerBeExecutedAreAFailureBeforeReady) {
+  WorkerSet workers(vanishing(), stop);
   vanish(workers);
-  const auto outcome = run(workers, 1, "ok");
-  EXPECT_EQ(outcome.trial, 1);
-  EXPECT_EQ(
-      std::get<hyp::Failed>(outcome.result),
-      (hyp::Failed{.kind = hyp::FailureKind::crash,
-                   .message = "'" + program() + "' cannot be started (No such file or directory)",
-                   .log = "trials/000001/log"}));
+  EXPECT_TRUE(workers.ever_started());
+  const auto ending = failure(workers, 1, "ok");
+  EXPECT_TRUE(ending.before_ready);
+  EXPECT_EQ(ending.message,
+            "'" + program() + "' cannot be started (No such file or directory)");
 }
 
 }  // namespace

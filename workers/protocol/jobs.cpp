@@ -139,6 +139,9 @@ std::string line_of_one(const Ready& m) {
 std::string line_of_one(const Failure& m) {
   return line_of(FromWorker(m));
 }
+std::string line_of_one(const Alive& m) {
+  return line_of(FromWorker(m));
+}
 std::string line_of_one(const BatchReport& m) {
   return line("batch", m);
 }
@@ -185,8 +188,9 @@ std::optional<JobReport> parse_report(std::string_view line) {
   if (type == "epoch_report") return read<EpochReport>(json);
   if (type == "run") return read<RunReport>(json);
   if (type == "validation") return read<ValidationReport>(json);
-  if (type != "ready" && type != "error") return {};
+  if (type != "ready" && type != "error" && type != "alive") return {};
   const auto message = parse_from_worker(line);
+  if (const auto* alive = std::get_if<Alive>(&*message)) return *alive;
   if (const auto* ready = std::get_if<Ready>(&*message)) return *ready;
   return std::get<Failure>(*message);
 }

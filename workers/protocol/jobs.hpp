@@ -118,7 +118,7 @@ struct RunReport {
 };
 
 using JobReport =
-    std::variant<Ready, Failure, BatchReport, EpochReport, RunReport, ValidationReport>;
+    std::variant<Ready, Failure, Alive, BatchReport, EpochReport, RunReport, ValidationReport>;
 
 /// The message as a line, with its newline. Text that is no UTF-8 is repaired.
 std::string line_of(const Job& job);

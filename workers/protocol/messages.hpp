@@ -56,7 +56,13 @@ struct Failure {
   bool operator==(const Failure&) const = default;
 };
 
-using FromWorker = std::variant<Ready, Epoch, Result, Failure>;
+/// {"type":"alive","trial":17}: it works. May come at any time, without `trial` also before `Ready`.
+struct Alive {
+  std::optional<int> trial = {};
+  bool operator==(const Alive&) const = default;
+};
+
+using FromWorker = std::variant<Ready, Epoch, Result, Failure, Alive>;
 
 /// {"type":"train","trial":17,"hyp":{…},"epochs":10,"device":"xpu:1","seed":123,"dir":"…","rungs":[],"options":{…}}
 struct Train {

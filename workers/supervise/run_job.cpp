@@ -13,12 +13,13 @@ namespace {
 class JobRun {
  public:
   JobRun(const JobSettings& settings, const core::Slot& slot, const Job& job,
-         const JobEvents& events)
+         const JobEvents& events, const core::StopSource& stop)
       : events_(events),
+        supervisor_(stop),
         process_(supervisor_, settings.command, slot,
-                 {.line = [this](std::string_view line) { hear(line); },
+                 {.line = [this](std::string_view line) { receive(line); },
                   .log = [this](std::string_view bytes) { events_.log(bytes); },
-                  .gone = [this](const hyp::Failed& failure) { gone(failure); }}) {
+                  .gone = [this](const Ending& failure) { gone(failure); }}) {
     process_.assign(line_of(job), {.silence = settings.hang_timeout, .in_all = {}});
   }
   ~JobRun() { supervisor_.end_all(); }
@@ -26,19 +27,20 @@ class JobRun {
   JobRun& operator=(const JobRun&) = delete;
 
   JobEnd wait() {
-    const auto ended = [&] { return done_ || end_.failure || supervisor_.signal(); };
+    const auto ended = [&] { return done_ || end_.failure || supervisor_.stop_requested(); };
     while (!ended()) supervisor_.step(Clock::now() + std::chrono::minutes(1));
-    if (!done_) end_.signal = supervisor_.signal();
+    end_.stopped = !done_ && supervisor_.stop_requested();
     return end_;
   }
 
  private:
-  void hear(std::string_view line) {
+  void receive(std::string_view line) {
     if (done_) return;
     if (const auto report = parse_report(line))
       std::visit([&](const auto& message) { on(message, *report); }, *report);
   }
   void on(const Ready& ready, const JobReport&) { process_.on(ready); }
+  void on(const Alive& alive, const JobReport&) { process_.on(alive); }
   void on(const Failure& failure, const JobReport&) {
     process_.fail(failure.kind, printable(failure.message, 1000));
   }
@@ -52,7 +54,7 @@ class JobRun {
     process_.rest();
     events_.report(report);
   }
-  void gone(const hyp::Failed& failure) {
+  void gone(const Ending& failure) {
     if (!done_) end_.failure = failure;
   }
 
@@ -64,8 +66,8 @@ class JobRun {
 };
 
 std::unique_ptr<JobRun> started(const JobSettings& settings, const core::Slot& slot, const Job& job,
-                                const JobEvents& events) try {
-  return std::make_unique<JobRun>(settings, slot, job, events);
+                                const JobEvents& events, const core::StopSource& stop) try {
+  return std::make_unique<JobRun>(settings, slot, job, events, stop);
 } catch (const std::system_error& error) {
   throw run_failed(
       "'" + settings.command.front() + "' cannot be started (" + error.code().message() + ")",
@@ -75,8 +77,8 @@ std::unique_ptr<JobRun> started(const JobSettings& settings, const core::Slot& s
 }  // namespace
 
 JobEnd run_job(const JobSettings& settings, const core::Slot& slot, const Job& job,
-               const JobEvents& events) {
-  return started(settings, slot, job, events)->wait();
+               const JobEvents& events, const core::StopSource& stop) {
+  return started(settings, slot, job, events, stop)->wait();
 }
 
 }  // namespace evolve::workers

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "core/slot.hpp"
-#include "hyp/trial.hpp"
+#include "core/stop_source.hpp"
 #include "workers/protocol/jobs.hpp"
+#include "workers/supervise/supervision.hpp"
 
 namespace evolve::workers {
 
@@ -21,7 +22,7 @@ struct JobSettings {
   std::optional<std::chrono::seconds> hang_timeout;
 };
 
-/// What the caller hears while the job goes on.
+/// What the caller is notified of while the job goes on.
 struct JobEvents {
   /// A `BatchReport`, `EpochReport`, `RunReport` or `ValidationReport`.
   std::function<void(const JobReport&)> report;
@@ -31,16 +32,16 @@ struct JobEvents {
 
 /// How a job ended: done, when there is neither.
 struct JobEnd {
-  std::optional<hyp::Failed> failure;
-  /// The SIGINT or SIGTERM that interrupted it, or 0.
-  int signal = 0;
+  std::optional<Ending> failure;
+  /// It was interrupted by a request to stop.
+  bool stopped = false;
 };
 
-/// Starts a worker on the slot, gives it the job and waits until it is done, has failed or is
-/// interrupted. On return the worker and its descendants are gone; a further signal kills them at
-/// once. Call it from the main thread. What the events throw ends the job and is passed on. Throws
-/// `Error` when the command cannot be executed.
+/// Starts a worker on the slot, gives it the job and waits until it is done, has failed or `stop` is
+/// requested. On return the worker and its descendants are gone; a further request kills them at
+/// once. What the events throw ends the job and is passed on. Throws `Error` when the command cannot
+/// be executed.
 JobEnd run_job(const JobSettings& settings, const core::Slot& slot, const Job& job,
-               const JobEvents& events);
+               const JobEvents& events, const core::StopSource& stop);
 
 }  // namespace evolve::workers

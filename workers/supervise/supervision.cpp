@@ -1,12 +1,15 @@
 #include "workers/supervise/supervision.hpp"
 
 #include <fmt/format.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <cctype>
 #include <stdexcept>
+#include <system_error>
 
 #include "workers/protocol/text.hpp"
 
@@ -64,25 +67,16 @@ bool same_pci(const std::string& told, const std::string& expected) {
 
 }  // namespace
 
-Supervisor::Supervisor() {
-  // Writing to a worker that has died is that worker's failure, not our death.
-  struct sigaction ignore {};
-  ignore.sa_handler = SIG_IGN;
-  ::sigaction(SIGPIPE, &ignore, &broken_pipe_before_);
-  listen();
+Supervisor::Supervisor(const core::StopSource& stop) : stop_(stop) {
+  const int descriptor = ::fcntl(stop.descriptor(), F_DUPFD_CLOEXEC, 0);
+  if (descriptor < 0) throw std::system_error(errno, std::system_category(), "no descriptor");
+  stop_descriptor_.assign(descriptor);
+  wake_up_at_stop();
 }
 
-Supervisor::~Supervisor() {
-  ::sigaction(SIGPIPE, &broken_pipe_before_, nullptr);
-}
-
-void Supervisor::listen() {
-  signals_.async_wait([this](const boost::system::error_code& error, int number) {
-    if (error) return;
-    signal_ = number;
-    ++signals_seen_;
-    listen();
-  });
+void Supervisor::wake_up_at_stop() {
+  stop_descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                              [](const boost::system::error_code&) {});
 }
 
 void Supervisor::step(Clock::time_point until) {
@@ -92,12 +86,12 @@ void Supervisor::step(Clock::time_point until) {
     if (const auto deadline = process->deadline()) until = std::min(until, *deadline);
   io_.restart();
   io_.run_one_until(until);
-  // What a worker has said counts before its silence does.
+  // What a worker has sent counts before its silence does.
   io_.poll();
   const auto now = Clock::now();
   const auto late = now - stepped_ - std::max(until - entered, Clock::duration::zero());
   for (auto* process : processes_) {
-    // They may have been stopped with us, and what the others said in time has been heard by now.
+    // They may have been stopped with us, and what the others sent in time has been read by now.
     if (late > stopped_for) process->excuse(late, now);
     process->tick(now);
   }
@@ -114,20 +108,20 @@ void Supervisor::send_all(int number) {
   for (auto* process : processes_) process->signal(number);
 }
 
-bool Supervisor::wait_until_all_gone(milliseconds patience) {
-  const int seen = signals_seen_;
+bool Supervisor::wait_until_all_gone(milliseconds timeout) {
+  const int seen = stop_.requests();
   const auto all_gone = [&] {
     return std::ranges::all_of(processes_, [](const auto* process) { return process->gone(); });
   };
-  wait_for([&] { return all_gone() || signals_seen_ != seen; }, Clock::now() + patience);
+  wait_for([&] { return all_gone() || stop_.requests() != seen; }, Clock::now() + timeout);
   return all_gone();
 }
 
 void Supervisor::end_all() noexcept try {
-  const int seen = signals_seen_;
-  for (auto* process : processes_) process->dismiss();
-  if (wait_until_all_gone(milliseconds(signal_ ? 1000 : 2000))) return;
-  if (signals_seen_ == seen) {
+  const int seen = stop_.requests();
+  for (auto* process : processes_) process->shut_down();
+  if (wait_until_all_gone(milliseconds(stop_requested() ? 1000 : 2000))) return;
+  if (stop_.requests() == seen) {
     send_all(SIGTERM);
     if (wait_until_all_gone(milliseconds(500))) return;
   }
@@ -146,7 +140,7 @@ Supervised::Supervised(Supervisor& supervisor, const std::vector<std::string>& c
     : supervisor_(supervisor), uuid_(slot.uuid), pci_(slot.pci), events_(std::move(events)) {
   process_ = Process::start(
       supervisor_.io_, command, slot,
-      {.line = [this](std::string_view line) { hear(line); },
+      {.line = [this](std::string_view line) { receive(line); },
        .endless_line =
            [this] {
              fail(FailureKind::protocol,
@@ -162,9 +156,9 @@ Supervised::~Supervised() {
   std::erase(supervisor_.processes_, this);
 }
 
-void Supervised::assign(std::string line, const Patience& patience) {
-  patience_ = patience;
-  assigned_ = heard_ = Clock::now();
+void Supervised::assign(std::string line, const TimeLimits& limits) {
+  limits_ = limits;
+  assigned_ = received_ = Clock::now();
   last_words_.clear();
   if (ready_) return process_->send(std::move(line));
   unsent_ = std::move(line);
@@ -185,9 +179,9 @@ void Supervised::on(const Ready& message) {
   if (!unsent_.empty()) process_->send(std::exchange(unsent_, {}));
 }
 
-void Supervised::hear(std::string_view line) {
-  if (verdict_) return;
-  heard_ = Clock::now();
+void Supervised::receive(std::string_view line) {
+  if (ending_) return;
+  received_ = Clock::now();
   try {
     events_.line(line);
   } catch (const std::invalid_argument& wrong) {
@@ -203,8 +197,8 @@ void Supervised::log(std::string_view bytes) {
 }
 
 void Supervised::fail(FailureKind kind, const std::string& message) {
-  if (verdict_) return;
-  verdict_ = hyp::Failed{.kind = kind, .message = message, .failed_before_ready = !ready_};
+  if (ending_) return;
+  ending_ = Ending{.kind = kind, .message = message, .before_ready = !ready_};
   process_->close_input();
   process_->signal(SIGTERM);
   kill_at_ = Clock::now() + grace;
@@ -212,14 +206,19 @@ void Supervised::fail(FailureKind kind, const std::string& message) {
 
 void Supervised::exited(int status) {
   gone_ = true;
-  if (!verdict_) {
+  if (!ending_) {
     const auto words = last_line(last_words_);
-    verdict_ = hyp::Failed{.kind = kind_in(last_words_, FailureKind::crash),
-                           .message = (ready_ ? "" : "worker never became ready: ") +
-                                      describe_ending(status) + (words.empty() ? "" : ": " + words),
-                           .failed_before_ready = !ready_};
+    ending_ = Ending{.kind = kind_in(last_words_, FailureKind::crash),
+                     .message = (ready_ ? "" : "worker never became ready: ") +
+                                describe_ending(status) + (words.empty() ? "" : ": " + words),
+                     .before_ready = !ready_};
   }
-  events_.gone(*verdict_);
+  events_.gone(*ending_);
+}
+
+std::optional<std::chrono::seconds> Supervised::longest_silence() const {
+  if (!limits_ || !limits_->silence) return {};
+  return has_heartbeat_ ? std::max(*limits_->silence, least_heartbeat) : limits_->silence;
 }
 
 std::optional<Clock::time_point> Supervised::deadline() const {
@@ -228,17 +227,15 @@ std::optional<Clock::time_point> Supervised::deadline() const {
     if (moment && (!next || *moment < *next)) next = moment;
   };
   if (gone_) return {};
-  if (verdict_ || kill_at_) return kill_at_;
+  if (ending_ || kill_at_) return kill_at_;
   if (broken_at_) consider(*broken_at_ + grace);
-  if (patience_) {
-    if (patience_->silence) consider(heard_ + *patience_->silence);
-    if (patience_->in_all) consider(assigned_ + *patience_->in_all);
-  }
+  if (const auto silence = longest_silence()) consider(received_ + *silence);
+  if (limits_ && limits_->in_all) consider(assigned_ + *limits_->in_all);
   return next;
 }
 
 void Supervised::excuse(Clock::duration time, Clock::time_point now) {
-  heard_ = now;
+  received_ = now;
   assigned_ += time;
   for (auto* moment : {&broken_at_, &kill_at_})
     if (*moment && **moment != Clock::time_point::max()) **moment += time;
@@ -254,19 +251,23 @@ void Supervised::tick(Clock::time_point now) {
   }
   if (broken_at_ && now >= *broken_at_ + grace)
     return fail(FailureKind::protocol, "it closed its standard input or output");
-  if (!patience_) return;
-  if (patience_->in_all && now >= assigned_ + *patience_->in_all)
-    return fail(FailureKind::timeout, "not finished after " + seconds_text(*patience_->in_all));
-  if (patience_->silence && now >= heard_ + *patience_->silence)
-    fail(FailureKind::hang, fmt::format("{} for {}", ready_ ? "silent" : "not ready",
-                                        seconds_text(*patience_->silence)));
+  if (limits_ && limits_->in_all && now >= assigned_ + *limits_->in_all)
+    return fail(FailureKind::timeout, "not finished after " + seconds_text(*limits_->in_all));
+  if (const auto silence = longest_silence(); silence && now >= received_ + *silence)
+    fail(FailureKind::hang, silence_text(*silence));
 }
 
-void Supervised::dismiss() {
+std::string Supervised::silence_text(std::chrono::seconds silence) const {
+  if (has_heartbeat_) return fmt::format("no sign of life for {}", seconds_text(silence));
+  return fmt::format("{} for {}; a longer --hang-timeout allows more",
+                     ready_ ? "silent" : "not ready", seconds_text(silence));
+}
+
+void Supervised::shut_down() {
   if (gone_) return;
   process_->send(line_of(FromEngine(Shutdown{})));
   process_->close_input();
-  if (patience_) process_->signal(SIGTERM);
+  if (limits_) process_->signal(SIGTERM);
 }
 
 }  // namespace evolve::workers

@@ -2,10 +2,8 @@
 // to.
 #pragma once
 
-#include <signal.h>
-
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "core/slot.hpp"
+#include "core/stop_source.hpp"
 #include "hyp/trial.hpp"
 #include "workers/protocol/messages.hpp"
 #include "workers/supervise/process.hpp"
@@ -27,33 +26,44 @@ using Clock = std::chrono::steady_clock;
 /// SIGKILL.
 constexpr std::chrono::milliseconds grace{1000};
 
+/// A process that has sent `alive` is expected to send something at least so often.
+constexpr std::chrono::seconds least_heartbeat{60};
+
 /// How long a process may take over its work.
-struct Patience {
-  /// The longest silence: a line of its standard output ends it, what it logs does not.
+struct TimeLimits {
+  /// The longest time without a line on its standard output; what it logs does not count.
   std::optional<std::chrono::seconds> silence;
   std::optional<std::chrono::seconds> in_all;
 };
 
-/// What the owner of a process hears of it.
+/// Why a process is gone: the first failure, else a crash with how it ended and its last words.
+struct Ending {
+  hyp::FailureKind kind = hyp::FailureKind::other;
+  std::string message;
+  /// It had not yet reported that it can take work.
+  bool before_ready = false;
+  bool operator==(const Ending&) const = default;
+};
+
+/// What the owner of a process is notified of.
 struct SupervisedEvents {
   /// A line of its standard output. A std::invalid_argument that it throws is the reason of a
   /// protocol failure.
   std::function<void(std::string_view)> line;
   /// What it wrote to standard error.
   std::function<void(std::string_view)> log;
-  /// It is gone, and so are its descendants. Why: the first failure, else a crash with how it ended
-  /// and its last words.
-  std::function<void(const hyp::Failed&)> gone;
+  /// It is gone, and so are its descendants.
+  std::function<void(const Ending&)> gone;
 };
 
 class Supervised;
 
-/// The event loop of the main thread while there are workers. While it lives, SIGINT and SIGTERM
-/// are counted instead of ending the process, and SIGPIPE is ignored.
+/// The event loop of the thread that has workers. It installs no signal handler; a request of
+/// `stop` wakes it up.
 class Supervisor {
  public:
-  Supervisor();
-  ~Supervisor();
+  /// `stop` must outlive it.
+  explicit Supervisor(const core::StopSource& stop);
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
@@ -64,31 +74,28 @@ class Supervisor {
   void step(Clock::time_point until);
 
   /// Ends every process and its group: asks (one at work by SIGTERM), waits for two seconds at most
-  /// (one, when interrupted), then terminates, then kills. A further SIGINT or SIGTERM kills at
+  /// (one, when a stop was requested), then terminates, then kills. A further request kills at
   /// once.
   void end_all() noexcept;
 
-  /// The signal that came last, or 0.
-  int signal() const { return signal_; }
+  bool stop_requested() const { return stop_.requests() > 0; }
 
  private:
   friend class Supervised;
-  void listen();
+  void wake_up_at_stop();
   void send_all(int number);
-  bool wait_until_all_gone(std::chrono::milliseconds patience);
+  bool wait_until_all_gone(std::chrono::milliseconds timeout);
 
-  struct sigaction broken_pipe_before_ {};
+  const core::StopSource& stop_;
   /// Outlives the processes: its handlers refer to them, but are destroyed without being called.
   boost::asio::io_context io_;
-  boost::asio::signal_set signals_{io_, SIGINT, SIGTERM};
+  boost::asio::posix::stream_descriptor stop_descriptor_{io_};
   std::vector<Supervised*> processes_;
-  int signal_ = 0;
-  int signals_seen_ = 0;
   /// When the last step ended.
   Clock::time_point stepped_ = Clock::now();
 };
 
-/// A worker process. Whatever it does wrong ends it, and only then is the failure told: a dying
+/// A worker process. Whatever it does wrong ends it, and only then is the failure reported: a dying
 /// process may still hold the device's memory.
 class Supervised {
  public:
@@ -101,22 +108,24 @@ class Supervised {
   Supervised& operator=(const Supervised&) = delete;
 
   /// Work for a process that has none: the line is sent once it is ready.
-  void assign(std::string line, const Patience& patience);
-  /// A further word to a process at work.
-  void say(std::string line) { process_->send(std::move(line)); }
-  /// It has said that it can take work.
+  void assign(std::string line, const TimeLimits& limits);
+  /// A further line to a process at work.
+  void send(std::string line) { process_->send(std::move(line)); }
+  /// It has reported that it can take work.
   void on(const Ready& message);
+  /// It sends signs of life while it works.
+  void on(const Alive&) { has_heartbeat_ = true; }
   /// It has done its work.
-  void rest() { patience_.reset(); }
+  void rest() { limits_.reset(); }
 
   /// Ends the process; the first reason counts.
   void fail(hyp::FailureKind kind, const std::string& message);
   /// Asks the process to end, with a signal too when it is at work.
-  void dismiss();
+  void shut_down();
   void signal(int number) { process_->signal(number); }
 
   /// The line of its work is out, and the work not done.
-  bool at_work() const { return patience_ && unsent_.empty(); }
+  bool at_work() const { return limits_ && unsent_.empty(); }
   /// Its work can be taken up, or goes on.
   bool sound() const { return !gone_ && !kill_at_ && !broken_at_; }
   /// It has exited: nothing more will come from it.
@@ -130,7 +139,10 @@ class Supervised {
   void tick(Clock::time_point now);
 
  private:
-  void hear(std::string_view line);
+  void receive(std::string_view line);
+  /// The longest time without a line, as things are.
+  std::optional<std::chrono::seconds> longest_silence() const;
+  std::string silence_text(std::chrono::seconds silence) const;
   void log(std::string_view bytes);
   void exited(int status);
 
@@ -143,15 +155,16 @@ class Supervised {
   /// Waits until the process is ready.
   std::string unsent_;
   /// With its work, while there is any.
-  std::optional<Patience> patience_;
+  std::optional<TimeLimits> limits_;
   Clock::time_point assigned_;
-  Clock::time_point heard_ = Clock::now();
+  Clock::time_point received_ = Clock::now();
+  bool has_heartbeat_ = false;
   bool ready_ = false;
   bool gone_ = false;
   /// It closed one of its streams then.
   std::optional<Clock::time_point> broken_at_;
-  /// Decided, and told when the process is gone.
-  std::optional<hyp::Failed> verdict_;
+  /// Decided, and reported when the process is gone.
+  std::optional<Ending> ending_;
   /// It was told to end; SIGKILL follows then.
   std::optional<Clock::time_point> kill_at_;
   std::shared_ptr<Process> process_;

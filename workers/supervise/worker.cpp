@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 
-#include "hyp/trial_folder.hpp"
 #include "workers/protocol/text.hpp"
 
 namespace evolve::workers {
@@ -26,22 +24,23 @@ std::vector<std::string> launched(const std::vector<std::string>& command, const
 }  // namespace
 
 Worker::Worker(Supervisor& supervisor, const WorkerSettings& settings, const core::Slot& slot,
-               std::function<void(Ended)> ended)
+               Report report)
     : settings_(settings),
       slot_(slot.name),
-      ended_(std::move(ended)),
+      report_(std::move(report)),
       process_(supervisor, launched(settings.command, slot), slot,
-               {.line = [this](std::string_view line) { hear(line); },
+               {.line = [this](std::string_view line) { receive(line); },
                 .log = [this](std::string_view bytes) { log(bytes); },
-                .gone = [this](const hyp::Failed& failure) { failed(failure); }}) {}
+                .gone = [this](const Ending& ending) { failed(ending); }}) {}
 
-void Worker::start(Assignment assignment) {
+void Worker::start(Assignment assignment, core::Lease lease) {
   assignment_ = std::move(assignment);
+  lease_ = std::move(lease);
+  started_ = Clock::now();
   epoch_ = 0;
+  at_rung_ = stopping_ = false;
   metrics_ = {};
-  const auto& trial = assignment_->trial;
-  const auto folder =
-      std::filesystem::path(settings_.directory) / hyp::trial_folder(trial.number, trial.repeat);
+  const auto folder = std::filesystem::path(assignment_->dir);
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   log_path_ = (folder / "log").string();
@@ -50,61 +49,59 @@ void Worker::start(Assignment assignment) {
   log_.clear();
   log_.open(log_path_, std::ios::app);
   if (!log_) throw log_failed(errno);
-  process_.assign(line_of(FromEngine(Train{.trial = trial.number,
-                                           .hyp = trial.hyp,
-                                           .epochs = settings_.epochs,
+  process_.assign(line_of(FromEngine(Train{.trial = assignment_->trial,
+                                           .hyp = assignment_->hyp,
+                                           .epochs = assignment_->epochs,
                                            .device = slot_,
-                                           .seed = trial.seed,
-                                           .dir = folder.string(),
+                                           .seed = assignment_->seed,
+                                           .dir = assignment_->dir,
                                            .rungs = assignment_->rungs,
-                                           .options = settings_.options})),
+                                           .options = assignment_->options})),
                   {.silence = settings_.hang_timeout, .in_all = settings_.trial_timeout});
+}
+
+void Worker::decide(bool stops) {
+  at_rung_ = false;
+  stopping_ = stops;
+  const int trial = assignment_->trial;
+  process_.send(line_of(stops ? FromEngine(Stop{trial}) : FromEngine(Continue{trial})));
 }
 
 std::optional<Progress> Worker::progress() const {
   if (!assignment_) return {};
-  return Progress{assignment_->trial.number, slot_, epoch_, settings_.epochs, metrics_};
+  return Progress{assignment_->trial, slot_, epoch_, assignment_->epochs, metrics_};
 }
 
-void Worker::hear(std::string_view line) {
+void Worker::receive(std::string_view line) {
   if (const auto message = parse_from_worker(line))
     std::visit([this](const auto& m) { on(m); }, *message);
 }
 
 void Worker::on(const Epoch& message) {
-  if (!speaks_of_its_trial(message.trial)) return;
+  if (!is_its_trial(message.trial)) return;
   grown_ = true;
   epoch_ = message.epoch;
   metrics_ = message.metrics;
   if (std::ranges::count(assignment_->rungs, epoch_) == 0) return;
-  const bool stops = settings_.stops({.trial = message.trial,
-                                      .epoch = epoch_,
-                                      .metrics = metrics_,
-                                      .fitness = settings_.fitness(metrics_),
-                                      .device = slot_});
-  process_.say(
-      line_of(stops ? FromEngine(Stop{message.trial}) : FromEngine(Continue{message.trial})));
+  at_rung_ = true;
+  report_(AtRung{message.trial, epoch_, metrics_, slot_}, nullptr);
 }
 
 void Worker::on(const Result& message) {
-  if (!speaks_of_its_trial(message.trial)) return;
+  if (!is_its_trial(message.trial)) return;
   grown_ = true;
-  const double fitness = settings_.fitness(message.metrics);
-  if (!std::isfinite(fitness))
-    return process_.fail(FailureKind::protocol, "its fitness is not finite");
-  if (message.stopped && assignment_->trial.repeat)
-    return process_.fail(FailureKind::protocol, "it stopped, which nothing told it to do");
-  if (message.stopped) return end(hyp::Stopped{epoch_, message.metrics, fitness});
-  end(hyp::Completed{message.metrics, fitness});
+  // A trainer may have stopped for reasons of its own: that is its result.
+  const int stopped_at = message.stopped && stopping_ ? epoch_ : 0;
+  end(Trained{message.trial, message.metrics, stopped_at, slot_, seconds()});
 }
 
 void Worker::on(const Failure& message) {
-  if (!speaks_of_its_trial(message.trial)) return;
+  if (!is_its_trial(message.trial)) return;
   process_.fail(message.kind, printable(message.message, 1000));
 }
 
-bool Worker::speaks_of_its_trial(int trial) {
-  const bool its_own = assignment_ && process_.at_work() && assignment_->trial.number == trial;
+bool Worker::is_its_trial(int trial) {
+  const bool its_own = assignment_ && process_.at_work() && assignment_->trial == trial;
   if (!its_own)
     process_.fail(FailureKind::protocol,
                   fmt::format("it speaks of trial {}, which it was not given", trial));
@@ -121,24 +118,21 @@ Error Worker::log_failed(int error) const {
                     "mend the disk, then go on with evolve --resume: all finished trials are safe");
 }
 
-void Worker::failed(hyp::Failed failure) {
+void Worker::failed(const Ending& ending) {
   if (!assignment_) return;
-  failure.log = hyp::trial_log(assignment_->trial.number, assignment_->trial.repeat);
-  end(std::move(failure));
+  end(NotTrained{assignment_->trial, ending.kind, ending.message, ending.before_ready, slot_,
+                 seconds()});
 }
 
-void Worker::end(decltype(hyp::Outcome::result) result) {
+double Worker::seconds() const {
+  return std::chrono::duration<double>(Clock::now() - started_).count();
+}
+
+void Worker::end(WorkerEvent event) {
   process_.rest();
-  const std::chrono::duration<double> taken = Clock::now() - assignment_->started;
-  Ended ended{{.trial = assignment_->trial.number,
-               .device = slot_,
-               .attempt = assignment_->attempt,
-               .seconds = taken.count(),
-               .repeat = assignment_->trial.repeat,
-               .result = std::move(result)},
-              std::move(assignment_->lease)};
   assignment_.reset();
-  ended_(std::move(ended));
+  at_rung_ = false;
+  report_(std::move(event), std::move(lease_));
 }
 
 }  // namespace evolve::workers

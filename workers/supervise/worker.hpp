@@ -9,66 +9,66 @@
 
 #include "core/error.hpp"
 #include "core/slot.hpp"
-#include "hyp/trial.hpp"
 #include "workers/protocol/messages.hpp"
 #include "workers/supervise/supervision.hpp"
 #include "workers/supervise/worker_set.hpp"
 
 namespace evolve::workers {
 
-/// A trial under way, and the slot that is lent to it.
-struct Assignment {
-  hyp::Trial trial;
-  int attempt = 1;
-  core::Lease lease;
-  std::vector<int> rungs = {};
-  Clock::time_point started = Clock::now();
-};
-
-/// A trial that has ended. The slot is free once the lease is given up.
-struct Ended {
-  hyp::Outcome outcome;
-  core::Lease lease;
-};
-
 /// Serves one trial after the other until anything fails.
 class Worker {
  public:
-  /// Starts the process; throws std::system_error when it cannot be executed. `settings` and
-  /// `supervisor` must outlive the worker. Each trial's end is told to `ended`.
-  Worker(Supervisor& supervisor, const WorkerSettings& settings, const core::Slot& slot,
-         std::function<void(Ended)> ended);
+  /// What happens to a trial; with its end comes the lease, else none.
+  using Report = std::function<void(WorkerEvent, core::Lease)>;
 
-  /// Gives an idle worker its next trial; its log, `<directory>/trials/000017/log`, is opened.
-  void start(Assignment assignment);
+  /// Starts the process; throws std::system_error when it cannot be executed. `settings` and
+  /// `supervisor` must outlive the worker.
+  Worker(Supervisor& supervisor, const WorkerSettings& settings, const core::Slot& slot,
+         Report report);
+
+  /// Gives an idle worker its next trial, whose log is opened.
+  void start(Assignment assignment, core::Lease lease);
+  /// The decision about its trial, which waits at a rung.
+  void decide(bool stops);
 
   const std::string& slot() const { return slot_; }
   bool idle() const { return !assignment_ && process_.sound(); }
   /// The process has exited: nothing more will come from this worker.
   bool gone() const { return process_.gone(); }
   bool busy() const { return assignment_.has_value(); }
+  bool waits_at_rung(int trial) const {
+    return at_rung_ && assignment_ && assignment_->trial == trial && process_.sound();
+  }
   /// It has trained an epoch or a whole trial.
   bool grown() const { return grown_; }
   std::optional<Progress> progress() const;
 
  private:
-  void hear(std::string_view line);
+  void receive(std::string_view line);
   void on(const Ready& message) { process_.on(message); }
+  void on(const Alive& message) { process_.on(message); }
   void on(const Epoch& message);
   void on(const Result& message);
   void on(const Failure& message);
   /// False, after a protocol failure, when it is not the trial that it was given.
-  bool speaks_of_its_trial(int trial);
+  bool is_its_trial(int trial);
   void log(std::string_view bytes);
   Error log_failed(int error) const;
-  void failed(hyp::Failed failure);
-  void end(decltype(hyp::Outcome::result) result);
+  void failed(const Ending& ending);
+  double seconds() const;
+  void end(WorkerEvent event);
 
   const WorkerSettings& settings_;
   std::string slot_;
-  std::function<void(Ended)> ended_;
+  Report report_;
   std::optional<Assignment> assignment_;
+  core::Lease lease_;
+  Clock::time_point started_;
   int epoch_ = 0;
+  /// It waits for a decision.
+  bool at_rung_ = false;
+  /// It was told to stop.
+  bool stopping_ = false;
   bool grown_ = false;
   hyp::Metrics metrics_;
   std::ofstream log_;

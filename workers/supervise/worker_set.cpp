@@ -1,30 +1,29 @@
 #include "workers/supervise/worker_set.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <system_error>
 
-#include "core/error.hpp"
-#include "hyp/trial_folder.hpp"
 #include "workers/supervise/worker.hpp"
 
 namespace evolve::workers {
 namespace {
 
-WorkerSettings checked(WorkerSettings settings) {
-  settings.directory = std::filesystem::absolute(settings.directory).lexically_normal().string();
-  return settings;
-}
+/// An event, and with a trial's end the slot that was lent to it.
+struct Report {
+  WorkerEvent event;
+  core::Lease lease;
+};
 
 }  // namespace
 
 struct WorkerSet::State {
-  explicit State(WorkerSettings s) : settings(checked(std::move(s))) {}
+  State(WorkerSettings s, const core::StopSource& stop)
+      : settings(std::move(s)), supervisor(stop) {}
 
   const WorkerSettings settings;
   Supervisor supervisor;
   std::vector<std::unique_ptr<Worker>> workers;
-  std::vector<Ended> ended;
+  std::vector<Report> reports;
   bool ever_started = false;
 
   Worker* idle_worker(const std::string& slot);
@@ -49,16 +48,14 @@ Worker* WorkerSet::State::idle_worker(const std::string& slot) {
 Worker* WorkerSet::State::new_worker(const core::Slot& slot, std::string& reason) {
   try {
     workers.push_back(std::make_unique<Worker>(
-        supervisor, settings, slot, [this](Ended end) { ended.push_back(std::move(end)); }));
+        supervisor, settings, slot, [this](WorkerEvent event, core::Lease lease) {
+          reports.push_back({std::move(event), std::move(lease)});
+        }));
     ever_started = true;
     return workers.back().get();
   } catch (const std::system_error& error) {
-    const bool launched = !slot.launcher.empty();
-    const auto& program = launched ? slot.launcher.front() : settings.command.front();
+    const auto& program = slot.launcher.empty() ? settings.command.front() : slot.launcher.front();
     reason = "'" + program + "' cannot be started (" + error.code().message() + ")";
-    if (!ever_started)
-      throw bad_argument((launched ? "--launcher: " : "--trainer-command: ") + reason,
-                         "name a program that exists");
     return nullptr;
   }
 }
@@ -67,47 +64,49 @@ void WorkerSet::State::forget_the_gone() {
   std::erase_if(workers, [](const auto& worker) { return worker->gone(); });
 }
 
-WorkerSet::WorkerSet(WorkerSettings settings)
-    : state_(std::make_unique<State>(std::move(settings))) {}
+WorkerSet::WorkerSet(WorkerSettings settings, const core::StopSource& stop)
+    : state_(std::make_unique<State>(std::move(settings), stop)) {}
 
 WorkerSet::~WorkerSet() {
   state_->supervisor.end_all();
 }
 
-void WorkerSet::start(const hyp::Trial& trial, int attempt, core::Lease lease,
-                      std::vector<int> rungs) {
-  Assignment assignment{
-      .trial = trial, .attempt = attempt, .lease = std::move(lease), .rungs = std::move(rungs)};
+void WorkerSet::start(Assignment assignment, core::Lease lease) {
   std::string reason;
-  auto* worker = state_->idle_worker(assignment.lease->name);
-  if (!worker) worker = state_->new_worker(*assignment.lease, reason);
-  if (worker) return worker->start(std::move(assignment));
-  state_->ended.push_back(
-      {{.trial = trial.number,
-        .device = assignment.lease->name,
-        .attempt = attempt,
-        .repeat = trial.repeat,
-        .result = hyp::Failed{.kind = hyp::FailureKind::crash,
-                              .message = reason,
-                              .log = hyp::trial_log(trial.number, trial.repeat)}},
-       std::move(assignment.lease)});
+  auto* worker = state_->idle_worker(lease->name);
+  if (!worker) worker = state_->new_worker(*lease, reason);
+  if (worker) return worker->start(std::move(assignment), std::move(lease));
+  state_->reports.push_back({NotTrained{.trial = assignment.trial,
+                                        .kind = hyp::FailureKind::other,
+                                        .message = reason,
+                                        .before_ready = true,
+                                        .device = lease->name},
+                             std::move(lease)});
 }
 
-std::optional<std::vector<hyp::Outcome>> WorkerSet::wait_some(std::chrono::milliseconds patience) {
+void WorkerSet::decide(int trial, bool stops) {
+  const auto found = std::ranges::find_if(
+      state_->workers, [&](const auto& worker) { return worker->waits_at_rung(trial); });
+  if (found != state_->workers.end()) (*found)->decide(stops);  // else it has died meanwhile
+}
+
+std::optional<std::vector<WorkerEvent>> WorkerSet::wait(std::chrono::milliseconds timeout) {
   auto& state = *state_;
-  const auto news = [&] { return !state.ended.empty() || state.supervisor.signal(); };
-  state.supervisor.wait_for(news, Clock::now() + patience);
+  const auto news = [&] { return !state.reports.empty() || state.supervisor.stop_requested(); };
+  state.supervisor.wait_for(news, Clock::now() + timeout);
   state.forget_the_gone();
-  if (state.ended.empty() && state.supervisor.signal()) return {};
-  std::vector<hyp::Outcome> outcomes;
-  for (auto& ended : std::exchange(state.ended, {})) outcomes.push_back(std::move(ended.outcome));
-  return outcomes;
+  if (state.reports.empty() && state.supervisor.stop_requested()) return {};
+  std::vector<WorkerEvent> events;
+  for (auto& report : std::exchange(state.reports, {})) events.push_back(std::move(report.event));
+  return events;
 }
 
 int WorkerSet::busy() const {
   const auto at_work =
       std::ranges::count_if(state_->workers, [](const auto& worker) { return worker->busy(); });
-  return static_cast<int>(at_work) + static_cast<int>(state_->ended.size());
+  const auto ended = std::ranges::count_if(
+      state_->reports, [](const auto& report) { return report.lease != nullptr; });
+  return static_cast<int>(at_work + ended);
 }
 
 std::vector<Progress> WorkerSet::progress() const {
@@ -117,19 +116,19 @@ std::vector<Progress> WorkerSet::progress() const {
   return all;
 }
 
-core::WorkerCount WorkerSet::crew(const std::string& slot) const {
-  core::WorkerCount crew;
+core::WorkerCount WorkerSet::count(const std::string& slot) const {
+  core::WorkerCount count;
   for (const auto& worker : state_->workers) {
     if (worker->slot() != slot || worker->gone()) continue;
-    ++crew.alive;
-    if (worker->idle()) ++crew.idle;
-    crew.grown = crew.grown && worker->grown();
+    ++count.alive;
+    if (worker->idle()) ++count.idle;
+    count.grown = count.grown && worker->grown();
   }
-  return crew;
+  return count;
 }
 
-int WorkerSet::signal() const {
-  return state_->supervisor.signal();
+bool WorkerSet::ever_started() const {
+  return state_->ever_started;
 }
 
 }  // namespace evolve::workers

@@ -1,20 +1,21 @@
 // The worker processes of a run: one per slot, alive across trials, replaced after any failure.
 //
-// messages.hpp is what is said, process.hpp a child process that talks in lines, keeper.hpp what
-// stands between it and us, supervision.hpp how it is watched and ended, worker.hpp one process
-// with its trial; the set below is what the coordinator sees.
+// messages.hpp is what is said, process.hpp a child process that talks in lines, child_reaper.hpp
+// what stands between it and us, supervision.hpp how it is watched and ended, worker.hpp one process
+// with its trial; the set below is what the engine sees. It reports what happened and judges
+// nothing: neither what a result is worth nor whose fault a failure is.
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
-#include "hyp/rung.hpp"
 #include "core/slot.hpp"
+#include "core/stop_source.hpp"
 #include "hyp/trial.hpp"
 
 namespace evolve::workers {
@@ -22,25 +23,62 @@ namespace evolve::workers {
 struct WorkerSettings {
   /// The trainer's command: program and arguments, run without a shell.
   std::vector<std::string> command;
-  /// Epochs of a trial, as sent.
-  int epochs = 1;
-  /// Sent with every trial under the key "options".
-  nlohmann::ordered_json options = nlohmann::ordered_json::object();
-  /// The run directory; trials/000017/ is made in it and its log written.
-  std::string directory;
   /// The longest that a trial may take in all.
   std::optional<std::chrono::seconds> trial_timeout;
-  /// The longest silence of a worker at work; any message counts as a sign of life, its log does
-  /// not.
-  std::chrono::seconds hang_timeout{600};
-  /// The only judge of a result.
-  std::function<double(const hyp::Metrics&)> fitness;
-  /// Called from within wait_some() for a trial at a rung: whether it stops there. The fitness may
-  /// be not finite. What it throws is passed on.
-  std::function<bool(const hyp::Rung&)> stops = {};
+  /// The longest time without a message from a worker at work; its log is no message. A worker that
+  /// sends `alive` has a minute at least. Nothing: as long as it takes.
+  std::optional<std::chrono::seconds> hang_timeout = std::chrono::seconds(600);
 };
 
-/// A sign of life, for the screen.
+/// A trial for a worker.
+struct Assignment {
+  int trial = 0;
+  hyp::Hyperparameters hyp;
+  int epochs = 1;
+  std::uint64_t seed = 0;
+  /// The trial's folder, absolute; it is made. Its log is the file `log` in it.
+  std::string dir;
+  /// Epochs after which the trial waits to be told whether it goes on.
+  std::vector<int> rungs = {};
+  /// Sent with the trial under the key "options".
+  nlohmann::ordered_json options = nlohmann::ordered_json::object();
+};
+
+/// The trial waits at a rung for `WorkerSet::decide`.
+struct AtRung {
+  int trial = 0;
+  /// From 1.
+  int epoch = 0;
+  hyp::Metrics metrics;
+  /// Name of the slot.
+  std::string device;
+  bool operator==(const AtRung&) const = default;
+};
+
+/// The trial was trained.
+struct Trained {
+  int trial = 0;
+  hyp::Metrics metrics;
+  /// The epoch at whose end it was stopped, because it was told to; else 0.
+  int stopped_at = 0;
+  std::string device;
+  double seconds = 0;
+};
+
+/// The trial was not trained to an end; the worker and its descendants are gone.
+struct NotTrained {
+  int trial = 0;
+  hyp::FailureKind kind = hyp::FailureKind::other;
+  std::string message;
+  /// The worker had not yet reported that it can take work, or could not be started at all.
+  bool before_ready = false;
+  std::string device;
+  double seconds = 0;
+};
+
+using WorkerEvent = std::variant<AtRung, Trained, NotTrained>;
+
+/// Where a trial under way stands.
 struct Progress {
   int trial = 0;
   std::string device;
@@ -50,40 +88,36 @@ struct Progress {
   hyp::Metrics metrics;
 };
 
-/// Belongs to the main thread. Workers and all of their descendants die with it. While it lives,
-/// SIGINT and SIGTERM end wait_some() instead of the process, and SIGPIPE is ignored.
+/// For one thread. Workers and all of their descendants die with it. No signal handler is
+/// installed: `stop` interrupts `wait`, and must outlive the set.
 class WorkerSet {
  public:
-  explicit WorkerSet(WorkerSettings settings);
+  WorkerSet(WorkerSettings settings, const core::StopSource& stop);
   /// Ends every worker and its process group: asks (a worker at work by SIGTERM), waits for two
-  /// seconds at most (one, when interrupted), then terminates, then kills. A further SIGINT or
-  /// SIGTERM kills at once.
+  /// seconds at most (one, when `stop` was requested), then terminates, then kills. A further
+  /// request of `stop` kills at once.
   ~WorkerSet();
 
-  /// Hands a trial to the slot's worker, which is started first if there is none. The lease comes
-  /// back to its pool when wait_some() returns the trial's outcome. A command that cannot be
-  /// executed is an `Error` as long as no worker ever could be started; later it is the failure of
-  /// the trial.
-  ///
-  /// After the epochs in `rungs` the trial waits to hear whether it goes on.
-  void start(const hyp::Trial& trial, int attempt, core::Lease lease, std::vector<int> rungs = {});
+  /// Hands a trial to the slot's worker, which is started first if there is none. A command that
+  /// cannot be executed is a `NotTrained`, of kind `other` and `before_ready`. The lease comes back
+  /// to its pool when wait() returns the trial's end. Throws `Error` when the log cannot be written.
+  void start(Assignment assignment, core::Lease lease);
+  /// The decision about a trial that waits at a rung: it goes on, or it stops there.
+  void decide(int trial, bool stops);
 
-  /// Waits until at least one trial has ended and returns all that have, in the order in which they
-  /// ended; an empty vector after `patience` without one. Nothing: interrupted by SIGINT or SIGTERM
-  /// (see signal()), and no outcome is left to return.
-  ///
-  /// A Failed outcome has `final` as it is by default, and comes when the worker and its
-  /// descendants are gone. Throws `Error` when a log cannot be written.
-  std::optional<std::vector<hyp::Outcome>> wait_some(std::chrono::milliseconds patience);
+  /// Waits until something happened and returns all of it, in the order in which it happened; an
+  /// empty vector after `timeout` without anything. Nothing: `stop` was requested, and no event is
+  /// left to return. Throws `Error` when a log cannot be written.
+  std::optional<std::vector<WorkerEvent>> wait(std::chrono::milliseconds timeout);
 
-  /// Number of trials handed over whose outcome has not been returned.
+  /// Number of trials handed over whose end has not been returned.
   int busy() const;
   /// Progress of each trial under way, in the order in which their workers were started.
   std::vector<Progress> progress() const;
   /// The workers on a slot's device, by the slot's name.
-  core::WorkerCount crew(const std::string& slot) const;
-  /// The signal that interrupted, or 0.
-  int signal() const;
+  core::WorkerCount count(const std::string& slot) const;
+  /// A worker process could be started.
+  bool ever_started() const;
 
  private:
   struct State;

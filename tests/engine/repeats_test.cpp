@@ -1,13 +1,13 @@
-#include "cli/repeats.hpp"
+#include "engine/repeats.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/plan.hpp"
+#include "engine/settings.hpp"
 #include "ga/rng.hpp"
 #include "core/error.hpp"
 
-namespace evolve::cli {
+namespace evolve::engine {
 namespace {
 
 using testing::ElementsAre;
@@ -34,6 +34,14 @@ hyp::Outcome failed(int number, int attempt, bool final) {
           .result = hyp::Failed{.final = final}};
 }
 
+Repeats repeats_of(int wanted, const std::vector<Finished>& completed,
+                   const std::vector<hyp::Outcome>& outcomes) {
+  Repeats repeats(wanted, seed);
+  for (const auto& trial : completed) repeats.offer(trial);
+  for (const auto& outcome : outcomes) repeats.add(outcome, completed);
+  return repeats;
+}
+
 std::vector<int> missing(const Repeats& repeats) {
   std::vector<int> numbers;
   for (const auto& attempt : repeats.missing()) numbers.push_back(attempt.trial.number);
@@ -43,14 +51,14 @@ std::vector<int> missing(const Repeats& repeats) {
 const std::vector<Finished> four = {trial(0, 0.2), trial(2, 0.4), trial(1, 0.4), trial(3, 0.1)};
 
 TEST(Repeats, AreOfTheBestTrialsTheFirstCompletedAmongEquals) {
-  EXPECT_THAT(missing(Repeats(1, seed, four, {})), ElementsAre(2));
-  EXPECT_THAT(missing(Repeats(3, seed, four, {})), ElementsAre(2, 1, 0));
-  EXPECT_THAT(missing(Repeats(9, seed, four, {})), ElementsAre(2, 1, 0, 3));
-  EXPECT_THAT(missing(Repeats(0, seed, four, {})), IsEmpty());
+  EXPECT_THAT(missing(repeats_of(1, four, {})), ElementsAre(2));
+  EXPECT_THAT(missing(repeats_of(3, four, {})), ElementsAre(2, 1, 0));
+  EXPECT_THAT(missing(repeats_of(9, four, {})), ElementsAre(2, 1, 0, 3));
+  EXPECT_THAT(missing(repeats_of(0, four, {})), IsEmpty());
 }
 
 TEST(Repeats, TrainTheSameSetWithAnotherSeed) {
-  const auto attempt = Repeats(1, seed, four, {}).missing().at(0);
+  const auto attempt = repeats_of(1, four, {}).missing().at(0);
   EXPECT_TRUE(attempt.trial.repeat);
   EXPECT_EQ(attempt.trial.hyp, trial(2, 0).hyp);
   EXPECT_EQ(attempt.trial.seed, ga::repeat_seed(seed, 2));
@@ -58,9 +66,9 @@ TEST(Repeats, TrainTheSameSetWithAnotherSeed) {
 }
 
 TEST(Repeats, HappenOnce) {
-  Repeats repeats(2, seed, four, {repeated(2, 0.3)});
+  auto repeats = repeats_of(2, four, {repeated(2, 0.3)});
   EXPECT_THAT(missing(repeats), ElementsAre(1));
-  repeats.tell(repeated(1, 0.5));
+  repeats.add(repeated(1, 0.5), four);
   EXPECT_THAT(missing(repeats), IsEmpty());
   const std::vector<results::Repeat> both = {
       {2, ga::repeat_seed(seed, 2), 0.4, 0.3, {.map50 = 0.3}},
@@ -69,34 +77,21 @@ TEST(Repeats, HappenOnce) {
 }
 
 TEST(Repeats, OfEarlierBestTrialsAreKept) {
-  Repeats repeats(1, seed, four, {repeated(2, 0.3)});
+  auto repeats = repeats_of(1, four, {repeated(2, 0.3)});
   repeats.offer(trial(4, 0.9));
   EXPECT_THAT(missing(repeats), ElementsAre(4));
   EXPECT_EQ(repeats.completed().size(), 1U);
-  const Repeats resumed(1, seed, {trial(2, 0.4), trial(4, 0.9)}, {repeated(2, 0.3)});
+  const auto resumed = repeats_of(1, {trial(2, 0.4), trial(4, 0.9)}, {repeated(2, 0.3)});
   EXPECT_EQ(resumed.completed(), repeats.completed());
 }
 
 TEST(Repeats, AreTriedAgainElsewhereUntilTheyFailForGood) {
-  Repeats repeats(1, seed, four, {failed(2, 1, false)});
+  auto repeats = repeats_of(1, four, {failed(2, 1, false)});
   EXPECT_EQ(repeats.missing().at(0).number, 2);
   EXPECT_THAT(repeats.missing().at(0).failed_on, ElementsAre("cpu:1"));
-  repeats.tell(failed(2, 2, true));
+  repeats.add(failed(2, 2, true), four);
   EXPECT_THAT(missing(repeats), IsEmpty());
   EXPECT_THAT(repeats.completed(), IsEmpty());
-}
-
-TEST(Luck, IsWhatTheRepeatsLost) {
-  EXPECT_EQ(repeat_summary({{37, 1, 0.2975, 0.281, {}}, {5, 1, 0.29, 0.2825, {}}}),
-            "Trained again with other seeds: trial 37 0.2975 → 0.2810, trial 5 0.2900 → 0.2825; on "
-            "average 0.0120 less");
-  EXPECT_EQ(repeat_summary({{0, 1, 0.25, 0.5, {}}}),
-            "Trained again with other seeds: trial 0 0.2500 → 0.5000; on average 0.2500 more");
-}
-
-TEST(Luck, NamesTheFirstFiveOfMany) {
-  const std::vector<results::Repeat> many(7, {1, 1, 0.5, 0.25, {}});
-  EXPECT_THAT(repeat_summary(many), testing::EndsWith("trial 1 0.5000 → 0.2500, …; on average 0.2500 less"));
 }
 
 TEST(SearchTrials, AreThoseThatTheRepeatsLeave) {
@@ -115,5 +110,17 @@ TEST(SearchTrials, AreThoseThatTheRepeatsLeave) {
   }
 }
 
+TEST(Repeats, OfOtherNumbersAreWantedLater) {
+  auto repeats = repeats_of(1, four, {repeated(2, 0.3)});
+  repeats.want(3, four);
+  EXPECT_THAT(missing(repeats), ElementsAre(1, 0));
+}
+
+TEST(Repeats, ThatTheSurroundingsPreventedAreNoAttempts) {
+  auto prevented = failed(2, 1, false);
+  std::get<hyp::Failed>(prevented.result).of_surroundings = true;
+  EXPECT_EQ(repeats_of(1, four, {prevented}).missing().at(0).number, 1);
+}
+
 }  // namespace
-}  // namespace evolve::cli
+}  // namespace evolve::engine

@@ -5,7 +5,7 @@
 
 #include "devices/slots.hpp"
 
-namespace evolve::cli {
+namespace evolve::engine {
 
 /// Throws `Error` for a launcher that cannot be split or has an unknown placeholder.
 void check_launcher(const std::string& launcher);
@@ -18,4 +18,4 @@ void check_launcher(const std::string& launcher);
 devices::Choice launched_slots(const std::string& launcher, const std::string& spec,
                                const devices::TrainerTraits& trainer);
 
-}  // namespace evolve::cli
+}  // namespace evolve::engine

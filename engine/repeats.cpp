@@ -1,19 +1,15 @@
-#include "cli/repeats.hpp"
-
-#include <fmt/format.h>
+#include "engine/repeats.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "ga/rng.hpp"
 
-namespace evolve::cli {
+namespace evolve::engine {
 
-Repeats::Repeats(int wanted, std::uint64_t run_seed, const std::vector<Finished>& finished,
-                 const std::vector<hyp::Outcome>& outcomes)
-    : wanted_(wanted), run_seed_(run_seed) {
-  for (const auto& trial : finished) offer(trial);
-  for (const auto& outcome : outcomes) add(outcome, finished);
+void Repeats::want(int wanted, const std::vector<Finished>& completed) {
+  wanted_ = wanted;
+  best_.clear();
+  for (const auto& trial : completed) offer(trial);
 }
 
 void Repeats::offer(const Finished& finished) {
@@ -31,21 +27,16 @@ std::vector<Attempt> Repeats::missing() const {
     Attempt attempt{.trial = {.number = trial.trial,
                               .hyp = trial.hyp,
                               .seed = ga::repeat_seed(run_seed_, trial.trial),
-                              .repeat = true},
-                    .number = 1,
-                    .failed_on = {}};
+                              .repeat = true}};
     if (const auto last = last_.find(trial.trial); last != last_.end()) {
+      const auto* failed = std::get_if<hyp::Failed>(&last->second.result);
       if (hyp::ends_trial(last->second)) continue;
-      attempt.number = last->second.attempt + 1;
+      attempt.number = last->second.attempt + (failed->of_surroundings ? 0 : 1);
       attempt.failed_on = {last->second.device};
     }
     attempts.push_back(std::move(attempt));
   }
   return attempts;
-}
-
-void Repeats::tell(const hyp::Outcome& outcome) {
-  add(outcome, best_);
 }
 
 void Repeats::add(const hyp::Outcome& outcome, const std::vector<Finished>& among) {
@@ -60,19 +51,4 @@ void Repeats::add(const hyp::Outcome& outcome, const std::vector<Finished>& amon
                         .metrics = completed->metrics});
 }
 
-std::string repeat_summary(const std::vector<results::Repeat>& repeats) {
-  constexpr std::size_t most = 5;
-  std::string text = "Trained again with other seeds: ";
-  double change = 0;
-  for (std::size_t i = 0; i < repeats.size(); ++i) {
-    const auto& [trial, seed, first, again, metrics] = repeats[i];
-    change += (again - first) / static_cast<double>(repeats.size());
-    if (i == most) text += ", …";
-    if (i >= most) continue;
-    text += fmt::format("{}trial {} {:.4f} → {:.4f}", i ? ", " : "", trial, first, again);
-  }
-  return text +
-         fmt::format("; on average {:.4f} {}", std::abs(change), change < 0 ? "less" : "more");
-}
-
-}  // namespace evolve::cli
+}  // namespace evolve::engine

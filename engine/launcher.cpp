@@ -1,4 +1,4 @@
-#include "cli/launcher.hpp"
+#include "engine/launcher.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -7,7 +7,7 @@
 #include "devices/devices.hpp"
 #include "core/error.hpp"
 
-namespace evolve::cli {
+namespace evolve::engine {
 namespace {
 
 std::vector<std::string> words_of(const std::string& launcher) {
@@ -66,4 +66,4 @@ devices::Choice launched_slots(const std::string& launcher, const std::string& s
   return choice;
 }
 
-}  // namespace evolve::cli
+}  // namespace evolve::engine

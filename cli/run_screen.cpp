@@ -1,0 +1,151 @@
+#include "cli/run_screen.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace evolve::cli {
+namespace {
+
+std::string gib(std::int64_t bytes) {
+  return fmt::format("{:.1f}", static_cast<double>(bytes) / (1 << 30));
+}
+
+/// "trial 17   cpu:0      4.2 s"
+std::string head(const hyp::Outcome& outcome) {
+  return fmt::format("trial {:<4} {:<7} {:>6.1f} s", outcome.trial, outcome.device,
+                     outcome.seconds);
+}
+
+std::string fate(const hyp::Failed& failure) {
+  if (failure.final) return "failed";
+  return failure.of_surroundings ? "could not be trained, will be tried again"
+                                 : "failed, will be tried again";
+}
+
+}  // namespace
+
+void RunScreen::on_event(const results::Event& event, const engine::RunState& state) {
+  std::visit([&](const auto& e) { on(e, state); }, event);
+}
+
+void RunScreen::on(const hyp::Outcome& outcome, const engine::RunState& state) {
+  if (hyp::ends_trial(outcome)) ++ended_here_;
+  if (const auto* result = std::get_if<hyp::Completed>(&outcome.result)) {
+    completed(outcome, *result, state);
+  } else if (const auto* stop = std::get_if<hyp::Stopped>(&outcome.result)) {
+    stopped(outcome, *stop);
+  } else {
+    failed(outcome, std::get<hyp::Failed>(outcome.result));
+  }
+}
+
+void RunScreen::completed(const hyp::Outcome& outcome, const hyp::Completed& result,
+                          const engine::RunState& state) {
+  if (outcome.repeat) {
+    screen_.line(fmt::format("{}   fitness {:.4f} again, {:.4f} at first", head(outcome),
+                             result.fitness, state.repeats().completed().back().first));
+    return;
+  }
+  const bool best = state.best()->trial == outcome.trial;
+  const auto text =
+      fmt::format("{}   fitness {:.4f}   mAP50 {:.3f}   mAP50-95 {:.3f}{}", head(outcome),
+                  result.fitness, result.metrics.map50, result.metrics.map50_95,
+                  best ? "   best so far" : "");
+  best ? screen_.line(text) : screen_.detail(text);
+}
+
+void RunScreen::stopped(const hyp::Outcome& outcome, const hyp::Stopped& stop) {
+  screen_.detail(fmt::format("{}   fitness {:.4f}   stopped after {} of {}", head(outcome),
+                             stop.fitness, stop.epoch, counted(epochs_, "epoch")));
+}
+
+void RunScreen::failed(const hyp::Outcome& outcome, const hyp::Failed& failure) {
+  screen_.line(fmt::format("trial {:<4} {:<7} {} ({}): {}; see {}", outcome.trial, outcome.device,
+                           fate(failure), hyp::name_of(failure.kind), failure.message,
+                           (directory_.root / failure.log).string()));
+}
+
+void RunScreen::on(const results::DeviceLimited& limited, const engine::RunState&) {
+  screen_.line(fmt::format("{} has no memory for {} trials at a time: it gets {} from now on",
+                           limited.device, limited.trials + 1, limited.trials));
+}
+
+void RunScreen::on(const results::DeviceFull& full, const engine::RunState&) {
+  screen_.line(fmt::format("{} is full ({} of {} GiB free): it waits for memory", full.device,
+                           gib(full.memory_free_bytes), gib(full.memory_total_bytes)));
+}
+
+void RunScreen::on(const results::DeviceBlamed& blamed, const engine::RunState&) {
+  if (blamed.quarantined)
+    screen_.line(blamed.device + " gets no further trial: " + blamed.reason);
+}
+
+void RunScreen::on(const results::DeviceBroughtBack& back, const engine::RunState&) {
+  screen_.line(back.device + " is back: its driver says that it works");
+}
+
+void RunScreen::on_plot_failed(const std::string& reason) {
+  screen_.line("no plot: " + reason);
+}
+
+void RunScreen::on_progress(const engine::RunState& state,
+                            const std::vector<workers::Progress>& progress) {
+  const auto& evolution = state.evolution();
+  const int again = static_cast<int>(state.repeats().completed().size());
+  Standing standing{
+      .planned = evolution.planned() + again + static_cast<int>(state.repeats().missing().size()),
+      .ended = evolution.ended() + again,
+      .generation = std::max(0, evolution.asked() - 1) / evolution.settings().population,
+      .generations = evolution.settings().generations,
+      .ended_here = ended_here_,
+      .seconds_here = seconds()};
+  if (const auto* best = state.best()) {
+    standing.best_fitness = best->fitness;
+    standing.best_trial = best->trial;
+  }
+  if (time_limit_) standing.seconds_allowed = *time_limit_ - seconds();
+  for (const auto& one : progress) {
+    standing.busy.push_back(fmt::format("{} trial {} epoch {}/{}", device_text(one.device, state),
+                                        one.trial, one.epoch, one.epochs));
+  }
+  screen_.show(standing_text(standing));
+}
+
+double RunScreen::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+}
+
+std::string repeat_summary(const std::vector<results::Repeat>& repeats) {
+  constexpr std::size_t most = 5;
+  std::string text = "Trained again with other seeds: ";
+  double change = 0;
+  for (std::size_t i = 0; i < repeats.size(); ++i) {
+    const auto& [trial, seed, first, again, metrics] = repeats[i];
+    change += (again - first) / static_cast<double>(repeats.size());
+    if (i == most) text += ", …";
+    if (i >= most) continue;
+    text += fmt::format("{}trial {} {:.4f} → {:.4f}", i ? ", " : "", trial, first, again);
+  }
+  return text +
+         fmt::format("; on average {:.4f} {}", std::abs(change), change < 0 ? "less" : "more");
+}
+
+std::string device_text(const std::string& device, const engine::RunState& state) {
+  const auto found = state.device_stats().find(device);
+  if (found == state.device_stats().end()) return device;
+  const auto& last = found->second;
+  std::vector<std::string> parts;
+  if (last.load_percent) parts.push_back(fmt::format("{:.0f} %", *last.load_percent));
+  if (last.temperature_celsius)
+    parts.push_back(fmt::format("{:.0f} °C", *last.temperature_celsius));
+  if (last.power_watts) parts.push_back(fmt::format("{:.0f} W", *last.power_watts));
+  if (last.memory_total_bytes && last.memory_free_bytes)
+    parts.push_back(gib(*last.memory_total_bytes - *last.memory_free_bytes) + " GiB");
+  if (parts.empty()) return device;
+  return fmt::format("{} ({})", device, fmt::join(parts, ", "));
+}
+
+}  // namespace evolve::cli

@@ -1,0 +1,56 @@
+// What a person sees of a run: its events as lines, and the live line.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/screen.hpp"
+#include "engine/observer.hpp"
+#include "results/run_directory.hpp"
+
+namespace evolve::cli {
+
+class RunScreen : public engine::Observer {
+ public:
+  /// `epochs` are those of a trial, `time_limit` in seconds.
+  RunScreen(Screen& screen, results::RunDirectory directory, int epochs,
+            std::optional<double> time_limit)
+      : screen_(screen), directory_(std::move(directory)), epochs_(epochs), time_limit_(time_limit) {}
+
+  void on_event(const results::Event& event, const engine::RunState& state) override;
+  void on_progress(const engine::RunState& state,
+                   const std::vector<workers::Progress>& progress) override;
+  void on_plot_failed(const std::string& reason) override;
+
+ private:
+  void on(const hyp::Outcome& outcome, const engine::RunState& state);
+  void on(const results::DeviceLimited& limited, const engine::RunState&);
+  void on(const results::DeviceFull& full, const engine::RunState&);
+  void on(const results::DeviceBlamed& blamed, const engine::RunState&);
+  void on(const results::DeviceBroughtBack& back, const engine::RunState&);
+  template <class Other>
+  void on(const Other&, const engine::RunState&) {}
+
+  void completed(const hyp::Outcome& outcome, const hyp::Completed& result,
+                 const engine::RunState& state);
+  void stopped(const hyp::Outcome& outcome, const hyp::Stopped& stop);
+  void failed(const hyp::Outcome& outcome, const hyp::Failed& failure);
+  double seconds() const;
+
+  Screen& screen_;
+  results::RunDirectory directory_;
+  int epochs_;
+  std::optional<double> time_limit_;
+  int ended_here_ = 0;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+/// "Trained again with other seeds: trial 37 0.2975 → 0.2810, …; on average 0.0120 less".
+std::string repeat_summary(const std::vector<results::Repeat>& repeats);
+
+/// "xpu:0 (97 %, 71 °C, 140 W, 3.2 GiB)": the device and what its driver said last.
+std::string device_text(const std::string& device, const engine::RunState& state);
+
+}  // namespace evolve::cli

@@ -1,0 +1,21 @@
+// The engine: a whole evolution over a pool of devices, as a library.
+//
+// `Settings` say what is to run. `Run` is the heart: it asks the search for trials while slots are
+// free, hands them to workers, and records what happens as events. `RunState` is the fold of those
+// events; `Run` changes it in no other way, resuming folds the journal into it, and whoever explains
+// or reports a run does the same. `Fleet` knows which devices can take a trial, `RunFiles` keeps the
+// files for people, an `Observer` watches.
+//
+// It installs no signal handler and knows no screen: a `core::StopSource` stops it, and several may
+// run in one process, each in a thread of its own.
+#pragma once
+
+#include "engine/fleet.hpp"
+#include "engine/importance.hpp"
+#include "engine/launcher.hpp"
+#include "engine/observer.hpp"
+#include "engine/repeats.hpp"
+#include "engine/run.hpp"
+#include "engine/run_files.hpp"
+#include "engine/run_state.hpp"
+#include "engine/settings.hpp"

@@ -1,0 +1,37 @@
+// Whose fault a failure is: the trial's, or that of what surrounds it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "engine/run_state.hpp"
+#include "hyp/trial.hpp"
+#include "workers/supervise/worker_set.hpp"
+
+namespace evolve::engine {
+
+/// A trial that loses its device so often, while others train, is what loses it.
+inline constexpr int most_device_losses = 5;
+
+/// What a run's policy is towards failures.
+struct FailurePolicy {
+  /// Further attempts at a trial that failed.
+  int retries = 2;
+  /// See Settings::find_fault.
+  std::function<std::optional<std::string>()> find_fault = {};
+};
+
+/// The failure of an attempt as it goes into the journal, `log` left empty.
+///
+/// - A worker that could not be started or was never ready, a lost device, and whatever `find_fault`
+///   confirms are failures of the surroundings: never final, never counted as the trial's attempt.
+/// - As long as no trial has been trained since the surroundings last failed, nothing is final.
+/// - `data` is what would fail for every set. It is looked at again from here: where `find_fault`
+///   finds nothing wrong it becomes `other`; where nobody can look, the trial is held until another
+///   one that starts later completes (RunState::cleared).
+/// - `diverged` would repeat and is final at once; all else when the retries are used up.
+hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, const RunState& state,
+                  const FailurePolicy& policy);
+
+}  // namespace evolve::engine

@@ -1,0 +1,24 @@
+// Who watches a run: a screen, a report, a test. The engine knows none of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/run_state.hpp"
+#include "workers/supervise/worker_set.hpp"
+
+namespace evolve::engine {
+
+/// All calls come from the thread of `Run::run`, from within it. What they throw ends the run.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// An event is in the journal, and the state has it.
+  virtual void on_event(const results::Event&, const RunState&) {}
+  /// What is under way; a few times a second.
+  virtual void on_progress(const RunState&, const std::vector<workers::Progress>&) {}
+  /// evolve.png could not be drawn, for this reason: costs a plot, not a run.
+  virtual void on_plot_failed(const std::string&) {}
+};
+
+}  // namespace evolve::engine

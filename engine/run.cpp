@@ -1,0 +1,278 @@
+#include "engine/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "core/error.hpp"
+#include "hyp/trial_folder.hpp"
+
+namespace evolve::engine {
+namespace {
+
+/// How long to wait for news before the observer is shown how things stand.
+constexpr std::chrono::milliseconds longest_wait{500};
+
+/// So many failures of the surroundings in a row, besides those that all slots meet at once, end the
+/// run: whatever is wrong needs somebody to mend it.
+constexpr int most_surroundings_failures = 5;
+
+/// How long the first failure of the surroundings delays further starts; each one in a row doubles
+/// it.
+constexpr std::chrono::milliseconds first_pause{200};
+
+}  // namespace
+
+Run::Run(const Settings& settings, results::RunDirectory directory, results::Journal journal,
+         RunState state, const core::StopSource& stop, Observer& observer)
+    : settings_(settings),
+      directory_(std::move(directory)),
+      journal_(std::move(journal)),
+      state_(std::move(state)),
+      files_(directory_, settings.run.fitness, state_),
+      observer_(observer),
+      fitness_(settings.run.fitness),
+      policy_{.retries = settings.retries, .find_fault = settings.find_fault},
+      workers_(settings.workers, stop),
+      fleet_(settings.slots, settings.accelerators, state_.trial_limits(),
+             [this](const std::string& device) { return workers_.count(device); }) {}
+
+RunEnd Run::run() {
+  auto end = RunEnd::finished;
+  while (!state_.finished()) {
+    record(fleet_.watch());
+    const auto block = blocked();
+    if (!block) start_trials();
+    if (block && workers_.busy() == 0) {
+      end = *block;
+      break;
+    }
+    observer_.on_progress(state_, workers_.progress());
+    const auto events = workers_.wait(longest_wait);
+    if (!events) {  // the journal is the state
+      end = RunEnd::stopped;
+      break;
+    }
+    take(*events);
+  }
+  close();
+  return end;
+}
+
+void Run::close() {
+  record(fleet_.watch());
+  files_.close(state_);
+  try {
+    files_.draw(state_);
+  } catch (const Error& error) {
+    observer_.on_plot_failed(error.what());
+  }
+}
+
+void Run::record(const std::vector<results::Event>& events) {
+  if (events.empty()) return;
+  for (const auto& event : events) apply(event);
+  publish(events);
+}
+
+void Run::apply(const results::Event& event) {
+  journal_.append(event);
+  state_.apply(event);
+}
+
+void Run::publish(const std::vector<results::Event>& events) {
+  journal_.commit();
+  for (const auto& event : events) {
+    files_.update(event, state_);
+    observer_.on_event(event, state_);
+  }
+}
+
+std::optional<RunEnd> Run::blocked() const {
+  if (out_of_time()) return RunEnd::time_limit;
+  if (!fleet_.no_usable_device().empty()) return RunEnd::no_usable_device;
+  const int most = most_surroundings_failures + static_cast<int>(std::ssize(settings_.slots)) - 1;
+  if (state_.surroundings_failures() >= most) return RunEnd::surroundings;
+  return {};
+}
+
+void Run::start_trials() {
+  if (Clock::now() < not_before_) return;
+  start_waiting(state_.waiting());
+  while (state_.may_have_next_trial()) {
+    auto lease = fleet_.lease({});
+    if (!lease) return;
+    const auto* trial = state_.next_trial();
+    if (!trial) return;  // the lease returns itself
+    start({.trial = *trial}, std::move(*lease));
+  }
+  if (workers_.busy() == 0 && state_.waiting().empty()) start_waiting(state_.held());
+}
+
+void Run::start_waiting(const std::vector<Attempt>& attempts) {
+  for (const auto& attempt : attempts) {
+    // One waits for a device that may not be the one that the next waits for.
+    if (auto lease = fleet_.lease(attempt.failed_on)) start(attempt, std::move(*lease));
+  }
+}
+
+void Run::start(const Attempt& attempt, core::Lease lease) {
+  const auto& trial = attempt.trial;
+  if (trial.repeat) {
+    record({results::Repeating{.trial = trial.number,
+                               .seed = trial.seed,
+                               .device = lease->name,
+                               .attempt = attempt.number}});
+  } else {
+    record({results::Started{.trial = trial.number,
+                             .generation = trial.generation,
+                             .hyp = trial.hyp,
+                             .device = lease->name,
+                             .attempt = attempt.number}});
+  }
+  under_way_[trial.number] = trial.repeat;
+  fleet_.started(lease->name);
+  const auto root = std::filesystem::absolute(directory_.root).lexically_normal();
+  workers_.start({.trial = trial.number,
+                  .hyp = trial.hyp,
+                  .epochs = settings_.epochs,
+                  .seed = trial.seed,
+                  .dir = (root / hyp::trial_folder(trial.number, trial.repeat)).string(),
+                  .rungs = rungs_for(trial),
+                  .options = settings_.trainer_options},
+                 std::move(lease));
+}
+
+std::vector<int> Run::rungs_for(const hyp::Trial& trial) const {
+  if (!settings_.early_stop || trial.repeat) return {};
+  return state_.early_stopping().rungs_for(trial.number, settings_.epochs,
+                                           state_.evolution().settings().lag);
+}
+
+void Run::take(const std::vector<workers::WorkerEvent>& news) {
+  std::vector<results::Event> events;
+  std::vector<std::vector<std::string>> failed_on;
+  for (const auto& one : news) {
+    const int trial = std::visit([](const auto& e) { return e.trial; }, one);
+    // Before the state forgets it.
+    failed_on.push_back(state_.under_way(trial, under_way_.at(trial)).failed_on);
+    events.push_back(std::visit([this](const auto& e) { return event_of(e); }, one));
+    apply(events.back());
+  }
+  if (events.empty()) return;
+  publish(events);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (const auto* rung = std::get_if<hyp::Rung>(&events[i])) decide(*rung);
+    if (const auto* outcome = std::get_if<hyp::Outcome>(&events[i])) ended(*outcome, failed_on[i]);
+  }
+  const auto cleared = state_.cleared();
+  record({cleared.begin(), cleared.end()});
+}
+
+results::Event Run::event_of(const workers::AtRung& rung) const {
+  return hyp::Rung{.trial = rung.trial,
+                   .epoch = rung.epoch,
+                   .metrics = rung.metrics,
+                   .fitness = fitness_(rung.metrics),
+                   .device = rung.device};
+}
+
+hyp::Outcome Run::outcome(int trial, const std::string& device, double seconds) const {
+  const bool repeat = under_way_.at(trial);
+  return {.trial = trial,
+          .device = device,
+          .attempt = state_.under_way(trial, repeat).number,
+          .seconds = seconds,
+          .repeat = repeat};
+}
+
+results::Event Run::event_of(const workers::Trained& trained) const {
+  auto result = outcome(trained.trial, trained.device, trained.seconds);
+  const double fitness = fitness_(trained.metrics);
+  if (!std::isfinite(fitness)) {
+    // The trainer did its work: another attempt would only repeat it.
+    result.result = hyp::Failed{
+        .kind = hyp::FailureKind::other,
+        .message = fmt::format("its fitness {} is {}", settings_.run.fitness, fitness),
+        .log = hyp::trial_log(result.trial, result.repeat),
+        .final = state_.surroundings_failures() == 0,
+        .of_surroundings = state_.surroundings_failures() > 0};
+  } else if (trained.stopped_at > 0) {
+    result.result = hyp::Stopped{trained.stopped_at, trained.metrics, fitness};
+  } else {
+    result.result = hyp::Completed{trained.metrics, fitness};
+  }
+  return result;
+}
+
+results::Event Run::event_of(const workers::NotTrained& failure) const {
+  if (failure.before_ready && !workers_.ever_started()) {
+    const bool launched = std::ranges::any_of(settings_.slots, [&](const core::Slot& slot) {
+      return slot.name == failure.device && !slot.launcher.empty();
+    });
+    throw bad_argument((launched ? "--launcher: " : "--trainer-command: ") + failure.message,
+                       "name a program that exists");
+  }
+  auto result = outcome(failure.trial, failure.device, failure.seconds);
+  auto failed =
+      judge(failure, state_.under_way(failure.trial, result.repeat), state_, policy_);
+  failed.log = hyp::trial_log(failure.trial, result.repeat);
+  result.result = std::move(failed);
+  return result;
+}
+
+void Run::decide(const hyp::Rung& rung) {
+  workers_.decide(rung.trial,
+                  state_.early_stopping().stops(rung, state_.evolution().settings().lag));
+}
+
+void Run::ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on) {
+  under_way_.erase(outcome.trial);
+  fleet_.ended(outcome, failed_on);
+  pause_after(outcome);
+}
+
+void Run::pause_after(const hyp::Outcome& outcome) {
+  const auto* failed = std::get_if<hyp::Failed>(&outcome.result);
+  if (!failed || !failed->of_surroundings) return;
+  const int row = std::min(state_.surroundings_failures() - 1, 5);
+  const auto until = Clock::now() + first_pause * (1 << row);
+  // A worker that does not start, or a device that is lost, is one device's matter.
+  if (failed->failed_before_ready || failed->kind == hyp::FailureKind::device_lost) {
+    fleet_.rest(outcome.device, until);
+  } else {
+    not_before_ = until;
+  }
+}
+
+bool Run::out_of_time() const {
+  const std::chrono::duration<double> taken = Clock::now() - began_;
+  return settings_.time_limit && taken.count() >= *settings_.time_limit;
+}
+
+std::unique_ptr<Run> begin_run(const Settings& settings, const results::RunDirectory& directory,
+                               const core::StopSource& stop, Observer& observer) {
+  RunState state(settings.run);
+  auto journal = results::Journal::create(directory.journal(), settings.run);
+  return std::make_unique<Run>(settings, directory, std::move(journal), std::move(state), stop,
+                               observer);
+}
+
+std::unique_ptr<Run> resume_run(const Settings& settings, const results::RunDirectory& directory,
+                                results::Journal journal, RunState state,
+                                const std::optional<results::Extended>& bounds,
+                                const core::StopSource& stop, Observer& observer) {
+  const bool was_finished = state.finished();
+  auto run = std::make_unique<Run>(settings, directory, std::move(journal), std::move(state), stop,
+                                   observer);
+  if (bounds) run->record({*bounds});
+  if (was_finished && !bounds) return run;
+  results::Resumed resumed;
+  for (const auto& slot : settings.slots) resumed.slots.push_back(slot.name);
+  run->record({resumed});
+  return run;
+}
+
+}  // namespace evolve::engine

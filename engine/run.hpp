@@ -1,0 +1,110 @@
+// The heart: asks the search for trials while slots are free, records how they end, and lets the
+// state follow.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/stop_source.hpp"
+#include "engine/failures.hpp"
+#include "engine/fleet.hpp"
+#include "engine/observer.hpp"
+#include "engine/run_files.hpp"
+#include "engine/run_state.hpp"
+#include "engine/settings.hpp"
+#include "results/journal.hpp"
+#include "results/run_directory.hpp"
+#include "workers/supervise/worker_set.hpp"
+
+namespace evolve::engine {
+
+/// Why a run came to its end.
+enum class RunEnd {
+  /// Nothing is left to be trained.
+  finished,
+  time_limit,
+  /// The stop source was asked.
+  stopped,
+  /// Every device is quarantined.
+  no_usable_device,
+  /// What every trial needs failed several times in a row: RunState::surroundings_failure says what.
+  surroundings,
+};
+
+class Run {
+ public:
+  /// `state` is the fold of what `journal` has. `stop` and `observer` must outlive the run. Throws
+  /// `Error` when a file cannot be written.
+  Run(const Settings& settings, results::RunDirectory directory, results::Journal journal,
+      RunState state, const core::StopSource& stop, Observer& observer);
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  /// Runs until one of these. Throws `Error` when the disk is full, or no worker can be started at
+  /// all.
+  RunEnd run();
+
+  /// What is recorded is durable, in the state, in the files, and the observer has seen it.
+  void record(const std::vector<results::Event>& events);
+
+  const RunState& state() const { return state_; }
+  /// Why no device is left, when none is.
+  const std::string& no_usable_device() const { return fleet_.no_usable_device(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// Into the journal's next group, and into the state.
+  void apply(const results::Event& event);
+  /// Makes what was applied durable; then the files and the observer follow.
+  void publish(const std::vector<results::Event>& events);
+  /// Why nothing can be started any more.
+  std::optional<RunEnd> blocked() const;
+  void start_trials();
+  void start_waiting(const std::vector<Attempt>& attempts);
+  void start(const Attempt& attempt, core::Lease lease);
+  std::vector<int> rungs_for(const hyp::Trial& trial) const;
+  void take(const std::vector<workers::WorkerEvent>& events);
+  results::Event event_of(const workers::AtRung& rung) const;
+  results::Event event_of(const workers::Trained& trained) const;
+  results::Event event_of(const workers::NotTrained& failure) const;
+  hyp::Outcome outcome(int trial, const std::string& device, double seconds) const;
+  void decide(const hyp::Rung& rung);
+  void ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on);
+  void pause_after(const hyp::Outcome& outcome);
+  bool out_of_time() const;
+  void close();
+
+  Settings settings_;
+  results::RunDirectory directory_;
+  results::Journal journal_;
+  RunState state_;
+  RunFiles files_;
+  Observer& observer_;
+  hyp::Fitness fitness_;
+  FailurePolicy policy_;
+  workers::WorkerSet workers_;
+  Fleet fleet_;
+  /// The trials that this process trains, and which of them are repeats.
+  std::map<int, bool> under_way_;
+  /// Nothing is started before: the surroundings have failed.
+  Clock::time_point not_before_{};
+  Clock::time_point began_ = Clock::now();
+};
+
+/// A new run in `directory`. Throws `Error` when the folder holds a run already.
+std::unique_ptr<Run> begin_run(const Settings& settings, const results::RunDirectory& directory,
+                               const core::StopSource& stop, Observer& observer);
+
+/// A run to go on with, where its `state`, the fold of `journal`, has it; with other bounds if there
+/// are any.
+std::unique_ptr<Run> resume_run(const Settings& settings, const results::RunDirectory& directory,
+                                results::Journal journal, RunState state,
+                                const std::optional<results::Extended>& bounds,
+                                const core::StopSource& stop, Observer& observer);
+
+}  // namespace evolve::engine

@@ -1,0 +1,38 @@
+// Keeps the files for people up to date: evolve.csv, hyp_evolved.yaml, evolve_population.yaml,
+// repeats.csv, the plot. All of them can be rebuilt from the run's state.
+#pragma once
+
+#include <string>
+
+#include "engine/run_state.hpp"
+#include "results/evolve_csv.hpp"
+#include "results/run_directory.hpp"
+
+namespace evolve::engine {
+
+class RunFiles {
+ public:
+  /// Rewrites the files of `directory` from the state. `fitness` is the expression that the plot
+  /// shows.
+  RunFiles(results::RunDirectory directory, std::string fitness, const RunState& state);
+
+  /// Brings them up to date after an event. Throws `Error` when the disk is full.
+  void update(const results::Event& event, const RunState& state);
+  /// Brings hyp_evolved.yaml's row count and the population up to date, when nothing more will come.
+  void close(const RunState& state);
+  /// Draws evolve.png.
+  void draw(const RunState& state) const;
+
+ private:
+  /// The events of a group come after all of them are in the state.
+  void add_rows(const RunState& state);
+  void write_best(const RunState& state) const;
+  void write_population(const RunState& state) const;
+
+  results::RunDirectory directory_;
+  std::string fitness_;
+  results::Table table_;
+  int generation_ = 0;
+};
+
+}  // namespace evolve::engine

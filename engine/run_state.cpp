@@ -1,0 +1,206 @@
+#include "engine/run_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "engine/settings.hpp"
+
+namespace evolve::engine {
+
+RunState::RunState(const results::RunSettings& settings, std::string journal, int trusted)
+    : journal_(std::move(journal)),
+      trusted_(trusted),
+      evolution_(settings.space, search_settings(settings), settings.initial),
+      repeats_(settings.repeats, settings.seed) {}
+
+void RunState::apply(const results::Event& event) {
+  ++events_;
+  std::visit([this](const auto& e) { on(e); }, event);
+}
+
+const hyp::Trial* RunState::next_trial() {
+  if (!next_) next_ = evolution_.ask();
+  return next_ ? &*next_ : nullptr;
+}
+
+bool RunState::may_have_next_trial() const {
+  return next_ || evolution_.can_ask();
+}
+
+std::vector<Attempt> RunState::waiting() const {
+  std::vector<Attempt> attempts;
+  for (const auto& [number, open] : open_)
+    if (open.phase == Phase::waiting) attempts.push_back(open.attempt);
+  if (!evolution_.done()) return attempts;
+  for (auto& attempt : repeats_.missing())
+    if (!repeating_.contains(attempt.trial.number)) attempts.push_back(std::move(attempt));
+  return attempts;
+}
+
+std::vector<Attempt> RunState::held() const {
+  std::vector<Attempt> attempts;
+  for (const auto& [number, open] : open_)
+    if (open.phase == Phase::held) attempts.push_back(open.attempt);
+  return attempts;
+}
+
+std::vector<hyp::Outcome> RunState::cleared() const {
+  std::vector<hyp::Outcome> failures;
+  for (const auto& [number, open] : open_) {
+    if (open.phase != Phase::held || open.failed >= trained_start_) continue;
+    failures.push_back(open.failure);
+    auto& failure = std::get<hyp::Failed>(failures.back().result);
+    failure.final = true;
+    failure.of_surroundings = false;
+  }
+  return failures;
+}
+
+const Attempt& RunState::under_way(int trial, bool repeat) const {
+  return repeat ? repeating_.at(trial) : open_.at(trial).attempt;
+}
+
+int RunState::device_losses(int trial) const {
+  const auto found = open_.find(trial);
+  return found == open_.end() ? 0 : found->second.device_losses;
+}
+
+bool RunState::finished() const {
+  return evolution_.done() && repeats_.missing().empty();
+}
+
+void RunState::on(const results::Started& started) {
+  const bool is_next = next_ && next_->number == started.trial;
+  if (!is_next && started.trial < evolution_.asked()) {
+    auto& again = open(started.trial);
+    again.phase = Phase::under_way;
+    again.started = events_;
+    return;
+  }
+  begin(started);
+}
+
+void RunState::begin(const results::Started& started) {
+  auto trial = next_                      ? std::exchange(next_, std::nullopt)
+               : started.trial < trusted_ ? evolution_.ask_again(started.hyp)
+                                          : evolution_.ask();
+  if (!trial || trial->number != started.trial) {
+    throw contradiction(started.trial, "cannot have started where it did");
+  }
+  if (trial->hyp != started.hyp) {
+    throw contradiction(started.trial,
+                        "is bred differently now: the journal is from another version of evolve");
+  }
+  generation_ = std::max(generation_, trial->generation);
+  open_[started.trial] = {.attempt = {.trial = std::move(*trial)}, .started = events_};
+}
+
+void RunState::on(const results::Repeating& repeating) {
+  for (auto& attempt : repeats_.missing())
+    if (attempt.trial.number == repeating.trial) repeating_[repeating.trial] = std::move(attempt);
+}
+
+void RunState::on(const hyp::Rung& rung) {
+  open(rung.trial);
+  early_stopping_.tell(rung);
+}
+
+void RunState::on(const hyp::Outcome& outcome) {
+  count_surroundings(outcome);
+  if (outcome.repeat) return repeat_ended(outcome);
+  auto& ended = open(outcome.trial);
+  const auto* failure = std::get_if<hyp::Failed>(&outcome.result);
+  if (failure) {
+    failed(outcome, *failure, ended);
+  } else {
+    trained_start_ = std::max(trained_start_, ended.started);
+  }
+  if (!hyp::ends_trial(outcome)) return;
+  evolution_.tell(outcome);
+  early_stopping_.tell(outcome);
+  ended_.push_back(outcome.trial);
+  if (const auto* result = std::get_if<hyp::Completed>(&outcome.result))
+    completed(*result, ended.attempt.trial);
+  open_.erase(outcome.trial);
+}
+
+void RunState::count_surroundings(const hyp::Outcome& outcome) {
+  const auto* failure = std::get_if<hyp::Failed>(&outcome.result);
+  if (!failure) {
+    surroundings_failures_ = 0;
+  } else if (failure->of_surroundings) {
+    ++surroundings_failures_;
+    surroundings_failure_ = failure->message;
+  }
+}
+
+void RunState::repeat_ended(const hyp::Outcome& outcome) {
+  if (std::ranges::find(completed_, outcome.trial, &Finished::trial) == completed_.end()) {
+    throw contradiction(outcome.trial, "is trained again, but has not completed");
+  }
+  repeating_.erase(outcome.trial);
+  repeats_.add(outcome, completed_);
+}
+
+void RunState::completed(const hyp::Completed& result, const hyp::Trial& trial) {
+  completed_.push_back({.trial = trial.number,
+                        .hyp = trial.hyp,
+                        .metrics = result.metrics,
+                        .fitness = result.fitness});
+  if (result.fitness > completed_[best_].fitness) best_ = completed_.size() - 1;
+  if (trial.number == 0) start_fitness_ = result.fitness;
+  repeats_.offer(completed_.back());
+}
+
+void RunState::failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Open& open) {
+  if (failure.final) {
+    if (!first_failure_) first_failure_ = failure;
+    return;
+  }
+  open.attempt.failed_on.push_back(outcome.device);
+  open.failed = events_;
+  open.failure = outcome;
+  open.phase = Phase::waiting;
+  if (failure.kind == hyp::FailureKind::device_lost) ++open.device_losses;
+  if (!failure.of_surroundings) {
+    open.attempt.number = outcome.attempt + 1;
+  } else if (failure.kind == hyp::FailureKind::data) {
+    open.phase = Phase::held;
+  }
+}
+
+void RunState::on(const results::Extended& extended) {
+  if (extended.repeats) repeats_.want(*extended.repeats, completed_);
+  evolution_.extend(extended.generations, extended.trials);
+}
+
+void RunState::on(const results::Resumed&) {
+  for (auto& [number, open] : open_) open.phase = Phase::waiting;
+  repeating_.clear();
+  surroundings_failures_ = 0;
+}
+
+RunState::Open& RunState::open(int trial) {
+  const auto it = open_.find(trial);
+  if (it == open_.end()) throw contradiction(trial, "is not under way where its event stands");
+  return it->second;
+}
+
+Error RunState::contradiction(int trial, const std::string& what) const {
+  return bad_input({journal_}, fmt::format("trial {} {}", trial, what), "start a new run");
+}
+
+RunState fold(const results::RunSettings& settings, const std::vector<results::Event>& events,
+              const std::string& path, int latest) {
+  int trials = 0;
+  for (const auto& event : events)
+    if (const auto* started = std::get_if<results::Started>(&event))
+      trials = std::max(trials, started->trial + 1);
+  RunState state(settings, path, trials - latest);
+  for (const auto& event : events) state.apply(event);
+  return state;
+}
+
+}  // namespace evolve::engine

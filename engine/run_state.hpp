@@ -1,0 +1,154 @@
+// The state of a run: the fold of its events.
+//
+//     journal.append(event); state.apply(event);
+//
+// is the only way in which it changes. The running engine does just that; resuming a run, explaining
+// and reporting it fold the journal's events into the same state.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "engine/repeats.hpp"
+#include "ga/evolution.hpp"
+#include "ga/rungs.hpp"
+#include "results/event.hpp"
+
+namespace evolve::engine {
+
+/// The latest trials that are bred again when a journal is folded, to see that this version still
+/// breeds what is recorded. The ones before are taken from the journal: breeding 100,000 of them
+/// would take an hour.
+inline constexpr int bred_again = 20;
+
+class RunState {
+ public:
+  /// The first `trusted` trials are taken as their `Started` events have them; later ones are bred,
+  /// and must come out as recorded. `journal` is what errors name. Throws `Error` for settings that
+  /// make no sense.
+  explicit RunState(const results::RunSettings& settings, std::string journal = "",
+                    int trusted = 0);
+
+  /// Throws `Error` when a trial is bred differently from what is recorded (an operator has changed
+  /// since), when a set lies outside the space, or when the event contradicts those before.
+  void apply(const results::Event& event);
+
+  /// The next new trial, to be started before anything else happens; nothing when all have been
+  /// handed out or (with a lag) until more have ended. The same one until it has started.
+  const hyp::Trial* next_trial();
+  /// There may be one; costs nothing.
+  bool may_have_next_trial() const;
+  /// Attempts to be started before any new trial: those that failed and are tried again, those that
+  /// were under way when a run was interrupted, and after the search the missing repeats.
+  std::vector<Attempt> waiting() const;
+  /// Trials with a failure of their data that nobody could look at: they wait until a trial that
+  /// started later has completed (see `cleared`), and are tried again when nothing else is left.
+  std::vector<Attempt> held() const;
+  /// The held trials that have waited for long enough: the surroundings are in order, so it was the
+  /// trial. Their last failures once more, now final.
+  std::vector<hyp::Outcome> cleared() const;
+  /// The attempt that is under way at a trial or its repeat. Throws std::out_of_range when there is
+  /// none.
+  const Attempt& under_way(int trial, bool repeat) const;
+  /// How often the trial has lost its device.
+  int device_losses(int trial) const;
+
+  /// Nothing is left to be trained.
+  bool finished() const;
+  /// The completed trials, in that order.
+  const std::vector<Finished>& completed() const { return completed_; }
+  /// The numbers of the trials that ended, in that order.
+  const std::vector<int>& ended() const { return ended_; }
+  /// The first completed trial of greatest fitness and its place in `completed`; null: none has
+  /// completed.
+  const Finished* best() const { return completed_.empty() ? nullptr : &completed_[best_]; }
+  int best_row() const { return static_cast<int>(best_); }
+  /// The fitness of trial 0, if it completed.
+  const std::optional<double>& start_fitness() const { return start_fitness_; }
+  /// The first trial that failed for good.
+  const std::optional<hyp::Failed>& first_failure() const { return first_failure_; }
+  /// Of the latest trial that was started.
+  int generation() const { return generation_; }
+  /// Failures of the surroundings since a trial was last trained, and the last one's message.
+  int surroundings_failures() const { return surroundings_failures_; }
+  const std::string& surroundings_failure() const { return surroundings_failure_; }
+  /// Trials at a time, for devices whose memory was seen to be too small for more.
+  const std::map<std::string, int>& trial_limits() const { return trial_limits_; }
+  /// What the drivers said last, by device.
+  const std::map<std::string, results::DeviceStats>& device_stats() const { return device_stats_; }
+  /// Repeats are wanted of so many.
+  int repeats_wanted() const { return repeats_.wanted(); }
+
+  const ga::Evolution& evolution() const { return evolution_; }
+  const ga::EarlyStopping& early_stopping() const { return early_stopping_; }
+  const Repeats& repeats() const { return repeats_; }
+
+ private:
+  enum class Phase { waiting, under_way, held };
+  /// A trial that was started and has not ended.
+  struct Open {
+    Attempt attempt;
+    Phase phase = Phase::under_way;
+    int device_losses = 0;
+    /// Positions among the events.
+    std::int64_t started = 0, failed = 0;
+    hyp::Outcome failure = {};
+  };
+
+  void on(const results::Started& started);
+  void on(const results::Repeating& repeating);
+  void on(const hyp::Rung& rung);
+  void on(const hyp::Outcome& outcome);
+  void on(const results::Extended& extended);
+  void on(const results::Resumed& resumed);
+  void on(const results::DeviceStats& stats) { device_stats_[stats.device] = stats; }
+  void on(const results::DeviceLimited& limited) { trial_limits_[limited.device] = limited.trials; }
+  void on(const results::DeviceFull&) {}
+  void on(const results::DeviceBlamed&) {}
+  void on(const results::DeviceBroughtBack&) {}
+  void on(const results::UnknownEvent&) {}
+
+  void begin(const results::Started& started);
+  void repeat_ended(const hyp::Outcome& outcome);
+  void completed(const hyp::Completed& result, const hyp::Trial& trial);
+  void failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Open& open);
+  void count_surroundings(const hyp::Outcome& outcome);
+  Open& open(int trial);
+  Error contradiction(int trial, const std::string& what) const;
+
+  std::string journal_;
+  int trusted_;
+  ga::Evolution evolution_;
+  ga::EarlyStopping early_stopping_;
+  Repeats repeats_;
+  /// Repeats under way.
+  std::map<int, Attempt> repeating_;
+  /// Bred, and not started yet.
+  std::optional<hyp::Trial> next_;
+  std::map<int, Open> open_;
+  std::vector<Finished> completed_;
+  std::vector<int> ended_;
+  std::size_t best_ = 0;
+  std::optional<double> start_fitness_;
+  std::optional<hyp::Failed> first_failure_;
+  int generation_ = 0;
+  int surroundings_failures_ = 0;
+  std::string surroundings_failure_;
+  std::map<std::string, int> trial_limits_;
+  std::map<std::string, results::DeviceStats> device_stats_;
+  std::int64_t events_ = 0;
+  /// The latest start of a trial that was trained.
+  std::int64_t trained_start_ = 0;
+};
+
+/// The state after all events of a journal at `path`, whose first line is `settings`. Throws `Error`
+/// as `RunState::apply` does. The `latest` trials are bred again.
+RunState fold(const results::RunSettings& settings, const std::vector<results::Event>& events,
+              const std::string& path, int latest = bred_again);
+
+}  // namespace evolve::engine

@@ -1,0 +1,36 @@
+#include "engine/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "core/error.hpp"
+
+namespace evolve::engine {
+
+ga::Settings search_settings(const results::RunSettings& run) {
+  ga::Settings settings{.search = run.search,
+                        .seed = run.seed,
+                        .population = run.population,
+                        .generations = run.generations,
+                        .trials = run.trials,
+                        .lag = run.lag};
+  settings.trials = search_trials(settings, run.repeats);
+  return settings;
+}
+
+std::optional<int> search_trials(const ga::Settings& bounds, int repeats) {
+  if (repeats == 0) return bounds.trials;
+  const auto all = std::min(std::int64_t{bounds.generations} * bounds.population,
+                            std::int64_t{bounds.trials.value_or(std::numeric_limits<int>::max())});
+  if (repeats < all) {
+    return static_cast<int>(std::min<std::int64_t>(all - repeats, std::numeric_limits<int>::max()));
+  }
+  throw bad_argument(fmt::format("--repeats {}: with {} trial{} none is left to be the best",
+                                 repeats, all, all == 1 ? "" : "s"),
+                     "repeat fewer, or let --trials be more");
+}
+
+}  // namespace evolve::engine

@@ -1,0 +1,46 @@
+// A run before it starts, as one value.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/slot.hpp"
+#include "devices/accelerator.hpp"
+#include "ga/evolution.hpp"
+#include "results/event.hpp"
+#include "workers/supervise/worker_set.hpp"
+
+namespace evolve::engine {
+
+struct Settings {
+  /// What the journal's first line says.
+  results::RunSettings run;
+  /// Where trials run, and the accelerators among their devices, as they were found.
+  std::vector<core::Slot> slots;
+  std::vector<devices::Accelerator> accelerators = {};
+  /// The trainer and its time limits.
+  workers::WorkerSettings workers;
+  /// Epochs of a trial, and what is sent to the trainer with each under the key "options".
+  int epochs = 1;
+  nlohmann::ordered_json trainer_options = nlohmann::ordered_json::object();
+  /// Further attempts at a trial that failed.
+  int retries = 2;
+  bool early_stop = true;
+  /// No trial is started after so many seconds.
+  std::optional<double> time_limit = {};
+  /// Looks, when a trial fails, at what every trial needs (its data set, its weights): what is wrong
+  /// with it, or nothing. Empty where only the trainer knows what that is.
+  std::function<std::optional<std::string>()> find_fault = {};
+};
+
+/// How the search of such a run is set. `repeats` trials are kept for the repeats; throws `Error`
+/// when none are left.
+ga::Settings search_settings(const results::RunSettings& run);
+
+/// How many trials are left for the search when the repeats are taken off; nothing: as many as the
+/// generations have. Throws as above.
+std::optional<int> search_trials(const ga::Settings& bounds, int repeats);
+
+}  // namespace evolve::engine

@@ -1,0 +1,143 @@
+// The engine as a library: a whole evolution driven by another program.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "engine/engine.hpp"
+#include "results/evolve_csv.hpp"
+#include "tests/results/folder.hpp"
+
+namespace evolve::engine {
+namespace {
+
+Settings settings(std::uint64_t seed, int trials, const std::string& options = "") {
+  Settings settings{.run = {.seed = seed,
+                            .search = "classic",
+                            .population = 8,
+                            .generations = 10,
+                            .trials = trials,
+                            .slots = {"npu:0", "npu:1"},
+                            .space = hyp::default_space()}};
+  settings.slots = {{.name = "npu:0"}, {.name = "npu:1"}};
+  settings.workers = {.command = {FAKE_TRAINER_BINARY}};
+  if (!options.empty()) settings.workers.command.push_back("--faults"),
+      settings.workers.command.push_back(options);
+  return settings;
+}
+
+struct Counter : Observer {
+  void on_event(const results::Event& event, const RunState& state) override {
+    thread = std::this_thread::get_id();
+    if (const auto* outcome = std::get_if<hyp::Outcome>(&event))
+      completed += std::holds_alternative<hyp::Completed>(outcome->result);
+    last_completed = static_cast<int>(state.completed().size());
+  }
+  void on_progress(const RunState&, const std::vector<workers::Progress>&) override { ++looks; }
+
+  int completed = 0, last_completed = 0, looks = 0;
+  std::thread::id thread;
+};
+
+RunEnd evolve(const Settings& settings, const std::filesystem::path& folder, Counter& counter,
+              const core::StopSource& stop) {
+  return begin_run(settings, results::create_run_at(folder), stop, counter)->run();
+}
+
+TEST(Engine, RunsAWholeEvolutionForAnotherProgram) {
+  const results::Folder folder;
+  const core::StopSource stop;
+  Counter counter;
+  EXPECT_EQ(evolve(settings(1, 12), folder / "run", counter, stop), RunEnd::finished);
+  EXPECT_EQ(counter.completed, 12);
+  EXPECT_EQ(counter.last_completed, 12);
+  EXPECT_GT(counter.looks, 0);
+  EXPECT_EQ(results::read_table(folder / "run/evolve.csv").rows.size(), 12U);
+  EXPECT_TRUE(std::filesystem::exists(folder / "run/hyp_evolved.yaml"));
+}
+
+TEST(Engine, InstallsNoSignalHandler) {
+  const results::Folder folder;
+  const core::StopSource stop;
+  struct Looker : Counter {
+    void on_progress(const RunState&, const std::vector<workers::Progress>&) override {
+      for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGHUP}) {
+        struct sigaction action {};
+        ::sigaction(signal, nullptr, &action);
+        if (action.sa_handler != SIG_DFL) changed.insert(signal);
+      }
+    }
+    std::set<int> changed;
+  } looker;
+  evolve(settings(1, 6), folder / "run", looker, stop);
+  EXPECT_THAT(looker.changed, testing::IsEmpty());
+}
+
+TEST(Engine, RunsTwiceInOneProcessAtTheSameTime) {
+  const results::Folder folder;
+  const core::StopSource stop;
+  std::array<Counter, 2> counters;
+  std::array<RunEnd, 2> ends{};
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < 2; ++i)
+      threads.emplace_back([&, i] {
+        ends[i] = evolve(settings(i, 20, "3=abort,7=kill"), folder / std::to_string(i), counters[i],
+                         stop);
+      });
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(ends[i], RunEnd::finished);
+    EXPECT_EQ(counters[i].completed, 18) << "two fail for good";
+  }
+  EXPECT_NE(counters[0].thread, counters[1].thread);
+  EXPECT_NE(results::read_table(folder / "0/evolve.csv"),
+            results::read_table(folder / "1/evolve.csv"));
+}
+
+TEST(Engine, StopsWhenItIsAskedAndGoesOn) {
+  const results::Folder folder;
+  auto slow = settings(1, 12);
+  slow.workers.command = {FAKE_TRAINER_BINARY, "--sleep", "50"};
+  struct Stopper : Counter {
+    void on_event(const results::Event& event, const RunState& state) override {
+      Counter::on_event(event, state);
+      if (completed == 3) stop.request(77);
+    }
+    core::StopSource stop;
+  } stopper;
+  EXPECT_EQ(evolve(slow, folder / "run", stopper, stopper.stop), RunEnd::stopped);
+  EXPECT_EQ(stopper.stop.reason(), 77);
+
+  auto [journal, history] = results::Journal::resume(folder / "run/journal.jsonl");
+  auto state = fold(history.run, history.events, "journal.jsonl");
+  EXPECT_GE(state.completed().size(), 3U);
+  const core::StopSource stop;
+  Counter counter;
+  const auto run = resume_run(slow, {folder / "run"}, std::move(journal), std::move(state), {},
+                              stop, counter);
+  EXPECT_EQ(run->run(), RunEnd::finished);
+  EXPECT_EQ(run->state().completed().size(), 12U);
+}
+
+TEST(Engine, TellsWhatIsWrongWithTheSurroundings) {
+  const results::Folder folder;
+  auto gone = settings(1, 12, "2=data,3=data,4=data,5=data,6=data,7=data,8=data,9=data,10=data");
+  gone.find_fault = [] { return "the data set is gone"; };
+  const core::StopSource stop;
+  Counter counter;
+  const auto run = begin_run(gone, results::create_run_at(folder / "run"), stop, counter);
+  EXPECT_EQ(run->run(), RunEnd::surroundings);
+  EXPECT_EQ(run->state().surroundings_failure(), "the data set is gone");
+  EXPECT_FALSE(run->state().first_failure()) << "nothing final is written";
+  EXPECT_LE(run->state().surroundings_failures(), 7) << "a few, not all";
+}
+
+}  // namespace
+}  // namespace evolve::engine

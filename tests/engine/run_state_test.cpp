@@ -1,0 +1,344 @@
+#include "engine/run_state.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "engine/failures.hpp"
+#include "ga/rng.hpp"
+
+namespace evolve::engine {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+results::RunSettings settings(const std::string& search = "classic") {
+  return {.seed = 3, .search = search, .trials = 200, .space = hyp::default_space()};
+}
+
+hyp::Outcome completed(int trial, double fitness = 0.5) {
+  return {.trial = trial, .device = "cpu:0", .result = hyp::Completed{{}, fitness}};
+}
+
+hyp::Outcome completed(const hyp::Trial& trial) {
+  return completed(trial.number, 0.5 - 0.1 * trial.hyp.number("mosaic"));
+}
+
+hyp::Outcome failed(int trial, const hyp::Failed& failure, int attempt = 1) {
+  return {.trial = trial, .device = "cpu:0", .attempt = attempt, .result = failure};
+}
+
+/// A failure of the surroundings.
+hyp::Outcome prevented(int trial, hyp::FailureKind kind = hyp::FailureKind::other) {
+  return failed(trial, {.kind = kind, .message = "gone", .final = false, .of_surroundings = true});
+}
+
+results::Started started(const hyp::Trial& trial) {
+  return {.trial = trial.number,
+          .generation = trial.generation,
+          .hyp = trial.hyp,
+          .device = "cpu:0"};
+}
+
+/// Starts the next trial.
+results::Started start_next(RunState& state) {
+  const auto event = started(*state.next_trial());
+  state.apply(event);
+  return event;
+}
+
+std::vector<int> numbers(const std::vector<Attempt>& attempts) {
+  std::vector<int> numbers;
+  for (const auto& attempt : attempts) numbers.push_back(attempt.trial.number);
+  return numbers;
+}
+
+// A run of `count` trials with two under way at a time, as its journal has it.
+std::vector<results::Event> journal_of(const std::string& search, int count) {
+  RunState state(settings(search));
+  std::vector<results::Event> events;
+  std::vector<hyp::Trial> under_way;
+  for (int i = 0; i < count; ++i) {
+    under_way.push_back(*state.next_trial());
+    events.push_back(start_next(state));
+    if (under_way.size() < 2) continue;
+    events.push_back(completed(under_way.front()));
+    under_way.erase(under_way.begin());
+    state.apply(events.back());
+  }
+  return events;
+}
+
+hyp::Hyperparameters& set_of(std::vector<results::Event>& events, int trial) {
+  for (auto& event : events) {
+    auto* started = std::get_if<results::Started>(&event);
+    if (started && started->trial == trial) return started->hyp;
+  }
+  throw std::logic_error("no such trial");
+}
+
+class Fold : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(, Fold, testing::Values("classic", "screened"),
+                         [](const auto& search) { return search.param; });
+
+TEST_P(Fold, RebuildsTheRun) {
+  const auto events = journal_of(GetParam(), 60);
+  const auto longer = journal_of(GetParam(), 61);
+  auto state = fold(settings(GetParam()), events, "journal");
+  EXPECT_EQ(state.completed().size(), 59U);
+  EXPECT_THAT(numbers(state.waiting()), IsEmpty()) << "trial 59 is under way";
+  state.apply(results::Resumed{});
+  ASSERT_THAT(numbers(state.waiting()), ElementsAre(59));
+  EXPECT_EQ(state.waiting()[0].trial.seed, ga::training_seed(3, 59));
+  EXPECT_EQ(state.next_trial()->hyp, std::get<results::Started>(longer[longer.size() - 2]).hyp);
+}
+
+TEST_P(Fold, RefusesALateTrialThatIsBredDifferentlyNow) {
+  auto events = journal_of(GetParam(), 60);
+  set_of(events, 60 - bred_again).set("mosaic", 0.123);
+  try {
+    fold(settings(GetParam()), events, "journal");
+    FAIL() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("journal: trial 40 is bred differently now"));
+  }
+}
+
+TEST_P(Fold, TakesAnEarlyTrialAsItIsRecorded) {
+  auto events = journal_of(GetParam(), 4);
+  set_of(events, 3).set("mosaic", 0.123);
+  auto state = fold(settings(GetParam()), events, "journal", 0);
+  for (int i = 4; i < 4 + bred_again; ++i) events.push_back(start_next(state));
+  auto again = fold(settings(GetParam()), events, "journal");
+  again.apply(results::Resumed{});
+  ASSERT_EQ(again.waiting().size(), 21U);
+  EXPECT_EQ(again.waiting()[0].trial.hyp.number("mosaic"), 0.123);
+}
+
+TEST_P(Fold, RefusesASetOutsideTheSpace) {
+  auto events = journal_of(GetParam(), 60);
+  set_of(events, 10).set("mosaic", 1.5);
+  EXPECT_THROW(fold(settings(GetParam()), events, "journal"), Error);
+}
+
+// What the state says of itself.
+auto summary(RunState& state) {
+  std::vector<std::pair<int, double>> completed;
+  for (const auto& one : state.completed()) completed.emplace_back(one.trial, one.fitness);
+  return std::tuple(completed, state.ended(), state.best_row(), state.start_fitness(),
+                    state.generation(), numbers(state.waiting()), numbers(state.held()),
+                    state.surroundings_failures(), state.surroundings_failure(),
+                    state.evolution().asked(), state.finished(), state.trial_limits(),
+                    numbers(state.repeats().missing()));
+}
+
+// A run in which much goes wrong, driven by chance; after every event its journal is folded.
+TEST_P(Fold, OfEveryBeginningOfAJournalIsTheStateThatTheRunHadThen) {
+  auto run = settings(GetParam());
+  run.trials = 40;
+  run.population = 10;
+  run.repeats = 3;
+  RunState live(run);
+  std::vector<results::Event> events;
+  std::vector<int> under_way;
+  ga::Rng rng(7);
+  const auto chance = [&](unsigned n) { return static_cast<int>(rng() % n); };
+  const auto record = [&](const results::Event& event) {
+    live.apply(event);
+    events.push_back(event);
+    if (events.size() % (GetParam() == "classic" ? 1 : 7) != 0) return;
+    auto folded = fold(run, events, "journal", 1000);
+    ASSERT_EQ(summary(folded), summary(live)) << "after event " << events.size();
+  };
+  for (int step = 0; step < 400 && !live.finished(); ++step) {
+    if (chance(40) == 0) {
+      under_way.clear();
+      record(results::Resumed{});
+    }
+    auto waiting = live.waiting();
+    const auto held = live.held();
+    if (waiting.empty() && under_way.empty() && !live.may_have_next_trial()) waiting = held;
+    if (under_way.size() < 3 && !waiting.empty()) {
+      const auto& trial = waiting[0].trial;
+      under_way.push_back(trial.number);
+      if (trial.repeat) {
+        record(results::Repeating{.trial = trial.number, .attempt = waiting[0].number});
+      } else {
+        record(started(trial));
+      }
+      continue;
+    }
+    if (under_way.size() < 3 && live.may_have_next_trial()) {
+      const auto trial = *live.next_trial();
+      under_way.push_back(trial.number);
+      record(started(trial));
+      continue;
+    }
+    if (under_way.empty()) continue;
+    const auto at = under_way.begin() + chance(static_cast<unsigned>(under_way.size()));
+    const int number = *at;
+    under_way.erase(at);
+    auto outcome = completed(number, 0.01 * chance(100));
+    outcome.repeat = live.evolution().done();
+    const int kind = chance(6);
+    if (kind == 0) outcome.result = hyp::Failed{.message = "crashed", .final = chance(2) == 0};
+    if (kind == 1) outcome.result = std::get<hyp::Failed>(prevented(0).result);
+    if (kind == 2 && !outcome.repeat)
+      outcome.result = std::get<hyp::Failed>(prevented(0, hyp::FailureKind::data).result);
+    record(outcome);
+    for (const auto& cleared : live.cleared()) record(cleared);
+    if (chance(30) == 0) record(results::DeviceLimited{.device = "cuda:0", .trials = 1});
+  }
+  EXPECT_TRUE(live.finished());
+}
+
+TEST(RunState, HasTheSameNextTrialUntilItStarts) {
+  RunState state(settings());
+  const auto first = *state.next_trial();
+  EXPECT_EQ(state.next_trial()->number, first.number);
+  state.apply(started(first));
+  EXPECT_EQ(state.next_trial()->number, first.number + 1);
+}
+
+TEST(RunState, CountsAnAttemptThatTheSurroundingsPreventedAsNone) {
+  RunState state(settings());
+  start_next(state);
+  state.apply(prevented(0));
+  ASSERT_THAT(numbers(state.waiting()), ElementsAre(0));
+  EXPECT_EQ(state.waiting()[0].number, 1);
+  EXPECT_EQ(state.surroundings_failures(), 1);
+  EXPECT_EQ(state.surroundings_failure(), "gone");
+  state.apply(failed(0, {.message = "crash", .final = false}));
+  EXPECT_EQ(state.waiting()[0].number, 2);
+  EXPECT_THAT(state.waiting()[0].failed_on, ElementsAre("cpu:0", "cpu:0"));
+}
+
+TEST(RunState, ForgetsTheFailuresOfTheSurroundingsOnceATrialIsTrained) {
+  RunState state(settings());
+  start_next(state);
+  start_next(state);
+  state.apply(prevented(0));
+  state.apply(completed(1));
+  EXPECT_EQ(state.surroundings_failures(), 0);
+}
+
+TEST(RunState, HoldsATrialWhoseDataNobodyCanLookAtUntilALaterOneIsTrained) {
+  RunState state(settings());
+  start_next(state);
+  start_next(state);
+  state.apply(prevented(0, hyp::FailureKind::data));
+  EXPECT_THAT(numbers(state.waiting()), IsEmpty());
+  EXPECT_THAT(numbers(state.held()), ElementsAre(0));
+  state.apply(completed(1));
+  EXPECT_TRUE(state.cleared().empty()) << "trial 1 may have had its data before";
+  start_next(state);
+  state.apply(completed(2));
+  ASSERT_EQ(state.cleared().size(), 1U);
+  const auto end = state.cleared()[0];
+  EXPECT_EQ(std::get<hyp::Failed>(end.result),
+            (hyp::Failed{.kind = hyp::FailureKind::data, .message = "gone"}));
+  state.apply(end);
+  EXPECT_THAT(numbers(state.held()), IsEmpty());
+  EXPECT_THAT(state.ended(), ElementsAre(1, 2, 0));
+}
+
+TEST(RunState, TriesEverythingAgainThatWasHeldWhenARunIsResumed) {
+  RunState state(settings());
+  start_next(state);
+  state.apply(prevented(0, hyp::FailureKind::data));
+  state.apply(results::Resumed{});
+  EXPECT_THAT(numbers(state.waiting()), ElementsAre(0));
+  EXPECT_EQ(state.surroundings_failures(), 0);
+}
+
+TEST(RunState, RemembersWhatMemoryAllows) {
+  RunState state(settings());
+  state.apply(results::DeviceLimited{.device = "cuda:0", .trials = 1});
+  EXPECT_EQ(state.trial_limits().at("cuda:0"), 1);
+}
+
+TEST(RunState, RefusesEventsThatContradictEachOther) {
+  RunState state(settings(), "journal.jsonl");
+  EXPECT_THROW(state.apply(completed(0)), Error);
+  EXPECT_THROW(state.apply(hyp::Rung{.trial = 5}), Error);
+}
+
+class Judge : public testing::Test {
+ protected:
+  hyp::Failed judged(hyp::FailureKind kind, bool before_ready = false) {
+    return judge({.trial = 0, .kind = kind, .message = "so it is", .before_ready = before_ready},
+                 {.number = attempt}, state, policy);
+  }
+
+  RunState state{settings()};
+  FailurePolicy policy{.retries = 1};
+  int attempt = 1;
+};
+
+TEST_F(Judge, GivesATrialItsRetries) {
+  EXPECT_FALSE(judged(hyp::FailureKind::crash).final);
+  attempt = 2;
+  EXPECT_TRUE(judged(hyp::FailureKind::crash).final);
+  EXPECT_FALSE(judged(hyp::FailureKind::crash).of_surroundings);
+}
+
+TEST_F(Judge, DoesNotRepeatADivergedTraining) {
+  EXPECT_TRUE(judged(hyp::FailureKind::diverged).final);
+}
+
+TEST_F(Judge, NeverHoldsAWorkerThatWasNeverReadyAgainstATrial) {
+  attempt = 9;
+  const auto failed = judged(hyp::FailureKind::hang, true);
+  EXPECT_FALSE(failed.final);
+  EXPECT_TRUE(failed.of_surroundings);
+  EXPECT_TRUE(failed.failed_before_ready);
+}
+
+TEST_F(Judge, WritesNothingFinalAsLongAsTheSurroundingsHaveFailed) {
+  start_next(state);
+  state.apply(prevented(0));
+  attempt = 9;
+  for (const auto kind : {hyp::FailureKind::crash, hyp::FailureKind::diverged}) {
+    EXPECT_FALSE(judged(kind).final);
+    EXPECT_TRUE(judged(kind).of_surroundings);
+  }
+}
+
+TEST_F(Judge, LooksAtTheDataFromOutside) {
+  policy.find_fault = [] { return "data.yaml: No such file or directory"; };
+  const auto gone = judged(hyp::FailureKind::other);
+  EXPECT_EQ(gone.kind, hyp::FailureKind::data);
+  EXPECT_EQ(gone.message, "data.yaml: No such file or directory");
+  EXPECT_TRUE(gone.of_surroundings);
+  policy.find_fault = [] { return std::nullopt; };
+  const auto denied = judged(hyp::FailureKind::data);
+  EXPECT_EQ(denied.kind, hyp::FailureKind::other);
+  EXPECT_EQ(denied.message, "so it is (from outside the worker nothing is wrong with it)");
+  EXPECT_FALSE(denied.of_surroundings);
+  EXPECT_FALSE(denied.final);
+}
+
+TEST_F(Judge, HoldsWhatNobodyCanLookAt) {
+  const auto held = judged(hyp::FailureKind::data);
+  EXPECT_EQ(held.kind, hyp::FailureKind::data);
+  EXPECT_TRUE(held.of_surroundings);
+  EXPECT_FALSE(held.final);
+}
+
+TEST_F(Judge, BlamesATrialThatLosesOneDeviceAfterTheOther) {
+  start_next(state);
+  attempt = 9;
+  for (int i = 1; i < most_device_losses; ++i) {
+    const auto failed = judged(hyp::FailureKind::device_lost);
+    EXPECT_TRUE(failed.of_surroundings) << i;
+    state.apply(prevented(0, hyp::FailureKind::device_lost));
+    start_next(state);
+    state.apply(completed(i));
+  }
+  EXPECT_TRUE(judged(hyp::FailureKind::device_lost).final);
+}
+
+}  // namespace
+}  // namespace evolve::engine

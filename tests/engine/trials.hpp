@@ -1,0 +1,47 @@
+// A small search space, and a run on it as its journal has it.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/run_state.hpp"
+#include "ga/evolution.hpp"
+#include "hyp/space_file.hpp"
+
+namespace evolve::engine {
+
+inline const hyp::Space small_space = hyp::parse_space(
+    "idle: [0, 1]\n"
+    "lr0: {low: 1.0e-4, high: 1, scale: log}\n"
+    "anchors: {low: 2, high: 10, type: int}\n"
+    "optimizer: {choices: [SGD, Adam, AdamW]}\n",
+    "s");
+
+inline const results::RunSettings small_run{.seed = 1, .search = "classic", .space = small_space};
+
+// The start, then random sets: the classic search's first generation.
+inline std::vector<results::Event> trials(
+    int count, const std::function<double(const hyp::Hyperparameters&)>& fitness_of) {
+  ga::Evolution evolution(small_space, {.search = "classic", .seed = 1});
+  std::vector<results::Event> events;
+  for (int i = 0; i < count; ++i) {
+    const auto trial = *evolution.ask();
+    const hyp::Outcome outcome{
+        .trial = i, .device = "cpu:0", .result = hyp::Completed{{}, fitness_of(trial.hyp)}};
+    events.push_back(results::Started{.trial = i, .hyp = trial.hyp, .device = "cpu:0"});
+    events.push_back(outcome);
+    evolution.tell(outcome);
+  }
+  return events;
+}
+
+// lr0 matters most, then the optimizer, then the anchors; `idle` does not.
+inline double depends(const hyp::Hyperparameters& hyp) {
+  const double decades = std::log10(hyp.number("lr0")) + 2;
+  const bool sgd = *hyp.find("optimizer") == hyp::Value("SGD");
+  return 0.6 - 0.1 * decades * decades - 0.1 * sgd - 0.005 * hyp.number("anchors");
+}
+
+}  // namespace evolve::engine
