@@ -18,7 +18,7 @@
 #include "engine/launcher.hpp"
 #include "hyp/hyp.hpp"
 #include "results/yaml_files.hpp"
-#include "workers/supervise/process.hpp"
+#include "core/spawn.hpp"
 #include "workers/protocol/text.hpp"
 
 namespace evolve::cli {
@@ -58,7 +58,7 @@ std::vector<hyp::Hyperparameters> initial_of(const Options& options) {
 
 /// The program of --trainer-exec is there.
 void check_program(const std::string& program) try {
-  if (program.find('{') == program.npos) workers::program_file(program);
+  if (program.find('{') == program.npos) core::program_file(program);
 } catch (const std::system_error& error) {
   throw bad_argument(
       "--trainer-exec: '" + program + "' cannot be started (" + error.code().message() + ")",

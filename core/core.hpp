@@ -1,9 +1,12 @@
 // What every room needs and is no noun of the search: the one exception type, numbers and YAML as
-// text, small files, and the slot that a trial runs on.
+// text, small files, how a process is started, and the slot that a trial runs on.
 #pragma once
 
+#include "core/child.hpp"
 #include "core/error.hpp"
+#include "core/file_descriptor.hpp"
 #include "core/number.hpp"
 #include "core/slot.hpp"
+#include "core/spawn.hpp"
 #include "core/text_file.hpp"
 #include "core/yaml.hpp"

@@ -4,16 +4,16 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <system_error>
 #include <thread>
+#include <utility>
+
+#include "core/child.hpp"
 
 namespace evolve::devices {
 namespace {
@@ -23,24 +23,23 @@ using std::chrono::milliseconds;
 /// Exit codes of the child: it says its text, or what is wrong.
 constexpr int has_text = 0, has_problem = 1;
 
-/// Leaves the child nothing of ours but `pipe`.
-void seclude(int pipe, pid_t parent) {
+/// Leaves the child nothing of ours but `pipe`, which gets this number.
+constexpr int our_pipe = 3;
+void seclude(int pipe) {
   ::setsid();
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(has_problem);
-  for (const int number : {SIGINT, SIGTERM, SIGCHLD, SIGPIPE}) ::signal(number, SIG_DFL);
   constexpr rlimit no_core_file{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core_file);
+  if (pipe != our_pipe) ::dup2(pipe, our_pipe);
+  core::close_files_from(our_pipe + 1);
   const int nowhere = ::open("/dev/null", O_RDWR);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, stream);
-  constexpr int our_pipe = 3;
-  if (pipe != our_pipe) ::dup2(pipe, our_pipe);
-  if (::close_range(our_pipe + 1, ~0U, 0) == 0) return;
-  for (int file = our_pipe + 1; file < 1024; ++file) ::close(file);  // Linux before 5.9
+  if (nowhere > our_pipe) ::close(nowhere);
 }
 
 [[noreturn]] void child(const std::function<std::string()>& work, int pipe, pid_t parent) {
-  seclude(pipe, parent);
+  core::die_with(parent);
+  seclude(pipe);
+  core::unblock_signals();
   std::string text;
   int code = has_text;
   try {
@@ -49,12 +48,8 @@ void seclude(int pipe, pid_t parent) {
     text = error.what();
     code = has_problem;
   }
-  for (std::size_t written = 0; written < text.size();) {
-    const auto n = ::write(3, text.data() + written, text.size() - written);
-    if (n <= 0) break;
-    written += static_cast<std::size_t>(n);
-  }
-  // No farewell to the vendors' libraries: some hang in theirs.
+  core::write_all(our_pipe, text);
+  // The vendors' libraries are not shut down: some hang in that.
   ::_exit(code);
 }
 
@@ -69,18 +64,11 @@ std::string seconds_text(milliseconds duration) {
 
 Probe::Probe(const std::function<std::string()>& work, milliseconds limit)
     : limit_(limit), until_(Clock::now() + limit) {
-  std::array<int, 2> pipe{};
-  if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
-    throw std::system_error(errno, std::system_category(), "no pipe for a probe");
+  auto pipe = core::make_pipe();
   const auto parent = ::getpid();
-  id_ = ::fork();
-  if (id_ == 0) child(work, pipe[1], parent);
-  const int error = errno;
-  ::close(pipe[1]);
-  pipe_ = pipe[0];
-  if (id_ > 0) return;
-  ::close(pipe_);
-  throw std::system_error(error, std::system_category(), "no process for a probe");
+  id_ = core::fork_child();
+  if (id_ == 0) child(work, pipe.writer.number(), parent);
+  pipe_ = std::move(pipe.reader);
 }
 
 Probe::~Probe() {
@@ -91,7 +79,7 @@ bool Probe::wait(milliseconds patience) {
   const auto give_up = std::min(Clock::now() + patience, until_);
   while (true) {
     bool progress = false;
-    if (pipe_ != -1) {
+    if (pipe_.is_open()) {
       progress = read(give_up);
     } else if (::waitpid(id_, &status_, WNOHANG) == id_) {
       id_ = -1;
@@ -105,20 +93,18 @@ bool Probe::wait(milliseconds patience) {
 
 bool Probe::read(Clock::time_point until) {
   const auto left = std::chrono::ceil<milliseconds>(until - Clock::now()).count();
-  pollfd readable{pipe_, POLLIN, 0};
+  pollfd readable{pipe_.number(), POLLIN, 0};
   if (::poll(&readable, 1, static_cast<int>(std::max<long>(left, 0))) <= 0) return false;
   std::array<char, 1 << 14> buffer;
-  const auto n = ::read(pipe_, buffer.data(), buffer.size());
+  const auto n = ::read(pipe_.number(), buffer.data(), buffer.size());
   if (n > 0) text_.append(buffer.data(), static_cast<std::size_t>(n));
   if (n > 0 || (n < 0 && errno == EINTR)) return true;
-  ::close(pipe_);
-  pipe_ = -1;
+  pipe_.close();
   return true;
 }
 
 void Probe::end() {
-  if (pipe_ != -1) ::close(pipe_);
-  pipe_ = -1;
+  pipe_.close();
   if (id_ == -1) return;
   ::kill(id_, SIGKILL);
   // One that is stuck in its driver does not even die; nobody waits for it for ever.

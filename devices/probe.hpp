@@ -7,6 +7,8 @@
 #include <functional>
 #include <string>
 
+#include "core/file_descriptor.hpp"
+
 namespace evolve::devices {
 
 /// What the work came to: its text, or what went wrong with it ("it crashed (SIGSEGV)").
@@ -46,8 +48,8 @@ class Probe {
   Clock::time_point until_;
   /// -1 once it has been reaped.
   pid_t id_ = -1;
-  /// -1 once its end has been read.
-  int pipe_ = -1;
+  /// Closed once its end has been read.
+  core::FileDescriptor pipe_;
   int status_ = 0;
   std::string text_;
 };

@@ -5,39 +5,23 @@
 #include <algorithm>
 #include <array>
 #include <boost/algorithm/string.hpp>
-#include <boost/process/args.hpp>
-#include <boost/process/child.hpp>
-#include <boost/process/exe.hpp>
-#include <boost/process/io.hpp>
-#include <boost/process/pipe.hpp>
 #include <charconv>
 #include <iterator>
 #include <map>
 #include <set>
 #include <stdexcept>
 
+#include "core/spawn.hpp"
 #include "devices/environment.hpp"
 #include "devices/probe.hpp"
 
 namespace evolve::devices {
 namespace {
 
-namespace bp = boost::process;
-
 /// A step on a free node takes a second; the limit is for nodes that do not answer.
 constexpr int step_seconds = 60;
 
 constexpr std::string_view mark = "evolve-node";
-
-/// What env(1) prints with these arguments.
-std::string output_of_env(const std::vector<std::string>& arguments) {
-  bp::ipstream words;
-  bp::child child(bp::exe = "/usr/bin/env", bp::args = arguments,
-                  bp::std_in<bp::null, (bp::std_out & bp::std_err)> words);
-  std::string text{std::istreambuf_iterator<char>(words), {}};
-  child.wait();
-  return text;
-}
 
 /// The devices that a mask of Slurm's shows.
 std::vector<std::string> devices_in(const std::string& mask) {
@@ -67,22 +51,24 @@ std::vector<Node> allocated_nodes(const Environment& environment) {
   const bool by_task = number("SLURM_GPUS_PER_TASK") > 0 && number("SLURM_NTASKS") >= nodes;
   // What else salloc was asked for would be asked for again; without it a step has all of the
   // job's.
-  std::vector<std::string> command = {
-      "timeout", std::to_string(step_seconds), "env",  "-u",           "SLURM_GPUS",
-      "-u",      "SLURM_GPUS_PER_NODE",        "srun", "--input=none", fmt::format("-N{}", nodes)};
+  core::Command command{.words = {"timeout", std::to_string(step_seconds), "srun", "--input=none",
+                                  fmt::format("-N{}", nodes)},
+                        .unset = {"SLURM_GPUS", "SLURM_GPUS_PER_NODE"},
+                        .errors = core::same_as_output};
   if (by_task) {
-    command.push_back(fmt::format("-n{}", number("SLURM_NTASKS")));
+    command.words.push_back(fmt::format("-n{}", number("SLURM_NTASKS")));
   } else {
-    command.insert(command.end(), {fmt::format("-n{}", nodes), "--ntasks-per-node=1"});
+    command.words.insert(command.words.end(), {fmt::format("-n{}", nodes), "--ntasks-per-node=1"});
   }
   // The shell is the node's: only there the variables have what is asked for.
-  command.insert(command.end(),
-                 {"--mem=0", "sh", "-c",
-                  fmt::format("echo \"{}|$SLURM_NODEID|$SLURMD_NODENAME|$SLURM_CPUS_ON_NODE|"
-                              "$SLURM_CPUS_PER_TASK|$CUDA_VISIBLE_DEVICES|$ZE_AFFINITY_MASK\"",
-                              mark)});
-  const auto probed =
-      in_a_probe([&] { return output_of_env(command); }, std::chrono::seconds(step_seconds + 10));
+  command.words.insert(
+      command.words.end(),
+      {"--mem=0", "sh", "-c",
+       fmt::format("echo \"{}|$SLURM_NODEID|$SLURMD_NODENAME|$SLURM_CPUS_ON_NODE|"
+                   "$SLURM_CPUS_PER_TASK|$CUDA_VISIBLE_DEVICES|$ZE_AFFINITY_MASK\"",
+                   mark)});
+  const auto probed = in_a_probe([&] { return core::run(command).output; },
+                                 std::chrono::seconds(step_seconds + 10));
   if (!probed.problem.empty()) throw std::invalid_argument("srun: " + probed.problem);
   return nodes_in(probed.text);
 }

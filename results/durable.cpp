@@ -8,25 +8,12 @@
 #include <chrono>
 #include <cstring>
 #include <thread>
-#include <utility>
 
 #include "results/run_directory.hpp"
 
 namespace evolve::results {
 
 namespace fs = std::filesystem;
-
-FileDescriptor::~FileDescriptor() {
-  if (number_ >= 0) ::close(number_);
-}
-
-FileDescriptor::FileDescriptor(FileDescriptor&& other) noexcept
-    : number_(std::exchange(other.number_, -1)) {}
-
-FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
-  std::swap(number_, other.number_);
-  return *this;
-}
 
 FileDescriptor open_locked(const fs::path& file, int flags) {
   FileDescriptor descriptor(::open(file.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | flags, 0666));
@@ -46,16 +33,6 @@ FileDescriptor open_locked(const fs::path& file, int flags) {
   }
   throw bad_input({file.string()}, std::string("cannot lock (") + std::strerror(errno) + ")",
                   "choose a folder on another disk");
-}
-
-int write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(descriptor, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return 0;
 }
 
 Error write_failed(const fs::path& file, int error) {

@@ -6,30 +6,16 @@
 #include <string_view>
 
 #include "core/error.hpp"
+#include "core/file_descriptor.hpp"
 
 namespace evolve::results {
 
-/// An open file, closed at the end of its life.
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int number = -1) : number_(number) {}
-  ~FileDescriptor();
-  FileDescriptor(FileDescriptor&& other) noexcept;
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
-
-  int number() const { return number_; }
-  bool is_open() const { return number_ >= 0; }
-
- private:
-  int number_;
-};
+using core::FileDescriptor;
+using core::write_all;
 
 /// Opens `file` to read and append (`flags`: O_CREAT, or 0), for this process alone as long as it
 /// is open. Throws `Error` when it is not there, or another process has it open.
 FileDescriptor open_locked(const std::filesystem::path& file, int flags);
-
-/// Writes all of `text`, however many calls that takes. Returns 0, or the errno that stopped it.
-int write_all(int descriptor, std::string_view text);
 
 /// A run that cannot write `file`: "run/evolve.csv: cannot write (No space left on device); …".
 Error write_failed(const std::filesystem::path& file, int error);

@@ -1,16 +1,14 @@
 #include "results/gnuplot.hpp"
 
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <system_error>
 
 #include "core/error.hpp"
+#include "core/spawn.hpp"
 #include "results/durable.hpp"
 
 namespace evolve::results {
@@ -38,25 +36,19 @@ std::string content(std::FILE* file) {
   return text;
 }
 
-/// Runs gnuplot on these three streams; returns its wait status, or the negative errno when it
-/// can't start.
-int run(std::FILE* input, std::FILE* output, std::FILE* complaints) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ::fileno(input), 0);
-  posix_spawn_file_actions_adddup2(&actions, ::fileno(output), 1);
-  posix_spawn_file_actions_adddup2(&actions, ::fileno(complaints), 2);
-  std::string name = "gnuplot", defaults = "--default-settings";
-  char* arguments[] = {name.data(), defaults.data(), nullptr};
-  pid_t child = 0;
-  const int error = ::posix_spawnp(&child, name.c_str(), &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error) return -error;
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return -errno;
-  }
-  return status;
+/// Runs gnuplot on these three streams; returns its wait status.
+int run(const std::filesystem::path& image, std::FILE* input, std::FILE* output,
+        std::FILE* complaints) try {
+  return core::wait_status(core::spawn({.words = {"gnuplot", "--default-settings"},
+                                        .input = ::fileno(input),
+                                        .output = ::fileno(output),
+                                        .errors = ::fileno(complaints)}));
+} catch (const std::system_error& error) {
+  if (error.code() != std::errc::no_such_file_or_directory)
+    throw run_failed("gnuplot: " + error.code().message(), "try again");
+  throw run_failed(
+      image.string() + ": gnuplot is not installed",
+      "install it (Debian: apt install gnuplot-nox), then draw with evolve plot or explain");
 }
 
 /// The line of gnuplot's complaints that says most.
@@ -75,13 +67,7 @@ void run_gnuplot(const std::string& script, const std::filesystem::path& image) 
   std::rewind(input.get());
   if (std::ferror(input.get())) throw write_failed(image, errno);
 
-  const int status = run(input.get(), output.get(), complaints.get());
-  if (status == -ENOENT) {
-    throw run_failed(
-        image.string() + ": gnuplot is not installed",
-        "install it (Debian: apt install gnuplot-nox), then draw with evolve plot or explain");
-  }
-  if (status < 0) throw run_failed("gnuplot: " + std::string(std::strerror(-status)), "try again");
+  const int status = run(image, input.get(), output.get(), complaints.get());
   const std::string picture = content(output.get());
   if (status != 0 || picture.empty()) {
     throw run_failed(

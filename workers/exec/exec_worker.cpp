@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,13 +11,15 @@
 #include <filesystem>
 #include <fstream>
 
-#include "workers/exec/subprocess.hpp"
-#include "workers/exec/placeholders.hpp"
-#include "devices/masks.hpp"
+#include "core/child.hpp"
 #include "core/error.hpp"
-#include "hyp/hyp_file.hpp"
+#include "core/file_descriptor.hpp"
 #include "core/text_file.hpp"
+#include "devices/masks.hpp"
+#include "hyp/hyp_file.hpp"
 #include "results/results_csv.hpp"
+#include "workers/exec/placeholders.hpp"
+#include "workers/exec/subprocess.hpp"
 #include "workers/protocol/messages.hpp"
 #include "workers/protocol/text.hpp"
 
@@ -41,17 +40,13 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-void write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const auto count = ::write(file, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) std::_Exit(1);  // nobody listens any more
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
+/// Nobody reads any more: nothing is left to be done.
+void write(int file, std::string_view bytes) {
+  if (core::write_all(file, bytes) != 0) std::_Exit(1);
 }
 
 void say(const FromWorker& message) {
-  write_all(STDOUT_FILENO, line_of(message));
+  write(STDOUT_FILENO, line_of(message));
 }
 
 /// What evolve says, line by line.
@@ -142,10 +137,10 @@ class Training {
   /// False when there was none.
   bool pass_on_output() {
     const auto bytes = command_.read();
-    write_all(STDERR_FILENO, bytes);
+    write(STDERR_FILENO, bytes);
     if (bytes.empty() || Clock::now() < spoke_ + sign_of_life) return !bytes.empty();
     spoke_ = Clock::now();
-    write_all(STDOUT_FILENO, fmt::format("{{\"type\":\"alive\",\"trial\":{}}}\n", order_.trial));
+    write(STDOUT_FILENO, fmt::format("{{\"type\":\"alive\",\"trial\":{}}}\n", order_.trial));
     return true;
   }
 
@@ -211,19 +206,7 @@ std::vector<std::string> masks_to_unset(const std::string& slot, const std::stri
   return {devices::visibility_variable(kind)};
 }
 
-/// Ends this process as the command has ended, for evolve to see.
-[[noreturn]] void end_like(int status) {
-  if (WIFSIGNALED(status)) {
-    const rlimit no_core{0, 0};
-    ::setrlimit(RLIMIT_CORE, &no_core);
-    ::signal(WTERMSIG(status), SIG_DFL);
-    ::raise(WTERMSIG(status));
-  }
-  std::_Exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
-}
-
-FromWorker train(const Train& order, Orders& orders,
-                         const std::vector<std::string>& words) try {
+FromWorker train(const Train& order, Orders& orders, const std::vector<std::string>& words) try {
   const fs::path folder = order.dir;
   const auto hyp = (folder / "trial_hyp.yaml").string();
   const auto asks_for_index =
@@ -244,13 +227,12 @@ FromWorker train(const Train& order, Orders& orders,
   for (const auto& word : words) command.push_back(filled(word, values));
   Training training(order, orders, command, masks_to_unset(order.device, index));
   if (const auto result = training.run()) return *result;
-  end_like(training.status());
+  core::end_like(training.status());
 } catch (const Failed& failed) {
   return Failure{order.trial, failed.kind, failed.message};
 } catch (const std::system_error& error) {
-  return Failure{
-      order.trial, FailureKind::other,
-      "'" + words.front() + "' cannot be started (" + error.code().message() + ")"};
+  return Failure{order.trial, FailureKind::other,
+                 "'" + words.front() + "' cannot be started (" + error.code().message() + ")"};
 }
 
 }  // namespace
@@ -267,8 +249,7 @@ int exec_worker(const std::vector<std::string>& words) try {
   for (Orders orders;;) {
     while (const auto order = orders.next()) {
       if (std::holds_alternative<Shutdown>(*order)) return 0;
-      if (const auto* trial = std::get_if<Train>(&*order))
-        say(train(*trial, orders, words));
+      if (const auto* trial = std::get_if<Train>(&*order)) say(train(*trial, orders, words));
     }
     orders.read();
   }

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/file_descriptor.hpp"
+
 namespace evolve::workers {
 
 /// A running command in our process group. Its standard input is empty, its standard output and
@@ -22,7 +24,7 @@ class Subprocess {
   Subprocess& operator=(const Subprocess&) = delete;
 
   /// The pipe's end to be polled.
-  int output() const { return output_; }
+  int output() const { return output_.number(); }
   /// What is there to be read, at most a part of it; nothing at the end of the stream or when there
   /// is nothing.
   std::string read();
@@ -31,7 +33,7 @@ class Subprocess {
 
  private:
   pid_t id_ = -1;
-  int output_ = -1;
+  core::FileDescriptor output_;
   std::optional<int> status_;
 };
 

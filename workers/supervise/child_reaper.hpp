@@ -1,20 +1,22 @@
 // A small process between evolve and each worker, there to end what evolve itself no longer can.
 //
 // Were evolve the parent of its workers, they could be made to die with it, but not what they have
-// started themselves (data loaders, launchers, what left the process group). The keeper adopts all
+// started themselves (data loaders, launchers, what left the process group). The reaper adopts all
 // of those when their parents die, and outlives evolve for as long as it takes to kill them. It is
 // a fork of evolve without an exec, so that nothing has to be found on the disk or loaded.
 #pragma once
 
 namespace evolve::workers {
 
-/// Called in a fresh child. Returns in another child, which is to become the worker: the leader of
-/// a session and a process group of its own, that dies with its keeper.
+/// Called in a fresh child (core::Command::in_child). Returns 0 in another child, which is to
+/// become the worker: the leader of a session and a process group of its own, that dies with its
+/// reaper. Returns an errno when there can be no other child.
 ///
-/// The caller becomes the keeper and does not return. Each byte out of `lifeline` (the reading end
-/// of a pipe whose writing end only evolve has) is the number of a signal for the worker's group;
+/// The caller becomes the reaper and does not return. Each byte out of `lifeline` (one end of a
+/// socket pair whose other end only evolve has) is the number of a signal for the worker's group;
 /// the end of it kills the worker. When the worker has ended, its descendants are killed, and the
-/// keeper ends as the worker did: with its exit code, or by the signal that killed it.
-void fork_from_reaper(int lifeline);
+/// reaper ends as the worker did: with its exit code, or by the signal that killed it. Nobody else
+/// has this end of the lifeline, so evolve reads its end of file then.
+int fork_from_reaper(int lifeline);
 
 }  // namespace evolve::workers

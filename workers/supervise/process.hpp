@@ -1,15 +1,14 @@
 // A child process that talks in lines.
 #pragma once
 
+#include <sys/types.h>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/process/child.hpp>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "core/slot.hpp"
@@ -19,10 +18,6 @@ namespace evolve::workers {
 /// Longer lines are not kept: nobody's memory depends on a newline to come.
 constexpr std::size_t longest_line = 1 << 20;
 
-/// The file of a program, which is looked for in PATH. Throws std::system_error when there is none
-/// that can be executed.
-std::string program_file(const std::string& program);
-
 /// What happens to a process. Called from within the io_context, never after `exited`.
 struct ProcessEvents {
   /// A line of its standard output, without the newline.
@@ -31,8 +26,7 @@ struct ProcessEvents {
   std::function<void()> endless_line;
   /// What it wrote to standard error.
   std::function<void(std::string_view)> log;
-  /// It no longer listens or no longer speaks: it closed its standard input or output, or is about
-  /// to exit.
+  /// It closed its standard input or output, or is about to exit.
   std::function<void()> closed;
   /// It has exited, everything it wrote has been told, and its descendants are killed. The wait
   /// status as waitpid() gives it, or -1 when that is unknown.
@@ -41,8 +35,9 @@ struct ProcessEvents {
 
 /// The process leads a session and a process group of its own, so that a terminal's Ctrl-C does not
 /// reach it. It has the slot's environment (over ours) and cores, and inherits no file but its
-/// three streams. Its keeper (keeper.hpp) stands between us and it: all of its descendants die with
-/// it, and it with us, whatever way we end.
+/// three streams. Its reaper (child_reaper.hpp) stands between us and it: all of its descendants
+/// die with it, and it with us, whatever way we end. No signal is handled, and no signal's action
+/// is changed.
 ///
 /// One io_context, one thread. The io_context keeps the object alive until the process has exited.
 class Process : public std::enable_shared_from_this<Process> {
@@ -54,7 +49,7 @@ class Process : public std::enable_shared_from_this<Process> {
                                         const core::Slot& slot, ProcessEvents events);
 
   /// Queues bytes for its standard input.
-  void send(std::string bytes);
+  void send(std::string_view bytes);
   /// The process sees the end of its standard input.
   void close_input();
   /// Sends a signal to the process and its group.
@@ -66,19 +61,21 @@ class Process : public std::enable_shared_from_this<Process> {
   void watch(boost::asio::posix::stream_descriptor& pipe);
   /// Reads what is there, at most `most` bytes; false at the end of the stream.
   bool read_some(boost::asio::posix::stream_descriptor& pipe, std::size_t most);
-  void hear(std::string_view bytes);
-  void write_next();
+  void receive(std::string_view bytes);
+  void write_when_possible();
+  /// False when nobody reads any more.
+  bool write_some();
   void finish();
 
   boost::asio::io_context& io_;
   ProcessEvents events_;
-  /// The keeper.
-  boost::process::child child_;
+  pid_t reaper_ = -1;
   boost::asio::posix::stream_descriptor input_;
   boost::asio::posix::stream_descriptor output_;
   boost::asio::posix::stream_descriptor errors_;
+  /// To and from the reaper; ends with it.
   boost::asio::posix::stream_descriptor lifeline_;
-  std::deque<std::string> unsent_;
+  std::string unsent_;
   std::string line_;
   bool exited_ = false;
 };

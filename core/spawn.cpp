@@ -1,0 +1,176 @@
+#include "core/spawn.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <map>
+#include <string_view>
+#include <system_error>
+
+#include "core/child.hpp"
+#include "core/file_descriptor.hpp"
+
+namespace evolve::core {
+namespace {
+
+/// What the child tells its parent when it cannot become the program.
+struct Failure {
+  enum class Step { hook, cores, streams, exec } step;
+  int error;
+};
+
+/// Everything that the child needs, made before the fork: a child of a process with threads may
+/// allocate no memory.
+class Plan {
+ public:
+  explicit Plan(const Command& command)
+      : command_(command), file_(program_file(command.words.front())), words_(command.words) {
+    std::map<std::string, std::string> environment;
+    for (char** variable = ::environ; variable && *variable; ++variable) {
+      const std::string text = *variable;
+      const auto end = text.find('=');
+      if (end != text.npos) environment.emplace(text.substr(0, end), text.substr(end + 1));
+    }
+    for (const auto& name : command.unset) environment.erase(name);
+    for (const auto& [name, value] : command.set) environment.insert_or_assign(name, value);
+    for (const auto& [name, value] : environment) environment_.push_back(name + "=" + value);
+    const auto point_to = [](std::vector<std::string>& texts, std::vector<char*>& pointers) {
+      for (auto& text : texts) pointers.push_back(text.data());
+      pointers.push_back(nullptr);
+    };
+    point_to(words_, arguments_);
+    point_to(environment_, variables_);
+    if (command.cores.empty()) return;
+    cores_.resize(CPU_ALLOC_SIZE(1 + *std::ranges::max_element(command.cores)) / sizeof(cpu_set_t) +
+                  1);
+    for (const int core : command.cores)
+      CPU_SET_S(static_cast<std::size_t>(core), cores_.size() * sizeof(cpu_set_t), cores_.data());
+  }
+
+  /// In the child. Returns when it fails.
+  Failure become_the_program(int& report) const {
+    using enum Failure::Step;
+    if (command_.in_child)
+      if (const int error = command_.in_child()) return {hook, error};
+    if (!cores_.empty() &&
+        ::sched_setaffinity(0, cores_.size() * sizeof(cpu_set_t), cores_.data()) != 0)
+      return {cores, errno};
+    if (!arrange_files(report)) return {streams, errno};
+    unblock_signals();
+    ::execve(file_.c_str(), arguments_.data(), variables_.data());
+    return {exec, errno};
+  }
+
+ private:
+  /// The three streams, and the report as number 3.
+  bool arrange_files(int& report) const {
+    const int errors = command_.errors == same_as_output ? command_.output : command_.errors;
+    std::array<int, 4> files{command_.input, command_.output, errors, report};
+    // Out of the way first: ours may have any number.
+    for (auto& file : files) {
+      file = file == no_file ? ::open("/dev/null", O_RDWR | O_CLOEXEC) : file;
+      file = ::fcntl(file, F_DUPFD_CLOEXEC, 4);
+      if (file < 0) return false;
+    }
+    report = files[3];
+    for (const int stream : {0, 1, 2})
+      if (::dup2(files[static_cast<std::size_t>(stream)], stream) < 0) return false;
+    if (::dup3(report, 3, O_CLOEXEC) < 0) return false;
+    report = 3;
+    close_files_from(4);
+    return true;
+  }
+
+  const Command& command_;
+  std::string file_;
+  std::vector<std::string> words_, environment_;
+  std::vector<char*> arguments_, variables_;
+  std::vector<cpu_set_t> cores_;
+};
+
+[[noreturn]] void run_child(const Plan& plan, int report) {
+  const auto failure = plan.become_the_program(report);
+  if (::write(report, &failure, sizeof(failure)) < 0) ::_exit(126);
+  ::_exit(127);
+}
+
+/// The end of the file: the program runs.
+void throw_failure(int report, pid_t child, const std::string& program) {
+  Failure failure{};
+  ssize_t count = 0;
+  do {
+    count = ::read(report, &failure, sizeof(failure));
+  } while (count < 0 && errno == EINTR);
+  if (count != sizeof(failure)) return;
+  wait_status(child);
+  const bool bound = failure.step != Failure::Step::cores;
+  throw std::system_error(failure.error, std::system_category(),
+                          bound ? program : program + " on the cores of its slot");
+}
+
+}  // namespace
+
+std::string program_file(const std::string& program) {
+  if (program.find('/') != program.npos) {
+    if (::access(program.c_str(), X_OK) == 0) return program;
+    throw std::system_error(errno, std::system_category(), program);
+  }
+  const char* path = std::getenv("PATH");
+  std::string_view folders = path ? path : "/usr/bin:/bin";
+  int error = ENOENT;
+  while (true) {
+    const auto folder = folders.substr(0, folders.find(':'));
+    const auto file = std::string(folder.empty() ? "." : folder) + "/" + program;
+    struct stat found {};
+    if (::stat(file.c_str(), &found) == 0 && S_ISREG(found.st_mode)) {
+      if (::access(file.c_str(), X_OK) == 0) return file;
+      error = errno;
+    }
+    if (folder.size() == folders.size()) break;
+    folders.remove_prefix(folder.size() + 1);
+  }
+  throw std::system_error(error, std::system_category(), program);
+}
+
+pid_t spawn(const Command& command) {
+  const Plan plan(command);
+  auto report = make_pipe();
+  const pid_t child = fork_child();
+  if (child == 0) run_child(plan, report.writer.number());
+  report.writer.close();
+  throw_failure(report.reader.number(), child, command.words.front());
+  return child;
+}
+
+int wait_status(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return -1;
+  return status;
+}
+
+Finished run(Command command) {
+  auto pipe = make_pipe();
+  command.output = pipe.writer.number();
+  const pid_t child = spawn(command);
+  pipe.writer.close();
+  Finished finished;
+  std::array<char, 1 << 14> buffer;
+  while (true) {
+    const auto count = ::read(pipe.reader.number(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    finished.output.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  finished.status = wait_status(child);
+  return finished;
+}
+
+}  // namespace evolve::core

@@ -1,0 +1,57 @@
+// The one way to start another program.
+//
+// It may be used from several threads at a time: nothing is changed in this process, no signal is
+// handled, and nobody waits for another's child. Whoever starts a child waits for it by its id.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace evolve::core {
+
+/// In place of a file's number: /dev/null, and, for the errors, what the output is.
+constexpr int no_file = -1, same_as_output = -2;
+
+struct Command {
+  /// The program, which is looked for in PATH, and its arguments; run without a shell.
+  std::vector<std::string> words;
+  /// Variables that are set and removed, over ours.
+  std::vector<std::pair<std::string, std::string>> set = {};
+  std::vector<std::string> unset = {};
+  /// The files that become its three streams; it inherits no other.
+  int input = no_file, output = no_file, errors = no_file;
+  /// The CPU cores it is bound to; empty: as we are.
+  std::vector<int> cores = {};
+  /// Called in the child before the rest of the above is done; it may allocate no memory. Returns 0
+  /// or an errno, which is what spawn() fails with. May fork: the process in which it returns
+  /// becomes the program.
+  std::function<int()> in_child = {};
+};
+
+/// The file of a program, which is looked for in PATH. Throws std::system_error when there is none
+/// that can be executed.
+std::string program_file(const std::string& program);
+
+/// Starts a program with every signal at its default and none blocked, and returns the id of the
+/// child. Throws std::system_error when it cannot be executed; no child is left then.
+pid_t spawn(const Command& command);
+
+/// Waits for the end of a child: its wait status, or -1 when another part of the process has reaped
+/// it.
+int wait_status(pid_t child);
+
+struct Finished {
+  std::string output;
+  /// As waitpid() gives it, or -1 when it is unknown.
+  int status = 0;
+};
+
+/// Starts a program and reads its standard output (instead of `command.output`) to the end. Throws
+/// as spawn() does.
+Finished run(Command command);
+
+}  // namespace evolve::core

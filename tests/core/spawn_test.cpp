@@ -1,0 +1,196 @@
+#include "core/spawn.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "core/child.hpp"
+#include "core/file_descriptor.hpp"
+
+namespace evolve::core {
+namespace {
+
+std::string output_of_shell(const std::string& script) {
+  return run({.words = {"sh", "-c", script}}).output;
+}
+
+int error_of(const Command& command) {
+  try {
+    spawn(command);
+  } catch (const std::system_error& error) {
+    return error.code().value();
+  }
+  return 0;
+}
+
+void expect_no_child() {
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
+}
+
+TEST(Spawn, RunsAProgramOfThePath) {
+  const auto finished = run({.words = {"sh", "-c", "echo \"$0\" $1; exit 3", "two words", "x"}});
+  EXPECT_EQ(finished.output, "two words x\n");
+  EXPECT_EQ(WEXITSTATUS(finished.status), 3);
+  expect_no_child();
+}
+
+TEST(Spawn, TellsHowAProgramWasKilled) {
+  const int status = run({.words = {"sh", "-c", "kill -9 $$"}}).status;
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+}
+
+TEST(Spawn, FailsAsExecDoes) {
+  EXPECT_EQ(error_of({.words = {"no-such-program-here"}}), ENOENT);
+  EXPECT_EQ(error_of({.words = {"./no/such/file"}}), ENOENT);
+  EXPECT_EQ(error_of({.words = {"/dev/null"}}), EACCES);
+  EXPECT_EQ(error_of({.words = {"/tmp"}}), EACCES);
+  EXPECT_EQ(error_of({.words = {""}}), ENOENT);
+  const auto file = std::filesystem::path(testing::TempDir()) / "no format";
+  std::ofstream(file) << "neither a program nor a script\n";
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  EXPECT_EQ(error_of({.words = {file}}), ENOEXEC);
+  std::filesystem::remove(file);
+  expect_no_child();
+}
+
+TEST(Spawn, FailsWithTheErrorOfItsHook) {
+  EXPECT_EQ(error_of({.words = {"true"}, .in_child = [] { return EAGAIN; }}), EAGAIN);
+  expect_no_child();
+}
+
+TEST(Spawn, SetsAndRemovesVariables) {
+  ::setenv("EVOLVE_SPAWN_KEPT", "kept", 1);
+  ::setenv("EVOLVE_SPAWN_GONE", "here", 1);
+  ::setenv("EVOLVE_SPAWN_NEW", "old", 1);
+  const auto output = run({.words = {"sh", "-c",
+                                     "echo $EVOLVE_SPAWN_KEPT ${EVOLVE_SPAWN_GONE-gone} "
+                                     "$EVOLVE_SPAWN_NEW"},
+                           .set = {{"EVOLVE_SPAWN_NEW", "first"}, {"EVOLVE_SPAWN_NEW", "a=b"}},
+                           .unset = {"EVOLVE_SPAWN_GONE"}})
+                          .output;
+  EXPECT_EQ(output, "kept gone a=b\n");
+  EXPECT_STREQ(std::getenv("EVOLVE_SPAWN_NEW"), "old");
+}
+
+TEST(Spawn, ConnectsNothingThatWasNotAskedFor) {
+  const int careless = ::open("/dev/null", O_RDONLY);
+  EXPECT_EQ(output_of_shell("wc -c; readlink /proc/self/fd/2; ls /proc/self/fd | wc -l"),
+            "0\n/dev/null\n4\n")
+      << "ls has its three streams and the folder open";
+  ::close(careless);
+}
+
+TEST(Spawn, MayHaveItsErrorsInItsOutput) {
+  const auto finished =
+      run({.words = {"sh", "-c", "echo one; echo two >&2"}, .errors = same_as_output});
+  EXPECT_EQ(finished.output, "one\ntwo\n");
+}
+
+TEST(Spawn, WorksWhereTheStreamsOfThisProcessAreClosed) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (const int stream : {0, 1, 2}) ::close(stream);
+    // The pipe's ends are numbers 0 and 1 now.
+    const auto finished = run({.words = {"sh", "-c", "cat; echo out; echo err >&2"}});
+    ::_exit(finished.output == "out\n" && finished.status == 0 ? 0 : 1);
+  }
+  EXPECT_EQ(wait_status(child), 0);
+}
+
+TEST(Spawn, StartsWithDefaultSignalsWhateverThisThreadDoes) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) ::signal(number, SIG_IGN);
+    sigset_t all;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, nullptr);
+    const auto text = run({.words = {"grep", "-E", "Sig(Blk|Ign)", "/proc/self/status"}}).output;
+    sigset_t after;
+    ::sigprocmask(SIG_SETMASK, nullptr, &after);
+    const bool unchanged = ::sigismember(&after, SIGTERM) && ::signal(SIGINT, SIG_IGN) == SIG_IGN;
+    const std::string none = "\t0000000000000000\n";
+    ::_exit(unchanged && text == "SigBlk:" + none + "SigIgn:" + none ? 0 : 1);
+  }
+  EXPECT_EQ(wait_status(child), 0);
+}
+
+TEST(Spawn, HandlesNoSignal) {
+  run({.words = {"true"}});
+  for (int number = 1; number < SIGRTMIN; ++number) {
+    struct sigaction action {};
+    ::sigaction(number, nullptr, &action);
+    EXPECT_EQ(action.sa_handler, SIG_DFL) << number;
+  }
+}
+
+TEST(Spawn, BindsToCores) {
+  cpu_set_t ours;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(ours), &ours), 0);
+  int last = CPU_SETSIZE - 1;
+  while (!CPU_ISSET(last, &ours)) --last;
+  const auto allowed = [](std::vector<int> cores) {
+    return run({.words = {"grep", "Cpus_allowed_list", "/proc/self/status"},
+                .cores = std::move(cores)})
+        .output;
+  };
+  EXPECT_EQ(allowed({last}), "Cpus_allowed_list:\t" + std::to_string(last) + "\n");
+  EXPECT_EQ(allowed({last, 20000}), allowed({last})) << "beyond every machine's";
+  EXPECT_EQ(error_of({.words = {"true"}, .cores = {20000}}), EINVAL);
+  expect_no_child();
+}
+
+TEST(Spawn, WorksInSeveralThreadsAtATime) {
+  const auto many = [](const std::string& name) {
+    for (int number = 0; number < 50; ++number) {
+      const auto finished = run({.words = {"sh", "-c", "echo $0; exit 5", name}});
+      EXPECT_EQ(finished.output, name + "\n");
+      EXPECT_EQ(WEXITSTATUS(finished.status), 5);
+    }
+  };
+  std::thread one(many, "one"), two(many, "two");
+  one.join();
+  two.join();
+  expect_no_child();
+}
+
+TEST(FileDescriptor, GetsNoSignalFromAPipeThatNobodyReads) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGPIPE, SIG_DFL);
+    auto pipe = make_pipe();
+    pipe.reader.close();
+    const bool failed = write_without_sigpipe(pipe.writer.number(), "text") == -1 && errno == EPIPE;
+    sigset_t pending;
+    ::sigpending(&pending);
+    ::_exit(failed && !::sigismember(&pending, SIGPIPE) ? 0 : 1);
+  }
+  EXPECT_EQ(wait_status(child), 0);
+}
+
+TEST(Child, EndsAsAnotherHasEnded) {
+  const auto end_of = [](const std::string& script) {
+    const int status = run({.words = {"sh", "-c", script}}).status;
+    const pid_t child = fork_child();
+    if (child == 0) end_like(status);
+    EXPECT_EQ(wait_status(child) & ~0x80, status & ~0x80) << "but for the core file";
+    return status;
+  };
+  EXPECT_EQ(WEXITSTATUS(end_of("exit 7")), 7);
+  EXPECT_EQ(WTERMSIG(end_of("kill -9 $$")), SIGKILL);
+  EXPECT_EQ(WTERMSIG(end_of("kill -15 $$")), SIGTERM);
+}
+
+}  // namespace
+}  // namespace evolve::core
