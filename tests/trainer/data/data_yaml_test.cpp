@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include "tests/trainer/data/files.hpp"
 #include "tests/hyp/refusal.hpp"
+#include "tests/trainer/data/files.hpp"
 
 namespace evolve::data {
 namespace {
@@ -145,7 +145,7 @@ TEST_F(DataYaml, SurvivesGarbage) {
 
 TEST(LabelFileOf, ReplacesTheLastImagesFolderAndTheEnding) {
   EXPECT_EQ(label_file_of("/a/images/b/images/c.d.jpg"), "/a/images/b/labels/c.d.txt");
-  EXPECT_EQ(label_file_of("/a/images/c.jpg"), "/a/images/c.txt");
+  EXPECT_EQ(label_file_of("/a/photos/c.jpg"), "/a/photos/c.txt");
 }
 
 }  // namespace
