@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "trainer/data/label_file.hpp"
-#include "trainer/data/image_file.hpp"
 #include "trainer/data/embedded/shapes.hpp"
+#include "trainer/data/image_file.hpp"
+#include "trainer/data/label_file.hpp"
 
 namespace evolve::data {
 namespace {
@@ -25,7 +25,7 @@ DatasetStats check(const DataConfig& config, Split split, bool single_cls) {
   DatasetStats stats;
   stats.per_class.resize(single_cls ? 1 : config.names.size());
   if (config.embedded) {
-    for (const auto& drawing : embedded_images(config.file, split))
+    for (const Drawing& drawing : embedded_images(config.file, split, single_cls))
       count(drawing.labels, 0, stats);
     return stats;
   }

@@ -8,8 +8,9 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "core/error.hpp"
-#include "trainer/data/random_source.hpp"
+#include "core/yaml.hpp"
 #include "trainer/data/embedded/shapes_scene.hpp"
+#include "trainer/data/random_source.hpp"
 
 namespace evolve::data {
 namespace fs = std::filesystem;
@@ -73,13 +74,14 @@ DataConfig embedded_config(const std::string& name) {
           .test = image_names(Split::test, recipe.images[2])};
 }
 
-std::vector<Drawing> embedded_images(const std::string& name, Split split) {
+std::vector<Drawing> embedded_images(const std::string& name, Split split, bool single_cls) {
   const Recipe recipe = recipe_of(name);
   const int split_index = static_cast<int>(split);
   std::vector<Drawing> drawings;
   for (int i = 0; i < recipe.images[static_cast<std::size_t>(split)]; ++i) {
     SceneRandom random(sample_seed(recipe.seed, split_index, i));
     Scene scene = draw_scene(recipe.classes, random);
+    for (Label& label : scene.labels) label.cls = single_cls ? 0 : label.cls;
     drawings.push_back({image_name(split, i), std::move(scene.pixels), std::move(scene.labels)});
   }
   return drawings;
@@ -106,7 +108,7 @@ void write_embedded(const std::string& name, const std::string& folder) {
   }
   std::string text =
       fmt::format("path: {}\ntrain: images/train\nval: images/val\ntest: images/test\n\nnames:\n",
-                  root.string());
+                  core::yaml_text(root.string()));
   const auto names = recipe_of(name).names;
   for (std::size_t i = 0; i < names.size(); ++i) text += fmt::format("  {}: {}\n", i, names[i]);
   write_text(yaml, text);
