@@ -32,7 +32,8 @@ cv::Mat decoded_or_refused(const std::string& file) {
 
 std::vector<Image> draw_images(const DataConfig& config, Split split, const LoadOptions& options) {
   std::vector<Image> images;
-  for (Drawing& drawing : embedded_images(config.file, split, options.single_cls)) {
+  for (Drawing& drawing :
+       embedded_images(config.file, split, options.single_cls, options.threads)) {
     LabelFile found{std::move(drawing.labels), {}, 0};
     images.push_back(resized_image(drawing.name, drawing.pixels, std::move(found), options));
   }

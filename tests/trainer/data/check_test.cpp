@@ -60,6 +60,18 @@ TEST_F(Check, RefusesABadImage) {
                 ": is no image that OpenCV reads; convert it to .jpg or .png, or remove it");
 }
 
+TEST_F(Check, NamesTheFirstOfManyBadFiles) {
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = std::to_string(100 + i);
+    add(name, i < 7 ? "0 0.5 0.5 0.5 0.5\n" : "3 0.5 0.5 0.5 0.5\n");
+  }
+  write_file(config.train[8], "no image");
+  for (int again = 0; again < 20; ++again) {
+    EXPECT_EQ(refusal([&] { check(config, Split::train); }),
+              (folder / "labels/107.txt") + ":1: '3' is no class; write an integer from 0 to 2");
+  }
+}
+
 TEST_F(Check, RefusesTrainingWithoutAnyLabel) {
   add("a", "");
   EXPECT_EQ(refusal([&] { check(config, Split::train); }),

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/yaml.hpp"
 #include "trainer/data/embedded/shapes_scene.hpp"
+#include "trainer/data/parallel.hpp"
 #include "trainer/data/random_source.hpp"
 
 namespace evolve::data {
@@ -74,16 +75,19 @@ DataConfig embedded_config(const std::string& name) {
           .test = image_names(Split::test, recipe.images[2])};
 }
 
-std::vector<Drawing> embedded_images(const std::string& name, Split split, bool single_cls) {
+std::vector<Drawing> embedded_images(const std::string& name, Split split, bool single_cls,
+                                     int threads) {
   const Recipe recipe = recipe_of(name);
   const int split_index = static_cast<int>(split);
-  std::vector<Drawing> drawings;
-  for (int i = 0; i < recipe.images[static_cast<std::size_t>(split)]; ++i) {
+  const int count = recipe.images[static_cast<std::size_t>(split)];
+  std::vector<Drawing> drawings(static_cast<std::size_t>(count));
+  for_each_index(count, threads, [&](int i) {
     SceneRandom random(sample_seed(recipe.seed, split_index, i));
     Scene scene = draw_scene(recipe.classes, random);
     for (Label& label : scene.labels) label.cls = single_cls ? 0 : label.cls;
-    drawings.push_back({image_name(split, i), std::move(scene.pixels), std::move(scene.labels)});
-  }
+    drawings[static_cast<std::size_t>(i)] = {image_name(split, i), std::move(scene.pixels),
+                                             std::move(scene.labels)};
+  });
   return drawings;
 }
 
@@ -98,7 +102,7 @@ void write_embedded(const std::string& name, const std::string& folder) {
     fs::create_directories(root / "images" / name_of(split), failure);
     fs::create_directories(root / "labels" / name_of(split), failure);
     if (failure) throw run_failed("cannot make " + root.string(), failure.message());
-    for (const Drawing& drawing : embedded_images(name, split)) {
+    for (const Drawing& drawing : embedded_images(name, split, false, all_threads)) {
       const fs::path image = root / drawing.name;
       if (!cv::imwrite(image.string(), drawing.pixels)) {
         throw run_failed("cannot write " + image.string(), "check the disk and its permissions");
