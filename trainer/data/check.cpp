@@ -36,7 +36,7 @@ DatasetStats check(const DataConfig& config, Split split, bool single_cls) {
   std::mutex mutex;
   for_each_index(static_cast<int>(files.size()), all_threads, [&](int i) {
     const std::string& file = files[static_cast<std::size_t>(i)];
-    look_at_image(file);
+    check_image(file);
     const LabelFile found = read_labels(file, classes, single_cls);
     const std::lock_guard lock(mutex);
     count(found.labels, found.duplicates, stats);

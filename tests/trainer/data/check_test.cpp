@@ -57,7 +57,8 @@ TEST_F(Check, RefusesABadImage) {
   write_file(config.train[0], "no image");
   EXPECT_EQ(refusal([&] { check(config, Split::train); }),
             config.train[0] +
-                ": is no image that OpenCV reads; convert it to .jpg or .png, or remove it");
+                ": is truncated, or no image that OpenCV reads; convert it to .jpg or .png, or "
+                "remove it");
 }
 
 TEST_F(Check, NamesTheFirstOfManyBadFiles) {
