@@ -11,6 +11,7 @@
 #include "cli/screen.hpp"
 #include "core/error.hpp"
 #include "core/number.hpp"
+#include "trainer/data/embedded/shapes.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -41,7 +42,8 @@ void read_restarts(const std::string& text, trainer::TrainOptions& options) {
 }  // namespace
 
 void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group) {
-  app.add_option("--data", t.data, "Data set (YAML); default: the embedded \"shapes\"")
+  app.add_option("--data", t.data,
+                 "Data set: a YAML file, or \"shapes\", the embedded one; the default")
       ->group(group);
   app.add_option("--cfg", t.cfg,
                  "Model table: yolov5n.yaml … yolov5x.yaml, yolov5p.yaml, or a file")
@@ -85,14 +87,16 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
       ->group(group);
   app.add_flag("--amp,!--no-amp", t.amp, "Mixed precision where it is faster and as good")
       ->group(group);
-  app.add_option("--cache",
-                 "Accepted for YOLOv5's command lines: images are kept in memory anyway")
+  app.add_option("--cache", "Accepted for YOLOv5's command lines: images are kept in memory anyway")
       ->group(group)
       ->expected(0, 1);
 }
 
 void make_absolute(trainer::TrainOptions& t) {
-  for (auto* path : {&t.data, &t.cfg, &t.weights}) make_absolute(*path);
+  // The name of an embedded data set is no path, even where a folder is called so.
+  if (!data::is_embedded(t.data)) make_absolute(t.data);
+  if (t.weights != trainer::embedded_weights) make_absolute(t.weights);
+  make_absolute(t.cfg);
 }
 
 void default_to_shapes(trainer::TrainOptions& options, const Given& given) {
@@ -128,8 +132,8 @@ void check_batches(const trainer::TrainOptions& options, int least_imgsz) {
 }
 
 std::string description(const trainer::TrainOptions& t) {
-  return fmt::format("{} on {} for {} at {} px with {}, from {}", display_path(t.cfg), display_path(t.data),
-                     counted(t.epochs, "epoch"), t.imgsz, t.optimizer,
+  return fmt::format("{} on {} for {} at {} px with {}, from {}", display_path(t.cfg),
+                     display_path(t.data), counted(t.epochs, "epoch"), t.imgsz, t.optimizer,
                      t.weights.empty() ? "random weights" : display_path(t.weights));
 }
 

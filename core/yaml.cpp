@@ -138,6 +138,12 @@ Yaml parse_yaml(const std::string& text, const std::string& path) {
   return std::move(builder.root);
 }
 
+const Yaml* yaml_value(const Yaml& map, const std::string& key) {
+  const auto it = std::find(map.keys.begin(), map.keys.end(), key);
+  return it == map.keys.end() ? nullptr
+                              : &map.items[static_cast<std::size_t>(it - map.keys.begin())];
+}
+
 std::optional<double> yaml_number(const Yaml& node) {
   if (node.kind != Yaml::Kind::scalar || !node.plain) return std::nullopt;
   constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -30,6 +30,9 @@ struct Yaml {
 /// second document.
 Yaml parse_yaml(const std::string& text, const std::string& path);
 
+/// The value of `key` in a map, or null when there is none (or `map` is no map).
+const Yaml* yaml_value(const Yaml& map, const std::string& key);
+
 /// The number that a plain scalar spells, in YAML 1.1 or 1.2 (`1e-05`, `+1`, `.5`, `.nan`), or
 /// nothing.
 std::optional<double> yaml_number(const Yaml& node);

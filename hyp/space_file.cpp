@@ -27,11 +27,7 @@ struct Source {
     return bad_input({path, part.line}, name + what, remedy);
   }
 
-  const core::Yaml* key(const std::string& wanted) const {
-    const auto it = std::find(node.keys.begin(), node.keys.end(), wanted);
-    return it == node.keys.end() ? nullptr
-                                 : &node.items[static_cast<std::size_t>(it - node.keys.begin())];
-  }
+  const core::Yaml* key(const std::string& wanted) const { return core::yaml_value(node, wanted); }
 
   double bound(const core::Yaml& part, const std::string& which) const {
     const auto number = core::yaml_number(part);
@@ -82,7 +78,8 @@ void read_choices(const Source& source, const core::Yaml& list, Gene& gene) {
     }
   }
   gene.kind = Gene::Kind::categorical;
-  if (list.kind != core::Yaml::Kind::list) throw source.refusal(list, ": choices is no list", remedy);
+  if (list.kind != core::Yaml::Kind::list)
+    throw source.refusal(list, ": choices is no list", remedy);
   for (const core::Yaml& item : list.items) {
     if (item.kind != core::Yaml::Kind::scalar || item.text.empty()) {
       throw source.refusal(item, ": a choice is no word", remedy);
@@ -111,7 +108,8 @@ void read_map(const Source& source, Gene& gene) {
     }
   }
   if (const core::Yaml* evolve = source.key("evolve")) gene.evolve = source.truth(*evolve);
-  if (const core::Yaml* choices = source.key("choices")) return read_choices(source, *choices, gene);
+  if (const core::Yaml* choices = source.key("choices"))
+    return read_choices(source, *choices, gene);
   const core::Yaml* low = source.key("low");
   const core::Yaml* high = source.key("high");
   if (!low || !high) {

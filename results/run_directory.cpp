@@ -66,7 +66,14 @@ RunDirectory create_run(const fs::path& project, const std::string& name, bool e
 
 RunDirectory create_run_at(const fs::path& folder) {
   make_folders(folder);
-  return {folder};
+  const RunDirectory run{folder};
+  std::error_code ignored;
+  if (fs::exists(run.evolve_csv(), ignored) && !fs::exists(run.journal(), ignored)) {
+    throw bad_input({run.evolve_csv().string()},
+                    "this folder holds another program's evolution (there is no journal.jsonl)",
+                    "choose another folder with --name or --output");
+  }
+  return run;
 }
 
 RunDirectory open_run(const fs::path& folder) {

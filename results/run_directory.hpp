@@ -36,7 +36,8 @@ struct RunDirectory {
 RunDirectory create_run(const std::filesystem::path& project, const std::string& name,
                         bool exist_ok);
 
-/// Makes exactly `folder`, unless it is there already.
+/// Makes exactly `folder`, unless it is there already. Throws `Error` when it holds an evolve.csv
+/// without a journal: an evolution of YOLOv5, which would be overwritten.
 RunDirectory create_run_at(const std::filesystem::path& folder);
 
 /// The run in `folder`; throws `Error` when there is none.

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
 
 #include "core/error.hpp"
 
@@ -37,6 +39,37 @@ TEST(Options, WithoutADataSetTrainASmallModelOnShapes) {
   EXPECT_EQ(options.train.optimizer, "Adam");
   EXPECT_EQ(options.generations, 300);
   EXPECT_EQ(options.population, 50);
+}
+
+/// A current folder with folders that are called like the embedded data sets.
+struct EmbeddedNames : testing::Test {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::path folder;
+
+  EmbeddedNames() {
+    auto name = (std::filesystem::temp_directory_path() / "evolve-options-XXXXXX").string();
+    if (!::mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
+    folder = std::filesystem::canonical(name);
+    std::filesystem::create_directory(folder / "shapes");
+    std::filesystem::create_directory(folder / "shapes-base");
+    std::ofstream(folder / "shapes/shapes.yaml") << "names: [a]";
+    std::filesystem::current_path(folder);
+  }
+  ~EmbeddedNames() override {
+    std::filesystem::current_path(before);
+    std::filesystem::remove_all(folder);
+  }
+};
+
+TEST_F(EmbeddedNames, AreNoPaths) {
+  EXPECT_EQ(parse("").train.data, "shapes");
+  EXPECT_EQ(parse("--data shapes").train.data, "shapes");
+  EXPECT_EQ(parse("--weights shapes-base").train.weights, "shapes-base");
+}
+
+TEST_F(EmbeddedNames, CanBePartsOfPaths) {
+  EXPECT_EQ(parse("--data ./shapes/shapes.yaml").train.data, folder / "shapes/shapes.yaml");
+  EXPECT_EQ(parse("--data ./shapes").train.data, folder / "shapes");
 }
 
 TEST(Options, WithADataSetHaveYolov5sDefaults) {

@@ -4,7 +4,7 @@
 void evolve::fuzz::take(const std::string& input) {
   const File file(input);
   refusable([&] {
-    data::look_at_image(file.path());
+    data::check_image(file.path());
     data::decode(file.path());
   });
 }

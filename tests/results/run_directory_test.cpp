@@ -69,6 +69,20 @@ TEST(RunDirectory, IsExactlyTheOutputFolder) {
   EXPECT_TRUE(refusal([&] { create_run(folder / "file", "exp", false); }).starts_with("2: "));
 }
 
+TEST(RunDirectory, IsNoEvolutionOfYolov5) {
+  const Folder folder;
+  fs::create_directories(folder / "runs/exp");
+  fill(folder / "runs/exp/evolve.csv", "theirs");
+  const std::string line = "2: " + (folder / "runs/exp/evolve.csv").string() +
+                           ": this folder holds another program's evolution (there is no "
+                           "journal.jsonl); choose another folder with --name or --output";
+  EXPECT_EQ(refusal([&] { create_run_at(folder / "runs/exp"); }), line);
+  EXPECT_EQ(refusal([&] { create_run(folder / "runs", "exp", true); }), line);
+  EXPECT_EQ(create_run(folder / "runs", "exp", false).root, folder / "runs/exp2");
+  fill(folder / "runs/exp/journal.jsonl", "");
+  EXPECT_EQ(create_run_at(folder / "runs/exp").root, folder / "runs/exp");
+}
+
 TEST(RunDirectory, ToGoOnWithIsTheOneWrittenLast) {
   const Folder folder;
   const auto now = fs::file_time_type::clock::now();

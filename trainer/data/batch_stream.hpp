@@ -18,6 +18,9 @@ namespace evolve::data {
 /// per worker ahead. Without workers each batch is made when it is asked for, on the caller's
 /// thread. `make(index)` must be safe to call from several threads. Destruction waits for batches
 /// in the making only.
+///
+/// Own threads and not TBB: here the caller pulls batches while it trains, and TBB's pipelines push
+/// theirs on the caller's thread.
 class BatchStream {
  public:
   BatchStream(int count, int workers, std::function<Batch(int)> make);

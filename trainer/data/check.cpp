@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
+
 #include "core/error.hpp"
-#include "trainer/data/label_file.hpp"
-#include "trainer/data/image_file.hpp"
 #include "trainer/data/embedded/shapes.hpp"
+#include "trainer/data/image_file.hpp"
+#include "trainer/data/label_file.hpp"
+#include "trainer/data/parallel.hpp"
 
 namespace evolve::data {
 namespace {
@@ -25,15 +28,19 @@ DatasetStats check(const DataConfig& config, Split split, bool single_cls) {
   DatasetStats stats;
   stats.per_class.resize(single_cls ? 1 : config.names.size());
   if (config.embedded) {
-    for (const auto& drawing : embedded_images(config.file, split))
+    for (const Drawing& drawing : embedded_images(config.file, split, single_cls, all_threads))
       count(drawing.labels, 0, stats);
     return stats;
   }
-  for (const std::string& file : config.images(split)) {
-    look_at_image(file);
+  const auto& files = config.images(split);
+  std::mutex mutex;
+  for_each_index(static_cast<int>(files.size()), all_threads, [&](int i) {
+    const std::string& file = files[static_cast<std::size_t>(i)];
+    check_image(file);
     const LabelFile found = read_labels(file, classes, single_cls);
+    const std::lock_guard lock(mutex);
     count(found.labels, found.duplicates, stats);
-  }
+  });
   if (split == Split::train && stats.labels == 0) {
     throw bad_input({config.file},
                     fmt::format("none of the {} training images has a label", stats.images),

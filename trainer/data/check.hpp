@@ -20,9 +20,10 @@ struct DatasetStats {
   std::vector<int> per_class;
 };
 
-/// Reads every label, and each image's header and end, without decoding. Throws `Error` that
-/// names the file (and line) for a bad label, an image that is unreadable, truncated or smaller
-/// than 10 pixels, and for a training split without any label.
+/// Reads every label, and each image's header and end, without decoding, on every thread that this
+/// process may use. Throws `Error` that names the first file in order (and its line) with a bad
+/// label, an image that is unreadable, truncated or smaller than 10 pixels, and for a training
+/// split without any label.
 DatasetStats check(const DataConfig& config, Split split, bool single_cls = false);
 
 /// What the user may want to know, one line each: how many images and labels, backgrounds, empty

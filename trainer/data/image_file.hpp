@@ -14,11 +14,12 @@ struct ImageSize {
 /// webp, any case).
 bool is_image_name(const std::string& file);
 
-/// Reads the header and the end of a JPEG, PNG, BMP, WebP or TIFF file (told by content, not by
-/// name) and returns its size, before any EXIF rotation. Anything else is decoded to see whether
-/// OpenCV can. Throws `Error` that names the file when it is absent, no image, truncated, or
-/// smaller than 10 pixels.
-ImageSize look_at_image(const std::string& file);
+/// Whether training can use the file; returns its size, before any EXIF rotation. Of a JPEG or PNG
+/// (told by content, not by name) only the header and the end are read. No library tells without
+/// decoding that the end is missing, and these two are what large data sets hold; any other file is
+/// decoded. Throws `Error` that names the file when it is absent, no image, truncated, or smaller
+/// than 10 pixels.
+ImageSize check_image(const std::string& file);
 
 /// Decodes as cv::imread does: BGR, 8 bit, turned by its EXIF orientation; empty when that fails.
 cv::Mat decode(const std::string& file);

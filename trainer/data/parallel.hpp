@@ -1,41 +1,39 @@
-// Work over an index range on a few threads.
+// Work over an index range on TBB's threads.
 #pragma once
 
-#include <algorithm>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <thread>
-#include <vector>
 
 namespace evolve::data {
 
-/// Calls `work(i)` for every i in 0..count - 1, on `threads` threads (the caller's is one of them).
-/// Rethrows the exception of the lowest index that threw, so that a message does not depend on
-/// timing.
+/// As many threads as this process may use.
+constexpr int all_threads = tbb::task_arena::automatic;
+
+/// Calls `work(i)` for every i in 0..count - 1, in any order, on at most `threads` threads, the
+/// caller's among them. Rethrows the exception of the lowest index that throws, so that a message
+/// does not depend on timing: once one has thrown, only those below it still run.
 template <class Work>
 void for_each_index(int count, int threads, const Work& work) {
-  std::atomic<int> next = 0;
   std::mutex mutex;
   std::exception_ptr failure;
-  int failed = count;
-  const auto run = [&] {
-    for (int i = next++; i < count; i = next++) {
+  std::atomic<int> failed = count;
+  tbb::task_arena(threads).execute([&] {
+    tbb::parallel_for(0, count, [&](int i) {
+      if (i > failed) return;
       try {
         work(i);
       } catch (...) {
         const std::lock_guard lock(mutex);
-        if (i < failed) failure = std::current_exception();
-        failed = std::min(failed, i);
-        next = count;
+        if (i > failed) return;
+        failed = i;
+        failure = std::current_exception();
       }
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    for (int i = 1; i < std::min(threads, count); ++i) helpers.emplace_back(run);
-    run();
-  }
+    });
+  });
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/trainer/data/files.hpp"
 #include "tests/hyp/refusal.hpp"
+#include "tests/trainer/data/files.hpp"
 
 namespace evolve::data {
 namespace {
@@ -33,11 +33,11 @@ TEST_F(Check, CountsImagesAndLabels) {
   EXPECT_EQ(stats.labels, 3);
   EXPECT_EQ(stats.duplicates, 1);
   EXPECT_THAT(stats.per_class, ElementsAre(2, 0, 1));
-  EXPECT_THAT(notes(stats, config, Split::train),
-              ElementsAre("train: 4 images, 3 labels",
-                          "train: 2 images without labels count as background",
-                          "train: 1 labels occur twice and are left out",
-                          "train: no label of class 1 (dog)"));
+  EXPECT_THAT(
+      notes(stats, config, Split::train),
+      ElementsAre("train: 4 images, 3 labels", "train: 2 images without labels count as background",
+                  "train: 1 labels occur twice and are left out",
+                  "train: no label of class 1 (dog)"));
 }
 
 TEST_F(Check, SaysOnlyTheCountsWhenAllIsWell) {
@@ -57,7 +57,20 @@ TEST_F(Check, RefusesABadImage) {
   write_file(config.train[0], "no image");
   EXPECT_EQ(refusal([&] { check(config, Split::train); }),
             config.train[0] +
-                ": is no image that OpenCV reads; convert it to .jpg or .png, or remove it");
+                ": is truncated, or no image that OpenCV reads; convert it to .jpg or .png, or "
+                "remove it");
+}
+
+TEST_F(Check, NamesTheFirstOfManyBadFiles) {
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = std::to_string(100 + i);
+    add(name, i < 7 ? "0 0.5 0.5 0.5 0.5\n" : "3 0.5 0.5 0.5 0.5\n");
+  }
+  write_file(config.train[8], "no image");
+  for (int again = 0; again < 20; ++again) {
+    EXPECT_EQ(refusal([&] { check(config, Split::train); }),
+              (folder / "labels/107.txt") + ":1: '3' is no class; write an integer from 0 to 2");
+  }
 }
 
 TEST_F(Check, RefusesTrainingWithoutAnyLabel) {
@@ -72,6 +85,12 @@ TEST_F(Check, RefusesTrainingWithoutAnyLabel) {
 TEST_F(Check, AcceptsAnyClassInASingleClassDataSet) {
   add("a", "7 0.5 0.5 0.5 0.5\n");
   EXPECT_THAT(check(config, Split::train, true).per_class, ElementsAre(1));
+}
+
+TEST(CheckOfEmbeddedData, CountsEveryLabelAsOneClassWhenAllClassesAreOne) {
+  const DataConfig config = read_data_yaml("shapes");
+  const DatasetStats stats = check(config, Split::val, true);
+  EXPECT_THAT(stats.per_class, ElementsAre(stats.labels));
 }
 
 }  // namespace

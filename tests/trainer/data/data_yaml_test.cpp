@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include "tests/trainer/data/files.hpp"
 #include "tests/hyp/refusal.hpp"
+#include "tests/trainer/data/files.hpp"
 
 namespace evolve::data {
 namespace {
@@ -90,7 +90,8 @@ TEST_F(DataYaml, RefusesWithFileAndLine) {
             "d.yaml:4: nc does not agree with the 2 names; write nc: 2 or leave it out");
   EXPECT_EQ(
       refused(splits + "names:\n  0: a\n  2: b\n"),
-      "d.yaml:5: the keys of names do not count 0, 1, 2, …; number the 2 classes from 0 to 1");
+      "d.yaml:3: the keys of names do not count 0, 1, 2, …: there is no 1; number the 2 classes "
+      "from 0 to 1");
   EXPECT_EQ(refused("train: images/train\nnames: [a]\n"),
             "d.yaml: there is no val; write val: and a folder of images");
   EXPECT_EQ(refused("train: images/nowhere\nval: images/val\nnames: [a]\n"),
@@ -103,7 +104,9 @@ TEST_F(DataYaml, RefusesWithFileAndLine) {
             "d.yaml:1: train is no text; write one path");
   EXPECT_THAT(refused(splits + "names: [a\n"), HasSubstr("d.yaml:4: broken YAML"));
   EXPECT_EQ(refused("- a\n"), "d.yaml: is no data YAML; write path:, train:, val: and names:");
-  EXPECT_EQ(refused(""), "d.yaml: is no data YAML; write path:, train:, val: and names:");
+  EXPECT_THAT(refused(""), HasSubstr("d.yaml: this is empty"));
+  EXPECT_EQ(refused(splits + "names: [a]\nval: images/train\n"),
+            "d.yaml:4: val appears twice, first in line 2; keep one of them");
   EXPECT_EQ(refusal([] { read_data_yaml("/nowhere/d.yaml"); }),
             "/nowhere/d.yaml: there is no such file; give a data YAML, or 'shapes' for the "
             "embedded data set");
@@ -145,7 +148,7 @@ TEST_F(DataYaml, SurvivesGarbage) {
 
 TEST(LabelFileOf, ReplacesTheLastImagesFolderAndTheEnding) {
   EXPECT_EQ(label_file_of("/a/images/b/images/c.d.jpg"), "/a/images/b/labels/c.d.txt");
-  EXPECT_EQ(label_file_of("/a/images/c.jpg"), "/a/images/c.txt");
+  EXPECT_EQ(label_file_of("/a/photos/c.jpg"), "/a/photos/c.txt");
 }
 
 }  // namespace

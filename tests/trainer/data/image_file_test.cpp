@@ -1,11 +1,12 @@
 #include "trainer/data/image_file.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "tests/trainer/data/files.hpp"
 #include "tests/hyp/refusal.hpp"
+#include "tests/trainer/data/files.hpp"
 
 namespace evolve::data {
 namespace {
@@ -14,13 +15,13 @@ struct ImageFile : testing::Test {
   TemporaryFolder folder;
 
   std::string refused(const std::string& file) {
-    return refusal([&] { look_at_image(file); }).substr(file.size());
+    return refusal([&] { check_image(file); }).substr(file.size());
   }
 };
 
 TEST_F(ImageFile, KnowsTheSizeOfEveryKind) {
   for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp", "a.tiff"}) {
-    const ImageSize size = look_at_image(write_image(folder / name, 33, 21));
+    const ImageSize size = check_image(write_image(folder / name, 33, 21));
     EXPECT_EQ(size.width, 33) << name;
     EXPECT_EQ(size.height, 21) << name;
   }
@@ -29,18 +30,17 @@ TEST_F(ImageFile, KnowsTheSizeOfEveryKind) {
 TEST_F(ImageFile, GoesByContentNotByName) {
   const std::string file = write_image(folder / "a.png", 33, 21);
   std::filesystem::rename(file, folder / "a.jpg");
-  EXPECT_EQ(look_at_image(folder / "a.jpg").width, 33);
+  EXPECT_EQ(check_image(folder / "a.jpg").width, 33);
 }
 
 TEST_F(ImageFile, RefusesATruncatedImage) {
-  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp"}) {
+  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp", "a.tiff"}) {
     const std::string file = write_image(folder / name, 64, 64);
     const std::string bytes = read_file(file);
     for (const double part : {0.5, 0.9}) {
       write_file(file, bytes.substr(
                            0, static_cast<std::size_t>(part * static_cast<double>(bytes.size()))));
-      EXPECT_EQ(refused(file), ": is truncated: its end is missing; copy it again, or remove it")
-          << name << part;
+      EXPECT_THAT(refused(file), testing::StartsWith(": is truncated")) << name << part;
     }
   }
 }
@@ -55,7 +55,7 @@ TEST_F(ImageFile, MissesTheEndOfAJpegThatLosesItsLastByte) {
 TEST_F(ImageFile, AllowsBytesAfterTheEndOfAJpeg) {
   const std::string file = write_image(folder / "a.jpg");
   write_file(file, read_file(file) + std::string(100, '\0'));
-  EXPECT_EQ(look_at_image(file).width, 20);
+  EXPECT_EQ(check_image(file).width, 20);
 }
 
 TEST_F(ImageFile, IsNotFooledByTheEndOfAThumbnail) {
@@ -68,8 +68,9 @@ TEST_F(ImageFile, IsNotFooledByTheEndOfAThumbnail) {
 
 TEST_F(ImageFile, RefusesWhatIsNoImage) {
   for (const char* bytes : {"", "hello", "\xff\xd8hello, this is no jpeg at all"}) {
-    EXPECT_EQ(refused(write_file(folder / "a.jpg", bytes)),
-              ": is no image that OpenCV reads; convert it to .jpg or .png, or remove it");
+    EXPECT_EQ(
+        refused(write_file(folder / "a.jpg", bytes)),
+        ": is truncated, or no image that OpenCV reads; convert it to .jpg or .png, or remove it");
   }
 }
 
@@ -77,8 +78,9 @@ TEST_F(ImageFile, RefusesABmpThatSpeaksOfMorePixelsThanThereAreNumbers) {
   std::string bytes = read_file(write_image(folder / "a.bmp"));
   bytes.replace(18, 8, "\x6d\x6d\x11\x11\x6d\x6d\x11\x11");
   bytes.replace(28, 2, "\xff\xff");
-  EXPECT_EQ(refused(write_file(folder / "a.bmp", bytes)),
-            ": is truncated: its end is missing; copy it again, or remove it");
+  EXPECT_EQ(
+      refused(write_file(folder / "a.bmp", bytes)),
+      ": is truncated, or no image that OpenCV reads; convert it to .jpg or .png, or remove it");
 }
 
 TEST_F(ImageFile, RefusesATinyImage) {
@@ -101,7 +103,7 @@ TEST_F(ImageFile, SurvivesGarbage) {
         bytes[random() % std::min<std::size_t>(bytes.size(), 64)] = static_cast<char>(random());
       }
       try {
-        const ImageSize size = look_at_image(write_file(file, bytes));
+        const ImageSize size = check_image(write_file(file, bytes));
         EXPECT_GE(std::min(size.width, size.height), 10);
       } catch (const Error& error) {
         EXPECT_EQ(std::string(error.what()).rfind(file, 0), 0U);

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <opencv2/core.hpp>
 
-#include "tests/trainer/data/files.hpp"
 #include "tests/hyp/refusal.hpp"
+#include "tests/trainer/data/files.hpp"
 #include "trainer/data/check.hpp"
 #include "trainer/data/dataset.hpp"
 
@@ -84,6 +84,13 @@ TEST(Shapes, ReadBackFromDiskAreTheSame) {
     }
     EXPECT_EQ(check(config, split).labels, check(read_data_yaml("shapes"), split).labels);
   }
+}
+
+TEST(Shapes, AreReadBackFromAFolderOfAnyName) {
+  const TemporaryFolder folder;
+  write_embedded("shapes", folder / "runs # 1: \"new\"");
+  const DataConfig config = read_data_yaml(folder / "runs # 1: \"new\"/shapes.yaml");
+  EXPECT_EQ(config.val.front(), folder / "runs # 1: \"new\"/images/val/0000.png");
 }
 
 TEST(Shapes, AreNotWrittenAmongOtherFiles) {

@@ -8,8 +8,10 @@
 #include <opencv2/imgcodecs.hpp>
 
 #include "core/error.hpp"
-#include "trainer/data/random_source.hpp"
+#include "core/yaml.hpp"
 #include "trainer/data/embedded/shapes_scene.hpp"
+#include "trainer/data/parallel.hpp"
+#include "trainer/data/random_source.hpp"
 
 namespace evolve::data {
 namespace fs = std::filesystem;
@@ -73,15 +75,19 @@ DataConfig embedded_config(const std::string& name) {
           .test = image_names(Split::test, recipe.images[2])};
 }
 
-std::vector<Drawing> embedded_images(const std::string& name, Split split) {
+std::vector<Drawing> embedded_images(const std::string& name, Split split, bool single_cls,
+                                     int threads) {
   const Recipe recipe = recipe_of(name);
   const int split_index = static_cast<int>(split);
-  std::vector<Drawing> drawings;
-  for (int i = 0; i < recipe.images[static_cast<std::size_t>(split)]; ++i) {
+  const int count = recipe.images[static_cast<std::size_t>(split)];
+  std::vector<Drawing> drawings(static_cast<std::size_t>(count));
+  for_each_index(count, threads, [&](int i) {
     SceneRandom random(sample_seed(recipe.seed, split_index, i));
     Scene scene = draw_scene(recipe.classes, random);
-    drawings.push_back({image_name(split, i), std::move(scene.pixels), std::move(scene.labels)});
-  }
+    for (Label& label : scene.labels) label.cls = single_cls ? 0 : label.cls;
+    drawings[static_cast<std::size_t>(i)] = {image_name(split, i), std::move(scene.pixels),
+                                             std::move(scene.labels)};
+  });
   return drawings;
 }
 
@@ -96,7 +102,7 @@ void write_embedded(const std::string& name, const std::string& folder) {
     fs::create_directories(root / "images" / name_of(split), failure);
     fs::create_directories(root / "labels" / name_of(split), failure);
     if (failure) throw run_failed("cannot make " + root.string(), failure.message());
-    for (const Drawing& drawing : embedded_images(name, split)) {
+    for (const Drawing& drawing : embedded_images(name, split, false, all_threads)) {
       const fs::path image = root / drawing.name;
       if (!cv::imwrite(image.string(), drawing.pixels)) {
         throw run_failed("cannot write " + image.string(), "check the disk and its permissions");
@@ -106,7 +112,7 @@ void write_embedded(const std::string& name, const std::string& folder) {
   }
   std::string text =
       fmt::format("path: {}\ntrain: images/train\nval: images/val\ntest: images/test\n\nnames:\n",
-                  root.string());
+                  core::yaml_text(root.string()));
   const auto names = recipe_of(name).names;
   for (std::size_t i = 0; i < names.size(); ++i) text += fmt::format("  {}: {}\n", i, names[i]);
   write_text(yaml, text);

@@ -30,8 +30,10 @@ bool is_embedded(const std::string& name);
 /// The configuration of an embedded data set; its images' files are names only.
 DataConfig embedded_config(const std::string& name);
 
-/// RandomSource all images of a split, in the order of the configuration.
-std::vector<Drawing> embedded_images(const std::string& name, Split split);
+/// Draws all images of a split, in the order of the configuration, on at most `threads` threads.
+/// With `single_cls` every class is 0.
+std::vector<Drawing> embedded_images(const std::string& name, Split split, bool single_cls = false,
+                                     int threads = 1);
 
 /// Writes an embedded data set in YOLO format: images/{train,val,test}/0000.png, labels/… and
 /// NAME.yaml. Reading it back gives the same pixels and labels. Throws `Error` when the folder

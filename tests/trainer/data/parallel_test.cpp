@@ -1,0 +1,46 @@
+#include "trainer/data/parallel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace evolve::data {
+namespace {
+
+TEST(ForEachIndex, VisitsEveryIndexOnceOnAnyNumberOfThreads) {
+  for (const int threads : {1, 2, 5, all_threads}) {
+    std::vector<int> visits(1000);
+    for_each_index(1000, threads, [&](int i) { ++visits[static_cast<std::size_t>(i)]; });
+    EXPECT_EQ(visits, std::vector<int>(1000, 1));
+  }
+  for_each_index(0, 2, [](int) { FAIL(); });
+}
+
+TEST(ForEachIndex, RethrowsTheFailureOfTheLowestIndex) {
+  for (int again = 0; again < 100; ++again) {
+    try {
+      for_each_index(200, all_threads, [](int i) {
+        if (i % 50 == 37) throw std::runtime_error(std::to_string(i));
+      });
+      FAIL();
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "37");
+    }
+  }
+}
+
+TEST(ForEachIndex, UsesNoMoreThreadsThanItIsGiven) {
+  std::atomic<int> at_once = 0, most = 0;
+  for_each_index(200, 1, [&](int) {
+    most = std::max<int>(most, ++at_once);
+    --at_once;
+  });
+  EXPECT_EQ(most, 1);
+}
+
+}  // namespace
+}  // namespace evolve::data
