@@ -32,6 +32,12 @@ Json json_of(const Failure& m) {
   return {{"type", "error"}, {"trial", m.trial}, {"kind", name_of(m.kind)}, {"message", m.message}};
 }
 
+Json json_of(const Alive& m) {
+  Json json = {{"type", "alive"}};
+  if (m.trial) json["trial"] = *m.trial;
+  return json;
+}
+
 Json json_of(const Train& m) {
   return {{"type", "train"},    {"trial", m.trial},   {"hyp", to_json(m.hyp)},
           {"epochs", m.epochs}, {"device", m.device}, {"seed", m.seed},
@@ -71,6 +77,11 @@ class Fields {
     if (!value.is_number_integer() || value < 0 || value > std::numeric_limits<int>::max())
       throw wrong(key, "no whole number");
     return value.get<int>();
+  }
+
+  std::optional<int> whole_if_any(const std::string& key) const {
+    if (!json_.contains(key)) return {};
+    return whole(key);
   }
 
   std::uint64_t seed(const std::string& key) const {
@@ -162,6 +173,7 @@ std::optional<FromWorker> parse_from_worker(std::string_view line) {
   if (type == "error")
     return Failure{fields.whole("trial"), hyp::failure_kind(fields.text_or("kind", "other")),
                    fields.text_or("message", "")};
+  if (type == "alive") return Alive{fields.whole_if_any("trial")};
   return {};
 }
 

@@ -57,6 +57,7 @@ class Worker {
   void on(const Epoch& message);
   void on(const Result& message);
   void on(const Failure& message);
+  void on(const Alive&) {}
   /// False, after a protocol failure, when it is not the trial that it was given.
   bool speaks_of_its_trial(int trial);
   void log(std::string_view bytes);
