@@ -31,6 +31,7 @@ evolve_library(trainer
   optim/schedule.cpp
   optim/train_step.cpp
   run/full_run.cpp
+  run/heartbeat.cpp
   run/images.cpp
   run/prepared_data.cpp
   run/setup.cpp

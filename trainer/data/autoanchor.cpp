@@ -129,7 +129,8 @@ Clusters improved(const Columns& points, const std::vector<Size>& centres) {
 
 /// The best of 30 runs from random points; no centres when every run lost some of its own. SciPy
 /// goes on to changes of 1e-5, but the refinement takes over long before that.
-Clusters k_means(const Columns& points, std::size_t n, Rng& rng) {
+Clusters k_means(const Columns& points, std::size_t n, const std::function<void()>& beat,
+                 Rng& rng) {
   constexpr int runs = 30;
   constexpr double still = 1e-3;
   Clusters best;
@@ -139,6 +140,7 @@ Clusters k_means(const Columns& points, std::size_t n, Rng& rng) {
       const double before = now.distortion;
       now = improved(points, now.centres);
       change = std::abs(before - now.distortion);
+      beat();
     }
     if (now.centres.size() == n && now.distortion < best.distortion) best = now;
   }
@@ -173,7 +175,7 @@ std::vector<Size> first_anchors(const Columns& labels, const AnchorSearch& searc
   Columns scaled = labels;
   for (float& value : scaled.w) value /= w;
   for (float& value : scaled.h) value /= h;
-  std::vector<Size> anchors = k_means(scaled, n, rng).centres;
+  std::vector<Size> anchors = k_means(scaled, n, search.beat, rng).centres;
   if (anchors.empty()) return random_anchors(n, search.imgsz, rng);
   for (Size& anchor : anchors) anchor = {anchor.w * w, anchor.h * h};
   return anchors;
@@ -256,6 +258,7 @@ void refine(std::vector<Size>& anchors, const Columns& labels, const AnchorSearc
       }
       raise(others, matches[a]);
     }
+    search.beat();
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -32,13 +33,15 @@ struct AnchorFit {
 /// All zero when there are no labels.
 AnchorFit measure(std::span<const Size> anchors, std::span<const Size> labels, double thr);
 
-/// How anchors are searched for. The result depends on these and the labels only.
+/// How anchors are searched for. The result depends on these numbers and the labels only.
 struct AnchorSearch {
   int anchors = 9;
   int imgsz = 640;
   double thr = 4;
   int generations = 1000;
   std::uint64_t seed = 0;
+  /// Called after each pass over the labels: with many of them the search takes long.
+  std::function<void()> beat = [] {};
 };
 
 /// Anchors for `labels`, by ascending area: k-means (30 starts, sizes scaled to unit variance, as

@@ -148,6 +148,7 @@ Validation validate(Detector& detector, const data::ValidationSet& images, const
     tally.images += batch->size;
     tally.inference_seconds += seconds(start, found);
     tally.nms_seconds += seconds(found, Clock::now());
+    options.beat();
   }
   detector.train(was_training);
   return summary(tally, images.batches.size());

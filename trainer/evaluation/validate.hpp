@@ -1,6 +1,7 @@
 // Validation: how good a detector is on images that it was not trained on.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "hyp/trial.hpp"
@@ -20,6 +21,8 @@ struct ValidateOptions {
   bool single_cls = false;
   /// Threads that make batches beside the forward passes.
   int workers = 0;
+  /// Called after each batch.
+  std::function<void()> beat = [] {};
 };
 
 struct Validation {

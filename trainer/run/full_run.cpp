@@ -65,11 +65,11 @@ Report report_in(const Json& json) {
 class FullRun {
  public:
   FullRun(const workers::TrainRun& job, const TrainOptions& options, PreparedData& data,
-          const Place& place)
+          const ComputeContext& context)
       : job_(job),
         options_(options),
         data_(data),
-        place_(place),
+        context_(context),
         weights_(std::filesystem::path(job.dir) / "weights") {
     std::filesystem::create_directories(weights_);
   }
@@ -117,14 +117,14 @@ class FullRun {
   }
 
   std::unique_ptr<Detector> detector(const std::optional<Checkpoint>& saved) const {
-    if (!saved) return make_detector(options_, job_.hyp, job_.seed, data_);
+    if (!saved) return make_detector(options_, job_.hyp, job_.seed, data_, context_.beat);
     auto detector = detector_of(*saved, last());
     freeze(*detector, options_.freeze);
     return detector;
   }
 
   void train(const std::optional<Checkpoint>& saved, const OnReport& on_report) {
-    TrainingRun run(options_, job_.hyp, job_.seed, data_, detector(saved), place_);
+    TrainingRun run(options_, job_.hyp, job_.seed, data_, detector(saved), context_);
     if (saved) {
       run.recall(memory_in(*saved));
     } else {
@@ -153,11 +153,11 @@ class FullRun {
       told = Clock::now();
       on_report(batch_report(epoch, now));
     });
-    synchronize(place_.device);
+    synchronize(context_.device);
     workers::EpochReport report{.training = batch_report(epoch, progress),
                                .learning_rates = run.learning_rates(epoch)};
     const Validation validation = run.validate();
-    synchronize(place_.device);
+    synchronize(context_.device);
     report.metrics = validation.metrics;
     report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     const int before = best_epoch(history_.epochs);
@@ -175,7 +175,7 @@ class FullRun {
             .losses = {progress.losses[0], progress.losses[1], progress.losses[2]},
             .labels = progress.labels,
             .imgsz = progress.imgsz,
-            .memory_bytes = memory_bytes(place_.device)};
+            .memory_bytes = memory_bytes(context_.device)};
   }
 
   void save(const TrainingRun& run, bool is_best) const {
@@ -229,14 +229,14 @@ class FullRun {
   /// Validates best.pt and takes the training out of last.pt.
   workers::RunReport finish() {
     const auto detector = detector_of(read_checkpoint(best()), best());
-    detector->to(place_.device);
+    detector->to(context_.device);
     const int done = static_cast<int>(history_.epochs.size());
     history_.ended =
         workers::RunReport{.epochs = done,
                           .best_epoch = best_epoch(history_.epochs),
                           .stopped_early = done < options_.epochs,
                           .validation = evaluate(*detector, data_.validation(),
-                                                 validate_options(options_, place_), job_.dir)};
+                                                 validate_options(options_, context_), job_.dir)};
     Checkpoint checkpoint = read_checkpoint(last());
     checkpoint.training.clear();
     checkpoint.about["training"] = training();
@@ -247,7 +247,7 @@ class FullRun {
   const workers::TrainRun& job_;
   const TrainOptions& options_;
   PreparedData& data_;
-  Place place_;
+  ComputeContext context_;
   std::filesystem::path weights_;
   hyp::Fitness fitness_;
   History history_;
@@ -261,8 +261,8 @@ bool out_of_patience(const std::vector<double>& fitness, int patience) {
 }
 
 workers::RunReport full_run(const workers::TrainRun& job, const TrainOptions& options,
-                           PreparedData& data, const Place& place, const OnReport& on_report) {
-  return FullRun(job, options, data, place).run(on_report);
+                           PreparedData& data, const ComputeContext& context, const OnReport& on_report) {
+  return FullRun(job, options, data, context).run(on_report);
 }
 
 }  // namespace evolve::trainer

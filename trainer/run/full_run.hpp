@@ -25,6 +25,6 @@ bool out_of_patience(const std::vector<double>& fitness, int patience);
 /// Throws `Error` when there is nothing to resume, or a last.pt of other hyperparameters or
 /// options; and `TrainingFailed`.
 workers::RunReport full_run(const workers::TrainRun& job, const TrainOptions& options,
-                           PreparedData& data, const Place& place, const OnReport& on_report);
+                           PreparedData& data, const ComputeContext& context, const OnReport& on_report);
 
 }  // namespace evolve::trainer

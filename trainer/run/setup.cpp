@@ -52,9 +52,10 @@ void set_sorted_anchors(Detector& detector, const std::vector<Size>& anchors) {
   detector.set_anchors(pixels);
 }
 
-void fit_anchors(Detector& detector, double thr, PreparedData& data) {
+void fit_anchors(Detector& detector, double thr, PreparedData& data,
+                 const std::function<void()>& beat) {
   auto config = detector.config();
-  const AnchorChoice& choice = data.fit_anchors(anchors_in_pixels(config), thr);
+  const AnchorChoice& choice = data.fit_anchors(anchors_in_pixels(config), thr, beat);
   if (choice.replaced) set_sorted_anchors(detector, choice.anchors);
   fmt::print(stderr, "anchors: {}, best possible recall {:.4f}\n",
              choice.replaced ? "fitted to the labels" : "kept", choice.fit.best_possible_recall);
@@ -100,7 +101,7 @@ void freeze(Detector& detector, int layers) {
 
 std::unique_ptr<Detector> make_detector(const TrainOptions& options,
                                         const hyp::Hyperparameters& hyp, std::uint64_t seed,
-                                        PreparedData& data) {
+                                        PreparedData& data, const std::function<void()>& beat) {
   auto detector = std::make_unique<Detector>(model_config(options, hyp, data.classes()), seed);
   if (!options.weights.empty()) {
     // YOLOv5's rule: anchors of a table or of a hyperparameter beat those of the weights.
@@ -110,7 +111,7 @@ std::unique_ptr<Detector> make_detector(const TrainOptions& options,
     fmt::print(stderr, "Transferred {}/{} items from {}\n", done.transferred, done.total,
                options.weights);
   }
-  if (!options.noautoanchor) fit_anchors(*detector, hyp.number("anchor_t"), data);
+  if (!options.noautoanchor) fit_anchors(*detector, hyp.number("anchor_t"), data, beat);
   freeze(*detector, options.freeze);
   return detector;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -27,10 +28,11 @@ ModelConfig model_config(const TrainOptions& options, const hyp::Hyperparameters
 
 /// A detector as training starts it: drawn from `seed` or transferred from options.weights, anchors
 /// fitted to the data unless options.noautoanchor, the first options.freeze layers without
-/// gradients. Throws `Error`.
+/// gradients. `beat` is called all the time while anchors are searched for. Throws `Error`.
 std::unique_ptr<Detector> make_detector(const TrainOptions& options,
                                         const hyp::Hyperparameters& hyp, std::uint64_t seed,
-                                        PreparedData& data);
+                                        PreparedData& data,
+                                        const std::function<void()>& beat = [] {});
 
 /// Takes the gradients from the parameters of the first `layers` layers.
 void freeze(Detector& detector, int layers);

@@ -49,12 +49,12 @@ data::Split split_of(const std::string& name) {
 }  // namespace
 
 struct Trainer::State {
-  Place place;
+  ComputeContext context;
   DataCache cache;
 };
 
-Trainer::Trainer(const std::string& device, int threads)
-    : state_(std::make_unique<State>(State{{open_device(device), threads}, {}})) {
+Trainer::Trainer(const std::string& device, int threads, std::function<void()> beat)
+    : state_(std::make_unique<State>(State{{open_device(device), threads, std::move(beat)}, {}})) {
   at::set_num_threads(threads);
   cv::setNumThreads(1);
 }
@@ -67,8 +67,9 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
   check_names(hyp);
   const int stride = stride_of(model_config(wanted, hyp, {}));
   const TrainOptions options = settled(wanted, stride);
-  PreparedData& data = state_->cache.get(options, stride, state_->place.threads);
-  TrainingRun run(options, hyp, seed, data, make_detector(options, hyp, seed, data), state_->place);
+  PreparedData& data = state_->cache.get(options, stride, state_->context.threads, state_->context.beat);
+  TrainingRun run(options, hyp, seed, data, make_detector(options, hyp, seed, data, state_->context.beat),
+                  state_->context);
   const std::vector<double> no_ap(static_cast<std::size_t>(data.classes()));
   TrainResult result;
   double waited = 0;
@@ -76,7 +77,7 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
     const bool rung = std::ranges::count(rungs.epochs, epoch) > 0;
     const auto training = Clock::now();
     run.train_epoch(epoch - 1, no_ap, {});
-    synchronize(state_->place.device);
+    synchronize(state_->context.device);
     result.timing.training += seconds_since(training);
     if (rung || epoch == options.epochs) {
       const auto validation = Clock::now();
@@ -101,8 +102,8 @@ workers::RunReport Trainer::run(const workers::TrainRun& job, const OnReport& on
   const auto wanted = train_options_from_json(job.options);
   const int stride = stride_of(model_config(wanted, job.hyp, {}));
   const TrainOptions options = settled(wanted, stride);
-  PreparedData& data = state_->cache.get(options, stride, state_->place.threads);
-  return full_run(job, options, data, state_->place, on_report);
+  PreparedData& data = state_->cache.get(options, stride, state_->context.threads, state_->context.beat);
+  return full_run(job, options, data, state_->context, on_report);
 }
 
 workers::ValidationReport Trainer::validate(const workers::Validate& job) {
@@ -115,10 +116,11 @@ workers::ValidationReport Trainer::validate(const workers::Validate& job) {
                              {.imgsz = options.imgsz,
                               .training = false,
                               .single_cls = options.single_cls,
-                              .threads = state_->place.threads});
-  detector->to(state_->place.device);
+                              .threads = state_->context.threads,
+                              .beat = state_->context.beat});
+  detector->to(state_->context.device);
   const auto set = data::validation_set(std::move(images), options.batch_size, stride, job.rect);
-  return evaluate(*detector, set, validate_options(options, state_->place), job.dir);
+  return evaluate(*detector, set, validate_options(options, state_->context), job.dir);
 }
 
 }  // namespace evolve::trainer

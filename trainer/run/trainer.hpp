@@ -39,7 +39,7 @@ struct TrainResult {
   Timing timing;
 };
 
-/// Called after each epoch (from 1) as a sign of life. Metrics are those of the last validation,
+/// Called after each epoch (from 1). Metrics are those of the last validation,
 /// zeros before the first; the rungs and the last epoch are validated.
 using OnEpoch = std::function<void(int epoch, const hyp::Metrics& metrics)>;
 
@@ -59,9 +59,11 @@ std::vector<std::string> device_kinds();
 /// Trains on one device and keeps what the next trial can use again: decoded images, anchors.
 class Trainer {
  public:
-  /// `device` as torch names it: "cpu", "cuda:0", "xpu:0". `threads`: CPU threads to use. Throws
-  /// `Error` when this libtorch does not have the device.
-  Trainer(const std::string& device, int threads);
+  /// `device` as torch names it: "cpu", "cuda:0", "xpu:0". `threads`: CPU threads to use. `beat` is
+  /// called many times a second while images are decoded, anchors fitted, batches trained and
+  /// validated, by whichever thread is at it (see Heartbeat). Throws `Error` when this libtorch does
+  /// not have the device.
+  Trainer(const std::string& device, int threads, std::function<void()> beat = [] {});
   ~Trainer();
 
   /// One training run. The result depends on the arguments only, not on earlier runs; that of a

@@ -22,45 +22,46 @@ bool is_finite(const hyp::Metrics& metrics) {
 }
 
 /// Nothing may run elsewhere in silence.
-void check_place(const char* what, const torch::Tensor& tensor, const torch::Device& device) {
+void check_device(const char* what, const torch::Tensor& tensor, const torch::Device& device) {
   TORCH_CHECK(tensor.device() == device, what, " lies on ", tensor.device(), ", not on ", device);
 }
 
-void check_place(const Detector& detector, const torch::Device& device) {
+void check_device(const Detector& detector, const torch::Device& device) {
   for (const auto& tensors : {detector.parameters(), detector.buffers()}) {
-    for (const auto& tensor : tensors) check_place("the model", tensor, device);
+    for (const auto& tensor : tensors) check_device("the model", tensor, device);
   }
 }
 
 }  // namespace
 
-int batch_workers(const TrainOptions& options, const Place& place) {
-  return std::clamp(options.workers, 0, place.threads - 1);
+int batch_workers(const TrainOptions& options, const ComputeContext& context) {
+  return std::clamp(options.workers, 0, context.threads - 1);
 }
 
-ValidateOptions validate_options(const TrainOptions& options, const Place& place) {
+ValidateOptions validate_options(const TrainOptions& options, const ComputeContext& context) {
   return {.nms = {.conf = options.conf, .iou = options.iou},
           .single_cls = options.single_cls,
-          .workers = batch_workers(options, place)};
+          .workers = batch_workers(options, context),
+          .beat = context.beat};
 }
 
 TrainingRun::TrainingRun(const TrainOptions& options, const hyp::Hyperparameters& hyp,
                          std::uint64_t seed, PreparedData& data, std::unique_ptr<Detector> detector,
-                         const Place& place)
+                         const ComputeContext& context)
     : options_(options),
       data_(data),
       seed_(seed),
-      place_(place),
+      context_(context),
       augmentation_(data::augmentation_of(hyp)),
       detector_(std::move(detector)),
-      state_(*detector_, place.device),
+      state_(*detector_, context.device),
       loss_(loss_options(hyp, detector_->config(), options.imgsz, options.label_smoothing),
             detector_->anchors()),
       schedule_(schedule_of(hyp, options, batches(), batch_size())),
       precision_(precision()),
       stepper_(state_, schedule_, algorithm_of(optimizer_name(options, hyp)),
                hyp.number("weight_decay"), GradScaler(precision_)) {
-  check_place(*detector_, place.device);
+  check_device(*detector_, context.device);
 }
 
 EpochProgress TrainingRun::train_epoch(int epoch, std::span<const double> ap,
@@ -69,7 +70,7 @@ EpochProgress TrainingRun::train_epoch(int epoch, std::span<const double> ap,
   stepper_.begin_epoch();
   const data::EpochPlan plan = plan_of(epoch, ap);
   EpochProgress progress{.batches = static_cast<int>(plan.batches.size())};
-  data::BatchStream stream(progress.batches, batch_workers(options_, place_), [&](int index) {
+  data::BatchStream stream(progress.batches, batch_workers(options_, context_), [&](int index) {
     return data::train_batch(data_.training(), plan, index, augmentation_);
   });
   while (const auto batch = stream.next()) {
@@ -88,7 +89,7 @@ Validation TrainingRun::validate() const {
   const auto averaged = average();
   averaged->fuse();
   auto result =
-      trainer::validate(*averaged, data_.validation(), &loss_, validate_options(options_, place_));
+      trainer::validate(*averaged, data_.validation(), &loss_, validate_options(options_, context_));
   if (!is_finite(result.metrics)) {
     throw TrainingFailed(hyp::FailureKind::diverged, "validation gave a metric that is no number");
   }
@@ -99,7 +100,7 @@ std::unique_ptr<Detector> TrainingRun::average() const {
   auto averaged = std::make_unique<Detector>(detector_->config(), seed_);
   averaged->set_anchors(detector_->anchors_in_pixels());
   freeze(*averaged, options_.freeze);
-  const FlatParameters state(*averaged, place_.device);
+  const FlatParameters state(*averaged, context_.device);
   state.values().copy_(stepper_.ema().values());
   return averaged;
 }
@@ -146,7 +147,7 @@ data::EpochPlan TrainingRun::plan_of(int epoch, std::span<const double> ap) cons
 }
 
 torch::ScalarType TrainingRun::precision() {
-  const auto type = options_.amp ? fast_type(place_.device) : torch::kFloat;
+  const auto type = options_.amp ? fast_type(context_.device) : torch::kFloat;
   if (type == torch::kFloat) return type;
   const std::vector<double> no_ap(static_cast<std::size_t>(data_.classes()));
   return checked(type, *detector_,
@@ -174,17 +175,18 @@ torch::Tensor TrainingRun::scaled(const torch::Tensor& images, int epoch, int in
 std::array<double, 3> TrainingRun::train_batch(const data::Batch& batch, int epoch, int index,
                                                int& imgsz) {
   const int iteration = epoch * batches() + index;
-  const auto images = scaled(images_of(batch, place_.device), epoch, index);
-  check_place("the batch", images, place_.device);
+  const auto images = scaled(images_of(batch, context_.device), epoch, index);
+  check_device("the batch", images, context_.device);
   imgsz = static_cast<int>(std::max(images.size(2), images.size(3)));
   LossValue value;
   {
-    const Autocast autocast(place_.device, precision_);
+    const Autocast autocast(context_.device, precision_);
     auto maps = detector_->forward(images);
     for (auto& map : maps) map = map.to(torch::kFloat);
     value = loss_(maps, batch.targets);
   }
-  check_place("the loss", value.total, place_.device);
+  check_device("the loss", value.total, context_.device);
+  context_.beat();
   const auto items = value.items.cpu();
   std::array<double, 3> losses{};
   for (std::size_t i = 0; i < losses.size(); ++i) {
@@ -196,6 +198,7 @@ std::array<double, 3> TrainingRun::train_batch(const data::Batch& batch, int epo
   }
   (stepper_.loss_scale() == 1 ? value.total : value.total * stepper_.loss_scale()).backward();
   stepper_.end_iteration(iteration);
+  context_.beat();
   return losses;
 }
 

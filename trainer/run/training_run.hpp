@@ -11,6 +11,7 @@
 #include "trainer/model/detector.hpp"
 #include "trainer/optim/flat_parameters.hpp"
 #include "trainer/loss/loss.hpp"
+#include "trainer/run/compute_context.hpp"
 #include "trainer/run/options.hpp"
 #include "trainer/run/prepared_data.hpp"
 #include "trainer/optim/train_step.hpp"
@@ -18,18 +19,11 @@
 
 namespace evolve::trainer {
 
-/// Where a training runs.
-struct Place {
-  torch::Device device;
-  /// CPU threads of this process.
-  int threads = 1;
-};
-
 /// Threads that make batches beside the training: options.workers, but one core is the training's.
-int batch_workers(const TrainOptions& options, const Place& place);
+int batch_workers(const TrainOptions& options, const ComputeContext& context);
 
 /// NMS and threads of a validation as the options have them.
-ValidateOptions validate_options(const TrainOptions& options, const Place& place);
+ValidateOptions validate_options(const TrainOptions& options, const ComputeContext& context);
 
 /// How far an epoch is.
 struct EpochProgress {
@@ -47,7 +41,7 @@ class TrainingRun {
   /// Trains `detector`, which comes with weights, anchors and frozen layers, on data.training().
   /// Every random decision follows from `seed`. `options` and `data` must outlive the run.
   TrainingRun(const TrainOptions& options, const hyp::Hyperparameters& hyp, std::uint64_t seed,
-              PreparedData& data, std::unique_ptr<Detector> detector, const Place& place);
+              PreparedData& data, std::unique_ptr<Detector> detector, const ComputeContext& context);
 
   /// `epoch` counts from 0. `ap` is AP50-95 of each class in the last validation, for
   /// options.image_weights. Throws `TrainingFailed` at the first loss that is no number.
@@ -90,7 +84,7 @@ class TrainingRun {
   const TrainOptions& options_;
   PreparedData& data_;
   std::uint64_t seed_;
-  Place place_;
+  ComputeContext context_;
   data::Augmentation augmentation_;
   std::unique_ptr<Detector> detector_;
   FlatParameters state_;
