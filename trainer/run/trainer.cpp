@@ -1,6 +1,7 @@
 #include "trainer/run/trainer.hpp"
 
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -44,6 +45,17 @@ data::Split split_of(const std::string& name) {
     if (data::name_of(split) == name) return split;
   }
   throw bad_argument("--task " + name, "choose train, val or test");
+}
+
+/// Class numbers mean something only when weights and data set have the same classes; YOLOv5's
+/// val.py refuses the same.
+void check_classes(const TrainOptions& options, const data::DataConfig& data, int trained) {
+  const auto named = data.names.size();
+  if (options.single_cls || named == static_cast<std::size_t>(trained)) return;
+  throw bad_input({options.data},
+                  fmt::format("it has {} classes, {} was trained on {}", named, options.weights,
+                              trained),
+                  "give the data set that the weights were trained on");
 }
 
 }  // namespace
@@ -112,6 +124,7 @@ workers::ValidationReport Trainer::validate(const workers::Validate& job) {
   const int stride = stride_of(detector->config());
   const TrainOptions options = settled(wanted, stride);
   const auto config = data::read_data_yaml(options.data);
+  check_classes(options, config, detector->config().nc);
   auto images = data::load(config, split_of(job.split),
                              {.imgsz = options.imgsz,
                               .training = false,

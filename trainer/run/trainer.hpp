@@ -76,7 +76,8 @@ class Trainer {
   /// when there is nothing to resume.
   workers::RunReport run(const workers::TrainRun& job, const OnReport& on_report);
 
-  /// How good weights are: `evolve val`. Throws `Error` for bad input.
+  /// How good weights are: `evolve val`. Throws `Error` for bad input, for instance weights with
+  /// another number of classes than the data set has (options.single_cls makes one of them all).
   workers::ValidationReport validate(const workers::Validate& job);
 
  private:

@@ -240,6 +240,42 @@ TEST(Trainer, StartsFromTheWeightsItIsGiven) {
   EXPECT_THAT(complaint(options, defaults()), HasSubstr("evolve_trainer_test.pt"));
 }
 
+/// Weights of yolov5p with `classes` classes in a file, with their table.
+std::string weights_with(int classes) {
+  const auto file = ::testing::TempDir() + "evolve_trainer_val_test.pt";
+  write_checkpoint(file, checkpoint_of(test::make("yolov5p.yaml", classes),
+                                       std::vector<std::string>(std::size_t(classes), "name")));
+  return file;
+}
+
+TEST(Trainer, RefusesToValidateWeightsOfOtherClasses) {
+  TrainOptions options = small();  // the embedded data set has 3 classes
+  for (const int classes : {1, 2, 4}) {
+    options.weights = weights_with(classes);
+    try {
+      Trainer("cpu", 1).validate({.options = to_json(options)});
+      ADD_FAILURE() << "validated weights of " << classes << " classes";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit_code(), 2);
+      EXPECT_EQ(std::string(error.what()),
+                "shapes: it has 3 classes, " + options.weights + " was trained on " +
+                    std::to_string(classes) +
+                    "; give the data set that the weights were trained on");
+    }
+    std::filesystem::remove(options.weights);
+  }
+}
+
+TEST(Trainer, ValidatesWeightsOfAnyNumberOfClassesAsOneClass) {
+  TrainOptions options = small();
+  options.single_cls = true;
+  for (const int classes : {1, 4}) {
+    options.weights = weights_with(classes);
+    EXPECT_EQ(Trainer("cpu", 1).validate({.options = to_json(options)}).classes.size(), 1U);
+    std::filesystem::remove(options.weights);
+  }
+}
+
 TEST(Trainer, TrainsLessWithFrozenLayers) {
   TrainOptions frozen = small();
   frozen.freeze = 24;
