@@ -42,11 +42,11 @@ evolve_library(trainer
 target_link_libraries(evolve_trainer
   PUBLIC evolve::hyp evolve::train_options evolve::data evolve::metrics evolve::protocol evolve::models
   PRIVATE $<BUILD_INTERFACE:evolve_torch> fmt::fmt Boost::headers)
-# Loops that only become vector instructions when the compiler need not care about NaN in comparisons, about -0 and about
-# floating-point traps. A NaN still comes out as one: it takes part in every product.
+# Loops that only become vector instructions when the compiler need not care about floating-point traps. Nothing may
+# assume that there is no NaN: a training that diverges must be seen to.
 set_source_files_properties(model/bn_silu.cpp PROPERTIES
   SKIP_PRECOMPILE_HEADERS ON
-  COMPILE_OPTIONS "-O3;-ffp-contract=fast;-fno-math-errno;-fno-trapping-math;-ffinite-math-only;-fno-signed-zeros")
+  COMPILE_OPTIONS "-O3;-ffp-contract=fast;-fno-trapping-math")
 # Parsing torch's headers takes longer than everything else: once per build, not once per file.
 target_precompile_headers(evolve_trainer PRIVATE <torch/torch.h>)
 if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES ccache)
