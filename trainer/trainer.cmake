@@ -25,6 +25,7 @@ evolve_library(trainer
   model/bn_silu.cpp
   model/conv_bn_silu.cpp
   model/detector.cpp
+  model/parallel.cpp
   optim/amp.cpp
   optim/flat_parameters.cpp
   optim/optimizer.cpp

@@ -9,6 +9,7 @@
 
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
+#include "tests/trainer/threads.hpp"
 #include "trainer/data/data_yaml.hpp"
 #include "trainer/data/dataset.hpp"
 #include "trainer/checkpoint/pretrained.hpp"
@@ -85,6 +86,23 @@ TEST(Validate, TakesEveryDetectionForClass0WithSingleCls) {
   ASSERT_THAT(one_class.classes, SizeIs(1));
   EXPECT_LT(one_class.detections,
             validate(detector, set, nullptr, {.nms = options.nms}).detections);
+}
+
+TEST(Validate, GivesToTheLastBitTheSameOnAnyNumberOfThreads) {
+  auto detector = test::make("yolov5p.yaml");
+  auto dataset = two_images();
+  // From 16 images on torch's convolutions are the same ones on any number of threads.
+  while (dataset.images.size() < 16) dataset.images.push_back(dataset.images[dataset.images.size() - 2]);
+  const auto set = data::validation_set(dataset, 16, 32, false);
+  const auto on = [&](int count) {
+    const test::Threads threads(count);
+    return validate(detector, set, nullptr, {.nms = {.conf = 0}});
+  };
+  const auto one = on(1), two = on(2);
+  EXPECT_EQ(one.metrics, two.metrics);
+  EXPECT_EQ(one.detections, two.detections);
+  ASSERT_THAT(one.classes, SizeIs(1));
+  EXPECT_EQ(one.classes[0].ap, two.classes[0].ap);
 }
 
 TEST(Validate, IsZeroWithoutLabels) {
