@@ -42,7 +42,7 @@ class GradScaler {
     int good_steps = 0;
   };
   State state() const { return {scale_, good_steps_}; }
-  void restore(const State& state) { scale_ = state.scale, good_steps_ = state.good_steps; }
+  void load_state(const State& state) { scale_ = state.scale, good_steps_ = state.good_steps; }
 
  private:
   bool active_;

@@ -77,7 +77,7 @@ class FullRun {
   workers::RunReport run(const OnReport& on_report) {
     const std::optional<Checkpoint> saved =
         job_.resume ? std::optional(read_checkpoint(last())) : std::nullopt;
-    if (saved) recall_history(*saved);
+    if (saved) load_history(*saved);
     for (auto epoch : history_.epochs) {
       epoch.past = true;
       on_report(epoch);
@@ -95,7 +95,7 @@ class FullRun {
     return bad_input({last()}, what, remedy);
   }
 
-  void recall_history(const Checkpoint& saved) {
+  void load_history(const Checkpoint& saved) {
     const auto training = saved.about.is_object() ? saved.about.value("training", Json()) : Json();
     if (!training.is_object()) {
       throw cannot_resume("this holds weights and no training", "start a new run with --weights");
@@ -126,7 +126,7 @@ class FullRun {
   void train(const std::optional<Checkpoint>& saved, const OnReport& on_report) {
     TrainingRun run(options_, job_.hyp, job_.seed, data_, detector(saved), context_);
     if (saved) {
-      run.recall(memory_in(*saved));
+      run.load_state(state_in(*saved));
     } else {
       history_.class_ap.resize(static_cast<std::size_t>(data_.classes()));
     }
@@ -183,7 +183,7 @@ class FullRun {
     checkpoint.about["epoch"] = history_.epochs.size() - 1;  // YOLOv5 counts from 0
     if (is_best) write_checkpoint(best(), checkpoint);
     checkpoint.about["training"] = training();
-    add_memory(checkpoint, run.memory());
+    add_state(checkpoint, run.state());
     write_checkpoint(last(), checkpoint);
   }
 
@@ -196,34 +196,34 @@ class FullRun {
     return json;
   }
 
-  static void add_memory(Checkpoint& checkpoint, const TrainingRun::Memory& memory) {
-    const auto& [optimizer, ema, scaler, last_step] = memory.stepper;
+  static void add_state(Checkpoint& checkpoint, const TrainingRun::State& state) {
+    const auto& [optimizer, ema, scaler, last_step] = state.step;
     checkpoint.about["training"]["stepper"] = {{"steps", optimizer.steps},
                                                {"updates", ema.updates},
                                                {"scale", scaler.scale},
                                                {"good_steps", scaler.good_steps},
                                                {"last_step", last_step}};
     checkpoint.training = {
-        {"values", memory.values}, {"average", ema.values}, {"first", optimizer.first}};
+        {"values", state.values}, {"average", ema.values}, {"first", optimizer.first}};
     if (optimizer.second.defined()) checkpoint.training.emplace_back("second", optimizer.second);
   }
 
-  TrainingRun::Memory memory_in(const Checkpoint& saved) const {
-    const auto& stepper = saved.about.at("training").at("stepper");
-    TrainingRun::Memory memory;
-    auto& [optimizer, ema, scaler, last_step] = memory.stepper;
-    stepper.at("steps").get_to(optimizer.steps);
-    stepper.at("updates").get_to(ema.updates);
-    stepper.at("scale").get_to(scaler.scale);
-    stepper.at("good_steps").get_to(scaler.good_steps);
-    stepper.at("last_step").get_to(last_step);
+  TrainingRun::State state_in(const Checkpoint& saved) const {
+    const auto& counts = saved.about.at("training").at("stepper");
+    TrainingRun::State state;
+    auto& [optimizer, ema, scaler, last_step] = state.step;
+    counts.at("steps").get_to(optimizer.steps);
+    counts.at("updates").get_to(ema.updates);
+    counts.at("scale").get_to(scaler.scale);
+    counts.at("good_steps").get_to(scaler.good_steps);
+    counts.at("last_step").get_to(last_step);
     for (const auto& [name, tensor] : saved.training) {
-      if (name == "values") memory.values = tensor;
+      if (name == "values") state.values = tensor;
       if (name == "average") ema.values = tensor;
       if (name == "first") optimizer.first = tensor;
       if (name == "second") optimizer.second = tensor;
     }
-    return memory;
+    return state;
   }
 
   /// Validates best.pt and takes the training out of last.pt.

@@ -54,12 +54,12 @@ TrainingRun::TrainingRun(const TrainOptions& options, const hyp::Hyperparameters
       context_(context),
       augmentation_(data::augmentation_of(hyp)),
       detector_(std::move(detector)),
-      state_(*detector_, context.device),
+      parameters_(*detector_, context.device),
       loss_(loss_options(hyp, detector_->config(), options.imgsz, options.label_smoothing),
             detector_->anchors()),
       schedule_(schedule_of(hyp, options, batches(), batch_size())),
       precision_(precision()),
-      stepper_(state_, schedule_, algorithm_of(optimizer_name(options, hyp)),
+      step_(parameters_, schedule_, algorithm_of(optimizer_name(options, hyp)),
                hyp.number("weight_decay"), GradScaler(precision_)) {
   check_device(*detector_, context.device);
 }
@@ -67,7 +67,7 @@ TrainingRun::TrainingRun(const TrainOptions& options, const hyp::Hyperparameters
 EpochProgress TrainingRun::train_epoch(int epoch, std::span<const double> ap,
                                        const OnBatch& on_batch) {
   detector_->train();
-  stepper_.begin_epoch();
+  step_.begin_epoch();
   const data::EpochPlan plan = plan_of(epoch, ap);
   EpochProgress progress{.batches = static_cast<int>(plan.batches.size())};
   data::BatchStream stream(progress.batches, batch_workers(options_, context_), [&](int index) {
@@ -100,8 +100,8 @@ std::unique_ptr<Detector> TrainingRun::average() const {
   auto averaged = std::make_unique<Detector>(detector_->config(), seed_);
   averaged->set_anchors(detector_->anchors_in_pixels());
   freeze(*averaged, options_.freeze);
-  const FlatParameters state(*averaged, context_.device);
-  state.values().copy_(stepper_.ema().values());
+  const FlatParameters parameters(*averaged, context_.device);
+  parameters.values().copy_(step_.ema().values());
   return averaged;
 }
 
@@ -109,9 +109,9 @@ std::array<double, group_count> TrainingRun::learning_rates(int epoch) const {
   return schedule_.at((epoch + 1) * batches() - 1).learning_rate;
 }
 
-void TrainingRun::recall(const Memory& memory) {
-  state_.values().copy_(memory.values);
-  stepper_.recall(memory.stepper);
+void TrainingRun::load_state(const State& state) {
+  parameters_.unpack(state.values, parameters_.values());
+  step_.load_state(state.step);
 }
 
 int TrainingRun::batch_size() const {
@@ -196,8 +196,8 @@ std::array<double, 3> TrainingRun::train_batch(const data::Batch& batch, int epo
     throw TrainingFailed(hyp::FailureKind::diverged,
                          "the loss is no number at iteration " + std::to_string(iteration));
   }
-  (stepper_.loss_scale() == 1 ? value.total : value.total * stepper_.loss_scale()).backward();
-  stepper_.end_iteration(iteration);
+  (step_.loss_scale() == 1 ? value.total : value.total * step_.loss_scale()).backward();
+  step_.end_iteration(iteration);
   context_.beat();
   return losses;
 }

@@ -58,16 +58,15 @@ class TrainingRun {
   /// In force at the end of `epoch`, per parameter group.
   std::array<double, group_count> learning_rates(int epoch) const;
 
-  /// What the epochs to come depend on besides the arguments of the constructor: the model's
-  /// numbers and the stepper's memory. The tensors are the run's own.
-  struct Memory {
-    /// As FlatParameters::values().
+  /// What the epochs to come depend on besides the arguments of the constructor.
+  struct State {
+    /// As FlatParameters::values(), packed.
     torch::Tensor values;
-    TrainStep::Memory stepper;
+    TrainStep::State step;
   };
-  Memory memory() const { return {state_.values(), stepper_.memory()}; }
+  State state() const { return {parameters_.packed(parameters_.values()), step_.state()}; }
   /// To be called before the first epoch.
-  void recall(const Memory& memory);
+  void load_state(const State& state);
 
  private:
   int batch_size() const;
@@ -87,11 +86,11 @@ class TrainingRun {
   ComputeContext context_;
   data::Augmentation augmentation_;
   std::unique_ptr<Detector> detector_;
-  FlatParameters state_;
+  FlatParameters parameters_;
   Loss loss_;
   Schedule schedule_;
   torch::ScalarType precision_;
-  TrainStep stepper_;
+  TrainStep step_;
 };
 
 }  // namespace evolve::trainer
