@@ -37,7 +37,8 @@ struct LossValue {
 };
 
 /// The loss of maps [batch, anchors, ny, nx, 5 + nc] against the objects of the batch. `anchors`:
-/// [levels, anchors, 2] in cells, as Detector has them. Levels weigh 4, 1, 0.4 in objectness, whose
+/// [levels, anchors, 2] in cells, as Detector has them. In objectness three levels weigh 4, 1, 0.4,
+/// and other numbers of them, up to most_levels, the first of 4, 1, 0.25, 0.06, 0.02; its
 /// target is the predicted box's IoU; of several objects in one cell and anchor the last one
 /// counts.
 class Loss {

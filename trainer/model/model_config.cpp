@@ -215,6 +215,10 @@ class Resolver {
       throw error("Detect's arguments are others than [nc, anchors]", "write [nc, anchors]");
     }
     if (row_ != &table_.rows.back()) throw error("Detect is not the last row", "move it there");
+    if (layer.from.size() > most_levels) {
+      throw error("Detect takes " + std::to_string(layer.from.size()) + " layers",
+                  "write at most " + std::to_string(most_levels));
+    }
     if (!config_.anchors_unknown && layer.from.size() != config_.anchors.size()) {
       throw bad_input({table_.file, table_.anchors_line},
                       "there are anchors for " + std::to_string(config_.anchors.size()) +

@@ -121,6 +121,16 @@ TEST(ModelConfig, RefusesWhatNoDetectorNeeds) {
   EXPECT_THAT(message_of("nc: 0\nanchors: 3"), HasSubstr("nc is 0"));
 }
 
+TEST(ModelConfig, RefusesMoreLevelsThanTheLossHasWeightsFor) {
+  const auto table = [](const std::string& levels) {
+    return "nc: 3\nanchors: 3\nbackbone:\n  - [-1, 1, Conv, [8]]\nhead:\n  - [[" + levels +
+           "], 1, Detect, [nc, anchors]]\n";
+  };
+  EXPECT_EQ(resolve(parse_model_table(table("0, 0, 0, 0, 0"), "m.yaml")).levels(), 5);
+  EXPECT_EQ(message_of(table("0, 0, 0, 0, 0, 0")),
+            "m.yaml:6: Detect takes 6 layers; write at most 5");
+}
+
 TEST(ModelConfig, LetsTheFirstLayerTakeTheImageOnly) {
   const std::string head = "head:\n  - [-1, 1, Detect, [nc, anchors]]\n";
   const auto config = resolve(
