@@ -37,6 +37,7 @@ class PreparedData {
 
   data::Dataset training_;
   data::ValidationSet validation_;
+  AnchorFitter fitter_;
   std::map<AnchorKey, AnchorChoice> anchors_;
 };
 
