@@ -7,6 +7,8 @@
 
 #include <cmath>
 #include <functional>
+#include <mutex>
+#include <set>
 
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
