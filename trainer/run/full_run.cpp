@@ -64,14 +64,16 @@ Report report_in(const Json& json) {
 
 class FullRun {
  public:
-  FullRun(const workers::TrainRun& job, const TrainOptions& options, PreparedData& data,
+  FullRun(const workers::TrainRun& job, const TrainOptions& options,
+          const std::optional<Checkpoint>& weights, PreparedData& data,
           const ComputeContext& context)
       : job_(job),
         options_(options),
+        pretrained_(weights),
         data_(data),
         context_(context),
-        weights_(std::filesystem::path(job.dir) / "weights") {
-    std::filesystem::create_directories(weights_);
+        folder_(std::filesystem::path(job.dir) / "weights") {
+    std::filesystem::create_directories(folder_);
   }
 
   workers::RunReport run(const OnReport& on_report) {
@@ -88,8 +90,8 @@ class FullRun {
   }
 
  private:
-  std::string best() const { return (weights_ / "best.pt").string(); }
-  std::string last() const { return (weights_ / "last.pt").string(); }
+  std::string best() const { return (folder_ / "best.pt").string(); }
+  std::string last() const { return (folder_ / "last.pt").string(); }
 
   Error cannot_resume(const std::string& what, const std::string& remedy) const {
     return bad_input({last()}, what, remedy);
@@ -117,7 +119,9 @@ class FullRun {
   }
 
   std::unique_ptr<Detector> detector(const std::optional<Checkpoint>& saved) const {
-    if (!saved) return make_detector(options_, job_.hyp, job_.seed, data_, context_.beat);
+    if (!saved) {
+      return make_detector(options_, job_.hyp, pretrained_, job_.seed, data_, context_.beat);
+    }
     auto detector = detector_of(*saved, last());
     freeze(*detector, options_.freeze);
     return detector;
@@ -246,9 +250,10 @@ class FullRun {
 
   const workers::TrainRun& job_;
   const TrainOptions& options_;
+  const std::optional<Checkpoint>& pretrained_;
   PreparedData& data_;
   ComputeContext context_;
-  std::filesystem::path weights_;
+  std::filesystem::path folder_;
   hyp::Fitness fitness_;
   History history_;
 };
@@ -261,8 +266,9 @@ bool out_of_patience(const std::vector<double>& fitness, int patience) {
 }
 
 workers::RunReport full_run(const workers::TrainRun& job, const TrainOptions& options,
-                           PreparedData& data, const ComputeContext& context, const OnReport& on_report) {
-  return FullRun(job, options, data, context).run(on_report);
+                            const std::optional<Checkpoint>& weights, PreparedData& data,
+                            const ComputeContext& context, const OnReport& on_report) {
+  return FullRun(job, options, weights, data, context).run(on_report);
 }
 
 }  // namespace evolve::trainer

@@ -77,11 +77,14 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
                            std::uint64_t seed, const OnEpoch& on_epoch, const Rungs& rungs) {
   const auto start = Clock::now();
   check_names(hyp);
-  const int stride = stride_of(model_config(wanted, hyp, {}));
+  auto weights = pretrained_weights(wanted);
+  const int stride = stride_of(model_config(wanted, hyp, weights, {}));
   const TrainOptions options = settled(wanted, stride);
   PreparedData& data = state_->cache.get(options, stride, state_->context.threads, state_->context.beat);
-  TrainingRun run(options, hyp, seed, data, make_detector(options, hyp, seed, data, state_->context.beat),
+  TrainingRun run(options, hyp, seed, data,
+                  make_detector(options, hyp, weights, seed, data, state_->context.beat),
                   state_->context);
+  weights.reset();
   const std::vector<double> no_ap(static_cast<std::size_t>(data.classes()));
   TrainResult result;
   double waited = 0;
@@ -112,10 +115,11 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
 workers::RunReport Trainer::run(const workers::TrainRun& job, const OnReport& on_report) {
   check_names(job.hyp);
   const auto wanted = train_options_from_json(job.options);
-  const int stride = stride_of(model_config(wanted, job.hyp, {}));
+  const auto weights = pretrained_weights(wanted);
+  const int stride = stride_of(model_config(wanted, job.hyp, weights, {}));
   const TrainOptions options = settled(wanted, stride);
   PreparedData& data = state_->cache.get(options, stride, state_->context.threads, state_->context.beat);
-  return full_run(job, options, data, state_->context, on_report);
+  return full_run(job, options, weights, data, state_->context, on_report);
 }
 
 workers::ValidationReport Trainer::validate(const workers::Validate& job) {

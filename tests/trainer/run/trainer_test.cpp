@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 
 #include "core/error.hpp"
 #include "hyp/space.hpp"
@@ -238,6 +239,33 @@ TEST(Trainer, StartsFromTheWeightsItIsGiven) {
   EXPECT_NE(started, train(options, defaults()));
   std::filesystem::remove(options.weights);
   EXPECT_THAT(complaint(options, defaults()), HasSubstr("evolve_trainer_test.pt"));
+}
+
+/// Bytes that this process has read so far.
+std::int64_t bytes_read() {
+  std::ifstream io("/proc/self/io");
+  std::string key;
+  std::int64_t bytes = -1;
+  io >> key >> bytes;
+  return key == "rchar:" ? bytes : -1;
+}
+
+TEST(Trainer, ReadsItsWeightsOncePerTrial) {
+  TrainOptions options = small();
+  options.cfg = "";  // so that the table comes from the weights too
+  options.weights = ::testing::TempDir() + "evolve_trainer_once_test.pt";
+  write_checkpoint(options.weights,
+                   checkpoint_of(test::make("yolov5p.yaml", 3, 77), {"a", "b", "c"}));
+  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(options.weights));
+  Trainer trainer("cpu", 1);
+  trainer.train(options, defaults(), 1, {});  // reads the images too
+  const auto before = bytes_read();
+  if (before < 0) GTEST_SKIP() << "/proc/self/io cannot be read";
+  trainer.train(options, defaults(), 1, {});
+  const auto read = bytes_read() - before;
+  EXPECT_GE(read, size);
+  EXPECT_LT(read, size * 3 / 2);
+  std::filesystem::remove(options.weights);
 }
 
 /// Weights of yolov5p with `classes` classes in a file, with their table.
