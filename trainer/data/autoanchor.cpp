@@ -340,8 +340,8 @@ LabelSizes label_sizes(const data::Dataset& dataset, std::uint64_t seed) {
   LabelSizes sizes;
   for (const data::Image& image : dataset.images) {
     const double jitter = 0.9 + 0.2 * boost::random::uniform_01<double>()(rng);
-    const double scale = static_cast<double>(dataset.imgsz) /
-                         std::max(image.original_width, image.original_height);
+    const double scale =
+        static_cast<double>(dataset.imgsz) / std::max(image.original_width, image.original_height);
     for (const data::Label& label : image.labels) {
       const double w = label.w * scale * image.original_width;
       const double h = label.h * scale * image.original_height;

@@ -93,8 +93,8 @@ class AnchorFitter {
   explicit AnchorFitter(const data::Dataset& dataset);
 
   /// `beat` as in AnchorSearch. The result depends on `current` and `thr` only.
-  AnchorChoice fit(std::span<const Size> current, double thr,
-                   const std::function<void()>& beat = [] {});
+  AnchorChoice fit(
+      std::span<const Size> current, double thr, const std::function<void()>& beat = [] {});
 
  private:
   int imgsz_;

@@ -5,15 +5,15 @@
 #include <opencv2/imgproc.hpp>
 
 #include "core/error.hpp"
-#include "trainer/data/parallel.hpp"
-#include "trainer/data/image_file.hpp"
 #include "trainer/data/embedded/shapes.hpp"
+#include "trainer/data/image_file.hpp"
+#include "trainer/data/parallel.hpp"
 
 namespace evolve::data {
 namespace {
 
 Image resized_image(const std::string& file, const cv::Mat& decoded, LabelFile found,
-                        const LoadOptions& options) {
+                    const LoadOptions& options) {
   return {.file = file,
           .pixels = resized(decoded, options.imgsz, options.training),
           .original_height = decoded.rows,
@@ -30,8 +30,7 @@ cv::Mat decoded_or_refused(const std::string& file) {
   return decoded;
 }
 
-std::vector<Image> draw_images(const DataConfig& config, Split split,
-                                   const LoadOptions& options) {
+std::vector<Image> draw_images(const DataConfig& config, Split split, const LoadOptions& options) {
   std::vector<Image> images;
   for (Drawing& drawing : embedded_images(config.file, split)) {
     LabelFile found{std::move(drawing.labels), {}, 0};
@@ -61,7 +60,7 @@ Dataset load(const DataConfig& config, Split split, const LoadOptions& options) 
     const std::string& file = files[static_cast<std::size_t>(i)];
     Image& image = dataset.images[static_cast<std::size_t>(i)];
     image = resized_image(file, decoded_or_refused(file),
-                              read_labels(file, classes, options.single_cls), options);
+                          read_labels(file, classes, options.single_cls), options);
     const std::size_t bytes = image.pixels.total() * image.pixels.elemSize();
     if (used.fetch_add(bytes) + bytes > options.memory_bytes) image.pixels.release();
     options.beat();
@@ -81,8 +80,7 @@ cv::Mat resized(const cv::Mat& image, int imgsz, bool training) {
   const cv::Size size(static_cast<int>(std::ceil(image.cols * ratio)),
                       static_cast<int>(std::ceil(image.rows * ratio)));
   cv::Mat result;
-  cv::resize(image, result, size, 0, 0,
-             training || ratio > 1 ? cv::INTER_LINEAR : cv::INTER_AREA);
+  cv::resize(image, result, size, 0, 0, training || ratio > 1 ? cv::INTER_LINEAR : cv::INTER_AREA);
   return result;
 }
 

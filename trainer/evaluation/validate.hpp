@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "hyp/trial.hpp"
-#include "trainer/evaluation/average_precision.hpp"
 #include "trainer/data/batch.hpp"
-#include "trainer/model/detector.hpp"
-#include "trainer/loss/loss.hpp"
+#include "trainer/evaluation/average_precision.hpp"
 #include "trainer/evaluation/nms.hpp"
+#include "trainer/loss/loss.hpp"
+#include "trainer/model/detector.hpp"
 
 namespace evolve::trainer {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "hyp/hyperparameters.hpp"
-#include "trainer/model/model_config.hpp"
 #include "trainer/loss/targets.hpp"
+#include "trainer/model/model_config.hpp"
 
 namespace evolve::trainer {
 

@@ -17,8 +17,8 @@ namespace evolve::trainer {
 namespace {
 
 /// e^x to 2 units in the last place, in operations that vectorise: 2^n * e^r with |r| <= ln 2 / 2.
-/// The polynomial is that of the Cephes library's expf(). Finite for every x, NaN included: who calls
-/// this multiplies the result with something that x takes part in, and so keeps a NaN.
+/// The polynomial is that of the Cephes library's expf(). Finite for every x, NaN included: who
+/// calls this multiplies the result with something that x takes part in, and so keeps a NaN.
 [[gnu::always_inline]] inline float fast_exp(float x) {
   x = std::max(-87.F, std::min(x, 88.F));
   // Adding 1.5 * 2^23 rounds to a whole number and leaves it in the lowest bits.

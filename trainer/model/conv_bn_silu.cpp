@@ -86,8 +86,8 @@ class FusedConvBnSilu : public torch::autograd::Function<FusedConvBnSilu> {
     context->saved_data["padding"] = static_cast<std::int64_t>(spec.padding);
     context->saved_data["groups"] = static_cast<std::int64_t>(spec.groups);
     auto out = torch::empty_like(map);
-    bn_silu(map.data_ptr<float>(), shape_of(map), batch_norm_of(gamma, beta, statistics), parallel_for,
-            out.data_ptr<float>());
+    bn_silu(map.data_ptr<float>(), shape_of(map), batch_norm_of(gamma, beta, statistics),
+            parallel_for, out.data_ptr<float>());
     return out;
   }
 

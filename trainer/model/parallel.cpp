@@ -10,10 +10,10 @@
 namespace evolve::trainer {
 
 // at::parallel_for is an inline function that is a plain loop, without a word, unless the including
-// file is compiled with -fopenmp and so tied to a libgomp, which may be another one than libtorch's.
-// A pool besides torch's would compete with torch's threads, which go on spinning for a while after
-// each operator. But the loop of a tensor iterator is compiled into libtorch: over a tensor with one
-// element per thread it lends those threads.
+// file is compiled with -fopenmp and so tied to a libgomp, which may be another one than
+// libtorch's. A pool besides torch's would compete with torch's threads, which go on spinning for a
+// while after each operator. But the loop of a tensor iterator is compiled into libtorch: over a
+// tensor with one element per thread it lends those threads.
 void parallel_for(std::int64_t count, const std::function<void(std::int64_t)>& f) {
   const auto threads = std::min<std::int64_t>(at::get_num_threads(), count);
   std::atomic<std::int64_t> next = 0;

@@ -78,7 +78,8 @@ void Optimizer::load_state(const State& state, const FlatParameters& parameters)
 
 double clip_gradients(FlatParameters& parameters, double greatest) {
   std::vector<torch::Tensor> norms;
-  for (const auto& gradient : parameters.gradients_of_parameters()) norms.push_back(gradient.norm());
+  for (const auto& gradient : parameters.gradients_of_parameters())
+    norms.push_back(gradient.norm());
   const auto norm = torch::stack(norms).norm().item<float>();
   // By way of the reciprocal, as Python divides a number by a tensor.
   const float scale = 1 / (norm + 1e-6F) * static_cast<float>(greatest);

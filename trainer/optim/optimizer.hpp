@@ -21,7 +21,8 @@ class Optimizer {
  public:
   /// `momentum` is the Adams' β₁ (β₂ is 0.999). `weight_decay` is for one step, whatever the batch
   /// size.
-  Optimizer(Algorithm algorithm, double momentum, double weight_decay, const FlatParameters& parameters);
+  Optimizer(Algorithm algorithm, double momentum, double weight_decay,
+            const FlatParameters& parameters);
 
   /// One step along the gradients of `parameters`, which are used up.
   void step(FlatParameters& parameters, const StepSettings& settings);

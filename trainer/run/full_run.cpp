@@ -9,8 +9,8 @@
 #include "core/error.hpp"
 #include "hyp/fitness.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
-#include "trainer/evaluation/evaluate.hpp"
 #include "trainer/checkpoint/pretrained.hpp"
+#include "trainer/evaluation/evaluate.hpp"
 #include "trainer/run/setup.hpp"
 #include "trainer/run/torch_version.hpp"
 
@@ -159,7 +159,7 @@ class FullRun {
     });
     synchronize(context_.device);
     workers::EpochReport report{.training = batch_report(epoch, progress),
-                               .learning_rates = run.learning_rates(epoch)};
+                                .learning_rates = run.learning_rates(epoch)};
     const Validation validation = run.validate();
     synchronize(context_.device);
     report.metrics = validation.metrics;
@@ -237,10 +237,10 @@ class FullRun {
     const int done = static_cast<int>(history_.epochs.size());
     history_.ended =
         workers::RunReport{.epochs = done,
-                          .best_epoch = best_epoch(history_.epochs),
-                          .stopped_early = done < options_.epochs,
-                          .validation = evaluate(*detector, data_.validation(),
-                                                 validate_options(options_, context_), job_.dir)};
+                           .best_epoch = best_epoch(history_.epochs),
+                           .stopped_early = done < options_.epochs,
+                           .validation = evaluate(*detector, data_.validation(),
+                                                  validate_options(options_, context_), job_.dir)};
     Checkpoint checkpoint = read_checkpoint(last());
     checkpoint.training.clear();
     checkpoint.about["training"] = training();

@@ -14,8 +14,7 @@ class Heartbeat {
   using Clock = std::chrono::steady_clock;
 
   /// `send` is never called by two threads at a time.
-  explicit Heartbeat(std::function<void()> send,
-                     Clock::duration interval = std::chrono::seconds(2))
+  explicit Heartbeat(std::function<void()> send, Clock::duration interval = std::chrono::seconds(2))
       : send_(std::move(send)), interval_(interval) {}
 
   /// Safe to call from several threads.

@@ -19,8 +19,9 @@ class PreparedData {
  public:
   /// Reads the data set that the options name. `beat` is called all the time while it does. Throws
   /// `Error` as data::load does.
-  PreparedData(const TrainOptions& options, int stride, int threads,
-               const std::function<void()>& beat = [] {});
+  PreparedData(
+      const TrainOptions& options, int stride, int threads,
+      const std::function<void()>& beat = [] {});
 
   const data::Dataset& training() const { return training_; }
   const data::ValidationSet& validation() const { return validation_; }
@@ -29,8 +30,8 @@ class PreparedData {
   /// YOLOv5's autoanchor on the training labels: `current` where its best possible recall at
   /// ratio `thr` is above 0.98, else as many better ones. `beat` is called all the time while they
   /// are searched for. Depends on `current` and `thr` only.
-  const AnchorChoice& fit_anchors(const std::vector<Size>& current, double thr,
-                                  const std::function<void()>& beat = [] {});
+  const AnchorChoice& fit_anchors(
+      const std::vector<Size>& current, double thr, const std::function<void()>& beat = [] {});
 
  private:
   using AnchorKey = std::pair<std::vector<std::pair<float, float>>, double>;

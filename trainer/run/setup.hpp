@@ -35,11 +35,10 @@ ModelConfig model_config(const TrainOptions& options, const hyp::Hyperparameters
 /// A detector as training starts it: drawn from `seed` or transferred from the weights, anchors
 /// fitted to the data unless options.noautoanchor, the first options.freeze layers without
 /// gradients. `beat` is called all the time while anchors are searched for. Throws `Error`.
-std::unique_ptr<Detector> make_detector(const TrainOptions& options,
-                                        const hyp::Hyperparameters& hyp,
-                                        const std::optional<Checkpoint>& weights,
-                                        std::uint64_t seed, PreparedData& data,
-                                        const std::function<void()>& beat = [] {});
+std::unique_ptr<Detector> make_detector(
+    const TrainOptions& options, const hyp::Hyperparameters& hyp,
+    const std::optional<Checkpoint>& weights, std::uint64_t seed, PreparedData& data,
+    const std::function<void()>& beat = [] {});
 
 /// Takes the gradients from the parameters of the first `layers` layers.
 void freeze(Detector& detector, int layers);

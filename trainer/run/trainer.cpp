@@ -11,11 +11,11 @@
 
 #include "core/error.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
+#include "trainer/checkpoint/pretrained.hpp"
 #include "trainer/data/data.hpp"
 #include "trainer/evaluation/evaluate.hpp"
 #include "trainer/run/full_run.hpp"
 #include "trainer/run/prepared_data.hpp"
-#include "trainer/checkpoint/pretrained.hpp"
 #include "trainer/run/setup.hpp"
 #include "trainer/run/torch_version.hpp"
 #include "trainer/run/training_run.hpp"
@@ -52,10 +52,10 @@ data::Split split_of(const std::string& name) {
 void check_classes(const TrainOptions& options, const data::DataConfig& data, int trained) {
   const auto named = data.names.size();
   if (options.single_cls || named == static_cast<std::size_t>(trained)) return;
-  throw bad_input({options.data},
-                  fmt::format("it has {} classes, {} was trained on {}", named, options.weights,
-                              trained),
-                  "give the data set that the weights were trained on");
+  throw bad_input(
+      {options.data},
+      fmt::format("it has {} classes, {} was trained on {}", named, options.weights, trained),
+      "give the data set that the weights were trained on");
 }
 
 }  // namespace
@@ -80,7 +80,8 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
   auto weights = pretrained_weights(wanted);
   const int stride = stride_of(model_config(wanted, hyp, weights, {}));
   const TrainOptions options = settled(wanted, stride);
-  PreparedData& data = state_->cache.get(options, stride, state_->context.threads, state_->context.beat);
+  PreparedData& data =
+      state_->cache.get(options, stride, state_->context.threads, state_->context.beat);
   TrainingRun run(options, hyp, seed, data,
                   make_detector(options, hyp, weights, seed, data, state_->context.beat),
                   state_->context);
@@ -118,7 +119,8 @@ workers::RunReport Trainer::run(const workers::TrainRun& job, const OnReport& on
   const auto weights = pretrained_weights(wanted);
   const int stride = stride_of(model_config(wanted, job.hyp, weights, {}));
   const TrainOptions options = settled(wanted, stride);
-  PreparedData& data = state_->cache.get(options, stride, state_->context.threads, state_->context.beat);
+  PreparedData& data =
+      state_->cache.get(options, stride, state_->context.threads, state_->context.beat);
   return full_run(job, options, weights, data, state_->context, on_report);
 }
 
@@ -130,11 +132,11 @@ workers::ValidationReport Trainer::validate(const workers::Validate& job) {
   const auto config = data::read_data_yaml(options.data);
   check_classes(options, config, detector->config().nc);
   auto images = data::load(config, split_of(job.split),
-                             {.imgsz = options.imgsz,
-                              .training = false,
-                              .single_cls = options.single_cls,
-                              .threads = state_->context.threads,
-                              .beat = state_->context.beat});
+                           {.imgsz = options.imgsz,
+                            .training = false,
+                            .single_cls = options.single_cls,
+                            .threads = state_->context.threads,
+                            .beat = state_->context.beat});
   detector->to(state_->context.device);
   const auto set = data::validation_set(std::move(images), options.batch_size, stride, job.rect);
   return evaluate(*detector, set, validate_options(options, state_->context), job.dir);

@@ -61,9 +61,10 @@ class Trainer {
  public:
   /// `device` as torch names it: "cpu", "cuda:0", "xpu:0". `threads`: CPU threads to use. `beat` is
   /// called many times a second while images are decoded, anchors fitted, batches trained and
-  /// validated, by whichever thread is at it (see Heartbeat). Throws `Error` when this libtorch does
-  /// not have the device.
-  Trainer(const std::string& device, int threads, std::function<void()> beat = [] {});
+  /// validated, by whichever thread is at it (see Heartbeat). Throws `Error` when this libtorch
+  /// does not have the device.
+  Trainer(
+      const std::string& device, int threads, std::function<void()> beat = [] {});
   ~Trainer();
 
   /// One training run. The result depends on the arguments only, not on earlier runs; that of a

@@ -60,7 +60,7 @@ TrainingRun::TrainingRun(const TrainOptions& options, const hyp::Hyperparameters
       schedule_(schedule_of(hyp, options, batches(), batch_size())),
       precision_(precision()),
       step_(parameters_, schedule_, algorithm_of(optimizer_name(options, hyp)),
-               hyp.number("weight_decay"), GradScaler(precision_)) {
+            hyp.number("weight_decay"), GradScaler(precision_)) {
   check_device(*detector_, context.device);
 }
 
@@ -88,8 +88,8 @@ EpochProgress TrainingRun::train_epoch(int epoch, std::span<const double> ap,
 Validation TrainingRun::validate() const {
   const auto averaged = average();
   averaged->fuse();
-  auto result =
-      trainer::validate(*averaged, data_.validation(), &loss_, validate_options(options_, context_));
+  auto result = trainer::validate(*averaged, data_.validation(), &loss_,
+                                  validate_options(options_, context_));
   if (!is_finite(result.metrics)) {
     throw TrainingFailed(hyp::FailureKind::diverged, "validation gave a metric that is no number");
   }

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "hyp/hyperparameters.hpp"
+#include "trainer/evaluation/validate.hpp"
+#include "trainer/loss/loss.hpp"
 #include "trainer/model/detector.hpp"
 #include "trainer/optim/flat_parameters.hpp"
-#include "trainer/loss/loss.hpp"
+#include "trainer/optim/train_step.hpp"
 #include "trainer/run/compute_context.hpp"
 #include "trainer/run/options.hpp"
 #include "trainer/run/prepared_data.hpp"
-#include "trainer/optim/train_step.hpp"
-#include "trainer/evaluation/validate.hpp"
 
 namespace evolve::trainer {
 
@@ -41,7 +41,8 @@ class TrainingRun {
   /// Trains `detector`, which comes with weights, anchors and frozen layers, on data.training().
   /// Every random decision follows from `seed`. `options` and `data` must outlive the run.
   TrainingRun(const TrainOptions& options, const hyp::Hyperparameters& hyp, std::uint64_t seed,
-              PreparedData& data, std::unique_ptr<Detector> detector, const ComputeContext& context);
+              PreparedData& data, std::unique_ptr<Detector> detector,
+              const ComputeContext& context);
 
   /// `epoch` counts from 0. `ap` is AP50-95 of each class in the last validation, for
   /// options.image_weights. Throws `TrainingFailed` at the first loss that is no number.

@@ -15,8 +15,8 @@
 #include <optional>
 #include <string>
 
-#include "devices/discovery.hpp"
 #include "core/error.hpp"
+#include "devices/discovery.hpp"
 #include "trainer/run/heartbeat.hpp"
 #include "trainer/run/trainer.hpp"
 #include "workers/protocol/jobs.hpp"
@@ -97,7 +97,8 @@ Answer answer_of(int trial, Work work) {
     // Torch's messages go on with a stack trace: the log has all of it, the journal the first line.
     fmt::print(stderr, "{}\n", error.what());
     const std::string text = error.what();
-    return failure(workers::kind_in(text, hyp::FailureKind::other), text.substr(0, text.find('\n')));
+    return failure(workers::kind_in(text, hyp::FailureKind::other),
+                   text.substr(0, text.find('\n')));
   }
 }
 
@@ -132,7 +133,7 @@ workers::Result train(Trainer& trainer, const workers::Train& message, Answers& 
 
 void work(Trainer& trainer, const workers::Train& message, Answers& answers) {
   answers.send(answer_of<workers::FromWorker>(message.trial,
-                                            [&] { return train(trainer, message, answers); }));
+                                              [&] { return train(trainer, message, answers); }));
 }
 
 void work(Trainer& trainer, const workers::Job& job, Answers& answers) {

@@ -143,8 +143,8 @@ TEST(AnchorFitter, ClustersOnceHoweverOftenTheThresholdChanges) {
 TEST(LabelSizes, AreThoseOfTheImageScaledToImgsz) {
   data::Dataset dataset{.imgsz = 64};
   dataset.images.push_back({.original_height = 100,
-                              .original_width = 200,
-                              .labels = {{.w = .5f, .h = .25f}, {.w = 1, .h = 1}}});
+                            .original_width = 200,
+                            .labels = {{.w = .5f, .h = .25f}, {.w = 1, .h = 1}}});
   dataset.images.push_back(
       {.original_height = 128, .original_width = 32, .labels = {{.w = .5f, .h = .5f}}});
   const auto sizes = label_sizes(dataset, 1);

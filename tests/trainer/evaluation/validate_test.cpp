@@ -10,10 +10,10 @@
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
 #include "tests/trainer/threads.hpp"
-#include "trainer/data/data_yaml.hpp"
-#include "trainer/data/dataset.hpp"
 #include "trainer/checkpoint/pretrained.hpp"
 #include "trainer/checkpoint/state_dict.hpp"
+#include "trainer/data/data_yaml.hpp"
+#include "trainer/data/dataset.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -27,11 +27,11 @@ data::Dataset two_images() {
   data::Dataset dataset{.names = {"a", "b", "c"}, .imgsz = 64, .images = {}};
   for (const cv::Size size : {cv::Size(64, 48), cv::Size(48, 64)}) {
     dataset.images.push_back({.file = "",
-                                .pixels = cv::Mat(size, CV_8UC3, cv::Scalar(128, 128, 128)),
-                                .original_height = size.height,
-                                .original_width = size.width,
-                                .labels = {{.cls = 1, .x = .5, .y = .5, .w = .2, .h = .2}},
-                                .segments = {}});
+                              .pixels = cv::Mat(size, CV_8UC3, cv::Scalar(128, 128, 128)),
+                              .original_height = size.height,
+                              .original_width = size.width,
+                              .labels = {{.cls = 1, .x = .5, .y = .5, .w = .2, .h = .2}},
+                              .segments = {}});
   }
   return dataset;
 }
@@ -78,8 +78,7 @@ TEST(Validate, GivesTheMeanLossOfTheBatches) {
 TEST(Validate, TakesEveryDetectionForClass0WithSingleCls) {
   auto detector = test::make("yolov5p.yaml");
   auto dataset = two_images();
-  for (auto& image : dataset.images)
-    image.labels[0] = {.cls = 0, .x = .5, .y = .5, .w = 1, .h = 1};
+  for (auto& image : dataset.images) image.labels[0] = {.cls = 0, .x = .5, .y = .5, .w = 1, .h = 1};
   const auto set = data::validation_set(dataset, 2, 32, false);
   const ValidateOptions options{.nms = {.conf = 0, .max_det = 1000}, .single_cls = true};
   const auto one_class = validate(detector, set, nullptr, options);
@@ -92,7 +91,8 @@ TEST(Validate, GivesToTheLastBitTheSameOnAnyNumberOfThreads) {
   auto detector = test::make("yolov5p.yaml");
   auto dataset = two_images();
   // From 16 images on torch's convolutions are the same ones on any number of threads.
-  while (dataset.images.size() < 16) dataset.images.push_back(dataset.images[dataset.images.size() - 2]);
+  while (dataset.images.size() < 16)
+    dataset.images.push_back(dataset.images[dataset.images.size() - 2]);
   const auto set = data::validation_set(dataset, 16, 32, false);
   const auto on = [&](int count) {
     const test::Threads threads(count);

@@ -228,13 +228,12 @@ std::set<std::string> operators_of(F f) {
   static std::set<std::string> names;
   names.clear();
   const auto callback = at::addGlobalCallback(
-      at::RecordFunctionCallback(
-          [](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {
-            const std::lock_guard lock(mutex);
-            names.insert(function.name());
-            return nullptr;
-          })
-          .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+      at::RecordFunctionCallback([](const at::RecordFunction& function)
+                                     -> std::unique_ptr<at::ObserverContext> {
+        const std::lock_guard lock(mutex);
+        names.insert(function.name());
+        return nullptr;
+      }).scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
   f();
   at::removeCallback(callback);
   return names;
@@ -252,7 +251,8 @@ TEST(Detector, ComputesFewImagesOnOneThreadWithoutTheBlas) {
   });
   EXPECT_TRUE(names.contains("aten::mkldnn_convolution"));
   for (const auto& name : names) {
-    EXPECT_EQ(name.find("slow_conv2d"), name.npos) << name << ": torch's convolution by way of BLAS";
+    EXPECT_EQ(name.find("slow_conv2d"), name.npos)
+        << name << ": torch's convolution by way of BLAS";
   }
 }
 

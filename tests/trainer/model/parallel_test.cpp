@@ -17,8 +17,8 @@
 namespace evolve::trainer {
 namespace {
 
-/// How many threads take part in a loop: each of its calls waits, up to five seconds, until `wanted`
-/// threads are in it.
+/// How many threads take part in a loop: each of its calls waits, up to five seconds, until
+/// `wanted` threads are in it.
 std::size_t threads_in_a_loop(std::int64_t count, std::size_t wanted) {
   std::mutex mutex;
   std::condition_variable arrived;

@@ -11,8 +11,8 @@
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
 #include "tests/trainer/threads.hpp"
-#include "trainer/optim/flat_parameters.hpp"
 #include "trainer/loss/loss.hpp"
+#include "trainer/optim/flat_parameters.hpp"
 #include "trainer/optim/train_step.hpp"
 
 namespace evolve::trainer {

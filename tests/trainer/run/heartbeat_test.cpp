@@ -8,8 +8,8 @@
 
 #include "hyp/space.hpp"
 #include "hyp/start.hpp"
-#include "trainer/data/data.hpp"
 #include "trainer/data/autoanchor.hpp"
+#include "trainer/data/data.hpp"
 #include "trainer/run/trainer.hpp"
 #include "workers/protocol/messages.hpp"
 
