@@ -17,8 +17,8 @@ evolve_library(trainer
   checkpoint/pretrained.cpp
   checkpoint/state_dict.cpp
   checkpoint/tensor_pickle.cpp
-  evaluation/evaluate.cpp
   evaluation/validate.cpp
+  evaluation/validation_report.cpp
   loss/loss.cpp
   loss/targets.cpp
   model/blocks.cpp
@@ -31,14 +31,14 @@ evolve_library(trainer
   optim/optimizer.cpp
   optim/schedule.cpp
   optim/train_step.cpp
-  run/full_run.cpp
+  run/full_training.cpp
   run/heartbeat.cpp
   run/images.cpp
   run/prepared_data.cpp
   run/setup.cpp
   run/torch_version.cpp
   run/trainer.cpp
-  run/training_run.cpp
+  run/training_loop.cpp
 )
 target_link_libraries(evolve_trainer
   PUBLIC evolve::hyp evolve::train_options evolve::data evolve::metrics evolve::protocol evolve::models

@@ -44,7 +44,7 @@ struct Matched {
   std::vector<torch::Tensor> rows;
   /// [n, 4], [n, 2], [n, 1]
   torch::Tensor boxes, anchor_sizes, classes;
-  /// Places in 0..n of those that decide their row's objectness, and the rows' places among those
+  /// Indices in 0..n of those that decide their row's objectness, and the rows' indices among those
   /// of all levels.
   torch::Tensor deciding, deciding_rows;
 };

@@ -1,4 +1,7 @@
 // The loss of YOLOv5: boxes by CIoU, objectness and classes by binary cross-entropy.
+//
+// `assign()` (targets.hpp) says which cells and anchors answer for which objects; `Loss` compares
+// the maps of a detector with them.
 #pragma once
 
 #include <torch/types.h>

@@ -280,7 +280,7 @@ ModelConfig resolve(const ModelTable& table, std::optional<int> nc,
   }
   if (table.rows.empty() || table.rows.back().module != "Detect") {
     throw bad_input({table.file, table.rows.empty() ? 0 : table.rows.back().line},
-                    "the last row is no Detect", "end the head with one");
+                    "the last row is not a Detect", "end the head with one");
   }
   Resolver resolver(table, config);
   for (const TableRow& row : table.rows) resolver.add(row);

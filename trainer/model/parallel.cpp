@@ -9,7 +9,7 @@
 
 namespace evolve::trainer {
 
-// at::parallel_for is an inline function that is a plain loop, without a word, unless the including
+// at::parallel_for is an inline function that is silently a plain loop unless the including
 // file is compiled with -fopenmp and so tied to a libgomp, which may be another one than
 // libtorch's. A pool besides torch's would compete with torch's threads, which go on spinning for a
 // while after each operator. But the loop of a tensor iterator is compiled into libtorch: over a

@@ -32,7 +32,7 @@ class GradScaler {
       : active_(type == torch::kHalf), scale_(active_ ? 65536 : 1) {}
 
   double scale() const { return scale_; }
-  /// To be told after each step how long its unscaled gradients were; says whether the step may be
+  /// To be called after each step with the norm of its unscaled gradients; whether the step may be
   /// taken.
   bool accept(double gradient_norm);
 

@@ -49,7 +49,7 @@ std::int64_t padded(const std::vector<torch::Tensor>& tensors) {
 }
 
 /// The part of `flat` from `begin` in the shape of `like`, a convolution's weights in the layout
-/// `weights`. It has a version of its own, so that a step in the flat tensor is no change behind
+/// `weights`. It has a version of its own, so that a step in the flat tensor is not a change behind
 /// autograd's back.
 torch::Tensor part(const torch::Tensor& flat, std::int64_t begin, const torch::Tensor& like,
                    at::MemoryFormat weights) {
@@ -67,9 +67,9 @@ std::int64_t move(std::vector<torch::Tensor>& tensors, const torch::Tensor& flat
                   std::int64_t begin, at::MemoryFormat weights) {
   torch::NoGradGuard no_grad;
   for (auto& tensor : tensors) {
-    auto place = part(flat, begin, tensor, weights);
-    place.copy_(tensor);
-    tensor.set_data(place);
+    auto view = part(flat, begin, tensor, weights);
+    view.copy_(tensor);
+    tensor.set_data(view);
     begin += padded(tensor);
   }
   return begin;

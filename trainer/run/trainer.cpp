@@ -13,12 +13,12 @@
 #include "trainer/checkpoint/checkpoint.hpp"
 #include "trainer/checkpoint/pretrained.hpp"
 #include "trainer/data/data.hpp"
-#include "trainer/evaluation/evaluate.hpp"
-#include "trainer/run/full_run.hpp"
+#include "trainer/evaluation/evaluation.hpp"
+#include "trainer/run/full_training.hpp"
 #include "trainer/run/prepared_data.hpp"
 #include "trainer/run/setup.hpp"
 #include "trainer/run/torch_version.hpp"
-#include "trainer/run/training_run.hpp"
+#include "trainer/run/training_loop.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -82,9 +82,9 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
   const TrainOptions options = settled(wanted, stride);
   PreparedData& data =
       state_->cache.get(options, stride, state_->context.threads, state_->context.beat);
-  TrainingRun run(options, hyp, seed, data,
-                  make_detector(options, hyp, weights, seed, data, state_->context.beat),
-                  state_->context);
+  TrainingLoop run(options, hyp, seed, data,
+                   make_detector(options, hyp, weights, seed, data, state_->context.beat),
+                   state_->context);
   weights.reset();
   const std::vector<double> no_ap(static_cast<std::size_t>(data.classes()));
   TrainResult result;
@@ -113,7 +113,7 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
   return result;
 }
 
-workers::RunReport Trainer::run(const workers::TrainRun& job, const OnReport& on_report) {
+workers::RunReport Trainer::full_training(const workers::TrainRun& job, const OnReport& on_report) {
   check_names(job.hyp);
   const auto wanted = train_options_from_json(job.options);
   const auto weights = pretrained_weights(wanted);
@@ -121,7 +121,7 @@ workers::RunReport Trainer::run(const workers::TrainRun& job, const OnReport& on
   const TrainOptions options = settled(wanted, stride);
   PreparedData& data =
       state_->cache.get(options, stride, state_->context.threads, state_->context.beat);
-  return full_run(job, options, weights, data, state_->context, on_report);
+  return trainer::full_training(job, options, weights, data, state_->context, on_report);
 }
 
 workers::ValidationReport Trainer::validate(const workers::Validate& job) {
@@ -139,7 +139,7 @@ workers::ValidationReport Trainer::validate(const workers::Validate& job) {
                             .beat = state_->context.beat});
   detector->to(state_->context.device);
   const auto set = data::validation_set(std::move(images), options.batch_size, stride, job.rect);
-  return evaluate(*detector, set, validate_options(options, state_->context), job.dir);
+  return validation_report(*detector, set, validate_options(options, state_->context), job.dir);
 }
 
 }  // namespace evolve::trainer

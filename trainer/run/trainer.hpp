@@ -1,5 +1,4 @@
-// How a detector is trained: YOLOv5 v6 models on libtorch. The only folder that includes torch, and
-// only in its sources: this header is torch-free.
+// How a detector is trained: YOLOv5 v6 models on libtorch. This header is torch-free.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +74,7 @@ class Trainer {
 
   /// A full training: `evolve train`. Reports as jobs.hpp says. Throws as train() does, and `Error`
   /// when there is nothing to resume.
-  workers::RunReport run(const workers::TrainRun& job, const OnReport& on_report);
+  workers::RunReport full_training(const workers::TrainRun& job, const OnReport& on_report);
 
   /// How good weights are: `evolve val`. Throws `Error` for bad input, for instance weights with
   /// another number of classes than the data set has (options.single_cls makes one of them all).

@@ -17,8 +17,7 @@
 
 #include "core/error.hpp"
 #include "devices/discovery.hpp"
-#include "trainer/run/heartbeat.hpp"
-#include "trainer/run/trainer.hpp"
+#include "trainer/run/run.hpp"
 #include "workers/protocol/jobs.hpp"
 #include "workers/protocol/messages.hpp"
 #include "workers/protocol/text.hpp"
@@ -67,8 +66,8 @@ std::string inner_device() {
   return kind == "cpu" ? kind : kind + ":0";
 }
 
-/// That this process is ready, with what the driver tells of the device that it sees.
-workers::Ready greeting(const std::string& device) {
+/// The first message, with what the driver reports of the device that this process sees.
+workers::Ready ready_message(const std::string& device) {
   if (device == "cpu") return {.device = "cpu:0"};
   const auto found =
       devices::discover(device.substr(0, device.find(':')), devices::device_environment());
@@ -142,7 +141,7 @@ void work(Trainer& trainer, const workers::Job& job, Answers& answers) {
     if (const auto* validate = std::get_if<workers::Validate>(&job)) {
       return trainer.validate(*validate);
     }
-    return trainer.run(std::get<workers::TrainRun>(job), send);
+    return trainer.full_training(std::get<workers::TrainRun>(job), send);
   }));
 }
 
@@ -150,7 +149,7 @@ void run() {
   signal(SIGINT, SIG_IGN);  // the terminal's Ctrl-C is for evolve, which ends its workers
   Answers answers;
   const auto device = inner_device();
-  const auto ready = greeting(device);  // before torch has threads: it forks
+  const auto ready = ready_message(device);  // before torch has threads: it forks
   std::optional<int> trial;
   Heartbeat heartbeat([&] { answers.send(workers::FromWorker(workers::Alive{trial})); });
   Trainer trainer(device, threads(), [&] { heartbeat(); });

@@ -107,7 +107,7 @@ TEST(ModelConfig, RefusesWhatCannotBeBuilt) {
               HasSubstr("m.yaml:1: anchors is neither a count nor a list"));
   EXPECT_THAT(message_of("nc: 3\nanchors: 3\nbackbone:\n  - [-1, 1, Conv, [8]]\nhead:\n"
                          "  - [-1, 1, Conv, [8]]\n"),
-              HasSubstr("the last row is no Detect"));
+              HasSubstr("the last row is not a Detect"));
 }
 
 TEST(ModelConfig, RefusesAKeyThatStandsTwice) {

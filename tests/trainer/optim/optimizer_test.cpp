@@ -36,7 +36,7 @@ class Replay {
         detector_(test::formula_model(golden.scalars["weights"])),
         state_(detector_, torch::kCPU, at::MemoryFormat::Contiguous),
         loss_(test::options_of(run_["hyp"]), detector_.anchors()),
-        stepper_(state_, schedule(), algorithm_, run_["hyp"]["weight_decay"]) {
+        step_(state_, schedule(), algorithm_, run_["hyp"]["weight_decay"]) {
     detector_.use(Operators::plain);
   }
 
@@ -45,7 +45,7 @@ class Replay {
     for (const auto& row : run_["log"]) {
       const int iteration = row["ni"];
       SCOPED_TRACE("iteration " + std::to_string(iteration));
-      if (iteration % batches == 0) stepper_.begin_epoch();
+      if (iteration % batches == 0) step_.begin_epoch();
       const auto report = iterate(iteration, row);
       compare_settings(report, row);
       if (report.stepped) compare_step(report, row);
@@ -85,7 +85,7 @@ class Replay {
       near(value.items[i].item<double>(), row["items"][static_cast<std::size_t>(i)], "items");
     }
     value.total.backward();
-    return stepper_.end_iteration(iteration);
+    return step_.end_iteration(iteration);
   }
 
   void compare_settings(const TrainStep::Report& report, const nlohmann::json& row) const {
@@ -102,7 +102,7 @@ class Replay {
     near(report.gradient_norm, row["grad_norm_preclip"], "gradient");
     near(norm(state_.parameters()), row["param_norm"], "parameters");
     near(norm(state_.values()), row["state_norm"], "state");
-    near(norm(stepper_.ema().values()), row["ema_state_norm"], "mean");
+    near(norm(step_.ema().values()), row["ema_state_norm"], "mean");
     EXPECT_NEAR(Ema::decay(row["ema_updates"]), row["ema_d"].get<double>(), 1e-9);
     for (const auto& [name, expected] : row["tensor_norms"].items()) {
       near(norm(tensor(name)), expected, name);
@@ -118,7 +118,7 @@ class Replay {
   void compare_tensors() {
     expect("final");
     torch::NoGradGuard no_grad;
-    state_.values().copy_(stepper_.ema().values());
+    state_.values().copy_(step_.ema().values());
     expect("ema");
   }
 
@@ -140,7 +140,7 @@ class Replay {
   Detector detector_;
   FlatParameters state_;
   Loss loss_;
-  TrainStep stepper_;
+  TrainStep step_;
 };
 
 TEST(ParityOptimizer, TrainsStepByStepAsYolov5) {
@@ -279,7 +279,7 @@ std::vector<torch::Tensor> all_tensors(const torch::nn::Module& model) {
 }
 
 TEST(FlatParameters, BeginEveryTensorAtAMultipleOf64Bytes) {
-  Detector detector = test::make("yolov5p.yaml", 1);  // 18 outputs: sizes are no multiples of 16
+  Detector detector = test::make("yolov5p.yaml", 1);  // 18 outputs: sizes are not multiples of 16
   FlatParameters parameters(detector, torch::kCPU);
   const auto expect_aligned = [&] {
     for (const auto& tensor : all_tensors(detector)) {
@@ -348,13 +348,13 @@ TEST(TrainStep, GoesOnFromAStateAsIfNothingHadHappened) {
 TEST(TrainStep, DropsAPartialAccumulationWhenAnEpochBegins) {
   Tiny model;
   FlatParameters state(model, torch::kCPU);
-  TrainStep stepper(state, {.batches = 3, .warmup_iterations = 1}, Algorithm::sgd, 0);
-  EXPECT_TRUE(stepper.end_iteration(0).stepped);
-  EXPECT_FALSE(stepper.end_iteration(2).stepped);
+  TrainStep step(state, {.batches = 3, .warmup_iterations = 1}, Algorithm::sgd, 0);
+  EXPECT_TRUE(step.end_iteration(0).stepped);
+  EXPECT_FALSE(step.end_iteration(2).stepped);
   state.gradients().fill_(1);
-  stepper.begin_epoch();
+  step.begin_epoch();
   EXPECT_EQ(state.gradients().abs().sum().item<float>(), 0);
-  EXPECT_TRUE(stepper.end_iteration(4).stepped);
+  EXPECT_TRUE(step.end_iteration(4).stepped);
 }
 
 TEST(TrainStep, ClipsGradientsToANormOfTen) {

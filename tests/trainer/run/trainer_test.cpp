@@ -220,12 +220,12 @@ std::string divergence(const TrainOptions& options, const hyp::Hyperparameters& 
   return "trained to the end";
 }
 
-TEST(Trainer, StopsAtTheFirstLossThatIsNoNumber) {
-  EXPECT_EQ(divergence(small(), with("box", 1e300)), "the loss is no number at iteration 0");
+TEST(Trainer, StopsAtTheFirstLossThatIsNotFinite) {
+  EXPECT_EQ(divergence(small(), with("box", 1e300)), "the loss is not finite at iteration 0");
 }
 
 TEST(Trainer, CallsATrainingDivergedWhoseWeightsBurst) {
-  EXPECT_THAT(divergence(small(), with("warmup_bias_lr", 1e30)), HasSubstr("is no number"));
+  EXPECT_THAT(divergence(small(), with("warmup_bias_lr", 1e30)), HasSubstr("is not finite"));
 }
 
 TEST(Trainer, StartsFromTheWeightsItIsGiven) {

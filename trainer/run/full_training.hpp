@@ -5,7 +5,7 @@
 #include "trainer/checkpoint/checkpoint.hpp"
 #include "trainer/run/prepared_data.hpp"
 #include "trainer/run/trainer.hpp"
-#include "trainer/run/training_run.hpp"
+#include "trainer/run/training_loop.hpp"
 #include "workers/protocol/jobs.hpp"
 
 namespace evolve::trainer {
@@ -26,8 +26,8 @@ bool out_of_patience(const std::vector<double>& fitness, int patience);
 /// A training that is resumed gives the same numbers, bit for bit, as one that was not cut off.
 /// Throws `Error` when there is nothing to resume, or a last.pt of other hyperparameters or
 /// options; and `TrainingFailed`.
-workers::RunReport full_run(const workers::TrainRun& job, const TrainOptions& options,
-                            const std::optional<Checkpoint>& weights, PreparedData& data,
-                            const ComputeContext& context, const OnReport& on_report);
+workers::RunReport full_training(const workers::TrainRun& job, const TrainOptions& options,
+                                 const std::optional<Checkpoint>& weights, PreparedData& data,
+                                 const ComputeContext& context, const OnReport& on_report);
 
 }  // namespace evolve::trainer

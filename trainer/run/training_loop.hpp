@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "hyp/hyperparameters.hpp"
-#include "trainer/evaluation/validate.hpp"
+#include "trainer/evaluation/evaluation.hpp"
 #include "trainer/loss/loss.hpp"
-#include "trainer/model/detector.hpp"
-#include "trainer/optim/flat_parameters.hpp"
-#include "trainer/optim/train_step.hpp"
+#include "trainer/model/model.hpp"
+#include "trainer/optim/optim.hpp"
 #include "trainer/run/compute_context.hpp"
 #include "trainer/run/options.hpp"
 #include "trainer/run/prepared_data.hpp"
@@ -36,20 +35,20 @@ struct EpochProgress {
 };
 using OnBatch = std::function<void(const EpochProgress&)>;
 
-class TrainingRun {
+class TrainingLoop {
  public:
   /// Trains `detector`, which comes with weights, anchors and frozen layers, on data.training().
   /// Every random decision follows from `seed`. `options` and `data` must outlive the run.
-  TrainingRun(const TrainOptions& options, const hyp::Hyperparameters& hyp, std::uint64_t seed,
-              PreparedData& data, std::unique_ptr<Detector> detector,
-              const ComputeContext& context);
+  TrainingLoop(const TrainOptions& options, const hyp::Hyperparameters& hyp, std::uint64_t seed,
+               PreparedData& data, std::unique_ptr<Detector> detector,
+               const ComputeContext& context);
 
   /// `epoch` counts from 0. `ap` is AP50-95 of each class in the last validation, for
-  /// options.image_weights. Throws `TrainingFailed` at the first loss that is no number.
+  /// options.image_weights. Throws `TrainingFailed` at the first loss that is not finite.
   EpochProgress train_epoch(int epoch, std::span<const double> ap, const OnBatch& on_batch);
 
   /// The moving average on data.validation(), losses included. Throws `TrainingFailed` when a
-  /// metric is no number.
+  /// metric is not finite.
   Validation validate() const;
 
   /// A detector, not fused, with the moving average of the weights.

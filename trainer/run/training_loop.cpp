@@ -1,4 +1,4 @@
-#include "trainer/run/training_run.hpp"
+#include "trainer/run/training_loop.hpp"
 
 #include <torch/torch.h>
 
@@ -21,7 +21,7 @@ bool is_finite(const hyp::Metrics& metrics) {
                      [](double value) { return std::isfinite(value); });
 }
 
-/// Nothing may run elsewhere in silence.
+/// Nothing may run on another device unnoticed.
 void check_device(const char* what, const torch::Tensor& tensor, const torch::Device& device) {
   TORCH_CHECK(tensor.device() == device, what, " lies on ", tensor.device(), ", not on ", device);
 }
@@ -45,9 +45,9 @@ ValidateOptions validate_options(const TrainOptions& options, const ComputeConte
           .beat = context.beat};
 }
 
-TrainingRun::TrainingRun(const TrainOptions& options, const hyp::Hyperparameters& hyp,
-                         std::uint64_t seed, PreparedData& data, std::unique_ptr<Detector> detector,
-                         const ComputeContext& context)
+TrainingLoop::TrainingLoop(const TrainOptions& options, const hyp::Hyperparameters& hyp,
+                           std::uint64_t seed, PreparedData& data,
+                           std::unique_ptr<Detector> detector, const ComputeContext& context)
     : options_(options),
       data_(data),
       seed_(seed),
@@ -64,8 +64,8 @@ TrainingRun::TrainingRun(const TrainOptions& options, const hyp::Hyperparameters
   check_device(*detector_, context.device);
 }
 
-EpochProgress TrainingRun::train_epoch(int epoch, std::span<const double> ap,
-                                       const OnBatch& on_batch) {
+EpochProgress TrainingLoop::train_epoch(int epoch, std::span<const double> ap,
+                                        const OnBatch& on_batch) {
   detector_->train();
   step_.begin_epoch();
   const data::EpochPlan plan = plan_of(epoch, ap);
@@ -85,18 +85,18 @@ EpochProgress TrainingRun::train_epoch(int epoch, std::span<const double> ap,
   return progress;
 }
 
-Validation TrainingRun::validate() const {
+Validation TrainingLoop::validate() const {
   const auto averaged = average();
   averaged->fuse();
   auto result = trainer::validate(*averaged, data_.validation(), &loss_,
                                   validate_options(options_, context_));
   if (!is_finite(result.metrics)) {
-    throw TrainingFailed(hyp::FailureKind::diverged, "validation gave a metric that is no number");
+    throw TrainingFailed(hyp::FailureKind::diverged, "validation gave a metric that is not finite");
   }
   return result;
 }
 
-std::unique_ptr<Detector> TrainingRun::average() const {
+std::unique_ptr<Detector> TrainingLoop::average() const {
   auto averaged = std::make_unique<Detector>(detector_->config(), seed_);
   averaged->set_anchors(detector_->anchors_in_pixels());
   freeze(*averaged, options_.freeze);
@@ -105,30 +105,30 @@ std::unique_ptr<Detector> TrainingRun::average() const {
   return averaged;
 }
 
-std::array<double, group_count> TrainingRun::learning_rates(int epoch) const {
+std::array<double, group_count> TrainingLoop::learning_rates(int epoch) const {
   return schedule_.at((epoch + 1) * batches() - 1).learning_rate;
 }
 
-void TrainingRun::load_state(const State& state) {
+void TrainingLoop::load_state(const State& state) {
   parameters_.unpack(state.values, parameters_.values());
   step_.load_state(state.step);
 }
 
-int TrainingRun::batch_size() const {
+int TrainingLoop::batch_size() const {
   return std::min(options_.batch_size, static_cast<int>(data_.training().images.size()));
 }
 
-int TrainingRun::batches() const {
+int TrainingLoop::batches() const {
   const int images = static_cast<int>(data_.training().images.size());
   return (images + batch_size() - 1) / batch_size();
 }
 
-int TrainingRun::greatest_stride() const {
+int TrainingLoop::greatest_stride() const {
   const auto& strides = detector_->strides();
   return *std::max_element(strides.begin(), strides.end());
 }
 
-data::EpochPlan TrainingRun::plan_of(int epoch, std::span<const double> ap) const {
+data::EpochPlan TrainingLoop::plan_of(int epoch, std::span<const double> ap) const {
   const data::Dataset& images = data_.training();
   if (options_.image_weights) {  // YOLOv5: beats rect
     const auto weights = image_weights(images, ap);
@@ -146,7 +146,7 @@ data::EpochPlan TrainingRun::plan_of(int epoch, std::span<const double> ap) cons
                           epoch);
 }
 
-torch::ScalarType TrainingRun::precision() {
+torch::ScalarType TrainingLoop::precision() {
   const auto type = options_.amp ? fast_type(context_.device) : torch::kFloat;
   if (type == torch::kFloat) return type;
   const std::vector<double> no_ap(static_cast<std::size_t>(data_.classes()));
@@ -154,7 +154,7 @@ torch::ScalarType TrainingRun::precision() {
                  data::train_batch(data_.training(), plan_of(0, no_ap), 0, augmentation_));
 }
 
-torch::Tensor TrainingRun::scaled(const torch::Tensor& images, int epoch, int index) const {
+torch::Tensor TrainingLoop::scaled(const torch::Tensor& images, int epoch, int index) const {
   if (!options_.multi_scale) return images;
   const int stride = greatest_stride();
   // Numbers that no sample of the epoch draws.
@@ -172,8 +172,8 @@ torch::Tensor TrainingRun::scaled(const torch::Tensor& images, int epoch, int in
                                     /*align_corners=*/false);
 }
 
-std::array<double, 3> TrainingRun::train_batch(const data::Batch& batch, int epoch, int index,
-                                               int& imgsz) {
+std::array<double, 3> TrainingLoop::train_batch(const data::Batch& batch, int epoch, int index,
+                                                int& imgsz) {
   const int iteration = epoch * batches() + index;
   const auto images = scaled(images_of(batch, context_.device), epoch, index);
   check_device("the batch", images, context_.device);
@@ -194,7 +194,7 @@ std::array<double, 3> TrainingRun::train_batch(const data::Batch& batch, int epo
   }
   if (!std::isfinite(losses[0] + losses[1] + losses[2])) {
     throw TrainingFailed(hyp::FailureKind::diverged,
-                         "the loss is no number at iteration " + std::to_string(iteration));
+                         "the loss is not finite at iteration " + std::to_string(iteration));
   }
   (step_.loss_scale() == 1 ? value.total : value.total * step_.loss_scale()).backward();
   step_.end_iteration(iteration);
