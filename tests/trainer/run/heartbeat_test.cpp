@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "hyp/space.hpp"
-#include "hyp/start.hpp"
 #include "trainer/data/autoanchor.hpp"
 #include "trainer/data/data.hpp"
 #include "trainer/run/trainer.hpp"
