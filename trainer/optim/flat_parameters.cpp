@@ -131,6 +131,8 @@ void FlatParameters::unpack(const torch::Tensor& numbers, const torch::Tensor& f
     range.of(flat).copy_(numbers.narrow(0, taken, range.size));
     taken += range.size;
   }
+  TORCH_CHECK(taken == numbers.numel(), "a state of ", numbers.numel(), " numbers for a model of ",
+              taken);
 }
 
 }  // namespace evolve::trainer
