@@ -17,35 +17,37 @@ evolve_library(trainer
   checkpoint/pretrained.cpp
   checkpoint/state_dict.cpp
   checkpoint/tensor_pickle.cpp
-  evaluation/evaluate.cpp
   evaluation/validate.cpp
+  evaluation/validation_report.cpp
   loss/loss.cpp
   loss/targets.cpp
   model/blocks.cpp
   model/bn_silu.cpp
   model/conv_bn_silu.cpp
   model/detector.cpp
+  model/parallel.cpp
   optim/amp.cpp
   optim/flat_parameters.cpp
   optim/optimizer.cpp
   optim/schedule.cpp
   optim/train_step.cpp
-  run/full_run.cpp
+  run/full_training.cpp
+  run/heartbeat.cpp
   run/images.cpp
   run/prepared_data.cpp
   run/setup.cpp
   run/torch_version.cpp
   run/trainer.cpp
-  run/training_run.cpp
+  run/training_loop.cpp
 )
 target_link_libraries(evolve_trainer
   PUBLIC evolve::hyp evolve::train_options evolve::data evolve::metrics evolve::protocol evolve::models
   PRIVATE $<BUILD_INTERFACE:evolve_torch> fmt::fmt Boost::headers)
-# Loops that only become vector instructions when the compiler need not care about NaN in comparisons, about -0 and about
-# floating-point traps. A NaN still comes out as one: it takes part in every product.
+# Loops that only become vector instructions when the compiler need not care about floating-point traps. Nothing may
+# assume that there is no NaN: a training that diverges must be seen to.
 set_source_files_properties(model/bn_silu.cpp PROPERTIES
   SKIP_PRECOMPILE_HEADERS ON
-  COMPILE_OPTIONS "-O3;-ffp-contract=fast;-fno-math-errno;-fno-trapping-math;-ffinite-math-only;-fno-signed-zeros")
+  COMPILE_OPTIONS "-O3;-ffp-contract=fast;-fno-trapping-math")
 # Parsing torch's headers takes longer than everything else: once per build, not once per file.
 target_precompile_headers(evolve_trainer PRIVATE <torch/torch.h>)
 if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES ccache)

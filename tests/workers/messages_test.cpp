@@ -46,6 +46,8 @@ TEST(Messages, OfAWorkerAreWrittenInOneLineEach) {
   EXPECT_EQ(line_of(FromWorker(Failure{17, hyp::FailureKind::oom, "no\nroom"})),
             R"({"type":"error","trial":17,"kind":"oom","message":"no\nroom"})"
             "\n");
+  EXPECT_EQ(line_of(FromWorker(Alive{17})), "{\"type\":\"alive\",\"trial\":17}\n");
+  EXPECT_EQ(line_of(FromWorker(Alive{})), "{\"type\":\"alive\"}\n");
 }
 
 TEST(Messages, OfTheEngineAreWrittenInOneLineEach) {
@@ -71,7 +73,8 @@ TEST(Messages, OfAWorkerComeBackAsTheyWere) {
   for (const FromWorker& message :
        {FromWorker(Ready{1, "xpu:0"}), FromWorker(Epoch{17, 3, metrics}),
         FromWorker(Result{17, metrics}), FromWorker(Result{17, metrics, true}),
-        FromWorker(Failure{17, hyp::FailureKind::device_lost, "gone"})})
+        FromWorker(Failure{17, hyp::FailureKind::device_lost, "gone"}), FromWorker(Alive{17}),
+        FromWorker(Alive{})})
     EXPECT_EQ(parse_from_worker(line_of(message)), message);
 }
 
@@ -146,6 +149,8 @@ TEST(Messages, WithKeysOfAnotherTypeAreRefused) {
   for (const std::string trial : {"1.5", "-1", "\"1\"", "null", "4294967296"})
     EXPECT_EQ(complaint(R"({"type":"error","message":"","trial":)" + trial + "}"),
               "the \"trial\" of its error is no whole number");
+  EXPECT_EQ(complaint(R"({"type":"alive","trial":"one"})"),
+            "the \"trial\" of its alive is no whole number");
   EXPECT_EQ(complaint(R"({"type":"result","trial":1,"stopped":1,"metrics":)" + metrics_text + "}"),
             "the \"stopped\" of its result is neither true nor false");
 }

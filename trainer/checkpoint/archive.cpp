@@ -43,7 +43,7 @@ std::size_t find_end(std::string_view bytes) {
     reader.take(end_size - 4 - 2);
     if (reader.number(2) == comment) return place;
   }
-  throw std::runtime_error("this is no zip archive, or it ends early");
+  throw std::runtime_error("this is not a zip archive, or it ends early");
 }
 
 struct Directory {

@@ -12,9 +12,9 @@ namespace evolve::trainer {
 class Archive {
  public:
   /// Reads the directory of `bytes`, which must outlive the archive; its memory is a small multiple
-  /// of theirs, whatever they claim. Throws std::runtime_error with one line for what is no such
-  /// archive: truncated, with compressed or encrypted records, with two of one name, with records
-  /// that overlap or reach beyond the end.
+  /// of theirs, whatever they claim. Throws std::runtime_error with one line for anything that is
+  /// not such archive: truncated, with compressed or encrypted records, with two of one name, with
+  /// records that overlap or reach beyond the end.
   explicit Archive(std::string_view bytes);
 
   bool has(const std::string& name) const { return records_.contains(name); }

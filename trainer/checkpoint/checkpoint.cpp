@@ -16,9 +16,9 @@
 
 #include "core/error.hpp"
 #include "trainer/checkpoint/embedded_weights.hpp"
-#include "trainer/run/options.hpp"
 #include "trainer/checkpoint/tensor_pickle.hpp"
 #include "trainer/checkpoint/weights_file.hpp"
+#include "trainer/run/options.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -37,7 +37,7 @@ StateDict tensors_of(const PickledModel& pickled, const Archive& archive,
   StateDict state;
   for (const auto& [name, value] : pickled.model.tensors) {
     const auto tensor = unpickler.tensor(value);
-    if (!tensor.defined()) throw std::runtime_error("'" + name + "' is no tensor");
+    if (!tensor.defined()) throw std::runtime_error("'" + name + "' is not a tensor");
     state.emplace_back(name, tensor);
   }
   return state;

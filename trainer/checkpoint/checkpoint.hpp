@@ -1,11 +1,17 @@
-// Weights on disk: the .pt files of torch.save, YOLOv5's checkpoints among them.
+// Checkpoints: weights on disk, the .pt files of torch.save, YOLOv5's among them.
+//
+// `read_checkpoint()` takes a file apart without executing anything in it: a zip archive
+// (archive.hpp) holds a pickle (pickle.hpp), in which saved_model.hpp finds the model, and
+// weights_file.hpp joins these. So far nothing needs torch; tensor_pickle.hpp makes tensors of it
+// and writes them again. `transfer()` copies what fits into a model, pretrained.hpp builds the
+// model that a file describes, embedded_weights.hpp is the checkpoint inside the program.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "trainer/model/detector.hpp"
 #include "trainer/checkpoint/state_dict.hpp"
+#include "trainer/model/detector.hpp"
 
 namespace evolve::trainer {
 

@@ -201,7 +201,7 @@ class Machine {
     Value* target = top();
     auto* list = std::get_if<List>(&target->data);
     if (auto* made = std::get_if<Object>(&target->data)) list = &made->list;
-    if (!list) throw std::runtime_error("the pickle appends to what is no list");
+    if (!list) throw std::runtime_error("the pickle appends to something that is not a list");
     list->items.insert(list->items.end(), items.begin(), items.end());
     return true;
   }
@@ -211,7 +211,7 @@ class Machine {
     auto* dict = std::get_if<Dict>(&target->data);
     if (auto* made = std::get_if<Object>(&target->data)) dict = &made->dict;
     if (!dict || items.size() % 2 != 0) {
-      throw std::runtime_error("the pickle sets items of what is no dict");
+      throw std::runtime_error("the pickle sets items of something that is not a dict");
     }
     for (std::size_t i = 0; i < items.size(); i += 2) {
       dict->items.emplace_back(items[i], items[i + 1]);
@@ -262,7 +262,8 @@ class Machine {
       case 'b': {  // BUILD
         const Ref state = pop();
         auto* made = std::get_if<Object>(&top()->data);
-        if (!made) throw std::runtime_error("the pickle gives a state to what is no object");
+        if (!made)
+          throw std::runtime_error("the pickle gives a state to something that is not an object");
         made->state = state;
         return true;
       }
@@ -277,7 +278,7 @@ class Machine {
     const Ref name = pop();
     const Ref module = pop();
     if (!name->as<std::string>() || !module->as<std::string>()) {
-      throw std::runtime_error("the pickle names a class by what is no text");
+      throw std::runtime_error("the pickle names a class by something that is not a text");
     }
     return push(Global{*module->as<std::string>(), *name->as<std::string>()});
   }
@@ -288,7 +289,7 @@ class Machine {
     made.arguments = pop();
     made.callee = pop();
     if (!made.callee->as<Global>() || !made.arguments->as<Tuple>()) {
-      throw std::runtime_error("the pickle calls what is no class");
+      throw std::runtime_error("the pickle calls something that is not a class");
     }
     return push(std::move(made));
   }

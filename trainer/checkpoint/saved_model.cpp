@@ -16,7 +16,7 @@ constexpr std::size_t most_keys = 256;
 /// YOLOv5's model tables have 200, names of classes a few thousand.
 constexpr int most_values = 100000;
 
-/// As JSON takes it: what is no UTF-8 becomes U+FFFD.
+/// As JSON takes it: bytes that are not UTF-8 become U+FFFD.
 std::string utf8(const std::string& text) {
   if (std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
     return text;
@@ -125,7 +125,7 @@ class Walk {
       work(1);
       if (value->as<pickle::None>()) continue;
       const Ref child = state_of_module(value);
-      if (!child) throw std::runtime_error("a submodule is no module");
+      if (!child) throw std::runtime_error("a submodule is not a module");
       module(child, prefix + text(key) + ".", depth + 1, to);
     }
   }
@@ -142,7 +142,7 @@ class Walk {
 
   static const std::string& text(Ref key) {
     const auto* name = key->as<std::string>();
-    if (!name) throw std::runtime_error("a tensor's name is no text");
+    if (!name) throw std::runtime_error("a tensor's name is not a text");
     return *name;
   }
 

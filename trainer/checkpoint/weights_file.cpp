@@ -41,9 +41,9 @@ ordered_json parse_about(std::string_view text) {
     auto about = ordered_json::parse(text, limit);
     if (about.is_object()) return about;
   } catch (const ordered_json::exception& error) {
-    throw std::runtime_error(std::string("the file's description is no JSON: ") + error.what());
+    throw std::runtime_error(std::string("the file's description is not JSON: ") + error.what());
   }
-  throw std::runtime_error("the file's description is no JSON object");
+  throw std::runtime_error("the file's description is not a JSON object");
 }
 
 PickledModel open_pickle(const Archive& archive, const char* name) {

@@ -129,7 +129,8 @@ Clusters improved(const Columns& points, const std::vector<Size>& centres) {
 
 /// The best of 30 runs from random points; no centres when every run lost some of its own. SciPy
 /// goes on to changes of 1e-5, but the refinement takes over long before that.
-Clusters k_means(const Columns& points, std::size_t n, Rng& rng) {
+Clusters k_means(const Columns& points, std::size_t n, const std::function<void()>& beat,
+                 Rng& rng) {
   constexpr int runs = 30;
   constexpr double still = 1e-3;
   Clusters best;
@@ -139,6 +140,7 @@ Clusters k_means(const Columns& points, std::size_t n, Rng& rng) {
       const double before = now.distortion;
       now = improved(points, now.centres);
       change = std::abs(before - now.distortion);
+      beat();
     }
     if (now.centres.size() == n && now.distortion < best.distortion) best = now;
   }
@@ -173,7 +175,7 @@ std::vector<Size> first_anchors(const Columns& labels, const AnchorSearch& searc
   Columns scaled = labels;
   for (float& value : scaled.w) value /= w;
   for (float& value : scaled.h) value /= h;
-  std::vector<Size> anchors = k_means(scaled, n, rng).centres;
+  std::vector<Size> anchors = k_means(scaled, n, search.beat, rng).centres;
   if (anchors.empty()) return random_anchors(n, search.imgsz, rng);
   for (Size& anchor : anchors) anchor = {anchor.w * w, anchor.h * h};
   return anchors;
@@ -256,6 +258,7 @@ void refine(std::vector<Size>& anchors, const Columns& labels, const AnchorSearc
       }
       raise(others, matches[a]);
     }
+    search.beat();
   }
 }
 
@@ -284,27 +287,52 @@ AnchorFit measure(std::span<const Size> anchors, std::span<const Size> labels, d
           .fitness = fitness / n};
 }
 
-std::vector<Size> best_anchors(std::span<const Size> labels, const AnchorSearch& search) {
-  std::vector<Size> visible;
-  std::ranges::copy_if(labels, std::back_inserter(visible),
+namespace {
+
+/// The labels that anchors are searched for.
+Columns visible(std::span<const Size> labels) {
+  std::vector<Size> sizes;
+  std::ranges::copy_if(labels, std::back_inserter(sizes),
                        [](const Size& size) { return size.w >= 2 || size.h >= 2; });
-  Rng rng(search.seed);
-  const Columns columns(visible);
-  std::vector<Size> anchors = first_anchors(columns, search, rng);
-  if (!visible.empty()) refine(anchors, columns, search, rng);
-  return by_area(std::move(anchors));
+  return Columns(sizes);
 }
 
-AnchorChoice check_anchors(std::span<const Size> current, std::span<const Size> jittered,
-                           std::span<const Size> labels, AnchorSearch search) {
+AnchorStart start_of(const Columns& labels, const AnchorSearch& search) {
+  AnchorStart start{.anchors = {}, .rng = Rng(search.seed)};
+  start.anchors = first_anchors(labels, search, start.rng);
+  return start;
+}
+
+std::vector<Size> refined(AnchorStart start, const Columns& labels, const AnchorSearch& search) {
+  if (labels.count > 0) refine(start.anchors, labels, search, start.rng);
+  return by_area(std::move(start.anchors));
+}
+
+/// check_anchors(); `find(search)` gives new anchors where they are needed.
+template <class Find>
+AnchorChoice check(std::span<const Size> current, std::span<const Size> jittered,
+                   AnchorSearch search, Find find) {
   AnchorChoice keep{.anchors = {current.begin(), current.end()},
                     .replaced = false,
                     .fit = measure(current, jittered, search.thr)};
   if (keep.fit.best_possible_recall > 0.98) return keep;
   search.anchors = static_cast<int>(current.size());
-  AnchorChoice found{.anchors = best_anchors(labels, search), .replaced = true, .fit = {}};
+  AnchorChoice found{.anchors = find(search), .replaced = true, .fit = {}};
   found.fit = measure(found.anchors, jittered, search.thr);
   return found.fit.best_possible_recall > keep.fit.best_possible_recall ? found : keep;
+}
+
+}  // namespace
+
+std::vector<Size> best_anchors(std::span<const Size> labels, const AnchorSearch& search) {
+  const Columns columns = visible(labels);
+  return refined(start_of(columns, search), columns, search);
+}
+
+AnchorChoice check_anchors(std::span<const Size> current, std::span<const Size> jittered,
+                           std::span<const Size> labels, AnchorSearch search) {
+  return check(current, jittered, search,
+               [&](const AnchorSearch& settled) { return best_anchors(labels, settled); });
 }
 
 LabelSizes label_sizes(const data::Dataset& dataset, std::uint64_t seed) {
@@ -312,8 +340,8 @@ LabelSizes label_sizes(const data::Dataset& dataset, std::uint64_t seed) {
   LabelSizes sizes;
   for (const data::Image& image : dataset.images) {
     const double jitter = 0.9 + 0.2 * boost::random::uniform_01<double>()(rng);
-    const double scale = static_cast<double>(dataset.imgsz) /
-                         std::max(image.original_width, image.original_height);
+    const double scale =
+        static_cast<double>(dataset.imgsz) / std::max(image.original_width, image.original_height);
     for (const data::Label& label : image.labels) {
       const double w = label.w * scale * image.original_width;
       const double h = label.h * scale * image.original_height;
@@ -324,11 +352,20 @@ LabelSizes label_sizes(const data::Dataset& dataset, std::uint64_t seed) {
   return sizes;
 }
 
-AnchorChoice check_anchors(std::span<const Size> current, const data::Dataset& dataset,
-                           AnchorSearch search) {
-  const LabelSizes sizes = label_sizes(dataset, search.seed);
-  search.imgsz = dataset.imgsz;
-  return check_anchors(current, sizes.jittered, sizes.exact, search);
+AnchorFitter::AnchorFitter(const data::Dataset& dataset)
+    : imgsz_(dataset.imgsz), sizes_(label_sizes(dataset, AnchorSearch{}.seed)) {}
+
+AnchorChoice AnchorFitter::fit(std::span<const Size> current, double thr,
+                               const std::function<void()>& beat) {
+  const AnchorSearch search{.imgsz = imgsz_, .thr = thr, .beat = beat};
+  return check(current, sizes_.jittered, search, [&](const AnchorSearch& settled) {
+    const Columns labels = visible(sizes_.exact);
+    auto start = starts_.find(settled.anchors);
+    if (start == starts_.end()) {
+      start = starts_.emplace(settled.anchors, start_of(labels, settled)).first;
+    }
+    return refined(start->second, labels, settled);
+  });
 }
 
 }  // namespace evolve::trainer

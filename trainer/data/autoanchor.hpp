@@ -1,7 +1,10 @@
 // Anchors that fit the labels of a data set.
 #pragma once
 
+#include <boost/random/mersenne_twister.hpp>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -32,13 +35,15 @@ struct AnchorFit {
 /// All zero when there are no labels.
 AnchorFit measure(std::span<const Size> anchors, std::span<const Size> labels, double thr);
 
-/// How anchors are searched for. The result depends on these and the labels only.
+/// How anchors are searched for. The result depends on these numbers and the labels only.
 struct AnchorSearch {
   int anchors = 9;
   int imgsz = 640;
   double thr = 4;
   int generations = 1000;
   std::uint64_t seed = 0;
+  /// Called after each pass over the labels: with many of them the search takes long.
+  std::function<void()> beat = [] {};
 };
 
 /// Anchors for `labels`, by ascending area: k-means (30 starts, sizes scaled to unit variance, as
@@ -75,8 +80,27 @@ struct LabelSizes {
 };
 LabelSizes label_sizes(const data::Dataset& dataset, std::uint64_t seed);
 
-/// check_anchors() for the labels and the imgsz of a data set.
-AnchorChoice check_anchors(std::span<const Size> current, const data::Dataset& dataset,
-                           AnchorSearch search);
+/// Where the refinement begins: k-means' anchors, and the random numbers that follow.
+struct AnchorStart {
+  std::vector<Size> anchors;
+  boost::random::mt19937_64 rng;
+};
+
+/// check_anchors() for the labels and the imgsz of a data set, again and again. K-means depends on
+/// the number of anchors alone and is done once for each; only the refinement depends on `thr`.
+class AnchorFitter {
+ public:
+  explicit AnchorFitter(const data::Dataset& dataset);
+
+  /// `beat` as in AnchorSearch. The result depends on `current` and `thr` only.
+  AnchorChoice fit(
+      std::span<const Size> current, double thr, const std::function<void()>& beat = [] {});
+
+ private:
+  int imgsz_;
+  LabelSizes sizes_;
+  /// By number of anchors.
+  std::map<int, AnchorStart> starts_;
+};
 
 }  // namespace evolve::trainer

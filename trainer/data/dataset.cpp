@@ -36,6 +36,7 @@ std::vector<Image> draw_images(const DataConfig& config, Split split, const Load
        embedded_images(config.file, split, options.single_cls, options.threads)) {
     LabelFile found{std::move(drawing.labels), {}, 0};
     images.push_back(resized_image(drawing.name, drawing.pixels, std::move(found), options));
+    options.beat();
   }
   return images;
 }
@@ -62,6 +63,7 @@ Dataset load(const DataConfig& config, Split split, const LoadOptions& options) 
                           read_labels(file, classes, options.single_cls), options);
     const std::size_t bytes = image.pixels.total() * image.pixels.elemSize();
     if (used.fetch_add(bytes) + bytes > options.memory_bytes) image.pixels.release();
+    options.beat();
   });
   return dataset;
 }

@@ -1,6 +1,7 @@
 // YOLO-format data sets in memory.
 #pragma once
 
+#include <functional>
 #include <opencv2/core/mat.hpp>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ struct LoadOptions {
   int threads = 1;
   /// How much memory decoded images may fill. What does not fit is decoded at each use.
   std::size_t memory_bytes = std::size_t{4} << 30;
+  /// Called after each image, by the thread that decoded it: loading may take long.
+  std::function<void()> beat = [] {};
 };
 
 /// Decodes (as cv::imread does: BGR, turned by its EXIF orientation) and resizes all images of a

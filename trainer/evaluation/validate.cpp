@@ -1,6 +1,5 @@
 #include "trainer/evaluation/validate.hpp"
 
-#include <ATen/Parallel.h>
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <span>
 
 #include "trainer/data/batch_stream.hpp"
+#include "trainer/model/parallel.hpp"
 #include "trainer/run/images.hpp"
 #include "trainer/run/torch_version.hpp"
 
@@ -82,10 +82,9 @@ void judge_batch(const torch::Tensor& decoded, const data::Batch& batch,
   const std::span all(rows.data_ptr<float>(), static_cast<std::size_t>(rows.numel()));
   const auto labels = labels_of(batch);
   std::vector<std::vector<Judged>> judged(labels.size());
-  at::parallel_for(0, batch.size, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      judged[i] = judge(all.subspan(i * size, size), nc, labels[i], batch.shapes[i], options);
-    }
+  parallel_for(batch.size, [&](std::int64_t image) {
+    const auto i = static_cast<std::size_t>(image);
+    judged[i] = judge(all.subspan(i * size, size), nc, labels[i], batch.shapes[i], options);
   });
   for (std::size_t i = 0; i < judged.size(); ++i) {
     tally.detections.insert(tally.detections.end(), judged[i].begin(), judged[i].end());
@@ -148,6 +147,7 @@ Validation validate(Detector& detector, const data::ValidationSet& images, const
     tally.images += batch->size;
     tally.inference_seconds += seconds(start, found);
     tally.nms_seconds += seconds(found, Clock::now());
+    options.beat();
   }
   detector.train(was_training);
   return summary(tally, images.batches.size());

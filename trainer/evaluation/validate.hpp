@@ -1,14 +1,15 @@
 // Validation: how good a detector is on images that it was not trained on.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "hyp/trial.hpp"
-#include "trainer/evaluation/average_precision.hpp"
 #include "trainer/data/batch.hpp"
-#include "trainer/model/detector.hpp"
-#include "trainer/loss/loss.hpp"
+#include "trainer/evaluation/average_precision.hpp"
 #include "trainer/evaluation/nms.hpp"
+#include "trainer/loss/loss.hpp"
+#include "trainer/model/detector.hpp"
 
 namespace evolve::trainer {
 
@@ -20,6 +21,8 @@ struct ValidateOptions {
   bool single_cls = false;
   /// Threads that make batches beside the forward passes.
   int workers = 0;
+  /// Called after each batch.
+  std::function<void()> beat = [] {};
 };
 
 struct Validation {

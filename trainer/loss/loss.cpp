@@ -44,7 +44,7 @@ struct Matched {
   std::vector<torch::Tensor> rows;
   /// [n, 4], [n, 2], [n, 1]
   torch::Tensor boxes, anchor_sizes, classes;
-  /// Places in 0..n of those that decide their row's objectness, and the rows' places among those
+  /// Indices in 0..n of those that decide their row's objectness, and the rows' indices among those
   /// of all levels.
   torch::Tensor deciding, deciding_rows;
 };
@@ -167,6 +167,8 @@ Loss::Loss(const LossOptions& options, const torch::Tensor& anchors) : options_(
   }
   balance_ = anchors_.size() == 3 ? std::vector<double>{4, 1, 0.4}
                                   : std::vector<double>{4, 1, 0.25, 0.06, 0.02};
+  TORCH_CHECK(anchors_.size() <= balance_.size(), "the loss has no weights for ", anchors_.size(),
+              " levels");
 }
 
 LossValue Loss::operator()(const std::vector<torch::Tensor>& maps,

@@ -1,4 +1,7 @@
 // The loss of YOLOv5: boxes by CIoU, objectness and classes by binary cross-entropy.
+//
+// `assign()` (targets.hpp) says which cells and anchors answer for which objects; `Loss` compares
+// the maps of a detector with them.
 #pragma once
 
 #include <torch/types.h>
@@ -6,8 +9,8 @@
 #include <vector>
 
 #include "hyp/hyperparameters.hpp"
-#include "trainer/model/model_config.hpp"
 #include "trainer/loss/targets.hpp"
+#include "trainer/model/model_config.hpp"
 
 namespace evolve::trainer {
 
@@ -37,7 +40,8 @@ struct LossValue {
 };
 
 /// The loss of maps [batch, anchors, ny, nx, 5 + nc] against the objects of the batch. `anchors`:
-/// [levels, anchors, 2] in cells, as Detector has them. Levels weigh 4, 1, 0.4 in objectness, whose
+/// [levels, anchors, 2] in cells, as Detector has them. In objectness three levels weigh 4, 1, 0.4,
+/// and other numbers of them, up to most_levels, the first of 4, 1, 0.25, 0.06, 0.02; its
 /// target is the predicted box's IoU; of several objects in one cell and anchor the last one
 /// counts.
 class Loss {

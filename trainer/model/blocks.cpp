@@ -97,7 +97,8 @@ DetectBlock::DetectBlock(const DetectSpec& spec, const ModelConfig& config) {
 }
 
 torch::Tensor DetectBlock::forward(std::size_t level, const torch::Tensor& x) const {
-  return torch::conv2d(x, weight[level], bias[level]);
+  if (operators == Operators::plain) return torch::conv2d(x, weight[level], bias[level]);
+  return convolve(x, weight[level], bias[level], ConvSpec{});
 }
 
 }  // namespace evolve::trainer

@@ -69,6 +69,7 @@ struct DetectBlock : torch::nn::Module {
   torch::Tensor forward(std::size_t level, const torch::Tensor& x) const;
 
   std::vector<torch::Tensor> weight, bias;
+  Operators operators = Operators::fast;
 };
 
 }  // namespace evolve::trainer

@@ -17,7 +17,8 @@ namespace evolve::trainer {
 namespace {
 
 /// e^x to 2 units in the last place, in operations that vectorise: 2^n * e^r with |r| <= ln 2 / 2.
-/// The polynomial is that of the Cephes library's expf().
+/// The polynomial is that of the Cephes library's expf(). Finite for every x, NaN included: who
+/// calls this multiplies the result with something that x takes part in, and so keeps a NaN.
 [[gnu::always_inline]] inline float fast_exp(float x) {
   x = std::max(-87.F, std::min(x, 88.F));
   // Adding 1.5 * 2^23 rounds to a whole number and leaves it in the lowest bits.
@@ -117,8 +118,8 @@ void add(const float* __restrict values, std::int64_t count, double* __restrict 
 
 /// How a map is worked through: so many rows taken as one that a vector register is filled, in at
 /// most 16 blocks.
-struct Plan {
-  explicit Plan(MapShape map_shape) : shape(map_shape) {
+struct Blocking {
+  explicit Blocking(MapShape map_shape) : shape(map_shape) {
     while (shape.channels * folded < 64 && shape.rows % (2 * folded) == 0) folded *= 2;
     width = shape.channels * folded;
     rows = shape.rows / folded;
@@ -165,11 +166,11 @@ struct Plan {
   std::int64_t folded = 1, width = 0, rows = 0, blocks = 1;
 };
 
-/// A batch norm as (x - centre) * scale + shift, per column of a plan. The centre is the mean in
-/// single precision and the shift takes up what that leaves out.
+/// A batch norm as (x - centre) * scale + shift, per column of a blocking. The centre is the mean
+/// in single precision and the shift takes up what that leaves out.
 struct Affine {
-  Affine(const Plan& plan, const BatchNorm& bn) {
-    const auto channels = static_cast<std::size_t>(plan.shape.channels);
+  Affine(const Blocking& blocking, const BatchNorm& bn) {
+    const auto channels = static_cast<std::size_t>(blocking.shape.channels);
     std::vector<float> narrow_centre(channels), narrow_scale(channels), narrow_shift(channels);
     for (std::size_t c = 0; c < channels; ++c) {
       const double factor = bn.gamma[c] * bn.inverse_deviation[c];
@@ -177,9 +178,9 @@ struct Affine {
       narrow_scale[c] = static_cast<float>(factor);
       narrow_shift[c] = static_cast<float>(bn.beta[c] + (narrow_centre[c] - bn.mean[c]) * factor);
     }
-    centre = plan.spread(narrow_centre.data());
-    scale = plan.spread(narrow_scale.data());
-    shift = plan.spread(narrow_shift.data());
+    centre = blocking.spread(narrow_centre.data());
+    scale = blocking.spread(narrow_scale.data());
+    shift = blocking.spread(narrow_shift.data());
   }
 
   std::vector<float> centre, scale, shift;
@@ -189,40 +190,40 @@ struct Affine {
 
 void channel_moments(const float* map, MapShape shape, const ParallelFor& parallel, double* mean,
                      double* variance) {
-  const Plan plan(shape);
+  const Blocking blocking(shape);
   const auto channels = static_cast<std::size_t>(shape.channels);
   const auto rows = static_cast<double>(shape.rows);
   const auto sums =
-      plan.sums(1, parallel, [&](Rows some, float* sum) { add_rows(map, some, sum); });
+      blocking.sums(1, parallel, [&](Rows some, float* sum) { add_rows(map, some, sum); });
   std::vector<float> centre(channels);
   for (std::size_t c = 0; c < channels; ++c) {
     mean[c] = sums[c] / rows;
     centre[c] = static_cast<float>(mean[c]);
   }
-  const auto centres = plan.spread(centre.data());
-  const auto squares = plan.sums(
+  const auto centres = blocking.spread(centre.data());
+  const auto squares = blocking.sums(
       1, parallel, [&](Rows some, float* sum) { add_squares(map, some, centres.data(), sum); });
   for (std::size_t c = 0; c < channels; ++c) variance[c] = squares[c] / rows;
 }
 
 void bn_silu(const float* map, MapShape shape, const BatchNorm& bn, const ParallelFor& parallel,
              float* out) {
-  const Plan plan(shape);
-  const Affine affine(plan, bn);
-  parallel(plan.blocks, [&](std::int64_t b) {
-    write_silu(map, plan.block(b), affine.centre.data(), affine.scale.data(), affine.shift.data(),
-               out);
+  const Blocking blocking(shape);
+  const Affine affine(blocking, bn);
+  parallel(blocking.blocks, [&](std::int64_t b) {
+    write_silu(map, blocking.block(b), affine.centre.data(), affine.scale.data(),
+               affine.shift.data(), out);
   });
 }
 
 void bn_silu_backward(const float* map, const float* gradient, MapShape shape, const BatchNorm& bn,
                       const ParallelFor& parallel, float* map_gradient, float* gamma_gradient,
                       float* beta_gradient) {
-  const Plan plan(shape);
-  const Affine affine(plan, bn);
-  const auto sums = plan.sums(2, parallel, [&](Rows some, float* sum) {
+  const Blocking blocking(shape);
+  const Affine affine(blocking, bn);
+  const auto sums = blocking.sums(2, parallel, [&](Rows some, float* sum) {
     silu_backward(map, gradient, some, affine.centre.data(), affine.scale.data(),
-                  affine.shift.data(), map_gradient, sum, sum + plan.width);
+                  affine.shift.data(), map_gradient, sum, sum + blocking.width);
   });
   const double* products = sums.data() + shape.channels;
   const auto rows = static_cast<double>(shape.rows);
@@ -239,10 +240,10 @@ void bn_silu_backward(const float* map, const float* gradient, MapShape shape, c
     slope[c] = static_cast<float>(factor);
     offset[c] = static_cast<float>(-scale * sums[c] / rows + factor * left_out);
   }
-  const auto slopes = plan.spread(slope.data());
-  const auto offsets = plan.spread(offset.data());
-  parallel(plan.blocks, [&](std::int64_t b) {
-    combine(map, plan.block(b), affine.centre.data(), affine.scale.data(), slopes.data(),
+  const auto slopes = blocking.spread(slope.data());
+  const auto offsets = blocking.spread(offset.data());
+  parallel(blocking.blocks, [&](std::int64_t b) {
+    combine(map, blocking.block(b), affine.centre.data(), affine.scale.data(), slopes.data(),
             offsets.data(), map_gradient);
   });
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trainer/model/bn_silu.hpp"
+#include "trainer/model/parallel.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -36,12 +37,6 @@ torch::Tensor images_of(const torch::Tensor& rows, const torch::Tensor& like) {
       .permute({0, 3, 1, 2});
 }
 
-void parallel(std::int64_t count, const std::function<void(std::int64_t)>& f) {
-  at::parallel_for(0, count, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) f(i);
-  });
-}
-
 MapShape shape_of(const torch::Tensor& map) {
   return {map.numel() / map.size(1), map.size(1)};
 }
@@ -53,7 +48,7 @@ torch::Tensor take_statistics(const torch::Tensor& map, const BatchNormTensors& 
   auto statistics = torch::empty({2, shape.channels}, torch::kDouble);
   double* mean = statistics.data_ptr<double>();
   double* deviation = mean + shape.channels;
-  channel_moments(map.data_ptr<float>(), shape, parallel, mean, deviation);
+  channel_moments(map.data_ptr<float>(), shape, parallel_for, mean, deviation);
   float* running_mean = bn.running_mean.data_ptr<float>();
   float* running_var = bn.running_var.data_ptr<float>();
   const auto rows = static_cast<double>(shape.rows);
@@ -91,8 +86,8 @@ class FusedConvBnSilu : public torch::autograd::Function<FusedConvBnSilu> {
     context->saved_data["padding"] = static_cast<std::int64_t>(spec.padding);
     context->saved_data["groups"] = static_cast<std::int64_t>(spec.groups);
     auto out = torch::empty_like(map);
-    bn_silu(map.data_ptr<float>(), shape_of(map), batch_norm_of(gamma, beta, statistics), parallel,
-            out.data_ptr<float>());
+    bn_silu(map.data_ptr<float>(), shape_of(map), batch_norm_of(gamma, beta, statistics),
+            parallel_for, out.data_ptr<float>());
     return out;
   }
 
@@ -110,7 +105,7 @@ class FusedConvBnSilu : public torch::autograd::Function<FusedConvBnSilu> {
     auto map_gradient = torch::empty_like(map);
     auto gamma_gradient = torch::empty_like(gamma), beta_gradient = torch::empty_like(beta);
     bn_silu_backward(map.data_ptr<float>(), gradient.data_ptr<float>(), shape_of(map),
-                     batch_norm_of(gamma, beta, statistics), parallel,
+                     batch_norm_of(gamma, beta, statistics), parallel_for,
                      map_gradient.data_ptr<float>(), gamma_gradient.data_ptr<float>(),
                      beta_gradient.data_ptr<float>());
     const auto [x_gradient, weight_gradient] =

@@ -160,6 +160,7 @@ void Detector::fuse() {
 
 void Detector::use(Operators operators) {
   operators_ = operators;
+  detect_->operators = operators;
   apply([operators](torch::nn::Module& module) {
     if (auto* conv = dynamic_cast<ConvBlock*>(&module)) conv->operators = operators;
   });

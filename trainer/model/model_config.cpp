@@ -215,6 +215,10 @@ class Resolver {
       throw error("Detect's arguments are others than [nc, anchors]", "write [nc, anchors]");
     }
     if (row_ != &table_.rows.back()) throw error("Detect is not the last row", "move it there");
+    if (layer.from.size() > most_levels) {
+      throw error("Detect takes " + std::to_string(layer.from.size()) + " layers",
+                  "write at most " + std::to_string(most_levels));
+    }
     if (!config_.anchors_unknown && layer.from.size() != config_.anchors.size()) {
       throw bad_input({table_.file, table_.anchors_line},
                       "there are anchors for " + std::to_string(config_.anchors.size()) +
@@ -276,7 +280,7 @@ ModelConfig resolve(const ModelTable& table, std::optional<int> nc,
   }
   if (table.rows.empty() || table.rows.back().module != "Detect") {
     throw bad_input({table.file, table.rows.empty() ? 0 : table.rows.back().line},
-                    "the last row is no Detect", "end the head with one");
+                    "the last row is not a Detect", "end the head with one");
   }
   Resolver resolver(table, config);
   for (const TableRow& row : table.rows) resolver.add(row);

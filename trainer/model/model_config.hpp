@@ -36,7 +36,10 @@ struct UpsampleSpec {
 };
 /// Along the channels.
 struct ConcatSpec {};
-/// One 1x1 convolution per level.
+/// P3 to P7: YOLOv5's loss has weights for no more.
+constexpr int most_levels = 5;
+
+/// One 1x1 convolution per level, of most_levels at most.
 struct DetectSpec {
   /// Channels of each level's input.
   std::vector<int> in;

@@ -1,15 +1,16 @@
 #include "trainer/model/model_table.hpp"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <limits>
 
 #include "core/error.hpp"
+#include "core/text_file.hpp"
+#include "core/yaml.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -70,51 +71,51 @@ constexpr std::array<Size, 6> sizes{{{"yolov5n", 0.33, 0.25},
                                      {"yolov5x", 1.33, 1.25},
                                      {"yolov5p", 0.33, 0.125}}};
 
+using core::Yaml;
+
+const Yaml* find(const Yaml& map, const std::string& key) {
+  const auto found = std::ranges::find(map.keys, key);
+  return found == map.keys.end() ? nullptr : &map.items[std::size_t(found - map.keys.begin())];
+}
+
 /// Reads nodes of one file; every error says the node's line.
 class Reader {
  public:
   explicit Reader(std::string file) : file_(std::move(file)) {}
 
-  Error error(const YAML::Node& node, const std::string& what, const std::string& remedy) const {
-    return bad_input({file_, line(node)}, what, remedy);
-  }
-  static int line(const YAML::Node& node) { return node.Mark().line + 1; }
-
-  template <class T>
-  T scalar(const YAML::Node& node, const std::string& name, const std::string& expected) const {
-    try {
-      return node.as<T>();
-    } catch (const YAML::Exception&) {
-      const std::string said = node.IsScalar() ? "'" + node.Scalar() + "'" : "no single value";
-      throw error(node, name + " is " + said, "write " + expected);
-    }
+  Error error(const Yaml& node, const std::string& what, const std::string& remedy) const {
+    return bad_input({file_, node.line}, what, remedy);
   }
 
   /// A whole number in 1..limit.
-  int count(const YAML::Node& node, const std::string& name, int limit) const {
-    const int value = scalar<int>(node, name, "a whole number");
+  int count(const Yaml& node, const std::string& name, int limit) const {
+    const int value = whole(node, name, "a whole number");
     if (value >= 1 && value <= limit) return value;
-    throw error(node, name + " is " + node.Scalar(), "write 1 to " + std::to_string(limit));
+    throw error(node, name + " is " + node.text, "write 1 to " + std::to_string(limit));
   }
 
-  double multiple(const YAML::Node& node, const std::string& name) const {
+  double multiple(const Yaml* node, const std::string& name) const {
     if (!node) return 1;
-    const double value = scalar<double>(node, name, "a positive number");
+    const double value = number(*node, name, "a positive number");
     if (!(value > 0 && value < 100)) {
-      throw error(node, name + " is " + node.Scalar(), "write a positive number such as 0.33");
+      throw error(*node, name + " is " + node->text, "write a positive number such as 0.33");
     }
     return value;
   }
 
-  TableAnchors anchors(const YAML::Node& node) const {
-    if (node.IsScalar()) return count(node, "anchors", most_anchors);
-    if (!node.IsSequence()) {
+  TableAnchors anchors(const Yaml& node) const {
+    if (node.kind == Yaml::Kind::scalar) return count(node, "anchors", most_anchors);
+    if (node.kind != Yaml::Kind::list) {
       throw error(node, "anchors is neither a count nor a list", "write a list per level");
     }
     std::vector<std::vector<float>> levels;
-    for (const auto& level : node) {
-      levels.push_back(scalar<std::vector<float>>(level, "anchors", "a list of numbers per level"));
-      const auto& pairs = levels.back();
+    for (const Yaml& level : node.items) {
+      if (level.kind != Yaml::Kind::list)
+        throw wrong(level, "anchors", "a list of numbers per level");
+      auto& pairs = levels.emplace_back();
+      for (const Yaml& side : level.items) {
+        pairs.push_back(static_cast<float>(number(side, "anchors", "a list of numbers per level")));
+      }
       if (pairs.empty() || pairs.size() % 2 != 0 || pairs.size() != levels.front().size()) {
         throw error(level, "a level has " + std::to_string(pairs.size()) + " numbers of anchors",
                     "write as many width, height pairs for every level");
@@ -124,76 +125,94 @@ class Reader {
     return levels;
   }
 
-  TableRow row(const YAML::Node& node) const {
-    if (!node.IsSequence() || node.size() != 4 || !node[3].IsSequence()) {
+  TableRow row(const Yaml& node) const {
+    if (node.kind != Yaml::Kind::list || node.items.size() != 4 ||
+        node.items[3].kind != Yaml::Kind::list) {
       throw error(node, "a row is not [from, number, module, [arguments]]",
                   "write for instance [-1, 1, Conv, [64, 6, 2, 2]]");
     }
-    TableRow row;
-    row.line = line(node);
-    if (node[0].IsSequence()) {
-      row.from = scalar<std::vector<int>>(node[0], "from", "whole numbers");
+    const Yaml &from = node.items[0], &number = node.items[1], &module = node.items[2];
+    TableRow row{.from = {}, .line = node.line};
+    if (from.kind == Yaml::Kind::list) {
+      for (const Yaml& layer : from.items)
+        row.from.push_back(whole(layer, "from", "whole numbers"));
     } else {
-      row.from = {scalar<int>(node[0], "from", "a whole number or a list of them")};
+      row.from = {whole(from, "from", "a whole number or a list of them")};
     }
     if (row.from.empty() || row.from.size() > most_rows) {
       throw error(node, "a row takes " + std::to_string(row.from.size()) + " layers",
                   "write from as -1 or for instance [-1, 6]");
     }
-    row.number = scalar<int>(node[1], "number", "a whole number");
-    row.module = scalar<std::string>(node[2], "module", "a module's name");
-    for (const auto& argument : node[3]) {
-      row.arguments.push_back(argument.IsNull()
+    row.number = whole(number, "number", "a whole number");
+    row.module = text(module, "module", "a module's name");
+    for (const Yaml& argument : node.items[3].items) {
+      row.arguments.push_back(argument.kind == Yaml::Kind::null
                                   ? "None"
-                                  : scalar<std::string>(argument, "an argument", "a single value"));
+                                  : text(argument, "an argument", "a single value"));
     }
     return row;
   }
 
  private:
+  Error wrong(const Yaml& node, const std::string& name, const std::string& expected) const {
+    const bool single = node.kind == Yaml::Kind::scalar;
+    return error(node, name + " is " + (single ? "'" + node.text + "'" : "not a single value"),
+                 "write " + expected);
+  }
+
+  std::string text(const Yaml& node, const std::string& name, const std::string& expected) const {
+    if (node.kind != Yaml::Kind::scalar) throw wrong(node, name, expected);
+    return node.text;
+  }
+
+  double number(const Yaml& node, const std::string& name, const std::string& expected) const {
+    const auto value = yaml_number(node);
+    if (!value) throw wrong(node, name, expected);
+    return *value;
+  }
+
+  int whole(const Yaml& node, const std::string& name, const std::string& expected) const {
+    const double value = number(node, name, expected);
+    constexpr double most = std::numeric_limits<int>::max();
+    if (value != std::trunc(value) || std::abs(value) > most) throw wrong(node, name, expected);
+    return static_cast<int>(value);
+  }
+
   std::string file_;
 };
 
-void read_rows(const Reader& reader, const YAML::Node& root, const char* part, ModelTable& table) {
-  const YAML::Node rows = root[part];
-  if (!rows || !rows.IsSequence() || rows.size() == 0) {
+void read_rows(const Reader& reader, const Yaml& root, const char* part, ModelTable& table) {
+  const Yaml* rows = find(root, part);
+  if (!rows || rows->kind != Yaml::Kind::list || rows->items.empty()) {
     throw bad_input({table.file}, std::string("there is no list '") + part + "'",
                     "write the rows of a YOLOv5 model table");
   }
-  if (rows.size() > most_rows) {
-    throw reader.error(rows, std::string(part) + " has " + std::to_string(rows.size()) + " rows",
+  if (rows->items.size() > most_rows) {
+    throw reader.error(*rows,
+                       std::string(part) + " has " + std::to_string(rows->items.size()) + " rows",
                        "write at most " + std::to_string(most_rows));
   }
-  for (const auto& row : rows) table.rows.push_back(reader.row(row));
-}
-
-YAML::Node load_yaml(const std::string& text, const std::string& file) {
-  try {
-    return YAML::Load(text);
-  } catch (const YAML::Exception& error) {
-    throw bad_input({file, error.mark.line + 1}, "this is no YAML (" + error.msg + ")",
-                    "write a YOLOv5 model table");
-  }
+  for (const Yaml& row : rows->items) table.rows.push_back(reader.row(row));
 }
 
 }  // namespace
 
 ModelTable parse_model_table(const std::string& text, const std::string& file) {
-  const YAML::Node root = load_yaml(text, file);
-  if (!root.IsMap()) {
-    throw bad_input({file, 1}, "this is no model table", "write nc, anchors, backbone and head");
+  const Yaml root = core::parse_yaml(text, file);
+  if (root.kind != Yaml::Kind::map) {
+    throw bad_input({file, 1}, "this is not a model table", "write nc, anchors, backbone and head");
   }
   const Reader reader(file);
   ModelTable table;
   table.file = file;
-  if (root["nc"]) table.nc = reader.count(root["nc"], "nc", most_classes);
-  table.depth_multiple = reader.multiple(root["depth_multiple"], "depth_multiple");
-  table.width_multiple = reader.multiple(root["width_multiple"], "width_multiple");
-  if (!root["anchors"]) {
+  if (const Yaml* nc = find(root, "nc")) table.nc = reader.count(*nc, "nc", most_classes);
+  table.depth_multiple = reader.multiple(find(root, "depth_multiple"), "depth_multiple");
+  table.width_multiple = reader.multiple(find(root, "width_multiple"), "width_multiple");
+  const Yaml* anchors = find(root, "anchors");
+  if (!anchors)
     throw bad_input({file}, "there are no anchors", "write a list per level or a count");
-  }
-  table.anchors = reader.anchors(root["anchors"]);
-  table.anchors_line = Reader::line(root["anchors"]);
+  table.anchors = reader.anchors(*anchors);
+  table.anchors_line = anchors->line;
   read_rows(reader, root, "backbone", table);
   table.backbone_rows = table.rows.size();
   read_rows(reader, root, "head", table);
@@ -221,12 +240,7 @@ ModelTable model_table_in(const nlohmann::ordered_json& about, const std::string
 }
 
 ModelTable read_model_table(const std::string& cfg) {
-  if (fs::is_regular_file(cfg)) {
-    std::ifstream stream(cfg);
-    std::stringstream text;
-    text << stream.rdbuf();
-    return parse_model_table(text.str(), cfg);
-  }
+  if (fs::is_regular_file(cfg)) return parse_model_table(core::read_text_file(cfg), cfg);
   const std::string name = fs::path(cfg).stem();
   const auto size = std::find_if(sizes.begin(), sizes.end(),
                                  [&](const Size& candidate) { return candidate.name == name; });

@@ -46,12 +46,12 @@ torch::ScalarType checked(torch::ScalarType type, Detector& detector, const data
 
 bool GradScaler::accept(double gradient_norm) {
   if (!active_) return true;
-  constexpr int patience = 2000;
+  constexpr int growth_interval = 2000;
   const bool finite = std::isfinite(gradient_norm);
   if (!finite) {
     scale_ /= 2;
     good_steps_ = 0;
-  } else if (++good_steps_ == patience) {
+  } else if (++good_steps_ == growth_interval) {
     scale_ *= 2;
     good_steps_ = 0;
   }

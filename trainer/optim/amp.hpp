@@ -32,7 +32,7 @@ class GradScaler {
       : active_(type == torch::kHalf), scale_(active_ ? 65536 : 1) {}
 
   double scale() const { return scale_; }
-  /// To be told after each step how long its unscaled gradients were; says whether the step may be
+  /// To be called after each step with the norm of its unscaled gradients; whether the step may be
   /// taken.
   bool accept(double gradient_norm);
 
@@ -42,7 +42,7 @@ class GradScaler {
     int good_steps = 0;
   };
   State state() const { return {scale_, good_steps_}; }
-  void restore(const State& state) { scale_ = state.scale, good_steps_ = state.good_steps; }
+  void load_state(const State& state) { scale_ = state.scale, good_steps_ = state.good_steps; }
 
  private:
   bool active_;

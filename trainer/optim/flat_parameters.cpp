@@ -35,14 +35,21 @@ Sorted sort(const torch::nn::Module& model) {
   return sorted;
 }
 
-std::int64_t count(const std::vector<torch::Tensor>& tensors) {
+/// Elements that a tensor takes up, those after it that nobody uses included.
+std::int64_t padded(const torch::Tensor& tensor) {
+  constexpr std::int64_t alignment = 64;
+  const auto whole = alignment / static_cast<std::int64_t>(tensor.element_size());
+  return (tensor.numel() + whole - 1) / whole * whole;
+}
+
+std::int64_t padded(const std::vector<torch::Tensor>& tensors) {
   std::int64_t sum = 0;
-  for (const auto& tensor : tensors) sum += tensor.numel();
+  for (const auto& tensor : tensors) sum += padded(tensor);
   return sum;
 }
 
 /// The part of `flat` from `begin` in the shape of `like`, a convolution's weights in the layout
-/// `weights`. It has a version of its own, so that a step in the flat tensor is no change behind
+/// `weights`. It has a version of its own, so that a step in the flat tensor is not a change behind
 /// autograd's back.
 torch::Tensor part(const torch::Tensor& flat, std::int64_t begin, const torch::Tensor& like,
                    at::MemoryFormat weights) {
@@ -60,10 +67,10 @@ std::int64_t move(std::vector<torch::Tensor>& tensors, const torch::Tensor& flat
                   std::int64_t begin, at::MemoryFormat weights) {
   torch::NoGradGuard no_grad;
   for (auto& tensor : tensors) {
-    auto place = part(flat, begin, tensor, weights);
-    place.copy_(tensor);
-    tensor.set_data(place);
-    begin += tensor.numel();
+    auto view = part(flat, begin, tensor, weights);
+    view.copy_(tensor);
+    tensor.set_data(view);
+    begin += padded(tensor);
   }
   return begin;
 }
@@ -71,12 +78,12 @@ std::int64_t move(std::vector<torch::Tensor>& tensors, const torch::Tensor& flat
 }  // namespace
 
 FlatParameters::FlatParameters(torch::nn::Module& model, const torch::Device& device,
-                     at::MemoryFormat weights) {
+                               at::MemoryFormat weights) {
   Sorted sorted = sort(model);
   std::int64_t trained = 0;
-  for (const auto& group : sorted.groups) trained += count(group);
+  for (const auto& group : sorted.groups) trained += padded(group);
   const auto options = torch::TensorOptions(device);
-  values_ = torch::empty(trained + count(sorted.frozen) + count(sorted.statistics), options);
+  values_ = torch::zeros(trained + padded(sorted.frozen) + padded(sorted.statistics), options);
   gradients_ = torch::zeros(trained, options);
   std::int64_t end = 0;
   for (std::size_t g = 0; g < group_count; ++g) {
@@ -86,18 +93,46 @@ FlatParameters::FlatParameters(torch::nn::Module& model, const torch::Device& de
     std::int64_t at = begin;
     for (auto& parameter : sorted.groups[g]) {
       parameter.mutable_grad() = part(gradients_, at, parameter, weights);
-      at += parameter.numel();
+      at += padded(parameter);
     }
   }
   for (const auto& parameter : model.parameters()) {
     if (parameter.requires_grad()) parameter_gradients_.push_back(parameter.grad());
   }
   move(sorted.statistics, values_, move(sorted.frozen, values_, end, weights), weights);
-  batches_tracked_ = torch::empty(count(sorted.counts), options.dtype(torch::kLong));
+  std::int64_t at = 0;
+  for (const auto* tensors : {&sorted.groups[bias_group], &sorted.groups[decay_group],
+                              &sorted.groups[norm_group], &sorted.frozen, &sorted.statistics}) {
+    for (const auto& tensor : *tensors) {
+      tensors_.push_back({at, tensor.numel()});
+      at += padded(tensor);
+    }
+  }
+  batches_tracked_ = torch::zeros(padded(sorted.counts), options.dtype(torch::kLong));
   move(sorted.counts, batches_tracked_, 0, weights);
   for (auto& buffer : model.buffers()) {
     if (buffer.device() != device) buffer.set_data(buffer.to(device));
   }
+}
+
+torch::Tensor FlatParameters::packed(const torch::Tensor& flat) const {
+  std::vector<torch::Tensor> parts;
+  for (const Range& range : tensors_) {
+    if (range.begin < flat.size(0)) parts.push_back(range.of(flat));
+  }
+  return torch::cat(parts);
+}
+
+void FlatParameters::unpack(const torch::Tensor& numbers, const torch::Tensor& flat) const {
+  torch::NoGradGuard no_grad;
+  std::int64_t taken = 0;
+  for (const Range& range : tensors_) {
+    if (range.begin >= flat.size(0)) break;
+    range.of(flat).copy_(numbers.narrow(0, taken, range.size));
+    taken += range.size;
+  }
+  TORCH_CHECK(taken == numbers.numel(), "a state of ", numbers.numel(), " numbers for a model of ",
+              taken);
 }
 
 }  // namespace evolve::trainer

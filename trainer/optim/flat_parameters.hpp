@@ -15,12 +15,16 @@ namespace evolve::trainer {
 
 /// Owns the memory of a model's parameters, gradients and batch norm statistics; the model's
 /// tensors are views of it. The model must not get other tensors (load values with copy_()).
+///
+/// Every tensor begins at a multiple of 64 bytes, as one of its own would: elsewhere kernels are
+/// slower, and oneDNN's convolutions on Intel's data centre GPUs wrong (intel/torch-xpu-ops#3105).
+/// The padding in between is 0, and stays so in steps, clipping and averages.
 class FlatParameters {
  public:
   /// Moves the model's numbers here, to `device`, convolution weights in the layout `weights`.
   /// Parameters that do not require a gradient (frozen ones) belong to no group.
   FlatParameters(torch::nn::Module& model, const torch::Device& device,
-            at::MemoryFormat weights = at::MemoryFormat::ChannelsLast);
+                 at::MemoryFormat weights = at::MemoryFormat::ChannelsLast);
 
   struct Range {
     std::int64_t begin = 0, size = 0;
@@ -36,6 +40,10 @@ class FlatParameters {
   /// The trained parameters' part of values().
   torch::Tensor parameters() const { return values_.narrow(0, 0, gradients_.size(0)); }
   Range group(Group group) const { return groups_[group]; }
+  /// The numbers of a flat tensor, as values() or gradients() are, without the padding.
+  torch::Tensor packed(const torch::Tensor& flat) const;
+  /// Writes what packed() gave into such a flat tensor.
+  void unpack(const torch::Tensor& numbers, const torch::Tensor& flat) const;
   /// Counts one more batch in every num_batches_tracked.
   void count_batch() { batches_tracked_.add_(1); }
 
@@ -43,6 +51,8 @@ class FlatParameters {
   torch::Tensor values_, gradients_, batches_tracked_;
   std::vector<torch::Tensor> parameter_gradients_;
   std::array<Range, group_count> groups_;
+  /// Of each tensor in values(); the trained ones come first and lie alike in gradients().
+  std::vector<Range> tensors_;
 };
 
 }  // namespace evolve::trainer

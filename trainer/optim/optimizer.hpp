@@ -1,4 +1,4 @@
-// SGD, Adam and AdamW on a flat state, and the moving average of a model.
+// SGD, Adam and AdamW on flat parameters, and the moving average of a model.
 #pragma once
 
 #include <torch/types.h>
@@ -21,23 +21,25 @@ class Optimizer {
  public:
   /// `momentum` is the Adams' β₁ (β₂ is 0.999). `weight_decay` is for one step, whatever the batch
   /// size.
-  Optimizer(Algorithm algorithm, double momentum, double weight_decay, const FlatParameters& state);
+  Optimizer(Algorithm algorithm, double momentum, double weight_decay,
+            const FlatParameters& parameters);
 
-  /// One step along the gradients of `state`, which are used up.
-  void step(FlatParameters& state, const StepSettings& settings);
+  /// One step along the gradients of `parameters`, which are used up.
+  void step(FlatParameters& parameters, const StepSettings& settings);
 
   /// What earlier steps left behind.
-  struct Memory {
-    /// As FlatParameters::gradients(); `second` is undefined with SGD.
+  struct State {
+    /// As FlatParameters::gradients(), packed; `second` is undefined with SGD.
     torch::Tensor first, second;
     std::int64_t steps = 0;
   };
-  Memory memory() const { return {first_, second_, steps_}; }
-  void recall(const Memory& memory);
+  /// `parameters` are those of the constructor.
+  State state(const FlatParameters& parameters) const;
+  void load_state(const State& state, const FlatParameters& parameters);
 
  private:
-  void sgd(FlatParameters& state, const StepSettings& settings);
-  void adam(FlatParameters& state, const StepSettings& settings);
+  void sgd(FlatParameters& parameters, const StepSettings& settings);
+  void adam(FlatParameters& parameters, const StepSettings& settings);
 
   Algorithm algorithm_;
   double beta1_, weight_decay_;
@@ -48,24 +50,26 @@ class Optimizer {
 
 /// Scales the gradients down to a norm of at most `greatest`; returns the norm they had. As
 /// torch.nn.utils.clip_grad_norm_ finds it: the norm of the parameters' norms, in single precision.
-double clip_gradients(FlatParameters& state, double greatest);
+double clip_gradients(FlatParameters& parameters, double greatest);
 
-/// Exponential moving average of a state: weight 0.9999 * (1 - exp(-updates / 2000)) stays with the
+/// Exponential moving average of a model: weight 0.9999 * (1 - exp(-updates / 2000)) stays with the
 /// old one.
 class Ema {
  public:
-  explicit Ema(const FlatParameters& state) : values_(state.values().clone()) {}
-  void update(const FlatParameters& state);
+  explicit Ema(const FlatParameters& parameters) : values_(parameters.values().clone()) {}
+  void update(const FlatParameters& parameters);
   /// As FlatParameters::values().
   const torch::Tensor& values() const { return values_; }
   static double decay(std::int64_t updates);
 
-  struct Memory {
+  struct State {
+    /// As FlatParameters::values(), packed.
     torch::Tensor values;
     std::int64_t updates = 0;
   };
-  Memory memory() const { return {values_, updates_}; }
-  void recall(const Memory& memory);
+  /// `parameters` are those of the constructor.
+  State state(const FlatParameters& parameters) const;
+  void load_state(const State& state, const FlatParameters& parameters);
 
  private:
   torch::Tensor values_;

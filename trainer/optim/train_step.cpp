@@ -11,42 +11,42 @@ double scaled_decay(double weight_decay, const Schedule& schedule) {
 
 }  // namespace
 
-TrainStep::TrainStep(FlatParameters& state, const Schedule& schedule, Algorithm algorithm,
-                 double weight_decay, GradScaler scaler)
-    : state_(state),
+TrainStep::TrainStep(FlatParameters& parameters, const Schedule& schedule, Algorithm algorithm,
+                     double weight_decay, GradScaler scaler)
+    : parameters_(parameters),
       schedule_(schedule),
-      optimizer_(algorithm, schedule.momentum, scaled_decay(weight_decay, schedule), state),
-      ema_(state),
+      optimizer_(algorithm, schedule.momentum, scaled_decay(weight_decay, schedule), parameters),
+      ema_(parameters),
       scaler_(scaler) {}
 
 void TrainStep::begin_epoch() {
-  state_.gradients().zero_();
+  parameters_.gradients().zero_();
 }
 
 TrainStep::Report TrainStep::end_iteration(int iteration) {
   constexpr double greatest_norm = 10;
   Report report{schedule_.at(iteration)};
-  state_.count_batch();
+  parameters_.count_batch();
   if (iteration - last_step_ < report.settings.accumulate) return report;
-  if (scaler_.scale() != 1) state_.gradients().div_(scaler_.scale());
-  report.gradient_norm = clip_gradients(state_, greatest_norm);
+  if (scaler_.scale() != 1) parameters_.gradients().div_(scaler_.scale());
+  report.gradient_norm = clip_gradients(parameters_, greatest_norm);
   report.stepped = scaler_.accept(report.gradient_norm);
-  if (report.stepped) optimizer_.step(state_, report.settings);
-  state_.gradients().zero_();
-  ema_.update(state_);
+  if (report.stepped) optimizer_.step(parameters_, report.settings);
+  parameters_.gradients().zero_();
+  ema_.update(parameters_);
   last_step_ = iteration;
   return report;
 }
 
-TrainStep::Memory TrainStep::memory() const {
-  return {optimizer_.memory(), ema_.memory(), scaler_.state(), last_step_};
+TrainStep::State TrainStep::state() const {
+  return {optimizer_.state(parameters_), ema_.state(parameters_), scaler_.state(), last_step_};
 }
 
-void TrainStep::recall(const Memory& memory) {
-  optimizer_.recall(memory.optimizer);
-  ema_.recall(memory.ema);
-  scaler_.restore(memory.scaler);
-  last_step_ = memory.last_step;
+void TrainStep::load_state(const State& state) {
+  optimizer_.load_state(state.optimizer, parameters_);
+  ema_.load_state(state.ema, parameters_);
+  scaler_.load_state(state.scaler);
+  last_step_ = state.last_step;
 }
 
 }  // namespace evolve::trainer

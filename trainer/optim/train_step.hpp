@@ -14,8 +14,8 @@ class TrainStep {
  public:
   /// `weight_decay` is the hyperparameter; it is scaled by batch_size * accumulation / 64 as in
   /// YOLOv5. Losses must be multiplied by loss_scale() before the backward pass.
-  TrainStep(FlatParameters& state, const Schedule& schedule, Algorithm algorithm, double weight_decay,
-          GradScaler scaler = GradScaler(torch::kFloat));
+  TrainStep(FlatParameters& parameters, const Schedule& schedule, Algorithm algorithm,
+            double weight_decay, GradScaler scaler = GradScaler(torch::kFloat));
 
   double loss_scale() const { return scaler_.scale(); }
 
@@ -34,20 +34,19 @@ class TrainStep {
 
   const Ema& ema() const { return ema_; }
 
-  /// What the steps to come depend on besides the model and the schedule, at an epoch's end. The
-  /// tensors are the stepper's own.
-  struct Memory {
-    Optimizer::Memory optimizer;
-    Ema::Memory ema;
+  /// What the steps to come depend on besides the model and the schedule, at an epoch's end.
+  struct State {
+    Optimizer::State optimizer;
+    Ema::State ema;
     GradScaler::State scaler;
     int last_step = -1;
   };
-  Memory memory() const;
-  /// Goes on where another stepper on an equal state had `memory`, which is copied.
-  void recall(const Memory& memory);
+  State state() const;
+  /// Goes on where another one, on parameters of the same shapes, had `state`.
+  void load_state(const State& state);
 
  private:
-  FlatParameters& state_;
+  FlatParameters& parameters_;
   Schedule schedule_;
   Optimizer optimizer_;
   Ema ema_;

@@ -2,35 +2,43 @@
 
 namespace evolve::trainer {
 
-PreparedData::PreparedData(const TrainOptions& options, int stride, int threads) {
-  const auto config = data::read_data_yaml(options.data);
-  data::LoadOptions load{.imgsz = options.imgsz,
-                         .training = true,
-                         .single_cls = options.single_cls,
-                         .threads = threads};
-  training_ = data::load(config, data::Split::train, load);
-  load.training = false;
-  auto validation = data::load(config, data::Split::val, load);
-  // train.py validates twice the images at once, and rectangles depend on how many there are.
-  validation_ =
-      data::validation_set(std::move(validation), 2 * options.batch_size, stride, /*rect=*/true);
+namespace {
+
+data::Dataset load(const TrainOptions& options, data::Split split, int threads,
+                   const std::function<void()>& beat) {
+  return data::load(data::read_data_yaml(options.data), split,
+                    {.imgsz = options.imgsz,
+                     .training = split == data::Split::train,
+                     .single_cls = options.single_cls,
+                     .threads = threads,
+                     .beat = beat});
 }
 
-const AnchorChoice& PreparedData::fit_anchors(const std::vector<Size>& current, double thr) {
+}  // namespace
+
+// train.py validates twice the images at once, and rectangles depend on how many there are.
+PreparedData::PreparedData(const TrainOptions& options, int stride, int threads,
+                           const std::function<void()>& beat)
+    : training_(load(options, data::Split::train, threads, beat)),
+      validation_(data::validation_set(load(options, data::Split::val, threads, beat),
+                                       2 * options.batch_size, stride, /*rect=*/true)),
+      fitter_(training_) {}
+
+const AnchorChoice& PreparedData::fit_anchors(const std::vector<Size>& current, double thr,
+                                              const std::function<void()>& beat) {
   AnchorKey key{{}, thr};
   for (const Size& size : current) key.first.emplace_back(size.w, size.h);
   if (const auto it = anchors_.find(key); it != anchors_.end()) return it->second;
-  AnchorSearch search;
-  search.thr = thr;
-  return anchors_[key] = check_anchors(current, training_, search);
+  return anchors_[key] = fitter_.fit(current, thr, beat);
 }
 
-PreparedData& DataCache::get(const TrainOptions& options, int stride, int threads) {
+PreparedData& DataCache::get(const TrainOptions& options, int stride, int threads,
+                             const std::function<void()>& beat) {
   const Key key{options.data, options.imgsz, options.batch_size, stride, options.single_cls};
   if (key_ != key) {
     key_.reset();
     data_.reset();  // two data sets at once may not fit into memory
-    data_ = std::make_unique<PreparedData>(options, stride, threads);
+    data_ = std::make_unique<PreparedData>(options, stride, threads, beat);
     key_ = key;
   }
   return *data_;

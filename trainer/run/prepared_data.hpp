@@ -1,6 +1,7 @@
 // The images of a training, ready to be used, and kept for the next trial.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,29 +17,36 @@ namespace evolve::trainer {
 /// Decoded images of both splits, and what has been worked out from their labels.
 class PreparedData {
  public:
-  /// Reads the data set that the options name. Throws `Error` as data::load does.
-  PreparedData(const TrainOptions& options, int stride, int threads);
+  /// Reads the data set that the options name. `beat` is called all the time while it does. Throws
+  /// `Error` as data::load does.
+  PreparedData(
+      const TrainOptions& options, int stride, int threads,
+      const std::function<void()>& beat = [] {});
 
   const data::Dataset& training() const { return training_; }
   const data::ValidationSet& validation() const { return validation_; }
   int classes() const { return static_cast<int>(training_.names.size()); }
 
   /// YOLOv5's autoanchor on the training labels: `current` where its best possible recall at
-  /// ratio `thr` is above 0.98, else as many better ones. Depends on the arguments only.
-  const AnchorChoice& fit_anchors(const std::vector<Size>& current, double thr);
+  /// ratio `thr` is above 0.98, else as many better ones. `beat` is called all the time while they
+  /// are searched for. Depends on `current` and `thr` only.
+  const AnchorChoice& fit_anchors(
+      const std::vector<Size>& current, double thr, const std::function<void()>& beat = [] {});
 
  private:
   using AnchorKey = std::pair<std::vector<std::pair<float, float>>, double>;
 
   data::Dataset training_;
   data::ValidationSet validation_;
+  AnchorFitter fitter_;
   std::map<AnchorKey, AnchorChoice> anchors_;
 };
 
 /// The data of the last trial, in case the next one uses the same.
 class DataCache {
  public:
-  PreparedData& get(const TrainOptions& options, int stride, int threads);
+  PreparedData& get(const TrainOptions& options, int stride, int threads,
+                    const std::function<void()>& beat);
 
  private:
   using Key = std::tuple<std::string, int, int, int, bool>;

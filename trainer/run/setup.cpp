@@ -52,9 +52,10 @@ void set_sorted_anchors(Detector& detector, const std::vector<Size>& anchors) {
   detector.set_anchors(pixels);
 }
 
-void fit_anchors(Detector& detector, double thr, PreparedData& data) {
+void fit_anchors(Detector& detector, double thr, PreparedData& data,
+                 const std::function<void()>& beat) {
   auto config = detector.config();
-  const AnchorChoice& choice = data.fit_anchors(anchors_in_pixels(config), thr);
+  const AnchorChoice& choice = data.fit_anchors(anchors_in_pixels(config), thr, beat);
   if (choice.replaced) set_sorted_anchors(detector, choice.anchors);
   fmt::print(stderr, "anchors: {}, best possible recall {:.4f}\n",
              choice.replaced ? "fitted to the labels" : "kept", choice.fit.best_possible_recall);
@@ -81,13 +82,16 @@ std::string optimizer_name(const TrainOptions& options, const hyp::Hyperparamete
   throw bad_argument("hyperparameter optimizer is a number", "write SGD, Adam or AdamW");
 }
 
+std::optional<Checkpoint> pretrained_weights(const TrainOptions& options) {
+  if (options.weights.empty()) return {};
+  return read_checkpoint(options.weights);
+}
+
 ModelConfig model_config(const TrainOptions& options, const hyp::Hyperparameters& hyp,
-                         std::optional<int> nc) {
+                         const std::optional<Checkpoint>& weights, std::optional<int> nc) {
   const auto anchors = anchors_asked_for(options, hyp);
   if (!options.cfg.empty()) return resolve(read_model_table(options.cfg), nc, anchors);
-  if (!options.weights.empty()) {
-    return config_of(read_checkpoint(options.weights), options.weights, nc, anchors);
-  }
+  if (weights) return config_of(*weights, options.weights, nc, anchors);
   throw bad_argument("there is no --cfg", "name a model table, for instance yolov5s.yaml");
 }
 
@@ -99,18 +103,20 @@ void freeze(Detector& detector, int layers) {
 }
 
 std::unique_ptr<Detector> make_detector(const TrainOptions& options,
-                                        const hyp::Hyperparameters& hyp, std::uint64_t seed,
-                                        PreparedData& data) {
-  auto detector = std::make_unique<Detector>(model_config(options, hyp, data.classes()), seed);
-  if (!options.weights.empty()) {
+                                        const hyp::Hyperparameters& hyp,
+                                        const std::optional<Checkpoint>& weights,
+                                        std::uint64_t seed, PreparedData& data,
+                                        const std::function<void()>& beat) {
+  auto detector =
+      std::make_unique<Detector>(model_config(options, hyp, weights, data.classes()), seed);
+  if (weights) {
     // YOLOv5's rule: anchors of a table or of a hyperparameter beat those of the weights.
     const bool keep_anchors = !options.cfg.empty() || anchors_asked_for(options, hyp);
-    const auto done =
-        transfer(read_checkpoint(options.weights).state, *detector, keep_anchors, options.weights);
+    const auto done = transfer(weights->state, *detector, keep_anchors, options.weights);
     fmt::print(stderr, "Transferred {}/{} items from {}\n", done.transferred, done.total,
                options.weights);
   }
-  if (!options.noautoanchor) fit_anchors(*detector, hyp.number("anchor_t"), data);
+  if (!options.noautoanchor) fit_anchors(*detector, hyp.number("anchor_t"), data, beat);
   freeze(*detector, options.freeze);
   return detector;
 }

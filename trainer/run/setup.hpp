@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "hyp/hyperparameters.hpp"
+#include "trainer/checkpoint/checkpoint.hpp"
 #include "trainer/model/detector.hpp"
 #include "trainer/run/options.hpp"
 #include "trainer/run/prepared_data.hpp"
@@ -19,18 +22,23 @@ void check_names(const hyp::Hyperparameters& hyp);
 /// The hyperparameter `optimizer` where there is one, else the option.
 std::string optimizer_name(const TrainOptions& options, const hyp::Hyperparameters& hyp);
 
-/// The model that the options and the hyperparameter `anchors` ask for, with `nc` classes (those of
-/// its table when absent). As in YOLOv5 the table is that of --cfg, else that of the weights; the
-/// latter comes with the weights' anchors. Throws `Error`.
-ModelConfig model_config(const TrainOptions& options, const hyp::Hyperparameters& hyp,
-                         std::optional<int> nc);
+/// The file options.weights, to be read once per training; nothing where there is none. Throws
+/// `Error`.
+std::optional<Checkpoint> pretrained_weights(const TrainOptions& options);
 
-/// A detector as training starts it: drawn from `seed` or transferred from options.weights, anchors
+/// The model that the options and the hyperparameter `anchors` ask for, with `nc` classes (those of
+/// its table when absent). As in YOLOv5 the table is that of --cfg, else that of the weights
+/// (pretrained_weights()); the latter comes with the weights' anchors. Throws `Error`.
+ModelConfig model_config(const TrainOptions& options, const hyp::Hyperparameters& hyp,
+                         const std::optional<Checkpoint>& weights, std::optional<int> nc);
+
+/// A detector as training starts it: drawn from `seed` or transferred from the weights, anchors
 /// fitted to the data unless options.noautoanchor, the first options.freeze layers without
-/// gradients. Throws `Error`.
-std::unique_ptr<Detector> make_detector(const TrainOptions& options,
-                                        const hyp::Hyperparameters& hyp, std::uint64_t seed,
-                                        PreparedData& data);
+/// gradients. `beat` is called all the time while anchors are searched for. Throws `Error`.
+std::unique_ptr<Detector> make_detector(
+    const TrainOptions& options, const hyp::Hyperparameters& hyp,
+    const std::optional<Checkpoint>& weights, std::uint64_t seed, PreparedData& data,
+    const std::function<void()>& beat = [] {});
 
 /// Takes the gradients from the parameters of the first `layers` layers.
 void freeze(Detector& detector, int layers);

@@ -1,6 +1,7 @@
 #include "trainer/run/trainer.hpp"
 
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -10,14 +11,14 @@
 
 #include "core/error.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
-#include "trainer/data/data.hpp"
-#include "trainer/evaluation/evaluate.hpp"
-#include "trainer/run/full_run.hpp"
-#include "trainer/run/prepared_data.hpp"
 #include "trainer/checkpoint/pretrained.hpp"
+#include "trainer/data/data.hpp"
+#include "trainer/evaluation/evaluation.hpp"
+#include "trainer/run/full_training.hpp"
+#include "trainer/run/prepared_data.hpp"
 #include "trainer/run/setup.hpp"
 #include "trainer/run/torch_version.hpp"
-#include "trainer/run/training_run.hpp"
+#include "trainer/run/training_loop.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -46,15 +47,26 @@ data::Split split_of(const std::string& name) {
   throw bad_argument("--task " + name, "choose train, val or test");
 }
 
+/// Class numbers mean something only when weights and data set have the same classes; YOLOv5's
+/// val.py refuses the same.
+void check_classes(const TrainOptions& options, const data::DataConfig& data, int trained) {
+  const auto named = data.names.size();
+  if (options.single_cls || named == static_cast<std::size_t>(trained)) return;
+  throw bad_input(
+      {options.data},
+      fmt::format("it has {} classes, {} was trained on {}", named, options.weights, trained),
+      "give the data set that the weights were trained on");
+}
+
 }  // namespace
 
 struct Trainer::State {
-  Place place;
+  ComputeContext context;
   DataCache cache;
 };
 
-Trainer::Trainer(const std::string& device, int threads)
-    : state_(std::make_unique<State>(State{{open_device(device), threads}, {}})) {
+Trainer::Trainer(const std::string& device, int threads, std::function<void()> beat)
+    : state_(std::make_unique<State>(State{{open_device(device), threads, std::move(beat)}, {}})) {
   at::set_num_threads(threads);
   cv::setNumThreads(1);
 }
@@ -65,10 +77,15 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
                            std::uint64_t seed, const OnEpoch& on_epoch, const Rungs& rungs) {
   const auto start = Clock::now();
   check_names(hyp);
-  const int stride = stride_of(model_config(wanted, hyp, {}));
+  auto weights = pretrained_weights(wanted);
+  const int stride = stride_of(model_config(wanted, hyp, weights, {}));
   const TrainOptions options = settled(wanted, stride);
-  PreparedData& data = state_->cache.get(options, stride, state_->place.threads);
-  TrainingRun run(options, hyp, seed, data, make_detector(options, hyp, seed, data), state_->place);
+  PreparedData& data =
+      state_->cache.get(options, stride, state_->context.threads, state_->context.beat);
+  TrainingLoop run(options, hyp, seed, data,
+                   make_detector(options, hyp, weights, seed, data, state_->context.beat),
+                   state_->context);
+  weights.reset();
   const std::vector<double> no_ap(static_cast<std::size_t>(data.classes()));
   TrainResult result;
   double waited = 0;
@@ -76,7 +93,7 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
     const bool rung = std::ranges::count(rungs.epochs, epoch) > 0;
     const auto training = Clock::now();
     run.train_epoch(epoch - 1, no_ap, {});
-    synchronize(state_->place.device);
+    synchronize(state_->context.device);
     result.timing.training += seconds_since(training);
     if (rung || epoch == options.epochs) {
       const auto validation = Clock::now();
@@ -96,13 +113,15 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
   return result;
 }
 
-workers::RunReport Trainer::run(const workers::TrainRun& job, const OnReport& on_report) {
+workers::RunReport Trainer::full_training(const workers::TrainRun& job, const OnReport& on_report) {
   check_names(job.hyp);
   const auto wanted = train_options_from_json(job.options);
-  const int stride = stride_of(model_config(wanted, job.hyp, {}));
+  const auto weights = pretrained_weights(wanted);
+  const int stride = stride_of(model_config(wanted, job.hyp, weights, {}));
   const TrainOptions options = settled(wanted, stride);
-  PreparedData& data = state_->cache.get(options, stride, state_->place.threads);
-  return full_run(job, options, data, state_->place, on_report);
+  PreparedData& data =
+      state_->cache.get(options, stride, state_->context.threads, state_->context.beat);
+  return trainer::full_training(job, options, weights, data, state_->context, on_report);
 }
 
 workers::ValidationReport Trainer::validate(const workers::Validate& job) {
@@ -111,14 +130,16 @@ workers::ValidationReport Trainer::validate(const workers::Validate& job) {
   const int stride = stride_of(detector->config());
   const TrainOptions options = settled(wanted, stride);
   const auto config = data::read_data_yaml(options.data);
+  check_classes(options, config, detector->config().nc);
   auto images = data::load(config, split_of(job.split),
-                             {.imgsz = options.imgsz,
-                              .training = false,
-                              .single_cls = options.single_cls,
-                              .threads = state_->place.threads});
-  detector->to(state_->place.device);
+                           {.imgsz = options.imgsz,
+                            .training = false,
+                            .single_cls = options.single_cls,
+                            .threads = state_->context.threads,
+                            .beat = state_->context.beat});
+  detector->to(state_->context.device);
   const auto set = data::validation_set(std::move(images), options.batch_size, stride, job.rect);
-  return evaluate(*detector, set, validate_options(options, state_->place), job.dir);
+  return validation_report(*detector, set, validate_options(options, state_->context), job.dir);
 }
 
 }  // namespace evolve::trainer

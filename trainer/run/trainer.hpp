@@ -1,5 +1,4 @@
-// How a detector is trained: YOLOv5 v6 models on libtorch. The only folder that includes torch, and
-// only in its sources: this header is torch-free.
+// How a detector is trained: YOLOv5 v6 models on libtorch. This header is torch-free.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +38,7 @@ struct TrainResult {
   Timing timing;
 };
 
-/// Called after each epoch (from 1) as a sign of life. Metrics are those of the last validation,
+/// Called after each epoch (from 1). Metrics are those of the last validation,
 /// zeros before the first; the rungs and the last epoch are validated.
 using OnEpoch = std::function<void(int epoch, const hyp::Metrics& metrics)>;
 
@@ -59,9 +58,12 @@ std::vector<std::string> device_kinds();
 /// Trains on one device and keeps what the next trial can use again: decoded images, anchors.
 class Trainer {
  public:
-  /// `device` as torch names it: "cpu", "cuda:0", "xpu:0". `threads`: CPU threads to use. Throws
-  /// `Error` when this libtorch does not have the device.
-  Trainer(const std::string& device, int threads);
+  /// `device` as torch names it: "cpu", "cuda:0", "xpu:0". `threads`: CPU threads to use. `beat` is
+  /// called many times a second while images are decoded, anchors fitted, batches trained and
+  /// validated, by whichever thread is at it (see Heartbeat). Throws `Error` when this libtorch
+  /// does not have the device.
+  Trainer(
+      const std::string& device, int threads, std::function<void()> beat = [] {});
   ~Trainer();
 
   /// One training run. The result depends on the arguments only, not on earlier runs; that of a
@@ -72,9 +74,10 @@ class Trainer {
 
   /// A full training: `evolve train`. Reports as jobs.hpp says. Throws as train() does, and `Error`
   /// when there is nothing to resume.
-  workers::RunReport run(const workers::TrainRun& job, const OnReport& on_report);
+  workers::RunReport full_training(const workers::TrainRun& job, const OnReport& on_report);
 
-  /// How good weights are: `evolve val`. Throws `Error` for bad input.
+  /// How good weights are: `evolve val`. Throws `Error` for bad input, for instance weights with
+  /// another number of classes than the data set has (options.single_cls makes one of them all).
   workers::ValidationReport validate(const workers::Validate& job);
 
  private:

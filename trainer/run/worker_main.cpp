@@ -10,12 +10,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 
-#include "devices/discovery.hpp"
 #include "core/error.hpp"
-#include "trainer/run/trainer.hpp"
+#include "devices/discovery.hpp"
+#include "trainer/run/run.hpp"
 #include "workers/protocol/jobs.hpp"
 #include "workers/protocol/messages.hpp"
 #include "workers/protocol/text.hpp"
@@ -29,18 +31,21 @@ class Answers {
  public:
   Answers() : descriptor_(dup(STDOUT_FILENO)) { dup2(STDERR_FILENO, STDOUT_FILENO); }
 
+  /// Safe to call from several threads.
   template <class Message>
-  void say(const Message& message) {
+  void send(const Message& message) {
+    const std::lock_guard lock(mutex_);
     const auto line = workers::line_of(message);
     for (std::size_t written = 0; written < line.size();) {
       const auto n = write(descriptor_, line.data() + written, line.size() - written);
       if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) std::_Exit(1);  // nobody listens any more
+      if (n <= 0) std::_Exit(1);  // nobody reads any more
       written += static_cast<std::size_t>(n);
     }
   }
 
  private:
+  std::mutex mutex_;
   int descriptor_;
 };
 
@@ -61,8 +66,8 @@ std::string inner_device() {
   return kind == "cpu" ? kind : kind + ":0";
 }
 
-/// That this process is ready, with what the driver tells of the device that it sees.
-workers::Ready greeting(const std::string& device) {
+/// The first message, with what the driver reports of the device that this process sees.
+workers::Ready ready_message(const std::string& device) {
   if (device == "cpu") return {.device = "cpu:0"};
   const auto found =
       devices::discover(device.substr(0, device.find(':')), devices::device_environment());
@@ -91,14 +96,15 @@ Answer answer_of(int trial, Work work) {
     // Torch's messages go on with a stack trace: the log has all of it, the journal the first line.
     fmt::print(stderr, "{}\n", error.what());
     const std::string text = error.what();
-    return failure(workers::kind_in(text, hyp::FailureKind::other), text.substr(0, text.find('\n')));
+    return failure(workers::kind_in(text, hyp::FailureKind::other),
+                   text.substr(0, text.find('\n')));
   }
 }
 
-/// Evolve wants no more of this process.
-struct Dismissed {};
+/// Evolve has told this process to end.
+struct ShutDown {};
 
-/// Waits for evolve's word on a trial at a rung: whether to go on.
+/// Waits for evolve's decision on a trial at a rung: whether to go on.
 bool goes_on(int trial) {
   for (std::string line; std::getline(std::cin, line);) {
     const auto message = workers::parse_from_engine(line);
@@ -106,7 +112,7 @@ bool goes_on(int trial) {
     if (message == workers::FromEngine(workers::Stop{trial})) return false;
     if (message == workers::FromEngine(workers::Shutdown{})) break;
   }
-  throw Dismissed{};
+  throw ShutDown{};
 }
 
 workers::Result train(Trainer& trainer, const workers::Train& message, Answers& answers) {
@@ -115,7 +121,7 @@ workers::Result train(Trainer& trainer, const workers::Train& message, Answers& 
   const auto result = trainer.train(
       options, message.hyp, message.seed,
       [&](int epoch, const hyp::Metrics& metrics) {
-        answers.say(workers::FromWorker(workers::Epoch{message.trial, epoch, metrics}));
+        answers.send(workers::FromWorker(workers::Epoch{message.trial, epoch, metrics}));
       },
       {.epochs = message.rungs, .goes_on = [&](int) { return goes_on(message.trial); }});
   const auto& t = result.timing;
@@ -125,17 +131,17 @@ workers::Result train(Trainer& trainer, const workers::Train& message, Answers& 
 }
 
 void work(Trainer& trainer, const workers::Train& message, Answers& answers) {
-  answers.say(answer_of<workers::FromWorker>(message.trial,
-                                            [&] { return train(trainer, message, answers); }));
+  answers.send(answer_of<workers::FromWorker>(message.trial,
+                                              [&] { return train(trainer, message, answers); }));
 }
 
 void work(Trainer& trainer, const workers::Job& job, Answers& answers) {
-  const auto say = [&](const workers::JobReport& report) { answers.say(report); };
-  say(answer_of<workers::JobReport>(0, [&]() -> workers::JobReport {
+  const auto send = [&](const workers::JobReport& report) { answers.send(report); };
+  send(answer_of<workers::JobReport>(0, [&]() -> workers::JobReport {
     if (const auto* validate = std::get_if<workers::Validate>(&job)) {
       return trainer.validate(*validate);
     }
-    return trainer.run(std::get<workers::TrainRun>(job), say);
+    return trainer.full_training(std::get<workers::TrainRun>(job), send);
   }));
 }
 
@@ -143,15 +149,20 @@ void run() {
   signal(SIGINT, SIG_IGN);  // the terminal's Ctrl-C is for evolve, which ends its workers
   Answers answers;
   const auto device = inner_device();
-  const auto ready = greeting(device);  // before torch has threads: it forks
-  Trainer trainer(device, threads());
-  answers.say(workers::FromWorker(ready));
+  const auto ready = ready_message(device);  // before torch has threads: it forks
+  std::optional<int> trial;
+  Heartbeat heartbeat([&] { answers.send(workers::FromWorker(workers::Alive{trial})); });
+  Trainer trainer(device, threads(), [&] { heartbeat(); });
+  answers.send(workers::FromWorker(ready));
   for (std::string line; std::getline(std::cin, line);) {
     if (const auto job = workers::parse_job(line)) work(trainer, *job, answers);
     const auto message = workers::parse_from_engine(line);
     if (!message) continue;
     if (std::holds_alternative<workers::Shutdown>(*message)) break;
-    if (const auto* order = std::get_if<workers::Train>(&*message)) work(trainer, *order, answers);
+    const auto* order = std::get_if<workers::Train>(&*message);
+    if (!order) continue;
+    trial = order->trial;
+    work(trainer, *order, answers);
   }
 }
 
@@ -165,13 +176,13 @@ int main(int argc, char** argv) {
       return 0;
     }
     evolve::trainer::run();
-  } catch (const evolve::trainer::Dismissed&) {
+  } catch (const evolve::trainer::ShutDown&) {
     // In the middle of a trial: nobody waits for its end.
   } catch (const std::exception& error) {
     fmt::print(stderr, "evolve-worker: {}\n", error.what());
     std::_Exit(1);
   }
-  // Torch's threads and static objects need no farewell, and some drivers hang in theirs.
+  // Torch's threads and static objects need no orderly end, and some drivers hang in theirs.
   std::cerr.flush();
   std::_Exit(0);
 }

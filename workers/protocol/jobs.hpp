@@ -4,6 +4,7 @@
 // After `Ready` the engine sends one job. A training answers with any number of `BatchReport`, an
 // `EpochReport` after each epoch (after a resume first those of the epochs that were done before),
 // and a `RunReport`; a validation with a `ValidationReport`. `Failure`, with trial 0, ends either.
+// Either may send `Alive` in between.
 #pragma once
 
 #include <array>
@@ -124,7 +125,8 @@ using JobReport =
 std::string line_of(const Job& job);
 std::string line_of(const JobReport& report);
 
-/// The message in a line (with or without its newline); nothing for a blank line or another type.
+/// The message in a line (with or without its newline); nothing for a blank line or another type,
+/// `Alive` among them: its arrival is all that it says.
 /// Throws std::invalid_argument when the line is no JSON object or lacks what the message needs.
 std::optional<Job> parse_job(std::string_view line);
 std::optional<JobReport> parse_report(std::string_view line);

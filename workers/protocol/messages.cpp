@@ -79,6 +79,11 @@ class Fields {
     return value.get<int>();
   }
 
+  std::optional<int> whole_if_any(const std::string& key) const {
+    if (!json_.contains(key)) return {};
+    return whole(key);
+  }
+
   std::uint64_t seed(const std::string& key) const {
     const auto& value = at(key);
     if (!value.is_number_unsigned()) throw wrong(key, "no whole number");
@@ -168,8 +173,7 @@ std::optional<FromWorker> parse_from_worker(std::string_view line) {
   if (type == "error")
     return Failure{fields.whole("trial"), hyp::failure_kind(fields.text_or("kind", "other")),
                    fields.text_or("message", "")};
-  if (type == "alive")
-    return Alive{json.contains("trial") ? std::optional(fields.whole("trial")) : std::nullopt};
+  if (type == "alive") return Alive{fields.whole_if_any("trial")};
   return {};
 }
 

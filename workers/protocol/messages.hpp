@@ -2,7 +2,8 @@
 //
 // The worker says `Ready` once. The engine sends `Train`; the worker answers with any number of
 // `Epoch` and exactly one `Result` or `Failure`. After an epoch that `Train::rungs` lists, the
-// worker waits for `Continue` or `Stop`. `Shutdown`, or the end of its input, ends the worker.
+// worker waits for `Continue` or `Stop`. `Shutdown`, or the end of its input, ends the worker. While
+// it works the worker may send `Alive` at any time.
 #pragma once
 
 #include <cstdint>
@@ -56,9 +57,11 @@ struct Failure {
   bool operator==(const Failure&) const = default;
 };
 
-/// {"type":"alive","trial":17}: it works. May come at any time, without `trial` also before `Ready`.
+/// {"type":"alive","trial":17}: the worker works. Sent by the thread that does the work, so that a
+/// worker which hangs falls silent.
 struct Alive {
-  std::optional<int> trial = {};
+  /// Absent before `Ready`, and in a job of `evolve train` or `evolve val`.
+  std::optional<int> trial;
   bool operator==(const Alive&) const = default;
 };
 

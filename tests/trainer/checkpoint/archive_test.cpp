@@ -58,9 +58,9 @@ TEST(Archive, BelievesTheZip64EndWhereThereIsOne) {
 }
 
 TEST(Archive, RefusesWhatIsNoArchive) {
-  EXPECT_THAT(complaint(""), HasSubstr("no zip archive"));
-  EXPECT_THAT(complaint("hello"), HasSubstr("no zip archive"));
-  EXPECT_THAT(complaint(std::string(100000, 'P')), HasSubstr("no zip archive"));
+  EXPECT_THAT(complaint(""), HasSubstr("not a zip archive"));
+  EXPECT_THAT(complaint("hello"), HasSubstr("not a zip archive"));
+  EXPECT_THAT(complaint(std::string(100000, 'P')), HasSubstr("not a zip archive"));
 }
 
 TEST(Archive, RefusesAnArchiveWhereverItIsCut) {

@@ -159,9 +159,9 @@ TEST(Checkpoint, RefusesWhatIsNoArchive) {
   EXPECT_THAT(complaint("/nowhere/x.pt"), HasSubstr("/nowhere/x.pt: there is no such file"));
   const std::string path = temporary("text.pt");
   std::ofstream(path) << "hello";
-  EXPECT_THAT(complaint(path), HasSubstr("text.pt: this is no zip archive"));
+  EXPECT_THAT(complaint(path), HasSubstr("text.pt: this is not a zip archive"));
   std::ofstream(path, std::ios::trunc);
-  EXPECT_THAT(complaint(path), HasSubstr("text.pt: this is no zip archive"));
+  EXPECT_THAT(complaint(path), HasSubstr("text.pt: this is not a zip archive"));
   fs::remove(path);
 }
 
@@ -169,7 +169,7 @@ TEST(Checkpoint, RefusesATruncatedFile) {
   const std::string path = temporary("whole.pt");
   write_checkpoint(path, {.state = {{"a", torch::ones(1000)}}});
   fs::resize_file(path, fs::file_size(path) - 100);
-  EXPECT_THAT(complaint(path), HasSubstr("whole.pt: this is no zip archive, or it ends early"));
+  EXPECT_THAT(complaint(path), HasSubstr("whole.pt: this is not a zip archive, or it ends early"));
   fs::remove(path);
 }
 

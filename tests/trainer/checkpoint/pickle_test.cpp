@@ -86,8 +86,8 @@ TEST(Pickle, RefusesWhatIsNoPickle) {
   EXPECT_THAT(complaint("\x80\x02(0."s), HasSubstr("empty stack"));
   EXPECT_THAT(complaint("\x80\x02t."s), HasSubstr("mark"));
   EXPECT_THAT(complaint("\x80\x02h\1."s), HasSubstr("never kept"));
-  EXPECT_THAT(complaint("\x80\x02K\1K\2K\3s."s), HasSubstr("no dict"));
-  EXPECT_THAT(complaint("\x80\x02K\1K\2R."s), HasSubstr("no class"));
+  EXPECT_THAT(complaint("\x80\x02K\1K\2K\3s."s), HasSubstr("not a dict"));
+  EXPECT_THAT(complaint("\x80\x02K\1K\2R."s), HasSubstr("not a class"));
 }
 
 TEST(Pickle, EndsEarlyWhereverItIsCut) {

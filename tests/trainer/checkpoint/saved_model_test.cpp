@@ -119,8 +119,8 @@ TEST(SavedModel, ReplacesWhatIsNoUtf8) {
 TEST(SavedModel, RefusesWhatHoldsNoWeights) {
   EXPECT_THAT(complaint(number(1)), HasSubstr("no weights"));
   EXPECT_THAT(complaint(list({})), HasSubstr("no weights"));
-  EXPECT_THAT(complaint(dict({{number(1), tensor("0", 1)}})), HasSubstr("name is no text"));
-  EXPECT_THAT(complaint(module({}, {}, {{text("0"), number(1)}})), HasSubstr("is no module"));
+  EXPECT_THAT(complaint(dict({{number(1), tensor("0", 1)}})), HasSubstr("name is not a text"));
+  EXPECT_THAT(complaint(module({}, {}, {{text("0"), number(1)}})), HasSubstr("is not a module"));
   EXPECT_THAT(complaint(object("m", "C", dict({{text("_modules"), dict({})}}))),
               HasSubstr("lacks its parameters"));
 }

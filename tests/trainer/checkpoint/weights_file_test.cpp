@@ -72,7 +72,7 @@ TEST(WeightsFile, WithAHugePickleIsRefused) {
 
 TEST(WeightsFile, WithABrokenDescriptionIsRefused) {
   EXPECT_THAT(complaint_about("{"), HasSubstr("parse error"));
-  EXPECT_THAT(complaint_about("[1]"), HasSubstr("no JSON object"));
+  EXPECT_THAT(complaint_about("[1]"), HasSubstr("not a JSON object"));
   EXPECT_THAT(complaint_about("{\"names\":[\"\xff\"]}"), HasSubstr("UTF-8"));
 }
 

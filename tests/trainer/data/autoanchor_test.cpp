@@ -100,11 +100,51 @@ TEST(CheckAnchors, KeepsTheAnchorsWhenThereAreNoLabels) {
   EXPECT_FALSE(check_anchors(current, {}, {}, {}).replaced);
 }
 
+/// A data set of one image with boxes of many sizes.
+data::Dataset boxes() {
+  data::Dataset dataset{.imgsz = 640};
+  data::Image image{.original_height = 640, .original_width = 640};
+  for (int i = 1; i <= 40; ++i) {
+    image.labels.push_back({.w = static_cast<float>(i) / 50, .h = 1 / static_cast<float>(i + 2)});
+  }
+  dataset.images.push_back(std::move(image));
+  return dataset;
+}
+
+TEST(AnchorFitter, FindsWhatCheckAnchorsFindsWhateverItDidBefore) {
+  const auto dataset = boxes();
+  const auto sizes = label_sizes(dataset, 0);
+  const std::vector<Size> nine(9, Size{1, 1}), six(6, Size{1, 1});
+  AnchorFitter fitter(dataset);
+  for (const double thr : {4., 3., 2.5, 4.}) {
+    for (const auto& current : {nine, six}) {
+      const auto expected = check_anchors(current, sizes.jittered, sizes.exact, {.thr = thr});
+      const auto found = fitter.fit(current, thr);
+      EXPECT_TRUE(found.replaced);
+      EXPECT_EQ(found.anchors, expected.anchors);
+    }
+  }
+}
+
+TEST(AnchorFitter, ClustersOnceHoweverOftenTheThresholdChanges) {
+  AnchorFitter fitter(boxes());
+  const std::vector<Size> current(9, Size{1, 1});
+  const auto passes = [&](double thr) {
+    int count = 0;
+    fitter.fit(current, thr, [&] { ++count; });
+    return count;
+  };
+  const int generations = AnchorSearch{}.generations;
+  EXPECT_GE(passes(4), generations + 30) << "30 starts of k-means besides";
+  EXPECT_EQ(passes(3), generations);
+  EXPECT_EQ(passes(3.5), generations);
+}
+
 TEST(LabelSizes, AreThoseOfTheImageScaledToImgsz) {
   data::Dataset dataset{.imgsz = 64};
   dataset.images.push_back({.original_height = 100,
-                              .original_width = 200,
-                              .labels = {{.w = .5f, .h = .25f}, {.w = 1, .h = 1}}});
+                            .original_width = 200,
+                            .labels = {{.w = .5f, .h = .25f}, {.w = 1, .h = 1}}});
   dataset.images.push_back(
       {.original_height = 128, .original_width = 32, .labels = {{.w = .5f, .h = .5f}}});
   const auto sizes = label_sizes(dataset, 1);

@@ -9,10 +9,11 @@
 
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
-#include "trainer/data/data_yaml.hpp"
-#include "trainer/data/dataset.hpp"
+#include "tests/trainer/threads.hpp"
 #include "trainer/checkpoint/pretrained.hpp"
 #include "trainer/checkpoint/state_dict.hpp"
+#include "trainer/data/data_yaml.hpp"
+#include "trainer/data/dataset.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -26,11 +27,11 @@ data::Dataset two_images() {
   data::Dataset dataset{.names = {"a", "b", "c"}, .imgsz = 64, .images = {}};
   for (const cv::Size size : {cv::Size(64, 48), cv::Size(48, 64)}) {
     dataset.images.push_back({.file = "",
-                                .pixels = cv::Mat(size, CV_8UC3, cv::Scalar(128, 128, 128)),
-                                .original_height = size.height,
-                                .original_width = size.width,
-                                .labels = {{.cls = 1, .x = .5, .y = .5, .w = .2, .h = .2}},
-                                .segments = {}});
+                              .pixels = cv::Mat(size, CV_8UC3, cv::Scalar(128, 128, 128)),
+                              .original_height = size.height,
+                              .original_width = size.width,
+                              .labels = {{.cls = 1, .x = .5, .y = .5, .w = .2, .h = .2}},
+                              .segments = {}});
   }
   return dataset;
 }
@@ -77,14 +78,31 @@ TEST(Validate, GivesTheMeanLossOfTheBatches) {
 TEST(Validate, TakesEveryDetectionForClass0WithSingleCls) {
   auto detector = test::make("yolov5p.yaml");
   auto dataset = two_images();
-  for (auto& image : dataset.images)
-    image.labels[0] = {.cls = 0, .x = .5, .y = .5, .w = 1, .h = 1};
+  for (auto& image : dataset.images) image.labels[0] = {.cls = 0, .x = .5, .y = .5, .w = 1, .h = 1};
   const auto set = data::validation_set(dataset, 2, 32, false);
   const ValidateOptions options{.nms = {.conf = 0, .max_det = 1000}, .single_cls = true};
   const auto one_class = validate(detector, set, nullptr, options);
   ASSERT_THAT(one_class.classes, SizeIs(1));
   EXPECT_LT(one_class.detections,
             validate(detector, set, nullptr, {.nms = options.nms}).detections);
+}
+
+TEST(Validate, GivesToTheLastBitTheSameOnAnyNumberOfThreads) {
+  auto detector = test::make("yolov5p.yaml");
+  auto dataset = two_images();
+  // From 16 images on torch's convolutions are the same ones on any number of threads.
+  while (dataset.images.size() < 16)
+    dataset.images.push_back(dataset.images[dataset.images.size() - 2]);
+  const auto set = data::validation_set(dataset, 16, 32, false);
+  const auto on = [&](int count) {
+    const test::Threads threads(count);
+    return validate(detector, set, nullptr, {.nms = {.conf = 0}});
+  };
+  const auto one = on(1), two = on(2);
+  EXPECT_EQ(one.metrics, two.metrics);
+  EXPECT_EQ(one.detections, two.detections);
+  ASSERT_THAT(one.classes, SizeIs(1));
+  EXPECT_EQ(one.classes[0].ap, two.classes[0].ap);
 }
 
 TEST(Validate, IsZeroWithoutLabels) {

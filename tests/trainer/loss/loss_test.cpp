@@ -214,6 +214,11 @@ std::vector<torch::Tensor> flat_maps(std::int64_t outputs) {
   return maps;
 }
 
+TEST(Loss, HasWeightsForFiveLevelsAtMost) {
+  EXPECT_NO_THROW(Loss({}, torch::ones({most_levels, 3, 2})));
+  EXPECT_THROW(Loss({}, torch::ones({most_levels + 1, 3, 2})), c10::Error);
+}
+
 TEST(Loss, IsPureObjectnessWithoutObjects) {
   const Loss loss({.box = 1, .cls = 1, .obj = 1}, torch::full({3, 1, 2}, 2.F));
   const auto value = loss(flat_maps(7), {});

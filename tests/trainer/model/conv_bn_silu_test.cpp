@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "tests/trainer/golden.hpp"
 #include "tests/trainer/threads.hpp"
@@ -36,7 +37,9 @@ struct Layer {
                           bn.running_var.to(type).clone()};
     const auto out = conv_bn_silu(input, w, spec, norm, /*training=*/true);
     torch::manual_seed(2);
-    out.backward(torch::randn(out.sizes()).to(type));
+    auto gradient = torch::randn(out.sizes()).to(type);
+    if (bad_gradient) gradient[0][1][2][3] = *bad_gradient;
+    out.backward(gradient);
     return {out.detach(), norm.running_mean, norm.running_var, input.grad(),
             w.grad(),     norm.gamma.grad(), norm.beta.grad()};
   }
@@ -44,6 +47,8 @@ struct Layer {
   ConvSpec spec;
   torch::Tensor x, weight;
   BatchNormTensors bn;
+  /// One number of the gradient from above, where a test sets it.
+  std::optional<float> bad_gradient;
 };
 
 /// Torch's own operators in double precision are the judge.
@@ -81,11 +86,77 @@ TEST(ConvBnSilu, TakesImagesInAnyMemoryLayout) {
   }
 }
 
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+/// Wherever torch's operators give a number that is not finite, ours do.
+void expect_not_finite_where_torch_is_not(const Layer& layer) {
+  const auto ours = layer.results(torch::kFloat);
+  const auto theirs = layer.results(torch::kDouble);
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    EXPECT_TRUE(torch::equal(ours[i].isfinite(), theirs[i].isfinite())) << "tensor " << i;
+  }
+}
+
 TEST(ConvBnSilu, LetsANanThrough) {
   Layer layer({8, 8, 1, 1, 0}, {16, 8, 4, 4});
-  layer.x[0][0][0][0] = std::numeric_limits<float>::quiet_NaN();
+  layer.x[0][0][0][0] = nan;
   for (const auto& tensor : layer.results(torch::kFloat)) {
     EXPECT_TRUE(tensor.isnan().any().item<bool>());
+  }
+  expect_not_finite_where_torch_is_not(layer);
+}
+
+TEST(ConvBnSilu, LetsANanInItsWeightsThrough) {
+  const Layer sound({8, 24, 3, 1, 1}, {2, 8, 5, 7});
+  for (auto member : {&BatchNormTensors::gamma, &BatchNormTensors::beta}) {
+    Layer layer = sound;
+    layer.bn.*member = (sound.bn.*member).clone();
+    (layer.bn.*member)[3] = nan;
+    const auto results = layer.results(torch::kFloat);
+    EXPECT_TRUE(results[0].select(1, 3).isnan().all().item<bool>());
+    EXPECT_FALSE(results[0].select(1, 4).isnan().any().item<bool>());
+    EXPECT_TRUE(results[3].isnan().any().item<bool>()) << "the gradient of the images";
+    expect_not_finite_where_torch_is_not(layer);
+  }
+  Layer layer = sound;
+  layer.weight = sound.weight.clone();
+  layer.weight[3][0][0][0] = nan;
+  EXPECT_TRUE(layer.results(torch::kFloat)[0].select(1, 3).isnan().any().item<bool>());
+  expect_not_finite_where_torch_is_not(layer);
+}
+
+TEST(ConvBnSilu, LetsANanInTheGradientThrough) {
+  for (const float bad : {nan, infinity}) {
+    Layer layer({8, 16, 1, 1, 0}, {16, 8, 4, 4});
+    layer.bad_gradient = bad;
+    const auto results = layer.results(torch::kFloat);
+    for (std::size_t i = 3; i < results.size(); ++i) {
+      EXPECT_FALSE(results[i].isfinite().all().item<bool>()) << "tensor " << i;
+    }
+    expect_not_finite_where_torch_is_not(layer);
+  }
+}
+
+TEST(ConvBnSilu, LetsAnInfinityThrough) {
+  for (const float sign : {1.F, -1.F}) {
+    Layer layer({8, 8, 1, 1, 0}, {16, 8, 4, 4});
+    layer.x[1][2][3][0] = sign * infinity;
+    for (const auto& tensor : layer.results(torch::kFloat)) {
+      EXPECT_FALSE(tensor.isfinite().all().item<bool>());
+    }
+    expect_not_finite_where_torch_is_not(layer);
+  }
+}
+
+TEST(ConvBnSilu, LetsANanThroughEveryPlaceOfAVector) {
+  for (std::int64_t place = 0; place < 24; ++place) {
+    Layer layer({24, 24, 1, 1, 0, 24}, {1, 24, 1, 3});  // each channel by itself
+    layer.x[0][place][0][place % 3] = nan;
+    const auto out = layer.results(torch::kFloat)[0].isnan();
+    EXPECT_TRUE(out.select(1, place).all().item<bool>()) << place;
+    EXPECT_EQ(out.sum().item<int>(), 3) << place;
+    expect_not_finite_where_torch_is_not(layer);
   }
 }
 

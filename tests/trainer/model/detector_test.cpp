@@ -1,11 +1,14 @@
 #include "trainer/model/detector.hpp"
 
+#include <ATen/record_function.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
 #include <cmath>
 #include <functional>
+#include <mutex>
+#include <set>
 
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
@@ -216,6 +219,41 @@ TEST(Detector, GivesTheMapsOfYolov5) {
       {-0.5664079189300537, 0.04363655298948288, -1.7971835136413574, -2.4670655727386475},
       torch::kDouble);
   EXPECT_LE(difference(last, theirs), 5e-5);
+}
+
+/// The operators that run while `f` does.
+template <class F>
+std::set<std::string> operators_of(F f) {
+  static std::mutex mutex;
+  static std::set<std::string> names;
+  names.clear();
+  const auto callback = at::addGlobalCallback(
+      at::RecordFunctionCallback([](const at::RecordFunction& function)
+                                     -> std::unique_ptr<at::ObserverContext> {
+        const std::lock_guard lock(mutex);
+        names.insert(function.name());
+        return nullptr;
+      }).scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+  f();
+  at::removeCallback(callback);
+  return names;
+}
+
+TEST(Detector, ComputesFewImagesOnOneThreadWithoutTheBlas) {
+  const Threads one(1);
+  Detector detector = make("yolov5p.yaml", 80);
+  const auto images = torch::rand({2, 3, 64, 64}).contiguous(at::MemoryFormat::ChannelsLast);
+  const auto names = operators_of([&] {
+    detector.train();
+    detector.forward(images)[0].sum().backward();
+    detector.fuse();
+    detector.forward(images);
+  });
+  EXPECT_TRUE(names.contains("aten::mkldnn_convolution"));
+  for (const auto& name : names) {
+    EXPECT_EQ(name.find("slow_conv2d"), name.npos)
+        << name << ": torch's convolution by way of BLAS";
+  }
 }
 
 TEST(Detector, HasTheParametersOfYolov5) {

@@ -102,12 +102,17 @@ TEST(ModelConfig, RefusesWhatCannotBeBuilt) {
   EXPECT_THAT(message_of(table_with("  - [-1, 1, Conv, [a]]")), HasSubstr("'a'"));
   EXPECT_THAT(message_of(table_with("  - [-1, 0, Conv, [8]]")), HasSubstr("number is 0"));
   EXPECT_THAT(message_of(table_with("  - [-1, 1, Conv]")), HasSubstr("m.yaml:5: a row is not"));
-  EXPECT_THAT(message_of("anchors: [[1, 2]"), HasSubstr("this is no YAML"));
+  EXPECT_THAT(message_of("anchors: [[1, 2]"), HasSubstr("m.yaml:1: broken YAML"));
   EXPECT_THAT(message_of("anchors: {P3: [1, 2]}"),
               HasSubstr("m.yaml:1: anchors is neither a count nor a list"));
   EXPECT_THAT(message_of("nc: 3\nanchors: 3\nbackbone:\n  - [-1, 1, Conv, [8]]\nhead:\n"
                          "  - [-1, 1, Conv, [8]]\n"),
-              HasSubstr("the last row is no Detect"));
+              HasSubstr("the last row is not a Detect"));
+}
+
+TEST(ModelConfig, RefusesAKeyThatStandsTwice) {
+  EXPECT_EQ(message_of("nc: 3\nanchors: 3\nnc: 4\n"),
+            "m.yaml:3: nc appears twice, first in line 1; keep one of them");
 }
 
 TEST(ModelConfig, RefusesWhatNoDetectorNeeds) {
@@ -119,6 +124,16 @@ TEST(ModelConfig, RefusesWhatNoDetectorNeeds) {
               HasSubstr("the stride is above 65536"));
   EXPECT_THAT(message_of("anchors: 1001\nbackbone: []"), HasSubstr("anchors is 1001"));
   EXPECT_THAT(message_of("nc: 0\nanchors: 3"), HasSubstr("nc is 0"));
+}
+
+TEST(ModelConfig, RefusesMoreLevelsThanTheLossHasWeightsFor) {
+  const auto table = [](const std::string& levels) {
+    return "nc: 3\nanchors: 3\nbackbone:\n  - [-1, 1, Conv, [8]]\nhead:\n  - [[" + levels +
+           "], 1, Detect, [nc, anchors]]\n";
+  };
+  EXPECT_EQ(resolve(parse_model_table(table("0, 0, 0, 0, 0"), "m.yaml")).levels(), 5);
+  EXPECT_EQ(message_of(table("0, 0, 0, 0, 0, 0")),
+            "m.yaml:6: Detect takes 6 layers; write at most 5");
 }
 
 TEST(ModelConfig, LetsTheFirstLayerTakeTheImageOnly) {

@@ -100,9 +100,9 @@ struct OneWeight : torch::nn::Module {
 double after_a_step(GradScaler scaler, double gradient) {
   OneWeight model;
   FlatParameters state(model, torch::kCPU);
-  TrainStep stepper(state, {.lr0 = 0.5, .warmup_iterations = 0}, Algorithm::sgd, 0, scaler);
-  state.gradients().fill_(gradient * stepper.loss_scale());
-  stepper.end_iteration(5);
+  TrainStep step(state, {.lr0 = 0.5, .warmup_iterations = 0}, Algorithm::sgd, 0, scaler);
+  state.gradients().fill_(gradient * step.loss_scale());
+  step.end_iteration(5);
   return state.values()[0].item<double>();
 }
 

@@ -5,13 +5,14 @@
 #include <torch/torch.h>
 
 #include <cmath>
+#include <cstdint>
 
 #include "core/error.hpp"
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
 #include "tests/trainer/threads.hpp"
-#include "trainer/optim/flat_parameters.hpp"
 #include "trainer/loss/loss.hpp"
+#include "trainer/optim/flat_parameters.hpp"
 #include "trainer/optim/train_step.hpp"
 
 namespace evolve::trainer {
@@ -35,7 +36,7 @@ class Replay {
         detector_(test::formula_model(golden.scalars["weights"])),
         state_(detector_, torch::kCPU, at::MemoryFormat::Contiguous),
         loss_(test::options_of(run_["hyp"]), detector_.anchors()),
-        stepper_(state_, schedule(), algorithm_, run_["hyp"]["weight_decay"]) {
+        step_(state_, schedule(), algorithm_, run_["hyp"]["weight_decay"]) {
     detector_.use(Operators::plain);
   }
 
@@ -44,7 +45,7 @@ class Replay {
     for (const auto& row : run_["log"]) {
       const int iteration = row["ni"];
       SCOPED_TRACE("iteration " + std::to_string(iteration));
-      if (iteration % batches == 0) stepper_.begin_epoch();
+      if (iteration % batches == 0) step_.begin_epoch();
       const auto report = iterate(iteration, row);
       compare_settings(report, row);
       if (report.stepped) compare_step(report, row);
@@ -84,7 +85,7 @@ class Replay {
       near(value.items[i].item<double>(), row["items"][static_cast<std::size_t>(i)], "items");
     }
     value.total.backward();
-    return stepper_.end_iteration(iteration);
+    return step_.end_iteration(iteration);
   }
 
   void compare_settings(const TrainStep::Report& report, const nlohmann::json& row) const {
@@ -101,7 +102,7 @@ class Replay {
     near(report.gradient_norm, row["grad_norm_preclip"], "gradient");
     near(norm(state_.parameters()), row["param_norm"], "parameters");
     near(norm(state_.values()), row["state_norm"], "state");
-    near(norm(stepper_.ema().values()), row["ema_state_norm"], "mean");
+    near(norm(step_.ema().values()), row["ema_state_norm"], "mean");
     EXPECT_NEAR(Ema::decay(row["ema_updates"]), row["ema_d"].get<double>(), 1e-9);
     for (const auto& [name, expected] : row["tensor_norms"].items()) {
       near(norm(tensor(name)), expected, name);
@@ -117,7 +118,7 @@ class Replay {
   void compare_tensors() {
     expect("final");
     torch::NoGradGuard no_grad;
-    state_.values().copy_(stepper_.ema().values());
+    state_.values().copy_(step_.ema().values());
     expect("ema");
   }
 
@@ -139,7 +140,7 @@ class Replay {
   Detector detector_;
   FlatParameters state_;
   Loss loss_;
-  TrainStep stepper_;
+  TrainStep step_;
 };
 
 TEST(ParityOptimizer, TrainsStepByStepAsYolov5) {
@@ -195,7 +196,7 @@ std::vector<float> after(int steps, Algorithm algorithm, double weight_decay) {
     state.gradients().fill_(1);
     optimizer.step(state, plain);
   }
-  const auto values = state.parameters();
+  const auto values = state.packed(state.values());
   return {values.data_ptr<float>(), values.data_ptr<float>() + values.numel()};
 }
 
@@ -261,27 +262,105 @@ TEST(FlatParameters, LeavesFrozenParametersOutOfEveryGroup) {
   Tiny model;
   model.parameters()[0].set_requires_grad(false);
   FlatParameters state(model, torch::kCPU);
-  EXPECT_EQ(state.parameters().numel(), 2);
-  EXPECT_EQ(state.values().numel(), 4);
-  EXPECT_EQ(state.values()[3].item<float>(), 7);
+  EXPECT_EQ(state.packed(state.gradients()).numel(), 2);
+  const auto values = state.packed(state.values());
+  EXPECT_EQ(values.numel(), 4);
+  EXPECT_EQ(values[3].item<float>(), 7);
+}
+
+/// Every tensor of a model, gradients included.
+std::vector<torch::Tensor> all_tensors(const torch::nn::Module& model) {
+  auto tensors = model.buffers();
+  for (const auto& parameter : model.parameters()) {
+    tensors.push_back(parameter);
+    if (parameter.grad().defined()) tensors.push_back(parameter.grad());
+  }
+  return tensors;
+}
+
+TEST(FlatParameters, BeginEveryTensorAtAMultipleOf64Bytes) {
+  Detector detector = test::make("yolov5p.yaml", 1);  // 18 outputs: sizes are not multiples of 16
+  FlatParameters parameters(detector, torch::kCPU);
+  const auto expect_aligned = [&] {
+    for (const auto& tensor : all_tensors(detector)) {
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tensor.data_ptr()) % 64, 0U) << tensor.sizes();
+    }
+  };
+  expect_aligned();
+  const auto saved = parameters.packed(parameters.values());
+  parameters.unpack(saved, parameters.values());
+  expect_aligned();
+  detector.forward(torch::rand({1, 3, 64, 64}))[0].sum().backward();
+  expect_aligned();
+}
+
+/// The numbers of a flat tensor that belong to no tensor of the model.
+torch::Tensor padding_of(const FlatParameters& parameters, const torch::Tensor& flat) {
+  const auto mask = torch::zeros_like(flat);
+  parameters.unpack(torch::ones_like(parameters.packed(flat)), mask);
+  return flat.masked_select(mask == 0);
+}
+
+TEST(FlatParameters, KeepTheirPaddingAtZeroAndOutOfWhatIsSaved) {
+  for (const auto algorithm : {Algorithm::sgd, Algorithm::adam, Algorithm::adamw}) {
+    Detector detector = test::make("yolov5p.yaml", 1);
+    std::int64_t numbers = 0;
+    for (const auto& parameter : detector.parameters()) numbers += parameter.numel();
+    FlatParameters parameters(detector, torch::kCPU);
+    TrainStep step(parameters, {.batches = 3, .warmup_iterations = 1}, algorithm, 0.1);
+    for (int i = 0; i < 3; ++i) {
+      detector.forward(torch::rand({2, 3, 64, 64}))[0].square().sum().backward();
+      step.end_iteration(2 * i);
+    }
+    EXPECT_GT(padding_of(parameters, parameters.values()).numel(), 0);
+    EXPECT_EQ(padding_of(parameters, parameters.values()).count_nonzero().item<int>(), 0);
+    EXPECT_EQ(padding_of(parameters, step.ema().values()).count_nonzero().item<int>(), 0);
+    EXPECT_EQ(parameters.packed(parameters.gradients()).numel(), numbers);
+    EXPECT_EQ(step.state().optimizer.first.numel(), numbers);
+  }
+}
+
+TEST(TrainStep, GoesOnFromAStateAsIfNothingHadHappened) {
+  torch::manual_seed(1);
+  const auto images = torch::rand({4, 2, 3, 64, 64});
+  const auto iterate = [&](Detector& detector, TrainStep& step, int i) {
+    detector.forward(images[i])[0].square().mean().backward();
+    step.end_iteration(i);
+  };
+  const Schedule schedule{.batches = 4, .batch_size = 64, .warmup_iterations = 1};
+  for (const auto algorithm : {Algorithm::sgd, Algorithm::adamw}) {
+    Detector one = test::make("yolov5p.yaml", 1), other = test::make("yolov5p.yaml", 1, 9);
+    FlatParameters ones(one, torch::kCPU), others(other, torch::kCPU);
+    TrainStep first(ones, schedule, algorithm, 0.1), second(others, schedule, algorithm, 0.1);
+    iterate(one, first, 0);
+    iterate(one, first, 1);
+    others.unpack(ones.packed(ones.values()), others.values());
+    second.load_state(first.state());
+    for (int i = 2; i < 4; ++i) {
+      iterate(one, first, i);
+      iterate(other, second, i);
+    }
+    EXPECT_TRUE(torch::equal(ones.values(), others.values()));
+    EXPECT_TRUE(torch::equal(first.ema().values(), second.ema().values()));
+  }
 }
 
 TEST(TrainStep, DropsAPartialAccumulationWhenAnEpochBegins) {
   Tiny model;
   FlatParameters state(model, torch::kCPU);
-  TrainStep stepper(state, {.batches = 3, .warmup_iterations = 1}, Algorithm::sgd, 0);
-  EXPECT_TRUE(stepper.end_iteration(0).stepped);
-  EXPECT_FALSE(stepper.end_iteration(2).stepped);
+  TrainStep step(state, {.batches = 3, .warmup_iterations = 1}, Algorithm::sgd, 0);
+  EXPECT_TRUE(step.end_iteration(0).stepped);
+  EXPECT_FALSE(step.end_iteration(2).stepped);
   state.gradients().fill_(1);
-  stepper.begin_epoch();
+  step.begin_epoch();
   EXPECT_EQ(state.gradients().abs().sum().item<float>(), 0);
-  EXPECT_TRUE(stepper.end_iteration(4).stepped);
+  EXPECT_TRUE(step.end_iteration(4).stepped);
 }
 
 TEST(TrainStep, ClipsGradientsToANormOfTen) {
   Tiny model;
   FlatParameters state(model, torch::kCPU);
-  state.gradients().copy_(torch::tensor({30.F, 40.F, 0.F}));
+  state.unpack(torch::tensor({30.F, 40.F, 0.F}), state.gradients());
   EXPECT_FLOAT_EQ(clip_gradients(state, 10), 50);
   EXPECT_NEAR(state.gradients()[0].item<double>(), 6, 1e-5);
   EXPECT_FLOAT_EQ(clip_gradients(state, 20), 10);

@@ -33,7 +33,7 @@ class Setup : public ::testing::Test {
   }
 
   torch::Tensor anchors(const TrainOptions& options, const hyp::Hyperparameters& hyp) {
-    return make_detector(options, hyp, 1, data_)->anchors_in_pixels();
+    return make_detector(options, hyp, pretrained_weights(options), 1, data_)->anchors_in_pixels();
   }
 
   const std::string whole_ =
@@ -47,8 +47,9 @@ class Setup : public ::testing::Test {
 TEST_F(Setup, TakesTableAndAnchorsFromTheWeights) {
   const TrainOptions options{.weights = whole_, .noautoanchor = true};
   EXPECT_TRUE(torch::equal(anchors(options, {}), own_anchors_));
-  EXPECT_EQ(model_config(options, {}, {}).nc, 3);
-  EXPECT_EQ(model_config(options, {}, 7).nc, 7);
+  const auto weights = pretrained_weights(options);
+  EXPECT_EQ(model_config(options, {}, weights, {}).nc, 3);
+  EXPECT_EQ(model_config(options, {}, weights, 7).nc, 7);
 }
 
 TEST_F(Setup, PrefersTheAnchorsOfATableThatIsNamed) {
@@ -64,7 +65,7 @@ TEST_F(Setup, FitsAsManyAnchorsAsTheHyperparameterSays) {
 TEST_F(Setup, NeedsATableFromSomewhere) {
   const auto complaint = [&](const TrainOptions& options) -> std::string {
     try {
-      model_config(options, {}, {});
+      model_config(options, {}, pretrained_weights(options), {});
     } catch (const Error& error) {
       return error.what();
     }

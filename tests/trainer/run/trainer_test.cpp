@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 
 #include "core/error.hpp"
 #include "hyp/space.hpp"
@@ -219,12 +220,12 @@ std::string divergence(const TrainOptions& options, const hyp::Hyperparameters& 
   return "trained to the end";
 }
 
-TEST(Trainer, StopsAtTheFirstLossThatIsNoNumber) {
-  EXPECT_EQ(divergence(small(), with("box", 1e300)), "the loss is no number at iteration 0");
+TEST(Trainer, StopsAtTheFirstLossThatIsNotFinite) {
+  EXPECT_EQ(divergence(small(), with("box", 1e300)), "the loss is not finite at iteration 0");
 }
 
 TEST(Trainer, CallsATrainingDivergedWhoseWeightsBurst) {
-  EXPECT_THAT(divergence(small(), with("warmup_bias_lr", 1e30)), HasSubstr("is no number"));
+  EXPECT_THAT(divergence(small(), with("warmup_bias_lr", 1e30)), HasSubstr("is not finite"));
 }
 
 TEST(Trainer, StartsFromTheWeightsItIsGiven) {
@@ -238,6 +239,69 @@ TEST(Trainer, StartsFromTheWeightsItIsGiven) {
   EXPECT_NE(started, train(options, defaults()));
   std::filesystem::remove(options.weights);
   EXPECT_THAT(complaint(options, defaults()), HasSubstr("evolve_trainer_test.pt"));
+}
+
+/// Bytes that this process has read so far.
+std::int64_t bytes_read() {
+  std::ifstream io("/proc/self/io");
+  std::string key;
+  std::int64_t bytes = -1;
+  io >> key >> bytes;
+  return key == "rchar:" ? bytes : -1;
+}
+
+TEST(Trainer, ReadsItsWeightsOncePerTrial) {
+  TrainOptions options = small();
+  options.cfg = "";  // so that the table comes from the weights too
+  options.weights = ::testing::TempDir() + "evolve_trainer_once_test.pt";
+  write_checkpoint(options.weights,
+                   checkpoint_of(test::make("yolov5p.yaml", 3, 77), {"a", "b", "c"}));
+  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(options.weights));
+  Trainer trainer("cpu", 1);
+  trainer.train(options, defaults(), 1, {});  // reads the images too
+  const auto before = bytes_read();
+  if (before < 0) GTEST_SKIP() << "/proc/self/io cannot be read";
+  trainer.train(options, defaults(), 1, {});
+  const auto read = bytes_read() - before;
+  EXPECT_GE(read, size);
+  EXPECT_LT(read, size * 3 / 2);
+  std::filesystem::remove(options.weights);
+}
+
+/// Weights of yolov5p with `classes` classes in a file, with their table.
+std::string weights_with(int classes) {
+  const auto file = ::testing::TempDir() + "evolve_trainer_val_test.pt";
+  write_checkpoint(file, checkpoint_of(test::make("yolov5p.yaml", classes),
+                                       std::vector<std::string>(std::size_t(classes), "name")));
+  return file;
+}
+
+TEST(Trainer, RefusesToValidateWeightsOfOtherClasses) {
+  TrainOptions options = small();  // the embedded data set has 3 classes
+  for (const int classes : {1, 2, 4}) {
+    options.weights = weights_with(classes);
+    try {
+      Trainer("cpu", 1).validate({.options = to_json(options)});
+      ADD_FAILURE() << "validated weights of " << classes << " classes";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit_code(), 2);
+      EXPECT_EQ(std::string(error.what()),
+                "shapes: it has 3 classes, " + options.weights + " was trained on " +
+                    std::to_string(classes) +
+                    "; give the data set that the weights were trained on");
+    }
+    std::filesystem::remove(options.weights);
+  }
+}
+
+TEST(Trainer, ValidatesWeightsOfAnyNumberOfClassesAsOneClass) {
+  TrainOptions options = small();
+  options.single_cls = true;
+  for (const int classes : {1, 4}) {
+    options.weights = weights_with(classes);
+    EXPECT_EQ(Trainer("cpu", 1).validate({.options = to_json(options)}).classes.size(), 1U);
+    std::filesystem::remove(options.weights);
+  }
 }
 
 TEST(Trainer, TrainsLessWithFrozenLayers) {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "trainer/data/batch.hpp"
-#include "trainer/model/detector.hpp"
 #include "trainer/evaluation/validate.hpp"
+#include "trainer/model/detector.hpp"
 #include "workers/protocol/jobs.hpp"
 
 namespace evolve::trainer {
@@ -13,7 +13,7 @@ namespace evolve::trainer {
 /// Fuses `detector` and validates it. Where `dir` is not empty, it gets val_batch0_labels.jpg and
 /// val_batch0_pred.jpg: the first batch with its labels, and with what is found there at a
 /// confidence of 0.25 or more.
-workers::ValidationReport evaluate(Detector& detector, const data::ValidationSet& images,
-                                  const ValidateOptions& options, const std::string& dir);
+workers::ValidationReport validation_report(Detector& detector, const data::ValidationSet& images,
+                                            const ValidateOptions& options, const std::string& dir);
 
 }  // namespace evolve::trainer

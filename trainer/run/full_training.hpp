@@ -2,9 +2,10 @@
 // weights kept, and a training that was cut off goes on as if it had not been.
 #pragma once
 
+#include "trainer/checkpoint/checkpoint.hpp"
 #include "trainer/run/prepared_data.hpp"
 #include "trainer/run/trainer.hpp"
-#include "trainer/run/training_run.hpp"
+#include "trainer/run/training_loop.hpp"
 #include "workers/protocol/jobs.hpp"
 
 namespace evolve::trainer {
@@ -13,7 +14,8 @@ namespace evolve::trainer {
 /// YOLOv5's EarlyStopping.
 bool out_of_patience(const std::vector<double>& fitness, int patience);
 
-/// Trains as `job` says; `options` are its options, settled. Each epoch leaves
+/// Trains as `job` says; `options` are its options, settled, and `weights` those that they name
+/// (pretrained_weights()). Each epoch leaves
 /// job.dir/weights/last.pt, with all that a resume needs, and best.pt when its fitness is greater
 /// than any before; both hold the moving average in half precision. Reports each epoch when its
 /// last.pt is on the disk. Ends after options.epochs, or after options.patience epochs that were
@@ -24,7 +26,8 @@ bool out_of_patience(const std::vector<double>& fitness, int patience);
 /// A training that is resumed gives the same numbers, bit for bit, as one that was not cut off.
 /// Throws `Error` when there is nothing to resume, or a last.pt of other hyperparameters or
 /// options; and `TrainingFailed`.
-workers::RunReport full_run(const workers::TrainRun& job, const TrainOptions& options,
-                           PreparedData& data, const Place& place, const OnReport& on_report);
+workers::RunReport full_training(const workers::TrainRun& job, const TrainOptions& options,
+                                 const std::optional<Checkpoint>& weights, PreparedData& data,
+                                 const ComputeContext& context, const OnReport& on_report);
 
 }  // namespace evolve::trainer

@@ -8,28 +8,21 @@
 #include <vector>
 
 #include "hyp/hyperparameters.hpp"
-#include "trainer/model/detector.hpp"
-#include "trainer/optim/flat_parameters.hpp"
+#include "trainer/evaluation/evaluation.hpp"
 #include "trainer/loss/loss.hpp"
+#include "trainer/model/model.hpp"
+#include "trainer/optim/optim.hpp"
+#include "trainer/run/compute_context.hpp"
 #include "trainer/run/options.hpp"
 #include "trainer/run/prepared_data.hpp"
-#include "trainer/optim/train_step.hpp"
-#include "trainer/evaluation/validate.hpp"
 
 namespace evolve::trainer {
 
-/// Where a training runs.
-struct Place {
-  torch::Device device;
-  /// CPU threads of this process.
-  int threads = 1;
-};
-
 /// Threads that make batches beside the training: options.workers, but one core is the training's.
-int batch_workers(const TrainOptions& options, const Place& place);
+int batch_workers(const TrainOptions& options, const ComputeContext& context);
 
 /// NMS and threads of a validation as the options have them.
-ValidateOptions validate_options(const TrainOptions& options, const Place& place);
+ValidateOptions validate_options(const TrainOptions& options, const ComputeContext& context);
 
 /// How far an epoch is.
 struct EpochProgress {
@@ -42,19 +35,20 @@ struct EpochProgress {
 };
 using OnBatch = std::function<void(const EpochProgress&)>;
 
-class TrainingRun {
+class TrainingLoop {
  public:
   /// Trains `detector`, which comes with weights, anchors and frozen layers, on data.training().
   /// Every random decision follows from `seed`. `options` and `data` must outlive the run.
-  TrainingRun(const TrainOptions& options, const hyp::Hyperparameters& hyp, std::uint64_t seed,
-              PreparedData& data, std::unique_ptr<Detector> detector, const Place& place);
+  TrainingLoop(const TrainOptions& options, const hyp::Hyperparameters& hyp, std::uint64_t seed,
+               PreparedData& data, std::unique_ptr<Detector> detector,
+               const ComputeContext& context);
 
   /// `epoch` counts from 0. `ap` is AP50-95 of each class in the last validation, for
-  /// options.image_weights. Throws `TrainingFailed` at the first loss that is no number.
+  /// options.image_weights. Throws `TrainingFailed` at the first loss that is not finite.
   EpochProgress train_epoch(int epoch, std::span<const double> ap, const OnBatch& on_batch);
 
   /// The moving average on data.validation(), losses included. Throws `TrainingFailed` when a
-  /// metric is no number.
+  /// metric is not finite.
   Validation validate() const;
 
   /// A detector, not fused, with the moving average of the weights.
@@ -64,16 +58,15 @@ class TrainingRun {
   /// In force at the end of `epoch`, per parameter group.
   std::array<double, group_count> learning_rates(int epoch) const;
 
-  /// What the epochs to come depend on besides the arguments of the constructor: the model's
-  /// numbers and the stepper's memory. The tensors are the run's own.
-  struct Memory {
-    /// As FlatParameters::values().
+  /// What the epochs to come depend on besides the arguments of the constructor.
+  struct State {
+    /// As FlatParameters::values(), packed.
     torch::Tensor values;
-    TrainStep::Memory stepper;
+    TrainStep::State step;
   };
-  Memory memory() const { return {state_.values(), stepper_.memory()}; }
+  State state() const { return {parameters_.packed(parameters_.values()), step_.state()}; }
   /// To be called before the first epoch.
-  void recall(const Memory& memory);
+  void load_state(const State& state);
 
  private:
   int batch_size() const;
@@ -90,14 +83,14 @@ class TrainingRun {
   const TrainOptions& options_;
   PreparedData& data_;
   std::uint64_t seed_;
-  Place place_;
+  ComputeContext context_;
   data::Augmentation augmentation_;
   std::unique_ptr<Detector> detector_;
-  FlatParameters state_;
+  FlatParameters parameters_;
   Loss loss_;
   Schedule schedule_;
   torch::ScalarType precision_;
-  TrainStep stepper_;
+  TrainStep step_;
 };
 
 }  // namespace evolve::trainer

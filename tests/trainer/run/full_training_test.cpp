@@ -1,4 +1,4 @@
-#include "trainer/run/full_run.hpp"
+#include "trainer/run/full_training.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,14 +25,14 @@ std::string read(const fs::path& file) {
 }
 
 /// A training on the embedded data set in a folder that goes away.
-class FullRunTest : public ::testing::Test {
+class FullTrainingTest : public ::testing::Test {
  protected:
-  FullRunTest() {
+  FullTrainingTest() {
     std::string name = (fs::temp_directory_path() / "evolve-run-XXXXXX").string();
     if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
     folder = name;
   }
-  ~FullRunTest() override { fs::remove_all(folder); }
+  ~FullTrainingTest() override { fs::remove_all(folder); }
   /// One for all: images are decoded once.
   static void SetUpTestSuite() { trainer = std::make_unique<Trainer>("cpu", 1); }
   static void TearDownTestSuite() { trainer.reset(); }
@@ -53,7 +53,7 @@ class FullRunTest : public ::testing::Test {
     struct Cut {};
     std::vector<workers::EpochReport> reports;
     try {
-      result = trainer->run(job, [&](const workers::JobReport& report) {
+      result = trainer->full_training(job, [&](const workers::JobReport& report) {
         const auto* epoch = std::get_if<workers::EpochReport>(&report);
         if (!epoch) return;
         reports.push_back(*epoch);
@@ -81,7 +81,7 @@ void expect_equal(const StateDict& a, const StateDict& b) {
   }
 }
 
-TEST_F(FullRunTest, LeavesTheBestAndTheLastWeightsAndImages) {
+TEST_F(FullTrainingTest, LeavesTheBestAndTheLastWeightsAndImages) {
   const auto epochs = run(job("a"));
   ASSERT_EQ(epochs.size(), 3u);
   EXPECT_EQ(epochs[2].training.epoch, 3);
@@ -103,7 +103,7 @@ TEST_F(FullRunTest, LeavesTheBestAndTheLastWeightsAndImages) {
   EXPECT_EQ(last.about.at("epoch"), 2);
 }
 
-TEST_F(FullRunTest, CallsTheEpochOfGreatestFitnessTheBest) {
+TEST_F(FullTrainingTest, CallsTheEpochOfGreatestFitnessTheBest) {
   const auto epochs = run(job("a", 4));
   const hyp::Fitness fitness;
   double best = -1;
@@ -118,7 +118,7 @@ TEST_F(FullRunTest, CallsTheEpochOfGreatestFitnessTheBest) {
   EXPECT_NEAR(fitness(result.validation.metrics), best, 2e-3);
 }
 
-TEST_F(FullRunTest, GoesOnAfterACutAsIfThereHadBeenNone) {
+TEST_F(FullTrainingTest, GoesOnAfterACutAsIfThereHadBeenNone) {
   const auto whole = run(job("whole"));
   const auto expected = result;
   EXPECT_EQ(run(job("cut"), 2).size(), 2u);
@@ -138,7 +138,7 @@ TEST_F(FullRunTest, GoesOnAfterACutAsIfThereHadBeenNone) {
   expect_equal(weights("cut", "best.pt").state, weights("whole", "best.pt").state);
 }
 
-TEST_F(FullRunTest, OnlyReportsWhatWasWhenItHasEnded) {
+TEST_F(FullTrainingTest, OnlyReportsWhatWasWhenItHasEnded) {
   const auto first = run(job("a", 2));
   const auto ended = result;
   const auto before = read(folder / "a/weights/last.pt");
@@ -152,7 +152,7 @@ TEST_F(FullRunTest, OnlyReportsWhatWasWhenItHasEnded) {
   EXPECT_EQ(read(folder / "a/weights/last.pt"), before);
 }
 
-TEST_F(FullRunTest, RefusesToGoOnWithOtherSettings) {
+TEST_F(FullTrainingTest, RefusesToGoOnWithOtherSettings) {
   run(job("a"), 1);
   auto other = job("a");
   other.resume = true;
@@ -170,7 +170,7 @@ TEST_F(FullRunTest, RefusesToGoOnWithOtherSettings) {
   EXPECT_EQ(run(more_workers).size(), 3u);
 }
 
-TEST_F(FullRunTest, EndsWhenPatienceRunsOut) {
+TEST_F(FullTrainingTest, EndsWhenPatienceRunsOut) {
   auto ruinous = job("a", 9);
   ruinous.hyp.set("lr0", 0.02);
   ruinous.hyp.set("warmup_bias_lr", 0.02);
@@ -199,7 +199,7 @@ TEST(Patience, IsEndlessAt0) {
   EXPECT_FALSE(out_of_patience({.3, .2, .1, 0}, 0));
 }
 
-TEST_F(FullRunTest, DrawsDifferentImagesByTheirWeightsAndSizesByChance) {
+TEST_F(FullTrainingTest, DrawsDifferentImagesByTheirWeightsAndSizesByChance) {
   const auto usual = run(job("usual", 1));
   auto weighted = job("weighted", 1);
   weighted.options["image_weights"] = true;

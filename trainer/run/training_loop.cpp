@@ -1,4 +1,4 @@
-#include "trainer/run/training_run.hpp"
+#include "trainer/run/training_loop.hpp"
 
 #include <torch/torch.h>
 
@@ -21,55 +21,56 @@ bool is_finite(const hyp::Metrics& metrics) {
                      [](double value) { return std::isfinite(value); });
 }
 
-/// Nothing may run elsewhere in silence.
-void check_place(const char* what, const torch::Tensor& tensor, const torch::Device& device) {
+/// Nothing may run on another device unnoticed.
+void check_device(const char* what, const torch::Tensor& tensor, const torch::Device& device) {
   TORCH_CHECK(tensor.device() == device, what, " lies on ", tensor.device(), ", not on ", device);
 }
 
-void check_place(const Detector& detector, const torch::Device& device) {
+void check_device(const Detector& detector, const torch::Device& device) {
   for (const auto& tensors : {detector.parameters(), detector.buffers()}) {
-    for (const auto& tensor : tensors) check_place("the model", tensor, device);
+    for (const auto& tensor : tensors) check_device("the model", tensor, device);
   }
 }
 
 }  // namespace
 
-int batch_workers(const TrainOptions& options, const Place& place) {
-  return std::clamp(options.workers, 0, place.threads - 1);
+int batch_workers(const TrainOptions& options, const ComputeContext& context) {
+  return std::clamp(options.workers, 0, context.threads - 1);
 }
 
-ValidateOptions validate_options(const TrainOptions& options, const Place& place) {
+ValidateOptions validate_options(const TrainOptions& options, const ComputeContext& context) {
   return {.nms = {.conf = options.conf, .iou = options.iou},
           .single_cls = options.single_cls,
-          .workers = batch_workers(options, place)};
+          .workers = batch_workers(options, context),
+          .beat = context.beat};
 }
 
-TrainingRun::TrainingRun(const TrainOptions& options, const hyp::Hyperparameters& hyp,
-                         std::uint64_t seed, PreparedData& data, std::unique_ptr<Detector> detector,
-                         const Place& place)
+TrainingLoop::TrainingLoop(const TrainOptions& options, const hyp::Hyperparameters& hyp,
+                           std::uint64_t seed, PreparedData& data,
+                           std::unique_ptr<Detector> detector, const ComputeContext& context)
     : options_(options),
       data_(data),
       seed_(seed),
-      place_(place),
+      context_(context),
       augmentation_(data::augmentation_of(hyp)),
       detector_(std::move(detector)),
-      state_(*detector_, place.device),
+      parameters_(*detector_, context.device),
       loss_(loss_options(hyp, detector_->config(), options.imgsz, options.label_smoothing),
             detector_->anchors()),
       schedule_(schedule_of(hyp, options, batches(), batch_size())),
       precision_(precision()),
-      stepper_(state_, schedule_, algorithm_of(optimizer_name(options, hyp)),
-               hyp.number("weight_decay"), GradScaler(precision_)) {
-  check_place(*detector_, place.device);
+      step_(parameters_, schedule_, algorithm_of(optimizer_name(options, hyp)),
+            hyp.number("weight_decay"), GradScaler(precision_)) {
+  check_device(*detector_, context.device);
 }
 
-EpochProgress TrainingRun::train_epoch(int epoch, std::span<const double> ap,
-                                       const OnBatch& on_batch) {
+EpochProgress TrainingLoop::train_epoch(int epoch, std::span<const double> ap,
+                                        const OnBatch& on_batch) {
   detector_->train();
-  stepper_.begin_epoch();
+  step_.begin_epoch();
   const data::EpochPlan plan = plan_of(epoch, ap);
   EpochProgress progress{.batches = static_cast<int>(plan.batches.size())};
-  data::BatchStream stream(progress.batches, batch_workers(options_, place_), [&](int index) {
+  data::BatchStream stream(progress.batches, batch_workers(options_, context_), [&](int index) {
     return data::train_batch(data_.training(), plan, index, augmentation_);
   });
   while (const auto batch = stream.next()) {
@@ -84,50 +85,50 @@ EpochProgress TrainingRun::train_epoch(int epoch, std::span<const double> ap,
   return progress;
 }
 
-Validation TrainingRun::validate() const {
+Validation TrainingLoop::validate() const {
   const auto averaged = average();
   averaged->fuse();
-  auto result =
-      trainer::validate(*averaged, data_.validation(), &loss_, validate_options(options_, place_));
+  auto result = trainer::validate(*averaged, data_.validation(), &loss_,
+                                  validate_options(options_, context_));
   if (!is_finite(result.metrics)) {
-    throw TrainingFailed(hyp::FailureKind::diverged, "validation gave a metric that is no number");
+    throw TrainingFailed(hyp::FailureKind::diverged, "validation gave a metric that is not finite");
   }
   return result;
 }
 
-std::unique_ptr<Detector> TrainingRun::average() const {
+std::unique_ptr<Detector> TrainingLoop::average() const {
   auto averaged = std::make_unique<Detector>(detector_->config(), seed_);
   averaged->set_anchors(detector_->anchors_in_pixels());
   freeze(*averaged, options_.freeze);
-  const FlatParameters state(*averaged, place_.device);
-  state.values().copy_(stepper_.ema().values());
+  const FlatParameters parameters(*averaged, context_.device);
+  parameters.values().copy_(step_.ema().values());
   return averaged;
 }
 
-std::array<double, group_count> TrainingRun::learning_rates(int epoch) const {
+std::array<double, group_count> TrainingLoop::learning_rates(int epoch) const {
   return schedule_.at((epoch + 1) * batches() - 1).learning_rate;
 }
 
-void TrainingRun::recall(const Memory& memory) {
-  state_.values().copy_(memory.values);
-  stepper_.recall(memory.stepper);
+void TrainingLoop::load_state(const State& state) {
+  parameters_.unpack(state.values, parameters_.values());
+  step_.load_state(state.step);
 }
 
-int TrainingRun::batch_size() const {
+int TrainingLoop::batch_size() const {
   return std::min(options_.batch_size, static_cast<int>(data_.training().images.size()));
 }
 
-int TrainingRun::batches() const {
+int TrainingLoop::batches() const {
   const int images = static_cast<int>(data_.training().images.size());
   return (images + batch_size() - 1) / batch_size();
 }
 
-int TrainingRun::greatest_stride() const {
+int TrainingLoop::greatest_stride() const {
   const auto& strides = detector_->strides();
   return *std::max_element(strides.begin(), strides.end());
 }
 
-data::EpochPlan TrainingRun::plan_of(int epoch, std::span<const double> ap) const {
+data::EpochPlan TrainingLoop::plan_of(int epoch, std::span<const double> ap) const {
   const data::Dataset& images = data_.training();
   if (options_.image_weights) {  // YOLOv5: beats rect
     const auto weights = image_weights(images, ap);
@@ -145,15 +146,15 @@ data::EpochPlan TrainingRun::plan_of(int epoch, std::span<const double> ap) cons
                           epoch);
 }
 
-torch::ScalarType TrainingRun::precision() {
-  const auto type = options_.amp ? fast_type(place_.device) : torch::kFloat;
+torch::ScalarType TrainingLoop::precision() {
+  const auto type = options_.amp ? fast_type(context_.device) : torch::kFloat;
   if (type == torch::kFloat) return type;
   const std::vector<double> no_ap(static_cast<std::size_t>(data_.classes()));
   return checked(type, *detector_,
                  data::train_batch(data_.training(), plan_of(0, no_ap), 0, augmentation_));
 }
 
-torch::Tensor TrainingRun::scaled(const torch::Tensor& images, int epoch, int index) const {
+torch::Tensor TrainingLoop::scaled(const torch::Tensor& images, int epoch, int index) const {
   if (!options_.multi_scale) return images;
   const int stride = greatest_stride();
   // Numbers that no sample of the epoch draws.
@@ -171,20 +172,21 @@ torch::Tensor TrainingRun::scaled(const torch::Tensor& images, int epoch, int in
                                     /*align_corners=*/false);
 }
 
-std::array<double, 3> TrainingRun::train_batch(const data::Batch& batch, int epoch, int index,
-                                               int& imgsz) {
+std::array<double, 3> TrainingLoop::train_batch(const data::Batch& batch, int epoch, int index,
+                                                int& imgsz) {
   const int iteration = epoch * batches() + index;
-  const auto images = scaled(images_of(batch, place_.device), epoch, index);
-  check_place("the batch", images, place_.device);
+  const auto images = scaled(images_of(batch, context_.device), epoch, index);
+  check_device("the batch", images, context_.device);
   imgsz = static_cast<int>(std::max(images.size(2), images.size(3)));
   LossValue value;
   {
-    const Autocast autocast(place_.device, precision_);
+    const Autocast autocast(context_.device, precision_);
     auto maps = detector_->forward(images);
     for (auto& map : maps) map = map.to(torch::kFloat);
     value = loss_(maps, batch.targets);
   }
-  check_place("the loss", value.total, place_.device);
+  check_device("the loss", value.total, context_.device);
+  context_.beat();
   const auto items = value.items.cpu();
   std::array<double, 3> losses{};
   for (std::size_t i = 0; i < losses.size(); ++i) {
@@ -192,10 +194,11 @@ std::array<double, 3> TrainingRun::train_batch(const data::Batch& batch, int epo
   }
   if (!std::isfinite(losses[0] + losses[1] + losses[2])) {
     throw TrainingFailed(hyp::FailureKind::diverged,
-                         "the loss is no number at iteration " + std::to_string(iteration));
+                         "the loss is not finite at iteration " + std::to_string(iteration));
   }
-  (stepper_.loss_scale() == 1 ? value.total : value.total * stepper_.loss_scale()).backward();
-  stepper_.end_iteration(iteration);
+  (step_.loss_scale() == 1 ? value.total : value.total * step_.loss_scale()).backward();
+  step_.end_iteration(iteration);
+  context_.beat();
   return losses;
 }
 

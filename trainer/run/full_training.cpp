@@ -1,4 +1,4 @@
-#include "trainer/run/full_run.hpp"
+#include "trainer/run/full_training.hpp"
 
 #include <torch/torch.h>
 
@@ -9,8 +9,8 @@
 #include "core/error.hpp"
 #include "hyp/fitness.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
-#include "trainer/evaluation/evaluate.hpp"
 #include "trainer/checkpoint/pretrained.hpp"
+#include "trainer/evaluation/evaluation.hpp"
 #include "trainer/run/setup.hpp"
 #include "trainer/run/torch_version.hpp"
 
@@ -20,12 +20,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
-/// What is known of the epochs done.
-struct History {
+/// The epochs done.
+struct EpochLog {
   std::vector<workers::EpochReport> epochs;
   /// AP50-95 of each class in the last validation.
   std::vector<double> class_ap;
-  std::optional<workers::RunReport> ended;
+  /// Once the training has ended.
+  std::optional<workers::RunReport> final_report;
 };
 
 /// From 1: the first of greatest fitness, which best.pt holds.
@@ -62,40 +63,42 @@ Report report_in(const Json& json) {
   return std::get<Report>(workers::parse_report(json.dump()).value());
 }
 
-class FullRun {
+class FullTraining {
  public:
-  FullRun(const workers::TrainRun& job, const TrainOptions& options, PreparedData& data,
-          const Place& place)
+  FullTraining(const workers::TrainRun& job, const TrainOptions& options,
+               const std::optional<Checkpoint>& weights, PreparedData& data,
+               const ComputeContext& context)
       : job_(job),
         options_(options),
+        pretrained_(weights),
         data_(data),
-        place_(place),
-        weights_(std::filesystem::path(job.dir) / "weights") {
-    std::filesystem::create_directories(weights_);
+        context_(context),
+        folder_(std::filesystem::path(job.dir) / "weights") {
+    std::filesystem::create_directories(folder_);
   }
 
   workers::RunReport run(const OnReport& on_report) {
     const std::optional<Checkpoint> saved =
         job_.resume ? std::optional(read_checkpoint(last())) : std::nullopt;
-    if (saved) recall_history(*saved);
-    for (auto epoch : history_.epochs) {
+    if (saved) load_log(*saved);
+    for (auto epoch : log_.epochs) {
       epoch.past = true;
       on_report(epoch);
     }
-    if (history_.ended) return *history_.ended;
+    if (log_.final_report) return *log_.final_report;
     train(saved, on_report);
     return finish();
   }
 
  private:
-  std::string best() const { return (weights_ / "best.pt").string(); }
-  std::string last() const { return (weights_ / "last.pt").string(); }
+  std::string best() const { return (folder_ / "best.pt").string(); }
+  std::string last() const { return (folder_ / "last.pt").string(); }
 
   Error cannot_resume(const std::string& what, const std::string& remedy) const {
     return bad_input({last()}, what, remedy);
   }
 
-  void recall_history(const Checkpoint& saved) {
+  void load_log(const Checkpoint& saved) {
     const auto training = saved.about.is_object() ? saved.about.value("training", Json()) : Json();
     if (!training.is_object()) {
       throw cannot_resume("this holds weights and no training", "start a new run with --weights");
@@ -108,63 +111,65 @@ class FullRun {
       }
     }
     for (const auto& epoch : training.at("epochs")) {
-      history_.epochs.push_back(report_in<workers::EpochReport>(epoch));
+      log_.epochs.push_back(report_in<workers::EpochReport>(epoch));
     }
-    training.at("class_ap").get_to(history_.class_ap);
+    training.at("class_ap").get_to(log_.class_ap);
     if (training.contains("ended")) {
-      history_.ended = report_in<workers::RunReport>(training.at("ended"));
+      log_.final_report = report_in<workers::RunReport>(training.at("ended"));
     }
   }
 
   std::unique_ptr<Detector> detector(const std::optional<Checkpoint>& saved) const {
-    if (!saved) return make_detector(options_, job_.hyp, job_.seed, data_);
+    if (!saved) {
+      return make_detector(options_, job_.hyp, pretrained_, job_.seed, data_, context_.beat);
+    }
     auto detector = detector_of(*saved, last());
     freeze(*detector, options_.freeze);
     return detector;
   }
 
   void train(const std::optional<Checkpoint>& saved, const OnReport& on_report) {
-    TrainingRun run(options_, job_.hyp, job_.seed, data_, detector(saved), place_);
+    TrainingLoop run(options_, job_.hyp, job_.seed, data_, detector(saved), context_);
     if (saved) {
-      run.recall(memory_in(*saved));
+      run.load_state(state_in(*saved));
     } else {
-      history_.class_ap.resize(static_cast<std::size_t>(data_.classes()));
+      log_.class_ap.resize(static_cast<std::size_t>(data_.classes()));
     }
-    while (static_cast<int>(history_.epochs.size()) < options_.epochs &&
+    while (static_cast<int>(log_.epochs.size()) < options_.epochs &&
            !out_of_patience(fitness(), options_.patience)) {
       train_epoch(run, on_report);
-      on_report(history_.epochs.back());
+      on_report(log_.epochs.back());
     }
   }
 
   /// Of each epoch done.
   std::vector<double> fitness() const {
     std::vector<double> fitness;
-    for (const auto& epoch : history_.epochs) fitness.push_back(fitness_(epoch.metrics));
+    for (const auto& epoch : log_.epochs) fitness.push_back(fitness_(epoch.metrics));
     return fitness;
   }
 
-  void train_epoch(TrainingRun& run, const OnReport& on_report) {
-    const int epoch = static_cast<int>(history_.epochs.size());
+  void train_epoch(TrainingLoop& run, const OnReport& on_report) {
+    const int epoch = static_cast<int>(log_.epochs.size());
     const auto start = Clock::now();
-    auto told = start;
-    const auto progress = run.train_epoch(epoch, history_.class_ap, [&](const auto& now) {
-      if (Clock::now() - told < std::chrono::milliseconds(250)) return;
-      told = Clock::now();
+    auto reported = start;
+    const auto progress = run.train_epoch(epoch, log_.class_ap, [&](const auto& now) {
+      if (Clock::now() - reported < std::chrono::milliseconds(250)) return;
+      reported = Clock::now();
       on_report(batch_report(epoch, now));
     });
-    synchronize(place_.device);
+    synchronize(context_.device);
     workers::EpochReport report{.training = batch_report(epoch, progress),
-                               .learning_rates = run.learning_rates(epoch)};
+                                .learning_rates = run.learning_rates(epoch)};
     const Validation validation = run.validate();
-    synchronize(place_.device);
+    synchronize(context_.device);
     report.metrics = validation.metrics;
     report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    const int before = best_epoch(history_.epochs);
-    report.best = before == 0 || fitness_(report.metrics) >
-                                     fitness_(history_.epochs[std::size_t(before - 1)].metrics);
-    history_.epochs.push_back(report);
-    history_.class_ap = class_ap(validation, data_.classes());
+    const int before = best_epoch(log_.epochs);
+    report.best = before == 0 ||
+                  fitness_(report.metrics) > fitness_(log_.epochs[std::size_t(before - 1)].metrics);
+    log_.epochs.push_back(report);
+    log_.class_ap = class_ap(validation, data_.classes());
     save(run, report.best);
   }
 
@@ -175,82 +180,82 @@ class FullRun {
             .losses = {progress.losses[0], progress.losses[1], progress.losses[2]},
             .labels = progress.labels,
             .imgsz = progress.imgsz,
-            .memory_bytes = memory_bytes(place_.device)};
+            .memory_bytes = memory_bytes(context_.device)};
   }
 
-  void save(const TrainingRun& run, bool is_best) const {
+  void save(const TrainingLoop& run, bool is_best) const {
     Checkpoint checkpoint = checkpoint_of(*run.average(), data_.training().names);
-    checkpoint.about["epoch"] = history_.epochs.size() - 1;  // YOLOv5 counts from 0
+    checkpoint.about["epoch"] = log_.epochs.size() - 1;  // YOLOv5 counts from 0
     if (is_best) write_checkpoint(best(), checkpoint);
     checkpoint.about["training"] = training();
-    add_memory(checkpoint, run.memory());
+    add_state(checkpoint, run.state());
     write_checkpoint(last(), checkpoint);
   }
 
   /// What a resume needs besides the tensors.
   Json training() const {
-    Json json = {
-        {"run", identity(job_)}, {"epochs", Json::array()}, {"class_ap", history_.class_ap}};
-    for (const auto& epoch : history_.epochs) json["epochs"].push_back(json_of(epoch));
-    if (history_.ended) json["ended"] = json_of(*history_.ended);
+    Json json = {{"run", identity(job_)}, {"epochs", Json::array()}, {"class_ap", log_.class_ap}};
+    for (const auto& epoch : log_.epochs) json["epochs"].push_back(json_of(epoch));
+    if (log_.final_report) json["ended"] = json_of(*log_.final_report);
     return json;
   }
 
-  static void add_memory(Checkpoint& checkpoint, const TrainingRun::Memory& memory) {
-    const auto& [optimizer, ema, scaler, last_step] = memory.stepper;
+  static void add_state(Checkpoint& checkpoint, const TrainingLoop::State& state) {
+    const auto& [optimizer, ema, scaler, last_step] = state.step;
     checkpoint.about["training"]["stepper"] = {{"steps", optimizer.steps},
                                                {"updates", ema.updates},
                                                {"scale", scaler.scale},
                                                {"good_steps", scaler.good_steps},
                                                {"last_step", last_step}};
     checkpoint.training = {
-        {"values", memory.values}, {"average", ema.values}, {"first", optimizer.first}};
+        {"values", state.values}, {"average", ema.values}, {"first", optimizer.first}};
     if (optimizer.second.defined()) checkpoint.training.emplace_back("second", optimizer.second);
   }
 
-  TrainingRun::Memory memory_in(const Checkpoint& saved) const {
-    const auto& stepper = saved.about.at("training").at("stepper");
-    TrainingRun::Memory memory;
-    auto& [optimizer, ema, scaler, last_step] = memory.stepper;
-    stepper.at("steps").get_to(optimizer.steps);
-    stepper.at("updates").get_to(ema.updates);
-    stepper.at("scale").get_to(scaler.scale);
-    stepper.at("good_steps").get_to(scaler.good_steps);
-    stepper.at("last_step").get_to(last_step);
+  TrainingLoop::State state_in(const Checkpoint& saved) const {
+    const auto& counts = saved.about.at("training").at("stepper");
+    TrainingLoop::State state;
+    auto& [optimizer, ema, scaler, last_step] = state.step;
+    counts.at("steps").get_to(optimizer.steps);
+    counts.at("updates").get_to(ema.updates);
+    counts.at("scale").get_to(scaler.scale);
+    counts.at("good_steps").get_to(scaler.good_steps);
+    counts.at("last_step").get_to(last_step);
     for (const auto& [name, tensor] : saved.training) {
-      if (name == "values") memory.values = tensor;
+      if (name == "values") state.values = tensor;
       if (name == "average") ema.values = tensor;
       if (name == "first") optimizer.first = tensor;
       if (name == "second") optimizer.second = tensor;
     }
-    return memory;
+    return state;
   }
 
   /// Validates best.pt and takes the training out of last.pt.
   workers::RunReport finish() {
     const auto detector = detector_of(read_checkpoint(best()), best());
-    detector->to(place_.device);
-    const int done = static_cast<int>(history_.epochs.size());
-    history_.ended =
-        workers::RunReport{.epochs = done,
-                          .best_epoch = best_epoch(history_.epochs),
-                          .stopped_early = done < options_.epochs,
-                          .validation = evaluate(*detector, data_.validation(),
-                                                 validate_options(options_, place_), job_.dir)};
+    detector->to(context_.device);
+    const int done = static_cast<int>(log_.epochs.size());
+    log_.final_report = workers::RunReport{
+        .epochs = done,
+        .best_epoch = best_epoch(log_.epochs),
+        .stopped_early = done < options_.epochs,
+        .validation = validation_report(*detector, data_.validation(),
+                                        validate_options(options_, context_), job_.dir)};
     Checkpoint checkpoint = read_checkpoint(last());
     checkpoint.training.clear();
     checkpoint.about["training"] = training();
     write_checkpoint(last(), checkpoint);
-    return *history_.ended;
+    return *log_.final_report;
   }
 
   const workers::TrainRun& job_;
   const TrainOptions& options_;
+  const std::optional<Checkpoint>& pretrained_;
   PreparedData& data_;
-  Place place_;
-  std::filesystem::path weights_;
+  ComputeContext context_;
+  std::filesystem::path folder_;
   hyp::Fitness fitness_;
-  History history_;
+  EpochLog log_;
 };
 
 }  // namespace
@@ -260,9 +265,10 @@ bool out_of_patience(const std::vector<double>& fitness, int patience) {
   return patience > 0 && last - fitness.rbegin() >= patience;
 }
 
-workers::RunReport full_run(const workers::TrainRun& job, const TrainOptions& options,
-                           PreparedData& data, const Place& place, const OnReport& on_report) {
-  return FullRun(job, options, data, place).run(on_report);
+workers::RunReport full_training(const workers::TrainRun& job, const TrainOptions& options,
+                                 const std::optional<Checkpoint>& weights, PreparedData& data,
+                                 const ComputeContext& context, const OnReport& on_report) {
+  return FullTraining(job, options, weights, data, context).run(on_report);
 }
 
 }  // namespace evolve::trainer

@@ -1,4 +1,4 @@
-#include "trainer/evaluation/evaluate.hpp"
+#include "trainer/evaluation/validation_report.hpp"
 
 #include <torch/torch.h>
 
@@ -41,8 +41,9 @@ std::vector<std::vector<data::DrawnBox>> found_in(Detector& detector, const data
 
 }  // namespace
 
-workers::ValidationReport evaluate(Detector& detector, const data::ValidationSet& images,
-                                  const ValidateOptions& options, const std::string& dir) {
+workers::ValidationReport validation_report(Detector& detector, const data::ValidationSet& images,
+                                            const ValidateOptions& options,
+                                            const std::string& dir) {
   detector.fuse();
   const auto result = validate(detector, images, nullptr, options);
   workers::ValidationReport report{.metrics = result.metrics, .images = result.images};

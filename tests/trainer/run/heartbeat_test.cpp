@@ -1,0 +1,99 @@
+#include "trainer/run/heartbeat.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "hyp/space.hpp"
+#include "trainer/data/autoanchor.hpp"
+#include "trainer/data/data.hpp"
+#include "trainer/run/trainer.hpp"
+#include "workers/protocol/messages.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(Heartbeat, BeatsOncePerIntervalAtMost) {
+  int sent = 0;
+  Heartbeat heartbeat([&] { ++sent; }, milliseconds(200));
+  for (int i = 0; i < 1000; ++i) heartbeat();
+  EXPECT_EQ(sent, 0);
+  std::this_thread::sleep_for(milliseconds(250));
+  for (int i = 0; i < 1000; ++i) heartbeat();
+  EXPECT_EQ(sent, 1);
+}
+
+TEST(Heartbeat, IsSilentWhenNobodyWorks) {
+  std::atomic<int> sent = 0;
+  Heartbeat heartbeat([&] { ++sent; }, milliseconds(1));
+  heartbeat();
+  const int before = sent;
+  std::this_thread::sleep_for(milliseconds(50));
+  EXPECT_EQ(sent, before);
+}
+
+TEST(Heartbeat, NeverSendsFromTwoThreadsAtOnce) {
+  std::atomic<int> inside = 0, most = 0;
+  Heartbeat heartbeat(
+      [&] {
+        most = std::max<int>(most, ++inside);
+        std::this_thread::yield();
+        --inside;
+      },
+      milliseconds(0));
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 1000; ++i) heartbeat();
+      });
+    }
+  }
+  EXPECT_EQ(most, 1);
+}
+
+/// What a trial of `epochs` epochs writes when every beat is sent.
+std::vector<std::string> lines_of_a_trial(int epochs) {
+  std::vector<std::string> lines;
+  const auto write = [&](const workers::FromWorker& message) {
+    lines.push_back(workers::line_of(message));
+  };
+  Heartbeat heartbeat([&] { write(workers::Alive{17}); }, milliseconds(0));
+  Trainer trainer("cpu", 1, [&] { heartbeat(); });
+  TrainOptions options{.data = "shapes", .cfg = "yolov5p.yaml", .epochs = epochs, .imgsz = 64};
+  trainer.train(options, hyp::start_of(hyp::default_space()), 1,
+                [&](int epoch, const hyp::Metrics& metrics) {
+                  write(workers::Epoch{17, epoch, metrics});
+                });
+  return lines;
+}
+
+TEST(Heartbeat, OfATrialComesBeforeBetweenAndAfterItsBatches) {
+  const auto lines = lines_of_a_trial(2);
+  std::vector<int> beats{0};  // before each epoch's report
+  for (const auto& line : lines) {
+    if (line == "{\"type\":\"alive\",\"trial\":17}\n") {
+      ++beats.back();
+    } else {
+      beats.push_back(0);
+    }
+  }
+  ASSERT_EQ(beats.size(), 3U);
+  constexpr int batches = 13;  // of the 200 images of the embedded data set
+  EXPECT_GE(beats[0], 300 + batches) << "each image decoded, the anchors, each batch trained";
+  EXPECT_GE(beats[1], batches + 4) << "each batch trained and validated";
+}
+
+TEST(Heartbeat, GoesOnWhileAnchorsAreFitted) {
+  int beats = 0;
+  const std::vector<Size> labels{{10, 20}, {30, 30}, {50, 20}, {11, 19}, {31, 35}};
+  best_anchors(labels, {.anchors = 3, .generations = 10, .beat = [&] { ++beats; }});
+  EXPECT_GE(beats, 30 + 10) << "30 starts of k-means, 10 generations";
+}
+
+}  // namespace
+}  // namespace evolve::trainer

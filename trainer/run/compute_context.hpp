@@ -1,0 +1,18 @@
+// What a training computes with.
+#pragma once
+
+#include <torch/types.h>
+
+#include <functional>
+
+namespace evolve::trainer {
+
+struct ComputeContext {
+  torch::Device device;
+  /// CPU threads of this process.
+  int threads = 1;
+  /// To be called all the time while work goes on, by the thread that does it: see Heartbeat.
+  std::function<void()> beat = [] {};
+};
+
+}  // namespace evolve::trainer

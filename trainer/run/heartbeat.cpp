@@ -1,0 +1,14 @@
+#include "trainer/run/heartbeat.hpp"
+
+namespace evolve::trainer {
+
+void Heartbeat::operator()() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;  // another thread is at it
+  const auto now = Clock::now();
+  if (now - last_ < interval_) return;
+  last_ = now;
+  send_();
+}
+
+}  // namespace evolve::trainer
