@@ -1,10 +1,11 @@
-# Unity builds: several sources compiled as one. Most of a compilation is headers (GoogleTest, JSON, Boost), so this
-# makes the whole build about three times as quick, from nothing. Preset "release" and the sanitizers' have it, "dev" and
-# "no-torch" don't: there one touched file is one compilation.
-option(EVOLVE_UNITY "Compile several files at a time: quick from nothing, slow for one touched file" OFF)
+# Unity builds: several sources compiled as one, because most of a compilation is headers (GoogleTest, JSON, Boost).
+# "tests" does so with the tests only (preset release: libraries are compiled file by file, so that every file proves its
+# includes and gets its warnings), "all" with libraries too (the sanitizers' presets). Presets "dev" and "no-torch" have
+# neither: there one touched file is one compilation.
+set(EVOLVE_UNITY "" CACHE STRING "What is compiled several files at a time: nothing, \"tests\" or \"all\"")
 
 # Sources of libraries that declare the same name in their anonymous namespaces as a neighbour of theirs: each is
-# compiled by itself. (A new clash says "redefinition of … {anonymous}": rename it, or add the file here.)
+# compiled by itself in a unity build. (A new clash says "redefinition of … {anonymous}": rename it, or add the file here.)
 set(evolve_alone
   cli/options.cpp
   devices/sysman.cpp
@@ -18,7 +19,7 @@ set(evolve_alone
 
 # evolve_unity_library(TARGET SOURCES... ) makes a unity build of a library.
 function(evolve_unity_library target)
-  if(NOT EVOLVE_UNITY)
+  if(NOT EVOLVE_UNITY STREQUAL all)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
