@@ -1,10 +1,14 @@
 # The two things every folder needs: the warnings, and the way a library and a test are declared.
 
+include(${CMAKE_CURRENT_LIST_DIR}/unity.cmake)
+
 add_library(evolve_warnings INTERFACE)
 target_compile_options(evolve_warnings INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual
   # GCC 12 sees overlapping copies in every "text" + std::to_string(n) (GCC bug 105329).
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  # In a unity build neighbours' names are no shadows.
+  $<$<NOT:$<STREQUAL:${EVOLVE_UNITY},all>>:-Wshadow>
   # Designated initialisers leave the rest to the defaults, on purpose.
   -Wno-missing-field-initializers
   $<$<BOOL:${EVOLVE_WERROR}>:-Werror>)
@@ -19,14 +23,24 @@ function(evolve_library name)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/evolve>)
   target_link_libraries(evolve_${name} PRIVATE $<BUILD_INTERFACE:evolve_warnings>)
   set_target_properties(evolve_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  evolve_unity_library(evolve_${name} ${ARGN})
 endfunction()
 
-# evolve_test(NAME SOURCES... ) makes a GoogleTest program whose every TEST is one ctest test. Suites called
-# Parity… compare with YOLOv5's own numbers and carry the label "parity".
+# evolve_test(NAME SOURCES... [LONG FILTERS...]) makes a GoogleTest program whose every TEST is one ctest test. Suites
+# called Parity… compare with YOLOv5's own numbers and carry the label "parity". Tests that a filter of LONG matches
+# ("Resume.*200Random*") repeat something many times and carry the label "long": CI doesn't run them under the sanitizers.
 function(evolve_test name)
-  add_executable(${name} ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "" "LONG")
+  evolve_unity_tests(sources ${name} ${test_UNPARSED_ARGUMENTS})
+  add_executable(${name} ${sources})
+  # Compiled once, run for milliseconds: -O3 would be a third of the compilation, and with sanitizers -O1 a half.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:Sanitized>:-O0>)
   target_link_libraries(${name} PRIVATE GTest::gtest_main GTest::gmock evolve_warnings)
-  gtest_discover_tests(${name} TEST_FILTER "-Parity*" DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
-  gtest_discover_tests(${name} TEST_FILTER "Parity*" DISCOVERY_MODE PRE_TEST
-                       PROPERTIES TIMEOUT 300 LABELS parity)
+  set(common DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+  list(JOIN test_LONG ":" long)
+  gtest_discover_tests(${name} TEST_FILTER "-Parity*:${long}" ${common})
+  gtest_discover_tests(${name} TEST_FILTER "Parity*" ${common} LABELS parity)
+  if(long)
+    gtest_discover_tests(${name} TEST_FILTER "${long}" ${common} LABELS long)
+  endif()
 endfunction()

@@ -1,0 +1,67 @@
+# Unity builds: several sources compiled as one, because most of a compilation is headers (GoogleTest, JSON, Boost).
+# "tests" does so with the tests only (preset release: libraries are compiled file by file, so that every file proves its
+# includes and gets its warnings), "all" with libraries too (the sanitizers' presets). Presets "dev" and "no-torch" have
+# neither: there one touched file is one compilation.
+set(EVOLVE_UNITY "" CACHE STRING "What is compiled several files at a time: nothing, \"tests\" or \"all\"")
+
+# Sources of libraries that declare the same name in their anonymous namespaces as a neighbour of theirs: each is
+# compiled by itself in a unity build. (A new clash says "redefinition of … {anonymous}": rename it, or add the file here.)
+set(evolve_alone
+  cli/options.cpp
+  devices/sysman.cpp
+  ga/unit_operators.cpp
+  hyp/start.cpp
+  results/plot.cpp
+  results/training_csv.cpp
+  results/training_plot.cpp
+  trainer/checkpoint/weights_file.cpp
+  workers/protocol/messages.cpp)
+
+# evolve_unity_library(TARGET SOURCES... ) makes a unity build of a library.
+function(evolve_unity_library target)
+  if(NOT EVOLVE_UNITY STREQUAL all)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  foreach(source IN LISTS ARGN)
+    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+    if(path IN_LIST evolve_alone)
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
+endfunction()
+
+# evolve_unity_tests(RESULT TARGET SOURCES... ) puts the sources into RESULT, six *_test.cpp at a time as one file. Every
+# test file may have its own complaint(), space or Folder: each gets a namespace of its own inside the one it opens.
+function(evolve_unity_tests result target)
+  set(sources ${ARGN})
+  if(EVOLVE_UNITY)
+    set(tests ${sources})
+    list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${tests})
+    set(text "")
+    set(number 0)
+    list(LENGTH tests count)
+    foreach(test IN LISTS tests)
+      math(EXPR number "${number} + 1")
+      file(READ ${test} code)
+      string(REGEX REPLACE "\nnamespace (evolve[a-z0-9_:]*) {" "\nnamespace \\1::unity_${number} {" code "${code}")
+      string(APPEND text "#line 1 \"${CMAKE_CURRENT_SOURCE_DIR}/${test}\"\n${code}\n")
+      math(EXPR place "${number} % 6")
+      if(place EQUAL 0 OR number EQUAL count)
+        set(file ${CMAKE_CURRENT_BINARY_DIR}/${target}_${number}.cpp)
+        set(before "")
+        if(EXISTS ${file})
+          file(READ ${file} before)
+        endif()
+        if(NOT before STREQUAL text)
+          file(WRITE ${file} "${text}")
+        endif()
+        list(APPEND sources ${file})
+        set(text "")
+      endif()
+    endforeach()
+  endif()
+  set(${result} ${sources} PARENT_SCOPE)
+endfunction()
