@@ -10,7 +10,7 @@ using hyp::FailureKind;
 void look_again(hyp::Failed& failed, const FailurePolicy& policy) {
   const bool said_data = failed.kind == FailureKind::data;
   if (!policy.find_fault) {
-    failed.of_surroundings = said_data;
+    failed.of_surroundings = failed.unconfirmed = said_data;
     return;
   }
   if (const auto fault = policy.find_fault()) {

@@ -166,7 +166,7 @@ void RunState::failed(const hyp::Outcome& outcome, const hyp::Failed& failure, O
   if (failure.kind == hyp::FailureKind::device_lost) ++open.device_losses;
   if (!failure.of_surroundings) {
     open.attempt.number = outcome.attempt + 1;
-  } else if (failure.kind == hyp::FailureKind::data) {
+  } else if (failure.unconfirmed) {
     open.phase = Phase::held;
   }
 }

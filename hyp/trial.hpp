@@ -78,6 +78,8 @@ struct Failed {
   /// What failed is not the trial but what it needs: its data, the disk, its device, a worker that
   /// starts. It is not held against the trial.
   bool of_surroundings = false;
+  /// Nobody but the trainer could look at what it says is wrong with its data.
+  bool unconfirmed = false;
   bool operator==(const Failed&) const = default;
 };
 

@@ -88,7 +88,8 @@ hyp::Failed failed_from_json(const Json& json) {
           .log = text(json, "log"),
           .final = flag(json, "final"),
           .failed_before_ready = failed_before_ready,
-          .of_surroundings = json.value("surroundings", false)};
+          .of_surroundings = json.value("surroundings", false),
+          .unconfirmed = json.value("unconfirmed", false)};
 }
 
 hyp::Outcome outcome_from_json(const Json& json, const std::string& event) {
@@ -161,6 +162,7 @@ Json json_of(const hyp::Outcome& outcome) {
     json["log"] = failed->log;
     if (failed->failed_before_ready) json["failed_before_ready"] = true;
     if (failed->of_surroundings) json["surroundings"] = true;
+    if (failed->unconfirmed) json["unconfirmed"] = true;
   } else if (const auto* stopped = std::get_if<hyp::Stopped>(&outcome.result)) {
     json["event"] = "stopped";
     json["epoch"] = stopped->epoch;

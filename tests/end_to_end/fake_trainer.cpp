@@ -3,14 +3,16 @@
 //
 //   fake_trainer [--sleep MILLISECONDS] [--log FILE] [--crash-trial N] [--crash-always] [--crash-on
 //   DEVICE] [--crash-repeats] [--noise] [--seen FILE] [--look PROGRAM]
-//   [--rungs] [--faults TRIAL=FAULT,…] [--chatter BYTES]
+//   [--rungs] [--faults TRIAL=FAULT,…] [--chatter BYTES] [--needs FILE] [--once] [--stops-itself]
 //
 // --crash-repeats crashes where a repeat is trained. --noise takes 1e-11 of the seed off the score.
 // --log appends "PID TRIAL DEVICE OMP_NUM_THREADS" per training. --seen appends the trial, the
 // device and the environment as JSON. --look asks PROGRAM (evolve) which device it sees as number 0
 // of its slot's kind: the trainer says so when it is ready. --rungs reports at each rung what it
 // has learnt so far, and waits for a word; a third of its trials, by their seed, learn little.
-// --faults are those of fail(). --chatter logs so many bytes per training.
+// --faults are those of fail(). --chatter logs so many bytes per training. --needs fails a trial with
+// kind data while FILE is not there. --once trains one trial and exits. --stops-itself calls every
+// result stopped though nobody asked for that.
 
 #include <signal.h>
 #include <unistd.h>
@@ -131,6 +133,8 @@ void fail(const std::string& fault, int trial) {
 
 int main(int argc, char** argv) {
   int sleep_ms = 0, crash_trial = -1;
+  bool once = false, stops_itself = false;
+  std::string needs;
   bool crash_always = false, crash_repeats = false, noise = false, rungs = false;
   int chatter = 0;
   std::string log, crash_on, seen, program, faults;
@@ -140,9 +144,12 @@ int main(int argc, char** argv) {
     if (option == "--crash-repeats") crash_repeats = true;
     if (option == "--noise") noise = true;
     if (option == "--rungs") rungs = true;
+    if (option == "--once") once = true;
+    if (option == "--stops-itself") stops_itself = true;
     if (i + 1 == argc) break;
     if (option == "--sleep") sleep_ms = std::stoi(argv[i + 1]);
     if (option == "--log") log = argv[i + 1];
+    if (option == "--needs") needs = argv[i + 1];
     if (option == "--seen") seen = argv[i + 1];
     if (option == "--look") program = argv[i + 1];
     if (option == "--crash-trial") crash_trial = std::stoi(argv[i + 1]);
@@ -181,6 +188,10 @@ int main(int argc, char** argv) {
       std::cerr << "simulated crash of trial " << trial << std::endl;
       std::_Exit(7);
     }
+    if (!needs.empty() && !std::ifstream(needs)) {
+      say({{"type", "error"}, {"trial", trial}, {"kind", "data"}, {"message", needs + " is gone"}});
+      continue;
+    }
     fail(fault_of(faults, trial), trial);
     double reached = score(message["hyp"]) - (noise ? 1e-11 * message["seed"].get<double>() : 0);
     if (rungs && message["seed"].get<std::uint64_t>() % 3 == 0) reached /= 10;
@@ -189,6 +200,7 @@ int main(int argc, char** argv) {
     if (!stop) {
       say({{"type", "epoch"}, {"trial", trial}, {"epoch", message["epochs"]}, {"metrics", result}});
     }
-    say({{"type", "result"}, {"trial", trial}, {"metrics", result}, {"stopped", stop.has_value()}});
+    say({{"type", "result"}, {"trial", trial}, {"metrics", result}, {"stopped", stops_itself || stop.has_value()}});
+    if (once) return 0;
   }
 }

@@ -42,6 +42,13 @@ results::Started started(const hyp::Trial& trial) {
           .device = "cpu:0"};
 }
 
+/// One of its data that nobody could look at.
+hyp::Outcome unconfirmed(int trial) {
+  auto outcome = prevented(trial, hyp::FailureKind::data);
+  std::get<hyp::Failed>(outcome.result).unconfirmed = true;
+  return outcome;
+}
+
 /// Starts the next trial.
 results::Started start_next(RunState& state) {
   const auto event = started(*state.next_trial());
@@ -186,7 +193,7 @@ TEST_P(Fold, OfEveryBeginningOfAJournalIsTheStateThatTheRunHadThen) {
     if (kind == 0) outcome.result = hyp::Failed{.message = "crashed", .final = chance(2) == 0};
     if (kind == 1) outcome.result = std::get<hyp::Failed>(prevented(0).result);
     if (kind == 2 && !outcome.repeat)
-      outcome.result = std::get<hyp::Failed>(prevented(0, hyp::FailureKind::data).result);
+      outcome.result = std::get<hyp::Failed>(unconfirmed(0).result);
     record(outcome);
     for (const auto& cleared : live.cleared()) record(cleared);
     if (chance(30) == 0) record(results::DeviceLimited{.device = "cuda:0", .trials = 1});
@@ -228,7 +235,7 @@ TEST(RunState, HoldsATrialWhoseDataNobodyCanLookAtUntilALaterOneIsTrained) {
   RunState state(settings());
   start_next(state);
   start_next(state);
-  state.apply(prevented(0, hyp::FailureKind::data));
+  state.apply(unconfirmed(0));
   EXPECT_THAT(numbers(state.waiting()), IsEmpty());
   EXPECT_THAT(numbers(state.held()), ElementsAre(0));
   state.apply(completed(1));
@@ -238,16 +245,23 @@ TEST(RunState, HoldsATrialWhoseDataNobodyCanLookAtUntilALaterOneIsTrained) {
   ASSERT_EQ(state.cleared().size(), 1U);
   const auto end = state.cleared()[0];
   EXPECT_EQ(std::get<hyp::Failed>(end.result),
-            (hyp::Failed{.kind = hyp::FailureKind::data, .message = "gone"}));
+            (hyp::Failed{.kind = hyp::FailureKind::data, .message = "gone", .unconfirmed = true}));
   state.apply(end);
   EXPECT_THAT(numbers(state.held()), IsEmpty());
   EXPECT_THAT(state.ended(), ElementsAre(1, 2, 0));
 }
 
-TEST(RunState, TriesEverythingAgainThatWasHeldWhenARunIsResumed) {
+TEST(RunState, TriesATrialAgainWhoseDataWereSeenToBeGone) {
   RunState state(settings());
   start_next(state);
   state.apply(prevented(0, hyp::FailureKind::data));
+  EXPECT_THAT(numbers(state.waiting()), ElementsAre(0));
+}
+
+TEST(RunState, TriesEverythingAgainThatWasHeldWhenARunIsResumed) {
+  RunState state(settings());
+  start_next(state);
+  state.apply(unconfirmed(0));
   state.apply(results::Resumed{});
   EXPECT_THAT(numbers(state.waiting()), ElementsAre(0));
   EXPECT_EQ(state.surroundings_failures(), 0);
@@ -324,6 +338,7 @@ TEST_F(Judge, HoldsWhatNobodyCanLookAt) {
   const auto held = judged(hyp::FailureKind::data);
   EXPECT_EQ(held.kind, hyp::FailureKind::data);
   EXPECT_TRUE(held.of_surroundings);
+  EXPECT_TRUE(held.unconfirmed);
   EXPECT_FALSE(held.final);
 }
 

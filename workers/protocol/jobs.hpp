@@ -125,8 +125,7 @@ using JobReport =
 std::string line_of(const Job& job);
 std::string line_of(const JobReport& report);
 
-/// The message in a line (with or without its newline); nothing for a blank line or another type,
-/// `Alive` among them: its arrival is all that it says.
+/// The message in a line (with or without its newline); nothing for a blank line or another type.
 /// Throws std::invalid_argument when the line is no JSON object or lacks what the message needs.
 std::optional<Job> parse_job(std::string_view line);
 std::optional<JobReport> parse_report(std::string_view line);

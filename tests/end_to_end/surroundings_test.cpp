@@ -1,0 +1,190 @@
+// What surrounds a run fails: nothing of it is held against a trial, and the run goes on once it is
+// mended.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+namespace fs = std::filesystem;
+
+int final_failures(const fs::path& run) {
+  int count = 0;
+  for (const auto& event : journal(run)) count += event["event"] == "failed" && event["final"] == true;
+  return count;
+}
+
+std::set<int> completed(const fs::path& run) {
+  std::set<int> trials;
+  for (const auto& event : journal(run))
+    if (event["event"] == "completed") trials.insert(event["trial"].get<int>());
+  return trials;
+}
+
+/// Waits until some trials of the run have completed.
+bool has_begun(const Folder& folder) {
+  return eventually([&] { return count(journal(folder / "run"), "completed") >= 3; });
+}
+
+/// A run of 20 trials on two slots with this trainer.
+Process begin(const Folder& folder, const std::string& trainer,
+              std::vector<std::string> more = {}) {
+  std::vector<std::string> words = {"--trainer-command", trainer,  "--devices", "cpu:0,cpu:1",
+                                    "--trials",          "20",     "--retries", "0",
+                                    "--output",          "run"};
+  words.insert(words.end(), more.begin(), more.end());
+  return Process(evolve_command(words), folder.path());
+}
+
+/// The run was ended by its surroundings; now they are mended, and every trial is still there.
+void expect_all_on_resume(const Folder& folder) {
+  EXPECT_EQ(final_failures(folder / "run"), 0);
+  EXPECT_LE(count(journal(folder / "run"), "failed"), 8) << "a few, not all";
+  const auto resumed = evolve(folder.path(), {"--resume", "run"});
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(completed(folder / "run").size(), 20U);
+  EXPECT_EQ(final_failures(folder / "run"), 0);
+}
+
+TEST(Surroundings, ADataSetThatDisappearsEndsTheRunAndBurnsNoTrial) {
+  Folder folder;
+  const auto data = (folder / "data.yaml").string();
+  write_file(data, "train: images\n");
+  auto process = begin(folder, fake_trainer("--sleep 50 --needs " + data), {"--data", data});
+  ASSERT_TRUE(has_begun(folder));
+  fs::remove(data);
+  const auto ended = process.wait();
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, StartsWith("evolve: nothing could be trained in "));
+  EXPECT_THAT(ended.err, HasSubstr(data + ": No such file or directory; mend it and go on with: "
+                                          "evolve --resume run\n"));
+  const auto refused = evolve(folder.path(), {"--resume", "run"});
+  EXPECT_EQ(refused.code, 2) << "looked at again before anything trains";
+  EXPECT_THAT(refused.err, HasSubstr(data + ": No such file or directory"));
+  write_file(data, "train: images\n");
+  expect_all_on_resume(folder);
+}
+
+TEST(Surroundings, DataThatOnlyTheTrainerKnowsEndTheRunAndBurnNoTrial) {
+  Folder folder;
+  const auto data = (folder / "secret").string();
+  write_file(data, "");
+  auto process = begin(folder, fake_trainer("--sleep 50 --needs " + data));
+  ASSERT_TRUE(has_begun(folder));
+  fs::remove(data);
+  const auto ended = process.wait();
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("in a row: " + data + " is gone; mend it"));
+  write_file(data, "");
+  expect_all_on_resume(folder);
+}
+
+TEST(Surroundings, AFailureOfDataThatOnlyOneTrialHasIsThatTrials) {
+  Folder folder;
+  const auto ended = begin(folder, fake_trainer("--faults 4=data")).wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(completed(folder / "run").size(), 19U);
+  EXPECT_EQ(final_failures(folder / "run"), 1);
+  int attempts = 0;
+  for (const auto& event : journal(folder / "run"))
+    attempts += event["event"] == "started" && event["trial"] == 4;
+  EXPECT_EQ(attempts, 1) << "it would repeat";
+}
+
+TEST(Surroundings, ATrainerThatDisappearsEndsTheRunAndBurnsNoTrial) {
+  Folder folder;
+  const auto program = folder / "trainer";
+  fs::copy_file(FAKE_TRAINER_BINARY, program);
+  auto process = begin(folder, program.string() + " --sleep 50 --once");
+  ASSERT_TRUE(has_begun(folder));
+  fs::remove(program);
+  const auto ended = process.wait();
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("cannot be started (No such file or directory); mend it"));
+  fs::copy_file(FAKE_TRAINER_BINARY, program);
+  expect_all_on_resume(folder);
+}
+
+TEST(Surroundings, OfAnInstantAreSurvived) {
+  Folder folder;
+  const auto data = (folder / "data.yaml").string();
+  write_file(data, "");
+  auto process = begin(folder, fake_trainer("--sleep 50 --needs " + data), {"--data", data});
+  ASSERT_TRUE(has_begun(folder));
+  fs::rename(data, folder / "away");
+  ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "failed") > 0; }));
+  fs::rename(folder / "away", data);
+  const auto ended = process.wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(completed(folder / "run").size(), 20U);
+}
+
+TEST(Timeouts, OfZeroAreNone) {
+  Folder folder;
+  const auto ended =
+      evolve(folder.path(), {"--trainer-command", fake_trainer("--sleep 1500"), "--devices", "cpu",
+                             "--trials", "1", "--hang-timeout", "0", "--output", "run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(count(journal(folder / "run"), "failed"), 0);
+}
+
+TEST(Trainers, ThatStopForReasonsOfTheirOwnCompleteTheirTrials) {
+  Folder folder;
+  const auto ended = begin(folder, fake_trainer("--stops-itself")).wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(completed(folder / "run").size(), 20U);
+}
+
+TEST(AFitness, ThatIsNotFiniteCostsItsTrialOneTraining) {
+  Folder folder;
+  const auto log = folder / "log";
+  const auto ended = evolve(
+      folder.path(), {"--trainer-command", fake_trainer("--log " + log.string()), "--devices",
+                      "cpu", "--trials", "3", "--fitness", "mAP50/(P-P)", "--output", "run"});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("its fitness mAP50/(P-P) is "));
+  EXPECT_EQ(final_failures(folder / "run"), 3);
+  const auto lines = lines_of(read_file(log));
+  ASSERT_EQ(lines.size(), 3U) << "each was trained once";
+  std::set<int> workers;
+  for (const auto& line : lines) workers.insert(std::stoi(line));
+  EXPECT_EQ(workers.size(), 1U) << "and the worker lives on";
+}
+
+TEST(ADryRun, OfAResumedRunTrainsNothing) {
+  Folder folder;
+  const auto trainer = fake_trainer();
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", trainer, "--devices", "cpu", "--trials",
+                                   "4", "--output", "run"})
+                .code,
+            0);
+  const auto before = read_file(folder / "run/journal.jsonl");
+  const auto looked = evolve(folder.path(), {"--resume", "run", "--trials", "9", "--dry-run"});
+  EXPECT_EQ(looked.code, 0) << looked.err;
+  EXPECT_THAT(looked.out, StartsWith("9 trials ("));
+  EXPECT_THAT(looked.out, HasSubstr("run: 4 of 9 trials done, going on"));
+  EXPECT_EQ(read_file(folder / "run/journal.jsonl"), before);
+}
+
+TEST(APopulation, KeepsItsGenerationWhenARunIsResumed) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu",
+                                   "--trials", "10", "--population", "4", "--output", "run"})
+                .code,
+            0);
+  const auto before = read_file(folder / "run/evolve_population.yaml");
+  EXPECT_THAT(before, HasSubstr("gen2number0:"));
+  ASSERT_EQ(evolve(folder.path(), {"--resume", "run"}).code, 0);
+  EXPECT_EQ(read_file(folder / "run/evolve_population.yaml"), before);
+}
+
+}  // namespace
+}  // namespace evolve::test
