@@ -1,4 +1,4 @@
-// A rung: an epoch after which a trial waits to hear whether it goes on.
+// A rung: an epoch after which a trial waits to be told whether it goes on.
 #pragma once
 
 #include <string>

@@ -72,5 +72,12 @@ TEST(Screen, WritesPlainLinesIntoAFile) {
   EXPECT_EQ(std::string(text, length), "one\ntwo\n");
 }
 
+TEST(ShellPath, IsQuotedWhereAShellWouldReadItOtherwise) {
+  EXPECT_EQ(shell_path("runs/evolve/exp"), "runs/evolve/exp");
+  EXPECT_EQ(shell_path("my runs/exp"), "'my runs/exp'");
+  EXPECT_EQ(shell_path("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_path("$HOME;rm"), "'$HOME;rm'");
+}
+
 }  // namespace
 }  // namespace evolve::cli

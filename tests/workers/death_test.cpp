@@ -95,7 +95,7 @@ TEST_F(Workers, DieWithACoordinatorThatIsKilledAndSoDoTheirDescendants) {
     }
     ASSERT_EQ(::kill(coordinator, SIGKILL), 0);
     ASSERT_EQ(::waitpid(coordinator, nullptr, 0), coordinator);
-    // What is left to be buried is the reaper, which died as the worker did.
+    // What is left to be reaped is the reaper, which died as the worker did.
     int status = 0;
     ASSERT_GT(::waitpid(-1, &status, 0), 0);
     EXPECT_TRUE(WIFSIGNALED(status));

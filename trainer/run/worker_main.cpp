@@ -89,7 +89,9 @@ Answer answer_of(int trial, Work work) {
   } catch (const TrainingFailed& failed) {
     return failure(failed.kind, failed.what());
   } catch (const Error& error) {
-    return failure(hyp::FailureKind::data, error.what());
+    // What cannot be written or opened is not the data's fault.
+    const bool input = error.fault() == Error::Fault::input;
+    return failure(input ? hyp::FailureKind::data : hyp::FailureKind::other, error.what());
   } catch (const std::bad_alloc&) {
     return failure(hyp::FailureKind::oom, "out of memory on the host");
   } catch (const std::exception& error) {

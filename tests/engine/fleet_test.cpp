@@ -1,0 +1,74 @@
+#include "engine/fleet.hpp"
+
+#include <gtest/gtest.h>
+
+namespace evolve::engine {
+namespace {
+
+const core::Slot slot{.name = "cuda:0"};
+
+/// A card with this many bytes free of 100.
+devices::Accelerator card(std::int64_t free_bytes) {
+  return {.kind = "cuda", .memory_total_bytes = 100, .memory_free_bytes = free_bytes};
+}
+
+core::WorkerCount no_worker(const std::string&) {
+  return {};
+}
+
+hyp::Outcome failure(hyp::FailureKind kind) {
+  return {.trial = 0, .device = "cuda:0", .result = hyp::Failed{.kind = kind}};
+}
+
+TEST(Fleet, LendsASlotAgainThatWasLeasedForNothing) {
+  Fleet fleet({slot}, {card(100)}, {}, no_worker);
+  EXPECT_TRUE(fleet.lease({})) << "it returns itself";
+  EXPECT_TRUE(fleet.lease({})) << "no worker was started: what the driver said still holds";
+}
+
+TEST(Fleet, WaitsForTheDriverAfterAWorkerWasStarted) {
+  Fleet fleet({slot, slot}, {card(100)}, {}, no_worker);
+  const auto lease = fleet.lease({});
+  fleet.started("cuda:0");
+  EXPECT_FALSE(fleet.lease({}));
+}
+
+TEST(Fleet, KeepsToWhatEarlierRunsLearntOfMemory) {
+  Fleet fleet({slot, slot}, {}, {{"cuda:0", 1}}, no_worker);
+  const auto lease = fleet.lease({});
+  ASSERT_TRUE(lease);
+  fleet.started("cuda:0");
+  EXPECT_FALSE(fleet.lease({})) << "one at a time";
+}
+
+TEST(Fleet, LearnsThatTwoTrialsDoNotFit) {
+  Fleet fleet({slot, slot}, {}, {}, no_worker);
+  fleet.started("cuda:0");
+  fleet.started("cuda:0");
+  fleet.ended(failure(hyp::FailureKind::oom), {});
+  const auto events = fleet.watch();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(std::get<results::DeviceLimited>(events[0]),
+            (results::DeviceLimited{.device = "cuda:0", .trials = 1}));
+}
+
+TEST(Fleet, LetsADeviceRest) {
+  Fleet fleet({slot}, {}, {}, no_worker);
+  fleet.rest("cuda:0", devices::Clock::now() + std::chrono::hours(1));
+  EXPECT_FALSE(fleet.lease({}));
+  fleet.rest("cuda:0", devices::Clock::now());
+  EXPECT_TRUE(fleet.lease({}));
+}
+
+TEST(Fleet, ReportsADeviceThatIsFullOnce) {
+  Fleet fleet({slot}, {card(1)}, {}, no_worker);
+  EXPECT_FALSE(fleet.lease({}));
+  EXPECT_FALSE(fleet.lease({}));
+  const auto events = fleet.watch();
+  int full = 0;
+  for (const auto& event : events) full += std::holds_alternative<results::DeviceFull>(event);
+  EXPECT_EQ(full, 1);
+}
+
+}  // namespace
+}  // namespace evolve::engine
