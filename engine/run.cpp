@@ -37,7 +37,10 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
       policy_{.retries = settings.retries, .find_fault = settings.find_fault},
       workers_(settings.workers, stop),
       fleet_(settings.slots, settings.accelerators, state_.trial_limits(),
-             [this](const std::string& device) { return workers_.count(device); }) {}
+             [this](const std::string& device) { return workers_.count(device); }),
+      earlier_failures_(state_.surroundings_failures()) {
+  for (const auto& attempt : state_.open()) left_over_.insert(attempt.trial.number);
+}
 
 RunEnd Run::run() {
   auto end = RunEnd::finished;
@@ -94,13 +97,13 @@ std::optional<RunEnd> Run::blocked() const {
   if (out_of_time()) return RunEnd::time_limit;
   if (!fleet_.no_usable_device().empty()) return RunEnd::no_usable_device;
   const int most = most_surroundings_failures + static_cast<int>(std::ssize(settings_.slots)) - 1;
-  if (state_.surroundings_failures() >= most) return RunEnd::surroundings;
+  if (state_.surroundings_failures() - earlier_failures_ >= most) return RunEnd::surroundings;
   return {};
 }
 
 void Run::start_trials() {
   if (Clock::now() < not_before_) return;
-  start_waiting(state_.waiting());
+  start_waiting(waiting());
   while (state_.may_have_next_trial()) {
     auto lease = fleet_.lease({});
     if (!lease) return;
@@ -108,7 +111,17 @@ void Run::start_trials() {
     if (!trial) return;  // the lease returns itself
     start({.trial = *trial}, std::move(*lease));
   }
-  if (workers_.busy() == 0 && state_.waiting().empty()) start_waiting(state_.held());
+  // Nothing else is left that could tell whether it was the held trials.
+  if (workers_.busy() == 0 && waiting().empty()) start_waiting(state_.open());
+}
+
+std::vector<Attempt> Run::waiting() const {
+  auto attempts = state_.open();
+  std::erase_if(attempts, [this](const Attempt& attempt) {
+    const int trial = attempt.trial.number;
+    return under_way_.contains(trial) || (state_.held(trial) && !left_over_.contains(trial));
+  });
+  return attempts;
 }
 
 void Run::start_waiting(const std::vector<Attempt>& attempts) {
@@ -133,6 +146,7 @@ void Run::start(const Attempt& attempt, core::Lease lease) {
                              .attempt = attempt.number}});
   }
   under_way_[trial.number] = trial.repeat;
+  left_over_.erase(trial.number);
   fleet_.started(lease->name);
   const auto root = std::filesystem::absolute(directory_.root).lexically_normal();
   workers_.start({.trial = trial.number,
@@ -157,7 +171,7 @@ void Run::take(const std::vector<workers::WorkerEvent>& news) {
   for (const auto& one : news) {
     const int trial = std::visit([](const auto& e) { return e.trial; }, one);
     // Before the state forgets it.
-    failed_on.push_back(state_.under_way(trial, under_way_.at(trial)).failed_on);
+    failed_on.push_back(state_.attempt_at(trial, under_way_.at(trial)).failed_on);
     events.push_back(std::visit([this](const auto& e) { return event_of(e); }, one));
     apply(events.back());
   }
@@ -167,8 +181,8 @@ void Run::take(const std::vector<workers::WorkerEvent>& news) {
     if (const auto* rung = std::get_if<hyp::Rung>(&events[i])) decide(*rung);
     if (const auto* outcome = std::get_if<hyp::Outcome>(&events[i])) ended(*outcome, failed_on[i]);
   }
-  const auto cleared = state_.cleared();
-  record({cleared.begin(), cleared.end()});
+  for (const auto& cleared : state_.cleared())
+    if (!left_over_.contains(cleared.trial)) record({cleared});
 }
 
 results::Event Run::event_of(const workers::AtRung& rung) const {
@@ -183,7 +197,7 @@ hyp::Outcome Run::outcome(int trial, const std::string& device, double seconds) 
   const bool repeat = under_way_.at(trial);
   return {.trial = trial,
           .device = device,
-          .attempt = state_.under_way(trial, repeat).number,
+          .attempt = state_.attempt_at(trial, repeat).number,
           .seconds = seconds,
           .repeat = repeat};
 }
@@ -217,7 +231,7 @@ results::Event Run::event_of(const workers::NotTrained& failure) const {
   }
   auto result = outcome(failure.trial, failure.device, failure.seconds);
   auto failed =
-      judge(failure, state_.under_way(failure.trial, result.repeat), state_, policy_);
+      judge(failure, state_.attempt_at(failure.trial, result.repeat), state_, policy_);
   failed.log = hyp::trial_log(failure.trial, result.repeat);
   result.result = std::move(failed);
   return result;
@@ -230,6 +244,7 @@ void Run::decide(const hyp::Rung& rung) {
 
 void Run::ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on) {
   under_way_.erase(outcome.trial);
+  if (state_.surroundings_failures() == 0) earlier_failures_ = 0;
   fleet_.ended(outcome, failed_on);
   pause_after(outcome);
 }
@@ -264,14 +279,9 @@ std::unique_ptr<Run> resume_run(const Settings& settings, const results::RunDire
                                 results::Journal journal, RunState state,
                                 const std::optional<results::Extended>& bounds,
                                 const core::StopSource& stop, Observer& observer) {
-  const bool was_finished = state.finished();
   auto run = std::make_unique<Run>(settings, directory, std::move(journal), std::move(state), stop,
                                    observer);
   if (bounds) run->record({*bounds});
-  if (was_finished && !bounds) return run;
-  results::Resumed resumed;
-  for (const auto& slot : settings.slots) resumed.slots.push_back(slot.name);
-  run->record({resumed});
   return run;
 }
 

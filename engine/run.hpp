@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,8 @@ class Run {
   /// Why nothing can be started any more.
   std::optional<RunEnd> blocked() const;
   void start_trials();
+  /// The attempts that no worker of this process is at, without those that are held.
+  std::vector<Attempt> waiting() const;
   void start_waiting(const std::vector<Attempt>& attempts);
   void start(const Attempt& attempt, core::Lease lease);
   std::vector<int> rungs_for(const hyp::Trial& trial) const;
@@ -91,6 +94,10 @@ class Run {
   Fleet fleet_;
   /// The trials that this process trains, and which of them are repeats.
   std::map<int, bool> under_way_;
+  /// Trials that were open when an earlier process ended, and have not been started again.
+  std::set<int> left_over_;
+  /// Failures of the surroundings in a row that an earlier process has seen.
+  int earlier_failures_;
   /// Nothing is started before: the surroundings have failed.
   Clock::time_point not_before_{};
   Clock::time_point began_ = Clock::now();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "core/error.hpp"
 #include "engine/settings.hpp"
@@ -29,27 +30,22 @@ bool RunState::may_have_next_trial() const {
   return next_ || evolution_.can_ask();
 }
 
-std::vector<Attempt> RunState::waiting() const {
+std::vector<Attempt> RunState::open() const {
   std::vector<Attempt> attempts;
-  for (const auto& [number, open] : open_)
-    if (open.phase == Phase::waiting) attempts.push_back(open.attempt);
+  for (const auto& [number, open] : open_) attempts.push_back(open.attempt);
   if (!evolution_.done()) return attempts;
-  for (auto& attempt : repeats_.missing())
-    if (!repeating_.contains(attempt.trial.number)) attempts.push_back(std::move(attempt));
-  return attempts;
+  return repeats_.missing();
 }
 
-std::vector<Attempt> RunState::held() const {
-  std::vector<Attempt> attempts;
-  for (const auto& [number, open] : open_)
-    if (open.phase == Phase::held) attempts.push_back(open.attempt);
-  return attempts;
+bool RunState::held(int trial) const {
+  const auto found = open_.find(trial);
+  return found != open_.end() && found->second.held;
 }
 
 std::vector<hyp::Outcome> RunState::cleared() const {
   std::vector<hyp::Outcome> failures;
   for (const auto& [number, open] : open_) {
-    if (open.phase != Phase::held || open.failed >= trained_start_) continue;
+    if (!open.held || open.failed >= trained_start_) continue;
     failures.push_back(open.failure);
     auto& failure = std::get<hyp::Failed>(failures.back().result);
     failure.final = true;
@@ -58,8 +54,11 @@ std::vector<hyp::Outcome> RunState::cleared() const {
   return failures;
 }
 
-const Attempt& RunState::under_way(int trial, bool repeat) const {
-  return repeat ? repeating_.at(trial) : open_.at(trial).attempt;
+Attempt RunState::attempt_at(int trial, bool repeat) const {
+  if (!repeat) return open_.at(trial).attempt;
+  for (auto& attempt : repeats_.missing())
+    if (attempt.trial.number == trial) return attempt;
+  throw std::out_of_range("no repeat of that trial is missing");
 }
 
 int RunState::device_losses(int trial) const {
@@ -74,8 +73,8 @@ bool RunState::finished() const {
 void RunState::on(const results::Started& started) {
   const bool is_next = next_ && next_->number == started.trial;
   if (!is_next && started.trial < evolution_.asked()) {
-    auto& again = open(started.trial);
-    again.phase = Phase::under_way;
+    auto& again = open_trial(started.trial);
+    again.held = false;
     again.started = events_;
     return;
   }
@@ -97,20 +96,15 @@ void RunState::begin(const results::Started& started) {
   open_[started.trial] = {.attempt = {.trial = std::move(*trial)}, .started = events_};
 }
 
-void RunState::on(const results::Repeating& repeating) {
-  for (auto& attempt : repeats_.missing())
-    if (attempt.trial.number == repeating.trial) repeating_[repeating.trial] = std::move(attempt);
-}
-
 void RunState::on(const hyp::Rung& rung) {
-  open(rung.trial);
+  open_trial(rung.trial);
   early_stopping_.tell(rung);
 }
 
 void RunState::on(const hyp::Outcome& outcome) {
   count_surroundings(outcome);
   if (outcome.repeat) return repeat_ended(outcome);
-  auto& ended = open(outcome.trial);
+  auto& ended = open_trial(outcome.trial);
   const auto* failure = std::get_if<hyp::Failed>(&outcome.result);
   if (failure) {
     failed(outcome, *failure, ended);
@@ -140,7 +134,6 @@ void RunState::repeat_ended(const hyp::Outcome& outcome) {
   if (std::ranges::find(completed_, outcome.trial, &Finished::trial) == completed_.end()) {
     throw contradiction(outcome.trial, "is trained again, but has not completed");
   }
-  repeating_.erase(outcome.trial);
   repeats_.add(outcome, completed_);
 }
 
@@ -162,13 +155,9 @@ void RunState::failed(const hyp::Outcome& outcome, const hyp::Failed& failure, O
   open.attempt.failed_on.push_back(outcome.device);
   open.failed = events_;
   open.failure = outcome;
-  open.phase = Phase::waiting;
   if (failure.kind == hyp::FailureKind::device_lost) ++open.device_losses;
-  if (!failure.of_surroundings) {
-    open.attempt.number = outcome.attempt + 1;
-  } else if (failure.unconfirmed) {
-    open.phase = Phase::held;
-  }
+  if (!failure.of_surroundings) open.attempt.number = outcome.attempt + 1;
+  open.held = failure.of_surroundings && failure.unconfirmed;
 }
 
 void RunState::on(const results::Extended& extended) {
@@ -176,13 +165,7 @@ void RunState::on(const results::Extended& extended) {
   evolution_.extend(extended.generations, extended.trials);
 }
 
-void RunState::on(const results::Resumed&) {
-  for (auto& [number, open] : open_) open.phase = Phase::waiting;
-  repeating_.clear();
-  surroundings_failures_ = 0;
-}
-
-RunState::Open& RunState::open(int trial) {
+RunState::Open& RunState::open_trial(int trial) {
   const auto it = open_.find(trial);
   if (it == open_.end()) throw contradiction(trial, "is not under way where its event stands");
   return it->second;

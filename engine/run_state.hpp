@@ -43,18 +43,17 @@ class RunState {
   const hyp::Trial* next_trial();
   /// There may be one; costs nothing.
   bool may_have_next_trial() const;
-  /// Attempts to be started before any new trial: those that failed and are tried again, those that
-  /// were under way when a run was interrupted, and after the search the missing repeats.
-  std::vector<Attempt> waiting() const;
-  /// Trials with a failure of their data that nobody could look at: they wait until a trial that
-  /// started later has completed (see `cleared`), and are tried again when nothing else is left.
-  std::vector<Attempt> held() const;
+  /// The attempts at trials that have started and not ended, whether they are under way in a process
+  /// or wait for one, and after the search the missing repeats.
+  std::vector<Attempt> open() const;
+  /// The trial failed for want of its data, says the trainer, and nobody else could look: it waits
+  /// until a trial that started later is trained (see `cleared`).
+  bool held(int trial) const;
   /// The held trials that have waited for long enough: the surroundings are in order, so it was the
   /// trial. Their last failures once more, now final.
   std::vector<hyp::Outcome> cleared() const;
-  /// The attempt that is under way at a trial or its repeat. Throws std::out_of_range when there is
-  /// none.
-  const Attempt& under_way(int trial, bool repeat) const;
+  /// The attempt at an open trial or a missing repeat. Throws std::out_of_range when there is none.
+  Attempt attempt_at(int trial, bool repeat) const;
   /// How often the trial has lost its device.
   int device_losses(int trial) const;
 
@@ -89,11 +88,10 @@ class RunState {
   const Repeats& repeats() const { return repeats_; }
 
  private:
-  enum class Phase { waiting, under_way, held };
   /// A trial that was started and has not ended.
   struct Open {
     Attempt attempt;
-    Phase phase = Phase::under_way;
+    bool held = false;
     int device_losses = 0;
     /// Positions among the events.
     std::int64_t started = 0, failed = 0;
@@ -101,11 +99,10 @@ class RunState {
   };
 
   void on(const results::Started& started);
-  void on(const results::Repeating& repeating);
+  void on(const results::Repeating&) {}
   void on(const hyp::Rung& rung);
   void on(const hyp::Outcome& outcome);
   void on(const results::Extended& extended);
-  void on(const results::Resumed& resumed);
   void on(const results::DeviceStats& stats) { device_stats_[stats.device] = stats; }
   void on(const results::DeviceLimited& limited) { trial_limits_[limited.device] = limited.trials; }
   void on(const results::DeviceFull&) {}
@@ -118,7 +115,7 @@ class RunState {
   void completed(const hyp::Completed& result, const hyp::Trial& trial);
   void failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Open& open);
   void count_surroundings(const hyp::Outcome& outcome);
-  Open& open(int trial);
+  Open& open_trial(int trial);
   Error contradiction(int trial, const std::string& what) const;
 
   std::string journal_;
@@ -126,8 +123,6 @@ class RunState {
   ga::Evolution evolution_;
   ga::EarlyStopping early_stopping_;
   Repeats repeats_;
-  /// Repeats under way.
-  std::map<int, Attempt> repeating_;
   /// Bred, and not started yet.
   std::optional<hyp::Trial> next_;
   std::map<int, Open> open_;

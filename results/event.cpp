@@ -189,10 +189,6 @@ Json json_of(const Extended& extended) {
   return json;
 }
 
-Json json_of(const Resumed& resumed) {
-  return {{"event", "resumed"}, {"slots", resumed.slots}};
-}
-
 Json json_of(const DeviceStats& stats) {
   return {{"event", "device_stats"},
           {"device", stats.device},
@@ -249,7 +245,6 @@ Event event_from_json(const Json& json) {
     return outcome_from_json(json, event);
   }
   if (event == "extended") return extended_from_json(json);
-  if (event == "resumed") return Resumed{value(json, "slots").get<std::vector<std::string>>()};
   if (event == "device_stats") return stats_from_json(json);
   if (event == "limited") return DeviceLimited{text(json, "device"), integer(json, "trials")};
   if (event == "full")

@@ -67,12 +67,6 @@ struct Extended {
   bool operator==(const Extended&) const = default;
 };
 
-/// {"event":"resumed","slots":[…]}: what was under way when the run ended is to be trained again.
-struct Resumed {
-  std::vector<std::string> slots = {};
-  bool operator==(const Resumed&) const = default;
-};
-
 /// {"event":"device_stats",…}: what a device's driver said; what it did not say is null.
 struct DeviceStats {
   std::string device;
@@ -122,7 +116,7 @@ struct UnknownEvent {
 
 /// Anything after the first line. A `hyp::Rung` is "rung"; a `hyp::Outcome` "completed", "stopped"
 /// or "failed", of a repeat "repeated" or "repeat_failed".
-using Event = std::variant<Started, Repeating, hyp::Rung, hyp::Outcome, Extended, Resumed,
+using Event = std::variant<Started, Repeating, hyp::Rung, hyp::Outcome, Extended,
                            DeviceStats, DeviceLimited, DeviceFull, DeviceBlamed, DeviceBroughtBack,
                            UnknownEvent>;
 

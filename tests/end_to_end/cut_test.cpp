@@ -5,8 +5,7 @@
 
 #include <algorithm>
 
-#include "cli/plan.hpp"
-#include "cli/replay.hpp"
+#include "engine/run_state.hpp"
 #include "process.hpp"
 #include "results/journal.hpp"
 
@@ -49,10 +48,10 @@ class CutJournal : public testing::Test {
   std::vector<std::size_t> ends;
 };
 
-/// The trial that a resumed run hands out first.
-hyp::Trial next(cli::Replayed& replayed, ga::Evolution& evolution) {
-  if (replayed.open.empty()) return evolution.ask().value();
-  return replayed.open.front().trial;
+/// The trial that a resumed run starts first.
+hyp::Trial next(engine::RunState& state) {
+  const auto open = state.open();
+  return open.empty() ? *state.next_trial() : open.front().trial;
 }
 
 TEST_F(CutJournal, AtAnyByteLosesNoWholeLineAndGoesOnWithTheSameTrial) {
@@ -66,17 +65,15 @@ TEST_F(CutJournal, AtAnyByteLosesNoWholeLineAndGoesOnWithTheSameTrial) {
     ASSERT_EQ(read_file(file), text.substr(0, whole(cut))) << cut;
     ASSERT_EQ(history.events.size(), lines - 1) << cut;
 
-    const auto plan = cli::resumed_plan({}, history.run, file.string());
-    ga::Evolution evolution(plan.space, plan.search, plan.initial);
-    auto replayed = cli::replay(history.events, evolution, file.string());
-    ASSERT_EQ(replayed.finished.size(), 7u) << cut;
+    auto state = engine::fold(history.run, history.events, file.string());
+    ASSERT_EQ(state.completed().size(), 7u) << cut;
     for (std::size_t trial = 0; trial < 7; ++trial) {
       const auto& outcome = std::get<hyp::Outcome>(complete.events[2 * trial + 1]);
-      ASSERT_EQ(replayed.finished[trial].trial, outcome.trial);
-      ASSERT_EQ(replayed.finished[trial].metrics, std::get<hyp::Completed>(outcome.result).metrics);
+      ASSERT_EQ(state.completed()[trial].trial, outcome.trial);
+      ASSERT_EQ(state.completed()[trial].metrics, std::get<hyp::Completed>(outcome.result).metrics);
     }
-    ASSERT_EQ(replayed.open.size(), lines - 15) << cut;
-    const auto trial = next(replayed, evolution);
+    ASSERT_EQ(state.open().size(), lines - 15) << cut;
+    const auto trial = next(state);
     ASSERT_EQ(trial.number, 7);
     ASSERT_EQ(trial.hyp, last.hyp) << cut;
   }

@@ -95,10 +95,8 @@ TEST_P(Fold, RebuildsTheRun) {
   const auto longer = journal_of(GetParam(), 61);
   auto state = fold(settings(GetParam()), events, "journal");
   EXPECT_EQ(state.completed().size(), 59U);
-  EXPECT_THAT(numbers(state.waiting()), IsEmpty()) << "trial 59 is under way";
-  state.apply(results::Resumed{});
-  ASSERT_THAT(numbers(state.waiting()), ElementsAre(59));
-  EXPECT_EQ(state.waiting()[0].trial.seed, ga::training_seed(3, 59));
+  ASSERT_THAT(numbers(state.open()), ElementsAre(59));
+  EXPECT_EQ(state.open()[0].trial.seed, ga::training_seed(3, 59));
   EXPECT_EQ(state.next_trial()->hyp, std::get<results::Started>(longer[longer.size() - 2]).hyp);
 }
 
@@ -119,9 +117,8 @@ TEST_P(Fold, TakesAnEarlyTrialAsItIsRecorded) {
   auto state = fold(settings(GetParam()), events, "journal", 0);
   for (int i = 4; i < 4 + bred_again; ++i) events.push_back(start_next(state));
   auto again = fold(settings(GetParam()), events, "journal");
-  again.apply(results::Resumed{});
-  ASSERT_EQ(again.waiting().size(), 21U);
-  EXPECT_EQ(again.waiting()[0].trial.hyp.number("mosaic"), 0.123);
+  ASSERT_EQ(again.open().size(), 21U);
+  EXPECT_EQ(again.open()[0].trial.hyp.number("mosaic"), 0.123);
 }
 
 TEST_P(Fold, RefusesASetOutsideTheSpace) {
@@ -130,12 +127,19 @@ TEST_P(Fold, RefusesASetOutsideTheSpace) {
   EXPECT_THROW(fold(settings(GetParam()), events, "journal"), Error);
 }
 
+std::vector<int> held(const RunState& state) {
+  std::vector<int> held;
+  for (const int number : numbers(state.open()))
+    if (state.held(number)) held.push_back(number);
+  return held;
+}
+
 // What the state says of itself.
 auto summary(RunState& state) {
   std::vector<std::pair<int, double>> completed;
   for (const auto& one : state.completed()) completed.emplace_back(one.trial, one.fitness);
   return std::tuple(completed, state.ended(), state.best_row(), state.start_fitness(),
-                    state.generation(), numbers(state.waiting()), numbers(state.held()),
+                    state.generation(), numbers(state.open()), held(state),
                     state.surroundings_failures(), state.surroundings_failure(),
                     state.evolution().asked(), state.finished(), state.trial_limits(),
                     numbers(state.repeats().missing()));
@@ -160,13 +164,13 @@ TEST_P(Fold, OfEveryBeginningOfAJournalIsTheStateThatTheRunHadThen) {
     ASSERT_EQ(summary(folded), summary(live)) << "after event " << events.size();
   };
   for (int step = 0; step < 400 && !live.finished(); ++step) {
-    if (chance(40) == 0) {
-      under_way.clear();
-      record(results::Resumed{});
-    }
-    auto waiting = live.waiting();
-    const auto held = live.held();
-    if (waiting.empty() && under_way.empty() && !live.may_have_next_trial()) waiting = held;
+    if (chance(40) == 0) under_way.clear();  // killed and resumed
+    auto waiting = live.open();
+    std::erase_if(waiting, [&](const Attempt& attempt) {
+      const int number = attempt.trial.number;
+      const bool others = !under_way.empty() || live.may_have_next_trial();
+      return std::ranges::count(under_way, number) > 0 || (others && live.held(number));
+    });
     if (under_way.size() < 3 && !waiting.empty()) {
       const auto& trial = waiting[0].trial;
       under_way.push_back(trial.number);
@@ -213,13 +217,13 @@ TEST(RunState, CountsAnAttemptThatTheSurroundingsPreventedAsNone) {
   RunState state(settings());
   start_next(state);
   state.apply(prevented(0));
-  ASSERT_THAT(numbers(state.waiting()), ElementsAre(0));
-  EXPECT_EQ(state.waiting()[0].number, 1);
+  ASSERT_THAT(numbers(state.open()), ElementsAre(0));
+  EXPECT_EQ(state.open()[0].number, 1);
   EXPECT_EQ(state.surroundings_failures(), 1);
   EXPECT_EQ(state.surroundings_failure(), "gone");
   state.apply(failed(0, {.message = "crash", .final = false}));
-  EXPECT_EQ(state.waiting()[0].number, 2);
-  EXPECT_THAT(state.waiting()[0].failed_on, ElementsAre("cpu:0", "cpu:0"));
+  EXPECT_EQ(state.open()[0].number, 2);
+  EXPECT_THAT(state.open()[0].failed_on, ElementsAre("cpu:0", "cpu:0"));
 }
 
 TEST(RunState, ForgetsTheFailuresOfTheSurroundingsOnceATrialIsTrained) {
@@ -236,8 +240,7 @@ TEST(RunState, HoldsATrialWhoseDataNobodyCanLookAtUntilALaterOneIsTrained) {
   start_next(state);
   start_next(state);
   state.apply(unconfirmed(0));
-  EXPECT_THAT(numbers(state.waiting()), IsEmpty());
-  EXPECT_THAT(numbers(state.held()), ElementsAre(0));
+  EXPECT_THAT(held(state), ElementsAre(0));
   state.apply(completed(1));
   EXPECT_TRUE(state.cleared().empty()) << "trial 1 may have had its data before";
   start_next(state);
@@ -247,7 +250,7 @@ TEST(RunState, HoldsATrialWhoseDataNobodyCanLookAtUntilALaterOneIsTrained) {
   EXPECT_EQ(std::get<hyp::Failed>(end.result),
             (hyp::Failed{.kind = hyp::FailureKind::data, .message = "gone", .unconfirmed = true}));
   state.apply(end);
-  EXPECT_THAT(numbers(state.held()), IsEmpty());
+  EXPECT_THAT(numbers(state.open()), IsEmpty());
   EXPECT_THAT(state.ended(), ElementsAre(1, 2, 0));
 }
 
@@ -255,16 +258,16 @@ TEST(RunState, TriesATrialAgainWhoseDataWereSeenToBeGone) {
   RunState state(settings());
   start_next(state);
   state.apply(prevented(0, hyp::FailureKind::data));
-  EXPECT_THAT(numbers(state.waiting()), ElementsAre(0));
+  EXPECT_THAT(numbers(state.open()), ElementsAre(0));
+  EXPECT_THAT(held(state), IsEmpty());
 }
 
-TEST(RunState, TriesEverythingAgainThatWasHeldWhenARunIsResumed) {
+TEST(RunState, HoldsATrialNoLongerThatIsTriedAgain) {
   RunState state(settings());
-  start_next(state);
+  const auto event = start_next(state);
   state.apply(unconfirmed(0));
-  state.apply(results::Resumed{});
-  EXPECT_THAT(numbers(state.waiting()), ElementsAre(0));
-  EXPECT_EQ(state.surroundings_failures(), 0);
+  state.apply(event);
+  EXPECT_THAT(held(state), IsEmpty());
 }
 
 TEST(RunState, RemembersWhatMemoryAllows) {
