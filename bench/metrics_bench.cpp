@@ -12,8 +12,8 @@
 namespace evolve::trainer {
 namespace {
 
-/// RandomSource in 0..1, the same in every run.
-class RandomSource {
+/// Numbers in 0..1, the same in every run.
+class UniformNumbers {
  public:
   float operator()() { return boost::random::uniform_01<float>()(rng_); }
 
@@ -25,7 +25,7 @@ constexpr int classes = 3;
 
 /// What a model says of a square image before it has learned much: many boxes, few of them sure.
 std::vector<float> predictions(int imgsz) {
-  RandomSource draw;
+  UniformNumbers draw;
   std::vector<float> rows;
   for (const int stride : {8, 16, 32}) {
     const int cells = imgsz / stride;
@@ -49,7 +49,7 @@ BENCHMARK(nms)->Arg(64)->Arg(160)->Arg(640)->Unit(benchmark::kMicrosecond);
 
 /// 87 images of 300 detections.
 void average_precision(benchmark::State& state) {
-  RandomSource draw;
+  UniformNumbers draw;
   std::vector<Judged> detections;
   for (int i = 0; i < 87 * 300; ++i) {
     const double conf = draw() * draw() * draw();
@@ -64,7 +64,7 @@ void average_precision(benchmark::State& state) {
 BENCHMARK(average_precision)->Unit(benchmark::kMillisecond);
 
 void autoanchor(benchmark::State& state) {
-  RandomSource draw;
+  UniformNumbers draw;
   std::vector<Size> labels;
   for (int i = 0; i < 2804; ++i) {
     const float size = 4 + 30 * draw() * draw();

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "cli/screen.hpp"
-#include "results/gene_axis.hpp"
+#include "results/chart.hpp"
 
 namespace evolve::cli {
 namespace {

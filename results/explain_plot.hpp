@@ -1,4 +1,4 @@
-// The picture of which genes mattered.
+// The plot of which genes mattered.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace evolve::results {
 
-/// What the trials of a run say of one gene.
+/// What the trials of a run tell about one gene.
 struct GeneExplanation {
   hyp::Gene gene;
   /// Shares, in [0, 1], of the variation of fitness over the whole space: what the gene explains
@@ -43,12 +43,12 @@ struct Explanation {
   double r2 = 0;
 };
 
-/// RandomSource bars for the importance of each gene and, for the most important ones, the expected
+/// Draws bars for the importance of each gene and, for the most important ones, the expected
 /// fitness along the gene with its band over the trials, the best one marked, as `image` (.png or
 /// .svg). Throws `Error` for another file ending, and as `run_gnuplot` does.
 void plot_explanation(const Explanation& explanation, const std::filesystem::path& image);
 
-/// The gnuplot script of that picture, for a terminal "png" or "svg".
+/// The gnuplot script of that plot, for a terminal "png" or "svg".
 std::string explanation_script(const Explanation& explanation, const std::string& terminal);
 
 }  // namespace evolve::results

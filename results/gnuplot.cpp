@@ -68,13 +68,13 @@ void run_gnuplot(const std::string& script, const std::filesystem::path& image) 
   if (std::ferror(input.get())) throw write_failed(image, errno);
 
   const int status = run(image, input.get(), output.get(), complaints.get());
-  const std::string picture = content(output.get());
-  if (status != 0 || picture.empty()) {
+  const std::string drawn = content(output.get());
+  if (status != 0 || drawn.empty()) {
     throw run_failed(
         image.string() + ": gnuplot failed (" + complaint(content(complaints.get())) + ")",
-        "only the picture is missing: draw again");
+        "only the plot is missing: draw again");
   }
-  write_atomically(image, picture);
+  write_atomically(image, drawn);
 }
 
 std::string gnuplot_quoted(const std::string& text) {

@@ -1,4 +1,4 @@
-// The picture of an evolution.
+// The plot of an evolution.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace evolve::results {
 
-/// RandomSource `table` as `image` (.png or .svg). On top the fitness of every trial and the best so far;
+/// Draws `table` as `image` (.png or .svg). On top the fitness of every trial and the best so far;
 /// below, as YOLOv5's plot_evolve, a panel for each hyperparameter that moved: value on x, fitness
 /// on y, points coloured by density, the best (first of greatest fitness) marked with a plus and
 /// named in the title. `space` tells which axes are logarithmic and what the choices are called;
@@ -20,7 +20,7 @@ namespace evolve::results {
 void plot_evolution(const Table& table, const hyp::Fitness& fitness, const hyp::Space& space,
                     const std::filesystem::path& image);
 
-/// The gnuplot script of that picture, for a terminal "png" or "svg".
+/// The gnuplot script of that plot, for a terminal "png" or "svg".
 std::string plot_script(const Table& table, const hyp::Fitness& fitness, const hyp::Space& space,
                         const std::string& terminal);
 

@@ -14,58 +14,49 @@ constexpr int cells = 48;
 constexpr double deviation = 2;  // in cells
 constexpr int reach = 6;
 
-using Grid = std::vector<double>;  // [row * cells + column]
+using Grid = std::array<std::array<double, cells>, cells>;  // [row][column]
 
-int cell_of(double unit) {
-  return std::clamp(static_cast<int>(unit * cells), 0, cells - 1);
+std::size_t cell_of(double unit) {
+  return static_cast<std::size_t>(std::clamp(static_cast<int>(unit * cells), 0, cells - 1));
 }
 
-/// The grid convolved with a Gaussian along one of its directions: `step` is 1 or `cells`.
-Grid blurred(const Grid& grid, int step) {
-  const int other = step == 1 ? cells : 1;
-  std::array<double, 2 * reach + 1> kernel{};
-  for (int k = -reach; k <= reach; ++k) {
-    kernel[static_cast<std::size_t>(k + reach)] = std::exp(-0.5 * k * k / (deviation * deviation));
-  }
-  Grid result(grid.size());
-  for (int line = 0; line < cells; ++line) {
-    for (int i = 0; i < cells; ++i) {
-      double& sum = result[static_cast<std::size_t>(line * other + i * step)];
-      for (int j = std::max(i - reach, 0); j <= std::min(i + reach, cells - 1); ++j) {
-        sum += kernel[static_cast<std::size_t>(j - i + reach)] *
-               grid[static_cast<std::size_t>(line * other + j * step)];
-      }
+/// The density in a cell: of its own points and those around it.
+double density(const Grid& points, int row, int column) {
+  double sum = 0;
+  for (int i = std::max(row - reach, 0); i <= std::min(row + reach, cells - 1); ++i) {
+    for (int j = std::max(column - reach, 0); j <= std::min(column + reach, cells - 1); ++j) {
+      const double distance = std::hypot(i - row, j - column) / deviation;
+      sum += std::exp(-0.5 * distance * distance) *
+             points[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
     }
   }
-  return result;
+  return sum;
 }
 
 }  // namespace
 
-std::vector<double> density(const std::vector<double>& x, const std::vector<double>& y) {
-  Grid grid(cells * cells);
-  std::vector<std::size_t> cell(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    cell[i] = static_cast<std::size_t>(cell_of(y[i]) * cells + cell_of(x[i]));
-    ++grid[cell[i]];
-  }
-  grid = blurred(blurred(grid, 1), cells);
+std::vector<Dot> visible_dots(const std::vector<double>& x, const std::vector<double>& y,
+                              double columns, double rows) {
+  Grid points{}, densities{};
+  for (std::size_t i = 0; i < x.size(); ++i) ++points[cell_of(y[i])][cell_of(x[i])];
   double greatest = 0;
-  for (const auto c : cell) greatest = std::max(greatest, grid[c]);
-  std::vector<double> result;
-  for (const auto c : cell) result.push_back(grid[c] / greatest);
-  return result;
-}
-
-std::vector<std::size_t> distinct(const std::vector<double>& x, const std::vector<double>& y,
-                                  double columns, double rows) {
-  std::vector<std::size_t> kept;
+  for (int row = 0; row < cells; ++row) {
+    for (int column = 0; column < cells; ++column) {
+      const auto i = static_cast<std::size_t>(row), j = static_cast<std::size_t>(column);
+      if (points[i][j] > 0) densities[i][j] = density(points, row, column);
+      greatest = std::max(greatest, densities[i][j]);
+    }
+  }
+  std::vector<Dot> dots;
   std::set<std::pair<long, long>> taken;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const std::pair cell(std::lround(x[i] * columns), std::lround(y[i] * rows));
-    if (taken.insert(cell).second) kept.push_back(i);
+    const std::pair pixel(std::lround(x[i] * columns), std::lround(y[i] * rows));
+    if (taken.insert(pixel).second)
+      dots.push_back({i, densities[cell_of(y[i])][cell_of(x[i])] / greatest});
   }
-  return kept;
+  std::stable_sort(dots.begin(), dots.end(),
+                   [](const Dot& a, const Dot& b) { return a.density < b.density; });
+  return dots;
 }
 
 }  // namespace evolve::results

@@ -1,4 +1,4 @@
-// The picture of one training.
+// The plot of one training.
 #pragma once
 
 #include <filesystem>
@@ -9,18 +9,14 @@
 
 namespace evolve::results {
 
-/// RandomSource the epochs as `image` (.png or .svg), as YOLOv5's results.png: a panel for each training
+/// Draws the epochs as `image` (.png or .svg), as YOLOv5's results.png: a panel for each training
 /// loss, validation loss and metric against the epoch, its points and a smoothed line, and the best
 /// epoch (the first of greatest 0.1*mAP50 + 0.9*mAP50_95) marked with a plus. Values that are not
 /// finite are left out. Throws `Error` when there is no epoch, for another file ending, and as
 /// `run_gnuplot` does.
 void plot_training(const std::vector<EpochRow>& epochs, const std::filesystem::path& image);
 
-/// The gnuplot script of that picture, for a terminal "png" or "svg".
+/// The gnuplot script of that plot, for a terminal "png" or "svg".
 std::string training_script(const std::vector<EpochRow>& epochs, const std::string& terminal);
-
-/// Values at these epochs (ascending), averaged with their neighbours by a Gaussian: its standard
-/// deviation is a tenth of the epochs, 3 at most.
-std::vector<double> smoothed(const std::vector<double>& epochs, const std::vector<double>& values);
 
 }  // namespace evolve::results

@@ -19,7 +19,7 @@ TEST(Gnuplot, ThatComplainsIsReportedAndLeavesNothing) {
   const auto image = folder / "a.png";
   EXPECT_EQ(refusal([&] { run_gnuplot("set terminal dumb\nplot nonsense(x)\n", image); }),
             "1: " + image.string() +
-                ": gnuplot failed (undefined function: nonsense); only the picture is missing: "
+                ": gnuplot failed (undefined function: nonsense); only the plot is missing: "
                 "draw again");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }

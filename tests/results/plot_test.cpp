@@ -29,7 +29,7 @@ int count(const std::string& text, const std::string& part) {
 }
 
 /// gnuplot takes it, and a PNG comes out.
-void expect_picture(const Table& table) {
+void expect_plot(const Table& table) {
   const Folder folder;
   plot_evolution(table, hyp::Fitness("mAP50"), space, folder / "evolve.png");
   EXPECT_EQ(content(folder / "evolve.png").substr(0, 8), "\x89PNG\r\n\x1a\n");
@@ -48,28 +48,27 @@ TEST(Plot, HasAPanelForEachGeneThatMovedWithTheFirstBestInItsTitle) {
   EXPECT_NE(text.find("set title 'mixup = 0.25'"), text.npos);
   EXPECT_NE(text.find("set title 'o = Adam'"), text.npos);
   EXPECT_EQ(count(text, "\nset logscale x"), 1);
-  expect_picture(three);
+  expect_plot(three);
 }
 
 TEST(Plot, ShowsTheFitnessOfEveryTrialAndTheBestSoFar) {
   const std::string text = script(three);
-  EXPECT_NE(
-      text.find(
-          "$history << EOD\n0 0.1\n1 0.3\n2 0.3\nEOD\n$best << EOD\n0 0.1\n1 0.3\n2 0.3\nEOD\n"),
-      text.npos);
+  EXPECT_NE(text.find("$trials << EOD\n0 0.1 1\n1 0.3 1\n2 0.3 1\nEOD\n$best << EOD\n0 0.1\n1 "
+                      "0.3\n2 0.3\nEOD\n"),
+            text.npos);
 }
 
 TEST(Plot, OfASingleRowIsItsFitness) {
   const Table one{.names = three.names, .rows = {three.rows[0]}};
   EXPECT_EQ(count(script(one), "set title "), 1);
-  expect_picture(one);
+  expect_plot(one);
 }
 
 TEST(Plot, OfEqualValuesIsNotBroken) {
-  expect_picture({.names = {"lr0", "mixup"},
-                  .rows = {row(0.5, {0.01, 0.1}), row(0.5, {0.01, 0.2}), row(0.5, {0.01, 0.1})}});
-  expect_picture({.names = {"lr0"}, .rows = {row(0, {0.01}), row(0, {0.01})}});
-  expect_picture({.names = {}, .rows = {row(0.1, {}), row(0.2, {})}});
+  expect_plot({.names = {"lr0", "mixup"},
+               .rows = {row(0.5, {0.01, 0.1}), row(0.5, {0.01, 0.2}), row(0.5, {0.01, 0.1})}});
+  expect_plot({.names = {"lr0"}, .rows = {row(0, {0.01}), row(0, {0.01})}});
+  expect_plot({.names = {}, .rows = {row(0.1, {}), row(0.2, {})}});
 }
 
 TEST(Plot, LeavesOutWhatIsNoNumber) {
@@ -85,7 +84,7 @@ TEST(Plot, LeavesOutWhatIsNoNumber) {
   EXPECT_NE(text.find("set title 'mixup = 0.1' "), text.npos);
   EXPECT_EQ(text.find("nan"), text.npos);
   EXPECT_EQ(text.find("inf"), text.npos);
-  expect_picture(table);
+  expect_plot(table);
 }
 
 TEST(Plot, OfNoFitnessIsRefused) {
@@ -101,12 +100,12 @@ TEST(Plot, HasItsTypeByEnding) {
   plot_evolution(three, hyp::Fitness("mAP50"), space, folder / "evolve.svg");
   EXPECT_EQ(content(folder / "evolve.svg").substr(0, 5), "<?xml");
   EXPECT_EQ(refusal([&] { plot_evolution(three, hyp::Fitness("mAP50"), space, "evolve.jpg"); }),
-            "2: evolve.jpg: this is no picture file; end its name in .png or .svg");
+            "2: evolve.jpg: neither a PNG nor an SVG file; end its name in .png or .svg");
 }
 
 TEST(Plot, TakesColumnsOfAnyNameAndSpacesThatLackThem) {
-  expect_picture({.names = {"it's", "a\"b`x`\xff", "", "o"},
-                  .rows = {row(0.1, {1, 2, 3, 5}), row(0.2, {2, 3, 4, -1})}});
+  expect_plot({.names = {"it's", "a\"b`x`\xff", "", "o"},
+               .rows = {row(0.1, {1, 2, 3, 5}), row(0.2, {2, 3, 4, -1})}});
 }
 
 }  // namespace

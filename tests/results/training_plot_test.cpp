@@ -31,7 +31,7 @@ int count(const std::string& text, const std::string& part) {
 }
 
 /// gnuplot takes it, and a PNG comes out.
-void expect_picture(const std::vector<EpochRow>& epochs) {
+void expect_plot(const std::vector<EpochRow>& epochs) {
   const Folder folder;
   plot_training(epochs, folder / "results.png");
   EXPECT_EQ(content(folder / "results.png").substr(0, 8), "\x89PNG\r\n\x1a\n");
@@ -41,15 +41,15 @@ TEST(TrainingPlot, HasTenPanelsWithTheBestEpochInTheirTitles) {
   const std::vector<EpochRow> epochs = {row(0, 0.4, 0.1), row(1, 0.2, 0.5), row(2, 0.1, 0.5)};
   const auto script = training_script(epochs, "png");
   EXPECT_EQ(count(script, "set title "), 10);
-  EXPECT_NE(script.find("set label 1 'best epoch 1, fitness 0.275'"), script.npos);
+  EXPECT_NE(script.find("set label 'best epoch 1, fitness 0.275'"), script.npos);
   EXPECT_NE(script.find("set title 'train/box_loss = 0.2'"), script.npos);
   EXPECT_NE(script.find("set title 'mAP_0.5:0.95 = 0.25'"), script.npos);
-  expect_picture(epochs);
+  expect_plot(epochs);
 }
 
 TEST(TrainingPlot, OfOneEpochOrEqualValuesIsNotBroken) {
-  expect_picture({row(0, 0.1, 0.2)});
-  expect_picture({row(0, 0, 0), row(1, 0, 0)});
+  expect_plot({row(0, 0.1, 0.2)});
+  expect_plot({row(0, 0, 0), row(1, 0, 0)});
 }
 
 TEST(TrainingPlot, LeavesOutWhatIsNoNumber) {
@@ -58,33 +58,15 @@ TEST(TrainingPlot, LeavesOutWhatIsNoNumber) {
   EXPECT_NE(script.find("best epoch 2"), script.npos);
   EXPECT_NE(script.find("set title 'train/box_loss'"), script.npos) << "the best has no loss";
   EXPECT_EQ(script.find("nan"), script.npos);
-  expect_picture(epochs);
-  expect_picture({row(0, nan, nan)});
+  expect_plot(epochs);
+  expect_plot({row(0, nan, nan)});
 }
 
 TEST(TrainingPlot, OfNoEpochIsRefused) {
   EXPECT_EQ(refusal([] { training_script({}, "png"); }),
             "2: results.csv has no epoch; draw it once an epoch has ended");
   EXPECT_EQ(refusal([] { plot_training({row(0, 1, 1)}, "results.gif"); }),
-            "2: results.gif: this is no picture file; end its name in .png or .svg");
-}
-
-TEST(Smoothing, LeavesALineAndAConstantAlone) {
-  std::vector<double> epochs, line;
-  for (int i = 0; i < 60; ++i) epochs.push_back(i), line.push_back(2 * i);
-  const auto result = smoothed(epochs, line);
-  for (std::size_t i = 12; i < 48; ++i) EXPECT_NEAR(result[i], line[i], 1e-12);
-  EXPECT_EQ(smoothed({5}, {7}), std::vector<double>{7});
-}
-
-TEST(Smoothing, WeighsNeighboursByAGaussian) {
-  // 31 epochs have the full deviation of 3.
-  std::vector<double> epochs, impulse(31);
-  for (int i = 0; i < 31; ++i) epochs.push_back(i);
-  impulse[15] = 1;
-  const auto result = smoothed(epochs, impulse);
-  EXPECT_NEAR(result[18] / result[15], std::exp(-0.5), 1e-12);
-  EXPECT_EQ(result[0], 0) << "more than 12 epochs away";
+            "2: results.gif: neither a PNG nor an SVG file; end its name in .png or .svg");
 }
 
 }  // namespace

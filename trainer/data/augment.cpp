@@ -15,25 +15,25 @@ namespace {
 
 /// A warped mosaic of imgsz x imgsz in `pixels`.
 std::vector<Box> mosaic(const Dataset& dataset, int index, const std::vector<int>& pool,
-                        const Augmentation& augmentation, RandomSource& draws, cv::Mat& canvas,
+                        const Augmentation& augmentation, RandomSource& rng, cv::Mat& canvas,
                         cv::Mat& pixels) {
   const double size = dataset.imgsz;
-  const int y = static_cast<int>(draws.uniform(size / 2, 2 * size - size / 2));
-  const int x = static_cast<int>(draws.uniform(size / 2, 2 * size - size / 2));
-  const std::array<int, 3> others = draws.choices3(pool);
+  const int y = static_cast<int>(rng.uniform(size / 2, 2 * size - size / 2));
+  const int x = static_cast<int>(rng.uniform(size / 2, 2 * size - size / 2));
+  const std::array<int, 3> others = rng.choices3(pool);
   std::array<int, 4> images = {index, others[0], others[1], others[2]};
-  draws.shuffle(images);
+  rng.shuffle(images);
 
   Objects objects = assemble_mosaic(dataset, images, {x, y}, canvas);
-  copy_paste(canvas, objects, augmentation.copy_paste, draws);
-  const Warp drawn = draw_warp(augmentation, canvas.size(), {dataset.imgsz, dataset.imgsz}, draws);
+  copy_paste(canvas, objects, augmentation.copy_paste, rng);
+  const Warp drawn = draw_warp(augmentation, canvas.size(), {dataset.imgsz, dataset.imgsz}, rng);
   warp(canvas, drawn, pixels);
   return warp(objects, drawn);
 }
 
 /// One warped image of `shape` in `pixels`.
 std::vector<Box> single(const Dataset& dataset, int index, cv::Size shape,
-                        const Augmentation& augmentation, RandomSource& draws, cv::Mat& canvas,
+                        const Augmentation& augmentation, RandomSource& rng, cv::Mat& canvas,
                         cv::Mat& pixels) {
   const cv::Mat image = pixels_of(dataset, index);
   const Letterbox letterboxed = letterbox(image, shape, true, canvas);
@@ -42,15 +42,15 @@ std::vector<Box> single(const Dataset& dataset, int index, cv::Size shape,
     objects.boxes.push_back(to_pixels(label, image.size(), letterboxed));
     objects.outlines.emplace_back();  // YOLOv5 warps boxes here even where there are outlines
   }
-  const Warp drawn = draw_warp(augmentation, canvas.size(), shape, draws);
+  const Warp drawn = draw_warp(augmentation, canvas.size(), shape, rng);
   warp(canvas, drawn, pixels);
   return warp(objects, drawn);
 }
 
-void jitter_colours(const Augmentation& augmentation, RandomSource& draws, cv::Mat& pixels,
+void jitter_colours(const Augmentation& augmentation, RandomSource& rng, cv::Mat& pixels,
                     cv::Mat& scratch) {
   if (augmentation.hsv_h == 0 && augmentation.hsv_s == 0 && augmentation.hsv_v == 0) return;
-  const std::array<double, 3> draw = draws.uniform3(-1, 1);
+  const std::array<double, 3> draw = rng.uniform3(-1, 1);
   scale_hsv(pixels,
             {draw[0] * augmentation.hsv_h + 1, draw[1] * augmentation.hsv_s + 1,
              draw[2] * augmentation.hsv_v + 1},
@@ -76,31 +76,31 @@ Augmentation augmentation_of(const hyp::Hyperparameters& hyp) {
 }
 
 void make_sample(const Dataset& dataset, int index, cv::Size shape, const Composition& composition,
-                 const Augmentation& augmentation, RandomSource& draws, Sample& sample) {
+                 const Augmentation& augmentation, RandomSource& rng, Sample& sample) {
   std::vector<Box> boxes;
-  if (composition.mosaic && draws.random() < augmentation.mosaic) {
+  if (composition.mosaic && rng.random() < augmentation.mosaic) {
     boxes =
-        mosaic(dataset, index, composition.pool, augmentation, draws, sample.canvas, sample.pixels);
-    if (draws.random() < augmentation.mixup) {
-      const auto more = mosaic(dataset, draws.choice(composition.pool), composition.pool,
-                               augmentation, draws, sample.canvas, sample.other);
-      blend(sample.pixels, sample.other, draws.beta(32, 32));
+        mosaic(dataset, index, composition.pool, augmentation, rng, sample.canvas, sample.pixels);
+    if (rng.random() < augmentation.mixup) {
+      const auto more = mosaic(dataset, rng.choice(composition.pool), composition.pool,
+                               augmentation, rng, sample.canvas, sample.other);
+      blend(sample.pixels, sample.other, rng.beta(32, 32));
       boxes.insert(boxes.end(), more.begin(), more.end());
     }
   } else {
-    boxes = single(dataset, index, shape, augmentation, draws, sample.canvas, sample.pixels);
+    boxes = single(dataset, index, shape, augmentation, rng, sample.canvas, sample.pixels);
   }
 
   sample.labels.clear();
   for (const Box& box : boxes) {
     sample.labels.push_back(to_label(box, sample.pixels.cols, sample.pixels.rows));
   }
-  jitter_colours(augmentation, draws, sample.pixels, sample.scratch);
-  if (draws.random() < augmentation.flipud) {
+  jitter_colours(augmentation, rng, sample.pixels, sample.scratch);
+  if (rng.random() < augmentation.flipud) {
     cv::flip(sample.pixels, sample.pixels, 0);
     for (Label& label : sample.labels) label.y = 1 - label.y;
   }
-  if (draws.random() < augmentation.fliplr) {
+  if (rng.random() < augmentation.fliplr) {
     cv::flip(sample.pixels, sample.pixels, 1);
     for (Label& label : sample.labels) label.x = 1 - label.x;
   }

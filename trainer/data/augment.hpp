@@ -42,6 +42,6 @@ struct Composition {
 /// without albumentations: mosaic (then mixup) or letterbox, perspective, HSV, flips. A mosaic is
 /// always a square of imgsz.
 void make_sample(const Dataset& dataset, int index, cv::Size shape, const Composition& composition,
-                 const Augmentation& augmentation, RandomSource& draws, Sample& sample);
+                 const Augmentation& augmentation, RandomSource& rng, Sample& sample);
 
 }  // namespace evolve::data

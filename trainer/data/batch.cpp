@@ -45,8 +45,7 @@ Batch empty_batch(const BatchPlan& plan) {
   batch.size = static_cast<int>(plan.images.size());
   batch.height = plan.height;
   batch.width = plan.width;
-  batch.pixels.resize(plan.images.size() * 3 *
-                      static_cast<std::size_t>(plan.height * plan.width));
+  batch.pixels.resize(plan.images.size() * 3 * static_cast<std::size_t>(plan.height * plan.width));
   batch.images = plan.images;
   return batch;
 }
@@ -122,8 +121,7 @@ EpochPlan plan_epoch(const Dataset& dataset, std::vector<int> order, int batch_s
 
 EpochPlan plan_rect_epoch(const Dataset& dataset, int batch_size, int stride, std::uint64_t seed,
                           int epoch) {
-  return {
-      seed, epoch, {all_images(dataset), false}, rect_batches(dataset, batch_size, stride, 0)};
+  return {seed, epoch, {all_images(dataset), false}, rect_batches(dataset, batch_size, stride, 0)};
 }
 
 Batch train_batch(const Dataset& dataset, const EpochPlan& plan, int index,
@@ -133,9 +131,10 @@ Batch train_batch(const Dataset& dataset, const EpochPlan& plan, int index,
   Batch batch = empty_batch(batch_plan);
   Sample sample;
   for (int i = 0; i < batch.size; ++i) {
-    const auto draws = seeded_draws(sample_seed(plan.seed, plan.epoch, index * batch_size + i));
+    const auto rng =
+        seeded_random_source(sample_seed(plan.seed, plan.epoch, index * batch_size + i));
     make_sample(dataset, batch.images[static_cast<std::size_t>(i)], {batch.width, batch.height},
-                plan.composition, augmentation, *draws, sample);
+                plan.composition, augmentation, *rng, sample);
     fill_place(batch, i, sample.pixels, sample.labels);
   }
   return batch;

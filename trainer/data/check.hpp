@@ -1,4 +1,4 @@
-// A look at a whole data set before anything trains.
+// The check of a whole data set before anything trains.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace evolve::data {
 
-/// What a look at a split found.
+/// What is counted in a split.
 struct DatasetStats {
   int images = 0;
   /// Images without any label: background.

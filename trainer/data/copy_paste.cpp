@@ -32,7 +32,7 @@ void fill(cv::Mat& mask, const Segment& outline) {
 
 }  // namespace
 
-void copy_paste(cv::Mat& image, Objects& objects, double share, RandomSource& draws) {
+void copy_paste(cv::Mat& image, Objects& objects, double share, RandomSource& rng) {
   std::vector<std::size_t> outlined;
   for (std::size_t i = 0; i < objects.outlines.size(); ++i) {
     if (!objects.outlines[i].empty()) outlined.push_back(i);
@@ -43,7 +43,7 @@ void copy_paste(cv::Mat& image, Objects& objects, double share, RandomSource& dr
   const auto width = static_cast<float>(image.cols);
   cv::Mat mask = cv::Mat::zeros(image.size(), CV_8U);
   for (const int place :
-       draws.sample(population, static_cast<int>(std::nearbyint(share * population)))) {
+       rng.sample(population, static_cast<int>(std::nearbyint(share * population)))) {
     const std::size_t i = outlined[static_cast<std::size_t>(place)];
     const Box& box = objects.boxes[i];
     const Box copy{box.cls, width - box.x2, box.y1, width - box.x1, box.y2};

@@ -11,6 +11,6 @@ namespace evolve::data {
 /// Mirrors a random share (0..1) of the objects that have an outline, pixels and box, to the other
 /// side of the image, each unless it would hide 30 % or more of another object. Does nothing
 /// without outlines.
-void copy_paste(cv::Mat& image, Objects& objects, double share, RandomSource& draws);
+void copy_paste(cv::Mat& image, Objects& objects, double share, RandomSource& rng);
 
 }  // namespace evolve::data

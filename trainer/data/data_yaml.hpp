@@ -11,7 +11,7 @@ enum class Split { train, val, test };
 /// "train", "val", "test".
 const std::string& name_of(Split split);
 
-/// What a data YAML says.
+/// The content of a data YAML.
 struct DataConfig {
   std::string file;
   /// Drawn by the program, not read from files ("shapes").
@@ -30,8 +30,8 @@ struct DataConfig {
 /// without it the splits are. A split is a folder (searched recursively), a text file with one
 /// image per line, or a list of those. `names` is a list or a map from 0 to n - 1; `nc`, when
 /// present, must agree with it. "shapes" and "shapes-base" are the embedded data sets and read no
-/// file. Throws `Error` with file and line when the YAML is broken, or a split is missing, absent
-/// or without images.
+/// file. Throws `Error` with file and line when the YAML is broken or has a key twice, or a split
+/// is missing, absent or without images.
 DataConfig read_data_yaml(const std::string& path);
 
 /// Where the labels of an image are: the last "/images/" becomes "/labels/" and the ending ".txt".

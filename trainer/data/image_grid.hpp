@@ -20,7 +20,7 @@ struct DrawnBox {
 /// The labels of each image of a batch.
 std::vector<std::vector<DrawnBox>> labels_of(const Batch& batch);
 
-/// RandomSource the first 16 images of a batch in a grid with `boxes`, one list per image, each class
+/// Draws the first 16 images of a batch in a grid with `boxes`, one list per image, each class
 /// in its colour. Small images are enlarged; the whole is at most 1920 pixels wide and high.
 /// `file` ends in .jpg or .png. Throws `Error` when it cannot be written.
 void draw_batch(const Batch& batch, const std::vector<std::vector<DrawnBox>>& boxes,

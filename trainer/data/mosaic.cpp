@@ -18,8 +18,8 @@ Tile place_tile(int tile, cv::Point centre, cv::Size image, int canvas_size) {
   return {canvas, cv::Rect(corner, canvas.size()), x1 - corner.x, y1 - corner.y};
 }
 
-Objects assemble_mosaic(const Dataset& dataset, const std::array<int, 4>& images,
-                        cv::Point centre, cv::Mat& canvas) {
+Objects assemble_mosaic(const Dataset& dataset, const std::array<int, 4>& images, cv::Point centre,
+                        cv::Mat& canvas) {
   const int size = 2 * dataset.imgsz;
   const auto last = static_cast<float>(size);
   canvas.create(size, size, CV_8UC3);

@@ -23,7 +23,7 @@ Tile place_tile(int tile, cv::Point centre, cv::Size image, int canvas_size);
 
 /// Puts four images (places in the data set) on a grey canvas of twice the data set's imgsz and
 /// gathers their objects, clipped to it.
-Objects assemble_mosaic(const Dataset& dataset, const std::array<int, 4>& images,
-                        cv::Point centre, cv::Mat& canvas);
+Objects assemble_mosaic(const Dataset& dataset, const std::array<int, 4>& images, cv::Point centre,
+                        cv::Mat& canvas);
 
 }  // namespace evolve::data

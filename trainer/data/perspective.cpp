@@ -57,29 +57,30 @@ cv::Vec4d mapped_box(const Warp& warp, const Segment& outline) {
 
 }  // namespace
 
-Warp draw_warp(const Augmentation& augmentation, cv::Size image, cv::Size result, RandomSource& draws) {
+Warp draw_warp(const Augmentation& augmentation, cv::Size image, cv::Size result,
+               RandomSource& rng) {
   cv::Matx33d centre = cv::Matx33d::eye();
   centre(0, 2) = -image.width / 2.0;
   centre(1, 2) = -image.height / 2.0;
 
   cv::Matx33d perspective = cv::Matx33d::eye();
-  perspective(2, 0) = draws.uniform(-augmentation.perspective, augmentation.perspective);
-  perspective(2, 1) = draws.uniform(-augmentation.perspective, augmentation.perspective);
+  perspective(2, 0) = rng.uniform(-augmentation.perspective, augmentation.perspective);
+  perspective(2, 1) = rng.uniform(-augmentation.perspective, augmentation.perspective);
 
-  const double angle = draws.uniform(-augmentation.degrees, augmentation.degrees);
-  const double scale = draws.uniform(1 - augmentation.scale, 1 + augmentation.scale);
+  const double angle = rng.uniform(-augmentation.degrees, augmentation.degrees);
+  const double scale = rng.uniform(1 - augmentation.scale, 1 + augmentation.scale);
   const cv::Matx23d turn = cv::getRotationMatrix2D_({0, 0}, angle, scale);
   const cv::Matx33d rotation(turn(0, 0), turn(0, 1), turn(0, 2), turn(1, 0), turn(1, 1), turn(1, 2),
                              0, 0, 1);
 
   cv::Matx33d shear = cv::Matx33d::eye();
-  shear(0, 1) = tangent_of_degrees(draws.uniform(-augmentation.shear, augmentation.shear));
-  shear(1, 0) = tangent_of_degrees(draws.uniform(-augmentation.shear, augmentation.shear));
+  shear(0, 1) = tangent_of_degrees(rng.uniform(-augmentation.shear, augmentation.shear));
+  shear(1, 0) = tangent_of_degrees(rng.uniform(-augmentation.shear, augmentation.shear));
 
   cv::Matx33d translation = cv::Matx33d::eye();
   const double low = 0.5 - augmentation.translate, high = 0.5 + augmentation.translate;
-  translation(0, 2) = draws.uniform(low, high) * result.width;
-  translation(1, 2) = draws.uniform(low, high) * result.height;
+  translation(0, 2) = rng.uniform(low, high) * result.width;
+  translation(1, 2) = rng.uniform(low, high) * result.height;
 
   return {translation * shear * rotation * perspective * centre, scale,
           augmentation.perspective != 0, result};

@@ -21,10 +21,11 @@ struct Warp {
   cv::Size result;
 };
 
-/// RandomSource perspective (2), angle, scale, shear (2) and translation (2), in this order, and puts them
+/// Draws perspective (2), angle, scale, shear (2) and translation (2), in this order, and puts them
 /// together as YOLOv5's random_perspective does: T * S * R * P * C about the centres of image and
 /// result.
-Warp draw_warp(const Augmentation& augmentation, cv::Size image, cv::Size result, RandomSource& draws);
+Warp draw_warp(const Augmentation& augmentation, cv::Size image, cv::Size result,
+               RandomSource& rng);
 
 /// Warps with linear interpolation on grey; a mapping that changes nothing gives `in` itself.
 void warp(const cv::Mat& in, const Warp& warp, cv::Mat& out);

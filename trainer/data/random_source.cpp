@@ -10,9 +10,9 @@
 namespace evolve::data {
 namespace {
 
-class SeededDraws final : public RandomSource {
+class SeededRandomSource final : public RandomSource {
  public:
-  explicit SeededDraws(std::uint64_t seed) : engine_(seed) {}
+  explicit SeededRandomSource(std::uint64_t seed) : engine_(seed) {}
 
   double random() override { return boost::random::uniform_01<double>()(engine_); }
 
@@ -70,8 +70,8 @@ std::uint64_t mixed(std::uint64_t x) {
 
 }  // namespace
 
-std::unique_ptr<RandomSource> seeded_draws(std::uint64_t seed) {
-  return std::make_unique<SeededDraws>(seed);
+std::unique_ptr<RandomSource> seeded_random_source(std::uint64_t seed) {
+  return std::make_unique<SeededRandomSource>(seed);
 }
 
 std::uint64_t sample_seed(std::uint64_t seed, int epoch, int place) {

@@ -10,7 +10,7 @@ namespace evolve::data {
 
 /// Where augmentation gets its random numbers from. The calls mirror those that YOLOv5 makes of
 /// Python's `random` and NumPy, one for one and in its order, so that a test can replay recorded
-/// draws. Virtual for that test only.
+/// rng. Virtual for that test only.
 class RandomSource {
  public:
   virtual ~RandomSource() = default;
@@ -32,8 +32,8 @@ class RandomSource {
   virtual std::vector<int> sample(int population, int count) = 0;
 };
 
-/// RandomSource that depend on the seed only.
-std::unique_ptr<RandomSource> seeded_draws(std::uint64_t seed);
+/// Random numbers that depend on the seed only.
+std::unique_ptr<RandomSource> seeded_random_source(std::uint64_t seed);
 
 /// The seed of one sample: a mix of the run's seed, the epoch and the sample's place in it.
 std::uint64_t sample_seed(std::uint64_t seed, int epoch, int place);

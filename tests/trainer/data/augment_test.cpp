@@ -4,8 +4,8 @@
 
 #include <opencv2/core.hpp>
 
-#include "tests/trainer/data/replay.hpp"
 #include "tests/hyp/refusal.hpp"
+#include "tests/trainer/data/replay.hpp"
 #include "trainer/data/copy_paste.hpp"
 
 namespace evolve::data {
@@ -23,8 +23,8 @@ Dataset two_images() {
   return dataset;
 }
 
-/// RandomSource of a mosaic of one image around the canvas's centre that nothing turns, scales or
-/// shifts.
+/// Appends the draws of a mosaic of one image around the canvas's centre that nothing turns, scales
+/// or shifts.
 void append_plain_mosaic(nlohmann::json& records, int image) {
   records.push_back({"random.uniform", 16, 48, 32.9});
   records.push_back({"random.uniform", 16, 48, 32.1});
@@ -44,11 +44,10 @@ TEST(Sample, MixesTwoMosaics) {
   records.push_back({"np.random.beta", 0.25});
   records.push_back({"random.random", 0.5});
   records.push_back({"random.random", 0.5});
-  Replay draws(records);
+  Replay rng(records);
   Sample sample;
-  make_sample(two_images(), 0, {32, 32}, {{0, 1}, true}, {.mosaic = 1, .mixup = 0.5}, draws,
-              sample);
-  EXPECT_TRUE(draws.finished());
+  make_sample(two_images(), 0, {32, 32}, {{0, 1}, true}, {.mosaic = 1, .mixup = 0.5}, rng, sample);
+  EXPECT_TRUE(rng.finished());
   // The centre crop shows a quarter of each tile; in two of them it cuts through the objects.
   EXPECT_EQ(cv::norm(sample.pixels, cv::Mat(32, 32, CV_8UC3, cv::Scalar::all(175)), cv::NORM_INF),
             0);
@@ -65,10 +64,10 @@ TEST(Sample, FlipsUpDownThenLeftRight) {
     records.push_back({"random.uniform", value});
   records.push_back({"random.random", 0.1});
   records.push_back({"random.random", 0.1});
-  Replay draws(records);
+  Replay rng(records);
   Sample sample;
-  make_sample(dataset, 0, {32, 32}, {{0, 1}, true}, {.flipud = 0.2, .fliplr = 0.2}, draws, sample);
-  EXPECT_TRUE(draws.finished());
+  make_sample(dataset, 0, {32, 32}, {{0, 1}, true}, {.flipud = 0.2, .fliplr = 0.2}, rng, sample);
+  EXPECT_TRUE(rng.finished());
   EXPECT_EQ(sample.pixels.at<cv::Vec3b>(31, 31), cv::Vec3b(1, 2, 3));
   EXPECT_EQ(sample.labels, (std::vector<Label>{{100, 0.5F, 0.75F, 0.5F, 0.25F}}));
 }
@@ -79,10 +78,10 @@ TEST(Sample, MakesNoMosaicInARectangle) {
     records.push_back({"random.uniform", value});
   records.push_back({"random.random", 0.5});
   records.push_back({"random.random", 0.5});
-  Replay draws(records);
+  Replay rng(records);
   Sample sample;
-  make_sample(two_images(), 1, {32, 64}, {{0, 1}, false}, {.mosaic = 1}, draws, sample);
-  EXPECT_TRUE(draws.finished());
+  make_sample(two_images(), 1, {32, 64}, {{0, 1}, false}, {.mosaic = 1}, rng, sample);
+  EXPECT_TRUE(rng.finished());
   EXPECT_EQ(sample.pixels.size(), cv::Size(32, 64));
   EXPECT_EQ(sample.labels, (std::vector<Label>{{200, 0.5F, 0.375F, 0.5F, 0.125F}}));
 }
@@ -95,10 +94,10 @@ TEST(Sample, DrawsColoursOnlyWhenTheyMayChange) {
   records.push_back({"np.random.uniform", {0, 0, -1}});
   records.push_back({"random.random", 0.5});
   records.push_back({"random.random", 0.5});
-  Replay draws(records);
+  Replay rng(records);
   Sample sample;
-  make_sample(two_images(), 0, {32, 32}, {{0, 1}, true}, {.hsv_v = 0.5}, draws, sample);
-  EXPECT_TRUE(draws.finished());
+  make_sample(two_images(), 0, {32, 32}, {{0, 1}, true}, {.hsv_v = 0.5}, rng, sample);
+  EXPECT_TRUE(rng.finished());
   EXPECT_EQ(sample.pixels.at<cv::Vec3b>(5, 5), cv::Vec3b(50, 50, 50));
 }
 
@@ -111,8 +110,8 @@ struct CopyPaste : testing::Test {
 };
 
 TEST_F(CopyPaste, MirrorsAnObject) {
-  Replay draws(nlohmann::json::parse(R"([["random.sample", [0]]])"));
-  copy_paste(image, objects, 1, draws);
+  Replay rng(nlohmann::json::parse(R"([["random.sample", [0]]])"));
+  copy_paste(image, objects, 1, rng);
   EXPECT_EQ(objects.boxes, (std::vector<Box>{{3, 1, 1, 5, 5}, {3, 15, 1, 19, 5}}));
   EXPECT_EQ(objects.outlines[1], (Segment{{19, 1}, {15, 1}, {15, 5}, {19, 5}}));
   EXPECT_EQ(image.at<cv::Vec3b>(3, 16)[0], 250);
@@ -123,17 +122,17 @@ TEST_F(CopyPaste, MirrorsAnObject) {
 TEST_F(CopyPaste, HidesNoOtherObject) {
   objects.boxes.push_back({4, 13, 1, 17, 5});
   objects.outlines.emplace_back();
-  Replay draws(nlohmann::json::parse(R"([["random.sample", [0]]])"));
-  copy_paste(image, objects, 1, draws);
+  Replay rng(nlohmann::json::parse(R"([["random.sample", [0]]])"));
+  copy_paste(image, objects, 1, rng);
   EXPECT_EQ(objects.boxes.size(), 2U);
   EXPECT_EQ(image.at<cv::Vec3b>(3, 16)[0], 0);
 }
 
 TEST_F(CopyPaste, NeedsOutlinesAndAShare) {
-  Replay draws(nlohmann::json::array());
-  copy_paste(image, objects, 0, draws);
+  Replay rng(nlohmann::json::array());
+  copy_paste(image, objects, 0, rng);
   objects.outlines[0].clear();
-  copy_paste(image, objects, 1, draws);
+  copy_paste(image, objects, 1, rng);
   EXPECT_EQ(objects.boxes.size(), 1U);
 }
 

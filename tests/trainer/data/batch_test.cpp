@@ -72,8 +72,7 @@ TEST(SquareBatches, KeepTheOrderAndASmallerLastOne) {
 }
 
 TEST(RectBatches, SortByAspectRatioAndFitEachBatch) {
-  const Dataset dataset =
-      images(64, {{64, 64}, {64, 48}, {32, 64}, {64, 32}, {40, 64}, {64, 47}});
+  const Dataset dataset = images(64, {{64, 64}, {64, 48}, {32, 64}, {64, 32}, {40, 64}, {64, 47}});
   const auto batches = rect_batches(dataset, 2, 32, 0.5);
   ASSERT_EQ(batches.size(), 3U);
   EXPECT_THAT(batches[0].images, ElementsAre(3, 5));

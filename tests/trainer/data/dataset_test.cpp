@@ -4,8 +4,8 @@
 
 #include <opencv2/core.hpp>
 
-#include "tests/trainer/data/files.hpp"
 #include "tests/hyp/refusal.hpp"
+#include "tests/trainer/data/files.hpp"
 
 namespace evolve::data {
 namespace {

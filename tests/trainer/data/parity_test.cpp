@@ -4,8 +4,8 @@
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
 
-#include "tests/trainer/data/replay.hpp"
 #include "tests/golden.hpp"
+#include "tests/trainer/data/replay.hpp"
 #include "trainer/data/augment.hpp"
 #include "trainer/data/batch.hpp"
 #include "trainer/data/letterbox.hpp"
@@ -123,10 +123,10 @@ TEST(ParityAugment, WarpsImagesAndBoxesLikeYolov5) {
                                       .perspective = params.at("perspective")};
       const cv::Mat in = image_of(golden[key + ".in"]);
       const auto border = item.at("border").get<std::vector<int>>();
-      Replay draws = eight_draws(item.at("draws"));
+      Replay rng = eight_draws(item.at("draws"));
       const Warp drawn = draw_warp(augmentation, in.size(),
-                                   {in.cols + 2 * border[1], in.rows + 2 * border[0]}, draws);
-      EXPECT_TRUE(draws.finished());
+                                   {in.cols + 2 * border[1], in.rows + 2 * border[0]}, rng);
+      EXPECT_TRUE(rng.finished());
       for (int i = 0; i < 9 && !item.at("M").is_null(); ++i) {
         EXPECT_NEAR(drawn.matrix.val[i], item.at("M")[i / 3][i % 3].get<double>(), 1e-9);
       }
@@ -241,11 +241,11 @@ TEST(ParitySample, ReplaysWholeTrainingSamplesOfYolov5) {
       hyp::Hyperparameters hyp;
       for (const auto& [name, value] : item.at("hyp").items()) hyp.set(name, value.get<double>());
       dataset.imgsz = item.at("img_size");
-      Replay draws(item.at("draws"));
+      Replay rng(item.at("draws"));
       Sample sample;
       make_sample(dataset, item.at("index"), {dataset.imgsz, dataset.imgsz}, {{}, true},
-                  augmentation_of(hyp), draws, sample);
-      EXPECT_TRUE(draws.finished());
+                  augmentation_of(hyp), rng, sample);
+      EXPECT_TRUE(rng.finished());
 
       const auto pixels = golden[key + ".out"].as<std::uint8_t>();
       ASSERT_EQ(pixels.size(), 3 * sample.pixels.total());

@@ -18,11 +18,11 @@ Replay uniforms(const std::vector<double>& values) {
 // One of YOLOv5's own: degrees 45, translate 0.1, scale 0.9, shear 10, perspective 0.001 on a
 // mosaic of 128 pixels.
 TEST(Perspective, PutsTheMappingTogetherLikeYolov5) {
-  Replay draws = uniforms({0.0006299536655520591, -1.0943651381409335e-05, -9.924859314998074,
-                           1.1799372207739043, -1.925042678436812, -5.850382781979981,
-                           0.41826199211173476, 0.4323184295516403});
-  const Warp warp = draw_warp({.perspective = 0.001}, {128, 128}, {64, 64}, draws);
-  EXPECT_TRUE(draws.finished());
+  Replay rng = uniforms({0.0006299536655520591, -1.0943651381409335e-05, -9.924859314998074,
+                         1.1799372207739043, -1.925042678436812, -5.850382781979981,
+                         0.41826199211173476, 0.4323184295516403});
+  const Warp warp = draw_warp({.perspective = 0.001}, {128, 128}, {64, 64}, rng);
+  EXPECT_TRUE(rng.finished());
   const double expected[] = {1.1723066553961017,    -0.24272813662070422,    -32.72425770647441,
                              0.1017069657045294,    1.1828144889993832,      -54.54099360974543,
                              0.0006299536655520591, -1.0943651381409335e-05, 0.9603833590930784};
@@ -32,13 +32,13 @@ TEST(Perspective, PutsTheMappingTogetherLikeYolov5) {
 }
 
 TEST(Perspective, AsksForItsDrawsInTheirRanges) {
-  Replay draws(nlohmann::json::parse(R"([
+  Replay rng(nlohmann::json::parse(R"([
     ["random.uniform", -0.5, 0.5, 0], ["random.uniform", -0.5, 0.5, 0], ["random.uniform", -9, 9, 0],
     ["random.uniform", 0.75, 1.25, 1], ["random.uniform", -7, 7, 0], ["random.uniform", -7, 7, 0],
     ["random.uniform", 0.3, 0.7, 0.5], ["random.uniform", 0.3, 0.7, 0.5]])"));
   draw_warp({.degrees = 9, .translate = 0.2, .scale = 0.25, .shear = 7, .perspective = 0.5}, {8, 8},
-            {8, 8}, draws);
-  EXPECT_TRUE(draws.finished());
+            {8, 8}, rng);
+  EXPECT_TRUE(rng.finished());
 }
 
 /// Moves by (x, y).

@@ -12,7 +12,7 @@ TEST(Hsv, TablesWrapHueAndClipTheOthers) {
   EXPECT_EQ(tables.at<cv::Vec3b>(255), cv::Vec3b(22, 255, 127));
 }
 
-// RandomSource of YOLOv5 for gains 0.015, 0.7 and 0.4, and rows of its tables.
+// What YOLOv5 drew for gains 0.015, 0.7 and 0.4, and rows of its tables.
 TEST(Hsv, TablesAreThoseOfYolov5) {
   const cv::Mat tables = hsv_tables({0.9912514381633315, 0.4270388013870424, 0.7629303647994328});
   EXPECT_EQ(tables.at<cv::Vec3b>(1), cv::Vec3b(0, 0, 0));

@@ -9,51 +9,51 @@ namespace evolve::data {
 namespace {
 
 TEST(RandomSource, DependOnTheSeedOnly) {
-  const auto a = seeded_draws(7), b = seeded_draws(7), c = seeded_draws(8);
+  const auto a = seeded_random_source(7), b = seeded_random_source(7), c = seeded_random_source(8);
   const double first = a->random();
   EXPECT_EQ(first, b->random());
   EXPECT_NE(first, c->random());
 }
 
 TEST(RandomSource, StayInTheirRanges) {
-  const auto draws = seeded_draws(1);
+  const auto rng = seeded_random_source(1);
   const std::vector<int> pool = {4, 5, 9};
   std::set<int> chosen;
   for (int i = 0; i < 1000; ++i) {
-    const double random = draws->random(), uniform = draws->uniform(-2, 3);
+    const double random = rng->random(), uniform = rng->uniform(-2, 3);
     EXPECT_TRUE(random >= 0 && random < 1);
     EXPECT_TRUE(uniform >= -2 && uniform <= 3);
-    for (const double value : draws->uniform3(-1, 1)) EXPECT_LE(std::abs(value), 1);
-    for (const int value : draws->choices3(pool)) chosen.insert(value);
+    for (const double value : rng->uniform3(-1, 1)) EXPECT_LE(std::abs(value), 1);
+    for (const int value : rng->choices3(pool)) chosen.insert(value);
   }
   EXPECT_EQ(chosen, (std::set<int>{4, 5, 9}));
 }
 
 TEST(RandomSource, ShuffleReachesEveryOrder) {
-  const auto draws = seeded_draws(1);
+  const auto rng = seeded_random_source(1);
   std::set<std::array<int, 4>> orders;
   for (int i = 0; i < 1000; ++i) {
     std::array<int, 4> values = {1, 2, 3, 4};
-    draws->shuffle(values);
+    rng->shuffle(values);
     orders.insert(values);
   }
   EXPECT_EQ(orders.size(), 24U);
 }
 
 TEST(RandomSource, SampleWithoutReplacement) {
-  const auto draws = seeded_draws(1);
-  std::vector<int> values = draws->sample(6, 6);
+  const auto rng = seeded_random_source(1);
+  std::vector<int> values = rng->sample(6, 6);
   EXPECT_FALSE(std::is_sorted(values.begin(), values.end()));
   std::sort(values.begin(), values.end());
   EXPECT_EQ(values, (std::vector<int>{0, 1, 2, 3, 4, 5}));
-  EXPECT_TRUE(draws->sample(6, 0).empty());
+  EXPECT_TRUE(rng->sample(6, 0).empty());
 }
 
 TEST(RandomSource, MixNearlyEvenlyUnderBeta) {
-  const auto draws = seeded_draws(1);
+  const auto rng = seeded_random_source(1);
   double sum = 0, squares = 0;
   for (int i = 0; i < 4000; ++i) {
-    const double value = draws->beta(32, 32);
+    const double value = rng->beta(32, 32);
     sum += value;
     squares += (value - 0.5) * (value - 0.5);
   }

@@ -1,4 +1,4 @@
-// RandomSource that were recorded in YOLOv5, replayed.
+// Random numbers that were recorded in YOLOv5, replayed.
 #pragma once
 
 #include <gtest/gtest.h>

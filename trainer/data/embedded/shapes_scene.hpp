@@ -61,7 +61,7 @@ struct Scene {
   std::vector<Label> labels;
 };
 
-/// RandomSource clutter and 1 to 8 objects of the classes. At least 45 % of each object stays visible.
+/// Draws clutter and 1 to 8 objects of the classes. At least 45 % of each object stays visible.
 Scene draw_scene(const std::vector<Shape>& classes, SceneRandom& random);
 
 }  // namespace evolve::data

@@ -1,0 +1,73 @@
+// gnuplot scripts of charts with several panels, all in one style.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hyp/space.hpp"
+
+namespace evolve::results {
+
+/// An axis: its range, a little beyond the data, and where it is labelled. gnuplot labels as many
+/// round values as it likes, whatever room they have, and none of a log axis within a decade: that
+/// is why it does not choose.
+struct Axis {
+  double low = 0, high = 1;
+  bool log = false;
+  /// Values from `low` to `high`; those without a text are written as numbers.
+  std::vector<std::pair<double, std::string>> ticks = {};
+
+  /// The place of a value: 0 at the low end, 1 at the high end.
+  double place(double value) const;
+};
+
+/// An axis for data from `low` to `high` (equal is fine), cut into at most so many parts.
+Axis linear_axis(double low, double high, int parts);
+/// An axis for counts: whole numbers, and hardly any room beside them.
+Axis counting_axis(double first, double last, int parts);
+/// An axis for the values of a gene: logarithmic where the gene is, labelled with its choices or at
+/// whole numbers where it has such. A gene that is not known (nullptr) has plain numbers.
+Axis gene_axis(const hyp::Gene* gene, double low, double high);
+/// "0.01234", or the name of a choice.
+std::string value_name(double value, const hyp::Gene* gene);
+
+/// Where on a chart a panel is, in pixels from the left and the top, without its labels.
+struct Rectangle {
+  double left, right, top, bottom;
+};
+
+/// A script in the making: each panel is set up, then plotted.
+class Chart {
+ public:
+  /// The width is 1600 pixels; `terminal` is "png" or "svg".
+  Chart(const std::string& terminal, double height);
+  static constexpr double width = 1600;
+
+  /// Commands as they are.
+  void add(const std::string& commands) { script_ += commands + "\n"; }
+  /// A data block, to be plotted as `$name`.
+  void data(const std::string& name, const std::vector<std::vector<double>>& rows);
+  void panel(const Rectangle& box, const std::string& title);
+  /// `letter` is "x" or "y". Of panels that share an axis one is labelled.
+  void axis(const std::string& letter, const Axis& axis, const std::string& name = "",
+            bool labelled = true);
+  /// A text anywhere, from its left end or centred.
+  void text(const std::string& text, double x, double y, const std::string& alignment = "left");
+  void plot(const std::string& what) { add("plot " + what + "\nunset label"); }
+
+  std::string script() const { return script_ + "unset multiplot\n"; }
+
+ private:
+  double height_;
+  std::string script_;
+};
+
+/// What a plot command draws for a point that stands out.
+std::string plus(double x, double y);
+
+/// gnuplot's terminal for this file ("png" or "svg"); throws `Error` for another ending.
+std::string terminal_of(const std::filesystem::path& image);
+
+}  // namespace evolve::results
