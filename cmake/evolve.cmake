@@ -35,6 +35,8 @@ function(evolve_test name)
   add_executable(${name} ${sources})
   # Compiled once, run for milliseconds: -O3 would be a third of the compilation, and with sanitizers -O1 a half.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:Sanitized>:-O0>)
+  # A bundle lies elsewhere than what its files include as neighbours.
+  target_compile_options(${name} PRIVATE "SHELL:-iquote ${CMAKE_CURRENT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE GTest::gtest_main GTest::gmock evolve_warnings)
   set(common DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
   list(JOIN test_LONG ":" long)

@@ -150,7 +150,7 @@ TEST(Repeats, ThatFailAreTriedElsewhereAndNeverUndoTheTrial) {
     EXPECT_EQ(event["final"], event["attempt"] == 2);
     EXPECT_THAT(event["log"], testing::EndsWith("/repeat/log"));
     const auto [other, is_first] = devices.emplace(event["trial"], event["device"]);
-    EXPECT_EQ(other->second == event["device"], is_first) << "tried where it failed";
+    EXPECT_EQ(event["device"] == other->second, is_first) << "tried where it failed";
   }
   EXPECT_EQ(devices.size(), 2U);
   const auto again = evolve(folder.path(), {"--resume", "run"});
