@@ -74,7 +74,7 @@ void RunScreen::on(const results::DeviceLimited& limited, const engine::RunState
 }
 
 void RunScreen::on(const results::DeviceFull& full, const engine::RunState&) {
-  screen_.line(fmt::format("{} is full ({} of {} GiB free): it waits for memory", full.device,
+  screen_.line(fmt::format("{} is full ({} of {} GiB free): it waits for room", full.device,
                            gib(full.memory_free_bytes), gib(full.memory_total_bytes)));
 }
 

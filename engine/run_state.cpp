@@ -126,7 +126,7 @@ void RunState::count_surroundings(const hyp::Outcome& outcome) {
     surroundings_failures_ = 0;
   } else if (failure->of_surroundings) {
     ++surroundings_failures_;
-    surroundings_failure_ = failure->message;
+    surroundings_failure_ = *failure;
   }
 }
 

@@ -73,9 +73,9 @@ class RunState {
   const std::optional<hyp::Failed>& first_failure() const { return first_failure_; }
   /// Of the latest trial that was started.
   int generation() const { return generation_; }
-  /// Failures of the surroundings since a trial was last trained, and the last one's message.
+  /// Failures of the surroundings since a trial was last trained, and the last one.
   int surroundings_failures() const { return surroundings_failures_; }
-  const std::string& surroundings_failure() const { return surroundings_failure_; }
+  const hyp::Failed& surroundings_failure() const { return surroundings_failure_; }
   /// Trials at a time, for devices whose memory was seen to be too small for more.
   const std::map<std::string, int>& trial_limits() const { return trial_limits_; }
   /// What the drivers said last, by device.
@@ -133,7 +133,7 @@ class RunState {
   std::optional<hyp::Failed> first_failure_;
   int generation_ = 0;
   int surroundings_failures_ = 0;
-  std::string surroundings_failure_;
+  hyp::Failed surroundings_failure_;
   std::map<std::string, int> trial_limits_;
   std::map<std::string, results::DeviceStats> device_stats_;
   std::int64_t events_ = 0;

@@ -32,7 +32,8 @@ TEST(Event, OfAStartHasTheContractsKeys) {
 TEST(Event, OfARepeatIsNoneOfATrial) {
   EXPECT_EQ(to_json(Repeating{.trial = 17, .seed = 5, .device = "cpu:0", .attempt = 2}).dump(),
             R"({"event":"repeating","trial":17,"seed":5,"device":"cpu:0","attempt":2})");
-  EXPECT_TRUE(std::holds_alternative<Other>(event_from_json(to_json(Repeating{}))));
+  const Repeating repeating{.trial = 17, .seed = 5, .device = "cpu:0", .attempt = 2};
+  EXPECT_EQ(std::get<Repeating>(event_from_json(to_json(repeating))), repeating);
   const hyp::Outcome repeated{.trial = 17, .repeat = true, .result = hyp::Completed{metrics, 0.5}};
   const hyp::Outcome failed{.trial = 17, .repeat = true, .result = hyp::Failed{.final = false}};
   EXPECT_EQ(to_json(repeated)["event"], "repeated");
@@ -97,9 +98,42 @@ TEST(Event, KeepsAFitnessThatIsNoNumber) {
   EXPECT_TRUE(std::isnan(std::get<hyp::Completed>(back.result).fitness));
 }
 
+TEST(Event, OfEveryKindIsReadBackAsItWas) {
+  const hyp::Failed gone{.kind = hyp::FailureKind::data,
+                         .message = "gone",
+                         .log = "log",
+                         .final = false,
+                         .failed_before_ready = true,
+                         .of_surroundings = true,
+                         .unconfirmed = true};
+  const auto back = event_from_json(to_json(hyp::Outcome{.trial = 1, .result = gone}));
+  EXPECT_EQ(std::get<hyp::Failed>(std::get<hyp::Outcome>(back).result), gone);
+  const std::vector<Event> events = {
+      Extended{.generations = 9, .trials = {}, .repeats = 2},
+      Extended{.generations = 9, .trials = 7, .repeats = {}},
+      DeviceStats{.device = "xpu:0", .memory_free_bytes = 1, .load_percent = 97.5, .time = "now"},
+      DeviceLimited{.device = "xpu:0", .trials = 2},
+      DeviceFull{.device = "xpu:0", .memory_total_bytes = 10, .memory_free_bytes = 1},
+      DeviceBlamed{.device = "xpu:0", .reason = "lost"},
+      DeviceBlamed{.device = "xpu:0", .reason = "lost", .quarantined = true},
+      DeviceBroughtBack{.device = "xpu:0"}};
+  for (const auto& event : events) {
+    const auto json = to_json(event);
+    EXPECT_EQ(to_json(event_from_json(json)), json);
+    EXPECT_EQ(event_from_json(json).index(), event.index());
+  }
+}
+
+TEST(Event, OfAnEarlierVersionSaysThatAWorkerWasNeverReady) {
+  const auto event = event_from_json(Json::parse(
+      R"({"event":"failed","trial":19,"kind":"hang","message":"not ready for 1 s","log":"trials/000019/log",)"
+      R"("never_ready":true,"device":"cpu:0","attempt":1,"final":false,"seconds":1.0})"));
+  EXPECT_TRUE(std::get<hyp::Failed>(std::get<hyp::Outcome>(event).result).failed_before_ready);
+}
+
 TEST(Event, OfAnUnknownNameIsKeptAsItIs) {
   const auto json = Json::parse(R"({"event":"weather","sun":true})");
-  EXPECT_EQ(std::get<Other>(event_from_json(json)).json, json);
+  EXPECT_EQ(std::get<UnknownEvent>(event_from_json(json)).json, json);
 }
 
 TEST(Event, SaysWhatIsMissingOrWrong) {

@@ -31,7 +31,7 @@ hyp::Outcome completed(int trial) {
 
 /// A run of so many trials; its text.
 std::string write_run(const fs::path& file, int trials) {
-  Journal journal = Journal::create(file, {{"seed", 1}});
+  Journal journal = Journal::create(file, {.seed = 1});
   for (int trial = 0; trial < trials; ++trial) {
     journal.append(started(trial));
     journal.append(completed(trial));
@@ -43,9 +43,25 @@ std::string write_run(const fs::path& file, int trials) {
 TEST(Journal, BeginsWithTheRun) {
   const Folder folder;
   const auto file = folder / "journal.jsonl";
-  Journal::create(file, {{"seed", 1}, {"search", "classic"}, {"lag", nullptr}});
+  const RunSettings settings{.seed = 1,
+                             .search = "screened",
+                             .trials = 12,
+                             .fitness = "mAP50",
+                             .slots = {"cpu:0", "cpu:1"},
+                             .initial = {{{"lr0", 0.02}}},
+                             .options = {{"data", "shapes"}}};
+  Journal::create(file, settings);
   EXPECT_EQ(content(file),
-            "{\"event\":\"run\",\"version\":1,\"seed\":1,\"search\":\"classic\",\"lag\":null}\n");
+            R"({"event":"run","version":1,"seed":1,"search":"screened","lag":null,)"
+            R"("slots":["cpu:0","cpu:1"],"options":{"data":"shapes","population":50,)"
+            R"("generations":300,"trials":12,"repeats":0,"fitness":"mAP50","lag":null},)"
+            R"("space":{},"start":{},"initial":[{"lr0":0.02}]})"
+            "\n");
+  const auto again = read_journal(file).run;
+  EXPECT_EQ(again.trials, 12);
+  EXPECT_EQ(again.fitness, "mAP50");
+  EXPECT_EQ(again.slots, settings.slots);
+  EXPECT_EQ(again.initial, settings.initial);
 }
 
 TEST(Journal, IsReadInOrder) {
@@ -53,7 +69,7 @@ TEST(Journal, IsReadInOrder) {
   const auto file = folder / "journal.jsonl";
   write_run(file, 2);
   const History history = read_journal(file);
-  EXPECT_EQ(history.run["seed"], 1);
+  EXPECT_EQ(history.run.seed, 1);
   EXPECT_EQ(history.warning, "");
   ASSERT_EQ(history.events.size(), 4u);
   EXPECT_EQ(std::get<Started>(history.events[2]), started(1));
@@ -63,15 +79,15 @@ TEST(Journal, IsReadInOrder) {
 TEST(Journal, WritesNothingBeforeTheCommit) {
   const Folder folder;
   const auto file = folder / "journal.jsonl";
-  Journal journal = Journal::create(file, Json::object());
+  Journal journal = Journal::create(file, RunSettings{});
   journal.append(started(0));
-  journal.append(Json{{"event", "weather"}, {"sun", true}});
+  journal.append(UnknownEvent{{{"event", "weather"}, {"sun", true}}});
   EXPECT_TRUE(read_journal(file).events.empty());
   journal.commit();
   journal.commit();
   const History history = read_journal(file);
   ASSERT_EQ(history.events.size(), 2u);
-  EXPECT_EQ(std::get<Other>(history.events[1]).json["sun"], true);
+  EXPECT_EQ(std::get<UnknownEvent>(history.events[1]).json["sun"], true);
 }
 
 TEST(Journal, IsCutAtAnyByteOfItsLastTwoRecordsAndGoesOn) {
@@ -191,9 +207,9 @@ TEST(Journal, HasOneWriter) {
       "2: " + file.string() +
       ": another evolve is at work on this run; wait until it ends, or choose another folder";
   {
-    const Journal journal = Journal::create(file, Json::object());
+    const Journal journal = Journal::create(file, RunSettings{});
     EXPECT_EQ(refusal([&] { Journal::resume(file); }), busy);
-    EXPECT_EQ(refusal([&] { Journal::create(file, Json::object()); }), busy);
+    EXPECT_EQ(refusal([&] { Journal::create(file, RunSettings{}); }), busy);
     EXPECT_TRUE(read_journal(file).events.empty()) << "readers are free";
   }
   EXPECT_EQ(refusal([&] { Journal::resume(file); }), "accepted");
@@ -203,20 +219,20 @@ TEST(Journal, IsNeverBegunTwice) {
   const Folder folder;
   const auto file = folder / "journal.jsonl";
   const std::string text = write_run(file, 1);
-  EXPECT_EQ(refusal([&] { Journal::create(file, Json::object()); }),
+  EXPECT_EQ(refusal([&] { Journal::create(file, RunSettings{}); }),
             "2: " + folder.path().string() +
                 ": this folder holds a run already; go on with it (--resume " +
                 folder.path().string() + ") or choose another folder");
   EXPECT_EQ(content(file), text);
   fill(file, "{\"event\":\"ru");  // a power cut at the very beginning
-  Journal::create(file, Json::object());
-  EXPECT_EQ(content(file), "{\"event\":\"run\",\"version\":1}\n");
+  Journal::create(file, RunSettings{});
+  EXPECT_EQ(read_journal(file).events.size(), 0u);
 }
 
 TEST(Journal, OnAFullDiskLeavesNoTornLineAndTriesAgain) {
   const Folder folder;
   const auto file = folder / "journal.jsonl";
-  Journal journal = Journal::create(file, Json::object());
+  Journal journal = Journal::create(file, RunSettings{});
   const std::string before = content(file);
   journal.append(started(0));
   journal.append(completed(0));
@@ -236,7 +252,7 @@ TEST(Journal, OnAFullDiskLeavesNoTornLineAndTriesAgain) {
 TEST(Journal, TakesMessagesThatAreNoUtf8) {
   const Folder folder;
   const auto file = folder / "journal.jsonl";
-  Journal journal = Journal::create(file, Json::object());
+  Journal journal = Journal::create(file, RunSettings{});
   journal.append(hyp::Outcome{.result = hyp::Failed{.message = "bad \xff\nbyte"}});
   journal.commit();
   const auto outcome = std::get<hyp::Outcome>(read_journal(file).events.at(0));
@@ -246,7 +262,7 @@ TEST(Journal, TakesMessagesThatAreNoUtf8) {
 TEST(Journal, HoldsWholeGroupsAfterAKillAtAnyMoment) {
   const Folder folder;
   const auto file = folder / "journal.jsonl";
-  Journal::create(file, Json::object());
+  Journal::create(file, RunSettings{});
   std::mt19937 random(5);
   std::size_t before = 0;
   for (int round = 0; round < 20; ++round) {
