@@ -9,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"
 #include "cli/screen.hpp"
+#include "core/device_kind.hpp"
 #include "devices/devices.hpp"
 
 namespace evolve::cli {
@@ -17,10 +18,12 @@ namespace {
 using devices::Accelerator;
 using Row = std::vector<std::string>;
 
-const std::map<std::string, std::string> makers = {{"cuda", "NVIDIA"}, {"xpu", "Intel"}};
-
 /// Everything found, by kind of GPU.
 using Found = std::map<std::string, devices::Discovery>;
+
+const std::string& maker_of(const std::string& kind) {
+  return core::find_device_kind(kind)->maker;
+}
 
 /// Without the signs of registered names.
 std::string short_name(std::string name) {
@@ -92,14 +95,14 @@ void print_table(const devices::Machine& machine, const Found& found) {
   for (const auto& [kind, discovery] : found)
     if (!discovery.remark.empty())
       fmt::print("{}: {}\n",
-                 discovery.failed ? "the driver of " + makers.at(kind) + " GPUs fails"
-                                  : "no " + makers.at(kind) + " GPU",
+                 discovery.failed ? "the driver of " + maker_of(kind) + " GPUs fails"
+                                  : "no " + maker_of(kind) + " GPU",
                  discovery.remark);
   const devices::TrainerTraits trainer{.drives = built_in_drives()};
   for (const auto& [kind, discovery] : found)
     if (!discovery.devices.empty() && !trainer.drives(kind))
       fmt::print("the built-in trainer's libtorch cannot use {} GPUs (docs/libtorch.md)\n",
-                 makers.at(kind));
+                 maker_of(kind));
   std::vector<std::string> names;
   for (const auto& slot : devices::choose("auto", machine, trainer).slots)
     names.push_back(slot.name);
@@ -110,7 +113,7 @@ void print_json(const Found& found) {
   auto list = nlohmann::ordered_json::array();
   for (const auto& [kind, discovery] : found) {
     for (const auto& device : discovery.devices) list.push_back(to_json(device));
-    if (discovery.failed) fmt::print(stderr, "evolve: {}: {}\n", makers.at(kind), discovery.remark);
+    if (discovery.failed) fmt::print(stderr, "evolve: {}: {}\n", maker_of(kind), discovery.remark);
   }
   auto cpu = to_json(devices::host());
   cpu["device"] = "cpu";
@@ -123,7 +126,8 @@ void print_json(const Found& found) {
 int devices_command(bool json) {
   auto machine = devices::this_machine();
   Found found;
-  for (const auto& [kind, maker] : makers) found[kind] = machine.discover(kind);
+  for (const auto& kind : core::kinds_with_driver())
+    found[kind.name] = machine.discover(kind.name);
   machine.discover = [&](const std::string& kind) { return found.at(kind); };
   json ? print_json(found) : print_table(machine, found);
   return 0;

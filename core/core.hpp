@@ -1,8 +1,10 @@
 // What every room needs and is no noun of the search: the one exception type, numbers and YAML as
-// text, small files, how a process is started, and the slot that a trial runs on.
+// text, small files, how a process is started, the kinds of
+// devices, and the slot that a trial runs on.
 #pragma once
 
 #include "core/child.hpp"
+#include "core/device_kind.hpp"
 #include "core/error.hpp"
 #include "core/file_descriptor.hpp"
 #include "core/number.hpp"

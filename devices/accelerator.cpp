@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/device_kind.hpp"
+
 namespace evolve::devices {
 namespace {
 
@@ -59,9 +61,9 @@ Json to_json(const Accelerator& a) {
 
 Accelerator accelerator_from_json(const Json& json) {
   const auto device = json.at("device").get<std::string>();
-  const auto colon = device.find(':');
-  Accelerator a{.kind = device.substr(0, colon),
-                .index = std::stoi(device.substr(colon + 1)),
+  const auto kind = core::kind_of(device);
+  Accelerator a{.kind = kind,
+                .index = std::stoi(device.substr(kind.size() + 1)),
                 .name = json.at("name"),
                 .uuid = text_in(json.at("uuid")),
                 .pci = text_in(json.at("pci")),

@@ -7,13 +7,14 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "core/device_kind.hpp"
+
 namespace evolve::devices {
 namespace {
 
-const std::vector<std::string> gpu_kinds = {"cuda", "xpu"};
-
 bool is_gpu_kind(const std::string& kind) {
-  return std::ranges::find(gpu_kinds, kind) != gpu_kinds.end();
+  const auto* known = core::find_device_kind(kind);
+  return known && known->has_driver;
 }
 
 std::invalid_argument wrong(const std::string& what) {
@@ -78,7 +79,9 @@ std::vector<Place> Chooser::places(const std::vector<Request>& requests) {
 
 std::vector<std::string> Chooser::names(const std::string& spec) {
   const auto mentions = [&](const std::string& kind) { return spec.find(kind) != spec.npos; };
-  const bool mentions_none = !mentions("cpu") && std::ranges::none_of(gpu_kinds, mentions);
+  const auto kinds = core::kinds_with_driver();
+  const bool mentions_none =
+      !mentions("cpu") && std::ranges::none_of(kinds, mentions, &core::DeviceKind::name);
   std::vector<std::string> all = {"cpu"};
   const int cores = machine_.usable_cores;
   if (cores > 4) {
@@ -86,9 +89,9 @@ std::vector<std::string> Chooser::names(const std::string& spec) {
   } else {
     for (const auto& cpu : cpus(cores)) all.push_back(cpu.name);
   }
-  for (const auto& kind : gpu_kinds) {
-    if (!mentions_none && !mentions(kind)) continue;
-    for (const auto& gpu : found(kind).devices)
+  for (const auto& kind : kinds) {
+    if (!mentions_none && !mentions(kind.name)) continue;
+    for (const auto& gpu : found(kind.name).devices)
       if (gpu.ok()) all.push_back(name_of(gpu));
   }
   return all;
@@ -106,10 +109,15 @@ void Chooser::require_driven(const std::string& kind) const {
 }
 
 const Discovery& Chooser::found_gpus() {
-  const auto& nvidia = found("cuda");
-  // A driver that fails may have devices: taking others would be a silent fallback.
-  if (nvidia.failed) throw wrong("the NVIDIA driver cannot be asked: " + nvidia.remark);
-  return nvidia.devices.empty() ? found("xpu") : nvidia;
+  const auto kinds = core::kinds_with_driver();
+  for (const auto& kind : kinds) {
+    const auto& discovery = found(kind.name);
+    if (!discovery.devices.empty()) return discovery;
+    // A driver that fails may have devices: taking others would be a silent fallback.
+    if (discovery.failed)
+      throw wrong("the " + kind.maker + " driver cannot be asked: " + discovery.remark);
+  }
+  return found(kinds.back().name);
 }
 
 std::vector<Accelerator> Chooser::workable(const Discovery& discovery) const {
@@ -132,7 +140,8 @@ void Chooser::note_left_out(const Discovery& discovery, const std::vector<Accele
 
 std::vector<Place> Chooser::resolve(const Automatic&) {
   bool found_any = false;
-  for (const auto& kind : gpu_kinds) {
+  for (const auto& row : core::kinds_with_driver()) {
+    const auto& kind = row.name;
     const auto& discovery = found(kind);
     if (discovery.failed) notes.push_back("auto: no " + kind + " device: " + discovery.remark);
     auto gpus = workable(discovery);
@@ -164,14 +173,13 @@ std::vector<Place> Chooser::resolve(const Allocation&) {
   if (!environment.contains("SLURM_JOB_ID")) throw wrong("this is no Slurm job");
   std::vector<Place> places;
   // Slurm sets a kind's variable where the allocation has devices of the kind.
-  for (const auto& [kind, variable] :
-       {std::pair("cuda", "CUDA_VISIBLE_DEVICES"), std::pair("xpu", "ZE_AFFINITY_MASK")}) {
-    const auto mask = value_in(environment, variable);
+  for (const auto& kind : core::kinds_with_driver()) {
+    const auto mask = value_in(environment, kind.mask);
     if (mask.empty() || mask == "NoDevFiles" || mask == "-1") continue;
-    const auto& discovery = found(kind);
-    if (discovery.devices.empty()) throw absent(kind, discovery);
+    const auto& discovery = found(kind.name);
+    if (discovery.devices.empty()) throw absent(kind.name, discovery);
     for (const auto& gpu : discovery.devices)
-      places.push_back(gpu_at(discovery, kind, gpu.index, 1));
+      places.push_back(gpu_at(discovery, kind.name, gpu.index, 1));
   }
   if (!places.empty()) return places;
   const int count = std::min(machine_.usable_cores, most_automatic_slots);
@@ -181,9 +189,8 @@ std::vector<Place> Chooser::resolve(const Allocation&) {
 
 std::vector<Place> Chooser::resolve(const Gpu& gpu) {
   const auto& discovery = found_gpus();
-  const bool nvidia = !found("cuda").devices.empty();
   if (discovery.devices.empty()) throw wrong(fmt::format("there is no GPU {} here", gpu.index));
-  return {gpu_at(discovery, nvidia ? "cuda" : "xpu", gpu.index, 1)};
+  return {gpu_at(discovery, discovery.devices.front().kind, gpu.index, 1)};
 }
 
 std::vector<Place> Chooser::resolve(const AllOf& all) {
@@ -261,12 +268,13 @@ std::vector<Place> Chooser::cpus(int count) const {
 }
 
 std::string Chooser::variable_of(const std::string& kind) const {
-  if (kind == "mps") throw absent(kind, {});
+  const auto* known = core::find_device_kind(kind);
+  if (known && known->mask.empty()) throw absent(kind, {});
   if (!trainer_.external)
     throw wrong("the built-in trainer knows no " + kind +
                 ", an external one may (--trainer-command)");
-  const auto variable =
-      trainer_.device_env.empty() ? visibility_variable(kind) : trainer_.device_env;
+  const auto usual = known ? known->mask : std::string();
+  const auto& variable = trainer_.device_env.empty() ? usual : trainer_.device_env;
   if (variable.empty())
     throw wrong("the variable that shows a process one " + kind +
                 " is not known, name it (--device-env)");

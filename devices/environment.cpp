@@ -1,5 +1,9 @@
 #include "devices/environment.hpp"
 
+#include <string_view>
+
+#include "core/device_kind.hpp"
+
 namespace evolve::devices {
 namespace {
 
@@ -17,12 +21,16 @@ Variables host_environment(const std::string& slot, int threads) {
   };
 }
 
-// A trainer told to use one kind must not find another on its own. An index of -1 hides all
-// devices (it is what YOLOv5 sets for --device cpu). Level Zero's own mask cannot hide all, SYCL's
-// selector can.
-const Variables without_nvidia_and_amd = {{"CUDA_VISIBLE_DEVICES", "-1"},
-                                          {"HIP_VISIBLE_DEVICES", "-1"}};
-const Variables without_intel = {{"ONEAPI_DEVICE_SELECTOR", "*:cpu"}};
+/// A trainer told to use one kind must not find another on its own.
+Variables without_all_but(std::string_view name) {
+  Variables all;
+  for (const auto& kind : core::device_kinds()) {
+    const auto& [variable, value] = kind.hidden_by;
+    if (variable.empty() || kind.name == name || kind.also_called == name) continue;
+    all.emplace_back(variable, value);
+  }
+  return all;
+}
 
 void add(Variables& to, const Variables& more) {
   to.insert(to.end(), more.begin(), more.end());
@@ -32,16 +40,15 @@ void add(Variables& to, const Variables& more) {
 
 Variables cpu_environment(const std::string& slot, int threads) {
   auto all = host_environment(slot, threads);
-  add(all, without_nvidia_and_amd);
-  add(all, without_intel);
+  add(all, without_all_but("cpu"));
   return all;
 }
 
 Variables gpu_environment(const std::string& slot, const std::string& kind, const Variables& mask,
                           int threads) {
   auto all = host_environment(slot, threads);
-  if (kind == "xpu") add(all, without_nvidia_and_amd);
-  if (kind == "cuda") add(all, without_intel);
+  const auto* known = core::find_device_kind(kind);
+  if (known && known->has_driver) add(all, without_all_but(kind));
   add(all, mask);
   return all;
 }

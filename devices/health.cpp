@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <set>
 
+#include "core/device_kind.hpp"
+
 namespace evolve::devices {
 namespace {
 
 constexpr int blames_for_quarantine = 2;
 
 bool is_cpu(const std::string& device) {
-  return device.starts_with("cpu");
+  return core::kind_of(device) == "cpu";
 }
 
 }  // namespace

@@ -6,16 +6,10 @@
 #include <cstdlib>
 #include <optional>
 
+#include "core/device_kind.hpp"
+
 namespace evolve::devices {
 namespace {
-
-const std::map<std::string, std::string, std::less<>> variables = {
-    {"gcu", "TOPS_VISIBLE_DEVICES"},       // Enflame
-    {"hip", "HIP_VISIBLE_DEVICES"},        // AMD
-    {"hpu", "HABANA_VISIBLE_MODULES"},     // Intel Gaudi
-    {"mlu", "MLU_VISIBLE_DEVICES"},        // Cambricon
-    {"npu", "ASCEND_RT_VISIBLE_DEVICES"},  // Huawei Ascend
-};
 
 std::optional<std::size_t> number_in(const std::string& text) {
   std::size_t number = 0;
@@ -48,22 +42,18 @@ Environment device_environment() {
   const auto note = [&](const std::string& variable) {
     if (const char* value = std::getenv(variable.c_str())) found[variable] = value;
   };
-  for (const auto* variable : {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "ZE_AFFINITY_MASK",
-                               "ZE_FLAT_DEVICE_HIERARCHY", "ONEAPI_DEVICE_SELECTOR", "SLURM_JOB_ID",
-                               "SLURM_NNODES", "SLURM_NTASKS", "SLURM_GPUS_PER_TASK"})
+  for (const auto& kind : core::device_kinds())
+    for (const auto& variable : {kind.mask, kind.order, kind.hidden_by.first})
+      if (!variable.empty()) note(variable);
+  for (const auto* variable :
+       {"SLURM_JOB_ID", "SLURM_NNODES", "SLURM_NTASKS", "SLURM_GPUS_PER_TASK"})
     note(variable);
-  for (const auto& [kind, variable] : variables) note(variable);
   return found;
 }
 
 std::string value_in(const Environment& environment, const std::string& variable) {
   const auto found = environment.find(variable);
   return found == environment.end() ? "" : found->second;
-}
-
-std::string visibility_variable(std::string_view kind) {
-  const auto found = variables.find(kind);
-  return found == variables.end() ? "" : found->second;
 }
 
 std::vector<std::string> entries(std::string_view list) {

@@ -20,10 +20,6 @@ Environment device_environment();
 /// What a variable says; "" when it is not set.
 std::string value_in(const Environment& environment, const std::string& variable);
 
-/// The variable that lists the devices of a kind that evolve cannot discover, by their numbers:
-/// "ASCEND_RT_VISIBLE_DEVICES" for "npu". "" for an unknown kind.
-std::string visibility_variable(std::string_view kind);
-
 /// The entries of such a list: "4, 5" has "4" and "5".
 std::vector<std::string> entries(std::string_view list);
 

@@ -10,7 +10,9 @@
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <system_error>
 
+#include "core/device_kind.hpp"
 #include "core/spawn.hpp"
 #include "devices/environment.hpp"
 #include "devices/probe.hpp"
@@ -61,12 +63,15 @@ std::vector<Node> allocated_nodes(const Environment& environment) {
     command.words.insert(command.words.end(), {fmt::format("-n{}", nodes), "--ntasks-per-node=1"});
   }
   // The shell is the node's: only there the variables have what is asked for.
-  command.words.insert(
-      command.words.end(),
-      {"--mem=0", "sh", "-c",
-       fmt::format("echo \"{}|$SLURM_NODEID|$SLURMD_NODENAME|$SLURM_CPUS_ON_NODE|"
-                   "$SLURM_CPUS_PER_TASK|$CUDA_VISIBLE_DEVICES|$ZE_AFFINITY_MASK\"",
-                   mark)});
+  auto line = fmt::format(
+      "{}|$SLURM_NODEID|$SLURMD_NODENAME|$SLURM_CPUS_ON_NODE|$SLURM_CPUS_PER_TASK", mark);
+  for (const auto& kind : core::kinds_with_driver()) line += "|$" + kind.mask;
+  command.words.insert(command.words.end(), {"--mem=0", "sh", "-c", "echo \"" + line + "\""});
+  try {
+    core::program_file("srun");
+  } catch (const std::system_error& error) {
+    throw std::invalid_argument("srun: " + error.code().message());
+  }
   const auto probed = in_a_probe([&] { return core::run(command).output; },
                                  std::chrono::seconds(step_seconds + 10));
   if (!probed.problem.empty()) throw std::invalid_argument("srun: " + probed.problem);
@@ -74,6 +79,7 @@ std::vector<Node> allocated_nodes(const Environment& environment) {
 }
 
 std::vector<Node> nodes_in(std::string_view text) {
+  const auto kinds = core::kinds_with_driver();
   std::map<int, Node> nodes;
   std::map<std::string, std::set<std::string>> gpus;
   std::string else_said;
@@ -82,7 +88,8 @@ std::vector<Node> nodes_in(std::string_view text) {
   for (const auto& line : lines) {
     std::vector<std::string> cells;
     boost::split(cells, line, boost::is_any_of("|"));
-    if (cells.size() != 7 || cells[0] != mark) {
+    constexpr std::size_t first_mask = 5;
+    if (cells.size() != first_mask + kinds.size() || cells[0] != mark) {
       if (!line.empty()) else_said = line;
       continue;
     }
@@ -92,10 +99,11 @@ std::vector<Node> nodes_in(std::string_view text) {
     node.cores_per_task = whole(cells[4], 0);
     // Each task of a node tells what it sees.
     auto& seen = gpus[node.name];
-    for (const auto& [kind, mask] : {std::pair("cuda", cells[5]), std::pair("xpu", cells[6])}) {
-      if (devices_in(mask).empty() || (node.gpus > 0 && node.kind != kind)) continue;
-      for (const auto& device : devices_in(mask)) seen.insert(device);
-      node.kind = kind;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      const auto devices = devices_in(cells[first_mask + i]);
+      if (devices.empty() || (node.gpus > 0 && node.kind != kinds[i].name)) continue;
+      seen.insert(devices.begin(), devices.end());
+      node.kind = kinds[i].name;
       node.gpus = static_cast<int>(seen.size());
     }
   }
@@ -132,15 +140,12 @@ Choice steps_on(const std::vector<Node>& nodes) {
 
 core::Slot as_step(core::Slot slot, const std::string& node) {
   std::string threads = "1";
-  const auto kind = slot.name.substr(0, slot.name.find(':'));
-  const bool is_gpu = kind == "cuda" || kind == "xpu";
+  const auto* kind = core::find_device_kind(core::kind_of(slot.name));
+  const bool is_gpu = kind && kind->has_driver;
   std::erase_if(slot.environment, [&](const auto& variable) {
     const auto& [name, value] = variable;
     if (name == "OMP_NUM_THREADS") threads = value;
-    const bool of_cuda = name == "CUDA_VISIBLE_DEVICES" || name == "CUDA_DEVICE_ORDER";
-    const bool of_xpu = name == "ZE_AFFINITY_MASK" || name == "ZE_FLAT_DEVICE_HIERARCHY";
-    return (kind == "cuda" && of_cuda) || (kind == "xpu" && of_xpu) ||
-           (is_gpu && name == "EVOLVE_INDEX");
+    return is_gpu && (name == kind->mask || name == kind->order || name == "EVOLVE_INDEX");
   });
   slot.cores.clear();
   slot.uuid.clear();

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "core/device_kind.hpp"
+
 namespace evolve::engine {
 namespace {
 
@@ -13,10 +15,6 @@ using std::chrono::seconds;
 
 /// How often drivers are asked, and how soon again when something waits for the answer.
 constexpr seconds often{30}, soon{1};
-
-std::string kind_of(const std::string& device) {
-  return device.substr(0, device.find(':'));
-}
 
 /// The kinds whose drivers can be asked.
 std::vector<std::string> kinds_of(const std::vector<devices::Accelerator>& found) {
@@ -26,7 +24,7 @@ std::vector<std::string> kinds_of(const std::vector<devices::Accelerator>& found
 }
 
 bool is_of(const devices::Accelerator& accelerator, const core::Slot& slot) {
-  if (accelerator.kind != kind_of(slot.name)) return false;
+  if (accelerator.kind != core::kind_of(slot.name)) return false;
   // Where one is lost, the others may be numbered anew.
   if (!slot.uuid.empty()) return accelerator.uuid == slot.uuid;
   if (!slot.pci.empty()) return accelerator.pci == slot.pci;

@@ -54,15 +54,6 @@ TEST(CudaMask, CountsGpusAndNotTheirMigInstances) {
   EXPECT_THAT(seen("MIG-2", all), ElementsAre("MIG-2"));
 }
 
-TEST(Masks, KnowTheVariablesOfOtherKinds) {
-  EXPECT_EQ(visibility_variable("npu"), "ASCEND_RT_VISIBLE_DEVICES");
-  EXPECT_EQ(visibility_variable("gcu"), "TOPS_VISIBLE_DEVICES");
-  EXPECT_EQ(visibility_variable("mlu"), "MLU_VISIBLE_DEVICES");
-  EXPECT_EQ(visibility_variable("hpu"), "HABANA_VISIBLE_MODULES");
-  EXPECT_EQ(visibility_variable("hip"), "HIP_VISIBLE_DEVICES");
-  EXPECT_EQ(visibility_variable("abc"), "");
-}
-
 TEST(Masks, AreListsOfEntries) {
   EXPECT_THAT(entries("4, 5"), ElementsAre("4", "5"));
   EXPECT_THAT(entries(""), IsEmpty());

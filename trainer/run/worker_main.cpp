@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 
+#include "core/device_kind.hpp"
 #include "core/error.hpp"
 #include "devices/discovery.hpp"
 #include "trainer/run/run.hpp"
@@ -62,7 +63,7 @@ int threads() {
 std::string inner_device() {
   const char* slot = std::getenv("EVOLVE_DEVICE");
   const std::string name = slot ? slot : "cpu";
-  const auto kind = name.substr(0, name.find(':'));
+  const auto kind = core::kind_of(name);
   return kind == "cpu" ? kind : kind + ":0";
 }
 
@@ -70,7 +71,7 @@ std::string inner_device() {
 workers::Ready ready_message(const std::string& device) {
   if (device == "cpu") return {.device = "cpu:0"};
   const auto found =
-      devices::discover(device.substr(0, device.find(':')), devices::device_environment());
+      devices::discover(core::kind_of(device), devices::device_environment());
   if (found.devices.empty())
     throw run_failed("no " + device + " is visible here: " + found.remark, "check its driver");
   const auto& mine = found.devices.front();

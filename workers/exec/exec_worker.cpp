@@ -12,10 +12,10 @@
 #include <fstream>
 
 #include "core/child.hpp"
+#include "core/device_kind.hpp"
 #include "core/error.hpp"
 #include "core/file_descriptor.hpp"
 #include "core/text_file.hpp"
-#include "devices/masks.hpp"
 #include "hyp/hyp_file.hpp"
 #include "results/results_csv.hpp"
 #include "workers/exec/placeholders.hpp"
@@ -193,7 +193,7 @@ class Training {
 
 /// The slot's device as number 0 of its kind, or as the machine numbers it.
 std::string device_of(const std::string& slot, const std::string& index) {
-  const auto kind = slot.substr(0, slot.find(':'));
+  const auto kind = core::kind_of(slot);
   if (kind == "cpu") return kind;
   return kind + ":" + (index.empty() ? "0" : index);
 }
@@ -201,10 +201,8 @@ std::string device_of(const std::string& slot, const std::string& index) {
 /// The mask that evolve itself was started with would count again.
 std::vector<std::string> masks_to_unset(const std::string& slot, const std::string& index) {
   if (index.empty()) return {};
-  const auto kind = slot.substr(0, slot.find(':'));
-  if (kind == "cuda") return {"CUDA_VISIBLE_DEVICES"};
-  if (kind == "xpu") return {"ZE_AFFINITY_MASK"};
-  return {devices::visibility_variable(kind)};
+  const auto* kind = core::find_device_kind(core::kind_of(slot));
+  return kind ? std::vector{kind->mask} : std::vector<std::string>();
 }
 
 FromWorker train(const Train& order, Orders& orders, const std::vector<std::string>& words) try {

@@ -1,0 +1,41 @@
+// The kinds of devices, one row each.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace evolve::core {
+
+struct DeviceKind {
+  /// As in `--devices` and in the names of slots: "cuda" of "cuda:0".
+  std::string name;
+  std::string maker;
+  /// The variable that lists the devices which a process sees; empty where there is none.
+  std::string mask;
+  /// What says how the entries of the mask are counted.
+  std::string order = {};
+  /// Whether evolve asks a driver which devices there are, and hides the other kinds' devices from
+  /// a process on one of this kind. Of other kinds it knows what the mask says.
+  bool has_driver = false;
+  /// The variable and the value that hide all of them.
+  std::pair<std::string, std::string> hidden_by = {};
+  /// Its programs find them under the name of this other kind.
+  std::string also_called = {};
+};
+
+/// All, those with a driver in the order in which they are preferred. Another may still be a kind
+/// that an external trainer knows.
+const std::vector<DeviceKind>& device_kinds();
+
+/// The kinds whose driver evolve can ask.
+std::vector<DeviceKind> kinds_with_driver();
+
+/// Null for a kind of which evolve knows nothing.
+const DeviceKind* find_device_kind(std::string_view name);
+
+/// "cuda" of "cuda:0", and of "cuda".
+std::string kind_of(std::string_view device);
+
+}  // namespace evolve::core
