@@ -133,7 +133,7 @@ Validation validate(Detector& detector, const data::ValidationSet& images, const
   });
   while (const auto batch = stream.next()) {
     const auto start = Clock::now();
-    const auto maps = detector.forward(images_of(*batch, device));
+    const auto maps = detector.forward(images_of(*batch, device), options.beat);
     if (loss != nullptr) {
       const auto items = (*loss)(maps, batch->targets).items.cpu();
       for (std::size_t i = 0; i < 3; ++i) {

@@ -21,7 +21,7 @@ struct ValidateOptions {
   bool single_cls = false;
   /// Threads that make batches beside the forward passes.
   int workers = 0;
-  /// Called after each batch.
+  /// Called after each layer and each batch.
   std::function<void()> beat = [] {};
 };
 

@@ -106,7 +106,8 @@ void Detector::draw_weights(std::uint64_t seed) {
   }
 }
 
-std::vector<torch::Tensor> Detector::forward(const torch::Tensor& images) {
+std::vector<torch::Tensor> Detector::forward(const torch::Tensor& images,
+                                             const std::function<void()>& beat) {
   std::vector<torch::Tensor> outputs(config_.layers.size());
   const auto input = [&](int from) { return from < 0 ? images : outputs[from]; };
   const std::size_t last = config_.layers.size() - 1;
@@ -121,6 +122,8 @@ std::vector<torch::Tensor> Detector::forward(const torch::Tensor& images) {
       x = torch::cat(parts, 1);
     }
     for (const auto& block : blocks_[i]) x = block->forward(x);
+    beat();
+    if (x.requires_grad()) x.register_hook([beat](const torch::Tensor&) { beat(); });
     outputs[i] = x;
     if (i > 0 && !kept_[i - 1]) outputs[i - 1].reset();
   }

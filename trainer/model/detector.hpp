@@ -5,6 +5,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -28,8 +29,10 @@ class Detector : public torch::nn::Module {
 
   /// Raw maps, one per level: [batch, anchors, ny, nx, 5 + nc] for images [batch, 3, height,
   /// width], RGB in 0..1, whose sides are multiples of the greatest stride. Uses and updates batch
-  /// statistics in train(), uses the running ones in eval().
-  std::vector<torch::Tensor> forward(const torch::Tensor& images);
+  /// statistics in train(), uses the running ones in eval(). `beat` is called after each layer,
+  /// here and in the backward pass: one batch of a large model takes minutes on a CPU.
+  std::vector<torch::Tensor> forward(
+      const torch::Tensor& images, const std::function<void()>& beat = [] {});
 
   /// Boxes of all levels, [batch, sum of anchors * ny * nx, 5 + nc]: centre x, centre y, width,
   /// height in pixels, objectness, class probabilities. YOLOv5's Detect: xy = (2σ - 0.5 + cell) *

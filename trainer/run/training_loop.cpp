@@ -181,7 +181,7 @@ std::array<double, 3> TrainingLoop::train_batch(const data::Batch& batch, int ep
   LossValue value;
   {
     const Autocast autocast(context_.device, precision_);
-    auto maps = detector_->forward(images);
+    auto maps = detector_->forward(images, context_.beat);
     for (auto& map : maps) map = map.to(torch::kFloat);
     value = loss_(maps, batch.targets);
   }

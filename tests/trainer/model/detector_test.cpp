@@ -256,6 +256,17 @@ TEST(Detector, ComputesFewImagesOnOneThreadWithoutTheBlas) {
   }
 }
 
+TEST(Detector, BeatsAfterEachLayerForwardsAndBackwards) {
+  Detector detector = make("yolov5p.yaml");
+  const int layers = static_cast<int>(detector.config().layers.size()) - 1;  // without Detect
+  int beats = 0;
+  const auto maps = detector.forward(torch::rand({1, 3, 64, 64}), [&] { ++beats; });
+  EXPECT_EQ(beats, layers);
+  beats = 0;
+  (maps[0].sum() + maps[1].sum() + maps[2].sum()).backward();
+  EXPECT_EQ(beats, layers);
+}
+
 TEST(Detector, HasTheParametersOfYolov5) {
   Detector detector = make("yolov5n.yaml", 80);
   std::int64_t parameters = 0;
