@@ -81,7 +81,7 @@ TEST(Faults, OfATrainerThatNeverGetsReadyEndTheRunWith1) {
                              "--hang-timeout", "1s", "--output", "run"});
   EXPECT_EQ(ended.code, 1);
   EXPECT_EQ(ended.err,
-            "evolve: nothing could be trained in 5 attempts in a row: not ready for 1 s; a longer "
+            "evolve: no worker became ready in 5 attempts in a row: not ready for 1 s; a longer "
             "--hang-timeout allows more; mend it and go on with: evolve --resume run\n");
   EXPECT_EQ(failures(folder / "run").size(), 0U) << "it was not the trial's fault";
 }

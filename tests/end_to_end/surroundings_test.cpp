@@ -108,6 +108,7 @@ TEST(Surroundings, ATrainerThatDisappearsEndsTheRunAndBurnsNoTrial) {
   fs::remove(program);
   const auto ended = process.wait();
   EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, StartsWith("evolve: no worker became ready in "));
   EXPECT_THAT(ended.err, HasSubstr("cannot be started (No such file or directory); mend it"));
   fs::copy_file(FAKE_TRAINER_BINARY, program);
   expect_all_on_resume(folder);

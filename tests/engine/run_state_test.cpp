@@ -140,7 +140,7 @@ auto summary(RunState& state) {
   for (const auto& one : state.completed()) completed.emplace_back(one.trial, one.fitness);
   return std::tuple(completed, state.ended(), state.best_row(), state.start_fitness(),
                     state.generation(), numbers(state.open()), held(state),
-                    state.surroundings_failures(), state.surroundings_failure(),
+                    state.surroundings_failures(), state.surroundings_failure().message,
                     state.evolution().asked(), state.finished(), state.trial_limits(),
                     numbers(state.repeats().missing()));
 }
@@ -220,7 +220,7 @@ TEST(RunState, CountsAnAttemptThatTheSurroundingsPreventedAsNone) {
   ASSERT_THAT(numbers(state.open()), ElementsAre(0));
   EXPECT_EQ(state.open()[0].number, 1);
   EXPECT_EQ(state.surroundings_failures(), 1);
-  EXPECT_EQ(state.surroundings_failure(), "gone");
+  EXPECT_EQ(state.surroundings_failure().message, "gone");
   state.apply(failed(0, {.message = "crash", .final = false}));
   EXPECT_EQ(state.open()[0].number, 2);
   EXPECT_THAT(state.open()[0].failed_on, ElementsAre("cpu:0", "cpu:0"));
