@@ -81,12 +81,13 @@ hyp::Rung rung_from_json(const Json& json) {
 }
 
 hyp::Failed failed_from_json(const Json& json) {
+  const bool final = flag(json, "final");
   // "never_ready" is what version 0.1 wrote.
   const bool failed_before_ready = json.value("failed_before_ready", json.value("never_ready", false));
   return {.kind = hyp::failure_kind(text(json, "kind")),
           .message = text(json, "message"),
           .log = text(json, "log"),
-          .final = flag(json, "final"),
+          .final = final,
           .failed_before_ready = failed_before_ready,
           .of_surroundings = json.value("surroundings", false),
           .unconfirmed = json.value("unconfirmed", false)};

@@ -58,7 +58,7 @@ TEST(Slots, TellTheWorkerItsThreadsAndHideEveryAccelerator) {
       ElementsAre(Pair("EVOLVE_DEVICE", "cpu:1"), Pair("OMP_NUM_THREADS", "2"),
                   Pair("MKL_NUM_THREADS", "2"), Pair("OPENBLAS_NUM_THREADS", "2"),
                   Pair("OMP_WAIT_POLICY", "passive"), Pair("CUDA_VISIBLE_DEVICES", "-1"),
-                  Pair("HIP_VISIBLE_DEVICES", "-1"), Pair("ONEAPI_DEVICE_SELECTOR", "*:cpu")));
+                  Pair("ONEAPI_DEVICE_SELECTOR", "*:cpu"), Pair("HIP_VISIBLE_DEVICES", "-1")));
 }
 
 TEST(Slots, StartFewerThreadsUnderAQuotaButLeaveThemRoom) {

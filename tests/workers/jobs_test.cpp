@@ -64,7 +64,7 @@ TEST(Jobs, AreNothingInABlankLineOrOneOfAnotherType) {
   EXPECT_FALSE(parse_job("\n"));
   EXPECT_FALSE(parse_job(R"({"type":"shutdown"})"));
   EXPECT_FALSE(parse_report(R"({"type":"result","trial":0})"));
-  EXPECT_FALSE(parse_report(R"({"type":"alive"})"));
+  EXPECT_FALSE(parse_report(R"({"type":"weather"})"));
   EXPECT_FALSE(parse_report(R"({"type":7})"));
 }
 

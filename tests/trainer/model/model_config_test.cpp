@@ -102,7 +102,7 @@ TEST(ModelConfig, RefusesWhatCannotBeBuilt) {
   EXPECT_THAT(message_of(table_with("  - [-1, 1, Conv, [a]]")), HasSubstr("'a'"));
   EXPECT_THAT(message_of(table_with("  - [-1, 0, Conv, [8]]")), HasSubstr("number is 0"));
   EXPECT_THAT(message_of(table_with("  - [-1, 1, Conv]")), HasSubstr("m.yaml:5: a row is not"));
-  EXPECT_THAT(message_of("anchors: [[1, 2]"), HasSubstr("m.yaml:1: broken YAML"));
+  EXPECT_THAT(message_of("anchors: [[1, 2]"), HasSubstr("m.yaml:1: a key is a list or a map"));
   EXPECT_THAT(message_of("anchors: {P3: [1, 2]}"),
               HasSubstr("m.yaml:1: anchors is neither a count nor a list"));
   EXPECT_THAT(message_of("nc: 3\nanchors: 3\nbackbone:\n  - [-1, 1, Conv, [8]]\nhead:\n"
