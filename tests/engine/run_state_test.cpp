@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "engine/failures.hpp"
 #include "ga/rng.hpp"
+#include "results/journal.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -203,6 +204,19 @@ TEST_P(Fold, OfEveryBeginningOfAJournalIsTheStateThatTheRunHadThen) {
     if (chance(30) == 0) record(results::DeviceLimited{.device = "cuda:0", .trials = 1});
   }
   EXPECT_TRUE(live.finished());
+}
+
+// As version 0.1 wrote it: an attempt that was "never_ready" counted as one of the trial's.
+TEST(RunState, OfAJournalOfVersion01GoesOn) {
+  const std::string file = EVOLVE_SOURCE_DIR "/tests/engine/journal_0.1.jsonl";
+  const auto history = results::read_journal(file);
+  auto state = fold(history.run, history.events, file);
+  EXPECT_EQ(state.completed().size(), 5U);
+  EXPECT_THAT(state.ended(), ElementsAre(1, 0, 2, 4, 3, 5));
+  EXPECT_EQ(state.best()->trial, 5);
+  EXPECT_EQ(state.evolution().planned(), 9);
+  EXPECT_THAT(numbers(state.open()), IsEmpty());
+  EXPECT_EQ(state.next_trial()->number, 6);
 }
 
 TEST(RunState, HasTheSameNextTrialUntilItStarts) {
