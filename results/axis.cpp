@@ -37,7 +37,7 @@ Axis log_axis(double low, double high) {
   Axis axis{.low = low / pad, .high = high * pad, .log = true};
   if (high < 5 * low) return with_round_ticks(axis, gene_parts);
   const double first = std::log10(axis.low), last = std::log10(axis.high);
-  const int every = static_cast<int>(std::ceil((last - first) / (gene_parts + 1)));
+  const int every = static_cast<int>(std::ceil((last - first) / gene_parts));
   for (int k = static_cast<int>(std::floor(first)); k < last; ++k) {
     for (const double digit : {1.0, 3.0}) {
       const double value = digit * std::pow(10, k);

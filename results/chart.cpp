@@ -59,9 +59,10 @@ void Chart::axis(const std::string& letter, const Axis& axis, const std::string&
                   ticks, gnuplot_quoted(labelled ? name : "")));
 }
 
-void Chart::text(const std::string& text, double x, double y, const std::string& alignment) {
-  add(fmt::format("set label {} at screen {:.5f},{:.5f} {} textcolor rgb '#222222'",
-                  gnuplot_quoted(text), x / width, 1 - y / height_, alignment));
+void Chart::text(const std::string& text, double x, double y, const std::string& alignment,
+                 const std::string& colour) {
+  add(fmt::format("set label {} at screen {:.5f},{:.5f} {} textcolor rgb '{}'",
+                  gnuplot_quoted(text), x / width, 1 - y / height_, alignment, colour));
 }
 
 std::string plus(double x, double y) {

@@ -54,7 +54,8 @@ class Chart {
   void axis(const std::string& letter, const Axis& axis, const std::string& name = "",
             bool labelled = true);
   /// A text anywhere, from its left end or centred.
-  void text(const std::string& text, double x, double y, const std::string& alignment = "left");
+  void text(const std::string& text, double x, double y, const std::string& alignment = "left",
+            const std::string& colour = "#222222");
   void plot(const std::string& what) { add("plot " + what + "\nunset label"); }
 
   std::string script() const { return script_ + "unset multiplot\n"; }

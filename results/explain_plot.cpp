@@ -41,13 +41,11 @@ void add_bars(Chart& chart, const Rectangle& box, const Explanation& explanation
   chart.axis("x", x);
   chart.axis("y", y);
   chart.data("shares", shares);
-  chart.add(
-      "set style fill solid noborder\nset grid noytics\n"
-      "set key at graph 0,1 left bottom Left reverse horizontal samplen 1 width -4 "
-      "textcolor rgb '#555555'");
-  chart.plot(bars(3, "lc rgb '#b9cbe8' title 'with its part in interactions'") + ", " +
-             bars(2, "lc rgb '#5365b5' title 'alone'"));
-  chart.add("unset key\nset grid ytics");
+  chart.text("■ alone", box.left, 50, "left", "#5365b5");
+  chart.text("■ with its part in interactions", box.left + 90, 50, "left", "#8ba6d4");
+  chart.add("set style fill solid noborder\nset grid noytics");
+  chart.plot(bars(3, "lc rgb '#b9cbe8'") + ", " + bars(2, "lc rgb '#5365b5'"));
+  chart.add("set grid ytics");
 }
 
 bool is_few(const GeneExplanation& gene) {

@@ -10,7 +10,7 @@ namespace evolve::data {
 
 /// Where augmentation gets its random numbers from. The calls mirror those that YOLOv5 makes of
 /// Python's `random` and NumPy, one for one and in its order, so that a test can replay recorded
-/// rng. Virtual for that test only.
+/// draws. Virtual for that test only.
 class RandomSource {
  public:
   virtual ~RandomSource() = default;

@@ -157,7 +157,7 @@ torch::ScalarType TrainingLoop::precision() {
 torch::Tensor TrainingLoop::scaled(const torch::Tensor& images, int epoch, int index) const {
   if (!options_.multi_scale) return images;
   const int stride = greatest_stride();
-  // Numbers that no sample of the epoch rng.
+  // Numbers that no sample of the epoch draws.
   const auto rng = data::seeded_random_source(data::sample_seed(seed_, epoch, -2 - index));
   const int least = options_.imgsz / 2, most = options_.imgsz * 3 / 2 + stride;
   const int side = (least + static_cast<int>(rng->random() * (most - least))) / stride * stride;
