@@ -93,7 +93,7 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
 }
 
 void make_absolute(trainer::TrainOptions& t) {
-  // The name of an embedded data set is no path, even where a folder is called so.
+  // The name of an embedded data set is not a path, even where a folder is called so.
   if (!data::is_embedded(t.data)) make_absolute(t.data);
   if (t.weights != trainer::embedded_weights) make_absolute(t.weights);
   make_absolute(t.cfg);

@@ -15,7 +15,7 @@ void declare_data(CLI::App& app, trainer::TrainOptions& options, const char* gro
 void declare_training(CLI::App& app, trainer::TrainOptions& options, const char* group,
                       const char* epochs);
 
-/// The paths that the options hold, made absolute. "shapes" is no path; "./shapes" is one.
+/// The paths that the options hold, made absolute. "shapes" is not a path; "./shapes" is one.
 void make_absolute(trainer::TrainOptions& options);
 
 /// What was not given suits the embedded data set, which is small: a few seconds of training from

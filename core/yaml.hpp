@@ -26,11 +26,11 @@ struct Yaml {
 };
 
 /// The only document of `text`; `path` is what errors say. Throws `Error` with the line for broken
-/// YAML, a key that appears twice or is no scalar, an alias, nesting deeper than 8, an empty or a
+/// YAML, a key that appears twice or is not a scalar, an alias, nesting deeper than 8, an empty or a
 /// second document.
 Yaml parse_yaml(const std::string& text, const std::string& path);
 
-/// The value of `key` in a map, or null when there is none (or `map` is no map).
+/// The value of `key` in a map, or null when there is none (or `map` is not a map).
 const Yaml* yaml_value(const Yaml& map, const std::string& key);
 
 /// The number that a plain scalar spells, in YAML 1.1 or 1.2 (`1e-05`, `+1`, `.5`, `.nan`), or

@@ -59,7 +59,7 @@ std::optional<std::int64_t> total_memory(const LevelZero& ze, ze_device_handle_t
   return total > 0 ? std::optional(total) : std::nullopt;
 }
 
-/// Nothing for what is no GPU: an NPU has a driver of this kind too.
+/// Nothing for what is not a GPU: an NPU has a driver of this kind too.
 std::optional<Accelerator> describe(const LevelZero& ze, ze_device_handle_t device) {
   Accelerator xpu{.kind = "xpu", .name = "Intel GPU"};
   ze_device_properties_t properties{};

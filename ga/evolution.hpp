@@ -41,7 +41,7 @@ struct Settings {
 ///   `population` completed ones. As long as nothing has completed it is random.
 /// - Screened: then Sobol points up to trial 4, and on until three trials have completed. Every
 ///   later trial is bred from all that is known, and from what is in flight.
-/// - A trial that failed or was stopped, or whose fitness is not finite, is no parent and never the
+/// - A trial that failed or was stopped, or whose fitness is not finite, is not a parent and never the
 ///   best.
 /// - No set is handed out twice while the space has another.
 ///
@@ -54,7 +54,7 @@ class Evolution {
  public:
   /// `initial` (a population to resume from, or a folder of hyps) is clamped to the bounds; sets
   /// that repeat another are left out. Throws `Error` when a setting is out of range, when no gene
-  /// evolves, or when an initial set has a text that is no choice of its gene.
+  /// evolves, or when an initial set has a text that is not a choice of its gene.
   Evolution(hyp::Space space, Settings settings,
             const std::vector<hyp::Hyperparameters>& initial = {});
   ~Evolution();
@@ -67,7 +67,7 @@ class Evolution {
   bool can_ask() const;
   /// What `ask` gives, without the work of breeding: the set of the next trial is known from an
   /// earlier life of this run. A value outside its bounds is clamped; throws `Error` for a text
-  /// that is no choice of its gene.
+  /// that is not a choice of its gene.
   std::optional<hyp::Trial> ask_again(const hyp::Hyperparameters& hyp);
   /// How a trial ended. A failure that will be tried again (`final == false`) changes nothing.
   /// Throws `Error` for a trial that was not asked for or has ended already.

@@ -61,7 +61,7 @@ Value choice(const Gene& gene, std::size_t index);
 /// The hyperparameters a trainer gets: all genes of the space, the evolved ones from `genes`.
 Hyperparameters express(const Space& space, const Genes& genes);
 /// The evolved genes of a set; a value outside its bounds is clamped, a missing name takes the
-/// gene's start. Throws `Error` for a text that is no choice of its gene.
+/// gene's start. Throws `Error` for a text that is not a choice of its gene.
 Genes genes_of(const Space& space, const Hyperparameters& hyp);
 /// The raw values of all genes of the space in its order, a choice as its index, none clamped: the
 /// right part of a row of evolve.csv. A missing name takes the gene's start. Throws `Error` as

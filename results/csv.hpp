@@ -30,7 +30,7 @@ struct NumberTable {
 /// Reads a table; blanks around cells and blank lines are nothing, NaN is a number. `check_header`
 /// may throw for names that it does not expect, `remedy` says what to name instead of an empty
 /// file. Throws `Error` with file and line for a row with too few or too many columns, or a cell
-/// that is no number.
+/// that is not a number.
 NumberTable read_csv(
     const std::filesystem::path& file, const std::string& remedy,
     const std::function<void(const std::vector<std::string>&, const Where&)>& check_header);

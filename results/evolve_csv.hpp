@@ -42,7 +42,7 @@ void write_table(const std::filesystem::path& file, const Table& table);
 
 /// Reads an evolve.csv, YOLOv5's or ours. NaN is a value. Throws `Error` with file and line for a
 /// header that doesn't start with the seven metrics, a row with too few or too many columns, or a
-/// cell that is no number.
+/// cell that is not a number.
 Table read_table(const std::filesystem::path& file);
 
 }  // namespace evolve::results

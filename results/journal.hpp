@@ -28,7 +28,7 @@ struct History {
 };
 
 /// Reads a journal, perhaps one that is being written. Throws `Error` with the line for damage, an
-/// empty file, or a first line that is no run of version 1 or lacks what a run has.
+/// empty file, or a first line that is not a run of version 1 or lacks what a run has.
 History read_journal(const std::filesystem::path& file);
 
 class Journal {

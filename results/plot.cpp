@@ -46,7 +46,7 @@ struct Points {
   std::vector<double> x, y;
 };
 
-/// The points of one column, without what is no number.
+/// The points of one column, without what is not a number.
 Points points_of(const Table& table, std::size_t column, const Trials& trials) {
   Points points;
   for (std::size_t i = 0; i < trials.row.size(); ++i) {

@@ -33,7 +33,7 @@ void append_epoch(const std::filesystem::path& file, const EpochRow& row);
 void write_epochs(const std::filesystem::path& file, const std::vector<EpochRow>& rows);
 
 /// Reads a results.csv, YOLOv5's or ours. NaN is a value. Throws `Error` with file and line for
-/// another header, a row with too few or too many columns, or a cell that is no number.
+/// another header, a row with too few or too many columns, or a cell that is not a number.
 std::vector<EpochRow> read_epochs(const std::filesystem::path& file);
 
 }  // namespace evolve::results

@@ -66,7 +66,7 @@ std::vector<nlohmann::json> journal(const std::filesystem::path& run);
 int count(const std::vector<nlohmann::json>& events, const std::string& kind);
 /// Waits until `condition` holds; false after `seconds`.
 bool eventually(const std::function<bool()>& condition, double seconds = 30);
-/// Whether a process of this id exists (and is no zombie).
+/// Whether a process of this id exists (and is not a zombie).
 bool alive(int pid);
 
 }  // namespace evolve::test

@@ -14,7 +14,7 @@ using Values = std::map<std::string, std::string, std::less<>>;
 /// Whether `text` has this placeholder ("{index}").
 bool mentions(std::string_view text, std::string_view placeholder);
 
-/// `word` with each of the placeholders replaced, once: braces in a value are no placeholders.
+/// `word` with each of the placeholders replaced, once: braces in a value are not placeholders.
 std::string filled(std::string_view word, const Values& values);
 
 /// The words of a command line, split as a shell does. A name in braces must be one of `known`, as

@@ -121,12 +121,12 @@ struct RunReport {
 using JobReport =
     std::variant<Ready, Failure, Alive, BatchReport, EpochReport, RunReport, ValidationReport>;
 
-/// The message as a line, with its newline. Text that is no UTF-8 is repaired.
+/// The message as a line, with its newline. Text that is not UTF-8 is repaired.
 std::string line_of(const Job& job);
 std::string line_of(const JobReport& report);
 
 /// The message in a line (with or without its newline); nothing for a blank line or another type.
-/// Throws std::invalid_argument when the line is no JSON object or lacks what the message needs.
+/// Throws std::invalid_argument when the line is not a JSON object or lacks what the message needs.
 std::optional<Job> parse_job(std::string_view line);
 std::optional<JobReport> parse_report(std::string_view line);
 

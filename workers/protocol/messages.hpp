@@ -103,13 +103,13 @@ struct Shutdown {
 
 using FromEngine = std::variant<Train, Continue, Stop, Shutdown>;
 
-/// The message as a line, with its newline. Text that is no UTF-8 is repaired.
+/// The message as a line, with its newline. Text that is not UTF-8 is repaired.
 std::string line_of(const FromWorker& message);
 std::string line_of(const FromEngine& message);
 
 /// The message in a line (with or without its newline). Unknown keys are ignored; nothing for a
 /// blank line or a type that version 1 does not know. Throws std::invalid_argument with the reason
-/// when the line is no JSON object, or a key that the message needs is missing, of another type, or
+/// when the line is not a JSON object, or a key that the message needs is missing, of another type, or
 /// (a metric) not finite.
 std::optional<FromWorker> parse_from_worker(std::string_view line);
 std::optional<FromEngine> parse_from_engine(std::string_view line);

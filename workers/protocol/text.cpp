@@ -76,7 +76,7 @@ std::vector<std::string> split_command(std::string_view text, const std::string&
 std::string printable(std::string_view raw, std::size_t most) {
   const bool cut = raw.size() > most;
   using json = nlohmann::json;
-  // JSON's writer knows what is no UTF-8.
+  // JSON's writer knows what is not UTF-8.
   const auto quoted =
       json(raw.substr(0, most)).dump(-1, ' ', false, json::error_handler_t::replace);
   auto text = json::parse(quoted).get<std::string>();

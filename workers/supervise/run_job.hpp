@@ -18,7 +18,7 @@ namespace evolve::workers {
 struct JobSettings {
   /// The worker's command: program and arguments, run without a shell.
   std::vector<std::string> command;
-  /// The longest silence of the worker; nothing: as long as it takes. Its log is no sign of life.
+  /// The longest silence of the worker; nothing: as long as it takes. Its log is not a sign of life.
   std::optional<std::chrono::seconds> hang_timeout;
 };
 

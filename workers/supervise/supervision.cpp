@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 
 /// The longest step: a longer one means that we were stopped meanwhile, by Ctrl-Z or SIGSTOP.
 constexpr std::chrono::seconds longest_step{1};
-/// Later than asked for by so much, and it was no busy machine either.
+/// Later than asked for by so much, and it was not a busy machine either.
 constexpr std::chrono::seconds stopped_for{2};
 
 /// As much of a worker's standard error as can matter for its last line.

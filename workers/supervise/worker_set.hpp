@@ -25,7 +25,7 @@ struct WorkerSettings {
   std::vector<std::string> command;
   /// The longest that a trial may take in all.
   std::optional<std::chrono::seconds> trial_timeout;
-  /// The longest time without a message from a worker at work; its log is no message. A worker that
+  /// The longest time without a message from a worker at work; its log is not a message. A worker that
   /// sends `alive` has a minute at least. Nothing: as long as it takes.
   std::optional<std::chrono::seconds> hang_timeout = std::chrono::seconds(600);
 };

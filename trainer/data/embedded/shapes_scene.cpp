@@ -124,7 +124,7 @@ void draw(cv::Mat& image, const Figure& figure, SceneRandom& random) {
   cover_with(image(area), paint(area.size(), cv::mean(image(area), cover), random), cover);
 }
 
-/// Things that are no class: shapes of other kinds, lines, arcs and specks.
+/// Things of no class: shapes of other kinds, lines, arcs and specks.
 void draw_clutter(cv::Mat& image, SceneRandom& random) {
   constexpr Shape kinds[] = {Shape::bar, Shape::half_disc, Shape::corner};
   for (int i = random.below(4); i > 0; --i) {
