@@ -96,13 +96,13 @@ TEST(FullDisk, AtTheVeryBeginningEndsTheRunWith1) {
   expect_to_go_on(folder, 0, 3);
 }
 
-TEST(FullDisk, OfTheImageCostsTheImageOnly) {
+TEST(FullDisk, OfThePlotCostsThePlotOnly) {
   Folder folder;
   fs::create_directories(folder / "run/evolve.png");
   const auto ended = evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices",
                                             "cpu:0", "--trials", "3", "--output", "run"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("no image: "));
+  EXPECT_THAT(ended.out, HasSubstr("no plot: "));
 }
 
 /// A folder for a user who may not write everywhere, as root may: nobody, where we are root.
