@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/shell_word.hpp"
+
 namespace evolve::cli {
 namespace {
 
@@ -63,13 +65,7 @@ std::string display_path(const std::filesystem::path& path) {
 }
 
 std::string shell_path(const std::filesystem::path& path) {
-  const auto text = display_path(path);
-  constexpr std::string_view harmless =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:=+,@%";
-  if (!text.empty() && text.find_first_not_of(harmless) == text.npos) return text;
-  std::string quoted = "'";
-  for (const char c : text) c == '\'' ? quoted += "'\\''" : quoted += c;
-  return quoted + "'";
+  return core::shell_word(display_path(path));
 }
 
 Screen::Screen(std::FILE* out) : out_(out), live_(isatty(fileno(out)) == 1) {}

@@ -22,6 +22,9 @@ struct Slot {
   std::string uuid, pci;
   /// What is put before a command that is to run there ("srun", "-n1"); empty: nothing.
   std::vector<std::string> launcher = {};
+  /// What is put before the command hands it to a shell elsewhere, as ssh does: its words need
+  /// quotes.
+  bool remote_shell = false;
 };
 
 /// Exclusive use of a slot; giving it up (destruction) frees the slot.

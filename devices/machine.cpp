@@ -13,6 +13,8 @@ namespace {
 /// The greatest number of cores that Linux can be configured for.
 constexpr int most_cores = 8192;
 
+}  // namespace
+
 std::vector<int> allowed_cores() {
   std::vector<cpu_set_t> set(CPU_ALLOC_SIZE(most_cores) / sizeof(cpu_set_t));
   const auto bytes = set.size() * sizeof(cpu_set_t);
@@ -23,6 +25,8 @@ std::vector<int> allowed_cores() {
   if (cores.empty()) cores.push_back(0);
   return cores;
 }
+
+namespace {
 
 /// Both numbers are in microseconds; "max" and -1 mean no limit.
 std::optional<double> ratio(std::istream& quota_text, std::istream& period_text) {

@@ -37,4 +37,7 @@ Accelerator host(const std::filesystem::path& root = "/");
 /// (version 1) of the group and its parents. `root` is where /proc and /sys are.
 std::optional<double> cpu_quota(const std::filesystem::path& root = "/");
 
+/// The cores that this process is bound to, in their order; one at least.
+std::vector<int> allowed_cores();
+
 }  // namespace evolve::devices

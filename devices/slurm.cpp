@@ -119,7 +119,9 @@ Choice steps_on(const std::vector<Node>& nodes) {
   Choice choice;
   std::map<std::string, int> numbers;
   for (const auto& node : nodes) {
-    const int count = node.gpus > 0 ? node.gpus : std::min(node.cores, most_automatic_slots);
+    // A step without a core of its own would wait until it fails.
+    const int count = std::min(std::max(1, node.cores),
+                               node.gpus > 0 ? node.gpus : most_automatic_slots);
     const int share = std::max(1, node.cores / count);
     const int threads = node.cores_per_task > 0 ? std::min(share, node.cores_per_task) : share;
     const int first = numbers[node.kind];
@@ -134,6 +136,11 @@ Choice steps_on(const std::vector<Node>& nodes) {
     choice.notes.push_back(fmt::format("slurm: {} on node {}, cores each: {} of {}",
                                        range(node.kind, first, count), node.name, threads,
                                        node.cores));
+    if (count < node.gpus)
+      choice.notes.push_back(
+          fmt::format("slurm: node {} has {} cores of the job for {} GPUs: {} stay idle, ask for "
+                      "more cores (--cpus-per-gpu)",
+                      node.name, node.cores, node.gpus, node.gpus - count));
   }
   return choice;
 }

@@ -1,11 +1,13 @@
 #include "engine/launcher.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 
 #include "workers/exec/placeholders.hpp"
 #include "devices/devices.hpp"
 #include "core/error.hpp"
+#include "core/shell_word.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -60,8 +62,12 @@ devices::Choice launched_slots(const std::string& launcher, const std::string& s
   for (auto& slot : choice.slots) {
     const workers::Values values = {{"{device}", slot.name}, {"{index}", index_of(slot)}};
     for (const auto& word : words_of(launcher)) slot.launcher.push_back(workers::filled(word, values));
+    slot.remote_shell = std::filesystem::path(slot.launcher.front()).filename() == "ssh";
     slot.launcher.push_back("env");
-    for (const auto& [name, value] : slot.environment) slot.launcher.push_back(name + "=" + value);
+    for (const auto& [name, value] : slot.environment) {
+      const auto variable = name + "=" + value;
+      slot.launcher.push_back(slot.remote_shell ? core::shell_word(variable) : variable);
+    }
   }
   return choice;
 }

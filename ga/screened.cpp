@@ -21,7 +21,7 @@ using Eigen::VectorXd;
 using Space = std::span<const hyp::Gene>;
 
 Points best_of(const Points& points, const VectorXd& values, Index most) {
-  return points(Eigen::all, ranking(values, most));
+  return points(Eigen::seqN(0, points.rows()), ranking(values, most));
 }
 
 // What is near the best: 5 % of the points by their mean, each a little perturbed.

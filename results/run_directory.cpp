@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "results/durable.hpp"
 
 namespace evolve::results {
 
@@ -55,7 +56,10 @@ RunDirectory create_run(const fs::path& project, const std::string& name, bool e
     const fs::path folder = project / (n == 1 ? name : name + std::to_string(n));
     std::error_code error;
     // mkdir decides between two coordinators; looking first would not.
-    if (fs::create_directory(folder, error)) return {folder};
+    if (fs::create_directory(folder, error)) {
+      sync_folder(folder.parent_path());
+      return {folder};
+    }
     if (error && error != std::errc::file_exists) {
       throw bad_input({folder.string()}, error.message(), "choose another folder with --project");
     }
@@ -66,6 +70,7 @@ RunDirectory create_run(const fs::path& project, const std::string& name, bool e
 
 RunDirectory create_run_at(const fs::path& folder) {
   make_folders(folder);
+  sync_folder(fs::absolute(folder).parent_path());
   const RunDirectory run{folder};
   std::error_code ignored;
   if (fs::exists(run.evolve_csv(), ignored) && !fs::exists(run.journal(), ignored)) {

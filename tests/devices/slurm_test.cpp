@@ -75,5 +75,14 @@ TEST(SlurmSteps, HaveNothingOfThisMachinesDevice) {
   EXPECT_EQ(step.uuid + step.pci, "");
 }
 
+TEST(SlurmSteps, AreNoMoreThanTheCoresOfANodeAndSaySo) {
+  const auto choice = steps_on({{.name = "n1", .cores = 1, .kind = "cuda", .gpus = 4},
+                                {.name = "n2", .cores = 8, .kind = "cuda", .gpus = 2}});
+  ASSERT_EQ(choice.slots.size(), 3u) << "a second step on n1 would wait until it fails";
+  EXPECT_THAT(choice.notes,
+              testing::Contains("slurm: node n1 has 1 cores of the job for 4 GPUs: 3 stay idle, "
+                                "ask for more cores (--cpus-per-gpu)"));
+}
+
 }  // namespace
 }  // namespace evolve::devices

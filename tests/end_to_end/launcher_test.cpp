@@ -139,6 +139,20 @@ TEST(Launcher, StartsTheWorkerOfACommandPerTrial) {
   EXPECT_EQ(first["CUDA_VISIBLE_DEVICES"], "step");
 }
 
+// ssh joins the words with blanks, and a shell at the other end splits them again.
+TEST(Launcher, QuotesTheWordsForTheShellAtTheOtherEndOfSsh) {
+  Folder folder;
+  write_file(folder / "ssh", "#!/bin/sh\nshift\nexec sh -c \"$*\"\n");
+  std::filesystem::permissions(folder / "ssh", std::filesystem::perms::owner_all);
+  const auto file = folder / "two words; $HOME";
+  const auto ended = run(
+      folder, {},
+      {"--trainer-command", fake_trainer("--seen '" + file.string() + "'"), "--devices", "cpu",
+       "--launcher", (folder / "ssh").string() + " host", "--trials", "1"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(lines_of(read_file(file)).size(), 1u);
+}
+
 std::string refusal(const std::vector<std::string>& variables,
                     const std::vector<std::string>& more) {
   Folder folder;

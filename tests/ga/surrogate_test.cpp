@@ -113,7 +113,7 @@ TEST(Surrogate, PredictsEachObservationFromTheOthersAsAModelOfTheOthersDoes) {
     std::vector<Eigen::Index> rest(12);
     std::iota(rest.begin(), rest.end(), 0);
     rest.erase(rest.begin() + left_out);
-    const Observations others{all.features(Eigen::all, rest), all.gene_of, all.values(rest),
+    const Observations others{all.features(Eigen::seqN(0, all.features.rows()), rest), all.gene_of, all.values(rest),
                               all.noise(rest)};
     const Surrogate surrogate(others, MatrixXd(5, 0), prior_mode(4));
     const double expected = surrogate.mean(all.features.col(left_out))[0];

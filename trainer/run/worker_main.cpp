@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "core/device_kind.hpp"
 #include "core/error.hpp"
 #include "devices/discovery.hpp"
+#include "devices/machine.hpp"
 #include "trainer/run/run.hpp"
 #include "workers/protocol/jobs.hpp"
 #include "workers/protocol/messages.hpp"
@@ -52,9 +52,7 @@ class Answers {
 
 /// The slot's share of the CPU, no more than the cores that this process is bound to.
 int threads() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  const int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const auto cores = static_cast<int>(devices::allowed_cores().size());
   const char* share = std::getenv("OMP_NUM_THREADS");
   return std::clamp(share ? std::atoi(share) : cores, 1, cores);
 }

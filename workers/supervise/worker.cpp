@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "core/shell_word.hpp"
 #include "workers/protocol/text.hpp"
 
 namespace evolve::workers {
@@ -17,7 +18,8 @@ namespace {
 
 std::vector<std::string> launched(const std::vector<std::string>& command, const core::Slot& slot) {
   auto words = slot.launcher;
-  words.insert(words.end(), command.begin(), command.end());
+  for (const auto& word : command)
+    words.push_back(slot.remote_shell ? core::shell_word(word) : word);
   return words;
 }
 
