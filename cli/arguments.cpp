@@ -39,7 +39,8 @@ void declare(CLI::App& app, TrainArguments& a) {
       ->group("Training")
       ->capture_default_str();
   declare_device(app, a.devices, "Running");
-  app.add_option("--hang-timeout", a.hang_timeout, "Longest time without a message from the trainer; 0: no limit")
+  app.add_option("--hang-timeout", a.hang_timeout,
+                 "Longest time without a message from the trainer; 0: no limit")
       ->group("Running")
       ->capture_default_str();
   declare(app, a.destination, "Running");

@@ -126,8 +126,7 @@ void print_json(const Found& found) {
 int devices_command(bool json) {
   auto machine = devices::this_machine();
   Found found;
-  for (const auto& kind : core::kinds_with_driver())
-    found[kind.name] = machine.discover(kind.name);
+  for (const auto& kind : core::kinds_with_driver()) found[kind.name] = machine.discover(kind.name);
   machine.discover = [&](const std::string& kind) { return found.at(kind); };
   json ? print_json(found) : print_table(machine, found);
   return 0;

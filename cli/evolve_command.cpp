@@ -91,13 +91,12 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
     case RunEnd::no_usable_device:
       throw run_failed(run.no_usable_device(), go_on);
     case RunEnd::surroundings:
-      throw run_failed(fmt::format("{} in {} attempts in a row: {}",
-                                   state.surroundings_failure().failed_before_ready
-                                       ? "no worker became ready"
-                                       : "nothing could be trained",
-                                   state.surroundings_failures(),
-                                   state.surroundings_failure().message),
-                       go_on);
+      throw run_failed(
+          fmt::format("{} in {} attempts in a row: {}",
+                      state.surroundings_failure().failed_before_ready ? "no worker became ready"
+                                                                       : "nothing could be trained",
+                      state.surroundings_failures(), state.surroundings_failure().message),
+          go_on);
     case RunEnd::stopped:
       screen.line(interruption(state, end, directory));
       return 128 + signal;

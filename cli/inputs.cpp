@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "core/error.hpp"
-#include "trainer/model/model_config.hpp"
 #include "trainer/checkpoint/weights_file.hpp"
+#include "trainer/model/model_config.hpp"
 #include "workers/supervise/kinds.hpp"
 
 namespace evolve::cli {
@@ -38,8 +38,7 @@ Inspection inspect(const std::string& data, const std::vector<data::Split>& spli
   for (const auto split : splits) {
     if (config.images(split).empty()) {
       const auto& name = data::name_of(split);
-      throw bad_input({data}, "there is no " + name,
-                      "write " + name + ": and a folder of images");
+      throw bad_input({data}, "there is no " + name, "write " + name + ": and a folder of images");
     }
     found.splits.push_back(data::check(config, split, single_cls));
     for (auto& note : data::notes(found.splits.back(), config, split))

@@ -6,8 +6,8 @@
 #include <csignal>
 
 #include "cli/commands.hpp"
-#include "workers/exec/exec_worker.hpp"
 #include "core/error.hpp"
+#include "workers/exec/exec_worker.hpp"
 
 namespace evolve::cli {
 namespace {

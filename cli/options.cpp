@@ -2,11 +2,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "engine/launcher.hpp"
-#include "workers/exec/placeholders.hpp"
 #include "cli/training_options.hpp"
 #include "core/error.hpp"
+#include "engine/launcher.hpp"
 #include "hyp/fitness.hpp"
+#include "workers/exec/placeholders.hpp"
 #include "workers/protocol/text.hpp"
 
 namespace evolve::cli {
@@ -153,7 +153,8 @@ void declare_running(CLI::App& app, Options& o) {
       ->group(group)
       ->capture_default_str();
   app.add_option("--trial-timeout", o.trial_timeout, "Longest duration of a trial")->group(group);
-  app.add_option("--hang-timeout", o.hang_timeout, "Longest time without a message from a trainer; 0: no limit")
+  app.add_option("--hang-timeout", o.hang_timeout,
+                 "Longest time without a message from a trainer; 0: no limit")
       ->group(group)
       ->capture_default_str();
   app.add_option("--retries", o.retries, "Further attempts at a failed trial, on another device")

@@ -9,16 +9,16 @@
 #include <limits>
 #include <system_error>
 
-#include "workers/exec/exec_worker.hpp"
 #include "cli/inputs.hpp"
-#include "workers/exec/placeholders.hpp"
 #include "cli/screen.hpp"
 #include "cli/training_options.hpp"
+#include "core/spawn.hpp"
 #include "devices/devices.hpp"
 #include "engine/launcher.hpp"
 #include "hyp/hyp.hpp"
 #include "results/yaml_files.hpp"
-#include "core/spawn.hpp"
+#include "workers/exec/exec_worker.hpp"
+#include "workers/exec/placeholders.hpp"
 #include "workers/protocol/text.hpp"
 
 namespace evolve::cli {
@@ -201,8 +201,9 @@ std::vector<std::string> description(const Plan& plan) {
   const auto slots = names_of(plan.settings.slots);
 
   const auto search = engine::search_settings(run);
-  const auto trials = std::min(std::int64_t{search.generations} * search.population,
-                               std::int64_t{search.trials.value_or(std::numeric_limits<int>::max())});
+  const auto trials =
+      std::min(std::int64_t{search.generations} * search.population,
+               std::int64_t{search.trials.value_or(std::numeric_limits<int>::max())});
   const auto again = o.repeats == 0 ? "" : fmt::format(", then the best {} once more", o.repeats);
   std::vector<std::string> lines;
   lines.push_back(fmt::format("{} ({} of {}){} on {}: {}", counted(trials, "trial"),

@@ -50,10 +50,9 @@ void RunScreen::completed(const hyp::Outcome& outcome, const hyp::Completed& res
     return;
   }
   const bool best = state.best()->trial == outcome.trial;
-  const auto text =
-      fmt::format("{}   fitness {:.4f}   mAP50 {:.3f}   mAP50-95 {:.3f}{}", head(outcome),
-                  result.fitness, result.metrics.map50, result.metrics.map50_95,
-                  best ? "   best so far" : "");
+  const auto text = fmt::format("{}   fitness {:.4f}   mAP50 {:.3f}   mAP50-95 {:.3f}{}",
+                                head(outcome), result.fitness, result.metrics.map50,
+                                result.metrics.map50_95, best ? "   best so far" : "");
   best ? screen_.line(text) : screen_.detail(text);
 }
 
@@ -79,8 +78,7 @@ void RunScreen::on(const results::DeviceFull& full, const engine::RunState&) {
 }
 
 void RunScreen::on(const results::DeviceBlamed& blamed, const engine::RunState&) {
-  if (blamed.quarantined)
-    screen_.line(blamed.device + " gets no further trial: " + blamed.reason);
+  if (blamed.quarantined) screen_.line(blamed.device + " gets no further trial: " + blamed.reason);
 }
 
 void RunScreen::on(const results::DeviceBroughtBack& back, const engine::RunState&) {

@@ -17,7 +17,10 @@ class RunScreen : public engine::Observer {
   /// `epochs` are those of a trial, `time_limit` in seconds.
   RunScreen(Screen& screen, results::RunDirectory directory, int epochs,
             std::optional<double> time_limit)
-      : screen_(screen), directory_(std::move(directory)), epochs_(epochs), time_limit_(time_limit) {}
+      : screen_(screen),
+        directory_(std::move(directory)),
+        epochs_(epochs),
+        time_limit_(time_limit) {}
 
   void on_event(const results::Event& event, const engine::RunState& state) override;
   void on_progress(const engine::RunState& state,

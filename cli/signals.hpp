@@ -20,7 +20,8 @@ class StopOnSignals {
 
  private:
   core::StopSource source_;
-  struct sigaction interrupt_before_ {}, terminate_before_ {};
+  struct sigaction interrupt_before_ {
+  }, terminate_before_{};
 };
 
 }  // namespace evolve::cli

@@ -125,14 +125,15 @@ int conclude(const TrainingRecord& record, const workers::JobEnd& end, const Pre
                            ? fmt::format(" after {} of {}", record.epochs(),
                                          counted(training.arguments.train.epochs, "epoch"))
                            : "";
-    screen.line("Interrupted" + after + ". Go on with: evolve train --resume " + shell_path(run.root));
+    screen.line("Interrupted" + after + ". Go on with: evolve train --resume " +
+                shell_path(run.root));
     return 128 + signal;
   }
   screen.line("");
   const int here = record.epochs_here();
-  screen.line(here == 0
-                  ? display_path(run.root) + " is finished, after " + counted(record.epochs(), "epoch")
-                  : counted(here, "epoch") + " in " + duration_text(record.seconds_here()));
+  screen.line(here == 0 ? display_path(run.root) + " is finished, after " +
+                              counted(record.epochs(), "epoch")
+                        : counted(here, "epoch") + " in " + duration_text(record.seconds_here()));
   if (record.end()) say_result(*record.end(), training, run, screen);
   return 0;
 }
@@ -150,16 +151,16 @@ int run(const Prepared& training, const OwnFolder& folder, bool resume, Screen& 
   TrainingRecord record(directory, folder.log, arguments.train.epochs, training.data.splits[1],
                         screen);
   const workers::TrainRun job{.hyp = training.hyp,
-                             .seed = arguments.seed,
-                             .dir = fs::absolute(directory.root).lexically_normal().string(),
-                             .resume = resume,
-                             .options = trainer::to_json(arguments.train)};
+                              .seed = arguments.seed,
+                              .dir = fs::absolute(directory.root).lexically_normal().string(),
+                              .resume = resume,
+                              .options = trainer::to_json(arguments.train)};
   const StopOnSignals stop;
-  const auto end =
-      workers::run_job(job_settings(training.worker, arguments.hang_timeout), slot_of(training), job,
-                      {.report = [&](const workers::JobReport& report) { record.receive(report); },
-                       .log = [&](std::string_view bytes) { record.log(bytes); }},
-                       stop.source());
+  const auto end = workers::run_job(
+      job_settings(training.worker, arguments.hang_timeout), slot_of(training), job,
+      {.report = [&](const workers::JobReport& report) { record.receive(report); },
+       .log = [&](std::string_view bytes) { record.log(bytes); }},
+      stop.source());
   record.close();
   if (end.failure) throw job_failed(*end.failure, remedy_of(*end.failure, directory));
   return conclude(record, end, training, directory, stop.source().reason(), screen);
@@ -193,7 +194,7 @@ int run_resumed(const TrainArguments& now, Screen& screen) {
   const auto training = prepare(arguments, directory.hyp().string());
   say_what(training, screen);
   screen.line(display_path(directory.root) + (began ? ": going on from weights/last.pt"
-                                             : ": no epoch had ended, so it starts afresh"));
+                                                    : ": no epoch had ended, so it starts afresh"));
   return run(training, folder, began, screen);
 }
 

@@ -10,8 +10,8 @@ namespace {
 
 std::string class_line(const std::string& name, int images, int labels, double precision,
                        double recall, double map50, double map50_95) {
-  return fmt::format("{:>22}{:>10}{:>10}{:>10.3g}{:>10.3g}{:>10.3g}{:>10.3g}", name, images,
-                     labels, precision, recall, map50, map50_95);
+  return fmt::format("{:>22}{:>10}{:>10}{:>10.3g}{:>10.3g}{:>10.3g}{:>10.3g}", name, images, labels,
+                     precision, recall, map50, map50_95);
 }
 
 nlohmann::ordered_json scores(double precision, double recall, double map50, double map50_95) {

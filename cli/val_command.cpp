@@ -59,24 +59,24 @@ int val_command(const ValArguments& arguments) {
   const auto worker = built_in_worker();
   const auto folder = create(arguments.destination).root;
 
-  screen.line(fmt::format("{} on {} at {} px, on {}", display_path(options.weights), display_path(options.data),
-                          options.imgsz, slot.name));
+  screen.line(fmt::format("{} on {} at {} px, on {}", display_path(options.weights),
+                          display_path(options.data), options.imgsz, slot.name));
   for (const auto& note : device.notes) screen.line(note);
   for (const auto& note : data.notes) screen.line(note);
   screen.show("validating …");
   const workers::Validate job{.split = arguments.task,
-                             .dir = fs::absolute(folder).lexically_normal().string(),
-                             .rect = arguments.rect,
-                             .options = trainer::to_json(options)};
+                              .dir = fs::absolute(folder).lexically_normal().string(),
+                              .rect = arguments.rect,
+                              .options = trainer::to_json(options)};
   std::optional<workers::ValidationReport> validation;
   const auto receive = [&](const workers::JobReport& message) {
     if (const auto* found = std::get_if<workers::ValidationReport>(&message)) validation = *found;
   };
   // The trainer's last words are part of a failure; nobody waits for the rest of its log.
   const StopOnSignals stop;
-  const auto end = workers::run_job(job_settings(worker, ""), slot, job,
-                                   {.report = receive, .log = [](std::string_view) {}},
-                                   stop.source());
+  const auto end =
+      workers::run_job(job_settings(worker, ""), slot, job,
+                       {.report = receive, .log = [](std::string_view) {}}, stop.source());
   screen.clear();
   if (end.failure)
     throw job_failed(*end.failure, "try again with another --device or --batch-size");

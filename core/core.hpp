@@ -1,6 +1,6 @@
-// What every room needs and is not a noun of the search: the one exception type, numbers and YAML as
-// text, small files, how a process is started, the kinds of
-// devices, and the slot that a trial runs on.
+// What every room needs and is not a noun of the search: the one exception type, numbers and YAML
+// as text, small files, how a process is started, the kinds of devices, and the slot that a trial
+// runs on.
 #pragma once
 
 #include "core/child.hpp"

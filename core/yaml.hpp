@@ -26,8 +26,8 @@ struct Yaml {
 };
 
 /// The only document of `text`; `path` is what errors say. Throws `Error` with the line for broken
-/// YAML, a key that appears twice or is not a scalar, an alias, nesting deeper than 8, an empty or a
-/// second document.
+/// YAML, a key that appears twice or is not a scalar, an alias, nesting deeper than 8, an empty or
+/// a second document.
 Yaml parse_yaml(const std::string& text, const std::string& path);
 
 /// The value of `key` in a map, or null when there is none (or `map` is not a map).

@@ -9,8 +9,8 @@ void MemoryAdmission::changed(const std::string& device, Clock::time_point now) 
 }
 
 void MemoryAdmission::tell(const std::string& device, const core::WorkerCount& crew,
-                std::optional<std::int64_t> total_bytes, std::optional<std::int64_t> free_bytes,
-                Clock::time_point asked) {
+                           std::optional<std::int64_t> total_bytes,
+                           std::optional<std::int64_t> free_bytes, Clock::time_point asked) {
   auto& state = states_[device];
   state.total = total_bytes;
   state.free = free_bytes;
@@ -24,7 +24,8 @@ void MemoryAdmission::tell(const std::string& device, const core::WorkerCount& c
   }
 }
 
-MemoryAdmission::Answer MemoryAdmission::fits(const std::string& device, const core::WorkerCount& crew) const {
+MemoryAdmission::Answer MemoryAdmission::fits(const std::string& device,
+                                              const core::WorkerCount& crew) const {
   const auto found = states_.find(device);
   if (found == states_.end()) return Answer::yes;
   const auto& state = found->second;

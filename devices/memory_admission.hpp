@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "core/slot.hpp"
 #include "devices/accelerator.hpp"
 #include "devices/probe.hpp"
-#include "core/slot.hpp"
 
 namespace evolve::devices {
 

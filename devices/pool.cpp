@@ -18,7 +18,7 @@ std::optional<core::Lease> Pool::try_lease(const std::function<bool(const core::
     state_->lent[i] = true;
     // The lease shares the state, so that the slot it points to lives as long as it does.
     return core::Lease(&state_->slots[i],
-                      [state = state_, i](const core::Slot*) { state->lent[i] = false; });
+                       [state = state_, i](const core::Slot*) { state->lent[i] = false; });
   }
   return {};
 }

@@ -4,9 +4,9 @@
 #include <boost/algorithm/string.hpp>
 #include <stdexcept>
 
+#include "core/error.hpp"
 #include "devices/chooser.hpp"
 #include "devices/spec.hpp"
-#include "core/error.hpp"
 
 namespace evolve::devices {
 namespace {
@@ -24,7 +24,7 @@ Variables sight_of(const Place& place, const TrainerTraits& trainer) {
 
 /// The slots of the places, each with its share of the cores.
 std::vector<core::Slot> slots_at(const std::vector<Place>& places, const Machine& machine,
-                                const TrainerTraits& trainer) {
+                                 const TrainerTraits& trainer) {
   const auto cpus = static_cast<std::size_t>(
       std::ranges::count(places, "cpu", [](const Place& place) { return place.kind; }));
   const auto share = machine.cores.size() / std::max<std::size_t>(cpus, 1);
@@ -43,8 +43,8 @@ std::vector<core::Slot> slots_at(const std::vector<Place>& places, const Machine
       continue;
     }
     core::Slot slot{.name = place.name,
-                   .environment = gpu_environment(place.name, place.kind, sight_of(place, trainer),
-                                                  std::max(1, machine.usable_cores / trials))};
+                    .environment = gpu_environment(place.name, place.kind, sight_of(place, trainer),
+                                                   std::max(1, machine.usable_cores / trials))};
     if (place.gpu) {
       slot.uuid = place.gpu->uuid;
       slot.pci = place.gpu->pci;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "devices/machine.hpp"
 #include "core/slot.hpp"
+#include "devices/machine.hpp"
 
 namespace evolve::devices {
 

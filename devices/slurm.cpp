@@ -120,8 +120,8 @@ Choice steps_on(const std::vector<Node>& nodes) {
   std::map<std::string, int> numbers;
   for (const auto& node : nodes) {
     // A step without a core of its own would wait until it fails.
-    const int count = std::min(std::max(1, node.cores),
-                               node.gpus > 0 ? node.gpus : most_automatic_slots);
+    const int count =
+        std::min(std::max(1, node.cores), node.gpus > 0 ? node.gpus : most_automatic_slots);
     const int share = std::max(1, node.cores / count);
     const int threads = node.cores_per_task > 0 ? std::min(share, node.cores_per_task) : share;
     const int first = numbers[node.kind];

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "devices/slots.hpp"
 #include "core/slot.hpp"
+#include "devices/slots.hpp"
 
 namespace evolve::devices {
 

@@ -2,9 +2,9 @@
 //
 // `Settings` say what is to run. `Run` is the heart: it asks the search for trials while slots are
 // free, hands them to workers, and records what happens as events. `RunState` is the fold of those
-// events; `Run` changes it in no other way, resuming folds the journal into it, and whoever explains
-// or reports a run does the same. `Fleet` knows which devices can take a trial, `RunFiles` keeps the
-// files for people, an `Observer` watches.
+// events; `Run` changes it in no other way, resuming folds the journal into it, and whoever
+// explains or reports a run does the same. `Fleet` knows which devices can take a trial, `RunFiles`
+// keeps the files for people, an `Observer` watches.
 //
 // It installs no signal handler and knows no screen: a `core::StopSource` stops it, and several may
 // run in one process, each in a thread of its own.

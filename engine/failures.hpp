@@ -24,7 +24,8 @@ struct FailurePolicy {
 
 /// The failure of an attempt as it goes into the journal, `log` left empty.
 ///
-/// - A worker that could not be started or was never ready, a lost device, and whatever `find_fault`
+/// - A worker that could not be started or was never ready, a lost device, and whatever
+/// `find_fault`
 ///   confirms are failures of the surroundings: never final, never counted as the trial's attempt.
 /// - As long as no trial has been trained since the surroundings last failed, nothing is final.
 /// - `data` is what would fail for every set. It is looked at again from here: where `find_fault`

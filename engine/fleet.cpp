@@ -97,8 +97,8 @@ std::vector<std::string> Fleet::eligible(const std::vector<std::string>& failed_
 }
 
 bool Fleet::full(const std::string& device) {
-  const bool full =
-      needs_worker(device) && memory_admission_.fits(device, count_(device)) == devices::MemoryAdmission::Answer::full;
+  const bool full = needs_worker(device) && memory_admission_.fits(device, count_(device)) ==
+                                                devices::MemoryAdmission::Answer::full;
   if (!full) {
     reported_full_.erase(device);
     return false;
@@ -106,10 +106,9 @@ bool Fleet::full(const std::string& device) {
   wanted_ = true;
   if (count_(device).alive == 0 && reported_full_.insert(device).second) {
     const auto& last = last_.at(device);
-    news_.push_back(
-        results::DeviceFull{.device = device,
-                            .memory_total_bytes = last.memory_total_bytes.value_or(0),
-                            .memory_free_bytes = last.memory_free_bytes.value_or(0)});
+    news_.push_back(results::DeviceFull{.device = device,
+                                        .memory_total_bytes = last.memory_total_bytes.value_or(0),
+                                        .memory_free_bytes = last.memory_free_bytes.value_or(0)});
   }
   return true;
 }
@@ -146,8 +145,8 @@ void Fleet::blame(const devices::Blame& blame) {
   news_.push_back(results::DeviceBlamed{
       .device = blame.device, .reason = blame.reason, .quarantined = blame.quarantined});
   if (blame.quarantined && health_.none_left())
-    no_usable_device_ = blame.device + " gets no further trial: " + blame.reason +
-                        ", and no other device is left";
+    no_usable_device_ =
+        blame.device + " gets no further trial: " + blame.reason + ", and no other device is left";
 }
 
 std::vector<results::Event> Fleet::watch() {
@@ -175,7 +174,8 @@ void Fleet::take(const std::vector<devices::Accelerator>& sample) {
       last_.erase(device);
       continue;
     }
-    memory_admission_.tell(device, counts_[device], found->memory_total_bytes, found->memory_free_bytes, asked_);
+    memory_admission_.tell(device, counts_[device], found->memory_total_bytes,
+                           found->memory_free_bytes, asked_);
     last_[device] = *found;
     if (journal) news_.push_back(stats_of(device, *found));
     const auto rested = health_.rested(Clock::now());

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "devices/health.hpp"
-#include "devices/pool.hpp"
 #include "devices/memory_admission.hpp"
+#include "devices/pool.hpp"
 #include "devices/sampler.hpp"
 #include "results/event.hpp"
 

@@ -6,13 +6,13 @@
 #include <cmath>
 #include <utility>
 
+#include "core/error.hpp"
 #include "ga/history.hpp"
 #include "ga/importance.hpp"
 #include "ga/observation.hpp"
 #include "ga/sobol.hpp"
 #include "ga/surrogate.hpp"
 #include "ga/unit_cube.hpp"
-#include "core/error.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -47,8 +47,8 @@ void check(const std::vector<double>& fitness, const std::string& run) {
   if (std::ssize(fitness) < least_explained) {
     throw bad_input(
         {run},
-        fmt::format("{} trial{} of this run completed, too few to explain anything",
-                    fitness.size(), fitness.size() == 1 ? "" : "s"),
+        fmt::format("{} trial{} of this run completed, too few to explain anything", fitness.size(),
+                    fitness.size() == 1 ? "" : "s"),
         fmt::format("explain it when {} have: evolve --resume {}", least_explained, run));
   }
   const auto [low, high] = std::minmax_element(fitness.begin(), fitness.end());

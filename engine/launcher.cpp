@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "workers/exec/placeholders.hpp"
-#include "devices/devices.hpp"
 #include "core/error.hpp"
 #include "core/shell_word.hpp"
+#include "devices/devices.hpp"
+#include "workers/exec/placeholders.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -61,7 +61,8 @@ devices::Choice launched_slots(const std::string& launcher, const std::string& s
   if (launcher == "local") return choice;
   for (auto& slot : choice.slots) {
     const workers::Values values = {{"{device}", slot.name}, {"{index}", index_of(slot)}};
-    for (const auto& word : words_of(launcher)) slot.launcher.push_back(workers::filled(word, values));
+    for (const auto& word : words_of(launcher))
+      slot.launcher.push_back(workers::filled(word, values));
     slot.remote_shell = std::filesystem::path(slot.launcher.front()).filename() == "ssh";
     slot.launcher.push_back("env");
     for (const auto& [name, value] : slot.environment) {

@@ -15,8 +15,8 @@ namespace {
 /// How long to wait for news before the observer is shown how things stand.
 constexpr std::chrono::milliseconds longest_wait{500};
 
-/// So many failures of the surroundings in a row, besides those that all slots meet at once, end the
-/// run: whatever is wrong needs somebody to mend it.
+/// So many failures of the surroundings in a row, besides those that all slots meet at once, end
+/// the run: whatever is wrong needs somebody to mend it.
 constexpr int most_surroundings_failures = 5;
 
 /// How long the first failure of the surroundings delays further starts; each one in a row doubles
@@ -207,12 +207,12 @@ results::Event Run::event_of(const workers::Trained& trained) const {
   const double fitness = fitness_(trained.metrics);
   if (!std::isfinite(fitness)) {
     // The trainer did its work: another attempt would only repeat it.
-    result.result = hyp::Failed{
-        .kind = hyp::FailureKind::other,
-        .message = fmt::format("its fitness {} is {}", settings_.run.fitness, fitness),
-        .log = hyp::trial_log(result.trial, result.repeat),
-        .final = state_.surroundings_failures() == 0,
-        .of_surroundings = state_.surroundings_failures() > 0};
+    result.result =
+        hyp::Failed{.kind = hyp::FailureKind::other,
+                    .message = fmt::format("its fitness {} is {}", settings_.run.fitness, fitness),
+                    .log = hyp::trial_log(result.trial, result.repeat),
+                    .final = state_.surroundings_failures() == 0,
+                    .of_surroundings = state_.surroundings_failures() > 0};
   } else if (trained.stopped_at > 0) {
     result.result = hyp::Stopped{trained.stopped_at, trained.metrics, fitness};
   } else {
@@ -230,8 +230,7 @@ results::Event Run::event_of(const workers::NotTrained& failure) const {
                        "name a program that exists");
   }
   auto result = outcome(failure.trial, failure.device, failure.seconds);
-  auto failed =
-      judge(failure, state_.attempt_at(failure.trial, result.repeat), state_, policy_);
+  auto failed = judge(failure, state_.attempt_at(failure.trial, result.repeat), state_, policy_);
   failed.log = hyp::trial_log(failure.trial, result.repeat);
   result.result = std::move(failed);
   return result;

@@ -32,7 +32,8 @@ enum class RunEnd {
   stopped,
   /// Every device is quarantined.
   no_usable_device,
-  /// What every trial needs failed several times in a row: RunState::surroundings_failure says what.
+  /// What every trial needs failed several times in a row: RunState::surroundings_failure says
+  /// what.
   surroundings,
 };
 
@@ -107,8 +108,8 @@ class Run {
 std::unique_ptr<Run> begin_run(const Settings& settings, const results::RunDirectory& directory,
                                const core::StopSource& stop, Observer& observer);
 
-/// A run to go on with, where its `state`, the fold of `journal`, has it; with other bounds if there
-/// are any.
+/// A run to go on with, where its `state`, the fold of `journal`, has it; with other bounds if
+/// there are any.
 std::unique_ptr<Run> resume_run(const Settings& settings, const results::RunDirectory& directory,
                                 results::Journal journal, RunState state,
                                 const std::optional<results::Extended>& bounds,

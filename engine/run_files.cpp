@@ -64,10 +64,9 @@ void RunFiles::draw(const RunState& state) const {
 void RunFiles::write_best(const RunState& state) const {
   const auto* best = state.best();
   if (!best) return;
-  results::write_hyp_evolved(
-      directory_.hyp_evolved(),
-      {.hyp = best->hyp, .metrics = best->metrics, .row = state.best_row()},
-      static_cast<int>(table_.rows.size()));
+  results::write_hyp_evolved(directory_.hyp_evolved(),
+                             {.hyp = best->hyp, .metrics = best->metrics, .row = state.best_row()},
+                             static_cast<int>(table_.rows.size()));
 }
 
 void RunFiles::write_population(const RunState& state) const {

@@ -18,7 +18,8 @@ class RunFiles {
 
   /// Brings them up to date after an event. Throws `Error` when the disk is full.
   void update(const results::Event& event, const RunState& state);
-  /// Brings hyp_evolved.yaml's row count and the population up to date, when nothing more will come.
+  /// Brings hyp_evolved.yaml's row count and the population up to date, when nothing more will
+  /// come.
   void close(const RunState& state);
   /// Draws evolve.png.
   void draw(const RunState& state) const;

@@ -2,8 +2,8 @@
 //
 //     journal.append(event); state.apply(event);
 //
-// is the only way in which it changes. The running engine does just that; resuming a run, explaining
-// and reporting it fold the journal's events into the same state.
+// is the only way in which it changes. The running engine does just that; resuming a run,
+// explaining and reporting it fold the journal's events into the same state.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,8 @@ class RunState {
   const hyp::Trial* next_trial();
   /// There may be one; costs nothing.
   bool may_have_next_trial() const;
-  /// The attempts at trials that have started and not ended, whether they are under way in a process
-  /// or wait for one, and after the search the missing repeats.
+  /// The attempts at trials that have started and not ended, whether they are under way in a
+  /// process or wait for one, and after the search the missing repeats.
   std::vector<Attempt> open() const;
   /// The trial failed for want of its data, says the trainer, and nobody else could look: it waits
   /// until a trial that started later is trained (see `cleared`).
@@ -141,8 +141,8 @@ class RunState {
   std::int64_t trained_start_ = 0;
 };
 
-/// The state after all events of a journal at `path`, whose first line is `settings`. Throws `Error`
-/// as `RunState::apply` does. The `latest` trials are bred again.
+/// The state after all events of a journal at `path`, whose first line is `settings`. Throws
+/// `Error` as `RunState::apply` does. The `latest` trials are bred again.
 RunState fold(const results::RunSettings& settings, const std::vector<results::Event>& events,
               const std::string& path, int latest = bred_again);
 

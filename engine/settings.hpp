@@ -30,8 +30,8 @@ struct Settings {
   bool early_stop = true;
   /// No trial is started after so many seconds.
   std::optional<double> time_limit = {};
-  /// Looks, when a trial fails, at what every trial needs (its data set, its weights): what is wrong
-  /// with it, or nothing. Empty where only the trainer knows what that is.
+  /// Looks, when a trial fails, at what every trial needs (its data set, its weights): what is
+  /// wrong with it, or nothing. Empty where only the trainer knows what that is.
   std::function<std::optional<std::string>()> find_fault = {};
 };
 

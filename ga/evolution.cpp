@@ -8,15 +8,15 @@
 #include <set>
 #include <utility>
 
+#include "core/error.hpp"
 #include "ga/classic.hpp"
-#include "ga/observation.hpp"
 #include "ga/history.hpp"
+#include "ga/observation.hpp"
 #include "ga/operators.hpp"
 #include "ga/rng.hpp"
 #include "ga/schedule.hpp"
 #include "ga/screened.hpp"
 #include "ga/visited.hpp"
-#include "core/error.hpp"
 
 namespace evolve::ga {
 namespace {

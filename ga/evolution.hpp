@@ -41,7 +41,8 @@ struct Settings {
 ///   `population` completed ones. As long as nothing has completed it is random.
 /// - Screened: then Sobol points up to trial 4, and on until three trials have completed. Every
 ///   later trial is bred from all that is known, and from what is in flight.
-/// - A trial that failed or was stopped, or whose fitness is not finite, is not a parent and never the
+/// - A trial that failed or was stopped, or whose fitness is not finite, is not a parent and never
+/// the
 ///   best.
 /// - No set is handed out twice while the space has another.
 ///

@@ -38,7 +38,8 @@ Observations thinned(const Observations& all, Index most) {
   const Index n = all.values.size(), count = std::min(n, most);
   std::vector<Index> kept;
   for (Index i = 0; i < count; ++i) kept.push_back(i * n / count);
-  return {all.features(Eigen::seqN(0, all.features.rows()), kept), all.gene_of, all.values(kept), all.noise(kept)};
+  return {all.features(Eigen::seqN(0, all.features.rows()), kept), all.gene_of, all.values(kept),
+          all.noise(kept)};
 }
 
 }  // namespace

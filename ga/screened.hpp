@@ -21,9 +21,9 @@ hyp::Genes design_genes(std::span<const hyp::Gene> space, std::uint64_t run_seed
 
 /// The child to train next. 3 in 10 are unscreened children of the elite, half of them with a gene
 /// or two drawn anew; each other one promises most among those that a short genetic algorithm
-/// breeds. Acquisition is the expected improvement times the prior in the start; for one child in five
-/// an upper confidence bound (mean and 0.3 … 2.5 standard deviations); from 100 outcomes on for
-/// half of them the expected fitness alone, so that the best observed one is good rather than
+/// breeds. Acquisition is the expected improvement times the prior in the start; for one child in
+/// five an upper confidence bound (mean and 0.3 … 2.5 standard deviations); from 100 outcomes on
+/// for half of them the expected fitness alone, so that the best observed one is good rather than
 /// lucky.
 ///
 /// `history` has three completed trials or more; `pending` are the sets that are being trained, of

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "core/number.hpp"
-#include "hyp/space.hpp"
 #include "core/text_file.hpp"
+#include "hyp/space.hpp"
 
 namespace evolve::hyp {
 
@@ -74,7 +74,8 @@ std::string hyp_lines(const Hyperparameters& hyp) {
   for (const auto& [name, value] : hyp) {
     const double* number = std::get_if<double>(&value);
     lines += core::yaml_text(name) + ": " +
-             (number ? core::yaml_float(*number) : core::yaml_text(std::get<std::string>(value))) + "\n";
+             (number ? core::yaml_float(*number) : core::yaml_text(std::get<std::string>(value))) +
+             "\n";
   }
   return lines;
 }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "hyp/hyperparameters.hpp"
 #include "core/yaml.hpp"
+#include "hyp/hyperparameters.hpp"
 
 namespace evolve::hyp {
 

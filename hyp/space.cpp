@@ -37,9 +37,9 @@ double raw_value(const Gene& gene, const Hyperparameters& hyp) {
     if (choice(gene, i) == *value) return static_cast<double>(i);
   }
   const double* number = std::get_if<double>(value);
-  throw bad_argument(
-      gene.name + " is '" + (number ? core::shortest(*number) : std::get<std::string>(*value)) + "'",
-      "choose among " + listed(gene));
+  throw bad_argument(gene.name + " is '" +
+                         (number ? core::shortest(*number) : std::get<std::string>(*value)) + "'",
+                     "choose among " + listed(gene));
 }
 
 }  // namespace
@@ -85,7 +85,8 @@ double nearest(const Gene& gene, double value) {
 
 Value choice(const Gene& gene, std::size_t index) {
   const std::string& text = gene.choices.at(index);
-  if (const auto number = core::parse_number(text); number && std::isfinite(*number)) return *number;
+  if (const auto number = core::parse_number(text); number && std::isfinite(*number))
+    return *number;
   return text;
 }
 

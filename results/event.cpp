@@ -83,7 +83,8 @@ hyp::Rung rung_from_json(const Json& json) {
 hyp::Failed failed_from_json(const Json& json) {
   const bool final = flag(json, "final");
   // "never_ready" is what version 0.1 wrote.
-  const bool failed_before_ready = json.value("failed_before_ready", json.value("never_ready", false));
+  const bool failed_before_ready =
+      json.value("failed_before_ready", json.value("never_ready", false));
   return {.kind = hyp::failure_kind(text(json, "kind")),
           .message = text(json, "message"),
           .log = text(json, "log"),
@@ -268,7 +269,8 @@ Json to_json(const RunSettings& settings) {
   auto initial = Json::array();
   for (const auto& set : settings.initial) initial.push_back(hyp::to_json(set));
   // With one slot every earlier outcome is known.
-  const auto lag = settings.slots.size() == 1 ? std::optional(settings.lag.value_or(1)) : settings.lag;
+  const auto lag =
+      settings.slots.size() == 1 ? std::optional(settings.lag.value_or(1)) : settings.lag;
   return {{"seed", settings.seed},
           {"search", settings.search},
           {"lag", null_or(lag)},

@@ -116,9 +116,9 @@ struct UnknownEvent {
 
 /// Anything after the first line. A `hyp::Rung` is "rung"; a `hyp::Outcome` "completed", "stopped"
 /// or "failed", of a repeat "repeated" or "repeat_failed".
-using Event = std::variant<Started, Repeating, hyp::Rung, hyp::Outcome, Extended,
-                           DeviceStats, DeviceLimited, DeviceFull, DeviceBlamed, DeviceBroughtBack,
-                           UnknownEvent>;
+using Event =
+    std::variant<Started, Repeating, hyp::Rung, hyp::Outcome, Extended, DeviceStats, DeviceLimited,
+                 DeviceFull, DeviceBlamed, DeviceBroughtBack, UnknownEvent>;
 
 /// A fitness that is not finite becomes null.
 nlohmann::ordered_json to_json(const Event& event);

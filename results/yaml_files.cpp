@@ -10,10 +10,10 @@
 #include <sstream>
 #include <string_view>
 
-#include "hyp/hyp_file.hpp"
 #include "core/number.hpp"
 #include "core/text_file.hpp"
 #include "core/yaml.hpp"
+#include "hyp/hyp_file.hpp"
 #include "results/durable.hpp"
 
 namespace evolve::results {

@@ -16,7 +16,8 @@ TEST(RepeatSummary, IsWhatTheRepeatsLost) {
 
 TEST(RepeatSummary, NamesTheFirstFiveOfMany) {
   const std::vector<results::Repeat> many(7, {1, 1, 0.5, 0.25, {}});
-  EXPECT_THAT(repeat_summary(many), testing::EndsWith("trial 1 0.5000 → 0.2500, …; on average 0.2500 less"));
+  EXPECT_THAT(repeat_summary(many),
+              testing::EndsWith("trial 1 0.5000 → 0.2500, …; on average 0.2500 less"));
 }
 
 }  // namespace

@@ -6,12 +6,12 @@ namespace evolve::cli {
 namespace {
 
 const workers::BatchReport batch{.epoch = 4,
-                                .batch = 8,
-                                .batches = 13,
-                                .losses = {.box = 0.1021, .obj = 0.03123, .cls = 0.015438},
-                                .labels = 216,
-                                .imgsz = 160,
-                                .memory_bytes = 1'250'000'000};
+                                 .batch = 8,
+                                 .batches = 13,
+                                 .losses = {.box = 0.1021, .obj = 0.03123, .cls = 0.015438},
+                                 .labels = 216,
+                                 .imgsz = 160,
+                                 .memory_bytes = 1'250'000'000};
 
 const workers::ValidationReport validation{
     .metrics = {.precision = .79084, .recall = .59, .map50 = .5890, .map50_95 = .34359},

@@ -20,7 +20,8 @@ hyp::Outcome failed(int trial, const std::string& device, hyp::FailureKind kind,
                     bool failed_before_ready = false) {
   return {.trial = trial,
           .device = device,
-          .result = hyp::Failed{.kind = kind, .message = "boom", .failed_before_ready = failed_before_ready}};
+          .result = hyp::Failed{
+              .kind = kind, .message = "boom", .failed_before_ready = failed_before_ready}};
 }
 
 hyp::Outcome lost(int trial, const std::string& device) {

@@ -162,7 +162,8 @@ TEST(TrainerExec, IsHeardByItsOutputOnly) {
   const auto ended =
       run(folder, script + "hang {hyp} {dir}", {"--hang-timeout", "3", "--retries", "0"});
   EXPECT_EQ(ended.code, 1);
-  ASSERT_EQ(event(folder, "failed")["message"], "silent for 3 s; a longer --hang-timeout allows more");
+  ASSERT_EQ(event(folder, "failed")["message"],
+            "silent for 3 s; a longer --hang-timeout allows more");
   EXPECT_TRUE(eventually([&] { return !alive(hanging(folder)[0]); }));
 
   Folder talking;

@@ -10,9 +10,9 @@
 // device and the environment as JSON. --look asks PROGRAM (evolve) which device it sees as number 0
 // of its slot's kind: the trainer says so when it is ready. --rungs reports at each rung what it
 // has learnt so far, and waits for a word; a third of its trials, by their seed, learn little.
-// --faults are those of fail(). --chatter logs so many bytes per training. --needs fails a trial with
-// kind data while FILE is not there. --once trains one trial and exits. --stops-itself calls every
-// result stopped though nobody asked for that.
+// --faults are those of fail(). --chatter logs so many bytes per training. --needs fails a trial
+// with kind data while FILE is not there. --once trains one trial and exits. --stops-itself calls
+// every result stopped though nobody asked for that.
 
 #include <signal.h>
 #include <unistd.h>
@@ -200,7 +200,10 @@ int main(int argc, char** argv) {
     if (!stop) {
       say({{"type", "epoch"}, {"trial", trial}, {"epoch", message["epochs"]}, {"metrics", result}});
     }
-    say({{"type", "result"}, {"trial", trial}, {"metrics", result}, {"stopped", stops_itself || stop.has_value()}});
+    say({{"type", "result"},
+         {"trial", trial},
+         {"metrics", result},
+         {"stopped", stops_itself || stop.has_value()}});
     if (once) return 0;
   }
 }

@@ -145,10 +145,10 @@ TEST(Launcher, QuotesTheWordsForTheShellAtTheOtherEndOfSsh) {
   write_file(folder / "ssh", "#!/bin/sh\nshift\nexec sh -c \"$*\"\n");
   std::filesystem::permissions(folder / "ssh", std::filesystem::perms::owner_all);
   const auto file = folder / "two words; $HOME";
-  const auto ended = run(
-      folder, {},
-      {"--trainer-command", fake_trainer("--seen '" + file.string() + "'"), "--devices", "cpu",
-       "--launcher", (folder / "ssh").string() + " host", "--trials", "1"});
+  const auto ended =
+      run(folder, {},
+          {"--trainer-command", fake_trainer("--seen '" + file.string() + "'"), "--devices", "cpu",
+           "--launcher", (folder / "ssh").string() + " host", "--trials", "1"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(lines_of(read_file(file)).size(), 1u);
 }

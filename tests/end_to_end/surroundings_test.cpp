@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 
 int final_failures(const fs::path& run) {
   int count = 0;
-  for (const auto& event : journal(run)) count += event["event"] == "failed" && event["final"] == true;
+  for (const auto& event : journal(run))
+    count += event["event"] == "failed" && event["final"] == true;
   return count;
 }
 
@@ -37,8 +38,8 @@ bool has_begun(const Folder& folder) {
 /// A run of 20 trials on two slots with this trainer.
 Process begin(const Folder& folder, const std::string& trainer,
               std::vector<std::string> more = {}) {
-  std::vector<std::string> words = {"--trainer-command", trainer,  "--devices", "cpu:0,cpu:1",
-                                    "--trials",          "20",     "--retries", "0",
+  std::vector<std::string> words = {"--trainer-command", trainer, "--devices", "cpu:0,cpu:1",
+                                    "--trials",          "20",    "--retries", "0",
                                     "--output",          "run"};
   words.insert(words.end(), more.begin(), more.end());
   return Process(evolve_command(words), folder.path());

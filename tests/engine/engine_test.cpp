@@ -1,5 +1,7 @@
 // The engine as a library: a whole evolution driven by another program.
 
+#include "engine/engine.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,7 +12,6 @@
 #include <set>
 #include <thread>
 
-#include "engine/engine.hpp"
 #include "results/evolve_csv.hpp"
 #include "tests/results/folder.hpp"
 
@@ -27,8 +28,8 @@ Settings settings(std::uint64_t seed, int trials, const std::string& options = "
                             .space = hyp::default_space()}};
   settings.slots = {{.name = "npu:0"}, {.name = "npu:1"}};
   settings.workers = {.command = {FAKE_TRAINER_BINARY}};
-  if (!options.empty()) settings.workers.command.push_back("--faults"),
-      settings.workers.command.push_back(options);
+  if (!options.empty())
+    settings.workers.command.push_back("--faults"), settings.workers.command.push_back(options);
   return settings;
 }
 
@@ -120,8 +121,8 @@ TEST(Engine, StopsWhenItIsAskedAndGoesOn) {
   EXPECT_GE(state.completed().size(), 3U);
   const core::StopSource stop;
   Counter counter;
-  const auto run = resume_run(slow, {folder / "run"}, std::move(journal), std::move(state), {},
-                              stop, counter);
+  const auto run =
+      resume_run(slow, {folder / "run"}, std::move(journal), std::move(state), {}, stop, counter);
   EXPECT_EQ(run->run(), RunEnd::finished);
   EXPECT_EQ(run->state().completed().size(), 12U);
 }

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-
 #include "tests/engine/trials.hpp"
 #include "tests/results/folder.hpp"
 
@@ -89,7 +88,8 @@ TEST(Explain, RefusesTrialsOfEqualFitness) {
 TEST(Explain, RefusesAnOutcomeOfATrialThatNeverStarted) {
   auto events = trials(20, depends);
   events.erase(events.begin());
-  EXPECT_THAT(refusal(events), HasSubstr("2: exp: trial 0 is not under way where its event stands"));
+  EXPECT_THAT(refusal(events),
+              HasSubstr("2: exp: trial 0 is not under way where its event stands"));
 }
 
 }  // namespace

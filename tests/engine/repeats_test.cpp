@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/error.hpp"
 #include "engine/settings.hpp"
 #include "ga/rng.hpp"
-#include "core/error.hpp"
 
 namespace evolve::engine {
 namespace {

@@ -37,10 +37,8 @@ hyp::Outcome prevented(int trial, hyp::FailureKind kind = hyp::FailureKind::othe
 }
 
 results::Started started(const hyp::Trial& trial) {
-  return {.trial = trial.number,
-          .generation = trial.generation,
-          .hyp = trial.hyp,
-          .device = "cpu:0"};
+  return {
+      .trial = trial.number, .generation = trial.generation, .hyp = trial.hyp, .device = "cpu:0"};
 }
 
 /// One of its data that nobody could look at.
@@ -197,8 +195,7 @@ TEST_P(Fold, OfEveryBeginningOfAJournalIsTheStateThatTheRunHadThen) {
     const int kind = chance(6);
     if (kind == 0) outcome.result = hyp::Failed{.message = "crashed", .final = chance(2) == 0};
     if (kind == 1) outcome.result = std::get<hyp::Failed>(prevented(0).result);
-    if (kind == 2 && !outcome.repeat)
-      outcome.result = std::get<hyp::Failed>(unconfirmed(0).result);
+    if (kind == 2 && !outcome.repeat) outcome.result = std::get<hyp::Failed>(unconfirmed(0).result);
     record(outcome);
     for (const auto& cleared : live.cleared()) record(cleared);
     if (chance(30) == 0) record(results::DeviceLimited{.device = "cuda:0", .trials = 1});

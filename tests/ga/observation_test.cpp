@@ -55,9 +55,9 @@ TEST(Targets, OfFailuresAreThe10thPercentileOfTheGood) {
 
 TEST(Targets, OfAFitnessOf0IsItselfWhileLittleIsKnown) {
   const std::vector<Observation> observation = {{Ending::completed, 0},
-                                          {Ending::completed, 0.5},
-                                          {Ending::completed, 0.5},
-                                          {Ending::completed, 0.5}};
+                                                {Ending::completed, 0.5},
+                                                {Ending::completed, 0.5},
+                                                {Ending::completed, 0.5}};
   EXPECT_EQ(targets_of(observation).values[0], 0);
 }
 

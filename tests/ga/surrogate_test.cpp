@@ -113,8 +113,8 @@ TEST(Surrogate, PredictsEachObservationFromTheOthersAsAModelOfTheOthersDoes) {
     std::vector<Eigen::Index> rest(12);
     std::iota(rest.begin(), rest.end(), 0);
     rest.erase(rest.begin() + left_out);
-    const Observations others{all.features(Eigen::seqN(0, all.features.rows()), rest), all.gene_of, all.values(rest),
-                              all.noise(rest)};
+    const Observations others{all.features(Eigen::seqN(0, all.features.rows()), rest), all.gene_of,
+                              all.values(rest), all.noise(rest)};
     const Surrogate surrogate(others, MatrixXd(5, 0), prior_mode(4));
     const double expected = surrogate.mean(all.features.col(left_out))[0];
     EXPECT_NEAR(errors[left_out], all.values[left_out] - expected, 1e-9);

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "trainer/model/detector.hpp"
 #include "trainer/loss/loss.hpp"
+#include "trainer/model/detector.hpp"
 
 namespace evolve::test {
 

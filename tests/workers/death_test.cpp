@@ -71,7 +71,8 @@ TEST_F(Workers, InstallNoSignalHandler) {
   };
   WorkerSet workers(settings(), stop);
   run(workers, 0, "ok");
-  for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGCHLD}) EXPECT_EQ(handler_of(signal), SIG_DFL);
+  for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGCHLD})
+    EXPECT_EQ(handler_of(signal), SIG_DFL);
 }
 
 TEST_F(Workers, DieWithACoordinatorThatIsKilledAndSoDoTheirDescendants) {

@@ -69,17 +69,15 @@ TEST_F(ExecWorker, HasTheEpochOfTheRungThoughTheCommandHasGoneOn) {
 
 TEST_F(ExecWorker, LetsACommandThatContinuesEnd) {
   WorkerSet workers(running(six_rows), stop);
-  for (const int number : {0, 1})
-    EXPECT_EQ(train(workers, number).metrics, scored(0.75));
+  for (const int number : {0, 1}) EXPECT_EQ(train(workers, number).metrics, scored(0.75));
   EXPECT_THAT(epochs(), ElementsAre(2, 4, 2, 4));
 }
 
 TEST_F(ExecWorker, DoesNotReadARowThatIsBeingWritten) {
-  WorkerSet workers(
-      running("row 1 0.125; printf '2,0.5,0.25,0.75,0.2' >> results.csv; sleep 1; "
-              "echo '5,0.1,0.2,0.3' >> results.csv",
-              2),
-      stop);
+  WorkerSet workers(running("row 1 0.125; printf '2,0.5,0.25,0.75,0.2' >> results.csv; sleep 1; "
+                            "echo '5,0.1,0.2,0.3' >> results.csv",
+                            2),
+                    stop);
   EXPECT_EQ(train(workers).metrics, scored(0.25));
 }
 

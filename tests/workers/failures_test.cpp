@@ -68,7 +68,8 @@ TEST_F(Workers, FailWhenTheyAreSilentTooLong) {
   auto impatient = settings();
   impatient.hang_timeout = seconds(1);
   WorkerSet workers(impatient, stop);
-  EXPECT_EQ(failure(workers, 0, "hang"), failed(FailureKind::hang, "silent for 1 s; a longer --hang-timeout allows more"));
+  EXPECT_EQ(failure(workers, 0, "hang"),
+            failed(FailureKind::hang, "silent for 1 s; a longer --hang-timeout allows more"));
   EXPECT_TRUE(is_gone(pid(0)));
 }
 
@@ -91,7 +92,8 @@ TEST_F(Workers, FailWhenTheyIgnoreTheSignalToEnd) {
   auto impatient = settings();
   impatient.hang_timeout = seconds(1);
   WorkerSet workers(impatient, stop);
-  EXPECT_EQ(failure(workers, 0, "stubborn"), failed(FailureKind::hang, "silent for 1 s; a longer --hang-timeout allows more"));
+  EXPECT_EQ(failure(workers, 0, "stubborn"),
+            failed(FailureKind::hang, "silent for 1 s; a longer --hang-timeout allows more"));
   EXPECT_TRUE(is_gone(pid(0)));
 }
 
@@ -99,7 +101,9 @@ TEST_F(Workers, FailWhenTheyAreNeverReady) {
   auto impatient = settings("never ready");
   impatient.hang_timeout = seconds(1);
   WorkerSet workers(impatient, stop);
-  EXPECT_EQ(failure(workers, 0, "ok"), failed_before_ready(FailureKind::hang, "not ready for 1 s; a longer --hang-timeout allows more"));
+  EXPECT_EQ(failure(workers, 0, "ok"),
+            failed_before_ready(FailureKind::hang,
+                                "not ready for 1 s; a longer --hang-timeout allows more"));
 }
 
 TEST_F(Workers, FailWhenTheTrialTakesTooLongThoughTheySpeak) {
@@ -120,8 +124,9 @@ TEST_F(Workers, FailWhenTheyDieBeforeTheyAreReady) {
 
 TEST_F(Workers, FailWhenTheyGreetInAnotherLanguage) {
   WorkerSet greeting(settings("hello"), stop);
-  EXPECT_EQ(failure(greeting, 0, "ok"),
-            failed_before_ready(FailureKind::protocol, "it wrote a line that is no JSON object: hello"));
+  EXPECT_EQ(
+      failure(greeting, 0, "ok"),
+      failed_before_ready(FailureKind::protocol, "it wrote a line that is no JSON object: hello"));
   WorkerSet newer(settings("protocol 2"), stop);
   EXPECT_EQ(failure(newer, 0, "ok"),
             failed_before_ready(FailureKind::protocol, "it speaks protocol 2, evolve speaks 1"));

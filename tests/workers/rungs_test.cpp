@@ -19,10 +19,7 @@ hyp::Metrics scored(double map50_95) {
 
 // mAP50_95 is the epoch / 8.
 AtRung at(int trial, int epoch) {
-  return {.trial = trial,
-          .epoch = epoch,
-          .metrics = scored(epoch / 8.0),
-          .device = "cpu:0"};
+  return {.trial = trial, .epoch = epoch, .metrics = scored(epoch / 8.0), .device = "cpu:0"};
 }
 
 class RungsOfWorkers : public Workers {
@@ -89,8 +86,7 @@ TEST_F(RungsOfWorkers, DoNotStopAWorkerThatIgnoresThem) {
 
 TEST_F(RungsOfWorkers, FailATrialThatDiesThere) {
   WorkerSet workers(settings(), stop);
-  EXPECT_EQ(std::get<NotTrained>(climb(workers, 0, "dies at a rung")).message,
-            "exit code 3");
+  EXPECT_EQ(std::get<NotTrained>(climb(workers, 0, "dies at a rung")).message, "exit code 3");
   EXPECT_THAT(rungs, ElementsAre(at(0, 2)));
 }
 

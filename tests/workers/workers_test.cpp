@@ -208,8 +208,7 @@ TEST_F(Workers, ThatCanNoLongerBeExecutedAreAFailureBeforeReady) {
   EXPECT_TRUE(workers.ever_started());
   const auto ending = failure(workers, 1, "ok");
   EXPECT_TRUE(ending.before_ready);
-  EXPECT_EQ(ending.message,
-            "'" + program() + "' cannot be started (No such file or directory)");
+  EXPECT_EQ(ending.message, "'" + program() + "' cannot be started (No such file or directory)");
 }
 
 }  // namespace

@@ -23,10 +23,12 @@ bool goes_by_rows(const torch::Tensor& x, const ConvSpec& spec) {
 }
 
 /// [batch, channels, height, width] as [batch * height, channels, 1, width], a view of
-/// channels-last memory.
+/// channels-last memory; where that is too few images for oneDNN, each pixel is one.
 torch::Tensor rows_of(const torch::Tensor& x) {
+  const auto rows = x.size(0) * x.size(2);
+  const auto width = rows < images_for_onednn ? 1 : x.size(3);
   return x.permute({0, 2, 3, 1})
-      .reshape({x.size(0) * x.size(2), 1, x.size(3), x.size(1)})
+      .reshape({rows * x.size(3) / width, 1, width, x.size(1)})
       .permute({0, 3, 1, 2});
 }
 

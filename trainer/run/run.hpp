@@ -2,8 +2,8 @@
 //
 // A `Trainer` trains trials, runs full trainings and validates weights on one device. Each training
 // begins with setup.hpp (model, weights, anchors) on images that prepared_data.hpp keeps from trial
-// to trial, and then is a `TrainingLoop`, epoch by epoch; full_training.hpp adds what `evolve train`
-// needs: checkpoints, patience, resuming. While it works a trainer beats (`Heartbeat`).
+// to trial, and then is a `TrainingLoop`, epoch by epoch; full_training.hpp adds what `evolve
+// train` needs: checkpoints, patience, resuming. While it works a trainer beats (`Heartbeat`).
 // torch_version.hpp has all that differs between versions of libtorch; worker_main.cpp is the
 // program `evolve-worker`.
 //

@@ -68,8 +68,7 @@ std::string inner_device() {
 /// The first message, with what the driver reports of the device that this process sees.
 workers::Ready ready_message(const std::string& device) {
   if (device == "cpu") return {.device = "cpu:0"};
-  const auto found =
-      devices::discover(core::kind_of(device), devices::device_environment());
+  const auto found = devices::discover(core::kind_of(device), devices::device_environment());
   if (found.devices.empty())
     throw run_failed("no " + device + " is visible here: " + found.remark, "check its driver");
   const auto& mine = found.devices.front();

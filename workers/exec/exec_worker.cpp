@@ -32,8 +32,8 @@ using hyp::FailureKind;
 
 /// How long a look at results.csv may be put off.
 constexpr int look_milliseconds = 200;
-/// How often output is passed on as a sign of life: a message of its own, which says nothing but that
-/// something was printed. `alive` would promise the next one within a minute.
+/// How often output is passed on as a sign of life: a message of its own, which says nothing but
+/// that something was printed. `alive` would promise the next one within a minute.
 constexpr std::chrono::seconds sign_of_life{1};
 
 std::string variable(const char* name) {

@@ -2,8 +2,8 @@
 //
 // The worker says `Ready` once. The engine sends `Train`; the worker answers with any number of
 // `Epoch` and exactly one `Result` or `Failure`. After an epoch that `Train::rungs` lists, the
-// worker waits for `Continue` or `Stop`. `Shutdown`, or the end of its input, ends the worker. While
-// it works the worker may send `Alive` at any time.
+// worker waits for `Continue` or `Stop`. `Shutdown`, or the end of its input, ends the worker.
+// While it works the worker may send `Alive` at any time.
 #pragma once
 
 #include <cstdint>
@@ -109,8 +109,8 @@ std::string line_of(const FromEngine& message);
 
 /// The message in a line (with or without its newline). Unknown keys are ignored; nothing for a
 /// blank line or a type that version 1 does not know. Throws std::invalid_argument with the reason
-/// when the line is not a JSON object, or a key that the message needs is missing, of another type, or
-/// (a metric) not finite.
+/// when the line is not a JSON object, or a key that the message needs is missing, of another type,
+/// or (a metric) not finite.
 std::optional<FromWorker> parse_from_worker(std::string_view line);
 std::optional<FromEngine> parse_from_engine(std::string_view line);
 

@@ -4,8 +4,8 @@
 #include <system_error>
 
 #include "core/error.hpp"
-#include "workers/supervise/supervision.hpp"
 #include "workers/protocol/text.hpp"
+#include "workers/supervise/supervision.hpp"
 
 namespace evolve::workers {
 namespace {

@@ -18,7 +18,8 @@ namespace evolve::workers {
 struct JobSettings {
   /// The worker's command: program and arguments, run without a shell.
   std::vector<std::string> command;
-  /// The longest silence of the worker; nothing: as long as it takes. Its log is not a sign of life.
+  /// The longest silence of the worker; nothing: as long as it takes. Its log is not a sign of
+  /// life.
   std::optional<std::chrono::seconds> hang_timeout;
 };
 
@@ -37,10 +38,10 @@ struct JobEnd {
   bool stopped = false;
 };
 
-/// Starts a worker on the slot, gives it the job and waits until it is done, has failed or `stop` is
-/// requested. On return the worker and its descendants are gone; a further request kills them at
-/// once. What the events throw ends the job and is passed on. Throws `Error` when the command cannot
-/// be executed.
+/// Starts a worker on the slot, gives it the job and waits until it is done, has failed or `stop`
+/// is requested. On return the worker and its descendants are gone; a further request kills them at
+/// once. What the events throw ends the job and is passed on. Throws `Error` when the command
+/// cannot be executed.
 JobEnd run_job(const JobSettings& settings, const core::Slot& slot, const Job& job,
                const JobEvents& events, const core::StopSource& stop);
 

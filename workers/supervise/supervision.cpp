@@ -1,7 +1,7 @@
 #include "workers/supervise/supervision.hpp"
 
-#include <fmt/format.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>

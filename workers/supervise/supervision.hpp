@@ -101,8 +101,8 @@ class Supervised {
  public:
   /// Starts the command; throws std::system_error when it cannot be executed. `supervisor` must
   /// outlive the process.
-  Supervised(Supervisor& supervisor, const std::vector<std::string>& command, const core::Slot& slot,
-             SupervisedEvents events);
+  Supervised(Supervisor& supervisor, const std::vector<std::string>& command,
+             const core::Slot& slot, SupervisedEvents events);
   ~Supervised();
   Supervised(const Supervised&) = delete;
   Supervised& operator=(const Supervised&) = delete;

@@ -1,9 +1,9 @@
 // The worker processes of a run: one per slot, alive across trials, replaced after any failure.
 //
 // messages.hpp is what is said, process.hpp a child process that talks in lines, child_reaper.hpp
-// what stands between it and us, supervision.hpp how it is watched and ended, worker.hpp one process
-// with its trial; the set below is what the engine sees. It reports what happened and judges
-// nothing: neither what a result is worth nor whose fault a failure is.
+// what stands between it and us, supervision.hpp how it is watched and ended, worker.hpp one
+// process with its trial; the set below is what the engine sees. It reports what happened and
+// judges nothing: neither what a result is worth nor whose fault a failure is.
 #pragma once
 
 #include <chrono>
@@ -25,8 +25,8 @@ struct WorkerSettings {
   std::vector<std::string> command;
   /// The longest that a trial may take in all.
   std::optional<std::chrono::seconds> trial_timeout;
-  /// The longest time without a message from a worker at work; its log is not a message. A worker that
-  /// sends `alive` has a minute at least. Nothing: as long as it takes.
+  /// The longest time without a message from a worker at work; its log is not a message. A worker
+  /// that sends `alive` has a minute at least. Nothing: as long as it takes.
   std::optional<std::chrono::seconds> hang_timeout = std::chrono::seconds(600);
 };
 
@@ -100,7 +100,8 @@ class WorkerSet {
 
   /// Hands a trial to the slot's worker, which is started first if there is none. A command that
   /// cannot be executed is a `NotTrained`, of kind `other` and `before_ready`. The lease comes back
-  /// to its pool when wait() returns the trial's end. Throws `Error` when the log cannot be written.
+  /// to its pool when wait() returns the trial's end. Throws `Error` when the log cannot be
+  /// written.
   void start(Assignment assignment, core::Lease lease);
   /// The decision about a trial that waits at a rung: it goes on, or it stops there.
   void decide(int trial, bool stops);

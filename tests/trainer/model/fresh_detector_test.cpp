@@ -7,8 +7,8 @@
 
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
-#include "trainer/model/detector.hpp"
 #include "trainer/checkpoint/state_dict.hpp"
+#include "trainer/model/detector.hpp"
 
 namespace evolve::trainer {
 namespace {
