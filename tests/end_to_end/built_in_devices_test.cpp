@@ -88,7 +88,9 @@ TEST(ATrace, OfARunOnTheCpuHasNoVendorsLibraryAndTorchInTheWorkerAlone) {
     EXPECT_THAT(trace, testing::Not(testing::ContainsRegex("libnvidia|libcuda|libze_|libsycl")));
     const bool has_torch = trace.find("libtorch") != std::string::npos;
     with_torch += has_torch;
-    if (has_torch) EXPECT_THAT(trace, HasSubstr("evolve-worker"));
+    if (has_torch) {
+      EXPECT_THAT(trace, HasSubstr("evolve-worker"));
+    }
   }
   EXPECT_EQ(with_torch, 1);
 }
