@@ -1,9 +1,11 @@
 // Work over an index range on TBB's threads.
 #pragma once
 
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -21,7 +23,9 @@ void for_each_index(int count, int threads, const Work& work) {
   std::mutex mutex;
   std::exception_ptr failure;
   std::atomic<int> failed = count;
-  tbb::task_arena(threads).execute([&] {
+  // TBB warns on standard error when it is asked for more threads than there are cores.
+  const int most = std::min(threads, tbb::info::default_concurrency());
+  tbb::task_arena(most).execute([&] {
     tbb::parallel_for(0, count, [&](int i) {
       if (i > failed) return;
       try {
