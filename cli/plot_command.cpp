@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "cli/commands.hpp"
+#include "core/csv.hpp"
 #include "hyp/hyp.hpp"
-#include "results/csv.hpp"
 #include "results/results.hpp"
 
 namespace evolve::cli {
@@ -29,7 +29,7 @@ void plot_run(const fs::path& csv, const fs::path& image) {
 }  // namespace
 
 int plot_command(const std::string& csv, const std::string& image) {
-  const bool is_training = results::csv_header(csv) == results::epoch_columns();
+  const bool is_training = core::csv_header(csv) == results::epoch_columns();
   const auto target =
       image.empty() ? fs::path(csv).replace_filename(is_training ? "results.png" : "evolve.png")
                     : fs::path(image);

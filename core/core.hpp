@@ -1,9 +1,10 @@
-// What every room needs and is not a noun of the search: the one exception type, numbers and YAML
-// as text, small files, how a process is started, the kinds of devices, and the slot that a trial
-// runs on.
+// What every room needs and is not a noun of the search: the one exception type, numbers, YAML
+// and CSV as text, small files, how a process is started, the kinds of devices, and the slot that
+// a trial runs on.
 #pragma once
 
 #include "core/child.hpp"
+#include "core/csv.hpp"
 #include "core/device_kind.hpp"
 #include "core/error.hpp"
 #include "core/file_descriptor.hpp"

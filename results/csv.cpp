@@ -4,73 +4,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <string_view>
 
 #include "core/number.hpp"
-#include "core/text_file.hpp"
 #include "results/durable.hpp"
 
 namespace evolve::results {
 
 namespace fs = std::filesystem;
-
-namespace {
-
-/// More than a million rows.
-constexpr std::size_t max_bytes = std::size_t{1} << 30;
-
-/// The cells of a line without the blanks around them.
-std::vector<std::string> split(std::string_view line) {
-  std::vector<std::string> cells;
-  for (;;) {
-    const auto comma = line.find(',');
-    std::string_view cell = line.substr(0, comma);
-    const auto first = cell.find_first_not_of(" \t\r");
-    const auto last = cell.find_last_not_of(" \t\r");
-    cells.emplace_back(first == cell.npos ? "" : cell.substr(first, last - first + 1));
-    if (comma == line.npos) return cells;
-    line.remove_prefix(comma + 1);
-  }
-}
-
-std::vector<double> numbers_in(std::string_view line, std::size_t columns, const Where& where) {
-  const auto cells = split(line);
-  if (cells.size() != columns) {
-    throw bad_input(where, fmt::format("{} columns, the header has {}", cells.size(), columns),
-                    "mend or delete the row");
-  }
-  std::vector<double> numbers;
-  for (const auto& cell : cells) {
-    const auto number = core::parse_number(cell);
-    if (!number) {
-      throw bad_input(where, fmt::format("column {} is '{}', no number", numbers.size() + 1, cell),
-                      "mend or delete the row");
-    }
-    numbers.push_back(*number);
-  }
-  return numbers;
-}
-
-std::string text_of(const fs::path& file) {
-  return core::read_text_file(file.string(), max_bytes);
-}
-
-/// Calls `visit(line, its number)` for each line that is not blank, until it returns false.
-template <class Visit>
-void for_each_line(std::string_view text, Visit visit) {
-  std::size_t begin = 0;
-  for (int number = 1; begin < text.size(); ++number) {
-    const auto end = std::min(text.find('\n', begin), text.size());
-    const auto line = text.substr(begin, end - begin);
-    begin = end + 1;
-    if (line.find_first_not_of(" \t\r") == line.npos) continue;
-    if (!visit(line, number)) return;
-  }
-}
-
-}  // namespace
 
 std::string csv_line(const std::vector<std::string>& cells) {
   std::string line;
@@ -91,39 +32,6 @@ void append_csv_line(const fs::path& file, const std::string& header, const std:
   const bool is_new = ::lseek(descriptor.number(), 0, SEEK_END) == 0;
   const std::string text = (is_new ? header : "") + line;
   if (const int error = write_all(descriptor.number(), text)) throw write_failed(file, error);
-}
-
-NumberTable read_csv(
-    const fs::path& file, const std::string& remedy,
-    const std::function<void(const std::vector<std::string>&, const Where&)>& check_header) {
-  return parse_csv(text_of(file), file, remedy, check_header);
-}
-
-NumberTable parse_csv(
-    std::string_view text, const fs::path& file, const std::string& remedy,
-    const std::function<void(const std::vector<std::string>&, const Where&)>& check_header) {
-  NumberTable table;
-  for_each_line(text, [&](std::string_view line, int number) {
-    const Where where{file.string(), number};
-    if (table.names.empty()) {
-      table.names = split(line);
-      check_header(table.names, where);
-    } else {
-      table.rows.push_back(numbers_in(line, table.names.size(), where));
-    }
-    return true;
-  });
-  if (table.names.empty()) throw bad_input({file.string()}, "this is empty", remedy);
-  return table;
-}
-
-std::vector<std::string> csv_header(const fs::path& file) {
-  std::vector<std::string> names;
-  for_each_line(text_of(file), [&](std::string_view line, int) {
-    names = split(line);
-    return false;
-  });
-  return names;
 }
 
 }  // namespace evolve::results

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/csv.hpp"
 #include "results/csv.hpp"
 #include "results/durable.hpp"
 
@@ -60,7 +61,7 @@ void write_table(const fs::path& file, const Table& table) {
 }
 
 Table read_table(const fs::path& file) {
-  const auto csv = read_csv(file, "name an evolve.csv", check_header);
+  const auto csv = core::read_csv(file, "name an evolve.csv", check_header);
   Table table{.names = {csv.names.begin() + metric_count, csv.names.end()}, .rows = {}};
   for (const auto& numbers : csv.rows) table.rows.push_back(row_of(numbers));
   return table;

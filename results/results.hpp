@@ -12,7 +12,6 @@
 #include "results/journal.hpp"
 #include "results/plot.hpp"
 #include "results/repeats_csv.hpp"
-#include "results/results_csv.hpp"
 #include "results/run_directory.hpp"
 #include "results/training_csv.hpp"
 #include "results/training_plot.hpp"

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/csv.hpp"
 #include "results/csv.hpp"
 #include "results/durable.hpp"
 
@@ -62,7 +63,7 @@ void write_epochs(const fs::path& file, const std::vector<EpochRow>& rows) {
 
 std::vector<EpochRow> read_epochs(const fs::path& file) {
   const std::string remedy = "name a results.csv: epoch, train/box_loss, …";
-  const auto csv = read_csv(file, remedy, [&](const auto& names, const Where& where) {
+  const auto csv = core::read_csv(file, remedy, [&](const auto& names, const Where& where) {
     if (names != epoch_columns())
       throw bad_input(where, "these are not the columns of YOLOv5's results.csv", remedy);
   });

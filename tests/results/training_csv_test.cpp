@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "results/csv.hpp"
 #include "tests/results/folder.hpp"
 
 namespace evolve::results {
@@ -65,14 +64,6 @@ TEST(TrainingCsv, IsRefusedWithFileAndLine) {
   EXPECT_EQ(complaint(""), ": this is empty" + remedy);
   EXPECT_EQ(complaint(header + "0,1\n"),
             ":2: 2 columns, the header has 14; mend or delete the row");
-}
-
-TEST(Csv, KnowsATableByItsHeader) {
-  const Folder folder;
-  fill(folder / "a.csv", "\n  epoch ,loss\r\n1,2\n");
-  EXPECT_EQ(csv_header(folder / "a.csv"), (std::vector<std::string>{"epoch", "loss"}));
-  fill(folder / "a.csv", "");
-  EXPECT_TRUE(csv_header(folder / "a.csv").empty());
 }
 
 }  // namespace

@@ -17,8 +17,8 @@
 #include "core/file_descriptor.hpp"
 #include "core/text_file.hpp"
 #include "hyp/hyp_file.hpp"
-#include "results/results_csv.hpp"
 #include "workers/exec/placeholders.hpp"
+#include "workers/exec/results_csv.hpp"
 #include "workers/exec/subprocess.hpp"
 #include "workers/protocol/messages.hpp"
 #include "workers/protocol/text.hpp"
@@ -152,7 +152,7 @@ class Training {
     auto text = core::read_text_file(results_);
     text.erase(text.rfind('\n') + 1);
     if (text.empty()) return;
-    const auto rows = results::parse_results_csv(text, results_).epochs;
+    const auto rows = parse_results_csv(text, results_).epochs;
     while (!at_rung_ && reported_ < rows.size()) {
       const auto& metrics = rows[reported_++];
       if (!std::ranges::all_of(metrics.values(), [](double v) { return std::isfinite(v); }))
@@ -167,7 +167,7 @@ class Training {
   hyp::Metrics last_metrics() const try {
     if (!fs::exists(results_))
       throw Failed{FailureKind::data, "the command ended without writing " + results_};
-    const auto table = results::parse_results_csv(core::read_text_file(results_), results_);
+    const auto table = parse_results_csv(core::read_text_file(results_), results_);
     if (table.epochs.empty()) throw Failed{FailureKind::data, results_ + " has no row of numbers"};
     const auto values = table.epochs.back().values();
     for (std::size_t i = 0; i < values.size(); ++i)

@@ -8,7 +8,7 @@
 
 #include "hyp/trial.hpp"
 
-namespace evolve::results {
+namespace evolve::workers {
 
 /// The epochs of a training.
 struct EpochTable {
@@ -24,4 +24,4 @@ struct EpochTable {
 /// absent column, a row with too few or too many cells, or a cell that is not a number.
 EpochTable parse_results_csv(std::string_view text, const std::string& path);
 
-}  // namespace evolve::results
+}  // namespace evolve::workers

@@ -1,11 +1,11 @@
-#include "results/results_csv.hpp"
+#include "workers/exec/results_csv.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "results/csv.hpp"
+#include "core/csv.hpp"
 
-namespace evolve::results {
+namespace evolve::workers {
 namespace {
 
 using Columns = std::array<std::string, hyp::Metrics::count>;
@@ -37,7 +37,7 @@ EpochTable parse_results_csv(std::string_view text, const std::string& path) {
       places[i] = static_cast<std::size_t>(found - header.begin());
     }
   };
-  const auto table = parse_csv(text, path, "write a header and a row per epoch", find);
+  const auto table = core::parse_csv(text, path, "write a header and a row per epoch", find);
   for (const auto& row : table.rows) {
     std::array<double, hyp::Metrics::count> values{};
     std::ranges::transform(places, values.begin(), [&](std::size_t place) { return row[place]; });
@@ -46,4 +46,4 @@ EpochTable parse_results_csv(std::string_view text, const std::string& path) {
   return result;
 }
 
-}  // namespace evolve::results
+}  // namespace evolve::workers

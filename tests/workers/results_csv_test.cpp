@@ -1,10 +1,10 @@
-#include "results/results_csv.hpp"
+#include "workers/exec/results_csv.hpp"
 
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
 
-namespace evolve::results {
+namespace evolve::workers {
 namespace {
 
 const hyp::Metrics expected{.precision = 0.5,
@@ -58,4 +58,4 @@ TEST(ResultsCsv, LacksAColumn) {
 }
 
 }  // namespace
-}  // namespace evolve::results
+}  // namespace evolve::workers

@@ -1,0 +1,37 @@
+// Tables of numbers as text: a line of names, then lines of numbers, with commas between.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace evolve::core {
+
+struct NumberTable {
+  std::vector<std::string> names;
+  /// Each has as many numbers as there are names.
+  std::vector<std::vector<double>> rows;
+};
+
+/// Reads a table; blanks around cells and blank lines are nothing, NaN is a number. `check_header`
+/// may throw for names that it does not expect, `remedy` says what to name instead of an empty
+/// file. Throws `Error` with file and line for a row with too few or too many columns, or a cell
+/// that is not a number.
+NumberTable read_csv(
+    const std::filesystem::path& file, const std::string& remedy,
+    const std::function<void(const std::vector<std::string>&, const Where&)>& check_header);
+
+/// The same of a text; `file` is what errors say.
+NumberTable parse_csv(
+    std::string_view text, const std::filesystem::path& file, const std::string& remedy,
+    const std::function<void(const std::vector<std::string>&, const Where&)>& check_header);
+
+/// The names in the first line of a file; none when it is empty. Throws `Error` when it cannot be
+/// read.
+std::vector<std::string> csv_header(const std::filesystem::path& file);
+
+}  // namespace evolve::core
