@@ -11,5 +11,6 @@
 #include "core/number.hpp"
 #include "core/slot.hpp"
 #include "core/spawn.hpp"
+#include "core/splitmix64.hpp"
 #include "core/text_file.hpp"
 #include "core/yaml.hpp"

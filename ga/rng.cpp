@@ -1,16 +1,15 @@
 #include "ga/rng.hpp"
 
+#include "core/splitmix64.hpp"
+
 namespace evolve::ga {
 namespace {
 
 enum class Stream : std::uint64_t { breeding = 1, training = 2, repeating = 3 };
 
-// SplitMix64 (Steele, Lea and Flood 2014): one step of it absorbs one word.
+// One step absorbs one word.
 std::uint64_t absorb(std::uint64_t state, std::uint64_t word) {
-  std::uint64_t z = state + word + 0x9e3779b97f4a7c15U;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-  return z ^ (z >> 31);
+  return core::splitmix64(state + word);
 }
 
 std::uint64_t hash(std::uint64_t run_seed, Stream stream, int trial) {

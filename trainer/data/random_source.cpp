@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/splitmix64.hpp"
+
 namespace evolve::data {
 namespace {
 
@@ -60,14 +62,6 @@ class SeededRandomSource final : public RandomSource {
   boost::random::mt19937_64 engine_;
 };
 
-/// SplitMix64's output function: every input bit moves every output bit.
-std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15U;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
-}
-
 }  // namespace
 
 std::unique_ptr<RandomSource> seeded_random_source(std::uint64_t seed) {
@@ -77,7 +71,7 @@ std::unique_ptr<RandomSource> seeded_random_source(std::uint64_t seed) {
 std::uint64_t sample_seed(std::uint64_t seed, int epoch, int place) {
   const auto e = static_cast<std::uint32_t>(epoch);
   const auto p = static_cast<std::uint32_t>(place);
-  return mixed(mixed(mixed(seed) ^ e) ^ p);
+  return core::splitmix64(core::splitmix64(core::splitmix64(seed) ^ e) ^ p);
 }
 
 }  // namespace evolve::data

@@ -61,6 +61,10 @@ TEST(RandomSource, MixNearlyEvenlyUnderBeta) {
   EXPECT_NEAR(squares / 4000, 0.25 / 65, 0.0004);  // the variance of Beta(32, 32)
 }
 
+TEST(SampleSeed, StaysTheSameForEver) {
+  EXPECT_EQ(sample_seed(7, 3, 5), 17746397239880631399U);
+}
+
 TEST(SampleSeed, DiffersInEveryArgument) {
   std::set<std::uint64_t> seeds;
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
