@@ -14,8 +14,7 @@ set(evolve_alone
   results/plot.cpp
   results/training_csv.cpp
   results/training_plot.cpp
-  trainer/checkpoint/weights_file.cpp
-  workers/protocol/messages.cpp)
+  trainer/checkpoint/weights_file.cpp)
 
 # evolve_unity_library(TARGET SOURCES... ) makes a unity build of a library.
 function(evolve_unity_library target)

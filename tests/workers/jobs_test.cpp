@@ -65,13 +65,13 @@ TEST(Jobs, AreNothingInABlankLineOrOneOfAnotherType) {
   EXPECT_FALSE(parse_job(R"({"type":"shutdown"})"));
   EXPECT_FALSE(parse_report(R"({"type":"result","trial":0})"));
   EXPECT_FALSE(parse_report(R"({"type":"weather"})"));
-  EXPECT_FALSE(parse_report(R"({"type":7})"));
 }
 
 TEST(Jobs, RefuseWhatTheyCannotUse) {
   EXPECT_THROW(parse_job("nonsense"), std::invalid_argument);
   EXPECT_THROW(parse_job(R"({"type":"validate","split":"val"})"), std::invalid_argument);
   EXPECT_THROW(parse_report(R"({"type":"batch","epoch":"one"})"), std::invalid_argument);
+  EXPECT_THROW(parse_report(R"({"type":7})"), std::invalid_argument);
 }
 
 }  // namespace

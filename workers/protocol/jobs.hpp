@@ -24,6 +24,7 @@ namespace evolve::workers {
 
 /// {"type":"train_run",…}: a full training that keeps its weights in `dir`/weights.
 struct TrainRun {
+  static constexpr auto type = "train_run";
   hyp::Hyperparameters hyp;
   std::uint64_t seed = 0;
   std::string dir;
@@ -36,6 +37,7 @@ struct TrainRun {
 
 /// {"type":"validate",…}: `options.weights` on one split of `options.data`.
 struct Validate {
+  static constexpr auto type = "validate";
   /// "train", "val" or "test".
   std::string split = "val";
   /// Where images of the first batch's labels and predictions go; empty: nowhere.
@@ -58,6 +60,7 @@ struct Losses {
 
 /// {"type":"batch",…}: a sign of life, a few times per second at most.
 struct BatchReport {
+  static constexpr auto type = "batch";
   /// From 1, like those of the worker protocol.
   int epoch = 0;
   /// Batches done, of how many.
@@ -72,6 +75,7 @@ struct BatchReport {
 
 /// {"type":"epoch_report",…}
 struct EpochReport {
+  static constexpr auto type = "epoch_report";
   /// The last batch of the epoch, and the epoch's mean losses.
   BatchReport training;
   /// Of the moving average, on the validation images.
@@ -97,6 +101,7 @@ struct ClassReport {
 
 /// {"type":"validation",…}
 struct ValidationReport {
+  static constexpr auto type = "validation";
   /// Losses are 0 where they were not asked for.
   hyp::Metrics metrics;
   int images = 0, labels = 0;
@@ -109,6 +114,7 @@ struct ValidationReport {
 
 /// {"type":"run",…}: how a training ended.
 struct RunReport {
+  static constexpr auto type = "run";
   /// Epochs done, and the best of them (from 1).
   int epochs = 0, best_epoch = 0;
   /// --patience ended it.
@@ -126,7 +132,7 @@ std::string line_of(const Job& job);
 std::string line_of(const JobReport& report);
 
 /// The message in a line (with or without its newline); nothing for a blank line or another type.
-/// Throws std::invalid_argument when the line is not a JSON object or lacks what the message needs.
+/// Throws std::invalid_argument as those of the worker protocol do.
 std::optional<Job> parse_job(std::string_view line);
 std::optional<JobReport> parse_report(std::string_view line);
 

@@ -23,6 +23,7 @@ constexpr int protocol_version = 1;
 
 /// {"type":"ready","protocol":1,"device":"xpu:0","uuid":"868080a0-…","pci":"0000:03:00.0"}
 struct Ready {
+  static constexpr auto type = "ready";
   int protocol = protocol_version;
   /// The worker's own name of its device; never compared with the slot's.
   std::string device;
@@ -33,6 +34,7 @@ struct Ready {
 
 /// {"type":"epoch","trial":17,"epoch":3,"metrics":{…}}
 struct Epoch {
+  static constexpr auto type = "epoch";
   int trial = 0;
   /// From 1.
   int epoch = 0;
@@ -42,6 +44,7 @@ struct Epoch {
 
 /// {"type":"result","trial":17,"metrics":{…},"stopped":true}: how the training's last epoch was.
 struct Result {
+  static constexpr auto type = "result";
   int trial = 0;
   hyp::Metrics metrics;
   /// Ended at a rung by `Stop`.
@@ -51,6 +54,7 @@ struct Result {
 
 /// {"type":"error","trial":17,"kind":"oom","message":"…"}
 struct Failure {
+  static constexpr auto type = "error";
   int trial = 0;
   hyp::FailureKind kind = hyp::FailureKind::other;
   std::string message;
@@ -60,6 +64,7 @@ struct Failure {
 /// {"type":"alive","trial":17}: the worker works. Sent by the thread that does the work, so that a
 /// worker which hangs falls silent.
 struct Alive {
+  static constexpr auto type = "alive";
   /// Absent before `Ready`, and in a job of `evolve train` or `evolve val`.
   std::optional<int> trial;
   bool operator==(const Alive&) const = default;
@@ -69,6 +74,7 @@ using FromWorker = std::variant<Ready, Epoch, Result, Failure, Alive>;
 
 /// {"type":"train","trial":17,"hyp":{…},"epochs":10,"device":"xpu:1","seed":123,"dir":"…","rungs":[],"options":{…}}
 struct Train {
+  static constexpr auto type = "train";
   int trial = 0;
   hyp::Hyperparameters hyp;
   int epochs = 1;
@@ -86,18 +92,21 @@ struct Train {
 
 /// {"type":"continue","trial":17}
 struct Continue {
+  static constexpr auto type = "continue";
   int trial = 0;
   bool operator==(const Continue&) const = default;
 };
 
 /// {"type":"stop","trial":17}
 struct Stop {
+  static constexpr auto type = "stop";
   int trial = 0;
   bool operator==(const Stop&) const = default;
 };
 
 /// {"type":"shutdown"}
 struct Shutdown {
+  static constexpr auto type = "shutdown";
   bool operator==(const Shutdown&) const = default;
 };
 
@@ -110,7 +119,7 @@ std::string line_of(const FromEngine& message);
 /// The message in a line (with or without its newline). Unknown keys are ignored; nothing for a
 /// blank line or a type that version 1 does not know. Throws std::invalid_argument with the reason
 /// when the line is not a JSON object, or a key that the message needs is missing, of another type,
-/// or (a metric) not finite.
+/// or (a metric) not finite. A key that it does not need may be null.
 std::optional<FromWorker> parse_from_worker(std::string_view line);
 std::optional<FromEngine> parse_from_engine(std::string_view line);
 
