@@ -14,16 +14,6 @@ constexpr const char* header =
 constexpr const char* six_rows =
     "row 1 0.125; row 2 0.25; row 3 0.375; row 4 0.5; row 5 0.625; row 6 0.75";
 
-hyp::Metrics scored(double map50_95) {
-  return {.precision = 0.5,
-          .recall = 0.25,
-          .map50 = 0.75,
-          .map50_95 = map50_95,
-          .box_loss = 0.1,
-          .obj_loss = 0.2,
-          .cls_loss = 0.3};
-}
-
 class ExecWorker : public Workers {
  protected:
   /// Each trial is this shell script, in which `row EPOCH SCORE` appends a row.

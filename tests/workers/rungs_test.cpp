@@ -7,16 +7,6 @@ namespace {
 
 using testing::ElementsAre;
 
-hyp::Metrics scored(double map50_95) {
-  return {.precision = 0.5,
-          .recall = 0.25,
-          .map50 = 0.75,
-          .map50_95 = map50_95,
-          .box_loss = 0.1,
-          .obj_loss = 0.2,
-          .cls_loss = 0.3};
-}
-
 // mAP50_95 is the epoch / 8.
 AtRung at(int trial, int epoch) {
   return {.trial = trial, .epoch = epoch, .metrics = scored(epoch / 8.0), .device = "cpu:0"};

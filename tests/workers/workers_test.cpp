@@ -12,13 +12,7 @@ namespace {
 using nlohmann::json;
 using testing::ElementsAre;
 
-const hyp::Metrics half{.precision = 0.5,
-                        .recall = 0.25,
-                        .map50 = 0.75,
-                        .map50_95 = 0.5,
-                        .box_loss = 0.1,
-                        .obj_loss = 0.2,
-                        .cls_loss = 0.3};
+const hyp::Metrics half = scored(0.5);
 
 TEST_F(Workers, TrainATrial) {
   WorkerSet workers(settings(), stop);
