@@ -1,5 +1,9 @@
 #include "engine/failures.hpp"
 
+#include <fmt/format.h>
+
+#include "hyp/trial_folder.hpp"
+
 namespace evolve::engine {
 namespace {
 
@@ -23,13 +27,23 @@ void look_again(hyp::Failed& failed, const FailurePolicy& policy) {
   }
 }
 
+std::string log_of(const Attempt& attempt) {
+  return hyp::trial_log(attempt.trial.number, attempt.trial.repeat);
+}
+
+/// Decides whether a further attempt follows; `last`: as far as the trial is concerned, none does.
+void decide(hyp::Failed& failed, bool last, const RunState& state) {
+  if (state.surroundings_failures() > 0) failed.of_surroundings = true;
+  failed.final = last && !failed.of_surroundings;
+}
+
 }  // namespace
 
 hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, const RunState& state,
                   const FailurePolicy& policy) {
   hyp::Failed failed{.kind = failure.kind,
                      .message = failure.message,
-                     .final = false,
+                     .log = log_of(attempt),
                      .failed_before_ready = failure.before_ready};
   if (failed.failed_before_ready) {
     failed.of_surroundings = true;
@@ -38,11 +52,18 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
   } else if (failed.kind == FailureKind::data || failed.kind == FailureKind::other) {
     look_again(failed, policy);
   }
-  if (state.surroundings_failures() > 0) failed.of_surroundings = true;
-  if (!failed.of_surroundings) {
-    failed.final = failed.kind == FailureKind::diverged || failed.kind == FailureKind::data ||
-                   attempt.number > policy.retries;
-  }
+  const bool would_repeat =
+      failed.kind == FailureKind::diverged || failed.kind == FailureKind::data;
+  decide(failed, would_repeat || attempt.number > policy.retries, state);
+  return failed;
+}
+
+hyp::Failed judge(const NoFitness& failure, const Attempt& attempt, const RunState& state) {
+  hyp::Failed failed{
+      .kind = FailureKind::other,
+      .message = fmt::format("its fitness {} is {}", failure.formula, failure.fitness),
+      .log = log_of(attempt)};
+  decide(failed, true, state);
   return failed;
 }
 

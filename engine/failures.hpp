@@ -22,7 +22,15 @@ struct FailurePolicy {
   std::function<std::optional<std::string>()> find_fault = {};
 };
 
-/// The failure of an attempt as it goes into the journal, `log` left empty.
+/// A training that ended well, with metrics that its run's fitness makes nothing of.
+struct NoFitness {
+  /// See RunSettings::fitness.
+  std::string formula;
+  /// Not finite.
+  double fitness = 0;
+};
+
+/// The failure of an attempt as it goes into the journal.
 ///
 /// - A worker that could not be started or was never ready, a lost device, and whatever
 /// `find_fault`
@@ -31,8 +39,10 @@ struct FailurePolicy {
 /// - `data` is what would fail for every set. It is looked at again from here: where `find_fault`
 ///   finds nothing wrong it becomes `other`; where nobody can look, the trial is held until another
 ///   one that starts later completes (RunState::cleared).
-/// - `diverged` would repeat and is final at once; all else when the retries are used up.
+/// - `diverged` and a fitness that is not finite would repeat and are final at once; all else when
+///   the retries are used up.
 hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, const RunState& state,
                   const FailurePolicy& policy);
+hyp::Failed judge(const NoFitness& failure, const Attempt& attempt, const RunState& state);
 
 }  // namespace evolve::engine

@@ -1,7 +1,5 @@
 #include "engine/run.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -206,13 +204,8 @@ results::Event Run::event_of(const workers::Trained& trained) const {
   auto result = outcome(trained.trial, trained.device, trained.seconds);
   const double fitness = fitness_(trained.metrics);
   if (!std::isfinite(fitness)) {
-    // The trainer did its work: another attempt would only repeat it.
-    result.result =
-        hyp::Failed{.kind = hyp::FailureKind::other,
-                    .message = fmt::format("its fitness {} is {}", settings_.run.fitness, fitness),
-                    .log = hyp::trial_log(result.trial, result.repeat),
-                    .final = state_.surroundings_failures() == 0,
-                    .of_surroundings = state_.surroundings_failures() > 0};
+    result.result = judge(NoFitness{settings_.run.fitness, fitness},
+                          state_.attempt_at(result.trial, result.repeat), state_);
   } else if (trained.stopped_at > 0) {
     result.result = hyp::Stopped{trained.stopped_at, trained.metrics, fitness};
   } else {
@@ -230,9 +223,7 @@ results::Event Run::event_of(const workers::NotTrained& failure) const {
                        "name a program that exists");
   }
   auto result = outcome(failure.trial, failure.device, failure.seconds);
-  auto failed = judge(failure, state_.attempt_at(failure.trial, result.repeat), state_, policy_);
-  failed.log = hyp::trial_log(failure.trial, result.repeat);
-  result.result = std::move(failed);
+  result.result = judge(failure, state_.attempt_at(failure.trial, result.repeat), state_, policy_);
   return result;
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "core/error.hpp"
 #include "engine/failures.hpp"
 #include "ga/rng.hpp"
@@ -314,6 +316,17 @@ TEST_F(Judge, GivesATrialItsRetries) {
 
 TEST_F(Judge, DoesNotRepeatADivergedTraining) {
   EXPECT_TRUE(judged(hyp::FailureKind::diverged).final);
+}
+
+TEST_F(Judge, DoesNotRepeatATrainingWithoutAFitness) {
+  const NoFitness failure{.formula = "1/mAP50", .fitness = std::numeric_limits<double>::infinity()};
+  const Attempt repeat{.trial = {.number = 17, .repeat = true}};
+  EXPECT_EQ(judge(failure, repeat, state), (hyp::Failed{.message = "its fitness 1/mAP50 is inf",
+                                                        .log = "trials/000017/repeat/log"}));
+  start_next(state);
+  state.apply(prevented(0));
+  EXPECT_FALSE(judge(failure, repeat, state).final);
+  EXPECT_TRUE(judge(failure, repeat, state).of_surroundings);
 }
 
 TEST_F(Judge, NeverHoldsAWorkerThatWasNeverReadyAgainstATrial) {
