@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "core/error.hpp"
 #include "hyp/trial_folder.hpp"
@@ -26,10 +25,10 @@ constexpr std::chrono::milliseconds first_pause{200};
 Run::Run(const Settings& settings, results::RunDirectory directory, results::Journal journal,
          RunState state, const core::StopSource& stop, Observer& observer)
     : settings_(settings),
-      directory_(std::move(directory)),
+      root_(std::filesystem::absolute(directory.root).lexically_normal()),
       journal_(std::move(journal)),
       state_(std::move(state)),
-      files_(directory_, settings.run.fitness, state_),
+      files_(std::move(directory), settings.run.fitness, state_),
       observer_(observer),
       fitness_(settings.run.fitness),
       policy_{.retries = settings.retries, .find_fault = settings.find_fault},
@@ -146,12 +145,11 @@ void Run::start(const Attempt& attempt, core::Lease lease) {
   under_way_[trial.number] = trial.repeat;
   left_over_.erase(trial.number);
   fleet_.started(lease->name);
-  const auto root = std::filesystem::absolute(directory_.root).lexically_normal();
   workers_.start({.trial = trial.number,
                   .hyp = trial.hyp,
                   .epochs = settings_.epochs,
                   .seed = trial.seed,
-                  .dir = (root / hyp::trial_folder(trial.number, trial.repeat)).string(),
+                  .dir = (root_ / hyp::trial_folder(trial.number, trial.repeat)).string(),
                   .rungs = rungs_for(trial),
                   .options = settings_.trainer_options},
                  std::move(lease));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -84,7 +85,8 @@ class Run {
   void close();
 
   Settings settings_;
-  results::RunDirectory directory_;
+  /// Absolute: workers may run elsewhere.
+  std::filesystem::path root_;
   results::Journal journal_;
   RunState state_;
   RunFiles files_;
