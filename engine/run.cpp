@@ -36,7 +36,7 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
       fleet_(settings.slots, settings.accelerators, state_.trial_limits(),
              [this](const std::string& device) { return workers_.count(device); }),
       earlier_failures_(state_.surroundings_failures()) {
-  for (const auto& attempt : state_.open()) left_over_.insert(attempt.trial.number);
+  for (const auto* attempt : state_.open()) left_over_.insert(attempt->trial.number);
 }
 
 RunEnd Run::run() {
@@ -112,19 +112,19 @@ void Run::start_trials() {
   if (workers_.busy() == 0 && waiting().empty()) start_waiting(state_.open());
 }
 
-std::vector<Attempt> Run::waiting() const {
+std::vector<const Attempt*> Run::waiting() const {
   auto attempts = state_.open();
-  std::erase_if(attempts, [this](const Attempt& attempt) {
-    const int trial = attempt.trial.number;
+  std::erase_if(attempts, [this](const Attempt* attempt) {
+    const int trial = attempt->trial.number;
     return under_way_.contains(trial) || (state_.held(trial) && !left_over_.contains(trial));
   });
   return attempts;
 }
 
-void Run::start_waiting(const std::vector<Attempt>& attempts) {
-  for (const auto& attempt : attempts) {
+void Run::start_waiting(const std::vector<const Attempt*>& attempts) {
+  for (const auto* attempt : attempts) {
     // One waits for a device that may not be the one that the next waits for.
-    if (auto lease = fleet_.lease(attempt.failed_on)) start(attempt, std::move(*lease));
+    if (auto lease = fleet_.lease(attempt->failed_on)) start(*attempt, std::move(*lease));
   }
 }
 

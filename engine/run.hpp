@@ -69,8 +69,8 @@ class Run {
   std::optional<RunEnd> blocked() const;
   void start_trials();
   /// The attempts that no worker of this process is at, without those that are held.
-  std::vector<Attempt> waiting() const;
-  void start_waiting(const std::vector<Attempt>& attempts);
+  std::vector<const Attempt*> waiting() const;
+  void start_waiting(const std::vector<const Attempt*>& attempts);
   void start(const Attempt& attempt, core::Lease lease);
   std::vector<int> rungs_for(const hyp::Trial& trial) const;
   void take(const std::vector<workers::WorkerEvent>& events);

@@ -30,11 +30,11 @@ bool RunState::may_have_next_trial() const {
   return next_ || evolution_.can_ask();
 }
 
-std::vector<Attempt> RunState::open() const {
-  std::vector<Attempt> attempts;
-  for (const auto& [number, open] : open_) attempts.push_back(open.attempt);
-  if (!evolution_.done()) return attempts;
-  return repeats_.missing();
+std::vector<const Attempt*> RunState::open() const {
+  std::vector<const Attempt*> attempts;
+  for (const auto& [number, open] : open_) attempts.push_back(&open.attempt);
+  for (const auto& repeat : missing_repeats_) attempts.push_back(&repeat);
+  return attempts;
 }
 
 bool RunState::held(int trial) const {
@@ -54,9 +54,9 @@ std::vector<hyp::Outcome> RunState::cleared() const {
   return failures;
 }
 
-Attempt RunState::attempt_at(int trial, bool repeat) const {
+const Attempt& RunState::attempt_at(int trial, bool repeat) const {
   if (!repeat) return open_.at(trial).attempt;
-  for (auto& attempt : repeats_.missing())
+  for (const auto& attempt : missing_repeats_)
     if (attempt.trial.number == trial) return attempt;
   throw std::out_of_range("no repeat of that trial is missing");
 }
@@ -67,7 +67,7 @@ int RunState::device_losses(int trial) const {
 }
 
 bool RunState::finished() const {
-  return evolution_.done() && repeats_.missing().empty();
+  return evolution_.done() && missing_repeats_.empty();
 }
 
 void RunState::on(const results::Started& started) {
@@ -103,7 +103,15 @@ void RunState::on(const hyp::Rung& rung) {
 
 void RunState::on(const hyp::Outcome& outcome) {
   count_surroundings(outcome);
-  if (outcome.repeat) return repeat_ended(outcome);
+  if (outcome.repeat) {
+    repeat_ended(outcome);
+  } else {
+    trial_ended(outcome);
+  }
+  find_missing_repeats();
+}
+
+void RunState::trial_ended(const hyp::Outcome& outcome) {
   auto& ended = open_trial(outcome.trial);
   const auto* failure = std::get_if<hyp::Failed>(&outcome.result);
   if (failure) {
@@ -137,6 +145,10 @@ void RunState::repeat_ended(const hyp::Outcome& outcome) {
   repeats_.add(outcome, completed_);
 }
 
+void RunState::find_missing_repeats() {
+  missing_repeats_ = evolution_.done() ? repeats_.missing() : std::vector<Attempt>();
+}
+
 void RunState::completed(const hyp::Completed& result, const hyp::Trial& trial) {
   completed_.push_back({.trial = trial.number,
                         .hyp = trial.hyp,
@@ -163,6 +175,7 @@ void RunState::failed(const hyp::Outcome& outcome, const hyp::Failed& failure, O
 void RunState::on(const results::Extended& extended) {
   if (extended.repeats) repeats_.want(*extended.repeats, completed_);
   evolution_.extend(extended.generations, extended.trials);
+  find_missing_repeats();
 }
 
 RunState::Open& RunState::open_trial(int trial) {

@@ -44,8 +44,9 @@ class RunState {
   /// There may be one; costs nothing.
   bool may_have_next_trial() const;
   /// The attempts at trials that have started and not ended, whether they are under way in a
-  /// process or wait for one, and after the search the missing repeats.
-  std::vector<Attempt> open() const;
+  /// process or wait for one, and after the search the missing repeats. They stay where they are
+  /// until an outcome or further bounds are applied.
+  std::vector<const Attempt*> open() const;
   /// The trial failed for want of its data, says the trainer, and nobody else could look: it waits
   /// until a trial that started later is trained (see `cleared`).
   bool held(int trial) const;
@@ -53,7 +54,7 @@ class RunState {
   /// trial. Their last failures once more, now final.
   std::vector<hyp::Outcome> cleared() const;
   /// The attempt at an open trial or a missing repeat. Throws std::out_of_range when there is none.
-  Attempt attempt_at(int trial, bool repeat) const;
+  const Attempt& attempt_at(int trial, bool repeat) const;
   /// How often the trial has lost its device.
   int device_losses(int trial) const;
 
@@ -111,7 +112,9 @@ class RunState {
   void on(const results::UnknownEvent&) {}
 
   void begin(const results::Started& started);
+  void trial_ended(const hyp::Outcome& outcome);
   void repeat_ended(const hyp::Outcome& outcome);
+  void find_missing_repeats();
   void completed(const hyp::Completed& result, const hyp::Trial& trial);
   void failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Open& open);
   void count_surroundings(const hyp::Outcome& outcome);
@@ -126,6 +129,8 @@ class RunState {
   /// Bred, and not started yet.
   std::optional<hyp::Trial> next_;
   std::map<int, Open> open_;
+  /// None before the search is done.
+  std::vector<Attempt> missing_repeats_;
   std::vector<Finished> completed_;
   std::vector<int> ended_;
   std::size_t best_ = 0;

@@ -51,7 +51,7 @@ class CutJournal : public testing::Test {
 /// The trial that a resumed run starts first.
 hyp::Trial next(engine::RunState& state) {
   const auto open = state.open();
-  return open.empty() ? *state.next_trial() : open.front().trial;
+  return open.empty() ? *state.next_trial() : open.front()->trial;
 }
 
 TEST_F(CutJournal, AtAnyByteLosesNoWholeLineAndGoesOnWithTheSameTrial) {

@@ -57,9 +57,15 @@ results::Started start_next(RunState& state) {
   return event;
 }
 
-std::vector<int> numbers(const std::vector<Attempt>& attempts) {
+std::vector<int> numbers(const std::vector<const Attempt*>& attempts) {
   std::vector<int> numbers;
-  for (const auto& attempt : attempts) numbers.push_back(attempt.trial.number);
+  for (const auto* attempt : attempts) numbers.push_back(attempt->trial.number);
+  return numbers;
+}
+
+std::vector<int> missing_repeats(const RunState& state) {
+  std::vector<int> numbers;
+  for (const auto& attempt : state.repeats().missing()) numbers.push_back(attempt.trial.number);
   return numbers;
 }
 
@@ -97,7 +103,7 @@ TEST_P(Fold, RebuildsTheRun) {
   auto state = fold(settings(GetParam()), events, "journal");
   EXPECT_EQ(state.completed().size(), 59U);
   ASSERT_THAT(numbers(state.open()), ElementsAre(59));
-  EXPECT_EQ(state.open()[0].trial.seed, ga::training_seed(3, 59));
+  EXPECT_EQ(state.open()[0]->trial.seed, ga::training_seed(3, 59));
   EXPECT_EQ(state.next_trial()->hyp, std::get<results::Started>(longer[longer.size() - 2]).hyp);
 }
 
@@ -119,7 +125,7 @@ TEST_P(Fold, TakesAnEarlyTrialAsItIsRecorded) {
   for (int i = 4; i < 4 + bred_again; ++i) events.push_back(start_next(state));
   auto again = fold(settings(GetParam()), events, "journal");
   ASSERT_EQ(again.open().size(), 21U);
-  EXPECT_EQ(again.open()[0].trial.hyp.number("mosaic"), 0.123);
+  EXPECT_EQ(again.open()[0]->trial.hyp.number("mosaic"), 0.123);
 }
 
 TEST_P(Fold, RefusesASetOutsideTheSpace) {
@@ -143,7 +149,7 @@ auto summary(RunState& state) {
                     state.generation(), numbers(state.open()), held(state),
                     state.surroundings_failures(), state.surroundings_failure().message,
                     state.evolution().asked(), state.finished(), state.trial_limits(),
-                    numbers(state.repeats().missing()));
+                    missing_repeats(state));
 }
 
 // A run in which much goes wrong, driven by chance; after every event its journal is folded.
@@ -167,16 +173,16 @@ TEST_P(Fold, OfEveryBeginningOfAJournalIsTheStateThatTheRunHadThen) {
   for (int step = 0; step < 400 && !live.finished(); ++step) {
     if (chance(40) == 0) under_way.clear();  // killed and resumed
     auto waiting = live.open();
-    std::erase_if(waiting, [&](const Attempt& attempt) {
-      const int number = attempt.trial.number;
+    std::erase_if(waiting, [&](const Attempt* attempt) {
+      const int number = attempt->trial.number;
       const bool others = !under_way.empty() || live.may_have_next_trial();
       return std::ranges::count(under_way, number) > 0 || (others && live.held(number));
     });
     if (under_way.size() < 3 && !waiting.empty()) {
-      const auto& trial = waiting[0].trial;
+      const auto& trial = waiting[0]->trial;
       under_way.push_back(trial.number);
       if (trial.repeat) {
-        record(results::Repeating{.trial = trial.number, .attempt = waiting[0].number});
+        record(results::Repeating{.trial = trial.number, .attempt = waiting[0]->number});
       } else {
         record(started(trial));
       }
@@ -226,17 +232,46 @@ TEST(RunState, HasTheSameNextTrialUntilItStarts) {
   EXPECT_EQ(state.next_trial()->number, first.number + 1);
 }
 
+TEST(RunState, KeepsOpenAttemptsWhereTheyAreWhenOthersStart) {
+  RunState state(settings());
+  start_next(state);
+  const auto* first = state.open()[0];
+  start_next(state);
+  EXPECT_THAT(state.open(), ElementsAre(first, &state.attempt_at(1, false)));
+}
+
+TEST(RunState, HasTheMissingRepeatsOnceTheSearchIsDone) {
+  auto run = settings();
+  run.trials = 3;  // the repeat is one of them
+  run.repeats = 1;
+  RunState state(run);
+  start_next(state);
+  start_next(state);
+  state.apply(completed(0, 0.5));
+  EXPECT_THROW(state.attempt_at(0, true), std::out_of_range);
+  state.apply(completed(1, 0.4));
+  const auto* repeat = &state.attempt_at(0, true);
+  EXPECT_THAT(state.open(), ElementsAre(repeat));
+  state.apply(results::Repeating{.trial = 0, .attempt = 1});
+  EXPECT_THAT(state.open(), ElementsAre(repeat));
+  auto again = completed(0);
+  again.repeat = true;
+  state.apply(again);
+  EXPECT_THAT(state.open(), IsEmpty());
+  EXPECT_TRUE(state.finished());
+}
+
 TEST(RunState, CountsAnAttemptThatTheSurroundingsPreventedAsNone) {
   RunState state(settings());
   start_next(state);
   state.apply(prevented(0));
   ASSERT_THAT(numbers(state.open()), ElementsAre(0));
-  EXPECT_EQ(state.open()[0].number, 1);
+  EXPECT_EQ(state.open()[0]->number, 1);
   EXPECT_EQ(state.surroundings_failures(), 1);
   EXPECT_EQ(state.surroundings_failure().message, "gone");
   state.apply(failed(0, {.message = "crash", .final = false}));
-  EXPECT_EQ(state.open()[0].number, 2);
-  EXPECT_THAT(state.open()[0].failed_on, ElementsAre("cpu:0", "cpu:0"));
+  EXPECT_EQ(state.open()[0]->number, 2);
+  EXPECT_THAT(state.open()[0]->failed_on, ElementsAre("cpu:0", "cpu:0"));
 }
 
 TEST(RunState, ForgetsTheFailuresOfTheSurroundingsOnceATrialIsTrained) {
