@@ -154,7 +154,7 @@ void RunState::completed(const hyp::Completed& result, const hyp::Trial& trial) 
                         .hyp = trial.hyp,
                         .metrics = result.metrics,
                         .fitness = result.fitness});
-  if (result.fitness > completed_[best_].fitness) best_ = completed_.size() - 1;
+  if (evolution_.best() && evolution_.best()->trial == trial.number) best_ = completed_.size() - 1;
   if (trial.number == 0) start_fitness_ = result.fitness;
   repeats_.offer(completed_.back());
 }

@@ -64,8 +64,7 @@ class RunState {
   const std::vector<Finished>& completed() const { return completed_; }
   /// The numbers of the trials that ended, in that order.
   const std::vector<int>& ended() const { return ended_; }
-  /// The first completed trial of greatest fitness and its place in `completed`; null: none has
-  /// completed.
+  /// The best trial of the search and its place in `completed`; null: none has completed.
   const Finished* best() const { return completed_.empty() ? nullptr : &completed_[best_]; }
   int best_row() const { return static_cast<int>(best_); }
   /// The fitness of trial 0, if it completed.
@@ -133,6 +132,7 @@ class RunState {
   std::vector<Attempt> missing_repeats_;
   std::vector<Finished> completed_;
   std::vector<int> ended_;
+  /// Where the evolution's best trial stands among them.
   std::size_t best_ = 0;
   std::optional<double> start_fitness_;
   std::optional<hyp::Failed> first_failure_;

@@ -282,7 +282,7 @@ void Evolution::extend(int generations, std::optional<int> trials) {
   state_->settings.trials = trials;
 }
 
-std::optional<Individual> Evolution::best() const {
+const std::optional<Individual>& Evolution::best() const {
   return state_->best;
 }
 

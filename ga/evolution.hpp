@@ -93,7 +93,7 @@ class Evolution {
   void extend(int generations, std::optional<int> trials);
 
   /// The completed trial of greatest fitness (the first one told, among equals), or nothing.
-  std::optional<Individual> best() const;
+  const std::optional<Individual>& best() const;
   /// The mating pool as of now: elites, best first, then the latest completed trials that are not
   /// among them, the latest last. With a lag it includes what trials still to be asked for may not
   /// know yet.
