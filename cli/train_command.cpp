@@ -150,11 +150,11 @@ int run(const Prepared& training, const OwnFolder& folder, bool resume, Screen& 
   const auto& directory = folder.directory;
   TrainingRecord record(directory, folder.log, arguments.train.epochs, training.data.splits[1],
                         screen);
-  const workers::TrainRun job{.hyp = training.hyp,
-                              .seed = arguments.seed,
-                              .dir = fs::absolute(directory.root).lexically_normal().string(),
-                              .resume = resume,
-                              .options = trainer::to_json(arguments.train)};
+  const workers::TrainingJob job{.hyp = training.hyp,
+                                 .seed = arguments.seed,
+                                 .dir = fs::absolute(directory.root).lexically_normal().string(),
+                                 .resume = resume,
+                                 .options = trainer::to_json(arguments.train)};
   const StopOnSignals stop;
   const auto end = workers::run_job(
       job_settings(training.worker, arguments.hang_timeout), slot_of(training), job,

@@ -64,10 +64,10 @@ int val_command(const ValArguments& arguments) {
   for (const auto& note : device.notes) screen.line(note);
   for (const auto& note : data.notes) screen.line(note);
   screen.show("validating …");
-  const workers::Validate job{.split = arguments.task,
-                              .dir = fs::absolute(folder).lexically_normal().string(),
-                              .rect = arguments.rect,
-                              .options = trainer::to_json(options)};
+  const workers::ValidationJob job{.split = arguments.task,
+                                   .dir = fs::absolute(folder).lexically_normal().string(),
+                                   .rect = arguments.rect,
+                                   .options = trainer::to_json(options)};
   std::optional<workers::ValidationReport> validation;
   const auto receive = [&](const workers::JobReport& message) {
     if (const auto* found = std::get_if<workers::ValidationReport>(&message)) validation = *found;

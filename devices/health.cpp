@@ -22,8 +22,8 @@ Health::Health(const std::vector<std::string>& devices) {
   for (const auto& device : devices) states_[device];
 }
 
-std::vector<Blame> Health::tell(const hyp::Outcome& outcome,
-                                const std::vector<std::string>& failed_on, Clock::time_point now) {
+std::vector<Blame> Health::ended(const hyp::Outcome& outcome,
+                                 const std::vector<std::string>& failed_on, Clock::time_point now) {
   std::vector<Blame> blames;
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
     const bool lost = failed->kind == hyp::FailureKind::device_lost;

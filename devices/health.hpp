@@ -38,8 +38,8 @@ class Health {
 
   /// An attempt at a trial has ended; earlier ones had failed on the devices `failed_on`. Returns
   /// whom that puts to blame.
-  std::vector<Blame> tell(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on,
-                          Clock::time_point now);
+  std::vector<Blame> ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on,
+                           Clock::time_point now);
 
   /// The trial's failure on the device has a cause that is not the device.
   void excuse(int trial, const std::string& device) { settled_.emplace(trial, device); }

@@ -8,9 +8,9 @@ void MemoryAdmission::changed(const std::string& device, Clock::time_point now) 
   if (const auto known = states_.find(device); known != states_.end()) known->second.changed = now;
 }
 
-void MemoryAdmission::tell(const std::string& device, const core::WorkerCount& crew,
-                           std::optional<std::int64_t> total_bytes,
-                           std::optional<std::int64_t> free_bytes, Clock::time_point asked) {
+void MemoryAdmission::sampled(const std::string& device, const core::WorkerCount& crew,
+                              std::optional<std::int64_t> total_bytes,
+                              std::optional<std::int64_t> free_bytes, Clock::time_point asked) {
   auto& state = states_[device];
   state.total = total_bytes;
   state.free = free_bytes;

@@ -23,9 +23,9 @@ class MemoryAdmission {
   void changed(const std::string& device, Clock::time_point now);
   /// A sample that was asked for at `asked`, while the device had this crew. Without memory when
   /// the driver does not tell.
-  void tell(const std::string& device, const core::WorkerCount& crew,
-            std::optional<std::int64_t> total_bytes, std::optional<std::int64_t> free_bytes,
-            Clock::time_point asked);
+  void sampled(const std::string& device, const core::WorkerCount& crew,
+               std::optional<std::int64_t> total_bytes, std::optional<std::int64_t> free_bytes,
+               Clock::time_point asked);
 
   /// Whether a worker can be started beside the crew. Yes where nothing is known; otherwise, for
   /// the first one a twentieth of the memory must be free, and for each as much as one was seen to

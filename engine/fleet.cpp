@@ -138,7 +138,7 @@ void Fleet::ended(const hyp::Outcome& outcome, const std::vector<std::string>& f
       news_.push_back(results::DeviceLimited{.device = device, .trials = others});
     }
   }
-  for (const auto& each : health_.tell(outcome, failed_on, Clock::now())) blame(each);
+  for (const auto& each : health_.ended(outcome, failed_on, Clock::now())) blame(each);
 }
 
 void Fleet::blame(const devices::Blame& blame) {
@@ -170,12 +170,12 @@ void Fleet::take(const std::vector<devices::Accelerator>& sample) {
     const auto found = std::ranges::find_if(
         sample, [&](const auto& accelerator) { return is_of(accelerator, slot); });
     if (found == sample.end()) {  // nothing is known: nothing is full
-      memory_admission_.tell(device, counts_[device], {}, {}, asked_);
+      memory_admission_.sampled(device, counts_[device], {}, {}, asked_);
       last_.erase(device);
       continue;
     }
-    memory_admission_.tell(device, counts_[device], found->memory_total_bytes,
-                           found->memory_free_bytes, asked_);
+    memory_admission_.sampled(device, counts_[device], found->memory_total_bytes,
+                              found->memory_free_bytes, asked_);
     last_[device] = *found;
     if (journal) news_.push_back(stats_of(device, *found));
     const auto rested = health_.rested(Clock::now());

@@ -30,99 +30,99 @@ hyp::Outcome lost(int trial, const std::string& device) {
 
 TEST(Health, BlamesADeviceThatIsLost) {
   Health health({"xpu:0", "xpu:1"});
-  EXPECT_THAT(health.tell(lost(0, "xpu:0"), {}, noon),
+  EXPECT_THAT(health.ended(lost(0, "xpu:0"), {}, noon),
               ElementsAre(Blame{"xpu:0", "it was lost: boom", false}));
 }
 
 TEST(Health, BlamesADeviceWhoseWorkerWasNeverReady) {
   Health health({"xpu:0", "xpu:1"});
-  EXPECT_THAT(health.tell(failed(0, "xpu:0", hyp::FailureKind::crash, true), {}, noon),
+  EXPECT_THAT(health.ended(failed(0, "xpu:0", hyp::FailureKind::crash, true), {}, noon),
               ElementsAre(Blame{"xpu:0", "boom", false}));
 }
 
 TEST(Health, BlamesADeviceForATrialOnlyOnceItEndedWellOnAnother) {
   Health health({"xpu:0", "xpu:1", "xpu:2"});
-  EXPECT_THAT(health.tell(failed(4, "xpu:0", hyp::FailureKind::crash), {}, noon), IsEmpty());
-  EXPECT_THAT(health.tell(failed(4, "xpu:1", hyp::FailureKind::hang), {"xpu:0"}, noon), IsEmpty());
+  EXPECT_THAT(health.ended(failed(4, "xpu:0", hyp::FailureKind::crash), {}, noon), IsEmpty());
+  EXPECT_THAT(health.ended(failed(4, "xpu:1", hyp::FailureKind::hang), {"xpu:0"}, noon), IsEmpty());
   EXPECT_THAT(
-      health.tell(well(4, "xpu:2"), {"xpu:0", "xpu:1"}, noon),
+      health.ended(well(4, "xpu:2"), {"xpu:0", "xpu:1"}, noon),
       ElementsAre(Blame{"xpu:0", "trial 4 failed on it and then ended well on xpu:2", false},
                   Blame{"xpu:1", "trial 4 failed on it and then ended well on xpu:2", false}));
 }
 
 TEST(Health, BlamesOncePerFailure) {
   Health health({"xpu:0", "xpu:1"});
-  health.tell(lost(4, "xpu:0"), {}, noon);
-  EXPECT_THAT(health.tell(well(4, "xpu:1"), {"xpu:0"}, noon), IsEmpty());
-  health.tell(failed(5, "xpu:1", hyp::FailureKind::crash, true), {}, noon);
-  EXPECT_THAT(health.tell(well(5, "xpu:0"), {"xpu:1"}, noon), IsEmpty());
+  health.ended(lost(4, "xpu:0"), {}, noon);
+  EXPECT_THAT(health.ended(well(4, "xpu:1"), {"xpu:0"}, noon), IsEmpty());
+  health.ended(failed(5, "xpu:1", hyp::FailureKind::crash, true), {}, noon);
+  EXPECT_THAT(health.ended(well(5, "xpu:0"), {"xpu:1"}, noon), IsEmpty());
 }
 
 TEST(Health, BlamesNobodyForAFailureThatIsExcused) {
   Health health({"xpu:0", "xpu:1"});
-  health.tell(failed(4, "xpu:0", hyp::FailureKind::oom), {}, noon);
+  health.ended(failed(4, "xpu:0", hyp::FailureKind::oom), {}, noon);
   health.excuse(4, "xpu:0");
-  EXPECT_THAT(health.tell(well(4, "xpu:1"), {"xpu:0"}, noon), IsEmpty());
+  EXPECT_THAT(health.ended(well(4, "xpu:1"), {"xpu:0"}, noon), IsEmpty());
 }
 
 TEST(Health, BlamesNobodyForATrialThatEndedWellOnTheSameDevice) {
   Health health({"xpu:0", "xpu:1"});
-  EXPECT_THAT(health.tell(well(4, "xpu:0"), {"xpu:0"}, noon), IsEmpty());
+  EXPECT_THAT(health.ended(well(4, "xpu:0"), {"xpu:0"}, noon), IsEmpty());
 }
 
 TEST(Health, TakesAStopAtARungForAGoodEnd) {
   Health health({"xpu:0", "xpu:1"});
   const hyp::Outcome stopped{.trial = 4, .device = "xpu:1", .result = hyp::Stopped{}};
-  EXPECT_EQ(health.tell(stopped, {"xpu:0"}, noon).size(), 1U);
+  EXPECT_EQ(health.ended(stopped, {"xpu:0"}, noon).size(), 1U);
 }
 
 TEST(Health, QuarantinesAtTwoBlamesInARow) {
   Health health({"xpu:0", "xpu:1"});
-  health.tell(lost(0, "xpu:0"), {}, noon);
+  health.ended(lost(0, "xpu:0"), {}, noon);
   EXPECT_FALSE(health.quarantined("xpu:0"));
-  EXPECT_THAT(health.tell(lost(1, "xpu:0"), {}, noon),
+  EXPECT_THAT(health.ended(lost(1, "xpu:0"), {}, noon),
               ElementsAre(Blame{"xpu:0", "it was lost: boom", true}));
   EXPECT_TRUE(health.quarantined("xpu:0"));
   EXPECT_FALSE(health.quarantined("xpu:1"));
-  EXPECT_THAT(health.tell(lost(2, "xpu:0"), {}, noon), IsEmpty());
+  EXPECT_THAT(health.ended(lost(2, "xpu:0"), {}, noon), IsEmpty());
 }
 
 TEST(Health, CountsAnewAfterATrialThatEndedWell) {
   Health health({"xpu:0"});
-  health.tell(lost(0, "xpu:0"), {}, noon);
-  health.tell(well(1, "xpu:0"), {}, noon);
-  health.tell(lost(2, "xpu:0"), {}, noon);
+  health.ended(lost(0, "xpu:0"), {}, noon);
+  health.ended(well(1, "xpu:0"), {}, noon);
+  health.ended(lost(2, "xpu:0"), {}, noon);
   EXPECT_FALSE(health.quarantined("xpu:0"));
 }
 
 TEST(Health, NeverBlamesACpu) {
   Health health({"cpu:0", "cpu:1"});
   for (int trial = 0; trial < 3; ++trial) {
-    EXPECT_THAT(health.tell(failed(trial, "cpu:0", hyp::FailureKind::crash, true), {}, noon),
+    EXPECT_THAT(health.ended(failed(trial, "cpu:0", hyp::FailureKind::crash, true), {}, noon),
                 IsEmpty());
-    EXPECT_THAT(health.tell(well(trial, "cpu:1"), {"cpu:0"}, noon), IsEmpty());
+    EXPECT_THAT(health.ended(well(trial, "cpu:1"), {"cpu:0"}, noon), IsEmpty());
   }
   EXPECT_FALSE(health.quarantined("cpu:0"));
 }
 
 TEST(Health, HasNoneLeftOnceTheLastIsQuarantined) {
   Health health({"xpu:0", "xpu:1"});
-  for (int trial = 0; trial < 2; ++trial) health.tell(lost(trial, "xpu:0"), {}, noon);
+  for (int trial = 0; trial < 2; ++trial) health.ended(lost(trial, "xpu:0"), {}, noon);
   EXPECT_FALSE(health.none_left());
-  for (int trial = 0; trial < 2; ++trial) health.tell(lost(trial, "xpu:1"), {}, noon);
+  for (int trial = 0; trial < 2; ++trial) health.ended(lost(trial, "xpu:1"), {}, noon);
   EXPECT_TRUE(health.none_left());
 }
 
 TEST(Health, LooksAgainAfterARestThatDoubles) {
   Health health({"xpu:0", "xpu:1"});
-  for (int trial = 0; trial < 2; ++trial) health.tell(lost(trial, "xpu:0"), {}, noon);
+  for (int trial = 0; trial < 2; ++trial) health.ended(lost(trial, "xpu:0"), {}, noon);
   EXPECT_THAT(health.rested(noon + seconds(14)), IsEmpty());
   EXPECT_THAT(health.rested(noon + seconds(15)), ElementsAre("xpu:0"));
   health.bring_back("xpu:0");
   EXPECT_FALSE(health.quarantined("xpu:0"));
   EXPECT_THAT(health.rested(noon + seconds(15)), IsEmpty());
 
-  EXPECT_THAT(health.tell(lost(2, "xpu:0"), {}, noon + seconds(100)),
+  EXPECT_THAT(health.ended(lost(2, "xpu:0"), {}, noon + seconds(100)),
               ElementsAre(Blame{"xpu:0", "it was lost: boom", true}));
   EXPECT_THAT(health.rested(noon + seconds(129)), IsEmpty());
   EXPECT_THAT(health.rested(noon + seconds(130)), ElementsAre("xpu:0"));
@@ -130,7 +130,7 @@ TEST(Health, LooksAgainAfterARestThatDoubles) {
 
 TEST(Health, IgnoresDevicesThatTheRunDoesNotHave) {
   Health health({"xpu:0"});
-  EXPECT_THAT(health.tell(well(4, "xpu:0"), {"xpu:7"}, noon), IsEmpty());
+  EXPECT_THAT(health.ended(well(4, "xpu:0"), {"xpu:7"}, noon), IsEmpty());
 }
 
 }  // namespace

@@ -21,62 +21,62 @@ TEST(MemoryAdmission, IsThereOnADeviceOfWhichNothingIsKnown) {
 
 TEST(MemoryAdmission, IsThereWhereTheDriverTellsNothingOfMemory) {
   MemoryAdmission room;
-  room.tell("xpu:0", nobody, {}, {}, noon);
+  room.sampled("xpu:0", nobody, {}, {}, noon);
   room.changed("xpu:0", noon + seconds(1));
   EXPECT_EQ(room.fits("xpu:0", newcomer), Answer::yes);
 }
 
 TEST(MemoryAdmission, ForAFirstWorkerIsATwentiethOfTheMemory) {
   MemoryAdmission room;
-  room.tell("xpu:0", nobody, total, 4, noon);
+  room.sampled("xpu:0", nobody, total, 4, noon);
   EXPECT_EQ(room.fits("xpu:0", nobody), Answer::full);
-  room.tell("xpu:0", nobody, total, 5, noon);
+  room.sampled("xpu:0", nobody, total, 5, noon);
   EXPECT_EQ(room.fits("xpu:0", nobody), Answer::yes);
 }
 
 TEST(MemoryAdmission, ForAFurtherWorkerIsKnownOnceTheFirstHasWhatItNeeds) {
   MemoryAdmission room;
-  room.tell("xpu:0", nobody, total, 90, noon);
+  room.sampled("xpu:0", nobody, total, 90, noon);
   room.changed("xpu:0", noon + seconds(1));
   EXPECT_EQ(room.fits("xpu:0", newcomer), Answer::unknown_yet);
-  room.tell("xpu:0", newcomer, total, 80, noon + seconds(2));
+  room.sampled("xpu:0", newcomer, total, 80, noon + seconds(2));
   EXPECT_EQ(room.fits("xpu:0", newcomer), Answer::unknown_yet);
-  room.tell("xpu:0", one, total, 45, noon + seconds(3));
+  room.sampled("xpu:0", one, total, 45, noon + seconds(3));
   EXPECT_EQ(room.fits("xpu:0", one), Answer::yes);
-  room.tell("xpu:0", one, total, 44, noon + seconds(4));
+  room.sampled("xpu:0", one, total, 44, noon + seconds(4));
   EXPECT_EQ(room.fits("xpu:0", one), Answer::full);
 }
 
 TEST(MemoryAdmission, OfADeviceWhoseWorkerHasEndedIsAskedForAgain) {
   MemoryAdmission room;
-  room.tell("xpu:0", nobody, total, 90, noon);
-  room.tell("xpu:0", one, total, 30, noon + seconds(1));
+  room.sampled("xpu:0", nobody, total, 90, noon);
+  room.sampled("xpu:0", one, total, 30, noon + seconds(1));
   room.changed("xpu:0", noon + seconds(2));
   EXPECT_EQ(room.fits("xpu:0", nobody), Answer::unknown_yet);
   // The driver has not let go of the memory yet.
-  room.tell("xpu:0", nobody, total, 30, noon + seconds(3));
+  room.sampled("xpu:0", nobody, total, 30, noon + seconds(3));
   EXPECT_EQ(room.fits("xpu:0", nobody), Answer::full);
-  room.tell("xpu:0", nobody, total, 90, noon + seconds(4));
+  room.sampled("xpu:0", nobody, total, 90, noon + seconds(4));
   EXPECT_EQ(room.fits("xpu:0", nobody), Answer::yes);
 }
 
 TEST(MemoryAdmission, RemembersTheMostThatAWorkerNeeded) {
   MemoryAdmission room;
-  room.tell("xpu:0", nobody, total, 90, noon);
-  room.tell("xpu:0", one, total, 40, noon + seconds(1));
-  room.tell("xpu:0", one, total, 60, noon + seconds(2));
+  room.sampled("xpu:0", nobody, total, 90, noon);
+  room.sampled("xpu:0", one, total, 40, noon + seconds(1));
+  room.sampled("xpu:0", one, total, 60, noon + seconds(2));
   EXPECT_EQ(room.fits("xpu:0", one), Answer::yes);
-  room.tell("xpu:0", one, total, 49, noon + seconds(3));
+  room.sampled("xpu:0", one, total, 49, noon + seconds(3));
   EXPECT_EQ(room.fits("xpu:0", one), Answer::full);
 }
 
 TEST(MemoryAdmission, IsSharedByAllWorkersOfTheDevice) {
   MemoryAdmission room;
   const core::WorkerCount two{.alive = 2, .idle = 0, .grown = true};
-  room.tell("xpu:0", nobody, total, 90, noon);
-  room.tell("xpu:0", two, total, 30, noon + seconds(1));
+  room.sampled("xpu:0", nobody, total, 90, noon);
+  room.sampled("xpu:0", two, total, 30, noon + seconds(1));
   EXPECT_EQ(room.fits("xpu:0", two), Answer::yes);
-  room.tell("xpu:0", two, total, 29, noon + seconds(2));
+  room.sampled("xpu:0", two, total, 29, noon + seconds(2));
   EXPECT_EQ(room.fits("xpu:0", two), Answer::full);
 }
 

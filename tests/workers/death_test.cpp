@@ -113,7 +113,7 @@ TEST_F(Workers, LeaveNoDescendantThoughItLeftTheirSession) {
   EXPECT_EQ(::kill(std::stoi(text(0, "grandchild")), 0), -1);
 }
 
-TEST_F(Workers, MayHaveOrphansThatAreBuriedWhenTheyDie) {
+TEST_F(Workers, MayHaveOrphansThatAreReapedWhenTheyEnd) {
   WorkerSet workers(settings(), stop);
   workers.start(trial(0, "has a daemon"), lease());
   while (!std::filesystem::exists(folder(0) + "/at work"))

@@ -14,14 +14,14 @@ constexpr hyp::Metrics metrics{.precision = .1,
                                .cls_loss = .7};
 
 TEST(Jobs, SurviveTheTripThroughALine) {
-  const Job train = TrainRun{.hyp = {{"lr0", 0.01}, {"optimizer", std::string("Adam")}},
-                             .seed = 18446744073709551615U,
-                             .dir = "runs/train/exp 2",
-                             .resume = true,
-                             .options = {{"epochs", 3}}};
+  const Job train = TrainingJob{.hyp = {{"lr0", 0.01}, {"optimizer", std::string("Adam")}},
+                                .seed = 18446744073709551615U,
+                                .dir = "runs/train/exp 2",
+                                .resume = true,
+                                .options = {{"epochs", 3}}};
   EXPECT_EQ(parse_job(line_of(train)), train);
   const Job validate =
-      Validate{.split = "test", .dir = "", .rect = false, .options = {{"weights", "best.pt"}}};
+      ValidationJob{.split = "test", .dir = "", .rect = false, .options = {{"weights", "best.pt"}}};
   EXPECT_EQ(parse_job(line_of(validate)), validate);
 }
 

@@ -23,7 +23,7 @@ class RunJob : public Workers {
   JobEnd run(const JobSettings& settings, const std::string& mode) {
     return run_job(
         settings, {.name = "cpu:0"},
-        TrainRun{.hyp = {{"lr0", 0.01}}, .dir = directory.string(), .options = {{"mode", mode}}},
+        TrainingJob{.hyp = {{"lr0", 0.01}}, .dir = directory.string(), .options = {{"mode", mode}}},
         {.report =
              [this](const JobReport& report) {
                reports.push_back(report);
@@ -68,7 +68,7 @@ TEST_F(RunJob, SendsTheJobOnceTheWorkerIsReady) {
 TEST_F(RunJob, ValidatesToo) {
   const auto end =
       run_job({.command = {FAKE_WORKER}, .hang_timeout = {}}, {.name = "cpu:0"},
-              Validate{.dir = directory.string()},
+              ValidationJob{.dir = directory.string()},
               {.report = [this](const JobReport& report) { reports.push_back(report); },
                .log = [](std::string_view) {}},
               stop);

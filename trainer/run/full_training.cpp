@@ -47,7 +47,7 @@ std::vector<double> class_ap(const Validation& validation, int classes) {
 }
 
 /// What must not change when a training goes on.
-Json identity(const workers::TrainRun& job) {
+Json identity(const workers::TrainingJob& job) {
   Json options = job.options;
   for (const char* free : {"workers", "patience"}) options.erase(free);
   return {{"hyp", to_json(job.hyp)}, {"seed", job.seed}, {"options", options}};
@@ -65,7 +65,7 @@ Report report_in(const Json& json) {
 
 class FullTraining {
  public:
-  FullTraining(const workers::TrainRun& job, const TrainOptions& options,
+  FullTraining(const workers::TrainingJob& job, const TrainOptions& options,
                const std::optional<Checkpoint>& weights, PreparedData& data,
                const ComputeContext& context)
       : job_(job),
@@ -248,7 +248,7 @@ class FullTraining {
     return *log_.final_report;
   }
 
-  const workers::TrainRun& job_;
+  const workers::TrainingJob& job_;
   const TrainOptions& options_;
   const std::optional<Checkpoint>& pretrained_;
   PreparedData& data_;
@@ -265,7 +265,7 @@ bool out_of_patience(const std::vector<double>& fitness, int patience) {
   return patience > 0 && last - fitness.rbegin() >= patience;
 }
 
-workers::RunReport full_training(const workers::TrainRun& job, const TrainOptions& options,
+workers::RunReport full_training(const workers::TrainingJob& job, const TrainOptions& options,
                                  const std::optional<Checkpoint>& weights, PreparedData& data,
                                  const ComputeContext& context, const OnReport& on_report) {
   return FullTraining(job, options, weights, data, context).run(on_report);

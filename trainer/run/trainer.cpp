@@ -113,7 +113,8 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
   return result;
 }
 
-workers::RunReport Trainer::full_training(const workers::TrainRun& job, const OnReport& on_report) {
+workers::RunReport Trainer::full_training(const workers::TrainingJob& job,
+                                          const OnReport& on_report) {
   check_names(job.hyp);
   const auto wanted = train_options_from_json(job.options);
   const auto weights = pretrained_weights(wanted);
@@ -124,7 +125,7 @@ workers::RunReport Trainer::full_training(const workers::TrainRun& job, const On
   return trainer::full_training(job, options, weights, data, state_->context, on_report);
 }
 
-workers::ValidationReport Trainer::validate(const workers::Validate& job) {
+workers::ValidationReport Trainer::validate(const workers::ValidationJob& job) {
   const auto wanted = train_options_from_json(job.options);
   auto detector = detector_of(read_checkpoint(wanted.weights), wanted.weights);
   const int stride = stride_of(detector->config());

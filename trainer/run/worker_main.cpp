@@ -138,10 +138,10 @@ void work(Trainer& trainer, const workers::Train& message, Answers& answers) {
 void work(Trainer& trainer, const workers::Job& job, Answers& answers) {
   const auto send = [&](const workers::JobReport& report) { answers.send(report); };
   send(answer_of<workers::JobReport>(0, [&]() -> workers::JobReport {
-    if (const auto* validate = std::get_if<workers::Validate>(&job)) {
+    if (const auto* validate = std::get_if<workers::ValidationJob>(&job)) {
       return trainer.validate(*validate);
     }
-    return trainer.full_training(std::get<workers::TrainRun>(job), send);
+    return trainer.full_training(std::get<workers::TrainingJob>(job), send);
   }));
 }
 

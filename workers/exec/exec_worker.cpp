@@ -46,7 +46,7 @@ void write(int file, std::string_view bytes) {
   if (core::write_all(file, bytes) != 0) std::_Exit(1);
 }
 
-void say(const FromWorker& message) {
+void send(const FromWorker& message) {
   write(STDOUT_FILENO, line_of(message));
 }
 
@@ -78,7 +78,7 @@ class Orders {
 };
 
 /// Nobody waits for the trial any more.
-struct Dismissed {};
+struct ShutdownReceived {};
 
 /// The command cannot or did not train; the process could take the next trial.
 struct Failed {
@@ -125,7 +125,7 @@ class Training {
 
   void listen() {
     while (const auto order = orders_.next()) {
-      if (std::holds_alternative<Shutdown>(*order)) throw Dismissed{};
+      if (std::holds_alternative<Shutdown>(*order)) throw ShutdownReceived{};
       if (!at_rung_) continue;
       if (order == FromEngine(Continue{order_.trial})) at_rung_.reset();
       if (order == FromEngine(Stop{order_.trial})) {
@@ -158,7 +158,7 @@ class Training {
       if (!std::ranges::all_of(metrics.values(), [](double v) { return std::isfinite(v); }))
         continue;
       const int epoch = static_cast<int>(reported_);
-      say(Epoch{order_.trial, epoch, metrics});
+      send(Epoch{order_.trial, epoch, metrics});
       if (std::ranges::count(order_.rungs, epoch) > 0) at_rung_ = metrics;
     }
   } catch (const Error&) {
@@ -244,15 +244,15 @@ std::vector<std::string> exec_worker_command_for(const std::vector<std::string>&
 }
 
 int exec_worker(const std::vector<std::string>& words) try {
-  say(Ready{.device = device_of(variable("EVOLVE_DEVICE"), "")});
+  send(Ready{.device = device_of(variable("EVOLVE_DEVICE"), "")});
   for (Orders orders;;) {
     while (const auto order = orders.next()) {
       if (std::holds_alternative<Shutdown>(*order)) return 0;
-      if (const auto* trial = std::get_if<Train>(&*order)) say(train(*trial, orders, words));
+      if (const auto* trial = std::get_if<Train>(&*order)) send(train(*trial, orders, words));
     }
     orders.read();
   }
-} catch (const Dismissed&) {
+} catch (const ShutdownReceived&) {
   return 0;
 }
 

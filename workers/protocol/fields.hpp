@@ -70,12 +70,12 @@ template <class V>
 void visit(const V&, Of<V, Shutdown>&) {}
 
 template <class V>
-void visit(const V& key, Of<V, TrainRun>& m) {
+void visit(const V& key, Of<V, TrainingJob>& m) {
   key("hyp", m.hyp), key("seed", m.seed), key("dir", m.dir), key("resume", m.resume);
   key("options", m.options);
 }
 template <class V>
-void visit(const V& key, Of<V, Validate>& m) {
+void visit(const V& key, Of<V, ValidationJob>& m) {
   key("split", m.split), key("dir", m.dir), key("rect", m.rect), key("options", m.options);
 }
 template <class V>

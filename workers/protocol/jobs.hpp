@@ -23,7 +23,7 @@
 namespace evolve::workers {
 
 /// {"type":"train_run",…}: a full training that keeps its weights in `dir`/weights.
-struct TrainRun {
+struct TrainingJob {
   static constexpr auto type = "train_run";
   hyp::Hyperparameters hyp;
   std::uint64_t seed = 0;
@@ -32,11 +32,11 @@ struct TrainRun {
   bool resume = false;
   /// See trainer::TrainOptions.
   nlohmann::ordered_json options = nlohmann::ordered_json::object();
-  bool operator==(const TrainRun&) const = default;
+  bool operator==(const TrainingJob&) const = default;
 };
 
 /// {"type":"validate",…}: `options.weights` on one split of `options.data`.
-struct Validate {
+struct ValidationJob {
   static constexpr auto type = "validate";
   /// "train", "val" or "test".
   std::string split = "val";
@@ -46,10 +46,10 @@ struct Validate {
   bool rect = true;
   /// See trainer::TrainOptions.
   nlohmann::ordered_json options = nlohmann::ordered_json::object();
-  bool operator==(const Validate&) const = default;
+  bool operator==(const ValidationJob&) const = default;
 };
 
-using Job = std::variant<TrainRun, Validate>;
+using Job = std::variant<TrainingJob, ValidationJob>;
 
 /// What a training says of the images since its epoch began.
 struct Losses {

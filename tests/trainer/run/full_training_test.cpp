@@ -37,8 +37,8 @@ class FullTrainingTest : public ::testing::Test {
   static void SetUpTestSuite() { trainer = std::make_unique<Trainer>("cpu", 1); }
   static void TearDownTestSuite() { trainer.reset(); }
 
-  workers::TrainRun job(const std::string& name, int epochs = 3) const {
-    workers::TrainRun job{.seed = 1, .dir = (folder / name).string()};
+  workers::TrainingJob job(const std::string& name, int epochs = 3) const {
+    workers::TrainingJob job{.seed = 1, .dir = (folder / name).string()};
     for (const auto& gene : hyp::default_space().genes) {
       if (gene.name != "anchors") job.hyp.set(gene.name, gene.start);
     }
@@ -49,7 +49,7 @@ class FullTrainingTest : public ::testing::Test {
   }
 
   /// Runs a job to its end, or until after `epochs` reports of new epochs.
-  std::vector<workers::EpochReport> run(const workers::TrainRun& job, int epochs = 100) {
+  std::vector<workers::EpochReport> run(const workers::TrainingJob& job, int epochs = 100) {
     struct Cut {};
     std::vector<workers::EpochReport> reports;
     try {
