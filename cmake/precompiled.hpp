@@ -1,6 +1,11 @@
-// What most files include, compiled once for a unity build of everything. No file relies on it: the other builds have
-// none of it.
+// What most files include, compiled once for a unity build of everything. No file relies on it: the
+// other builds have none of it.
 #pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -13,12 +18,8 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <fstream>
 #include <functional>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <iomanip>
 #include <iostream>
 #include <iterator>
