@@ -33,11 +33,12 @@ function(evolve_test name)
   cmake_parse_arguments(PARSE_ARGV 1 test "" "" "LONG")
   evolve_unity_tests(sources ${name} ${test_UNPARSED_ARGUMENTS})
   add_executable(${name} ${sources})
-  # Compiled once, run for milliseconds: -O3 would be a third of the compilation, and with sanitizers -O1 a half.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:Sanitized>:-O0>)
+  # Compiled once, run for milliseconds: -O3 would be a third of the compilation,.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   # A bundle lies elsewhere than what its files include as neighbours.
   target_compile_options(${name} PRIVATE "SHELL:-iquote ${CMAKE_CURRENT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE GTest::gtest_main GTest::gmock evolve_warnings)
+  evolve_precompiled_headers(${name})
   set(common DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
   list(JOIN test_LONG ":" long)
   gtest_discover_tests(${name} TEST_FILTER "-Parity*:${long}" ${common})

@@ -1,8 +1,24 @@
 # Unity builds: several sources compiled as one, because most of a compilation is headers (GoogleTest, JSON, Boost).
 # "tests" does so with the tests only (preset release: libraries are compiled file by file, so that every file proves its
-# includes and gets its warnings), "all" with libraries too (the sanitizers' presets). Presets "dev" and "no-torch" have
-# neither: there one touched file is one compilation.
+# includes and gets its warnings), "all" with libraries too, and with precompiled headers (the sanitizers' presets).
+# Presets "dev" and "no-torch" have neither: there one touched file is one compilation.
 set(EVOLVE_UNITY "" CACHE STRING "What is compiled several files at a time: nothing, \"tests\" or \"all\"")
+
+if(EVOLVE_UNITY STREQUAL all)
+  # For libraries, tests and fuzzers: whoever shares it must be compiled for the same kind of program (-fPIC).
+  find_package(Eigen3 REQUIRED)
+  add_library(evolve_precompiled OBJECT ${CMAKE_CURRENT_LIST_DIR}/precompiled.cpp)
+  target_compile_definitions(evolve_precompiled PRIVATE FMT_SHARED BOOST_ALL_NO_LIB GTEST_HAS_PTHREAD=1)
+  target_link_libraries(evolve_precompiled PRIVATE Eigen3::Eigen)
+  target_precompile_headers(evolve_precompiled PRIVATE ${CMAKE_CURRENT_LIST_DIR}/precompiled.hpp)
+endif()
+
+# evolve_precompiled_headers(TARGET) compiles what most files include only once, in the builds with "all".
+function(evolve_precompiled_headers target)
+  if(EVOLVE_UNITY STREQUAL all)
+    target_precompile_headers(${target} REUSE_FROM evolve_precompiled)
+  endif()
+endfunction()
 
 # Sources of libraries that declare the same name in their anonymous namespaces as a neighbour of theirs: each is
 # compiled by itself in a unity build. (A new clash says "redefinition of … {anonymous}": rename it, or add the file here.)
@@ -21,7 +37,8 @@ function(evolve_unity_library target)
   if(NOT EVOLVE_UNITY STREQUAL all)
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  evolve_precompiled_headers(${target})
   foreach(source IN LISTS ARGN)
     file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${source})
     if(path IN_LIST evolve_alone)
@@ -30,8 +47,8 @@ function(evolve_unity_library target)
   endforeach()
 endfunction()
 
-# evolve_unity_tests(RESULT TARGET SOURCES... ) puts the sources into RESULT, six *_test.cpp at a time as one file. Every
-# test file may have its own complaint(), space or Folder: each gets a namespace of its own inside the one it opens.
+# evolve_unity_tests(RESULT TARGET SOURCES... ) puts the sources into RESULT, six *_test.cpp at a time as one file, or all
+# of them. Every test file may have its own complaint(), space or Folder: each gets a namespace of its own inside the one it opens.
 function(evolve_unity_tests result target)
   set(sources ${ARGN})
   if(EVOLVE_UNITY)
@@ -42,12 +59,16 @@ function(evolve_unity_tests result target)
     set(text "")
     set(number 0)
     list(LENGTH tests count)
+    set(batch 6)
+    if(EVOLVE_UNITY STREQUAL all)
+      set(batch 100)
+    endif()
     foreach(test IN LISTS tests)
       math(EXPR number "${number} + 1")
       file(READ ${test} code)
       string(REGEX REPLACE "\nnamespace (evolve[a-z0-9_:]*) {" "\nnamespace \\1::unity_${number} {" code "${code}")
       string(APPEND text "#line 1 \"${CMAKE_CURRENT_SOURCE_DIR}/${test}\"\n${code}\n")
-      math(EXPR place "${number} % 6")
+      math(EXPR place "${number} % ${batch}")
       if(place EQUAL 0 OR number EQUAL count)
         set(file ${CMAKE_CURRENT_BINARY_DIR}/${target}_${number}.cpp)
         set(before "")

@@ -47,6 +47,7 @@ Eigen::MatrixXd features_of(std::span<const hyp::Gene> space, const Points& poin
   if (count == points.rows()) return points;  // numbers only
 
   Eigen::MatrixXd features = Eigen::MatrixXd::Zero(count, points.cols());
+  if (points.cols() == 0) return features;  // Eigen's rows of nothing have addresses beyond null
   Eigen::Index row = 0;
   for (std::size_t i = 0; i < space.size(); ++i) {
     const auto coordinates = points.row(static_cast<Eigen::Index>(i));

@@ -15,6 +15,7 @@ using testing::Contains;
 using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 using Events = std::vector<nlohmann::json>;
 
@@ -72,10 +73,10 @@ TEST(ALostDevice, GetsNoFurtherTrialAfterTwoInARowAndTheOtherOneGoesOn) {
   write_file(folder / "lost", "");
   const auto ended =
       run(folder, two_gpus, "--sleep 100 --lost-while cuda:0 " + (folder / "lost").string(),
-          {"--devices", "cuda:0,cuda:1", "--trials", "40"});
+          {"--devices", "cuda:0,cuda:1", "--trials", "20"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto events = journal(folder / "run");
-  EXPECT_EQ(count(events, "completed"), 40);
+  EXPECT_EQ(count(events, "completed"), 20);
   EXPECT_THAT(devices(events, "completed"), Each("cuda:1"));
   EXPECT_THAT(devices(events, "failed"), ElementsAre("cuda:0", "cuda:0"));
   EXPECT_THAT(told(events, "blamed"),
@@ -121,12 +122,14 @@ TEST(ALostDevice, IsBackWhenItsDriverSaysLaterThatItWorks) {
 TEST(ADevice, WhoseWorkerIsNeverReadyIsQuarantined) {
   Folder folder;
   const auto ended = run(folder, two_gpus, "--sleep 100 --mute-on cuda:1",
-                         {"--devices", "cuda:0,cuda:1", "--trials", "40"});
+                         {"--devices", "cuda:0,cuda:1", "--trials", "20"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto events = journal(folder / "run");
-  EXPECT_EQ(count(events, "completed"), 40);
+  EXPECT_EQ(count(events, "completed"), 20);
+  // On a slow machine the run outlasts the first rest.
+  EXPECT_THAT(told(events, "quarantined"), Not(IsEmpty()));
   EXPECT_THAT(told(events, "quarantined"),
-              ElementsAre("cuda:1 worker never became ready: exit code 5: no driver here"));
+              Each("cuda:1 worker never became ready: exit code 5: no driver here"));
 }
 
 TEST(ADevice, OnWhichTrialsFailThatEndWellElsewhereIsQuarantined) {
@@ -134,7 +137,7 @@ TEST(ADevice, OnWhichTrialsFailThatEndWellElsewhereIsQuarantined) {
   const auto ended =
       Process(
           [&] {
-            auto words = command(two_gpus, "", {"--devices", "cuda:0,cuda:1", "--trials", "40"});
+            auto words = command(two_gpus, "", {"--devices", "cuda:0,cuda:1", "--trials", "20"});
             std::ranges::replace(words, std::string(DEVICE_TRAINER " "),
                                  fake_trainer("--sleep 100 --crash-on cuda:0"));
             return words;
@@ -143,10 +146,11 @@ TEST(ADevice, OnWhichTrialsFailThatEndWellElsewhereIsQuarantined) {
           .wait();
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto events = journal(folder / "run");
-  EXPECT_EQ(count(events, "completed"), 40);
+  EXPECT_EQ(count(events, "completed"), 20);
   EXPECT_THAT(devices(events, "completed"), Each("cuda:1"));
+  EXPECT_THAT(told(events, "quarantined"), Not(IsEmpty()));
   EXPECT_THAT(told(events, "quarantined"),
-              ElementsAre(testing::MatchesRegex(
+              Each(testing::MatchesRegex(
                   "cuda:0 trial [0-9]+ failed on it and then ended well on cuda:1")));
 }
 

@@ -65,7 +65,7 @@ std::vector<nlohmann::json> journal(const std::filesystem::path& run);
 /// How many events of a kind a journal has.
 int count(const std::vector<nlohmann::json>& events, const std::string& kind);
 /// Waits until `condition` holds; false after `seconds`.
-bool eventually(const std::function<bool()>& condition, double seconds = 30);
+bool eventually(const std::function<bool()>& condition, double seconds = 120);
 /// Whether a process of this id exists (and is not a zombie).
 bool alive(int pid);
 

@@ -2,7 +2,7 @@
 #include "results/training_csv.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
-void evolve::fuzz::take(const std::string& input) {
+void evolve::fuzz::csv(const std::string& input) {
   const File file(input);
   refusable([&] { results::read_table(file.path()); });
   refusable([&] { results::read_epochs(file.path()); });

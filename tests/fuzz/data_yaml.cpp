@@ -20,7 +20,7 @@ std::filesystem::path images() {
 
 }  // namespace
 
-void evolve::fuzz::take(const std::string& input) {
+void evolve::fuzz::data_yaml(const std::string& input) {
   // A split may be any folder, and all of it is searched: not the whole disk here.
   if (input.find('/') != input.npos || input.find("..") != input.npos) return;
   static const auto file = (images() / "data.yaml").string();

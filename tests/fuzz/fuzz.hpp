@@ -35,7 +35,17 @@ void refusable(Read read) try {
 } catch (const Refusal&) {
 }
 
-/// What a fuzzer does with an input.
-void take(const std::string& input);
+// What each fuzzer does with an input.
+void csv(const std::string& input);
+void data_yaml(const std::string& input);
+void hyp(const std::string& input);
+void image(const std::string& input);
+void journal(const std::string& input);
+void labels(const std::string& input);
+void messages(const std::string& input);
+void model(const std::string& input);
+void population(const std::string& input);
+void space(const std::string& input);
+void words(const std::string& input);
 
 }  // namespace evolve::fuzz

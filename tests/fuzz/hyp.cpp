@@ -2,7 +2,7 @@
 #include "hyp/space_file.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
-void evolve::fuzz::take(const std::string& input) {
+void evolve::fuzz::hyp(const std::string& input) {
   refusable([&] {
     const auto file = hyp::parse_hyp(input, "hyp.yaml");
     hyp::hyp_lines(file.hyp);

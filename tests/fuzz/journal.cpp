@@ -1,15 +1,14 @@
 #include "results/journal.hpp"
 
-#include "cli/plan.hpp"
-#include "cli/replay.hpp"
+#include "cli/options.hpp"
+#include "engine/run_state.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
-void evolve::fuzz::take(const std::string& input) {
+void evolve::fuzz::journal(const std::string& input) {
   const File file(input);
   refusable([&] {
     const auto history = results::read_journal(file.path());
-    const auto plan = cli::resumed_plan({}, history.run, file.path());
-    ga::Evolution evolution(plan.space, plan.search, plan.initial);
-    cli::replay(history.events, evolution, file.path());
+    engine::fold(history.run, history.events, file.path());
+    refusable<nlohmann::json::exception>([&] { cli::resumed({}, history.run.options); });
   });
 }

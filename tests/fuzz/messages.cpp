@@ -5,7 +5,7 @@
 #include "tests/fuzz/fuzz.hpp"
 #include "workers/protocol/jobs.hpp"
 
-void evolve::fuzz::take(const std::string& input) {
+void evolve::fuzz::messages(const std::string& input) {
   using Wrong = std::invalid_argument;
   refusable<Wrong>([&] {
     if (const auto message = workers::parse_from_worker(input)) workers::line_of(*message);

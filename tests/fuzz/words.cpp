@@ -7,7 +7,7 @@
 #include "tests/fuzz/fuzz.hpp"
 #include "workers/protocol/text.hpp"
 
-void evolve::fuzz::take(const std::string& input) {
+void evolve::fuzz::words(const std::string& input) {
   refusable<std::invalid_argument>([&] { devices::parse_spec(input); });
   refusable([&] { hyp::Fitness{input}(hyp::Metrics{}); });
   refusable([&] { workers::split_command(input, "--trainer-command"); });

@@ -45,7 +45,7 @@ class Replay final : public RandomSource {
     if (place_ >= records_.size())
       throw std::runtime_error("more draws than recorded: " + calls[0]);
     const nlohmann::json& record = records_[place_++];
-    if (std::find(calls.begin(), calls.end(), record[0]) == calls.end()) {
+    if (std::find(calls.begin(), calls.end(), record[0].get<std::string>()) == calls.end()) {
       throw std::runtime_error("draw " + std::to_string(place_) + " is " + calls[0] +
                                " here, recorded was " + record[0].get<std::string>());
     }

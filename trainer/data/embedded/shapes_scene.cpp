@@ -23,6 +23,13 @@ cv::Scalar any_colour(SceneRandom& random) {
   return {random.between(20, 235), random.between(20, 235), random.between(20, 235)};
 }
 
+/// A point anywhere on the canvas. Numbers are drawn one by one, here and below: compilers differ
+/// in the order in which they evaluate arguments.
+cv::Point any_pixel(SceneRandom& random) {
+  const int y = random.below(side), x = random.below(side);
+  return {x, y};
+}
+
 /// Smooth noise of `cells` x `cells` random values, -1..1 before scaling by `strength`.
 cv::Mat smooth_noise(int cells, double strength, SceneRandom& random) {
   cv::Mat coarse(cells, cells, CV_8UC3), fine, signed_noise;
@@ -49,8 +56,10 @@ cv::Mat background(SceneRandom& random) {
       for (int i = 0; i < 3; ++i) pixel[i] = static_cast<short>(from[i] + (to[i] - from[i]) * part);
     }
   }
-  image += smooth_noise(3 + random.below(5), random.between(10, 50), random);
-  image += smooth_noise(16 + random.below(30), random.between(5, 30), random);
+  const double large = random.between(10, 50);
+  image += smooth_noise(3 + random.below(5), large, random);
+  const double small = random.between(5, 30);
+  image += smooth_noise(16 + random.below(30), small, random);
   cv::Mat result;
   image.convertTo(result, CV_8U);
   return result;
@@ -59,8 +68,8 @@ cv::Mat background(SceneRandom& random) {
 Figure place(Shape shape, double radius, SceneRandom& random) {
   const double angle = random.between(0, 2 * std::numbers::pi);
   const double margin = 0.4 * radius;
-  const cv::Point2d centre(random.between(margin, side - margin),
-                           random.between(margin, side - margin));
+  const double y = random.between(margin, side - margin);
+  const cv::Point2d centre(random.between(margin, side - margin), y);
   Figure figure{outline_of(shape, random), cv::Mat::zeros(side, side, CV_8U)};
   std::vector<std::vector<cv::Point>> fixed_point;
   for (auto& contour : figure.contours) {
@@ -133,21 +142,21 @@ void draw_clutter(cv::Mat& image, SceneRandom& random) {
   }
   for (int i = random.below(6); i > 0; --i) {
     cv::Mat cover = cv::Mat::zeros(side, side, CV_8U);
-    const cv::Point from(random.below(side), random.below(side)),
-        to(random.below(side), random.below(side));
+    const cv::Point from = any_pixel(random), to = any_pixel(random);
     const int thickness = 1 + random.below(2);
     if (random.chance(0.6)) {
       cv::line(cover, from, to, 255, thickness, cv::LINE_AA);
     } else {
-      const double begin = random.between(0, 360);
-      cv::ellipse(cover, from, {8 + random.below(40), 8 + random.below(40)}, 0, begin,
-                  begin + random.between(40, 160), 255, thickness, cv::LINE_AA);
+      const double begin = random.between(0, 360), end = begin + random.between(40, 160);
+      const cv::Size axes{8 + random.below(40), 8 + random.below(40)};
+      cv::ellipse(cover, from, axes, 0, begin, end, 255, thickness, cv::LINE_AA);
     }
     cover_with(image, cv::Mat(cover.size(), CV_8UC3, any_colour(random)), cover);
   }
   for (int i = random.below(20); i > 0; --i) {
-    const cv::Point at(random.below(side), random.below(side));
-    cv::circle(image, at, 1 + random.below(2), any_colour(random), cv::FILLED, cv::LINE_8);
+    const cv::Point at = any_pixel(random);
+    const cv::Scalar colour = any_colour(random);
+    cv::circle(image, at, 1 + random.below(2), colour, cv::FILLED, cv::LINE_8);
   }
 }
 

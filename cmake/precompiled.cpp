@@ -1,0 +1,1 @@
+// Has what precompiled.hpp includes made for everybody else.
