@@ -169,7 +169,7 @@ hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Ge
   }
   const double trusted = trust(space, surrogate, rng);
   const Promise promise = draw_promise(space, surrogate, trusted, history.size(), rng);
-  const Index raw = n <= 250 ? 512 : 224;  // the more the model has, the dearer each look
+  const Index raw = n <= 250 ? 512 : 192;  // the more the model has, the dearer each look
   const Candidates found =
       search(space, promise, trusted, best(20), best(std::max(Index{1}, (n + 10) / 20)), raw, rng);
   hyp::Genes child;
