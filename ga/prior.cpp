@@ -44,14 +44,32 @@ VectorXd log_belief(std::span<const hyp::Gene> space, const Points& points) {
   return sums;
 }
 
-Points believed_points(std::span<const hyp::Gene> space, Index count, Rng& rng) {
+VectorXd log_belief_slope(std::span<const hyp::Gene> space, const VectorXd& point) {
+  const VectorXd start = start_of(space);
+  VectorXd slope = VectorXd::Zero(point.size());
+  for (Index i = 0; i < point.size(); ++i) {
+    const hyp::Gene& gene = space[static_cast<std::size_t>(i)];
+    if (gene.kind == hyp::Gene::Kind::categorical) continue;
+    const double density = near_density(gene, start[i], point[i]);
+    slope[i] = density / (1 + density) * (start[i] - point[i]) / (belief_sd * belief_sd);
+  }
+  return slope;
+}
+
+double trust_in_start(double share_better) {
+  constexpr double worse = 9;
+  const double chosen = worse * std::pow(1 - share_better, worse - 1);
+  return chosen / (chosen + 1);
+}
+
+Points believed_points(std::span<const hyp::Gene> space, Index count, double trust, Rng& rng) {
   const VectorXd start = start_of(space);
   Points points = sobol_points(static_cast<Index>(space.size()), count, rng);
   boost::random::uniform_01<double> chance;
   boost::random::normal_distribution<double> normal(0, belief_sd);
   for (Index p = 0; p < count; ++p) {
     for (Index i = 0; i < points.rows(); ++i) {
-      if (chance(rng) >= 0.5) continue;
+      if (chance(rng) >= 0.5 * trust) continue;
       const bool number = space[static_cast<std::size_t>(i)].kind != hyp::Gene::Kind::categorical;
       points(i, p) = number ? reflected(start[i] + normal(rng)) : start[i];
     }

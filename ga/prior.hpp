@@ -2,7 +2,7 @@
 //
 // A hyp file that someone chose is knowledge. Each gene is as likely to be best near its start as
 // anywhere: half of the prior is normal around the start's coordinate, half is even over the
-// gene's range.
+// gene's range. Whether someone chose it nobody says, so it is trusted as far as it does well.
 #pragma once
 
 #include <Eigen/Core>
@@ -20,7 +20,18 @@ inline constexpr double belief_sd = 0.2;
 /// for what lies beyond the bounds, so a gene that starts at one is believed in a little less.
 Eigen::VectorXd log_belief(std::span<const hyp::Gene> space, const Points& points);
 
-/// Points as the prior has them: [genes, count]. The even half is Sobol's sequence.
-Points believed_points(std::span<const hyp::Gene> space, Eigen::Index count, Rng& rng);
+/// How that changes with each number of one point: [genes], 0 for a categorical gene.
+Eigen::VectorXd log_belief_slope(std::span<const hyp::Gene> space, const Eigen::VectorXd& point);
+
+/// How far the start can be trusted, in [0, 0.9], when so large a share of the space seems to be
+/// better than it is: the probability that someone chose it who knew. Of a start that was chosen
+/// the share is as Beta(1, 9) has it, a tenth on the average; of one that was not, anything,
+/// evenly. Either is as likely before anything is known.
+double trust_in_start(double share_better);
+
+/// Points as the prior has them: [genes, count], each gene near the start with probability
+/// `trust` / 2. Where it is anywhere it is on Sobol's sequence.
+Points believed_points(std::span<const hyp::Gene> space, Eigen::Index count, double trust,
+                       Rng& rng);
 
 }  // namespace evolve::ga

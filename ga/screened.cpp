@@ -5,12 +5,12 @@
 #include <boost/random/uniform_01.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
-#include <functional>
 #include <utility>
 
-#include "ga/acquisition.hpp"
 #include "ga/prior.hpp"
+#include "ga/promise.hpp"
 #include "ga/ranking.hpp"
+#include "ga/sobol.hpp"
 #include "ga/unit_operators.hpp"
 
 namespace evolve::ga {
@@ -19,6 +19,10 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 using Space = std::span<const hyp::Gene>;
+
+// Up to so many outcomes each child is the one of greatest expected improvement. Children bred
+// otherwise are a remedy for what the model has wrong again and again, and that takes many.
+constexpr Index few = 25;
 
 Points best_of(const Points& points, const VectorXd& values, Index most) {
   return points(Eigen::seqN(0, points.rows()), ranking(values, most));
@@ -35,7 +39,7 @@ Points around(Space space, const Points& ranked, Index count, Rng& rng) {
     points.col(p) = ranked.col(any(rng));
     const double r = p < count / 2 ? rate : 1;
     for (Index i = 0; i < points.rows(); ++i) {
-      if (chance(rng) < r) points(i, p) = reflected(points(i, p) + normal(rng));
+      if (chance(rng) < r) points(i, p) = stepped(points(i, p), normal(rng));
     }
   }
   return points;
@@ -47,36 +51,6 @@ void snap(Space space, Points& points) {
     if (gene.kind == hyp::Gene::Kind::real) continue;
     for (double& unit : points.row(i)) unit = snapped(gene, unit);
   }
-}
-
-// What the points of a search are judged by: [points], the greatest is the best.
-using Acquisition = std::function<VectorXd(const Points&)>;
-
-// The logarithm of the expected improvement times the prior to a power that fades as trials end
-// ("πBO", Hvarfner et al. 2022, eq. 6).
-Acquisition improvement(Space space, const Surrogate& surrogate, double belief_power) {
-  return [=, &surrogate, best = surrogate.believed().maxCoeff()](const Points& points) {
-    const auto prediction = surrogate.predict(features_of(space, points));
-    VectorXd values = belief_power * log_belief(space, points);
-    for (Index i = 0; i < values.size(); ++i) {
-      values[i] += log_expected_improvement(prediction.mean[i], prediction.sd[i], best);
-    }
-    return values;
-  };
-}
-
-Acquisition expectation(Space space, const Surrogate& surrogate) {
-  return
-      [=, &surrogate](const Points& points) { return surrogate.mean(features_of(space, points)); };
-}
-
-// The mean and some standard deviations, for another trade between the two than the improvement
-// makes.
-Acquisition upper_bound(Space space, const Surrogate& surrogate, double deviations) {
-  return [=, &surrogate](const Points& points) -> VectorXd {
-    const auto prediction = surrogate.predict(features_of(space, points));
-    return prediction.mean + deviations * prediction.sd;
-  };
 }
 
 struct Candidates {
@@ -92,17 +66,19 @@ struct Candidates {
   }
 };
 
-// The inner genetic algorithm, from `raw` points of the prior and as many around the best.
-Candidates search(Space space, const Acquisition& promise, const Points& elite, const Points& best,
-                  Index raw, Rng& rng) {
-  constexpr Index survivors = 30, children = 60;
+// The inner genetic algorithm, from `raw` points of the belief and as many around the best. In the
+// end the fittest few climb ("memetic algorithm": Moscato 1989).
+Candidates search(Space space, const Promise& promise, double trust, const Points& elite,
+                  const Points& best, Index raw, Rng& rng) {
+  constexpr Index survivors = 30, children = 60, climbers = 4;
+  constexpr int looks = 30;  // of each climber
   constexpr int generations = 5;
   Candidates found{Points(elite.rows(), 0), VectorXd(0)};
   const auto look_at = [&](Points points) {
     snap(space, points);
     found.add(points, promise(points));
   };
-  look_at(believed_points(space, raw, rng));
+  look_at(believed_points(space, raw, trust, rng));
   look_at(around(space, best, raw, rng));
   look_at(elite);
 
@@ -121,18 +97,37 @@ Candidates search(Space space, const Acquisition& promise, const Points& elite, 
     }
     look_at(std::move(bred));
   }
+  Points tops = best_of(found.points, found.values, climbers);
+  for (Index c = 0; c < tops.cols(); ++c) tops.col(c) = promise.climbed(tops.col(c), looks);
+  look_at(std::move(tops));
   return found;
 }
 
-Acquisition draw_promise(Space space, const Surrogate& surrogate, Index known, Rng& rng) {
+// Whether someone chose the start who knew, in the light of all that has ended: the model says how
+// much of the space is better.
+double trust(Space space, const Surrogate& surrogate, Rng& rng) {
+  constexpr Index samples = 64;
+  hyp::Genes genes;
+  for (const hyp::Gene& gene : space) genes.push_back(gene.start);
+  const double start = surrogate.mean(features_of(space, point_of(space, genes)))[0];
+  const Points even = sobol_points(static_cast<Index>(space.size()), samples, rng);
+  const auto there = surrogate.predict(features_of(space, even));
+  const Eigen::ArrayXd below = (start - there.mean.array()) / (std::sqrt(2.0) * there.sd.array());
+  return trust_in_start(below.unaryExpr([](double z) { return 0.5 * std::erfc(z); }).mean());
+}
+
+Promise draw_promise(Space space, const Surrogate& surrogate, double trust, Index known, Rng& rng) {
   constexpr Index late = 100;
   constexpr double expected_share = 0.5, bound_share = 0.2, first_belief = 5;
   boost::random::uniform_01<double> chance;
-  if (known >= late && chance(rng) < expected_share) return expectation(space, surrogate);
-  if (chance(rng) < bound_share) {
-    return upper_bound(space, surrogate, 0.3 * std::pow(2.5 / 0.3, chance(rng)));
+  if (known >= late && chance(rng) < expected_share) {
+    return Promise::expectation(space, surrogate);
   }
-  return improvement(space, surrogate, first_belief / static_cast<double>(known));
+  if (known > few && chance(rng) < bound_share) {
+    const double deviations = 0.3 * std::pow(2.5 / 0.3, chance(rng));
+    return Promise::upper_bound(space, surrogate, deviations);
+  }
+  return Promise::improvement(space, surrogate, trust * first_belief / static_cast<double>(known));
 }
 
 hyp::Genes unscreened(Space space, const Points& elite, Rng& rng) {
@@ -149,7 +144,8 @@ hyp::Genes unscreened(Space space, const Points& elite, Rng& rng) {
 
 hyp::Genes design_genes(Space space, std::uint64_t run_seed, int number) {
   Rng rng = breeding_rng(run_seed, 0);
-  return genes_at(space, believed_points(space, number + 1, rng).col(number));
+  return genes_at(space,
+                  sobol_points(static_cast<Index>(space.size()), number + 1, rng).col(number));
 }
 
 hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Genes> pending,
@@ -168,13 +164,14 @@ hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Ge
 
   const Index n = points.cols();
   const auto best = [&](Index count) { return best_of(points, surrogate.believed(), count); };
-  if (n > 2 * design_size && boost::random::uniform_01<double>()(rng) < unscreened_share) {
+  if (n > few && boost::random::uniform_01<double>()(rng) < unscreened_share) {
     return unscreened(space, best(std::clamp(n / 4, Index{3}, Index{20})), rng);
   }
-  const Acquisition promise = draw_promise(space, surrogate, history.size(), rng);
-  const Index raw = n <= 250 ? 512 : 256;  // the more the model has, the dearer each look
+  const double trusted = trust(space, surrogate, rng);
+  const Promise promise = draw_promise(space, surrogate, trusted, history.size(), rng);
+  const Index raw = n <= 250 ? 512 : 192;  // the more the model has, the dearer each look
   const Candidates found =
-      search(space, promise, best(20), best(std::max(Index{1}, (n + 10) / 20)), raw, rng);
+      search(space, promise, trusted, best(20), best(std::max(Index{1}, (n + 10) / 20)), raw, rng);
   hyp::Genes child;
   for (const Index i : ranking(found.values, found.values.size())) {
     child = genes_at(space, found.points.col(i));

@@ -15,16 +15,19 @@ namespace evolve::ga {
 /// The trials that are spread over the space before any is bred, the start among them.
 inline constexpr int design_size = 5;
 
-/// Point `number` of those that a run draws from the prior in the start (ga/prior.hpp): what is
-/// trained while there is nothing to breed from.
+/// Point `number` of a run's Sobol sequence: what is trained while there is nothing to breed from.
+/// Even, whatever the start: they tell whether the start is better than others.
 hyp::Genes design_genes(std::span<const hyp::Gene> space, std::uint64_t run_seed, int number);
 
-/// The child to train next. 3 in 10 are unscreened children of the elite, half of them with a gene
-/// or two drawn anew; each other one promises most among those that a short genetic algorithm
-/// breeds. Acquisition is the expected improvement times the prior in the start; for one child in
-/// five an upper confidence bound (mean and 0.3 … 2.5 standard deviations); from 100 outcomes on
-/// for half of them the expected fitness alone, so that the best observed one is good rather than
-/// lucky.
+/// The child to train next: that which promises most among those that a short genetic algorithm
+/// breeds and its fittest climb to (ga/promise.hpp). What it promises is the expected improvement,
+/// times the belief in the start to the power 5 / outcomes, as far as the start can be trusted
+/// (ga/prior.hpp).
+///
+/// Once more than 25 outcomes are known, 3 in 10 are unscreened children of the elite, half of them
+/// with a gene or two drawn anew, and of the others one in five is judged by an upper confidence
+/// bound (mean and 0.3 … 2.5 standard deviations); from 100 outcomes on, half by the expected
+/// fitness alone, so that the best observed one is good rather than lucky.
 ///
 /// `history` has three completed trials or more; `pending` are the sets that are being trained, of
 /// which the last 100 are looked at; a set that was visited is avoided where another one is at

@@ -11,18 +11,18 @@
 namespace evolve::ga {
 namespace {
 
+using Eigen::ArrayXd;
 using Eigen::ArrayXXd;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double least_noise = 1e-6;
+constexpr double least_noise = 1e-6, least_variance = 1e-12;
 constexpr double log_noise_mean = -4, log_noise_sd = 1;
 const double log_length_sd = std::sqrt(3.0);
 
-// One less than in the paper, lengths e times shorter: found better (docs/search.md).
 double log_length_mean(Index genes) {
-  return std::sqrt(2.0) - 1 + 0.5 * std::log(static_cast<double>(genes));
+  return std::sqrt(2.0) + 0.5 * std::log(static_cast<double>(genes));
 }
 
 VectorXd inverse_lengths(const std::vector<int>& gene_of, const KernelParameters& parameters) {
@@ -42,9 +42,28 @@ ArrayXXd distances(const MatrixXd& a, const MatrixXd& b) {
 }
 
 // The covariance at those distances.
-ArrayXXd matern(const ArrayXXd& r) {
+template <typename Array>
+Array matern(const Array& r) {
   return (1 + r + r.square() / 3) * (-r).exp();
 }
+
+// Of one point with each column of `points`: [n]. In units of the length scales.
+struct Covariances {
+  const MatrixXd& points;
+  const VectorXd& here;
+  VectorXd values, decline;
+
+  Covariances(const MatrixXd& points_, const VectorXd& here_) : points(points_), here(here_) {
+    const ArrayXd r = (5 * (points.colwise() - here).colwise().squaredNorm().array()).sqrt();
+    values = matern(r).matrix();
+    decline = ((5.0 / 3) * (1 + r) * (-r).exp()).matrix();
+  }
+  // How their weighted sum changes with each feature: [features].
+  VectorXd slope(const VectorXd& weights) const {
+    const VectorXd pull = decline.cwiseProduct(weights);
+    return points * pull - here * pull.sum();
+  }
+};
 
 // Of the covariance of points in units of the length scales. Many points on one spot and next to no
 // noise can be too much for it: then `noise` grows.
@@ -186,10 +205,28 @@ VectorXd Surrogate::leave_one_out_errors() const {
 Surrogate::Prediction Surrogate::predict(const MatrixXd& features) const {
   MatrixXd covariance = matern(distances(scaled_near_, inverse_lengths_.asDiagonal() * features));
   factor_near_.matrixL().solveInPlace(covariance);
-  return {
-      .mean = mean(features),
-      .sd =
-          (1 - covariance.colwise().squaredNorm().array()).max(1e-12).sqrt().matrix().transpose()};
+  return {.mean = mean(features),
+          .sd = (1 - covariance.colwise().squaredNorm().array())
+                    .max(least_variance)
+                    .sqrt()
+                    .matrix()
+                    .transpose()};
+}
+
+Surrogate::Slope Surrogate::slope(const VectorXd& features) const {
+  const VectorXd here = inverse_lengths_.cwiseProduct(features);
+  const Covariances all(scaled_, here), near(scaled_near_, here);
+  const VectorXd solved = factor_near_.solve(near.values);
+  const double variance = 1 - near.values.dot(solved),
+               sd = std::sqrt(std::max(variance, least_variance));
+  Slope result{.mean = all.values.dot(weights_) + constant_,
+               .sd = sd,
+               .mean_slope = inverse_lengths_.cwiseProduct(all.slope(weights_)),
+               .sd_slope = VectorXd::Zero(features.size())};
+  if (variance > least_variance) {
+    result.sd_slope = inverse_lengths_.cwiseProduct(near.slope(solved)) / -sd;
+  }
+  return result;
 }
 
 VectorXd Surrogate::mean(const MatrixXd& features) const {

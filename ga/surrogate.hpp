@@ -4,7 +4,7 @@
 // Matérn-5/2 kernel with one length scale per gene (R&W eq. 4.17 and 5.1), unit signal variance, a
 // constant mean that is integrated at its best value, and a noise variance. The length scales have
 // the prior of Hvarfner et al. 2024 ("Vanilla Bayesian optimization performs great in high
-// dimensions"), which expects longer ones where there are more genes, e times shorter.
+// dimensions"), which expects longer ones where there are more genes.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -62,6 +62,13 @@ class Surrogate {
   /// Of the noise-free values at [features, m] (R&W eq. 2.25 and 2.26).
   Prediction predict(const Eigen::MatrixXd& features) const;
   Eigen::VectorXd mean(const Eigen::MatrixXd& features) const;
+
+  /// A prediction at one point, and how it changes with each feature: [features].
+  struct Slope {
+    double mean = 0, sd = 0;
+    Eigen::VectorXd mean_slope, sd_slope;
+  };
+  Slope slope(const Eigen::VectorXd& features) const;
 
   /// The mean at the observations themselves: [n].
   const Eigen::VectorXd& believed() const { return believed_; }

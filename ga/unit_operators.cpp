@@ -23,9 +23,10 @@ double another_choice(const hyp::Gene& gene, double unit, Rng& rng) {
   return hyp::to_unit(gene, drawn < hyp::from_unit(gene, unit) ? drawn : drawn + 1);
 }
 
-double stepped(const hyp::Gene& gene, double unit, double step) {
+double mutated(const hyp::Gene& gene, double unit, double step) {
+  if (gene.kind == Kind::real) return stepped(unit, step);
   const double there = snapped(gene, reflected(unit + step));
-  if (gene.kind == Kind::real || there != snapped(gene, unit)) return there;
+  if (there != snapped(gene, unit)) return there;
   const double value = hyp::from_unit(gene, unit);
   return hyp::to_unit(gene, hyp::nearest(gene, value + (step < 0 ? -1 : 1)));
 }
@@ -35,6 +36,11 @@ double stepped(const hyp::Gene& gene, double unit, double step) {
 double reflected(double unit) {
   unit = std::abs(unit);
   return std::clamp(unit > 1 ? 2 - unit : unit, 0.0, 1.0);
+}
+
+double stepped(double unit, double step) {
+  const double from = std::clamp(unit, 0.0, 1.0);
+  return from > 0 && from < 1 ? std::clamp(from + step, 0.0, 1.0) : reflected(from + step);
 }
 
 double snapped(const hyp::Gene& gene, double unit) {
@@ -76,11 +82,11 @@ Eigen::VectorXd perturbed(std::span<const hyp::Gene> space, Eigen::VectorXd poin
   for (Eigen::Index i = 0; i < n; ++i) {
     const hyp::Gene& gene = space[static_cast<std::size_t>(i)];
     if (!(chance(rng) < rate) && i != surely) {
-      point[i] = snapped(gene, reflected(point[i]));
+      point[i] = snapped(gene, std::clamp(point[i], 0.0, 1.0));
     } else if (gene.kind == Kind::categorical) {
       point[i] = another_choice(gene, point[i], rng);
     } else {
-      point[i] = stepped(gene, point[i], size * normal(rng));
+      point[i] = mutated(gene, point[i], size * normal(rng));
     }
   }
   return point;

@@ -16,6 +16,10 @@ namespace evolve::ga {
 /// a bound.
 double reflected(double unit);
 
+/// Where a step of a coordinate ends. It stops at the bound that it passes, since many genes are
+/// best just there; one that stands at a bound already is reflected, since it has to move.
+double stepped(double unit, double step);
+
 /// A coordinate on the nearest value that its gene may take; unchanged for a real gene.
 double snapped(const hyp::Gene& gene, double unit);
 
@@ -30,8 +34,8 @@ Eigen::VectorXd crossed(std::span<const hyp::Gene> space, const Eigen::VectorXd&
                         const Eigen::VectorXd& b, Rng& rng);
 
 /// Moves each gene with probability `rate`, and one at least: a number by a normal step of standard
-/// deviation `step` times a factor exp(0.7 N(0, 1)) that the whole point shares, reflected at the
-/// bounds, an integer by one value at least; a categorical gene to another of its choices. The
+/// deviation `step` times a factor exp(0.7 N(0, 1)) that the whole point shares, an integer by one
+/// value at least; a categorical gene to another of its choices. The
 /// result is inside the cube and on values that the genes may take.
 Eigen::VectorXd perturbed(std::span<const hyp::Gene> space, Eigen::VectorXd point, double rate,
                           double step, Rng& rng);

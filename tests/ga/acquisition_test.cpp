@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace evolve::ga {
@@ -35,13 +36,32 @@ TEST(LogH, RisesSteadilyOutToTheFarTail) {
   EXPECT_NEAR(log_h(-5 - 1e-9), log_h(-5 + 1e-9), 1e-7);
 }
 
+TEST(LogH, HasTheSlopeOfItsDifferences) {
+  for (const double z : {-40.0, -7.0, -5.1, -4.9, -1.0, 0.0, 2.0}) {
+    const double step = 1e-4, difference = (log_h(z + step) - log_h(z - step)) / (2 * step);
+    EXPECT_NEAR(log_h_slope(z), difference, 1e-6 * std::max(1.0, difference)) << z;
+  }
+  EXPECT_NEAR(log_h_slope(-1e8), 1e8, 1);  // the tail is that of exp(-z^2 / 2)
+  EXPECT_NEAR(log_h_slope(10), 0.1, 1e-12);
+}
+
+TEST(LogExpectedImprovement, HasTheSlopesOfItsDifferences) {
+  const double step = 1e-6;
+  const Utility here = log_expected_improvement(0.3, 0.4, 1);
+  const auto at = [](double mean, double sd) {
+    return log_expected_improvement(mean, sd, 1).value;
+  };
+  EXPECT_NEAR(here.by_mean, (at(0.3 + step, 0.4) - at(0.3 - step, 0.4)) / (2 * step), 1e-7);
+  EXPECT_NEAR(here.by_sd, (at(0.3, 0.4 + step) - at(0.3, 0.4 - step)) / (2 * step), 1e-7);
+}
+
 TEST(LogExpectedImprovement, IsThatOfACertainGainWhereNothingIsInDoubt) {
-  EXPECT_NEAR(log_expected_improvement(0.7, 1e-9, 0.5), std::log(0.2), 1e-12);
+  EXPECT_NEAR(log_expected_improvement(0.7, 1e-9, 0.5).value, std::log(0.2), 1e-12);
 }
 
 TEST(LogExpectedImprovement, ScalesWithItsUnits) {
-  const double one = log_expected_improvement(0.2, 0.5, 1);
-  EXPECT_NEAR(log_expected_improvement(2, 5, 10), one + std::log(10), 1e-12);
+  const double one = log_expected_improvement(0.2, 0.5, 1).value;
+  EXPECT_NEAR(log_expected_improvement(2, 5, 10).value, one + std::log(10), 1e-12);
 }
 
 }  // namespace

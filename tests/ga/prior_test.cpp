@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "ga/sobol.hpp"
 #include "tests/ga/fixtures.hpp"
 
 namespace evolve::ga {
@@ -37,10 +38,29 @@ TEST(Prior, MultipliesOverTheGenes) {
   EXPECT_DOUBLE_EQ(product, first + second);
 }
 
+TEST(Prior, HasTheSlopeOfItsDifferences) {
+  const std::vector space = {real(0, 1, 0.2), categorical({"a", "b"}), real(-1, 1, 0.5)};
+  const Eigen::VectorXd point{{0.3, 0, 0.1}};
+  const Eigen::VectorXd slope = log_belief_slope(space, point);
+  EXPECT_EQ(slope[1], 0);
+  for (const int gene : {0, 2}) {
+    Points near = point.replicate(1, 2);
+    near.row(gene) += Eigen::RowVector2d(-1e-5, 1e-5);
+    const Eigen::VectorXd logs = log_belief(space, near);
+    EXPECT_NEAR(slope[gene], (logs[1] - logs[0]) / 2e-5, 1e-6);
+  }
+}
+
+TEST(TrustInStart, IsTheProbabilityThatItWasChosen) {
+  EXPECT_DOUBLE_EQ(trust_in_start(0), 0.9);  // 9 to 1
+  EXPECT_DOUBLE_EQ(trust_in_start(1), 0);
+  EXPECT_DOUBLE_EQ(trust_in_start(1 - std::pow(9, -1.0 / 8)), 0.5);  // as likely either way
+}
+
 TEST(BelievedPoints, AreHalfNearTheStart) {
   const std::vector space = {real(0, 1, 0.5), logarithmic(1e-4, 1, 1e-2)};
   Rng rng(1);
-  const Points points = believed_points(space, 4000, rng);
+  const Points points = believed_points(space, 4000, 1, rng);
   EXPECT_TRUE((points.array() >= 0).all() && (points.array() <= 1).all());
   for (int gene = 0; gene < 2; ++gene) {
     const auto within = ((points.row(gene).array() - 0.5).abs() < belief_sd).count();
@@ -48,10 +68,16 @@ TEST(BelievedPoints, AreHalfNearTheStart) {
   }
 }
 
+TEST(BelievedPoints, AreEvenWithoutTrust) {
+  const std::vector space = {real(0, 1, 0.5), categorical({"a", "b"}), real(0, 1, 0)};
+  Rng rng(1), again(1);
+  EXPECT_EQ(believed_points(space, 50, 0, rng), sobol_points(3, 50, again));
+}
+
 TEST(BelievedPoints, KeepTheStartsChoiceInMoreThanHalf) {
   const std::vector space = {categorical({"a", "b", "c", "d"}, 2)};
   Rng rng(2);
-  const Points points = believed_points(space, 4000, rng);
+  const Points points = believed_points(space, 4000, 1, rng);
   int kept = 0;
   for (const double unit : points.row(0)) kept += hyp::from_unit(space[0], unit) == 2;
   EXPECT_NEAR(kept / 4000.0, 0.5 + 0.5 / 4, 0.025);
@@ -60,7 +86,7 @@ TEST(BelievedPoints, KeepTheStartsChoiceInMoreThanHalf) {
 TEST(BelievedPoints, LetAGeneThatStartsAtItsBoundMove) {
   const std::vector space = {real(0, 1, 0)};
   Rng rng(3);
-  const Points points = believed_points(space, 100, rng);
+  const Points points = believed_points(space, 100, 1, rng);
   EXPECT_GT(points.minCoeff(), 0);
   EXPECT_GT((points.array() > 0.5).count(), 15);
 }
@@ -68,7 +94,7 @@ TEST(BelievedPoints, LetAGeneThatStartsAtItsBoundMove) {
 TEST(BelievedPoints, AreTheSameHoweverManyFollow) {
   const std::vector space = {real(0, 1, 0.5), real(0, 1, 0)};
   Rng few(4), many(4);
-  EXPECT_EQ(believed_points(space, 3, few), believed_points(space, 50, many).leftCols(3));
+  EXPECT_EQ(believed_points(space, 3, 1, few), believed_points(space, 50, 1, many).leftCols(3));
 }
 
 }  // namespace

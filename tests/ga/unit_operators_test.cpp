@@ -21,6 +21,19 @@ TEST(Reflected, FoldsBackAtTheBounds) {
   EXPECT_EQ(reflected(3), 0);
 }
 
+TEST(Stepped, StopsAtTheBoundThatItPasses) {
+  EXPECT_EQ(stepped(0.5, 0.25), 0.75);
+  EXPECT_EQ(stepped(0.5, 0.75), 1);
+  EXPECT_EQ(stepped(0.5, -2), 0);
+}
+
+TEST(Stepped, LeavesTheBoundThatItStandsAt) {
+  EXPECT_EQ(stepped(0, -0.25), 0.25);
+  EXPECT_EQ(stepped(1, 0.25), 0.75);
+  EXPECT_EQ(stepped(1, -0.25), 0.75);
+  EXPECT_EQ(stepped(1.3, -0.25), 0.75);
+}
+
 TEST(Snapped, IsOnAValueOfTheGene) {
   EXPECT_EQ(snapped(real(0, 9), 0.123), 0.123);
   EXPECT_EQ(snapped(integer(0, 4, 0), 0.3), 0.25);

@@ -1,0 +1,115 @@
+#include "ga/promise.hpp"
+
+#include <nlopt.h>
+
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "ga/prior.hpp"
+
+namespace evolve::ga {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+using Space = std::span<const hyp::Gene>;
+
+bool is_categorical(const hyp::Gene& gene) {
+  return gene.kind == hyp::Gene::Kind::categorical;
+}
+
+struct Climb {
+  const Promise& promise;
+  VectorXd best = {};
+  double most = -std::numeric_limits<double>::infinity();
+};
+
+double height(unsigned n, const double* x, double* gradient, void* data) {
+  auto& climb = *static_cast<Climb*>(data);
+  const VectorXd point = Eigen::Map<const VectorXd>(x, n);
+  VectorXd slope;
+  const double value = climb.promise.at(point, slope);
+  if (value > climb.most) {
+    climb.most = value;
+    climb.best = point;
+  }
+  if (gradient) Eigen::Map<VectorXd>(gradient, n) = slope;
+  return value;
+}
+
+}  // namespace
+
+Promise::Promise(Space space, const Surrogate& surrogate, Judge judge, double belief_power)
+    : space_(space),
+      gene_of_(genes_of_features(space)),
+      surrogate_(&surrogate),
+      judge_(std::move(judge)),
+      belief_power_(belief_power) {}
+
+Promise Promise::improvement(Space space, const Surrogate& surrogate, double belief_power) {
+  const double best = surrogate.believed().maxCoeff();
+  const auto judge = [best](double mean, double sd) {
+    return log_expected_improvement(mean, sd, best);
+  };
+  return {space, surrogate, judge, belief_power};
+}
+
+Promise Promise::expectation(Space space, const Surrogate& surrogate) {
+  return {space, surrogate, nullptr};
+}
+
+Promise Promise::upper_bound(Space space, const Surrogate& surrogate, double deviations) {
+  const auto judge = [deviations](double mean, double sd) -> Utility {
+    return {.value = mean + deviations * sd, .by_mean = 1, .by_sd = deviations};
+  };
+  return {space, surrogate, judge};
+}
+
+VectorXd Promise::operator()(const Points& points) const {
+  const Eigen::MatrixXd features = features_of(space_, points);
+  if (!judge_) return surrogate_->mean(features);
+  const auto prediction = surrogate_->predict(features);
+  VectorXd values(points.cols());
+  for (Index i = 0; i < values.size(); ++i) {
+    values[i] = judge_(prediction.mean[i], prediction.sd[i]).value;
+  }
+  if (belief_power_ > 0) values += belief_power_ * log_belief(space_, points);
+  return values;
+}
+
+double Promise::at(const VectorXd& point, VectorXd& slope) const {
+  const Surrogate::Slope s = surrogate_->slope(features_of(space_, point));
+  const Utility utility = judge_ ? judge_(s.mean, s.sd) : Utility{.value = s.mean, .by_mean = 1};
+  const VectorXd by_feature = utility.by_mean * s.mean_slope + utility.by_sd * s.sd_slope;
+  slope = VectorXd::Zero(point.size());
+  for (Index f = 0; f < by_feature.size(); ++f) {
+    const int gene = gene_of_[static_cast<std::size_t>(f)];
+    if (!is_categorical(space_[static_cast<std::size_t>(gene)])) slope[gene] = by_feature[f];
+  }
+  if (belief_power_ <= 0) return utility.value;
+  slope += belief_power_ * log_belief_slope(space_, point);
+  return utility.value + belief_power_ * log_belief(space_, point)[0];
+}
+
+VectorXd Promise::climbed(const VectorXd& start, int looks) const {
+  VectorXd low = VectorXd::Zero(start.size()), high = VectorXd::Ones(start.size());
+  for (Index i = 0; i < start.size(); ++i) {
+    if (is_categorical(space_[static_cast<std::size_t>(i)])) low[i] = high[i] = start[i];
+  }
+  const auto genes = static_cast<unsigned>(start.size());
+  const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> optimizer(
+      nlopt_create(NLOPT_LD_LBFGS, genes), nlopt_destroy);
+  Climb climb{*this};
+  nlopt_set_max_objective(optimizer.get(), height, &climb);
+  nlopt_set_lower_bounds(optimizer.get(), low.data());
+  nlopt_set_upper_bounds(optimizer.get(), high.data());
+  nlopt_set_maxeval(optimizer.get(), looks);
+  VectorXd x = start;
+  double most = 0;
+  // Why it stopped does not matter: the climb remembers the best that it has seen.
+  nlopt_optimize(optimizer.get(), x.data(), &most);
+  return climb.best.size() == 0 ? start : climb.best;
+}
+
+}  // namespace evolve::ga

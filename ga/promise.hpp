@@ -1,0 +1,52 @@
+// What a child promises: the point of a set judged by the model and by the belief in the start.
+#pragma once
+
+#include <Eigen/Core>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "ga/acquisition.hpp"
+#include "ga/surrogate.hpp"
+#include "ga/unit_cube.hpp"
+#include "hyp/space.hpp"
+
+namespace evolve::ga {
+
+/// What children are judged by; the greatest is the best. Refers to the space and the surrogate
+/// that it was made with.
+class Promise {
+ public:
+  /// log of the expected improvement over the best set that the surrogate was told of, plus the log
+  /// of the belief times `belief_power` ("πBO", Hvarfner et al. 2022, eq. 6).
+  static Promise improvement(std::span<const hyp::Gene> space, const Surrogate& surrogate,
+                             double belief_power);
+  /// The mean alone.
+  static Promise expectation(std::span<const hyp::Gene> space, const Surrogate& surrogate);
+  /// The mean and so many standard deviations.
+  static Promise upper_bound(std::span<const hyp::Gene> space, const Surrogate& surrogate,
+                             double deviations);
+
+  /// Of each point: [points].
+  Eigen::VectorXd operator()(const Points& points) const;
+  /// Of one point. `slope` becomes how it changes with each number: [genes], 0 for a categorical
+  /// gene.
+  double at(const Eigen::VectorXd& point, Eigen::VectorXd& slope) const;
+
+  /// The best point that L-BFGS finds from `start` in that many looks, inside the cube. Categorical
+  /// genes stay as they are; integer genes move as if they were real. Never worse than `start`.
+  Eigen::VectorXd climbed(const Eigen::VectorXd& start, int looks) const;
+
+ private:
+  using Judge = std::function<Utility(double mean, double sd)>;
+  Promise(std::span<const hyp::Gene> space, const Surrogate& surrogate, Judge judge,
+          double belief_power = 0);
+
+  std::span<const hyp::Gene> space_;
+  std::vector<int> gene_of_;
+  const Surrogate* surrogate_;
+  Judge judge_;  // empty: by the mean alone
+  double belief_power_;
+};
+
+}  // namespace evolve::ga
