@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/plan.hpp"
+#include "cli/recommendation.hpp"
 #include "cli/run_screen.hpp"
 #include "cli/signals.hpp"
 #include "core/error.hpp"
@@ -41,19 +42,11 @@ std::optional<results::Extended> extension(const RunState& state, const Options&
   return results::Extended{after.generations, after.trials, repeats};
 }
 
-void say_best(Screen& screen, const RunState& state, const results::RunDirectory& directory) {
-  const auto& best = *state.best();
-  std::string text =
-      fmt::format("Best: trial {}, fitness {:.4f} (mAP50 {:.3f}, mAP50-95 {:.3f})", best.trial,
-                  best.fitness, best.metrics.map50, best.metrics.map50_95);
-  if (best.trial == 0) {
-    text += ", the start";
-  } else if (state.start_fitness()) {
-    text += fmt::format("; the start had {:.4f}", *state.start_fitness());
-  }
+void say_recommended(Screen& screen, const RunState& state,
+                     const results::RunDirectory& directory) {
   const auto& repeats = state.repeats().completed();
   screen.line("");
-  screen.line(text);
+  for (const auto& line : recommendation_lines(state)) screen.line(line);
   if (!repeats.empty()) screen.line(repeat_summary(repeats));
   screen.line("  its hyperparameters  " + display_path(directory.hyp_evolved()));
   screen.line("  every trial          " + display_path(directory.evolve_csv()));
@@ -86,7 +79,7 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
   const auto& state = run.state();
   const auto go_on = "mend it and go on with: evolve --resume " + shell_path(directory.root);
   if (state.early_stopping().stopped() > 0) screen.line(savings(state, options.train.epochs));
-  if (state.best()) say_best(screen, state, directory);
+  if (state.best()) say_recommended(screen, state, directory);
   switch (end) {
     case RunEnd::no_usable_device:
       throw run_failed(run.no_usable_device(), go_on);

@@ -81,7 +81,7 @@ void declare_search(CLI::App& app, Options& o) {
       ->capture_default_str();
   app.add_option("--trials", o.trials, "Stop after this many trials")->group(group);
   app.add_option("--repeats", o.repeats,
-                 "Train the best so many again at the end, with other seeds; they count as trials")
+                 "Keep so many trainings for the end: the best again, with other seeds")
       ->group(group)
       ->capture_default_str();
   app.add_option("--time-limit", o.time_limit, "Stop starting trials after this long: 90m, 12h")

@@ -204,7 +204,7 @@ std::vector<std::string> description(const Plan& plan) {
   const auto trials =
       std::min(std::int64_t{search.generations} * search.population,
                std::int64_t{search.trials.value_or(std::numeric_limits<int>::max())});
-  const auto again = o.repeats == 0 ? "" : fmt::format(", then the best {} once more", o.repeats);
+  const auto again = o.repeats == 0 ? "" : fmt::format(", then {} repeats of the best", o.repeats);
   std::vector<std::string> lines;
   lines.push_back(fmt::format("{} ({} of {}){} on {}: {}", counted(trials, "trial"),
                               counted(search.generations, "generation"), search.population, again,

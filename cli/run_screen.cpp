@@ -44,7 +44,7 @@ void RunScreen::on(const hyp::Outcome& outcome, const engine::RunState& state) {
 
 void RunScreen::completed(const hyp::Outcome& outcome, const hyp::Completed& result,
                           const engine::RunState& state) {
-  if (outcome.repeat) {
+  if (outcome.repeat > 0) {
     screen_.line(fmt::format("{}   fitness {:.4f} again, {:.4f} at first", head(outcome),
                              result.fitness, state.repeats().completed().back().first));
     return;
@@ -92,10 +92,11 @@ void RunScreen::on_plot_failed(const std::string& reason) {
 void RunScreen::on_progress(const engine::RunState& state,
                             const std::vector<workers::Progress>& progress) {
   const auto& evolution = state.evolution();
-  const int again = static_cast<int>(state.repeats().completed().size());
+  const int begun = state.repeats().begun();
+  const int repeats_under_way = evolution.done() ? static_cast<int>(std::ssize(state.open())) : 0;
   Standing standing{
-      .planned = evolution.planned() + again + static_cast<int>(state.repeats().missing().size()),
-      .ended = evolution.ended() + again,
+      .planned = evolution.planned() + std::max(begun, state.repeats().wanted()),
+      .ended = evolution.ended() + begun - repeats_under_way,
       .generation = std::max(0, evolution.asked() - 1) / evolution.settings().population,
       .generations = evolution.settings().generations,
       .ended_here = ended_here_,

@@ -1,7 +1,6 @@
-// Training the best trials again with other seeds: how lucky was the best?
+// Training trials again with other seeds: how lucky were they, and which one is the best?
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,7 +18,7 @@ struct Finished {
   double fitness = 0;
 };
 
-/// A try at a trial or at its repeat.
+/// A try at a trial or at a repeat of it.
 struct Attempt {
   hyp::Trial trial;
   /// From 1; one more than the failures that were the trial's.
@@ -28,32 +27,32 @@ struct Attempt {
   std::vector<std::string> failed_on = {};
 };
 
-/// Knows which trials are the best so far and which of them have been repeated.
+/// Knows how many repeats there are and what they gave.
 class Repeats {
  public:
-  /// The best `wanted` trials are to be repeated, each once.
-  Repeats(int wanted, std::uint64_t run_seed) : wanted_(wanted), run_seed_(run_seed) {}
+  explicit Repeats(int wanted) : wanted_(wanted) {}
 
-  /// So many are wanted from now on, of these.
-  void want(int wanted, const std::vector<Finished>& completed);
+  /// So many are wanted from now on, in all.
+  void want(int wanted) { wanted_ = wanted; }
+  /// The search goes on: those that were wanted are wanted of what it will find.
+  void start_anew() { begun_ = 0; }
   int wanted() const { return wanted_; }
-  /// A trial has completed.
-  void offer(const Finished& finished);
-  /// An attempt at a repeat of one of these has ended.
-  void add(const hyp::Outcome& outcome, const std::vector<Finished>& completed);
 
-  /// The next attempts at repeats of the best trials that have none yet, the best first.
-  std::vector<Attempt> missing() const;
+  /// A repeat of a trial has begun.
+  void begin(int trial);
+  /// How many have begun, of all trials since the search was done, and of one.
+  int begun() const { return begun_; }
+  int begun(int trial) const;
+
+  /// A repeat of `first`, trained with `seed`, has ended.
+  void add(const hyp::Outcome& outcome, std::uint64_t seed, const Finished& first);
   /// The repeats that completed, in that order.
   const std::vector<results::Repeat>& completed() const { return completed_; }
 
  private:
   int wanted_;
-  std::uint64_t run_seed_;
-  /// The best `wanted` trials, best first, among equals the first completed.
-  std::vector<Finished> best_;
-  /// The last outcome of each trial's repeat.
-  std::map<int, hyp::Outcome> last_;
+  int begun_ = 0;
+  std::map<int, int> begun_of_;
   std::vector<results::Repeat> completed_;
 };
 

@@ -130,8 +130,9 @@ void Run::start_waiting(const std::vector<const Attempt*>& attempts) {
 
 void Run::start(const Attempt& attempt, core::Lease lease) {
   const auto& trial = attempt.trial;
-  if (trial.repeat) {
+  if (trial.repeat > 0) {
     record({results::Repeating{.trial = trial.number,
+                               .repeat = trial.repeat,
                                .seed = trial.seed,
                                .device = lease->name,
                                .attempt = attempt.number}});
@@ -142,7 +143,7 @@ void Run::start(const Attempt& attempt, core::Lease lease) {
                              .device = lease->name,
                              .attempt = attempt.number}});
   }
-  under_way_[trial.number] = trial.repeat;
+  under_way_.insert(trial.number);
   left_over_.erase(trial.number);
   fleet_.started(lease->name);
   workers_.start({.trial = trial.number,
@@ -156,7 +157,7 @@ void Run::start(const Attempt& attempt, core::Lease lease) {
 }
 
 std::vector<int> Run::rungs_for(const hyp::Trial& trial) const {
-  if (!settings_.early_stop || trial.repeat) return {};
+  if (!settings_.early_stop || trial.repeat > 0) return {};
   return state_.early_stopping().rungs_for(trial.number, settings_.epochs,
                                            state_.evolution().settings().lag);
 }
@@ -167,7 +168,7 @@ void Run::take(const std::vector<workers::WorkerEvent>& news) {
   for (const auto& one : news) {
     const int trial = std::visit([](const auto& e) { return e.trial; }, one);
     // Before the state forgets it.
-    failed_on.push_back(state_.attempt_at(trial, under_way_.at(trial)).failed_on);
+    failed_on.push_back(state_.attempt_at(trial).failed_on);
     events.push_back(std::visit([this](const auto& e) { return event_of(e); }, one));
     apply(events.back());
   }
@@ -190,20 +191,20 @@ results::Event Run::event_of(const workers::AtRung& rung) const {
 }
 
 hyp::Outcome Run::outcome(int trial, const std::string& device, double seconds) const {
-  const bool repeat = under_way_.at(trial);
+  const Attempt& attempt = state_.attempt_at(trial);
   return {.trial = trial,
           .device = device,
-          .attempt = state_.attempt_at(trial, repeat).number,
+          .attempt = attempt.number,
           .seconds = seconds,
-          .repeat = repeat};
+          .repeat = attempt.trial.repeat};
 }
 
 results::Event Run::event_of(const workers::Trained& trained) const {
   auto result = outcome(trained.trial, trained.device, trained.seconds);
   const double fitness = fitness_(trained.metrics);
   if (!std::isfinite(fitness)) {
-    result.result = judge(NoFitness{settings_.run.fitness, fitness},
-                          state_.attempt_at(result.trial, result.repeat), state_);
+    result.result =
+        judge(NoFitness{settings_.run.fitness, fitness}, state_.attempt_at(result.trial), state_);
   } else if (trained.stopped_at > 0) {
     result.result = hyp::Stopped{trained.stopped_at, trained.metrics, fitness};
   } else {
@@ -221,7 +222,7 @@ results::Event Run::event_of(const workers::NotTrained& failure) const {
                        "name a program that exists");
   }
   auto result = outcome(failure.trial, failure.device, failure.seconds);
-  result.result = judge(failure, state_.attempt_at(failure.trial, result.repeat), state_, policy_);
+  result.result = judge(failure, state_.attempt_at(failure.trial), state_, policy_);
   return result;
 }
 

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -95,8 +94,8 @@ class Run {
   FailurePolicy policy_;
   workers::WorkerSet workers_;
   Fleet fleet_;
-  /// The trials that this process trains, and which of them are repeats.
-  std::map<int, bool> under_way_;
+  /// The trials that this process trains, or repeats of them.
+  std::set<int> under_way_;
   /// Trials that were open when an earlier process ended, and have not been started again.
   std::set<int> left_over_;
   /// Failures of the surroundings in a row that an earlier process has seen.

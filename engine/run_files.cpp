@@ -1,11 +1,18 @@
 #include "engine/run_files.hpp"
 
+#include <algorithm>
+
 #include "hyp/fitness.hpp"
 #include "results/plot.hpp"
 #include "results/yaml_files.hpp"
 
 namespace evolve::engine {
 namespace {
+
+// One row in this many is looked at: each one of the first hundred, later one in a hundred.
+std::ptrdiff_t step(std::ptrdiff_t rows) {
+  return std::max<std::ptrdiff_t>(1, rows / 100);
+}
 
 results::Row row_of(const hyp::Space& space, const Finished& finished) {
   return {.metrics = finished.metrics, .values = hyp::raw_values(space, finished.hyp)};
@@ -21,7 +28,7 @@ RunFiles::RunFiles(results::RunDirectory directory, std::string fitness, const R
   for (const auto& one : state.completed())
     table_.rows.push_back(row_of(state.evolution().space(), one));
   results::write_table(directory_.evolve_csv(), table_);
-  write_best(state);
+  update_recommended(state);
   write_population(state);
   if (!state.repeats().completed().empty())
     results::write_repeats(directory_.repeats(), state.repeats().completed());
@@ -34,8 +41,9 @@ void RunFiles::update(const results::Event& event, const RunState& state) {
   }
   const auto* outcome = std::get_if<hyp::Outcome>(&event);
   if (!outcome || !std::holds_alternative<hyp::Completed>(outcome->result)) return;
-  if (outcome->repeat) {
+  if (outcome->repeat > 0) {
     results::write_repeats(directory_.repeats(), state.repeats().completed());
+    update_recommended(state);
   } else {
     add_rows(state);
   }
@@ -47,11 +55,13 @@ void RunFiles::add_rows(const RunState& state) {
     table_.rows.push_back(row_of(state.evolution().space(), state.completed()[next]));
     results::append_row(directory_.evolve_csv(), table_.names, table_.rows.back());
   }
-  if (state.best_row() >= before) write_best(state);
+  // What is recommended is the dearest of the files: with many rows not after each of them.
+  const auto after = std::ssize(table_.rows);
+  if (after / step(after) > before / step(after)) update_recommended(state);
 }
 
 void RunFiles::close(const RunState& state) {
-  write_best(state);
+  if (const auto recommended = state.recommendation()) write_recommended(state, recommended->row);
   write_population(state);
 }
 
@@ -61,12 +71,17 @@ void RunFiles::draw(const RunState& state) const {
                           directory_.plot());
 }
 
-void RunFiles::write_best(const RunState& state) const {
-  const auto* best = state.best();
-  if (!best) return;
+void RunFiles::update_recommended(const RunState& state) {
+  const auto recommended = state.recommendation();
+  if (recommended && recommended->row != recommended_) write_recommended(state, recommended->row);
+}
+
+void RunFiles::write_recommended(const RunState& state, std::size_t row) {
+  const auto& [trial, hyp, metrics, fitness] = state.completed()[row];
   results::write_hyp_evolved(directory_.hyp_evolved(),
-                             {.hyp = best->hyp, .metrics = best->metrics, .row = state.best_row()},
+                             {.hyp = hyp, .metrics = metrics, .row = static_cast<int>(row)},
                              static_cast<int>(table_.rows.size()));
+  recommended_ = row;
 }
 
 void RunFiles::write_population(const RunState& state) const {

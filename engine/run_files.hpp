@@ -2,6 +2,7 @@
 // repeats.csv, the plot. All of them can be rebuilt from the run's state.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "engine/run_state.hpp"
@@ -18,8 +19,7 @@ class RunFiles {
 
   /// Brings them up to date after an event. Throws `Error` when the disk is full.
   void update(const results::Event& event, const RunState& state);
-  /// Brings hyp_evolved.yaml's row count and the population up to date, when nothing more will
-  /// come.
+  /// Brings hyp_evolved.yaml and the population up to date, when nothing more will come.
   void close(const RunState& state);
   /// Draws evolve.png.
   void draw(const RunState& state) const;
@@ -27,13 +27,16 @@ class RunFiles {
  private:
   /// The events of a group come after all of them are in the state.
   void add_rows(const RunState& state);
-  void write_best(const RunState& state) const;
+  /// Writes hyp_evolved.yaml if another row is recommended than it has.
+  void update_recommended(const RunState& state);
+  void write_recommended(const RunState& state, std::size_t row);
   void write_population(const RunState& state) const;
 
   results::RunDirectory directory_;
   std::string fitness_;
   results::Table table_;
   int generation_ = 0;
+  std::optional<std::size_t> recommended_;  // the row that hyp_evolved.yaml has
 };
 
 }  // namespace evolve::engine

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "engine/settings.hpp"
+#include "ga/rng.hpp"
 
 namespace evolve::engine {
 
@@ -14,7 +15,7 @@ RunState::RunState(const results::RunSettings& settings, std::string journal, in
     : journal_(std::move(journal)),
       trusted_(trusted),
       evolution_(settings.space, search_settings(settings), settings.initial),
-      repeats_(settings.repeats, settings.seed) {}
+      repeats_(settings.repeats) {}
 
 void RunState::apply(const results::Event& event) {
   ++events_;
@@ -23,17 +24,18 @@ void RunState::apply(const results::Event& event) {
 
 const hyp::Trial* RunState::next_trial() {
   if (!next_) next_ = evolution_.ask();
+  if (!next_) next_ = next_repeat();
   return next_ ? &*next_ : nullptr;
 }
 
 bool RunState::may_have_next_trial() const {
-  return next_ || evolution_.can_ask();
+  return next_ || evolution_.can_ask() ||
+         (evolution_.done() && repeats_.begun() < repeats_.wanted());
 }
 
 std::vector<const Attempt*> RunState::open() const {
   std::vector<const Attempt*> attempts;
   for (const auto& [number, open] : open_) attempts.push_back(&open.attempt);
-  for (const auto& repeat : missing_repeats_) attempts.push_back(&repeat);
   return attempts;
 }
 
@@ -54,20 +56,14 @@ std::vector<hyp::Outcome> RunState::cleared() const {
   return failures;
 }
 
-const Attempt& RunState::attempt_at(int trial, bool repeat) const {
-  if (!repeat) return open_.at(trial).attempt;
-  for (const auto& attempt : missing_repeats_)
-    if (attempt.trial.number == trial) return attempt;
-  throw std::out_of_range("no repeat of that trial is missing");
-}
-
 int RunState::device_losses(int trial) const {
   const auto found = open_.find(trial);
   return found == open_.end() ? 0 : found->second.device_losses;
 }
 
 bool RunState::finished() const {
-  return evolution_.done() && missing_repeats_.empty();
+  const bool repeated = completed_.empty() || repeats_.begun() >= repeats_.wanted();
+  return evolution_.done() && open_.empty() && repeated;
 }
 
 void RunState::on(const results::Started& started) {
@@ -101,17 +97,55 @@ void RunState::on(const hyp::Rung& rung) {
   early_stopping_.tell(rung);
 }
 
-void RunState::on(const hyp::Outcome& outcome) {
-  count_surroundings(outcome);
-  if (outcome.repeat) {
-    repeat_ended(outcome);
-  } else {
-    trial_ended(outcome);
+void RunState::on(const results::Repeating& repeating) {
+  if (const auto again = open_.find(repeating.trial); again != open_.end()) {
+    again->second.held = false;
+    again->second.started = events_;
+    return;
   }
-  find_missing_repeats();
+  const auto trial = std::ranges::find(completed_, repeating.trial, &Finished::trial);
+  if (trial == completed_.end())
+    throw contradiction(repeating.trial, "is trained again, but has not completed");
+  next_.reset();
+  repeats_.begin(repeating.trial);
+  open_[repeating.trial] = {.attempt = {.trial = repeat_of(*trial, repeating.repeat)},
+                            .started = events_};
 }
 
-void RunState::trial_ended(const hyp::Outcome& outcome) {
+hyp::Trial RunState::repeat_of(const Finished& trial, int repeat) const {
+  return {
+      .number = trial.trial,
+      .hyp = trial.hyp,
+      .seed = ga::training_seed(evolution_.settings().seed, ga::seed_number(trial.trial, repeat)),
+      .repeat = repeat};
+}
+
+// The one that decides most where the model is in doubt; else the best ones, each as often.
+std::optional<hyp::Trial> RunState::next_repeat() const {
+  if (!evolution_.done() || completed_.empty() || repeats_.begun() >= repeats_.wanted()) return {};
+  std::vector<int> under_way;
+  for (const auto& [trial, open] : open_) under_way.push_back(trial);
+  const Finished* chosen = nullptr;
+  constexpr double doubtful = 0.01;
+  const auto standing = evolution_.standing(under_way);
+  if (standing && standing->doubt > doubtful) {
+    if (!standing->undecided) return {};
+    chosen = &*std::ranges::find(completed_, *standing->undecided, &Finished::trial);
+  } else {
+    const auto rank = [&](const Finished& one) {
+      return std::pair(-repeats_.begun(one.trial), one.fitness);
+    };
+    for (const auto& one : completed_) {
+      if (open_.contains(one.trial)) continue;
+      if (!chosen || rank(one) > rank(*chosen)) chosen = &one;
+    }
+    if (!chosen) return {};
+  }
+  return repeat_of(*chosen, repeats_.begun(chosen->trial) + 1);
+}
+
+void RunState::on(const hyp::Outcome& outcome) {
+  count_surroundings(outcome);
   auto& ended = open_trial(outcome.trial);
   const auto* failure = std::get_if<hyp::Failed>(&outcome.result);
   if (failure) {
@@ -121,10 +155,14 @@ void RunState::trial_ended(const hyp::Outcome& outcome) {
   }
   if (!hyp::ends_trial(outcome)) return;
   evolution_.tell(outcome);
-  early_stopping_.tell(outcome);
-  ended_.push_back(outcome.trial);
-  if (const auto* result = std::get_if<hyp::Completed>(&outcome.result))
-    completed(*result, ended.attempt.trial);
+  if (outcome.repeat > 0) {
+    repeat_ended(outcome, ended.attempt.trial);
+  } else {
+    early_stopping_.tell(outcome);
+    ended_.push_back(outcome.trial);
+    if (const auto* result = std::get_if<hyp::Completed>(&outcome.result))
+      completed(*result, ended.attempt.trial);
+  }
   open_.erase(outcome.trial);
 }
 
@@ -138,15 +176,18 @@ void RunState::count_surroundings(const hyp::Outcome& outcome) {
   }
 }
 
-void RunState::repeat_ended(const hyp::Outcome& outcome) {
-  if (std::ranges::find(completed_, outcome.trial, &Finished::trial) == completed_.end()) {
-    throw contradiction(outcome.trial, "is trained again, but has not completed");
-  }
-  repeats_.add(outcome, completed_);
+void RunState::repeat_ended(const hyp::Outcome& outcome, const hyp::Trial& repeat) {
+  repeats_.add(outcome, repeat.seed,
+               *std::ranges::find(completed_, outcome.trial, &Finished::trial));
 }
 
-void RunState::find_missing_repeats() {
-  missing_repeats_ = evolution_.done() ? repeats_.missing() : std::vector<Attempt>();
+std::optional<Recommendation> RunState::recommendation() const {
+  if (completed_.empty()) return {};
+  auto standing = evolution_.standing();
+  if (!standing) return Recommendation{.row = best_};
+  const auto trial = std::ranges::find(completed_, standing->best.trial, &Finished::trial);
+  return Recommendation{.row = static_cast<std::size_t>(trial - completed_.begin()),
+                        .standing = std::move(standing)};
 }
 
 void RunState::completed(const hyp::Completed& result, const hyp::Trial& trial) {
@@ -156,12 +197,11 @@ void RunState::completed(const hyp::Completed& result, const hyp::Trial& trial) 
                         .fitness = result.fitness});
   if (evolution_.best() && evolution_.best()->trial == trial.number) best_ = completed_.size() - 1;
   if (trial.number == 0) start_fitness_ = result.fitness;
-  repeats_.offer(completed_.back());
 }
 
 void RunState::failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Open& open) {
   if (failure.final) {
-    if (!first_failure_) first_failure_ = failure;
+    if (!first_failure_ && outcome.repeat == 0) first_failure_ = failure;
     return;
   }
   open.attempt.failed_on.push_back(outcome.device);
@@ -173,9 +213,11 @@ void RunState::failed(const hyp::Outcome& outcome, const hyp::Failed& failure, O
 }
 
 void RunState::on(const results::Extended& extended) {
-  if (extended.repeats) repeats_.want(*extended.repeats, completed_);
+  if (extended.repeats) repeats_.want(*extended.repeats);
+  if (next_ && next_->repeat > 0) next_.reset();
+  const int before = evolution_.planned();
   evolution_.extend(extended.generations, extended.trials);
-  find_missing_repeats();
+  if (evolution_.planned() > before) repeats_.start_anew();
 }
 
 RunState::Open& RunState::open_trial(int trial) {

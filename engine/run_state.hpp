@@ -26,6 +26,14 @@ namespace evolve::engine {
 /// would take an hour.
 inline constexpr int bred_again = 20;
 
+/// The trial whose set is recommended.
+struct Recommendation {
+  /// Its place in `RunState::completed`.
+  std::size_t row = 0;
+  /// What the model says; nothing where there is none: then it is the first of greatest fitness.
+  std::optional<ga::Standing> standing = {};
+};
+
 class RunState {
  public:
   /// The first `trusted` trials are taken as their `Started` events have them; later ones are bred,
@@ -38,14 +46,14 @@ class RunState {
   /// since), when a set lies outside the space, or when the event contradicts those before.
   void apply(const results::Event& event);
 
-  /// The next new trial, to be started before anything else happens; nothing when all have been
-  /// handed out or (with a lag) until more have ended. The same one until it has started.
+  /// The next new trial, and after the search the next repeat of one, to be started before anything
+  /// else happens; nothing when all have been handed out or (with a lag) until more have ended. The
+  /// same one until it has started.
   const hyp::Trial* next_trial();
   /// There may be one; costs nothing.
   bool may_have_next_trial() const;
-  /// The attempts at trials that have started and not ended, whether they are under way in a
-  /// process or wait for one, and after the search the missing repeats. They stay where they are
-  /// until an outcome or further bounds are applied.
+  /// The attempts at trials and repeats that have started and not ended, whether they are under way
+  /// in a process or wait for one. They stay where they are until an outcome is applied.
   std::vector<const Attempt*> open() const;
   /// The trial failed for want of its data, says the trainer, and nobody else could look: it waits
   /// until a trial that started later is trained (see `cleared`).
@@ -53,8 +61,8 @@ class RunState {
   /// The held trials that have waited for long enough: the surroundings are in order, so it was the
   /// trial. Their last failures once more, now final.
   std::vector<hyp::Outcome> cleared() const;
-  /// The attempt at an open trial or a missing repeat. Throws std::out_of_range when there is none.
-  const Attempt& attempt_at(int trial, bool repeat) const;
+  /// The open attempt at a trial or at its repeat. Throws std::out_of_range when there is none.
+  const Attempt& attempt_at(int trial) const { return open_.at(trial).attempt; }
   /// How often the trial has lost its device.
   int device_losses(int trial) const;
 
@@ -64,9 +72,10 @@ class RunState {
   const std::vector<Finished>& completed() const { return completed_; }
   /// The numbers of the trials that ended, in that order.
   const std::vector<int>& ended() const { return ended_; }
-  /// The best trial of the search and its place in `completed`; null: none has completed.
+  /// The trial of greatest fitness in the search; null: none has completed.
   const Finished* best() const { return completed_.empty() ? nullptr : &completed_[best_]; }
-  int best_row() const { return static_cast<int>(best_); }
+  /// Which trial to use; nothing: none has completed.
+  std::optional<Recommendation> recommendation() const;
   /// The fitness of trial 0, if it completed.
   const std::optional<double>& start_fitness() const { return start_fitness_; }
   /// The first trial that failed for good.
@@ -88,7 +97,7 @@ class RunState {
   const Repeats& repeats() const { return repeats_; }
 
  private:
-  /// A trial that was started and has not ended.
+  /// A trial, or a repeat of it, that was started and has not ended.
   struct Open {
     Attempt attempt;
     bool held = false;
@@ -99,7 +108,7 @@ class RunState {
   };
 
   void on(const results::Started& started);
-  void on(const results::Repeating&) {}
+  void on(const results::Repeating& repeating);
   void on(const hyp::Rung& rung);
   void on(const hyp::Outcome& outcome);
   void on(const results::Extended& extended);
@@ -111,9 +120,9 @@ class RunState {
   void on(const results::UnknownEvent&) {}
 
   void begin(const results::Started& started);
-  void trial_ended(const hyp::Outcome& outcome);
-  void repeat_ended(const hyp::Outcome& outcome);
-  void find_missing_repeats();
+  void repeat_ended(const hyp::Outcome& outcome, const hyp::Trial& repeat);
+  std::optional<hyp::Trial> next_repeat() const;
+  hyp::Trial repeat_of(const Finished& trial, int repeat) const;
   void completed(const hyp::Completed& result, const hyp::Trial& trial);
   void failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Open& open);
   void count_surroundings(const hyp::Outcome& outcome);
@@ -128,8 +137,6 @@ class RunState {
   /// Bred, and not started yet.
   std::optional<hyp::Trial> next_;
   std::map<int, Open> open_;
-  /// None before the search is done.
-  std::vector<Attempt> missing_repeats_;
   std::vector<Finished> completed_;
   std::vector<int> ended_;
   /// Where the evolution's best trial stands among them.

@@ -4,16 +4,16 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "ga/mating_pool.hpp"
+#include "ga/recommendation.hpp"
 #include "hyp/space.hpp"
 #include "hyp/trial.hpp"
 
 namespace evolve::ga {
-
-struct Observation;
 
 struct Settings {
   /// "screened": children that a Gaussian process looks at before one is trained
@@ -70,7 +70,8 @@ class Evolution {
   /// earlier life of this run. A value outside its bounds is clamped; throws `Error` for a text
   /// that is not a choice of its gene.
   std::optional<hyp::Trial> ask_again(const hyp::Hyperparameters& hyp);
-  /// How a trial ended. A failure that will be tried again (`final == false`) changes nothing.
+  /// How a trial ended, or a repeat of a trial that has completed: that is nothing to breed from,
+  /// but the model knows it. A failure that will be tried again (`final == false`) changes nothing.
   /// Throws `Error` for a trial that was not asked for or has ended already.
   void tell(const hyp::Outcome& outcome);
 
@@ -94,6 +95,10 @@ class Evolution {
 
   /// The completed trial of greatest fitness (the first one told, among equals), or nothing.
   const std::optional<Individual>& best() const;
+  /// Which set to use, and what to expect of it, from all that was told; nothing without a model:
+  /// in the classic search, and until three trials have completed. Repeats of the trials
+  /// `repeating` are under way.
+  std::optional<Standing> standing(std::span<const int> repeating = {}) const;
   /// The mating pool as of now: elites, best first, then the latest completed trials that are not
   /// among them, the latest last. With a lag it includes what trials still to be asked for may not
   /// know yet.

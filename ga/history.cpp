@@ -1,17 +1,22 @@
 #include "ga/history.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <unordered_set>
 #include <utility>
 
 #include "ga/ranking.hpp"
+#include "ga/rng.hpp"
 
 namespace evolve::ga {
 namespace {
 
 using Eigen::Index;
+using Eigen::MatrixXd;
 using Eigen::VectorXd;
+
+constexpr double least_weight = 0.01;  // relative to the greatest
 
 // So many evaluations of the posterior take about 20 ms.
 int affordable_evaluations(Index observations, Index features) {
@@ -33,13 +38,58 @@ std::vector<Index> one_and_two(const std::vector<Index>& a, const std::vector<In
   return order;
 }
 
+struct Variation {
+  KernelParameters parameters;
+  double log_prior = 0;
+};
+
+// All kinds of luck, from next to none to as much as there is signal, on a grid of logarithms of
+// variances. A set and its neighbours are as likely to differ as two trainings of it (as wide a
+// prior as can be: it is what trainings of the same set and of near ones say that decides), and the
+// lengths that were fitted with little luck are too short where there is much.
+std::vector<Variation> variations(const KernelParameters& best) {
+  constexpr std::array noises = {-13.0, -6.0, -4.0, -2.5, -1.0};
+  constexpr std::array seeds = {-6.0, -3.5, -1.5};
+  constexpr std::array roughnesses = {-8.0, -4.0, -2.5, -1.0};
+  constexpr std::array longer = {0.0, 0.6};
+  constexpr double least = -6, sd = 2;  // below the least they are all alike: none
+  const auto log_prior = [&](double value, double mean) {
+    const double z = (std::max(value, least) - mean) / sd;
+    return -0.5 * z * z;
+  };
+  std::vector<Variation> all;
+  for (const double noise : noises) {
+    for (const double seed : seeds) {
+      for (const double roughness : roughnesses) {
+        for (const double more : longer) {
+          KernelParameters parameters = best;
+          parameters.array() += more;
+          parameters.tail<3>() << noise, seed, roughness;
+          all.push_back({parameters, log_prior(noise, -2.5) + log_prior(seed, -3.5) +
+                                         log_prior(roughness, -3.5)});
+        }
+      }
+    }
+  }
+  return all;
+}
+
 // Evenly spread over all of them, `most` at most.
 Observations thinned(const Observations& all, Index most) {
   const Index n = all.values.size(), count = std::min(n, most);
   std::vector<Index> kept;
   for (Index i = 0; i < count; ++i) kept.push_back(i * n / count);
-  return {all.features(Eigen::seqN(0, all.features.rows()), kept), all.gene_of, all.values(kept),
-          all.noise(kept)};
+  std::vector<int> seeds, sets;
+  for (const Index i : kept) {
+    seeds.push_back(all.seed[static_cast<std::size_t>(i)]);
+    sets.push_back(all.set[static_cast<std::size_t>(i)]);
+  }
+  return {.features = all.features(Eigen::seqN(0, all.features.rows()), kept),
+          .gene_of = all.gene_of,
+          .values = all.values(kept),
+          .noise = all.noise(kept),
+          .seed = std::move(seeds),
+          .set = std::move(sets)};
 }
 
 }  // namespace
@@ -53,6 +103,8 @@ void History::add(const hyp::Genes& genes, const Observation& observation) {
   points_.push_back(point_of(space_, genes));
   features_.push_back(features_of(space_, points_.back()));
   observation_.push_back(observation);
+  const auto entry = static_cast<int>(first_.size());
+  first_.push_back(sets_.try_emplace(genes, entry).first->second);
   completed_ += observation.ending == Observation::Ending::completed;
 }
 
@@ -64,8 +116,12 @@ History::Selection History::select(Index length, Index most,
       ranking(-distances_from(best.front(), length, parameters), most);
   const std::vector<Index> order = one_and_two(best, nearest);
   Points points(static_cast<Index>(space_.size()), static_cast<Index>(order.size()));
+  std::vector<int> seeds, sets;
   for (Index i = 0; i < points.cols(); ++i) {
-    points.col(i) = points_[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])];
+    const auto entry = static_cast<std::size_t>(order[static_cast<std::size_t>(i)]);
+    points.col(i) = points_[entry];
+    sets.push_back(first_[entry]);
+    seeds.push_back(seed_number(observation_[entry].trial, observation_[entry].repeat));
   }
   const VectorXd values = targets.values(order);
   const OutputWarping warping(values);
@@ -73,7 +129,9 @@ History::Selection History::select(Index length, Index most,
           .observations = {.features = features_of(space_, points),
                            .gene_of = gene_of_,
                            .values = warping(values),
-                           .noise = targets.noise(order)},
+                           .noise = targets.noise(order),
+                           .seed = std::move(seeds),
+                           .set = std::move(sets)},
           .warping = warping};
 }
 
@@ -99,6 +157,7 @@ const KernelParameters& History::parameters() {
   constexpr Index most = 150, few = 40;
   const KernelParameters mode = prior_mode(static_cast<Index>(space_.size()));
   for (; next_fit_ <= size(); next_fit_ = std::max(next_fit_ + 1, next_fit_ * 11 / 10)) {
+    fitted_ = next_fit_;
     // Late in a run the best and the nearest are so much alike that they differ by noise alone:
     // then a sample of more.
     const Index looked_at = next_fit_ > model_points ? model_points : most;
@@ -117,6 +176,44 @@ const KernelParameters& History::parameters() {
     parameters_ = warmer ? warm : cold;
   }
   return parameters_;
+}
+
+const std::vector<History::Plausible>& History::plausible() {
+  const KernelParameters& best = parameters();
+  if (weighed_ == fitted_) return plausible_;
+  weighed_ = fitted_;
+  const Observations known = select(fitted_, compared_points, best).observations;
+  const MatrixXd nothing(known.features.rows(), 0);
+  std::vector<double> logarithms;
+  plausible_.clear();
+  for (const auto& [parameters, log_prior] : variations(best)) {
+    logarithms.push_back(log_prior + Surrogate(known, nothing, parameters).log_likelihood());
+    plausible_.push_back({parameters});
+  }
+  const double greatest = std::ranges::max(logarithms);
+  double sum = 0;
+  for (std::size_t i = 0; i < plausible_.size(); ++i) {
+    plausible_[i].weight = std::exp(logarithms[i] - greatest);
+    if (plausible_[i].weight < least_weight) plausible_[i].weight = 0;
+    sum += plausible_[i].weight;
+  }
+  std::erase_if(plausible_, [](const Plausible& one) { return one.weight == 0; });
+  for (Plausible& one : plausible_) one.weight /= sum;
+  return plausible_;
+}
+
+std::optional<int> History::number_of(const hyp::Genes& genes) const {
+  const auto found = sets_.find(genes);
+  if (found == sets_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<int> History::completed_trial(int set) const {
+  for (std::size_t i = static_cast<std::size_t>(set); i < first_.size(); ++i) {
+    const bool completed = observation_[i].ending == Observation::Ending::completed;
+    if (first_[i] == set && completed) return observation_[i].trial;
+  }
+  return std::nullopt;
 }
 
 }  // namespace evolve::ga

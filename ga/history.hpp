@@ -2,6 +2,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "ga/observation.hpp"
@@ -13,6 +15,8 @@ namespace evolve::ga {
 
 /// Outcomes that the model of a proposal has at most: 1000 would take it more than 50 ms.
 constexpr Eigen::Index model_points = 500;
+/// Outcomes that tell what to expect of the best sets: each is looked at with many parameters.
+constexpr Eigen::Index compared_points = 100;
 
 /// The outcomes that a run knows, in the order in which it came to know them, and the kernel's
 /// parameters that were fitted to them.
@@ -28,7 +32,7 @@ class History {
   void add(const hyp::Genes& genes, const Observation& observation);
 
   Eigen::Index size() const { return static_cast<Eigen::Index>(observation_.size()); }
-  /// Number of completed trials.
+  /// Number of completed trainings.
   int completed() const { return completed_; }
 
   /// What a model of `most` points is made of.
@@ -46,6 +50,18 @@ class History {
 
   /// The parameters for the whole history; fits what has not been fitted yet.
   const KernelParameters& parameters();
+  /// Other parameters that the outcomes make plausible: how much of a fitness is luck is seldom
+  /// known well, and what is expected of a set depends on it. Weights add up to 1.
+  struct Plausible {
+    KernelParameters parameters;
+    double weight = 0;
+  };
+  const std::vector<Plausible>& plausible();
+
+  /// The number of a set among the observations (`Observations::set`); nothing: never trained.
+  std::optional<int> number_of(const hyp::Genes& genes) const;
+  /// The first trial of the set of that number that completed.
+  std::optional<int> completed_trial(int set) const;
 
  private:
   Eigen::VectorXd distances_from(Eigen::Index centre, Eigen::Index length,
@@ -55,8 +71,13 @@ class History {
   std::vector<int> gene_of_;
   std::vector<Eigen::VectorXd> points_, features_;
   std::vector<Observation> observation_;
+  std::map<hyp::Genes, int> sets_;
+  std::vector<int> first_;  // the first entry of each entry's set: the set's number
   int completed_ = 0;
   KernelParameters parameters_;
+  std::vector<Plausible> plausible_;
+  Eigen::Index fitted_ = 0;    // the length to which the parameters were fitted
+  Eigen::Index weighed_ = 0;   // the length that made `plausible_` plausible
   Eigen::Index next_fit_ = 3;  // the length at which the parameters are fitted next
 };
 

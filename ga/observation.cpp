@@ -24,8 +24,12 @@ double percentile(std::vector<double> values, double share) {
 }  // namespace
 
 Observation observation_of(const hyp::Outcome& outcome) {
-  const auto number = [](Ending ending, double fitness) {
-    return std::isfinite(fitness) ? Observation{ending, fitness} : Observation{Ending::failed, 0};
+  const auto number = [&](Ending ending, double fitness) {
+    const bool finite = std::isfinite(fitness);
+    return Observation{.ending = finite ? ending : Ending::failed,
+                       .fitness = finite ? fitness : 0,
+                       .trial = outcome.trial,
+                       .repeat = outcome.repeat};
   };
   if (const auto* completed = std::get_if<hyp::Completed>(&outcome.result)) {
     return number(Ending::completed, completed->fitness);
@@ -33,7 +37,7 @@ Observation observation_of(const hyp::Outcome& outcome) {
   if (const auto* stopped = std::get_if<hyp::Stopped>(&outcome.result)) {
     return number(Ending::stopped, stopped->fitness);
   }
-  return {Ending::failed, 0};
+  return number(Ending::failed, 0);
 }
 
 Targets targets_of(std::span<const Observation> observation) {

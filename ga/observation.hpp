@@ -16,6 +16,8 @@ struct Observation {
   Ending ending = Ending::completed;
   /// Finite; 0 for a failure.
   double fitness = 0;
+  /// Which training it was: together they say its seed (ga/rng.hpp).
+  int trial = 0, repeat = 0;
 };
 
 /// A final outcome as observation. A fitness that is not finite counts as a failure.

@@ -13,11 +13,15 @@ using Rng = boost::random::mt19937_64;
 /// The generator that breeds one trial of a run.
 Rng breeding_rng(std::uint64_t run_seed, int trial);
 
-/// The seed a trial is trained with: in [0, 2^31), which every JSON reader, NumPy and YOLOv5's
-/// `--seed` take as it is. Unrelated to what `breeding_rng` draws.
-std::uint64_t training_seed(std::uint64_t run_seed, int trial);
+/// Trials are trained with few seeds in turn, so that the model can tell what a seed does to all
+/// sets from what a set does (ga/surrogate.hpp): trial k with seed number k mod `rotating_seeds`.
+/// Repeat r (from 1) of any trial has the r-th number after those: a seed that no trial was bred
+/// for, and the same one for every set that is compared.
+inline constexpr int rotating_seeds = 3;
+int seed_number(int trial, int repeat);
 
-/// The seed a trial is trained with once more: of the same range, and never its first one.
-std::uint64_t repeat_seed(std::uint64_t run_seed, int trial);
+/// The seed of that number: in [0, 2^31), which every JSON reader, NumPy and YOLOv5's `--seed` take
+/// as it is. Unrelated to what `breeding_rng` draws.
+std::uint64_t training_seed(std::uint64_t run_seed, int seed_number);
 
 }  // namespace evolve::ga

@@ -3,7 +3,9 @@
 #include <nlopt.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -18,7 +20,11 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double least_noise = 1e-6, least_variance = 1e-12;
-constexpr double log_noise_mean = -4, log_noise_sd = 1;
+// The logarithm of a variance is normal.
+struct LogPrior {
+  double mean, sd;
+};
+constexpr std::array<LogPrior, 3> variance_priors = {{{-5, 1}, {-6, 1.5}, {-6, 1.5}}};
 const double log_length_sd = std::sqrt(3.0);
 
 double log_length_mean(Index genes) {
@@ -47,6 +53,21 @@ Array matern(const Array& r) {
   return (1 + r + r.square() / 3) * (-r).exp();
 }
 
+// 1 where a number of a is one of b: [a, b].
+MatrixXd equal(const std::vector<int>& a, const std::vector<int>& b) {
+  return MatrixXd::NullaryExpr(std::ssize(a), std::ssize(b), [&](Index i, Index j) {
+    return a[static_cast<std::size_t>(i)] == b[static_cast<std::size_t>(j)] ? 1.0 : 0.0;
+  });
+}
+
+// What observations have in common: the signal, at points in units of the length scales, their sets
+// and their seeds.
+MatrixXd shared_covariance(const MatrixXd& scaled, const std::vector<int>& seeds,
+                           const std::vector<int>& sets, const Variances& variances) {
+  return matern(distances(scaled, scaled)).matrix() + variances.seed * equal(seeds, seeds) +
+         variances.roughness * equal(sets, sets);
+}
+
 // Of one point with each column of `points`: [n]. In units of the length scales.
 struct Covariances {
   const MatrixXd& points;
@@ -65,12 +86,12 @@ struct Covariances {
   }
 };
 
-// Of the covariance of points in units of the length scales. Many points on one spot and next to no
-// noise can be too much for it: then `noise` grows.
-Eigen::LLT<MatrixXd> factorised(const MatrixXd& scaled, const VectorXd& noises, double& noise) {
-  MatrixXd covariance = matern(distances(scaled, scaled));
+// Of `covariance` with noise. Many points on one spot and next to no noise can be too much for it:
+// then `noise` grows.
+Eigen::LLT<MatrixXd> factorised(MatrixXd covariance, const VectorXd& noises, double& noise) {
+  const VectorXd noise_free = covariance.diagonal();
   for (;; noise *= 10) {
-    covariance.diagonal() = (1 + noise * noises.array()).matrix();
+    covariance.diagonal() = noise_free + noise * noises;
     Eigen::LLT<MatrixXd> factor(covariance);
     if (factor.info() == Eigen::Success) return factor;
   }
@@ -100,23 +121,30 @@ double objective(unsigned n, const double* x, double* gradient, void* data) {
 
 KernelParameters prior_mode(Index genes) {
   KernelParameters mode =
-      VectorXd::Constant(genes + 1, log_length_mean(genes) - log_length_sd * log_length_sd);
-  mode[genes] = log_noise_mean - log_noise_sd * log_noise_sd;
+      VectorXd::Constant(genes + 3, log_length_mean(genes) - log_length_sd * log_length_sd);
+  for (Index i = 0; i < 3; ++i) mode[genes + i] = variance_priors[static_cast<std::size_t>(i)].mean;
   return mode;
+}
+
+Variances variances_of(const KernelParameters& parameters) {
+  const Eigen::Vector3d variances = parameters.tail<3>().array().exp();
+  return {.noise = variances[0], .seed = variances[1], .roughness = variances[2]};
 }
 
 double negative_log_posterior(const Observations& o, const KernelParameters& parameters,
                               VectorXd& gradient) {
-  const Index n = o.values.size(), genes = parameters.size() - 1;
-  const double noise = std::exp(parameters[genes]);
+  const Index n = o.values.size(), genes = parameters.size() - 3;
+  const Variances variances = variances_of(parameters);
   const MatrixXd a = inverse_lengths(o.gene_of, parameters).asDiagonal() * o.features;
 
-  gradient = VectorXd::Zero(genes + 1);
+  gradient = VectorXd::Zero(genes + 3);
   const ArrayXXd r = distances(a, a);
   const ArrayXXd decay = (-r).exp();
   const ArrayXXd slope = (5.0 / 3) * (1 + r) * decay;
   MatrixXd covariance = 0.6 * slope + decay * r.square() / 3;
-  covariance.diagonal() = (1 + noise * o.noise.array()).matrix();
+  covariance.diagonal() = (1 + variances.noise * o.noise.array()).matrix();
+  const MatrixXd same_seed = equal(o.seed, o.seed), same_set = equal(o.set, o.set);
+  covariance += variances.seed * same_seed + variances.roughness * same_set;
   const Eigen::LLT<MatrixXd> factor(covariance);
   if (factor.info() != Eigen::Success) return std::numeric_limits<double>::infinity();
 
@@ -132,7 +160,9 @@ double negative_log_posterior(const Observations& o, const KernelParameters& par
 
   // R&W eq. 5.9: tr((K^-1 - weights weights^T) dK) / 2 for every parameter.
   inverse.noalias() -= weights * weights.transpose();
-  gradient[genes] = 0.5 * noise * inverse.diagonal().dot(o.noise);
+  gradient[genes] = 0.5 * variances.noise * inverse.diagonal().dot(o.noise);
+  gradient[genes + 1] = 0.5 * variances.seed * inverse.cwiseProduct(same_seed).sum();
+  gradient[genes + 2] = 0.5 * variances.roughness * inverse.cwiseProduct(same_set).sum();
   const MatrixXd weighted = (inverse.array() * slope).matrix();
   const VectorXd by_feature = a.array().square().matrix() * weighted.rowwise().sum() -
                               (a.array() * (a * weighted).array()).rowwise().sum().matrix();
@@ -142,11 +172,16 @@ double negative_log_posterior(const Observations& o, const KernelParameters& par
 
   const auto add_prior = [&](Index i, double mean, double sd) {
     const double z = (parameters[i] - mean) / sd;
-    value += 0.5 * z * z + parameters[i];
-    gradient[i] += z / sd + 1;
+    value += 0.5 * z * z;
+    gradient[i] += z / sd;
   };
-  for (Index i = 0; i < genes; ++i) add_prior(i, log_length_mean(genes), log_length_sd);
-  add_prior(genes, log_noise_mean, log_noise_sd);
+  // The lengths' prior is a density over the lengths themselves: in logarithms its mode is lower.
+  const double log_length_mode = log_length_mean(genes) - log_length_sd * log_length_sd;
+  for (Index i = 0; i < genes; ++i) add_prior(i, log_length_mode, log_length_sd);
+  for (Index i = 0; i < 3; ++i) {
+    const auto& [mean, sd] = variance_priors[static_cast<std::size_t>(i)];
+    add_prior(genes + i, mean, sd);
+  }
   return value;
 }
 
@@ -155,8 +190,8 @@ KernelParameters fit(const Observations& observations, const KernelParameters& s
   const auto count = static_cast<unsigned>(start.size());
   VectorXd low = VectorXd::Constant(start.size(), std::log(0.025));
   VectorXd high = VectorXd::Constant(start.size(), 12);
-  low[start.size() - 1] = std::log(least_noise);
-  high[start.size() - 1] = 3;
+  low.tail<3>().setConstant(std::log(least_noise));
+  high.tail<3>().setConstant(3);
 
   Problem problem{observations, start, std::numeric_limits<double>::infinity()};
   const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> optimizer(
@@ -177,20 +212,34 @@ KernelParameters fit(const Observations& observations, const KernelParameters& s
 Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
                      const KernelParameters& parameters, Index spread_points)
     : inverse_lengths_(inverse_lengths(observations.gene_of, parameters)),
+      roughness_(variances_of(parameters).roughness),
+      sets_(observations.set),
       scaled_(inverse_lengths_.asDiagonal() * observations.features) {
-  double noise = std::exp(parameters[parameters.size() - 1]);
-  factor_ = factorised(scaled_, observations.noise, noise);
+  const Variances variances = variances_of(parameters);
+  double noise = variances.noise;
+  factor_ = factorised(shared_covariance(scaled_, observations.seed, sets_, variances),
+                       observations.noise, noise);
   const VectorXd sums = factor_.solve(VectorXd::Ones(scaled_.cols()));
   constant_ = sums.dot(observations.values) / sums.sum();
   weights_ = factor_.solve((observations.values.array() - constant_).matrix());
-  believed_ = observations.values.array() - noise * observations.noise.array() * weights_.array();
+  believed_ = observations.values - noise * observations.noise.cwiseProduct(weights_) -
+              variances.seed * (equal(observations.seed, observations.seed) * weights_);
+  const VectorXd centred = observations.values.array() - constant_;
+  log_likelihood_ = -0.5 * centred.dot(weights_) - 0.5 * std::log(sums.sum()) -
+                    MatrixXd(factor_.matrixL()).diagonal().array().log().sum();
 
   const Index near = std::min(scaled_.cols(), spread_points);
   scaled_near_.resize(scaled_.rows(), near + pending.cols());
   scaled_near_ << scaled_.leftCols(near), inverse_lengths_.asDiagonal() * pending;
   VectorXd noises(scaled_near_.cols());
   noises << observations.noise.head(near), VectorXd::Ones(pending.cols());
-  factor_near_ = factorised(scaled_near_, noises, noise);
+  std::vector<int> seeds(observations.seed.begin(), observations.seed.begin() + near);
+  std::vector<int> sets(sets_.begin(), sets_.begin() + near);
+  for (int i = 1; i <= pending.cols(); ++i) {  // each unlike any other
+    seeds.push_back(-i);
+    sets.push_back(-i);
+  }
+  factor_near_ = factorised(shared_covariance(scaled_near_, seeds, sets, variances), noises, noise);
 }
 
 VectorXd Surrogate::leave_one_out_errors() const {
@@ -227,6 +276,19 @@ Surrogate::Slope Surrogate::slope(const VectorXd& features) const {
     result.sd_slope = inverse_lengths_.cwiseProduct(near.slope(solved)) / -sd;
   }
   return result;
+}
+
+Surrogate::Joint Surrogate::of_sets(const MatrixXd& features, const std::vector<int>& sets) const {
+  const MatrixXd there = inverse_lengths_.asDiagonal() * features;
+  MatrixXd half = matern(distances(scaled_, there)).matrix() + roughness_ * equal(sets_, sets);
+  const VectorXd mean = (half.transpose() * weights_).array() + constant_;
+  factor_.matrixL().solveInPlace(half);
+  const VectorXd ones = factor_.matrixL().solve(VectorXd::Ones(scaled_.cols()));
+  // What the observations leave of the constant at each place.
+  const VectorXd rest = VectorXd::Ones(there.cols()) - half.transpose() * ones;
+  return {.mean = mean,
+          .covariance = matern(distances(there, there)).matrix() + roughness_ * equal(sets, sets) -
+                        half.transpose() * half + rest * rest.transpose() / ones.squaredNorm()};
 }
 
 VectorXd Surrogate::mean(const MatrixXd& features) const {

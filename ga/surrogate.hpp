@@ -2,9 +2,12 @@
 // sure that is. Rasmussen and Williams 2006 (R&W), chapters 2 and 5.
 //
 // Matérn-5/2 kernel with one length scale per gene (R&W eq. 4.17 and 5.1), unit signal variance, a
-// constant mean that is integrated at its best value, and a noise variance. The length scales have
-// the prior of Hvarfner et al. 2024 ("Vanilla Bayesian optimization performs great in high
-// dimensions"), which expects longer ones where there are more genes.
+// constant mean that is integrated at its best value, and three more variances: what one set is
+// better than its neighbourhood lets expect, however often it is trained (roughness); what a
+// training seed does to every set that is trained with it (a random effect, as blocks of an
+// experiment have it); and noise, which is new in every training. The length scales have the prior
+// of Hvarfner et al. 2024 ("Vanilla Bayesian optimization performs great in high dimensions"),
+// which expects longer ones where there are more genes.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -24,10 +27,19 @@ struct Observations {
   Eigen::VectorXd values;
   /// [n], factors of the noise variance, at least 1.
   Eigen::VectorXd noise;
+  /// [n], number of the training seed, and a number that trainings of one set share.
+  std::vector<int> seed, set;
 };
 
-/// log length scale of each gene, then the log noise variance: [genes + 1].
+/// log length scale of each gene, then the logarithms of three variances, in units of the signal
+/// variance: noise, effects of the seeds, roughness. [genes + 3]
 using KernelParameters = Eigen::VectorXd;
+
+/// The three variances.
+struct Variances {
+  double noise = 0, seed = 0, roughness = 0;
+};
+Variances variances_of(const KernelParameters& parameters);
 
 /// Where the prior is densest: the start of a first fit.
 KernelParameters prior_mode(Eigen::Index genes);
@@ -59,7 +71,8 @@ class Surrogate {
   struct Prediction {
     Eigen::VectorXd mean, sd;
   };
-  /// Of the noise-free values at [features, m] (R&W eq. 2.25 and 2.26).
+  /// Of the noise-free values at [features, m], with a seed whose effect is 0 (R&W eq. 2.25 and
+  /// 2.26).
   Prediction predict(const Eigen::MatrixXd& features) const;
   Eigen::VectorXd mean(const Eigen::MatrixXd& features) const;
 
@@ -70,7 +83,20 @@ class Surrogate {
   };
   Slope slope(const Eigen::VectorXd& features) const;
 
-  /// The mean at the observations themselves: [n].
+  /// Of trained sets, with their roughness: [m].
+  struct Joint {
+    Eigen::VectorXd mean;
+    /// Given all observations, with what is not known of the constant (R&W eq. 2.42): [m, m].
+    Eigen::MatrixXd covariance;
+  };
+  /// `sets`: [m], their numbers among the observations.
+  Joint of_sets(const Eigen::MatrixXd& features, const std::vector<int>& sets) const;
+
+  /// log p(values | parameters), the constant integrated out (R&W eq. 2.45), up to a summand that
+  /// depends on n only.
+  double log_likelihood() const { return log_likelihood_; }
+
+  /// The mean at the observations themselves, with their roughness: [n].
   const Eigen::VectorXd& believed() const { return believed_; }
 
   /// The observations less what the others alone, with these parameters, predict of them: [n] (R&W
@@ -79,9 +105,11 @@ class Surrogate {
 
  private:
   Eigen::VectorXd inverse_lengths_;  // by feature
-  Eigen::MatrixXd scaled_;           // [features, n]
+  double roughness_;
+  std::vector<int> sets_;   // of the observations
+  Eigen::MatrixXd scaled_;  // [features, n]
   Eigen::LLT<Eigen::MatrixXd> factor_;
-  double constant_ = 0;
+  double constant_ = 0, log_likelihood_ = 0;
   Eigen::VectorXd weights_;  // [n]
   Eigen::VectorXd believed_;
   Eigen::MatrixXd scaled_near_;  // what the standard deviations rest on

@@ -38,11 +38,11 @@ struct Trial {
   int number = 0;
   int generation = 0;
   Hyperparameters hyp = {};
-  /// Depends on the run's seed and the trial's number only.
+  /// Depends on the run's seed and on which trial and repeat it is only.
   std::uint64_t seed = 0;
-  /// A completed trial trained once more with another seed, to the last epoch: says how lucky it
-  /// was, and is nothing to breed from.
-  bool repeat = false;
+  /// From 1: a completed trial trained once more with another seed, to the last epoch, for the
+  /// how manieth time. Says how lucky it was, and is nothing to breed from.
+  int repeat = 0;
 };
 
 /// Trained to its last epoch.
@@ -91,8 +91,8 @@ struct Outcome {
   /// From 1.
   int attempt = 1;
   double seconds = 0;
-  /// Of a repeat; the trial itself has completed before.
-  bool repeat = false;
+  /// Of that repeat, if not 0; the trial itself has completed before.
+  int repeat = 0;
   std::variant<Completed, Stopped, Failed> result = {};
 };
 

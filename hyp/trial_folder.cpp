@@ -4,11 +4,13 @@
 
 namespace evolve::hyp {
 
-std::string trial_folder(int trial, bool repeat) {
-  return fmt::format("trials/{:06}{}", trial, repeat ? "/repeat" : "");
+std::string trial_folder(int trial, int repeat) {
+  const auto folder = fmt::format("trials/{:06}", trial);
+  if (repeat == 0) return folder;
+  return folder + (repeat == 1 ? "/repeat" : fmt::format("/repeat{}", repeat));
 }
 
-std::string trial_log(int trial, bool repeat) {
+std::string trial_log(int trial, int repeat) {
   return trial_folder(trial, repeat) + "/log";
 }
 

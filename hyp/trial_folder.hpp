@@ -6,9 +6,9 @@
 
 namespace evolve::hyp {
 
-/// "trials/000017", of its repeat "trials/000017/repeat".
-std::string trial_folder(int trial, bool repeat = false);
-/// "trials/000017/log", of its repeat "trials/000017/repeat/log".
-std::string trial_log(int trial, bool repeat = false);
+/// "trials/000017", of its repeats "trials/000017/repeat", "trials/000017/repeat2", ….
+std::string trial_folder(int trial, int repeat = 0);
+/// "trials/000017/log", of its repeats "trials/000017/repeat/log", ….
+std::string trial_log(int trial, int repeat = 0);
 
 }  // namespace evolve::hyp

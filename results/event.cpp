@@ -98,7 +98,8 @@ hyp::Outcome outcome_from_json(const Json& json, const std::string& event) {
   hyp::Outcome outcome{.trial = integer(json, "trial"), .device = text(json, "device")};
   if (json.contains("attempt")) outcome.attempt = integer(json, "attempt");
   if (json.contains("seconds")) outcome.seconds = number(json, "seconds");
-  outcome.repeat = event == "repeated" || event == "repeat_failed";
+  const bool again = event == "repeated" || event == "repeat_failed";
+  outcome.repeat = again ? json.value("repeat", 1) : 0;
   if (event == "failed" || event == "repeat_failed") {
     outcome.result = failed_from_json(json);
     return outcome;
@@ -142,11 +143,8 @@ Json json_of(const Started& started) {
 }
 
 Json json_of(const Repeating& repeating) {
-  return {{"event", "repeating"},
-          {"trial", repeating.trial},
-          {"seed", repeating.seed},
-          {"device", repeating.device},
-          {"attempt", repeating.attempt}};
+  return {{"event", "repeating"},   {"trial", repeating.trial},   {"repeat", repeating.repeat},
+          {"seed", repeating.seed}, {"device", repeating.device}, {"attempt", repeating.attempt}};
 }
 
 Json json_of(const hyp::Rung& rung) {
@@ -157,6 +155,7 @@ Json json_of(const hyp::Rung& rung) {
 
 Json json_of(const hyp::Outcome& outcome) {
   Json json = {{"event", ""}, {"trial", outcome.trial}};
+  if (outcome.repeat > 0) json["repeat"] = outcome.repeat;
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
     json["event"] = outcome.repeat ? "repeat_failed" : "failed";
     json["kind"] = hyp::name_of(failed->kind);
@@ -239,8 +238,11 @@ Event event_from_json(const Json& json) {
   const std::string event = text(json, "event");
   if (event == "started") return started_from_json(json);
   if (event == "repeating")
-    return Repeating{integer(json, "trial"), value(json, "seed").get<std::uint64_t>(),
-                     text(json, "device"), integer(json, "attempt")};
+    return Repeating{.trial = integer(json, "trial"),
+                     .repeat = json.value("repeat", 1),
+                     .seed = value(json, "seed").get<std::uint64_t>(),
+                     .device = text(json, "device"),
+                     .attempt = integer(json, "attempt")};
   if (event == "rung") return rung_from_json(json);
   if (event == "completed" || event == "stopped" || event == "failed" || event == "repeated" ||
       event == "repeat_failed") {

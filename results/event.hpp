@@ -52,6 +52,8 @@ struct Started {
 /// {"event":"repeating",…}: an attempt at a repeat of a completed trial began.
 struct Repeating {
   int trial = 0;
+  /// From 1: the how manieth one of that trial.
+  int repeat = 1;
   std::uint64_t seed = 0;
   std::string device = {};
   /// From 1.

@@ -61,11 +61,12 @@ TEST(Run, LeavesEveryFileOfARunDirectory) {
   }
 }
 
+// Without a model of luck, as the classic search is.
 TEST(Run, ItsBestIsTheFirstRowOfGreatestFitnessAndBeatsTheStart) {
   Folder folder;
-  const auto ended =
-      evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
-                             "--generations", "6", "--population", "10", "--output", "run"});
+  const auto ended = evolve(
+      folder.path(), {"--search", "classic", "--trainer-command", fake_trainer(), "--devices",
+                      "cpu:0", "--generations", "6", "--population", "10", "--output", "run"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   double best = -1, start = 0;
   nlohmann::json best_hyp;

@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+
 #include "core/error.hpp"
+#include "engine/run_state.hpp"
 #include "engine/settings.hpp"
 #include "ga/rng.hpp"
 
@@ -11,87 +15,119 @@ namespace evolve::engine {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
-constexpr std::uint64_t seed = 7;
-
-Finished trial(int number, double fitness) {
-  return {.trial = number, .hyp = {{"lr0", 0.01 * number}}, .metrics = {}, .fitness = fitness};
+// What a training of `trial` gives: trial 4 is the best, the others are the worse the further off.
+double fitness_of(int trial) {
+  return 0.5 - 0.02 * std::abs(trial - 4);
 }
 
-hyp::Outcome repeated(int number, double fitness) {
-  return {.trial = number,
-          .device = "cpu:0",
-          .repeat = true,
-          .result = hyp::Completed{{.map50 = fitness}, fitness}};
+// Trains all that is to be trained, one at a time, repeats with this fitness; the repeated trials.
+std::vector<int> train(RunState& state, double (*of_repeat)(int trial)) {
+  std::vector<int> repeated;
+  while (const auto* next = state.next_trial()) {
+    const auto trial = *next;
+    const double fitness = trial.repeat > 0 ? of_repeat(trial.number) : fitness_of(trial.number);
+    if (trial.repeat > 0) {
+      repeated.push_back(trial.number);
+      state.apply(results::Repeating{.trial = trial.number, .repeat = trial.repeat});
+    } else {
+      state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
+    }
+    state.apply(hyp::Outcome{.trial = trial.number,
+                             .repeat = trial.repeat,
+                             .result = hyp::Completed{{.map50 = fitness}, fitness}});
+  }
+  return repeated;
 }
 
-hyp::Outcome failed(int number, int attempt, bool final) {
-  return {.trial = number,
-          .device = "cpu:1",
-          .attempt = attempt,
-          .repeat = true,
-          .result = hyp::Failed{.final = final}};
+results::RunSettings run_of(const std::string& search, int trials, int repeats) {
+  return {.seed = 7,
+          .search = search,
+          .trials = trials,
+          .repeats = repeats,
+          .space = hyp::default_space()};
 }
 
-Repeats repeats_of(int wanted, const std::vector<Finished>& completed,
-                   const std::vector<hyp::Outcome>& outcomes) {
-  Repeats repeats(wanted, seed);
-  for (const auto& trial : completed) repeats.offer(trial);
-  for (const auto& outcome : outcomes) repeats.add(outcome, completed);
-  return repeats;
+TEST(Repeats, WithoutAModelAreOfTheBestTrialsEachAsOften) {
+  RunState state(run_of("classic", 14, 4));
+  EXPECT_THAT(train(state, fitness_of), ElementsAre(4, 3, 5, 2));
+  EXPECT_TRUE(state.finished());
+  RunState few(run_of("classic", 8, 5));
+  EXPECT_THAT(train(few, fitness_of), ElementsAre(2, 1, 0, 2, 1));
 }
 
-std::vector<int> missing(const Repeats& repeats) {
-  std::vector<int> numbers;
-  for (const auto& attempt : repeats.missing()) numbers.push_back(attempt.trial.number);
-  return numbers;
+TEST(Repeats, TrainTheSameSetWithOtherSeeds) {
+  RunState state(run_of("classic", 8, 5));
+  train(state, fitness_of);
+  const auto& repeats = state.repeats().completed();
+  ASSERT_EQ(repeats.size(), 5U);
+  EXPECT_EQ(repeats[0], (results::Repeat{2,
+                                         ga::training_seed(7, ga::seed_number(2, 1)),
+                                         fitness_of(2),
+                                         fitness_of(2),
+                                         {.map50 = fitness_of(2)}}));
+  EXPECT_EQ(repeats[3].seed, ga::training_seed(7, ga::seed_number(2, 2)));
 }
 
-const std::vector<Finished> four = {trial(0, 0.2), trial(2, 0.4), trial(1, 0.4), trial(3, 0.1)};
-
-TEST(Repeats, AreOfTheBestTrialsTheFirstCompletedAmongEquals) {
-  EXPECT_THAT(missing(repeats_of(1, four, {})), ElementsAre(2));
-  EXPECT_THAT(missing(repeats_of(3, four, {})), ElementsAre(2, 1, 0));
-  EXPECT_THAT(missing(repeats_of(9, four, {})), ElementsAre(2, 1, 0, 3));
-  EXPECT_THAT(missing(repeats_of(0, four, {})), IsEmpty());
-}
-
-TEST(Repeats, TrainTheSameSetWithAnotherSeed) {
-  const auto attempt = repeats_of(1, four, {}).missing().at(0);
-  EXPECT_TRUE(attempt.trial.repeat);
-  EXPECT_EQ(attempt.trial.hyp, trial(2, 0).hyp);
-  EXPECT_EQ(attempt.trial.seed, ga::repeat_seed(seed, 2));
-  EXPECT_EQ(attempt.number, 1);
-}
-
-TEST(Repeats, HappenOnce) {
-  auto repeats = repeats_of(2, four, {repeated(2, 0.3)});
-  EXPECT_THAT(missing(repeats), ElementsAre(1));
-  repeats.add(repeated(1, 0.5), four);
-  EXPECT_THAT(missing(repeats), IsEmpty());
-  const std::vector<results::Repeat> both = {
-      {2, ga::repeat_seed(seed, 2), 0.4, 0.3, {.map50 = 0.3}},
-      {1, ga::repeat_seed(seed, 1), 0.4, 0.5, {.map50 = 0.5}}};
-  EXPECT_EQ(repeats.completed(), both);
-}
-
-TEST(Repeats, OfEarlierBestTrialsAreKept) {
-  auto repeats = repeats_of(1, four, {repeated(2, 0.3)});
-  repeats.offer(trial(4, 0.9));
-  EXPECT_THAT(missing(repeats), ElementsAre(4));
-  EXPECT_EQ(repeats.completed().size(), 1U);
-  const auto resumed = repeats_of(1, {trial(2, 0.4), trial(4, 0.9)}, {repeated(2, 0.3)});
-  EXPECT_EQ(resumed.completed(), repeats.completed());
+// The best one turns out to be luck: then the next ones are looked at.
+TEST(Repeats, WithAModelAreWhereItIsInDoubt) {
+  RunState state(run_of("screened", 20, 8));
+  const auto repeated =
+      train(state, [](int trial) { return trial == 4 ? 0.1 : fitness_of(trial); });
+  EXPECT_EQ(repeated.size(), 8U);
+  const std::map<int, std::ptrdiff_t> of = [&] {
+    std::map<int, std::ptrdiff_t> counts;
+    for (const int trial : repeated) ++counts[trial];
+    return counts;
+  }();
+  EXPECT_TRUE(of.contains(4));
+  EXPECT_GE(of.size(), 2U);
+  const auto recommended = state.recommendation();
+  ASSERT_TRUE(recommended && recommended->standing);
+  EXPECT_NE(state.completed()[recommended->row].trial, 4);
+  EXPECT_EQ(state.best()->trial, 4) << "it stays the row of greatest fitness";
 }
 
 TEST(Repeats, AreTriedAgainElsewhereUntilTheyFailForGood) {
-  auto repeats = repeats_of(1, four, {failed(2, 1, false)});
-  EXPECT_EQ(repeats.missing().at(0).number, 2);
-  EXPECT_THAT(repeats.missing().at(0).failed_on, ElementsAre("cpu:1"));
-  repeats.add(failed(2, 2, true), four);
-  EXPECT_THAT(missing(repeats), IsEmpty());
-  EXPECT_THAT(repeats.completed(), IsEmpty());
+  RunState state(run_of("classic", 3, 1));
+  for (int trial = 0; trial < 2; ++trial) {
+    state.apply(results::Started{.trial = trial, .hyp = state.next_trial()->hyp});
+    state.apply(hyp::Outcome{.trial = trial, .result = hyp::Completed{{}, 0.5}});
+  }
+  state.apply(results::Repeating{.trial = 0, .repeat = 1});
+  hyp::Outcome failure{
+      .trial = 0, .device = "cpu:1", .repeat = 1, .result = hyp::Failed{.final = false}};
+  state.apply(failure);
+  ASSERT_EQ(state.open().size(), 1U);
+  EXPECT_EQ(state.open()[0]->number, 2);
+  EXPECT_THAT(state.open()[0]->failed_on, ElementsAre("cpu:1"));
+  failure.attempt = 2;
+  std::get<hyp::Failed>(failure.result).final = true;
+  state.apply(failure);
+  EXPECT_TRUE(state.finished());
+  EXPECT_TRUE(state.repeats().completed().empty());
+  EXPECT_FALSE(state.first_failure()) << "no trial failed";
+}
+
+TEST(Repeats, ThatTheSurroundingsPreventedAreNoAttempts) {
+  RunState state(run_of("classic", 3, 1));
+  for (int trial = 0; trial < 2; ++trial) {
+    state.apply(results::Started{.trial = trial, .hyp = state.next_trial()->hyp});
+    state.apply(hyp::Outcome{.trial = trial, .result = hyp::Completed{{}, 0.5}});
+  }
+  state.apply(results::Repeating{.trial = 0, .repeat = 1});
+  state.apply(hyp::Outcome{
+      .trial = 0, .repeat = 1, .result = hyp::Failed{.final = false, .of_surroundings = true}});
+  EXPECT_EQ(state.open()[0]->number, 1);
+}
+
+TEST(Repeats, OfOtherNumbersAreWantedLater) {
+  RunState state(run_of("classic", 10, 1));
+  EXPECT_THAT(train(state, fitness_of), ElementsAre(4));
+  state.apply(results::Extended{.generations = 300, .trials = 9, .repeats = 3});
+  EXPECT_FALSE(state.finished());
+  EXPECT_THAT(train(state, fitness_of), UnorderedElementsAre(3, 5));
 }
 
 TEST(SearchTrials, AreThoseThatTheRepeatsLeave) {
@@ -108,18 +144,6 @@ TEST(SearchTrials, AreThoseThatTheRepeatsLeave) {
                  "--repeats 3: with 3 trials none is left to be the best; repeat fewer, or let "
                  "--trials be more");
   }
-}
-
-TEST(Repeats, OfOtherNumbersAreWantedLater) {
-  auto repeats = repeats_of(1, four, {repeated(2, 0.3)});
-  repeats.want(3, four);
-  EXPECT_THAT(missing(repeats), ElementsAre(1, 0));
-}
-
-TEST(Repeats, ThatTheSurroundingsPreventedAreNoAttempts) {
-  auto prevented = failed(2, 1, false);
-  std::get<hyp::Failed>(prevented.result).of_surroundings = true;
-  EXPECT_EQ(repeats_of(1, four, {prevented}).missing().at(0).number, 1);
 }
 
 }  // namespace

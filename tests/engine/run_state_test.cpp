@@ -63,12 +63,6 @@ std::vector<int> numbers(const std::vector<const Attempt*>& attempts) {
   return numbers;
 }
 
-std::vector<int> missing_repeats(const RunState& state) {
-  std::vector<int> numbers;
-  for (const auto& attempt : state.repeats().missing()) numbers.push_back(attempt.trial.number);
-  return numbers;
-}
-
 // A run of `count` trials with two under way at a time, as its journal has it.
 std::vector<results::Event> journal_of(const std::string& search, int count) {
   RunState state(settings(search));
@@ -103,7 +97,7 @@ TEST_P(Fold, RebuildsTheRun) {
   auto state = fold(settings(GetParam()), events, "journal");
   EXPECT_EQ(state.completed().size(), 59U);
   ASSERT_THAT(numbers(state.open()), ElementsAre(59));
-  EXPECT_EQ(state.open()[0]->trial.seed, ga::training_seed(3, 59));
+  EXPECT_EQ(state.open()[0]->trial.seed, ga::training_seed(3, 59 % ga::rotating_seeds));
   EXPECT_EQ(state.next_trial()->hyp, std::get<results::Started>(longer[longer.size() - 2]).hyp);
 }
 
@@ -145,11 +139,11 @@ std::vector<int> held(const RunState& state) {
 auto summary(RunState& state) {
   std::vector<std::pair<int, double>> completed;
   for (const auto& one : state.completed()) completed.emplace_back(one.trial, one.fitness);
-  return std::tuple(completed, state.ended(), state.best_row(), state.start_fitness(),
-                    state.generation(), numbers(state.open()), held(state),
+  return std::tuple(completed, state.ended(), state.best() ? state.best()->trial : -1,
+                    state.start_fitness(), state.generation(), numbers(state.open()), held(state),
                     state.surroundings_failures(), state.surroundings_failure().message,
                     state.evolution().asked(), state.finished(), state.trial_limits(),
-                    missing_repeats(state));
+                    state.repeats().begun(), state.repeats().completed());
 }
 
 // A run in which much goes wrong, driven by chance; after every event its journal is folded.
@@ -163,6 +157,10 @@ TEST_P(Fold, OfEveryBeginningOfAJournalIsTheStateThatTheRunHadThen) {
   std::vector<int> under_way;
   ga::Rng rng(7);
   const auto chance = [&](unsigned n) { return static_cast<int>(rng() % n); };
+  const auto begun = [](const hyp::Trial& trial) -> results::Event {
+    if (trial.repeat == 0) return started(trial);
+    return results::Repeating{.trial = trial.number, .repeat = trial.repeat};
+  };
   const auto record = [&](const results::Event& event) {
     live.apply(event);
     events.push_back(event);
@@ -181,17 +179,13 @@ TEST_P(Fold, OfEveryBeginningOfAJournalIsTheStateThatTheRunHadThen) {
     if (under_way.size() < 3 && !waiting.empty()) {
       const auto& trial = waiting[0]->trial;
       under_way.push_back(trial.number);
-      if (trial.repeat) {
-        record(results::Repeating{.trial = trial.number, .attempt = waiting[0]->number});
-      } else {
-        record(started(trial));
-      }
+      record(begun(trial));
       continue;
     }
     if (under_way.size() < 3 && live.may_have_next_trial()) {
       const auto trial = *live.next_trial();
       under_way.push_back(trial.number);
-      record(started(trial));
+      record(begun(trial));
       continue;
     }
     if (under_way.empty()) continue;
@@ -199,11 +193,12 @@ TEST_P(Fold, OfEveryBeginningOfAJournalIsTheStateThatTheRunHadThen) {
     const int number = *at;
     under_way.erase(at);
     auto outcome = completed(number, 0.01 * chance(100));
-    outcome.repeat = live.evolution().done();
+    outcome.repeat = live.attempt_at(number).trial.repeat;
     const int kind = chance(6);
     if (kind == 0) outcome.result = hyp::Failed{.message = "crashed", .final = chance(2) == 0};
     if (kind == 1) outcome.result = std::get<hyp::Failed>(prevented(0).result);
-    if (kind == 2 && !outcome.repeat) outcome.result = std::get<hyp::Failed>(unconfirmed(0).result);
+    if (kind == 2 && outcome.repeat == 0)
+      outcome.result = std::get<hyp::Failed>(unconfirmed(0).result);
     record(outcome);
     for (const auto& cleared : live.cleared()) record(cleared);
     if (chance(30) == 0) record(results::DeviceLimited{.device = "cuda:0", .trials = 1});
@@ -237,7 +232,7 @@ TEST(RunState, KeepsOpenAttemptsWhereTheyAreWhenOthersStart) {
   start_next(state);
   const auto* first = state.open()[0];
   start_next(state);
-  EXPECT_THAT(state.open(), ElementsAre(first, &state.attempt_at(1, false)));
+  EXPECT_THAT(state.open(), ElementsAre(first, &state.attempt_at(1)));
 }
 
 TEST(RunState, HasTheMissingRepeatsOnceTheSearchIsDone) {
@@ -248,16 +243,20 @@ TEST(RunState, HasTheMissingRepeatsOnceTheSearchIsDone) {
   start_next(state);
   start_next(state);
   state.apply(completed(0, 0.5));
-  EXPECT_THROW(state.attempt_at(0, true), std::out_of_range);
+  EXPECT_EQ(state.next_trial(), nullptr);
   state.apply(completed(1, 0.4));
-  const auto* repeat = &state.attempt_at(0, true);
-  EXPECT_THAT(state.open(), ElementsAre(repeat));
-  state.apply(results::Repeating{.trial = 0, .attempt = 1});
-  EXPECT_THAT(state.open(), ElementsAre(repeat));
-  auto again = completed(0);
-  again.repeat = true;
+  EXPECT_FALSE(state.finished());
+  const auto repeat = *state.next_trial();
+  EXPECT_EQ(repeat.number, 0);
+  EXPECT_EQ(repeat.repeat, 1);
+  EXPECT_EQ(repeat.seed, ga::training_seed(run.seed, ga::seed_number(0, 1)));
+  state.apply(results::Repeating{.trial = 0, .repeat = 1});
+  EXPECT_THAT(numbers(state.open()), ElementsAre(0));
+  auto again = completed(0, 0.3);
+  again.repeat = 1;
   state.apply(again);
   EXPECT_THAT(state.open(), IsEmpty());
+  EXPECT_EQ(state.next_trial(), nullptr);
   EXPECT_TRUE(state.finished());
 }
 

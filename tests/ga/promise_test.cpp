@@ -26,11 +26,13 @@ Observations observations() {
   return {.features = features_of(mixed(), points),
           .gene_of = genes_of_features(mixed()),
           .values = VectorXd{{-1.2, -0.3, 0.4, 1.5, -0.4}},
-          .noise = VectorXd::Ones(5)};
+          .noise = VectorXd::Ones(5),
+          .seed = {0, 1, 2, 0, 1},
+          .set = {0, 1, 2, 3, 4}};
 }
 
 Surrogate surrogate() {
-  return {observations(), Eigen::MatrixXd(6, 0), VectorXd{{-0.5, 0.2, 0.3, 0.1, -6}}};
+  return {observations(), Eigen::MatrixXd(6, 0), VectorXd{{-0.5, 0.2, 0.3, 0.1, -6, -60, -60}}};
 }
 
 std::vector<Promise> promises(const Surrogate& model) {
@@ -91,8 +93,10 @@ TEST(Promise, IsClimbedOntoTheBoundItself) {
   const Observations line{.features = Eigen::MatrixXd{{0.2, 0.4, 0.6}},
                           .gene_of = {0},
                           .values = VectorXd{{-1, 0, 1}},
-                          .noise = VectorXd::Ones(3)};
-  const Surrogate model(line, Eigen::MatrixXd(1, 0), VectorXd{{1.5, -8}});
+                          .noise = VectorXd::Ones(3),
+                          .seed = {0, 1, 2},
+                          .set = {0, 1, 2}};
+  const Surrogate model(line, Eigen::MatrixXd(1, 0), VectorXd{{1.5, -8, -60, -60}});
   EXPECT_EQ(Promise::expectation(space, model).climbed(VectorXd{{0.7}}, 30), VectorXd{{1}});
 }
 

@@ -36,14 +36,15 @@ TEST(TrainingSeed, StaysTheSameForEver) {
       1197520191U);
 }
 
-TEST(RepeatSeed, IsAnotherThanTheTrialsOwn) {
-  std::set<std::uint64_t> seeds;
-  for (int trial = 0; trial < 1000; ++trial) {
-    EXPECT_NE(repeat_seed(5, trial), training_seed(5, trial));
-    EXPECT_LT(repeat_seed(5, trial), std::uint64_t{1} << 31);
-    seeds.insert({repeat_seed(5, trial), training_seed(5, trial)});
+TEST(SeedNumber, RotatesOverTheTrialsAndIsNewInEveryRepeat) {
+  EXPECT_EQ(seed_number(0, 0), 0);
+  EXPECT_EQ(seed_number(1, 0), 1);
+  EXPECT_EQ(seed_number(2, 0), 2);
+  EXPECT_EQ(seed_number(3, 0), 0);
+  for (const int trial : {0, 1, 8}) {
+    EXPECT_EQ(seed_number(trial, 1), 3);
+    EXPECT_EQ(seed_number(trial, 2), 4);
   }
-  EXPECT_EQ(seeds.size(), 2000U);
 }
 
 TEST(TrainingSeed, HasAtMost31Bits) {

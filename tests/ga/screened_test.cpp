@@ -145,15 +145,36 @@ TEST(Screened, LeavesACliffAlone) {
   EXPECT_GT(evolution.best()->fitness, 0.38);
 }
 
+// Once, but for the start: trial 13 trains it again, to see how much of a fitness is luck.
 TEST(Screened, HandsOutAFiniteSpaceOnce) {
   const hyp::Space space =
       space_of({categorical({"a", "b", "c"}), categorical({"x", "y"}), integer(1, 4, 2)});
-  Evolution evolution(space, screened(1, 24));
+  Evolution evolution(space, screened(1, 25));
   std::set<hyp::Genes> sets;
   for (const hyp::Trial& trial : run(evolution, [](const auto& hyp) { return hyp.number("g2"); })) {
     sets.insert(hyp::genes_of(space, trial.hyp));
   }
   EXPECT_EQ(sets.size(), 24U);
+}
+
+TEST(Screened, TrainsTheStartWithEachOfTheFirstSeeds) {
+  const hyp::Space space = space_of({real(0, 1, 0.3), real(0, 1, 0.6)});
+  for (const bool noisy : {true, false}) {
+    Evolution evolution(space, screened(1, 40));
+    std::vector<int> starts;
+    std::set<std::uint64_t> seeds;
+    while (const auto trial = evolution.ask()) {
+      if (evolution.genes(trial->number) == evolution.genes(0)) {
+        starts.push_back(trial->number);
+        seeds.insert(trial->seed);
+      }
+      const double luck = noisy ? 1e-3 * static_cast<double>(trial->seed % 97) : 0;
+      evolution.tell(completed(trial->number, trial->hyp.number("g0") + luck));
+    }
+    // Where two trainings agree to the last digit, a third says nothing.
+    EXPECT_EQ(starts, noisy ? (std::vector{0, 13, 26}) : (std::vector{0, 13}));
+    EXPECT_EQ(seeds.size(), starts.size());
+  }
 }
 
 TEST(Screened, FindsAChoice) {

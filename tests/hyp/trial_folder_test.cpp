@@ -11,8 +11,9 @@ TEST(TrialFolder, IsNamedByTheTrialsNumber) {
 }
 
 TEST(TrialFolder, HasAFolderForTheRepeat) {
-  EXPECT_EQ(trial_folder(17, true), "trials/000017/repeat");
-  EXPECT_EQ(trial_log(17, true), "trials/000017/repeat/log");
+  EXPECT_EQ(trial_folder(17, 1), "trials/000017/repeat");
+  EXPECT_EQ(trial_folder(17, 2), "trials/000017/repeat2");
+  EXPECT_EQ(trial_log(17, 1), "trials/000017/repeat/log");
 }
 
 }  // namespace

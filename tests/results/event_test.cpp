@@ -30,17 +30,18 @@ TEST(Event, OfAStartHasTheContractsKeys) {
 }
 
 TEST(Event, OfARepeatIsNoneOfATrial) {
-  EXPECT_EQ(to_json(Repeating{.trial = 17, .seed = 5, .device = "cpu:0", .attempt = 2}).dump(),
-            R"({"event":"repeating","trial":17,"seed":5,"device":"cpu:0","attempt":2})");
-  const Repeating repeating{.trial = 17, .seed = 5, .device = "cpu:0", .attempt = 2};
+  EXPECT_EQ(to_json(Repeating{.trial = 17, .repeat = 3, .seed = 5, .device = "cpu:0", .attempt = 2})
+                .dump(),
+            R"({"event":"repeating","trial":17,"repeat":3,"seed":5,"device":"cpu:0","attempt":2})");
+  const Repeating repeating{.trial = 17, .repeat = 3, .seed = 5, .device = "cpu:0", .attempt = 2};
   EXPECT_EQ(std::get<Repeating>(event_from_json(to_json(repeating))), repeating);
-  const hyp::Outcome repeated{.trial = 17, .repeat = true, .result = hyp::Completed{metrics, 0.5}};
-  const hyp::Outcome failed{.trial = 17, .repeat = true, .result = hyp::Failed{.final = false}};
+  const hyp::Outcome repeated{.trial = 17, .repeat = 2, .result = hyp::Completed{metrics, 0.5}};
+  const hyp::Outcome failed{.trial = 17, .repeat = 2, .result = hyp::Failed{.final = false}};
   EXPECT_EQ(to_json(repeated)["event"], "repeated");
   EXPECT_EQ(to_json(failed)["event"], "repeat_failed");
   for (const auto& outcome : {repeated, failed}) {
     const auto back = std::get<hyp::Outcome>(event_from_json(to_json(outcome)));
-    EXPECT_TRUE(back.repeat);
+    EXPECT_EQ(back.repeat, 2);
     EXPECT_EQ(back.result, outcome.result);
   }
 }

@@ -1,0 +1,15 @@
+// What a run recommends, in words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/run_state.hpp"
+
+namespace evolve::cli {
+
+/// Which trial to use, what to expect of it and of the start, how sure that is, and what a
+/// difference between two trainings means. A trial has completed.
+std::vector<std::string> recommendation_lines(const engine::RunState& state);
+
+}  // namespace evolve::cli

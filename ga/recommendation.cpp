@@ -1,0 +1,174 @@
+#include "ga/recommendation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "ga/ranking.hpp"
+#include "ga/surrogate.hpp"
+
+namespace evolve::ga {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+// Gauss and Hermite's rule: places in standard deviations of a normal distribution, and weights.
+constexpr std::array<double, 7> places = {
+    -3.750439717725742, -2.366759410734541, -1.154405394739968, 0,
+    1.154405394739968,  2.366759410734541,  3.750439717725742};
+constexpr std::array<double, 7> weights = {0.000548268855972, 0.030757123967586, 0.240123178605013,
+                                           0.457142857142857, 0.240123178605013, 0.030757123967586,
+                                           0.000548268855972};
+
+/// Mean and standard deviation of a fitness whose squashed value is normal.
+struct Moments {
+  double mean = 0, sd = 0;
+};
+Moments unsquashed(const OutputWarping& warping, double mean, double sd) {
+  Moments moments;
+  double squares = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const double fitness = warping.undone(mean + sd * places[i]);
+    moments.mean += weights[i] * fitness;
+    squares += weights[i] * fitness * fitness;
+  }
+  moments.sd = std::sqrt(std::max(0.0, squares - moments.mean * moments.mean));
+  return moments;
+}
+
+double normal_cdf(double z) {
+  return 0.5 * std::erfc(-z / std::sqrt(2.0));
+}
+
+// The candidates, and what the model says of the mean fitness of each, squashed.
+struct Posterior {
+  std::vector<int> trials;
+  VectorXd mean;
+  MatrixXd covariance;
+  // The variance of one training around a set's mean.
+  double luck = 0;
+
+  double sd(Index i) const { return std::sqrt(covariance(i, i)); }
+  // The probability that i is better than j.
+  double better(Index i, Index j) const {
+    const double variance = covariance(i, i) + covariance(j, j) - 2 * covariance(i, j);
+    return normal_cdf((mean[i] - mean[j]) / std::sqrt(std::max(variance, 1e-12)));
+  }
+  // What one more training of i leaves, whose outcome is the expected one.
+  void observe(Index i) {
+    const VectorXd shared = covariance.col(i);
+    covariance -= shared * shared.transpose() / (shared[i] + luck);
+  }
+};
+
+// The start, if it completed, and the sets that the model thinks best, with their numbers.
+struct Compared {
+  std::vector<int> sets;
+  Points points;
+};
+Compared compared_sets(const hyp::Genes& start, const VectorXd& start_point, const History& history,
+                       const History::Selection& known, const VectorXd& believed) {
+  constexpr std::size_t most = 20;
+  Compared compared{.sets = {}, .points = Points(start_point.size(), 0)};
+  const auto add = [&](int set, const VectorXd& point) {
+    const bool there = std::ranges::count(compared.sets, set) > 0;
+    if (there || !history.completed_trial(set)) return;
+    compared.sets.push_back(set);
+    compared.points.conservativeResize(point.size(), compared.points.cols() + 1);
+    compared.points.rightCols(1) = point;
+  };
+  if (const auto set = history.number_of(start)) add(*set, start_point);
+  for (const Index i : ranking(believed, believed.size())) {
+    if (compared.sets.size() == most) break;
+    add(known.observations.set[static_cast<std::size_t>(i)], known.points.col(i));
+  }
+  return compared;
+}
+
+// What all plausible parameters say together.
+Posterior posterior_of(std::span<const hyp::Gene> space, History& history,
+                       const History::Selection& known, const Compared& compared) {
+  const MatrixXd features = features_of(space, compared.points);
+  const MatrixXd nothing(features.rows(), 0);
+  const Index m = features.cols();
+  Posterior all{.mean = VectorXd::Zero(m), .covariance = MatrixXd::Zero(m, m)};
+  for (const auto& [parameters, weight] : history.plausible()) {
+    const auto [mean, covariance] =
+        Surrogate(known.observations, nothing, parameters).of_sets(features, compared.sets);
+    const Variances variances = variances_of(parameters);
+    all.mean += weight * mean;
+    all.covariance += weight * (covariance + mean * mean.transpose());
+    all.luck += weight * (variances.noise + variances.seed);
+  }
+  all.covariance -= all.mean * all.mean.transpose();
+  // The values' own scale is estimated from them: the variance of Student's t for it.
+  const auto n = static_cast<double>(known.points.cols());
+  const double wider = (n - 1) / std::max(1.0, n - 3);
+  all.covariance *= wider;
+  all.luck *= wider;
+  for (const int set : compared.sets) all.trials.push_back(*history.completed_trial(set));
+  return all;
+}
+
+}  // namespace
+
+std::optional<Standing> standing(std::span<const hyp::Gene> space, History& history,
+                                 const hyp::Genes& start, std::span<const int> pending) {
+  constexpr int least_completed = 3;
+  constexpr double sds_of_90_percent = 1.6448536269514722;
+  if (history.completed() < least_completed) return std::nullopt;
+  const KernelParameters& parameters = history.parameters();
+  const auto known = history.select(history.size(), compared_points, parameters);
+  const VectorXd believed =
+      Surrogate(known.observations, MatrixXd(known.observations.features.rows(), 0), parameters)
+          .believed();
+  const Compared compared = compared_sets(start, point_of(space, start), history, known, believed);
+  Posterior posterior = posterior_of(space, history, known, compared);
+  const bool start_completed = compared.sets.front() == history.number_of(start);
+
+  const auto candidate = [&](Index i) {
+    const double m = posterior.mean[i], sd = posterior.sd(i);
+    const auto fitness = [&](double mean, double variance) {
+      return unsquashed(known.warping, mean, std::sqrt(variance)).mean;
+    };
+    return Candidate{.trial = posterior.trials[static_cast<std::size_t>(i)],
+                     .expectation = {.mean = fitness(m, posterior.luck + sd * sd),
+                                     .low = fitness(m - sds_of_90_percent * sd, posterior.luck),
+                                     .high = fitness(m + sds_of_90_percent * sd, posterior.luck)}};
+  };
+  Index best = 0;
+  posterior.mean.maxCoeff(&best);
+  Standing result;
+  result.best = candidate(best);
+  result.noise = unsquashed(known.warping, posterior.mean[best], std::sqrt(posterior.luck)).sd;
+  if (start_completed) {
+    result.start = candidate(0);
+    if (best != 0) result.better = posterior.better(best, 0);
+  }
+
+  const auto is_pending = [&](Index i) {
+    return std::ranges::count(pending, posterior.trials[static_cast<std::size_t>(i)]) > 0;
+  };
+  for (Index i = 0; i < posterior.mean.size(); ++i) {
+    if (is_pending(i)) posterior.observe(i);
+  }
+  std::optional<Index> rival;
+  double least = -1;
+  for (Index i = 0; i < posterior.mean.size(); ++i) {
+    if (i == best) continue;
+    const double better = posterior.better(i, best);
+    result.doubt = std::max(result.doubt, better);
+    if (better <= least || is_pending(i)) continue;
+    least = better;
+    rival = i;
+  }
+  std::optional<Index> less_known = rival;
+  if (!is_pending(best) && (!rival || posterior.sd(best) >= posterior.sd(*rival)))
+    less_known = best;
+  if (less_known) result.undecided = posterior.trials[static_cast<std::size_t>(*less_known)];
+  return result;
+}
+
+}  // namespace evolve::ga

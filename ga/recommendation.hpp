@@ -1,0 +1,54 @@
+// Which of the trained sets to use, and what to expect of it.
+//
+// The best of many noisy outcomes is the luckiest of them. The model knows how much of a fitness is
+// luck: what it expects of a set that was trained is pulled towards what it expects of the sets
+// around, the more so the noisier trainings are.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ga/history.hpp"
+#include "hyp/space.hpp"
+
+namespace evolve::ga {
+
+/// The mean fitness of trainings of one set over all seeds: what is expected of it, and the
+/// interval that holds it with a probability of 90 %.
+struct Expectation {
+  double mean = 0, low = 0, high = 0;
+};
+
+/// A set that has been trained to the end at least once.
+struct Candidate {
+  /// The first trial of the set that completed.
+  int trial = 0;
+  Expectation expectation;
+};
+
+/// What is known of the sets that may be the best.
+struct Standing {
+  /// Nothing where the start has not completed.
+  std::optional<Candidate> start;
+  /// The set of greatest expectation; the start while none is expected to beat it.
+  Candidate best;
+  /// The probability that the best has a greater mean fitness than the start has; 0 when it is the
+  /// start.
+  double better = 0;
+  /// The standard deviation of the fitness of one training of the best around its mean.
+  double noise = 0;
+  /// The probability that the set which is most likely to be better than the best is better.
+  double doubt = 0;
+  /// Of these two the one of which less is known: its next training says most about which one is
+  /// better. Neither is being trained already; nothing where all are.
+  std::optional<int> undecided;
+};
+
+/// Of the sets that were trained to the end at least once; nothing until `history` has three such
+/// trainings. The sets of the trials `pending` are being trained once more: those trainings are
+/// taken to give what is expected of them.
+std::optional<Standing> standing(std::span<const hyp::Gene> space, History& history,
+                                 const hyp::Genes& start, std::span<const int> pending = {});
+
+}  // namespace evolve::ga
