@@ -15,7 +15,7 @@ std::string text_of(const ga::Expectation& expectation) {
 }
 
 /// A probability, never so sure as to be 0 or 1.
-std::string percent(double probability) {
+std::string text_of(double probability) {
   return fmt::format("{:.0f} %", 100 * std::clamp(probability, 0.01, 0.99));
 }
 
@@ -42,7 +42,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state) {
                   ", 90 % sure");
   if (!is_start && standing->start)
     lines.push_back(fmt::format("  the start              {}; worse with a probability of {}",
-                                text_of(standing->start->expectation), percent(standing->better)));
+                                text_of(standing->start->expectation), text_of(standing->better)));
   if (state.best()->trial != trial.trial)
     lines.push_back(fmt::format("  the luckiest           trial {}, {}: less is expected of it",
                                 state.best()->trial, observed(*state.best())));
@@ -55,7 +55,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state) {
     lines.push_back(fmt::format(
         "  undecided              another trial is better with a probability of {}: train the best "
         "again, --resume --repeats {}",
-        percent(standing->doubt), state.repeats().wanted() + 8));
+        text_of(standing->doubt), state.repeats().wanted() + 8));
   return lines;
 }
 

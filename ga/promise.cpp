@@ -15,10 +15,6 @@ using Eigen::Index;
 using Eigen::VectorXd;
 using Space = std::span<const hyp::Gene>;
 
-bool is_categorical(const hyp::Gene& gene) {
-  return gene.kind == hyp::Gene::Kind::categorical;
-}
-
 struct Climb {
   const Promise& promise;
   VectorXd best = {};

@@ -5,15 +5,15 @@
 namespace evolve::ga {
 namespace {
 
-bool is_categorical(const hyp::Gene& gene) {
-  return gene.kind == hyp::Gene::Kind::categorical;
-}
-
 Eigen::Index feature_count(const hyp::Gene& gene) {
   return is_categorical(gene) ? static_cast<Eigen::Index>(gene.choices.size()) : 1;
 }
 
 }  // namespace
+
+bool is_categorical(const hyp::Gene& gene) {
+  return gene.kind == hyp::Gene::Kind::categorical;
+}
 
 Eigen::VectorXd point_of(std::span<const hyp::Gene> space, const hyp::Genes& genes) {
   Eigen::VectorXd point(static_cast<Eigen::Index>(space.size()));

@@ -13,6 +13,9 @@ namespace evolve::ga {
 /// Points are columns: [genes, points], each coordinate `hyp::to_unit` of a gene.
 using Points = Eigen::MatrixXd;
 
+/// Its values are choices, which have no order.
+bool is_categorical(const hyp::Gene& gene);
+
 /// The point of a set: [genes].
 Eigen::VectorXd point_of(std::span<const hyp::Gene> space, const hyp::Genes& genes);
 /// The set at a point; integer and categorical genes take a whole value.
