@@ -69,9 +69,7 @@ bool RunState::finished() const {
 void RunState::on(const results::Started& started) {
   const bool is_next = next_ && next_->number == started.trial;
   if (!is_next && started.trial < evolution_.asked()) {
-    auto& again = open_trial(started.trial);
-    again.held = false;
-    again.started = events_;
+    open_trial(started.trial).start_again(events_);
     return;
   }
   begin(started);
@@ -99,8 +97,7 @@ void RunState::on(const hyp::Rung& rung) {
 
 void RunState::on(const results::Repeating& repeating) {
   if (const auto again = open_.find(repeating.trial); again != open_.end()) {
-    again->second.held = false;
-    again->second.started = events_;
+    again->second.start_again(events_);
     return;
   }
   const auto trial = std::ranges::find(completed_, repeating.trial, &Finished::trial);

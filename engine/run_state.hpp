@@ -105,6 +105,11 @@ class RunState {
     /// Positions among the events.
     std::int64_t started = 0, failed = 0;
     hyp::Outcome failure = {};
+
+    void start_again(std::int64_t event) {
+      held = false;
+      started = event;
+    }
   };
 
   void on(const results::Started& started);

@@ -229,6 +229,11 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
                     MatrixXd(factor_.matrixL()).diagonal().array().log().sum();
 
   const Index near = std::min(scaled_.cols(), spread_points);
+  if (near == scaled_.cols() && pending.cols() == 0) {  // all rests on the same
+    scaled_near_ = scaled_;
+    factor_near_ = factor_;
+    return;
+  }
   scaled_near_.resize(scaled_.rows(), near + pending.cols());
   scaled_near_ << scaled_.leftCols(near), inverse_lengths_.asDiagonal() * pending;
   VectorXd noises(scaled_near_.cols());

@@ -89,13 +89,19 @@ TEST(Repeats, WithAModelAreWhereItIsInDoubt) {
   EXPECT_EQ(state.best()->trial, 4) << "it stays the row of greatest fitness";
 }
 
-TEST(Repeats, AreTriedAgainElsewhereUntilTheyFailForGood) {
+// A run whose search is done and whose only repeat, of trial 0, has begun.
+RunState in_its_repeat() {
   RunState state(run_of("classic", 3, 1));
   for (int trial = 0; trial < 2; ++trial) {
     state.apply(results::Started{.trial = trial, .hyp = state.next_trial()->hyp});
     state.apply(hyp::Outcome{.trial = trial, .result = hyp::Completed{{}, 0.5}});
   }
   state.apply(results::Repeating{.trial = 0, .repeat = 1});
+  return state;
+}
+
+TEST(Repeats, AreTriedAgainElsewhereUntilTheyFailForGood) {
+  RunState state = in_its_repeat();
   hyp::Outcome failure{
       .trial = 0, .device = "cpu:1", .repeat = 1, .result = hyp::Failed{.final = false}};
   state.apply(failure);
@@ -111,12 +117,7 @@ TEST(Repeats, AreTriedAgainElsewhereUntilTheyFailForGood) {
 }
 
 TEST(Repeats, ThatTheSurroundingsPreventedAreNoAttempts) {
-  RunState state(run_of("classic", 3, 1));
-  for (int trial = 0; trial < 2; ++trial) {
-    state.apply(results::Started{.trial = trial, .hyp = state.next_trial()->hyp});
-    state.apply(hyp::Outcome{.trial = trial, .result = hyp::Completed{{}, 0.5}});
-  }
-  state.apply(results::Repeating{.trial = 0, .repeat = 1});
+  RunState state = in_its_repeat();
   state.apply(hyp::Outcome{
       .trial = 0, .repeat = 1, .result = hyp::Failed{.final = false, .of_surroundings = true}});
   EXPECT_EQ(state.open()[0]->number, 1);
