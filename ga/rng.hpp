@@ -17,7 +17,7 @@ Rng breeding_rng(std::uint64_t run_seed, int trial);
 /// sets from what a set does (ga/surrogate.hpp): trial k with seed number k mod `rotating_seeds`.
 /// Repeat r (from 1) of any trial has the r-th number after those: a seed that no trial was bred
 /// for, and the same one for every set that is compared.
-inline constexpr int rotating_seeds = 3;
+inline constexpr int rotating_seeds = 6;
 int seed_number(int trial, int repeat);
 
 /// The seed of that number: in [0, 2^31), which every JSON reader, NumPy and YOLOv5's `--seed` take

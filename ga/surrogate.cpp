@@ -61,13 +61,23 @@ MatrixXd equal(const std::vector<int>& a, const std::vector<int>& b) {
   });
 }
 
-// What observations have in common: the signal, at points in units of the length scales, their sets
-// and their seeds.
-MatrixXd shared_covariance(const MatrixXd& scaled, const std::vector<int>& seeds,
-                           const std::vector<int>& sets, const Variances& variances) {
-  return matern(distances(scaled, scaled)).matrix() + variances.seed * equal(seeds, seeds) +
-         variances.roughness * equal(sets, sets);
+// Half of what a seed does it does to every set, half to those of a region, as the signal is.
+MatrixXd seed_covariance(const MatrixXd& same_seed, const MatrixXd& signal) {
+  return 0.5 * same_seed.array() * (1 + signal.array());
 }
+
+// What observations have in common: the signal, at points in units of the length scales, what their
+// seeds do and what is their sets' own.
+struct SharedCovariance {
+  MatrixXd of_seeds, all;
+
+  SharedCovariance(const MatrixXd& scaled, const std::vector<int>& seeds,
+                   const std::vector<int>& sets, const Variances& variances) {
+    all = matern(distances(scaled, scaled)).matrix();
+    of_seeds = variances.seed * seed_covariance(equal(seeds, seeds), all);
+    all += of_seeds + variances.roughness * equal(sets, sets);
+  }
+};
 
 // Of one point with each column of `points`: [n]. In units of the length scales.
 struct Covariances {
@@ -143,9 +153,11 @@ double negative_log_posterior(const Observations& o, const KernelParameters& par
   const ArrayXXd decay = (-r).exp();
   const ArrayXXd slope = (5.0 / 3) * (1 + r) * decay;
   MatrixXd covariance = 0.6 * slope + decay * r.square() / 3;
-  covariance.diagonal() = (1 + variances.noise * o.noise.array()).matrix();
+  covariance.diagonal().setOnes();
   const MatrixXd same_seed = equal(o.seed, o.seed), same_set = equal(o.set, o.set);
-  covariance += variances.seed * same_seed + variances.roughness * same_set;
+  const MatrixXd of_seeds = seed_covariance(same_seed, covariance);
+  covariance += variances.seed * of_seeds + variances.roughness * same_set;
+  covariance.diagonal() += variances.noise * o.noise;
   const Eigen::LLT<MatrixXd> factor(covariance);
   if (factor.info() != Eigen::Success) return std::numeric_limits<double>::infinity();
 
@@ -162,9 +174,10 @@ double negative_log_posterior(const Observations& o, const KernelParameters& par
   // R&W eq. 5.9: tr((K^-1 - weights weights^T) dK) / 2 for every parameter.
   inverse.noalias() -= weights * weights.transpose();
   gradient[genes] = 0.5 * variances.noise * inverse.diagonal().dot(o.noise);
-  gradient[genes + 1] = 0.5 * variances.seed * inverse.cwiseProduct(same_seed).sum();
+  gradient[genes + 1] = 0.5 * variances.seed * inverse.cwiseProduct(of_seeds).sum();
   gradient[genes + 2] = 0.5 * variances.roughness * inverse.cwiseProduct(same_set).sum();
-  const MatrixXd weighted = (inverse.array() * slope).matrix();
+  const MatrixXd weighted =
+      (inverse.array() * slope * (1 + 0.5 * variances.seed * same_seed.array())).matrix();
   const VectorXd by_feature = a.array().square().matrix() * weighted.rowwise().sum() -
                               (a.array() * (a * weighted).array()).rowwise().sum().matrix();
   for (Index i = 0; i < by_feature.size(); ++i) {
@@ -218,13 +231,13 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
       scaled_(inverse_lengths_.asDiagonal() * observations.features) {
   const Variances variances = variances_of(parameters);
   double noise = variances.noise;
-  factor_ = factorised(shared_covariance(scaled_, observations.seed, sets_, variances),
-                       observations.noise, noise);
+  const SharedCovariance shared(scaled_, observations.seed, sets_, variances);
+  factor_ = factorised(shared.all, observations.noise, noise);
   const VectorXd sums = factor_.solve(VectorXd::Ones(scaled_.cols()));
   constant_ = sums.dot(observations.values) / sums.sum();
   weights_ = factor_.solve((observations.values.array() - constant_).matrix());
   believed_ = observations.values - noise * observations.noise.cwiseProduct(weights_) -
-              variances.seed * (equal(observations.seed, observations.seed) * weights_);
+              shared.of_seeds * weights_;
   const VectorXd centred = observations.values.array() - constant_;
   log_likelihood_ = -0.5 * centred.dot(weights_) - 0.5 * std::log(sums.sum()) -
                     MatrixXd(factor_.matrixL()).diagonal().array().log().sum();
@@ -245,7 +258,8 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
     seeds.push_back(-i);
     sets.push_back(-i);
   }
-  factor_near_ = factorised(shared_covariance(scaled_near_, seeds, sets, variances), noises, noise);
+  factor_near_ =
+      factorised(SharedCovariance(scaled_near_, seeds, sets, variances).all, noises, noise);
 }
 
 VectorXd Surrogate::leave_one_out_errors() const {

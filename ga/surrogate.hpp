@@ -4,8 +4,10 @@
 // Matérn-5/2 kernel with one length scale per gene (R&W eq. 4.17 and 5.1), unit signal variance, a
 // constant mean that is integrated at its best value, and three more variances: what one set is
 // better than its neighbourhood lets expect, however often it is trained (roughness); what a
-// training seed does to every set that is trained with it (a random effect, as blocks of an
-// experiment have it); and noise, which is new in every training. The length scales have the prior
+// training seed does to the sets that are trained with it (a random effect, as blocks of an
+// experiment have it: half of its variance is the same for every set, half differs from region to
+// region as the signal does, so that a search with few seeds cannot take what suits just these for
+// better); and noise, which is new in every training. The length scales have the prior
 // of Hvarfner et al. 2024 ("Vanilla Bayesian optimization performs great in high dimensions"),
 // which expects longer ones where there are more genes, but 0.6 times as long.
 #pragma once
