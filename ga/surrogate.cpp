@@ -63,9 +63,13 @@ MatrixXd equal(const std::vector<int>& a, const std::vector<int>& b) {
 // What observations have in common: the signal, at points in units of the length scales, their sets
 // and their seeds.
 MatrixXd shared_covariance(const MatrixXd& scaled, const std::vector<int>& seeds,
-                           const std::vector<int>& sets, const Variances& variances) {
-  return matern(distances(scaled, scaled)).matrix() + variances.seed * equal(seeds, seeds) +
-         variances.roughness * equal(sets, sets);
+                           const std::vector<int>& sets, const Variances& variances,
+                           const Curves& curves) {
+  MatrixXd covariance = matern(distances(scaled, scaled)).matrix();
+  if (curves.any()) covariance = covariance.cwiseProduct(curves.factor()) + curves.walk();
+  covariance += variances.seed * equal(seeds, seeds) + variances.roughness * equal(sets, sets);
+  if (curves.any()) covariance += variances.noise * curves.same_noise();
+  return covariance;
 }
 
 // Of one point with each column of `points`: [n]. In units of the length scales.
@@ -86,8 +90,8 @@ struct Covariances {
   }
 };
 
-// Of `covariance` with noise. Many points on one spot and next to no noise can be too much for it:
-// then `noise` grows.
+// Of `covariance`, whose diagonal lacks the noise. Many points on one spot and next to no noise can
+// be too much for it: then `noise` grows.
 Eigen::LLT<MatrixXd> factorised(MatrixXd covariance, const VectorXd& noises, double& noise) {
   const VectorXd noise_free = covariance.diagonal();
   for (;; noise *= 10) {
@@ -140,9 +144,17 @@ double negative_log_posterior(const Observations& o, const KernelParameters& par
   gradient = VectorXd::Zero(genes + 3);
   const ArrayXXd r = distances(a, a);
   const ArrayXXd decay = (-r).exp();
-  const ArrayXXd slope = (5.0 / 3) * (1 + r) * decay;
+  ArrayXXd slope = (5.0 / 3) * (1 + r) * decay;
   MatrixXd covariance = 0.6 * slope + decay * r.square() / 3;
-  covariance.diagonal() = (1 + variances.noise * o.noise.array()).matrix();
+  covariance.diagonal().setOnes();
+  MatrixXd shared_noise;
+  if (o.curves.any()) {
+    const MatrixXd factor = o.curves.factor();
+    shared_noise = o.curves.same_noise();
+    covariance = covariance.cwiseProduct(factor) + o.curves.walk() + variances.noise * shared_noise;
+    slope *= factor.array();
+  }
+  covariance.diagonal() += variances.noise * o.noise;
   const MatrixXd same_seed = equal(o.seed, o.seed), same_set = equal(o.set, o.set);
   covariance += variances.seed * same_seed + variances.roughness * same_set;
   const Eigen::LLT<MatrixXd> factor(covariance);
@@ -161,6 +173,8 @@ double negative_log_posterior(const Observations& o, const KernelParameters& par
   // R&W eq. 5.9: tr((K^-1 - weights weights^T) dK) / 2 for every parameter.
   inverse.noalias() -= weights * weights.transpose();
   gradient[genes] = 0.5 * variances.noise * inverse.diagonal().dot(o.noise);
+  if (o.curves.any())
+    gradient[genes] += 0.5 * variances.noise * inverse.cwiseProduct(shared_noise).sum();
   gradient[genes + 1] = 0.5 * variances.seed * inverse.cwiseProduct(same_seed).sum();
   gradient[genes + 2] = 0.5 * variances.roughness * inverse.cwiseProduct(same_set).sum();
   const MatrixXd weighted = (inverse.array() * slope).matrix();
@@ -217,13 +231,15 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
       scaled_(inverse_lengths_.asDiagonal() * observations.features) {
   const Variances variances = variances_of(parameters);
   double noise = variances.noise;
-  factor_ = factorised(shared_covariance(scaled_, observations.seed, sets_, variances),
+  const Curves& curves = observations.curves;
+  factor_ = factorised(shared_covariance(scaled_, observations.seed, sets_, variances, curves),
                        observations.noise, noise);
   const VectorXd sums = factor_.solve(VectorXd::Ones(scaled_.cols()));
   constant_ = sums.dot(observations.values) / sums.sum();
   weights_ = factor_.solve((observations.values.array() - constant_).matrix());
   believed_ = observations.values - noise * observations.noise.cwiseProduct(weights_) -
               variances.seed * (equal(observations.seed, observations.seed) * weights_);
+  if (curves.any()) believed_ = of_sets(observations.features, sets_).mean;
   const VectorXd centred = observations.values.array() - constant_;
   log_likelihood_ = -0.5 * centred.dot(weights_) - 0.5 * std::log(sums.sum()) -
                     MatrixXd(factor_.matrixL()).diagonal().array().log().sum();
@@ -244,7 +260,9 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
     seeds.push_back(-i);
     sets.push_back(-i);
   }
-  factor_near_ = factorised(shared_covariance(scaled_near_, seeds, sets, variances), noises, noise);
+  factor_near_ = factorised(
+      shared_covariance(scaled_near_, seeds, sets, variances, curves.first(near, pending.cols())),
+      noises, noise);
 }
 
 VectorXd Surrogate::leave_one_out_errors() const {
