@@ -139,17 +139,21 @@ hyp::Genes Evolution::State::breed(int number) {
 
 // Every claim compares with the start: it is trained with each of the first seeds, early enough to
 // tell how much of a fitness is luck, and late enough to cost a search of ten trainings nothing.
-// Where two of its trainings agree to the last digit there is no luck, and once more says nothing.
+// Where two of its trainings are known to agree to the last digit there is no luck, and once more
+// says nothing.
 std::optional<hyp::Genes> Evolution::State::set_to_train_again(int number) {
   constexpr int first = 13, second = 26;
   static_assert(first % rotating_seeds == 1 && second % rotating_seeds == 2);
   if (settings.search != "screened" || pausing()) return std::nullopt;
-  const auto same = [&](std::size_t a, std::size_t b) {
-    const auto &one = records[a].observation, &other = records[b].observation;
-    return one && other && one->ending == other->ending && one->fitness == other->fitness;
-  };
-  if (number == first || (number == second && !same(0, first))) return given.front();
+  if (number == first || (number == second && !known_to_agree(0, first))) return given.front();
   return std::nullopt;
+}
+
+bool Evolution::State::known_to_agree(int a, int b) const {
+  const auto& one = records[static_cast<std::size_t>(a)].observation;
+  const auto& other = records[static_cast<std::size_t>(b)].observation;
+  if (pending.contains(a) || pending.contains(b) || !one || !other) return false;
+  return one->ending == other->ending && one->fitness == other->fitness;
 }
 
 hyp::Genes Evolution::State::breed_classic(int number, Rng& rng) const {
@@ -205,7 +209,8 @@ bool Evolution::State::start_is_due_again() const {
   constexpr int trainings = 13;
   const auto times = static_cast<int>(start_again.size());
   const auto number = static_cast<int>(records.size());
-  return times < 2 && epochs >= (times + 1) * trainings * settings.epochs &&
+  if (times == 2 || (times == 1 && known_to_agree(0, start_again.front()))) return false;
+  return epochs >= (times + 1) * trainings * settings.epochs &&
          number % rotating_seeds == times + 1 && new_trial_fits();
 }
 

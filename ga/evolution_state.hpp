@@ -74,6 +74,8 @@ struct Evolution::State {
   hyp::Genes breed(int number);
   /// The set that trial `number` trains again, if it does.
   std::optional<hyp::Genes> set_to_train_again(int number);
+  /// Breeding knows that two trials ended alike.
+  bool known_to_agree(int a, int b) const;
   /// Where trainings are paused: the trial to go on with, or the next one.
   hyp::Trial thaw();
   hyp::Trial thaw_without_model();

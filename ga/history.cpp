@@ -108,8 +108,8 @@ CurveVariances fitted(Observations known, const KernelParameters& parameters) {
       known.curves.variances.shared = std::exp(s);
       known.curves.variances.own = std::exp(o);
       const double zs = (s + 2) / 1.5, zo = (o + 3) / 2;
-      const double posterior = Surrogate(known, nothing, parameters).log_likelihood() -
-                               0.5 * (zs * zs + zo * zo);
+      const double posterior =
+          Surrogate(known, nothing, parameters).log_likelihood() - 0.5 * (zs * zs + zo * zo);
       if (posterior <= greatest) continue;
       greatest = posterior;
       best = known.curves.variances;

@@ -4,7 +4,7 @@
 //   fake_trainer [--sleep MILLISECONDS] [--log FILE] [--crash-trial N] [--crash-always] [--crash-on
 //   DEVICE] [--crash-repeats] [--noise] [--seen FILE] [--look PROGRAM]
 //   [--rungs] [--pauses] [--epochs FILE] [--faults TRIAL=FAULT,…] [--chatter BYTES] [--needs FILE]
-//   [--once] [--stops-itself]
+//   [--once] [--linger MS] [--stops-itself]
 //
 // --crash-repeats crashes where a repeat is trained. --noise takes 1e-11 of the seed off the score.
 // --log appends "PID TRIAL DEVICE OMP_NUM_THREADS" per training. --seen appends the trial, the
@@ -13,8 +13,9 @@
 // has learnt so far, and waits for a word; a third of its trials, by their seed, learn little.
 // --pauses does the same, and can be paused there. --epochs appends "TRIAL EPOCH" for each epoch
 // that a training took. --faults are those of fail(). --chatter logs so many bytes per training.
-// --needs fails a trial with kind data while FILE is not there. --once trains one trial and exits.
-// --stops-itself calls every result stopped and paused though nobody asked for that.
+// --needs fails a trial with kind data while FILE is not there. --once trains one trial and exits,
+// MS later, without looking at what it is told meanwhile. --stops-itself calls every result stopped
+// and paused though nobody asked for that.
 
 #include <signal.h>
 #include <unistd.h>
@@ -143,7 +144,7 @@ void fail(const std::string& fault, int trial) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int sleep_ms = 0, crash_trial = -1;
+  int sleep_ms = 0, linger_ms = 0, crash_trial = -1;
   bool once = false, stops_itself = false;
   std::string needs;
   bool crash_always = false, crash_repeats = false, noise = false, rungs = false, pauses = false;
@@ -160,6 +161,7 @@ int main(int argc, char** argv) {
     if (option == "--stops-itself") stops_itself = true;
     if (i + 1 == argc) break;
     if (option == "--sleep") sleep_ms = std::stoi(argv[i + 1]);
+    if (option == "--linger") linger_ms = std::stoi(argv[i + 1]);
     if (option == "--log") log = argv[i + 1];
     if (option == "--epochs") epochs = argv[i + 1];
     if (option == "--needs") needs = argv[i + 1];
@@ -221,6 +223,9 @@ int main(int argc, char** argv) {
          {"metrics", result},
          {"stopped", stops_itself || (end && end->second == "stop")},
          {"paused", stops_itself || (end && end->second == "pause")}});
-    if (once) return 0;
+    if (once) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(linger_ms));
+      return 0;
+    }
   }
 }

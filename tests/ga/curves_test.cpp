@@ -61,8 +61,8 @@ Observation seen(int trial, double fitness, double left = 0) {
           .left = left};
 }
 
-// What is not known of the end of a set that was looked at, and whose neighbours tell nothing of it;
-// what the other trainings gained differs by so much.
+// What is not known of the end of a set that was looked at, and whose neighbours tell nothing of
+// it; what the other trainings gained differs by so much.
 double variance_of_a_paused_set(double difference) {
   const hyp::Space space = cube();
   History history(space.genes);
