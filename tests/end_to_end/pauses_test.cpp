@@ -100,7 +100,9 @@ TEST(Pause, LetsTrialsThatPromiseLittleWaitAndTrainsNoEpochTwice) {
 
 TEST(Pause, NeedsAWholeTrainingAtLeast) {
   Folder folder;
-  const auto ended = evolve(folder.path(), arguments("cpu:0", "run", {"--max-epochs", "8"}));
+  const auto ended =
+      evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--epochs",
+                             "9", "--max-epochs", "8", "--output", "run"});
   EXPECT_EQ(ended.code, 2);
   EXPECT_THAT(ended.err, HasSubstr("--max-epochs 8: that is no whole training of 9 epochs"));
   EXPECT_THAT(ended.err, HasSubstr("write 9 or more"));
