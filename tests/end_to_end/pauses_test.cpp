@@ -22,14 +22,15 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// Trials of 9 epochs, 150 epochs in all.
+/// Trials of 9 epochs.
 std::vector<std::string> arguments(const std::string& devices, const std::string& output,
                                    const std::vector<std::string>& more = {},
-                                   const std::string& trainer = "--pauses") {
+                                   const std::string& trainer = "--pauses",
+                                   const std::string& max_epochs = "150") {
   std::vector<std::string> all = {"--trainer-command", fake_trainer(trainer + " --epochs epochs"),
                                   "--devices",         devices,
                                   "--epochs",          "9",
-                                  "--max-epochs",      "150",
+                                  "--max-epochs",      max_epochs,
                                   "--output",          output};
   all.insert(all.end(), more.begin(), more.end());
   return all;
@@ -169,11 +170,14 @@ TEST(Pause, WithALagIsOfTheSameTrialsOnAnyNumberOfSlots) {
 
 TEST(Pause, SurvivesKillsAtRandomMoments) {
   Folder folder;
-  ASSERT_EQ(evolve(folder.path(), arguments("cpu:0,cpu:1", "whole", {"--lag", "2"})).code, 0);
+  ASSERT_EQ(
+      evolve(folder.path(), arguments("cpu:0,cpu:1", "whole", {"--lag", "2"}, "--pauses", "75"))
+          .code,
+      0);
   std::mt19937 random(21);
   for (const std::vector<std::string>& lag : {std::vector<std::string>{"--lag", "2"}, {}}) {
     const std::string name = lag.empty() ? "free" : "killed";
-    auto command = arguments("cpu:0,cpu:1", name, lag, "--pauses --sleep 15");
+    auto command = arguments("cpu:0,cpu:1", name, lag, "--pauses --sleep 15", "75");
     int kills = 0;
     for (;;) {
       Process process(evolve_command(command), folder.path());
