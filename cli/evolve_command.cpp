@@ -8,6 +8,7 @@
 #include "cli/plan.hpp"
 #include "cli/recommendation.hpp"
 #include "cli/run_screen.hpp"
+#include "cli/savings.hpp"
 #include "cli/signals.hpp"
 #include "core/error.hpp"
 #include "engine/engine.hpp"
@@ -19,8 +20,8 @@ namespace {
 using engine::RunEnd;
 using engine::RunState;
 
-/// The larger bounds that the command line gives to a run, if it does: `--trials` or
-/// `--generations` alone decides.
+/// The larger bounds that the command line gives to a run, if it does: of `--trials` and
+/// `--generations` one alone decides.
 std::optional<results::Extended> extension(const RunState& state, const Options& now) {
   const auto& before = state.evolution().settings();
   const int repeats = now.given.contains("repeats") ? now.repeats : state.repeats_wanted();
@@ -36,10 +37,14 @@ std::optional<results::Extended> extension(const RunState& state, const Options&
     if (!trials) after.trials.reset();
   }
   if (trials || generations) after.trials = engine::search_trials(after, repeats);
+  if (now.given.contains("max_epochs")) {
+    after.max_epochs = now.max_epochs;
+    after.max_epochs = engine::search_epochs(after, repeats);
+  }
   if (after.generations == before.generations && after.trials == before.trials &&
-      repeats == state.repeats_wanted())
+      after.max_epochs == before.max_epochs && repeats == state.repeats_wanted())
     return {};
-  return results::Extended{after.generations, after.trials, repeats};
+  return results::Extended{after.generations, after.trials, repeats, after.max_epochs};
 }
 
 void say_recommended(Screen& screen, const RunState& state,
@@ -55,16 +60,6 @@ void say_recommended(Screen& screen, const RunState& state,
   screen.line("Use it in YOLOv5: python train.py --hyp " + shell_path(directory.hyp_evolved()));
 }
 
-/// "12 of 60 trials stopped early: 76 of 600 epochs saved"
-std::string savings(const RunState& state, int epochs) {
-  const auto& early = state.early_stopping();
-  const int trials = state.evolution().ended();
-  return fmt::format("{} of {} stopped early: {} of {} saved", early.stopped(),
-                     counted(trials, "trial"),
-                     std::int64_t{early.stopped()} * epochs - early.stopped_epochs(),
-                     counted(long{trials} * epochs, "epoch"));
-}
-
 std::string interruption(const RunState& state, RunEnd end, const results::RunDirectory& run) {
   const auto& search = state.evolution();
   return fmt::format(
@@ -75,10 +70,10 @@ std::string interruption(const RunState& state, RunEnd end, const results::RunDi
 
 /// The last words of a run, and its exit code.
 int conclude(Screen& screen, const engine::Run& run, RunEnd end,
-             const results::RunDirectory& directory, const Options& options, int signal) {
+             const results::RunDirectory& directory, int signal) {
   const auto& state = run.state();
   const auto go_on = "mend it and go on with: evolve --resume " + shell_path(directory.root);
-  if (state.early_stopping().stopped() > 0) screen.line(savings(state, options.train.epochs));
+  if (const auto words = savings(state); !words.empty()) screen.line(words);
   if (state.best()) say_recommended(screen, state, directory);
   switch (end) {
     case RunEnd::no_usable_device:
@@ -120,15 +115,19 @@ int run_new(const Options& options, Screen& screen) {
   screen.line("results in " + display_path(directory.root));
   const auto end = run->run();
   screen.clear();
-  return conclude(screen, *run, end, directory, plan.options, stop.source().reason());
+  return conclude(screen, *run, end, directory, stop.source().reason());
 }
 
 std::string greeting(const RunState& state, const results::RunDirectory& directory) {
-  return fmt::format("{}: {} of {} trials done{}", display_path(directory.root),
-                     state.evolution().ended(), state.evolution().planned(),
-                     state.finished()
-                         ? ", finished; extend it with a larger --generations or --trials"
-                         : ", going on");
+  const auto& search = state.evolution();
+  const auto& most = search.settings().max_epochs;
+  const auto done = most ? fmt::format("{} of {} done in {}", state.epochs_trained(),
+                                       counted(*most, "epoch"), counted(search.ended(), "trial"))
+                         : fmt::format("{} of {} trials done", search.ended(), search.planned());
+  return fmt::format("{}: {}{}", display_path(directory.root), done,
+                     !state.finished() ? ", going on"
+                     : most            ? ", finished; extend it with a larger --max-epochs"
+                            : ", finished; extend it with a larger --generations or --trials");
 }
 
 /// What a resumed run would do.
@@ -137,6 +136,7 @@ int dry_run(RunState state, const std::optional<results::Extended>& bounds, Plan
   if (bounds) state.apply(*bounds);
   plan.settings.run.generations = state.evolution().settings().generations;
   plan.settings.run.trials = state.evolution().settings().trials;
+  plan.settings.run.max_epochs = state.evolution().settings().max_epochs;
   plan.settings.run.repeats = 0;  // taken off already
   for (const auto& line : description(plan)) screen.line(line);
   screen.line(greeting(state, directory));
@@ -171,7 +171,7 @@ int run_resumed(const Options& now, Screen& screen) {
   screen.line(greeting(run->state(), directory));
   const auto end = run->run();
   screen.clear();
-  return conclude(screen, *run, end, directory, plan.options, stop.source().reason());
+  return conclude(screen, *run, end, directory, stop.source().reason());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/explanation.hpp"
+#include "cli/savings.hpp"
 #include "cli/screen.hpp"
 #include "engine/importance.hpp"
 #include "results/results.hpp"
@@ -17,6 +18,7 @@ int explain_command(const std::string& run, const std::string& image) {
   const auto state = engine::fold(history.run, history.events, directory.journal().string(), 0);
   const auto explanation = engine::explain(state, run);
   for (const auto& line : description(explanation)) fmt::print("{}\n", line);
+  if (const auto words = savings(state); !words.empty()) fmt::print("{}\n", words);
   const auto target = image.empty() ? directory.explanation() : std::filesystem::path(image);
   results::plot_explanation(explanation, target);
   fmt::print("{}\n", display_path(target));

@@ -19,6 +19,7 @@ void for_each_option(O& options, Visit visit) {
   visit("generations", options.generations);
   visit("population", options.population);
   visit("trials", options.trials);
+  visit("max_epochs", options.max_epochs);
   visit("repeats", options.repeats);
   visit("time_limit", options.time_limit);
   visit("devices", options.devices);
@@ -42,9 +43,9 @@ void for_each_option(O& options, Visit visit) {
 }
 
 /// What a resumed run may change: how long and where it runs, not what it is.
-const std::set<std::string> changeable = {"generations",  "trials",     "repeats",  "time_limit",
-                                          "devices",      "device_env", "launcher", "trial_timeout",
-                                          "hang_timeout", "retries"};
+const std::set<std::string> changeable = {"generations",   "trials",       "max_epochs", "repeats",
+                                          "time_limit",    "devices",      "device_env", "launcher",
+                                          "trial_timeout", "hang_timeout", "retries"};
 
 /// The command of an external trainer can be split, and what it asks for is known.
 void check_trainer(const Options& options) {
@@ -80,6 +81,10 @@ void declare_search(CLI::App& app, Options& o) {
       ->group(group)
       ->capture_default_str();
   app.add_option("--trials", o.trials, "Stop after this many trials")->group(group);
+  app.add_option("--max-epochs", o.max_epochs,
+                 "Train no more epochs than this in all trials together; trials are paused, and go "
+                 "on while they promise most")
+      ->group(group);
   app.add_option("--repeats", o.repeats,
                  "Keep so many trainings for the end: the best again, with other seeds")
       ->group(group)
@@ -122,8 +127,9 @@ void declare_trainer(CLI::App& app, Options& o) {
   declare_data(app, o.train, group);
   declare_training(app, o.train, group, "Epochs of each trial");
   app.add_flag("--early-stop,!--no-early-stop", o.early_stop,
-               "Stop a trial at a third or two thirds of its epochs when it cannot reach the best "
-               "half; the default")
+               "Do not train every trial to its last epoch: with --max-epochs pause those that "
+               "promise less than others, else stop those that cannot reach the best half; the "
+               "default")
       ->group(group);
   app.add_option("--trainer-command", o.trainer_command,
                  "An external trainer that speaks the worker protocol on stdin and stdout")

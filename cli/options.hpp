@@ -16,6 +16,7 @@ struct Options {
   int generations = 300;
   int population = 50;
   std::optional<int> trials;
+  std::optional<int> max_epochs;
   int repeats = 0;
   std::string time_limit;
   std::string devices = "auto";

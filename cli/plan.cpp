@@ -136,10 +136,8 @@ Plan planned(const Options& options) {
   settings.workers = {.command = worker_command(options),
                       .trial_timeout = duration(options.trial_timeout, "--trial-timeout"),
                       .hang_timeout = duration(options.hang_timeout, "--hang-timeout")};
-  settings.epochs = options.train.epochs;
   settings.trainer_options = trainer::to_json(options.train);
   settings.retries = options.retries;
-  settings.early_stop = options.early_stop;
   settings.time_limit = duration_seconds(options.time_limit, "--time-limit");
   settings.find_fault = fault_finder(options);
   return plan;
@@ -149,6 +147,13 @@ std::vector<std::string> names_of(const std::vector<core::Slot>& slots) {
   std::vector<std::string> names;
   for (const auto& slot : slots) names.push_back(slot.name);
   return names;
+}
+
+/// "520 epochs of training, at most 200 trials (4 generations of 50)"; what is given alone decides.
+std::string bounded(const std::string& trials, const ga::Settings& search) {
+  if (!search.max_epochs) return trials;
+  const auto epochs = counted(*search.max_epochs, "epoch") + " of training";
+  return search.trials ? epochs + ", at most " + trials : epochs;
 }
 
 }  // namespace
@@ -163,7 +168,10 @@ Plan make_plan(const Options& options) {
                        .population = options.population,
                        .generations = options.generations,
                        .trials = options.trials,
+                       .max_epochs = options.max_epochs,
                        .repeats = options.repeats,
+                       .epochs = options.train.epochs,
+                       .early_stop = options.early_stop,
                        .fitness = options.fitness,
                        .slots = names_of(plan.settings.slots),
                        .space = space,
@@ -205,9 +213,10 @@ std::vector<std::string> description(const Plan& plan) {
       std::min(std::int64_t{search.generations} * search.population,
                std::int64_t{search.trials.value_or(std::numeric_limits<int>::max())});
   const auto again = o.repeats == 0 ? "" : fmt::format(", then {} repeats of the best", o.repeats);
+  const auto bounds = fmt::format("{} ({} of {})", counted(trials, "trial"),
+                                  counted(search.generations, "generation"), search.population);
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("{} ({} of {}){} on {}: {}", counted(trials, "trial"),
-                              counted(search.generations, "generation"), search.population, again,
+  lines.push_back(fmt::format("{}{} on {}: {}", bounded(bounds, search), again,
                               counted(std::ssize(slots), "slot"), fmt::join(slots, ", ")));
   lines.insert(lines.end(), plan.device_notes.begin(), plan.device_notes.end());
   lines.push_back(o.has_external_trainer() ? "each runs " + o.trainer_command + o.trainer_exec

@@ -37,6 +37,8 @@ void RunScreen::on(const hyp::Outcome& outcome, const engine::RunState& state) {
     completed(outcome, *result, state);
   } else if (const auto* stop = std::get_if<hyp::Stopped>(&outcome.result)) {
     stopped(outcome, *stop);
+  } else if (const auto* pause = std::get_if<hyp::Paused>(&outcome.result)) {
+    paused(outcome, *pause);
   } else {
     failed(outcome, std::get<hyp::Failed>(outcome.result));
   }
@@ -59,6 +61,11 @@ void RunScreen::completed(const hyp::Outcome& outcome, const hyp::Completed& res
 void RunScreen::stopped(const hyp::Outcome& outcome, const hyp::Stopped& stop) {
   screen_.detail(fmt::format("{}   fitness {:.4f}   stopped after {} of {}", head(outcome),
                              stop.fitness, stop.epoch, counted(epochs_, "epoch")));
+}
+
+void RunScreen::paused(const hyp::Outcome& outcome, const hyp::Paused& pause) {
+  screen_.detail(fmt::format("{}   fitness {:.4f}   paused after {} of {}", head(outcome),
+                             pause.fitness, pause.epoch, counted(epochs_, "epoch")));
 }
 
 void RunScreen::failed(const hyp::Outcome& outcome, const hyp::Failed& failure) {
@@ -104,6 +111,14 @@ void RunScreen::on_progress(const engine::RunState& state,
   if (const auto* best = state.best()) {
     standing.best_fitness = best->fitness;
     standing.best_trial = best->trial;
+  }
+  if (const auto most = evolution.settings().max_epochs) {
+    standing.most_epochs = *most + state.repeats().wanted() * epochs_;
+    standing.epochs = state.epochs_trained();
+    standing.paused = static_cast<int>(std::ssize(state.paused()));
+    for (const auto& one : progress) standing.epochs += one.epoch - one.start_epoch;
+    if (!epochs_before_) epochs_before_ = standing.epochs;
+    standing.epochs_here = standing.epochs - *epochs_before_;
   }
   if (time_limit_) standing.seconds_allowed = *time_limit_ - seconds();
   for (const auto& one : progress) {

@@ -39,6 +39,7 @@ class RunScreen : public engine::Observer {
   void completed(const hyp::Outcome& outcome, const hyp::Completed& result,
                  const engine::RunState& state);
   void stopped(const hyp::Outcome& outcome, const hyp::Stopped& stop);
+  void paused(const hyp::Outcome& outcome, const hyp::Paused& pause);
   void failed(const hyp::Outcome& outcome, const hyp::Failed& failure);
   double seconds() const;
 
@@ -47,6 +48,8 @@ class RunScreen : public engine::Observer {
   int epochs_;
   std::optional<double> time_limit_;
   int ended_here_ = 0;
+  /// Trained when this process began.
+  std::optional<std::int64_t> epochs_before_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 

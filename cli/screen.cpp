@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "core/shell_word.hpp"
 
@@ -40,16 +41,25 @@ std::string duration_text(double seconds) {
 }
 
 std::string standing_text(const Standing& standing) {
-  auto text = fmt::format("{}/{} trials · generation {}/{}", standing.ended, standing.planned,
-                          standing.generation + 1, standing.generations);
+  auto text =
+      standing.most_epochs
+          ? fmt::format("{}/{} epochs · {}, {} paused", standing.epochs, *standing.most_epochs,
+                        counted(standing.ended, "trial"), standing.paused)
+          : fmt::format("{}/{} trials · generation {}/{}", standing.ended, standing.planned,
+                        standing.generation + 1, standing.generations);
   if (standing.best_fitness) {
     text += fmt::format(" · best {:.4f} (trial {})", *standing.best_fitness, standing.best_trial);
   }
-  if (standing.ended_here > 0 && standing.seconds_here > 0) {
-    const double per_second = standing.ended_here / standing.seconds_here;
-    double left = (standing.planned - standing.ended) / per_second;
+  const bool by_epochs = standing.most_epochs.has_value();
+  const auto here = by_epochs ? standing.epochs_here : standing.ended_here;
+  if (here > 0 && standing.seconds_here > 0) {
+    const double per_second = static_cast<double>(here) / standing.seconds_here;
+    const auto to_come =
+        by_epochs ? *standing.most_epochs - standing.epochs : standing.planned - standing.ended;
+    double left = static_cast<double>(to_come) / per_second;
     if (standing.seconds_allowed) left = std::min(left, std::max(0.0, *standing.seconds_allowed));
-    text += fmt::format(" · {:.0f} trials/h · {} left", per_second * 3600, duration_text(left));
+    text += fmt::format(" · {:.0f} {}/h · {} left", per_second * 3600,
+                        by_epochs ? "epochs" : "trials", duration_text(left));
   }
   for (const auto& what : standing.busy) text += " · " + what;
   return text;

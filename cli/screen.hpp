@@ -22,6 +22,11 @@ struct Standing {
   /// counts.
   int ended_here = 0;
   double seconds_here = 0;
+  /// With --max-epochs: epochs that were trained, those of this process, how many there may be, and
+  /// the trials that are paused.
+  std::int64_t epochs = 0, epochs_here = 0;
+  std::optional<std::int64_t> most_epochs;
+  int paused = 0;
   /// Seconds until --time-limit, if there is one.
   std::optional<double> seconds_allowed;
   /// What each busy slot does: "cpu:0 trial 17 epoch 2/4".
@@ -30,7 +35,8 @@ struct Standing {
 
 /// "1 h 05 min", "2 min 10 s", "8 s".
 std::string duration_text(double seconds);
-/// "trial 17/48 · generation 1/4 · best 0.3312 (trial 12) · 812 trials/h · 2 min 10 s left"
+/// "17/48 trials · generation 1/4 · best 0.3312 (trial 12) · 812 trials/h · 2 min 10 s left", with
+/// --max-epochs "312/520 epochs · 7 trials, 20 paused · best … · 4120 epochs/h · …"
 std::string standing_text(const Standing& standing);
 
 /// "1 epoch", "2 epochs".

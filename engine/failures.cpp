@@ -44,7 +44,8 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
   hyp::Failed failed{.kind = failure.kind,
                      .message = failure.message,
                      .log = log_of(attempt),
-                     .failed_before_ready = failure.before_ready};
+                     .failed_before_ready = failure.before_ready,
+                     .epoch = failure.epoch};
   if (failed.failed_before_ready) {
     failed.of_surroundings = true;
   } else if (failed.kind == FailureKind::device_lost) {
@@ -54,7 +55,9 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
   }
   const bool would_repeat =
       failed.kind == FailureKind::diverged || failed.kind == FailureKind::data;
-  decide(failed, would_repeat || attempt.number > policy.retries, state);
+  const int lost = std::max(0, failure.epoch - attempt.trial.start_epoch);
+  const bool too_dear = lost > 0 && lost > state.evolution().epochs_left();
+  decide(failed, would_repeat || too_dear || attempt.number > policy.retries, state);
   return failed;
 }
 

@@ -40,7 +40,8 @@ struct NoFitness {
 ///   finds nothing wrong it becomes `other`; where nobody can look, the trial is held until another
 ///   one that starts later completes (RunState::cleared).
 /// - `diverged` and a fitness that is not finite would repeat and are final at once; all else when
-///   the retries are used up.
+///   the retries are used up, or what the attempt has trained cannot be trained again within the
+///   run's epochs.
 hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, const RunState& state,
                   const FailurePolicy& policy);
 hyp::Failed judge(const NoFitness& failure, const Attempt& attempt, const RunState& state);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "ga/thaw.hpp"
 #include "hyp/trial_folder.hpp"
 
 namespace evolve::engine {
@@ -141,25 +142,35 @@ void Run::start(const Attempt& attempt, core::Lease lease) {
                              .generation = trial.generation,
                              .hyp = trial.hyp,
                              .device = lease->name,
-                             .attempt = attempt.number}});
+                             .attempt = attempt.number,
+                             .start_epoch = trial.start_epoch,
+                             .pause_epoch = trial.pause_epoch}});
   }
   under_way_.insert(trial.number);
   left_over_.erase(trial.number);
   fleet_.started(lease->name);
   workers_.start({.trial = trial.number,
                   .hyp = trial.hyp,
-                  .epochs = settings_.epochs,
+                  .epochs = settings_.run.epochs,
                   .seed = trial.seed,
                   .dir = (root_ / hyp::trial_folder(trial.number, trial.repeat)).string(),
                   .rungs = rungs_for(trial),
+                  .start_epoch = trial.start_epoch,
                   .options = settings_.trainer_options},
                  std::move(lease));
 }
 
 std::vector<int> Run::rungs_for(const hyp::Trial& trial) const {
-  if (!settings_.early_stop || trial.repeat > 0) return {};
-  return state_.early_stopping().rungs_for(trial.number, settings_.epochs,
-                                           state_.evolution().settings().lag);
+  if (!settings_.run.early_stop || trial.repeat > 0) return {};
+  if (!state_.evolution().pausing()) {
+    return state_.early_stopping().rungs_for(trial.number, settings_.run.epochs,
+                                             state_.evolution().settings().lag);
+  }
+  auto rungs = ga::pauses_of(settings_.run.epochs);
+  std::erase_if(rungs, [&](int epoch) {
+    return epoch <= trial.start_epoch || (trial.pause_epoch > 0 && epoch > trial.pause_epoch);
+  });
+  return rungs;
 }
 
 void Run::take(const std::vector<workers::WorkerEvent>& news) {
@@ -175,7 +186,12 @@ void Run::take(const std::vector<workers::WorkerEvent>& news) {
   if (events.empty()) return;
   publish(events);
   for (std::size_t i = 0; i < events.size(); ++i) {
-    if (const auto* rung = std::get_if<hyp::Rung>(&events[i])) decide(*rung);
+    if (const auto* at = std::get_if<workers::AtRung>(&news[i])) {
+      const auto& rung = std::get<hyp::Rung>(events[i]);
+      if (!at->can_pause && state_.evolution().pausing() && pauses_at(rung))
+        record({results::CannotPause{}});
+      workers_.decide(rung.trial, decision(rung));
+    }
     if (const auto* outcome = std::get_if<hyp::Outcome>(&events[i])) ended(*outcome, failed_on[i]);
   }
   for (const auto& cleared : state_.cleared())
@@ -205,8 +221,13 @@ results::Event Run::event_of(const workers::Trained& trained) const {
   if (!std::isfinite(fitness)) {
     result.result =
         judge(NoFitness{settings_.run.fitness, fitness}, state_.attempt_at(result.trial), state_);
+    std::get<hyp::Failed>(result.result).epoch = trained.paused_at + trained.stopped_at > 0
+                                                     ? trained.paused_at + trained.stopped_at
+                                                     : settings_.run.epochs;
   } else if (trained.stopped_at > 0) {
     result.result = hyp::Stopped{trained.stopped_at, trained.metrics, fitness};
+  } else if (trained.paused_at > 0) {
+    result.result = hyp::Paused{trained.paused_at, trained.metrics, fitness};
   } else {
     result.result = hyp::Completed{trained.metrics, fitness};
   }
@@ -226,9 +247,17 @@ results::Event Run::event_of(const workers::NotTrained& failure) const {
   return result;
 }
 
-void Run::decide(const hyp::Rung& rung) {
-  workers_.decide(rung.trial,
-                  state_.early_stopping().stops(rung, state_.evolution().settings().lag));
+bool Run::pauses_at(const hyp::Rung& rung) const {
+  return state_.attempt_at(rung.trial).trial.pause_epoch == rung.epoch;
+}
+
+hyp::Decision Run::decision(const hyp::Rung& rung) const {
+  const auto& evolution = state_.evolution();
+  if (evolution.pausing()) return pauses_at(rung) ? hyp::Decision::pause : hyp::Decision::go_on;
+  // Where nothing can be paused after all, trials that were to be have promised fewer epochs.
+  const bool over_budget = evolution.settings().max_epochs && evolution.epochs_left() < 0;
+  const bool stops = state_.early_stopping().stops(rung, evolution.settings().lag);
+  return over_budget || stops ? hyp::Decision::stop : hyp::Decision::go_on;
 }
 
 void Run::ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on) {

@@ -72,12 +72,13 @@ class Run {
   void start_waiting(const std::vector<const Attempt*>& attempts);
   void start(const Attempt& attempt, core::Lease lease);
   std::vector<int> rungs_for(const hyp::Trial& trial) const;
+  bool pauses_at(const hyp::Rung& rung) const;
+  hyp::Decision decision(const hyp::Rung& rung) const;
   void take(const std::vector<workers::WorkerEvent>& events);
   results::Event event_of(const workers::AtRung& rung) const;
   results::Event event_of(const workers::Trained& trained) const;
   results::Event event_of(const workers::NotTrained& failure) const;
   hyp::Outcome outcome(int trial, const std::string& device, double seconds) const;
-  void decide(const hyp::Rung& rung);
   void ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on);
   void pause_after(const hyp::Outcome& outcome);
   bool out_of_time() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hyp/fitness.hpp"
+#include "hyp/trial_folder.hpp"
 #include "results/plot.hpp"
 #include "results/yaml_files.hpp"
 
@@ -40,6 +41,7 @@ void RunFiles::update(const results::Event& event, const RunState& state) {
     write_population(state);
   }
   const auto* outcome = std::get_if<hyp::Outcome>(&event);
+  if (outcome) remove_kept(*outcome, state);
   if (!outcome || !std::holds_alternative<hyp::Completed>(outcome->result)) return;
   if (outcome->repeat > 0) {
     results::write_repeats(directory_.repeats(), state.repeats().completed());
@@ -47,6 +49,20 @@ void RunFiles::update(const results::Event& event, const RunState& state) {
   } else {
     add_rows(state);
   }
+}
+
+void RunFiles::remove_kept(const hyp::Outcome& outcome, const RunState& state) {
+  const auto& search = state.evolution().settings();
+  if (!search.max_epochs) return;
+  const auto remove = [&](int trial) {
+    std::error_code gone_already;
+    std::filesystem::remove(directory_.root / hyp::trial_folder(trial) / hyp::kept_training,
+                            gone_already);
+  };
+  if (outcome.repeat == 0 && hyp::ends_trial(outcome)) remove(outcome.trial);
+  const auto left = *search.max_epochs - state.epochs_trained();
+  for (const auto& [trial, paused] : state.paused())
+    if (search.epochs - paused.epoch > left) remove(trial);
 }
 
 void RunFiles::add_rows(const RunState& state) {
@@ -67,8 +83,14 @@ void RunFiles::close(const RunState& state) {
 
 void RunFiles::draw(const RunState& state) const {
   if (!state.best()) return;
-  results::plot_evolution(table_, hyp::Fitness(fitness_), state.evolution().space(),
-                          directory_.plot());
+  const auto& search = state.evolution();
+  std::vector<results::Row> paused;
+  for (const auto& [trial, at] : state.paused()) {
+    const auto hyp = hyp::express(search.space(), search.genes(trial));
+    paused.push_back({.metrics = at.metrics, .values = hyp::raw_values(search.space(), hyp)});
+  }
+  results::plot_evolution(table_, hyp::Fitness(fitness_), search.space(), directory_.plot(),
+                          paused);
 }
 
 void RunFiles::update_recommended(const RunState& state) {

@@ -14,6 +14,7 @@ namespace evolve::engine {
 RunState::RunState(const results::RunSettings& settings, std::string journal, int trusted)
     : journal_(std::move(journal)),
       trusted_(trusted),
+      epochs_(settings.epochs),
       evolution_(settings.space, search_settings(settings), settings.initial),
       repeats_(settings.repeats) {}
 
@@ -68,31 +69,40 @@ bool RunState::finished() const {
 
 void RunState::on(const results::Started& started) {
   const bool is_next = next_ && next_->number == started.trial;
-  if (!is_next && started.trial < evolution_.asked()) {
+  const bool goes_on = paused_.contains(started.trial);
+  if (!is_next && !goes_on && started.trial < evolution_.asked()) {
     open_trial(started.trial).start_again(events_);
     return;
   }
   begin(started);
 }
 
+std::optional<hyp::Trial> RunState::ask(const results::Started& started) {
+  if (asked_ >= trusted_) return evolution_.ask();
+  if (started.start_epoch > 0) return evolution_.ask_again(started.trial, started.pause_epoch);
+  return evolution_.ask_again(started.hyp, started.pause_epoch);
+}
+
 void RunState::begin(const results::Started& started) {
-  auto trial = next_                      ? std::exchange(next_, std::nullopt)
-               : started.trial < trusted_ ? evolution_.ask_again(started.hyp)
-                                          : evolution_.ask();
+  auto trial = next_ ? std::exchange(next_, std::nullopt) : ask(started);
+  ++asked_;
   if (!trial || trial->number != started.trial) {
     throw contradiction(started.trial, "cannot have started where it did");
   }
-  if (trial->hyp != started.hyp) {
+  if (trial->hyp != started.hyp || trial->start_epoch != started.start_epoch ||
+      trial->pause_epoch != started.pause_epoch) {
     throw contradiction(started.trial,
                         "is bred differently now: the journal is from another version of evolve");
   }
   generation_ = std::max(generation_, trial->generation);
+  gone_on_ += static_cast<int>(paused_.erase(started.trial));
   open_[started.trial] = {.attempt = {.trial = std::move(*trial)}, .started = events_};
 }
 
 void RunState::on(const hyp::Rung& rung) {
   open_trial(rung.trial);
   early_stopping_.tell(rung);
+  evolution_.tell(rung);
 }
 
 void RunState::on(const results::Repeating& repeating) {
@@ -150,8 +160,14 @@ void RunState::on(const hyp::Outcome& outcome) {
   } else {
     trained_start_ = std::max(trained_start_, ended.started);
   }
-  if (!hyp::ends_trial(outcome)) return;
+  count_epochs(outcome, ended.attempt.trial);
   evolution_.tell(outcome);
+  if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) {
+    paused_[outcome.trial] = *paused;
+    open_.erase(outcome.trial);
+    return;
+  }
+  if (!hyp::ends_trial(outcome)) return;
   if (outcome.repeat > 0) {
     repeat_ended(outcome, ended.attempt.trial);
   } else {
@@ -161,6 +177,14 @@ void RunState::on(const hyp::Outcome& outcome) {
       completed(*result, ended.attempt.trial);
   }
   open_.erase(outcome.trial);
+}
+
+void RunState::count_epochs(const hyp::Outcome& outcome, const hyp::Trial& trial) {
+  int reached = epochs_;
+  if (const auto* stopped = std::get_if<hyp::Stopped>(&outcome.result)) reached = stopped->epoch;
+  if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) reached = paused->epoch;
+  if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) reached = failed->epoch;
+  epochs_trained_ += std::max(0, reached - trial.start_epoch);
 }
 
 void RunState::count_surroundings(const hyp::Outcome& outcome) {
@@ -213,7 +237,7 @@ void RunState::on(const results::Extended& extended) {
   if (extended.repeats) repeats_.want(*extended.repeats);
   if (next_ && next_->repeat > 0) next_.reset();
   const int before = evolution_.planned();
-  evolution_.extend(extended.generations, extended.trials);
+  evolution_.extend(extended.generations, extended.trials, extended.max_epochs);
   if (evolution_.planned() > before) repeats_.start_anew();
 }
 
@@ -229,11 +253,11 @@ Error RunState::contradiction(int trial, const std::string& what) const {
 
 RunState fold(const results::RunSettings& settings, const std::vector<results::Event>& events,
               const std::string& path, int latest) {
-  int trials = 0;
+  std::set<std::pair<int, int>> asked;  // without further attempts
   for (const auto& event : events)
     if (const auto* started = std::get_if<results::Started>(&event))
-      trials = std::max(trials, started->trial + 1);
-  RunState state(settings, path, trials - latest);
+      asked.emplace(started->trial, started->start_epoch);
+  RunState state(settings, path, static_cast<int>(std::ssize(asked)) - latest);
   for (const auto& event : events) state.apply(event);
   return state;
 }

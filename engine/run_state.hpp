@@ -36,9 +36,9 @@ struct Recommendation {
 
 class RunState {
  public:
-  /// The first `trusted` trials are taken as their `Started` events have them; later ones are bred,
-  /// and must come out as recorded. `journal` is what errors name. Throws `Error` for settings that
-  /// make no sense.
+  /// The first `trusted` trials, and trials that go on, are taken as their `Started` events have
+  /// them; later ones are bred, and must come out as recorded. `journal` is what errors name.
+  /// Throws `Error` for settings that make no sense.
   explicit RunState(const results::RunSettings& settings, std::string journal = "",
                     int trusted = 0);
 
@@ -76,6 +76,13 @@ class RunState {
   const Finished* best() const { return completed_.empty() ? nullptr : &completed_[best_]; }
   /// Which trial to use; nothing: none has completed.
   std::optional<Recommendation> recommendation() const;
+  /// The trials that are paused, and how they were when they were.
+  const std::map<int, hyp::Paused>& paused() const { return paused_; }
+  /// How often a paused trial has gone on.
+  int gone_on() const { return gone_on_; }
+  /// Epochs that were trained in all, as far as the journal has them: of every attempt, of repeats
+  /// too.
+  std::int64_t epochs_trained() const { return epochs_trained_; }
   /// The fitness of trial 0, if it completed.
   const std::optional<double>& start_fitness() const { return start_fitness_; }
   /// The first trial that failed for good.
@@ -117,6 +124,7 @@ class RunState {
   void on(const hyp::Rung& rung);
   void on(const hyp::Outcome& outcome);
   void on(const results::Extended& extended);
+  void on(const results::CannotPause&) { evolution_.cannot_pause(); }
   void on(const results::DeviceStats& stats) { device_stats_[stats.device] = stats; }
   void on(const results::DeviceLimited& limited) { trial_limits_[limited.device] = limited.trials; }
   void on(const results::DeviceFull&) {}
@@ -125,6 +133,8 @@ class RunState {
   void on(const results::UnknownEvent&) {}
 
   void begin(const results::Started& started);
+  std::optional<hyp::Trial> ask(const results::Started& started);
+  void count_epochs(const hyp::Outcome& outcome, const hyp::Trial& trial);
   void repeat_ended(const hyp::Outcome& outcome, const hyp::Trial& repeat);
   std::optional<hyp::Trial> next_repeat() const;
   hyp::Trial repeat_of(const Finished& trial, int repeat) const;
@@ -136,6 +146,7 @@ class RunState {
 
   std::string journal_;
   int trusted_;
+  int epochs_;
   ga::Evolution evolution_;
   ga::EarlyStopping early_stopping_;
   Repeats repeats_;
@@ -144,6 +155,10 @@ class RunState {
   std::map<int, Open> open_;
   std::vector<Finished> completed_;
   std::vector<int> ended_;
+  std::map<int, hyp::Paused> paused_;
+  /// Trials and continuations that were asked for.
+  int asked_ = 0, gone_on_ = 0;
+  std::int64_t epochs_trained_ = 0;
   /// Where the evolution's best trial stands among them.
   std::size_t best_ = 0;
   std::optional<double> start_fitness_;

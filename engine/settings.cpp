@@ -16,8 +16,12 @@ ga::Settings search_settings(const results::RunSettings& run) {
                         .population = run.population,
                         .generations = run.generations,
                         .trials = run.trials,
-                        .lag = run.lag};
+                        .lag = run.lag,
+                        .epochs = run.epochs,
+                        .max_epochs = run.max_epochs,
+                        .pauses = run.early_stop};
   settings.trials = search_trials(settings, run.repeats);
+  settings.max_epochs = search_epochs(settings, run.repeats);
   return settings;
 }
 
@@ -31,6 +35,16 @@ std::optional<int> search_trials(const ga::Settings& bounds, int repeats) {
   throw bad_argument(fmt::format("--repeats {}: with {} trial{} none is left to be the best",
                                  repeats, all, all == 1 ? "" : "s"),
                      "repeat fewer, or let --trials be more");
+}
+
+std::optional<int> search_epochs(const ga::Settings& bounds, int repeats) {
+  if (!bounds.max_epochs) return {};
+  const auto left = *bounds.max_epochs - std::int64_t{repeats} * bounds.epochs;
+  if (left >= bounds.epochs) return static_cast<int>(left);
+  throw bad_argument(fmt::format("--max-epochs {}: that is no whole training of {} epoch{}{}",
+                                 *bounds.max_epochs, bounds.epochs, bounds.epochs == 1 ? "" : "s",
+                                 repeats > 0 ? fmt::format(" besides {} repeats", repeats) : ""),
+                     fmt::format("write {} or more", (std::int64_t{repeats} + 1) * bounds.epochs));
 }
 
 }  // namespace evolve::engine

@@ -22,12 +22,10 @@ struct Settings {
   std::vector<devices::Accelerator> accelerators = {};
   /// The trainer and its time limits.
   workers::WorkerSettings workers;
-  /// Epochs of a trial, and what is sent to the trainer with each under the key "options".
-  int epochs = 1;
+  /// What is sent to the trainer with each trial under the key "options".
   nlohmann::ordered_json trainer_options = nlohmann::ordered_json::object();
   /// Further attempts at a trial that failed.
   int retries = 2;
-  bool early_stop = true;
   /// No trial is started after so many seconds.
   std::optional<double> time_limit = {};
   /// Looks, when a trial fails, at what every trial needs (its data set, its weights): what is
@@ -35,12 +33,13 @@ struct Settings {
   std::function<std::optional<std::string>()> find_fault = {};
 };
 
-/// How the search of such a run is set. `repeats` trials are kept for the repeats; throws `Error`
-/// when none are left.
+/// How the search of such a run is set. The trials and epochs of the repeats are kept for them;
+/// throws `Error` when none are left.
 ga::Settings search_settings(const results::RunSettings& run);
 
 /// How many trials are left for the search when the repeats are taken off; nothing: as many as the
 /// generations have. Throws as above.
 std::optional<int> search_trials(const ga::Settings& bounds, int repeats);
+std::optional<int> search_epochs(const ga::Settings& bounds, int repeats);
 
 }  // namespace evolve::engine

@@ -10,6 +10,7 @@
 
 #include "ga/mating_pool.hpp"
 #include "ga/recommendation.hpp"
+#include "hyp/rung.hpp"
 #include "hyp/space.hpp"
 #include "hyp/trial.hpp"
 
@@ -30,6 +31,13 @@ struct Settings {
   /// Breed trial k from the outcomes of the trials up to k - lag, exactly those. None: from
   /// everything told.
   std::optional<int> lag = {};
+  /// Epochs of one training.
+  int epochs = 1;
+  /// Ask for nothing that could make all trainings together more epochs than that.
+  std::optional<int> max_epochs = {};
+  /// With `max_epochs` and the screened search: trainings are paused at rungs, and go on when that
+  /// is worth most (ga/thaw.hpp).
+  bool pauses = true;
 };
 
 /// A steady-state genetic algorithm: every ask breeds one child from what is known at that moment,
@@ -45,6 +53,9 @@ struct Settings {
 /// the
 ///   best.
 /// - No set is handed out twice while the space has another.
+/// - Where trainings are paused, an ask may give a trial once more: it goes on. What one ask gave
+/// and how that ended is a step; the lag counts steps, and a step knows all that the rungs of the
+/// steps before it have shown.
 ///
 /// Without a lag, what is known is everything told so far, in the order of the tells: replaying the
 /// asks and tells of a run in their order gives the same trials again. With lag N, trial k knows
@@ -66,13 +77,20 @@ class Evolution {
   std::optional<hyp::Trial> ask();
   /// Whether `ask` would give one.
   bool can_ask() const;
-  /// What `ask` gives, without the work of breeding: the set of the next trial is known from an
-  /// earlier life of this run. A value outside its bounds is clamped; throws `Error` for a text
-  /// that is not a choice of its gene.
-  std::optional<hyp::Trial> ask_again(const hyp::Hyperparameters& hyp);
+  /// What `ask` gives, without the work of breeding: the set of the next trial, and where it is
+  /// paused, are known from an earlier life of this run. A value outside its bounds is clamped;
+  /// throws `Error` for a text that is not a choice of its gene.
+  std::optional<hyp::Trial> ask_again(const hyp::Hyperparameters& hyp, int pause_epoch = 0);
+  /// The same where a paused trial goes on; throws `Error` when it is not paused.
+  std::optional<hyp::Trial> ask_again(int trial, int pause_epoch);
+  /// What a training had at a rung.
+  void tell(const hyp::Rung& rung);
+  /// From now on nothing is paused: the trainer cannot. What is under way is trained to its end.
+  void cannot_pause();
   /// How a trial ended, or a repeat of a trial that has completed: that is nothing to breed from,
-  /// but the model knows it. A failure that will be tried again (`final == false`) changes nothing.
-  /// Throws `Error` for a trial that was not asked for or has ended already.
+  /// but the model knows it. Of a failure that will be tried again (`final == false`) the epochs
+  /// count, and nothing else. Throws `Error` for a trial that was not asked for or has ended
+  /// already.
   void tell(const hyp::Outcome& outcome);
 
   /// The set of a trial that was handed out, and what was told of its end. Throws std::out_of_range
@@ -86,12 +104,16 @@ class Evolution {
   int asked() const;
   /// Number of trials that have ended.
   int ended() const;
-  /// All trials have ended.
+  /// Nothing is under way, and there is nothing more to ask for.
   bool done() const;
+  /// Whether trainings are paused.
+  bool pausing() const;
+  /// Epochs that are left of `max_epochs` when all that was asked for has been trained.
+  int epochs_left() const;
 
   /// From the next ask on the run has these bounds (never fewer trials than already asked), and the
   /// schedules stretch to them. Throws `Error` when one is below 1.
-  void extend(int generations, std::optional<int> trials);
+  void extend(int generations, std::optional<int> trials, std::optional<int> max_epochs = {});
 
   /// The completed trial of greatest fitness (the first one told, among equals), or nothing.
   const std::optional<Individual>& best() const;

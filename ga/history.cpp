@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <unordered_set>
 #include <utility>
 
@@ -89,7 +90,32 @@ Observations thinned(const Observations& all, Index most) {
           .values = all.values(kept),
           .noise = all.noise(kept),
           .seed = std::move(seeds),
-          .set = std::move(sets)};
+          .set = std::move(sets),
+          .curves = all.curves.of(kept)};
+}
+
+// The variances of greatest posterior on a grid of logarithms; the priors are wide.
+CurveVariances fitted(Observations known, const KernelParameters& parameters) {
+  constexpr std::array shared = {-4.0, -2.5, -1.0, 0.5};
+  constexpr std::array own = {-8.0, -6.0, -4.5, -3.0, -1.5, 0.0};
+  constexpr Index most = 100;
+  known = thinned(known, most);
+  const MatrixXd nothing(known.features.rows(), 0);
+  CurveVariances best = known.curves.variances;
+  double greatest = -std::numeric_limits<double>::infinity();
+  for (const double s : shared) {
+    for (const double o : own) {
+      known.curves.variances.shared = std::exp(s);
+      known.curves.variances.own = std::exp(o);
+      const double zs = (s + 2) / 1.5, zo = (o + 3) / 2;
+      const double posterior =
+          Surrogate(known, nothing, parameters).log_likelihood() - 0.5 * (zs * zs + zo * zo);
+      if (posterior <= greatest) continue;
+      greatest = posterior;
+      best = known.curves.variances;
+    }
+  }
+  return best;
 }
 
 }  // namespace
@@ -105,7 +131,10 @@ void History::add(const hyp::Genes& genes, const Observation& observation) {
   observation_.push_back(observation);
   const auto entry = static_cast<int>(first_.size());
   first_.push_back(sets_.try_emplace(genes, entry).first->second);
+  training_.push_back(
+      trainings_.try_emplace({observation.trial, observation.repeat}, entry).first->second);
   completed_ += observation.ending == Observation::Ending::completed;
+  any_at_rung_ = any_at_rung_ || observation.ending == Observation::Ending::at_rung;
 }
 
 History::Selection History::select(Index length, Index most,
@@ -117,11 +146,16 @@ History::Selection History::select(Index length, Index most,
   const std::vector<Index> order = one_and_two(best, nearest);
   Points points(static_cast<Index>(space_.size()), static_cast<Index>(order.size()));
   std::vector<int> seeds, sets;
+  Curves curves{.variances = curve_variances_};
+  if (any_at_rung_) curves.left = VectorXd::Zero(points.cols());
   for (Index i = 0; i < points.cols(); ++i) {
     const auto entry = static_cast<std::size_t>(order[static_cast<std::size_t>(i)]);
     points.col(i) = points_[entry];
     sets.push_back(first_[entry]);
     seeds.push_back(seed_number(observation_[entry].trial, observation_[entry].repeat));
+    if (!any_at_rung_) continue;
+    curves.left[i] = observation_[entry].left;
+    curves.training.push_back(training_[entry]);
   }
   const VectorXd values = targets.values(order);
   const OutputWarping warping(values);
@@ -131,7 +165,8 @@ History::Selection History::select(Index length, Index most,
                            .values = warping(values),
                            .noise = targets.noise(order),
                            .seed = std::move(seeds),
-                           .set = std::move(sets)},
+                           .set = std::move(sets),
+                           .curves = std::move(curves)},
           .warping = warping};
 }
 
@@ -161,8 +196,8 @@ const KernelParameters& History::parameters() {
     // Late in a run the best and the nearest are so much alike that they differ by noise alone:
     // then a sample of more.
     const Index looked_at = next_fit_ > model_points ? model_points : most;
-    const Observations known =
-        thinned(select(next_fit_, looked_at, parameters_).observations, most);
+    Observations known = thinned(select(next_fit_, looked_at, parameters_).observations, most);
+    if (known.curves.any()) known.curves.variances = curve_variances_ = fitted(known, parameters_);
     const int evaluations = affordable_evaluations(known.values.size(), known.features.rows());
     const KernelParameters warm = fit(known, parameters_, evaluations);
     if (next_fit_ > few) {

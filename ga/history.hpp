@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "ga/observation.hpp"
@@ -58,6 +59,9 @@ class History {
   };
   const std::vector<Plausible>& plausible();
 
+  /// Of the gains from rungs to ends, fitted with the parameters.
+  const CurveVariances& curve_variances() const { return curve_variances_; }
+
   /// The number of a set among the observations (`Observations::set`); nothing: never trained.
   std::optional<int> number_of(const hyp::Genes& genes) const;
   /// The first trial of the set of that number that completed.
@@ -72,6 +76,10 @@ class History {
   std::vector<Eigen::VectorXd> points_, features_;
   std::vector<Observation> observation_;
   std::map<hyp::Genes, int> sets_;
+  std::map<std::pair<int, int>, int> trainings_;  // by trial and repeat: the first entry
+  std::vector<int> training_;                     // of each entry
+  bool any_at_rung_ = false;
+  CurveVariances curve_variances_;
   std::vector<int> first_;  // the first entry of each entry's set: the set's number
   int completed_ = 0;
   KernelParameters parameters_;

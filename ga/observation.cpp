@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <vector>
 
 namespace evolve::ga {
@@ -19,6 +20,23 @@ double percentile(std::vector<double> values, double share) {
   if (place == static_cast<double>(low)) return below;
   const double above = *std::min_element(values.begin() + low + 1, values.end());
   return below + (place - static_cast<double>(low)) * (above - below);
+}
+
+// What trainings gain from a rung to their end, by what was left of them at the rung.
+std::map<double, double> median_gains(std::span<const Observation> observation) {
+  std::map<int, double> ends;
+  for (const Observation& e : observation) {
+    if (e.ending == Ending::completed && e.repeat == 0) ends[e.trial] = e.fitness;
+  }
+  std::map<double, std::vector<double>> gains;
+  for (const Observation& e : observation) {
+    const auto end = ends.find(e.trial);
+    if (e.ending == Ending::at_rung && end != ends.end())
+      gains[e.left].push_back(end->second - e.fitness);
+  }
+  std::map<double, double> medians;
+  for (const auto& [left, all] : gains) medians[left] = percentile(all, 0.5);
+  return medians;
 }
 
 }  // namespace
@@ -42,23 +60,30 @@ Observation observation_of(const hyp::Outcome& outcome) {
 
 Targets targets_of(std::span<const Observation> observation) {
   constexpr double stopped_noise = 10;
-  std::vector<double> completed, good;
+  const auto gains = median_gains(observation);
+  const auto at_the_end = [&](const Observation& e) {
+    const auto gain = gains.find(e.left);
+    return e.fitness + (gain == gains.end() ? 0 : gain->second);
+  };
+  std::vector<double> known, good;
   for (const Observation& e : observation) {
-    if (e.ending != Ending::completed) continue;
-    completed.push_back(e.fitness);
-    if (e.fitness > 0) good.push_back(e.fitness);
+    if (e.ending != Ending::completed && e.ending != Ending::at_rung) continue;
+    known.push_back(at_the_end(e));
+    if (e.fitness > 0) good.push_back(known.back());
   }
   const bool some_learnt = good.size() > 3;
-  if (!some_learnt) good = completed;
+  if (!some_learnt) good = known;
   const double bad = good.empty() ? 0 : percentile(good, 0.1);
-  const double behind = completed.empty() ? 0 : percentile(completed, 0.25);
+  const double behind = known.empty() ? 0 : percentile(known, 0.25);
 
   const auto n = static_cast<Eigen::Index>(observation.size());
   Targets targets{Eigen::VectorXd(n), Eigen::VectorXd::Ones(n)};
   for (Eigen::Index i = 0; i < n; ++i) {
     const Observation& e = observation[static_cast<std::size_t>(i)];
     const bool learnt = e.fitness > 0 || !some_learnt;
-    if (e.ending == Ending::failed || !learnt) {
+    if (e.ending == Ending::at_rung) {
+      targets.values[i] = learnt ? at_the_end(e) : std::max(at_the_end(e), bad);
+    } else if (e.ending == Ending::failed || !learnt) {
       targets.values[i] = bad;
     } else if (e.ending == Ending::completed) {
       targets.values[i] = e.fitness;

@@ -11,13 +11,16 @@ namespace evolve::ga {
 
 /// How a trial ended, as far as the model is concerned.
 struct Observation {
-  enum class Ending { completed, stopped, failed };
+  /// `at_rung`: it had not ended yet.
+  enum class Ending { completed, stopped, failed, at_rung };
 
   Ending ending = Ending::completed;
   /// Finite; 0 for a failure.
   double fitness = 0;
   /// Which training it was: together they say its seed (ga/rng.hpp).
   int trial = 0, repeat = 0;
+  /// The share of its epochs that lay ahead, in (0, 1) at a rung, else 0.
+  double left = 0;
 };
 
 /// A final outcome as observation. A fitness that is not finite counts as a failure.
@@ -39,6 +42,9 @@ struct Targets {
 /// - Stopped: its fitness could still have grown, so it is a lower bound, but it was stopped for
 /// being behind: its fitness, at most the 25th percentile of the completed ones, with 10 times the
 /// noise.
+/// - At a rung: its fitness and what the trainings that ended have gained since that rung, in the
+/// median. Values at rungs count among the good ones above, so that a search which finishes the
+/// promising trainings only does not take a failure for a good one.
 Targets targets_of(std::span<const Observation> observation);
 
 /// The same order with an even spread: the logarithms of the values (what makes a fitness are

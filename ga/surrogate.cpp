@@ -72,9 +72,12 @@ struct SharedCovariance {
   MatrixXd of_seeds, all;
 
   SharedCovariance(const MatrixXd& scaled, const std::vector<int>& seeds,
-                   const std::vector<int>& sets, const Variances& variances) {
+                   const std::vector<int>& sets, const Variances& variances, const Curves& curves) {
     all = matern(distances(scaled, scaled)).matrix();
     of_seeds = variances.seed * seed_covariance(equal(seeds, seeds), all);
+    if (curves.any())
+      all =
+          all.cwiseProduct(curves.factor()) + curves.walk() + variances.noise * curves.same_noise();
     all += of_seeds + variances.roughness * equal(sets, sets);
   }
 };
@@ -97,8 +100,8 @@ struct Covariances {
   }
 };
 
-// Of `covariance` with noise. Many points on one spot and next to no noise can be too much for it:
-// then `noise` grows.
+// Of `covariance`, whose diagonal lacks the noise. Many points on one spot and next to no noise can
+// be too much for it: then `noise` grows.
 Eigen::LLT<MatrixXd> factorised(MatrixXd covariance, const VectorXd& noises, double& noise) {
   const VectorXd noise_free = covariance.diagonal();
   for (;; noise *= 10) {
@@ -152,10 +155,18 @@ double negative_log_posterior(const Observations& o, const KernelParameters& par
   const ArrayXXd r = distances(a, a);
   const ArrayXXd decay = (-r).exp();
   const ArrayXXd slope = (5.0 / 3) * (1 + r) * decay;
-  MatrixXd covariance = 0.6 * slope + decay * r.square() / 3;
-  covariance.diagonal().setOnes();
+  MatrixXd signal = 0.6 * slope + decay * r.square() / 3;
+  signal.diagonal().setOnes();
   const MatrixXd same_seed = equal(o.seed, o.seed), same_set = equal(o.set, o.set);
-  const MatrixXd of_seeds = seed_covariance(same_seed, covariance);
+  const MatrixXd of_seeds = seed_covariance(same_seed, signal);
+  MatrixXd covariance = signal, shared_noise;
+  ArrayXXd by_signal = 1 + 0.5 * variances.seed * same_seed.array();
+  if (o.curves.any()) {
+    const MatrixXd factor = o.curves.factor();
+    shared_noise = o.curves.same_noise();
+    covariance = signal.cwiseProduct(factor) + o.curves.walk() + variances.noise * shared_noise;
+    by_signal += factor.array() - 1;
+  }
   covariance += variances.seed * of_seeds + variances.roughness * same_set;
   covariance.diagonal() += variances.noise * o.noise;
   const Eigen::LLT<MatrixXd> factor(covariance);
@@ -174,10 +185,11 @@ double negative_log_posterior(const Observations& o, const KernelParameters& par
   // R&W eq. 5.9: tr((K^-1 - weights weights^T) dK) / 2 for every parameter.
   inverse.noalias() -= weights * weights.transpose();
   gradient[genes] = 0.5 * variances.noise * inverse.diagonal().dot(o.noise);
+  if (o.curves.any())
+    gradient[genes] += 0.5 * variances.noise * inverse.cwiseProduct(shared_noise).sum();
   gradient[genes + 1] = 0.5 * variances.seed * inverse.cwiseProduct(of_seeds).sum();
   gradient[genes + 2] = 0.5 * variances.roughness * inverse.cwiseProduct(same_set).sum();
-  const MatrixXd weighted =
-      (inverse.array() * slope * (1 + 0.5 * variances.seed * same_seed.array())).matrix();
+  const MatrixXd weighted = (inverse.array() * slope * by_signal).matrix();
   const VectorXd by_feature = a.array().square().matrix() * weighted.rowwise().sum() -
                               (a.array() * (a * weighted).array()).rowwise().sum().matrix();
   for (Index i = 0; i < by_feature.size(); ++i) {
@@ -231,13 +243,15 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
       scaled_(inverse_lengths_.asDiagonal() * observations.features) {
   const Variances variances = variances_of(parameters);
   double noise = variances.noise;
-  const SharedCovariance shared(scaled_, observations.seed, sets_, variances);
+  const Curves& curves = observations.curves;
+  const SharedCovariance shared(scaled_, observations.seed, sets_, variances, curves);
   factor_ = factorised(shared.all, observations.noise, noise);
   const VectorXd sums = factor_.solve(VectorXd::Ones(scaled_.cols()));
   constant_ = sums.dot(observations.values) / sums.sum();
   weights_ = factor_.solve((observations.values.array() - constant_).matrix());
   believed_ = observations.values - noise * observations.noise.cwiseProduct(weights_) -
               shared.of_seeds * weights_;
+  if (curves.any()) believed_ = of_sets(observations.features, sets_).mean;
   const VectorXd centred = observations.values.array() - constant_;
   log_likelihood_ = -0.5 * centred.dot(weights_) - 0.5 * std::log(sums.sum()) -
                     MatrixXd(factor_.matrixL()).diagonal().array().log().sum();
@@ -258,8 +272,9 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
     seeds.push_back(-i);
     sets.push_back(-i);
   }
-  factor_near_ =
-      factorised(SharedCovariance(scaled_near_, seeds, sets, variances).all, noises, noise);
+  const SharedCovariance shared_near(scaled_near_, seeds, sets, variances,
+                                     curves.first(near, pending.cols()));
+  factor_near_ = factorised(shared_near.all, noises, noise);
 }
 
 VectorXd Surrogate::leave_one_out_errors() const {

@@ -17,6 +17,8 @@
 #include <limits>
 #include <vector>
 
+#include "ga/curves.hpp"
+
 namespace evolve::ga {
 
 /// What the model is conditioned on.
@@ -31,6 +33,8 @@ struct Observations {
   Eigen::VectorXd noise;
   /// [n], number of the training seed, and a number that trainings of one set share.
   std::vector<int> seed, set;
+  /// What lay ahead of those that were looked at before their end; empty where all have ended.
+  Curves curves = {};
 };
 
 /// log length scale of each gene, then the logarithms of three variances, in units of the signal

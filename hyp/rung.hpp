@@ -19,4 +19,7 @@ struct Rung {
   bool operator==(const Rung&) const = default;
 };
 
+/// What a trial that waits at a rung is told.
+enum class Decision { go_on, stop, pause };
+
 }  // namespace evolve::hyp

@@ -69,7 +69,7 @@ FailureKind failure_kind(const std::string& name) {
 
 bool ends_trial(const Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome.result);
-  return !failed || failed->final;
+  return failed ? failed->final : !std::holds_alternative<Paused>(outcome.result);
 }
 
 }  // namespace evolve::hyp

@@ -43,6 +43,10 @@ struct Trial {
   /// From 1: a completed trial trained once more with another seed, to the last epoch, for the
   /// how manieth time. Says how lucky it was, and is nothing to breed from.
   int repeat = 0;
+  /// It goes on after these epochs, where it was paused; 0: from the beginning.
+  int start_epoch = 0;
+  /// It is paused after this epoch; 0: trained to its last one.
+  int pause_epoch = 0;
 };
 
 /// Trained to its last epoch.
@@ -58,6 +62,14 @@ struct Stopped {
   Metrics metrics = {};
   double fitness = 0;
   bool operator==(const Stopped&) const = default;
+};
+
+/// Paused at a rung: it may go on from there.
+struct Paused {
+  int epoch = 0;
+  Metrics metrics = {};
+  double fitness = 0;
+  bool operator==(const Paused&) const = default;
 };
 
 enum class FailureKind { crash, timeout, hang, protocol, oom, diverged, device_lost, data, other };
@@ -80,6 +92,8 @@ struct Failed {
   bool of_surroundings = false;
   /// Nobody but the trainer could look at what it says is wrong with its data.
   bool unconfirmed = false;
+  /// The last epoch that its trainer reported (from 1); 0: none, or not before it went on.
+  int epoch = 0;
   bool operator==(const Failed&) const = default;
 };
 
@@ -93,10 +107,10 @@ struct Outcome {
   double seconds = 0;
   /// Of that repeat, if not 0; the trial itself has completed before.
   int repeat = 0;
-  std::variant<Completed, Stopped, Failed> result = {};
+  std::variant<Completed, Stopped, Paused, Failed> result = {};
 };
 
-/// Whether no further attempt at the trial follows.
+/// Whether no further attempt at the trial follows: it is neither paused nor tried again.
 bool ends_trial(const Outcome& outcome);
 
 }  // namespace evolve::hyp

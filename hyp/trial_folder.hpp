@@ -11,4 +11,7 @@ std::string trial_folder(int trial, int repeat = 0);
 /// "trials/000017/log", of its repeats "trials/000017/repeat/log", ….
 std::string trial_log(int trial, int repeat = 0);
 
+/// The file in it where the built-in trainer keeps a training that is paused.
+inline constexpr auto kept_training = "paused.pt";
+
 }  // namespace evolve::hyp

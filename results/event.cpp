@@ -69,7 +69,9 @@ Started started_from_json(const Json& json) {
           .generation = integer(json, "generation"),
           .hyp = hyp::hyperparameters_from_json(value(json, "hyp")),
           .device = text(json, "device"),
-          .attempt = integer(json, "attempt")};
+          .attempt = integer(json, "attempt"),
+          .start_epoch = json.contains("start_epoch") ? integer(json, "start_epoch") : 0,
+          .pause_epoch = json.contains("pause_epoch") ? integer(json, "pause_epoch") : 0};
 }
 
 hyp::Rung rung_from_json(const Json& json) {
@@ -91,7 +93,8 @@ hyp::Failed failed_from_json(const Json& json) {
           .final = final,
           .failed_before_ready = failed_before_ready,
           .of_surroundings = json.value("surroundings", false),
-          .unconfirmed = json.value("unconfirmed", false)};
+          .unconfirmed = json.value("unconfirmed", false),
+          .epoch = json.contains("epoch") ? integer(json, "epoch") : 0};
 }
 
 hyp::Outcome outcome_from_json(const Json& json, const std::string& event) {
@@ -108,6 +111,9 @@ hyp::Outcome outcome_from_json(const Json& json, const std::string& event) {
   const double fitness = number(json, "fitness");
   if (event == "completed" || event == "repeated") {
     outcome.result = hyp::Completed{.metrics = metrics, .fitness = fitness};
+  } else if (event == "paused") {
+    outcome.result =
+        hyp::Paused{.epoch = integer(json, "epoch"), .metrics = metrics, .fitness = fitness};
   } else {
     outcome.result =
         hyp::Stopped{.epoch = integer(json, "epoch"), .metrics = metrics, .fitness = fitness};
@@ -119,6 +125,7 @@ Extended extended_from_json(const Json& json) {
   Extended extended{.generations = integer(json, "generations"),
                     .trials = integer_or_null(json, "trials")};
   if (json.contains("repeats")) extended.repeats = integer(json, "repeats");
+  if (json.contains("max_epochs")) extended.max_epochs = integer(json, "max_epochs");
   return extended;
 }
 
@@ -134,12 +141,15 @@ DeviceStats stats_from_json(const Json& json) {
 }
 
 Json json_of(const Started& started) {
-  return {{"event", "started"},
-          {"trial", started.trial},
-          {"generation", started.generation},
-          {"hyp", hyp::to_json(started.hyp)},
-          {"device", started.device},
-          {"attempt", started.attempt}};
+  Json json = {{"event", "started"},
+               {"trial", started.trial},
+               {"generation", started.generation},
+               {"hyp", hyp::to_json(started.hyp)},
+               {"device", started.device},
+               {"attempt", started.attempt}};
+  if (started.start_epoch > 0) json["start_epoch"] = started.start_epoch;
+  if (started.pause_epoch > 0) json["pause_epoch"] = started.pause_epoch;
+  return json;
 }
 
 Json json_of(const Repeating& repeating) {
@@ -164,11 +174,17 @@ Json json_of(const hyp::Outcome& outcome) {
     if (failed->failed_before_ready) json["failed_before_ready"] = true;
     if (failed->of_surroundings) json["surroundings"] = true;
     if (failed->unconfirmed) json["unconfirmed"] = true;
+    if (failed->epoch > 0) json["epoch"] = failed->epoch;
   } else if (const auto* stopped = std::get_if<hyp::Stopped>(&outcome.result)) {
     json["event"] = "stopped";
     json["epoch"] = stopped->epoch;
     json["metrics"] = hyp::to_json(stopped->metrics);
     json["fitness"] = stopped->fitness;
+  } else if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) {
+    json["event"] = "paused";
+    json["epoch"] = paused->epoch;
+    json["metrics"] = hyp::to_json(paused->metrics);
+    json["fitness"] = paused->fitness;
   } else {
     const auto& completed = std::get<hyp::Completed>(outcome.result);
     json["event"] = outcome.repeat ? "repeated" : "completed";
@@ -187,7 +203,12 @@ Json json_of(const Extended& extended) {
                {"generations", extended.generations},
                {"trials", null_or(extended.trials)}};
   if (extended.repeats) json["repeats"] = *extended.repeats;
+  if (extended.max_epochs) json["max_epochs"] = *extended.max_epochs;
   return json;
+}
+
+Json json_of(const CannotPause&) {
+  return {{"event", "cannot_pause"}};
 }
 
 Json json_of(const DeviceStats& stats) {
@@ -244,11 +265,12 @@ Event event_from_json(const Json& json) {
                      .device = text(json, "device"),
                      .attempt = integer(json, "attempt")};
   if (event == "rung") return rung_from_json(json);
-  if (event == "completed" || event == "stopped" || event == "failed" || event == "repeated" ||
-      event == "repeat_failed") {
+  if (event == "completed" || event == "stopped" || event == "paused" || event == "failed" ||
+      event == "repeated" || event == "repeat_failed") {
     return outcome_from_json(json, event);
   }
   if (event == "extended") return extended_from_json(json);
+  if (event == "cannot_pause") return CannotPause{};
   if (event == "device_stats") return stats_from_json(json);
   if (event == "limited") return DeviceLimited{text(json, "device"), integer(json, "trials")};
   if (event == "full")
@@ -265,6 +287,9 @@ Json to_json(const RunSettings& settings) {
   options["population"] = settings.population;
   options["generations"] = settings.generations;
   options["trials"] = null_or(settings.trials);
+  options["max_epochs"] = null_or(settings.max_epochs);
+  options["epochs"] = settings.epochs;
+  options["early_stop"] = settings.early_stop;
   options["repeats"] = settings.repeats;
   options["fitness"] = settings.fitness;
   options["lag"] = null_or(settings.lag);
@@ -291,7 +316,10 @@ RunSettings run_settings_from_json(const Json& json) {
                        .population = integer(options, "population"),
                        .generations = integer(options, "generations"),
                        .trials = integer_or_null(options, "trials"),
+                       .max_epochs = optional<int>(options, "max_epochs"),
                        .repeats = options.value("repeats", 0),
+                       .epochs = options.value("epochs", 1),
+                       .early_stop = options.value("early_stop", true),
                        .fitness = text(options, "fitness"),
                        .slots = value(json, "slots").get<std::vector<std::string>>(),
                        .space = hyp::space_from_json(value(json, "space")),

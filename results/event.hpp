@@ -24,7 +24,13 @@ struct RunSettings {
   int population = 50;
   int generations = 300;
   std::optional<int> trials = {};
+  /// Epochs that may be trained in all.
+  std::optional<int> max_epochs = {};
   int repeats = 0;
+  /// Of one training.
+  int epochs = 1;
+  /// Trainings may be stopped or paused before their last epoch.
+  bool early_stop = true;
   /// An expression over the metrics: see hyp::Fitness.
   std::string fitness = hyp::Fitness::standard;
   /// Names of the slots that it began with.
@@ -46,6 +52,10 @@ struct Started {
   std::string device = {};
   /// From 1.
   int attempt = 1;
+  /// It goes on where it was paused; 0: from the beginning.
+  int start_epoch = 0;
+  /// It will be paused after this epoch; 0: not.
+  int pause_epoch = 0;
   bool operator==(const Started&) const = default;
 };
 
@@ -66,7 +76,14 @@ struct Extended {
   int generations = 0;
   std::optional<int> trials = {};
   std::optional<int> repeats = {};
+  std::optional<int> max_epochs = {};
   bool operator==(const Extended&) const = default;
+};
+
+/// {"event":"cannot_pause"}: a trainer was at a rung where it was to be paused, and cannot. From
+/// now on the run pauses nothing.
+struct CannotPause {
+  bool operator==(const CannotPause&) const = default;
 };
 
 /// {"event":"device_stats",…}: what a device's driver said; what it did not say is null.
@@ -116,11 +133,11 @@ struct UnknownEvent {
   bool operator==(const UnknownEvent&) const = default;
 };
 
-/// Anything after the first line. A `hyp::Rung` is "rung"; a `hyp::Outcome` "completed", "stopped"
-/// or "failed", of a repeat "repeated" or "repeat_failed".
+/// Anything after the first line. A `hyp::Rung` is "rung"; a `hyp::Outcome` "completed", "stopped",
+/// "paused" or "failed", of a repeat "repeated" or "repeat_failed".
 using Event =
-    std::variant<Started, Repeating, hyp::Rung, hyp::Outcome, Extended, DeviceStats, DeviceLimited,
-                 DeviceFull, DeviceBlamed, DeviceBroughtBack, UnknownEvent>;
+    std::variant<Started, Repeating, hyp::Rung, hyp::Outcome, Extended, CannotPause, DeviceStats,
+                 DeviceLimited, DeviceFull, DeviceBlamed, DeviceBroughtBack, UnknownEvent>;
 
 /// A fitness that is not finite becomes null.
 nlohmann::ordered_json to_json(const Event& event);

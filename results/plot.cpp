@@ -83,13 +83,15 @@ Rows best_so_far(const Points& history, double last) {
   return steps;
 }
 
-void add_history(Chart& chart, const Trials& trials, std::size_t rows, const Axis& y) {
+void add_history(Chart& chart, const Trials& trials, std::size_t rows, const Axis& y,
+                 std::size_t paused) {
   const Rectangle box{left, Chart::width - right, 45, history_height - 85};
   const Points history{{trials.row.begin(), trials.row.end()}, trials.fitness};
   const double last = static_cast<double>(rows - 1), best = history.x[trials.best];
   const Axis x = counting_axis(0, last, 16);
   chart.panel(
-      box, fmt::format("best fitness {:.4g}, row {} of evolve.csv", history.y[trials.best], best));
+      box, fmt::format("best fitness {:.4g}, row {} of evolve.csv{}", history.y[trials.best], best,
+                       paused == 0 ? "" : fmt::format("; rings: {} paused", paused)));
   chart.axis("x", x, "completed trial");
   chart.axis("y", y, "fitness");
   add_dots(chart, box, history, x, y);
@@ -105,22 +107,40 @@ struct Panel {
   const std::string& name;
   const hyp::Gene* gene;
   Points points;
+  /// Of the paused trials.
+  Rows rings;
   Axis axis;
   /// The best trial's value; may be no number.
   double best;
 };
 
-std::vector<Panel> panels_of(const Table& table, const Trials& trials, const hyp::Space& space) {
+/// What paused trials had, where it is not below all that completed ones have.
+Rows rings_of(const std::vector<Row>& paused, std::size_t column, const hyp::Fitness& fitness,
+              double least) {
+  Rows rings;
+  for (const Row& row : paused) {
+    const double x = row.values[column], y = fitness(row.metrics);
+    if (std::isfinite(x) && y >= least) rings.push_back({x, y});
+  }
+  return rings;
+}
+
+std::vector<Panel> panels_of(const Table& table, const Trials& trials, const hyp::Space& space,
+                             const hyp::Fitness& fitness, const std::vector<Row>& paused) {
+  const double least = *std::ranges::min_element(trials.fitness);
   std::vector<Panel> panels;
   for (std::size_t column = 0; column < table.names.size(); ++column) {
     Points points = points_of(table, column, trials);
-    const auto [low, high] = std::minmax_element(points.x.begin(), points.x.end());
+    Rows rings = rings_of(paused, column, fitness, least);
+    std::vector<double> all = points.x;
+    for (const auto& ring : rings) all.push_back(ring[0]);
+    const auto [low, high] = std::minmax_element(all.begin(), all.end());
     if (points.x.empty() || *low == *high) continue;
     const std::string& name = table.names[column];
     const hyp::Gene* gene = space.find(name);
     const Axis axis = gene_axis(gene, *low, *high);
     const double best = table.rows[trials.row[trials.best]].values[column];
-    panels.push_back({name, gene, std::move(points), axis, best});
+    panels.push_back({name, gene, std::move(points), std::move(rings), axis, best});
   }
   return panels;
 }
@@ -132,19 +152,22 @@ void add_panel(Chart& chart, const Rectangle& box, const Panel& panel, const Axi
   chart.axis("x", panel.axis);
   chart.axis("y", y, "fitness", box.left == left);
   add_dots(chart, box, panel.points, panel.axis, y);
-  chart.plot("$trials using 1:2:3 with points pt 7 ps 0.9 lc palette" +
-             (marked ? ", " + plus(panel.best, best_fitness) : ""));
+  if (!panel.rings.empty()) chart.data("paused", panel.rings);
+  chart.plot(
+      (panel.rings.empty() ? "" : "$paused using 1:2 with points pt 6 ps 0.7 lc rgb '#b0b0b0', ") +
+      std::string("$trials using 1:2:3 with points pt 7 ps 0.9 lc palette") +
+      (marked ? ", " + plus(panel.best, best_fitness) : ""));
 }
 
 }  // namespace
 
 std::string plot_script(const Table& table, const hyp::Fitness& fitness, const hyp::Space& space,
-                        const std::string& terminal) {
+                        const std::string& terminal, const std::vector<Row>& paused) {
   const Trials trials = trials_of(table, fitness);
   if (trials.row.empty()) {
     throw bad_argument("no row of evolve.csv has a fitness", "draw it once a trial has completed");
   }
-  const auto panels = panels_of(table, trials, space);
+  const auto panels = panels_of(table, trials, space, fitness, paused);
   const int count = static_cast<int>(panels.size());
   const int lines = (count + most_columns - 1) / most_columns;
   const int columns = lines == 0 ? 1 : (count + lines - 1) / lines;
@@ -156,7 +179,7 @@ std::string plot_script(const Table& table, const hyp::Fitness& fitness, const h
   chart.add(
       "set cbrange [0:1]\n"
       "set palette defined (0 '#9ebcda', 1 '#6b92cc', 2 '#5365b5', 3 '#5d3791', 4 '#6a1167')");
-  add_history(chart, trials, table.rows.size(), y);
+  add_history(chart, trials, table.rows.size(), y, paused.size());
   const double step = (Chart::width - left - right + gap) / columns;
   for (int i = 0; i < count; ++i) {
     const double x = left + i % columns * step;
@@ -168,8 +191,8 @@ std::string plot_script(const Table& table, const hyp::Fitness& fitness, const h
 }
 
 void plot_evolution(const Table& table, const hyp::Fitness& fitness, const hyp::Space& space,
-                    const std::filesystem::path& image) {
-  run_gnuplot(plot_script(table, fitness, space, terminal_of(image)), image);
+                    const std::filesystem::path& image, const std::vector<Row>& paused) {
+  run_gnuplot(plot_script(table, fitness, space, terminal_of(image), paused), image);
 }
 
 }  // namespace evolve::results

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "hyp/fitness.hpp"
 #include "hyp/space.hpp"
@@ -15,13 +16,14 @@ namespace evolve::results {
 /// on y, points coloured by density, the best (first of greatest fitness) marked with a plus and
 /// named in the title. `space` tells which axes are logarithmic and what the choices are called;
 /// names that it lacks are plain numbers. Rows without a finite fitness, and cells that are not
-/// finite, are left out. Throws `Error` when no row has a finite fitness, for another file ending,
-/// and as `run_gnuplot` does.
+/// finite, are left out. `paused`, trials with what they had when they were paused, become grey
+/// rings in the panels, as far as the fitness of the others reaches. Throws `Error` when no row has
+/// a finite fitness, for another file ending, and as `run_gnuplot` does.
 void plot_evolution(const Table& table, const hyp::Fitness& fitness, const hyp::Space& space,
-                    const std::filesystem::path& image);
+                    const std::filesystem::path& image, const std::vector<Row>& paused = {});
 
 /// The gnuplot script of that plot, for a terminal "png" or "svg".
 std::string plot_script(const Table& table, const hyp::Fitness& fitness, const hyp::Space& space,
-                        const std::string& terminal);
+                        const std::string& terminal, const std::vector<Row>& paused = {});
 
 }  // namespace evolve::results

@@ -39,6 +39,7 @@ evolve_library(trainer
   run/torch_version.cpp
   run/trainer.cpp
   run/training_loop.cpp
+  run/training_state.cpp
 )
 target_link_libraries(evolve_trainer
   PUBLIC evolve::hyp evolve::train_options evolve::data evolve::metrics evolve::protocol evolve::models

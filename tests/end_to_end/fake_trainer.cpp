@@ -3,18 +3,19 @@
 //
 //   fake_trainer [--sleep MILLISECONDS] [--log FILE] [--crash-trial N] [--crash-always] [--crash-on
 //   DEVICE] [--crash-repeats] [--noise] [--seen FILE] [--look PROGRAM]
-//   [--rungs] [--faults TRIAL=FAULT,…] [--chatter BYTES] [--needs FILE] [--once] [--linger MS]
-//   [--stops-itself]
+//   [--rungs] [--pauses] [--epochs FILE] [--faults TRIAL=FAULT,…] [--chatter BYTES] [--needs FILE]
+//   [--once] [--linger MS] [--stops-itself]
 //
 // --crash-repeats crashes where a repeat is trained. --noise takes 1e-11 of the seed off the score.
 // --log appends "PID TRIAL DEVICE OMP_NUM_THREADS" per training. --seen appends the trial, the
 // device and the environment as JSON. --look asks PROGRAM (evolve) which device it sees as number 0
 // of its slot's kind: the trainer says so when it is ready. --rungs reports at each rung what it
 // has learnt so far, and waits for a word; a third of its trials, by their seed, learn little.
-// --faults are those of fail(). --chatter logs so many bytes per training. --needs fails a trial
-// with kind data while FILE is not there. --once trains one trial and exits, MS later, without
-// looking at what it is told meanwhile. --stops-itself calls every result stopped though nobody
-// asked for that.
+// --pauses does the same, and can be paused there. --epochs appends "TRIAL EPOCH" for each epoch
+// that a training took. --faults are those of fail(). --chatter logs so many bytes per training.
+// --needs fails a trial with kind data while FILE is not there. --once trains one trial and exits,
+// MS later, without looking at what it is told meanwhile. --stops-itself calls every result stopped
+// and paused though nobody asked for that.
 
 #include <signal.h>
 #include <unistd.h>
@@ -87,8 +88,8 @@ double learnt(const json& train, double score, int epoch) {
   return score * epoch / train["epochs"].get<int>();
 }
 
-/// Passes the rungs of a trial; the one where it was told to stop.
-std::optional<int> stopped_at(const json& train, double score) {
+/// Passes the rungs of a trial; the one where it was told to stop or to pause, and which of them.
+std::optional<std::pair<int, std::string>> ended_at(const json& train, double score) {
   for (const int rung : train["rungs"]) {
     say({{"type", "epoch"},
          {"trial", train["trial"]},
@@ -96,9 +97,18 @@ std::optional<int> stopped_at(const json& train, double score) {
          {"metrics", metrics(learnt(train, score, rung))}});
     std::string line;
     if (!std::getline(std::cin, line)) std::_Exit(0);
-    if (json::parse(line)["type"] == "stop") return rung;
+    const std::string told = json::parse(line)["type"];
+    if (told != "continue") return std::pair(rung, told);
   }
   return std::nullopt;
+}
+
+/// Appends "TRIAL EPOCH" for each epoch that a training took.
+void log_epochs(const std::string& file, const json& train, int last) {
+  std::ostringstream lines;  // in one piece: others write there too
+  for (int epoch = train.value("start_epoch", 0) + 1; epoch <= last; ++epoch)
+    lines << train["trial"].get<int>() << ' ' << epoch << '\n';
+  std::ofstream(file, std::ios::app) << lines.str();
 }
 
 /// The fault that a trial has: "2=abort,3=hang".
@@ -137,21 +147,23 @@ int main(int argc, char** argv) {
   int sleep_ms = 0, linger_ms = 0, crash_trial = -1;
   bool once = false, stops_itself = false;
   std::string needs;
-  bool crash_always = false, crash_repeats = false, noise = false, rungs = false;
+  bool crash_always = false, crash_repeats = false, noise = false, rungs = false, pauses = false;
   int chatter = 0;
-  std::string log, crash_on, seen, program, faults;
+  std::string log, crash_on, seen, program, faults, epochs;
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (option == "--crash-always") crash_always = true;
     if (option == "--crash-repeats") crash_repeats = true;
     if (option == "--noise") noise = true;
     if (option == "--rungs") rungs = true;
+    if (option == "--pauses") rungs = pauses = true;
     if (option == "--once") once = true;
     if (option == "--stops-itself") stops_itself = true;
     if (i + 1 == argc) break;
     if (option == "--sleep") sleep_ms = std::stoi(argv[i + 1]);
     if (option == "--linger") linger_ms = std::stoi(argv[i + 1]);
     if (option == "--log") log = argv[i + 1];
+    if (option == "--epochs") epochs = argv[i + 1];
     if (option == "--needs") needs = argv[i + 1];
     if (option == "--seen") seen = argv[i + 1];
     if (option == "--look") program = argv[i + 1];
@@ -164,6 +176,7 @@ int main(int argc, char** argv) {
   const auto mine = program.empty() ? json::object() : first_device(program);
   for (const auto* key : {"uuid", "pci"})
     if (mine.contains(key)) ready[key] = mine[key];
+  if (pauses) ready["can_pause"] = true;
   say(ready);
   for (std::string line; std::getline(std::cin, line);) {
     const auto message = json::parse(line);
@@ -198,15 +211,18 @@ int main(int argc, char** argv) {
     fail(fault_of(faults, trial), trial);
     double reached = score(message["hyp"]) - (noise ? 1e-11 * message["seed"].get<double>() : 0);
     if (rungs && message["seed"].get<std::uint64_t>() % 3 == 0) reached /= 10;
-    const auto stop = rungs ? stopped_at(message, reached) : std::nullopt;
-    const auto result = metrics(stop ? learnt(message, reached, *stop) : reached);
-    if (!stop) {
-      say({{"type", "epoch"}, {"trial", trial}, {"epoch", message["epochs"]}, {"metrics", result}});
+    const auto end = rungs ? ended_at(message, reached) : std::nullopt;
+    const int last = end ? end->first : message["epochs"].get<int>();
+    const auto result = metrics(end ? learnt(message, reached, last) : reached);
+    if (!epochs.empty()) log_epochs(epochs, message, last);
+    if (!end) {
+      say({{"type", "epoch"}, {"trial", trial}, {"epoch", last}, {"metrics", result}});
     }
     say({{"type", "result"},
          {"trial", trial},
          {"metrics", result},
-         {"stopped", stops_itself || stop.has_value()}});
+         {"stopped", stops_itself || (end && end->second == "stop")},
+         {"paused", stops_itself || (end && end->second == "pause")}});
     if (once) {
       std::this_thread::sleep_for(std::chrono::milliseconds(linger_ms));
       return 0;

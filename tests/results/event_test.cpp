@@ -29,6 +29,27 @@ TEST(Event, OfAStartHasTheContractsKeys) {
   EXPECT_EQ(std::get<Started>(event_from_json(to_json(started))), started);
 }
 
+TEST(Event, OfAPauseHasTheContractsKeysAtBothEnds) {
+  const hyp::Outcome paused{
+      .trial = 17, .device = "cpu:0", .seconds = 2, .result = hyp::Paused{3, metrics, 0.25}};
+  EXPECT_EQ(to_json(paused).dump(),
+            R"({"event":"paused","trial":17,"epoch":3,)" + metrics_text +
+                R"(,"fitness":0.25,"device":"cpu:0","attempt":1,"seconds":2.0})");
+  EXPECT_EQ(std::get<hyp::Outcome>(event_from_json(to_json(paused))).result, paused.result);
+  const Started started{.trial = 17, .device = "cpu:1", .start_epoch = 3, .pause_epoch = 6};
+  EXPECT_EQ(
+      to_json(started).dump(),
+      R"({"event":"started","trial":17,"generation":0,"hyp":{},"device":"cpu:1","attempt":1,"start_epoch":3,"pause_epoch":6})");
+  EXPECT_EQ(std::get<Started>(event_from_json(to_json(started))), started);
+  EXPECT_TRUE(std::holds_alternative<CannotPause>(event_from_json(to_json(CannotPause{}))));
+}
+
+TEST(Event, OfAFailureSaysHowFarItCame) {
+  const hyp::Outcome failed{.trial = 1, .result = hyp::Failed{.epoch = 4}};
+  EXPECT_EQ(to_json(failed)["epoch"], 4);
+  EXPECT_EQ(std::get<hyp::Outcome>(event_from_json(to_json(failed))).result, failed.result);
+}
+
 TEST(Event, OfARepeatIsNoneOfATrial) {
   EXPECT_EQ(to_json(Repeating{.trial = 17, .repeat = 3, .seed = 5, .device = "cpu:0", .attempt = 2})
                 .dump(),

@@ -54,7 +54,8 @@ TEST(Journal, BeginsWithTheRun) {
   EXPECT_EQ(content(file),
             R"({"event":"run","version":1,"seed":1,"search":"screened","lag":null,)"
             R"("slots":["cpu:0","cpu:1"],"options":{"data":"shapes","population":50,)"
-            R"("generations":300,"trials":12,"repeats":0,"fitness":"mAP50","lag":null},)"
+            R"("generations":300,"trials":12,"max_epochs":null,"epochs":1,"early_stop":true,)"
+            R"("repeats":0,"fitness":"mAP50","lag":null},)"
             R"("space":{},"start":{},"initial":[{"lr0":0.02}]})"
             "\n");
   const auto again = read_journal(file).run;

@@ -58,6 +58,14 @@ TEST(Plot, ShowsTheFitnessOfEveryTrialAndTheBestSoFar) {
             text.npos);
 }
 
+TEST(Plot, HasARingForEachPausedTrialThatIsNotBelowAllOthers) {
+  const std::string text = plot_script(three, hyp::Fitness("mAP50"), space, "svg",
+                                       {row(0.2, {0.02, 0.1, 0, 7}), row(0.05, {0.02, 0.2, 1, 7})});
+  EXPECT_NE(text.find("row 1 of evolve.csv; rings: 2 paused'"), text.npos);
+  EXPECT_EQ(count(text, "plot $paused using"), 3);
+  EXPECT_NE(text.find("$paused << EOD\n0.02 0.2\nEOD\n"), text.npos);
+}
+
 TEST(Plot, OfASingleRowIsItsFitness) {
   const Table one{.names = three.names, .rows = {three.rows[0]}};
   EXPECT_EQ(count(script(one), "set title "), 1);

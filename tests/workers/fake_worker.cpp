@@ -176,12 +176,14 @@ void do_job(const json& message, const std::string& usual_mode) {
       validation + "}\n");
 }
 
-/// Trains on until told to stop, which it waits for at each rung; its score grows by the epoch.
+/// Trains on until told to stop or to pause, which it waits for at each rung; its score grows by
+/// the epoch.
 void climb(const json& message) {
   const int trial = message.at("trial");
   const std::string dir = message.at("dir");
   const auto score = [](int epoch) { return std::to_string(epoch / 8.0); };
-  for (int epoch = 2; epoch <= message.at("epochs"); ++epoch) {
+  const int begin = message.value("start_epoch", 0);
+  for (int epoch = std::max(2, begin + 1); epoch <= message.at("epochs"); ++epoch) {
     say(R"({"type":"epoch","trial":)" + std::to_string(trial) + R"(,"epoch":)" +
         std::to_string(epoch) + R"(,"metrics":)" + metrics(score(epoch)) + "}\n");
     if (message.at("hyp").at("mode") == "ignores rungs") continue;
@@ -193,6 +195,8 @@ void climb(const json& message) {
     std::ofstream(dir + "/told", std::ios::app) << line << std::endl;
     if (json::parse(line).at("type") == "stop")
       return say(result_line(trial, score(epoch), R"(,"stopped":true)"));
+    if (json::parse(line).at("type") == "pause")
+      return say(result_line(trial, score(epoch), R"(,"paused":true)"));
   }
   say(result_line(trial, score(message.at("epochs"))));
 }
@@ -216,6 +220,8 @@ void train(const json& message) {
         result_line(trial, "0.5", R"(,"mood":"good")"));
   } else if (mode == "stopped") {
     say(epoch_line(trial, 2) + result_line(trial, "0.5", R"(,"stopped":true)"));
+  } else if (mode == "paused") {
+    say(epoch_line(trial, 2) + result_line(trial, "0.5", R"(,"paused":true)"));
   } else if (mode == "climbs" || mode == "ignores rungs" || mode == "dies at a rung") {
     climb(message);
   } else if (mode == "slow" || mode == "alive, then slow") {
@@ -243,7 +249,7 @@ int main(int argc, char** argv) {
   if (stays) ::signal(SIGTERM, SIG_IGN);
   json ready = {
       {"type", "ready"}, {"protocol", start == "protocol 2" ? 2 : 1}, {"device", "cpu:0"}};
-  // has {"uuid":"…"}: what it tells of its device
+  // has {"uuid":"…"}: what it tells of its device or of what it can
   if (start.starts_with("has ")) ready.update(json::parse(start.substr(4)));
   say(ready.dump() + "\n");
   for (std::string line; std::getline(std::cin, line);) {

@@ -72,7 +72,7 @@ class Workers : public testing::Test {
   }
 
   /// Waits as long as it takes for the ends of all trials under way. Those at a rung are kept in
-  /// `rungs`, and stop at the epoch `stop_at`.
+  /// `rungs`, stop at the epoch `stop_at`, and pause at `pause_at`.
   std::vector<WorkerEvent> ends(WorkerSet& workers) {
     std::vector<WorkerEvent> all;
     while (workers.busy() > 0) {
@@ -81,7 +81,9 @@ class Workers : public testing::Test {
       for (const auto& event : *some) {
         if (const auto* rung = std::get_if<AtRung>(&event)) {
           rungs.push_back(*rung);
-          workers.decide(rung->trial, rung->epoch == stop_at);
+          workers.decide(rung->trial, rung->epoch == stop_at    ? hyp::Decision::stop
+                                      : rung->epoch == pause_at ? hyp::Decision::pause
+                                                                : hyp::Decision::go_on);
         } else {
           all.push_back(event);
         }
@@ -159,7 +161,7 @@ class Workers : public testing::Test {
   std::filesystem::path directory;
   core::StopSource stop;
   std::vector<AtRung> rungs;
-  int stop_at = 0;
+  int stop_at = 0, pause_at = 0;
 };
 
 }  // namespace evolve::workers

@@ -66,13 +66,15 @@ TEST(Messages, OfTheEngineAreWrittenInOneLineEach) {
       "\n");
   EXPECT_EQ(line_of(FromEngine(Continue{17})), "{\"type\":\"continue\",\"trial\":17}\n");
   EXPECT_EQ(line_of(FromEngine(Stop{17})), "{\"type\":\"stop\",\"trial\":17}\n");
+  EXPECT_EQ(line_of(FromEngine(Pause{17})), "{\"type\":\"pause\",\"trial\":17}\n");
   EXPECT_EQ(line_of(FromEngine(Shutdown{})), "{\"type\":\"shutdown\"}\n");
 }
 
 TEST(Messages, OfAWorkerComeBackAsTheyWere) {
   for (const FromWorker& message :
-       {FromWorker(Ready{1, "xpu:0"}), FromWorker(Epoch{17, 3, metrics}),
-        FromWorker(Result{17, metrics}), FromWorker(Result{17, metrics, true}),
+       {FromWorker(Ready{1, "xpu:0"}), FromWorker(Ready{.device = "cpu:0", .can_pause = true}),
+        FromWorker(Epoch{17, 3, metrics}), FromWorker(Result{17, metrics}),
+        FromWorker(Result{17, metrics, true}), FromWorker(Result{17, metrics, false, true}),
         FromWorker(Failure{17, hyp::FailureKind::device_lost, "gone"}), FromWorker(Alive{17}),
         FromWorker(Alive{})})
     EXPECT_EQ(parse_from_worker(line_of(message)), message);
@@ -87,8 +89,10 @@ TEST(Messages, OfTheEngineComeBackAsTheyWere) {
        .seed = 18446744073709551615ULL,
        .dir = "/a folder",
        .rungs = {3},
+       .start_epoch = 2,
        .options = {{"data", "shapes"}}}),
-        FromEngine(Continue{17}), FromEngine(Stop{17}), FromEngine(Shutdown{})})
+        FromEngine(Continue{17}), FromEngine(Stop{17}), FromEngine(Pause{17}),
+        FromEngine(Shutdown{})})
     EXPECT_EQ(parse_from_engine(line_of(message)), message);
 }
 

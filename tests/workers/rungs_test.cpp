@@ -74,9 +74,46 @@ TEST_F(RungsOfWorkers, DoNotStopAWorkerThatIgnoresThem) {
   EXPECT_EQ(pid(0), pid(1));
 }
 
+TEST_F(RungsOfWorkers, SayWhetherTheWorkerCanPause) {
+  WorkerSet workers(settings(R"(has {"can_pause":true})"), stop);
+  climb(workers, 0);
+  EXPECT_TRUE(rungs.at(0).can_pause);
+  WorkerSet others(settings(), stop);
+  climb(others, 1);
+  EXPECT_FALSE(rungs.at(2).can_pause);
+}
+
+TEST_F(RungsOfWorkers, PauseATrialThatGoesOnInAnotherProcess) {
+  pause_at = 4;
+  {
+    WorkerSet workers(settings(R"(has {"can_pause":true})"), stop);
+    const auto end = std::get<Trained>(climb(workers, 3));
+    EXPECT_EQ(end.paused_at, 4);
+    EXPECT_EQ(end.stopped_at, 0);
+    EXPECT_EQ(end.metrics, scored(0.5));
+  }
+  EXPECT_EQ(text(3, "told"),
+            "{\"type\":\"continue\",\"trial\":3}\n{\"type\":\"pause\",\"trial\":3}\n");
+  EXPECT_FALSE(nlohmann::json::parse(text(3, "message")).contains("start_epoch"));
+  WorkerSet workers(settings(), stop);
+  auto assignment = trial(3, "climbs", {5});
+  assignment.epochs = 6;
+  assignment.start_epoch = 4;
+  workers.start(std::move(assignment), lease());
+  EXPECT_EQ(workers.progress().at(0).epoch, 4);
+  rungs.clear();
+  const auto end = std::get<Trained>(ends(workers).at(0));
+  EXPECT_EQ(nlohmann::json::parse(text(3, "message"))["start_epoch"], 4);
+  EXPECT_THAT(rungs, ElementsAre(at(3, 5)));
+  EXPECT_EQ(end.paused_at, 0);
+  EXPECT_EQ(end.metrics, scored(0.75));
+}
+
 TEST_F(RungsOfWorkers, FailATrialThatDiesThere) {
   WorkerSet workers(settings(), stop);
-  EXPECT_EQ(std::get<NotTrained>(climb(workers, 0, "dies at a rung")).message, "exit code 3");
+  const auto end = std::get<NotTrained>(climb(workers, 0, "dies at a rung"));
+  EXPECT_EQ(end.message, "exit code 3");
+  EXPECT_EQ(end.epoch, 2);
   EXPECT_THAT(rungs, ElementsAre(at(0, 2)));
 }
 

@@ -13,6 +13,7 @@
 #include "trainer/evaluation/evaluation.hpp"
 #include "trainer/run/setup.hpp"
 #include "trainer/run/torch_version.hpp"
+#include "trainer/run/training_state.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -198,36 +199,6 @@ class FullTraining {
     for (const auto& epoch : log_.epochs) json["epochs"].push_back(json_of(epoch));
     if (log_.final_report) json["ended"] = json_of(*log_.final_report);
     return json;
-  }
-
-  static void add_state(Checkpoint& checkpoint, const TrainingLoop::State& state) {
-    const auto& [optimizer, ema, scaler, last_step] = state.step;
-    checkpoint.about["training"]["stepper"] = {{"steps", optimizer.steps},
-                                               {"updates", ema.updates},
-                                               {"scale", scaler.scale},
-                                               {"good_steps", scaler.good_steps},
-                                               {"last_step", last_step}};
-    checkpoint.training = {
-        {"values", state.values}, {"average", ema.values}, {"first", optimizer.first}};
-    if (optimizer.second.defined()) checkpoint.training.emplace_back("second", optimizer.second);
-  }
-
-  TrainingLoop::State state_in(const Checkpoint& saved) const {
-    const auto& counts = saved.about.at("training").at("stepper");
-    TrainingLoop::State state;
-    auto& [optimizer, ema, scaler, last_step] = state.step;
-    counts.at("steps").get_to(optimizer.steps);
-    counts.at("updates").get_to(ema.updates);
-    counts.at("scale").get_to(scaler.scale);
-    counts.at("good_steps").get_to(scaler.good_steps);
-    counts.at("last_step").get_to(last_step);
-    for (const auto& [name, tensor] : saved.training) {
-      if (name == "values") state.values = tensor;
-      if (name == "average") ema.values = tensor;
-      if (name == "first") optimizer.first = tensor;
-      if (name == "second") optimizer.second = tensor;
-    }
-    return state;
   }
 
   /// Validates best.pt and takes the training out of last.pt.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <opencv2/core/utility.hpp>
 
 #include "core/error.hpp"
@@ -19,6 +20,7 @@
 #include "trainer/run/setup.hpp"
 #include "trainer/run/torch_version.hpp"
 #include "trainer/run/training_loop.hpp"
+#include "trainer/run/training_state.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -58,6 +60,25 @@ void check_classes(const TrainOptions& options, const data::DataConfig& data, in
       "give the data set that the weights were trained on");
 }
 
+void keep(const std::string& path, int epoch, const hyp::Metrics& metrics, const TrainingLoop& run,
+          const std::vector<std::string>& names) {
+  Checkpoint checkpoint = checkpoint_of(*run.average(), names);
+  checkpoint.about["epoch"] = epoch - 1;  // YOLOv5 counts from 0
+  checkpoint.about["metrics"] = to_json(metrics);
+  add_state(checkpoint, run.state());
+  write_checkpoint(path, checkpoint);
+}
+
+/// Lets a training go on from what keep() wrote; the epochs that it has, 0 where there is nothing.
+int load_kept(const Rungs& rungs, TrainingLoop& run, hyp::Metrics& metrics) {
+  if (rungs.start_epoch == 0 || !std::filesystem::exists(rungs.kept)) return 0;
+  const Checkpoint kept = read_checkpoint(rungs.kept);
+  if (kept.about.at("epoch") != rungs.start_epoch - 1) return 0;
+  run.load_state(state_in(kept));
+  metrics = hyp::metrics_from_json(kept.about.at("metrics"));
+  return rungs.start_epoch;
+}
+
 }  // namespace
 
 struct Trainer::State {
@@ -89,7 +110,8 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
   const std::vector<double> no_ap(static_cast<std::size_t>(data.classes()));
   TrainResult result;
   double waited = 0;
-  for (int epoch = 1; epoch <= options.epochs && !result.stopped; ++epoch) {
+  for (int epoch = load_kept(rungs, run, result.metrics) + 1;
+       epoch <= options.epochs && !result.stopped && !result.paused; ++epoch) {
     const bool rung = std::ranges::count(rungs.epochs, epoch) > 0;
     const auto training = Clock::now();
     run.train_epoch(epoch - 1, no_ap, {});
@@ -100,11 +122,14 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
       result.metrics = run.validate().metrics;
       result.timing.validation += seconds_since(validation);
     }
-    if (on_epoch) on_epoch(epoch, result.metrics);
+    if (on_epoch && epoch > rungs.start_epoch) on_epoch(epoch, result.metrics);
     if (!rung) continue;
     const auto waiting = Clock::now();
-    result.stopped = !rungs.goes_on(epoch);
+    const auto decision = rungs.decide(epoch);
     waited += seconds_since(waiting);
+    result.stopped = decision == hyp::Decision::stop;
+    result.paused = decision == hyp::Decision::pause;
+    if (result.paused) keep(rungs.kept, epoch, result.metrics, run, data.training().names);
   }
   if (!options.save.empty()) {
     write_checkpoint(options.save, checkpoint_of(*run.average(), data.training().names));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hyp/hyperparameters.hpp"
+#include "hyp/rung.hpp"
 #include "hyp/trial.hpp"
 #include "trainer/run/options.hpp"
 #include "workers/protocol/jobs.hpp"
@@ -33,8 +34,8 @@ struct Timing {
 struct TrainResult {
   /// Of the last epoch that was trained.
   hyp::Metrics metrics;
-  /// Ended at a rung.
-  bool stopped = false;
+  /// Ended at a rung, by either decision.
+  bool stopped = false, paused = false;
   Timing timing;
 };
 
@@ -46,8 +47,14 @@ using OnEpoch = std::function<void(int epoch, const hyp::Metrics& metrics)>;
 struct Rungs {
   /// After these epochs (from 1).
   std::vector<int> epochs;
-  /// Called after `OnEpoch`; false ends the training.
-  std::function<bool(int epoch)> goes_on;
+  /// Called after `OnEpoch`. A pause writes `kept`.
+  std::function<hyp::Decision(int epoch)> decide;
+  /// The file that a paused training is kept in: weights, optimizer, moving average and counts in
+  /// full precision. What is random follows from the seed and the epoch.
+  std::string kept = {};
+  /// The training goes on from `kept`, where it was paused after so many epochs, as if it had not
+  /// been paused. Where the file is gone, or is of another epoch, these are trained again.
+  int start_epoch = 0;
 };
 
 using OnReport = std::function<void(const workers::JobReport&)>;

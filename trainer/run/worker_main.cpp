@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <mutex>
 #include <new>
@@ -18,6 +19,7 @@
 #include "core/error.hpp"
 #include "devices/discovery.hpp"
 #include "devices/machine.hpp"
+#include "hyp/trial_folder.hpp"
 #include "trainer/run/run.hpp"
 #include "workers/protocol/jobs.hpp"
 #include "workers/protocol/messages.hpp"
@@ -67,12 +69,12 @@ std::string inner_device() {
 
 /// The first message, with what the driver reports of the device that this process sees.
 workers::Ready ready_message(const std::string& device) {
-  if (device == "cpu") return {.device = "cpu:0"};
+  if (device == "cpu") return {.device = "cpu:0", .can_pause = true};
   const auto found = devices::discover(core::kind_of(device), devices::device_environment());
   if (found.devices.empty())
     throw run_failed("no " + device + " is visible here: " + found.remark, "check its driver");
   const auto& mine = found.devices.front();
-  return {.device = device, .uuid = mine.uuid, .pci = mine.pci};
+  return {.device = device, .uuid = mine.uuid, .pci = mine.pci, .can_pause = true};
 }
 
 /// What `work` answers, or the failure that it ends in.
@@ -104,12 +106,13 @@ Answer answer_of(int trial, Work work) {
 /// Evolve has told this process to end.
 struct ShutDown {};
 
-/// Waits for evolve's decision on a trial at a rung: whether to go on.
-bool goes_on(int trial) {
+/// Waits for evolve's decision on a trial at a rung.
+hyp::Decision decision_on(int trial) {
   for (std::string line; std::getline(std::cin, line);) {
     const auto message = workers::parse_from_engine(line);
-    if (message == workers::FromEngine(workers::Continue{trial})) return true;
-    if (message == workers::FromEngine(workers::Stop{trial})) return false;
+    if (message == workers::FromEngine(workers::Continue{trial})) return hyp::Decision::go_on;
+    if (message == workers::FromEngine(workers::Stop{trial})) return hyp::Decision::stop;
+    if (message == workers::FromEngine(workers::Pause{trial})) return hyp::Decision::pause;
     if (message == workers::FromEngine(workers::Shutdown{})) break;
   }
   throw ShutDown{};
@@ -123,11 +126,17 @@ workers::Result train(Trainer& trainer, const workers::Train& message, Answers& 
       [&](int epoch, const hyp::Metrics& metrics) {
         answers.send(workers::FromWorker(workers::Epoch{message.trial, epoch, metrics}));
       },
-      {.epochs = message.rungs, .goes_on = [&](int) { return goes_on(message.trial); }});
+      {.epochs = message.rungs,
+       .decide = [&](int) { return decision_on(message.trial); },
+       .kept = (std::filesystem::path(message.dir) / hyp::kept_training).string(),
+       .start_epoch = message.start_epoch});
   const auto& t = result.timing;
   fmt::print(stderr, "trial {}: {:.2f} s training, {:.2f} s validation, {:.2f} s everything else\n",
              message.trial, t.training, t.validation, t.total - t.training - t.validation);
-  return {.trial = message.trial, .metrics = result.metrics, .stopped = result.stopped};
+  return {.trial = message.trial,
+          .metrics = result.metrics,
+          .stopped = result.stopped,
+          .paused = result.paused};
 }
 
 void work(Trainer& trainer, const workers::Train& message, Answers& answers) {

@@ -35,6 +35,7 @@ template <class V>
 void visit(const V& key, Of<V, Ready>& m) {
   key("protocol", m.protocol), key.optional("device", m.device);
   key.unless_default("uuid", m.uuid), key.unless_default("pci", m.pci);
+  key.unless_default("can_pause", m.can_pause);
 }
 template <class V>
 void visit(const V& key, Of<V, Epoch>& m) {
@@ -43,6 +44,7 @@ void visit(const V& key, Of<V, Epoch>& m) {
 template <class V>
 void visit(const V& key, Of<V, Result>& m) {
   key("trial", m.trial), key("metrics", m.metrics), key.unless_default("stopped", m.stopped);
+  key.unless_default("paused", m.paused);
 }
 template <class V>
 void visit(const V& key, Of<V, Failure>& m) {
@@ -56,6 +58,7 @@ template <class V>
 void visit(const V& key, Of<V, Train>& m) {
   key("trial", m.trial), key("hyp", m.hyp), key("epochs", m.epochs), key("device", m.device);
   key("seed", m.seed), key("dir", m.dir), key.optional("rungs", m.rungs);
+  key.unless_default("start_epoch", m.start_epoch);
   key.optional("options", m.options);
 }
 template <class V>
@@ -64,6 +67,10 @@ void visit(const V& key, Of<V, Continue>& m) {
 }
 template <class V>
 void visit(const V& key, Of<V, Stop>& m) {
+  key("trial", m.trial);
+}
+template <class V>
+void visit(const V& key, Of<V, Pause>& m) {
   key("trial", m.trial);
 }
 template <class V>

@@ -2,7 +2,8 @@
 //
 // The worker says `Ready` once. The engine sends `Train`; the worker answers with any number of
 // `Epoch` and exactly one `Result` or `Failure`. After an epoch that `Train::rungs` lists, the
-// worker waits for `Continue` or `Stop`. `Shutdown`, or the end of its input, ends the worker.
+// worker waits for `Continue`, `Stop` or, if its `Ready` says that it can, `Pause`. `Shutdown`, or
+// the end of its input, ends the worker.
 // While it works the worker may send `Alive` at any time.
 #pragma once
 
@@ -29,6 +30,8 @@ struct Ready {
   std::string device;
   /// Of the device that it has; empty when it does not tell.
   std::string uuid, pci;
+  /// It can keep a training at a rung, and a later process can go on with it.
+  bool can_pause = false;
   bool operator==(const Ready&) const = default;
 };
 
@@ -49,6 +52,8 @@ struct Result {
   hyp::Metrics metrics;
   /// Ended at a rung by `Stop`.
   bool stopped = false;
+  /// Ended at a rung by `Pause`, and can go on.
+  bool paused = false;
   bool operator==(const Result&) const = default;
 };
 
@@ -85,6 +90,8 @@ struct Train {
   std::string dir;
   /// Epochs after which the worker waits.
   std::vector<int> rungs;
+  /// Goes on after so many epochs, which an earlier process left in `dir`; 0: from the beginning.
+  int start_epoch = 0;
   /// How to train: see trainer::TrainOptions.
   nlohmann::ordered_json options = nlohmann::ordered_json::object();
   bool operator==(const Train&) const = default;
@@ -104,13 +111,20 @@ struct Stop {
   bool operator==(const Stop&) const = default;
 };
 
+/// {"type":"pause","trial":17}
+struct Pause {
+  static constexpr auto type = "pause";
+  int trial = 0;
+  bool operator==(const Pause&) const = default;
+};
+
 /// {"type":"shutdown"}
 struct Shutdown {
   static constexpr auto type = "shutdown";
   bool operator==(const Shutdown&) const = default;
 };
 
-using FromEngine = std::variant<Train, Continue, Stop, Shutdown>;
+using FromEngine = std::variant<Train, Continue, Stop, Pause, Shutdown>;
 
 /// The message as a line, with its newline. Text that is not UTF-8 is repaired.
 std::string line_of(const FromWorker& message);

@@ -41,8 +41,9 @@ void Worker::start(Assignment assignment, core::Lease lease) {
   assignment_ = std::move(assignment);
   lease_ = std::move(lease);
   started_ = Clock::now();
-  epoch_ = 0;
-  at_rung_ = stopping_ = false;
+  epoch_ = assignment_->start_epoch;
+  at_rung_ = false;
+  decision_ = hyp::Decision::go_on;
   metrics_ = {};
   const auto folder = std::filesystem::path(assignment_->dir);
   std::error_code failed;
@@ -60,25 +61,38 @@ void Worker::start(Assignment assignment, core::Lease lease) {
                                            .seed = assignment_->seed,
                                            .dir = assignment_->dir,
                                            .rungs = assignment_->rungs,
+                                           .start_epoch = assignment_->start_epoch,
                                            .options = assignment_->options})),
                   {.silence = settings_.hang_timeout, .in_all = settings_.trial_timeout});
 }
 
-void Worker::decide(bool stops) {
+void Worker::decide(hyp::Decision decision) {
   at_rung_ = false;
-  stopping_ = stops;
+  decision_ = decision;
   const int trial = assignment_->trial;
-  process_.send(line_of(stops ? FromEngine(Stop{trial}) : FromEngine(Continue{trial})));
+  process_.send(line_of(decision == hyp::Decision::stop    ? FromEngine(Stop{trial})
+                        : decision == hyp::Decision::pause ? FromEngine(Pause{trial})
+                                                           : FromEngine(Continue{trial})));
 }
 
 std::optional<Progress> Worker::progress() const {
   if (!assignment_) return {};
-  return Progress{assignment_->trial, slot_, epoch_, assignment_->epochs, metrics_};
+  return Progress{.trial = assignment_->trial,
+                  .device = slot_,
+                  .epoch = epoch_,
+                  .epochs = assignment_->epochs,
+                  .metrics = metrics_,
+                  .start_epoch = assignment_->start_epoch};
 }
 
 void Worker::receive(std::string_view line) {
   if (const auto message = parse_from_worker(line))
     std::visit([this](const auto& m) { on(m); }, *message);
+}
+
+void Worker::on(const Ready& message) {
+  can_pause_ = message.can_pause;
+  process_.on(message);
 }
 
 void Worker::on(const Epoch& message) {
@@ -88,15 +102,21 @@ void Worker::on(const Epoch& message) {
   metrics_ = message.metrics;
   if (std::ranges::count(assignment_->rungs, epoch_) == 0) return;
   at_rung_ = true;
-  report_(AtRung{message.trial, epoch_, metrics_, slot_}, nullptr);
+  report_(AtRung{message.trial, epoch_, metrics_, slot_, can_pause_}, nullptr);
 }
 
 void Worker::on(const Result& message) {
   if (!is_its_trial(message.trial)) return;
   grown_ = true;
   // A trainer may have stopped for reasons of its own: that is its result.
-  const int stopped_at = message.stopped && stopping_ ? epoch_ : 0;
-  end(Trained{message.trial, message.metrics, stopped_at, slot_, seconds()});
+  const bool stopped = message.stopped && decision_ == hyp::Decision::stop;
+  const bool paused = message.paused && decision_ == hyp::Decision::pause;
+  end(Trained{.trial = message.trial,
+              .metrics = message.metrics,
+              .stopped_at = stopped ? epoch_ : 0,
+              .paused_at = paused ? epoch_ : 0,
+              .device = slot_,
+              .seconds = seconds()});
 }
 
 void Worker::on(const Failure& message) {
@@ -127,7 +147,7 @@ void Worker::failed(const Ending& ending) {
   if (ending.between_work)
     return hand_back_(*std::exchange(assignment_, std::nullopt), std::move(lease_));
   end(NotTrained{assignment_->trial, ending.kind, ending.message, ending.before_ready, slot_,
-                 seconds()});
+                 seconds(), epoch_});
 }
 
 double Worker::seconds() const {

@@ -31,7 +31,7 @@ class Worker {
   /// Gives an idle worker its next trial, whose log is opened.
   void start(Assignment assignment, core::Lease lease);
   /// The decision about its trial, which waits at a rung.
-  void decide(bool stops);
+  void decide(hyp::Decision decision);
 
   const std::string& slot() const { return slot_; }
   bool idle() const { return !assignment_ && process_.sound(); }
@@ -47,7 +47,7 @@ class Worker {
 
  private:
   void receive(std::string_view line);
-  void on(const Ready& message) { process_.on(message); }
+  void on(const Ready& message);
   void on(const Alive& message) { process_.on(message); }
   void on(const Epoch& message);
   void on(const Result& message);
@@ -70,8 +70,9 @@ class Worker {
   int epoch_ = 0;
   /// It waits for a decision.
   bool at_rung_ = false;
-  /// It was told to stop.
-  bool stopping_ = false;
+  /// What it was told at its last rung.
+  hyp::Decision decision_ = hyp::Decision::go_on;
+  bool can_pause_ = false;
   bool grown_ = false;
   hyp::Metrics metrics_;
   std::ofstream log_;

@@ -95,10 +95,10 @@ void WorkerSet::start(Assignment assignment, core::Lease lease) {
                              std::move(lease)});
 }
 
-void WorkerSet::decide(int trial, bool stops) {
+void WorkerSet::decide(int trial, hyp::Decision decision) {
   const auto found = std::ranges::find_if(
       state_->workers, [&](const auto& worker) { return worker->waits_at_rung(trial); });
-  if (found != state_->workers.end()) (*found)->decide(stops);  // else it has died meanwhile
+  if (found != state_->workers.end()) (*found)->decide(decision);  // else it has died meanwhile
 }
 
 std::optional<std::vector<WorkerEvent>> WorkerSet::wait(std::chrono::milliseconds timeout) {

@@ -16,6 +16,7 @@
 
 #include "core/slot.hpp"
 #include "core/stop_source.hpp"
+#include "hyp/rung.hpp"
 #include "hyp/trial.hpp"
 
 namespace evolve::workers {
@@ -40,6 +41,8 @@ struct Assignment {
   std::string dir;
   /// Epochs after which the trial waits to be told whether it goes on.
   std::vector<int> rungs = {};
+  /// It goes on after so many epochs, where it was paused.
+  int start_epoch = 0;
   /// Sent with the trial under the key "options".
   nlohmann::ordered_json options = nlohmann::ordered_json::object();
 };
@@ -52,6 +55,8 @@ struct AtRung {
   hyp::Metrics metrics;
   /// Name of the slot.
   std::string device;
+  /// It may be told to pause.
+  bool can_pause = false;
   bool operator==(const AtRung&) const = default;
 };
 
@@ -59,8 +64,8 @@ struct AtRung {
 struct Trained {
   int trial = 0;
   hyp::Metrics metrics;
-  /// The epoch at whose end it was stopped, because it was told to; else 0.
-  int stopped_at = 0;
+  /// The epoch at whose end it was stopped, or paused, because it was told to; else 0.
+  int stopped_at = 0, paused_at = 0;
   std::string device;
   double seconds = 0;
 };
@@ -74,6 +79,8 @@ struct NotTrained {
   bool before_ready = false;
   std::string device;
   double seconds = 0;
+  /// The last epoch that this process reported; 0: none.
+  int epoch = 0;
 };
 
 using WorkerEvent = std::variant<AtRung, Trained, NotTrained>;
@@ -86,6 +93,8 @@ struct Progress {
   int epoch = 0;
   int epochs = 0;
   hyp::Metrics metrics;
+  /// Where it went on.
+  int start_epoch = 0;
 };
 
 /// For one thread. Workers and all of their descendants die with it. No signal handler is
@@ -103,8 +112,8 @@ class WorkerSet {
   /// to its pool when wait() returns the trial's end. Throws `Error` when the log cannot be
   /// written.
   void start(Assignment assignment, core::Lease lease);
-  /// The decision about a trial that waits at a rung: it goes on, or it stops there.
-  void decide(int trial, bool stops);
+  /// The decision about a trial that waits at a rung. Only one that can may be told to pause.
+  void decide(int trial, hyp::Decision decision);
 
   /// Waits until something happened and returns all of it, in the order in which it happened; an
   /// empty vector after `timeout` without anything. Nothing: `stop` was requested, and no event is

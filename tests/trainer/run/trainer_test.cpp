@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "hyp/space.hpp"
+#include "tests/trainer/data/files.hpp"
 #include "tests/trainer/formula.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
 
@@ -84,9 +85,9 @@ TEST(Trainer, GivesToTheLastBitTheSameWhetherItPassesRungsOrHasNone) {
     std::vector<hyp::Metrics> seen;
     const auto result = Trainer("cpu", 1).train(
         options, defaults(), 1, [&](int, const hyp::Metrics& metrics) { seen.push_back(metrics); },
-        {.epochs = {1, 2}, .goes_on = [&](int epoch) {
+        {.epochs = {1, 2}, .decide = [&](int epoch) {
            asked.push_back(epoch);
-           return true;
+           return hyp::Decision::go_on;
          }});
     EXPECT_FALSE(result.stopped);
     EXPECT_EQ(asked, (std::vector<int>{1, 2}));
@@ -105,10 +106,47 @@ TEST(Trainer, EndsAtTheRungWhereItIsTold) {
   std::vector<hyp::Metrics> seen;
   const auto result = Trainer("cpu", 1).train(
       options, defaults(), 1, [&](int, const hyp::Metrics& metrics) { seen.push_back(metrics); },
-      {.epochs = {1, 2}, .goes_on = [](int epoch) { return epoch == 1; }});
+      {.epochs = {1, 2}, .decide = [](int epoch) {
+         return epoch == 1 ? hyp::Decision::go_on : hyp::Decision::stop;
+       }});
   EXPECT_TRUE(result.stopped);
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(result.metrics, seen[1]);
+}
+
+TEST(Trainer, GivesToTheLastBitTheSameWhetherItWasPausedOrNot) {
+  const data::TemporaryFolder folder;
+  TrainOptions options = small();
+  options.epochs = 4;
+  for (const auto* optimizer : {"SGD", "Adam"}) {
+    options.optimizer = optimizer;
+    const auto unpaused = train(options, defaults());
+    std::vector<int> epochs;
+    Rungs rungs{.epochs = {1, 3},
+                .decide = [](int) { return hyp::Decision::pause; },
+                .kept = folder / "paused.pt"};
+    TrainResult result;
+    for (const int start : {0, 1, 3}) {  // each in a process of its own, as far as it can tell
+      rungs.start_epoch = start;
+      result = Trainer("cpu", 1).train(
+          options, defaults(), 1, [&](int epoch, const hyp::Metrics&) { epochs.push_back(epoch); },
+          rungs);
+      EXPECT_EQ(result.paused, start < 3);
+    }
+    EXPECT_EQ(epochs, (std::vector<int>{1, 2, 3, 4}));
+    EXPECT_EQ(result.metrics, unpaused) << optimizer;
+  }
+}
+
+TEST(Trainer, TrainsAgainWhatWasKeptAndIsGone) {
+  TrainOptions options = small();
+  options.epochs = 3;
+  std::vector<int> epochs;
+  const auto result = Trainer("cpu", 1).train(
+      options, defaults(), 1, [&](int epoch, const hyp::Metrics&) { epochs.push_back(epoch); },
+      {.epochs = {}, .decide = {}, .kept = "/nowhere/paused.pt", .start_epoch = 2});
+  EXPECT_EQ(epochs, (std::vector<int>{3}));
+  EXPECT_EQ(result.metrics, train(options, defaults()));
 }
 
 TEST(Trainer, DependsOnItsArgumentsAndNotOnEarlierTrials) {

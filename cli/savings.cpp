@@ -1,0 +1,34 @@
+#include "cli/savings.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/screen.hpp"
+
+namespace evolve::cli {
+namespace {
+
+std::string saved(std::int64_t epochs, std::int64_t trials, int of_each) {
+  return fmt::format("{} of {} saved", epochs, counted(trials * of_each, "epoch"));
+}
+
+}  // namespace
+
+std::string savings(const engine::RunState& state) {
+  const auto& search = state.evolution();
+  const int epochs = search.settings().epochs;
+  if (!state.paused().empty()) {
+    std::int64_t left = 0;
+    for (const auto& [trial, paused] : state.paused()) left += epochs - paused.epoch;
+    return fmt::format("{} of {} are paused, {} went on: {}", state.paused().size(),
+                       counted(search.asked(), "trial"), state.gone_on(),
+                       saved(left, search.asked(), epochs));
+  }
+  const auto& early = state.early_stopping();
+  if (early.stopped() == 0) return "";
+  return fmt::format("{} of {} stopped early: {}", early.stopped(),
+                     counted(search.ended(), "trial"),
+                     saved(std::int64_t{early.stopped()} * epochs - early.stopped_epochs(),
+                           search.ended(), epochs));
+}
+
+}  // namespace evolve::cli

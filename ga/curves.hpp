@@ -1,0 +1,47 @@
+// Learning curves in the model: what a fitness at a rung says of the one at the end.
+//
+// What a training has at a rung is its end less what it still gains, and gains are a random walk
+// over the epochs left (a Wiener process back from the end): so the later look makes the earlier
+// one worthless, and both are worthless once it has ended. The walk has three parts: one that all
+// trainings have in common, one that near sets share as they share their ends (large learning rates
+// get there early, say), and one of each training's own. Freeze-thaw Bayesian optimization
+// (Swersky, Snoek and Adams 2014) has curves of one shape with a covariance over the sets; a walk
+// assumes no shape, and where curves tell nothing its variance grows until they count for nothing.
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+namespace evolve::ga {
+
+/// Variances of the three parts over a whole training, in units of the signal variance.
+struct CurveVariances {
+  double common = 1;
+  /// Of what near sets share.
+  double shared = 0.1;
+  double own = 0.05;
+  bool operator==(const CurveVariances&) const = default;
+};
+
+/// Where on their curves observations were made.
+struct Curves {
+  /// [n], share of the epochs that lay ahead, in [0, 1). Empty: 0 for all.
+  Eigen::VectorXd left = {};
+  /// [n], a number that the looks at one training share.
+  std::vector<int> training = {};
+  CurveVariances variances = {};
+
+  bool any() const { return left.size() > 0 && left.maxCoeff() > 0; }
+  /// The first n of them, and `ended` more trainings that have ended.
+  Curves first(Eigen::Index n, Eigen::Index ended) const;
+  /// Those at these places.
+  Curves of(const std::vector<Eigen::Index>& places) const;
+  /// Factor of the covariance that two ends would have: [n, n].
+  Eigen::MatrixXd factor() const;
+  /// What is added to the covariance: [n, n].
+  Eigen::MatrixXd walk() const;
+  /// 1 for two different looks at one training, which have the noise in common, else 0: [n, n].
+  Eigen::MatrixXd same_noise() const;
+};
+
+}  // namespace evolve::ga

@@ -1,0 +1,273 @@
+#include "ga/evolution_state.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "core/error.hpp"
+#include "ga/classic.hpp"
+#include "ga/operators.hpp"
+#include "ga/schedule.hpp"
+#include "ga/screened.hpp"
+#include "ga/thaw.hpp"
+
+namespace evolve::ga {
+namespace {
+
+// Trials of which only the start is trained to its end before there is a model of curves.
+constexpr int curve_design = 9;
+
+std::vector<hyp::Gene> evolved_genes(const hyp::Space& space) {
+  std::vector<hyp::Gene> genes;
+  for (const std::size_t position : space.evolved()) genes.push_back(space.genes[position]);
+  if (genes.empty()) {
+    throw bad_argument("no gene evolves",
+                       "let at least one evolve in the space file or by --evolve-genes");
+  }
+  return genes;
+}
+
+}  // namespace
+
+Evolution::State::State(hyp::Space space_, Settings settings_,
+                        const std::vector<hyp::Hyperparameters>& initial)
+    : space(std::move(space_)),
+      settings(std::move(settings_)),
+      genes(evolved_genes(space)),
+      visited(genes),
+      pool(settings.population),
+      history(genes) {
+  hyp::Genes start = hyp::genes_of(space, {});
+  visited.insert(start);
+  given.push_back(std::move(start));
+  for (const hyp::Hyperparameters& hyp : initial) {
+    hyp::Genes set = hyp::genes_of(space, hyp);
+    if (visited.insert(set)) given.push_back(std::move(set));
+  }
+}
+
+int Evolution::State::planned() const {
+  const std::int64_t all = std::int64_t{settings.population} * settings.generations;
+  const std::int64_t wanted =
+      std::min<std::int64_t>(all, settings.trials.value_or(std::numeric_limits<int>::max()));
+  return static_cast<int>(std::max(wanted, std::ssize(records)));
+}
+
+double Evolution::State::progress(int number) const {
+  const int generation = number / settings.population;
+  return std::min(1.0, static_cast<double>(generation) / settings.generations);
+}
+
+bool Evolution::State::can_hand_out() {
+  return learn_outcomes() && (new_trial_fits() || paused_fits());
+}
+
+bool Evolution::State::learn_outcomes() {
+  if (!settings.lag) return true;  // told is learnt
+  for (; learnt <= std::ssize(steps) - *settings.lag; ++learnt) {
+    const Step& step = steps[static_cast<std::size_t>(learnt)];
+    if (!step.over) return false;
+    learn(step);
+  }
+  return true;
+}
+
+void Evolution::State::learn(const Step& step) {
+  const Record& record = records[static_cast<std::size_t>(step.trial)];
+  offer(step.trial, pool);
+  if (settings.search == "screened") {
+    for (const auto& [epoch, fitness] : record.rungs) {
+      if (!pausing() || epoch <= step.begin || epoch > step.reached) continue;
+      history.add(record.genes, {.ending = Observation::Ending::at_rung,
+                                 .fitness = fitness,
+                                 .trial = step.trial,
+                                 .left = 1 - static_cast<double>(epoch) / settings.epochs});
+    }
+    if (record.observation) history.add(record.genes, *record.observation);
+  }
+  if (!record.observation) paused[step.trial] = step.reached;
+  pending.erase(step.trial);
+  epochs += step.reached - step.end;
+}
+
+void Evolution::State::end_step(int trial, int reached) {
+  Step& step = steps[records[static_cast<std::size_t>(trial)].step];
+  step.over = true;
+  step.reached = reached;
+  --under_way;
+  if (!settings.lag) learn(step);
+}
+
+bool Evolution::State::pausing() const {
+  return settings.pauses && settings.max_epochs && settings.search == "screened" &&
+         !pauses_of(settings.epochs).empty();
+}
+
+int Evolution::State::epochs_left() const {
+  return settings.max_epochs.value_or(std::numeric_limits<int>::max()) - epochs;
+}
+
+bool Evolution::State::new_trial_fits() const {
+  return std::ssize(records) < planned() &&
+         (!settings.max_epochs || epochs_left() >= settings.epochs);
+}
+
+bool Evolution::State::paused_fits() const {
+  return pausing() && std::ranges::any_of(paused, [&](const auto& one) {
+           return settings.epochs - one.second <= epochs_left();
+         });
+}
+
+void Evolution::State::offer(int number, MatingPool& to) const {
+  const Record& record = records[static_cast<std::size_t>(number)];
+  if (record.observation && record.observation->ending == Observation::Ending::completed) {
+    to.add({number, record.genes, record.observation->fitness});
+  }
+}
+
+hyp::Genes Evolution::State::breed(int number) {
+  if (static_cast<std::size_t>(number) < given.size())
+    return given[static_cast<std::size_t>(number)];
+  if (auto again = set_to_train_again(number)) return *std::move(again);
+  Rng rng = breeding_rng(settings.seed, number);
+  hyp::Genes child =
+      settings.search == "screened" ? breed_screened(number, rng) : breed_classic(number, rng);
+  return unseen(std::move(child), progress(number), rng);
+}
+
+// Every claim compares with the start: it is trained with each of the first seeds, early enough to
+// tell how much of a fitness is luck, and late enough to cost a search of ten trainings nothing.
+// Where two of its trainings are known to agree to the last digit there is no luck, and once more
+// says nothing.
+std::optional<hyp::Genes> Evolution::State::set_to_train_again(int number) {
+  constexpr int first = 13, second = 26;
+  static_assert(first % rotating_seeds == 1 && second % rotating_seeds == 2);
+  if (settings.search != "screened" || pausing()) return std::nullopt;
+  if (number == first || (number == second && !known_to_agree(0, first))) return given.front();
+  return std::nullopt;
+}
+
+bool Evolution::State::known_to_agree(int a, int b) const {
+  const auto& one = records[static_cast<std::size_t>(a)].observation;
+  const auto& other = records[static_cast<std::size_t>(b)].observation;
+  if (pending.contains(a) || pending.contains(b) || !one || !other) return false;
+  return one->ending == other->ending && one->fitness == other->fitness;
+}
+
+hyp::Genes Evolution::State::breed_classic(int number, Rng& rng) const {
+  const double t = progress(number);
+  const std::vector<Individual> parents = pool.members(elite_count(t));
+  const bool random = number < settings.population || parents.empty();
+  return random ? random_genes(genes, rng) : classic_child(genes, parents, t, rng);
+}
+
+hyp::Genes Evolution::State::breed_screened(int number, Rng& rng) {
+  constexpr int least_known = 3;
+  if (!pausing() && (number < design_size || history.completed() < least_known)) {
+    return design_genes(genes, settings.seed, number);
+  }
+  std::vector<hyp::Genes> open;
+  for (const int trial : pending) open.push_back(records[static_cast<std::size_t>(trial)].genes);
+  return screened_child(genes, history, open, visited, rng);
+}
+
+// The child, or where that set was handed out before, one that was not: a mutant of the child, or a
+// random one, or in a small space whatever is left.
+hyp::Genes Evolution::State::unseen(hyp::Genes child, double t, Rng& rng) const {
+  constexpr int tries = 20;
+  if (visited.exhausted()) return child;
+  const double rate = std::max(mutation_rate(t), 1.0 / static_cast<double>(genes.size()));
+  for (int i = 0; i < tries && visited.contains(child); ++i) {
+    child = mutate(genes, std::move(child), rate, rng);
+  }
+  for (int i = 0; i < tries && visited.contains(child); ++i) child = random_genes(genes, rng);
+  if (!visited.contains(child)) return child;
+  return visited.find_unseen(rng).value_or(child);
+}
+
+// The start is trained to its end: it tells what a look at a rung is worth, and is what every claim
+// compares with.
+hyp::Trial Evolution::State::thaw_without_model() {
+  const auto number = static_cast<int>(records.size());
+  if (new_trial_fits()) {
+    const int pause_epoch = number == 0 ? 0 : pauses_of(settings.epochs).front();
+    if (static_cast<std::size_t>(number) < given.size())
+      return hand_out(given[static_cast<std::size_t>(number)], pause_epoch);
+    Rng rng = breeding_rng(settings.seed, static_cast<int>(steps.size()));
+    return hand_out(unseen(design_genes(genes, settings.seed, number), progress(number), rng),
+                    pause_epoch);
+  }
+  const auto furthest = std::ranges::max_element(
+      paused, {}, [](const auto& one) { return std::pair(one.second, -one.first); });
+  return go_on(furthest->first, 0);
+}
+
+// After as many epochs as trials 13 and 26 would have taken in a search that pauses nothing.
+bool Evolution::State::start_is_due_again() const {
+  constexpr int trainings = 13;
+  const auto times = static_cast<int>(start_again.size());
+  const auto number = static_cast<int>(records.size());
+  if (times == 2 || (times == 1 && known_to_agree(0, start_again.front()))) return false;
+  return epochs >= (times + 1) * trainings * settings.epochs &&
+         number % rotating_seeds == times + 1 && new_trial_fits();
+}
+
+hyp::Trial Evolution::State::thaw() {
+  const auto number = static_cast<int>(records.size());
+  if (history.completed() == 0 || number < curve_design) return thaw_without_model();
+  if (start_is_due_again()) {
+    start_again.push_back(number);
+    return hand_out(given.front());
+  }
+  Rng rng = breeding_rng(settings.seed, static_cast<int>(steps.size()));
+  std::optional<hyp::Genes> child;
+  if (new_trial_fits()) {
+    child = static_cast<std::size_t>(number) < given.size()
+                ? given[static_cast<std::size_t>(number)]
+                : unseen(breed_screened(number, rng), progress(number), rng);
+  }
+  std::vector<Thawable> waiting;
+  for (const auto& [trial, epoch] : paused)
+    waiting.push_back({trial, records[static_cast<std::size_t>(trial)].genes, epoch});
+  const auto next = next_training(genes, history, child, waiting, pauses_of(settings.epochs),
+                                  settings.epochs, epochs_left());
+  return next.trial ? go_on(*next.trial, next.pause_epoch)
+                    : hand_out(*std::move(child), next.pause_epoch);
+}
+
+hyp::Trial Evolution::State::hand_out(hyp::Genes set, int pause_epoch) {
+  visited.insert(set);
+  records.push_back({std::move(set)});
+  return begin_step(static_cast<int>(records.size()) - 1, 0, pause_epoch);
+}
+
+hyp::Trial Evolution::State::go_on(int trial, int pause_epoch) {
+  const auto found = paused.find(trial);
+  if (found == paused.end()) {
+    throw bad_argument("trial " + std::to_string(trial) + " goes on, but is not paused",
+                       "go on with trials that are paused");
+  }
+  const int begin = found->second;
+  paused.erase(found);
+  return begin_step(trial, begin, pause_epoch);
+}
+
+hyp::Trial Evolution::State::begin_step(int trial, int begin, int pause_epoch) {
+  Record& record = records[static_cast<std::size_t>(trial)];
+  record.step = steps.size();
+  steps.push_back(
+      {.trial = trial, .begin = begin, .end = pause_epoch > 0 ? pause_epoch : settings.epochs});
+  epochs += steps.back().end - begin;
+  ++under_way;
+  pending.insert(trial);
+  return {.number = trial,
+          .generation = trial / settings.population,
+          .hyp = hyp::express(space, record.genes),
+          .seed = training_seed(settings.seed, seed_number(trial, 0)),
+          .start_epoch = begin,
+          .pause_epoch = pause_epoch};
+}
+
+}  // namespace evolve::ga

@@ -1,0 +1,93 @@
+// The inside of the evolution: what it knows, and how the next trial is made of that. Nobody but
+// evolution.cpp needs it.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "ga/evolution.hpp"
+#include "ga/history.hpp"
+#include "ga/observation.hpp"
+#include "ga/rng.hpp"
+#include "ga/visited.hpp"
+
+namespace evolve::ga {
+
+// What is kept of a trial that has been handed out.
+struct Record {
+  hyp::Genes genes;
+  std::optional<Observation> observation = {};  // of a trial that has ended
+  std::map<int, double> rungs = {};             // the fitness after an epoch, before the end
+  std::size_t step = 0;                         // the latest one
+};
+
+// What one ask gave: a trial, and which of its epochs.
+struct Step {
+  int trial = 0;
+  int begin = 0, end = 0;  // trained are the epochs after the first up to the second
+  bool over = false;
+  int reached = 0;  // once it is over
+};
+
+struct Evolution::State {
+  hyp::Space space;
+  Settings settings;
+  std::vector<hyp::Gene> genes;  // the evolved ones
+  Visited visited;
+  std::vector<hyp::Genes> given;  // what the first trials are: the start, then the initial sets
+  std::vector<Record> records;    // of the trials handed out, by number
+  std::vector<Step> steps;
+  int ended = 0;
+  int under_way = 0;             // steps
+  int epochs = 0;                // of all steps as they were asked for, or as they turned out
+  MatingPool pool;               // what the classic search may know
+  History history;               // what the screened search may know
+  int learnt = 0;                // with a lag: breeding knows the steps below this number
+  std::set<int> pending = {};    // handed out, and breeding does not know how they ended
+  std::map<int, int> paused;     // trials that breeding knows to be paused, and after which epoch
+  std::vector<int> start_again;  // trials of the start, but the first
+  std::optional<Individual> best;
+
+  State(hyp::Space space_, Settings settings_, const std::vector<hyp::Hyperparameters>& initial);
+
+  int planned() const;
+  /// Share of the run that is behind trial `number`, in [0, 1].
+  double progress(int number) const;
+  /// The next trial is planned, and all that it may know is known.
+  bool can_hand_out();
+  /// Lets breeding know all that the next step may know; false when some of that is not over yet.
+  bool learn_outcomes();
+  /// Lets breeding know how a step ended.
+  void learn(const Step& step);
+  /// The step of that trial is over; it has been trained for so many epochs in all.
+  void end_step(int trial, int reached);
+  bool pausing() const;
+  int epochs_left() const;
+  bool new_trial_fits() const;
+  /// A paused trial can be trained to its end.
+  bool paused_fits() const;
+  /// Adds trial `number` to `to`, if it completed.
+  void offer(int number, MatingPool& to) const;
+  hyp::Genes breed(int number);
+  /// The set that trial `number` trains again, if it does.
+  std::optional<hyp::Genes> set_to_train_again(int number);
+  /// Breeding knows that two trials ended alike.
+  bool known_to_agree(int a, int b) const;
+  /// Where trainings are paused: the trial to go on with, or the next one.
+  hyp::Trial thaw();
+  hyp::Trial thaw_without_model();
+  bool start_is_due_again() const;
+  hyp::Genes breed_classic(int number, Rng& rng) const;
+  hyp::Genes breed_screened(int number, Rng& rng);
+  hyp::Genes unseen(hyp::Genes child, double t, Rng& rng) const;
+  /// The next trial is one of these genes.
+  hyp::Trial hand_out(hyp::Genes set, int pause_epoch = 0);
+  /// A paused trial goes on.
+  hyp::Trial go_on(int trial, int pause_epoch);
+  hyp::Trial begin_step(int trial, int begin, int pause_epoch);
+};
+
+}  // namespace evolve::ga

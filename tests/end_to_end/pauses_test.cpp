@@ -1,0 +1,201 @@
+// Trials of real processes that are paused and go on: epochs are the budget, and none is trained
+// twice.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+/// Trials of 9 epochs.
+std::vector<std::string> arguments(const std::string& devices, const std::string& output,
+                                   const std::vector<std::string>& more = {},
+                                   const std::string& trainer = "--pauses",
+                                   const std::string& max_epochs = "150") {
+  std::vector<std::string> all = {"--trainer-command", fake_trainer(trainer + " --epochs epochs"),
+                                  "--devices",         devices,
+                                  "--epochs",          "9",
+                                  "--max-epochs",      max_epochs,
+                                  "--output",          output};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+/// The epochs that trainers have trained, by trial, in the order in which they were.
+std::map<int, std::vector<int>> trained(const Folder& folder) {
+  std::map<int, std::vector<int>> epochs;
+  std::istringstream lines(read_file(folder / "epochs"));
+  for (int trial = 0, epoch = 0; lines >> trial >> epoch;) epochs[trial].push_back(epoch);
+  return epochs;
+}
+
+int sum(const std::map<int, std::vector<int>>& epochs) {
+  int all = 0;
+  for (const auto& [trial, of_trial] : epochs) all += static_cast<int>(of_trial.size());
+  return all;
+}
+
+std::vector<int> up_to(int last) {
+  std::vector<int> epochs;
+  for (int epoch = 1; epoch <= last; ++epoch) epochs.push_back(epoch);
+  return epochs;
+}
+
+/// How each trial stands at the end: its set, and the epochs that it has been trained for.
+std::map<int, std::pair<json, int>> standings(const std::filesystem::path& run) {
+  std::map<int, std::pair<json, int>> found;
+  for (const auto& event : journal(run)) {
+    const int trial = event.value("trial", -1);
+    if (event["event"] == "started") found[trial].first = event["hyp"];
+    if (event["event"] == "paused") found[trial].second = event["epoch"];
+    if (event["event"] == "completed") found[trial].second = 9;
+  }
+  return found;
+}
+
+TEST(Pause, LetsTrialsThatPromiseLittleWaitAndTrainsNoEpochTwice) {
+  Folder folder;
+  const auto ended = evolve(folder.path(), arguments("cpu:0", "run"));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto epochs = trained(folder);
+  EXPECT_LE(sum(epochs), 150);
+  EXPECT_GT(sum(epochs), 141);
+  int paused = 0, completed = 0, gone_on = 0;
+  for (const auto& [trial, of_trial] : epochs) {
+    const int last = static_cast<int>(of_trial.size());
+    EXPECT_EQ(of_trial, up_to(last)) << trial;
+    EXPECT_TRUE(last == 1 || last == 3 || last == 9) << last;
+    last == 9 ? ++completed : ++paused;
+  }
+  EXPECT_GT(paused, completed);
+  EXPECT_GE(completed, 3);
+  std::map<int, int> waits;
+  for (const auto& event : journal(folder / "run")) {
+    const int trial = event.value("trial", -1);
+    if (event["event"] == "paused") waits[trial] = event["epoch"];
+    if (event["event"] != "started") continue;
+    EXPECT_EQ(event.value("start_epoch", 0), waits[trial]);
+    gone_on += waits[trial] > 0;
+  }
+  EXPECT_GT(gone_on, 0);
+  EXPECT_EQ(lines_of(read_file(folder / "run/evolve.csv")).size(), 1u + completed);
+  EXPECT_THAT(ended.out,
+              HasSubstr("\n" + std::to_string(paused) + " of " + std::to_string(epochs.size()) +
+                        " trials are paused, " + std::to_string(gone_on) + " went on: "));
+}
+
+TEST(Pause, NeedsAWholeTrainingAtLeast) {
+  Folder folder;
+  const auto ended =
+      evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--epochs",
+                             "9", "--max-epochs", "8", "--output", "run"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("--max-epochs 8: that is no whole training of 9 epochs"));
+  EXPECT_THAT(ended.err, HasSubstr("write 9 or more"));
+}
+
+TEST(Pause, HappensNeitherWithNoEarlyStopNorInTheClassicSearch) {
+  const std::vector<std::vector<std::string>> all = {{"--no-early-stop"}, {"--search", "classic"}};
+  for (const auto& more : all) {
+    Folder folder;
+    const auto ended = evolve(folder.path(), arguments("cpu:0", "run", more));
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    const auto events = journal(folder / "run");
+    EXPECT_EQ(count(events, "completed"), 16) << more[0];  // 144 epochs
+    EXPECT_EQ(count(events, "paused"), 0);
+    EXPECT_EQ(sum(trained(folder)), 144);
+  }
+}
+
+TEST(Pause, CountsTheEpochsOfRepeatsToo) {
+  Folder folder;
+  const auto ended =
+      evolve(folder.path(), arguments("cpu:0", "run", {"--repeats", "3"}, "--pauses --noise"));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(count(journal(folder / "run"), "repeated"), 3);
+  EXPECT_LE(sum(trained(folder)), 150);
+  EXPECT_GT(sum(trained(folder)), 141);
+}
+
+TEST(Pause, IsNotAskedOfATrainerThatCannot) {
+  Folder folder;
+  const auto ended = evolve(folder.path(), arguments("cpu:0,cpu:1", "run", {}, "--rungs"));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto events = journal(folder / "run");
+  EXPECT_EQ(count(events, "cannot_pause"), 1);
+  EXPECT_EQ(count(events, "paused"), 0);
+  EXPECT_GE(count(events, "completed"), 15);
+  EXPECT_LE(sum(trained(folder)), 150);
+}
+
+TEST(Pause, EndsATrialWithTheRunAndGoesOnWhenItIsExtended) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), arguments("cpu:0", "run")).code, 0);
+  const auto before = trained(folder);
+  const auto finished = evolve(folder.path(), {"--resume", "run"});
+  EXPECT_EQ(finished.code, 0);
+  EXPECT_THAT(finished.out, HasSubstr("finished; extend it with a larger --max-epochs"));
+  const auto ended = evolve(folder.path(), {"--resume", "run", "--max-epochs", "250"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto after = trained(folder);
+  EXPECT_LE(sum(after), 250);
+  EXPECT_GT(sum(after), 241);
+  for (const auto& [trial, epochs] : after)
+    EXPECT_EQ(epochs, up_to(static_cast<int>(epochs.size()))) << trial;
+}
+
+TEST(Pause, WithALagIsOfTheSameTrialsOnAnyNumberOfSlots) {
+  Folder folder;
+  for (const std::string devices : {"cpu:0", "cpu:0,cpu:1", "gcu:0,gcu:1,gcu:2"}) {
+    ASSERT_EQ(evolve(folder.path(), arguments(devices, devices, {"--lag", "3"})).code, 0)
+        << devices;
+    EXPECT_EQ(standings(folder / devices), standings(folder / "cpu:0")) << devices;
+  }
+}
+
+TEST(Pause, SurvivesKillsAtRandomMoments) {
+  Folder folder;
+  ASSERT_EQ(
+      evolve(folder.path(), arguments("cpu:0,cpu:1", "whole", {"--lag", "2"}, "--pauses", "75"))
+          .code,
+      0);
+  std::mt19937 random(21);
+  for (const std::vector<std::string>& lag : {std::vector<std::string>{"--lag", "2"}, {}}) {
+    const std::string name = lag.empty() ? "free" : "killed";
+    auto command = arguments("cpu:0,cpu:1", name, lag, "--pauses --sleep 15", "75");
+    int kills = 0;
+    for (;;) {
+      Process process(evolve_command(command), folder.path());
+      const auto before = journal(folder / name).size();
+      eventually([&] { return journal(folder / name).size() > before || !alive(process.pid()); });
+      std::this_thread::sleep_for(std::chrono::milliseconds(random() % 400));
+      process.signal(SIGKILL);
+      const auto ended = process.wait();
+      if (ended.code == 0) break;
+      ASSERT_EQ(ended.code, 128 + SIGKILL) << ended.err;
+      ASSERT_LT(++kills, 200);
+      command = {"--resume", name};
+    }
+    EXPECT_GE(kills, 3);
+    EXPECT_THAT(standings(folder / name), Not(IsEmpty()));
+  }
+  EXPECT_EQ(standings(folder / "killed"), standings(folder / "whole"));
+}
+
+}  // namespace
+}  // namespace evolve::test

@@ -1,0 +1,112 @@
+// Trials that are paused, in the fold of a journal.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/run_state.hpp"
+
+namespace evolve::engine {
+namespace {
+
+using testing::IsEmpty;
+
+hyp::Outcome completed(int trial, double fitness = 0.5) {
+  return {.trial = trial, .device = "cpu:0", .result = hyp::Completed{{}, fitness}};
+}
+
+hyp::Outcome failed(int trial, const hyp::Failed& failure) {
+  return {.trial = trial, .device = "cpu:0", .result = failure};
+}
+
+results::Started started(const hyp::Trial& trial) {
+  return {.trial = trial.number,
+          .generation = trial.generation,
+          .hyp = trial.hyp,
+          .device = "cpu:0",
+          .start_epoch = trial.start_epoch,
+          .pause_epoch = trial.pause_epoch};
+}
+
+// A run whose trainings of 9 epochs are paused, as its journal has it.
+results::RunSettings pausing(int max_epochs) {
+  return {.seed = 3,
+          .search = "screened",
+          .max_epochs = max_epochs,
+          .epochs = 9,
+          .space = hyp::default_space()};
+}
+
+/// Trains the next trial as far as it is to be trained; what that leaves in the journal.
+std::vector<results::Event> train_next(RunState& state) {
+  const auto* trial = state.next_trial();
+  if (!trial) return {};
+  const auto start = started(*trial);
+  const double end = 0.5 - 0.1 * trial->hyp.number("mosaic") + 0.1 * trial->hyp.number("mixup");
+  std::vector<results::Event> events = {start};
+  for (const int rung : {1, 3}) {
+    if (rung <= trial->start_epoch || (trial->pause_epoch > 0 && rung > trial->pause_epoch))
+      continue;
+    events.push_back(hyp::Rung{
+        .trial = trial->number, .epoch = rung, .fitness = end * rung / 9, .device = "cpu:0"});
+  }
+  hyp::Outcome outcome = completed(trial->number, end);
+  if (const int at = trial->pause_epoch; at > 0)
+    outcome.result = hyp::Paused{.epoch = at, .fitness = end * at / 9};
+  events.push_back(outcome);
+  for (const auto& event : events) state.apply(event);
+  return events;
+}
+
+TEST(Pauses, AreFoldedAsTheyWereLived) {
+  RunState live(pausing(90));
+  std::vector<results::Event> events;
+  for (auto more = train_next(live); !more.empty(); more = train_next(live)) {
+    events.insert(events.end(), more.begin(), more.end());
+    if (events.size() % 4 != 0) continue;  // some of them will do
+    for (const int trusted : {0, 1000}) {
+      auto again = fold(pausing(90), events, "journal", trusted);
+      ASSERT_EQ(again.paused(), live.paused());
+      ASSERT_EQ(again.epochs_trained(), live.epochs_trained());
+      ASSERT_EQ(again.completed().size(), live.completed().size());
+    }
+    auto again = fold(pausing(90), events, "journal");
+    const auto *one = live.next_trial(), *other = again.next_trial();
+    ASSERT_EQ(one == nullptr, other == nullptr);
+    if (!one) continue;
+    ASSERT_EQ(one->number, other->number);
+    ASSERT_EQ(one->hyp, other->hyp);
+    ASSERT_EQ(one->start_epoch, other->start_epoch);
+    ASSERT_EQ(one->pause_epoch, other->pause_epoch);
+  }
+  EXPECT_FALSE(live.paused().empty());
+  EXPECT_LE(live.epochs_trained(), 90);
+  EXPECT_GT(live.epochs_trained(), 81);
+  EXPECT_TRUE(live.finished());
+  EXPECT_THAT(live.open(), IsEmpty());
+}
+
+TEST(Pauses, OfATrialThatIsOpenAreNotLost) {
+  RunState state(pausing(90));
+  while (state.paused().empty()) train_next(state);
+  const hyp::Trial next = *state.next_trial();
+  EXPECT_THAT(state.open(), IsEmpty());
+  EXPECT_TRUE(next.number < 9);
+  state.apply(started(next));
+  state.apply(failed(next.number, {.message = "gone", .final = false, .epoch = 1}));
+  EXPECT_EQ(state.attempt_at(next.number).trial.pause_epoch, next.pause_epoch);
+  EXPECT_EQ(state.attempt_at(next.number).number, 2);
+}
+
+TEST(Pauses, CountTheEpochsOfFailedAttemptsToo) {
+  RunState state(pausing(90));
+  const hyp::Trial first = *state.next_trial();
+  state.apply(started(first));
+  state.apply(failed(0, {.message = "gone", .final = false, .epoch = 4}));
+  EXPECT_EQ(state.epochs_trained(), 4);
+  state.apply(completed(0));
+  EXPECT_EQ(state.epochs_trained(), 13);
+  EXPECT_EQ(state.evolution().epochs_left(), 77);
+}
+
+}  // namespace
+}  // namespace evolve::engine
