@@ -128,8 +128,10 @@ class Workers : public testing::Test {
 
   /// Runs the set until the trial's worker has written its pid: it is at work then.
   void wait_until_at_work(WorkerSet& workers, int number) const {
-    while (!std::filesystem::exists(folder(number) + "/pid"))
-      ASSERT_TRUE(workers.wait(std::chrono::milliseconds(10)));
+    const auto there = [file = folder(number) + "/pid"] {
+      return std::filesystem::exists(file) && std::filesystem::file_size(file) > 0;
+    };
+    while (!there()) ASSERT_TRUE(workers.wait(std::chrono::milliseconds(10)));
   }
 
   /// Settings of a program that vanish() removes.
