@@ -10,10 +10,6 @@ double log_density(double z) {
   return -0.5 * z * z - 0.5 * std::log(2 * std::numbers::pi);
 }
 
-double distribution(double z) {
-  return 0.5 * std::erfc(-z / std::numbers::sqrt2);
-}
-
 // Below this Mills' ratio takes over.
 constexpr double tail = -5;
 
@@ -26,15 +22,19 @@ double mills_fraction(double x) {
 
 }  // namespace
 
+double normal_cdf(double z) {
+  return 0.5 * std::erfc(-z / std::numbers::sqrt2);
+}
+
 double log_h(double z) {
-  if (z > tail) return std::log(std::exp(log_density(z)) + z * distribution(z));
+  if (z > tail) return std::log(std::exp(log_density(z)) + z * normal_cdf(z));
   // With x = -z: phi - x Phi(-x) = phi (1 - x R) = phi T / (x + T), with nothing cancelling.
   const double x = -z, t = mills_fraction(x);
   return log_density(z) + std::log(t / (x + t));
 }
 
 double log_h_slope(double z) {
-  if (z > tail) return distribution(z) / (std::exp(log_density(z)) + z * distribution(z));
+  if (z > tail) return normal_cdf(z) / (std::exp(log_density(z)) + z * normal_cdf(z));
   return 1 / mills_fraction(-z);  // phi R / (phi T / (x + T))
 }
 

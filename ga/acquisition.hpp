@@ -3,6 +3,9 @@
 
 namespace evolve::ga {
 
+/// Phi(z), the distribution function of the standard normal.
+double normal_cdf(double z);
+
 /// log(phi(z) + z Phi(z)), phi and Phi being the standard normal density and distribution: finite
 /// and precise however far z is in the tail (|z| < 1e150), where the plain formula is 0.
 /// Ament et al. 2023, "Unexpected improvements to expected improvement", section 4.1; the tail by

@@ -1,6 +1,7 @@
 #include "ga/curves.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace evolve::ga {
 namespace {
@@ -14,15 +15,13 @@ MatrixXd shorter(const Eigen::VectorXd& left) {
                                [&](Index i, Index j) { return std::min(left[i], left[j]); });
 }
 
-MatrixXd same_training(const std::vector<int>& training) {
-  const auto n = static_cast<Index>(training.size());
-  return MatrixXd::NullaryExpr(n, n, [&](Index i, Index j) {
-    return training[static_cast<std::size_t>(i)] == training[static_cast<std::size_t>(j)] ? 1.0
-                                                                                          : 0.0;
+}  // namespace
+
+MatrixXd equal(const std::vector<int>& a, const std::vector<int>& b) {
+  return MatrixXd::NullaryExpr(std::ssize(a), std::ssize(b), [&](Index i, Index j) {
+    return a[static_cast<std::size_t>(i)] == b[static_cast<std::size_t>(j)] ? 1.0 : 0.0;
   });
 }
-
-}  // namespace
 
 Curves Curves::first(Index n, Index ended) const {
   if (left.size() == 0) return {};
@@ -46,11 +45,11 @@ MatrixXd Curves::factor() const {
 
 MatrixXd Curves::walk() const {
   return shorter(left).cwiseProduct(
-      (variances.common + variances.own * same_training(training).array()).matrix());
+      (variances.common + variances.own * equal(training, training).array()).matrix());
 }
 
 MatrixXd Curves::same_noise() const {
-  MatrixXd same = same_training(training);
+  MatrixXd same = equal(training, training);
   same.diagonal().setZero();
   return same;
 }

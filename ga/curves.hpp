@@ -14,6 +14,10 @@
 
 namespace evolve::ga {
 
+/// What two observations share: 1 where a number of a (of a training, a seed, a set) is one of b,
+/// else 0: [a, b].
+Eigen::MatrixXd equal(const std::vector<int>& a, const std::vector<int>& b);
+
 /// Variances of the three parts over a whole training, in units of the signal variance.
 struct CurveVariances {
   double common = 1;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "ga/acquisition.hpp"
 #include "ga/ranking.hpp"
 #include "ga/surrogate.hpp"
 
@@ -36,10 +37,6 @@ Moments unsquashed(const OutputWarping& warping, double mean, double sd) {
   }
   moments.sd = std::sqrt(std::max(0.0, squares - moments.mean * moments.mean));
   return moments;
-}
-
-double normal_cdf(double z) {
-  return 0.5 * std::erfc(-z / std::sqrt(2.0));
 }
 
 // The candidates, and what the model says of the mean fitness of each, squashed.

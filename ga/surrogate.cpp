@@ -54,13 +54,6 @@ Array matern(const Array& r) {
   return (1 + r + r.square() / 3) * (-r).exp();
 }
 
-// 1 where a number of a is one of b: [a, b].
-MatrixXd equal(const std::vector<int>& a, const std::vector<int>& b) {
-  return MatrixXd::NullaryExpr(std::ssize(a), std::ssize(b), [&](Index i, Index j) {
-    return a[static_cast<std::size_t>(i)] == b[static_cast<std::size_t>(j)] ? 1.0 : 0.0;
-  });
-}
-
 // Half of what a seed does it does to every set, half to those of a region, as the signal is.
 MatrixXd seed_covariance(const MatrixXd& same_seed, const MatrixXd& signal) {
   return 0.5 * same_seed.array() * (1 + signal.array());

@@ -79,7 +79,7 @@ struct NotTrained {
   bool before_ready = false;
   std::string device;
   double seconds = 0;
-  /// The last epoch that this process reported; 0: none.
+  /// The last epoch that was reported; where it began (0, or where it was paused): none.
   int epoch = 0;
 };
 
