@@ -53,6 +53,13 @@ Json identity(const workers::TrainingJob& job) {
   return {{"hyp", to_json(job.hyp)}, {"seed", job.seed}, {"options", options}};
 }
 
+/// What torch::toString() calls so.
+torch::ScalarType type_called(const std::string& name) {
+  for (const auto type : {torch::kHalf, torch::kBFloat16})
+    if (name == torch::toString(type)) return type;
+  return torch::kFloat;
+}
+
 /// A report as the object that its line holds, and back.
 template <class Report>
 Json json_of(const Report& report) {
@@ -204,6 +211,7 @@ class FullTraining {
     const auto& [optimizer, ema, scaler, last_step] = state.step;
     checkpoint.about["training"]["stepper"] = {{"steps", optimizer.steps},
                                                {"updates", ema.updates},
+                                               {"precision", torch::toString(scaler.type)},
                                                {"scale", scaler.scale},
                                                {"good_steps", scaler.good_steps},
                                                {"last_step", last_step}};
@@ -218,6 +226,7 @@ class FullTraining {
     auto& [optimizer, ema, scaler, last_step] = state.step;
     counts.at("steps").get_to(optimizer.steps);
     counts.at("updates").get_to(ema.updates);
+    scaler.type = type_called(counts.value("precision", "Float"));  // older ones were of CPUs
     counts.at("scale").get_to(scaler.scale);
     counts.at("good_steps").get_to(scaler.good_steps);
     counts.at("last_step").get_to(last_step);
