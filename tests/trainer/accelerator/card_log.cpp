@@ -39,7 +39,7 @@ void count_copy(bool upload, std::int64_t bytes) {
   (upload ? counts.uploaded_bytes : counts.downloaded_bytes) += bytes;
 }
 
-void pin(const void* address) {
+void pin(void* address) {
   const std::lock_guard lock(card().mutex);
   card().pinned.insert(address);
 }

@@ -11,7 +11,7 @@ void count_wait();
 void count_copy(bool upload, std::int64_t bytes);
 
 /// Memory of the host that is page-locked.
-void pin(const void* address);
+void pin(void* address);
 void unpin(const void* address);
 bool is_pinned_address(const void* address);
 
