@@ -170,14 +170,17 @@ hyp::Genes Evolution::State::breed(int number) {
 
 // Every claim compares with the start: it is trained with each of the first seeds, early enough to
 // tell how much of a fitness is luck, and late enough to cost a search of ten trainings nothing.
-// Where two of its trainings agree to the last digit there is no luck, and once more says nothing.
+// Where two of its trainings are known to agree to the last digit there is no luck, and once more
+// says nothing.
 std::optional<hyp::Genes> Evolution::State::set_to_train_again(int number) {
   constexpr int first = 13, second = 26;
   static_assert(first % rotating_seeds == 1 && second % rotating_seeds == 2);
   if (settings.search != "screened") return std::nullopt;
-  const auto same = [&](std::size_t a, std::size_t b) {
-    const auto &one = records[a].observation, &other = records[b].observation;
-    return one && other && one->ending == other->ending && one->fitness == other->fitness;
+  const auto same = [&](int a, int b) {
+    if (pending.contains(a) || pending.contains(b)) return false;
+    const Observation& one = *records[static_cast<std::size_t>(a)].observation;
+    const Observation& other = *records[static_cast<std::size_t>(b)].observation;
+    return one.ending == other.ending && one.fitness == other.fitness;
   };
   if (number == first || (number == second && !same(0, first))) return given.front();
   return std::nullopt;

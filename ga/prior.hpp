@@ -23,10 +23,13 @@ Eigen::VectorXd log_belief(std::span<const hyp::Gene> space, const Points& point
 /// How that changes with each number of one point: [genes], 0 for a categorical gene.
 Eigen::VectorXd log_belief_slope(std::span<const hyp::Gene> space, const Eigen::VectorXd& point);
 
+/// How far the start can be trusted while nothing has been trained.
+inline constexpr double first_trust = 0.5;
+
 /// How far the start can be trusted, in [0, 0.9], when so large a share of the space seems to be
 /// better than it is: the probability that someone chose it who knew. Of a start that was chosen
 /// the share is as Beta(1, 9) has it, a tenth on the average; of one that was not, anything,
-/// evenly. Either is as likely before anything is known.
+/// evenly. Either is as likely before anything is known (`first_trust`).
 double trust_in_start(double share_better);
 
 /// Points as the prior has them: [genes, count], each gene near the start with probability

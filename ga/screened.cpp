@@ -144,8 +144,7 @@ hyp::Genes unscreened(Space space, const Points& elite, Rng& rng) {
 
 hyp::Genes design_genes(Space space, std::uint64_t run_seed, int number) {
   Rng rng = breeding_rng(run_seed, 0);
-  return genes_at(space,
-                  sobol_points(static_cast<Index>(space.size()), number + 1, rng).col(number));
+  return genes_at(space, believed_points(space, number + 1, first_trust, rng).col(number));
 }
 
 hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Genes> pending,

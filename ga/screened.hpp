@@ -15,8 +15,8 @@ namespace evolve::ga {
 /// The trials that are spread over the space before any is bred, the start among them.
 inline constexpr int design_size = 5;
 
-/// Point `number` of a run's Sobol sequence: what is trained while there is nothing to breed from.
-/// Even, whatever the start: they tell whether the start is better than others.
+/// What is trained while there is nothing to breed from: point `number` of those that the prior has
+/// where nothing is known of the start but that it was chosen or was not.
 hyp::Genes design_genes(std::span<const hyp::Gene> space, std::uint64_t run_seed, int number);
 
 /// The child to train next: that which promises most among those that a short genetic algorithm

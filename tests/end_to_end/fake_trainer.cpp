@@ -3,7 +3,8 @@
 //
 //   fake_trainer [--sleep MILLISECONDS] [--log FILE] [--crash-trial N] [--crash-always] [--crash-on
 //   DEVICE] [--crash-repeats] [--noise] [--seen FILE] [--look PROGRAM]
-//   [--rungs] [--faults TRIAL=FAULT,…] [--chatter BYTES] [--needs FILE] [--once] [--stops-itself]
+//   [--rungs] [--faults TRIAL=FAULT,…] [--chatter BYTES] [--needs FILE] [--once] [--linger MS]
+//   [--stops-itself]
 //
 // --crash-repeats crashes where a repeat is trained. --noise takes 1e-11 of the seed off the score.
 // --log appends "PID TRIAL DEVICE OMP_NUM_THREADS" per training. --seen appends the trial, the
@@ -11,8 +12,9 @@
 // of its slot's kind: the trainer says so when it is ready. --rungs reports at each rung what it
 // has learnt so far, and waits for a word; a third of its trials, by their seed, learn little.
 // --faults are those of fail(). --chatter logs so many bytes per training. --needs fails a trial
-// with kind data while FILE is not there. --once trains one trial and exits. --stops-itself calls
-// every result stopped though nobody asked for that.
+// with kind data while FILE is not there. --once trains one trial and exits, MS later, without
+// looking at what it is told meanwhile. --stops-itself calls every result stopped though nobody
+// asked for that.
 
 #include <signal.h>
 #include <unistd.h>
@@ -132,7 +134,7 @@ void fail(const std::string& fault, int trial) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int sleep_ms = 0, crash_trial = -1;
+  int sleep_ms = 0, linger_ms = 0, crash_trial = -1;
   bool once = false, stops_itself = false;
   std::string needs;
   bool crash_always = false, crash_repeats = false, noise = false, rungs = false;
@@ -148,6 +150,7 @@ int main(int argc, char** argv) {
     if (option == "--stops-itself") stops_itself = true;
     if (i + 1 == argc) break;
     if (option == "--sleep") sleep_ms = std::stoi(argv[i + 1]);
+    if (option == "--linger") linger_ms = std::stoi(argv[i + 1]);
     if (option == "--log") log = argv[i + 1];
     if (option == "--needs") needs = argv[i + 1];
     if (option == "--seen") seen = argv[i + 1];
@@ -204,6 +207,9 @@ int main(int argc, char** argv) {
          {"trial", trial},
          {"metrics", result},
          {"stopped", stops_itself || stop.has_value()}});
-    if (once) return 0;
+    if (once) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(linger_ms));
+      return 0;
+    }
   }
 }

@@ -129,6 +129,15 @@ TEST(Surroundings, OfAnInstantAreSurvived) {
   EXPECT_EQ(completed(folder / "run").size(), 20U);
 }
 
+// Each is given its next trial before it exits.
+TEST(Trainers, ThatExitAfterEachTrialAreReplacedAndFailNone) {
+  Folder folder;
+  const auto ended = begin(folder, fake_trainer("--once --linger 100")).wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(completed(folder / "run").size(), 20U);
+  EXPECT_EQ(count(journal(folder / "run"), "failed"), 0);
+}
+
 TEST(Timeouts, OfZeroAreNone) {
   Folder folder;
   const auto ended =

@@ -31,6 +31,11 @@ std::string seconds_text(std::chrono::seconds duration) {
   return fmt::format("{} s", duration.count());
 }
 
+/// Of a wait status or -1.
+bool ended_well(int status) {
+  return status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 /// "exit code 3", "killed by signal 9 (SIGKILL)", from a wait status or -1.
 std::string describe_ending(int status) {
   if (status == -1) return "it is gone";
@@ -160,6 +165,7 @@ void Supervised::assign(std::string line, const TimeLimits& limits) {
   limits_ = limits;
   assigned_ = received_ = Clock::now();
   last_words_.clear();
+  heard_ = false;
   if (ready_) return process_->send(std::move(line));
   unsent_ = std::move(line);
 }
@@ -182,6 +188,7 @@ void Supervised::on(const Ready& message) {
 void Supervised::receive(std::string_view line) {
   if (ending_) return;
   received_ = Clock::now();
+  heard_ = true;
   try {
     events_.line(line);
   } catch (const std::invalid_argument& wrong) {
@@ -190,6 +197,7 @@ void Supervised::receive(std::string_view line) {
 }
 
 void Supervised::log(std::string_view bytes) {
+  heard_ = true;
   last_words_ += bytes;
   if (last_words_.size() > last_words_kept)
     last_words_.erase(0, last_words_.size() - last_words_kept);
@@ -211,7 +219,8 @@ void Supervised::exited(int status) {
     ending_ = Ending{.kind = kind_in(last_words_, FailureKind::crash),
                      .message = (ready_ ? "" : "worker never became ready: ") +
                                 describe_ending(status) + (words.empty() ? "" : ": " + words),
-                     .before_ready = !ready_};
+                     .before_ready = !ready_,
+                     .between_work = has_worked_ && !heard_ && ended_well(status)};
   }
   events_.gone(*ending_);
 }

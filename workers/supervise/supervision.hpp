@@ -42,6 +42,9 @@ struct Ending {
   std::string message;
   /// It had not yet reported that it can take work.
   bool before_ready = false;
+  /// It had done work before, and exited with code 0 and without a word about what it was given
+  /// then: it was about to end, and has not begun that.
+  bool between_work = false;
   bool operator==(const Ending&) const = default;
 };
 
@@ -116,7 +119,10 @@ class Supervised {
   /// It sends signs of life while it works.
   void on(const Alive&) { has_heartbeat_ = true; }
   /// It has done its work.
-  void rest() { limits_.reset(); }
+  void rest() {
+    limits_.reset();
+    has_worked_ = true;
+  }
 
   /// Ends the process; the first reason counts.
   void fail(hyp::FailureKind kind, const std::string& message);
@@ -159,6 +165,9 @@ class Supervised {
   Clock::time_point assigned_;
   Clock::time_point received_ = Clock::now();
   bool has_heartbeat_ = false;
+  bool has_worked_ = false;
+  /// Whether it has said or logged anything since it was given its work.
+  bool heard_ = false;
   bool ready_ = false;
   bool gone_ = false;
   /// It closed one of its streams then.

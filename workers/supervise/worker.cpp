@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "core/shell_word.hpp"
 #include "workers/protocol/text.hpp"
@@ -26,10 +27,11 @@ std::vector<std::string> launched(const std::vector<std::string>& command, const
 }  // namespace
 
 Worker::Worker(Supervisor& supervisor, const WorkerSettings& settings, const core::Slot& slot,
-               Report report)
+               Report report, HandBack hand_back)
     : settings_(settings),
       slot_(slot.name),
       report_(std::move(report)),
+      hand_back_(std::move(hand_back)),
       process_(supervisor, launched(settings.command, slot), slot,
                {.line = [this](std::string_view line) { receive(line); },
                 .log = [this](std::string_view bytes) { log(bytes); },
@@ -122,6 +124,8 @@ Error Worker::log_failed(int error) const {
 
 void Worker::failed(const Ending& ending) {
   if (!assignment_) return;
+  if (ending.between_work)
+    return hand_back_(*std::exchange(assignment_, std::nullopt), std::move(lease_));
   end(NotTrained{assignment_->trial, ending.kind, ending.message, ending.before_ready, slot_,
                  seconds()});
 }

@@ -20,11 +20,13 @@ class Worker {
  public:
   /// What happens to a trial; with its end comes the lease, else none.
   using Report = std::function<void(WorkerEvent, core::Lease)>;
+  /// What to do with a trial that the process exited without having begun.
+  using HandBack = std::function<void(Assignment, core::Lease)>;
 
   /// Starts the process; throws std::system_error when it cannot be executed. `settings` and
   /// `supervisor` must outlive the worker.
   Worker(Supervisor& supervisor, const WorkerSettings& settings, const core::Slot& slot,
-         Report report);
+         Report report, HandBack hand_back);
 
   /// Gives an idle worker its next trial, whose log is opened.
   void start(Assignment assignment, core::Lease lease);
@@ -61,6 +63,7 @@ class Worker {
   const WorkerSettings& settings_;
   std::string slot_;
   Report report_;
+  HandBack hand_back_;
   std::optional<Assignment> assignment_;
   core::Lease lease_;
   Clock::time_point started_;

@@ -14,6 +14,12 @@ struct Report {
   core::Lease lease;
 };
 
+/// A trial that a worker exited without having begun.
+struct HandedBack {
+  Assignment assignment;
+  core::Lease lease;
+};
+
 }  // namespace
 
 struct WorkerSet::State {
@@ -24,6 +30,7 @@ struct WorkerSet::State {
   Supervisor supervisor;
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<Report> reports;
+  std::vector<HandedBack> handed_back;
   bool ever_started = false;
 
   Worker* idle_worker(const std::string& slot);
@@ -48,8 +55,12 @@ Worker* WorkerSet::State::idle_worker(const std::string& slot) {
 Worker* WorkerSet::State::new_worker(const core::Slot& slot, std::string& reason) {
   try {
     workers.push_back(std::make_unique<Worker>(
-        supervisor, settings, slot, [this](WorkerEvent event, core::Lease lease) {
+        supervisor, settings, slot,
+        [this](WorkerEvent event, core::Lease lease) {
           reports.push_back({std::move(event), std::move(lease)});
+        },
+        [this](Assignment assignment, core::Lease lease) {
+          handed_back.push_back({std::move(assignment), std::move(lease)});
         }));
     ever_started = true;
     return workers.back().get();
@@ -92,10 +103,15 @@ void WorkerSet::decide(int trial, bool stops) {
 
 std::optional<std::vector<WorkerEvent>> WorkerSet::wait(std::chrono::milliseconds timeout) {
   auto& state = *state_;
-  const auto news = [&] { return !state.reports.empty() || state.supervisor.stop_requested(); };
+  const auto news = [&] {
+    return !state.reports.empty() || !state.handed_back.empty() ||
+           state.supervisor.stop_requested();
+  };
   state.supervisor.wait_for(news, Clock::now() + timeout);
   state.forget_the_gone();
   if (state.reports.empty() && state.supervisor.stop_requested()) return {};
+  for (auto& [assignment, lease] : std::exchange(state.handed_back, {}))
+    start(std::move(assignment), std::move(lease));
   std::vector<WorkerEvent> events;
   for (auto& report : std::exchange(state.reports, {})) events.push_back(std::move(report.event));
   return events;
@@ -106,7 +122,7 @@ int WorkerSet::busy() const {
       std::ranges::count_if(state_->workers, [](const auto& worker) { return worker->busy(); });
   const auto ended = std::ranges::count_if(
       state_->reports, [](const auto& report) { return report.lease != nullptr; });
-  return static_cast<int>(at_work + ended);
+  return static_cast<int>(at_work + ended + std::ssize(state_->handed_back));
 }
 
 std::vector<Progress> WorkerSet::progress() const {
