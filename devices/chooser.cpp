@@ -270,7 +270,9 @@ std::vector<Place> Chooser::cpus(int count) const {
 std::string Chooser::variable_of(const std::string& kind) const {
   const auto* known = core::find_device_kind(kind);
   if (known && known->mask.empty()) throw absent(kind, {});
-  if (!trainer_.external)
+  // AMD's: a libtorch for ROCm calls them "cuda", and no driver is asked for them.
+  const bool built_in = known && !known->also_called.empty() && trainer_.drives(kind);
+  if (!trainer_.external && !built_in)
     throw wrong("the built-in trainer knows no " + kind +
                 ", an external one may (--trainer-command)");
   const auto usual = known ? known->mask : std::string();

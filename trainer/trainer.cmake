@@ -1,14 +1,5 @@
 # The trainer proper: the only target that sees torch.
-set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
-find_package(Torch REQUIRED)
-set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL OFF)
-
-# libtorch's headers are foreign: no warnings of ours in them.
-add_library(evolve_torch INTERFACE)
-target_include_directories(evolve_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
-target_link_libraries(evolve_torch INTERFACE ${TORCH_LIBRARIES})
-separate_arguments(evolve_torch_flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
-target_compile_options(evolve_torch INTERFACE ${evolve_torch_flags})
+include(${PROJECT_SOURCE_DIR}/cmake/libtorch.cmake)
 
 evolve_library(trainer
   checkpoint/checkpoint.cpp
@@ -20,6 +11,7 @@ evolve_library(trainer
   evaluation/validate.cpp
   evaluation/validation_report.cpp
   loss/loss.cpp
+  loss/matches.cpp
   loss/targets.cpp
   model/blocks.cpp
   model/bn_silu.cpp
@@ -34,6 +26,8 @@ evolve_library(trainer
   run/full_training.cpp
   run/heartbeat.cpp
   run/images.cpp
+  run/loss_log.cpp
+  run/open_device.cpp
   run/prepared_data.cpp
   run/setup.cpp
   run/torch_version.cpp
@@ -67,4 +61,4 @@ target_link_libraries(evolve-worker PRIVATE
 set_source_files_properties(checkpoint/embedded_weights.S PROPERTIES
   COMPILE_OPTIONS "-I${CMAKE_CURRENT_SOURCE_DIR}/checkpoint"
   OBJECT_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/checkpoint/shapes_base.pt)
-install(TARGETS evolve-worker RUNTIME)
+install(TARGETS evolve-worker RUNTIME COMPONENT evolve-worker)

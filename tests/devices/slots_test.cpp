@@ -210,6 +210,16 @@ TEST(Slots, OfOtherKindsAreForOtherTrainers) {
               Contains(Pair("ROCR_VISIBLE_DEVICES", "1")));
 }
 
+TEST(Slots, OfAmdsGpusAreForATorchForRocmToo) {
+  const TrainerTraits rocm{.drives = [](const std::string& kind) { return kind == "hip"; }};
+  const auto slot = choose("hip:1", two, rocm).slots.front();
+  EXPECT_THAT(slot.environment, Contains(Pair("EVOLVE_DEVICE", "hip:1")));
+  EXPECT_THAT(slot.environment, Contains(Pair("HIP_VISIBLE_DEVICES", "1")));
+  EXPECT_EQ(complaint("hip:1", two, {.drives = [](const std::string&) { return false; }}),
+            "--devices hip:1: the built-in trainer knows no hip, an external one may "
+            "(--trainer-command); choose among cpu, cpu:0, cpu:1");
+}
+
 TEST(Slots, OfASlurmJobWithoutGpusAreItsCores) {
   auto machine = two;
   machine.environment = {{"SLURM_JOB_ID", "7"}, {"CUDA_VISIBLE_DEVICES", "NoDevFiles"}};

@@ -8,9 +8,9 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
-
-#include "trainer/data/batch.hpp"
 
 namespace evolve::data {
 
@@ -21,15 +21,39 @@ namespace evolve::data {
 ///
 /// Own threads and not TBB: here the caller pulls batches while it trains, and TBB's pipelines push
 /// theirs on the caller's thread.
+template <class Batch>
 class BatchStream {
  public:
-  BatchStream(int count, int workers, std::function<Batch(int)> make);
-  ~BatchStream();
+  BatchStream(int count, int workers, std::function<Batch(int)> make)
+      : count_(count), ahead_(2 * workers), make_(std::move(make)) {
+    for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { work(); });
+  }
+
+  ~BatchStream() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_all();
+    workers_.clear();
+  }
+
   BatchStream(const BatchStream&) = delete;
   BatchStream& operator=(const BatchStream&) = delete;
 
   /// The next batch, or nothing after the last one. Rethrows what `make` threw for it.
-  std::optional<Batch> next();
+  std::optional<Batch> next() {
+    if (next_ >= count_) return std::nullopt;
+    if (workers_.empty()) return make_(next_++);
+
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return made_.contains(next_); });
+    Made made = std::move(made_.extract(next_++).mapped());
+    lock.unlock();
+    changed_.notify_all();
+    if (made.failure) std::rethrow_exception(made.failure);
+    return std::move(made.batch);
+  }
 
  private:
   struct Made {
@@ -37,7 +61,26 @@ class BatchStream {
     std::exception_ptr failure;
   };
 
-  void work();
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] {
+        return stopping_ || unclaimed_ >= count_ || unclaimed_ < next_ + ahead_;
+      });
+      if (stopping_ || unclaimed_ >= count_) return;
+      const int index = unclaimed_++;
+      lock.unlock();
+      Made made;
+      try {
+        made.batch = make_(index);
+      } catch (...) {
+        made.failure = std::current_exception();
+      }
+      lock.lock();
+      made_.emplace(index, std::move(made));
+      changed_.notify_all();
+    }
+  }
 
   const int count_;
   const int ahead_;
@@ -50,5 +93,8 @@ class BatchStream {
   bool stopping_ = false;
   std::vector<std::jthread> workers_;
 };
+
+template <class Make>
+BatchStream(int, int, Make) -> BatchStream<std::invoke_result_t<Make, int>>;
 
 }  // namespace evolve::data

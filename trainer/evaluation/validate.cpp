@@ -11,7 +11,6 @@
 #include "trainer/data/batch_stream.hpp"
 #include "trainer/model/parallel.hpp"
 #include "trainer/run/images.hpp"
-#include "trainer/run/torch_version.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -73,10 +72,18 @@ std::vector<Judged> judge(std::span<const float> predictions, int nc,
   return judged;
 }
 
-/// `decoded`: [batch, rows, 5 + nc].
+/// `losses`: [batches, 3].
+void add_losses(const torch::Tensor& losses, Tally& tally) {
+  const auto values = losses.accessor<float, 2>();
+  for (std::int64_t batch = 0; batch < values.size(0); ++batch)
+    for (std::size_t i = 0; i < 3; ++i)
+      tally.losses[i] += values[batch][static_cast<std::int64_t>(i)];
+}
+
+/// `decoded`: [batch, rows, 5 + nc], on the CPU.
 void judge_batch(const torch::Tensor& decoded, const data::Batch& batch,
                  const ValidateOptions& options, Tally& tally) {
-  const auto rows = decoded.cpu().contiguous();
+  const auto rows = decoded.contiguous();
   const auto size = static_cast<std::size_t>(rows.size(1) * rows.size(2));
   const int nc = static_cast<int>(rows.size(2)) - 5;
   const std::span all(rows.data_ptr<float>(), static_cast<std::size_t>(rows.numel()));
@@ -129,26 +136,30 @@ Validation validate(Detector& detector, const data::ValidationSet& images, const
   Tally tally;
   tally.labels_per_class.resize(static_cast<std::size_t>(detector.config().nc));
   data::BatchStream stream(static_cast<int>(images.batches.size()), options.workers, [&](int i) {
-    return data::validation_batch(images.dataset, images.batches[static_cast<std::size_t>(i)]);
-  });
-  while (const auto batch = stream.next()) {
-    const auto start = Clock::now();
-    const auto maps = detector.forward(images_of(*batch, device), options.beat);
+    auto batch =
+        data::validation_batch(images.dataset, images.batches[static_cast<std::size_t>(i)]);
+    Matches matches;
     if (loss != nullptr) {
-      const auto items = (*loss)(maps, batch->targets).items.cpu();
-      for (std::size_t i = 0; i < 3; ++i) {
-        tally.losses[i] += items[static_cast<std::int64_t>(i)].item<float>();
-      }
+      const MapSize size{batch.height, batch.width};
+      matches = loss->matches(batch.targets, batch.size, map_sizes(detector.config(), size));
     }
-    const auto boxes = detector.decode(maps);
-    synchronize(device);
+    return staged(std::move(batch), std::move(matches), device);
+  });
+  std::vector<torch::Tensor> losses;
+  while (const auto staged = stream.next()) {
+    const auto start = Clock::now();
+    const auto [pictures, matches] = on_device(*staged, device);
+    const auto maps = detector.forward(pictures, options.beat);
+    if (loss != nullptr) losses.push_back((*loss)(maps, matches).items);
+    const auto boxes = detector.decode(maps).cpu();
     const auto found = Clock::now();
-    judge_batch(boxes, *batch, settled, tally);
-    tally.images += batch->size;
+    judge_batch(boxes, staged->batch, settled, tally);
+    tally.images += staged->batch.size;
     tally.inference_seconds += seconds(start, found);
     tally.nms_seconds += seconds(found, Clock::now());
     options.beat();
   }
+  if (!losses.empty()) add_losses(torch::stack(losses).cpu(), tally);
   detector.train(was_training);
   return summary(tally, images.batches.size());
 }

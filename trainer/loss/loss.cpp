@@ -4,99 +4,14 @@
 
 #include <numbers>
 #include <numeric>
-#include <unordered_set>
 
 namespace evolve::trainer {
 namespace {
 
-/// A map as rows of 5 + nc numbers in the order in which they lie in memory, so that none is moved.
-struct Rows {
-  explicit Rows(const torch::Tensor& map)
-      : shape(map.sizes()),
-        by_anchor(map.is_contiguous()),
-        values((by_anchor ? map : map.permute({0, 2, 3, 1, 4})).reshape({-1, map.size(4)})) {}
-
-  std::int64_t row_of(const Match& m) const {
-    const std::int64_t na = shape[1], ny = shape[2], nx = shape[3];
-    return by_anchor ? ((m.image * na + m.anchor) * ny + m.y) * nx + m.x
-                     : ((m.image * ny + m.y) * nx + m.x) * na + m.anchor;
-  }
-
-  /// [batch, anchors, ny, nx, 5 + nc]
-  torch::IntArrayRef shape;
-  /// Whether all cells of an anchor follow each other, as in YOLOv5; else all anchors of a cell do.
-  bool by_anchor;
-  /// [rows, 5 + nc]
-  torch::Tensor values;
-};
-
-template <class T>
-torch::Tensor tensor_of(const std::vector<T>& values, const torch::Device& device,
-                        torch::IntArrayRef shape) {
-  return torch::tensor(at::ArrayRef<T>(values), torch::TensorOptions(device)).view(shape);
-}
-
-/// The matches of all levels, level by level. n is their number.
-struct Matched {
-  /// Of each level's matches.
-  std::vector<std::int64_t> counts;
-  /// Per level: the matches' rows of its map.
-  std::vector<torch::Tensor> rows;
-  /// [n, 4], [n, 2], [n, 1]
-  torch::Tensor boxes, anchor_sizes, classes;
-  /// Indices in 0..n of those that decide their row's objectness, and the rows' indices among those
-  /// of all levels.
-  torch::Tensor deciding, deciding_rows;
-};
-
-/// Matches as plain numbers while they are gathered.
-struct Gathered {
-  std::vector<float> boxes, anchor_sizes;
-  std::vector<std::int64_t> classes, rows;
-};
-
-void gather(const Match& m, std::int64_t row, Gathered& g) {
-  g.rows.push_back(row);
-  g.classes.push_back(m.cls);
-  g.boxes.insert(g.boxes.end(), m.box.begin(), m.box.end());
-  g.anchor_sizes.insert(g.anchor_sizes.end(), m.anchor_size.begin(), m.anchor_size.end());
-}
-
-/// Of each row's several matches the last one.
-std::vector<std::int64_t> last_of_each(const std::vector<std::int64_t>& rows) {
-  std::unordered_set<std::int64_t> seen;
-  std::vector<std::int64_t> last;
-  for (auto i = static_cast<std::int64_t>(rows.size()) - 1; i >= 0; --i) {
-    if (seen.insert(rows[i]).second) last.push_back(i);
-  }
-  return last;
-}
-
-Matched match_all(const std::vector<Rows>& maps, const std::vector<Target>& targets,
-                  const std::vector<std::vector<std::array<float, 2>>>& anchors, double anchor_t) {
-  const torch::Device device = maps.front().values.device();
-  Matched matched;
-  Gathered g;
-  std::int64_t first_row = 0;
-  for (std::size_t level = 0; level < maps.size(); ++level) {
-    const Rows& map = maps[level];
-    std::vector<std::int64_t> rows;
-    for (const Match& m : assign(targets, anchors[level], {map.shape[2], map.shape[3]},
-                                 static_cast<float>(anchor_t))) {
-      rows.push_back(map.row_of(m));
-      gather(m, first_row + rows.back(), g);
-    }
-    matched.counts.push_back(static_cast<std::int64_t>(rows.size()));
-    matched.rows.push_back(tensor_of(rows, device, {-1}));
-    first_row += map.values.size(0);
-  }
-  const auto deciding = last_of_each(g.rows);
-  matched.boxes = tensor_of(g.boxes, device, {-1, 4});
-  matched.anchor_sizes = tensor_of(g.anchor_sizes, device, {-1, 2});
-  matched.classes = tensor_of(g.classes, device, {-1, 1});
-  matched.deciding = tensor_of(deciding, device, {-1});
-  matched.deciding_rows = tensor_of(g.rows, device, {-1}).index_select(0, matched.deciding);
-  return matched;
+/// A map [batch, anchors, ny, nx, 5 + nc] as rows of 5 + nc numbers, [rows, 5 + nc]: none is moved
+/// where they lie so in memory.
+torch::Tensor rows_of(const torch::Tensor& map, bool by_anchor) {
+  return (by_anchor ? map : map.permute({0, 2, 3, 1, 4})).reshape({-1, map.size(4)});
 }
 
 /// Mean cross-entropy of logits, focal where gamma asks for it: [1].
@@ -171,16 +86,37 @@ Loss::Loss(const LossOptions& options, const torch::Tensor& anchors) : options_(
               " levels");
 }
 
+Matches Loss::matches(const std::vector<Target>& targets, std::int64_t images,
+                      const std::vector<MapSize>& sizes, bool by_anchor) const {
+  std::vector<LevelShape> levels;
+  for (std::size_t i = 0; i < sizes.size(); ++i) levels.push_back({anchors_[i], sizes[i]});
+  return match(targets, levels, images, static_cast<float>(options_.anchor_t), by_anchor);
+}
+
 LossValue Loss::operator()(const std::vector<torch::Tensor>& maps,
                            const std::vector<Target>& targets) const {
-  const std::vector<Rows> levels(maps.begin(), maps.end());
-  const Matched matched = match_all(levels, targets, anchors_, options_.anchor_t);
-  std::vector<torch::Tensor> predictions;
+  std::vector<MapSize> sizes;
+  bool by_anchor = true;
+  for (const auto& map : maps) {
+    sizes.push_back({map.size(2), map.size(3)});
+    by_anchor = by_anchor && map.is_contiguous();
+  }
+  const Matches found = matches(targets, maps.front().size(0), sizes, by_anchor);
+  const auto bytes = torch::empty(found.bytes(), torch::kByte);
+  found.write(static_cast<std::byte*>(bytes.data_ptr()));
+  return (*this)(maps, tensors_of(found, bytes.to(maps.front().device())));
+}
+
+LossValue Loss::operator()(const std::vector<torch::Tensor>& maps,
+                           const MatchTensors& matched) const {
+  const auto matched_rows = matched.rows.split_with_sizes(matched.counts);
+  std::vector<torch::Tensor> levels, predictions;
   std::vector<std::int64_t> sizes;
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    sizes.push_back(levels[i].values.size(0));
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    levels.push_back(rows_of(maps[i], matched.by_anchor));
+    sizes.push_back(levels.back().size(0));
     if (matched.counts[i] == 0) continue;
-    predictions.push_back(levels[i].values.index_select(0, matched.rows[i]));
+    predictions.push_back(levels.back().index_select(0, matched_rows[i]));
   }
   const auto zero = torch::zeros(1, maps.front().options().requires_grad(false));
   auto box = zero, obj = zero, cls = zero;
@@ -211,7 +147,7 @@ LossValue Loss::operator()(const std::vector<torch::Tensor>& maps,
   const auto labels = object_labels.split_with_sizes(sizes);
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const auto loss =
-        cross_entropy(levels[i].values.select(1, 4), labels[i], options_.obj_pw, options_.fl_gamma);
+        cross_entropy(levels[i].select(1, 4), labels[i], options_.obj_pw, options_.fl_gamma);
     obj = obj + loss * balance_[i];
   }
   const auto weighted = std::vector{box * options_.box, obj * options_.obj, cls * options_.cls};

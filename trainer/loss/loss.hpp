@@ -1,7 +1,7 @@
 // The loss of YOLOv5: boxes by CIoU, objectness and classes by binary cross-entropy.
 //
-// `assign()` (targets.hpp) says which cells and anchors answer for which objects; `Loss` compares
-// the maps of a detector with them.
+// `assign()` (targets.hpp) says which cells and anchors answer for which objects, `Matches` which
+// rows of the maps these are; `Loss` compares the maps of a detector with them.
 #pragma once
 
 #include <torch/types.h>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hyp/hyperparameters.hpp"
+#include "trainer/loss/matches.hpp"
 #include "trainer/loss/targets.hpp"
 #include "trainer/model/model_config.hpp"
 
@@ -48,6 +49,14 @@ class Loss {
  public:
   Loss(const LossOptions& options, const torch::Tensor& anchors);
 
+  /// The matches of objects in maps of these sizes, level by level.
+  Matches matches(const std::vector<Target>& targets, std::int64_t images,
+                  const std::vector<MapSize>& sizes, bool by_anchor = false) const;
+
+  /// `matches` are those of matches() with the maps' sizes, on their device. Waits for nothing.
+  LossValue operator()(const std::vector<torch::Tensor>& maps, const MatchTensors& matches) const;
+
+  /// Finds the matches first, in the order of the maps' memory.
   LossValue operator()(const std::vector<torch::Tensor>& maps,
                        const std::vector<Target>& targets) const;
 

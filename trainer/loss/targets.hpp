@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "trainer/model/model_config.hpp"
+
 namespace evolve::trainer {
 
 /// An object of a batch: image in the batch, class, centre x, centre y, width, height (0..1).
@@ -18,11 +20,6 @@ struct Match {
   std::array<float, 4> box{};
   /// (width, height) of the anchor, in cells.
   std::array<float, 2> anchor_size{};
-};
-
-/// The size of a level's map.
-struct MapSize {
-  std::int64_t ny = 0, nx = 0;
 };
 
 /// Matches of one level, as YOLOv5 assigns them: an object takes every anchor whose sides differ

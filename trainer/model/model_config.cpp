@@ -326,7 +326,31 @@ double parameters(const DetectSpec& detect, const ModelConfig& config) {
                          [out](double sum, int in) { return sum + (in + 1) * out; });
 }
 
+/// The length of a map's side behind a module.
+std::int64_t side_behind(const ModuleSpec& module, std::int64_t side) {
+  if (const auto* conv = std::get_if<ConvSpec>(&module))
+    return (side + 2 * conv->padding - conv->kernel) / conv->stride + 1;
+  const auto* upsample = std::get_if<UpsampleSpec>(&module);
+  return upsample ? side * upsample->factor : side;
+}
+
 }  // namespace
+
+std::vector<MapSize> map_sizes(const ModelConfig& config, MapSize images) {
+  std::vector<MapSize> sizes;
+  const auto size_of = [&](int layer) {
+    return layer < 0 ? images : sizes[static_cast<std::size_t>(layer)];
+  };
+  for (const LayerSpec& layer : config.layers) {
+    MapSize size = size_of(layer.from.front());
+    for (const ModuleSpec& module : layer.modules)
+      size = {side_behind(module, size.ny), side_behind(module, size.nx)};
+    sizes.push_back(size);
+  }
+  std::vector<MapSize> maps;
+  for (const int from : config.layers.back().from) maps.push_back(size_of(from));
+  return maps;
+}
 
 double count_parameters(const ModelConfig& config) {
   double count = 0;

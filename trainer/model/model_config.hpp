@@ -2,6 +2,7 @@
 // resolved.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -82,6 +83,15 @@ struct ModelConfig {
 /// file and line.
 ModelConfig resolve(const ModelTable& table, std::optional<int> nc = {},
                     std::optional<int> anchors_per_level = {});
+
+/// The size of an image or of a map, in pixels or cells.
+struct MapSize {
+  std::int64_t ny = 0, nx = 0;
+  bool operator==(const MapSize&) const = default;
+};
+
+/// The sizes of Detect's maps for images of a size, in its order.
+std::vector<MapSize> map_sizes(const ModelConfig& config, MapSize images);
 
 /// The number of a model's weights and biases, batch statistics not counted: 1.9e6 for yolov5n. A
 /// table can ask for more than any integer holds.

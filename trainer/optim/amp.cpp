@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
-#include <cmath>
-
 #include "trainer/run/images.hpp"
 #include "trainer/run/torch_version.hpp"
 
@@ -44,18 +42,46 @@ torch::ScalarType checked(torch::ScalarType type, Detector& detector, const data
   return torch::kFloat;
 }
 
-bool GradScaler::accept(double gradient_norm) {
-  if (!active_) return true;
+GradScaler::GradScaler(torch::ScalarType type, const torch::Device& device)
+    : type_(type),
+      scale_(torch::full({}, scales() ? 65536.0 : 1.0, torch::TensorOptions(device))),
+      good_steps_(torch::zeros({}, torch::TensorOptions(device).dtype(torch::kInt))),
+      left_out_(torch::zeros_like(good_steps_)) {}
+
+torch::Tensor GradScaler::scaled(const torch::Tensor& loss) const {
+  return scales() ? loss * scale_ : loss;
+}
+
+void GradScaler::unscale(torch::Tensor gradients) const {
+  if (scales()) gradients.div_(scale_);
+}
+
+void GradScaler::update(const torch::Tensor& finite) {
+  if (!guards()) return;
+  left_out_.add_(finite.logical_not());
+  if (!scales()) return;
   constexpr int growth_interval = 2000;
-  const bool finite = std::isfinite(gradient_norm);
-  if (!finite) {
-    scale_ /= 2;
-    good_steps_ = 0;
-  } else if (++good_steps_ == growth_interval) {
-    scale_ *= 2;
-    good_steps_ = 0;
-  }
-  return finite;
+  good_steps_ = (good_steps_ + 1) * finite;
+  const auto grows = good_steps_ == growth_interval;
+  scale_ = torch::where(finite, torch::where(grows, scale_ * 2, scale_), scale_ / 2);
+  good_steps_ = good_steps_ * grows.logical_not();
+}
+
+std::int64_t GradScaler::take_left_out() {
+  if (!guards()) return 0;
+  const auto count = left_out_.item<int>();
+  left_out_.zero_();
+  return count;
+}
+
+GradScaler::State GradScaler::state() const {
+  return {type_, scale_.item<float>(), good_steps_.item<int>()};
+}
+
+void GradScaler::load_state(const State& state) {
+  type_ = state.type;
+  scale_.fill_(state.scale);
+  good_steps_.fill_(state.good_steps);
 }
 
 }  // namespace evolve::trainer

@@ -24,30 +24,44 @@ torch::ScalarType checked(torch::ScalarType type, Detector& detector, const data
 /// Scales the loss up before the backward pass, so that gradients do not vanish in half precision,
 /// and leaves out the steps in which they overflow. Micikevicius et al., Mixed Precision Training
 /// (2018), section 3.2, with the dynamic scale of torch.cuda.amp.GradScaler: 65536 at first, half
-/// of it after an overflow, twice as much after 2000 steps without one.
+/// of it after an overflow, twice as much after 2000 steps without one. In bfloat16, whose range is
+/// that of single precision, the scale is 1 for ever.
+///
+/// The scale and whether a gradient is finite stay on the device: nothing here waits for it, except
+/// take_left_out() and state().
 class GradScaler {
  public:
-  /// Only half precision needs it; else the scale is 1 for ever.
-  explicit GradScaler(torch::ScalarType type)
-      : active_(type == torch::kHalf), scale_(active_ ? 65536 : 1) {}
+  /// In single precision it does nothing.
+  explicit GradScaler(torch::ScalarType type, const torch::Device& device = torch::kCPU);
 
-  double scale() const { return scale_; }
-  /// To be called after each step with the norm of its unscaled gradients; whether the step may be
-  /// taken.
-  bool accept(double gradient_norm);
+  torch::ScalarType type() const { return type_; }
+  /// Whether steps may be left out: in 16 bits.
+  bool guards() const { return type_ != torch::kFloat; }
+
+  /// `loss` as it goes into the backward pass.
+  torch::Tensor scaled(const torch::Tensor& loss) const;
+  void unscale(torch::Tensor gradients) const;
+  /// To be called after each step that was due; `finite` (a bool on the device): whether its
+  /// gradients were, and it was taken.
+  void update(const torch::Tensor& finite);
+  /// How many steps have been left out since the last call.
+  std::int64_t take_left_out();
 
   /// Of a training that goes on later.
   struct State {
+    torch::ScalarType type = torch::kFloat;
     double scale = 1;
     int good_steps = 0;
   };
-  State state() const { return {scale_, good_steps_}; }
-  void load_state(const State& state) { scale_ = state.scale, good_steps_ = state.good_steps; }
+  State state() const;
+  void load_state(const State& state);
 
  private:
-  bool active_;
-  double scale_;
-  int good_steps_ = 0;
+  bool scales() const { return type_ == torch::kHalf; }
+
+  torch::ScalarType type_;
+  /// Scalars: the scale, the steps since it changed, the steps left out.
+  torch::Tensor scale_, good_steps_, left_out_;
 };
 
 }  // namespace evolve::trainer

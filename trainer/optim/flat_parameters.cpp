@@ -99,7 +99,9 @@ FlatParameters::FlatParameters(torch::nn::Module& model, const torch::Device& de
   for (const auto& parameter : model.parameters()) {
     if (parameter.requires_grad()) parameter_gradients_.push_back(parameter.grad());
   }
-  move(sorted.statistics, values_, move(sorted.frozen, values_, end, weights), weights);
+  statistics_.begin = move(sorted.frozen, values_, end, weights);
+  statistics_.size =
+      move(sorted.statistics, values_, statistics_.begin, weights) - statistics_.begin;
   std::int64_t at = 0;
   for (const auto* tensors : {&sorted.groups[bias_group], &sorted.groups[decay_group],
                               &sorted.groups[norm_group], &sorted.frozen, &sorted.statistics}) {

@@ -39,6 +39,8 @@ class FlatParameters {
   const std::vector<torch::Tensor>& gradients_of_parameters() const { return parameter_gradients_; }
   /// The trained parameters' part of values().
   torch::Tensor parameters() const { return values_.narrow(0, 0, gradients_.size(0)); }
+  /// The running means and variances' part of values().
+  torch::Tensor statistics() const { return statistics_.of(values_); }
   Range group(Group group) const { return groups_[group]; }
   /// The numbers of a flat tensor, as values() or gradients() are, without the padding.
   torch::Tensor packed(const torch::Tensor& flat) const;
@@ -51,6 +53,7 @@ class FlatParameters {
   torch::Tensor values_, gradients_, batches_tracked_;
   std::vector<torch::Tensor> parameter_gradients_;
   std::array<Range, group_count> groups_;
+  Range statistics_;
   /// Of each tensor in values(); the trained ones come first and lie alike in gradients().
   std::vector<Range> tensors_;
 };

@@ -3,6 +3,7 @@
 #include <torch/torch.h>
 
 #include <cmath>
+#include <vector>
 
 #include "core/error.hpp"
 
@@ -35,6 +36,18 @@ void Optimizer::step(FlatParameters& parameters, const StepSettings& settings) {
     decayed.of(parameters.gradients()).add_(values, weight_decay_);
   }
   algorithm_ == Algorithm::sgd ? sgd(parameters, settings) : adam(parameters, settings);
+}
+
+void Optimizer::step_where(const torch::Tensor& taken, FlatParameters& parameters,
+                           const StepSettings& settings) {
+  std::vector<torch::Tensor> changing = {parameters.parameters(), first_};
+  if (second_.defined()) changing.push_back(second_);
+  std::vector<torch::Tensor> before;
+  for (const auto& tensor : changing) before.push_back(tensor.clone());
+  step(parameters, settings);
+  torch::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < changing.size(); ++i)
+    changing[i].copy_(torch::where(taken, changing[i], before[i]));
 }
 
 void Optimizer::sgd(FlatParameters& parameters, const StepSettings& settings) {
@@ -76,14 +89,12 @@ void Optimizer::load_state(const State& state, const FlatParameters& parameters)
   steps_ = state.steps;
 }
 
-double clip_gradients(FlatParameters& parameters, double greatest) {
-  std::vector<torch::Tensor> norms;
-  for (const auto& gradient : parameters.gradients_of_parameters())
-    norms.push_back(gradient.norm());
-  const auto norm = torch::stack(norms).norm().item<float>();
+torch::Tensor clip_gradients(FlatParameters& parameters, double greatest) {
+  torch::NoGradGuard no_grad;
+  const auto norm = torch::stack(torch::_foreach_norm(parameters.gradients_of_parameters())).norm();
   // By way of the reciprocal, as Python divides a number by a tensor.
-  const float scale = 1 / (norm + 1e-6F) * static_cast<float>(greatest);
-  if (scale < 1) parameters.gradients().mul_(scale);
+  const auto scale = (norm + 1e-6).reciprocal_().mul_(greatest).clamp_max_(1);
+  parameters.gradients().mul_(scale);
   return norm;
 }
 

@@ -26,6 +26,12 @@ class Optimizer {
 
   /// One step along the gradients of `parameters`, which are used up.
   void step(FlatParameters& parameters, const StepSettings& settings);
+  /// The same where `taken` (a bool on the device) is true; else nothing changes. The host does not
+  /// know which: the step counts until forget_steps().
+  void step_where(const torch::Tensor& taken, FlatParameters& parameters,
+                  const StepSettings& settings);
+  /// That so many of the steps counted were not taken.
+  void forget_steps(std::int64_t count) { steps_ -= count; }
 
   /// What earlier steps left behind.
   struct State {
@@ -48,9 +54,10 @@ class Optimizer {
   std::int64_t steps_ = 0;
 };
 
-/// Scales the gradients down to a norm of at most `greatest`; returns the norm they had. As
-/// torch.nn.utils.clip_grad_norm_ finds it: the norm of the parameters' norms, in single precision.
-double clip_gradients(FlatParameters& parameters, double greatest);
+/// Scales the gradients down to a norm of at most `greatest`; returns the norm they had, a scalar
+/// on their device. As torch.nn.utils.clip_grad_norm_ finds it: the norm of the parameters' norms,
+/// in single precision.
+torch::Tensor clip_gradients(FlatParameters& parameters, double greatest);
 
 /// Exponential moving average of a model: weight 0.9999 * (1 - exp(-updates / 2000)) stays with the
 /// old one.

@@ -28,14 +28,26 @@ TrainStep::Report TrainStep::end_iteration(int iteration) {
   Report report{schedule_.at(iteration)};
   parameters_.count_batch();
   if (iteration - last_step_ < report.settings.accumulate) return report;
-  if (scaler_.scale() != 1) parameters_.gradients().div_(scaler_.scale());
+  report.stepped = true;
+  scaler_.unscale(parameters_.gradients());
   report.gradient_norm = clip_gradients(parameters_, greatest_norm);
-  report.stepped = scaler_.accept(report.gradient_norm);
-  if (report.stepped) optimizer_.step(parameters_, report.settings);
+  if (scaler_.guards()) {
+    const auto finite = report.gradient_norm.isfinite();
+    optimizer_.step_where(finite, parameters_, report.settings);
+    scaler_.update(finite);
+  } else {
+    optimizer_.step(parameters_, report.settings);
+  }
   parameters_.gradients().zero_();
   ema_.update(parameters_);
   last_step_ = iteration;
   return report;
+}
+
+std::int64_t TrainStep::take_left_out() {
+  const auto count = scaler_.take_left_out();
+  optimizer_.forget_steps(count);
+  return count;
 }
 
 TrainStep::State TrainStep::state() const {

@@ -13,11 +13,18 @@ namespace evolve::trainer {
 class TrainStep {
  public:
   /// `weight_decay` is the hyperparameter; it is scaled by batch_size * accumulation / 64 as in
-  /// YOLOv5. Losses must be multiplied by loss_scale() before the backward pass.
+  /// YOLOv5. The backward pass is that of scaled(loss).
   TrainStep(FlatParameters& parameters, const Schedule& schedule, Algorithm algorithm,
             double weight_decay, GradScaler scaler = GradScaler(torch::kFloat));
 
-  double loss_scale() const { return scaler_.scale(); }
+  torch::Tensor scaled(const torch::Tensor& loss) const { return scaler_.scaled(loss); }
+  /// What the forward passes compute in.
+  torch::ScalarType precision() const { return scaler_.type(); }
+  /// In single precision from now on.
+  void give_up_16_bits() { scaler_ = GradScaler(torch::kFloat); }
+  /// The steps left out since the last call, because a gradient was not finite in 16 bits; they are
+  /// no steps of the optimizer's. Waits for the device.
+  std::int64_t take_left_out();
 
   /// Drops what a partial accumulation left, as YOLOv5 does.
   void begin_epoch();
@@ -25,10 +32,10 @@ class TrainStep {
   /// What one iteration did.
   struct Report {
     StepSettings settings;
-    /// False also for a step that was left out because gradients overflowed.
+    /// Whether a step was due. In 16 bits it is left out where a gradient is not finite.
     bool stepped = false;
-    /// Before clipping to 10; only known when a step was due.
-    double gradient_norm = 0;
+    /// Before clipping to 10, a scalar on the device; undefined when no step was due.
+    torch::Tensor gradient_norm = {};
   };
   Report end_iteration(int iteration);
 

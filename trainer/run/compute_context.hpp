@@ -5,6 +5,8 @@
 
 #include <functional>
 
+#include "trainer/optim/amp.hpp"
+
 namespace evolve::trainer {
 
 struct ComputeContext {
@@ -13,6 +15,8 @@ struct ComputeContext {
   int threads = 1;
   /// To be called all the time while work goes on, by the thread that does it: see Heartbeat.
   std::function<void()> beat = [] {};
+  /// The 16-bit type of mixed precision there, if it is asked for.
+  torch::ScalarType fast_type = trainer::fast_type(device);
 };
 
 }  // namespace evolve::trainer

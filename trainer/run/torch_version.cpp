@@ -2,20 +2,16 @@
 
 #include <ATen/autocast_mode.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
-#include <torch/cuda.h>
+#include <dlfcn.h>
 #include <torch/torch.h>
 #include <torch/version.h>
 
-#include "core/error.hpp"
-#include "trainer/run/trainer.hpp"
+#include <cstdlib>
 
 #define EVOLVE_TORCH_AT_LEAST(major, minor) \
   (TORCH_VERSION_MAJOR > (major) ||         \
    (TORCH_VERSION_MAJOR == (major) && TORCH_VERSION_MINOR >= (minor)))
 
-#if __has_include(<torch/xpu.h>)
-#include <torch/xpu.h>
-#endif
 #if EVOLVE_TORCH_AT_LEAST(2, 9)
 #include <c10/core/CachingDeviceAllocator.h>
 #endif
@@ -42,38 +38,64 @@ void set_autocast(const torch::Device& device, bool enabled, torch::ScalarType t
 
 }  // namespace
 
-std::vector<std::string> device_kinds() {
-  std::vector<std::string> kinds;
-  for (const auto type : {c10::DeviceType::CPU, c10::DeviceType::CUDA, c10::DeviceType::XPU})
-    if (c10::impl::hasDeviceGuardImpl(type))
-      kinds.push_back(c10::DeviceTypeName(type, /*lower_case=*/true));
-  return kinds;
-}
-
-torch::Device open_device(const std::string& name) {
-  const torch::Device device(name);
-  if (!c10::impl::hasDeviceGuardImpl(device.type()))
-    throw run_failed(name + ": libtorch " TORCH_VERSION " was built without such devices",
-                     "build with one that has them (docs/libtorch.md)");
-  if (c10::impl::getDeviceGuardImpl(device.type())->deviceCount() == 0)
-    throw run_failed(name + ": libtorch sees no such device", "check its driver");
-  return device;
-}
-
-void synchronize(const torch::Device& device) {
-  if (device.is_cuda()) torch::cuda::synchronize(device.index());
-#if __has_include(<torch/xpu.h>)
-  if (device.is_xpu()) torch::xpu::synchronize(device.index());
+void make_repeatable() {
+  // cuBLAS reads it when it is opened. Without it two streams may share a workspace.
+  setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*replace=*/0);
+  auto& context = at::globalContext();
+  context.setDeterministicAlgorithms(true, /*warn_only=*/true);
+  context.setDeterministicCuDNN(true);
+  context.setBenchmarkCuDNN(false);
+  context.setAllowTF32CuDNN(false);
+  context.setAllowTF32CuBLAS(false);
+#if EVOLVE_TORCH_AT_LEAST(2, 2)
+  // Deterministic operators would fill what torch::empty() gives: nothing here reads it.
+  context.setDeterministicFillUninitializedMemory(false);
+#endif
+#if EVOLVE_TORCH_AT_LEAST(2, 8)
+  context.setDeterministicMkldnn(true);
+  context.setAllowTF32OneDNN(false);
 #endif
 }
 
-std::int64_t memory_bytes(const torch::Device& device) {
-  if (device.is_cpu()) return 0;
+void bound_xpu_memory(void* library) {
 #if EVOLVE_TORCH_AT_LEAST(2, 9)
+  // c10::xpu::XPUCachingAllocator::setMemoryFraction(double, c10::DeviceIndex): its header needs
+  // SYCL's. It is in a library that this one stands on.
+  using SetMemoryFraction = void (*)(double, c10::DeviceIndex);
+  const auto set = reinterpret_cast<SetMemoryFraction>(
+      dlsym(library, "_ZN3c103xpu19XPUCachingAllocator17setMemoryFractionEda"));
+  if (!set || c10::impl::getDeviceGuardImpl(torch::kXPU)->deviceCount() == 0) return;
+  at::globalContext().lazyInitDevice(torch::kXPU);  // which makes the allocator
+  set(1, 0);
+#else
+  static_cast<void>(library);
+#endif
+}
+
+torch::Tensor staging_memory(std::int64_t bytes, const torch::Device& device) {
+  const auto options = torch::TensorOptions(torch::kByte);
+  if (device.is_cpu()) return torch::empty(bytes, options);
+#if EVOLVE_TORCH_AT_LEAST(2, 6)
+  return torch::empty(bytes, options.pinned_memory(true));
+#else
+  return torch::empty(bytes, options).pin_memory(device);
+#endif
+}
+
+void synchronize(const torch::Device& device) {
+  if (device.is_cpu()) return;
+  const auto* guard = c10::impl::getDeviceGuardImpl(device.type());
+  guard->synchronizeStream(guard->getStream(device));
+}
+
+std::int64_t memory_bytes(const torch::Device& device) {
+#if EVOLVE_TORCH_AT_LEAST(2, 9)
+  if (!device.is_cuda() && !device.is_xpu()) return 0;
   constexpr std::size_t all_pools = 0;
   const auto stats = c10::getDeviceAllocator(device.type())->getDeviceStats(device.index());
   return stats.reserved_bytes[all_pools].current;
 #else
+  static_cast<void>(device);
   return 0;
 #endif
 }

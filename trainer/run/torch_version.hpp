@@ -4,16 +4,26 @@
 #include <torch/types.h>
 
 #include <cstdint>
-#include <string>
 
 namespace evolve::trainer {
 
-/// The device "cpu", "cuda:0" or "xpu:0". Throws `Error` where this libtorch was built without such
-/// devices, or sees none: nothing ever runs on another one.
-torch::Device open_device(const std::string& name);
+/// Makes results on GPUs depend on arguments alone: deterministic operators where libtorch has them
+/// (it warns where it has none), no choice of kernels by the clock, no TF32. To be called before
+/// the library of a device is opened.
+void make_repeatable();
+
+/// `library` is libtorch_xpu, just opened. Lets this process have all of each device's memory and
+/// no more: beyond it Intel's driver would lose the device (pytorch#177714), and an allocation
+/// fails with "out of memory" instead. Does nothing with a libtorch before 2.9, which has no such
+/// bound.
+void bound_xpu_memory(void* library);
+
+/// Memory of the host, [bytes] of uint8, from which a copy to the device need not wait: page-locked
+/// where the device is none of the host's.
+torch::Tensor staging_memory(std::int64_t bytes, const torch::Device& device);
 
 /// Waits until everything that was asked of the device is done, so that a clock read afterwards
-/// tells the truth. Throws c10::Error for a device that this libtorch cannot drive.
+/// tells the truth.
 void synchronize(const torch::Device& device);
 
 /// Bytes of the device's memory that this process holds, its cache included: YOLOv5's GPU_mem. 0 on

@@ -16,6 +16,7 @@
 #include "trainer/data/data.hpp"
 #include "trainer/evaluation/evaluation.hpp"
 #include "trainer/run/full_training.hpp"
+#include "trainer/run/open_device.hpp"
 #include "trainer/run/prepared_data.hpp"
 #include "trainer/run/setup.hpp"
 #include "trainer/run/torch_version.hpp"

@@ -59,7 +59,8 @@ struct Rungs {
 
 using OnReport = std::function<void(const workers::JobReport&)>;
 
-/// The kinds of devices that this libtorch was built for: "cpu", "cuda", "xpu". No driver is asked.
+/// The kinds of devices that the libtorch of this process has libraries for: "cpu", "cuda", "hip"
+/// (ROCm), "xpu". None is opened, and no driver asked.
 std::vector<std::string> device_kinds();
 
 /// Trains on one device and keeps what the next trial can use again: decoded images, anchors.
@@ -74,8 +75,9 @@ class Trainer {
   ~Trainer();
 
   /// One training run. The result depends on the arguments only, not on earlier runs; that of a
-  /// training that goes on at every rung is the one without rungs. Throws `TrainingFailed`, or
-  /// `Error` for bad input.
+  /// training that goes on at every rung is the one without rungs. (On a CPU to the last bit; on a
+  /// GPU as far as libtorch's deterministic operators reach, which say so where they do not.)
+  /// Throws `TrainingFailed`, or `Error` for bad input.
   TrainResult train(const TrainOptions& options, const hyp::Hyperparameters& hyp,
                     std::uint64_t seed, const OnEpoch& on_epoch, const Rungs& rungs = {});
 

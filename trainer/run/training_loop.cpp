@@ -1,5 +1,6 @@
 #include "trainer/run/training_loop.hpp"
 
+#include <fmt/format.h>
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -7,7 +8,6 @@
 
 #include "core/error.hpp"
 #include "trainer/data/image_weights.hpp"
-#include "trainer/run/images.hpp"
 #include "trainer/run/setup.hpp"
 #include "trainer/run/torch_version.hpp"
 #include "trainer/run/trainer.hpp"
@@ -58,9 +58,8 @@ TrainingLoop::TrainingLoop(const TrainOptions& options, const hyp::Hyperparamete
       loss_(loss_options(hyp, detector_->config(), options.imgsz, options.label_smoothing),
             detector_->anchors()),
       schedule_(schedule_of(hyp, options, batches(), batch_size())),
-      precision_(precision()),
       step_(parameters_, schedule_, algorithm_of(optimizer_name(options, hyp)),
-            hyp.number("weight_decay"), GradScaler(precision_)) {
+            hyp.number("weight_decay"), GradScaler(precision(), context.device)) {
   check_device(*detector_, context.device);
 }
 
@@ -70,19 +69,49 @@ EpochProgress TrainingLoop::train_epoch(int epoch, std::span<const double> ap,
   step_.begin_epoch();
   const data::EpochPlan plan = plan_of(epoch, ap);
   EpochProgress progress{.batches = static_cast<int>(plan.batches.size())};
-  data::BatchStream stream(progress.batches, batch_workers(options_, context_), [&](int index) {
-    return data::train_batch(data_.training(), plan, index, augmentation_);
-  });
+  data::BatchStream stream(progress.batches, batch_workers(options_, context_),
+                           [&](int index) { return make_batch(plan, epoch, index); });
+  LossLog losses(context_.device);
+  int read = 0, taken = 0;
   while (const auto batch = stream.next()) {
-    const auto losses = train_batch(*batch, epoch, progress.batch, progress.imgsz);
+    losses.add(train_batch(*batch, epoch, progress.batch));
     ++progress.batch;
-    for (std::size_t i = 0; i < losses.size(); ++i) {
-      progress.losses[i] += (losses[i] - progress.losses[i]) / progress.batch;
+    if (losses.full() || progress.batch == progress.batches) {
+      take(losses.read(), epoch * batches() + read, taken, progress);
+      read = progress.batch;
     }
-    progress.labels = static_cast<int>(batch->targets.size());
+    const auto size = scaled({batch->batch.height, batch->batch.width}, epoch, progress.batch - 1);
+    progress.imgsz = static_cast<int>(std::max(size.ny, size.nx));
+    progress.labels = static_cast<int>(batch->batch.targets.size());
     if (on_batch) on_batch(progress);
   }
   return progress;
+}
+
+void TrainingLoop::take(const std::vector<std::array<double, 3>>& losses, int first, int& taken,
+                        EpochProgress& progress) {
+  const auto type = step_.precision();
+  // In bfloat16 there is no scale that the next step could halve.
+  bool overflowed = step_.take_left_out() > 0 && type == torch::kBFloat16;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    const auto& items = losses[i];
+    if (!std::isfinite(items[0] + items[1] + items[2])) {
+      if (type == torch::kFloat) {
+        throw TrainingFailed(
+            hyp::FailureKind::diverged,
+            fmt::format("the loss is not finite at iteration {}", first + static_cast<int>(i)));
+      }
+      overflowed = true;
+      continue;
+    }
+    ++taken;
+    for (std::size_t k = 0; k < items.size(); ++k)
+      progress.losses[k] += (items[k] - progress.losses[k]) / taken;
+  }
+  if (!overflowed) return;
+  fmt::print(stderr, "mixed precision is off: {} overflowed before iteration {}\n",
+             torch::toString(type), first + static_cast<int>(losses.size()));
+  step_.give_up_16_bits();
 }
 
 Validation TrainingLoop::validate() const {
@@ -112,6 +141,9 @@ std::array<double, group_count> TrainingLoop::learning_rates(int epoch) const {
 void TrainingLoop::load_state(const State& state) {
   parameters_.unpack(state.values, parameters_.values());
   step_.load_state(state.step);
+  // On another kind of device than before.
+  const auto type = step_.precision();
+  if (type != torch::kFloat && type != context_.fast_type) step_.give_up_16_bits();
 }
 
 int TrainingLoop::batch_size() const {
@@ -147,59 +179,63 @@ data::EpochPlan TrainingLoop::plan_of(int epoch, std::span<const double> ap) con
 }
 
 torch::ScalarType TrainingLoop::precision() {
-  const auto type = options_.amp ? fast_type(context_.device) : torch::kFloat;
+  const auto type = options_.amp ? context_.fast_type : torch::kFloat;
   if (type == torch::kFloat) return type;
   const std::vector<double> no_ap(static_cast<std::size_t>(data_.classes()));
   return checked(type, *detector_,
                  data::train_batch(data_.training(), plan_of(0, no_ap), 0, augmentation_));
 }
 
-torch::Tensor TrainingLoop::scaled(const torch::Tensor& images, int epoch, int index) const {
-  if (!options_.multi_scale) return images;
+MapSize TrainingLoop::scaled(MapSize size, int epoch, int index) const {
+  if (!options_.multi_scale) return size;
   const int stride = greatest_stride();
   // Numbers that no sample of the epoch draws.
   const auto rng = data::seeded_random_source(data::sample_seed(seed_, epoch, -2 - index));
   const int least = options_.imgsz / 2, most = options_.imgsz * 3 / 2 + stride;
   const int side = (least + static_cast<int>(rng->random() * (most - least))) / stride * stride;
-  const double factor =
-      static_cast<double>(side) / static_cast<double>(std::max(images.size(2), images.size(3)));
-  if (factor == 1) return images;
+  const double factor = static_cast<double>(side) / static_cast<double>(std::max(size.ny, size.nx));
+  if (factor == 1) return size;
   const auto whole = [&](std::int64_t length) {
     return static_cast<std::int64_t>(std::ceil(static_cast<double>(length) * factor / stride)) *
            stride;
   };
-  return torch::upsample_bilinear2d(images, {whole(images.size(2)), whole(images.size(3))},
-                                    /*align_corners=*/false);
+  return {whole(size.ny), whole(size.nx)};
 }
 
-std::array<double, 3> TrainingLoop::train_batch(const data::Batch& batch, int epoch, int index,
-                                                int& imgsz) {
-  const int iteration = epoch * batches() + index;
-  const auto images = scaled(images_of(batch, context_.device), epoch, index);
+StagedBatch TrainingLoop::make_batch(const data::EpochPlan& plan, int epoch, int index) const {
+  auto batch = data::train_batch(data_.training(), plan, index, augmentation_);
+  const auto size = scaled({batch.height, batch.width}, epoch, index);
+  auto matches = loss_.matches(batch.targets, batch.size, map_sizes(detector_->config(), size));
+  return staged(std::move(batch), std::move(matches), context_.device);
+}
+
+torch::Tensor TrainingLoop::train_batch(const StagedBatch& staged, int epoch, int index) {
+  auto [images, matches] = on_device(staged, context_.device);
+  const MapSize size{images.size(2), images.size(3)};
+  if (const auto other = scaled(size, epoch, index); other != size)
+    images = torch::upsample_bilinear2d(images, {other.ny, other.nx}, /*align_corners=*/false);
   check_device("the batch", images, context_.device);
-  imgsz = static_cast<int>(std::max(images.size(2), images.size(3)));
+  const auto precision = step_.precision();
+  // In 16 bits a pass that overflows must not leave NaNs in the running statistics.
+  const auto statistics = parameters_.statistics();
+  const auto before = precision == torch::kFloat ? torch::Tensor() : statistics.clone();
   LossValue value;
   {
-    const Autocast autocast(context_.device, precision_);
+    const Autocast autocast(context_.device, precision);
     auto maps = detector_->forward(images, context_.beat);
     for (auto& map : maps) map = map.to(torch::kFloat);
-    value = loss_(maps, batch.targets);
+    value = loss_(maps, matches);
   }
   check_device("the loss", value.total, context_.device);
   context_.beat();
-  const auto items = value.items.cpu();
-  std::array<double, 3> losses{};
-  for (std::size_t i = 0; i < losses.size(); ++i) {
-    losses[i] = items[static_cast<std::int64_t>(i)].item<float>();
+  if (before.defined()) {
+    const torch::NoGradGuard no_grad;
+    statistics.copy_(torch::where(value.total.detach().isfinite(), statistics, before));
   }
-  if (!std::isfinite(losses[0] + losses[1] + losses[2])) {
-    throw TrainingFailed(hyp::FailureKind::diverged,
-                         "the loss is not finite at iteration " + std::to_string(iteration));
-  }
-  (step_.loss_scale() == 1 ? value.total : value.total * step_.loss_scale()).backward();
-  step_.end_iteration(iteration);
+  step_.scaled(value.total).backward();
+  step_.end_iteration(epoch * batches() + index);
   context_.beat();
-  return losses;
+  return value.items;
 }
 
 }  // namespace evolve::trainer

@@ -13,6 +13,8 @@
 #include "trainer/model/model.hpp"
 #include "trainer/optim/optim.hpp"
 #include "trainer/run/compute_context.hpp"
+#include "trainer/run/images.hpp"
+#include "trainer/run/loss_log.hpp"
 #include "trainer/run/options.hpp"
 #include "trainer/run/prepared_data.hpp"
 
@@ -28,7 +30,8 @@ ValidateOptions validate_options(const TrainOptions& options, const ComputeConte
 struct EpochProgress {
   /// Batches done, of how many.
   int batch = 0, batches = 0;
-  /// Means of the box, objectness and class losses over those batches, with their gains.
+  /// Means of the box, objectness and class losses over those batches, with their gains, as far as
+  /// they have been read (LossLog): over all at the epoch's end. An iteration left out has none.
   std::array<double, 3> losses{};
   /// Objects of the last batch, and the longer side of its images in pixels.
   int labels = 0, imgsz = 0;
@@ -44,7 +47,9 @@ class TrainingLoop {
                const ComputeContext& context);
 
   /// `epoch` counts from 0. `ap` is AP50-95 of each class in the last validation, for
-  /// options.image_weights. Throws `TrainingFailed` at the first loss that is not finite.
+  /// options.image_weights. Throws `TrainingFailed` for a loss that is not finite in single
+  /// precision. One that is not finite in 16 bits is no verdict: the iteration is left out, and the
+  /// training goes on in single precision, with a line on standard error.
   EpochProgress train_epoch(int epoch, std::span<const double> ap, const OnBatch& on_batch);
 
   /// The moving average on data.validation(), losses included. Throws `TrainingFailed` when a
@@ -75,10 +80,15 @@ class TrainingLoop {
   Schedule schedule(const hyp::Hyperparameters& hyp) const;
   data::EpochPlan plan_of(int epoch, std::span<const double> ap) const;
   torch::ScalarType precision();
-  /// The images of batch `index` of an epoch, resized where options.multi_scale asks for it.
-  torch::Tensor scaled(const torch::Tensor& images, int epoch, int index) const;
-  /// One forward and backward pass; returns the three losses.
-  std::array<double, 3> train_batch(const data::Batch& batch, int epoch, int index, int& imgsz);
+  /// Batch `index` of an epoch, with its matches. Safe to call from several threads.
+  StagedBatch make_batch(const data::EpochPlan& plan, int epoch, int index) const;
+  /// The size in which a batch is trained: options.multi_scale resizes it.
+  MapSize scaled(MapSize size, int epoch, int index) const;
+  /// One forward and backward pass and what follows it; returns the losses [3], on the device.
+  torch::Tensor train_batch(const StagedBatch& staged, int epoch, int index);
+  /// Adds losses to the means; `first` is the iteration of the first.
+  void take(const std::vector<std::array<double, 3>>& losses, int first, int& taken,
+            EpochProgress& progress);
 
   const TrainOptions& options_;
   PreparedData& data_;
@@ -89,7 +99,6 @@ class TrainingLoop {
   FlatParameters parameters_;
   Loss loss_;
   Schedule schedule_;
-  torch::ScalarType precision_;
   TrainStep step_;
 };
 

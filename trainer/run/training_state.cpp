@@ -3,11 +3,22 @@
 #include <torch/torch.h>
 
 namespace evolve::trainer {
+namespace {
+
+/// What torch::toString() calls so.
+torch::ScalarType type_called(const std::string& name) {
+  for (const auto type : {torch::kHalf, torch::kBFloat16})
+    if (name == torch::toString(type)) return type;
+  return torch::kFloat;
+}
+
+}  // namespace
 
 void add_state(Checkpoint& checkpoint, const TrainingLoop::State& state) {
   const auto& [optimizer, ema, scaler, last_step] = state.step;
   checkpoint.about["training"]["stepper"] = {{"steps", optimizer.steps},
                                              {"updates", ema.updates},
+                                             {"precision", torch::toString(scaler.type)},
                                              {"scale", scaler.scale},
                                              {"good_steps", scaler.good_steps},
                                              {"last_step", last_step}};
@@ -22,6 +33,7 @@ TrainingLoop::State state_in(const Checkpoint& checkpoint) {
   auto& [optimizer, ema, scaler, last_step] = state.step;
   counts.at("steps").get_to(optimizer.steps);
   counts.at("updates").get_to(ema.updates);
+  scaler.type = type_called(counts.value("precision", "Float"));  // older ones were of CPUs
   counts.at("scale").get_to(scaler.scale);
   counts.at("good_steps").get_to(scaler.good_steps);
   counts.at("last_step").get_to(last_step);

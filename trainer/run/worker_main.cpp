@@ -70,6 +70,8 @@ std::string inner_device() {
 /// The first message, with what the driver reports of the device that this process sees.
 workers::Ready ready_message(const std::string& device) {
   if (device == "cpu") return {.device = "cpu:0", .can_pause = true};
+  const auto* kind = core::find_device_kind(core::kind_of(device));
+  if (kind && !kind->has_driver) return {.device = device, .can_pause = true};
   const auto found = devices::discover(core::kind_of(device), devices::device_environment());
   if (found.devices.empty())
     throw run_failed("no " + device + " is visible here: " + found.remark, "check its driver");

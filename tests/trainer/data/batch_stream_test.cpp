@@ -5,6 +5,8 @@
 #include <atomic>
 #include <stdexcept>
 
+#include "trainer/data/batch.hpp"
+
 namespace evolve::data {
 namespace {
 

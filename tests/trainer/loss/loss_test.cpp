@@ -229,7 +229,7 @@ TEST(Loss, HasWeightsForFiveLevelsAtMost) {
 
 TEST(Loss, IsPureObjectnessWithoutObjects) {
   const Loss loss({.box = 1, .cls = 1, .obj = 1}, torch::full({3, 1, 2}, 2.F));
-  const auto value = loss(flat_maps(7), {});
+  const auto value = loss(flat_maps(7), std::vector<Target>{});
   EXPECT_FLOAT_EQ(value.items[0].item<float>(), 0);
   EXPECT_NEAR(value.items[1].item<double>(), std::log(2.0) * 5.4, 1e-6);  // balance 4 + 1 + 0.4
   EXPECT_FLOAT_EQ(value.items[2].item<float>(), 0);

@@ -169,5 +169,15 @@ TEST(FreshDetector, DrawsItsWeightsFromTheSeedAlone) {
   EXPECT_FALSE(torch::equal(first, weight(2)));
 }
 
+TEST(FreshDetector, HasMapsOfTheSizesThatItsConfigTells) {
+  const torch::NoGradGuard no_grad;
+  auto detector = test::make("yolov5p.yaml");
+  detector.eval();
+  const auto maps = detector.forward(torch::zeros({1, 3, 96, 160}));
+  std::vector<MapSize> sizes;
+  for (const auto& map : maps) sizes.push_back({map.size(2), map.size(3)});
+  EXPECT_EQ(sizes, map_sizes(detector.config(), {96, 160}));
+}
+
 }  // namespace
 }  // namespace evolve::trainer

@@ -34,6 +34,17 @@ std::string table_with(const std::string& row) {
          "\nhead:\n  - [[0], 1, Detect, [nc, anchors]]\n";
 }
 
+TEST(ModelConfig, TellsTheSizesOfItsMaps) {
+  EXPECT_THAT(map_sizes(resolve(read_model_table("yolov5n.yaml")), {64, 96}),
+              ElementsAre(MapSize{8, 12}, MapSize{4, 6}, MapSize{2, 3}));
+  // A kernel of 4 with a padding of 2 makes one cell more than half as many.
+  const auto even =
+      resolve(parse_model_table("nc: 3\nanchors: 3\nbackbone:\n  - [-1, 1, Conv, [64, 4, 2]]\n"
+                                "head:\n  - [[0], 1, Detect, [nc, anchors]]\n",
+                                "m.yaml"));
+  EXPECT_THAT(map_sizes(even, {64, 96}), ElementsAre(MapSize{33, 49}));
+}
+
 TEST(ModelConfig, ScalesTheWidthsOfYolov5n) {
   const ModelConfig config = resolve(read_model_table("yolov5n.yaml"));
   ASSERT_EQ(config.layers.size(), 25u);

@@ -66,31 +66,40 @@ TEST(MixedPrecision, IsSinglePrecisionOnTheCpuAndHalfOnCuda) {
   EXPECT_EQ(fast_type(torch::kXPU), torch::kBFloat16);
 }
 
+const auto finite = torch::tensor(true), overflow = torch::tensor(false);
+
 TEST(GradScaler, HalvesItsScaleAfterAnOverflowAndLeavesTheStepOut) {
   GradScaler scaler(torch::kHalf);
-  EXPECT_EQ(scaler.scale(), 65536);
-  EXPECT_FALSE(scaler.accept(std::numeric_limits<double>::infinity()));
-  EXPECT_EQ(scaler.scale(), 32768);
-  EXPECT_FALSE(scaler.accept(std::numeric_limits<double>::quiet_NaN()));
-  EXPECT_EQ(scaler.scale(), 16384);
-  EXPECT_TRUE(scaler.accept(1));
+  EXPECT_EQ(scaler.state().scale, 65536);
+  scaler.update(overflow);
+  EXPECT_EQ(scaler.state().scale, 32768);
+  scaler.update(overflow);
+  EXPECT_EQ(scaler.state().scale, 16384);
+  scaler.update(finite);
+  EXPECT_EQ(scaler.state().scale, 16384);
+  EXPECT_EQ(scaler.take_left_out(), 2);
+  EXPECT_EQ(scaler.take_left_out(), 0);
 }
 
 TEST(GradScaler, DoublesItsScaleAfter2000StepsInARow) {
   GradScaler scaler(torch::kHalf);
-  for (int i = 0; i < 1999; ++i) EXPECT_TRUE(scaler.accept(1));
-  EXPECT_EQ(scaler.scale(), 65536);
-  scaler.accept(1);
-  EXPECT_EQ(scaler.scale(), 131072);
+  for (int i = 0; i < 1999; ++i) scaler.update(finite);
+  EXPECT_EQ(scaler.state().scale, 65536);
+  scaler.update(finite);
+  EXPECT_EQ(scaler.state().scale, 131072);
+  EXPECT_EQ(scaler.state().good_steps, 0);
 }
 
-TEST(GradScaler, LeavesOtherPrecisionsAlone) {
+TEST(GradScaler, ScalesHalfPrecisionOnlyAndGuards16Bits) {
+  const auto loss = torch::ones({});
   for (const auto type : {torch::kFloat, torch::kBFloat16}) {
     GradScaler scaler(type);
-    EXPECT_EQ(scaler.scale(), 1);
-    EXPECT_TRUE(scaler.accept(std::numeric_limits<double>::infinity()));
-    EXPECT_EQ(scaler.scale(), 1);
+    EXPECT_EQ(scaler.scaled(loss).item<float>(), 1);
+    scaler.update(overflow);
+    EXPECT_EQ(scaler.state().scale, 1);
+    EXPECT_EQ(scaler.guards(), type == torch::kBFloat16);
   }
+  EXPECT_EQ(GradScaler(torch::kHalf).scaled(loss).item<float>(), 65536);
 }
 
 struct OneWeight : torch::nn::Module {
@@ -101,7 +110,7 @@ double after_a_step(GradScaler scaler, double gradient) {
   OneWeight model;
   FlatParameters state(model, torch::kCPU);
   TrainStep step(state, {.lr0 = 0.5, .warmup_iterations = 0}, Algorithm::sgd, 0, scaler);
-  state.gradients().fill_(gradient * step.loss_scale());
+  state.gradients().fill_(gradient).copy_(step.scaled(state.gradients()));
   step.end_iteration(5);
   return state.values()[0].item<double>();
 }
@@ -113,7 +122,30 @@ TEST(GradScaler, MakesTheSameStepAsWithoutIt) {
 }
 
 TEST(GradScaler, KeepsTheWeightsWhenGradientsOverflow) {
-  EXPECT_EQ(after_a_step(GradScaler(torch::kHalf), std::numeric_limits<double>::infinity()), 1);
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(after_a_step(GradScaler(torch::kHalf), infinity), 1);
+  EXPECT_EQ(after_a_step(GradScaler(torch::kBFloat16), infinity), 1);
+}
+
+TEST(TrainStep, CountsAStepThatWasLeftOutAsNone) {
+  OneWeight model, other;
+  FlatParameters state(model, torch::kCPU), others(other, torch::kCPU);
+  const Schedule schedule{.lr0 = 0.5, .warmup_iterations = 0};
+  TrainStep step(state, schedule, Algorithm::adam, 0, GradScaler(torch::kHalf)),
+      without(others, schedule, Algorithm::adam, 0);
+  const auto iterate = [](FlatParameters& parameters, TrainStep& each, int i, double gradient) {
+    parameters.gradients().fill_(gradient).copy_(each.scaled(parameters.gradients()));
+    each.end_iteration(i);
+  };
+  iterate(state, step, 3, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(step.take_left_out(), 1);
+  EXPECT_EQ(step.state().optimizer.steps, 0);
+  for (const int i : {7, 11}) {
+    iterate(state, step, i, 0.25);
+    iterate(others, without, i, 0.25);
+  }
+  EXPECT_EQ(step.state().optimizer.steps, 2);
+  EXPECT_TRUE(torch::equal(state.parameters(), others.parameters()));
 }
 
 }  // namespace

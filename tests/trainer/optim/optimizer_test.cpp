@@ -109,7 +109,8 @@ class Replay {
   }
 
   void compare_step(const TrainStep::Report& report, const nlohmann::json& row) {
-    near(report.gradient_norm, row["grad_norm_preclip"], "gradient", tolerance_of_gradient);
+    near(report.gradient_norm.item<double>(), row["grad_norm_preclip"], "gradient",
+         tolerance_of_gradient);
     near(norm(state_.parameters()), row["param_norm"], "parameters");
     near(norm(state_.values()), row["state_norm"], "state");
     near(norm(step_.ema().values()), row["ema_state_norm"], "mean");
@@ -371,9 +372,9 @@ TEST(TrainStep, ClipsGradientsToANormOfTen) {
   Tiny model;
   FlatParameters state(model, torch::kCPU);
   state.unpack(torch::tensor({30.F, 40.F, 0.F}), state.gradients());
-  EXPECT_FLOAT_EQ(clip_gradients(state, 10), 50);
+  EXPECT_FLOAT_EQ(clip_gradients(state, 10).item<float>(), 50);
   EXPECT_NEAR(state.gradients()[0].item<double>(), 6, 1e-5);
-  EXPECT_FLOAT_EQ(clip_gradients(state, 20), 10);
+  EXPECT_FLOAT_EQ(clip_gradients(state, 20).item<float>(), 10);
 }
 
 }  // namespace

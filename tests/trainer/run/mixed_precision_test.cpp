@@ -1,0 +1,86 @@
+// What a training does when 16 bits are too few.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "hyp/space.hpp"
+#include "trainer/run/setup.hpp"
+#include "trainer/run/training_loop.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A training in bfloat16 on the CPU, of images in which no anchor fits an object.
+struct In16Bits {
+  In16Bits() {
+    auto made = make_detector(options, hyp, {}, 1, data);
+    // The fast operators of the CPU are for single precision.
+    made->use(Operators::plain);
+    detector = made.get();
+    loop.emplace(options, hyp, 1, data, std::move(made),
+                 ComputeContext{.device = torch::kCPU, .fast_type = torch::kBFloat16});
+  }
+
+  static hyp::Hyperparameters without_matches() {
+    auto hyp = hyp::express(hyp::default_space(), hyp::genes_of(hyp::default_space(), {}));
+    hyp.set("anchor_t", 1.0);
+    return hyp;
+  }
+
+  /// From now on objectness is e^-3.4e38: nothing in single precision, not finite in bfloat16.
+  void overflow() {
+    const torch::NoGradGuard no_grad;
+    auto bias = detector->named_parameters()["model.24.m.0.bias"];
+    bias.view({3, -1}).select(1, 4).fill_(-3.4e38);
+  }
+
+  torch::ScalarType precision() const { return loop->state().step.scaler.type; }
+
+  TrainOptions options{.cfg = "yolov5p.yaml", .epochs = 1, .imgsz = 64, .noautoanchor = true};
+  hyp::Hyperparameters hyp = without_matches();
+  PreparedData data{options, 32, 1};
+  Detector* detector;
+  std::optional<TrainingLoop> loop;
+  std::vector<double> no_ap = std::vector<double>(3);
+};
+
+TEST(MixedPrecisionTraining, GoesOnInSinglePrecisionAfterAnOverflow) {
+  In16Bits training;
+  ASSERT_EQ(training.precision(), torch::kBFloat16);
+  training.overflow();
+  const auto weights = training.loop->state().values.clone();
+  ::testing::internal::CaptureStderr();
+  const auto progress = training.loop->train_epoch(0, training.no_ap, {});
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "mixed precision is off: BFloat16 overflowed before iteration 1\n");
+  EXPECT_EQ(training.precision(), torch::kFloat);
+  for (const double loss : progress.losses) EXPECT_TRUE(std::isfinite(loss));
+  const auto trained = training.loop->state().values;
+  EXPECT_TRUE(trained.isfinite().all().item<bool>()) << "weights and running statistics";
+  EXPECT_FALSE(torch::equal(trained, weights));
+}
+
+TEST(MixedPrecisionTraining, KeepsItsPrecisionWhenItGoesOnLater) {
+  In16Bits cut, rest, other;
+  cut.overflow();
+  cut.loop->train_epoch(0, cut.no_ap, {});
+  ASSERT_EQ(rest.precision(), torch::kBFloat16);
+  rest.loop->load_state(cut.loop->state());
+  EXPECT_EQ(rest.precision(), torch::kFloat);
+  rest.loop->load_state(other.loop->state());
+  EXPECT_EQ(rest.precision(), torch::kBFloat16);
+}
+
+TEST(MixedPrecisionTraining, IsSinglePrecisionOnADeviceThatTrainsInAnotherType) {
+  In16Bits training;
+  auto state = training.loop->state();
+  state.step.scaler = {.type = torch::kHalf, .scale = 1024};
+  training.loop->load_state(state);
+  EXPECT_EQ(training.precision(), torch::kFloat);
+}
+
+}  // namespace
+}  // namespace evolve::trainer
