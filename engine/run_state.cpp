@@ -190,7 +190,8 @@ void RunState::count_epochs(const hyp::Outcome& outcome, const hyp::Trial& trial
 }
 
 double RunState::training_seconds() const {
-  return epochs_trained_ > 0 ? seconds_trained_ / static_cast<double>(epochs_trained_) * epochs_ : 0;
+  return epochs_trained_ > 0 ? seconds_trained_ / static_cast<double>(epochs_trained_) * epochs_
+                             : 0;
 }
 
 void RunState::count_surroundings(const hyp::Outcome& outcome) {

@@ -25,9 +25,8 @@ engine::RunState run_of(const std::string& search,
   while (const auto* next = state.next_trial()) {
     const hyp::Trial trial = *next;
     state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
-    state.apply(hyp::Outcome{.trial = trial.number,
-                             .seconds = 3,
-                             .result = hyp::Completed{{}, fitness_of(trial)}});
+    state.apply(hyp::Outcome{
+        .trial = trial.number, .seconds = 3, .result = hyp::Completed{{}, fitness_of(trial)}});
   }
   return state;
 }
