@@ -86,6 +86,16 @@ TEST(EarlierRuns, ThatMisleadAreSoonOutvoted) {
   EXPECT_GT(best_of(misled, top), 0.999);
 }
 
+TEST(EarlierRuns, ServeARunWhoseTrialsAllFail) {
+  const std::vector<EarlierRun> earlier = {run_of(square, 15, top)};
+  Evolution evolution(square, {.search = "screened", .seed = 1, .trials = 6}, {}, earlier);
+  for (int trial = 0; trial < 6; ++trial) {
+    ASSERT_TRUE(evolution.ask());
+    evolution.tell(failed(trial));
+  }
+  EXPECT_TRUE(evolution.done());
+}
+
 TEST(EarlierRuns, GiveTheSameTrialsAgain) {
   const std::vector<EarlierRun> earlier = {run_of(square, 15, hole)};
   const Settings settings{.search = "screened", .seed = 3, .trials = 8};
