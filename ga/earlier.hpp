@@ -2,9 +2,10 @@
 //
 // Each earlier run has a model of its own, and what it expects of a set is one more thing that is
 // known of the set: this run's model adds up these expectations, with weights that it learns from
-// its own outcomes (a linear model of them inside the Gaussian process: Rasmussen and Williams 2006,
-// section 2.7). An earlier run that predicts this one counts for much, one that misleads for nothing
-// as soon as that shows. The idea of ensembles of runs' models: Feurer, Letham and Bakshy 2018
+// its own outcomes (a linear model of them inside the Gaussian process: Rasmussen and Williams
+// 2006, section 2.7). An earlier run that predicts this one counts for much, one that misleads for
+// nothing as soon as that shows. The idea of ensembles of runs' models: Feurer, Letham and Bakshy
+// 2018
 // ("Scalable meta-learning for Bayesian optimization using ranking-weighted Gaussian process
 // ensembles").
 #pragma once

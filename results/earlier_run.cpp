@@ -83,7 +83,8 @@ std::vector<EarlierTrial> trials_of_csv(const fs::path& file, const hyp::Space& 
                         ? gene.start
                         : row.values[static_cast<std::size_t>(found - table.names.begin())]);
     }
-    if (auto set = inside(space, raw)) trials.push_back({*std::move(set), finite(fitness(row.metrics))});
+    if (auto set = inside(space, raw))
+      trials.push_back({*std::move(set), finite(fitness(row.metrics))});
   }
   return trials;
 }

@@ -47,7 +47,8 @@ TEST(From, AFileOfYolov5AndAJournalAreBothKnown) {
   const auto ended =
       evolve(folder.path(), run("second", {"--from", "first,first/evolve.csv", "--dry-run"}));
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("knows 8 trainings of first\nknows 8 trainings of first/evolve.csv\n"));
+  EXPECT_THAT(ended.out,
+              HasSubstr("knows 8 trainings of first\nknows 8 trainings of first/evolve.csv\n"));
 }
 
 TEST(From, ARunThatIsGoneAResumedOneGoesOnAsIfItWereThere) {
@@ -67,7 +68,8 @@ TEST(From, NoRunOrInTheClassicSearchIsRefusedInOneLine) {
   Folder folder;
   auto ended = evolve(folder.path(), run("run", {"--from", "exp7"}));
   EXPECT_EQ(ended.code, 2);
-  EXPECT_THAT(ended.err, HasSubstr("exp7: no run is there; name the folder of a run, or an evolve.csv"));
+  EXPECT_THAT(ended.err,
+              HasSubstr("exp7: no run is there; name the folder of a run, or an evolve.csv"));
   EXPECT_EQ(lines_of(ended.err).size(), 1U);
   ended = evolve(folder.path(), run("run", {"--from", "exp7", "--search", "classic"}));
   EXPECT_EQ(ended.code, 2);

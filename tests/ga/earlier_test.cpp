@@ -28,8 +28,12 @@ const hyp::Space square = space_of({real(0, 1, 0.05), real(0, 1, 0.9)});
 double bowl(const hyp::Hyperparameters& hyp, double x = 0.7, double y = 0.3) {
   return 1 - std::pow(hyp.number("g0") - x, 2) - std::pow(hyp.number("g1") - y, 2);
 }
-double top(const hyp::Hyperparameters& hyp) { return bowl(hyp); }
-double hole(const hyp::Hyperparameters& hyp) { return 2 - bowl(hyp); }
+double top(const hyp::Hyperparameters& hyp) {
+  return bowl(hyp);
+}
+double hole(const hyp::Hyperparameters& hyp) {
+  return 2 - bowl(hyp);
+}
 
 double best_of(Evolution& evolution, const std::function<double(const hyp::Hyperparameters&)>& f) {
   double best = 0;
@@ -45,7 +49,8 @@ TEST(EarlierRuns, WithoutACompletedTrialAreNone) {
 }
 
 TEST(EarlierRuns, ExpectMostWhereTheyHadMost) {
-  const EarlierRuns runs(square.genes, std::vector{run_of(square, 20, top), run_of(square, 20, hole)});
+  const EarlierRuns runs(square.genes,
+                         std::vector{run_of(square, 20, top), run_of(square, 20, hole)});
   const MatrixXd expected = runs.expected(MatrixXd{{0.7, 0.05}, {0.3, 0.9}});
   ASSERT_EQ(expected.rows(), 2);
   EXPECT_GT(expected(0, 0), expected(0, 1) + 1);
@@ -53,8 +58,10 @@ TEST(EarlierRuns, ExpectMostWhereTheyHadMost) {
 }
 
 TEST(EarlierRuns, HaveThePortfolioThatServesEachOfThemInTurn) {
-  const EarlierRun one = {{{0.1, 0.1}, 0.9}, {{0.9, 0.9}, 0.1}, {{0.5, 0.5}, 0.5}, {{0.1, 0.9}, 0.2}};
-  const EarlierRun other = {{{0.1, 0.1}, 0.1}, {{0.9, 0.9}, 0.8}, {{0.5, 0.5}, 0.3}, {{0.1, 0.9}, 0.2}};
+  const EarlierRun one = {
+      {{0.1, 0.1}, 0.9}, {{0.9, 0.9}, 0.1}, {{0.5, 0.5}, 0.5}, {{0.1, 0.9}, 0.2}};
+  const EarlierRun other = {
+      {{0.1, 0.1}, 0.1}, {{0.9, 0.9}, 0.8}, {{0.5, 0.5}, 0.3}, {{0.1, 0.9}, 0.2}};
   const EarlierRuns runs(square.genes, std::vector{one, other});
   ASSERT_EQ(runs.portfolio().size(), 4U);
   EXPECT_EQ(std::set(runs.portfolio().begin(), runs.portfolio().begin() + 2),
@@ -106,9 +113,14 @@ TEST(EarlierRuns, GiveTheSameTrialsAgain) {
 }
 
 TEST(EarlierRuns, LeaveAModelThatKnowsItsSlopes) {
-  const EarlierRuns runs(square.genes, std::vector{run_of(square, 15, top), run_of(square, 15, hole)});
-  const Observations known{MatrixXd{{0.1, 0.4, 0.8}, {0.7, 0.2, 0.5}}, {0, 1}, VectorXd{{1, -1, 0.3}},
-                           VectorXd::Ones(3), {0, 1, 2}, {0, 1, 2}};
+  const EarlierRuns runs(square.genes,
+                         std::vector{run_of(square, 15, top), run_of(square, 15, hole)});
+  const Observations known{MatrixXd{{0.1, 0.4, 0.8}, {0.7, 0.2, 0.5}},
+                           {0, 1},
+                           VectorXd{{1, -1, 0.3}},
+                           VectorXd::Ones(3),
+                           {0, 1, 2},
+                           {0, 1, 2}};
   const VectorXd parameters{{-1, -0.5, -4, -20, -20}};
   const Surrogate surrogate(known, MatrixXd{{0.3}, {0.3}}, parameters, 100, &runs);
   const VectorXd here{{0.35, 0.6}};
@@ -129,7 +141,8 @@ TEST(EarlierRuns, LeaveAModelThatKnowsItsSlopes) {
 }
 
 TEST(EarlierRuns, CountForWhatTheyPredict) {
-  const EarlierRuns runs(square.genes, std::vector{run_of(square, 20, top), run_of(square, 20, hole)});
+  const EarlierRuns runs(square.genes,
+                         std::vector{run_of(square, 20, top), run_of(square, 20, hole)});
   Observations known{MatrixXd(2, 8), {0, 1}, VectorXd(8), VectorXd::Ones(8), {}, {}};
   for (int i = 0; i < 8; ++i) {
     known.features.col(i) << std::fmod(0.31 * i, 1), std::fmod(0.57 * i, 1);

@@ -48,12 +48,19 @@ TEST(EarlierRun, OfAJournalIsWhatEndedInsideTheSpace) {
   const Folder folder;
   auto journal = Journal::create(folder / "journal.jsonl", {.seed = 1});
   const auto failed = [](bool final) { return hyp::Failed{.message = "no", .final = final}; };
-  const std::vector<Event> events = {
-      started(0, 0.5), completed(0, 0.25), started(1, 2), completed(1, 0.75),  // beyond the bounds
-      started(2, 0.1, "Adam"), hyp::Outcome{.trial = 2, .result = failed(false)},
-      hyp::Outcome{.trial = 2, .result = failed(true)}, started(3, 0.2),
-      hyp::Outcome{.trial = 3, .result = hyp::Stopped{1, {}, 0.1}}, started(4, 0.3, "Lion"),
-      completed(4, 0.5), completed(0, 0.375, 1), started(5, 0.4)};
+  const std::vector<Event> events = {started(0, 0.5),
+                                     completed(0, 0.25),
+                                     started(1, 2),
+                                     completed(1, 0.75),  // beyond the bounds
+                                     started(2, 0.1, "Adam"),
+                                     hyp::Outcome{.trial = 2, .result = failed(false)},
+                                     hyp::Outcome{.trial = 2, .result = failed(true)},
+                                     started(3, 0.2),
+                                     hyp::Outcome{.trial = 3, .result = hyp::Stopped{1, {}, 0.1}},
+                                     started(4, 0.3, "Lion"),
+                                     completed(4, 0.5),
+                                     completed(0, 0.375, 1),
+                                     started(5, 0.4)};
   for (const auto& event : events) journal.append(event);
   journal.commit();
   const auto run = read_earlier_run(folder.path(), space, fitness);
@@ -94,7 +101,8 @@ TEST(EarlierRun, ThatIsNotThereOrTellsNothingIsRefused) {
   EXPECT_THAT(complaint(folder.path()), HasSubstr("no run is there"));
   const auto file = folder / "evolve.csv";
   append_row(file, {"lr0"}, {.metrics = {.map50 = 0.25}, .values = {7}});
-  EXPECT_THAT(complaint(file), HasSubstr("no completed trial of it lies in this run's search space"));
+  EXPECT_THAT(complaint(file),
+              HasSubstr("no completed trial of it lies in this run's search space"));
 }
 
 }  // namespace
