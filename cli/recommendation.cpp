@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "cli/screen.hpp"
+
 namespace evolve::cli {
 namespace {
 
@@ -50,11 +52,13 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state) {
       "between two trainings mean nothing",
       standing->noise));
   constexpr double undecided = 0.2;
+  constexpr int more = 8;
   if (standing->doubt > undecided)
     lines.push_back(fmt::format(
         "  undecided              another trial is better with a probability of {}: train the best "
-        "again, --resume --repeats {}",
-        text_of(standing->doubt), state.repeats().wanted() + 8));
+        "again, --resume --repeats {} ({} trainings, {} each)",
+        text_of(standing->doubt), state.repeats().wanted() + more, more,
+        duration_text(state.training_seconds())));
   return lines;
 }
 

@@ -184,7 +184,14 @@ void RunState::count_epochs(const hyp::Outcome& outcome, const hyp::Trial& trial
   if (const auto* stopped = std::get_if<hyp::Stopped>(&outcome.result)) reached = stopped->epoch;
   if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) reached = paused->epoch;
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) reached = failed->epoch;
-  epochs_trained_ += std::max(0, reached - trial.start_epoch);
+  const int epochs = std::max(0, reached - trial.start_epoch);
+  epochs_trained_ += epochs;
+  if (epochs > 0) seconds_trained_ += outcome.seconds;
+}
+
+double RunState::training_seconds() const {
+  return epochs_trained_ > 0 ? seconds_trained_ / static_cast<double>(epochs_trained_) * epochs_
+                             : 0;
 }
 
 void RunState::count_surroundings(const hyp::Outcome& outcome) {

@@ -83,6 +83,8 @@ class RunState {
   /// Epochs that were trained in all, as far as the journal has them: of every attempt, of repeats
   /// too.
   std::int64_t epochs_trained() const { return epochs_trained_; }
+  /// What a whole training has taken of a device's time so far, by the epochs trained; 0: none was.
+  double training_seconds() const;
   /// The fitness of trial 0, if it completed.
   const std::optional<double>& start_fitness() const { return start_fitness_; }
   /// The first trial that failed for good.
@@ -159,6 +161,7 @@ class RunState {
   /// Trials and continuations that were asked for.
   int asked_ = 0, gone_on_ = 0;
   std::int64_t epochs_trained_ = 0;
+  double seconds_trained_ = 0;
   /// Where the evolution's best trial stands among them.
   std::size_t best_ = 0;
   std::optional<double> start_fitness_;

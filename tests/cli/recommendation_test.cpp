@@ -1,0 +1,61 @@
+#include "cli/recommendation.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "tests/engine/trials.hpp"
+
+namespace evolve::cli {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// A run of 20 trainings of 2 epochs, 3 seconds each, that gave these fitnesses.
+engine::RunState run_of(const std::string& search,
+                        const std::function<double(const hyp::Trial&)>& fitness_of) {
+  engine::RunState state(
+      {.seed = 1, .search = search, .trials = 20, .epochs = 2, .space = engine::small_space});
+  while (const auto* next = state.next_trial()) {
+    const hyp::Trial trial = *next;
+    state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
+    state.apply(hyp::Outcome{
+        .trial = trial.number, .seconds = 3, .result = hyp::Completed{{}, fitness_of(trial)}});
+  }
+  return state;
+}
+
+double luck_alone(const hyp::Trial& trial) {
+  const double any = 1e4 * std::sin(trial.number + 1);
+  return 0.2 + 0.2 * (any - std::floor(any));
+}
+
+TEST(Recommendation, OfARunThatFoundSomethingBetterSaysWhatToExpectOfItAndOfTheStart) {
+  const auto lines = recommendation_lines(
+      run_of("screened", [](const auto& trial) { return engine::depends(trial.hyp); }));
+  EXPECT_THAT(lines[0], AllOf(StartsWith("Best: trial "), HasSubstr("; the start had 0.")));
+  EXPECT_THAT(lines[1], StartsWith("  trained again, expect  0."));
+  EXPECT_THAT(lines[2], AllOf(StartsWith("  the start              0."),
+                              HasSubstr("; worse with a probability of 99 %")));
+}
+
+TEST(Recommendation, OfARunOfLuckAloneIsUndecidedAndNamesThePriceOfADecision) {
+  const auto lines = recommendation_lines(run_of("screened", luck_alone));
+  EXPECT_THAT(lines, Contains(StartsWith("  the luckiest           trial ")));
+  EXPECT_THAT(lines.back(), AllOf(StartsWith("  undecided "),
+                                  HasSubstr("--resume --repeats 8 (8 trainings, 3 s each)")));
+}
+
+TEST(Recommendation, OfTheClassicSearchIsTheFirstRowOfGreatestFitness) {
+  const auto lines = recommendation_lines(run_of("classic", luck_alone));
+  EXPECT_THAT(lines, ElementsAre(StartsWith("Best: trial 3, fitness 0.3950")));
+}
+
+}  // namespace
+}  // namespace evolve::cli
