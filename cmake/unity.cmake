@@ -13,9 +13,12 @@ if(EVOLVE_UNITY STREQUAL all)
   target_precompile_headers(evolve_precompiled PRIVATE ${CMAKE_CURRENT_LIST_DIR}/precompiled.hpp)
 endif()
 
+# Targets that see torch have its headers precompiled instead, in every build.
+set(evolve_torch_targets evolve_trainer trainer_tests accelerator_tests)
+
 # evolve_precompiled_headers(TARGET) compiles what most files include only once, in the builds with "all".
 function(evolve_precompiled_headers target)
-  if(EVOLVE_UNITY STREQUAL all)
+  if(EVOLVE_UNITY STREQUAL all AND NOT target IN_LIST evolve_torch_targets)
     target_precompile_headers(${target} REUSE_FROM evolve_precompiled)
   endif()
 endfunction()

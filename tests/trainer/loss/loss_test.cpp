@@ -6,11 +6,11 @@
 
 #include <cmath>
 
+#include "tests/trainer/bound_of.hpp"
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
 #include "tests/trainer/rounding.hpp"
 #include "tests/trainer/threads.hpp"
-#include "tests/trainer/vector_instructions.hpp"
 #include "trainer/model/detector.hpp"
 
 namespace evolve::trainer {

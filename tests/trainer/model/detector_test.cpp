@@ -10,11 +10,11 @@
 #include <mutex>
 #include <set>
 
+#include "tests/trainer/bound_of.hpp"
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
 #include "tests/trainer/rounding.hpp"
 #include "tests/trainer/threads.hpp"
-#include "tests/trainer/vector_instructions.hpp"
 #include "trainer/checkpoint/state_dict.hpp"
 
 namespace evolve::trainer {

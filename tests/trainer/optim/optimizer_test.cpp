@@ -8,10 +8,10 @@
 #include <cstdint>
 
 #include "core/error.hpp"
+#include "tests/trainer/bound_of.hpp"
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
 #include "tests/trainer/threads.hpp"
-#include "tests/trainer/vector_instructions.hpp"
 #include "trainer/loss/loss.hpp"
 #include "trainer/optim/flat_parameters.hpp"
 #include "trainer/optim/train_step.hpp"
