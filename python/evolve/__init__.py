@@ -1,0 +1,1 @@
+"""Trainers that evolve starts as its workers: `python3 -m evolve.ultralytics`."""
