@@ -28,6 +28,10 @@ Given given_on(const CLI::App& app) {
     given[key_of(name)] = "--" + name;
   }
   // One option, two values.
+  if (const auto it = given.find("model"); it != given.end()) {
+    given.try_emplace("cfg", it->second);
+    given.try_emplace("weights", it->second);
+  }
   if (const auto it = given.find("cos_restarts"); it != given.end()) {
     given["restart_epochs"] = given["restart_factor"] = it->second;
   }

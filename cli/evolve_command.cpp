@@ -47,8 +47,8 @@ std::optional<results::Extended> extension(const RunState& state, const Options&
   return results::Extended{after.generations, after.trials, repeats, after.max_epochs};
 }
 
-void say_recommended(Screen& screen, const RunState& state,
-                     const results::RunDirectory& directory) {
+void say_recommended(Screen& screen, const RunState& state, const results::RunDirectory& directory,
+                     const Options& options) {
   const auto& repeats = state.repeats().completed();
   screen.line("");
   for (const auto& line : recommendation_lines(state)) screen.line(line);
@@ -57,7 +57,12 @@ void say_recommended(Screen& screen, const RunState& state,
   screen.line("  every trial          " + display_path(directory.evolve_csv()));
   if (!repeats.empty()) screen.line("  every repeat         " + display_path(directory.repeats()));
   screen.line("  the plot             " + display_path(directory.plot()));
-  screen.line("Use it in YOLOv5: python train.py --hyp " + shell_path(directory.hyp_evolved()));
+  if (python_trainer(options.trainer)) {
+    const auto& best = state.completed()[state.recommendation()->row];
+    screen.line(usage(options.train, state.evolution().space(), best.hyp, directory.hyp_evolved()));
+  } else {
+    screen.line("Use it in YOLOv5: python train.py --hyp " + shell_path(directory.hyp_evolved()));
+  }
 }
 
 std::string interruption(const RunState& state, RunEnd end, const results::RunDirectory& run) {
@@ -70,11 +75,11 @@ std::string interruption(const RunState& state, RunEnd end, const results::RunDi
 
 /// The last words of a run, and its exit code.
 int conclude(Screen& screen, const engine::Run& run, RunEnd end,
-             const results::RunDirectory& directory, int signal) {
+             const results::RunDirectory& directory, const Options& options, int signal) {
   const auto& state = run.state();
   const auto go_on = "mend it and go on with: evolve --resume " + shell_path(directory.root);
   if (const auto words = savings(state); !words.empty()) screen.line(words);
-  if (state.best()) say_recommended(screen, state, directory);
+  if (state.best()) say_recommended(screen, state, directory, options);
   switch (end) {
     case RunEnd::no_usable_device:
       throw run_failed(run.no_usable_device(), go_on);
@@ -115,7 +120,7 @@ int run_new(const Options& options, Screen& screen) {
   screen.line("results in " + display_path(directory.root));
   const auto end = run->run();
   screen.clear();
-  return conclude(screen, *run, end, directory, stop.source().reason());
+  return conclude(screen, *run, end, directory, options, stop.source().reason());
 }
 
 std::string greeting(const RunState& state, const results::RunDirectory& directory) {
@@ -171,7 +176,7 @@ int run_resumed(const Options& now, Screen& screen) {
   screen.line(greeting(run->state(), directory));
   const auto end = run->run();
   screen.clear();
-  return conclude(screen, *run, end, directory, stop.source().reason());
+  return conclude(screen, *run, end, directory, plan.options, stop.source().reason());
 }
 
 }  // namespace

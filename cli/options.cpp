@@ -39,6 +39,7 @@ void for_each_option(O& options, Visit visit) {
   visit("evolve_population", options.evolve_population);
   visit("resume_evolve", options.resume_evolve);
   visit("from", options.from);
+  visit("trainer", options.trainer);
   visit("trainer_command", options.trainer_command);
   visit("trainer_exec", options.trainer_exec);
   visit("trial_timeout", options.trial_timeout);
@@ -52,20 +53,41 @@ const std::set<std::string> changeable = {"generations",   "trials",       "max_
                                           "time_limit",    "devices",      "device_env", "launcher",
                                           "trial_timeout", "hang_timeout", "retries"};
 
-/// The command of an external trainer can be split, and what it asks for is known.
+/// There is one trainer; the command of an external one can be split, and what it asks for is
+/// known.
 void check_trainer(const Options& options) {
-  const bool command = options.given.contains("trainer_command");
-  const bool exec = options.given.contains("trainer_exec");
-  if (command && exec)
-    throw bad_argument("--trainer-command and --trainer-exec: a run has one trainer",
+  std::vector<std::string> trainers;
+  for (const auto* key : {"trainer", "trainer_command", "trainer_exec"})
+    if (const auto it = options.given.find(key); it != options.given.end())
+      trainers.push_back(it->second);
+  if (trainers.size() > 1)
+    throw bad_argument(trainers[0] + " and " + trainers[1] + ": a run has one trainer",
                        "leave one of them out");
-  if (command) workers::split_command(options.trainer_command, "--trainer-command");
-  if (exec) workers::exec_words(options.trainer_exec);
+  python_trainer(options.trainer);
+  if (options.given.contains("trainer_command"))
+    workers::split_command(options.trainer_command, "--trainer-command");
+  if (options.given.contains("trainer_exec")) workers::exec_words(options.trainer_exec);
+}
+
+/// What a trainer that comes along needs, and what it cannot take.
+void check_for(const PythonTrainer& trainer, const Options& options) {
+  const auto name = "--trainer " + trainer.name;
+  if (!options.given.contains("data"))
+    throw bad_argument(name + " needs a data set", "name one with --data, such as coco8.yaml");
+  if (options.train.cfg.empty() && options.train.weights.empty())
+    throw bad_argument(name + " needs a model", "name one with --model, such as yolo11n.pt");
+  for (const auto& key : trainer.unknown_options)
+    if (const auto it = options.given.find(key); it != options.given.end())
+      throw bad_argument(it->second + ": " + trainer.name + " has no such option", "leave it out");
 }
 
 void check(const Options& options) {
-  check_training(options.train);
   check_trainer(options);
+  check_epochs(options.train);
+  if (!options.has_external_trainer()) check_training(options.train);
+  // A run to resume has brought its own.
+  if (const auto* trainer = python_trainer(options.trainer); trainer && !options.resume)
+    check_for(*trainer, options);
   engine::check_launcher(options.launcher);
   if (options.retries < 0)
     throw bad_argument("--retries " + std::to_string(options.retries), "0 or more");
@@ -111,13 +133,15 @@ void declare_search(CLI::App& app, Options& o) {
   app.add_option("--seed", o.seed, "Seed of everything random")
       ->group(group)
       ->capture_default_str();
-  app.add_option("--space", o.space, "Search space (YAML); default: YOLOv5's 29 hyperparameters")
+  app.add_option("--space", o.space,
+                 "Search space (YAML); default: YOLOv5's 29 hyperparameters, or the trainer's own")
       ->group(group);
   app.add_option("--evolve-genes", o.evolve_genes,
                  "Evolve exactly these: names with commas, or all")
       ->group(group);
   app.add_option("--hyp", o.hyp,
-                 "Hyperparameters to start from (YAML); default: YOLOv5's hyp.scratch-low")
+                 "Hyperparameters to start from (YAML); default: YOLOv5's hyp.scratch-low, or the "
+                 "trainer's own")
       ->group(group);
   app.add_option("--fitness", o.fitness, "Over P R mAP50 mAP50_95 box_loss obj_loss cls_loss")
       ->group(group)
@@ -144,6 +168,18 @@ void declare_trainer(CLI::App& app, Options& o) {
                "promise less than others, else stop those that cannot reach the best half; the "
                "default")
       ->group(group);
+  app.add_option_function<std::string>(
+         "--model",
+         [&o](const std::string& model) {
+           (model.ends_with(".pt") ? o.train.weights : o.train.cfg) = model;
+         },
+         "As Ultralytics writes it: weights (--weights) where it ends in .pt, else a model table "
+         "(--cfg)")
+      ->group(group);
+  app.add_option("--trainer", o.trainer,
+                 "built-in; or ultralytics, which needs that Python package")
+      ->group(group)
+      ->capture_default_str();
   app.add_option("--trainer-command", o.trainer_command,
                  "An external trainer that speaks the worker protocol on stdin and stdout")
       ->group(group);
@@ -212,9 +248,12 @@ void complete(const CLI::App& app, Options& options) {
   options.from = fmt::format("{}", fmt::join(earlier, ","));
   make_absolute(options.train);
   if (options.fitness.empty()) options.fitness = hyp::Fitness::standard;
+  options.python = python_of_environment();
   if (!options.has_external_trainer()) {
     if (!options.given.contains("data")) default_to_shapes(options.train, options.given);
     default_model(options.train);
+  } else if (const auto* trainer = python_trainer(options.trainer)) {
+    if (!options.given.contains("optimizer")) options.train.optimizer = trainer->optimizer;
   }
   check(options);
 }

@@ -7,6 +7,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/destination.hpp"
+#include "cli/python_trainer.hpp"
 #include "trainer/run/options.hpp"
 
 namespace evolve::cli {
@@ -37,9 +38,10 @@ struct Options {
   /// Earlier runs, with commas between.
   std::string from;
 
-  std::string trainer_command;
-  /// One of the two at most.
-  std::string trainer_exec;
+  /// "built-in", or the name of one that comes along.
+  std::string trainer = "built-in";
+  /// One of the three at most.
+  std::string trainer_command, trainer_exec;
   std::string trial_timeout;
   std::string hang_timeout = "10m";
   int retries = 2;
@@ -53,7 +55,12 @@ struct Options {
 
   Given given;
 
-  bool has_external_trainer() const { return !trainer_command.empty() || !trainer_exec.empty(); }
+  /// Of the environment: it runs the trainers that come along.
+  Python python;
+
+  bool has_external_trainer() const {
+    return trainer != "built-in" || !trainer_command.empty() || !trainer_exec.empty();
+  }
 };
 
 /// Declares the options of the main job on `app`; they are filled in when it parses.

@@ -36,8 +36,33 @@ void check_known(const hyp::Space& space, const Options& options) {
   }
 }
 
+/// A space started where a trainer starts: what lies outside bounds of the user's keeps theirs.
+hyp::Space started_at_defaults(const hyp::Space& space, hyp::HypFile defaults) {
+  hyp::HypFile inside{.path = defaults.path};
+  for (std::size_t i = 0; const auto& [name, value] : defaults.hyp) {
+    const auto* gene = space.find(name);
+    const auto* number = std::get_if<double>(&value);
+    if (!gene || !number || (*number >= gene->low && *number <= gene->high)) {
+      inside.hyp.set(name, value);
+      inside.lines.push_back(defaults.lines[i]);
+    }
+    ++i;
+  }
+  return hyp::started_at(space, inside);
+}
+
+/// The space before --hyp: the user's, or the trainer's own.
+hyp::Space table_of(const Options& options) {
+  const auto* trainer = python_trainer(options.trainer);
+  if (!trainer)
+    return options.space.empty() ? hyp::default_space() : hyp::read_space_file(options.space);
+  const auto path = options.space.empty() ? file_of(*trainer, "space") : options.space;
+  return started_at_defaults(hyp::read_space_file(path),
+                             hyp::read_hyp_file(file_of(*trainer, "hyp")));
+}
+
 hyp::Space space_of(const Options& options) {
-  auto space = options.space.empty() ? hyp::default_space() : hyp::read_space_file(options.space);
+  auto space = table_of(options);
   if (!options.hyp.empty()) space = hyp::started_at(space, hyp::read_hyp_file(options.hyp));
   if (!options.has_external_trainer()) {
     check_known(space, options);
@@ -83,22 +108,35 @@ void check_numbers(const std::vector<core::Slot>& slots) {
                          "write {device}, or name GPUs with --devices");
 }
 
+/// No slot spans several devices.
+void check_one_device_each(const std::vector<core::Slot>& slots, const std::string& trainer) {
+  for (const auto& slot : slots)
+    if (slot.name.find('+') != slot.name.npos)
+      throw bad_argument("--devices " + slot.name + ": " + trainer + " trains on one device",
+                         "name slots of one device each, with commas");
+}
+
 void resolve_devices(Plan& plan) {
   const auto& o = plan.options;
   if (!o.trainer_exec.empty() && o.launcher == "local")
     check_program(workers::exec_words(o.trainer_exec).front());
+  if (const auto* trainer = python_trainer(o.trainer); trainer && o.launcher == "local")
+    check_installed(*trainer, o.python);
   devices::TrainerTraits trainer{.external = o.has_external_trainer(),
                                  .by_number = workers::mentions(o.trainer_exec, "{index}"),
                                  .device_env = o.device_env};
   if (!trainer.external) trainer.drives = built_in_drives();
   auto choice = engine::launched_slots(o.launcher, o.devices, trainer);
   if (trainer.by_number) check_numbers(choice.slots);
+  if (o.trainer != "built-in") check_one_device_each(choice.slots, o.trainer);
   plan.settings.slots = std::move(choice.slots);
   plan.settings.accelerators = std::move(choice.accelerators);
   plan.device_notes = std::move(choice.notes);
 }
 
 std::vector<std::string> worker_command(const Options& options) {
+  if (const auto* trainer = python_trainer(options.trainer))
+    return worker_command(*trainer, options.python);
   if (!options.trainer_command.empty())
     return workers::split_command(options.trainer_command, "--trainer-command");
   if (options.trainer_exec.empty()) return {built_in_worker()};
@@ -122,6 +160,8 @@ Inspection look_over(const trainer::TrainOptions& train) {
 
 std::function<std::optional<std::string>()> fault_finder(const Options& options) {
   const auto& train = options.train;
+  // It looks at all of its data, and says so; here, nothing but a file's existence could be seen.
+  if (options.trainer != "built-in") return {};
   if (options.has_external_trainer()) {
     // A path that existed at the start is absolute.
     if (!train.data.starts_with('/') && !train.weights.starts_with('/')) return {};
@@ -230,8 +270,12 @@ std::vector<std::string> description(const Plan& plan) {
   lines.push_back(fmt::format("{}{} on {}: {}", bounded(bounds, search), again,
                               counted(std::ssize(slots), "slot"), fmt::join(slots, ", ")));
   lines.insert(lines.end(), plan.device_notes.begin(), plan.device_notes.end());
-  lines.push_back(o.has_external_trainer() ? "each runs " + o.trainer_command + o.trainer_exec
-                                           : "each trains " + description(o.train));
+  if (const auto* trainer = python_trainer(o.trainer)) {
+    lines.push_back("each trains " + description(*trainer, o.train));
+  } else {
+    lines.push_back(o.has_external_trainer() ? "each runs " + o.trainer_command + o.trainer_exec
+                                             : "each trains " + description(o.train));
+  }
   lines.push_back(fmt::format("{} of {} evolve: {}", genes.size(),
                               counted(std::ssize(run.space.genes), "hyperparameter"),
                               fmt::join(genes, " ")));

@@ -63,9 +63,7 @@ void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group) {
 void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group,
                       const char* epochs) {
   app.add_option("--epochs", t.epochs, epochs)->group(group);
-  app.add_option("--optimizer", t.optimizer, "SGD, Adam or AdamW")
-      ->group(group)
-      ->check(CLI::IsMember({"SGD", "Adam", "AdamW"}));
+  app.add_option("--optimizer", t.optimizer, "SGD, Adam or AdamW")->group(group);
   app.add_flag("--cos-lr", t.cos_lr, "Cosine learning-rate schedule")->group(group);
   app.add_option_function<std::string>(
          "--cos-restarts", [&t](const std::string& text) { read_restarts(text, t); },
@@ -87,9 +85,12 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
       ->group(group);
   app.add_flag("--amp,!--no-amp", t.amp, "Mixed precision where it is faster and as good")
       ->group(group);
-  app.add_option("--cache", "Accepted for YOLOv5's command lines: images are kept in memory anyway")
+  app.add_option_function<std::string>(
+         "--cache", [&t](const std::string& where) { t.cache = where.empty() ? "ram" : where; },
+         "Keep images in memory, or on the disk; the built-in trainer keeps them in memory anyway")
       ->group(group)
-      ->expected(0, 1);
+      ->expected(0, 1)
+      ->type_name("[ram|disk]");
 }
 
 void make_absolute(trainer::TrainOptions& t) {
@@ -114,9 +115,17 @@ void default_model(trainer::TrainOptions& options) {
   if (options.cfg.empty() && options.weights.empty()) options.cfg = "yolov5s.yaml";
 }
 
-void check_training(const trainer::TrainOptions& options) {
+void check_epochs(const trainer::TrainOptions& options) {
   if (options.epochs < 1)
     throw bad_argument("--epochs " + std::to_string(options.epochs), "train for at least 1 epoch");
+}
+
+void check_training(const trainer::TrainOptions& options) {
+  check_epochs(options);
+  const auto& optimizer = options.optimizer;
+  if (optimizer != "SGD" && optimizer != "Adam" && optimizer != "AdamW")
+    throw bad_argument("--optimizer " + optimizer + ": there is no such optimizer",
+                       "choose among SGD, Adam, AdamW");
   check_batches(options, 2 * stride);
 }
 

@@ -3,6 +3,9 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+install(DIRECTORY python/evolve DESTINATION ${CMAKE_INSTALL_DATADIR}/evolve/python COMPONENT evolve
+  FILES_MATCHING PATTERN "*.py" PATTERN "*.yaml")
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/evolve)
 
 install(TARGETS evolve_core evolve_hyp evolve_ga EXPORT evolve_targets

@@ -1,4 +1,5 @@
-"""evolve is a program, and no Python: this module only knows where pip has put it."""
+"""Where pip has put evolve, which is a program, and the trainers that it starts as its workers
+(`python3 -m evolve.ultralytics`)."""
 
 import os
 import sys

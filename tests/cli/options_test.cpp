@@ -101,7 +101,32 @@ TEST(Options, TakeYolov5sOtherNames) {
   EXPECT_EQ(options.devices, "cpu:0");
 }
 
+TEST(Options, TakeAModelAsUltralyticsWritesIt) {
+  EXPECT_EQ(parse("--data my.yaml --model my.pt").train.weights, "my.pt");
+  EXPECT_EQ(parse("--data my.yaml --model my.pt").train.cfg, "");
+  EXPECT_EQ(parse("--data my.yaml --model yolov5n.yaml").train.cfg, "yolov5n.yaml");
+  const auto options = parse("--trainer ultralytics --data my.yaml --model yolo11n.yaml");
+  EXPECT_EQ(options.train.cfg, "yolo11n.yaml");
+  EXPECT_EQ(options.train.optimizer, "AdamW");
+}
+
+TEST(Options, KeepTheModelOfARun) {
+  const auto run = to_json(parse("--trainer ultralytics --data my.yaml --model yolo11n.yaml"));
+  EXPECT_EQ(resumed(parse("--resume x"), run).trainer, "ultralytics");
+  EXPECT_EQ(resumed(parse("--resume x"), run).train.cfg, "yolo11n.yaml");
+  EXPECT_THROW(resumed(parse("--resume x --model yolo11s.yaml"), run), Error);
+  EXPECT_NO_THROW(resumed(parse("--resume x --model yolo11n.yaml"), run));
+}
+
+TEST(Options, KeepImagesInMemoryUnlessTheDiskIsNamed) {
+  EXPECT_EQ(parse("").train.cache, "");
+  EXPECT_EQ(parse("--cache").train.cache, "ram");
+  EXPECT_EQ(parse("--cache disk").train.cache, "disk");
+}
+
 TEST(Options, RefuseValuesThatMakeNoSense) {
+  EXPECT_EQ(refusal("--optimizer Magic"),
+            "--optimizer Magic: there is no such optimizer; choose among SGD, Adam, AdamW");
   EXPECT_EQ(refusal("--epochs 0"), "--epochs 0; train for at least 1 epoch");
   EXPECT_EQ(refusal("--imgsz 100"),
             "--imgsz 100: images have a multiple of 32 pixels, 64 at least; write 128");

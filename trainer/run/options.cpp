@@ -28,6 +28,7 @@ void for_each_option(Options& options, Visit visit) {
   visit("multi_scale", options.multi_scale);
   visit("restart_epochs", options.restart_epochs);
   visit("restart_factor", options.restart_factor);
+  visit("cache", options.cache);
   visit("amp", options.amp);
   visit("patience", options.patience);
   visit("conf", options.conf);

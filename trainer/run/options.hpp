@@ -41,6 +41,9 @@ struct TrainOptions {
   /// none, and the factor from one cycle's length to the next one's.
   int restart_epochs = 0;
   int restart_factor = 1;
+  /// Where an external trainer keeps images: "ram", "disk", or empty for nowhere. The built-in one
+  /// keeps them in memory.
+  std::string cache;
   /// Mixed precision where it is faster and a first batch agrees with single precision.
   bool amp = true;
   /// Epochs without a better fitness after which a full training ends; 0: never.

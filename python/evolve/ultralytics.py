@@ -1,0 +1,197 @@
+"""Trains evolve's trials with Ultralytics, in one process for many trials: `evolve --trainer ultralytics`.
+
+Ultralytics' trainer of the model's task does the work, and leaves its files in the trial's folder. A trial trains
+exactly as `yolo train` does with the settings of its args.yaml, but for these: nothing is plotted, weights are kept
+once, at the end, and best.pt is not validated again.
+
+It cannot pause: Ultralytics' checkpoints keep half-precision weights and no random state, so that a resumed training
+is another one.
+"""
+
+import os
+
+from evolve import worker
+
+# Options of evolve that Ultralytics has too.
+SETTINGS = {"data": "data", "batch_size": "batch", "imgsz": "imgsz", "optimizer": "optimizer", "cos_lr": "cos_lr",
+            "single_cls": "single_cls", "rect": "rect", "workers": "workers", "amp": "amp"}
+
+# Metrics that Ultralytics names differently in its tasks: the letter of each kind of prediction, and the losses that
+# stand for YOLOv5's three. RT-DETR's stand behind YOLO's.
+PREDICTIONS = "BMP"  # boxes, masks, poses
+LOSSES = {"val/box_loss": ("val/box_loss", "val/giou_loss"), "val/obj_loss": ("val/dfl_loss", "val/l1_loss"),
+          "val/cls_loss": ("val/cls_loss", "val/loss")}
+
+
+def as_metrics(found):
+    """Ultralytics' metrics of a validation as the seven of evolve.
+
+    Precision, recall and both mAPs are the means over what the task predicts: boxes, and masks or poses. Of a
+    classifier the top-1 accuracy is precision, recall (they are the same, counted over all images) and
+    mAP_0.5:0.95, the top-5 accuracy mAP_0.5. A loss that the model does not have is 0. Raises TrialFailed for a task
+    without any of these.
+    """
+    if "metrics/accuracy_top1" in found:
+        top1, top5 = found["metrics/accuracy_top1"], found["metrics/accuracy_top5"]
+        scores = (top1, top1, top5, top1)
+    else:
+        kinds = [kind for kind in PREDICTIONS if f"metrics/mAP50({kind})" in found]
+        if not kinds:
+            raise worker.TrialFailed("other", "its task has no precision, recall and mAP: evolve trains detectors, "
+                                     "segmenters, poses, oriented boxes and classifiers")
+        scores = [sum(found[f"metrics/{name}({kind})"] for kind in kinds) / len(kinds)
+                  for name in ("precision", "recall", "mAP50", "mAP50-95")]
+    metrics = dict(zip(worker.METRICS, map(float, scores)))
+    for name, theirs in LOSSES.items():
+        metrics[name] = float(next((found[their] for their in theirs if their in found), 0))
+    return metrics
+
+
+def as_setting(name, value, defaults):
+    """A hyperparameter as Ultralytics wants it: whole numbers and yes or no where its default is one."""
+    if name not in defaults:
+        raise worker.TrialFailed("other", f"'{name}' means nothing to this version of Ultralytics; leave it out of "
+                                 "--hyp, and of the space with --space")
+    kind = type(defaults[name])
+    return kind(value) if kind in (bool, int) and not isinstance(value, str) else value
+
+
+def device_of(slot):
+    """The slot's device as Ultralytics calls it. A process sees one, as number 0. A CUDA device is left to be found:
+    until 2026, Ultralytics showed itself the machine's first one when it was given a number."""
+    kind = slot.split(":")[0]
+    return {"cuda": None, "cpu": "cpu", "mps": "mps"}.get(kind, f"{kind}:0")
+
+
+def settings_of(trial, defaults):
+    """Ultralytics' settings of a trial."""
+    options = trial.options
+    settings = {theirs: options[ours] for ours, theirs in SETTINGS.items()}
+    settings["model"] = options["cfg"] or options["weights"]
+    if options["cfg"] and options["weights"]:
+        settings["pretrained"] = options["weights"]
+    if options["freeze"]:
+        settings["freeze"] = options["freeze"]
+    if options["cache"]:
+        settings["cache"] = options["cache"]
+    settings.update({name: as_setting(name, value, defaults) for name, value in trial.hyp.items()})
+    settings.update(epochs=trial.epochs, seed=trial.seed, device=device_of(trial.device), patience=0, plots=False,
+                    save=False, val=True, project=os.path.dirname(trial.dir), name=os.path.basename(trial.dir),
+                    exist_ok=True)
+    return settings
+
+
+def trainer_class(base, images):
+    """Ultralytics' trainer of a task, which keeps images in memory from one trial to the next where it was asked to
+    keep them at all (`images`: by what they depend on)."""
+    import random
+
+    from ultralytics.utils.torch_utils import strip_optimizer
+
+    class Trainer(base):
+        def get_dataset(self):
+            with data_failures():
+                return super().get_dataset()
+
+        def build_dataset(self, img_path, mode="train", batch=None):
+            asked, self.args.cache = self.args.cache, False if keeps(self.args.cache) else self.args.cache
+            with data_failures():
+                dataset = super().build_dataset(img_path, mode, batch)
+                self.args.cache = asked
+                if keeps(asked) and hasattr(dataset, "cache_images"):
+                    keep_images(dataset)
+            return dataset
+
+        def final_eval(self):
+            """Every epoch has been validated; best.pt once more would be no news."""
+            for file in (self.last, self.best):
+                if file.exists():
+                    strip_optimizer(file)
+
+    def keeps(cache):
+        return cache in (True, "ram")
+
+    def keep_images(dataset):
+        key = (tuple(dataset.im_files), str(dataset.imgsz), dataset.rect)
+        if key not in images:
+            state = random.getstate()  # a look at some of them, at random: the trial must not depend on who was first
+            fits = dataset.check_cache_ram()
+            random.setstate(state)
+            if not fits:
+                return
+            dataset.cache = "ram"
+            dataset.cache_images()
+            images[key] = (dataset.ims, dataset.im_hw0, dataset.im_hw)
+        dataset.cache = "ram"
+        dataset.ims, dataset.im_hw0, dataset.im_hw = images[key]
+
+    return Trainer
+
+
+class data_failures:
+    """Whatever is raised in here is the data set's fault, unless it is a failure of its own kind."""
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, kind, error, trace):
+        if isinstance(error, Exception) and worker.kind_of(error) in ("data", "other"):
+            raise worker.TrialFailed("data", worker.message_of(error)) from error
+
+
+def report(trial, trainer):
+    """Makes a trainer report its epochs and signs of life, and end as evolve says."""
+    batch = trainer.batch_size
+
+    def check_batch(trainer):
+        # On its first epoch Ultralytics halves a batch that does not fit and goes on: another training than asked for.
+        if 0 < trainer.batch_size < batch:
+            raise worker.TrialFailed("oom", f"out of memory with batches of {batch}")
+
+    def check_loss(trainer):
+        if not bool(trainer.loss.isfinite()):
+            raise worker.TrialFailed("diverged", f"the loss is {float(trainer.loss)} in epoch {trainer.epoch + 1}")
+
+    def epoch_done(trainer):
+        trial.metrics = as_metrics(trainer.metrics)
+        if not trial.epoch_done(trainer.epoch + 1, trial.metrics):
+            trainer.stop = True
+
+    for event in ("on_train_batch_end", "on_val_batch_end"):
+        trainer.add_callback(event, lambda _: trial.alive())
+    trainer.add_callback("on_train_epoch_start", check_batch)
+    trainer.add_callback("on_train_epoch_end", check_loss)
+    trainer.add_callback("on_fit_epoch_end", epoch_done)
+
+
+def load():
+    """Imports Ultralytics; returns what trains a trial with it."""
+    import gc
+
+    import torch
+    from ultralytics import YOLO
+    from ultralytics.utils import DEFAULT_CFG_DICT
+
+    classes, images = {}, {}
+
+    def train(trial):
+        settings = settings_of(trial, DEFAULT_CFG_DICT)
+        name = settings["model"]
+        if name not in classes:
+            model = YOLO(name)
+            classes[name] = model.task, trainer_class(model.task_map[model.task]["trainer"], images)
+        task, trainer_of_task = classes[name]
+        trainer = trainer_of_task(overrides={**settings, "task": task})
+        if trainer.device.type == "cpu":
+            torch.set_num_threads(len(os.sched_getaffinity(0)))  # Ultralytics takes the machine's, not the slot's
+        report(trial, trainer)
+        trainer.train()
+        del trainer
+        gc.collect()
+        return trial.metrics
+
+    return train
+
+
+if __name__ == "__main__":
+    worker.serve(load)

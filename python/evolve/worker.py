@@ -1,0 +1,147 @@
+"""The worker's side of evolve's protocol, version 1: one JSON object per line (docs/trainers.md).
+
+    def load():
+        import my_library
+        return lambda trial: as_metrics(my_library.train(...))
+
+    worker.serve(load)
+
+Needs nothing but Python 3.9.
+"""
+
+import json
+import math
+import os
+import sys
+import time
+import traceback
+
+METRICS = ("metrics/precision", "metrics/recall", "metrics/mAP_0.5", "metrics/mAP_0.5:0.95", "val/box_loss",
+           "val/obj_loss", "val/cls_loss")
+
+# What PyTorch, CUDA, SYCL and C++ say. Memory comes first: Intel's driver reports a lost device after too large an
+# allocation.
+FULL_MEMORY = ("out of memory", "OUT_OF_DEVICE_MEMORY", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES", "not enough memory",
+               "DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "std::bad_alloc")
+LOST_DEVICE = ("DEVICE_LOST", "device lost", "GPU is lost", "fallen off the bus", "uncorrectable ECC error")
+
+
+class TrialFailed(Exception):
+    """The trial cannot be trained to its end. `kind` is one of oom, diverged, device_lost, data, other."""
+
+    def __init__(self, kind, message):
+        super().__init__(message)
+        self.kind = kind
+
+
+class Channel:
+    """The process's standard input and output, which nobody else has any more: what a library prints goes to standard
+    error, which is the trial's log, and what it reads is empty."""
+
+    def __init__(self):
+        sys.stdout.flush()
+        self._input = os.fdopen(os.dup(0), encoding="utf-8")
+        self._output = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        os.dup2(2, 1)
+
+    def send(self, **message):
+        self._output.write(json.dumps(message) + "\n")
+        self._output.flush()
+
+    def receive(self):
+        """The next message, or None when there will be none."""
+        while True:
+            line = self._input.readline()
+            if not line:
+                return None
+            if line.strip():
+                message = json.loads(line)
+                return None if message.get("type") == "shutdown" else message
+
+
+class Trial:
+    """A training that evolve asks for.
+
+    number: of the trial. hyp: {name: number or text}. epochs: how many in all. device: the slot's name, "cuda:1"; the
+    process sees that device alone, as number 0. seed: from 0. dir: a folder for its files. options: evolve's own
+    options (data, cfg, weights, batch_size, imgsz, …). stopped: it was told to stop.
+    """
+
+    def __init__(self, channel, message):
+        self._channel = channel
+        self._rungs = set(message.get("rungs") or ())
+        self._last_sign = 0.0
+        self.number = message["trial"]
+        self.hyp = message["hyp"]
+        self.epochs = message["epochs"]
+        self.device = message["device"]
+        self.seed = message["seed"]
+        self.dir = message["dir"]
+        self.options = message.get("options") or {}
+        self.stopped = False
+
+    def alive(self):
+        """To be called often, from the loop that works: a sign of life, one per second at most."""
+        now = time.monotonic()
+        if now - self._last_sign >= 1:
+            self._last_sign = now
+            self._channel.send(type="alive", trial=self.number)
+
+    def epoch_done(self, epoch, metrics):
+        """Reports an epoch (from 1). False, and `stopped` from then on, when the training is to end with it."""
+        self._channel.send(type="epoch", trial=self.number, epoch=epoch, metrics=checked(metrics))
+        if epoch not in self._rungs:
+            return True
+        decision = self._channel.receive()
+        if decision is None:
+            sys.exit(0)
+        self.stopped = decision["type"] == "stop"
+        return not self.stopped
+
+
+def checked(metrics):
+    """The seven metrics as they are, all finite; TrialFailed of kind `diverged` when one is not."""
+    for name in METRICS:
+        if not math.isfinite(metrics[name]):
+            raise TrialFailed("diverged", f"{name} is {metrics[name]}")
+    return metrics
+
+
+def kind_of(error):
+    """What an exception of a training means to evolve."""
+    if isinstance(error, TrialFailed):
+        return error.kind
+    if isinstance(error, MemoryError) or any(words in str(error) for words in FULL_MEMORY):
+        return "oom"
+    if any(words in str(error) for words in LOST_DEVICE):
+        return "device_lost"
+    return "data" if isinstance(error, FileNotFoundError) else "other"
+
+
+def message_of(error):
+    """One line."""
+    words = " ".join(str(error).split())
+    return words if isinstance(error, TrialFailed) else f"{type(error).__name__}: {words}"
+
+
+def serve(load):
+    """Trains until evolve has no more trials. `load()` imports what training needs and returns `train(trial)`, which
+    returns the seven metrics of the last epoch; whatever it raises is the trial's failure."""
+    channel = Channel()
+    train = load()
+    channel.send(type="ready", protocol=1, device=os.environ.get("EVOLVE_DEVICE", ""))
+    while (message := channel.receive()) is not None:
+        if message.get("type") != "train":
+            continue
+        trial = Trial(channel, message)
+        try:
+            metrics = checked(train(trial))
+        except Exception as error:  # noqa: BLE001  a failed trial is news, not the worker's end
+            traceback.print_exc()
+            channel.send(type="error", trial=trial.number, kind=kind_of(error), message=message_of(error))
+        else:
+            stopped = {"stopped": True} if trial.stopped else {}
+            channel.send(type="result", trial=trial.number, metrics=metrics, **stopped)

@@ -1,0 +1,124 @@
+"""Stands in for Ultralytics, as far as evolve.ultralytics uses it. Trains nothing; what goes wrong is in the model's
+name: oom.yaml, halved.yaml, nan.yaml, nan_loss.yaml, lost.yaml, broken.yaml."""
+import json
+import math
+import os
+import pathlib
+import types
+
+from ultralytics.utils import DEFAULT_CFG_DICT
+
+print("Creating new Ultralytics Settings")  # on standard output, as the real one does
+
+VALIDATED = {
+    "detect": ["precision(B)", "recall(B)", "mAP50(B)", "mAP50-95(B)"],
+    "segment": ["precision(B)", "recall(B)", "mAP50(B)", "mAP50-95(B)", "precision(M)", "recall(M)", "mAP50(M)", "mAP50-95(M)"],
+    "pose": ["precision(B)", "recall(B)", "mAP50(B)", "mAP50-95(B)", "precision(P)", "recall(P)", "mAP50(P)", "mAP50-95(P)"],
+    "obb": ["precision(B)", "recall(B)", "mAP50(B)", "mAP50-95(B)"],
+    "classify": ["accuracy_top1", "accuracy_top5"],
+    "semantic": ["mIoU", "pixel_acc"],
+}
+ENDINGS = {"-seg": "segment", "-pose": "pose", "-obb": "obb", "-cls": "classify", "-sem": "semantic"}
+
+
+class Loss(float):
+    def isfinite(self):
+        return math.isfinite(self)
+
+
+class Dataset:
+    def __init__(self, folder, args):
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(f"{folder} does not exist")
+        assert args.cache in (False, "disk")
+        self.im_files, self.imgsz, self.rect, self.cache = [folder + "/a.jpg"], args.imgsz, args.rect, None
+        self.ims, self.im_hw0, self.im_hw = [None], [None], [None]
+
+    def check_cache_ram(self):
+        return True
+
+    def cache_images(self):
+        print(f"Caching images of {self.im_files[0]}")
+        assert self.cache == "ram"
+        self.ims = ["a.jpg"]
+
+
+class Trainer:
+    def __init__(self, overrides):
+        assert set(overrides) <= set(DEFAULT_CFG_DICT), overrides
+        for name in ("close_mosaic", "seed", "epochs"):
+            assert type(overrides.get(name, 0)) is int, name
+        self.args = types.SimpleNamespace(**{**DEFAULT_CFG_DICT, **overrides})
+        assert self.args.optimizer != "auto" and self.args.exist_ok and not self.args.plots, overrides
+        self.save_dir = pathlib.Path(self.args.project) / self.args.name
+        (self.save_dir / "weights").mkdir(parents=True, exist_ok=True)
+        (self.save_dir / "args.json").write_text(json.dumps({**overrides, "pid": os.getpid()}))
+        self.last, self.best = self.save_dir / "weights/last.pt", self.save_dir / "weights/best.pt"
+        self.device = types.SimpleNamespace(type="cpu")
+        self.batch_size = self.args.batch
+        self.callbacks, self.stop = {}, False
+        self.data = self.get_dataset()
+
+    def get_dataset(self):
+        data = pathlib.Path(self.args.data)
+        if "images" not in data.read_text():
+            raise RuntimeError(f"Dataset '{data}' error: 'train:' key missing")
+        return {"train": str(data.parent / "images")}
+
+    def build_dataset(self, img_path, mode="train", batch=None):
+        return Dataset(img_path, self.args)
+
+    def add_callback(self, event, callback):
+        self.callbacks.setdefault(event, []).append(callback)
+
+    def run_callbacks(self, event):
+        for callback in self.callbacks.get(event, []):
+            callback(self)
+
+    def train(self):
+        what = pathlib.Path(self.args.model).stem
+        dataset = self.build_dataset(self.data["train"])
+        assert (dataset.ims[0] is None) == (self.args.cache is False), (dataset.ims, self.args.cache)
+        for self.epoch in range(self.args.epochs):
+            self.run_callbacks("on_train_epoch_start")
+            print(f"{self.epoch + 1}/{self.args.epochs}")
+            if what == "oom":
+                raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+            if what == "lost":
+                raise RuntimeError("level_zero backend failed with error: 20 (UR_RESULT_ERROR_DEVICE_LOST)")
+            if what == "broken":
+                raise ValueError("something\nelse")
+            if what == "halved":
+                self.batch_size //= 2
+            self.loss = Loss("nan") if what == "nan_loss" else Loss(1.5)
+            self.run_callbacks("on_train_batch_end")
+            self.run_callbacks("on_train_epoch_end")
+            self.run_callbacks("on_val_batch_end")
+            self.metrics = self.validate("nan" if what == "nan" else 0)
+            self.run_callbacks("on_fit_epoch_end")
+            if self.stop:
+                break
+        self.last.write_text("weights and optimizer")
+        self.final_eval()
+
+    def validate(self, unlucky):
+        score = 0.5 / (1 + abs(self.args.box - 6)) * (self.epoch + 1) / self.args.epochs
+        metrics = {f"metrics/{name}": round(score / (1 + i), 5) for i, name in enumerate(VALIDATED[self.args.task])}
+        losses = ["loss"] if self.args.task == "classify" else ["box_loss", "cls_loss", "dfl_loss"]
+        metrics.update({f"val/{name}": 0.1 * (1 + i) + float(unlucky) for i, name in enumerate(losses)})
+        file = self.save_dir / "results.csv"
+        if self.epoch == 0:
+            file.write_text("epoch," + ",".join(metrics) + "\n")
+        with open(file, "a") as rows:
+            rows.write(",".join(f"{number:.6g}" for number in [self.epoch + 1, *metrics.values()]) + "\n")
+        return metrics
+
+    def final_eval(self):
+        raise AssertionError("best.pt was validated again")
+
+
+class YOLO:
+    def __init__(self, model):
+        stem = pathlib.Path(model).stem
+        self.task = next((task for ending, task in ENDINGS.items() if stem.endswith(ending)), "detect")
+        self.task_map = {task: {"trainer": Trainer} for task in VALIDATED}

@@ -1,0 +1,2 @@
+def strip_optimizer(file):
+    file.write_text("weights")

@@ -1,0 +1,307 @@
+// --trainer ultralytics: the real worker in Python, with a stand-in for Ultralytics' package.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <set>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+const std::string packages = EVOLVE_SOURCE_DIR "/tests/end_to_end/stand_ins/packages";
+
+/// A data set that the stand-in takes.
+void write_data(const Folder& folder) {
+  std::filesystem::create_directory(folder / "images");
+  write_file(folder / "my.yaml", "train: images\n");
+}
+
+std::vector<std::string> command(std::vector<std::string> arguments,
+                                 const std::vector<std::string>& environment = {}) {
+  std::vector<std::string> words = {"/usr/bin/env", "-u", "EVOLVE_PYTHON",
+                                    "PYTHONPATH=" + packages};
+  words.insert(words.end(), environment.begin(), environment.end());
+  words.insert(words.end(), {EVOLVE_BINARY, "--trainer", "ultralytics", "--output", "run"});
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
+}
+
+/// evolve's arguments for trials of `model`, of two epochs on one CPU slot unless `more` says so.
+std::vector<std::string> trials(const std::string& model, int count = 1,
+                                std::vector<std::string> more = {}) {
+  more.insert(more.end(), {"--model", model, "--data", "my.yaml"});
+  const std::vector<std::pair<std::string, std::string>> defaults = {
+      {"--devices", "cpu:0"}, {"--epochs", "2"}, {"--trials", std::to_string(count)}};
+  for (const auto& [name, value] : defaults)
+    if (std::ranges::find(more, name) == more.end()) more.insert(more.end(), {name, value});
+  return more;
+}
+
+Ended run(const Folder& folder, const std::vector<std::string>& arguments) {
+  write_data(folder);
+  return Process(command(arguments), folder.path()).wait();
+}
+
+json event(const Folder& folder, const std::string& kind) {
+  for (const auto& e : journal(folder / "run"))
+    if (e["event"] == kind) return e;
+  ADD_FAILURE() << "there is no event " << kind;
+  return {};
+}
+
+/// What the stand-in was given, and the process that it was.
+json settings_of(const Folder& folder, int trial) {
+  return json::parse(
+      read_file(folder / ("run/trials/00000" + std::to_string(trial) + "/args.json")));
+}
+
+/// The metrics of a trained trial of `model`, in the order of evolve.csv.
+std::vector<double> metrics_of(const std::string& model) {
+  Folder folder;
+  const auto ended = run(folder, trials(model));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  std::vector<double> numbers;
+  const auto metrics = event(folder, "completed")["metrics"];
+  for (const auto* name : {"precision", "recall", "mAP_0.5", "mAP_0.5:0.95"})
+    numbers.push_back(metrics["metrics/" + std::string(name)]);
+  for (const auto* name : {"box", "obj", "cls"})
+    numbers.push_back(metrics["val/" + std::string(name) + "_loss"]);
+  return numbers;
+}
+
+/// How the first trial of `model` fails: "kind: message".
+std::string failure_of(const std::string& model, const std::vector<std::string>& more = {}) {
+  Folder folder;
+  std::vector<std::string> arguments = more;
+  arguments.insert(arguments.end(), {"--retries", "0"});
+  EXPECT_EQ(run(folder, trials(model, 1, arguments)).code, 1);
+  const auto failed = event(folder, "failed");
+  return failed["kind"].get<std::string>() + ": " + failed["message"].get<std::string>();
+}
+
+TEST(Ultralytics, TrainsTrialAfterTrialInOneProcessPerSlot) {
+  Folder folder;
+  const auto ended = run(folder, trials("yolo11n.yaml", 6, {"--devices", "cpu:0,cpu:1"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 6);
+  std::set<int> processes;
+  for (int trial = 0; trial < 6; ++trial)
+    processes.insert(settings_of(folder, trial)["pid"].get<int>());
+  EXPECT_LE(processes.size(), 2u);
+}
+
+TEST(Ultralytics, GetsItsOwnNamesForTheOptions) {
+  Folder folder;
+  const auto ended =
+      run(folder, trials("yolo11n.yaml", 1,
+                         {"--weights", "yolo11n.pt", "--batch-size", "-1", "--freeze", "10",
+                          "--rect", "--workers", "2", "--imgsz", "64"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto settings = settings_of(folder, 0);
+  EXPECT_EQ(settings["model"], "yolo11n.yaml");
+  EXPECT_EQ(settings["pretrained"], "yolo11n.pt");
+  EXPECT_EQ(settings["data"], (folder / "my.yaml").string());
+  EXPECT_EQ(settings["epochs"], 2);
+  EXPECT_EQ(settings["batch"], -1);
+  EXPECT_EQ(settings["imgsz"], 64);
+  EXPECT_EQ(settings["optimizer"], "AdamW");
+  EXPECT_EQ(settings["freeze"], 10);
+  EXPECT_EQ(settings["rect"], true);
+  EXPECT_EQ(settings["workers"], 2);
+  EXPECT_EQ(settings["device"], "cpu");
+  EXPECT_EQ(settings["project"], (folder / "run/trials").string());
+  EXPECT_EQ(settings["name"], "000000");
+}
+
+TEST(Ultralytics, StartsAtItsOwnDefaultsAndSearchesItsTunersSpace) {
+  Folder folder;
+  ASSERT_EQ(run(folder, trials("yolo11n.pt")).code, 0);
+  const auto settings = settings_of(folder, 0);
+  EXPECT_EQ(settings["model"], "yolo11n.pt");
+  EXPECT_EQ(settings["lr0"], 0.001);
+  EXPECT_EQ(settings["box"], 7.5);
+  EXPECT_EQ(settings["copy_paste"], 0);
+  EXPECT_EQ(settings["close_mosaic"], 10);
+  EXPECT_EQ(settings["warmup_bias_lr"], 0);
+  const auto space = event(folder, "run")["space"];
+  EXPECT_EQ(space.size(), 27u);
+  const auto evolves = [](const json& gene) { return gene.value("evolve", true); };
+  EXPECT_EQ(std::ranges::count_if(space, evolves), 26);
+}
+
+TEST(Ultralytics, StartsInsideTheBoundsOfAnotherSpace) {
+  Folder folder;
+  write_file(folder / "space.yaml", "lr0: [0.01, 0.1]\nmosaic: [0.0, 1.0]\n");
+  write_file(folder / "hyp.yaml", "box: 6.0\n");
+  const auto ended = run(folder, trials("yolo11n.yaml", 1,
+                                        {"--space", "space.yaml", "--hyp", "hyp.yaml",
+                                         "--optimizer", "MuSGD", "--imgsz", "100"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto settings = settings_of(folder, 0);
+  EXPECT_EQ(settings["lr0"], 0.01);  // YOLOv5's: Ultralytics' is outside
+  EXPECT_EQ(settings["mosaic"], 1);
+  EXPECT_EQ(settings["box"], 6);
+  EXPECT_EQ(settings["hsv_s"], 0.7);
+  EXPECT_EQ(settings["optimizer"], "MuSGD");
+  EXPECT_EQ(settings["imgsz"], 100);
+}
+
+// The stand-in's scores: 0.2 for the default box, then a half, a third, … of it.
+TEST(Ultralytics, HasItsMetricsTaskByTask) {
+  using testing::DoubleEq;
+  using testing::ElementsAre;
+  EXPECT_THAT(metrics_of("yolo11n.yaml"),
+              ElementsAre(0.2, 0.1, 0.06667, 0.05, 0.1, DoubleEq(0.3), 0.2));
+  EXPECT_THAT(metrics_of("yolo11n-obb.yaml"),
+              ElementsAre(0.2, 0.1, 0.06667, 0.05, 0.1, DoubleEq(0.3), 0.2));
+  const auto means = ElementsAre(DoubleEq((0.2 + 0.04) / 2), DoubleEq((0.1 + 0.03333) / 2),
+                                 DoubleEq((0.06667 + 0.02857) / 2), DoubleEq((0.05 + 0.025) / 2),
+                                 0.1, DoubleEq(0.3), 0.2);
+  EXPECT_THAT(metrics_of("yolo11n-seg.yaml"), means);
+  EXPECT_THAT(metrics_of("yolo11n-pose.yaml"), means);
+  EXPECT_THAT(metrics_of("yolo11n-cls.yaml"), ElementsAre(0.2, 0.2, 0.1, 0.2, 0.0, 0.0, 0.1));
+}
+
+TEST(Ultralytics, SaysWhyATrialFailed) {
+  EXPECT_EQ(failure_of("oom.yaml"),
+            "oom: RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB");
+  EXPECT_EQ(failure_of("nan.yaml"), "diverged: val/box_loss is nan");
+  EXPECT_EQ(failure_of("nan_loss.yaml"), "diverged: the loss is nan in epoch 1");
+  EXPECT_EQ(failure_of("broken.yaml"), "other: ValueError: something else");
+  EXPECT_THAT(failure_of("yolo11n-sem.yaml"),
+              HasSubstr("other: its task has no precision, recall and mAP"));
+  EXPECT_THAT(failure_of("lost.yaml"), HasSubstr("device_lost: RuntimeError: level_zero"));
+}
+
+TEST(Ultralytics, DoesNotTrainWithASmallerBatchThanAskedFor) {
+  Folder folder;
+  EXPECT_EQ(run(folder, trials("halved.yaml", 1, {"--retries", "0", "--epochs", "3"})).code, 1);
+  EXPECT_EQ(event(folder, "failed")["kind"], "oom");
+  EXPECT_EQ(event(folder, "failed")["message"], "out of memory with batches of 16");
+}
+
+// Not held against the trial: with --resume it is trained once the data are mended.
+TEST(Ultralytics, SaysThatItsDataAreWrong) {
+  Folder folder;
+  write_data(folder);
+  write_file(folder / "my.yaml", "names: [a]\n");
+  const auto ended =
+      Process(command(trials("yolo11n.yaml", 1, {"--retries", "0"})), folder.path()).wait();
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(event(folder, "failed")["kind"], "data");
+  EXPECT_EQ(event(folder, "failed")["final"], false);
+  EXPECT_THAT(ended.err, HasSubstr("'train:' key missing"));
+}
+
+TEST(Ultralytics, IsToldByNameWhichHyperparameterItDoesNotKnow) {
+  Folder folder;
+  write_file(folder / "hyp.yaml", "anchor_t: 4.0\n");
+  const auto ended =
+      run(folder, trials("yolo11n.yaml", 1, {"--hyp", "hyp.yaml", "--retries", "0"}));
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("'anchor_t' means nothing to this version of Ultralytics"));
+}
+
+TEST(Ultralytics, ReadsImagesOnceForAllTrialsOfAProcessThatKeepThem) {
+  Folder folder;
+  ASSERT_EQ(run(folder, trials("yolo11n.yaml", 3, {"--cache"})).code, 0);
+  std::string logs;
+  for (int trial = 0; trial < 3; ++trial)
+    logs += read_file(folder / ("run/trials/00000" + std::to_string(trial) + "/log"));
+  const std::string caching = "Caching images";
+  const auto first = logs.find(caching);
+  ASSERT_NE(first, logs.npos);
+  EXPECT_EQ(logs.find(caching, first + 1), logs.npos);
+}
+
+TEST(Ultralytics, StopsAtARung) {
+  Folder folder;
+  const auto ended = run(folder, trials("yolo11n.yaml", 60,
+                                        {"--search", "classic", "--epochs", "9", "--population",
+                                         "10", "--lag", "2", "--seed", "1"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto stopped = event(folder, "stopped");
+  char name[32];
+  std::snprintf(name, sizeof name, "%06d", stopped["trial"].get<int>());
+  const auto rows = lines_of(read_file(folder / "run/trials" / name / "results.csv"));
+  EXPECT_EQ(rows.size(), 1 + stopped["epoch"].get<std::size_t>());
+  EXPECT_LT(stopped["epoch"], 9);
+}
+
+TEST(Ultralytics, GoesOnAfterAKill) {
+  Folder folder;
+  write_data(folder);
+  const auto arguments = trials("yolo11n.yaml", 40, {"--lag", "1"});
+  {
+    Process process(command(arguments), folder.path());
+    ASSERT_TRUE(eventually([&] {
+      return std::filesystem::exists(folder / "run/journal.jsonl") &&
+             count(journal(folder / "run"), "completed") > 3;
+    }));
+    process.signal(SIGKILL);
+    process.wait();
+  }
+  const auto ended =
+      Process({"/usr/bin/env", "PYTHONPATH=" + packages, EVOLVE_BINARY, "--resume", "run"},
+              folder.path())
+          .wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  Folder quiet;
+  write_data(quiet);
+  ASSERT_EQ(Process(command(arguments), quiet.path()).wait().code, 0);
+  EXPECT_EQ(read_file(folder / "run/evolve.csv"), read_file(quiet / "run/evolve.csv"));
+}
+
+/// Expects that these are refused with this line.
+void expect_refusal(const std::vector<std::string>& words, const std::string& line) {
+  Folder folder;
+  write_data(folder);
+  const auto ended = Process(words, folder.path()).wait();
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(ended.err, "evolve: " + line + "\n");
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+}
+
+TEST(Ultralytics, IsRefusedWithoutWhatItNeeds) {
+  expect_refusal(
+      command(trials("yolo11n.pt", 1, {"--devices", "cpu:0+cpu:1"})),
+      "--devices cpu:0+cpu:1: ultralytics trains on one device; name slots of one device "
+      "each, with commas");
+  expect_refusal(
+      command({"--model", "yolo11n.pt"}),
+      "--trainer ultralytics needs a data set; name one with --data, such as coco8.yaml");
+  expect_refusal(command({"--data", "my.yaml"}),
+                 "--trainer ultralytics needs a model; name one with --model, such as yolo11n.pt");
+  expect_refusal(command(trials("yolo11n.pt", 1, {"--label-smoothing", "0.1"})),
+                 "--label-smoothing: ultralytics has no such option; leave it out");
+  expect_refusal(command(trials("yolo11n.pt", 1, {"--trainer-command", "true"})),
+                 "--trainer and --trainer-command: a run has one trainer; leave one of them out");
+  expect_refusal(
+      {EVOLVE_BINARY, "--trainer", "magic", "--output", "run"},
+      "--trainer magic: there is no such trainer; choose among built-in, ultralytics, or "
+      "name your own with --trainer-command or --trainer-exec");
+}
+
+TEST(Ultralytics, IsRefusedWhereItIsNotInstalled) {
+  Folder bin;
+  const auto python = (bin / "python").string();
+  write_file(python, "#!/bin/sh\nexec /usr/bin/python3 -I -S \"$@\"\n");
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  expect_refusal(command(trials("yolo11n.pt"), {"EVOLVE_PYTHON=" + python}),
+                 "--trainer ultralytics: " + python +
+                     " has no package 'ultralytics'; install it: " + python +
+                     " -m pip install ultralytics; or name another Python in EVOLVE_PYTHON");
+  expect_refusal(command(trials("yolo11n.pt"), {"EVOLVE_PYTHON=/nowhere/python"}),
+                 "--trainer ultralytics: '/nowhere/python' cannot be started (No such file or "
+                 "directory); install Python 3, or name one in EVOLVE_PYTHON");
+}
+
+}  // namespace
+}  // namespace evolve::test
