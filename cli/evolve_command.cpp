@@ -57,6 +57,7 @@ void say_recommended(Screen& screen, const RunState& state,
   screen.line("  every trial          " + display_path(directory.evolve_csv()));
   if (!repeats.empty()) screen.line("  every repeat         " + display_path(directory.repeats()));
   screen.line("  the plot             " + display_path(directory.plot()));
+  screen.line("  the report           " + display_path(directory.report()));
   screen.line("Use it in YOLOv5: python train.py --hyp " + shell_path(directory.hyp_evolved()));
 }
 
