@@ -46,6 +46,7 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self.call("Runtime.enable")
         self.call("Page.enable")
+        self.call("Performance.enable", timeDomain="threadTicks")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
                   deviceScaleFactor=2 if phone else 1, mobile=phone)
         scheme = "dark" if dark else "light"
@@ -100,6 +101,11 @@ class Browser:
             if time.monotonic() > end or self.errors:
                 raise RuntimeError(f"{condition} does not come true; {self.errors}")
             time.sleep(0.02)
+
+    def seconds(self):
+        """What the page's thread has computed so far, in seconds of a processor: its scripts, its layout, its drawing."""
+        metrics = self.call("Performance.getMetrics")["metrics"]
+        return next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
 
     def mouse(self, kind, x, y, **more):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1, **more)

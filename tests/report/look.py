@@ -14,8 +14,12 @@ WINDOWS = {"dark": {"dark": True}, "light": {}, "phone": {"width": 390, "height"
 
 
 def expect(what, found, wanted):
-    if found != wanted:
-        sys.exit(f"{what}: {found!r}, not {wanted!r}")
+    if found == wanted:
+        return
+    if isinstance(wanted, dict) and found.keys() == wanted.keys():  # the first that differs says enough
+        key = next(key for key in wanted if found[key] != wanted[key])
+        what, found, wanted = f"{what}, at {key}", found[key], wanted[key]
+    sys.exit(f"{what}: {found!r:.300}, not {wanted!r:.300}")
 
 
 def trials_of(journal):
@@ -87,6 +91,8 @@ def main(report, journal):
     for name, how in WINDOWS.items():
         with Browser(pathlib.Path(report).resolve().as_uri(), **how) as browser:
             expect(f"{name}: errors", browser.errors, [])
+            browser.value("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+            print(f"{name}: loaded and drawn in {browser.seconds():.2f} s of a processor")
             expect(f"{name}: the title", browser.value("document.title").split()[0], "evolve")
             expect(f"{name}: nothing is wider than the window",
                    browser.value("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), True)
