@@ -16,6 +16,8 @@ int val_command(const ValArguments& arguments);
 int plot_command(const std::string& csv, const std::string& image);
 /// `evolve explain RUN [-o FILE]`
 int explain_command(const std::string& run, const std::string& image);
+/// `evolve report RUN... [-o FILE]`
+int report_command(const std::vector<std::string>& runs, const std::string& page);
 /// `evolve devices [--json]`
 int devices_command(bool json);
 /// `evolve dataset shapes DIR`

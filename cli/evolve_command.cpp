@@ -57,6 +57,7 @@ void say_recommended(Screen& screen, const RunState& state, const results::RunDi
   screen.line("  every trial          " + display_path(directory.evolve_csv()));
   if (!repeats.empty()) screen.line("  every repeat         " + display_path(directory.repeats()));
   screen.line("  the plot             " + display_path(directory.plot()));
+  screen.line("  the report           " + display_path(directory.report()));
   if (python_trainer(options.trainer)) {
     const auto& best = state.completed()[state.recommendation()->row];
     screen.line(usage(options.train, state.evolution().space(), best.hyp, directory.hyp_evolved()));

@@ -54,6 +54,16 @@ int run(int argc, char** argv) {
   explain->add_option("-o,--output", explanation,
                       "Picture to write: .png or .svg; default: RUN/explain.png");
 
+  std::vector<std::string> reported;
+  std::string page;
+  auto* report = app.add_subcommand(
+      "report", "Show a run, or several beside each other, as a page for a browser");
+  report->add_option("RUN", reported, "Folders of runs, also of such that are going on")
+      ->required();
+  report->add_option(
+      "-o,--output", page,
+      "Page to write: .html; default: RUN/report.html, of several runs report.html here");
+
   bool json = false;
   auto* devices = app.add_subcommand("devices", "List the devices that can train");
   devices->add_flag("--json", json, "As JSON: an array of objects");
@@ -81,6 +91,7 @@ int run(int argc, char** argv) {
   }
   if (*plot) return plot_command(csv, image);
   if (*explain) return explain_command(run_folder, explanation);
+  if (*report) return report_command(reported, page);
   if (*devices) return devices_command(json);
   if (*dataset) return dataset_command(name, directory);
   complete(app, options);

@@ -96,6 +96,10 @@ void RunScreen::on_plot_failed(const std::string& reason) {
   screen_.line("no plot: " + reason);
 }
 
+void RunScreen::on_report_failed(const std::string& reason) {
+  screen_.line("no report: " + reason);
+}
+
 void RunScreen::on_progress(const engine::RunState& state,
                             const std::vector<workers::Progress>& progress) {
   const auto& evolution = state.evolution();

@@ -15,6 +15,7 @@
 #include "engine/launcher.hpp"
 #include "engine/observer.hpp"
 #include "engine/repeats.hpp"
+#include "engine/report.hpp"
 #include "engine/run.hpp"
 #include "engine/run_files.hpp"
 #include "engine/run_state.hpp"

@@ -19,6 +19,8 @@ class Observer {
   virtual void on_progress(const RunState&, const std::vector<workers::Progress>&) {}
   /// evolve.png could not be drawn, for this reason: costs a plot, not a run.
   virtual void on_plot_failed(const std::string&) {}
+  /// The same of the last report.html.
+  virtual void on_report_failed(const std::string&) {}
 };
 
 }  // namespace evolve::engine

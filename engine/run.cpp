@@ -29,7 +29,8 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
       root_(std::filesystem::absolute(directory.root).lexically_normal()),
       journal_(std::move(journal)),
       state_(std::move(state)),
-      files_(std::move(directory), settings.run.fitness, state_),
+      files_(directory, settings.run.fitness, state_),
+      report_(std::move(directory)),
       observer_(observer),
       fitness_(settings.run.fitness),
       policy_{.retries = settings.retries, .find_fault = settings.find_fault},
@@ -70,6 +71,11 @@ void Run::close() {
   } catch (const Error& error) {
     observer_.on_plot_failed(error.what());
   }
+  try {
+    report_.write(state_);
+  } catch (const Error& error) {
+    observer_.on_report_failed(error.what());
+  }
 }
 
 void Run::record(const std::vector<results::Event>& events) {
@@ -79,8 +85,10 @@ void Run::record(const std::vector<results::Event>& events) {
 }
 
 void Run::apply(const results::Event& event) {
-  journal_.append(event);
+  const auto now = core::now();
+  journal_.append(event, now);
   state_.apply(event);
+  report_.add(event, now);
 }
 
 void Run::publish(const std::vector<results::Event>& events) {
@@ -89,6 +97,7 @@ void Run::publish(const std::vector<results::Event>& events) {
     files_.update(event, state_);
     observer_.on_event(event, state_);
   }
+  report_.update(state_);
 }
 
 std::optional<RunEnd> Run::blocked() const {

@@ -13,6 +13,7 @@
 #include "core/stop_source.hpp"
 #include "engine/failures.hpp"
 #include "engine/fleet.hpp"
+#include "engine/live_report.hpp"
 #include "engine/observer.hpp"
 #include "engine/run_files.hpp"
 #include "engine/run_state.hpp"
@@ -90,6 +91,7 @@ class Run {
   results::Journal journal_;
   RunState state_;
   RunFiles files_;
+  LiveReport report_;
   Observer& observer_;
   hyp::Fitness fitness_;
   FailurePolicy policy_;

@@ -47,6 +47,13 @@ RunSettings read_run(const Json& json, const Where& where) {
   return read(json, where, run_settings_from_json);
 }
 
+/// Only shown: one that makes no sense is not known.
+core::Time time_of(const Json& line) {
+  const auto time = line.find("time");
+  if (time == line.end() || !time->is_string()) return {};
+  return core::parse_time(time->get_ref<const std::string&>()).value_or(core::Time{});
+}
+
 /// A journal's text, read.
 struct Parsed {
   History history;
@@ -87,6 +94,7 @@ Parsed parse(const std::string& text, const fs::path& file) {
       parsed.history.run = read_run(json, where);
     } else {
       parsed.history.events.push_back(read(json, where, event_from_json));
+      parsed.history.times.push_back(time_of(json));
     }
     parsed.size = end + 1;
   }
@@ -135,8 +143,10 @@ void Journal::append_line(const Json& line) {
   group_ += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void Journal::append(const Event& event) {
-  append_line(to_json(event));
+void Journal::append(const Event& event, core::Time time) {
+  Json line = to_json(event);
+  if (!line.contains("time")) line["time"] = core::text_of(time);
+  append_line(line);
 }
 
 void Journal::commit() {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/time.hpp"
 #include "results/durable.hpp"
 #include "results/event.hpp"
 
@@ -23,6 +24,8 @@ struct History {
   /// The first line.
   RunSettings run;
   std::vector<Event> events;
+  /// When each of them was written. Versions up to 0.1 have kept that of a device's figures only.
+  std::vector<core::Time> times;
   /// When the last line was torn: the sentence for the user. Else empty.
   std::string warning;
 };
@@ -41,8 +44,8 @@ class Journal {
   /// `read_journal` does, or when another process has it open.
   static std::pair<Journal, History> resume(const std::filesystem::path& file);
 
-  /// Adds a line to the group that the next `commit` writes.
-  void append(const Event& event);
+  /// Adds a line to the group that the next `commit` writes, with `time` as its time.
+  void append(const Event& event, core::Time time = core::now());
 
   /// Writes the group and waits until it is on the disk; nothing may act on an event before that.
   /// Throws `Error` (`Fault::run`) when the disk is full or dead; the group is then not in the

@@ -19,6 +19,7 @@ struct RunDirectory {
   std::filesystem::path population() const { return root / "evolve_population.yaml"; }
   std::filesystem::path repeats() const { return root / "repeats.csv"; }
   std::filesystem::path plot() const { return root / "evolve.png"; }
+  std::filesystem::path report() const { return root / "report.html"; }
   std::filesystem::path explanation() const { return root / "explain.png"; }
 
   // A training's.

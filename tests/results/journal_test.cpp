@@ -15,6 +15,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
+const core::Time moment{std::chrono::milliseconds{1250}};
+
 Started started(int trial) {
   return {.trial = trial,
           .generation = trial / 4,
@@ -33,8 +35,8 @@ hyp::Outcome completed(int trial) {
 std::string write_run(const fs::path& file, int trials) {
   Journal journal = Journal::create(file, {.seed = 1});
   for (int trial = 0; trial < trials; ++trial) {
-    journal.append(started(trial));
-    journal.append(completed(trial));
+    journal.append(started(trial), moment);
+    journal.append(completed(trial), moment);
   }
   journal.commit();
   return content(file);
@@ -81,6 +83,20 @@ TEST(Journal, IsReadInOrder) {
   EXPECT_EQ(std::get<hyp::Outcome>(history.events[3]).result, completed(1).result);
 }
 
+TEST(Journal, SaysWhenEachLineWasWritten) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  const auto text = write_run(file, 1);
+  EXPECT_NE(text.find(R"("seconds":0.5,"time":"1970-01-01T00:00:01.250Z"})"), std::string::npos);
+  EXPECT_EQ(read_journal(file).times, std::vector(2, moment));
+  // A device's figures have their own; a line of before may have none, or one that nobody can read.
+  fill(file, text.substr(0, text.find('\n') + 1) +
+                 to_json(DeviceStats{.device = "xpu:0", .time = "2026-05-01T12:00:00Z"}).dump() +
+                 "\n{\"event\":\"cannot_pause\"}\n{\"event\":\"cannot_pause\",\"time\":\"now\"}\n");
+  EXPECT_EQ(read_journal(file).times,
+            (std::vector{*core::parse_time("2026-05-01T12:00:00Z"), core::Time{}, core::Time{}}));
+}
+
 TEST(Journal, WritesNothingBeforeTheCommit) {
   const Folder folder;
   const auto file = folder / "journal.jsonl";
@@ -115,8 +131,8 @@ TEST(Journal, IsCutAtAnyByteOfItsLastTwoRecordsAndGoesOn) {
       ASSERT_EQ(history.warning.empty(), cut == whole) << cut;
       ASSERT_EQ(fs::file_size(file), whole) << cut;
       for (std::size_t line = lines; line < ends.size(); ++line) {
-        if (line % 2 == 1) journal.append(started(static_cast<int>(line / 2)));
-        if (line % 2 == 0) journal.append(completed(static_cast<int>(line / 2) - 1));
+        if (line % 2 == 1) journal.append(started(static_cast<int>(line / 2)), moment);
+        if (line % 2 == 0) journal.append(completed(static_cast<int>(line / 2) - 1), moment);
       }
       journal.commit();
     }

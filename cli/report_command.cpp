@@ -1,0 +1,35 @@
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/screen.hpp"
+#include "engine/report.hpp"
+#include "results/results.hpp"
+
+namespace evolve::cli {
+namespace {
+
+results::RunReport report_of(const results::RunDirectory& directory) {
+  // Only read: the run may be going on.
+  const auto history = results::read_journal(directory.journal());
+  if (!history.warning.empty()) fmt::print("{}\n", history.warning);
+  // What was bred is taken as it is recorded: another version's run can be shown too.
+  const auto state = engine::fold(history.run, history.events, directory.journal().string(), 0);
+  auto report = engine::report_of(state, history.run, results::timeline_of(history),
+                                  display_path(directory.root));
+  report.explanation = engine::explanation_if_any(state);
+  return report;
+}
+
+}  // namespace
+
+int report_command(const std::vector<std::string>& runs, const std::string& page) {
+  std::vector<results::RunReport> reports;
+  for (const auto& run : runs) reports.push_back(report_of(results::open_run(run)));
+  const auto own = runs.size() == 1 ? results::open_run(runs.front()).report() : "report.html";
+  const auto target = page.empty() ? own : std::filesystem::path(page);
+  results::write_report(target, reports);
+  fmt::print("{}\n", display_path(target));
+  return 0;
+}
+
+}  // namespace evolve::cli

@@ -1,0 +1,45 @@
+#include "engine/live_report.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/error.hpp"
+#include "engine/report.hpp"
+
+namespace evolve::engine {
+namespace {
+
+/// A page is written at most once in this time, and in this multiple of the time that writing took.
+constexpr std::chrono::seconds least_pause{5};
+constexpr int times_as_long = 100;
+/// What comes of a shorter run is not worth the second that it takes to say which genes mattered.
+constexpr std::chrono::seconds least_explained_run{30};
+
+}  // namespace
+
+LiveReport::LiveReport(results::RunDirectory directory) : directory_(std::move(directory)) {
+  const auto history = results::read_journal(directory_.journal());
+  settings_ = history.run;
+  timeline_ = results::timeline_of(history);
+}
+
+void LiveReport::update(const RunState& state) {
+  const auto begun = Clock::now();
+  if (begun < due_) return;
+  try {
+    write(state);
+  } catch (const Error&) {  // the run goes on without; the last page says why there is none
+  }
+  const auto ended = Clock::now();
+  due_ = ended + std::max<Clock::duration>(least_pause, times_as_long * (ended - begun));
+}
+
+void LiveReport::write(const RunState& state) const {
+  std::array runs = {
+      report_of(state, settings_, timeline_, directory_.root.lexically_normal().string())};
+  if (timeline_.end - timeline_.begin >= least_explained_run)
+    runs[0].explanation = explanation_if_any(state);
+  results::write_report(directory_.report(), runs);
+}
+
+}  // namespace evolve::engine

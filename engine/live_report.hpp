@@ -1,0 +1,35 @@
+// Keeps report.html up to date while a run goes on.
+#pragma once
+
+#include <chrono>
+
+#include "engine/run_state.hpp"
+#include "results/run_directory.hpp"
+#include "results/timeline.hpp"
+
+namespace evolve::engine {
+
+class LiveReport {
+ public:
+  /// Of the run in this folder: takes what its journal has.
+  explicit LiveReport(results::RunDirectory directory);
+
+  /// An event that is in the journal too.
+  void add(const results::Event& event, core::Time time) { timeline_.add(event, time); }
+
+  /// Writes the page unless it was written a short while ago: at most one hundredth of the time is
+  /// spent on it. A page that cannot be written is left as it is.
+  void update(const RunState& state);
+  /// Writes the page, as the last one. Throws `Error` when that cannot be done.
+  void write(const RunState& state) const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  results::RunDirectory directory_;
+  results::RunSettings settings_;
+  results::Timeline timeline_;
+  Clock::time_point due_{};
+};
+
+}  // namespace evolve::engine

@@ -1,0 +1,53 @@
+#include "engine/report.hpp"
+
+#include "core/error.hpp"
+#include "engine/importance.hpp"
+
+namespace evolve::engine {
+namespace {
+
+results::RunReport::Expected expected_of(const ga::Candidate& candidate) {
+  const auto& [mean, low, high] = candidate.expectation;
+  return {mean, low, high};
+}
+
+std::optional<results::RunReport::Recommended> recommended(const RunState& state) {
+  const auto recommendation = state.recommendation();
+  if (!recommendation) return {};
+  results::RunReport::Recommended recommended{.trial =
+                                                  state.completed()[recommendation->row].trial};
+  if (const auto& standing = recommendation->standing) {
+    recommended.expected = expected_of(standing->best);
+    recommended.noise = standing->noise;
+    recommended.better = standing->better;
+    if (standing->start) recommended.start = expected_of(*standing->start);
+  }
+  return recommended;
+}
+
+}  // namespace
+
+results::RunReport report_of(const RunState& state, const results::RunSettings& settings,
+                             results::Timeline timeline, const std::string& name) {
+  results::RunReport report{.name = name,
+                            .settings = settings,
+                            .finished = state.finished(),
+                            .planned = state.evolution().planned(),
+                            .epochs_trained = state.epochs_trained(),
+                            .timeline = std::move(timeline),
+                            .recommended = recommended(state),
+                            .repeats = state.repeats().completed()};
+  for (const auto& [trial, ignored] : report.timeline.trials)
+    report.genes.push_back(state.evolution().genes(trial));
+  return report;
+}
+
+std::optional<results::Explanation> explanation_if_any(const RunState& state) {
+  try {
+    return explain(state, "");
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+}  // namespace evolve::engine

@@ -1,0 +1,20 @@
+// A run as its report shows it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/run_state.hpp"
+#include "results/report.hpp"
+
+namespace evolve::engine {
+
+/// The report of a run with these settings, in this state, called `name`, to which that happened;
+/// without its explanation.
+results::RunReport report_of(const RunState& state, const results::RunSettings& settings,
+                             results::Timeline timeline, const std::string& name);
+
+/// As `explain`; nothing where that refuses: the trials do not tell which genes mattered.
+std::optional<results::Explanation> explanation_if_any(const RunState& state);
+
+}  // namespace evolve::engine

@@ -1,0 +1,138 @@
+"use strict";
+// Tables: of the trials (sortable), of the recommended set, of importance, failures, settings and runs.
+
+const firstRows = 100;
+
+/** The columns of the trials' table: what stands in a cell, and what it is sorted by. */
+function trialColumns(view) {
+  const plain = (name, title, text = number) => ({ name, title, value: (trial) => trial[name], text });
+  const metrics = [["metrics/mAP_0.5", "mAP50"], ["metrics/mAP_0.5:0.95", "mAP50-95"], ["metrics/precision", "P"], ["metrics/recall", "R"],
+    ["val/box_loss", "box loss"], ["val/obj_loss", "obj loss"], ["val/cls_loss", "cls loss"]];
+  return [
+    plain("trial", "trial"), plain("state", "state", String), plain("fitness", "fitness", fitnessText), plain("epoch", "epochs"),
+    ...metrics.map(([name, title]) => ({ name, title, value: (trial) => trial.metrics[name], text: number })),
+    plain("generation", "generation"), plain("device", "slot", String), plain("seconds", "time", duration),
+    ...view.genes.map((gene) => ({ name: gene.name, title: gene.name, value: (trial) => trial.genes[gene.name],
+      text: (value) => geneText(gene, value) })),
+  ];
+}
+
+/** Ascending or descending; what is missing comes last either way. */
+function sorted(trials, column, descending) {
+  const way = descending ? -1 : 1;
+  return [...trials].sort((a, b) => {
+    const x = column.value(a), y = column.value(b);
+    if (x === null || y === null) return (x === null) - (y === null);
+    return x < y ? -way : x > y ? way : a.trial - b.trial;
+  });
+}
+
+/** `order`: {by, descending, all}; `ordered(order)` is called when another one is asked for. */
+function drawTrials(view, chosen, order, ordered) {
+  show("trials", view.trials.length > 0);
+  const columns = trialColumns(view);
+  const column = columns.find((one) => one.name === order.by) ?? columns[2];
+  const trials = sorted(view.trials.filter(chosen), column, order.descending);
+  const rows = order.all ? trials : trials.slice(0, firstRows);
+  const head = element("tr", {}, ...columns.map((one) => {
+    const button = element("button", {}, one.title);
+    // Numbers: the greatest first; another click turns it round.
+    button.addEventListener("click", () => ordered({ ...order, by: one.name,
+      descending: one === column ? !order.descending : typeof one.value(view.trials[0]) !== "string" && one.name !== "trial" }));
+    const sort = one === column && (order.descending ? "descending" : "ascending");
+    return element("th", { "data-column": one.name, "aria-sort": sort }, button);
+  }));
+  const body = element("tbody", {}, ...rows.map((trial) => element("tr",
+    { "data-trial": trial.trial, class: trial === view.recommendedTrial && "recommended" },
+    ...columns.map((one) => cell(one, one.value(trial))))));
+  byId("trial-table").replaceChildren(element("thead", {}, head), body);
+  byId("trial-count").textContent = `${rows.length} of ${counted(view.trials.length, "trial")}` +
+    (trials.length < view.trials.length ? `, ${trials.length} of them chosen above` : "");
+  show("all-rows", rows.length < trials.length);
+  byId("all-rows").onclick = () => ordered({ ...order, all: true });
+}
+
+/** A cell has the exact value; what is read in it may be rounded. */
+function cell(column, value) {
+  const text = value === null || value === undefined ? "–" : column.text(value);
+  if (column.name === "state")
+    return element("td", { class: "left", "data-value": value },
+      element("i", { class: "dot", style: `margin-left: 0; background: var(--${value})` }), text);
+  return element("td", { "data-value": value ?? "", title: String(value ?? "") }, text);
+}
+
+/** A table of texts, numbers and elements; a column of which one is long is set as words. */
+function fill(id, head, rows) {
+  byId(id).replaceChildren(
+    element("thead", {}, element("tr", {}, ...head.map((title) => element("th", {}, title)))),
+    element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((value) =>
+      value instanceof Node ? element("td", {}, value)
+        : element("td", { class: typeof value === "string" && value.length > 40 ? "words" : undefined }, String(value)))))));
+}
+
+function drawRecommended(view) {
+  const { recommended, recommendedTrial: trial } = view;
+  show("recommended", Boolean(trial));
+  if (!trial) return;
+  const words = [`Trial ${trial.trial}, fitness ${fitnessText(trial.fitness)}.`];
+  if (recommended.expected) {
+    words.push(`Trained again, expect ${expectedText(recommended.expected)}, 90 % sure; another seed moves a fitness by ±${fitnessText(recommended.noise)}.`);
+    if (recommended.start && trial.trial !== 0)
+      words.push(`The start: ${expectedText(recommended.start)}; worse with a probability of ${percent(recommended.better)}.`);
+  }
+  for (const { first, again } of view.repeats.filter((repeat) => repeat.trial === trial.trial))
+    words.push(`Trained again it had ${fitnessText(again)}, at first ${fitnessText(first)}.`);
+  byId("recommended-words").textContent = words.join(" ");
+  fill("recommended-table", ["gene", "start", "recommended", "in its range"], view.genes.map((gene) => {
+    const value = trial.genes[gene.name];
+    const at = (share) => element("i", { style: `left: ${100 * share}%` });
+    return [gene.name, geneText(gene, gene.start), geneText(gene, value),
+      element("span", { class: "place" }, at(toUnit(gene, gene.start)), at(toUnit(gene, value)))];
+  }));
+  byId("recommended-table").querySelectorAll("tbody tr").forEach((row, i) => {
+    const value = trial.genes[view.genes[i].name];
+    row.dataset.gene = view.genes[i].name;
+    row.children[2].dataset.value = row.children[2].title = value;
+  });
+}
+
+function drawImportance(view) {
+  show("importance", Boolean(view.importance));
+  if (!view.importance) return;
+  const { genes, r2, known } = view.importance;
+  byId("importance-words").textContent = "Share of the variation of fitness that a gene explains: alone (dark), and with its part in interactions. " +
+    `Predicting each trial from the others, the model has R² ${r2.toFixed(2)}; the trials pin down ${percent(known)} of the variation.`;
+  const most = Math.max(...genes.map((gene) => gene.total), 0.01);
+  fill("importance-table", ["gene", "alone", "total", "", "loss by chance"], genes.map((gene) => [
+    gene.name, `${Math.round(100 * gene.alone)} %`, `${Math.round(100 * gene.total)} %`,
+    element("span", { class: "bar" }, element("i", { style: `width: ${(100 * gene.total) / most}%` }),
+      element("i", { style: `width: ${(100 * gene.alone) / most}%` })), gene.loss.toFixed(3)]));
+}
+
+/** The latest ones first. */
+function drawFailures(view) {
+  const shown = view.failures.slice(-firstRows).reverse();
+  show("failures", shown.length > 0);
+  byId("failure-count").textContent = counted(view.failures.length, "failed attempt") +
+    (shown.length < view.failures.length ? `, the latest ${shown.length}:` : "");
+  fill("failure-table", ["trial", "attempt", "slot", "kind", "reason", "log", "after", ""], shown.map((one) => [
+    one.repeat ? `${one.trial}, repeat ${one.repeat}` : one.trial, one.attempt, one.device, one.kind, one.message, one.log,
+    one.time === null ? "–" : duration(one.time),
+    one.surroundings ? "its surroundings" : one.final ? "for good" : "tried again"]));
+}
+
+function drawSettings(view) {
+  const given = Object.entries(view.options).filter(([, value]) => value !== "" && value !== null);
+  const fixed = view.fixed.map((gene) => [`${gene.name} (not evolved)`, geneText(gene, gene.start)]);
+  fill("settings-table", ["option", ""], [...given.map(([name, value]) => [name, String(value)]), ...fixed]);
+}
+
+/** The runs beside each other. */
+function drawRuns(views) {
+  show("runs", views.length > 1);
+  fill("run-table", ["run", "fitness", "trials", "epochs", "best", "expected, 90 %", "start", "time", "search", "seed"], views.map((view) => [
+    element("span", {}, element("i", { class: "dot", style: `background: ${colourOf(view)}` }), view.name), view.fitness,
+    view.results.length, view.epochs_trained, fitnessText(view.best?.fitness),
+    view.recommended?.expected ? expectedText(view.recommended.expected) : "–", fitnessText(view.byNumber.get(0)?.fitness),
+    duration(view.duration), view.search, view.seed]));
+}

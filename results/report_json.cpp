@@ -1,0 +1,188 @@
+// What a report has of a run. Many trials: a column is an array, so that no name is repeated.
+#include <algorithm>
+#include <cmath>
+
+#include "results/report.hpp"
+
+namespace evolve::results {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double seconds(std::chrono::milliseconds duration) {
+  return static_cast<double>(duration.count()) / 1000;
+}
+
+/// Seconds since the run began; null: not known.
+Json moment(core::Time time, core::Time begin) {
+  return time == core::Time{} ? Json() : Json(seconds(time - begin));
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+/// {"trial": [], "seconds": []}, to be filled.
+Json columns(std::initializer_list<const char*> names) {
+  Json table = Json::object();
+  for (const auto* name : names) table[name] = Json::array();
+  return table;
+}
+
+/// A row of a table of columns, in their order.
+void add_row(Json& table, std::initializer_list<Json> cells) {
+  auto column = table.begin();
+  for (const auto& cell : cells) (column++)->push_back(cell);
+}
+
+Json curve_of(const Timeline::Trial& trial) {
+  Json curve = Json::array();
+  for (const auto& [epoch, fitness] : trial.curve) curve.push_back({epoch, fitness});
+  return curve;
+}
+
+Json trials_of(const RunReport& report) {
+  Json table =
+      columns({"trial", "generation", "state", "device", "epoch", "seconds", "fitness", "curve"});
+  Json metrics = Json::object(), genes = Json::object();
+  for (const auto& name : hyp::Metrics::names()) metrics[name] = Json::array();
+  const auto evolved = report.settings.space.evolved();
+  for (const auto i : evolved) genes[report.settings.space.genes[i].name] = Json::array();
+  std::size_t row = 0;
+  for (const auto& [number, trial] : report.timeline.trials) {
+    add_row(table, {number, trial.generation, name_of(trial.state), trial.device, trial.epoch,
+                    trial.seconds, trial.curve.empty() ? Json() : Json(trial.curve.back().second),
+                    curve_of(trial)});
+    for (std::size_t i = 0; i < hyp::Metrics::count; ++i)
+      metrics[hyp::Metrics::names()[i]].push_back(trial.metrics ? Json(trial.metrics->values()[i])
+                                                                : Json());
+    for (std::size_t i = 0; i < evolved.size(); ++i)
+      genes[report.settings.space.genes[evolved[i]].name].push_back(report.genes[row][i]);
+    ++row;
+  }
+  table["metrics"] = std::move(metrics);
+  table["genes"] = std::move(genes);
+  return table;
+}
+
+Json trainings_of(const Timeline& timeline) {
+  Json table = columns(
+      {"trial", "repeat", "slot", "state", "start_epoch", "end_epoch", "begin", "end", "seconds"});
+  for (const auto& one : timeline.trainings)
+    add_row(table,
+            {one.trial, one.repeat, one.device, name_of(one.state), one.start_epoch, one.end_epoch,
+             moment(one.begin, timeline.begin), moment(one.end, timeline.begin), one.seconds});
+  return table;
+}
+
+Json failures_of(const Timeline& timeline) {
+  Json list = Json::array();
+  for (const auto& [time, outcome] : timeline.failures) {
+    const auto& failed = std::get<hyp::Failed>(outcome.result);
+    list.push_back({{"trial", outcome.trial},
+                    {"repeat", outcome.repeat},
+                    {"attempt", outcome.attempt},
+                    {"device", outcome.device},
+                    {"kind", hyp::name_of(failed.kind)},
+                    {"message", failed.message},
+                    {"log", failed.log},
+                    {"final", failed.final},
+                    {"surroundings", failed.of_surroundings},
+                    {"epoch", failed.epoch},
+                    {"time", moment(time, timeline.begin)}});
+  }
+  return list;
+}
+
+/// By device: when, and what its driver said.
+Json devices_of(const Timeline& timeline) {
+  std::map<std::string, std::vector<const std::pair<core::Time, DeviceStats>*>> by_device;
+  for (const auto& sample : timeline.samples) by_device[sample.second.device].push_back(&sample);
+  Json devices = Json::object();
+  for (const auto& [device, samples] : by_device) {
+    Json table = columns({"time", "state", "memory_total_bytes", "memory_free_bytes",
+                          "load_percent", "temperature_celsius", "power_watts"});
+    const auto kept = std::min(samples.size(), most_samples);
+    for (std::size_t i = 0; i < kept; ++i) {
+      const auto& [time, stats] = *samples[(i + 1) * samples.size() / kept - 1];
+      add_row(table, {moment(time, timeline.begin), stats.state, or_null(stats.memory_total_bytes),
+                      or_null(stats.memory_free_bytes), or_null(stats.load_percent),
+                      or_null(stats.temperature_celsius), or_null(stats.power_watts)});
+    }
+    devices[device] = std::move(table);
+  }
+  return devices;
+}
+
+Json device_events_of(const Timeline& timeline) {
+  Json list = Json::array();
+  for (const auto& [time, event] : timeline.device_events) {
+    list.push_back(to_json(event));
+    list.back()["time"] = moment(time, timeline.begin);
+  }
+  return list;
+}
+
+Json json_of(const std::optional<RunReport::Expected>& expected) {
+  if (!expected) return {};
+  return {{"mean", expected->mean}, {"low", expected->low}, {"high", expected->high}};
+}
+
+Json json_of(const std::optional<RunReport::Recommended>& recommended) {
+  if (!recommended) return {};
+  return {{"trial", recommended->trial},
+          {"expected", json_of(recommended->expected)},
+          {"noise", recommended->noise},
+          {"start", json_of(recommended->start)},
+          {"better", recommended->better}};
+}
+
+Json json_of(const std::optional<Explanation>& explanation) {
+  if (!explanation) return {};
+  Json genes = Json::array();
+  for (const auto& gene : explanation->genes)
+    genes.push_back({{"name", gene.gene.name},
+                     {"alone", gene.alone},
+                     {"total", gene.total},
+                     {"loss", gene.loss}});
+  return {{"known", explanation->known}, {"r2", explanation->r2}, {"genes", genes}};
+}
+
+Json repeats_of(const RunReport& report) {
+  Json list = Json::array();
+  for (const auto& repeat : report.repeats)
+    list.push_back({{"trial", repeat.trial}, {"first", repeat.first}, {"again", repeat.again}});
+  return list;
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const RunReport& report) {
+  const auto& settings = report.settings;
+  const auto& timeline = report.timeline;
+  return {{"name", report.name},
+          {"seed", settings.seed},
+          {"search", settings.search},
+          {"fitness", settings.fitness},
+          {"epochs", settings.epochs},
+          {"slots", settings.slots},
+          {"options", settings.options},
+          {"space", hyp::to_json(settings.space)},
+          {"finished", report.finished},
+          {"planned", report.planned},
+          {"epochs_trained", report.epochs_trained},
+          {"began", timeline.begin == core::Time{} ? Json() : Json(core::text_of(timeline.begin))},
+          {"duration", seconds(timeline.end - timeline.begin)},
+          {"recommended", json_of(report.recommended)},
+          {"repeats", repeats_of(report)},
+          {"importance", json_of(report.explanation)},
+          {"trials", trials_of(report)},
+          {"trainings", trainings_of(timeline)},
+          {"ended", timeline.ended},
+          {"failures", failures_of(timeline)},
+          {"devices", devices_of(timeline)},
+          {"device_events", device_events_of(timeline)}};
+}
+
+}  // namespace evolve::results

@@ -1,0 +1,120 @@
+#include "results/timeline.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace evolve::results {
+namespace {
+
+using State = Timeline::State;
+
+State state_of(const hyp::Outcome& outcome) {
+  if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result))
+    return failed->final ? State::failed : State::waiting;
+  if (std::holds_alternative<hyp::Stopped>(outcome.result)) return State::stopped;
+  if (std::holds_alternative<hyp::Paused>(outcome.result)) return State::paused;
+  return State::completed;
+}
+
+int epoch_of(const hyp::Outcome& outcome, int epochs) {
+  if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) return failed->epoch;
+  if (const auto* stopped = std::get_if<hyp::Stopped>(&outcome.result)) return stopped->epoch;
+  if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) return paused->epoch;
+  return epochs;
+}
+
+/// What it had after an epoch; of two figures of one epoch the later one counts.
+void reached(Timeline::Trial& trial, int epoch, const hyp::Metrics& metrics, double fitness) {
+  trial.epoch = epoch;
+  trial.metrics = metrics;
+  while (!trial.curve.empty() && trial.curve.back().first >= epoch) trial.curve.pop_back();
+  trial.curve.emplace_back(epoch, fitness);
+}
+
+}  // namespace
+
+void Timeline::add(const Event& event, core::Time time) {
+  std::visit([&](const auto& e) { on(e, time); }, event);
+  if (time == core::Time{}) return;
+  if (begin == core::Time{}) begin = time;
+  end = std::max(end, time);
+}
+
+void Timeline::start(Training training) {
+  // Only another process starts again what has not ended; what its predecessor had under way died
+  // with it.
+  if (running_.contains(training.trial)) {
+    for (const auto& [trial, place] : running_) {
+      trainings[place].state = State::interrupted;
+      trainings[place].end = end;
+    }
+    running_.clear();
+  }
+  running_[training.trial] = trainings.size();
+  trainings.push_back(std::move(training));
+}
+
+void Timeline::on(const Started& started, core::Time time) {
+  start({.trial = started.trial,
+         .device = started.device,
+         .start_epoch = started.start_epoch,
+         .end_epoch = started.start_epoch,
+         .begin = time});
+  auto& trial = trials[started.trial];
+  trial.generation = started.generation;
+  trial.state = State::running;
+  trial.device = started.device;
+  // What it learnt after that is learnt again.
+  std::erase_if(trial.curve, [&](const auto& at) { return at.first > started.start_epoch; });
+}
+
+void Timeline::on(const Repeating& repeating, core::Time time) {
+  start({.trial = repeating.trial,
+         .repeat = repeating.repeat,
+         .device = repeating.device,
+         .begin = time});
+}
+
+void Timeline::on(const hyp::Rung& rung, core::Time) {
+  reached(trials[rung.trial], rung.epoch, rung.metrics, rung.fitness);
+}
+
+void Timeline::on(const hyp::Outcome& outcome, core::Time time) {
+  const auto state = state_of(outcome);
+  if (const auto found = running_.find(outcome.trial); found != running_.end()) {
+    auto& training = trainings[found->second];
+    training.state = state == State::waiting ? State::failed : state;
+    training.end = time;
+    training.seconds = outcome.seconds;
+    training.end_epoch = std::max(training.start_epoch, epoch_of(outcome, epochs));
+    ended.push_back(found->second);
+    running_.erase(found);
+  }
+  if (state == State::failed || state == State::waiting) failures.emplace_back(time, outcome);
+  if (outcome.repeat > 0) return;
+  auto& trial = trials[outcome.trial];
+  trial.state = state;
+  trial.seconds += outcome.seconds;
+  const int epoch = epoch_of(outcome, epochs);
+  const auto follow = [&](const auto& result) {
+    if constexpr (requires { result.metrics; })
+      reached(trial, epoch, result.metrics, result.fitness);
+  };
+  std::visit(follow, outcome.result);
+}
+
+Timeline timeline_of(const History& history) {
+  Timeline timeline;
+  timeline.epochs = history.run.epochs;
+  for (std::size_t i = 0; i < history.events.size(); ++i)
+    timeline.add(history.events[i], history.times[i]);
+  return timeline;
+}
+
+const std::string& name_of(Timeline::State state) {
+  static const std::array<std::string, 7> names = {"running", "waiting", "paused",     "completed",
+                                                   "stopped", "failed",  "interrupted"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+}  // namespace evolve::results

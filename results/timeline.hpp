@@ -1,0 +1,95 @@
+// What happened when: the trials, the trainings that slots have done for them, and how devices
+// were. A fold of a run's events, for those who look at the run.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/time.hpp"
+#include "results/event.hpp"
+#include "results/journal.hpp"
+
+namespace evolve::results {
+
+struct Timeline {
+  /// `waiting`: it failed and will be tried again. `interrupted`: the run ended while it was under
+  /// way; it was started again later.
+  enum class State { running, waiting, paused, completed, stopped, failed, interrupted };
+
+  /// A trial as it stands, without its repeats.
+  struct Trial {
+    int generation = 0;
+    State state = State::running;
+    /// Of the latest training.
+    std::string device = {};
+    /// The last epoch that is known of, from 1; 0: none.
+    int epoch = 0;
+    /// Of all its trainings that have ended.
+    double seconds = 0;
+    /// At that epoch.
+    std::optional<hyp::Metrics> metrics = {};
+    /// Epochs, ascending, and the fitness after them.
+    std::vector<std::pair<int, double>> curve = {};
+  };
+
+  /// What a slot has done for a trial without a break.
+  struct Training {
+    int trial = 0;
+    int repeat = 0;
+    std::string device = {};
+    int start_epoch = 0;
+    /// The last epoch that is known of.
+    int end_epoch = 0;
+    State state = State::running;
+    core::Time begin = {}, end = {};
+    /// 0: it has not ended.
+    double seconds = 0;
+  };
+
+  /// Of the whole training of a trial.
+  int epochs = 1;
+  /// By number.
+  std::map<int, Trial> trials = {};
+  /// In the order in which they began.
+  std::vector<Training> trainings = {};
+  /// The places among them of those that have ended, in the order in which they did.
+  std::vector<std::size_t> ended = {};
+  /// Every failed attempt, of repeats too.
+  std::vector<std::pair<core::Time, hyp::Outcome>> failures = {};
+  std::vector<std::pair<core::Time, DeviceStats>> samples = {};
+  /// Blames, quarantines and their ends.
+  std::vector<std::pair<core::Time, Event>> device_events = {};
+  /// Of the first and of the latest event that has a time.
+  core::Time begin = {}, end = {};
+
+  /// `time`: when it happened; the epoch where that is not known.
+  void add(const Event& event, core::Time time);
+
+ private:
+  void on(const Started& started, core::Time time);
+  void on(const Repeating& repeating, core::Time time);
+  void on(const hyp::Rung& rung, core::Time time);
+  void on(const hyp::Outcome& outcome, core::Time time);
+  void on(const DeviceStats& stats, core::Time time) { samples.emplace_back(time, stats); }
+  void on(const DeviceBlamed& blame, core::Time time) { device_events.emplace_back(time, blame); }
+  void on(const DeviceBroughtBack& back, core::Time time) {
+    device_events.emplace_back(time, back);
+  }
+  void on(const auto&, core::Time) {}
+
+  void start(Training training);
+
+  /// The places of the trainings that have not ended, by trial.
+  std::map<int, std::size_t> running_ = {};
+};
+
+/// Of what a journal has.
+Timeline timeline_of(const History& history);
+
+/// "running", "waiting", …
+const std::string& name_of(Timeline::State state);
+
+}  // namespace evolve::results

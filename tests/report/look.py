@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Opens a report in Chromium, clicks, and compares what it shows with the journal: look.py REPORT JOURNAL
+
+Exits with 77 where there is no Chromium.
+"""
+
+import json
+import pathlib
+import sys
+
+from browser import Browser, program
+
+WINDOWS = {"dark": {"dark": True}, "light": {}, "phone": {"width": 390, "height": 800, "phone": True}}
+
+
+def expect(what, found, wanted):
+    if found == wanted:
+        return
+    if isinstance(wanted, dict) and found.keys() == wanted.keys():  # the first that differs says enough
+        key = next(key for key in wanted if found[key] != wanted[key])
+        what, found, wanted = f"{what}, at {key}", found[key], wanted[key]
+    sys.exit(f"{what}: {found!r:.300}, not {wanted!r:.300}")
+
+
+def trials_of(journal):
+    """By number: the latest figures of each trial, as the journal has them."""
+    events = [json.loads(line) for line in open(journal)]
+    space = events[0]["space"]
+    trials = {}
+    for event in events[1:]:
+        if event["event"] == "started":
+            genes = {name: space[name]["choices"].index(value) if "choices" in space[name] else value
+                     for name, value in event["hyp"].items() if space[name].get("evolve", True)}
+            trials.setdefault(event["trial"], {"fitness": None, **genes})
+        if event["event"] in ("completed", "stopped", "paused", "rung"):
+            trials[event["trial"]]["fitness"] = event["fitness"]
+    return trials
+
+
+def column(browser, name):
+    """{trial: value} of a column of the table, in the order of its rows."""
+    cells = browser.value(f"""(() => {{
+        const at = [...document.querySelectorAll("#trial-table th")].findIndex((th) => th.dataset.column === {json.dumps(name)});
+        return [...document.querySelectorAll("#trial-table tbody tr")].map((tr) => [tr.dataset.trial, tr.children[at].dataset.value]);
+    }})()""")
+    return {int(trial): None if value == "" else float(value) for trial, value in cells}
+
+
+def look(browser, journal):
+    trials = trials_of(journal)
+    if browser.value("!document.querySelector('#all-rows').hidden"):
+        browser.click("#all-rows")
+
+    # Whatever is sorted, the figures are the journal's: to the last bit.
+    genes = [name for name in trials[0] if name != "fitness"]
+    for name in ["fitness", *genes]:
+        expect(f"the values of {name}", column(browser, name), {number: trial[name] for number, trial in trials.items()})
+    fitness = [value for value in column(browser, "fitness").values() if value is not None]
+    expect("the best come first", fitness, sorted(fitness, reverse=True))
+
+    gene = genes[0]
+    header = f'#trial-table th[data-column="{gene}"] button'
+    browser.click(header)
+    values = list(column(browser, gene).values())
+    expect(f"a click sorts by {gene}", values, sorted(values, reverse=True))
+    browser.click(header)
+    values = list(column(browser, gene).values())
+    expect("another click turns that round", values, sorted(values))
+    expect("and says so", browser.value(f"document.querySelector('{header}').parentNode.ariaSort"), "ascending")
+
+    browser.drag('[data-axis="fitness"]', 0.6, 0.97)
+    low, high = browser.value("brushes.fitness")
+    had = [trial["fitness"] for trial in trials.values() if trial["fitness"] is not None]
+    share = {number: (trial["fitness"] - min(had)) / (max(had) - min(had)) for number, trial in trials.items()
+             if trial["fitness"] is not None}
+    chosen = {number for number, at in share.items() if low <= at <= high}
+    expect("the brush is where it was drawn", (abs(low - 0.6) < 0.02, abs(high - 0.97) < 0.02), (True, True))
+    expect("some are chosen", 0 < len(chosen) < len(trials), True)
+    expect("the table has the trials inside the brush", set(column(browser, "fitness")), chosen)
+    browser.click("#unbrush")
+    expect("without the brush it has all", set(column(browser, "fitness")), set(trials))
+
+    browser.value("document.querySelector('#progress-x').value = 'epochs', document.querySelector('#progress-x').dispatchEvent(new Event('change'))")
+    expect("errors", browser.errors, [])
+
+
+def main(report, journal):
+    if program() is None:
+        print("there is no Chromium here")
+        sys.exit(77)
+    for name, how in WINDOWS.items():
+        with Browser(pathlib.Path(report).resolve().as_uri(), **how) as browser:
+            expect(f"{name}: errors", browser.errors, [])
+            browser.value("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+            print(f"{name}: loaded and drawn in {browser.seconds():.2f} s of a processor")
+            expect(f"{name}: the title", browser.value("document.title").split()[0], "evolve")
+            expect(f"{name}: nothing is wider than the window",
+                   browser.value("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), True)
+            expect(f"{name}: what is loaded besides the page", browser.value("performance.getEntriesByType('resource').length"), 0)
+            if name == "light":
+                look(browser, journal)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])

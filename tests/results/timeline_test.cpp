@@ -1,0 +1,120 @@
+#include "results/timeline.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace evolve::results {
+namespace {
+
+using State = Timeline::State;
+using testing::ElementsAre;
+using testing::Pair;
+
+core::Time at(int seconds) {
+  return core::Time{std::chrono::hours{1}} + std::chrono::seconds{seconds};
+}
+
+hyp::Outcome outcome(int trial, decltype(hyp::Outcome::result) result, double seconds = 1) {
+  return {.trial = trial, .device = "cpu:0", .seconds = seconds, .result = std::move(result)};
+}
+
+/// Of trainings of nine epochs.
+Timeline timeline_of_all(const std::vector<std::pair<int, Event>>& events) {
+  Timeline timeline;
+  timeline.epochs = 9;
+  for (const auto& [seconds, event] : events) timeline.add(event, at(seconds));
+  return timeline;
+}
+
+TEST(Timeline, HasATrainingForWhatASlotDidWithoutABreak) {
+  const auto timeline =
+      timeline_of_all({{0, Started{.trial = 0, .device = "cpu:0", .pause_epoch = 3}},
+                       {1, hyp::Rung{.trial = 0, .epoch = 3, .fitness = 0.125, .device = "cpu:0"}},
+                       {2, outcome(0, hyp::Paused{3, {}, 0.25}, 2)},
+                       {5, Started{.trial = 0, .device = "cpu:1", .start_epoch = 3}},
+                       {9, outcome(0, hyp::Completed{{}, 0.5}, 4)}});
+  ASSERT_EQ(timeline.trainings.size(), 2U);
+  const auto& [first, second] = std::pair(timeline.trainings[0], timeline.trainings[1]);
+  EXPECT_EQ(first.state, State::paused);
+  EXPECT_EQ(first.device, "cpu:0");
+  EXPECT_EQ(first.begin, at(0));
+  EXPECT_EQ(first.end, at(2));
+  EXPECT_EQ(first.end_epoch, 3);
+  EXPECT_EQ(second.state, State::completed);
+  EXPECT_EQ(second.device, "cpu:1");
+  EXPECT_EQ(second.start_epoch, 3);
+  EXPECT_EQ(second.end_epoch, 9);
+  EXPECT_THAT(timeline.ended, ElementsAre(0, 1));
+  const auto& trial = timeline.trials.at(0);
+  EXPECT_EQ(trial.state, State::completed);
+  EXPECT_EQ(trial.seconds, 6);
+  EXPECT_THAT(trial.curve, ElementsAre(Pair(3, 0.25), Pair(9, 0.5)));
+  EXPECT_EQ(timeline.begin, at(0));
+  EXPECT_EQ(timeline.end, at(9));
+}
+
+TEST(Timeline, ForgetsWhatAnAttemptLearntThatBeginsAgain) {
+  const auto timeline =
+      timeline_of_all({{0, Started{.trial = 0, .device = "cpu:0"}},
+                       {1, hyp::Rung{.trial = 0, .epoch = 3, .fitness = 0.25, .device = "cpu:0"}},
+                       {2, outcome(0, hyp::Failed{.message = "lost", .final = false, .epoch = 4})},
+                       {3, Started{.trial = 0, .device = "cpu:0", .attempt = 2}}});
+  EXPECT_TRUE(timeline.trials.at(0).curve.empty());
+  EXPECT_EQ(timeline.trials.at(0).state, State::running);
+  EXPECT_EQ(timeline.trainings[0].state, State::failed);
+  EXPECT_EQ(timeline.trainings[0].end_epoch, 4);
+  ASSERT_EQ(timeline.failures.size(), 1U);
+  EXPECT_EQ(timeline.failures[0].first, at(2));
+}
+
+TEST(Timeline, SaysWhatWaitsAndWhatHasFailed) {
+  const auto timeline = timeline_of_all({{0, Started{.trial = 0}},
+                                         {0, Started{.trial = 1}},
+                                         {1, outcome(0, hyp::Failed{.final = false})},
+                                         {1, outcome(1, hyp::Failed{.final = true})}});
+  EXPECT_EQ(timeline.trials.at(0).state, State::waiting);
+  EXPECT_EQ(timeline.trials.at(1).state, State::failed);
+}
+
+// Only another process starts a trial again that has not ended.
+TEST(Timeline, EndsWhatWasUnderWayWhereARunEndedWhenItGoesOn) {
+  const auto timeline = timeline_of_all({{0, Started{.trial = 0}},
+                                         {1, Started{.trial = 1}},
+                                         {100, Started{.trial = 0}},
+                                         {101, Started{.trial = 1}},
+                                         {102, outcome(1, hyp::Completed{{}, 0.5})}});
+  ASSERT_EQ(timeline.trainings.size(), 4U);
+  for (const int i : {0, 1}) {
+    EXPECT_EQ(timeline.trainings[i].state, State::interrupted);
+    EXPECT_EQ(timeline.trainings[i].end, at(1));
+  }
+  EXPECT_EQ(timeline.trainings[2].state, State::running);
+  EXPECT_EQ(timeline.trainings[3].state, State::completed);
+}
+
+TEST(Timeline, KeepsARepeatApartFromItsTrial) {
+  auto repeated = outcome(0, hyp::Completed{{}, 0.25}, 3);
+  repeated.repeat = 1;
+  const auto timeline = timeline_of_all({{0, Started{.trial = 0}},
+                                         {1, outcome(0, hyp::Completed{{}, 0.5})},
+                                         {2, Repeating{.trial = 0, .repeat = 1}},
+                                         {5, repeated}});
+  EXPECT_EQ(timeline.trainings[1].repeat, 1);
+  EXPECT_EQ(timeline.trainings[1].state, State::completed);
+  EXPECT_THAT(timeline.trials.at(0).curve, ElementsAre(Pair(9, 0.5)));
+  EXPECT_EQ(timeline.trials.at(0).seconds, 1);
+}
+
+TEST(Timeline, OfAJournalWithoutTimesHasNone) {
+  const History history{.run = {.epochs = 9},
+                        .events = {Started{.trial = 0}, outcome(0, hyp::Completed{{}, 0.5})},
+                        .times = {core::Time{}, core::Time{}}};
+  const auto timeline = timeline_of(history);
+  EXPECT_EQ(timeline.begin, core::Time{});
+  EXPECT_EQ(timeline.trainings[0].begin, core::Time{});
+  EXPECT_EQ(timeline.trainings[0].seconds, 1);
+  EXPECT_EQ(timeline.trials.at(0).epoch, 9);
+}
+
+}  // namespace
+}  // namespace evolve::results
