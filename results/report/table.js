@@ -1,7 +1,7 @@
 "use strict";
 // Tables: of the trials (sortable), of the recommended set, of importance, failures, settings and runs.
 
-const firstRows = 100;
+const firstRows = 50;
 
 /** The columns of the trials' table: what stands in a cell, and what it is sorted by. */
 function trialColumns(view) {
