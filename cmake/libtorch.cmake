@@ -44,3 +44,8 @@ endif()
 add_library(evolve_torch INTERFACE)
 target_include_directories(evolve_torch SYSTEM INTERFACE ${torch_include} ${torch_include}/torch/csrc/api/include)
 target_link_libraries(evolve_torch INTERFACE ${torch_cpu} ${torch_c10} ${CMAKE_DL_LIBS})
+# Upstream ships the headers of a fmt of its own, which are found before the system's: they are taken alone, without the
+# system's library of another version.
+if(EXISTS ${torch_include}/fmt/format.h AND NOT torch_include STREQUAL /usr/include)
+  target_compile_definitions(evolve_torch INTERFACE FMT_HEADER_ONLY)
+endif()
