@@ -36,34 +36,37 @@ void check_known(const hyp::Space& space, const Options& options) {
   }
 }
 
-/// A space started where a trainer starts: what lies outside bounds of the user's keeps theirs.
-hyp::Space started_at_defaults(const hyp::Space& space, hyp::HypFile defaults) {
-  hyp::HypFile inside{.path = defaults.path};
+/// A space started where a trainer starts. Not taken: a start outside the user's bounds, and what
+/// the user's own start names.
+hyp::Space started_at_defaults(const hyp::Space& space, const hyp::HypFile& defaults,
+                               const hyp::Hyperparameters& named) {
+  hyp::HypFile taken{.path = defaults.path};
   for (std::size_t i = 0; const auto& [name, value] : defaults.hyp) {
+    const auto line = defaults.lines[i++];
     const auto* gene = space.find(name);
     const auto* number = std::get_if<double>(&value);
-    if (!gene || !number || (*number >= gene->low && *number <= gene->high)) {
-      inside.hyp.set(name, value);
-      inside.lines.push_back(defaults.lines[i]);
-    }
-    ++i;
+    const bool outside = gene && number && (*number < gene->low || *number > gene->high);
+    if (outside || named.find(name)) continue;
+    taken.hyp.set(name, value);
+    taken.lines.push_back(line);
   }
-  return hyp::started_at(space, inside);
+  return hyp::started_at(space, taken);
 }
 
-/// The space before --hyp: the user's, or the trainer's own.
-hyp::Space table_of(const Options& options) {
+/// The space before --hyp, of which these are the names: the user's, or the trainer's own.
+hyp::Space table_of(const Options& options, const hyp::Hyperparameters& named) {
   const auto* trainer = python_trainer(options.trainer);
   if (!trainer)
     return options.space.empty() ? hyp::default_space() : hyp::read_space_file(options.space);
   const auto path = options.space.empty() ? file_of(*trainer, "space") : options.space;
   return started_at_defaults(hyp::read_space_file(path),
-                             hyp::read_hyp_file(file_of(*trainer, "hyp")));
+                             hyp::read_hyp_file(file_of(*trainer, "hyp")), named);
 }
 
 hyp::Space space_of(const Options& options) {
-  auto space = table_of(options);
-  if (!options.hyp.empty()) space = hyp::started_at(space, hyp::read_hyp_file(options.hyp));
+  const auto start = options.hyp.empty() ? hyp::HypFile{} : hyp::read_hyp_file(options.hyp);
+  auto space = table_of(options, start.hyp);
+  if (!options.hyp.empty()) space = hyp::started_at(space, start);
   if (!options.has_external_trainer()) {
     check_known(space, options);
     space = hyp::with_defaults(space);
@@ -108,14 +111,6 @@ void check_numbers(const std::vector<core::Slot>& slots) {
                          "write {device}, or name GPUs with --devices");
 }
 
-/// No slot spans several devices.
-void check_one_device_each(const std::vector<core::Slot>& slots, const std::string& trainer) {
-  for (const auto& slot : slots)
-    if (slot.name.find('+') != slot.name.npos)
-      throw bad_argument("--devices " + slot.name + ": " + trainer + " trains on one device",
-                         "name slots of one device each, with commas");
-}
-
 void resolve_devices(Plan& plan) {
   const auto& o = plan.options;
   if (!o.trainer_exec.empty() && o.launcher == "local")
@@ -128,7 +123,6 @@ void resolve_devices(Plan& plan) {
   if (!trainer.external) trainer.drives = built_in_drives();
   auto choice = engine::launched_slots(o.launcher, o.devices, trainer);
   if (trainer.by_number) check_numbers(choice.slots);
-  if (o.trainer != "built-in") check_one_device_each(choice.slots, o.trainer);
   plan.settings.slots = std::move(choice.slots);
   plan.settings.accelerators = std::move(choice.accelerators);
   plan.device_notes = std::move(choice.notes);

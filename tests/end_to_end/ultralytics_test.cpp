@@ -271,10 +271,6 @@ void expect_refusal(const std::vector<std::string>& words, const std::string& li
 
 TEST(Ultralytics, IsRefusedWithoutWhatItNeeds) {
   expect_refusal(
-      command(trials("yolo11n.pt", 1, {"--devices", "cpu:0+cpu:1"})),
-      "--devices cpu:0+cpu:1: ultralytics trains on one device; name slots of one device "
-      "each, with commas");
-  expect_refusal(
       command({"--model", "yolo11n.pt"}),
       "--trainer ultralytics needs a data set; name one with --data, such as coco8.yaml");
   expect_refusal(command({"--data", "my.yaml"}),
