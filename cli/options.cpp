@@ -1,6 +1,10 @@
 #include "cli/options.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
+#include <boost/algorithm/string.hpp>
 
 #include "cli/training_options.hpp"
 #include "core/error.hpp"
@@ -34,6 +38,7 @@ void for_each_option(O& options, Visit visit) {
   visit("fitness", options.fitness);
   visit("evolve_population", options.evolve_population);
   visit("resume_evolve", options.resume_evolve);
+  visit("from", options.from);
   visit("trainer_command", options.trainer_command);
   visit("trainer_exec", options.trainer_exec);
   visit("trial_timeout", options.trial_timeout);
@@ -66,6 +71,9 @@ void check(const Options& options) {
     throw bad_argument("--retries " + std::to_string(options.retries), "0 or more");
   if (options.repeats < 0)
     throw bad_argument("--repeats " + std::to_string(options.repeats), "0 or more");
+  if (!options.from.empty() && options.search == "classic")
+    throw bad_argument("--from: the classic search has no model that could learn from earlier runs",
+                       "leave out --search classic");
   duration_seconds(options.time_limit, "--time-limit");
   duration_seconds(options.trial_timeout, "--trial-timeout");
   duration_seconds(options.hang_timeout, "--hang-timeout");
@@ -119,6 +127,11 @@ void declare_search(CLI::App& app, Options& o) {
       ->group(group);
   app.add_option("--resume_evolve,--resume-evolve", o.resume_evolve,
                  "Start from this evolve_population.yaml (ours or YOLOv5's)")
+      ->group(group);
+  app.add_option(
+         "--from", o.from,
+         "Learn from earlier runs, of other data sets too, as far as they predict this one: "
+         "their folders or evolve.csv (ours or YOLOv5's), with commas")
       ->group(group);
 }
 
@@ -182,12 +195,21 @@ void declare(CLI::App& app, Options& options) {
   declare_running(app, options);
 }
 
+std::vector<std::string> earlier_runs(const Options& options) {
+  std::vector<std::string> runs;
+  if (!options.from.empty()) boost::split(runs, options.from, boost::is_any_of(","));
+  return runs;
+}
+
 void complete(const CLI::App& app, Options& options) {
   options.given = given_on(app);
   for (auto* path : {&options.space, &options.hyp, &options.evolve_population,
                      &options.resume_evolve, &options.destination.output}) {
     make_absolute(*path);
   }
+  auto earlier = earlier_runs(options);
+  for (auto& run : earlier) make_absolute(run);
+  options.from = fmt::format("{}", fmt::join(earlier, ","));
   make_absolute(options.train);
   if (options.fitness.empty()) options.fitness = hyp::Fitness::standard;
   if (!options.has_external_trainer()) {

@@ -34,6 +34,8 @@ struct Options {
   std::string fitness;
   std::string evolve_population;
   std::string resume_evolve;
+  /// Earlier runs, with commas between.
+  std::string from;
 
   std::string trainer_command;
   /// One of the two at most.
@@ -60,6 +62,9 @@ void declare(CLI::App& app, Options& options);
 /// data set choose the defaults of what was not given. Throws `Error` for values that make no
 /// sense.
 void complete(const CLI::App& app, Options& options);
+
+/// The paths in `from`.
+std::vector<std::string> earlier_runs(const Options& options);
 
 /// Everything that makes a run what it is: opt.yaml, and the journal's first line.
 nlohmann::ordered_json to_json(const Options& options);

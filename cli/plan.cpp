@@ -16,6 +16,7 @@
 #include "devices/devices.hpp"
 #include "engine/launcher.hpp"
 #include "hyp/hyp.hpp"
+#include "results/earlier_run.hpp"
 #include "results/yaml_files.hpp"
 #include "workers/exec/exec_worker.hpp"
 #include "workers/exec/placeholders.hpp"
@@ -54,6 +55,14 @@ std::vector<hyp::Hyperparameters> initial_of(const Options& options) {
     initial.insert(initial.end(), more.begin(), more.end());
   }
   return initial;
+}
+
+std::vector<results::EarlierRun> earlier_of(const Options& options, const hyp::Space& space) {
+  const hyp::Fitness fitness(options.fitness);
+  std::vector<results::EarlierRun> earlier;
+  for (const auto& run : earlier_runs(options))
+    earlier.push_back(results::read_earlier_run(run, space, fitness));
+  return earlier;
 }
 
 /// The program of --trainer-exec is there.
@@ -161,6 +170,7 @@ std::string bounded(const std::string& trials, const ga::Settings& search) {
 Plan make_plan(const Options& options) {
   const auto space = space_of(options);
   const auto initial = initial_of(options);
+  const auto earlier = earlier_of(options, space);
   auto plan = planned(options);
   plan.settings.run = {.seed = options.seed,
                        .search = options.search,
@@ -176,6 +186,7 @@ Plan make_plan(const Options& options) {
                        .slots = names_of(plan.settings.slots),
                        .space = space,
                        .initial = initial,
+                       .earlier = earlier,
                        .options = to_json(options)};
   engine::search_settings(plan.settings.run);
   check_inputs(plan);
@@ -225,6 +236,9 @@ std::vector<std::string> description(const Plan& plan) {
                               counted(std::ssize(run.space.genes), "hyperparameter"),
                               fmt::join(genes, " ")));
   lines.push_back("fitness " + o.fitness);
+  for (const auto& earlier : run.earlier)
+    lines.push_back(fmt::format("knows {} of {}", counted(std::ssize(earlier.trials), "training"),
+                                display_path(earlier.run)));
   lines.insert(lines.end(), plan.notes.begin(), plan.notes.end());
   return lines;
 }

@@ -10,12 +10,27 @@
 #include "ga/rng.hpp"
 
 namespace evolve::engine {
+namespace {
+
+std::vector<ga::EarlierRun> genes_of(const hyp::Space& space,
+                                     const std::vector<results::EarlierRun>& earlier) {
+  std::vector<ga::EarlierRun> runs;
+  for (const auto& run : earlier) {
+    auto& trials = runs.emplace_back();
+    for (const auto& [hyp, fitness] : run.trials)
+      trials.push_back({hyp::genes_of(space, hyp), fitness});
+  }
+  return runs;
+}
+
+}  // namespace
 
 RunState::RunState(const results::RunSettings& settings, std::string journal, int trusted)
     : journal_(std::move(journal)),
       trusted_(trusted),
       epochs_(settings.epochs),
-      evolution_(settings.space, search_settings(settings), settings.initial),
+      evolution_(settings.space, search_settings(settings), settings.initial,
+                 genes_of(settings.space, settings.earlier)),
       repeats_(settings.repeats) {}
 
 void RunState::apply(const results::Event& event) {

@@ -38,9 +38,10 @@ void check(const Settings& settings) {
 }  // namespace
 
 Evolution::Evolution(hyp::Space space, Settings settings,
-                     const std::vector<hyp::Hyperparameters>& initial) {
+                     const std::vector<hyp::Hyperparameters>& initial,
+                     std::span<const EarlierRun> earlier) {
   check(settings);
-  state_ = std::make_unique<State>(std::move(space), std::move(settings), initial);
+  state_ = std::make_unique<State>(std::move(space), std::move(settings), initial, earlier);
 }
 Evolution::~Evolution() = default;
 Evolution::Evolution(Evolution&&) noexcept = default;

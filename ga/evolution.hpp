@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ga/earlier.hpp"
 #include "ga/mating_pool.hpp"
 #include "ga/recommendation.hpp"
 #include "hyp/rung.hpp"
@@ -47,6 +48,8 @@ struct Settings {
 /// - Classic: then random sets until a generation is full. Every later trial is bred from a mating
 ///   pool: the best of all completed trials, with the fitness they have, and the latest
 ///   `population` completed ones. As long as nothing has completed it is random.
+/// - Screened, with earlier runs: then the sets that these recommend; as soon as any trial has
+/// ended, every later trial is bred from all that is known.
 /// - Screened: then Sobol points up to trial 4, and on until three trials have completed. Every
 ///   later trial is bred from all that is known, and from what is in flight.
 /// - A trial that failed or was stopped, or whose fitness is not finite, is not a parent and never
@@ -67,8 +70,10 @@ class Evolution {
   /// `initial` (a population to resume from, or a folder of hyps) is clamped to the bounds; sets
   /// that repeat another are left out. Throws `Error` when a setting is out of range, when no gene
   /// evolves, or when an initial set has a text that is not a choice of its gene.
+  /// `earlier`: what earlier runs trained, for the screened search.
   Evolution(hyp::Space space, Settings settings,
-            const std::vector<hyp::Hyperparameters>& initial = {});
+            const std::vector<hyp::Hyperparameters>& initial = {},
+            std::span<const EarlierRun> earlier = {});
   ~Evolution();
   Evolution(Evolution&&) noexcept;
   Evolution& operator=(Evolution&&) noexcept;

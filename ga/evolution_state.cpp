@@ -32,13 +32,15 @@ std::vector<hyp::Gene> evolved_genes(const hyp::Space& space) {
 }  // namespace
 
 Evolution::State::State(hyp::Space space_, Settings settings_,
-                        const std::vector<hyp::Hyperparameters>& initial)
+                        const std::vector<hyp::Hyperparameters>& initial,
+                        std::span<const EarlierRun> earlier_runs)
     : space(std::move(space_)),
       settings(std::move(settings_)),
       genes(evolved_genes(space)),
       visited(genes),
       pool(settings.population),
-      history(genes) {
+      history(genes),
+      earlier(genes, earlier_runs) {
   hyp::Genes start = hyp::genes_of(space, {});
   visited.insert(start);
   given.push_back(std::move(start));
@@ -165,12 +167,19 @@ hyp::Genes Evolution::State::breed_classic(int number, Rng& rng) const {
 
 hyp::Genes Evolution::State::breed_screened(int number, Rng& rng) {
   constexpr int least_known = 3;
-  if (!pausing() && (number < design_size || history.completed() < least_known)) {
-    return design_genes(genes, settings.seed, number);
-  }
+  const bool has_model = earlier.count() > 0
+                             ? history.size() > 0
+                             : number >= design_size && history.completed() >= least_known;
+  if (!pausing() && !has_model) return design(number);
   std::vector<hyp::Genes> open;
   for (const int trial : pending) open.push_back(records[static_cast<std::size_t>(trial)].genes);
-  return screened_child(genes, history, open, visited, rng);
+  return screened_child(genes, history, earlier, open, visited, rng);
+}
+
+hyp::Genes Evolution::State::design(int number) const {
+  const auto place = static_cast<std::size_t>(number) - given.size();
+  return place < earlier.portfolio().size() ? earlier.portfolio()[place]
+                                            : design_genes(genes, settings.seed, number);
 }
 
 // The child, or where that set was handed out before, one that was not: a mutant of the child, or a
@@ -196,8 +205,7 @@ hyp::Trial Evolution::State::thaw_without_model() {
     if (static_cast<std::size_t>(number) < given.size())
       return hand_out(given[static_cast<std::size_t>(number)], pause_epoch);
     Rng rng = breeding_rng(settings.seed, static_cast<int>(steps.size()));
-    return hand_out(unseen(design_genes(genes, settings.seed, number), progress(number), rng),
-                    pause_epoch);
+    return hand_out(unseen(design(number), progress(number), rng), pause_epoch);
   }
   const auto furthest = std::ranges::max_element(
       paused, {}, [](const auto& one) { return std::pair(one.second, -one.first); });

@@ -45,13 +45,15 @@ struct Evolution::State {
   int epochs = 0;                // of all steps as they were asked for, or as they turned out
   MatingPool pool;               // what the classic search may know
   History history;               // what the screened search may know
+  EarlierRuns earlier;           // and what it knew before
   int learnt = 0;                // with a lag: breeding knows the steps below this number
   std::set<int> pending = {};    // handed out, and breeding does not know how they ended
   std::map<int, int> paused;     // trials that breeding knows to be paused, and after which epoch
   std::vector<int> start_again;  // trials of the start, but the first
   std::optional<Individual> best;
 
-  State(hyp::Space space_, Settings settings_, const std::vector<hyp::Hyperparameters>& initial);
+  State(hyp::Space space_, Settings settings_, const std::vector<hyp::Hyperparameters>& initial,
+        std::span<const EarlierRun> earlier_runs);
 
   int planned() const;
   /// Share of the run that is behind trial `number`, in [0, 1].
@@ -82,6 +84,8 @@ struct Evolution::State {
   bool start_is_due_again() const;
   hyp::Genes breed_classic(int number, Rng& rng) const;
   hyp::Genes breed_screened(int number, Rng& rng);
+  /// What is trained while there is no model.
+  hyp::Genes design(int number) const;
   hyp::Genes unseen(hyp::Genes child, double t, Rng& rng) const;
   /// The next trial is one of these genes.
   hyp::Trial hand_out(hyp::Genes set, int pause_epoch = 0);

@@ -45,15 +45,15 @@ struct Variation {
 };
 
 // All kinds of luck, from next to none to as much as there is signal, on a grid of logarithms of
-// variances. A set and its neighbours are as likely to differ as two trainings of it (as wide a
-// prior as can be: it is what trainings of the same set and of near ones say that decides), and the
+// variances. As many genes as trainings can take all luck for signal, so much luck is expected, as
+// short trainings have it, until trainings of the same set and of near ones say otherwise. The
 // lengths that were fitted with little luck are too short where there is much.
 std::vector<Variation> variations(const KernelParameters& best) {
   constexpr std::array noises = {-13.0, -6.0, -4.0, -2.5, -1.0};
   constexpr std::array seeds = {-6.0, -3.5, -1.5};
   constexpr std::array roughnesses = {-8.0, -4.0, -2.5, -1.0};
   constexpr std::array longer = {0.0, 0.6};
-  constexpr double least = -6, sd = 2;  // below the least they are all alike: none
+  constexpr double least = -6, sd = 1;  // below the least they are all alike: none
   const auto log_prior = [&](double value, double mean) {
     const double z = (std::max(value, least) - mean) / sd;
     return -0.5 * z * z;
@@ -66,7 +66,7 @@ std::vector<Variation> variations(const KernelParameters& best) {
           KernelParameters parameters = best;
           parameters.array() += more;
           parameters.tail<3>() << noise, seed, roughness;
-          all.push_back({parameters, log_prior(noise, -2.5) + log_prior(seed, -3.5) +
+          all.push_back({parameters, log_prior(noise, -1.25) + log_prior(seed, -2.5) +
                                          log_prior(roughness, -3.5)});
         }
       }

@@ -147,8 +147,8 @@ hyp::Genes design_genes(Space space, std::uint64_t run_seed, int number) {
   return genes_at(space, believed_points(space, number + 1, first_trust, rng).col(number));
 }
 
-hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Genes> pending,
-                          const Visited& visited, Rng& rng) {
+hyp::Genes screened_child(Space space, History& history, const EarlierRuns& earlier,
+                          std::span<const hyp::Genes> pending, const Visited& visited, Rng& rng) {
   constexpr Index spread_points = 200;
   constexpr std::size_t most_pending = 100;
   constexpr double unscreened_share = 0.3;
@@ -159,7 +159,8 @@ hyp::Genes screened_child(Space space, History& history, std::span<const hyp::Ge
   for (Index i = 0; i < open.cols(); ++i) {
     open.col(i) = point_of(space, pending[static_cast<std::size_t>(i)]);
   }
-  const Surrogate surrogate(observations, features_of(space, open), parameters, spread_points);
+  const Surrogate surrogate(observations, features_of(space, open), parameters, spread_points,
+                            &earlier);
 
   const Index n = points.cols();
   const auto best = [&](Index count) { return best_of(points, surrogate.believed(), count); };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "ga/earlier.hpp"
 #include "ga/history.hpp"
 #include "ga/rng.hpp"
 #include "ga/visited.hpp"
@@ -29,10 +30,12 @@ hyp::Genes design_genes(std::span<const hyp::Gene> space, std::uint64_t run_seed
 /// bound (mean and 0.3 … 2.5 standard deviations); from 100 outcomes on, half by the expected
 /// fitness alone, so that the best observed one is good rather than lucky.
 ///
-/// `history` has three completed trials or more; `pending` are the sets that are being trained, of
+/// `history` has three completed trials or more, or one of any kind where there are earlier runs;
+/// `pending` are the sets that are being trained, of
 /// which the last 100 are looked at; a set that was visited is avoided where another one is at
 /// hand.
 hyp::Genes screened_child(std::span<const hyp::Gene> space, History& history,
-                          std::span<const hyp::Genes> pending, const Visited& visited, Rng& rng);
+                          const EarlierRuns& earlier, std::span<const hyp::Genes> pending,
+                          const Visited& visited, Rng& rng);
 
 }  // namespace evolve::ga

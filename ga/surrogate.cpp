@@ -10,6 +10,8 @@
 #include <memory>
 #include <utility>
 
+#include "ga/earlier.hpp"
+
 namespace evolve::ga {
 namespace {
 
@@ -229,23 +231,35 @@ KernelParameters fit(const Observations& observations, const KernelParameters& s
 }
 
 Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
-                     const KernelParameters& parameters, Index spread_points)
+                     const KernelParameters& parameters, Index spread_points,
+                     const EarlierRuns* earlier)
     : inverse_lengths_(inverse_lengths(observations.gene_of, parameters)),
       roughness_(variances_of(parameters).roughness),
       sets_(observations.set),
-      scaled_(inverse_lengths_.asDiagonal() * observations.features) {
+      scaled_(inverse_lengths_.asDiagonal() * observations.features),
+      earlier_(earlier && earlier->count() > 0 ? earlier : nullptr) {
   const Variances variances = variances_of(parameters);
   double noise = variances.noise;
   const Curves& curves = observations.curves;
-  const SharedCovariance shared(scaled_, observations.seed, sets_, variances, curves);
+  SharedCovariance shared(scaled_, observations.seed, sets_, variances, curves);
+  VectorXd values = observations.values;
+  if (earlier_) {
+    earlier_known_ = earlier_->expected(observations.features);
+    earlier_variance_ = earlier_->weight_variance();
+    shared.all += earlier_variance_ * earlier_known_.transpose() * earlier_known_;
+    values -= earlier_->weight_mean() * earlier_known_.colwise().sum().transpose();
+  }
   factor_ = factorised(shared.all, observations.noise, noise);
   const VectorXd sums = factor_.solve(VectorXd::Ones(scaled_.cols()));
-  constant_ = sums.dot(observations.values) / sums.sum();
-  weights_ = factor_.solve((observations.values.array() - constant_).matrix());
+  constant_ = sums.dot(values) / sums.sum();
+  const VectorXd centred = values.array() - constant_;
+  weights_ = factor_.solve(centred);
+  if (earlier_)
+    earlier_weights_ =
+        (earlier_variance_ * earlier_known_ * weights_).array() + earlier_->weight_mean();
   believed_ = observations.values - noise * observations.noise.cwiseProduct(weights_) -
               shared.of_seeds * weights_;
   if (curves.any()) believed_ = of_sets(observations.features, sets_).mean;
-  const VectorXd centred = observations.values.array() - constant_;
   log_likelihood_ = -0.5 * centred.dot(weights_) - 0.5 * std::log(sums.sum()) -
                     MatrixXd(factor_.matrixL()).diagonal().array().log().sum();
 
@@ -253,6 +267,7 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
   if (near == scaled_.cols() && pending.cols() == 0) {  // all rests on the same
     scaled_near_ = scaled_;
     factor_near_ = factor_;
+    earlier_near_ = earlier_known_;
     return;
   }
   scaled_near_.resize(scaled_.rows(), near + pending.cols());
@@ -265,8 +280,13 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
     seeds.push_back(-i);
     sets.push_back(-i);
   }
-  const SharedCovariance shared_near(scaled_near_, seeds, sets, variances,
-                                     curves.first(near, pending.cols()));
+  SharedCovariance shared_near(scaled_near_, seeds, sets, variances,
+                               curves.first(near, pending.cols()));
+  if (earlier_) {
+    earlier_near_.resize(earlier_known_.rows(), scaled_near_.cols());
+    earlier_near_ << earlier_known_.leftCols(near), earlier_->expected(pending);
+    shared_near.all += earlier_variance_ * earlier_near_.transpose() * earlier_near_;
+  }
   factor_near_ = factorised(shared_near.all, noises, noise);
 }
 
@@ -281,9 +301,16 @@ VectorXd Surrogate::leave_one_out_errors() const {
 
 Surrogate::Prediction Surrogate::predict(const MatrixXd& features) const {
   MatrixXd covariance = matern(distances(scaled_near_, inverse_lengths_.asDiagonal() * features));
+  Eigen::RowVectorXd before = Eigen::RowVectorXd::Ones(features.cols());
+  if (earlier_) {
+    const MatrixXd expected = earlier_->expected(features);
+    covariance += earlier_variance_ * earlier_near_.transpose() * expected;
+    before += earlier_variance_ * expected.colwise().squaredNorm();
+  }
   factor_near_.matrixL().solveInPlace(covariance);
   return {.mean = mean(features),
-          .sd = (1 - covariance.colwise().squaredNorm().array())
+          .sd = (before - covariance.colwise().squaredNorm())
+                    .array()
                     .max(least_variance)
                     .sqrt()
                     .matrix()
@@ -293,15 +320,29 @@ Surrogate::Prediction Surrogate::predict(const MatrixXd& features) const {
 Surrogate::Slope Surrogate::slope(const VectorXd& features) const {
   const VectorXd here = inverse_lengths_.cwiseProduct(features);
   const Covariances all(scaled_, here), near(scaled_near_, here);
-  const VectorXd solved = factor_near_.solve(near.values);
-  const double variance = 1 - near.values.dot(solved),
+  VectorXd covariance = near.values;
+  double before = 1;
+  VectorXd expected;
+  if (earlier_) {
+    expected = earlier_->expected(features);
+    covariance += earlier_variance_ * earlier_near_.transpose() * expected;
+    before += earlier_variance_ * expected.squaredNorm();
+  }
+  const VectorXd solved = factor_near_.solve(covariance);
+  const double variance = before - covariance.dot(solved),
                sd = std::sqrt(std::max(variance, least_variance));
   Slope result{.mean = all.values.dot(weights_) + constant_,
                .sd = sd,
                .mean_slope = inverse_lengths_.cwiseProduct(all.slope(weights_)),
                .sd_slope = VectorXd::Zero(features.size())};
-  if (variance > least_variance) {
-    result.sd_slope = inverse_lengths_.cwiseProduct(near.slope(solved)) / -sd;
+  const bool varies = variance > least_variance;
+  if (varies) result.sd_slope = inverse_lengths_.cwiseProduct(near.slope(solved)) / -sd;
+  if (earlier_) {
+    const MatrixXd slopes = earlier_->slopes(features);
+    result.mean += expected.dot(earlier_weights_);
+    result.mean_slope += slopes * earlier_weights_;
+    if (varies)
+      result.sd_slope += slopes * (expected - earlier_near_ * solved) * earlier_variance_ / sd;
   }
   return result;
 }
@@ -309,19 +350,28 @@ Surrogate::Slope Surrogate::slope(const VectorXd& features) const {
 Surrogate::Joint Surrogate::of_sets(const MatrixXd& features, const std::vector<int>& sets) const {
   const MatrixXd there = inverse_lengths_.asDiagonal() * features;
   MatrixXd half = matern(distances(scaled_, there)).matrix() + roughness_ * equal(sets_, sets);
-  const VectorXd mean = (half.transpose() * weights_).array() + constant_;
+  MatrixXd before = matern(distances(there, there)).matrix() + roughness_ * equal(sets, sets);
+  VectorXd mean = (half.transpose() * weights_).array() + constant_;
+  if (earlier_) {
+    const MatrixXd expected = earlier_->expected(features);
+    mean += expected.transpose() * earlier_weights_;
+    half += earlier_variance_ * earlier_known_.transpose() * expected;
+    before += earlier_variance_ * expected.transpose() * expected;
+  }
   factor_.matrixL().solveInPlace(half);
   const VectorXd ones = factor_.matrixL().solve(VectorXd::Ones(scaled_.cols()));
   // What the observations leave of the constant at each place.
   const VectorXd rest = VectorXd::Ones(there.cols()) - half.transpose() * ones;
   return {.mean = mean,
-          .covariance = matern(distances(there, there)).matrix() + roughness_ * equal(sets, sets) -
-                        half.transpose() * half + rest * rest.transpose() / ones.squaredNorm()};
+          .covariance =
+              before - half.transpose() * half + rest * rest.transpose() / ones.squaredNorm()};
 }
 
 VectorXd Surrogate::mean(const MatrixXd& features) const {
   const MatrixXd covariance = matern(distances(scaled_, inverse_lengths_.asDiagonal() * features));
-  return (covariance.transpose() * weights_).array() + constant_;
+  VectorXd mean = (covariance.transpose() * weights_).array() + constant_;
+  if (earlier_) mean += earlier_->expected(features).transpose() * earlier_weights_;
+  return mean;
 }
 
 }  // namespace evolve::ga

@@ -61,6 +61,8 @@ double negative_log_posterior(const Observations& observations, const KernelPara
 KernelParameters fit(const Observations& observations, const KernelParameters& start,
                      int evaluations);
 
+class EarlierRuns;
+
 class Surrogate {
  public:
   /// `pending`: [features, p] sets whose outcomes are to come. They are believed to give just the
@@ -70,9 +72,13 @@ class Surrogate {
   /// `spread_points`: means rest on all observations, standard deviations on so many of the first
   /// ones and on what is pending. They are never smaller than those that all would give, and cost
   /// the square of their number each, where a mean costs the number.
+  ///
+  /// `earlier`: what is added to the constant mean (ga/earlier.hpp), with weights of which the
+  /// observations decide; refers to it. Null or empty: nothing.
   Surrogate(const Observations& observations, const Eigen::MatrixXd& pending,
             const KernelParameters& parameters,
-            Eigen::Index spread_points = std::numeric_limits<Eigen::Index>::max());
+            Eigen::Index spread_points = std::numeric_limits<Eigen::Index>::max(),
+            const EarlierRuns* earlier = nullptr);
 
   struct Prediction {
     Eigen::VectorXd mean, sd;
@@ -120,6 +126,10 @@ class Surrogate {
   Eigen::VectorXd believed_;
   Eigen::MatrixXd scaled_near_;  // what the standard deviations rest on
   Eigen::LLT<Eigen::MatrixXd> factor_near_;
+  const EarlierRuns* earlier_;                    // null: none
+  double earlier_variance_ = 0;                   // of a weight, before any observation
+  Eigen::MatrixXd earlier_known_, earlier_near_;  // [runs, …], what they expect of those
+  Eigen::VectorXd earlier_weights_;               // [runs], in the light of the observations
 };
 
 }  // namespace evolve::ga

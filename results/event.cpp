@@ -282,6 +282,28 @@ Event event_from_json(const Json& json) {
   return UnknownEvent{json};
 }
 
+namespace {
+
+Json to_json(const EarlierRun& earlier) {
+  auto trials = Json::array();
+  for (const auto& trial : earlier.trials)
+    trials.push_back({{"hyp", hyp::to_json(trial.hyp)}, {"fitness", null_or(trial.fitness)}});
+  return {{"run", earlier.run}, {"trials", trials}};
+}
+
+EarlierRun earlier_run_from_json(const Json& json) {
+  EarlierRun earlier{text(json, "run"), {}};
+  for (const auto& trial : value(json, "trials")) {
+    const Json& fitness = value(trial, "fitness");
+    earlier.trials.push_back(
+        {hyp::hyperparameters_from_json(value(trial, "hyp")),
+         fitness.is_null() ? std::nullopt : std::optional(fitness.get<double>())});
+  }
+  return earlier;
+}
+
+}  // namespace
+
 Json to_json(const RunSettings& settings) {
   auto options = settings.options;
   options["population"] = settings.population;
@@ -295,6 +317,8 @@ Json to_json(const RunSettings& settings) {
   options["lag"] = null_or(settings.lag);
   auto initial = Json::array();
   for (const auto& set : settings.initial) initial.push_back(hyp::to_json(set));
+  auto earlier = Json::array();
+  for (const auto& run : settings.earlier) earlier.push_back(to_json(run));
   // With one slot every earlier outcome is known.
   const auto lag =
       settings.slots.size() == 1 ? std::optional(settings.lag.value_or(1)) : settings.lag;
@@ -305,7 +329,8 @@ Json to_json(const RunSettings& settings) {
           {"options", options},
           {"space", hyp::to_json(settings.space)},
           {"start", hyp::to_json(hyp::start_of(settings.space))},
-          {"initial", initial}};
+          {"initial", initial},
+          {"from", earlier}};
 }
 
 RunSettings run_settings_from_json(const Json& json) {
@@ -326,6 +351,8 @@ RunSettings run_settings_from_json(const Json& json) {
                        .options = options};
   for (const auto& set : value(json, "initial"))
     settings.initial.push_back(hyp::hyperparameters_from_json(set));
+  for (const auto& run : json.value("from", Json::array()))
+    settings.earlier.push_back(earlier_run_from_json(run));
   return settings;
 }
 

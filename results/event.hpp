@@ -17,6 +17,20 @@
 namespace evolve::results {
 
 /// {"event":"run","version":1,…}, the first line: what makes the run what it is.
+/// A set that an earlier run trained, as far as it evolves here. Nothing: that failed.
+struct EarlierTrial {
+  hyp::Hyperparameters hyp;
+  std::optional<double> fitness = {};
+  bool operator==(const EarlierTrial&) const = default;
+};
+
+/// An earlier run, with the path that it was named by.
+struct EarlierRun {
+  std::string run;
+  std::vector<EarlierTrial> trials;
+  bool operator==(const EarlierRun&) const = default;
+};
+
 struct RunSettings {
   std::uint64_t seed = 0;
   std::string search = "classic";
@@ -38,6 +52,8 @@ struct RunSettings {
   hyp::Space space = {};
   /// Sets that join the first generation after the start.
   std::vector<hyp::Hyperparameters> initial = {};
+  /// What it knows from the beginning.
+  std::vector<EarlierRun> earlier = {};
   /// The options of the command line, for whoever made them. What is above is kept there too.
   nlohmann::ordered_json options = nlohmann::ordered_json::object();
   bool operator==(const RunSettings&) const = default;

@@ -87,9 +87,9 @@ TEST(Screened, SearchesElsewhereThanWhereATrialIsInFlight) {
   int same = 0;
   for (int trial = 0; trial < 20; ++trial) {
     Rng rng = breeding_rng(1, trial), again = breeding_rng(1, trial);
-    const hyp::Genes child = screened_child(space, history, {}, Visited(space), rng);
+    const hyp::Genes child = screened_child(space, history, {}, {}, Visited(space), rng);
     const std::vector<hyp::Genes> pending = {child};
-    same += screened_child(space, history, pending, Visited(space), again) == child;
+    same += screened_child(space, history, {}, pending, Visited(space), again) == child;
   }
   EXPECT_LE(same, 2);
 }
@@ -106,8 +106,9 @@ TEST(Screened, LooksAtTheLast100InFlight) {
       history.add(genes, {Observation::Ending::completed, peak(hyp::express(cube(), genes))});
   }
   Rng rng = breeding_rng(1, 170), again = breeding_rng(1, 170);
-  EXPECT_EQ(screened_child(space, history, pending, Visited(space), rng),
-            screened_child(space, history, std::span(pending).last(100), Visited(space), again));
+  EXPECT_EQ(
+      screened_child(space, history, {}, pending, Visited(space), rng),
+      screened_child(space, history, {}, std::span(pending).last(100), Visited(space), again));
 }
 
 TEST(Screened, GoesOnWhenNothingCompletes) {

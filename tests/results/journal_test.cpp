@@ -51,6 +51,7 @@ TEST(Journal, BeginsWithTheRun) {
                              .fitness = "mAP50",
                              .slots = {"cpu:0", "cpu:1"},
                              .initial = {{{"lr0", 0.02}}},
+                             .earlier = {{"exp3", {{{{"lr0", 0.03}}, 0.5}, {{{"lr0", 1.0}}, {}}}}},
                              .options = {{"data", "shapes"}}};
   Journal::create(file, settings);
   EXPECT_EQ(content(file),
@@ -58,13 +59,16 @@ TEST(Journal, BeginsWithTheRun) {
             R"("slots":["cpu:0","cpu:1"],"options":{"data":"shapes","population":50,)"
             R"("generations":300,"trials":12,"max_epochs":null,"epochs":1,"early_stop":true,)"
             R"("repeats":0,"fitness":"mAP50","lag":null},)"
-            R"("space":{},"start":{},"initial":[{"lr0":0.02}]})"
+            R"("space":{},"start":{},"initial":[{"lr0":0.02}],)"
+            R"("from":[{"run":"exp3","trials":[{"hyp":{"lr0":0.03},"fitness":0.5},)"
+            R"({"hyp":{"lr0":1},"fitness":null}]}]})"
             "\n");
   const auto again = read_journal(file).run;
   EXPECT_EQ(again.trials, 12);
   EXPECT_EQ(again.fitness, "mAP50");
   EXPECT_EQ(again.slots, settings.slots);
   EXPECT_EQ(again.initial, settings.initial);
+  EXPECT_EQ(again.earlier, settings.earlier);
 }
 
 TEST(Journal, IsReadInOrder) {

@@ -1,0 +1,130 @@
+#include "results/earlier_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "core/error.hpp"
+#include "results/evolve_csv.hpp"
+#include "results/journal.hpp"
+#include "results/run_directory.hpp"
+
+namespace evolve::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_trials = 200;
+
+/// The evolved genes of a set, unless one lies outside its bounds.
+std::optional<hyp::Hyperparameters> inside(const hyp::Space& space,
+                                           const std::vector<double>& raw) {
+  hyp::Genes genes;
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const hyp::Gene& gene = space.genes[i];
+    if (!gene.evolve) continue;
+    if (!(raw[i] >= gene.low && raw[i] <= gene.high)) return {};
+    genes.push_back(hyp::nearest(gene, raw[i]));
+  }
+  const auto all = hyp::express(space, genes);
+  hyp::Hyperparameters evolved;
+  for (const auto i : space.evolved()) {
+    const auto& name = space.genes[i].name;
+    evolved.set(name, *all.find(name));
+  }
+  return evolved;
+}
+
+std::optional<hyp::Hyperparameters> inside(const hyp::Space& space,
+                                           const hyp::Hyperparameters& hyp) {
+  try {
+    return inside(space, hyp::raw_values(space, hyp));
+  } catch (const Error&) {  // a text that is no choice here
+    return {};
+  }
+}
+
+std::optional<double> finite(double fitness) {
+  return std::isfinite(fitness) ? std::optional(fitness) : std::nullopt;
+}
+
+std::vector<EarlierTrial> trials_of_journal(const fs::path& file, const hyp::Space& space,
+                                            const hyp::Fitness& fitness) {
+  std::map<int, hyp::Hyperparameters> sets;
+  std::vector<EarlierTrial> trials;
+  for (const Event& event : read_journal(file).events) {
+    if (const auto* started = std::get_if<Started>(&event)) sets[started->trial] = started->hyp;
+    const auto* outcome = std::get_if<hyp::Outcome>(&event);
+    if (!outcome || !sets.contains(outcome->trial)) continue;
+    const auto* completed = std::get_if<hyp::Completed>(&outcome->result);
+    const auto* failed = std::get_if<hyp::Failed>(&outcome->result);
+    if (!completed && !(failed && failed->final && outcome->repeat == 0)) continue;
+    auto set = inside(space, sets.at(outcome->trial));
+    if (!set) continue;
+    trials.push_back({*std::move(set),
+                      completed ? finite(fitness(completed->metrics)) : std::optional<double>()});
+  }
+  return trials;
+}
+
+std::vector<EarlierTrial> trials_of_csv(const fs::path& file, const hyp::Space& space,
+                                        const hyp::Fitness& fitness) {
+  const Table table = read_table(file);
+  std::vector<EarlierTrial> trials;
+  for (const Row& row : table.rows) {
+    std::vector<double> raw;
+    for (const hyp::Gene& gene : space.genes) {
+      const auto found = std::ranges::find(table.names, gene.name);
+      raw.push_back(found == table.names.end()
+                        ? gene.start
+                        : row.values[static_cast<std::size_t>(found - table.names.begin())]);
+    }
+    if (auto set = inside(space, raw))
+      trials.push_back({*std::move(set), finite(fitness(row.metrics))});
+  }
+  return trials;
+}
+
+/// The best half of what may stay, and an even sample of the others, in their order.
+std::vector<EarlierTrial> thinned(std::vector<EarlierTrial> trials) {
+  if (trials.size() <= most_trials) return trials;
+  std::vector<std::size_t> order(trials.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) {
+    return trials[i].fitness.value_or(-std::numeric_limits<double>::infinity());
+  });
+  const std::size_t best = most_trials / 2, others = order.size() - best;
+  std::ranges::sort(order.begin() + best, order.end());
+  std::vector<std::size_t> kept(order.begin(), order.begin() + best);
+  for (std::size_t i = 0; i < most_trials - best; ++i)
+    kept.push_back(order[best + i * others / (most_trials - best)]);
+  std::ranges::sort(kept);
+  std::vector<EarlierTrial> chosen;
+  for (const auto i : kept) chosen.push_back(std::move(trials[i]));
+  return chosen;
+}
+
+}  // namespace
+
+EarlierRun read_earlier_run(const fs::path& path, const hyp::Space& space,
+                            const hyp::Fitness& fitness) {
+  const RunDirectory run{path};
+  const bool folder = fs::is_directory(path), has_journal = folder && fs::exists(run.journal());
+  const fs::path file = !folder ? path : has_journal ? run.journal() : run.evolve_csv();
+  if (!fs::exists(file))
+    throw bad_input({path.string()}, "no run is there",
+                    "name the folder of a run, or an evolve.csv");
+  const bool is_journal = has_journal || path.extension() == ".jsonl";
+  EarlierRun earlier{path.string(), thinned(is_journal ? trials_of_journal(file, space, fitness)
+                                                       : trials_of_csv(file, space, fitness))};
+  if (std::ranges::none_of(earlier.trials, [](const auto& t) { return t.fitness.has_value(); }))
+    throw bad_input({file.string()}, "no completed trial of it lies in this run's search space",
+                    "name a run that evolved the same hyperparameters");
+  return earlier;
+}
+
+}  // namespace evolve::results

@@ -1,0 +1,25 @@
+// Earlier runs that a new one learns from.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "hyp/fitness.hpp"
+#include "hyp/space.hpp"
+#include "results/event.hpp"
+
+namespace evolve::results {
+
+/// The trials of an earlier run: the folder of a run of ours (its journal, perhaps one that is
+/// being written), or an evolve.csv of ours or of YOLOv5's, or a folder with one. Of each completed
+/// trial (and repeat) the evolved genes of `space`, a name that it does not have at its start, and
+/// its fitness by this run's expression; of a trial that failed for good, or whose fitness is not
+/// finite, the set. Trials that were stopped or paused say nothing of their end and are left out,
+/// and so are sets outside the space's bounds; of more than 200 trials the best 100 stay and an
+/// even sample of the others. Throws `Error` when there is no such run, it cannot be read, or no
+/// completed trial of it lies in the space.
+EarlierRun read_earlier_run(const std::filesystem::path& path, const hyp::Space& space,
+                            const hyp::Fitness& fitness);
+
+}  // namespace evolve::results

@@ -1,0 +1,81 @@
+// Runs that begin where others ended: --from.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<std::string> run(const std::string& output, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"--trainer-command", fake_trainer(), "--output", output,
+                                       "--devices", "cpu:0", "--trials", "8"});
+  return arguments;
+}
+
+/// The sets of the trials of a run.
+std::vector<nlohmann::json> sets(const std::filesystem::path& folder) {
+  std::vector<nlohmann::json> sets;
+  for (const auto& event : journal(folder))
+    if (event["event"] == "started") sets.push_back(event["hyp"]);
+  return sets;
+}
+
+TEST(From, AnEarlierRunASecondOneBeginsWithWhatWasBest) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), run("first", {})).code, 0);
+  const auto ended = evolve(folder.path(), run("second", {"--from", "first"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("knows 8 trainings of first\n"));
+  const auto first = sets(folder / "first"), second = sets(folder / "second");
+  EXPECT_EQ(second[0], first[0]) << "the start";
+  EXPECT_NE(second[1], first[1]);
+  const auto earlier = journal(folder / "second").front()["from"];
+  ASSERT_EQ(earlier.size(), 1U);
+  EXPECT_EQ(earlier[0]["run"], (folder / "first").string());
+  EXPECT_EQ(earlier[0]["trials"].size(), 8U);
+}
+
+TEST(From, AFileOfYolov5AndAJournalAreBothKnown) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), run("first", {})).code, 0);
+  const auto ended =
+      evolve(folder.path(), run("second", {"--from", "first,first/evolve.csv", "--dry-run"}));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out,
+              HasSubstr("knows 8 trainings of first\nknows 8 trainings of first/evolve.csv\n"));
+}
+
+TEST(From, ARunThatIsGoneAResumedOneGoesOnAsIfItWereThere) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), run("first", {})).code, 0);
+  ASSERT_EQ(evolve(folder.path(), run("whole", {"--from", "first"})).code, 0);
+  auto cut = run("cut", {"--from", "first"});
+  cut[7] = "4";
+  ASSERT_EQ(evolve(folder.path(), cut).code, 0);
+  std::filesystem::remove_all(folder / "first");
+  const auto ended = evolve(folder.path(), {"--resume", "cut", "--trials", "8"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(sets(folder / "cut"), sets(folder / "whole"));
+}
+
+TEST(From, NoRunOrInTheClassicSearchIsRefusedInOneLine) {
+  Folder folder;
+  auto ended = evolve(folder.path(), run("run", {"--from", "exp7"}));
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err,
+              HasSubstr("exp7: no run is there; name the folder of a run, or an evolve.csv"));
+  EXPECT_EQ(lines_of(ended.err).size(), 1U);
+  ended = evolve(folder.path(), run("run", {"--from", "exp7", "--search", "classic"}));
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("--from: the classic search has no model"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+}
+
+}  // namespace
+}  // namespace evolve::test

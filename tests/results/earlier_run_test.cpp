@@ -1,0 +1,109 @@
+#include "results/earlier_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+#include "hyp/space_file.hpp"
+#include "results/evolve_csv.hpp"
+#include "results/journal.hpp"
+#include "tests/results/folder.hpp"
+
+namespace evolve::results {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const hyp::Space space = hyp::parse_space(
+    "lr0: [0, 1]\n"
+    "momentum: {low: 0.6, high: 0.98, evolve: false}\n"
+    "optimizer: {choices: [SGD, Adam]}\n",
+    "s");
+const hyp::Fitness fitness("mAP50");
+
+Started started(int trial, double lr0, const char* optimizer = "SGD") {
+  return {.trial = trial,
+          .hyp = {{"lr0", lr0}, {"momentum", 0.5}, {"optimizer", optimizer}, {"other", 1.0}}};
+}
+
+hyp::Outcome completed(int trial, double map50, int repeat = 0) {
+  return {.trial = trial, .repeat = repeat, .result = hyp::Completed{{.map50 = map50}, 0.9}};
+}
+
+EarlierTrial trial(double lr0, const char* optimizer, std::optional<double> had) {
+  return {{{"lr0", lr0}, {"optimizer", optimizer}}, had};
+}
+
+std::string complaint(const std::filesystem::path& path) {
+  try {
+    read_earlier_run(path, space, fitness);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(EarlierRun, OfAJournalIsWhatEndedInsideTheSpace) {
+  const Folder folder;
+  auto journal = Journal::create(folder / "journal.jsonl", {.seed = 1});
+  const auto failed = [](bool final) { return hyp::Failed{.message = "no", .final = final}; };
+  const std::vector<Event> events = {started(0, 0.5),
+                                     completed(0, 0.25),
+                                     started(1, 2),
+                                     completed(1, 0.75),  // beyond the bounds
+                                     started(2, 0.1, "Adam"),
+                                     hyp::Outcome{.trial = 2, .result = failed(false)},
+                                     hyp::Outcome{.trial = 2, .result = failed(true)},
+                                     started(3, 0.2),
+                                     hyp::Outcome{.trial = 3, .result = hyp::Stopped{1, {}, 0.1}},
+                                     started(4, 0.3, "Lion"),
+                                     completed(4, 0.5),
+                                     completed(0, 0.375, 1),
+                                     started(5, 0.4)};
+  for (const auto& event : events) journal.append(event);
+  journal.commit();
+  const auto run = read_earlier_run(folder.path(), space, fitness);
+  EXPECT_EQ(run.run, folder.path().string());
+  EXPECT_THAT(run.trials, ElementsAre(trial(0.5, "SGD", 0.25), trial(0.1, "Adam", std::nullopt),
+                                      trial(0.5, "SGD", 0.375)));
+}
+
+TEST(EarlierRun, OfAnEvolveCsvHasItsColumnsAndElseTheStart) {
+  const Folder folder;
+  const auto file = folder / "evolve.csv";
+  append_row(file, {"momentum", "lr0"}, {.metrics = {.map50 = 0.25}, .values = {0.1, 0.5}});
+  append_row(file, {"momentum", "lr0"}, {.metrics = {.map50 = 0.5}, .values = {0.1, 1.5}});
+  append_row(file, {"momentum", "lr0"}, {.metrics = {.map50 = NAN}, .values = {0.1, 1}});
+  const auto expected = ElementsAre(trial(0.5, "SGD", 0.25), trial(1, "SGD", std::nullopt));
+  EXPECT_THAT(read_earlier_run(file, space, fitness).trials, expected);
+  EXPECT_THAT(read_earlier_run(folder.path(), space, fitness).trials, expected) << "its folder";
+}
+
+TEST(EarlierRun, OfManyTrialsIsTheBestHundredAndASampleOfTheOthers) {
+  const Folder folder;
+  const auto file = folder / "evolve.csv";
+  Table table{.names = {"lr0"}, .rows = {}};
+  for (int i = 0; i < 1000; ++i)
+    table.rows.push_back({.metrics = {.map50 = i / 1000.0}, .values = {i / 1000.0}});
+  write_table(file, table);
+  const auto trials = read_earlier_run(file, space, fitness).trials;
+  ASSERT_EQ(trials.size(), 200U);
+  EXPECT_EQ(trials[0].fitness, 0);
+  EXPECT_EQ(trials[1].fitness, 0.009);
+  EXPECT_EQ(trials[100].fitness, 0.9);
+  EXPECT_EQ(trials[199].fitness, 0.999);
+}
+
+TEST(EarlierRun, ThatIsNotThereOrTellsNothingIsRefused) {
+  const Folder folder;
+  EXPECT_THAT(complaint(folder / "exp9"), HasSubstr("exp9: no run is there; name the folder"));
+  EXPECT_THAT(complaint(folder.path()), HasSubstr("no run is there"));
+  const auto file = folder / "evolve.csv";
+  append_row(file, {"lr0"}, {.metrics = {.map50 = 0.25}, .values = {7}});
+  EXPECT_THAT(complaint(file),
+              HasSubstr("no completed trial of it lies in this run's search space"));
+}
+
+}  // namespace
+}  // namespace evolve::results
