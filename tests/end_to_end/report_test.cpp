@@ -152,7 +152,7 @@ TEST(Report, ShowsTheJournalsFiguresInABrowserAndCanBeSortedAndBrushed) {
   Folder folder;
   const std::string scripts = EVOLVE_SOURCE_DIR "/tests/report";
   const auto python = [&](std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "python3");
+    arguments.insert(arguments.begin(), {"/usr/bin/env", "python3"});
     return Process(arguments, folder.path()).wait(300);
   };
   const auto made = python({scripts + "/make_run.py", "run", "150"});
