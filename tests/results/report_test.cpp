@@ -46,15 +46,15 @@ TEST(Report, HasTheExactFiguresOfATrial) {
                         .metrics = hyp::Metrics{.precision = 0.1 + 0.2, .cls_loss = 1e-300},
                         .curve = {{3, 0.25}, {9, 2.0 / 3}}};
   const auto trials = data_of(report_with(timeline))["trials"];
-  EXPECT_EQ(trials["trial"], Json({0}));
-  EXPECT_EQ(trials["generation"], Json({2}));
-  EXPECT_EQ(trials["state"], Json({"completed"}));
-  EXPECT_EQ(trials["seconds"], Json({0.1}));
-  EXPECT_EQ(trials["fitness"], Json({2.0 / 3}));
+  EXPECT_EQ(trials["trial"], Json::array({0}));
+  EXPECT_EQ(trials["generation"], Json::array({2}));
+  EXPECT_EQ(trials["state"], Json::array({"completed"}));
+  EXPECT_EQ(trials["seconds"], Json::array({0.1}));
+  EXPECT_EQ(trials["fitness"], Json::array({2.0 / 3}));
   EXPECT_EQ(trials["curve"], Json::parse("[[[3,0.25],[9,0.6666666666666666]]]"));
-  EXPECT_EQ(trials["metrics"]["metrics/precision"], Json({0.1 + 0.2}));
-  EXPECT_EQ(trials["metrics"]["val/cls_loss"], Json({1e-300}));
-  EXPECT_EQ(trials["genes"], Json({{"lr0", {1.0 / 3}}})) << "what is fixed is said once";
+  EXPECT_EQ(trials["metrics"]["metrics/precision"], Json::array({0.1 + 0.2}));
+  EXPECT_EQ(trials["metrics"]["val/cls_loss"], Json::array({1e-300}));
+  EXPECT_EQ(trials["genes"], Json::array({{"lr0", {1.0 / 3}}})) << "what is fixed is said once";
 }
 
 TEST(Report, OfATrialWithoutFiguresHasNone) {
@@ -74,8 +74,8 @@ TEST(Report, CountsSecondsFromTheRunsFirstEvent) {
   const auto data = data_of(report_with(timeline));
   EXPECT_EQ(data["began"], "1970-01-02T00:00:00.000Z");
   EXPECT_EQ(data["duration"], 1.25);
-  EXPECT_EQ(data["trainings"]["begin"], Json({0.0}));
-  EXPECT_EQ(data["trainings"]["end"], Json({1.25}));
+  EXPECT_EQ(data["trainings"]["begin"], Json::array({0.0}));
+  EXPECT_EQ(data["trainings"]["end"], Json::array({1.25}));
 }
 
 TEST(Report, IsNotBrokenByWhatATextSpells) {
