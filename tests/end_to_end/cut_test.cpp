@@ -99,8 +99,8 @@ TEST_F(CutJournal, IsGoneOnWithAsIfNothingHadHappened) {
     EXPECT_EQ(now.substr(0, whole(cut)), text.substr(0, whole(cut)));
     auto added = lines_of(now.substr(whole(cut)));
     ASSERT_EQ(added.size(), 2u);
-    const auto but_for_times = [](const std::string& line) {
-      auto event = json::parse(line);
+    const auto but_for_times = [](const std::string& record) {
+      auto event = json::parse(record);
       event.erase("seconds");
       event.erase("time");
       return event;
