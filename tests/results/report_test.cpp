@@ -54,7 +54,8 @@ TEST(Report, HasTheExactFiguresOfATrial) {
   EXPECT_EQ(trials["curve"], Json::parse("[[[3,0.25],[9,0.6666666666666666]]]"));
   EXPECT_EQ(trials["metrics"]["metrics/precision"], Json::array({0.1 + 0.2}));
   EXPECT_EQ(trials["metrics"]["val/cls_loss"], Json::array({1e-300}));
-  EXPECT_EQ(trials["genes"], Json::array({{"lr0", {1.0 / 3}}})) << "what is fixed is said once";
+  EXPECT_EQ(trials["genes"].size(), 1U) << "what is fixed is said once";
+  EXPECT_EQ(trials["genes"]["lr0"], Json::array({1.0 / 3}));
 }
 
 TEST(Report, OfATrialWithoutFiguresHasNone) {
