@@ -82,7 +82,7 @@ MatrixXd EarlierRuns::expected(const MatrixXd& features) const {
 MatrixXd EarlierRuns::slopes(const VectorXd& features) const {
   MatrixXd all(features.size(), count());
   for (Index i = 0; i < count(); ++i)
-    all.col(i) = models_[static_cast<std::size_t>(i)].slope(features).mean_slope;
+    all.col(i) = models_[static_cast<std::size_t>(i)].mean_slope(features);
   return all;
 }
 

@@ -347,6 +347,13 @@ Surrogate::Slope Surrogate::slope(const VectorXd& features) const {
   return result;
 }
 
+VectorXd Surrogate::mean_slope(const VectorXd& features) const {
+  const VectorXd here = inverse_lengths_.cwiseProduct(features);
+  VectorXd slope = inverse_lengths_.cwiseProduct(Covariances(scaled_, here).slope(weights_));
+  if (earlier_) slope += earlier_->slopes(features) * earlier_weights_;
+  return slope;
+}
+
 Surrogate::Joint Surrogate::of_sets(const MatrixXd& features, const std::vector<int>& sets) const {
   const MatrixXd there = inverse_lengths_.asDiagonal() * features;
   MatrixXd half = matern(distances(scaled_, there)).matrix() + roughness_ * equal(sets_, sets);

@@ -94,6 +94,8 @@ class Surrogate {
     Eigen::VectorXd mean_slope, sd_slope;
   };
   Slope slope(const Eigen::VectorXd& features) const;
+  /// The slope of the mean alone, without the price of a standard deviation: [features].
+  Eigen::VectorXd mean_slope(const Eigen::VectorXd& features) const;
 
   /// Of trained sets, with their roughness: [m].
   struct Joint {
