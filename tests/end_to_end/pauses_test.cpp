@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <random>
 #include <sstream>
@@ -145,16 +146,16 @@ TEST(Pause, IsNotAskedOfATrainerThatCannot) {
 
 TEST(Pause, EndsATrialWithTheRunAndGoesOnWhenItIsExtended) {
   Folder folder;
-  ASSERT_EQ(evolve(folder.path(), arguments("cpu:0", "run")).code, 0);
-  const auto before = trained(folder);
+  ASSERT_EQ(evolve(folder.path(), arguments("cpu:0", "run", {}, "--pauses", "75")).code, 0);
+  ASSERT_GT(count(journal(folder / "run"), "paused"), 0);
   const auto finished = evolve(folder.path(), {"--resume", "run"});
   EXPECT_EQ(finished.code, 0);
   EXPECT_THAT(finished.out, HasSubstr("finished; extend it with a larger --max-epochs"));
-  const auto ended = evolve(folder.path(), {"--resume", "run", "--max-epochs", "250"});
+  const auto ended = evolve(folder.path(), {"--resume", "run", "--max-epochs", "125"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto after = trained(folder);
-  EXPECT_LE(sum(after), 250);
-  EXPECT_GT(sum(after), 241);
+  EXPECT_LE(sum(after), 125);
+  EXPECT_GT(sum(after), 116);
   for (const auto& [trial, epochs] : after)
     EXPECT_EQ(epochs, up_to(static_cast<int>(epochs.size()))) << trial;
 }
@@ -162,10 +163,12 @@ TEST(Pause, EndsATrialWithTheRunAndGoesOnWhenItIsExtended) {
 TEST(Pause, WithALagIsOfTheSameTrialsOnAnyNumberOfSlots) {
   Folder folder;
   for (const std::string devices : {"cpu:0", "cpu:0,cpu:1", "gcu:0,gcu:1,gcu:2"}) {
-    ASSERT_EQ(evolve(folder.path(), arguments(devices, devices, {"--lag", "3"})).code, 0)
-        << devices;
+    const auto command = arguments(devices, devices, {"--lag", "3"}, "--pauses", "75");
+    ASSERT_EQ(evolve(folder.path(), command).code, 0) << devices;
     EXPECT_EQ(standings(folder / devices), standings(folder / "cpu:0")) << devices;
   }
+  // Some trials went on.
+  EXPECT_GT(count(journal(folder / "cpu:0"), "started"), std::ssize(standings(folder / "cpu:0")));
 }
 
 TEST(Pause, SurvivesKillsAtRandomMoments) {
