@@ -1,5 +1,7 @@
 #include "engine/live_report.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <array>
 
@@ -40,6 +42,8 @@ void LiveReport::write(const RunState& state) const {
   if (timeline_.end - timeline_.begin >= least_explained_run)
     runs[0].explanation = explanation_if_any(state);
   results::write_report(directory_.report(), runs);
+  // A thousand trials' covariances, and the page: not to be kept until the next one, minutes later.
+  malloc_trim(0);
 }
 
 }  // namespace evolve::engine
