@@ -50,8 +50,10 @@ Inspection inspect(const std::string& data, const std::vector<data::Split>& spli
 std::string built_in_worker() {
   const auto worker = worker_path();
   if (!fs::exists(worker)) {
-    throw bad_input({worker.string()}, "the built-in trainer is not there",
-                    "build it (cmake --preset release), or name your own with --trainer-command");
+    throw bad_input(
+        {worker.string()}, "the built-in trainer is not there",
+        "build it (cmake --preset release) or install the package evolve-worker, or name "
+        "your own with --trainer-command");
   }
   return worker.string();
 }

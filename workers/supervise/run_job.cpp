@@ -71,7 +71,7 @@ std::unique_ptr<JobRun> started(const JobSettings& settings, const core::Slot& s
 } catch (const std::system_error& error) {
   throw run_failed(
       "'" + settings.command.front() + "' cannot be started (" + error.code().message() + ")",
-      "build it (cmake --preset release)");
+      "build it (cmake --preset release) or install the package evolve-worker");
 }
 
 }  // namespace
