@@ -47,12 +47,13 @@ struct Variation {
 // All kinds of luck, from next to none to as much as there is signal, on a grid of logarithms of
 // variances. As many genes as trainings can take all luck for signal, so much luck is expected, as
 // short trainings have it, until trainings of the same set and of near ones say otherwise. The
-// lengths that were fitted with little luck are too short where there is much.
+// fitted lengths are those that explain most of what was seen, luck included: so they are too
+// short.
 std::vector<Variation> variations(const KernelParameters& best) {
   constexpr std::array noises = {-13.0, -6.0, -4.0, -2.5, -1.0};
   constexpr std::array seeds = {-6.0, -3.5, -1.5};
   constexpr std::array roughnesses = {-8.0, -4.0, -2.5, -1.0};
-  constexpr std::array longer = {0.0, 0.6};
+  constexpr std::array longer = {0.6, 1.2};
   constexpr double least = -6, sd = 1;  // below the least they are all alike: none
   const auto log_prior = [&](double value, double mean) {
     const double z = (std::max(value, least) - mean) / sd;

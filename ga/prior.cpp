@@ -3,7 +3,6 @@
 #include <boost/random/normal_distribution.hpp>
 #include <boost/random/uniform_01.hpp>
 #include <cmath>
-#include <numbers>
 
 #include "ga/sobol.hpp"
 #include "ga/unit_operators.hpp"
@@ -20,41 +19,7 @@ VectorXd start_of(std::span<const hyp::Gene> space) {
   return point_of(space, genes);
 }
 
-// Density of the half that is around the start, relative to the even one.
-double near_density(const hyp::Gene& gene, double start, double unit) {
-  if (gene.kind == hyp::Gene::Kind::categorical) {
-    const bool there = hyp::from_unit(gene, unit) == gene.start;
-    return there ? static_cast<double>(gene.choices.size()) : 0;
-  }
-  const double z = (unit - start) / belief_sd;
-  return std::exp(-0.5 * z * z) / (belief_sd * std::sqrt(2 * std::numbers::pi));
-}
-
 }  // namespace
-
-VectorXd log_belief(std::span<const hyp::Gene> space, const Points& points) {
-  const VectorXd start = start_of(space);
-  VectorXd sums = VectorXd::Zero(points.cols());
-  for (Index p = 0; p < points.cols(); ++p) {
-    for (Index i = 0; i < points.rows(); ++i) {
-      const hyp::Gene& gene = space[static_cast<std::size_t>(i)];
-      sums[p] += std::log(0.5 + 0.5 * near_density(gene, start[i], points(i, p)));
-    }
-  }
-  return sums;
-}
-
-VectorXd log_belief_slope(std::span<const hyp::Gene> space, const VectorXd& point) {
-  const VectorXd start = start_of(space);
-  VectorXd slope = VectorXd::Zero(point.size());
-  for (Index i = 0; i < point.size(); ++i) {
-    const hyp::Gene& gene = space[static_cast<std::size_t>(i)];
-    if (gene.kind == hyp::Gene::Kind::categorical) continue;
-    const double density = near_density(gene, start[i], point[i]);
-    slope[i] = density / (1 + density) * (start[i] - point[i]) / (belief_sd * belief_sd);
-  }
-  return slope;
-}
 
 double trust_in_start(double share_better) {
   constexpr double worse = 9;

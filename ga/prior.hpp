@@ -16,13 +16,6 @@ namespace evolve::ga {
 /// Standard deviation of the normal half, as a share of a gene's range.
 inline constexpr double belief_sd = 0.2;
 
-/// The logarithm of the prior's density at each point: [points]. The normal half is not corrected
-/// for what lies beyond the bounds, so a gene that starts at one is believed in a little less.
-Eigen::VectorXd log_belief(std::span<const hyp::Gene> space, const Points& points);
-
-/// How that changes with each number of one point: [genes], 0 for a categorical gene.
-Eigen::VectorXd log_belief_slope(std::span<const hyp::Gene> space, const Eigen::VectorXd& point);
-
 /// How far the start can be trusted while nothing has been trained.
 inline constexpr double first_trust = 0.5;
 

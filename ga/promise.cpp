@@ -6,8 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "ga/prior.hpp"
-
 namespace evolve::ga {
 namespace {
 
@@ -36,19 +34,18 @@ double height(unsigned n, const double* x, double* gradient, void* data) {
 
 }  // namespace
 
-Promise::Promise(Space space, const Surrogate& surrogate, Judge judge, double belief_power)
+Promise::Promise(Space space, const Surrogate& surrogate, Judge judge)
     : space_(space),
       gene_of_(genes_of_features(space)),
       surrogate_(&surrogate),
-      judge_(std::move(judge)),
-      belief_power_(belief_power) {}
+      judge_(std::move(judge)) {}
 
-Promise Promise::improvement(Space space, const Surrogate& surrogate, double belief_power) {
+Promise Promise::improvement(Space space, const Surrogate& surrogate) {
   const double best = surrogate.believed().maxCoeff();
   const auto judge = [best](double mean, double sd) {
     return log_expected_improvement(mean, sd, best);
   };
-  return {space, surrogate, judge, belief_power};
+  return {space, surrogate, judge};
 }
 
 Promise Promise::expectation(Space space, const Surrogate& surrogate) {
@@ -70,7 +67,6 @@ VectorXd Promise::operator()(const Points& points) const {
   for (Index i = 0; i < values.size(); ++i) {
     values[i] = judge_(prediction.mean[i], prediction.sd[i]).value;
   }
-  if (belief_power_ > 0) values += belief_power_ * log_belief(space_, points);
   return values;
 }
 
@@ -83,9 +79,7 @@ double Promise::at(const VectorXd& point, VectorXd& slope) const {
     const int gene = gene_of_[static_cast<std::size_t>(f)];
     if (!is_categorical(space_[static_cast<std::size_t>(gene)])) slope[gene] = by_feature[f];
   }
-  if (belief_power_ <= 0) return utility.value;
-  slope += belief_power_ * log_belief_slope(space_, point);
-  return utility.value + belief_power_ * log_belief(space_, point)[0];
+  return utility.value;
 }
 
 VectorXd Promise::climbed(const VectorXd& start, int looks) const {

@@ -1,4 +1,4 @@
-// What a child promises: the point of a set judged by the model and by the belief in the start.
+// What a child promises: the point of a set judged by the model.
 #pragma once
 
 #include <Eigen/Core>
@@ -17,10 +17,8 @@ namespace evolve::ga {
 /// that it was made with.
 class Promise {
  public:
-  /// log of the expected improvement over the best set that the surrogate was told of, plus the log
-  /// of the belief times `belief_power` ("πBO", Hvarfner et al. 2022, eq. 6).
-  static Promise improvement(std::span<const hyp::Gene> space, const Surrogate& surrogate,
-                             double belief_power);
+  /// log of the expected improvement over the best set that the surrogate was told of.
+  static Promise improvement(std::span<const hyp::Gene> space, const Surrogate& surrogate);
   /// The mean alone.
   static Promise expectation(std::span<const hyp::Gene> space, const Surrogate& surrogate);
   /// The mean and so many standard deviations.
@@ -39,14 +37,12 @@ class Promise {
 
  private:
   using Judge = std::function<Utility(double mean, double sd)>;
-  Promise(std::span<const hyp::Gene> space, const Surrogate& surrogate, Judge judge,
-          double belief_power = 0);
+  Promise(std::span<const hyp::Gene> space, const Surrogate& surrogate, Judge judge);
 
   std::span<const hyp::Gene> space_;
   std::vector<int> gene_of_;
   const Surrogate* surrogate_;
   Judge judge_;  // empty: by the mean alone
-  double belief_power_;
 };
 
 }  // namespace evolve::ga

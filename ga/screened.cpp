@@ -116,9 +116,9 @@ double trust(Space space, const Surrogate& surrogate, Rng& rng) {
   return trust_in_start(below.unaryExpr([](double z) { return 0.5 * std::erfc(z); }).mean());
 }
 
-Promise draw_promise(Space space, const Surrogate& surrogate, double trust, Index known, Rng& rng) {
+Promise draw_promise(Space space, const Surrogate& surrogate, Index known, Rng& rng) {
   constexpr Index late = 100;
-  constexpr double expected_share = 0.5, bound_share = 0.2, first_belief = 5;
+  constexpr double expected_share = 0.5, bound_share = 0.2;
   boost::random::uniform_01<double> chance;
   if (known >= late && chance(rng) < expected_share) {
     return Promise::expectation(space, surrogate);
@@ -127,7 +127,7 @@ Promise draw_promise(Space space, const Surrogate& surrogate, double trust, Inde
     const double deviations = 0.3 * std::pow(2.5 / 0.3, chance(rng));
     return Promise::upper_bound(space, surrogate, deviations);
   }
-  return Promise::improvement(space, surrogate, trust * first_belief / static_cast<double>(known));
+  return Promise::improvement(space, surrogate);
 }
 
 hyp::Genes unscreened(Space space, const Points& elite, Rng& rng) {
@@ -168,7 +168,7 @@ hyp::Genes screened_child(Space space, History& history, const EarlierRuns& earl
     return unscreened(space, best(std::clamp(n / 4, Index{3}, Index{20})), rng);
   }
   const double trusted = trust(space, surrogate, rng);
-  const Promise promise = draw_promise(space, surrogate, trusted, history.size(), rng);
+  const Promise promise = draw_promise(space, surrogate, history.size(), rng);
   const Index raw = n <= 250 ? 512 : 192;  // the more the model has, the dearer each look
   const Candidates found =
       search(space, promise, trusted, best(20), best(std::max(Index{1}, (n + 10) / 20)), raw, rng);

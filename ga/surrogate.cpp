@@ -22,16 +22,15 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double least_noise = 1e-6, least_variance = 1e-12;
-// The logarithm of a variance is normal.
+// The logarithm is normal.
 struct LogPrior {
   double mean, sd;
 };
-constexpr std::array<LogPrior, 3> variance_priors = {{{-5, 1}, {-6, 1.5}, {-6, 1.5}}};
-const double log_length_sd = std::sqrt(3.0);
+constexpr std::array<LogPrior, 3> variance_priors = {{{-2.5, 2}, {-6, 1.5}, {-6, 1.5}}};
 
-// The paper's are 1.6 times as long.
-double log_length_mean(Index genes) {
-  return std::sqrt(2.0) - 0.5 + 0.5 * std::log(static_cast<double>(genes));
+// Of a length scale.
+LogPrior length_prior(Index genes) {
+  return {.mean = std::log(std::sqrt(static_cast<double>(genes)) / 4), .sd = 1.15};
 }
 
 VectorXd inverse_lengths(const std::vector<int>& gene_of, const KernelParameters& parameters) {
@@ -129,8 +128,7 @@ double objective(unsigned n, const double* x, double* gradient, void* data) {
 }  // namespace
 
 KernelParameters prior_mode(Index genes) {
-  KernelParameters mode =
-      VectorXd::Constant(genes + 3, log_length_mean(genes) - log_length_sd * log_length_sd);
+  KernelParameters mode = VectorXd::Constant(genes + 3, length_prior(genes).mean);
   for (Index i = 0; i < 3; ++i) mode[genes + i] = variance_priors[static_cast<std::size_t>(i)].mean;
   return mode;
 }
@@ -191,18 +189,13 @@ double negative_log_posterior(const Observations& o, const KernelParameters& par
     gradient[o.gene_of[static_cast<std::size_t>(i)]] += by_feature[i];
   }
 
-  const auto add_prior = [&](Index i, double mean, double sd) {
-    const double z = (parameters[i] - mean) / sd;
+  const auto add_prior = [&](Index i, const LogPrior& prior) {
+    const double z = (parameters[i] - prior.mean) / prior.sd;
     value += 0.5 * z * z;
-    gradient[i] += z / sd;
+    gradient[i] += z / prior.sd;
   };
-  // The lengths' prior is a density over the lengths themselves: in logarithms its mode is lower.
-  const double log_length_mode = log_length_mean(genes) - log_length_sd * log_length_sd;
-  for (Index i = 0; i < genes; ++i) add_prior(i, log_length_mode, log_length_sd);
-  for (Index i = 0; i < 3; ++i) {
-    const auto& [mean, sd] = variance_priors[static_cast<std::size_t>(i)];
-    add_prior(genes + i, mean, sd);
-  }
+  for (Index i = 0; i < genes; ++i) add_prior(i, length_prior(genes));
+  for (Index i = 0; i < 3; ++i) add_prior(genes + i, variance_priors[static_cast<std::size_t>(i)]);
   return value;
 }
 

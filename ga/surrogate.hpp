@@ -7,9 +7,11 @@
 // training seed does to the sets that are trained with it (a random effect, as blocks of an
 // experiment have it: half of its variance is the same for every set, half differs from region to
 // region as the signal does, so that a search with few seeds cannot take what suits just these for
-// better); and noise, which is new in every training. The length scales have the prior
-// of Hvarfner et al. 2024 ("Vanilla Bayesian optimization performs great in high dimensions"),
-// which expects longer ones where there are more genes, but 0.6 times as long.
+// better); and noise, which is new in every training. All four have log-normal priors. Length
+// scales are expected to grow with the root of the number of genes (Hvarfner et al. 2024, "Vanilla
+// Bayesian optimization performs great in high dimensions"), and noise may be anything from none to
+// more than there is signal: where a few trainings of many genes are explained by short lengths and
+// no noise, the search stays with the luckiest.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -50,9 +52,9 @@ Variances variances_of(const KernelParameters& parameters);
 /// Where the prior is densest: the start of a first fit.
 KernelParameters prior_mode(Eigen::Index genes);
 
-/// -log p(values | parameters) - log p(parameters), up to a constant (R&W eq. 5.8 and the priors,
-/// as densities over the length scales and the noise variance themselves). Writes its gradient;
-/// infinite, with a gradient of 0, where the covariance is not positive definite.
+/// -log p(values | parameters) - log p(parameters), up to a constant (R&W eq. 5.8 and the priors).
+/// Writes its gradient; infinite, with a gradient of 0, where the covariance is not positive
+/// definite.
 double negative_log_posterior(const Observations& observations, const KernelParameters& parameters,
                               Eigen::VectorXd& gradient);
 

@@ -3,53 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <numbers>
 
 #include "ga/sobol.hpp"
 #include "tests/ga/fixtures.hpp"
 
 namespace evolve::ga {
 namespace {
-
-TEST(Prior, IsHalfEvenAndHalfNormalAroundTheStart) {
-  const std::vector space = {real(0, 10, 5)};
-  const Points points{{0.5, 0.7, 0.0}};
-  const Eigen::VectorXd logs = log_belief(space, points);
-  const double top = 1 / (0.2 * std::sqrt(2 * std::numbers::pi));
-  EXPECT_DOUBLE_EQ(logs[0], std::log(0.5 + 0.5 * top));
-  EXPECT_DOUBLE_EQ(logs[1], std::log(0.5 + 0.5 * top * std::exp(-0.5)));
-  EXPECT_DOUBLE_EQ(logs[2], std::log(0.5 + 0.5 * top * std::exp(-0.5 * 6.25)));
-}
-
-TEST(Prior, GivesTheStartsChoiceHalfOfTheWeightAndItsEvenShare) {
-  const std::vector space = {categorical({"a", "b", "c", "d"}, 1)};
-  const Points points{{1.0 / 3, 1.0}};
-  const Eigen::VectorXd logs = log_belief(space, points);
-  EXPECT_DOUBLE_EQ(logs[0], std::log(0.5 + 0.5 * 4));
-  EXPECT_DOUBLE_EQ(logs[1], std::log(0.5));
-}
-
-TEST(Prior, MultipliesOverTheGenes) {
-  const std::vector both = {real(0, 1, 0.2), real(-1, 1, 0.5)};
-  const Points points{{0.3}, {0.9}};
-  const double product = log_belief(both, points)[0];
-  const double first = log_belief(std::span(both).first(1), points.topRows(1))[0];
-  const double second = log_belief(std::span(both).last(1), points.bottomRows(1))[0];
-  EXPECT_DOUBLE_EQ(product, first + second);
-}
-
-TEST(Prior, HasTheSlopeOfItsDifferences) {
-  const std::vector space = {real(0, 1, 0.2), categorical({"a", "b"}), real(-1, 1, 0.5)};
-  const Eigen::VectorXd point{{0.3, 0, 0.1}};
-  const Eigen::VectorXd slope = log_belief_slope(space, point);
-  EXPECT_EQ(slope[1], 0);
-  for (const int gene : {0, 2}) {
-    Points near = point.replicate(1, 2);
-    near.row(gene) += Eigen::RowVector2d(-1e-5, 1e-5);
-    const Eigen::VectorXd logs = log_belief(space, near);
-    EXPECT_NEAR(slope[gene], (logs[1] - logs[0]) / 2e-5, 1e-6);
-  }
-}
 
 TEST(TrustInStart, IsTheProbabilityThatItWasChosen) {
   EXPECT_DOUBLE_EQ(trust_in_start(0), 0.9);  // 9 to 1

@@ -36,7 +36,7 @@ Surrogate surrogate() {
 }
 
 std::vector<Promise> promises(const Surrogate& model) {
-  return {Promise::improvement(mixed(), model, 0.7), Promise::expectation(mixed(), model),
+  return {Promise::improvement(mixed(), model), Promise::expectation(mixed(), model),
           Promise::upper_bound(mixed(), model, 1.5)};
 }
 
@@ -70,8 +70,7 @@ TEST(Promise, HasTheSlopeOfItsDifferences) {
 TEST(Promise, IsFiniteAndFlatInItsSpreadWhereASetWasTrained) {
   const Surrogate model(observations(), Eigen::MatrixXd(6, 0), VectorXd{{0, 0, 0, 0, -14}});
   VectorXd slope;
-  const double there =
-      Promise::improvement(mixed(), model, 0).at(VectorXd{{0.1, 0, 0.2, 0}}, slope);
+  const double there = Promise::improvement(mixed(), model).at(VectorXd{{0.1, 0, 0.2, 0}}, slope);
   EXPECT_TRUE(std::isfinite(there));
   EXPECT_TRUE(slope.allFinite());
 }

@@ -167,8 +167,8 @@ TEST(Posterior, OfTwoObservationsIsTheClosedForm) {
   const double k = matern(0.5), s = 0.01;
   const double likelihood =
       1 / (1 + s - k) + 0.5 * std::log((1 + s) * (1 + s) - k * k);  // R&W eq. 5.8
-  const double z = (std::log(2.0) - (std::sqrt(2.0) - 0.5) + 3) / std::sqrt(3.0);
-  const double zn = std::log(0.01) + 5, zs = (-60 + 6) / 1.5;
+  const double z = (std::log(2.0) - std::log(0.25)) / 1.15;
+  const double zn = (std::log(0.01) + 2.5) / 2, zs = (-60 + 6) / 1.5;
   const double prior = z * z / 2 + zn * zn / 2 + 2 * zs * zs / 2;
   EXPECT_NEAR(negative_log_posterior(two(), parameters, gradient), likelihood + prior, 1e-12);
 }
