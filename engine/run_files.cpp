@@ -84,13 +84,13 @@ void RunFiles::close(const RunState& state) {
 void RunFiles::draw(const RunState& state) const {
   if (!state.best()) return;
   const auto& search = state.evolution();
-  std::vector<results::Row> paused;
+  results::PlotMarks marks;
+  if (const auto recommended = state.recommendation()) marks.recommended = recommended->row;
   for (const auto& [trial, at] : state.paused()) {
     const auto hyp = hyp::express(search.space(), search.genes(trial));
-    paused.push_back({.metrics = at.metrics, .values = hyp::raw_values(search.space(), hyp)});
+    marks.paused.push_back({.metrics = at.metrics, .values = hyp::raw_values(search.space(), hyp)});
   }
-  results::plot_evolution(table_, hyp::Fitness(fitness_), search.space(), directory_.plot(),
-                          paused);
+  results::plot_evolution(table_, hyp::Fitness(fitness_), search.space(), directory_.plot(), marks);
 }
 
 void RunFiles::update_recommended(const RunState& state) {

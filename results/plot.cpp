@@ -24,20 +24,24 @@ constexpr int most_columns = 5;
 struct Trials {
   std::vector<std::size_t> row;
   std::vector<double> fitness;
-  /// Position of the best in both.
-  std::size_t best = 0;
+  /// Positions in both of the greatest fitness and of the recommended set.
+  std::size_t luckiest = 0, recommended = 0;
 };
 
-Trials trials_of(const Table& table, const hyp::Fitness& fitness) {
+Trials trials_of(const Table& table, const hyp::Fitness& fitness,
+                 const std::optional<std::size_t>& recommended) {
   Trials trials;
+  std::optional<std::size_t> marked;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const double value = fitness(table.rows[i].metrics);
     if (!std::isfinite(value)) continue;
+    if (i == recommended) marked = trials.row.size();
     trials.row.push_back(i);
     trials.fitness.push_back(value);
   }
-  const auto best = std::max_element(trials.fitness.begin(), trials.fitness.end());
-  trials.best = static_cast<std::size_t>(best - trials.fitness.begin());
+  const auto greatest = std::max_element(trials.fitness.begin(), trials.fitness.end());
+  trials.luckiest = static_cast<std::size_t>(greatest - trials.fitness.begin());
+  trials.recommended = marked.value_or(trials.luckiest);
   return trials;
 }
 
@@ -83,15 +87,23 @@ Rows best_so_far(const Points& history, double last) {
   return steps;
 }
 
+std::string title_of(const Trials& trials, std::size_t paused) {
+  std::string title =
+      fmt::format("best fitness {:.4g}, row {} of evolve.csv", trials.fitness[trials.recommended],
+                  trials.row[trials.recommended]);
+  if (trials.recommended != trials.luckiest)
+    title += fmt::format("; the luckiest: {:.4g}, row {}", trials.fitness[trials.luckiest],
+                         trials.row[trials.luckiest]);
+  return paused == 0 ? title : title + fmt::format("; rings: {} paused", paused);
+}
+
 void add_history(Chart& chart, const Trials& trials, std::size_t rows, const Axis& y,
                  std::size_t paused) {
   const Rectangle box{left, Chart::width - right, 45, history_height - 85};
   const Points history{{trials.row.begin(), trials.row.end()}, trials.fitness};
-  const double last = static_cast<double>(rows - 1), best = history.x[trials.best];
+  const double last = static_cast<double>(rows - 1);
   const Axis x = counting_axis(0, last, 16);
-  chart.panel(
-      box, fmt::format("best fitness {:.4g}, row {} of evolve.csv{}", history.y[trials.best], best,
-                       paused == 0 ? "" : fmt::format("; rings: {} paused", paused)));
+  chart.panel(box, title_of(trials, paused));
   chart.axis("x", x, "completed trial");
   chart.axis("y", y, "fitness");
   add_dots(chart, box, history, x, y);
@@ -99,7 +111,7 @@ void add_history(Chart& chart, const Trials& trials, std::size_t rows, const Axi
   chart.plot(
       "$trials using 1:2 with points pt 7 ps 0.7 lc rgb '#9ebcda', "
       "$best using 1:2 with steps lw 3 lc rgb '#d9480f', " +
-      plus(best, history.y[trials.best]));
+      plus(history.x[trials.recommended], history.y[trials.recommended]));
 }
 
 /// A column that moved.
@@ -110,8 +122,8 @@ struct Panel {
   /// Of the paused trials.
   Rows rings;
   Axis axis;
-  /// The best trial's value; may be no number.
-  double best;
+  /// The recommended trial's value; may be no number.
+  double recommended;
 };
 
 /// What paused trials had, where it is not below all that completed ones have.
@@ -139,16 +151,16 @@ std::vector<Panel> panels_of(const Table& table, const Trials& trials, const hyp
     const std::string& name = table.names[column];
     const hyp::Gene* gene = space.find(name);
     const Axis axis = gene_axis(gene, *low, *high);
-    const double best = table.rows[trials.row[trials.best]].values[column];
-    panels.push_back({name, gene, std::move(points), std::move(rings), axis, best});
+    const double recommended = table.rows[trials.row[trials.recommended]].values[column];
+    panels.push_back({name, gene, std::move(points), std::move(rings), axis, recommended});
   }
   return panels;
 }
 
 void add_panel(Chart& chart, const Rectangle& box, const Panel& panel, const Axis& y,
-               double best_fitness) {
-  const bool marked = std::isfinite(panel.best);
-  chart.panel(box, panel.name + (marked ? " = " + value_name(panel.best, panel.gene) : ""));
+               double recommended_fitness) {
+  const bool marked = std::isfinite(panel.recommended);
+  chart.panel(box, panel.name + (marked ? " = " + value_name(panel.recommended, panel.gene) : ""));
   chart.axis("x", panel.axis);
   chart.axis("y", y, "fitness", box.left == left);
   add_dots(chart, box, panel.points, panel.axis, y);
@@ -156,43 +168,43 @@ void add_panel(Chart& chart, const Rectangle& box, const Panel& panel, const Axi
   chart.plot(
       (panel.rings.empty() ? "" : "$paused using 1:2 with points pt 6 ps 0.7 lc rgb '#b0b0b0', ") +
       std::string("$trials using 1:2:3 with points pt 7 ps 0.9 lc palette") +
-      (marked ? ", " + plus(panel.best, best_fitness) : ""));
+      (marked ? ", " + plus(panel.recommended, recommended_fitness) : ""));
 }
 
 }  // namespace
 
 std::string plot_script(const Table& table, const hyp::Fitness& fitness, const hyp::Space& space,
-                        const std::string& terminal, const std::vector<Row>& paused) {
-  const Trials trials = trials_of(table, fitness);
+                        const std::string& terminal, const PlotMarks& marks) {
+  const Trials trials = trials_of(table, fitness, marks.recommended);
   if (trials.row.empty()) {
     throw bad_argument("no row of evolve.csv has a fitness", "draw it once a trial has completed");
   }
-  const auto panels = panels_of(table, trials, space, fitness, paused);
+  const auto panels = panels_of(table, trials, space, fitness, marks.paused);
   const int count = static_cast<int>(panels.size());
   const int lines = (count + most_columns - 1) / most_columns;
   const int columns = lines == 0 ? 1 : (count + lines - 1) / lines;
-  const double best = trials.fitness[trials.best];
-  const Axis y = linear_axis(*std::ranges::min_element(trials.fitness), best, 6);
+  const Axis y =
+      linear_axis(*std::ranges::min_element(trials.fitness), trials.fitness[trials.luckiest], 6);
 
   Chart chart(terminal, history_height + lines * panel_height);
   // From pale, for a lonely point, to deep, for the most crowded.
   chart.add(
       "set cbrange [0:1]\n"
       "set palette defined (0 '#9ebcda', 1 '#6b92cc', 2 '#5365b5', 3 '#5d3791', 4 '#6a1167')");
-  add_history(chart, trials, table.rows.size(), y, paused.size());
+  add_history(chart, trials, table.rows.size(), y, marks.paused.size());
   const double step = (Chart::width - left - right + gap) / columns;
   for (int i = 0; i < count; ++i) {
     const double x = left + i % columns * step;
     const double line = history_height + i / columns * panel_height;
     add_panel(chart, {x, x + step - gap, line + 40, line + panel_height - 50},
-              panels[static_cast<std::size_t>(i)], y, best);
+              panels[static_cast<std::size_t>(i)], y, trials.fitness[trials.recommended]);
   }
   return chart.script();
 }
 
 void plot_evolution(const Table& table, const hyp::Fitness& fitness, const hyp::Space& space,
-                    const std::filesystem::path& image, const std::vector<Row>& paused) {
-  run_gnuplot(plot_script(table, fitness, space, terminal_of(image), paused), image);
+                    const std::filesystem::path& image, const PlotMarks& marks) {
+  run_gnuplot(plot_script(table, fitness, space, terminal_of(image), marks), image);
 }
 
 }  // namespace evolve::results

@@ -59,11 +59,25 @@ TEST(Plot, ShowsTheFitnessOfEveryTrialAndTheBestSoFar) {
 }
 
 TEST(Plot, HasARingForEachPausedTrialThatIsNotBelowAllOthers) {
-  const std::string text = plot_script(three, hyp::Fitness("mAP50"), space, "svg",
-                                       {row(0.2, {0.02, 0.1, 0, 7}), row(0.05, {0.02, 0.2, 1, 7})});
+  const std::string text =
+      plot_script(three, hyp::Fitness("mAP50"), space, "svg",
+                  {.paused = {row(0.2, {0.02, 0.1, 0, 7}), row(0.05, {0.02, 0.2, 1, 7})}});
   EXPECT_NE(text.find("row 1 of evolve.csv; rings: 2 paused'"), text.npos);
   EXPECT_EQ(count(text, "plot $paused using"), 3);
   EXPECT_NE(text.find("$paused << EOD\n0.02 0.2\nEOD\n"), text.npos);
+}
+
+TEST(Plot, MarksTheRecommendedSetAndNamesTheLuckiest) {
+  const Table table{.names = {"lr0"},
+                    .rows = {row(0.1, {0.01}), row(0.3, {0.02}), row(0.2, {0.03})}};
+  const std::string text =
+      plot_script(table, hyp::Fitness("mAP50"), space, "png", {.recommended = 2});
+  EXPECT_NE(
+      text.find("set title 'best fitness 0.2, row 2 of evolve.csv; the luckiest: 0.3, row 1'"),
+      text.npos);
+  EXPECT_NE(text.find("set title 'lr0 = 0.03'"), text.npos);
+  EXPECT_EQ(plot_script(table, hyp::Fitness("mAP50"), space, "png", {.recommended = 1}),
+            plot_script(table, hyp::Fitness("mAP50"), space, "png"));
 }
 
 TEST(Plot, OfASingleRowIsItsFitness) {
