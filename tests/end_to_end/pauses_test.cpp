@@ -180,7 +180,7 @@ TEST(Pause, SurvivesKillsAtRandomMoments) {
   std::mt19937 random(21);
   for (const std::vector<std::string>& lag : {std::vector<std::string>{"--lag", "2"}, {}}) {
     const std::string name = lag.empty() ? "free" : "killed";
-    auto command = arguments("cpu:0,cpu:1", name, lag, "--pauses --sleep 15", "75");
+    auto command = arguments("cpu:0,cpu:1", name, lag, "--pauses --sleep 40", "75");
     int kills = 0;
     for (;;) {
       Process process(evolve_command(command), folder.path());
