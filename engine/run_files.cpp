@@ -84,8 +84,7 @@ void RunFiles::close(const RunState& state) {
 void RunFiles::draw(const RunState& state) const {
   if (!state.best()) return;
   const auto& search = state.evolution();
-  results::PlotMarks marks;
-  if (const auto recommended = state.recommendation()) marks.recommended = recommended->row;
+  results::PlotMarks marks{.recommended = recommended_};
   for (const auto& [trial, at] : state.paused()) {
     const auto hyp = hyp::express(search.space(), search.genes(trial));
     marks.paused.push_back({.metrics = at.metrics, .values = hyp::raw_values(search.space(), hyp)});
