@@ -9,6 +9,8 @@ target_compile_options(evolve_warnings INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   # In a unity build neighbours' names are no shadows.
   $<$<NOT:$<STREQUAL:${EVOLVE_UNITY},all>>:-Wshadow>
+  # In a unity build every file but one is an included one.
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<STREQUAL:${EVOLVE_UNITY},all>>:-Wno-subobject-linkage>
   # Designated initialisers leave the rest to the defaults, on purpose.
   -Wno-missing-field-initializers
   $<$<BOOL:${EVOLVE_WERROR}>:-Werror>)
