@@ -137,17 +137,6 @@ TEST(Screened, GivesSeveralAtOnceTheSameAgainAndTheFirstAsOneAlone) {
   }
 }
 
-TEST(Screened, SpreadsSeveralAtOnceLikeThoseInFlight) {
-  Evolution evolution = after(20);
-  const auto trials = evolution.ask(5);
-  double least = 1, most = 0;
-  for (const auto& trial : trials) {
-    least = std::min(least, trial.hyp.number("g0"));
-    most = std::max(most, trial.hyp.number("g0"));
-  }
-  EXPECT_GT(most - least, 0.005);
-}
-
 TEST(Screened, TrainsTheStartAgainAmongSeveralAtOnce) {
   Evolution evolution = after(10);
   const auto trials = evolution.ask(8);
