@@ -1,6 +1,7 @@
 // The main job: plan it, or find where it stopped; run it; say what came out.
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 
@@ -107,6 +108,15 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
   return 0;
 }
 
+/// A worker takes four descriptors, and many systems allow 1,024 unless they are asked for more.
+void allow_many_workers() {
+  constexpr rlim_t enough = 1 << 16;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= enough) return;
+  limit.rlim_cur = std::min(limit.rlim_max, enough);
+  ::setrlimit(RLIMIT_NOFILE, &limit);  // as far as it goes
+}
+
 int run_new(const Options& options, Screen& screen) {
   const auto plan = make_plan(options);
   const RunState checked(plan.settings.run);  // what is wrong with the search is found here
@@ -183,6 +193,7 @@ int run_resumed(const Options& now, Screen& screen) {
 }  // namespace
 
 int evolve_command(const Options& options) {
+  allow_many_workers();
   Screen screen(stdout);
   return options.resume ? run_resumed(options, screen) : run_new(options, screen);
 }

@@ -121,8 +121,12 @@ void resolve_devices(Plan& plan) {
                                  .by_number = workers::mentions(o.trainer_exec, "{index}"),
                                  .device_env = o.device_env};
   if (!trainer.external) trainer.drives = built_in_drives();
-  auto choice = engine::launched_slots(o.launcher, o.devices, trainer);
-  if (trainer.by_number) check_numbers(choice.slots);
+  plan.settings.choose_devices = [trainer, launcher = o.launcher](const std::string& spec) {
+    auto choice = engine::launched_slots(launcher, spec, trainer);
+    if (trainer.by_number) check_numbers(choice.slots);
+    return choice;
+  };
+  auto choice = plan.settings.choose_devices(o.devices);
   plan.settings.slots = std::move(choice.slots);
   plan.settings.accelerators = std::move(choice.accelerators);
   plan.device_notes = std::move(choice.notes);

@@ -92,6 +92,15 @@ void RunScreen::on(const results::DeviceBroughtBack& back, const engine::RunStat
   screen_.line(back.device + " is back: its driver says that it works");
 }
 
+void RunScreen::on(const results::DevicesChanged& changed, const engine::RunState&) {
+  screen_.line(fmt::format("{} from now on: {}", counted(std::ssize(changed.slots), "slot"),
+                           fmt::join(changed.slots, ", ")));
+}
+
+void RunScreen::on_devices_refused(const std::string& reason) {
+  screen_.line(display_path(directory_.devices()) + ": nothing changes: " + reason);
+}
+
 void RunScreen::on_plot_failed(const std::string& reason) {
   screen_.line("no plot: " + reason);
 }

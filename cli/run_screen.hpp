@@ -25,6 +25,7 @@ class RunScreen : public engine::Observer {
   void on_event(const results::Event& event, const engine::RunState& state) override;
   void on_progress(const engine::RunState& state,
                    const std::vector<workers::Progress>& progress) override;
+  void on_devices_refused(const std::string& reason) override;
   void on_plot_failed(const std::string& reason) override;
   void on_report_failed(const std::string& reason) override;
 
@@ -34,6 +35,7 @@ class RunScreen : public engine::Observer {
   void on(const results::DeviceFull& full, const engine::RunState&);
   void on(const results::DeviceBlamed& blamed, const engine::RunState&);
   void on(const results::DeviceBroughtBack& back, const engine::RunState&);
+  void on(const results::DevicesChanged& changed, const engine::RunState&);
   template <class Other>
   void on(const Other&, const engine::RunState&) {}
 

@@ -54,11 +54,14 @@ class Plan {
       CPU_SET_S(static_cast<std::size_t>(core), cores_.size() * sizeof(cpu_set_t), cores_.data());
   }
 
+  /// What comes first in the child; 0 or an errno.
+  int prepare(const std::function<void()>& become) const {
+    return command_.in_child ? command_.in_child(become) : 0;
+  }
+
   /// In the child. Returns when it fails.
   Failure become_the_program(int& report) const {
     using enum Failure::Step;
-    if (command_.in_child)
-      if (const int error = command_.in_child()) return {hook, error};
     if (!cores_.empty() &&
         ::sched_setaffinity(0, cores_.size() * sizeof(cpu_set_t), cores_.data()) != 0)
       return {cores, errno};
@@ -95,10 +98,16 @@ class Plan {
   std::vector<cpu_set_t> cores_;
 };
 
-[[noreturn]] void run_child(const Plan& plan, int report) {
-  const auto failure = plan.become_the_program(report);
+[[noreturn]] void give_up(int report, const Failure& failure) {
   if (::write(report, &failure, sizeof(failure)) < 0) ::_exit(126);
   ::_exit(127);
+}
+
+[[noreturn]] void run_child(const Plan& plan, int report) {
+  const auto become = [&plan, &report] { give_up(report, plan.become_the_program(report)); };
+  if (const int error = plan.prepare(become)) give_up(report, {Failure::Step::hook, error});
+  become();
+  ::_exit(127);  // not reached
 }
 
 /// The end of the file: the program runs.

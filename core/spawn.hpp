@@ -26,10 +26,11 @@ struct Command {
   int input = no_file, output = no_file, errors = no_file;
   /// The CPU cores it is bound to; empty: as we are.
   std::vector<int> cores = {};
-  /// Called in the child before the rest of the above is done; it may allocate no memory. Returns 0
-  /// or an errno, which is what spawn() fails with. May fork: the process in which it returns
-  /// becomes the program.
-  std::function<int()> in_child = {};
+  /// Called in the child before the rest of the above is done; it may allocate no memory. Returns
+  /// 0, and the child becomes the program, or an errno, which is what spawn() fails with. It may
+  /// call `become` instead, in a child of its own (which may share its memory): that becomes the
+  /// program, and the call never returns.
+  std::function<int(const std::function<void()>& become)> in_child = {};
 };
 
 /// The file of a program, which is looked for in PATH. Throws std::system_error when there is none

@@ -19,7 +19,12 @@ bool is_cpu(const std::string& device) {
 }  // namespace
 
 Health::Health(const std::vector<std::string>& devices) {
-  for (const auto& device : devices) states_[device];
+  change(devices);
+}
+
+void Health::change(const std::vector<std::string>& devices) {
+  for (auto& [device, state] : states_) state.gone = true;
+  for (const auto& device : devices) states_[device].gone = false;
 }
 
 std::vector<Blame> Health::ended(const hyp::Outcome& outcome,
@@ -50,7 +55,7 @@ std::vector<Blame> Health::ended(const hyp::Outcome& outcome,
 void Health::blame(const std::string& device, const std::string& reason, Clock::time_point now,
                    std::vector<Blame>& blames) {
   auto& state = states_.at(device);
-  if (is_cpu(device) || state.quarantined) return;
+  if (is_cpu(device) || state.quarantined || state.gone) return;
   ++state.blames;
   state.quarantined = state.blames >= blames_for_quarantine;
   if (state.quarantined) {
@@ -61,13 +66,14 @@ void Health::blame(const std::string& device, const std::string& reason, Clock::
 }
 
 bool Health::none_left() const {
-  return std::ranges::all_of(states_, [](const auto& entry) { return entry.second.quarantined; });
+  return std::ranges::all_of(
+      states_, [](const auto& entry) { return entry.second.quarantined || entry.second.gone; });
 }
 
 std::vector<std::string> Health::rested(Clock::time_point now) const {
   std::vector<std::string> devices;
   for (const auto& [device, state] : states_) {
-    if (!state.quarantined) continue;
+    if (!state.quarantined || state.gone) continue;
     const auto rest = first_rest * (1 << std::min(state.quarantines - 1, 12));
     if (now >= state.since + rest) devices.push_back(device);
   }

@@ -36,6 +36,9 @@ class Health {
   /// The devices of a run, by name ("xpu:1").
   explicit Health(const std::vector<std::string>& devices);
 
+  /// The run has these devices from now on. What is known of others is kept.
+  void change(const std::vector<std::string>& devices);
+
   /// An attempt at a trial has ended; earlier ones had failed on the devices `failed_on`. Returns
   /// whom that puts to blame.
   std::vector<Blame> ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on,
@@ -56,6 +59,8 @@ class Health {
  private:
   struct State {
     int blames = 0;
+    /// No device of the run any more.
+    bool gone = false;
     bool quarantined = false;
     int quarantines = 0;
     Clock::time_point since;

@@ -20,8 +20,12 @@ class Pool {
   /// outlive the pool.
   std::optional<core::Lease> try_lease(const std::function<bool(const core::Slot&)>& suits);
 
-  /// All slots, free or not, in the order of the specification.
-  const std::vector<core::Slot>& slots() const;
+  /// Has these slots from now on. Those of a name that there were are kept, lent or not, as many as
+  /// there are of it now; one that is lent and has gone is not lent again.
+  void change(const std::vector<core::Slot>& slots);
+
+  /// All slots, free or not, in the order in which they came.
+  std::vector<const core::Slot*> slots() const;
 
  private:
   struct State;

@@ -31,9 +31,9 @@ bool is_of(const devices::Accelerator& accelerator, const core::Slot& slot) {
   return devices::name_of(accelerator) == slot.name;
 }
 
-std::vector<std::string> names_of(const std::vector<core::Slot>& slots) {
+std::vector<std::string> names_of(const std::vector<const core::Slot*>& slots) {
   std::set<std::string> names;
-  for (const auto& slot : slots) names.insert(slot.name);
+  for (const auto* slot : slots) names.insert(slot->name);
   return {names.begin(), names.end()};
 }
 
@@ -66,17 +66,39 @@ Fleet::Fleet(std::vector<core::Slot> slots, const std::vector<devices::Accelerat
       health_(names_of(pool_.slots())),
       sampler_(kinds_of(found)),
       limits_(std::move(limits)) {
-  for (const auto& slot : pool_.slots()) devices_.emplace(slot.name, &slot);
-  for (const auto& accelerator : found) sampled_.insert(devices::name_of(accelerator));
+  index(found);
   take(found);
 }
 
+void Fleet::index(const std::vector<devices::Accelerator>& found) {
+  devices_.clear();
+  for (const auto* slot : pool_.slots()) devices_.emplace(slot->name, slot);
+  sampled_.clear();
+  for (const auto& accelerator : found) sampled_.insert(devices::name_of(accelerator));
+  std::erase_if(sampled_, [this](const auto& device) { return !devices_.contains(device); });
+}
+
+std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
+                                         const std::vector<devices::Accelerator>& found) {
+  std::map<std::string, int> fewer;
+  for (const auto* slot : pool_.slots()) ++fewer[slot->name];
+  for (const auto& slot : slots) --fewer[slot.name];
+  std::erase_if(fewer, [](const auto& one) { return one.second <= 0; });
+  pool_.change(slots);
+  index(found);
+  health_.change(names_of(pool_.slots()));
+  no_usable_device_.clear();
+  return fewer;
+}
+
 std::optional<core::Lease> Fleet::lease(const std::vector<std::string>& failed_on) {
-  const auto among = eligible(failed_on);
+  // Only a trial that has failed chooses: of a thousand devices nobody looks at all for each trial.
+  const auto among = failed_on.empty() ? std::vector<std::string>() : eligible(failed_on);
   auto lease = pool_.try_lease([&](const core::Slot& slot) {
     const auto& device = slot.name;
     const auto limit = limits_.find(device);
-    if (std::ranges::count(among, device) == 0) return false;
+    if (starting_.contains(device) || !usable(device)) return false;
+    if (!failed_on.empty() && std::ranges::count(among, device) == 0) return false;
     if (limit != limits_.end() && running_[device] >= limit->second) return false;
     if (!needs_worker(device)) return true;
     const auto answer = memory_admission_.fits(device, count_(device));
@@ -89,11 +111,14 @@ std::optional<core::Lease> Fleet::lease(const std::vector<std::string>& failed_o
 std::vector<std::string> Fleet::eligible(const std::vector<std::string>& failed_on) {
   std::vector<std::string> all;
   for (const auto& [device, slot] : devices_)
-    if (!health_.quarantined(device) && !is_resting(device) && !full(device)) all.push_back(device);
-  if (failed_on.empty()) return all;
+    if (usable(device)) all.push_back(device);
   auto others = without(all, failed_on);
   if (others.empty()) others = without(all, std::span(failed_on).last(1));
   return others.empty() ? all : others;
+}
+
+bool Fleet::usable(const std::string& device) {
+  return !health_.quarantined(device) && !is_resting(device) && !full(device);
 }
 
 bool Fleet::full(const std::string& device) {
@@ -124,6 +149,7 @@ void Fleet::rest(const std::string& device, Clock::time_point until) {
 
 void Fleet::started(const std::string& device) {
   ++running_[device];
+  starting_.insert(device);
   if (needs_worker(device)) memory_admission_.changed(device, Clock::now());
 }
 

@@ -25,13 +25,21 @@ class Fleet {
         std::map<std::string, int> limits,
         std::function<core::WorkerCount(const std::string& device)> count);
 
+  /// Has these slots from now on, on devices of which `found` are the accelerators. Returns the
+  /// devices that have fewer slots than before, and by how many.
+  std::map<std::string, int> change(const std::vector<core::Slot>& slots,
+                                    const std::vector<devices::Accelerator>& found);
+
   /// A slot for an attempt at a trial that has failed on the devices `failed_on`: of a device that
   /// is trusted, has room, and is another one than those, if there is any such; else another one
   /// than the last of them, if there is. Nothing when it must wait.
   std::optional<core::Lease> lease(const std::vector<std::string>& failed_on);
 
-  /// An attempt at a trial is about to be started on a slot of the device.
+  /// An attempt at a trial will be handed over to a slot of the device. Until that is done its
+  /// other slots get none: what they need depends on the workers that it has then.
   void started(const std::string& device);
+  /// All that was started is handed over.
+  void handed_over() { starting_.clear(); }
   /// It has ended.
   void ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on);
   /// The device gets no trial until then.
@@ -49,6 +57,8 @@ class Fleet {
 
   /// Where such an attempt may go, should it have to wait for one of them.
   std::vector<std::string> eligible(const std::vector<std::string>& failed_on);
+  /// It may take a trial, as far as that does not depend on the trial.
+  bool usable(const std::string& device);
   /// A trial that starts on it must start a worker first.
   bool needs_worker(const std::string& device) const { return count_(device).idle == 0; }
   bool full(const std::string& device);
@@ -56,6 +66,9 @@ class Fleet {
   void blame(const devices::Blame& blame);
   void ask();
   void take(const std::vector<devices::Accelerator>& sample);
+
+  /// What is known of the devices follows the slots of the pool.
+  void index(const std::vector<devices::Accelerator>& found);
 
   devices::Pool pool_;
   /// The devices, each with its first slot.
@@ -68,6 +81,8 @@ class Fleet {
   std::set<std::string> sampled_;
   /// Attempts under way.
   std::map<std::string, int> running_;
+  /// Devices with an attempt that is not handed over yet.
+  std::set<std::string> starting_;
   /// What the drivers said last.
   std::map<std::string, devices::Accelerator> last_;
   /// The workers when the drivers were asked.

@@ -17,6 +17,8 @@ class Observer {
   virtual void on_event(const results::Event&, const RunState&) {}
   /// What is under way; a few times a second.
   virtual void on_progress(const RunState&, const std::vector<workers::Progress>&) {}
+  /// The `devices` file asks for what cannot be; the devices stay as they are.
+  virtual void on_devices_refused(const std::string&) {}
   /// evolve.png could not be drawn, for this reason: costs a plot, not a run.
   virtual void on_plot_failed(const std::string&) {}
   /// The same of the last report.html.

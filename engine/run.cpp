@@ -10,8 +10,13 @@
 namespace evolve::engine {
 namespace {
 
-/// How long to wait for news before the observer is shown how things stand.
-constexpr std::chrono::milliseconds longest_wait{500};
+/// How long to wait for news before the observer is shown how things stand, and how often it is
+/// shown that at most: a thousand workers have news all the time.
+constexpr std::chrono::milliseconds longest_wait{500}, shown_for{100};
+
+/// Trials that are handed over before those that have ended meanwhile are seen to: a worker that
+/// must be started first takes milliseconds.
+constexpr std::size_t most_starts = 32;
 
 /// So many failures of the surroundings in a row, besides those that all slots meet at once, end
 /// the run: whatever is wrong needs somebody to mend it.
@@ -38,6 +43,8 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
       fleet_(settings.slots, settings.accelerators, state_.trial_limits(),
              [this](const std::string& device) { return workers_.count(device); }),
       earlier_failures_(state_.surroundings_failures()) {
+  if (settings_.choose_devices)
+    device_file_.emplace(results::RunDirectory{root_}.devices(), settings_.slots);
   for (const auto* attempt : state_.open()) left_over_.insert(attempt->trial.number);
 }
 
@@ -45,14 +52,18 @@ RunEnd Run::run() {
   auto end = RunEnd::finished;
   while (!state_.finished()) {
     record(fleet_.watch());
+    follow_devices();
     const auto block = blocked();
-    if (!block) start_trials();
+    const bool started = !block && (start_trials() || breed_ahead());
     if (block && workers_.busy() == 0) {
       end = *block;
       break;
     }
-    observer_.on_progress(state_, workers_.progress());
-    const auto events = workers_.wait(longest_wait);
+    if (Clock::now() >= shown_ + shown_for) {
+      observer_.on_progress(state_, workers_.progress());
+      shown_ = Clock::now();
+    }
+    const auto events = workers_.wait(started ? std::chrono::milliseconds(0) : longest_wait);
     if (!events) {  // the journal is the state
       end = RunEnd::stopped;
       break;
@@ -100,6 +111,37 @@ void Run::publish(const std::vector<results::Event>& events) {
   report_.update(state_);
 }
 
+void Run::follow_devices() {
+  const auto wish = device_file_ ? device_file_->changed() : std::nullopt;
+  if (!wish) return;
+  try {
+    change_devices(*wish);
+  } catch (const Error& error) {
+    if (error.fault() == Error::Fault::run) throw;
+    observer_.on_devices_refused(error.what());
+  }
+}
+
+void Run::change_devices(const DeviceWish& wish) {
+  const auto choice = settings_.choose_devices(wish.spec);
+  std::map<std::string, int> slots;
+  std::vector<std::string> names;
+  for (const auto& slot : choice.slots) {
+    ++slots[slot.name];
+    names.push_back(slot.name);
+  }
+  const auto& at_once = wish.taken_at_once;
+  for (const auto& device : at_once)
+    if (slots.contains(device))
+      throw bad_argument("take " + device + ": another line has it as a device of the run",
+                         "leave one of the two");
+  for (const auto& [device, count] : slots) workers_.limit(device, count);
+  for (const auto& [device, _] : fleet_.change(choice.slots, choice.accelerators))
+    workers_.limit(device, slots[device], std::ranges::count(at_once, device) > 0);
+  settings_.slots = choice.slots;
+  record({results::DevicesChanged{std::move(names)}});
+}
+
 std::optional<RunEnd> Run::blocked() const {
   if (out_of_time()) return RunEnd::time_limit;
   if (!fleet_.no_usable_device().empty()) return RunEnd::no_usable_device;
@@ -108,18 +150,46 @@ std::optional<RunEnd> Run::blocked() const {
   return {};
 }
 
-void Run::start_trials() {
-  if (Clock::now() < not_before_) return;
+bool Run::start_trials() {
+  if (Clock::now() < not_before_) return false;
+  choose_starts();
+  return hand_over();
+}
+
+void Run::choose_starts() {
   start_waiting(waiting());
-  while (state_.may_have_next_trial()) {
+  while (starts_.size() < most_starts && state_.may_have_next_trial()) {
     auto lease = fleet_.lease({});
     if (!lease) return;
+    if (state_.ready() == 0) breed_ahead();
     const auto* trial = state_.next_trial();
     if (!trial) return;  // the lease returns itself
     start({.trial = *trial}, std::move(*lease));
   }
   // Nothing else is left that could tell whether it was the held trials.
-  if (workers_.busy() == 0 && waiting().empty()) start_waiting(state_.open());
+  if (workers_.busy() == 0 && waiting().empty() && starts_.empty()) start_waiting(state_.open());
+}
+
+bool Run::hand_over() {
+  if (starts_.empty()) return false;
+  auto starts = std::exchange(starts_, {});
+  fleet_.handed_over();
+  std::vector<results::Event> events;
+  for (const auto& start : starts) events.push_back(start.event);
+  publish(events);
+  for (auto& start : starts) workers_.start(std::move(start.assignment), std::move(start.lease));
+  return true;
+}
+
+// A pool so large that breeding is a good part of its time: few of the outcomes that a child could
+// have known are missed.
+bool Run::breed_ahead() {
+  constexpr int slots_per_child = 25;
+  const auto most = static_cast<int>(std::ssize(settings_.slots)) / slots_per_child;
+  if (settings_.run.search != "screened" || most == 0 || state_.ready() >= most) return false;
+  const auto bred = state_.breed(most);
+  if (bred) record({*bred});
+  return bred.has_value();
 }
 
 std::vector<const Attempt*> Run::waiting() const {
@@ -133,6 +203,7 @@ std::vector<const Attempt*> Run::waiting() const {
 
 void Run::start_waiting(const std::vector<const Attempt*>& attempts) {
   for (const auto* attempt : attempts) {
+    if (starts_.size() >= most_starts) return;
     // One waits for a device that may not be the one that the next waits for.
     if (auto lease = fleet_.lease(attempt->failed_on)) start(*attempt, std::move(*lease));
   }
@@ -140,33 +211,38 @@ void Run::start_waiting(const std::vector<const Attempt*>& attempts) {
 
 void Run::start(const Attempt& attempt, core::Lease lease) {
   const auto& trial = attempt.trial;
-  if (trial.repeat > 0) {
-    record({results::Repeating{.trial = trial.number,
-                               .repeat = trial.repeat,
-                               .seed = trial.seed,
-                               .device = lease->name,
-                               .attempt = attempt.number}});
-  } else {
-    record({results::Started{.trial = trial.number,
-                             .generation = trial.generation,
-                             .hyp = trial.hyp,
-                             .device = lease->name,
-                             .attempt = attempt.number,
-                             .start_epoch = trial.start_epoch,
-                             .pause_epoch = trial.pause_epoch}});
-  }
+  starts_.push_back(
+      {.event = start_of(attempt, lease->name),
+       .assignment = {.trial = trial.number,
+                      .hyp = trial.hyp,
+                      .epochs = settings_.run.epochs,
+                      .seed = trial.seed,
+                      .dir = (root_ / hyp::trial_folder(trial.number, trial.repeat)).string(),
+                      .rungs = rungs_for(trial),
+                      .start_epoch = trial.start_epoch,
+                      .options = settings_.trainer_options},
+       .lease = std::move(lease)});
   under_way_.insert(trial.number);
   left_over_.erase(trial.number);
-  fleet_.started(lease->name);
-  workers_.start({.trial = trial.number,
-                  .hyp = trial.hyp,
-                  .epochs = settings_.run.epochs,
-                  .seed = trial.seed,
-                  .dir = (root_ / hyp::trial_folder(trial.number, trial.repeat)).string(),
-                  .rungs = rungs_for(trial),
-                  .start_epoch = trial.start_epoch,
-                  .options = settings_.trainer_options},
-                 std::move(lease));
+  fleet_.started(starts_.back().lease->name);
+  apply(starts_.back().event);
+}
+
+results::Event Run::start_of(const Attempt& attempt, const std::string& device) const {
+  const auto& trial = attempt.trial;
+  if (trial.repeat > 0)
+    return results::Repeating{.trial = trial.number,
+                              .repeat = trial.repeat,
+                              .seed = trial.seed,
+                              .device = device,
+                              .attempt = attempt.number};
+  return results::Started{.trial = trial.number,
+                          .generation = trial.generation,
+                          .hyp = trial.hyp,
+                          .device = device,
+                          .attempt = attempt.number,
+                          .start_epoch = trial.start_epoch,
+                          .pause_epoch = trial.pause_epoch};
 }
 
 std::vector<int> Run::rungs_for(const hyp::Trial& trial) const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/stop_source.hpp"
+#include "engine/device_file.hpp"
 #include "engine/failures.hpp"
 #include "engine/fleet.hpp"
 #include "engine/live_report.hpp"
@@ -65,13 +66,23 @@ class Run {
   void apply(const results::Event& event);
   /// Makes what was applied durable; then the files and the observer follow.
   void publish(const std::vector<results::Event>& events);
+  /// Follows the run's `devices` file.
+  void follow_devices();
+  void change_devices(const DeviceWish& wish);
   /// Why nothing can be started any more.
   std::optional<RunEnd> blocked() const;
-  void start_trials();
+  /// A group of trials, as many as there are slots for, or the first of them; false: none.
+  bool start_trials();
+  void choose_starts();
+  /// Makes the chosen starts durable, all at once, and hands them over; false: there are none.
+  bool hand_over();
+  /// Breeds the children that slots will need next, if few are ready; false: it has not.
+  bool breed_ahead();
   /// The attempts that no worker of this process is at, without those that are held.
   std::vector<const Attempt*> waiting() const;
   void start_waiting(const std::vector<const Attempt*>& attempts);
   void start(const Attempt& attempt, core::Lease lease);
+  results::Event start_of(const Attempt& attempt, const std::string& device) const;
   std::vector<int> rungs_for(const hyp::Trial& trial) const;
   bool pauses_at(const hyp::Rung& rung) const;
   hyp::Decision decision(const hyp::Rung& rung) const;
@@ -92,11 +103,20 @@ class Run {
   RunState state_;
   RunFiles files_;
   LiveReport report_;
+  std::optional<DeviceFile> device_file_;
   Observer& observer_;
   hyp::Fitness fitness_;
   FailurePolicy policy_;
   workers::WorkerSet workers_;
   Fleet fleet_;
+  /// Chosen and in the state, and not handed over yet.
+  struct Start {
+    results::Event event;
+    workers::Assignment assignment;
+    core::Lease lease;
+  };
+  std::vector<Start> starts_;
+  Clock::time_point shown_{};
   /// The trials that this process trains, or repeats of them.
   std::set<int> under_way_;
   /// Trials that were open when an earlier process ended, and have not been started again.

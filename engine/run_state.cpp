@@ -39,13 +39,14 @@ void RunState::apply(const results::Event& event) {
 }
 
 const hyp::Trial* RunState::next_trial() {
+  if (!ready_.empty()) return &ready_.front();
   if (!next_) next_ = evolution_.ask();
   if (!next_) next_ = next_repeat();
   return next_ ? &*next_ : nullptr;
 }
 
 bool RunState::may_have_next_trial() const {
-  return next_ || evolution_.can_ask() ||
+  return !ready_.empty() || next_ || evolution_.can_ask() ||
          (evolution_.done() && repeats_.begun() < repeats_.wanted());
 }
 
@@ -83,7 +84,8 @@ bool RunState::finished() const {
 }
 
 void RunState::on(const results::Started& started) {
-  const bool is_next = next_ && next_->number == started.trial;
+  const auto* next = !ready_.empty() ? &ready_.front() : next_ ? &*next_ : nullptr;
+  const bool is_next = next && next->number == started.trial;
   const bool goes_on = paused_.contains(started.trial);
   if (!is_next && !goes_on && started.trial < evolution_.asked()) {
     open_trial(started.trial).start_again(events_);
@@ -99,19 +101,52 @@ std::optional<hyp::Trial> RunState::ask(const results::Started& started) {
 }
 
 void RunState::begin(const results::Started& started) {
+  auto trial = take_next(started);
+  if (trial.number != started.trial)
+    throw contradiction(started.trial, "cannot have started where it did");
+  if (trial.hyp != started.hyp || trial.start_epoch != started.start_epoch ||
+      trial.pause_epoch != started.pause_epoch)
+    throw bred_differently(started.trial);
+  generation_ = std::max(generation_, trial.generation);
+  gone_on_ += static_cast<int>(paused_.erase(started.trial));
+  open_[started.trial] = {.attempt = {.trial = std::move(trial)}, .started = events_};
+}
+
+hyp::Trial RunState::take_next(const results::Started& started) {
+  if (!ready_.empty()) {
+    auto trial = std::move(ready_.front());
+    ready_.pop_front();
+    return trial;
+  }
   auto trial = next_ ? std::exchange(next_, std::nullopt) : ask(started);
   ++asked_;
-  if (!trial || trial->number != started.trial) {
-    throw contradiction(started.trial, "cannot have started where it did");
+  if (!trial) throw contradiction(started.trial, "cannot have started where it did");
+  return *std::move(trial);
+}
+
+std::optional<results::Bred> RunState::breed(int most) {
+  if (next_ || evolution_.pausing()) return {};
+  bred_ = evolution_.ask(most);
+  if (bred_.empty()) return {};
+  results::Bred bred;
+  for (const auto& trial : bred_) bred.trials.push_back({trial.number, trial.hyp});
+  return bred;
+}
+
+void RunState::on(const results::Bred& bred) {
+  auto trials = std::exchange(bred_, {});
+  const auto count = static_cast<int>(std::ssize(bred.trials));
+  if (trials.empty() && asked_ + count > trusted_) trials = evolution_.ask(count);
+  asked_ += count;
+  for (std::size_t i = 0; i < bred.trials.size(); ++i) {
+    const auto& [number, hyp] = bred.trials[i];
+    if (i == trials.size())
+      if (auto trial = evolution_.ask_again(hyp)) trials.push_back(*std::move(trial));
+    if (i == trials.size() || trials[i].number != number)
+      throw contradiction(number, "cannot have been bred where it was");
+    if (trials[i].hyp != hyp) throw bred_differently(number);
+    ready_.push_back(std::move(trials[i]));
   }
-  if (trial->hyp != started.hyp || trial->start_epoch != started.start_epoch ||
-      trial->pause_epoch != started.pause_epoch) {
-    throw contradiction(started.trial,
-                        "is bred differently now: the journal is from another version of evolve");
-  }
-  generation_ = std::max(generation_, trial->generation);
-  gone_on_ += static_cast<int>(paused_.erase(started.trial));
-  open_[started.trial] = {.attempt = {.trial = std::move(*trial)}, .started = events_};
 }
 
 void RunState::on(const hyp::Rung& rung) {
@@ -269,6 +304,11 @@ RunState::Open& RunState::open_trial(int trial) {
   return it->second;
 }
 
+Error RunState::bred_differently(int trial) const {
+  return contradiction(trial,
+                       "is bred differently now: the journal is from another version of evolve");
+}
+
 Error RunState::contradiction(int trial, const std::string& what) const {
   return bad_input({journal_}, fmt::format("trial {} {}", trial, what), "start a new run");
 }
@@ -276,9 +316,12 @@ Error RunState::contradiction(int trial, const std::string& what) const {
 RunState fold(const results::RunSettings& settings, const std::vector<results::Event>& events,
               const std::string& path, int latest) {
   std::set<std::pair<int, int>> asked;  // without further attempts
-  for (const auto& event : events)
+  for (const auto& event : events) {
     if (const auto* started = std::get_if<results::Started>(&event))
       asked.emplace(started->trial, started->start_epoch);
+    if (const auto* bred = std::get_if<results::Bred>(&event))
+      for (const auto& child : bred->trials) asked.emplace(child.trial, 0);
+  }
   RunState state(settings, path, static_cast<int>(std::ssize(asked)) - latest);
   for (const auto& event : events) state.apply(event);
   return state;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -50,6 +51,12 @@ class RunState {
   /// else happens; nothing when all have been handed out or (with a lag) until more have ended. The
   /// same one until it has started.
   const hyp::Trial* next_trial();
+  /// Trials that were bred ahead, and have not started.
+  int ready() const { return static_cast<int>(std::ssize(ready_)); }
+  /// The next new trials, `most` at the most, bred from what is known now: to be recorded before
+  /// anything else happens, and then ready. Nothing where trainings are paused (what goes on is
+  /// decided when a device is free), or when none can be asked for.
+  std::optional<results::Bred> breed(int most);
   /// There may be one; costs nothing.
   bool may_have_next_trial() const;
   /// The attempts at trials and repeats that have started and not ended, whether they are under way
@@ -122,6 +129,7 @@ class RunState {
   };
 
   void on(const results::Started& started);
+  void on(const results::Bred& bred);
   void on(const results::Repeating& repeating);
   void on(const hyp::Rung& rung);
   void on(const hyp::Outcome& outcome);
@@ -132,10 +140,13 @@ class RunState {
   void on(const results::DeviceFull&) {}
   void on(const results::DeviceBlamed&) {}
   void on(const results::DeviceBroughtBack&) {}
+  void on(const results::DevicesChanged&) {}
   void on(const results::UnknownEvent&) {}
 
   void begin(const results::Started& started);
+  hyp::Trial take_next(const results::Started& started);
   std::optional<hyp::Trial> ask(const results::Started& started);
+  Error bred_differently(int trial) const;
   void count_epochs(const hyp::Outcome& outcome, const hyp::Trial& trial);
   void repeat_ended(const hyp::Outcome& outcome, const hyp::Trial& repeat);
   std::optional<hyp::Trial> next_repeat() const;
@@ -152,8 +163,11 @@ class RunState {
   ga::Evolution evolution_;
   ga::EarlyStopping early_stopping_;
   Repeats repeats_;
-  /// Bred, and not started yet.
+  /// Bred for a device that waits, and not started yet.
   std::optional<hyp::Trial> next_;
+  /// Bred ahead: not recorded yet, and ready.
+  std::vector<hyp::Trial> bred_;
+  std::deque<hyp::Trial> ready_;
   std::map<int, Open> open_;
   std::vector<Finished> completed_;
   std::vector<int> ended_;

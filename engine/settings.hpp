@@ -8,6 +8,7 @@
 
 #include "core/slot.hpp"
 #include "devices/accelerator.hpp"
+#include "devices/slots.hpp"
 #include "ga/evolution.hpp"
 #include "results/event.hpp"
 #include "workers/supervise/worker_set.hpp"
@@ -20,6 +21,9 @@ struct Settings {
   /// Where trials run, and the accelerators among their devices, as they were found.
   std::vector<core::Slot> slots;
   std::vector<devices::Accelerator> accelerators = {};
+  /// What a `--devices` specification means now, for the run's `devices` file. Throws `Error`.
+  /// Empty: the devices stay as they are.
+  std::function<devices::Choice(const std::string& spec)> choose_devices = {};
   /// The trainer and its time limits.
   workers::WorkerSettings workers;
   /// What is sent to the trainer with each trial under the key "options".

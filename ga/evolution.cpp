@@ -60,9 +60,22 @@ const std::optional<Observation>& Evolution::observation(int trial) const {
 }
 
 std::optional<hyp::Trial> Evolution::ask() {
+  auto trials = ask(1);
+  return trials.empty() ? std::nullopt : std::optional(std::move(trials.front()));
+}
+
+std::vector<hyp::Trial> Evolution::ask(int most) {
   State& s = *state_;
-  if (!s.can_hand_out()) return std::nullopt;
-  return s.pausing() ? s.thaw() : s.hand_out(s.breed(asked()));
+  std::vector<hyp::Trial> trials;
+  while (std::ssize(trials) < most && s.can_hand_out()) {
+    if (s.pausing()) {
+      trials.push_back(s.thaw());
+      continue;
+    }
+    for (auto& set : s.breed(asked(), most - static_cast<int>(std::ssize(trials))))
+      trials.push_back(s.hand_out(std::move(set)));
+  }
+  return trials;
 }
 
 std::optional<hyp::Trial> Evolution::ask_again(const hyp::Hyperparameters& hyp, int pause_epoch) {

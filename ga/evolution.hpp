@@ -80,6 +80,10 @@ class Evolution {
 
   /// The next trial; nothing when all have been handed out, or (with a lag) until more is told.
   std::optional<hyp::Trial> ask();
+  /// The next trials, `most` at the most, all from what is known now: where no lag says otherwise
+  /// one model serves several (ga/screened.hpp). Without a lag, and where trainings are not paused,
+  /// the same outcomes and the same number of trials give the same trials again.
+  std::vector<hyp::Trial> ask(int most);
   /// Whether `ask` would give one.
   bool can_ask() const;
   /// What `ask` gives, without the work of breeding: the set of the next trial, and where it is

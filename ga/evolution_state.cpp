@@ -146,14 +146,28 @@ void Evolution::State::offer(int number, MatingPool& to) const {
   }
 }
 
-hyp::Genes Evolution::State::breed(int number) {
+std::vector<hyp::Genes> Evolution::State::breed(int number, int most) {
   if (static_cast<std::size_t>(number) < given.size())
-    return given[static_cast<std::size_t>(number)];
-  if (auto again = set_to_train_again(number)) return *std::move(again);
-  Rng rng = breeding_rng(settings.seed, number);
-  hyp::Genes child =
-      settings.search == "screened" ? breed_screened(number, rng) : breed_classic(number, rng);
-  return unseen(std::move(child), progress(number), rng);
+    return {given[static_cast<std::size_t>(number)]};
+  if (auto again = set_to_train_again(number)) return {*std::move(again)};
+  std::vector<Rng> rngs = {breeding_rng(settings.seed, number)};
+  if (settings.search != "screened")
+    return {unseen(breed_classic(number, rngs[0]), progress(number), rngs[0])};
+  const int count = bred_together(number, most);
+  for (int i = 1; i < count; ++i) rngs.push_back(breeding_rng(settings.seed, number + i));
+  auto children = breed_screened(number, rngs);
+  for (std::size_t i = 0; i < children.size(); ++i)
+    children[i] = unseen(std::move(children[i]), progress(number + static_cast<int>(i)), rngs[i]);
+  return children;
+}
+
+int Evolution::State::bred_together(int number, int most) {
+  if (settings.lag || !has_model(number)) return 1;
+  int together = std::min(most, planned() - number);
+  if (settings.max_epochs) together = std::min(together, epochs_left() / settings.epochs);
+  for (int i = 1; i < together; ++i)
+    if (set_to_train_again(number + i)) return i;
+  return together;
 }
 
 // Every claim compares with the start: it is trained with each of the first seeds, early enough to
@@ -182,15 +196,18 @@ hyp::Genes Evolution::State::breed_classic(int number, Rng& rng) const {
   return random ? random_genes(genes, rng) : classic_child(genes, parents, t, rng);
 }
 
-hyp::Genes Evolution::State::breed_screened(int number, Rng& rng) {
+bool Evolution::State::has_model(int number) const {
   constexpr int least_known = 3;
-  const bool has_model = earlier.count() > 0
-                             ? history.size() > 0
+  if (pausing()) return true;
+  return earlier.count() > 0 ? history.size() > 0
                              : number >= design_size && history.completed() >= least_known;
-  if (!pausing() && !has_model) return design(number);
+}
+
+std::vector<hyp::Genes> Evolution::State::breed_screened(int number, std::span<Rng> rngs) {
+  if (!has_model(number)) return {design(number)};
   std::vector<hyp::Genes> open;
   for (const int trial : pending) open.push_back(records[static_cast<std::size_t>(trial)].genes);
-  return screened_child(genes, history, earlier, open, visited, rng);
+  return screened_children(genes, history, earlier, open, visited, rngs);
 }
 
 hyp::Genes Evolution::State::design(int number) const {
@@ -251,7 +268,7 @@ hyp::Trial Evolution::State::thaw() {
   if (new_trial_fits()) {
     child = static_cast<std::size_t>(number) < given.size()
                 ? given[static_cast<std::size_t>(number)]
-                : unseen(breed_screened(number, rng), progress(number), rng);
+                : unseen(breed_screened(number, {&rng, 1}).front(), progress(number), rng);
   }
   std::vector<Thawable> waiting;
   for (const auto& [trial, epoch] : paused)

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "ga/evolution.hpp"
@@ -77,7 +78,8 @@ struct Evolution::State {
   bool paused_fits() const;
   /// Adds trial `number` to `to`, if it completed.
   void offer(int number, MatingPool& to) const;
-  hyp::Genes breed(int number);
+  /// The sets of the trials from `number` on: one, or `most` at the most that one model proposes.
+  std::vector<hyp::Genes> breed(int number, int most);
   /// The set that trial `number` trains again, if it does.
   std::optional<hyp::Genes> set_to_train_again(int number);
   /// Breeding knows that two trials ended alike.
@@ -87,7 +89,12 @@ struct Evolution::State {
   hyp::Trial thaw_without_model();
   bool start_is_due_again() const;
   hyp::Genes breed_classic(int number, Rng& rng) const;
-  hyp::Genes breed_screened(int number, Rng& rng);
+  /// Something is known that trial `number` can be bred from.
+  bool has_model(int number) const;
+  /// One for each generator of random numbers: of the trials from `number` on.
+  std::vector<hyp::Genes> breed_screened(int number, std::span<Rng> rngs);
+  /// How many trials from `number` on one model may propose, `most` at the most.
+  int bred_together(int number, int most);
   /// What is trained while there is no model.
   hyp::Genes design(int number) const;
   hyp::Genes unseen(hyp::Genes child, double t, Rng& rng) const;

@@ -62,8 +62,12 @@ Promise Promise::upper_bound(Space space, const Surrogate& surrogate, double dev
 VectorXd Promise::operator()(const Points& points) const {
   const Eigen::MatrixXd features = features_of(space_, points);
   if (!judge_) return surrogate_->mean(features);
-  const auto prediction = surrogate_->predict(features);
-  VectorXd values(points.cols());
+  return of(surrogate_->predict(features));
+}
+
+VectorXd Promise::of(const Surrogate::Prediction& prediction) const {
+  if (!judge_) return prediction.mean;
+  VectorXd values(prediction.mean.size());
   for (Index i = 0; i < values.size(); ++i) {
     values[i] = judge_(prediction.mean[i], prediction.sd[i]).value;
   }

@@ -27,6 +27,8 @@ class Promise {
 
   /// Of each point: [points].
   Eigen::VectorXd operator()(const Points& points) const;
+  /// Of points of which that is predicted: [points].
+  Eigen::VectorXd of(const Surrogate::Prediction& prediction) const;
   /// Of one point. `slope` becomes how it changes with each number: [genes], 0 for a categorical
   /// gene.
   double at(const Eigen::VectorXd& point, Eigen::VectorXd& slope) const;

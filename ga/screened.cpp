@@ -5,6 +5,7 @@
 #include <boost/random/uniform_01.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "ga/prior.hpp"
@@ -130,6 +131,64 @@ Promise draw_promise(Space space, const Surrogate& surrogate, Index known, Rng& 
   return Promise::improvement(space, surrogate);
 }
 
+// The fittest candidates of a search, for several children.
+class Shortlist {
+ public:
+  Shortlist(Space space, const Surrogate& surrogate, const Candidates& found, bool all)
+      : space_(space), surrogate_(surrogate) {
+    constexpr Index most = 256;
+    const Index count = all ? found.values.size() : std::min(most, found.values.size());
+    const auto order = ranking(found.values, count);
+    points_ = found.points(Eigen::seqN(0, found.points.rows()), order);
+    values_ = found.values(order);
+  }
+
+  // What they promised the search.
+  const VectorXd& values() const { return values_; }
+
+  // The best by these values that is neither visited nor among `children`.
+  hyp::Genes take(const VectorXd& values, const Visited& visited,
+                  std::span<const hyp::Genes> children) {
+    hyp::Genes child;
+    for (const Index i : ranking(values, values.size())) {
+      child = genes_at(space_, points_.col(i));
+      if (visited.contains(child) || std::ranges::count(children, child) > 0) continue;
+      taken_.push_back(i);
+      break;
+    }
+    return child;
+  }
+
+  // Of all of them, with what was taken believed to give its mean: a Cholesky factor that grows by
+  // a row each time (R&W eq. A.12).
+  const Surrogate::Prediction& prediction() {
+    if (features_.size() == 0) {
+      features_ = features_of(space_, points_);
+      prediction_ = surrogate_.predict(features_);
+    }
+    for (; believed_ < taken_.size(); ++believed_) {
+      const Index taken = taken_[believed_];
+      VectorXd row = surrogate_.covariance(features_, features_.col(taken));
+      for (const VectorXd& before : rows_) row -= before[taken] * before;
+      row /= std::sqrt(std::pow(prediction_.sd[taken], 2) + surrogate_.training_variance());
+      prediction_.sd = (prediction_.sd.cwiseAbs2() - row.cwiseAbs2()).cwiseMax(1e-12).cwiseSqrt();
+      rows_.push_back(std::move(row));
+    }
+    return prediction_;
+  }
+
+ private:
+  Space space_;
+  const Surrogate& surrogate_;
+  Points points_;
+  VectorXd values_;
+  std::vector<Index> taken_;
+  std::size_t believed_ = 0;
+  Eigen::MatrixXd features_;
+  Surrogate::Prediction prediction_;
+  std::vector<VectorXd> rows_;
+};
+
 hyp::Genes unscreened(Space space, const Points& elite, Rng& rng) {
   const Index a = pick_parent(elite.cols(), rng), b = pick_parent(elite.cols(), rng);
   if (boost::random::uniform_01<double>()(rng) < 0.5) {
@@ -147,8 +206,9 @@ hyp::Genes design_genes(Space space, std::uint64_t run_seed, int number) {
   return genes_at(space, believed_points(space, number + 1, first_trust, rng).col(number));
 }
 
-hyp::Genes screened_child(Space space, History& history, const EarlierRuns& earlier,
-                          std::span<const hyp::Genes> pending, const Visited& visited, Rng& rng) {
+std::vector<hyp::Genes> screened_children(Space space, History& history, const EarlierRuns& earlier,
+                                          std::span<const hyp::Genes> pending,
+                                          const Visited& visited, std::span<Rng> rngs) {
   constexpr Index spread_points = 200;
   constexpr std::size_t most_pending = 100;
   constexpr double unscreened_share = 0.3;
@@ -164,20 +224,27 @@ hyp::Genes screened_child(Space space, History& history, const EarlierRuns& earl
 
   const Index n = points.cols();
   const auto best = [&](Index count) { return best_of(points, surrogate.believed(), count); };
-  if (n > few && boost::random::uniform_01<double>()(rng) < unscreened_share) {
-    return unscreened(space, best(std::clamp(n / 4, Index{3}, Index{20})), rng);
+  std::vector<hyp::Genes> children;
+  std::optional<Shortlist> shortlist;
+  for (Rng& rng : rngs) {
+    if (n > few && boost::random::uniform_01<double>()(rng) < unscreened_share) {
+      children.push_back(unscreened(space, best(std::clamp(n / 4, Index{3}, Index{20})), rng));
+      continue;
+    }
+    if (!shortlist) {
+      const double trusted = trust(space, surrogate, rng);
+      const Promise promise = draw_promise(space, surrogate, history.size(), rng);
+      const Index raw = n <= 250 ? 512 : 192;  // the more the model has, the dearer each look
+      const Candidates found = search(space, promise, trusted, best(20),
+                                      best(std::max(Index{1}, (n + 10) / 20)), raw, rng);
+      shortlist.emplace(space, surrogate, found, rngs.size() == 1);
+      children.push_back(shortlist->take(shortlist->values(), visited, children));
+    } else {
+      const Promise promise = draw_promise(space, surrogate, history.size(), rng);
+      children.push_back(shortlist->take(promise.of(shortlist->prediction()), visited, children));
+    }
   }
-  const double trusted = trust(space, surrogate, rng);
-  const Promise promise = draw_promise(space, surrogate, history.size(), rng);
-  const Index raw = n <= 250 ? 512 : 192;  // the more the model has, the dearer each look
-  const Candidates found =
-      search(space, promise, trusted, best(20), best(std::max(Index{1}, (n + 10) / 20)), raw, rng);
-  hyp::Genes child;
-  for (const Index i : ranking(found.values, found.values.size())) {
-    child = genes_at(space, found.points.col(i));
-    if (!visited.contains(child)) break;
-  }
-  return child;
+  return children;
 }
 
 }  // namespace evolve::ga

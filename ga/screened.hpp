@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "ga/earlier.hpp"
 #include "ga/history.hpp"
@@ -20,22 +21,27 @@ inline constexpr int design_size = 5;
 /// where nothing is known of the start but that it was chosen or was not.
 hyp::Genes design_genes(std::span<const hyp::Gene> space, std::uint64_t run_seed, int number);
 
-/// The child to train next: that which promises most among those that a short genetic algorithm
-/// breeds and its fittest climb to (ga/promise.hpp). What it promises is the expected improvement,
-/// times the belief in the start to the power 5 / outcomes, as far as the start can be trusted
-/// (ga/prior.hpp).
+/// The children to train next, one for each generator of random numbers. The first: that which
+/// promises most among those that a short genetic algorithm breeds and its fittest climb to
+/// (ga/promise.hpp). What it promises is the expected improvement, times the belief in the start to
+/// the power 5 / outcomes, as far as the start can be trusted (ga/prior.hpp).
 ///
 /// Once more than 25 outcomes are known, 3 in 10 are unscreened children of the elite, half of them
 /// with a gene or two drawn anew, and of the others one in five is judged by an upper confidence
 /// bound (mean and 0.3 … 2.5 standard deviations); from 100 outcomes on, half by the expected
 /// fitness alone, so that the best observed one is good rather than lucky.
 ///
+/// The further ones are chosen by promises of their own among the fittest that were bred for the
+/// first screened one, with standard deviations that know those chosen before: one model and one
+/// search serve all of them.
+///
 /// `history` has three completed trials or more, or one of any kind where there are earlier runs;
 /// `pending` are the sets that are being trained, of
 /// which the last 100 are looked at; a set that was visited is avoided where another one is at
 /// hand.
-hyp::Genes screened_child(std::span<const hyp::Gene> space, History& history,
-                          const EarlierRuns& earlier, std::span<const hyp::Genes> pending,
-                          const Visited& visited, Rng& rng);
+std::vector<hyp::Genes> screened_children(std::span<const hyp::Gene> space, History& history,
+                                          const EarlierRuns& earlier,
+                                          std::span<const hyp::Genes> pending,
+                                          const Visited& visited, std::span<Rng> rngs);
 
 }  // namespace evolve::ga

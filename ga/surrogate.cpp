@@ -232,6 +232,7 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
       scaled_(inverse_lengths_.asDiagonal() * observations.features),
       earlier_(earlier && earlier->count() > 0 ? earlier : nullptr) {
   const Variances variances = variances_of(parameters);
+  training_variance_ = variances.noise + variances.seed + variances.roughness;
   double noise = variances.noise;
   const Curves& curves = observations.curves;
   SharedCovariance shared(scaled_, observations.seed, sets_, variances, curves);
@@ -308,6 +309,22 @@ Surrogate::Prediction Surrogate::predict(const MatrixXd& features) const {
                     .sqrt()
                     .matrix()
                     .transpose()};
+}
+
+VectorXd Surrogate::covariance(const MatrixXd& features, const VectorXd& point) const {
+  const MatrixXd there = inverse_lengths_.asDiagonal() * features;
+  const VectorXd here = inverse_lengths_.cwiseProduct(point);
+  MatrixXd near = matern(distances(scaled_near_, there)).matrix();
+  VectorXd near_here = Covariances(scaled_near_, here).values;
+  VectorXd covariance = Covariances(there, here).values;
+  if (earlier_) {
+    const MatrixXd expected = earlier_->expected(features);
+    const VectorXd expected_here = earlier_->expected(point);
+    near += earlier_variance_ * earlier_near_.transpose() * expected;
+    near_here += earlier_variance_ * earlier_near_.transpose() * expected_here;
+    covariance += earlier_variance_ * expected.transpose() * expected_here;
+  }
+  return covariance - near.transpose() * factor_near_.solve(near_here);
 }
 
 Surrogate::Slope Surrogate::slope(const VectorXd& features) const {

@@ -89,6 +89,12 @@ class Surrogate {
   /// 2.26).
   Prediction predict(const Eigen::MatrixXd& features) const;
   Eigen::VectorXd mean(const Eigen::MatrixXd& features) const;
+  /// Between the noise-free values at [features, m] and that at a point, given what the standard
+  /// deviations rest on: [m].
+  Eigen::VectorXd covariance(const Eigen::MatrixXd& features, const Eigen::VectorXd& point) const;
+  /// Of one training of a set that was never trained, with a seed of its own, around its noise-free
+  /// value.
+  double training_variance() const { return training_variance_; }
 
   /// A prediction at one point, and how it changes with each feature: [features].
   struct Slope {
@@ -121,7 +127,7 @@ class Surrogate {
 
  private:
   Eigen::VectorXd inverse_lengths_;  // by feature
-  double roughness_;
+  double roughness_, training_variance_;
   std::vector<int> sets_;   // of the observations
   Eigen::MatrixXd scaled_;  // [features, n]
   Eigen::LLT<Eigen::MatrixXd> factor_;

@@ -198,6 +198,21 @@ Json json_of(const hyp::Outcome& outcome) {
   return json;
 }
 
+Json json_of(const Bred& bred) {
+  auto trials = Json::array();
+  for (const auto& [trial, hyp] : bred.trials)
+    trials.push_back({{"trial", trial}, {"hyp", hyp::to_json(hyp)}});
+  return {{"event", "bred"}, {"trials", trials}};
+}
+
+Bred bred_from_json(const Json& json) {
+  Bred bred;
+  for (const auto& child : value(json, "trials"))
+    bred.trials.push_back(
+        {integer(child, "trial"), hyp::hyperparameters_from_json(value(child, "hyp"))});
+  return bred;
+}
+
 Json json_of(const Extended& extended) {
   Json json = {{"event", "extended"},
                {"generations", extended.generations},
@@ -244,6 +259,10 @@ Json json_of(const DeviceBroughtBack& back) {
   return {{"event", "brought_back"}, {"device", back.device}};
 }
 
+Json json_of(const DevicesChanged& changed) {
+  return {{"event", "devices"}, {"slots", changed.slots}};
+}
+
 Json json_of(const UnknownEvent& unknown) {
   return unknown.json;
 }
@@ -258,6 +277,7 @@ Event event_from_json(const Json& json) {
   if (!json.is_object()) throw std::invalid_argument("this is no JSON object");
   const std::string event = text(json, "event");
   if (event == "started") return started_from_json(json);
+  if (event == "bred") return bred_from_json(json);
   if (event == "repeating")
     return Repeating{.trial = integer(json, "trial"),
                      .repeat = json.value("repeat", 1),
@@ -279,6 +299,8 @@ Event event_from_json(const Json& json) {
   if (event == "blamed" || event == "quarantined")
     return DeviceBlamed{text(json, "device"), text(json, "reason"), event == "quarantined"};
   if (event == "brought_back") return DeviceBroughtBack{text(json, "device")};
+  if (event == "devices")
+    return DevicesChanged{value(json, "slots").get<std::vector<std::string>>()};
   return UnknownEvent{json};
 }
 

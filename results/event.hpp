@@ -75,6 +75,18 @@ struct Started {
   bool operator==(const Started&) const = default;
 };
 
+/// {"event":"bred","trials":[{"trial":17,"hyp":{…}},…]}: trials that were bred before there was a
+/// device for them, in that order, from what the events before this one tell.
+struct Bred {
+  struct Child {
+    int trial = 0;
+    hyp::Hyperparameters hyp = {};
+    bool operator==(const Child&) const = default;
+  };
+  std::vector<Child> trials = {};
+  bool operator==(const Bred&) const = default;
+};
+
 /// {"event":"repeating",…}: an attempt at a repeat of a completed trial began.
 struct Repeating {
   int trial = 0;
@@ -143,6 +155,12 @@ struct DeviceBroughtBack {
   bool operator==(const DeviceBroughtBack&) const = default;
 };
 
+/// {"event":"devices","slots":["cpu:0","npu:3"]}: the run has these slots from now on.
+struct DevicesChanged {
+  std::vector<std::string> slots = {};
+  bool operator==(const DevicesChanged&) const = default;
+};
+
 /// An event of a later version. Nothing of the run's state depends on it.
 struct UnknownEvent {
   nlohmann::ordered_json json;
@@ -151,9 +169,9 @@ struct UnknownEvent {
 
 /// Anything after the first line. A `hyp::Rung` is "rung"; a `hyp::Outcome` "completed", "stopped",
 /// "paused" or "failed", of a repeat "repeated" or "repeat_failed".
-using Event =
-    std::variant<Started, Repeating, hyp::Rung, hyp::Outcome, Extended, CannotPause, DeviceStats,
-                 DeviceLimited, DeviceFull, DeviceBlamed, DeviceBroughtBack, UnknownEvent>;
+using Event = std::variant<Started, Bred, Repeating, hyp::Rung, hyp::Outcome, Extended, CannotPause,
+                           DeviceStats, DeviceLimited, DeviceFull, DeviceBlamed, DeviceBroughtBack,
+                           DevicesChanged, UnknownEvent>;
 
 /// A fitness that is not finite becomes null.
 nlohmann::ordered_json to_json(const Event& event);

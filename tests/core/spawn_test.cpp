@@ -66,7 +66,7 @@ TEST(Spawn, FailsAsExecDoes) {
 }
 
 TEST(Spawn, FailsWithTheErrorOfItsHook) {
-  EXPECT_EQ(error_of({.words = {"true"}, .in_child = [] { return EAGAIN; }}), EAGAIN);
+  EXPECT_EQ(error_of({.words = {"true"}, .in_child = [](const auto&) { return EAGAIN; }}), EAGAIN);
   expect_no_child();
 }
 

@@ -42,6 +42,27 @@ TEST(Pool, LendsTheFirstSlotThatSuits) {
   EXPECT_TRUE(pool.try_lease(any));
 }
 
+TEST(Pool, LendsNoLongerWhatHasGone) {
+  auto pool = pool_of({"xpu:0", "xpu:0", "xpu:1"});
+  auto first = pool.try_lease(any);
+  pool.change({{.name = "xpu:1"}, {.name = "xpu:2"}});
+  first.reset();
+  const auto one = pool.try_lease(any), two = pool.try_lease(any);
+  EXPECT_EQ((*one)->name, "xpu:1");
+  EXPECT_EQ((*two)->name, "xpu:2");
+  EXPECT_FALSE(pool.try_lease(any));
+}
+
+TEST(Pool, KeepsALentSlotThatComesBackBeforeItIsGivenUp) {
+  auto pool = pool_of({"xpu:0"});
+  auto lease = pool.try_lease(any);
+  pool.change({{.name = "xpu:1"}});
+  pool.change({{.name = "xpu:0"}});
+  EXPECT_FALSE(pool.try_lease(any)) << "it is lent, and there is one of it";
+  lease.reset();
+  EXPECT_EQ((*pool.try_lease(any))->name, "xpu:0");
+}
+
 TEST(Pool, MayDieBeforeItsLeases) {
   auto lease = pool_of({"cpu:0"}).try_lease(any);
   EXPECT_EQ((*lease)->name, "cpu:0");

@@ -30,6 +30,7 @@ TEST(Fleet, WaitsForTheDriverAfterAWorkerWasStarted) {
   Fleet fleet({slot, slot}, {card(100)}, {}, no_worker);
   const auto lease = fleet.lease({});
   fleet.started("cuda:0");
+  fleet.handed_over();
   EXPECT_FALSE(fleet.lease({}));
 }
 
@@ -38,6 +39,7 @@ TEST(Fleet, KeepsToWhatEarlierRunsLearntOfMemory) {
   const auto lease = fleet.lease({});
   ASSERT_TRUE(lease);
   fleet.started("cuda:0");
+  fleet.handed_over();
   EXPECT_FALSE(fleet.lease({})) << "one at a time";
 }
 
@@ -50,6 +52,40 @@ TEST(Fleet, LearnsThatTwoTrialsDoNotFit) {
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(std::get<results::DeviceLimited>(events[0]),
             (results::DeviceLimited{.device = "cuda:0", .trials = 1}));
+}
+
+TEST(Fleet, LendsADeviceNoSecondSlotBeforeItsFirstTrialIsHandedOver) {
+  Fleet fleet({slot, slot, {.name = "cuda:1"}}, {}, {}, no_worker);
+  const auto first = fleet.lease({});
+  fleet.started("cuda:0");
+  const auto second = fleet.lease({});
+  EXPECT_EQ((*second)->name, "cuda:1");
+  EXPECT_FALSE(fleet.lease({}));
+  fleet.handed_over();
+  EXPECT_TRUE(fleet.lease({}));
+}
+
+TEST(Fleet, LendsWhatIsAddedAndNotWhatIsTakenAway) {
+  Fleet fleet({slot, slot, {.name = "npu:0"}}, {}, {}, no_worker);
+  auto on_npu = fleet.lease({"cuda:0"});
+  ASSERT_EQ((*on_npu)->name, "npu:0");
+  const auto fewer = fleet.change({slot, {.name = "npu:1"}}, {});
+  EXPECT_EQ(fewer, (std::map<std::string, int>{{"cuda:0", 1}, {"npu:0", 1}}));
+  const auto one = fleet.lease({}), two = fleet.lease({});
+  EXPECT_EQ((*one)->name, "cuda:0");
+  EXPECT_EQ((*two)->name, "npu:1");
+  on_npu.reset();
+  EXPECT_FALSE(fleet.lease({}));
+}
+
+TEST(Fleet, HasAUsableDeviceAgainWhenOneIsAdded) {
+  Fleet fleet({slot}, {}, {}, no_worker);
+  fleet.ended(failure(hyp::FailureKind::device_lost), {});
+  fleet.ended(failure(hyp::FailureKind::device_lost), {});
+  ASSERT_NE(fleet.no_usable_device(), "");
+  fleet.change({slot, {.name = "cuda:1"}}, {});
+  EXPECT_EQ(fleet.no_usable_device(), "");
+  EXPECT_EQ((*fleet.lease({}))->name, "cuda:1");
 }
 
 TEST(Fleet, LetsADeviceRest) {

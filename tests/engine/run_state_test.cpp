@@ -182,6 +182,10 @@ TEST_P(Fold, OfEveryBeginningOfAJournalIsTheStateThatTheRunHadThen) {
       record(begun(trial));
       continue;
     }
+    if (live.ready() < 2 && chance(4) == 0) {
+      const auto bred = live.breed(3);
+      if (bred) record(*bred);
+    }
     if (under_way.size() < 3 && live.may_have_next_trial()) {
       const auto trial = *live.next_trial();
       under_way.push_back(trial.number);
@@ -225,6 +229,46 @@ TEST(RunState, HasTheSameNextTrialUntilItStarts) {
   EXPECT_EQ(state.next_trial()->number, first.number);
   state.apply(started(first));
   EXPECT_EQ(state.next_trial()->number, first.number + 1);
+}
+
+TEST_P(Fold, StartsWhatWasBredAheadInItsOrder) {
+  RunState live(settings(GetParam()));
+  std::vector<results::Event> events;
+  const auto record = [&](const results::Event& event) {
+    events.push_back(event);
+    live.apply(event);
+  };
+  for (int i = 0; i < 30; ++i) {
+    record(started(*live.next_trial()));
+    record(completed(i, 0.01 * i));
+  }
+  const auto bred = *live.breed(4);
+  ASSERT_EQ(bred.trials.size(), 4U);
+  record(bred);
+  record(started(*live.next_trial()));
+  auto again = fold(settings(GetParam()), events, "journal");
+  EXPECT_EQ(again.ready(), 3);
+  for (int trial = 31; trial < 34; ++trial) {
+    ASSERT_EQ(again.next_trial()->number, trial);
+    EXPECT_EQ(again.next_trial()->hyp, bred.trials[static_cast<std::size_t>(trial - 30)].hyp);
+    again.apply(started(*again.next_trial()));
+  }
+  EXPECT_EQ(again.ready(), 0);
+  EXPECT_EQ(again.next_trial()->number, 34);
+}
+
+TEST_P(Fold, RefusesWhatWasBredAheadDifferently) {
+  auto events = journal_of(GetParam(), 60);
+  auto live = fold(settings(GetParam()), events, "journal");
+  auto bred = *live.breed(2);
+  bred.trials[1].hyp.set("mosaic", 0.123);
+  events.push_back(bred);
+  try {
+    fold(settings(GetParam()), events, "journal");
+    FAIL() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("journal: trial 61 is bred differently now"));
+  }
 }
 
 TEST(RunState, KeepsOpenAttemptsWhereTheyAreWhenOthersStart) {

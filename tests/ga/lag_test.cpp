@@ -33,6 +33,20 @@ std::vector<hyp::Trial> run_shuffled(Evolution& evolution, std::size_t slots, Rn
   return trials;
 }
 
+// The same, asking for as many at once as there may be.
+std::vector<hyp::Trial> run_ahead(Evolution& evolution, int at_once) {
+  std::vector<hyp::Trial> trials, in_flight;
+  while (!evolution.done()) {
+    for (auto& trial : evolution.ask(at_once)) {
+      trials.push_back(trial);
+      in_flight.push_back(std::move(trial));
+    }
+    evolution.tell(outcome_of(in_flight.front()));
+    in_flight.erase(in_flight.begin());
+  }
+  return trials;
+}
+
 Settings settings(int lag) {
   return {.seed = 4, .population = 8, .generations = 12, .lag = lag};
 }
@@ -57,6 +71,10 @@ TEST(Lag, GivesTheSameScreenedTrialsWhateverTheSlotsAndTheOrderOfTheEnds) {
   Evolution one_slot(cube(), screened);
   const auto expected = run_shuffled(one_slot, 1, Rng(0));
   ASSERT_EQ(expected.size(), 40U);
+  for (const int at_once : {2, 8}) {
+    Evolution evolution(cube(), screened);
+    EXPECT_EQ(run_ahead(evolution, at_once), expected) << at_once << " at once";
+  }
   for (std::size_t slots = 2; slots <= 5; ++slots) {
     Evolution evolution(cube(), screened);
     EXPECT_EQ(run_shuffled(evolution, slots, Rng(slots)), expected) << slots << " slots";

@@ -87,9 +87,11 @@ TEST(Screened, SearchesElsewhereThanWhereATrialIsInFlight) {
   int same = 0;
   for (int trial = 0; trial < 20; ++trial) {
     Rng rng = breeding_rng(1, trial), again = breeding_rng(1, trial);
-    const hyp::Genes child = screened_child(space, history, {}, {}, Visited(space), rng);
+    const hyp::Genes child =
+        screened_children(space, history, {}, {}, Visited(space), {&rng, 1}).front();
     const std::vector<hyp::Genes> pending = {child};
-    same += screened_child(space, history, {}, pending, Visited(space), again) == child;
+    same += screened_children(space, history, {}, pending, Visited(space), {&again, 1}).front() ==
+            child;
   }
   EXPECT_LE(same, 2);
 }
@@ -106,9 +108,47 @@ TEST(Screened, LooksAtTheLast100InFlight) {
       history.add(genes, {Observation::Ending::completed, peak(hyp::express(cube(), genes))});
   }
   Rng rng = breeding_rng(1, 170), again = breeding_rng(1, 170);
-  EXPECT_EQ(
-      screened_child(space, history, {}, pending, Visited(space), rng),
-      screened_child(space, history, {}, std::span(pending).last(100), Visited(space), again));
+  EXPECT_EQ(screened_children(space, history, {}, pending, Visited(space), {&rng, 1}).front(),
+            screened_children(space, history, {}, std::span(pending).last(100), Visited(space),
+                              {&again, 1})
+                .front());
+}
+
+// Some trials have ended, and none is in flight.
+Evolution after(int trials) {
+  Evolution evolution(cube(), screened(1, 200));
+  for (int i = 0; i < trials; ++i) {
+    const auto trial = evolution.ask();
+    evolution.tell(completed(i, peak(trial->hyp)));
+  }
+  return evolution;
+}
+
+TEST(Screened, GivesSeveralAtOnceTheSameAgainAndTheFirstAsOneAlone) {
+  for (const int known : {10, 40}) {
+    Evolution one = after(known), several = after(known), again = after(known);
+    const auto trials = several.ask(8);
+    ASSERT_EQ(trials.size(), 8U);
+    EXPECT_EQ(trials, again.ask(8));
+    EXPECT_EQ(trials[0], one.ask());
+    std::set<hyp::Genes> sets;
+    for (const auto& trial : trials) sets.insert(several.genes(trial.number));
+    EXPECT_EQ(sets.size(), 8U);
+  }
+}
+
+TEST(Screened, TrainsTheStartAgainAmongSeveralAtOnce) {
+  Evolution evolution = after(10);
+  const auto trials = evolution.ask(8);
+  EXPECT_EQ(trials[3].number, 13);
+  EXPECT_EQ(trials[3].hyp, hyp::start_of(cube()));
+}
+
+TEST(Screened, GivesNoMoreAtOnceThanArePlanned) {
+  Evolution evolution(cube(), screened(1, 12));
+  for (int i = 0; i < 8; ++i) evolution.tell(completed(i, peak(evolution.ask()->hyp)));
+  EXPECT_EQ(evolution.ask(8).size(), 4U);
+  EXPECT_TRUE(evolution.ask(8).empty());
 }
 
 TEST(Screened, GoesOnWhenNothingCompletes) {

@@ -138,7 +138,9 @@ TEST(Event, OfEveryKindIsReadBackAsItWas) {
       DeviceFull{.device = "xpu:0", .memory_total_bytes = 10, .memory_free_bytes = 1},
       DeviceBlamed{.device = "xpu:0", .reason = "lost"},
       DeviceBlamed{.device = "xpu:0", .reason = "lost", .quarantined = true},
-      DeviceBroughtBack{.device = "xpu:0"}};
+      DeviceBroughtBack{.device = "xpu:0"},
+      DevicesChanged{.slots = {"cpu:0", "npu:3"}},
+      Bred{.trials = {{.trial = 17, .hyp = hyp::start_of(hyp::default_space())}, {.trial = 18}}}};
   for (const auto& event : events) {
     const auto json = to_json(event);
     EXPECT_EQ(to_json(event_from_json(json)), json);

@@ -15,7 +15,7 @@ Subprocess::Subprocess(const std::vector<std::string>& command,
   auto pipe = core::make_pipe();
   ::fcntl(pipe.reader.number(), F_SETFL, O_NONBLOCK);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const auto die_with_us = [parent = ::getpid()] {
+  const auto die_with_us = [parent = ::getpid()](const auto&) {
     core::die_with(parent);
     return 0;
   };

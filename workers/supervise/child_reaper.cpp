@@ -1,6 +1,7 @@
 #include "workers/supervise/child_reaper.hpp"
 
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -14,6 +15,14 @@
 
 namespace evolve::workers {
 namespace {
+
+// The reaper stands still until the worker is another program. The sanitizers know threads and
+// forks, and nothing between them.
+#ifdef EVOLVE_SANITIZED
+constexpr int sharing = 0;
+#else
+constexpr int sharing = CLONE_VM | CLONE_VFORK;
+#endif
 
 void keep_only(int file) {
   ::dup2(file, 0);
@@ -64,17 +73,28 @@ void watch(pid_t worker, int lifeline, int deaths) {
   core::end_like(core::kill_descendants(worker));
 }
 
+struct Birth {
+  pid_t reaper;
+  const std::function<void()>& become;
+};
+
+int be_worker(void* data) {
+  const auto& birth = *static_cast<const Birth*>(data);
+  ::setsid();
+  core::die_with(birth.reaper);
+  birth.become();
+  return 127;
+}
+
 }  // namespace
 
-int fork_from_reaper(int lifeline) {
+int fork_from_reaper(int lifeline, const std::function<void()>& become) {
   ::setsid();
-  const pid_t reaper = ::getpid();
-  const pid_t worker = ::fork();
+  Birth birth{.reaper = ::getpid(), .become = become};
+  alignas(16) std::array<char, 1 << 16> stack;
+  const pid_t worker = ::clone(be_worker, stack.data() + stack.size(), sharing | SIGCHLD, &birth);
   if (worker < 0) return errno;
-  if (worker > 0) reap(worker, lifeline);
-  ::setsid();
-  core::die_with(reaper);
-  return 0;
+  reap(worker, lifeline);
 }
 
 }  // namespace evolve::workers

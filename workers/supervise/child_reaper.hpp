@@ -6,17 +6,21 @@
 // a fork of evolve without an exec, so that nothing has to be found on the disk or loaded.
 #pragma once
 
+#include <functional>
+
 namespace evolve::workers {
 
-/// Called in a fresh child (core::Command::in_child). Returns 0 in another child, which is to
-/// become the worker: the leader of a session and a process group of its own, that dies with its
-/// reaper. Returns an errno when there can be no other child.
+/// Called in a fresh child (core::Command::in_child). Starts another child, in which `become` is
+/// called: it is the worker, the leader of a session and a process group of its own, that dies with
+/// its reaper. Returns an errno when there can be no other child. Until it is another program the
+/// worker shares the reaper's memory: where evolve has mapped a hundred libraries and a thousand
+/// workers start, copying that once more is half of what a start costs.
 ///
 /// The caller becomes the reaper and does not return. Each byte out of `lifeline` (one end of a
 /// socket pair whose other end only evolve has) is the number of a signal for the worker's group;
 /// the end of it kills the worker. When the worker has ended, its descendants are killed, and the
 /// reaper ends as the worker did: with its exit code, or by the signal that killed it. Nobody else
 /// has this end of the lifeline, so evolve reads its end of file then.
-int fork_from_reaper(int lifeline);
+int fork_from_reaper(int lifeline, const std::function<void()>& become);
 
 }  // namespace evolve::workers

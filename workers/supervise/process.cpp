@@ -49,7 +49,9 @@ void Process::spawn(const std::vector<std::string>& command, const core::Slot& s
                          .output = output.writer.number(),
                          .errors = errors.writer.number(),
                          .cores = slot.cores,
-                         .in_child = [&] { return fork_from_reaper(lifeline.reader.number()); }});
+                         .in_child = [&](const auto& become) {
+                           return fork_from_reaper(lifeline.reader.number(), become);
+                         }});
   watch(output_);
   watch(errors_);
   lifeline_.async_wait(Stream::wait_read,

@@ -75,6 +75,10 @@ void Worker::decide(hyp::Decision decision) {
                                                            : FromEngine(Continue{trial})));
 }
 
+void Worker::take_away() {
+  process_.fail(FailureKind::device_lost, "it was taken away");
+}
+
 std::optional<Progress> Worker::progress() const {
   if (!assignment_) return {};
   return Progress{.trial = assignment_->trial,

@@ -33,6 +33,9 @@ class Worker {
   /// The decision about its trial, which waits at a rung.
   void decide(hyp::Decision decision);
 
+  /// Ends the process; a trial under way fails as on a device that is lost.
+  void take_away();
+
   const std::string& slot() const { return slot_; }
   bool idle() const { return !assignment_ && process_.sound(); }
   /// The process has exited: nothing more will come from this worker.

@@ -1,7 +1,9 @@
 #include "workers/supervise/worker_set.hpp"
 
 #include <algorithm>
+#include <map>
 #include <system_error>
+#include <unordered_map>
 
 #include "workers/supervise/worker.hpp"
 
@@ -29,26 +31,31 @@ struct WorkerSet::State {
   const WorkerSettings settings;
   Supervisor supervisor;
   std::vector<std::unique_ptr<Worker>> workers;
+  std::unordered_map<std::string, std::vector<Worker*>> by_slot;
+  /// Where there may be fewer than there were.
+  std::map<std::string, int> most;
   std::vector<Report> reports;
   std::vector<HandedBack> handed_back;
   bool ever_started = false;
 
+  const std::vector<Worker*>& at(const std::string& slot) { return by_slot[slot]; }
   Worker* idle_worker(const std::string& slot);
   Worker* new_worker(const core::Slot& slot, std::string& reason);
   void forget_the_gone();
+  /// Ends workers without a trial, where there are too many.
+  void end_surplus();
 };
 
 Worker* WorkerSet::State::idle_worker(const std::string& slot) {
   // One that is about to end must be gone before another has the slot's device.
-  const auto ending = [&](const auto& worker) {
-    return worker->slot() == slot && !worker->busy() && !worker->idle() && !worker->gone();
+  const auto ending = [](const Worker* worker) {
+    return !worker->busy() && !worker->idle() && !worker->gone();
   };
-  supervisor.wait_for([&] { return std::ranges::none_of(workers, ending); },
+  supervisor.wait_for([&] { return std::ranges::none_of(at(slot), ending); },
                       Clock::now() + 3 * grace);
   forget_the_gone();
-  const auto found = std::ranges::find_if(
-      workers, [&](const auto& worker) { return worker->slot() == slot && worker->idle(); });
-  return found == workers.end() ? nullptr : found->get();
+  const auto found = std::ranges::find_if(at(slot), &Worker::idle);
+  return found == at(slot).end() ? nullptr : *found;
 }
 
 /// Null with the reason when the command cannot be executed.
@@ -62,6 +69,7 @@ Worker* WorkerSet::State::new_worker(const core::Slot& slot, std::string& reason
         [this](Assignment assignment, core::Lease lease) {
           handed_back.push_back({std::move(assignment), std::move(lease)});
         }));
+    by_slot[slot.name].push_back(workers.back().get());
     ever_started = true;
     return workers.back().get();
   } catch (const std::system_error& error) {
@@ -72,7 +80,20 @@ Worker* WorkerSet::State::new_worker(const core::Slot& slot, std::string& reason
 }
 
 void WorkerSet::State::forget_the_gone() {
+  for (const auto& worker : workers)
+    if (worker->gone()) std::erase(by_slot[worker->slot()], worker.get());
   std::erase_if(workers, [](const auto& worker) { return worker->gone(); });
+}
+
+void WorkerSet::State::end_surplus() {
+  for (const auto& [slot, limit] : most) {
+    auto surplus =
+        std::ranges::count_if(
+            at(slot), [](const Worker* worker) { return worker->busy() || worker->idle(); }) -
+        limit;
+    for (auto* worker : at(slot))
+      if (surplus > 0 && worker->idle()) worker->take_away(), --surplus;
+  }
 }
 
 WorkerSet::WorkerSet(WorkerSettings settings, const core::StopSource& stop)
@@ -95,6 +116,13 @@ void WorkerSet::start(Assignment assignment, core::Lease lease) {
                              std::move(lease)});
 }
 
+void WorkerSet::limit(const std::string& slot, int most, bool at_once) {
+  state_->most[slot] = most;
+  if (!at_once) return;
+  for (auto* worker : state_->at(slot))
+    if (worker->busy()) worker->take_away();
+}
+
 void WorkerSet::decide(int trial, hyp::Decision decision) {
   const auto found = std::ranges::find_if(
       state_->workers, [&](const auto& worker) { return worker->waits_at_rung(trial); });
@@ -109,6 +137,7 @@ std::optional<std::vector<WorkerEvent>> WorkerSet::wait(std::chrono::millisecond
   };
   state.supervisor.wait_for(news, Clock::now() + timeout);
   state.forget_the_gone();
+  state.end_surplus();
   if (state.reports.empty() && state.supervisor.stop_requested()) return {};
   for (auto& [assignment, lease] : std::exchange(state.handed_back, {}))
     start(std::move(assignment), std::move(lease));
@@ -134,8 +163,8 @@ std::vector<Progress> WorkerSet::progress() const {
 
 core::WorkerCount WorkerSet::count(const std::string& slot) const {
   core::WorkerCount count;
-  for (const auto& worker : state_->workers) {
-    if (worker->slot() != slot || worker->gone()) continue;
+  for (const auto* worker : state_->at(slot)) {
+    if (worker->gone()) continue;
     ++count.alive;
     if (worker->idle()) ++count.idle;
     count.grown = count.grown && worker->grown();

@@ -120,6 +120,10 @@ class WorkerSet {
   /// left to return. Throws `Error` when a log cannot be written.
   std::optional<std::vector<WorkerEvent>> wait(std::chrono::milliseconds timeout);
 
+  /// So many workers may be on a slot's device, by the slot's name: the others end when they have
+  /// no trial, or `at_once`: then what they train fails as on a device that is lost.
+  void limit(const std::string& slot, int most, bool at_once = false);
+
   /// Number of trials handed over whose end has not been returned.
   int busy() const;
   /// Progress of each trial under way, in the order in which their workers were started.

@@ -1,0 +1,133 @@
+// The file `devices` of a run: devices that come and go while it goes on.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <set>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Events = std::vector<nlohmann::json>;
+
+/// 40 trials on npu:0 and npu:1.
+class DeviceFile : public testing::Test {
+ protected:
+  explicit DeviceFile(const std::string& trainer = "--sleep 100")
+      : process_(
+            evolve_command({"--output", "run", "--search", "classic", "--trials", "40",
+                            "--population", "40", "--devices", "npu:0,npu:1", "--trainer-command",
+                            fake_trainer(trainer + " --log " + (folder_ / "log").string())}),
+            folder_.path()) {}
+
+  Events events() const { return journal(folder_ / "run"); }
+  /// Writes the file once so many trials have completed.
+  void write_after(int trials, const std::string& text) {
+    ASSERT_TRUE(eventually([&] {
+      return std::filesystem::exists(folder_ / "run/journal.jsonl") &&
+             count(events(), "completed") >= trials;
+    }));
+    write_file(folder_ / "run/devices", text);
+  }
+  /// The devices of the starts after the first change.
+  std::set<std::string> started_after_change() const {
+    std::set<std::string> devices;
+    bool changed = false;
+    for (const auto& event : events()) {
+      changed = changed || event["event"] == "devices";
+      if (changed && event["event"] == "started") devices.insert(event["device"]);
+    }
+    return devices;
+  }
+  void expect_all_completed() const {
+    std::set<int> trials;
+    for (const auto& event : events())
+      if (event["event"] == "completed") {
+        const int trial = event["trial"];
+        EXPECT_TRUE(trials.insert(trial).second);
+      }
+    EXPECT_EQ(trials.size(), 40U);
+  }
+
+  Folder folder_;
+  Process process_;
+};
+
+/// The first trial, which npu:0 gets, does not end by itself.
+class DeviceFileOfARunThatHangs : public DeviceFile {
+ protected:
+  DeviceFileOfARunThatHangs() : DeviceFile("--sleep 100 --faults 0=hang") {}
+};
+
+TEST_F(DeviceFile, ListsTheDevicesAndSaysHowToChangeThem) {
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder_ / "run/devices"); }));
+  const auto lines = lines_of(read_file(folder_ / "run/devices"));
+  ASSERT_EQ(lines.size(), 5U);
+  EXPECT_THAT(lines[0], HasSubstr("Edit this while evolve runs"));
+  EXPECT_THAT(std::vector(lines.begin() + 3, lines.end()), ElementsAre("npu:0", "npu:1"));
+  process_.signal(SIGTERM);
+  process_.wait();
+}
+
+TEST_F(DeviceFile, ChangesTheDevicesOfARunThatGoesOn) {
+  write_after(2, "npu:1\nnpu:2\n");
+  const auto ended = process_.wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("2 slots from now on: npu:1, npu:2\n"));
+  EXPECT_THAT(started_after_change(), ElementsAre("npu:1", "npu:2"));
+  EXPECT_EQ(count(events(), "failed"), 0) << "what npu:0 trained ended there";
+  expect_all_completed();
+}
+
+TEST_F(DeviceFile, ChangesNothingWhenItAsksForWhatCannotBe) {
+  write_after(2, "npu:0\nnpu:x\n");
+  const auto ended = process_.wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("run/devices: nothing changes: --devices npu:0,npu:x: "));
+  EXPECT_EQ(count(events(), "devices"), 0);
+  expect_all_completed();
+}
+
+TEST_F(DeviceFileOfARunThatHangs, MayTakeADeviceAwayAtOnce) {
+  write_after(2, "npu:1\ntake npu:0\n");
+  const auto of_trial_0 = [&](const std::string& kind) {
+    std::vector<std::string> devices;
+    for (const auto& event : events())
+      if (event["event"] == kind && event["trial"] == 0) devices.push_back(event["device"]);
+    return devices;
+  };
+  EXPECT_TRUE(eventually([&] { return of_trial_0("started").size() == 2; }));
+  EXPECT_THAT(of_trial_0("started"), ElementsAre("npu:0", "npu:1"));
+  EXPECT_THAT(of_trial_0("failed"), ElementsAre("npu:0"));
+  for (const auto& event : events()) {
+    if (event["event"] != "failed") continue;
+    EXPECT_EQ(event["message"], "it was taken away");
+    EXPECT_EQ(event["final"], false);
+  }
+  EXPECT_EQ(count(events(), "blamed"), 0);
+  process_.signal(SIGTERM);
+  process_.wait();
+}
+
+TEST_F(DeviceFile, EndsTheIdleWorkerOfADeviceThatGoes) {
+  write_after(2, "npu:1\n");
+  const auto worker_of = [&](const std::string& device) {
+    int pid = 0;
+    for (const auto& line : lines_of(read_file(folder_ / "log")))
+      if (line.find(" " + device + " ") != line.npos) pid = std::stoi(line);
+    return pid;
+  };
+  EXPECT_TRUE(eventually([&] { return count(events(), "devices") == 1; }));
+  const int pid = worker_of("npu:0");
+  EXPECT_TRUE(eventually([&] { return !alive(pid); }));
+  EXPECT_LT(count(events(), "completed"), 40) << "while the run goes on";
+  EXPECT_EQ(process_.wait().code, 0);
+}
+
+}  // namespace
+}  // namespace evolve::test
