@@ -114,7 +114,7 @@ TEST(AStepOnTheCard, UploadsItsBatchAtOnceAndWaitsForNothing) {
   EXPECT_EQ(asked.uploads, steps);
   EXPECT_EQ(asked.downloads, 1) << "the losses, at the epoch's end";
   EXPECT_EQ(asked.waits, 1) << "for them";
-  EXPECT_LE(asked.launches, 1050 * steps);
+  EXPECT_LE(asked.launches, 900 * steps);
 }
 
 TEST(AStepOnTheCard, IsAsQuickWhereImagesAreResized) {
