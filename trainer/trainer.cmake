@@ -8,6 +8,7 @@ evolve_library(trainer
   checkpoint/pretrained.cpp
   checkpoint/state_dict.cpp
   checkpoint/tensor_pickle.cpp
+  evaluation/candidate_rows.cpp
   evaluation/validate.cpp
   evaluation/validation_report.cpp
   loss/loss.cpp
@@ -27,6 +28,7 @@ evolve_library(trainer
   render/image_store.cpp
   render/program.cpp
   render/tables.cpp
+  run/device_images.cpp
   run/full_training.cpp
   run/heartbeat.cpp
   run/images.cpp

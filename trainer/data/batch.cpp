@@ -163,25 +163,32 @@ Batch train_batch(const Dataset& dataset, const EpochPlan& plan, int index,
   return batch;
 }
 
-Batch validation_batch(const Dataset& dataset, const BatchPlan& plan) {
+Batch validation_labels(const Dataset& dataset, const BatchPlan& plan) {
   Batch batch = batch_without_images(plan);
-  cv::Mat boxed;
   for (int i = 0; i < batch.size; ++i) {
     const int index = batch.images[static_cast<std::size_t>(i)];
     const Image& image = image_at(dataset, index);
-    const cv::Mat pixels = pixels_of(dataset, index);
-    const Letterbox letterboxed = letterbox(pixels, {batch.width, batch.height}, false, boxed);
+    const cv::Size size = size_of(dataset, index);
+    const Letterbox letterboxed = place_letterbox(size, {batch.width, batch.height}, false);
     std::vector<Label> labels;
-    for (const Label& label : image.labels) {
-      labels.push_back(
-          to_label(to_pixels(label, pixels.size(), letterboxed), batch.width, batch.height));
-    }
-    add_pixels(batch, i, boxed);
+    for (const Label& label : image.labels)
+      labels.push_back(to_label(to_pixels(label, size, letterboxed), batch.width, batch.height));
     add_labels(batch, i, labels);
     batch.shapes.push_back({image.original_height, image.original_width,
-                            static_cast<double>(pixels.rows) / image.original_height,
-                            static_cast<double>(pixels.cols) / image.original_width,
+                            static_cast<double>(size.height) / image.original_height,
+                            static_cast<double>(size.width) / image.original_width,
                             letterboxed.pad_x, letterboxed.pad_y});
+  }
+  return batch;
+}
+
+Batch validation_batch(const Dataset& dataset, const BatchPlan& plan) {
+  Batch batch = validation_labels(dataset, plan);
+  cv::Mat boxed;
+  for (int i = 0; i < batch.size; ++i) {
+    const int index = batch.images[static_cast<std::size_t>(i)];
+    letterbox(pixels_of(dataset, index), {batch.width, batch.height}, false, boxed);
+    add_pixels(batch, i, boxed);
   }
   return batch;
 }

@@ -84,7 +84,10 @@ Batch batch_of(const BatchPlan& plan, const std::vector<Recipe>& recipes);
 Batch train_batch(const Dataset& dataset, const EpochPlan& plan, int index,
                   const Augmentation& augmentation);
 
-/// Letterboxed validation images, never enlarged.
+/// The labels of letterboxed validation images, and how these are letterboxed.
+Batch validation_labels(const Dataset& dataset, const BatchPlan& plan);
+
+/// The same with the images, never enlarged.
 Batch validation_batch(const Dataset& dataset, const BatchPlan& plan);
 
 /// Images to validate with, and the batches that they form.

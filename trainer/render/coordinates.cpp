@@ -58,9 +58,9 @@ void add_affine(const data::Warp& warp, Flips flips, std::int64_t l, RenderTable
 int exponent_for(const cv::Matx33d& m, const RenderTables& tables) {
   double greatest = 0;
   for (int c = 0; c < 3; ++c) {
-    greatest = std::max(
-        greatest, std::abs(m(c, 0)) * static_cast<double>(tables.width) +
-                      std::abs(m(c, 1)) * static_cast<double>(tables.height) + std::abs(m(c, 2)));
+    greatest = std::max(greatest, std::abs(m(c, 0)) * static_cast<double>(tables.width) +
+                                      std::abs(m(c, 1)) * static_cast<double>(tables.height) +
+                                      std::abs(m(c, 2)));
   }
   return greatest > 0 ? 60 - std::ilogb(greatest) - 1 : 0;
 }

@@ -43,8 +43,7 @@ torch::Tensor mixed(const torch::Tensor& layers, const RenderTables& tables,
   const auto a = first.index_select(0, in.mixed);
   const auto b = layers.narrow(0, tables.samples, tables.layers - tables.samples);
   const auto blend = ((a - b) * in.shares).bitwise_right_shift(54) + b;
-  const auto tables_begin =
-      torch::arange(a.size(0), a.options()).mul_(256).view({-1, 1, 1, 1});
+  const auto tables_begin = torch::arange(a.size(0), a.options()).mul_(256).view({-1, 1, 1, 1});
   const auto alike = looked_up(in.alike, a + tables_begin);
   return first.index_copy(0, in.mixed, torch::where(a == b, alike, blend).to(torch::kInt));
 }
@@ -92,8 +91,7 @@ torch::Tensor Renderer::layers(const RenderTables& tables, const RenderTensors& 
   auto shape = pixels.sizes().vec();
   shape.push_back(3);
   const auto colours = store_.pixels.index_select(0, pixels.flatten()).view(shape);
-  const auto weights =
-      (places.bitwise_and(31) - weights_from_.view({2, 1, 1, 1, 1})).abs_();
+  const auto weights = (places.bitwise_and(31) - weights_from_.view({2, 1, 1, 1, 1})).abs_();
   const auto weight = weights.select(1, 0).unsqueeze(1) * weights.select(1, 1).unsqueeze(0);
   constexpr std::array<std::int64_t, 2> neighbours = {0, 1};
   const auto sum = (colours * weight.unsqueeze(-1))

@@ -51,8 +51,10 @@ void add_pieces(const Layer& layer, std::int64_t l, const ImageStore& store, Ren
     const std::int64_t right = quadrant % 2, below = quadrant / 2;
     const auto [canvas, image, pad_x, pad_y] = piece.tile;
     const std::int64_t begin = store.begin_of(piece);
-    auto* const x_terms = &tables.x_terms[static_cast<std::size_t>((2 * l + below) * tables.extent)];
-    auto* const y_terms = &tables.y_terms[static_cast<std::size_t>((2 * l + right) * tables.extent)];
+    auto* const x_terms =
+        &tables.x_terms[static_cast<std::size_t>((2 * l + below) * tables.extent)];
+    auto* const y_terms =
+        &tables.y_terms[static_cast<std::size_t>((2 * l + right) * tables.extent)];
     for (int x = canvas.x; x < canvas.br().x; ++x) x_terms[x + 1] = x - pad_x;
     for (int y = canvas.y; y < canvas.br().y; ++y)
       y_terms[y + 1] = begin + std::int64_t{y - pad_y} * piece.size.width;

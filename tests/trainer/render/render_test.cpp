@@ -96,13 +96,12 @@ TEST(Render, FillsRectanglesToThePixel) {
   const Augmentation augmentation{.degrees = 20, .scale = 0.5, .fliplr = 0.5};
   auto batch = data::train_batch(dataset, plan, 0, augmentation);
   const auto found = rendered(renderer, draw_recipes(dataset, plan, 0, augmentation));
-  EXPECT_TRUE(torch::equal(
-      found, torch::from_blob(batch.pixels.data(), {3, 3, 64, 64}, torch::kByte)));
+  EXPECT_TRUE(
+      torch::equal(found, torch::from_blob(batch.pixels.data(), {3, 3, 64, 64}, torch::kByte)));
 }
 
 TEST(Render, WarpsToThePixel) {
-  EXPECT_EQ(compare(noise(64),
-                    {.degrees = 30, .translate = 0.3, .scale = 0.7, .shear = 10}, 20)
+  EXPECT_EQ(compare(noise(64), {.degrees = 30, .translate = 0.3, .scale = 0.7, .shear = 10}, 20)
                 .differing,
             0);
 }
@@ -126,9 +125,9 @@ TEST(Render, MixesToThePixel) {
 }
 
 TEST(Render, FlipsToThePixel) {
-  EXPECT_EQ(
-      compare(noise(64), {.degrees = 10, .flipud = 0.5, .fliplr = 0.5, .mosaic = 0.5}, 20).differing,
-      0);
+  EXPECT_EQ(compare(noise(64), {.degrees = 10, .flipud = 0.5, .fliplr = 0.5, .mosaic = 0.5}, 20)
+                .differing,
+            0);
 }
 
 /// All but one number in a thousand are OpenCV's, and those are off by 1.
@@ -155,7 +154,8 @@ TEST(Render, DoesAllOfItAsOpenCvButForRounding) {
                                 .mosaic = 0.7,
                                 .mixup = 0.5,
                                 .copy_paste = 0.5};
-  for (const int imgsz : {64, 96, 320}) expect_almost_the_same(compare(noise(imgsz), everything, 10));
+  for (const int imgsz : {64, 96, 320})
+    expect_almost_the_same(compare(noise(imgsz), everything, 10));
 }
 
 }  // namespace
