@@ -164,9 +164,9 @@ void declare_trainer(CLI::App& app, Options& o) {
   declare_data(app, o.train, group);
   declare_training(app, o.train, group, "Epochs of each trial");
   app.add_flag("--early-stop,!--no-early-stop", o.early_stop,
-               "Do not train every trial to its last epoch: with --max-epochs pause those that "
-               "promise less than others, else stop those that cannot reach the best half; the "
-               "default")
+               "Do not train every trial to its last epoch: pause those that promise less than "
+               "others, or with --trials, where sets are counted, stop those that cannot reach "
+               "the best half; the default")
       ->group(group);
   app.add_option_function<std::string>(
          "--model",

@@ -110,6 +110,7 @@ void RunScreen::on_progress(const engine::RunState& state,
       .ended = evolution.ended() + begun - repeats_under_way,
       .generation = std::max(0, evolution.asked() - 1) / evolution.settings().population,
       .generations = evolution.settings().generations,
+      .paused = static_cast<int>(std::ssize(state.paused())),
       .ended_here = ended_here_,
       .seconds_here = seconds()};
   if (const auto* best = state.best()) {
@@ -119,7 +120,6 @@ void RunScreen::on_progress(const engine::RunState& state,
   if (const auto most = evolution.settings().max_epochs) {
     standing.most_epochs = *most + state.repeats().wanted() * epochs_;
     standing.epochs = state.epochs_trained();
-    standing.paused = static_cast<int>(std::ssize(state.paused()));
     for (const auto& one : progress) standing.epochs += one.epoch - one.start_epoch;
     if (!epochs_before_) epochs_before_ = standing.epochs;
     standing.epochs_here = standing.epochs - *epochs_before_;

@@ -45,7 +45,8 @@ std::string standing_text(const Standing& standing) {
       standing.most_epochs
           ? fmt::format("{}/{} epochs · {}, {} paused", standing.epochs, *standing.most_epochs,
                         counted(standing.ended, "trial"), standing.paused)
-          : fmt::format("{}/{} trials · generation {}/{}", standing.ended, standing.planned,
+          : fmt::format("{}/{} trials{} · generation {}/{}", standing.ended, standing.planned,
+                        standing.paused > 0 ? fmt::format(", {} paused", standing.paused) : "",
                         standing.generation + 1, standing.generations);
   if (standing.best_fitness) {
     text += fmt::format(" · best {:.4f} (trial {})", *standing.best_fitness, standing.best_trial);

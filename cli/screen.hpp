@@ -16,17 +16,16 @@ struct Standing {
   int ended = 0;
   int generation = 0;
   int generations = 0;
+  int paused = 0;
   std::optional<double> best_fitness;
   int best_trial = 0;
   /// Trials that this process has seen end, and the seconds it has been at work: what the rate
   /// counts.
   int ended_here = 0;
   double seconds_here = 0;
-  /// With --max-epochs: epochs that were trained, those of this process, how many there may be, and
-  /// the trials that are paused.
+  /// With --max-epochs: epochs that were trained, those of this process, and how many there may be.
   std::int64_t epochs = 0, epochs_here = 0;
   std::optional<std::int64_t> most_epochs;
-  int paused = 0;
   /// Seconds until --time-limit, if there is one.
   std::optional<double> seconds_allowed;
   /// What each busy slot does: "cpu:0 trial 17 epoch 2/4".
@@ -35,7 +34,8 @@ struct Standing {
 
 /// "1 h 05 min", "2 min 10 s", "8 s".
 std::string duration_text(double seconds);
-/// "17/48 trials · generation 1/4 · best 0.3312 (trial 12) · 812 trials/h · 2 min 10 s left", with
+/// "17/48 trials, 3 paused · generation 1/4 · best 0.3312 (trial 12) · 812 trials/h · 2 min 10 s
+/// left", with
 /// --max-epochs "312/520 epochs · 7 trials, 20 paused · best … · 4120 epochs/h · …"
 std::string standing_text(const Standing& standing);
 

@@ -9,6 +9,8 @@ target_compile_options(evolve_warnings INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   # In a unity build neighbours' names are no shadows.
   $<$<NOT:$<STREQUAL:${EVOLVE_UNITY},all>>:-Wshadow>
+  # In a unity build every file but one is an included one.
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<STREQUAL:${EVOLVE_UNITY},all>>:-Wno-subobject-linkage>
   # Designated initialisers leave the rest to the defaults, on purpose.
   -Wno-missing-field-initializers
   $<$<BOOL:${EVOLVE_WERROR}>:-Werror>)
@@ -39,7 +41,8 @@ function(evolve_test name)
   target_compile_options(${name} PRIVATE "SHELL:-iquote ${CMAKE_CURRENT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE GTest::gtest_main GTest::gmock evolve_warnings)
   evolve_precompiled_headers(${name})
-  set(common DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+  # On a busy machine libtorch alone takes seconds to load.
+  set(common DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
   list(JOIN test_LONG ":" long)
   gtest_discover_tests(${name} TEST_FILTER "-Parity*:${long}" ${common})
   gtest_discover_tests(${name} TEST_FILTER "Parity*" ${common} LABELS parity)

@@ -123,11 +123,12 @@ Discovery discover_intel(const Environment& environment, milliseconds limit) {
   const auto answer = ask_intel(limit, /*without_mask=*/false);
   const auto mask = value_in(environment, "ZE_AFFINITY_MASK");  // an empty one hides nothing
   if (answer.devices.empty()) {
-    const auto nothing = mask.empty() ? "Level Zero lists no GPU"
-                                      : "ZE_AFFINITY_MASK='" + mask + "' hides every Intel GPU";
-    return {.devices = {},
-            .remark = answer.remark.empty() ? nothing : answer.remark,
-            .failed = answer.failed};
+    // Where a mask hides everything, loaders from 1.20 say that there is no driver.
+    const bool hidden =
+        !answer.failed && !mask.empty() && !ask_intel(limit, /*without_mask=*/true).devices.empty();
+    if (hidden) return {.remark = "ZE_AFFINITY_MASK='" + mask + "' hides every Intel GPU"};
+    const auto nothing = answer.remark.empty() ? "Level Zero lists no GPU" : answer.remark;
+    return {.devices = {}, .remark = nothing, .failed = answer.failed};
   }
   const auto visible = sights_in(answer.devices);
   auto all = visible;

@@ -52,17 +52,20 @@ void RunFiles::update(const results::Event& event, const RunState& state) {
 }
 
 void RunFiles::remove_kept(const hyp::Outcome& outcome, const RunState& state) {
-  const auto& search = state.evolution().settings();
-  if (!search.max_epochs) return;
+  const auto& evolution = state.evolution();
+  if (!evolution.pausing()) return;
   const auto remove = [&](int trial) {
     std::error_code gone_already;
     std::filesystem::remove(directory_.root / hyp::trial_folder(trial) / hyp::kept_training,
                             gone_already);
   };
   if (outcome.repeat == 0 && hyp::ends_trial(outcome)) remove(outcome.trial);
-  const auto left = *search.max_epochs - state.epochs_trained();
-  for (const auto& [trial, paused] : state.paused())
-    if (search.epochs - paused.epoch > left) remove(trial);
+  const auto& search = evolution.settings();
+  for (const auto& [trial, paused] : state.paused()) {
+    const bool out_of_reach = search.max_epochs && search.epochs - paused.epoch >
+                                                       *search.max_epochs - state.epochs_trained();
+    if (out_of_reach || evolution.given_up(trial)) remove(trial);
+  }
 }
 
 void RunFiles::add_rows(const RunState& state) {

@@ -26,8 +26,8 @@ class RunFiles {
 
  private:
   /// The events of a group come after all of them are in the state.
-  /// Removes what was kept of trials that will not go on: they have ended, or cannot be trained to
-  /// their end within the run's epochs.
+  /// Removes what was kept of trials that will not go on: they have ended, were given up, or cannot
+  /// be trained to their end within the run's epochs.
   void remove_kept(const hyp::Outcome& outcome, const RunState& state);
   void add_rows(const RunState& state);
   /// Writes hyp_evolved.yaml if another row is recommended than it has.

@@ -146,6 +146,9 @@ bool Evolution::done() const {
 bool Evolution::pausing() const {
   return state_->pausing();
 }
+bool Evolution::given_up(int trial) const {
+  return state_->given_up.contains(trial);
+}
 int Evolution::epochs_left() const {
   return state_->epochs_left();
 }
@@ -155,6 +158,7 @@ void Evolution::extend(int generations, std::optional<int> trials, std::optional
   state_->settings.generations = generations;
   state_->settings.trials = trials;
   state_->settings.max_epochs = max_epochs;
+  if (max_epochs) state_->whole = false;
 }
 
 const std::optional<Individual>& Evolution::best() const {

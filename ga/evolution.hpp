@@ -36,8 +36,8 @@ struct Settings {
   int epochs = 1;
   /// Ask for nothing that could make all trainings together more epochs than that.
   std::optional<int> max_epochs = {};
-  /// With `max_epochs` and the screened search: trainings are paused at rungs, and go on when that
-  /// is worth most (ga/thaw.hpp).
+  /// In the screened search: trainings are paused at rungs, and go on when that is worth most
+  /// (ga/thaw.hpp). Not where `trials` alone bounds a run: sets are what is counted there.
   bool pauses = true;
 };
 
@@ -113,6 +113,8 @@ class Evolution {
   bool done() const;
   /// Whether trainings are paused.
   bool pausing() const;
+  /// Whether a paused trial will never go on: too many that looked better were paused.
+  bool given_up(int trial) const;
   /// Epochs that are left of `max_epochs` when all that was asked for has been trained.
   int epochs_left() const;
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 #include "core/error.hpp"
@@ -18,6 +19,9 @@ namespace {
 
 // Trials of which only the start is trained to its end before there is a model of curves.
 constexpr int curve_design = 9;
+
+// Paused trials that may go on. Each takes space on a disk.
+constexpr int most_waiting = 40;
 
 std::vector<hyp::Gene> evolved_genes(const hyp::Space& space) {
   std::vector<hyp::Gene> genes;
@@ -40,7 +44,8 @@ Evolution::State::State(hyp::Space space_, Settings settings_,
       visited(genes),
       pool(settings.population),
       history(genes),
-      earlier(genes, earlier_runs) {
+      earlier(genes, earlier_runs),
+      whole(settings.trials && !settings.max_epochs) {
   hyp::Genes start = hyp::genes_of(space, {});
   visited.insert(start);
   given.push_back(std::move(start));
@@ -90,8 +95,20 @@ void Evolution::State::learn(const Step& step) {
     if (record.observation) history.add(record.genes, *record.observation);
   }
   if (!record.observation) paused[step.trial] = step.reached;
+  if (std::ssize(paused) > most_waiting) give_up_one();
   pending.erase(step.trial);
   epochs += step.reached - step.end;
+}
+
+// The one with the least at the first rung, among those that are still there: it has the least to
+// hope for whatever the model may learn.
+void Evolution::State::give_up_one() {
+  const int first = std::ranges::min(std::views::values(paused));
+  const auto worst = std::ranges::min_element(paused, {}, [&](const auto& one) {
+    const auto& rungs = records[static_cast<std::size_t>(one.first)].rungs;
+    return one.second == first ? rungs.at(first) : std::numeric_limits<double>::infinity();
+  });
+  given_up.insert(paused.extract(worst));
 }
 
 void Evolution::State::end_step(int trial, int reached) {
@@ -103,7 +120,7 @@ void Evolution::State::end_step(int trial, int reached) {
 }
 
 bool Evolution::State::pausing() const {
-  return settings.pauses && settings.max_epochs && settings.search == "screened" &&
+  return settings.pauses && !whole && settings.search == "screened" &&
          !pauses_of(settings.epochs).empty();
 }
 
@@ -252,13 +269,14 @@ hyp::Trial Evolution::State::hand_out(hyp::Genes set, int pause_epoch) {
 }
 
 hyp::Trial Evolution::State::go_on(int trial, int pause_epoch) {
-  const auto found = paused.find(trial);
-  if (found == paused.end()) {
+  auto& from = given_up.contains(trial) ? given_up : paused;
+  const auto found = from.find(trial);
+  if (found == from.end()) {
     throw bad_argument("trial " + std::to_string(trial) + " goes on, but is not paused",
                        "go on with trials that are paused");
   }
   const int begin = found->second;
-  paused.erase(found);
+  from.erase(found);
   return begin_step(trial, begin, pause_epoch);
 }
 

@@ -49,6 +49,8 @@ struct Evolution::State {
   int learnt = 0;                // with a lag: breeding knows the steps below this number
   std::set<int> pending = {};    // handed out, and breeding does not know how they ended
   std::map<int, int> paused;     // trials that breeding knows to be paused, and after which epoch
+  std::map<int, int> given_up;   // the same of those that do not go on
+  bool whole;                    // sets are what is counted: each is trained to its end
   std::vector<int> start_again;  // trials of the start, but the first
   std::optional<Individual> best;
 
@@ -64,6 +66,8 @@ struct Evolution::State {
   bool learn_outcomes();
   /// Lets breeding know how a step ended.
   void learn(const Step& step);
+  /// Of too many paused trials the one that looks worst does not go on.
+  void give_up_one();
   /// The step of that trial is over; it has been trained for so many epochs in all.
   void end_step(int trial, int reached);
   bool pausing() const;

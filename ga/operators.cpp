@@ -45,10 +45,10 @@ std::size_t tournament(std::span<const double> fitness, int size, Rng& rng) {
 }
 
 hyp::Genes single_point(const hyp::Genes& a, const hyp::Genes& b, Rng& rng) {
-  if (a.size() < 2) return a;
+  hyp::Genes child = a;
+  if (a.size() < 2) return child;
   const auto last = static_cast<std::ptrdiff_t>(a.size()) - 1;
   const auto cut = uniform_int_distribution<std::ptrdiff_t>(1, last)(rng);
-  hyp::Genes child = a;
   std::copy(b.begin() + cut, b.end(), child.begin() + cut);
   return child;
 }

@@ -1,12 +1,1 @@
-"""Where pip has put evolve, which is a program, and the trainers that it starts as its workers
-(`python3 -m evolve.ultralytics`)."""
-
-import os
-import sys
-
-
-def main():
-    """Becomes evolve (same process, same arguments), which starts its workers with this Python unless told otherwise."""
-    os.environ.setdefault("EVOLVE_PYTHON", sys.executable)
-    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "evolve")
-    os.execv(program, [program, *sys.argv[1:]])
+"""The trainers that evolve starts as its workers: `python3 -m evolve.ultralytics`."""

@@ -34,6 +34,11 @@ struct Driver {
   std::deque<Unit> units;
   /// What it lists.
   std::vector<Unit*> devices;
+  /// What Sysman lists.
+  std::vector<Unit*> cards;
+  /// Loaders from 1.20 describe drivers and their devices themselves, in zeInit, which fails where
+  /// one is lost already: a card is lost once that is over, and drivers are listed to the program.
+  bool described_to_loader = false;
 };
 Driver driver;
 
@@ -93,6 +98,7 @@ ze_result_t init(ze_init_flags_t) {
   const bool flat = hierarchy == "FLAT" || hierarchy == "COMBINED";
   const auto cards = fake::cards("FAKE_XPUS");
   flat ? list_flat(cards) : list_composite(cards);
+  for (const auto& card : cards) driver.cards.push_back(unit(card));
   apply_mask(flat);
   return ZE_RESULT_SUCCESS;
 }
@@ -116,12 +122,14 @@ ze_result_t list(const std::vector<Unit*>& units, std::uint32_t* count, Handle* 
 }
 
 ze_result_t get_driver(std::uint32_t* count, ze_driver_handle_t* handles) {
+  driver.described_to_loader = false;
   *count = 1;
   if (handles) *handles = reinterpret_cast<ze_driver_handle_t>(&driver);
   return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t driver_properties(ze_driver_handle_t, ze_driver_properties_t* properties) {
+  driver.described_to_loader = true;
   properties->driverVersion = 1;
   return ZE_RESULT_SUCCESS;
 }
@@ -136,7 +144,7 @@ ze_result_t get_tiles(ze_device_handle_t device, std::uint32_t* count,
 }
 
 ze_result_t properties(ze_device_handle_t device, ze_device_properties_t* properties) {
-  if (is_lost(device)) return ZE_RESULT_ERROR_DEVICE_LOST;
+  if (is_lost(device) && !driver.described_to_loader) return ZE_RESULT_ERROR_DEVICE_LOST;
   const auto& unit = at(device);
   properties->type = unit.card.contains("npu") ? ZE_DEVICE_TYPE_VPU : ZE_DEVICE_TYPE_GPU;
   properties->flags = unit.card.contains("integrated") ? +ZE_DEVICE_PROPERTY_FLAG_INTEGRATED : 0u;
@@ -206,6 +214,19 @@ ze_result_t temperature(zes_temp_handle_t sensor, double* celsius) {
   return ZE_RESULT_SUCCESS;
 }
 
+#ifdef ZE_API_VERSION_CURRENT_M  // the headers of loaders that know zesInit
+/// Sysman lists cards, masked or not.
+ze_result_t get_sysman_devices(zes_driver_handle_t, std::uint32_t* count,
+                               zes_device_handle_t* handles) {
+  return list(driver.cards, count, handles);
+}
+
+ze_result_t sysman_pci(zes_device_handle_t device, zes_pci_properties_t* pci) {
+  pci->address = {0, static_cast<std::uint32_t>(fake::number(at(device).card, "bus")), 0, 0};
+  return ZE_RESULT_SUCCESS;
+}
+#endif
+
 /// Level Zero's loader asks for each table of functions by name, and takes what is there.
 template <class Table>
 ze_result_t cleared(Table* table) {
@@ -239,7 +260,6 @@ EMPTY_TABLE(zeGetMemProcAddrTable, ze_mem_dditable_t)
 EMPTY_TABLE(zeGetVirtualMemProcAddrTable, ze_virtual_mem_dditable_t)
 EMPTY_TABLE(zeGetFabricVertexExpProcAddrTable, ze_fabric_vertex_exp_dditable_t)
 EMPTY_TABLE(zeGetFabricEdgeExpProcAddrTable, ze_fabric_edge_exp_dditable_t)
-EMPTY_TABLE(zesGetDriverProcAddrTable, zes_driver_dditable_t)
 EMPTY_TABLE(zesGetSchedulerProcAddrTable, zes_scheduler_dditable_t)
 EMPTY_TABLE(zesGetPerformanceFactorProcAddrTable, zes_performance_factor_dditable_t)
 EMPTY_TABLE(zesGetFrequencyProcAddrTable, zes_frequency_dditable_t)
@@ -284,8 +304,26 @@ extern "C" ze_result_t zeGetDeviceProcAddrTable(ze_api_version_t, ze_device_ddit
   table->pfnPciGetPropertiesExt = pci;
   return ZE_RESULT_SUCCESS;
 }
+#ifdef ZE_API_VERSION_CURRENT_M
+extern "C" ze_result_t zesGetGlobalProcAddrTable(ze_api_version_t, zes_global_dditable_t* table) {
+  cleared(table);
+  table->pfnInit = init;
+  return ZE_RESULT_SUCCESS;
+}
+extern "C" ze_result_t zesGetDriverProcAddrTable(ze_api_version_t, zes_driver_dditable_t* table) {
+  cleared(table);
+  table->pfnGet = get_driver;
+  return ZE_RESULT_SUCCESS;
+}
+#else
+EMPTY_TABLE(zesGetDriverProcAddrTable, zes_driver_dditable_t)
+#endif
 extern "C" ze_result_t zesGetDeviceProcAddrTable(ze_api_version_t, zes_device_dditable_t* table) {
   cleared(table);
+#ifdef ZE_API_VERSION_CURRENT_M
+  table->pfnGet = get_sysman_devices;
+  table->pfnPciGetProperties = sysman_pci;
+#endif
   table->pfnGetState = state;
   table->pfnEnumMemoryModules = itself<zes_mem_handle_t>;
   table->pfnEnumEngineGroups = itself<zes_engine_handle_t>;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -122,6 +123,57 @@ TEST(Thaw, AsksForNoEpochThatCouldBeTooMuch) {
   EXPECT_LE(promised, 30);
   EXPECT_EQ(evolution.epochs_left(), 30 - promised);
   EXPECT_FALSE(evolution.done());
+}
+
+// Nothing says what an epoch costs: trials wait while others begin, and all are trained to their
+// end.
+TEST(Thaw, PausesWhereNothingBoundsTheEpochs) {
+  Evolution evolution(
+      cube(), {.search = "screened", .seed = 3, .population = 20, .generations = 1, .epochs = 9});
+  EXPECT_TRUE(evolution.pausing());
+  const auto [reached, epochs] = course(evolution);
+  EXPECT_EQ(std::ssize(reached), 20);
+  EXPECT_EQ(epochs, 20 * 9);
+}
+
+TEST(Thaw, IsNotForRunsThatCountSets) {
+  Settings settings{.search = "screened", .trials = 20, .epochs = 9};
+  EXPECT_FALSE(Evolution(cube(), settings).pausing());
+  settings.max_epochs = 180;
+  EXPECT_TRUE(Evolution(cube(), settings).pausing());
+}
+
+// A run keeps its way: what is paused must be able to go on.
+TEST(Thaw, StaysWhenARunIsExtendedByTrials) {
+  Evolution paused(cube(), {.search = "screened", .epochs = 9});
+  paused.extend(300, 20);
+  EXPECT_TRUE(paused.pausing());
+  Evolution whole(cube(), {.search = "screened", .trials = 20, .epochs = 9});
+  whole.extend(300, 40);
+  EXPECT_FALSE(whole.pausing());
+  whole.extend(300, {}, 900);
+  EXPECT_TRUE(whole.pausing());
+}
+
+TEST(Thaw, LetsFortyTrialsWaitAndGivesUpTheWorst) {
+  constexpr int many = 1000;
+  Evolution evolution(cube(), thawing(many));
+  std::map<int, double> waiting;  // what they had at their first rung
+  int given_up = 0;
+  while (const auto trial = evolution.ask()) {
+    waiting.erase(trial->number);
+    EXPECT_FALSE(evolution.given_up(trial->number));
+    train(evolution, *trial);
+    if (trial->pause_epoch == 0) continue;
+    waiting[trial->number] = trial->pause_epoch == 1 ? curve(*trial, 1) : 1;
+    if (waiting.size() <= 40) continue;
+    const auto worst =
+        std::ranges::min_element(waiting, {}, [](const auto& one) { return one.second; });
+    EXPECT_TRUE(evolution.given_up(worst->first));
+    waiting.erase(worst);
+    ++given_up;
+  }
+  EXPECT_GT(given_up, 0);
 }
 
 TEST(Thaw, KnowsAnEarlierLifeFromItsStepsAlone) {

@@ -12,7 +12,8 @@ namespace {
 torch::Tensor wanted_first(const torch::Tensor& rows, float threshold) {
   const auto objectness = rows.select(1, 4);
   const auto confidence = rows.slice(1, 5).amax(1) * objectness;
-  const auto passed_over = (objectness > threshold).logical_not_().logical_or_(confidence <= threshold);
+  const auto passed_over =
+      (objectness > threshold).logical_not_().logical_or_(confidence <= threshold);
   const auto numbers = torch::arange(rows.size(0), rows.options().dtype(torch::kInt));
   return std::get<0>(numbers.add(passed_over, rows.size(0)).sort());
 }

@@ -305,13 +305,14 @@ PinnedAllocator pinned_allocator;
 
 #if TORCH_AT_LEAST(2, 5)
 struct Hooks final : at::PrivateUse1HooksInterface {
-  bool isBuilt() const override { return true; }
-  bool isAvailable() const override { return true; }
   bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
   c10::DeviceIndex deviceCount() const override { return 1; }
   c10::DeviceIndex getCurrentDevice() const override { return 0; }
   bool isPinnedPtr(const void* address) const override { return is_pinned_address(address); }
   c10::Allocator* getPinnedMemoryAllocator() const override { return &pinned_allocator; }
+  // Later than 2.6 these override, too.
+  bool isBuilt() const { return true; }
+  bool isAvailable() const { return true; }
 };
 const bool hooks_registered = [] {
   at::RegisterPrivateUse1HooksInterface(new Hooks);
