@@ -8,6 +8,7 @@ evolve_library(trainer
   checkpoint/pretrained.cpp
   checkpoint/state_dict.cpp
   checkpoint/tensor_pickle.cpp
+  evaluation/candidate_rows.cpp
   evaluation/validate.cpp
   evaluation/validation_report.cpp
   loss/loss.cpp
@@ -23,6 +24,11 @@ evolve_library(trainer
   optim/optimizer.cpp
   optim/schedule.cpp
   optim/train_step.cpp
+  render/coordinates.cpp
+  render/image_store.cpp
+  render/program.cpp
+  render/tables.cpp
+  run/device_images.cpp
   run/full_training.cpp
   run/heartbeat.cpp
   run/images.cpp
@@ -43,6 +49,8 @@ target_link_libraries(evolve_trainer
 set_source_files_properties(model/bn_silu.cpp PROPERTIES
   SKIP_PRECOMPILE_HEADERS ON
   COMPILE_OPTIONS "-O3;-ffp-contract=fast;-fno-trapping-math")
+# The coordinates are OpenCV's, which Debian builds without fused multiplication.
+set_source_files_properties(render/coordinates.cpp PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 # Parsing torch's headers takes longer than everything else: once per build, not once per file.
 target_precompile_headers(evolve_trainer PRIVATE <torch/torch.h>)
 if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES ccache)

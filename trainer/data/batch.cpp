@@ -40,20 +40,27 @@ int whole_strides(double side, int imgsz, int stride, double pad) {
   return static_cast<int>(std::ceil(side * imgsz / stride + pad)) * stride;
 }
 
-Batch empty_batch(const BatchPlan& plan) {
+Batch batch_without_images(const BatchPlan& plan) {
   Batch batch;
   batch.size = static_cast<int>(plan.images.size());
   batch.height = plan.height;
   batch.width = plan.width;
-  batch.pixels.resize(plan.images.size() * 3 * static_cast<std::size_t>(plan.height * plan.width));
   batch.images = plan.images;
   return batch;
 }
 
-/// Puts image `place` of the batch and its labels where they belong.
-void fill_place(Batch& batch, int place, const cv::Mat& pixels, const std::vector<Label>& labels) {
-  const std::size_t bytes = 3 * static_cast<std::size_t>(batch.height * batch.width);
+std::size_t bytes_of_an_image(const Batch& batch) {
+  return 3 * static_cast<std::size_t>(batch.height * batch.width);
+}
+
+/// Puts image `place` of the batch where it belongs.
+void add_pixels(Batch& batch, int place, const cv::Mat& pixels) {
+  const std::size_t bytes = bytes_of_an_image(batch);
+  batch.pixels.resize(bytes * static_cast<std::size_t>(batch.size));
   write_planes(pixels, batch.pixels.data() + static_cast<std::size_t>(place) * bytes);
+}
+
+void add_labels(Batch& batch, int place, const std::vector<Label>& labels) {
   for (const Label& label : labels) {
     batch.targets.push_back({static_cast<float>(place), static_cast<float>(label.cls), label.x,
                              label.y, label.w, label.h});
@@ -124,40 +131,64 @@ EpochPlan plan_rect_epoch(const Dataset& dataset, int batch_size, int stride, st
   return {seed, epoch, {all_images(dataset), false}, rect_batches(dataset, batch_size, stride, 0)};
 }
 
+std::vector<Recipe> draw_recipes(const Dataset& dataset, const EpochPlan& plan, int index,
+                                 const Augmentation& augmentation) {
+  const BatchPlan& batch = plan.batches[static_cast<std::size_t>(index)];
+  int place = index * static_cast<int>(plan.batches.front().images.size());
+  std::vector<Recipe> recipes;
+  for (const int image : batch.images) {
+    const auto rng = seeded_random_source(sample_seed(plan.seed, plan.epoch, place++));
+    recipes.push_back(draw_recipe(dataset, image, {batch.width, batch.height}, plan.composition,
+                                  augmentation, *rng));
+  }
+  return recipes;
+}
+
+Batch batch_of(const BatchPlan& plan, const std::vector<Recipe>& recipes) {
+  Batch batch = batch_without_images(plan);
+  for (int i = 0; i < batch.size; ++i)
+    add_labels(batch, i, recipes[static_cast<std::size_t>(i)].labels);
+  return batch;
+}
+
 Batch train_batch(const Dataset& dataset, const EpochPlan& plan, int index,
                   const Augmentation& augmentation) {
-  const BatchPlan& batch_plan = plan.batches[static_cast<std::size_t>(index)];
-  const int batch_size = static_cast<int>(plan.batches.front().images.size());
-  Batch batch = empty_batch(batch_plan);
+  const auto recipes = draw_recipes(dataset, plan, index, augmentation);
+  Batch batch = batch_of(plan.batches[static_cast<std::size_t>(index)], recipes);
   Sample sample;
   for (int i = 0; i < batch.size; ++i) {
-    const auto rng =
-        seeded_random_source(sample_seed(plan.seed, plan.epoch, index * batch_size + i));
-    make_sample(dataset, batch.images[static_cast<std::size_t>(i)], {batch.width, batch.height},
-                plan.composition, augmentation, *rng, sample);
-    fill_place(batch, i, sample.pixels, sample.labels);
+    render(dataset, recipes[static_cast<std::size_t>(i)], sample);
+    add_pixels(batch, i, sample.pixels);
+  }
+  return batch;
+}
+
+Batch validation_labels(const Dataset& dataset, const BatchPlan& plan) {
+  Batch batch = batch_without_images(plan);
+  for (int i = 0; i < batch.size; ++i) {
+    const int index = batch.images[static_cast<std::size_t>(i)];
+    const Image& image = image_at(dataset, index);
+    const cv::Size size = size_of(dataset, index);
+    const Letterbox letterboxed = place_letterbox(size, {batch.width, batch.height}, false);
+    std::vector<Label> labels;
+    for (const Label& label : image.labels)
+      labels.push_back(to_label(to_pixels(label, size, letterboxed), batch.width, batch.height));
+    add_labels(batch, i, labels);
+    batch.shapes.push_back({image.original_height, image.original_width,
+                            static_cast<double>(size.height) / image.original_height,
+                            static_cast<double>(size.width) / image.original_width,
+                            letterboxed.pad_x, letterboxed.pad_y});
   }
   return batch;
 }
 
 Batch validation_batch(const Dataset& dataset, const BatchPlan& plan) {
-  Batch batch = empty_batch(plan);
+  Batch batch = validation_labels(dataset, plan);
   cv::Mat boxed;
   for (int i = 0; i < batch.size; ++i) {
     const int index = batch.images[static_cast<std::size_t>(i)];
-    const Image& image = image_at(dataset, index);
-    const cv::Mat pixels = pixels_of(dataset, index);
-    const Letterbox letterboxed = letterbox(pixels, {batch.width, batch.height}, false, boxed);
-    std::vector<Label> labels;
-    for (const Label& label : image.labels) {
-      labels.push_back(
-          to_label(to_pixels(label, pixels.size(), letterboxed), batch.width, batch.height));
-    }
-    fill_place(batch, i, boxed, labels);
-    batch.shapes.push_back({image.original_height, image.original_width,
-                            static_cast<double>(pixels.rows) / image.original_height,
-                            static_cast<double>(pixels.cols) / image.original_width,
-                            letterboxed.pad_x, letterboxed.pad_y});
+    letterbox(pixels_of(dataset, index), {batch.width, batch.height}, false, boxed);
+    add_pixels(batch, i, boxed);
   }
   return batch;
 }

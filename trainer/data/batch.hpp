@@ -72,12 +72,22 @@ EpochPlan plan_epoch(const Dataset& dataset, std::vector<int> order, int batch_s
 EpochPlan plan_rect_epoch(const Dataset& dataset, int batch_size, int stride, std::uint64_t seed,
                           int epoch);
 
-/// Augmented training images: batch `index` of the plan. Each sample's draws depend on (seed,
-/// epoch, its place in the epoch) only, so that any thread may make any batch.
+/// The recipes of batch `index` of the plan. Each sample's draws depend on (seed, epoch, its place
+/// in the epoch) only, so that any thread may make any batch.
+std::vector<Recipe> draw_recipes(const Dataset& dataset, const EpochPlan& plan, int index,
+                                 const Augmentation& augmentation);
+
+/// The batch of these recipes, but for its pixels.
+Batch batch_of(const BatchPlan& plan, const std::vector<Recipe>& recipes);
+
+/// Augmented training images: batch `index` of the plan, drawn and rendered.
 Batch train_batch(const Dataset& dataset, const EpochPlan& plan, int index,
                   const Augmentation& augmentation);
 
-/// Letterboxed validation images, never enlarged.
+/// The labels of letterboxed validation images, and how these are letterboxed.
+Batch validation_labels(const Dataset& dataset, const BatchPlan& plan);
+
+/// The same with the images, never enlarged.
 Batch validation_batch(const Dataset& dataset, const BatchPlan& plan);
 
 /// Images to validate with, and the batches that they form.

@@ -32,33 +32,43 @@ void fill(cv::Mat& mask, const Segment& outline) {
 
 }  // namespace
 
-void copy_paste(cv::Mat& image, Objects& objects, double share, RandomSource& rng) {
+std::vector<Segment> draw_copies(Objects& objects, int width, double share, RandomSource& rng) {
   std::vector<std::size_t> outlined;
   for (std::size_t i = 0; i < objects.outlines.size(); ++i) {
     if (!objects.outlines[i].empty()) outlined.push_back(i);
   }
-  if (share == 0 || outlined.empty()) return;
+  std::vector<Segment> copied;
+  if (share == 0 || outlined.empty()) return copied;
 
   const int population = static_cast<int>(outlined.size());
-  const auto width = static_cast<float>(image.cols);
-  cv::Mat mask = cv::Mat::zeros(image.size(), CV_8U);
+  const auto across = static_cast<float>(width);
   for (const int place :
        rng.sample(population, static_cast<int>(std::nearbyint(share * population)))) {
     const std::size_t i = outlined[static_cast<std::size_t>(place)];
     const Box& box = objects.boxes[i];
-    const Box copy{box.cls, width - box.x2, box.y1, width - box.x1, box.y2};
+    const Box copy{box.cls, across - box.x2, box.y1, across - box.x1, box.y2};
     const bool fits = std::all_of(objects.boxes.begin(), objects.boxes.end(),
                                   [&](const Box& other) { return covered(copy, other) < 0.3; });
     if (!fits) continue;
-    fill(mask, objects.outlines[i]);
+    copied.push_back(objects.outlines[i]);
     objects.boxes.push_back(copy);
-    objects.outlines.push_back(mirrored(objects.outlines[i], width));
+    objects.outlines.push_back(mirrored(objects.outlines[i], across));
   }
+  return copied;
+}
 
+cv::Mat mirror_mask(const std::vector<Segment>& outlines, cv::Size image) {
+  cv::Mat mask = cv::Mat::zeros(image, CV_8U);
+  for (const Segment& outline : outlines) fill(mask, outline);
+  cv::flip(mask, mask, 1);
+  return mask;
+}
+
+void paste(cv::Mat& image, const std::vector<Segment>& outlines) {
+  if (outlines.empty()) return;
   cv::Mat flipped;
   cv::flip(image, flipped, 1);
-  cv::flip(mask, mask, 1);
-  flipped.copyTo(image, mask);
+  flipped.copyTo(image, mirror_mask(outlines, image.size()));
 }
 
 }  // namespace evolve::data

@@ -3,10 +3,10 @@
 //
 // `read_data_yaml()` finds the images of a data set, `check()` reads every label and every image's
 // header, and `load()` decodes them once, both on TBB's threads. An epoch is a plan: which images
-// form which batch; `train_batch()` makes the augmented samples of one batch of it, and
-// `BatchStream` makes batches ahead of their use. Every random decision goes through
-// `RandomSource`, so that a sample of YOLOv5 can be replayed. What training computes from labels
-// is here too: `check_anchors()` (autoanchor) and `image_weights()`. No torch here.
+// form which batch; `draw_recipes()` makes every random decision of one batch, `train_batch()` its
+// augmented samples too, and `BatchStream` makes batches ahead of their use. Random numbers come
+// from `RandomSource`, so that a sample of YOLOv5 can be replayed. What training computes from
+// labels is here too: `check_anchors()` (autoanchor) and `image_weights()`. No torch here.
 #pragma once
 
 #include "trainer/data/augment.hpp"
@@ -20,3 +20,4 @@
 #include "trainer/data/image_grid.hpp"
 #include "trainer/data/image_weights.hpp"
 #include "trainer/data/random_source.hpp"
+#include "trainer/data/recipe.hpp"

@@ -71,16 +71,31 @@ Dataset load(const DataConfig& config, Split split, const LoadOptions& options) 
 cv::Mat pixels_of(const Dataset& dataset, int index) {
   const Image& image = dataset.images[static_cast<std::size_t>(index)];
   if (!image.pixels.empty()) return image.pixels;
-  return resized(decoded_or_refused(image.file), dataset.imgsz, dataset.training);
+  cv::Mat pixels = resized(decoded_or_refused(image.file), dataset.imgsz, dataset.training);
+  if (pixels.size() != size_of(dataset, index)) {
+    throw bad_input({image.file}, "has another size than at the start", "start again");
+  }
+  return pixels;
+}
+
+cv::Size size_of(const Dataset& dataset, int index) {
+  const Image& image = dataset.images[static_cast<std::size_t>(index)];
+  if (!image.pixels.empty()) return image.pixels.size();
+  return resized(cv::Size(image.original_width, image.original_height), dataset.imgsz);
+}
+
+cv::Size resized(cv::Size image, int imgsz) {
+  const double ratio = static_cast<double>(imgsz) / std::max(image.height, image.width);
+  return {static_cast<int>(std::ceil(image.width * ratio)),
+          static_cast<int>(std::ceil(image.height * ratio))};
 }
 
 cv::Mat resized(const cv::Mat& image, int imgsz, bool training) {
   const double ratio = static_cast<double>(imgsz) / std::max(image.rows, image.cols);
   if (ratio == 1) return image;
-  const cv::Size size(static_cast<int>(std::ceil(image.cols * ratio)),
-                      static_cast<int>(std::ceil(image.rows * ratio)));
   cv::Mat result;
-  cv::resize(image, result, size, 0, 0, training || ratio > 1 ? cv::INTER_LINEAR : cv::INTER_AREA);
+  cv::resize(image, result, resized(image.size(), imgsz), 0, 0,
+             training || ratio > 1 ? cv::INTER_LINEAR : cv::INTER_AREA);
   return result;
 }
 

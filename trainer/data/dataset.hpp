@@ -53,11 +53,16 @@ struct LoadOptions {
 Dataset load(const DataConfig& config, Split split, const LoadOptions& options);
 
 /// The pixels of image `index`, decoded and resized if they are not kept. Throws `Error` when its
-/// file has gone. Safe to call from several threads.
+/// file has gone or has got another size. Safe to call from several threads.
 cv::Mat pixels_of(const Dataset& dataset, int index);
 
-/// The image with its longer side scaled to `imgsz`, the other rounded up; the image itself
-/// when it fits.
+/// Their width and height, without decoding anything.
+cv::Size size_of(const Dataset& dataset, int index);
+
+/// The size of an image whose longer side is scaled to `imgsz`, the other rounded up. Where the
+/// ratio rounds up, the longer side gets a pixel too many, as it does in YOLOv5: 533 to 641.
+cv::Size resized(cv::Size image, int imgsz);
+/// The image in that size; the image itself when it fits.
 cv::Mat resized(const cv::Mat& image, int imgsz, bool training);
 
 }  // namespace evolve::data

@@ -16,10 +16,16 @@ struct Letterbox {
   /// Padding on the left and on top, in pixels; an odd padding leaves a half, and the extra pixel
   /// lies right or below.
   double pad_x = 0, pad_y = 0;
+  /// Where the scaled image lies in the result.
+  cv::Rect inner;
 };
 
-/// Scales `in` to fit into `shape` (linear interpolation; up only with `scale_up`) and centres it
-/// on grey, as YOLOv5's letterbox without `auto` does. `out` must not be `in`.
+/// How an image of size `in` is scaled to fit into `shape` (up only with `scale_up`) and centred,
+/// as YOLOv5's letterbox without `auto` does it.
+Letterbox place_letterbox(cv::Size in, cv::Size shape, bool scale_up);
+
+/// Places `in` on grey as place_letterbox() says, with linear interpolation. `out` must not be
+/// `in`.
 Letterbox letterbox(const cv::Mat& in, cv::Size shape, bool scale_up, cv::Mat& out);
 
 /// A label of an image of size `image` after its letterboxing, in pixels.

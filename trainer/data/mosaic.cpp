@@ -1,8 +1,7 @@
 #include "trainer/data/mosaic.hpp"
 
 #include <algorithm>
-
-#include "trainer/data/letterbox.hpp"
+#include <opencv2/imgproc.hpp>
 
 namespace evolve::data {
 
@@ -18,22 +17,31 @@ Tile place_tile(int tile, cv::Point centre, cv::Size image, int canvas_size) {
   return {canvas, cv::Rect(corner, canvas.size()), x1 - corner.x, y1 - corner.y};
 }
 
-Objects assemble_mosaic(const Dataset& dataset, const std::array<int, 4>& images, cv::Point centre,
-                        cv::Mat& canvas) {
-  const int size = 2 * dataset.imgsz;
-  const auto last = static_cast<float>(size);
-  canvas.create(size, size, CV_8UC3);
-  canvas.setTo(padding_grey);
-  Objects objects;
+std::vector<Piece> mosaic_pieces(const Dataset& dataset, const std::array<int, 4>& images,
+                                 cv::Point centre) {
+  std::vector<Piece> pieces;
   for (int i = 0; i < 4; ++i) {
-    const int index = images[static_cast<std::size_t>(i)];
-    const Image& image = dataset.images[static_cast<std::size_t>(index)];
-    const cv::Mat pixels = pixels_of(dataset, index);
-    const Tile tile = place_tile(i, centre, pixels.size(), size);
-    pixels(tile.image).copyTo(canvas(tile.canvas));
+    const int image = images[static_cast<std::size_t>(i)];
+    const cv::Size size = size_of(dataset, image);
+    pieces.push_back({image, size, place_tile(i, centre, size, 2 * dataset.imgsz)});
+  }
+  return pieces;
+}
 
-    const auto width = static_cast<float>(pixels.cols), height = static_cast<float>(pixels.rows);
-    const auto pad_x = static_cast<float>(tile.pad_x), pad_y = static_cast<float>(tile.pad_y);
+Piece letterboxed_piece(int image, const Letterbox& letterbox) {
+  const cv::Rect& inner = letterbox.inner;
+  return {image, inner.size(), {inner, {{0, 0}, inner.size()}, inner.x, inner.y}};
+}
+
+Objects mosaic_objects(const Dataset& dataset, const std::vector<Piece>& pieces) {
+  const auto last = static_cast<float>(2 * dataset.imgsz);
+  Objects objects;
+  for (const Piece& piece : pieces) {
+    const Image& image = dataset.images[static_cast<std::size_t>(piece.image)];
+    const auto width = static_cast<float>(piece.size.width);
+    const auto height = static_cast<float>(piece.size.height);
+    const auto pad_x = static_cast<float>(piece.tile.pad_x);
+    const auto pad_y = static_cast<float>(piece.tile.pad_y);
     for (std::size_t k = 0; k < image.labels.size(); ++k) {
       Box box = to_pixels(image.labels[k], width, height, pad_x, pad_y);
       for (float* corner : {&box.x1, &box.y1, &box.x2, &box.y2})
@@ -49,6 +57,22 @@ Objects assemble_mosaic(const Dataset& dataset, const std::array<int, 4>& images
     }
   }
   return objects;
+}
+
+void paint(const Dataset& dataset, const std::vector<Piece>& pieces, cv::Size size,
+           cv::Mat& canvas) {
+  canvas.create(size, CV_8UC3);
+  canvas.setTo(padding_grey);
+  for (const Piece& piece : pieces)
+    shown_pixels(dataset, piece)(piece.tile.image).copyTo(canvas(piece.tile.canvas));
+}
+
+cv::Mat shown_pixels(const Dataset& dataset, const Piece& piece) {
+  const cv::Mat pixels = pixels_of(dataset, piece.image);
+  if (pixels.size() == piece.size) return pixels;
+  cv::Mat shown;
+  cv::resize(pixels, shown, piece.size, 0, 0, cv::INTER_LINEAR);
+  return shown;
 }
 
 }  // namespace evolve::data

@@ -4,7 +4,7 @@
 #include <opencv2/core/mat.hpp>
 #include <opencv2/core/matx.hpp>
 
-#include "trainer/data/augment.hpp"
+#include "trainer/data/augmentation.hpp"
 #include "trainer/data/boxes.hpp"
 #include "trainer/data/random_source.hpp"
 

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "trainer/data/batch_stream.hpp"
+#include "trainer/evaluation/candidate_rows.hpp"
 #include "trainer/model/parallel.hpp"
 #include "trainer/run/images.hpp"
 
@@ -80,18 +81,14 @@ void add_losses(const torch::Tensor& losses, Tally& tally) {
       tally.losses[i] += values[batch][static_cast<std::int64_t>(i)];
 }
 
-/// `decoded`: [batch, rows, 5 + nc], on the CPU.
-void judge_batch(const torch::Tensor& decoded, const data::Batch& batch,
+void judge_batch(const CandidateRows& found, const data::Batch& batch,
                  const ValidateOptions& options, Tally& tally) {
-  const auto rows = decoded.contiguous();
-  const auto size = static_cast<std::size_t>(rows.size(1) * rows.size(2));
-  const int nc = static_cast<int>(rows.size(2)) - 5;
-  const std::span all(rows.data_ptr<float>(), static_cast<std::size_t>(rows.numel()));
+  const int nc = static_cast<int>(found.rows.size(1)) - 5;
   const auto labels = labels_of(batch);
   std::vector<std::vector<Judged>> judged(labels.size());
   parallel_for(batch.size, [&](std::int64_t image) {
     const auto i = static_cast<std::size_t>(image);
-    judged[i] = judge(all.subspan(i * size, size), nc, labels[i], batch.shapes[i], options);
+    judged[i] = judge(found.of(i), nc, labels[i], batch.shapes[i], options);
   });
   for (std::size_t i = 0; i < judged.size(); ++i) {
     tally.detections.insert(tally.detections.end(), judged[i].begin(), judged[i].end());
@@ -122,6 +119,21 @@ Validation summary(const Tally& tally, std::size_t batches) {
   return out;
 }
 
+StagedBatch make_batch(const data::ValidationSet& images, std::size_t index,
+                       const Detector& detector, const Loss* loss, const ValidateOptions& options) {
+  const data::BatchPlan& plan = images.batches[index];
+  auto batch = options.stored.empty() ? data::validation_batch(images.dataset, plan)
+                                      : data::validation_labels(images.dataset, plan);
+  Matches matches;
+  if (loss != nullptr) {
+    const MapSize size{batch.height, batch.width};
+    matches = loss->matches(batch.targets, batch.size, map_sizes(detector.config(), size));
+  }
+  if (!options.stored.empty())
+    return staged(std::move(batch), std::move(matches), options.stored[index]);
+  return staged(std::move(batch), std::move(matches), detector.anchors().device());
+}
+
 }  // namespace
 
 Validation validate(Detector& detector, const data::ValidationSet& images, const Loss* loss,
@@ -136,22 +148,16 @@ Validation validate(Detector& detector, const data::ValidationSet& images, const
   Tally tally;
   tally.labels_per_class.resize(static_cast<std::size_t>(detector.config().nc));
   data::BatchStream stream(static_cast<int>(images.batches.size()), options.workers, [&](int i) {
-    auto batch =
-        data::validation_batch(images.dataset, images.batches[static_cast<std::size_t>(i)]);
-    Matches matches;
-    if (loss != nullptr) {
-      const MapSize size{batch.height, batch.width};
-      matches = loss->matches(batch.targets, batch.size, map_sizes(detector.config(), size));
-    }
-    return staged(std::move(batch), std::move(matches), device);
+    return make_batch(images, static_cast<std::size_t>(i), detector, loss, options);
   });
+  CandidateReader reader(options.nms.conf);
   std::vector<torch::Tensor> losses;
   while (const auto staged = stream.next()) {
     const auto start = Clock::now();
     const auto [pictures, matches] = on_device(*staged, device);
     const auto maps = detector.forward(pictures, options.beat);
     if (loss != nullptr) losses.push_back((*loss)(maps, matches).items);
-    const auto boxes = detector.decode(maps).cpu();
+    const auto boxes = reader.read(detector.decode(maps));
     const auto found = Clock::now();
     judge_batch(boxes, staged->batch, settled, tally);
     tally.images += staged->batch.size;

@@ -19,6 +19,9 @@ struct ValidateOptions {
   NmsOptions nms;
   /// Every detection counts as class 0; the labels are of class 0 already.
   bool single_cls = false;
+  /// The images of each batch where they lie on the device: [batch, 3, height, width] of uint8.
+  /// Empty: they travel there batch by batch.
+  std::vector<torch::Tensor> stored = {};
   /// Threads that make batches beside the forward passes.
   int workers = 0;
   /// Called after each layer and each batch.

@@ -2,6 +2,7 @@
 
 #include <torch/torch.h>
 
+#include <utility>
 #include <vector>
 
 namespace evolve::trainer {
@@ -96,8 +97,10 @@ FlatParameters::FlatParameters(torch::nn::Module& model, const torch::Device& de
       at += padded(parameter);
     }
   }
-  for (const auto& parameter : model.parameters()) {
-    if (parameter.requires_grad()) parameter_gradients_.push_back(parameter.grad());
+  for (auto& parameter : model.parameters()) {  // in the model's order, not by group
+    if (!parameter.requires_grad()) continue;
+    parameters_.push_back(parameter);
+    parameter_gradients_.push_back(std::exchange(parameter.mutable_grad(), {}));
   }
   statistics_.begin = move(sorted.frozen, values_, end, weights);
   statistics_.size =
@@ -115,6 +118,18 @@ FlatParameters::FlatParameters(torch::nn::Module& model, const torch::Device& de
   for (auto& buffer : model.buffers()) {
     if (buffer.device() != device) buffer.set_data(buffer.to(device));
   }
+}
+
+void FlatParameters::collect_gradients() {
+  const torch::NoGradGuard no_grad;
+  std::vector<torch::Tensor> sums, more;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    auto& gradient = parameters_[i].mutable_grad();
+    if (!gradient.defined()) continue;
+    sums.push_back(parameter_gradients_[i]);
+    more.push_back(std::exchange(gradient, {}));
+  }
+  if (!sums.empty()) torch::_foreach_add_(sums, more);
 }
 
 torch::Tensor FlatParameters::packed(const torch::Tensor& flat) const {

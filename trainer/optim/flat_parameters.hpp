@@ -14,7 +14,8 @@
 namespace evolve::trainer {
 
 /// Owns the memory of a model's parameters, gradients and batch norm statistics; the model's
-/// tensors are views of it. The model must not get other tensors (load values with copy_()).
+/// parameters and statistics are views of it. The model must not get other tensors (load values
+/// with copy_()).
 ///
 /// Every tensor begins at a multiple of 64 bytes, as one of its own would: elsewhere kernels are
 /// slower, and oneDNN's convolutions on Intel's data centre GPUs wrong (intel/torch-xpu-ops#3105).
@@ -33,9 +34,12 @@ class FlatParameters {
 
   /// Trained parameters by group, then frozen ones, then running means and variances.
   const torch::Tensor& values() const { return values_; }
-  /// Of the trained parameters.
+  /// Of the trained parameters: what collect_gradients() has added up since they were last zeroed.
   const torch::Tensor& gradients() const { return gradients_; }
-  /// The same, parameter by parameter in the model's order.
+  /// Takes what backward passes left in the parameters' own grad() and adds it to gradients(), all
+  /// at once: adding one by one, as autograd would to a grad() that is there, is a launch each.
+  void collect_gradients();
+  /// gradients(), parameter by parameter in the model's order.
   const std::vector<torch::Tensor>& gradients_of_parameters() const { return parameter_gradients_; }
   /// The trained parameters' part of values().
   torch::Tensor parameters() const { return values_.narrow(0, 0, gradients_.size(0)); }
@@ -51,7 +55,8 @@ class FlatParameters {
 
  private:
   torch::Tensor values_, gradients_, batches_tracked_;
-  std::vector<torch::Tensor> parameter_gradients_;
+  /// The trained ones, and their parts of gradients_.
+  std::vector<torch::Tensor> parameters_, parameter_gradients_;
   std::array<Range, group_count> groups_;
   Range statistics_;
   /// Of each tensor in values(); the trained ones come first and lie alike in gradients().

@@ -9,7 +9,7 @@
 namespace evolve::trainer {
 
 /// YOLOv5's loop around the optimizer. Per epoch: begin_epoch(), then per iteration forward and
-/// backward, which add to the gradients, and end_iteration().
+/// backward, and end_iteration(), which adds to the gradients.
 class TrainStep {
  public:
   /// `weight_decay` is the hyperparameter; it is scaled by batch_size * accumulation / 64 as in

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "trainer/optim/amp.hpp"
+#include "trainer/run/device_images.hpp"
 
 namespace evolve::trainer {
 
@@ -17,6 +18,8 @@ struct ComputeContext {
   std::function<void()> beat = [] {};
   /// The 16-bit type of mixed precision there, if it is asked for.
   torch::ScalarType fast_type = trainer::fast_type(device);
+  /// How many bytes of images may lie there; where they do not fit, they stay on the host.
+  std::int64_t image_bytes = image_budget(device);
 };
 
 }  // namespace evolve::trainer

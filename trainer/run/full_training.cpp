@@ -206,12 +206,13 @@ class FullTraining {
     const auto detector = detector_of(read_checkpoint(best()), best());
     detector->to(context_.device);
     const int done = static_cast<int>(log_.epochs.size());
-    log_.final_report = workers::RunReport{
-        .epochs = done,
-        .best_epoch = best_epoch(log_.epochs),
-        .stopped_early = done < options_.epochs,
-        .validation = validation_report(*detector, data_.validation(),
-                                        validate_options(options_, context_), job_.dir)};
+    log_.final_report =
+        workers::RunReport{.epochs = done,
+                           .best_epoch = best_epoch(log_.epochs),
+                           .stopped_early = done < options_.epochs,
+                           .validation = validation_report(
+                               *detector, data_.validation(),
+                               validate_options(options_, context_, data_.on(context_)), job_.dir)};
     Checkpoint checkpoint = read_checkpoint(last());
     checkpoint.training.clear();
     checkpoint.about["training"] = training();

@@ -24,6 +24,13 @@ PreparedData::PreparedData(const TrainOptions& options, int stride, int threads,
                                        2 * options.batch_size, stride, /*rect=*/true)),
       fitter_(training_) {}
 
+const DeviceImages& PreparedData::on(const ComputeContext& context) {
+  if (!device_images_)
+    device_images_ =
+        device_images(training_, validation_, context.device, context.image_bytes, context.beat);
+  return *device_images_;
+}
+
 const AnchorChoice& PreparedData::fit_anchors(const std::vector<Size>& current, double thr,
                                               const std::function<void()>& beat) {
   AnchorKey key{{}, thr};

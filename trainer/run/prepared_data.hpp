@@ -10,6 +10,7 @@
 
 #include "trainer/data/autoanchor.hpp"
 #include "trainer/data/data.hpp"
+#include "trainer/run/compute_context.hpp"
 #include "trainer/run/options.hpp"
 
 namespace evolve::trainer {
@@ -25,6 +26,8 @@ class PreparedData {
 
   const data::Dataset& training() const { return training_; }
   const data::ValidationSet& validation() const { return validation_; }
+  /// Both on a device, copied there when they are first asked for; later calls must name the same.
+  const DeviceImages& on(const ComputeContext& context);
   int classes() const { return static_cast<int>(training_.names.size()); }
 
   /// YOLOv5's autoanchor on the training labels: `current` where its best possible recall at
@@ -38,6 +41,7 @@ class PreparedData {
 
   data::Dataset training_;
   data::ValidationSet validation_;
+  std::optional<DeviceImages> device_images_;
   AnchorFitter fitter_;
   std::map<AnchorKey, AnchorChoice> anchors_;
 };

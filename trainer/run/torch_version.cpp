@@ -100,6 +100,25 @@ std::int64_t memory_bytes(const torch::Device& device) {
 #endif
 }
 
+std::optional<std::int64_t> free_memory_bytes(const torch::Device& device) {
+#if EVOLVE_TORCH_AT_LEAST(2, 10)
+  if (!device.is_cuda() && !device.is_xpu()) return {};
+  return static_cast<std::int64_t>(
+      c10::getDeviceAllocator(device.type())->getMemoryInfo(device.index()).first);
+#else
+  if (!device.is_cuda()) return {};
+  // The runtime's: its headers are not needed to build. libtorch_cuda or libtorch_hip has opened
+  // it.
+  using GetInfo = int (*)(std::size_t * free, std::size_t * total);
+  for (const char* name : {"cudaMemGetInfo", "hipMemGetInfo"}) {
+    const auto get_info = reinterpret_cast<GetInfo>(dlsym(RTLD_DEFAULT, name));
+    std::size_t free = 0, total = 0;
+    if (get_info && get_info(&free, &total) == 0) return static_cast<std::int64_t>(free);
+  }
+  return {};
+#endif
+}
+
 Autocast::Autocast(const torch::Device& device, torch::ScalarType type)
     : device_(device), active_(type != torch::kFloat) {
   if (!active_) return;

@@ -4,6 +4,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <optional>
 
 namespace evolve::trainer {
 
@@ -29,6 +30,10 @@ void synchronize(const torch::Device& device);
 /// Bytes of the device's memory that this process holds, its cache included: YOLOv5's GPU_mem. 0 on
 /// a CPU, and with a libtorch before 2.9, which tells it to no device-neutral program.
 std::int64_t memory_bytes(const torch::Device& device);
+
+/// Bytes of the device's memory that nobody holds; nothing where this libtorch does not tell: on
+/// devices that are no CUDA or ROCm ones before 2.10.
+std::optional<std::int64_t> free_memory_bytes(const torch::Device& device);
 
 /// While it lives, this thread's operators on the device choose their precision as torch's autocast
 /// does: convolutions in `type`, losses in single precision. `torch::kFloat` switches nothing.

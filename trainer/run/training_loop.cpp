@@ -38,9 +38,11 @@ int batch_workers(const TrainOptions& options, const ComputeContext& context) {
   return std::clamp(options.workers, 0, context.threads - 1);
 }
 
-ValidateOptions validate_options(const TrainOptions& options, const ComputeContext& context) {
+ValidateOptions validate_options(const TrainOptions& options, const ComputeContext& context,
+                                 const DeviceImages& images) {
   return {.nms = {.conf = options.conf, .iou = options.iou},
           .single_cls = options.single_cls,
+          .stored = images.validation,
           .workers = batch_workers(options, context),
           .beat = context.beat};
 }
@@ -50,6 +52,7 @@ TrainingLoop::TrainingLoop(const TrainOptions& options, const hyp::Hyperparamete
                            std::unique_ptr<Detector> detector, const ComputeContext& context)
     : options_(options),
       data_(data),
+      images_(data.on(context)),
       seed_(seed),
       context_(context),
       augmentation_(data::augmentation_of(hyp)),
@@ -118,7 +121,7 @@ Validation TrainingLoop::validate() const {
   const auto averaged = average();
   averaged->fuse();
   auto result = trainer::validate(*averaged, data_.validation(), &loss_,
-                                  validate_options(options_, context_));
+                                  validate_options(options_, context_, images_));
   if (!is_finite(result.metrics)) {
     throw TrainingFailed(hyp::FailureKind::diverged, "validation gave a metric that is not finite");
   }
@@ -203,10 +206,20 @@ MapSize TrainingLoop::scaled(MapSize size, int epoch, int index) const {
 }
 
 StagedBatch TrainingLoop::make_batch(const data::EpochPlan& plan, int epoch, int index) const {
-  auto batch = data::train_batch(data_.training(), plan, index, augmentation_);
-  const auto size = scaled({batch.height, batch.width}, epoch, index);
-  auto matches = loss_.matches(batch.targets, batch.size, map_sizes(detector_->config(), size));
-  return staged(std::move(batch), std::move(matches), context_.device);
+  const auto matches_of = [&](const data::Batch& batch) {
+    const auto size = scaled({batch.height, batch.width}, epoch, index);
+    return loss_.matches(batch.targets, batch.size, map_sizes(detector_->config(), size));
+  };
+  if (!images_.training) {
+    auto batch = data::train_batch(data_.training(), plan, index, augmentation_);
+    auto matches = matches_of(batch);
+    return staged(std::move(batch), std::move(matches), context_.device);
+  }
+  const auto recipes = data::draw_recipes(data_.training(), plan, index, augmentation_);
+  auto batch = data::batch_of(plan.batches[static_cast<std::size_t>(index)], recipes);
+  auto matches = matches_of(batch);
+  return staged(std::move(batch), std::move(matches), *images_.training,
+                tables_of(recipes, images_.training->store()));
 }
 
 torch::Tensor TrainingLoop::train_batch(const StagedBatch& staged, int epoch, int index) {

@@ -23,8 +23,9 @@ namespace evolve::trainer {
 /// Threads that make batches beside the training: options.workers, but one core is the training's.
 int batch_workers(const TrainOptions& options, const ComputeContext& context);
 
-/// NMS and threads of a validation as the options have them.
-ValidateOptions validate_options(const TrainOptions& options, const ComputeContext& context);
+/// NMS and threads of a validation as the options have them, and its images on the device.
+ValidateOptions validate_options(const TrainOptions& options, const ComputeContext& context,
+                                 const DeviceImages& images = {});
 
 /// How far an epoch is.
 struct EpochProgress {
@@ -92,6 +93,7 @@ class TrainingLoop {
 
   const TrainOptions& options_;
   PreparedData& data_;
+  const DeviceImages& images_;
   std::uint64_t seed_;
   ComputeContext context_;
   data::Augmentation augmentation_;

@@ -111,7 +111,7 @@ struct CopyPaste : testing::Test {
 
 TEST_F(CopyPaste, MirrorsAnObject) {
   Replay rng(nlohmann::json::parse(R"([["random.sample", [0]]])"));
-  copy_paste(image, objects, 1, rng);
+  paste(image, draw_copies(objects, image.cols, 1, rng));
   EXPECT_EQ(objects.boxes, (std::vector<Box>{{3, 1, 1, 5, 5}, {3, 15, 1, 19, 5}}));
   EXPECT_EQ(objects.outlines[1], (Segment{{19, 1}, {15, 1}, {15, 5}, {19, 5}}));
   EXPECT_EQ(image.at<cv::Vec3b>(3, 16)[0], 250);
@@ -123,16 +123,16 @@ TEST_F(CopyPaste, HidesNoOtherObject) {
   objects.boxes.push_back({4, 13, 1, 17, 5});
   objects.outlines.emplace_back();
   Replay rng(nlohmann::json::parse(R"([["random.sample", [0]]])"));
-  copy_paste(image, objects, 1, rng);
+  paste(image, draw_copies(objects, image.cols, 1, rng));
   EXPECT_EQ(objects.boxes.size(), 2U);
   EXPECT_EQ(image.at<cv::Vec3b>(3, 16)[0], 0);
 }
 
 TEST_F(CopyPaste, NeedsOutlinesAndAShare) {
   Replay rng(nlohmann::json::array());
-  copy_paste(image, objects, 0, rng);
+  paste(image, draw_copies(objects, image.cols, 0, rng));
   objects.outlines[0].clear();
-  copy_paste(image, objects, 1, rng);
+  paste(image, draw_copies(objects, image.cols, 1, rng));
   EXPECT_EQ(objects.boxes.size(), 1U);
 }
 

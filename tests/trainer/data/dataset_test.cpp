@@ -73,6 +73,10 @@ TEST_F(DatasetTest, DecodesAgainWhatDoesNotFitIntoMemory) {
   EXPECT_TRUE(tight.images[1].pixels.empty());
   EXPECT_EQ(tight.images[1].original_width, 40);
   EXPECT_EQ(cv::norm(pixels_of(kept, 1), pixels_of(tight, 1), cv::NORM_INF), 0);
+  EXPECT_EQ(size_of(tight, 1), cv::Size(20, 16));
+  write_image(config.train[1], 40, 20);
+  EXPECT_EQ(refusal([&] { pixels_of(tight, 1); }),
+            config.train[1] + ": has another size than at the start; start again");
   std::filesystem::remove(config.train[2]);
   EXPECT_EQ(refusal([&] { pixels_of(tight, 2); }),
             config.train[2] + ": cannot be decoded; convert it to .jpg or .png, or remove it");

@@ -31,7 +31,9 @@ TEST(Mosaic, MovesAndClipsObjectsWithTheirImages) {
   }
   dataset.images[3].segments = {{{0.25F, 0}, {0.75F, 0}, {0.5F, 1}}};
   cv::Mat canvas;
-  const Objects objects = assemble_mosaic(dataset, {3, 2, 1, 0}, {6, 8}, canvas);
+  const auto pieces = mosaic_pieces(dataset, {3, 2, 1, 0}, {6, 8});
+  const Objects objects = mosaic_objects(dataset, pieces);
+  paint(dataset, pieces, {16, 16}, canvas);
   ASSERT_EQ(canvas.size(), cv::Size(16, 16));
   EXPECT_EQ(canvas.at<cv::Vec3b>(0, 5)[0], 30);
   EXPECT_EQ(canvas.at<cv::Vec3b>(0, 6)[0], 20);

@@ -204,7 +204,9 @@ TEST(ParityAugment, PlacesMosaicTilesLikeYolov5) {
         EXPECT_EQ(tile.pad_y, entry.at("padh").get<int>());
       }
       cv::Mat canvas;
-      const Objects objects = assemble_mosaic(dataset, {0, 1, 2, 3}, centre, canvas);
+      const auto pieces = mosaic_pieces(dataset, {0, 1, 2, 3}, centre);
+      const Objects objects = mosaic_objects(dataset, pieces);
+      paint(dataset, pieces, {2 * dataset.imgsz, 2 * dataset.imgsz}, canvas);
       expect_same_pixels(canvas, image_of(golden[key + ".canvas"]));
       expect_same_boxes(objects.boxes, boxes_of(golden[key + ".labels_px_clipped"]), 1e-4);
     }

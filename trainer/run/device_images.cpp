@@ -1,0 +1,60 @@
+#include "trainer/run/device_images.hpp"
+
+#include <fmt/format.h>
+#include <torch/torch.h>
+
+#include "trainer/run/torch_version.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+/// Whether images fit; then they are taken from the budget.
+bool take(const char* what, std::int64_t bytes, const torch::Device& device, std::int64_t& budget) {
+  if (bytes <= budget) {
+    budget -= bytes;
+    return true;
+  }
+  if (!device.is_cpu()) {
+    fmt::print(stderr, "{} images stay on the host: they are {} bytes, {} has room for {}\n", what,
+               bytes, device.str(), budget);
+  }
+  return false;
+}
+
+std::int64_t bytes_of(const data::ValidationSet& set) {
+  std::int64_t bytes = 0;
+  for (const data::BatchPlan& plan : set.batches)
+    bytes += std::int64_t{3} * std::ssize(plan.images) * plan.height * plan.width;
+  return bytes;
+}
+
+torch::Tensor stored(data::Batch batch, const torch::Device& device) {
+  return torch::from_blob(batch.pixels.data(), {batch.size, 3, batch.height, batch.width},
+                          torch::kByte)
+      .to(device, torch::kByte, /*non_blocking=*/false, /*copy=*/true);
+}
+
+}  // namespace
+
+std::int64_t image_budget(const torch::Device& device) {
+  if (device.is_cpu()) return 0;
+  constexpr std::int64_t unknown = std::int64_t{4} << 30;
+  return free_memory_bytes(device).value_or(unknown) / 4;
+}
+
+DeviceImages device_images(const data::Dataset& training, const data::ValidationSet& validation,
+                           const torch::Device& device, std::int64_t budget,
+                           const std::function<void()>& beat) {
+  DeviceImages images;
+  if (take("training", store_bytes(training), device, budget))
+    images.training.emplace(store_images(training, device, beat));
+  if (take("validation", bytes_of(validation), device, budget)) {
+    for (const data::BatchPlan& plan : validation.batches) {
+      images.validation.push_back(stored(data::validation_batch(validation.dataset, plan), device));
+      beat();
+    }
+  }
+  return images;
+}
+
+}  // namespace evolve::trainer
