@@ -129,6 +129,13 @@ TEST(AStepOnTheCard, UploadsItsBatchAtOnceAndWaitsForNothing) {
   }
 }
 
+/// Where no colours change, images that a device renders are OpenCV's to the bit.
+hyp::Hyperparameters without_colours() {
+  auto hyp = defaults();
+  for (const char* name : {"hsv_h", "hsv_s", "hsv_v"}) hyp.set(name, 0.0);
+  return hyp;
+}
+
 /// The losses of an epoch with images that the device renders, and with OpenCV's.
 std::array<std::array<double, 3>, 2> losses_of_both(const torch::Device& device,
                                                     const hyp::Hyperparameters& hyp) {
@@ -140,10 +147,8 @@ std::array<std::array<double, 3>, 2> losses_of_both(const torch::Device& device,
 }
 
 TEST(RenderedImages, GiveTheLossesOfOpenCvsToTheBitWhereNoColoursChange) {
-  auto hyp = defaults();
-  for (const char* name : {"hsv_h", "hsv_s", "hsv_v"}) hyp.set(name, 0.0);
   for (const auto& device : {torch::Device(torch::kCPU), simulated_card}) {
-    const auto [rendered, from_host] = losses_of_both(device, hyp);
+    const auto [rendered, from_host] = losses_of_both(device, without_colours());
     EXPECT_EQ(rendered, from_host) << device;
   }
 }
@@ -187,12 +192,12 @@ TEST(AValidationOnTheCard, WaitsOnceABatch) {
 TEST(ATrialOnTheCard, HasTheMetricsOfTheSameTrialOnTheCpu) {
   auto options = small();
   options.cfg = "yolov5p.yaml";
-  const auto on_card = Trainer(card, 1).train(options, defaults(), 1, {}).metrics;
-  const auto on_cpu = Trainer("cpu", 1).train(options, defaults(), 1, {}).metrics;
+  const auto on_card = Trainer(card, 1).train(options, without_colours(), 1, {}).metrics;
+  const auto on_cpu = Trainer("cpu", 1).train(options, without_colours(), 1, {}).metrics;
   // Other operators round otherwise; an epoch takes that to the third digit of the losses.
   for (std::size_t i = 0; i < 7; ++i)
     EXPECT_NEAR(on_card.values()[i], on_cpu.values()[i], 2e-3) << i;
-  EXPECT_EQ(on_card, Trainer(card, 1).train(options, defaults(), 1, {}).metrics);
+  EXPECT_EQ(on_card, Trainer(card, 1).train(options, without_colours(), 1, {}).metrics);
 }
 
 TEST(ATrialOnTheCard, TrainsWithEveryOptimizer) {
