@@ -20,7 +20,7 @@ namespace {
 constexpr std::array<Split, 3> splits = {Split::train, Split::val, Split::test};
 
 /// What tells one embedded data set from the other.
-struct Recipe {
+struct Contents {
   std::uint64_t seed = 0;
   std::vector<std::string> names;
   std::vector<Shape> classes;
@@ -28,7 +28,7 @@ struct Recipe {
   std::array<int, 3> images = {};
 };
 
-Recipe recipe_of(const std::string& name) {
+Contents contents_of(const std::string& name) {
   if (name == "shapes") {
     return {1,
             {"circle", "square", "triangle"},
@@ -66,24 +66,24 @@ bool is_embedded(const std::string& name) {
 }
 
 DataConfig embedded_config(const std::string& name) {
-  const Recipe recipe = recipe_of(name);
+  const Contents contents = contents_of(name);
   return {.file = name,
           .embedded = true,
-          .names = recipe.names,
-          .train = image_names(Split::train, recipe.images[0]),
-          .val = image_names(Split::val, recipe.images[1]),
-          .test = image_names(Split::test, recipe.images[2])};
+          .names = contents.names,
+          .train = image_names(Split::train, contents.images[0]),
+          .val = image_names(Split::val, contents.images[1]),
+          .test = image_names(Split::test, contents.images[2])};
 }
 
 std::vector<Drawing> embedded_images(const std::string& name, Split split, bool single_cls,
                                      int threads) {
-  const Recipe recipe = recipe_of(name);
+  const Contents contents = contents_of(name);
   const int split_index = static_cast<int>(split);
-  const int count = recipe.images[static_cast<std::size_t>(split)];
+  const int count = contents.images[static_cast<std::size_t>(split)];
   std::vector<Drawing> drawings(static_cast<std::size_t>(count));
   for_each_index(count, threads, [&](int i) {
-    SceneRandom random(sample_seed(recipe.seed, split_index, i));
-    Scene scene = draw_scene(recipe.classes, random);
+    SceneRandom random(sample_seed(contents.seed, split_index, i));
+    Scene scene = draw_scene(contents.classes, random);
     for (Label& label : scene.labels) label.cls = single_cls ? 0 : label.cls;
     drawings[static_cast<std::size_t>(i)] = {image_name(split, i), std::move(scene.pixels),
                                              std::move(scene.labels)};
@@ -113,7 +113,7 @@ void write_embedded(const std::string& name, const std::string& folder) {
   std::string text =
       fmt::format("path: {}\ntrain: images/train\nval: images/val\ntest: images/test\n\nnames:\n",
                   core::yaml_text(root.string()));
-  const auto names = recipe_of(name).names;
+  const auto names = contents_of(name).names;
   for (std::size_t i = 0; i < names.size(); ++i) text += fmt::format("  {}: {}\n", i, names[i]);
   write_text(yaml, text);
 }
