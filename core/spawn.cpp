@@ -104,7 +104,10 @@ class Plan {
 }
 
 [[noreturn]] void run_child(const Plan& plan, int report) {
-  const auto become = [&plan, &report] { give_up(report, plan.become_the_program(report)); };
+  const auto become = [&plan, &report] {
+    const Failure failure = plan.become_the_program(report);  // which moves the report
+    give_up(report, failure);
+  };
   if (const int error = plan.prepare(become)) give_up(report, {Failure::Step::hook, error});
   become();
   ::_exit(127);  // not reached
