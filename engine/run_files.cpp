@@ -55,6 +55,7 @@ void RunFiles::remove_kept(const hyp::Outcome& outcome, const RunState& state) {
   const auto& evolution = state.evolution();
   if (!evolution.pausing()) return;
   const auto remove = [&](int trial) {
+    if (!removed_.insert(trial).second) return;
     std::error_code gone_already;
     std::filesystem::remove(directory_.root / hyp::trial_folder(trial) / hyp::kept_training,
                             gone_already);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "engine/run_state.hpp"
@@ -39,6 +40,7 @@ class RunFiles {
   std::string fitness_;
   results::Table table_;
   int generation_ = 0;
+  std::set<int> removed_;                   // trials of which nothing is kept any more
   std::optional<std::size_t> recommended_;  // the row that hyp_evolved.yaml has
 };
 

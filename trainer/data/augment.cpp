@@ -30,9 +30,4 @@ void render(const Dataset& dataset, const Recipe& recipe, Sample& sample) {
   sample.labels = recipe.labels;
 }
 
-void make_sample(const Dataset& dataset, int index, cv::Size shape, const Composition& composition,
-                 const Augmentation& augmentation, RandomSource& rng, Sample& sample) {
-  render(dataset, draw_recipe(dataset, index, shape, composition, augmentation, rng), sample);
-}
-
 }  // namespace evolve::data

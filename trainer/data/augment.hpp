@@ -4,9 +4,7 @@
 #include <opencv2/core/mat.hpp>
 #include <vector>
 
-#include "trainer/data/augmentation.hpp"
 #include "trainer/data/dataset.hpp"
-#include "trainer/data/random_source.hpp"
 #include "trainer/data/recipe.hpp"
 
 namespace evolve::data {
@@ -21,9 +19,5 @@ struct Sample {
 
 /// Makes the sample that a recipe describes.
 void render(const Dataset& dataset, const Recipe& recipe, Sample& sample);
-
-/// draw_recipe(), then render().
-void make_sample(const Dataset& dataset, int index, cv::Size shape, const Composition& composition,
-                 const Augmentation& augmentation, RandomSource& rng, Sample& sample);
 
 }  // namespace evolve::data

@@ -46,7 +46,9 @@ TEST(Sample, MixesTwoMosaics) {
   records.push_back({"random.random", 0.5});
   Replay rng(records);
   Sample sample;
-  make_sample(two_images(), 0, {32, 32}, {{0, 1}, true}, {.mosaic = 1, .mixup = 0.5}, rng, sample);
+  render(two_images(),
+         draw_recipe(two_images(), 0, {32, 32}, {{0, 1}, true}, {.mosaic = 1, .mixup = 0.5}, rng),
+         sample);
   EXPECT_TRUE(rng.finished());
   // The centre crop shows a quarter of each tile; in two of them it cuts through the objects.
   EXPECT_EQ(cv::norm(sample.pixels, cv::Mat(32, 32, CV_8UC3, cv::Scalar::all(175)), cv::NORM_INF),
@@ -66,7 +68,9 @@ TEST(Sample, FlipsUpDownThenLeftRight) {
   records.push_back({"random.random", 0.1});
   Replay rng(records);
   Sample sample;
-  make_sample(dataset, 0, {32, 32}, {{0, 1}, true}, {.flipud = 0.2, .fliplr = 0.2}, rng, sample);
+  render(dataset,
+         draw_recipe(dataset, 0, {32, 32}, {{0, 1}, true}, {.flipud = 0.2, .fliplr = 0.2}, rng),
+         sample);
   EXPECT_TRUE(rng.finished());
   EXPECT_EQ(sample.pixels.at<cv::Vec3b>(31, 31), cv::Vec3b(1, 2, 3));
   EXPECT_EQ(sample.labels, (std::vector<Label>{{100, 0.5F, 0.75F, 0.5F, 0.25F}}));
@@ -80,7 +84,8 @@ TEST(Sample, MakesNoMosaicInARectangle) {
   records.push_back({"random.random", 0.5});
   Replay rng(records);
   Sample sample;
-  make_sample(two_images(), 1, {32, 64}, {{0, 1}, false}, {.mosaic = 1}, rng, sample);
+  render(two_images(), draw_recipe(two_images(), 1, {32, 64}, {{0, 1}, false}, {.mosaic = 1}, rng),
+         sample);
   EXPECT_TRUE(rng.finished());
   EXPECT_EQ(sample.pixels.size(), cv::Size(32, 64));
   EXPECT_EQ(sample.labels, (std::vector<Label>{{200, 0.5F, 0.375F, 0.5F, 0.125F}}));
@@ -96,7 +101,8 @@ TEST(Sample, DrawsColoursOnlyWhenTheyMayChange) {
   records.push_back({"random.random", 0.5});
   Replay rng(records);
   Sample sample;
-  make_sample(two_images(), 0, {32, 32}, {{0, 1}, true}, {.hsv_v = 0.5}, rng, sample);
+  render(two_images(), draw_recipe(two_images(), 0, {32, 32}, {{0, 1}, true}, {.hsv_v = 0.5}, rng),
+         sample);
   EXPECT_TRUE(rng.finished());
   EXPECT_EQ(sample.pixels.at<cv::Vec3b>(5, 5), cv::Vec3b(50, 50, 50));
 }

@@ -245,8 +245,10 @@ TEST(ParitySample, ReplaysWholeTrainingSamplesOfYolov5) {
       dataset.imgsz = item.at("img_size");
       Replay rng(item.at("draws"));
       Sample sample;
-      make_sample(dataset, item.at("index"), {dataset.imgsz, dataset.imgsz}, {{}, true},
-                  augmentation_of(hyp), rng, sample);
+      render(dataset,
+             draw_recipe(dataset, item.at("index"), {dataset.imgsz, dataset.imgsz}, {{}, true},
+                         augmentation_of(hyp), rng),
+             sample);
       EXPECT_TRUE(rng.finished());
 
       const auto pixels = golden[key + ".out"].as<std::uint8_t>();
