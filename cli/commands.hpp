@@ -16,6 +16,9 @@ int val_command(const ValArguments& arguments);
 int plot_command(const std::string& csv, const std::string& image);
 /// `evolve explain RUN [-o FILE]`
 int explain_command(const std::string& run, const std::string& image);
+/// `evolve export TARGET RUN`: TARGET is a module of python/evolve/export, and the package that it
+/// needs.
+int export_command(const std::string& target, const std::string& run);
 /// `evolve report RUN... [-o FILE]`
 int report_command(const std::vector<std::string>& runs, const std::string& page);
 /// `evolve devices [--json]`

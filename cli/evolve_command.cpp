@@ -59,9 +59,10 @@ void say_recommended(Screen& screen, const RunState& state, const results::RunDi
   if (!repeats.empty()) screen.line("  every repeat         " + display_path(directory.repeats()));
   screen.line("  the plot             " + display_path(directory.plot()));
   screen.line("  the report           " + display_path(directory.report()));
-  if (python_trainer(options.trainer)) {
+  if (const auto* trainer = python_trainer(options.trainer); trainer && !trainer->has_yolov5s_hyp) {
     const auto& best = state.completed()[state.recommendation()->row];
-    screen.line(usage(options.train, state.evolution().space(), best.hyp, directory.hyp_evolved()));
+    screen.line(ultralytics_usage(options.train, state.evolution().space(), best.hyp,
+                                  directory.hyp_evolved()));
   } else {
     screen.line("Use it in YOLOv5: python train.py --hyp " + shell_path(directory.hyp_evolved()));
   }

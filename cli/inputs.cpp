@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "trainer/checkpoint/weights_file.hpp"
+#include "trainer/data/cache_file.hpp"
 #include "trainer/model/model_config.hpp"
 #include "workers/supervise/kinds.hpp"
 
@@ -31,19 +32,29 @@ void check_model(const trainer::TrainOptions& options) {
   }
 }
 
-Inspection inspect(const std::string& data, const std::vector<data::Split>& splits,
-                   bool single_cls) {
-  const auto config = data::read_data_yaml(data);
+Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits) {
+  const auto config = data::with_fraction(data::read_data_yaml(options.data), options.fraction);
   Inspection found;
+  const data::CheckOptions check{.single_cls = options.single_cls,
+                                 .cache_folder = data::cache_folder(),
+                                 .note = [&](const std::string& line) {
+                                   if (std::ranges::find(found.notes, line) == found.notes.end())
+                                     found.notes.push_back(line);
+                                 }};
+  std::vector<std::string> faults;
   for (const auto split : splits) {
-    if (config.images(split).empty()) {
-      const auto& name = data::name_of(split);
-      throw bad_input({data}, "there is no " + name, "write " + name + ": and a folder of images");
-    }
-    found.splits.push_back(data::check(config, split, single_cls));
-    for (auto& note : data::notes(found.splits.back(), config, split))
-      found.notes.push_back(std::move(note));
+    const auto& name = data::name_of(split);
+    if (config.images(split).empty())
+      throw bad_input({options.data}, "there is no " + name,
+                      "write " + name + ": and a folder of images");
+    const auto stats = data::check(config, split, check);
+    faults.insert(faults.end(), stats.faults.begin(), stats.faults.end());
+    if (options.skip_bad && stats.images == 0)
+      throw bad_input({options.data}, "no " + name + " image can be used", "mend them");
+    for (auto& note : data::notes(stats, config, split)) found.notes.push_back(std::move(note));
+    found.splits.push_back(stats);
   }
+  if (!faults.empty() && !options.skip_bad) throw data::bad_images(faults);
   return found;
 }
 

@@ -22,10 +22,10 @@ struct Inspection {
   std::vector<std::string> notes;
 };
 
-/// Looks over every image and label of these splits. Throws `Error` with file and line for
-/// whatever is wrong, a split without images among it.
-Inspection inspect(const std::string& data, const std::vector<data::Split>& splits,
-                   bool single_cls);
+/// Looks over every image and label of these splits, as far as these options have them train.
+/// Throws `Error` for whatever is wrong, a line with file and line for each of the first images at
+/// fault, unless options.skip_bad leaves them out; a split without images is always wrong.
+Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits);
 
 /// The program evolve-worker, which lies beside this one. Throws `Error` when it does not.
 std::string built_in_worker();

@@ -64,6 +64,15 @@ int run(int argc, char** argv) {
       "-o,--output", page,
       "Page to write: .html; default: RUN/report.html, of several runs report.html here");
 
+  std::string exported, target;
+  auto* exporting = app.add_subcommand(
+      "export", "Write a run for other programs that show experiments, with their Python packages");
+  exporting->add_option("TARGET", target, "tensorboard, mlflow, wandb or optuna")
+      ->required()
+      ->check(CLI::IsMember({"tensorboard", "mlflow", "wandb", "optuna"}));
+  exporting->add_option("RUN", exported, "The folder of a run, also of one that is going on")
+      ->required();
+
   bool json = false;
   auto* devices = app.add_subcommand("devices", "List the devices that can train");
   devices->add_flag("--json", json, "As JSON: an array of objects");
@@ -91,6 +100,7 @@ int run(int argc, char** argv) {
   }
   if (*plot) return plot_command(csv, image);
   if (*explain) return explain_command(run_folder, explanation);
+  if (*exporting) return export_command(target, exported);
   if (*report) return report_command(reported, page);
   if (*devices) return devices_command(json);
   if (*dataset) return dataset_command(name, directory);

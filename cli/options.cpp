@@ -51,7 +51,7 @@ void for_each_option(O& options, Visit visit) {
 /// What a resumed run may change: how long and where it runs, not what it is.
 const std::set<std::string> changeable = {"generations",   "trials",       "max_epochs", "repeats",
                                           "time_limit",    "devices",      "device_env", "launcher",
-                                          "trial_timeout", "hang_timeout", "retries"};
+                                          "trial_timeout", "hang_timeout", "retries",    "cache"};
 
 /// There is one trainer; the command of an external one can be split, and what it asks for is
 /// known.
@@ -66,16 +66,23 @@ void check_trainer(const Options& options) {
   python_trainer(options.trainer);
   if (options.given.contains("trainer_command"))
     workers::split_command(options.trainer_command, "--trainer-command");
-  if (options.given.contains("trainer_exec")) workers::exec_words(options.trainer_exec);
+  if (!options.given.contains("trainer_exec")) return;
+  workers::exec_words(options.trainer_exec);
+  for (const auto* key : {"cache", "fraction", "skip_bad"})
+    if (const auto it = options.given.find(key); it != options.given.end())
+      throw bad_argument(it->second + ": a command of --trainer-exec is not told",
+                         "write what it calls this into the command");
 }
 
 /// What a trainer that comes along needs, and what it cannot take.
 void check_for(const PythonTrainer& trainer, const Options& options) {
   const auto name = "--trainer " + trainer.name;
   if (!options.given.contains("data"))
-    throw bad_argument(name + " needs a data set", "name one with --data, such as coco8.yaml");
+    throw bad_argument(name + " needs a data set",
+                       "name one with --data, such as " + trainer.example_data);
   if (options.train.cfg.empty() && options.train.weights.empty())
-    throw bad_argument(name + " needs a model", "name one with --model, such as yolo11n.pt");
+    throw bad_argument(name + " needs a model",
+                       "name one with --model, such as " + trainer.example_model);
   for (const auto& key : trainer.unknown_options)
     if (const auto it = options.given.find(key); it != options.given.end())
       throw bad_argument(it->second + ": " + trainer.name + " has no such option", "leave it out");
@@ -177,7 +184,7 @@ void declare_trainer(CLI::App& app, Options& o) {
          "(--cfg)")
       ->group(group);
   app.add_option("--trainer", o.trainer,
-                 "built-in; or ultralytics, which needs that Python package")
+                 "built-in; or ultralytics or yolov5, which need that Python package")
       ->group(group)
       ->capture_default_str();
   app.add_option("--trainer-command", o.trainer_command,

@@ -12,6 +12,7 @@
 #include "cli/inputs.hpp"
 #include "cli/screen.hpp"
 #include "cli/training_options.hpp"
+#include "core/device_kind.hpp"
 #include "core/spawn.hpp"
 #include "devices/devices.hpp"
 #include "engine/launcher.hpp"
@@ -25,12 +26,18 @@
 namespace evolve::cli {
 namespace {
 
-/// The space's genes mean something to the built-in trainer: YOLOv5's 29 and `optimizer`.
+/// Whether the trainer has YOLOv5's hyperparameters, all of them and no others.
+bool has_yolov5s_hyp(const Options& options) {
+  const auto* trainer = python_trainer(options.trainer);
+  return trainer ? trainer->has_yolov5s_hyp : !options.has_external_trainer();
+}
+
+/// The space's genes mean something to the trainer: YOLOv5's 29 and `optimizer`.
 void check_known(const hyp::Space& space, const Options& options) {
   for (const auto& gene : space.genes) {
     if (trainer::is_known(gene.name)) continue;
     throw bad_input({options.hyp.empty() || options.space.size() ? options.space : options.hyp},
-                    "'" + gene.name + "' means nothing to the built-in trainer",
+                    fmt::format("'{}' means nothing to the {} trainer", gene.name, options.trainer),
                     "remove it, or name an external trainer that knows it (--trainer-command or "
                     "--trainer-exec)");
   }
@@ -56,7 +63,7 @@ hyp::Space started_at_defaults(const hyp::Space& space, const hyp::HypFile& defa
 /// The space before --hyp, of which these are the names: the user's, or the trainer's own.
 hyp::Space table_of(const Options& options, const hyp::Hyperparameters& named) {
   const auto* trainer = python_trainer(options.trainer);
-  if (!trainer)
+  if (!trainer || trainer->has_yolov5s_hyp)
     return options.space.empty() ? hyp::default_space() : hyp::read_space_file(options.space);
   const auto path = options.space.empty() ? file_of(*trainer, "space") : options.space;
   return started_at_defaults(hyp::read_space_file(path),
@@ -67,7 +74,7 @@ hyp::Space space_of(const Options& options) {
   const auto start = options.hyp.empty() ? hyp::HypFile{} : hyp::read_hyp_file(options.hyp);
   auto space = table_of(options, start.hyp);
   if (!options.hyp.empty()) space = hyp::started_at(space, start);
-  if (!options.has_external_trainer()) {
+  if (has_yolov5s_hyp(options)) {
     check_known(space, options);
     space = hyp::with_defaults(space);
   }
@@ -111,6 +118,18 @@ void check_numbers(const std::vector<core::Slot>& slots) {
                          "write {device}, or name GPUs with --devices");
 }
 
+/// What a slot with several devices trains with knows how to.
+void check_groups(const std::vector<core::Slot>& slots, const Options& options) {
+  for (const auto& slot : slots) {
+    const auto devices = core::members_of(slot.name).size();
+    if (devices > 1 && python_trainer(options.trainer))
+      throw bad_argument(fmt::format("--trainer {}: it trains on one device, {} has {}",
+                                     options.trainer, slot.name, devices),
+                         "name each device by itself, or use the built-in trainer");
+    if (!options.has_external_trainer()) check_group(slot, options.train.batch_size);
+  }
+}
+
 void resolve_devices(Plan& plan) {
   const auto& o = plan.options;
   if (!o.trainer_exec.empty() && o.launcher == "local")
@@ -121,8 +140,9 @@ void resolve_devices(Plan& plan) {
                                  .by_number = workers::mentions(o.trainer_exec, "{index}"),
                                  .device_env = o.device_env};
   if (!trainer.external) trainer.drives = built_in_drives();
-  plan.settings.choose_devices = [trainer, launcher = o.launcher](const std::string& spec) {
-    auto choice = engine::launched_slots(launcher, spec, trainer);
+  plan.settings.choose_devices = [trainer, o](const std::string& spec) {
+    auto choice = engine::launched_slots(o.launcher, spec, trainer);
+    check_groups(choice.slots, o);
     if (trainer.by_number) check_numbers(choice.slots);
     return choice;
   };
@@ -153,7 +173,7 @@ std::optional<std::string> missing_input(const trainer::TrainOptions& train) {
 
 Inspection look_over(const trainer::TrainOptions& train) {
   check_model(train);
-  return inspect(train.data, {data::Split::train, data::Split::val}, train.single_cls);
+  return inspect(train, {data::Split::train, data::Split::val});
 }
 
 std::function<std::optional<std::string>()> fault_finder(const Options& options) {

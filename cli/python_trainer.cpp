@@ -5,48 +5,40 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
-#include <system_error>
 
 #include "cli/screen.hpp"
 #include "core/error.hpp"
-#include "core/spawn.hpp"
 
 namespace evolve::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::array<PythonTrainer, 1> trainers = {{
+const std::array<PythonTrainer, 2> trainers = {{
     {.name = "ultralytics",
+     .example_data = "coco8.yaml",
+     .example_model = "yolo11n.pt",
      .optimizer = "AdamW",
      .unknown_options = {"label_smoothing", "image_weights", "multi_scale", "noautoanchor",
-                         "cos_restarts"}},
+                         "cos_restarts", "skip_bad"}},
+    {.name = "yolov5",
+     .example_data = "coco128.yaml",
+     .example_model = "yolov5s.pt",
+     .optimizer = "SGD",
+     .has_yolov5s_hyp = true,
+     .unknown_options = {"amp", "cos_restarts", "fraction", "skip_bad"}},
 }};
 
-/// The folder that has our package: beside the program in a build folder, in share/ of an
-/// installation.
-fs::path package_folder() {
-  const auto here = fs::read_symlink("/proc/self/exe").parent_path();
-  for (const auto& folder : {here / "python", here.parent_path() / "share/evolve/python"})
-    if (fs::exists(folder / "evolve/worker.py")) return folder.lexically_normal();
-  throw bad_input({(here / "python").string()}, "the trainers in Python are not there",
-                  "build or install evolve again");
+bool is_checkout(const PythonTrainer& trainer, const Python& python) {
+  return trainer.name == "yolov5" && !python.yolov5.empty();
 }
 
-/// `python` with arguments, and with our package among those that it finds.
-std::vector<std::string> python_command(const Python& python, std::vector<std::string> arguments) {
-  const auto path =
-      "PYTHONPATH=" + package_folder().string() + (python.path.empty() ? "" : ":" + python.path);
-  std::vector<std::string> command = {"/usr/bin/env", path, python.program};
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  return command;
-}
-
-std::string environment(const char* name, const std::string& otherwise) {
-  const char* value = std::getenv(name);
-  return value && *value ? value : otherwise;
+void check_checkout(const fs::path& folder) {
+  for (const auto* file : {"train.py", "models/yolo.py"})
+    if (!fs::exists(folder / file))
+      throw bad_argument(fmt::format("EVOLVE_YOLOV5: {} has no {}", folder.string(), file),
+                         "name a checkout of YOLOv5's repository, or leave it out for the package");
 }
 
 }  // namespace
@@ -63,11 +55,6 @@ const PythonTrainer* python_trainer(const std::string& name) {
                                  fmt::join(names, ", ")));
 }
 
-Python python_of_environment() {
-  return {.program = environment("EVOLVE_PYTHON", "python3"),
-          .path = environment("PYTHONPATH", "")};
-}
-
 std::string file_of(const PythonTrainer& trainer, const std::string& kind) {
   return (package_folder() / "evolve" / (trainer.name + "." + kind + ".yaml")).string();
 }
@@ -79,8 +66,8 @@ std::string description(const PythonTrainer& trainer, const trainer::TrainOption
                      counted(t.epochs, "epoch"), t.imgsz, t.optimizer, start, trainer.name);
 }
 
-std::string usage(const trainer::TrainOptions& t, const hyp::Space& space,
-                  const hyp::Hyperparameters& hyp, const std::string& file) {
+std::string ultralytics_usage(const trainer::TrainOptions& t, const hyp::Space& space,
+                              const hyp::Hyperparameters& hyp, const std::string& file) {
   std::string whole;
   for (const auto& gene : space.genes)
     if (gene.kind == hyp::Gene::Kind::integer)
@@ -92,25 +79,16 @@ std::string usage(const trainer::TrainOptions& t, const hyp::Space& space,
 }
 
 std::vector<std::string> worker_command(const PythonTrainer& trainer, const Python& python) {
-  return python_command(python, {"-m", "evolve." + trainer.name});
+  std::vector<std::string> arguments = {"-m", "evolve." + trainer.name};
+  if (is_checkout(trainer, python)) arguments.push_back(fs::absolute(python.yolov5));
+  return python_command(python, arguments);
 }
 
-void check_installed(const PythonTrainer& trainer, const Python& python) try {
-  const auto file = core::program_file(python.program);
-  // A folder of that name in the current one is not yet the package.
-  const auto code = fmt::format(
-      "import importlib.util, sys; spec = importlib.util.find_spec('{}'); "
-      "sys.exit(spec is None or spec.origin is None)",
-      trainer.name);
-  if (core::run({.words = python_command(python, {"-c", code})}).status == 0) return;
-  throw bad_argument(
-      fmt::format("--trainer {}: {} has no package '{}'", trainer.name, file, trainer.name),
-      fmt::format("install it: {} -m pip install {}; or name another Python in EVOLVE_PYTHON", file,
-                  trainer.name));
-} catch (const std::system_error& error) {
-  throw bad_argument(fmt::format("--trainer {}: '{}' cannot be started ({})", trainer.name,
-                                 python.program, error.code().message()),
-                     "install Python 3, or name one in EVOLVE_PYTHON");
+void check_installed(const PythonTrainer& trainer, const Python& python) {
+  const auto who = "--trainer " + trainer.name;
+  if (!is_checkout(trainer, python)) return check_package(python, trainer.name, who);
+  python_file(python, who);
+  check_checkout(python.yolov5);
 }
 
 }  // namespace evolve::cli

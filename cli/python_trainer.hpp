@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/python.hpp"
 #include "hyp/space.hpp"
 #include "trainer/run/options.hpp"
 
@@ -12,8 +13,12 @@ namespace evolve::cli {
 /// One of them. Its name is that of the package that it trains with, and of our module.
 struct PythonTrainer {
   std::string name;
-  /// Where it trains with another than YOLOv5's optimizer, unless --optimizer is given.
+  /// What a person could name: --data, --model.
+  std::string example_data, example_model;
+  /// What it trains with unless --optimizer is given.
   std::string optimizer;
+  /// Its hyperparameters are YOLOv5's; otherwise files of its own have its space and its start.
+  bool has_yolov5s_hyp = false;
   /// Options of the built-in trainer that it cannot take: keys of `Given`.
   std::vector<std::string> unknown_options;
 };
@@ -22,17 +27,6 @@ struct PythonTrainer {
 /// name.
 const PythonTrainer* python_trainer(const std::string& name);
 
-/// The Python that runs them.
-struct Python {
-  /// A name that is looked for in PATH, or a file.
-  std::string program = "python3";
-  /// PYTHONPATH, as it is.
-  std::string path;
-};
-
-/// $EVOLVE_PYTHON, or the first python3 of PATH.
-Python python_of_environment();
-
 /// Their files of that kind ("space", "hyp"), which lie with their code. Throws `Error` when they
 /// are not there.
 std::string file_of(const PythonTrainer& trainer, const std::string& kind);
@@ -40,15 +34,17 @@ std::string file_of(const PythonTrainer& trainer, const std::string& kind);
 /// "yolo11n.pt on coco8.yaml for 10 epochs at 640 px with AdamW, by ultralytics"
 std::string description(const PythonTrainer& trainer, const trainer::TrainOptions& options);
 
-/// How a person trains with the hyperparameters of `file`, one set of this space. The file has
-/// every number as a float; where Ultralytics wants a whole one, the command line says it again.
-std::string usage(const trainer::TrainOptions& options, const hyp::Space& space,
-                  const hyp::Hyperparameters& hyp, const std::string& file);
+/// How a person trains with the hyperparameters of `file`, one set of this space, in Ultralytics.
+/// The file has every number as a float; where a whole one is wanted, the command line says it
+/// again.
+std::string ultralytics_usage(const trainer::TrainOptions& options, const hyp::Space& space,
+                              const hyp::Hyperparameters& hyp, const std::string& file);
 
 /// How its worker is started. Throws `Error` when our code is not there.
 std::vector<std::string> worker_command(const PythonTrainer& trainer, const Python& python);
 
-/// Throws `Error` when there is no such Python here, or it does not have the trainer's package.
+/// Throws `Error` when there is no such Python here, or it does not have the trainer's package, or
+/// there is no such checkout.
 void check_installed(const PythonTrainer& trainer, const Python& python);
 
 }  // namespace evolve::cli

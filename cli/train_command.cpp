@@ -68,12 +68,13 @@ hyp::Hyperparameters hyp_of(const std::string& file) {
 }
 
 Prepared prepare(const TrainArguments& arguments, const std::string& hyp_file) {
+  auto device = devices::choose_one(arguments.devices, devices::this_machine(),
+                                    {.drives = built_in_drives()});
+  check_group(device.slots.front(), arguments.train.batch_size);
   return {.arguments = arguments,
           .hyp = hyp_of(hyp_file),
-          .device = devices::choose_one(arguments.devices, devices::this_machine(),
-                                        {.drives = built_in_drives()}),
-          .data = inspect(arguments.train.data, {data::Split::train, data::Split::val},
-                          arguments.train.single_cls),
+          .device = std::move(device),
+          .data = inspect(arguments.train, {data::Split::train, data::Split::val}),
           .worker = built_in_worker()};
 }
 

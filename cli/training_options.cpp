@@ -5,10 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 
 #include "cli/screen.hpp"
+#include "core/device_kind.hpp"
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "trainer/data/embedded/shapes.hpp"
@@ -54,6 +56,9 @@ void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group) {
       ->capture_default_str();
   app.add_option("--imgsz,--img,--img-size", t.imgsz, "Image size in pixels")->group(group);
   app.add_flag("--single-cls", t.single_cls, "Treat all classes as one")->group(group);
+  app.add_flag("--skip-bad", t.skip_bad,
+               "Go on without the images that cannot be used, and say which")
+      ->group(group);
   app.add_option("--workers", t.workers,
                  "Threads that prepare images, at most one less than the slot's cores")
       ->group(group)
@@ -87,10 +92,19 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
       ->group(group);
   app.add_option_function<std::string>(
          "--cache", [&t](const std::string& where) { t.cache = where.empty() ? "ram" : where; },
-         "Keep images in memory, or on the disk; the built-in trainer keeps them in memory anyway")
+         "Where decoded images are kept: ram (the built-in trainer's default), disk, none")
       ->group(group)
       ->expected(0, 1)
-      ->type_name("[ram|disk]");
+      ->check(CLI::IsMember({"", "ram", "disk", "none"}))
+      ->type_name("[ram|disk|none]");
+  app.add_option("--fraction", t.fraction, "Train on this share of the images, the first ones")
+      ->group(group)
+      ->check(
+          [](const std::string& text) {
+            const double share = std::strtod(text.c_str(), nullptr);
+            return share > 0 && share <= 1 ? "" : text + " is not more than 0 and at most 1";
+          },
+          "more than 0, at most 1");
 }
 
 void make_absolute(trainer::TrainOptions& t) {
@@ -138,6 +152,15 @@ void check_batches(const trainer::TrainOptions& options, int least_imgsz) {
   throw bad_argument(fmt::format("--imgsz {}: images have a multiple of {} pixels, {} at least",
                                  wanted, stride, least_imgsz),
                      fmt::format("write {}", next));
+}
+
+void check_group(const core::Slot& slot, int batch_size) {
+  const auto devices = std::ssize(core::members_of(slot.name));
+  if (batch_size < devices)
+    throw bad_argument(fmt::format("--batch-size {}: each of the {} devices of {} trains a part of "
+                                   "a batch",
+                                   batch_size, devices, slot.name),
+                       fmt::format("give {} at least, or name fewer devices", devices));
 }
 
 std::string description(const trainer::TrainOptions& t) {

@@ -4,11 +4,13 @@
 #include <string>
 
 #include "cli/command_line.hpp"
+#include "core/slot.hpp"
 #include "trainer/run/options.hpp"
 
 namespace evolve::cli {
 
-/// What a validation needs too: --data --cfg --weights --batch-size --imgsz --single-cls --workers.
+/// What a validation needs too: --data --cfg --weights --batch-size --imgsz --single-cls --skip-bad
+/// --workers.
 void declare_data(CLI::App& app, trainer::TrainOptions& options, const char* group);
 /// What only a training needs: --epochs --optimizer …; --cos-restarts is read into its two numbers.
 /// `epochs` says whose they are.
@@ -30,6 +32,9 @@ void default_model(trainer::TrainOptions& options);
 void check_epochs(const trainer::TrainOptions& options);
 void check_training(const trainer::TrainOptions& options);
 void check_batches(const trainer::TrainOptions& options, int least_imgsz);
+
+/// Throws `Error` when a batch has fewer images than the slot has devices that train together.
+void check_group(const core::Slot& slot, int batch_size);
 
 /// "yolov5p.yaml on shapes for 16 epochs at 96 px with Adam, from shapes-base"
 std::string description(const trainer::TrainOptions& options);

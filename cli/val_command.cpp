@@ -10,6 +10,8 @@
 #include "cli/screen.hpp"
 #include "cli/signals.hpp"
 #include "cli/training_screen.hpp"
+#include "core/device_kind.hpp"
+#include "core/error.hpp"
 #include "devices/devices.hpp"
 #include "results/durable.hpp"
 
@@ -50,12 +52,15 @@ void report(const workers::ValidationReport& validation, const ValArguments& arg
 int val_command(const ValArguments& arguments) {
   Screen screen(stdout);
   const auto& options = arguments.options;
-  check_model({.weights = options.weights});
-  check_json(arguments.json);
   const auto device = devices::choose_one(arguments.devices, devices::this_machine(),
                                           {.drives = built_in_drives()});
   const auto& slot = device.slots.front();
-  const auto data = inspect(options.data, {split_of(arguments.task)}, options.single_cls);
+  if (core::members_of(slot.name).size() > 1)
+    throw bad_argument("--device " + slot.name + ": a validation has one device",
+                       "name one of them");
+  check_model({.weights = options.weights});
+  check_json(arguments.json);
+  const auto data = inspect(options, {split_of(arguments.task)});
   const auto worker = built_in_worker();
   const auto folder = create(arguments.destination).root;
 

@@ -42,7 +42,8 @@ function(evolve_test name)
   target_link_libraries(${name} PRIVATE GTest::gtest_main GTest::gmock evolve_warnings)
   evolve_precompiled_headers(${name})
   # On a busy machine libtorch alone takes seconds to load.
-  set(common DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  set(common DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300
+    ENVIRONMENT XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/Testing/cache)
   list(JOIN test_LONG ":" long)
   gtest_discover_tests(${name} TEST_FILTER "-Parity*:${long}" ${common})
   gtest_discover_tests(${name} TEST_FILTER "Parity*" ${common} LABELS parity)

@@ -1,13 +1,15 @@
 // What every room needs and is not a noun of the search: the one exception type, numbers, YAML
-// and CSV as text, small files, how a process is started, the kinds of devices, and the slot that
-// a trial runs on.
+// and CSV as text, small files, how a process is started, the kinds of devices, what limits a
+// process, and the slot that a trial runs on.
 #pragma once
 
+#include "core/cgroup.hpp"
 #include "core/child.hpp"
 #include "core/csv.hpp"
 #include "core/device_kind.hpp"
 #include "core/error.hpp"
 #include "core/file_descriptor.hpp"
+#include "core/host_memory.hpp"
 #include "core/number.hpp"
 #include "core/slot.hpp"
 #include "core/spawn.hpp"

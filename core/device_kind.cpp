@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <sstream>
 
 namespace evolve::core {
 
@@ -50,6 +51,13 @@ const DeviceKind* find_device_kind(std::string_view name) {
 
 std::string kind_of(std::string_view device) {
   return std::string(device.substr(0, device.find(':')));
+}
+
+std::vector<std::string> members_of(const std::string& slot) {
+  std::vector<std::string> members;
+  std::istringstream names(slot);
+  for (std::string name; std::getline(names, name, '+');) members.push_back(name);
+  return members;
 }
 
 }  // namespace evolve::core

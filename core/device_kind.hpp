@@ -35,7 +35,10 @@ std::vector<DeviceKind> kinds_with_driver();
 /// Null for a kind of which evolve knows nothing.
 const DeviceKind* find_device_kind(std::string_view name);
 
-/// "cuda" of "cuda:0", and of "cuda".
+/// "cuda" of "cuda:0", of "cuda", and of the group "cuda:0+cuda:1", whose devices are of one kind.
 std::string kind_of(std::string_view device);
+
+/// The devices of a slot by its name: "cuda:0" and "cuda:1" of "cuda:0+cuda:1"; "cuda:0" of itself.
+std::vector<std::string> members_of(const std::string& slot);
 
 }  // namespace evolve::core

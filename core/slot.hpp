@@ -9,17 +9,23 @@
 
 namespace evolve::core {
 
-/// A device, or a share of one, and what a process needs to see exactly that.
+/// A device as its driver has it; empty where it does not tell.
+struct DeviceIdentity {
+  std::string uuid, pci;
+  bool operator==(const DeviceIdentity&) const = default;
+};
+
+/// A device, a share of one or a group of devices, and what a process needs to see exactly that.
 struct Slot {
-  /// As in `--devices`: "cpu:0", "xpu:1".
+  /// As in `--devices`: "cpu:0", "xpu:1", "xpu:0+xpu:1".
   std::string name;
   /// Variables set before exec: visibility mask, thread counts.
   std::vector<std::pair<std::string, std::string>> environment;
   /// CPU cores the process is bound to; empty means all.
   std::vector<int> cores;
-  /// Of the device, as its driver has them; empty when there are none. What a worker reports of its
-  /// device must be the same.
-  std::string uuid, pci;
+  /// Of its devices, in their order; none where no driver is asked. What a worker reports of its
+  /// device must be one of them.
+  std::vector<DeviceIdentity> identities = {};
   /// What is put before a command that is to run there ("srun", "-n1"); empty: nothing.
   std::vector<std::string> launcher = {};
   /// What is put before the command hands it to a shell elsewhere, as ssh does: its words need

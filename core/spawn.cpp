@@ -1,7 +1,9 @@
 #include "core/spawn.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -166,6 +168,14 @@ int wait_status(pid_t child) {
   while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return -1;
   return status;
+}
+
+std::string ending_text(int status) {
+  if (status == -1) return "it is gone";
+  if (WIFEXITED(status)) return fmt::format("exit code {}", WEXITSTATUS(status));
+  const int number = WTERMSIG(status);
+  const auto* name = ::sigabbrev_np(number);
+  return fmt::format("killed by signal {}{}", number, name ? fmt::format(" (SIG{})", name) : "");
 }
 
 Finished run(Command command) {

@@ -45,6 +45,9 @@ pid_t spawn(const Command& command);
 /// it.
 int wait_status(pid_t child);
 
+/// "exit code 3", "killed by signal 9 (SIGKILL)", from a wait status or -1.
+std::string ending_text(int status);
+
 struct Finished {
   std::string output;
   /// As waitpid() gives it, or -1 when it is unknown.

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
 #include "core/device_kind.hpp"
 
 namespace evolve::devices {
@@ -31,6 +34,24 @@ std::optional<T> number_in(const Json& json) {
 
 std::string name_of(const Accelerator& accelerator) {
   return accelerator.kind + ":" + std::to_string(accelerator.index);
+}
+
+Accelerator together(const std::vector<Accelerator>& devices) {
+  Accelerator all = devices.front();
+  for (const auto& device : std::span(devices).subspan(1)) {
+    if (all.ok()) all.state = device.state;
+    if (!all.memory_free_bytes || !device.memory_free_bytes) {
+      all.memory_total_bytes = all.memory_free_bytes = {};
+    } else if (*device.memory_free_bytes < *all.memory_free_bytes) {
+      all.memory_total_bytes = device.memory_total_bytes;
+      all.memory_free_bytes = device.memory_free_bytes;
+    }
+    // Of an unknown number and a known one the known one counts.
+    all.load_percent = std::max(all.load_percent, device.load_percent);
+    all.temperature_celsius = std::max(all.temperature_celsius, device.temperature_celsius);
+    if (device.power_watts) all.power_watts = all.power_watts.value_or(0) + *device.power_watts;
+  }
+  return all;
 }
 
 std::string description(const Accelerator& a) {

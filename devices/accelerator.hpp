@@ -48,6 +48,11 @@ std::string name_of(const Accelerator& accelerator);
 /// "Intel(R) Arc(TM) A770 Graphics, 15.9 GiB, 0000:03:00.0, 868080a0-…": what is known of it.
 std::string description(const Accelerator& accelerator);
 
+/// A group's devices as one, by what limits it: memory and load are those of the device with the
+/// least free memory and of the busiest, the temperature is that of the hottest, power is the sum.
+/// In order when all are. At least one device.
+Accelerator together(const std::vector<Accelerator>& devices);
+
 /// {"device":"xpu:1","name":…,"uuid":…,"pci":…,"memory_total_bytes":…,"memory_free_bytes":…,"state":…}
 /// and the rest; what is unknown is null. `mask` is an object: {"ZE_AFFINITY_MASK":"1",…}.
 nlohmann::ordered_json to_json(const Accelerator& accelerator);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 #include <stdexcept>
 #include <tuple>
 
@@ -27,13 +28,29 @@ Place place_of(const Accelerator& gpu, int trials = 1) {
           .trials = trials,
           .mask = gpu.mask,
           .number = gpu.number,
-          .gpu = gpu};
+          .gpus = {gpu}};
 }
 
 std::vector<Place> places_of(const std::vector<Accelerator>& gpus) {
   std::vector<Place> places;
   for (const auto& gpu : gpus) places.push_back(place_of(gpu));
   return places;
+}
+
+/// The masks of a group's devices as one: what each lists, in their order.
+Variables joined(const std::vector<Place>& members) {
+  auto mask = members.front().mask;
+  for (const auto& member : std::span(members).subspan(1)) {
+    for (const auto& [name, value] : member.mask) {
+      const auto known = std::ranges::find(mask, name, &Variables::value_type::first);
+      if (known == mask.end()) {
+        mask.emplace_back(name, value);
+      } else if (known->second != value) {
+        known->second += "," + value;
+      }
+    }
+  }
+  return mask;
 }
 
 double used_share(const Accelerator& gpu) {
@@ -60,9 +77,11 @@ std::vector<Place> Chooser::places(const std::vector<Request>& requests) {
   for (const auto& request : requests) {
     by_request.push_back(std::visit([&](const auto& r) { return resolve(r); }, request));
     for (const auto& place : by_request.back()) {
-      const auto [earlier, is_new] = asked_as.emplace(place.name, name_of(request));
-      if (!is_new)
-        throw wrong(earlier->second + " and " + name_of(request) + " name the same device");
+      for (const auto& device : core::members_of(place.name)) {
+        const auto [earlier, is_new] = asked_as.emplace(device, name_of(request));
+        if (!is_new)
+          throw wrong(earlier->second + " and " + name_of(request) + " name the same device");
+      }
       taken.push_back(place);
     }
   }
@@ -226,6 +245,23 @@ std::vector<Place> Chooser::resolve(const Device& device) {
   return {foreign(device)};
 }
 
+std::vector<Place> Chooser::resolve(const Group& group) {
+  std::vector<Place> members;
+  for (const int index : group.indices)
+    members.push_back(resolve(Device{group.kind, index}).front());
+  Place place{.name = name_of(Request(group)),
+              .kind = group.kind,
+              .mask = joined(members),
+              .devices = static_cast<int>(members.size())};
+  std::vector<std::string> numbers;
+  for (const auto& member : members) {
+    if (!member.number.empty()) numbers.push_back(member.number);
+    place.gpus.insert(place.gpus.end(), member.gpus.begin(), member.gpus.end());
+  }
+  if (numbers.size() == members.size()) place.number = fmt::format("{}", fmt::join(numbers, ","));
+  return {place};
+}
+
 Place Chooser::gpu_at(const Discovery& discovery, const std::string& kind, int index, int trials) {
   const auto name = fmt::format("{}:{}", kind, index);
   if (discovery.failed)
@@ -241,8 +277,9 @@ std::vector<Place> Chooser::idlest_gpus(const std::vector<Place>& taken, std::si
   if (count == 0) return {};
   auto gpus = workable(found_gpus());
   std::erase_if(gpus, [&](const Accelerator& gpu) {
-    return std::ranges::any_of(taken,
-                               [&](const auto& place) { return place.name == name_of(gpu); });
+    return std::ranges::any_of(taken, [&](const auto& place) {
+      return std::ranges::count(core::members_of(place.name), name_of(gpu)) > 0;
+    });
   });
   if (gpus.size() < count)
     throw wrong(fmt::format("there {} here, {} asked for",

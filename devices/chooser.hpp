@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,19 +12,21 @@
 
 namespace evolve::devices {
 
-/// A device that was asked for.
+/// A device that was asked for, or a group.
 struct Place {
-  /// "cpu:0", "xpu:1"
+  /// "cpu:0", "xpu:1", "xpu:0+xpu:1"
   std::string name;
   std::string kind;
   /// Trials at a time.
   int trials = 1;
-  /// Shows a process this device alone. Empty for a CPU.
-  Variables mask;
-  /// Its number on this machine; empty when it has none.
-  std::string number;
-  /// What the driver says of it, where there is one to ask.
-  std::optional<Accelerator> gpu;
+  /// Shows a process this alone. Empty for a CPU.
+  Variables mask = {};
+  /// Its number on this machine, "0,1" of a group; empty when it has none.
+  std::string number = {};
+  /// What the driver says of each device, where there is one to ask.
+  std::vector<Accelerator> gpus = {};
+  /// How many devices it is.
+  int devices = 1;
 };
 
 class Chooser {
@@ -61,6 +62,7 @@ class Chooser {
   std::vector<Place> resolve(const WholeCpu&) { return {{"cpu", "cpu"}}; }
   std::vector<Place> resolve(const AllOf& all);
   std::vector<Place> resolve(const Device& device);
+  std::vector<Place> resolve(const Group& group);
   Place gpu_at(const Discovery& discovery, const std::string& kind, int index, int trials);
   std::vector<Place> idlest_gpus(const std::vector<Place>& taken, std::size_t count);
   std::vector<Place> cpus(int count) const;

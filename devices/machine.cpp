@@ -7,6 +7,9 @@
 #include <fstream>
 #include <string>
 
+#include "core/cgroup.hpp"
+#include "core/host_memory.hpp"
+
 namespace evolve::devices {
 namespace {
 
@@ -47,36 +50,13 @@ std::optional<double> quota_v1(const std::filesystem::path& group) {
   return ratio(quota, period);
 }
 
-/// Is `word` one of the comma-separated `words`?
-bool lists(const std::string& words, const std::string& word) {
-  return ("," + words + ",").find("," + word + ",") != std::string::npos;
-}
-
 }  // namespace
 
 std::optional<double> cpu_quota(const std::filesystem::path& root) {
-  const auto mounts = root / "sys/fs/cgroup";
   std::optional<double> least;
-  // Inside a container the path may be the host's while the mount is the container's own: the walk
-  // to the top then passes folders that do not exist, and ends at the mount.
-  const auto walk = [&](const std::filesystem::path& mount, std::filesystem::path group,
-                        auto quota_of) {
-    for (bool top = false; !top; group = group.parent_path()) {
-      top = group.empty();
-      const auto quota = quota_of(mount / group);
+  for (const auto& group : core::control_groups("cpu", root)) {
+    for (const auto& quota : {quota_v2(group), quota_v1(group)})
       if (quota && (!least || *quota < *least)) least = quota;
-    }
-  };
-  std::ifstream file(root / "proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const auto controllers = line.substr(first + 1, second - first - 1);
-    auto group = line.substr(second + 1);
-    group.erase(0, group.find_first_not_of('/'));
-    if (controllers.empty()) walk(mounts, group, quota_v2);
-    if (lists(controllers, "cpu")) walk(mounts / controllers, group, quota_v1);
   }
   return least;
 }
@@ -89,11 +69,9 @@ Accelerator host(const std::filesystem::path& root) {
     cpu.name = line.substr(line.find(": ") + 2);
     break;
   }
-  std::ifstream memory(root / "proc/meminfo");
-  std::string key, unit;
-  for (std::int64_t kibibytes = 0; memory >> key >> kibibytes && std::getline(memory, unit);) {
-    if (key == "MemTotal:") cpu.memory_total_bytes = kibibytes * 1024;
-    if (key == "MemAvailable:") cpu.memory_free_bytes = kibibytes * 1024;
+  if (const auto memory = core::host_memory(root); memory.total > 0) {
+    cpu.memory_total_bytes = memory.total;
+    cpu.memory_free_bytes = memory.available;
   }
   return cpu;
 }

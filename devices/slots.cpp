@@ -1,5 +1,8 @@
 #include "devices/slots.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
 #include <stdexcept>
@@ -25,30 +28,32 @@ Variables sight_of(const Place& place, const TrainerTraits& trainer) {
 /// The slots of the places, each with its share of the cores.
 std::vector<core::Slot> slots_at(const std::vector<Place>& places, const Machine& machine,
                                  const TrainerTraits& trainer) {
-  const auto cpus = static_cast<std::size_t>(
-      std::ranges::count(places, "cpu", [](const Place& place) { return place.kind; }));
-  const auto share = machine.cores.size() / std::max<std::size_t>(cpus, 1);
-  int trials = 0;
-  for (const auto& place : places) trials += place.trials;
+  int cpus = 0, all = 0;
+  for (const auto& place : places) {
+    if (place.kind == "cpu") cpus += place.devices;
+    all += place.trials * place.devices;
+  }
+  const auto share = machine.cores.size() / static_cast<std::size_t>(std::max(cpus, 1));
   std::vector<core::Slot> slots;
   auto first = machine.cores.begin();
   for (const auto& place : places) {
     if (place.kind == "cpu") {
-      const auto last = first + static_cast<std::ptrdiff_t>(share);
-      const auto threads = machine.usable_cores / static_cast<int>(cpus);
+      const auto last = first + place.devices * static_cast<std::ptrdiff_t>(share);
+      const auto threads = machine.usable_cores / cpus;
+      auto environment = cpu_environment(place.name, threads);
+      // What a worker does while all of them wait may use them all.
+      environment.emplace_back("EVOLVE_CORES", fmt::format("{}", fmt::join(machine.cores, ",")));
       slots.push_back({.name = place.name,
-                       .environment = cpu_environment(place.name, threads),
+                       .environment = std::move(environment),
                        .cores = std::vector<int>(first, last)});
       first = last;
       continue;
     }
-    core::Slot slot{.name = place.name,
-                    .environment = gpu_environment(place.name, place.kind, sight_of(place, trainer),
-                                                   std::max(1, machine.usable_cores / trials))};
-    if (place.gpu) {
-      slot.uuid = place.gpu->uuid;
-      slot.pci = place.gpu->pci;
-    }
+    const auto threads = std::max(1, machine.usable_cores / all);
+    core::Slot slot{
+        .name = place.name,
+        .environment = gpu_environment(place.name, place.kind, sight_of(place, trainer), threads)};
+    for (const auto& gpu : place.gpus) slot.identities.push_back({gpu.uuid, gpu.pci});
     slots.insert(slots.end(), static_cast<std::size_t>(place.trials), slot);
   }
   return slots;
@@ -62,9 +67,10 @@ Choice chosen(const std::string& spec, const Machine& machine, const TrainerTrai
     auto notes = std::move(chooser.notes);
     std::vector<Accelerator> accelerators;
     for (const auto& place : places) {
-      if (!place.gpu) continue;
-      accelerators.push_back(*place.gpu);
-      notes.push_back(place.name + " is " + description(*place.gpu));
+      for (const auto& gpu : place.gpus) {
+        accelerators.push_back(gpu);
+        notes.push_back(name_of(gpu) + " is " + description(gpu));
+      }
     }
     return {.slots = slots_at(places, machine, trainer),
             .accelerators = std::move(accelerators),

@@ -39,7 +39,8 @@ struct Choice {
 ///
 /// "cpu" is one slot with all cores. k slots "cpu:INDEX" get disjoint, equal shares of them, in the
 /// order in which they are named: floor(usable_cores / k) threads, and floor(cores.size() / k)
-/// cores to run them on. A GPU's slot may use all cores, with its share of the threads.
+/// cores to run them on; a group "cpu:0+cpu:1" has the cores of all, and the threads of one: each
+/// has a process. A GPU's slot may use all cores, with its share of the threads.
 ///
 /// Only drivers that the specification asks for are asked: those of the kinds that it names; for
 /// "0" and "-1" NVIDIA's and, if that has none, Intel's, and the same for "auto", which passes over

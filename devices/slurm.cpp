@@ -155,8 +155,7 @@ core::Slot as_step(core::Slot slot, const std::string& node) {
     return is_gpu && (name == kind->mask || name == kind->order || name == "EVOLVE_INDEX");
   });
   slot.cores.clear();
-  slot.uuid.clear();
-  slot.pci.clear();
+  slot.identities.clear();
   // Without -N1 a step asks for as many nodes as the job has, without --mem=0 the first one may
   // take all memory.
   slot.launcher = {"srun", "--exact", "-N1", "-n1", "-c" + threads};

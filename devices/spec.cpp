@@ -56,20 +56,53 @@ std::optional<Request> parse_item(std::string_view item) {
   return Device{kind, *index, *trials};
 }
 
+/// Of an item with a "+".
+Group parse_group(const std::string& item) {
+  std::vector<std::string> names;
+  boost::split(names, item, boost::is_any_of("+"));
+  Group group;
+  for (auto& name : names) {
+    boost::trim(name, std::locale::classic());
+    const auto parsed = parse_item(name);
+    if (!parsed) throw std::invalid_argument("'" + item + "' is no device");
+    const auto* device = std::get_if<Device>(&*parsed);
+    if (!device)
+      throw std::invalid_argument("'" + item +
+                                  "' is no group: each of its devices has a kind and a number");
+    if (device->trials > 1)
+      throw std::invalid_argument(item + ": a group trains one trial at a time");
+    if (group.kind.empty()) group.kind = device->kind;
+    if (device->kind != group.kind)
+      throw std::invalid_argument(item + ": the devices of a group are of one kind");
+    if (std::ranges::count(group.indices, device->index) > 0)
+      throw std::invalid_argument(item + ": " + name + " is named twice");
+    group.indices.push_back(device->index);
+  }
+  return group;
+}
+
+/// The numbers of the devices that the request names one by one.
+std::vector<int> indices_of(const Request& request) {
+  if (const auto* group = std::get_if<Group>(&request)) return group->indices;
+  if (const auto* device = std::get_if<Device>(&request)) return {device->index};
+  return {};
+}
+
 /// The kind whose devices the request names one by one or as a whole, or "".
 std::string kind_of(const Request& request) {
   return std::visit(Cases{[](const WholeCpu&) { return std::string("cpu"); },
                           [](const AllOf& all) { return all.kind; },
                           [](const Device& device) { return device.kind; },
+                          [](const Group& group) { return group.kind; },
                           [](const auto&) { return std::string(); }},
                     request);
 }
 
 /// Both name the same device.
 bool overlap(const Request& a, const Request& b) {
-  const auto* left = std::get_if<Device>(&a);
-  const auto* right = std::get_if<Device>(&b);
-  if (left && right) return left->kind == right->kind && left->index == right->index;
+  const auto left = indices_of(a), right = indices_of(b);
+  if (!left.empty() && !right.empty())
+    return kind_of(a) == kind_of(b) && std::ranges::find_first_of(left, right) != left.end();
   if (std::holds_alternative<IdleGpu>(a)) return false;
   return a == b || (!kind_of(a).empty() && kind_of(a) == kind_of(b));
 }
@@ -94,7 +127,8 @@ std::vector<Request> parse_spec(std::string_view spec) {
   for (auto& item : items) {
     boost::trim(item, std::locale::classic());
     if (item.empty()) throw std::invalid_argument("a device is missing");
-    const auto parsed = parse_item(item);
+    const auto parsed =
+        item.find('+') == item.npos ? parse_item(item) : std::optional<Request>(parse_group(item));
     if (!parsed) throw std::invalid_argument("'" + item + "' is no device");
     const auto& request = *parsed;
     for (const auto& earlier : requests)
@@ -119,7 +153,13 @@ std::string name_of(const Request& request) {
             [](const Gpu& gpu) { return std::to_string(gpu.index); },
             [](const WholeCpu&) { return std::string("cpu"); },
             [](const AllOf& all) { return all.kind + ":*"; },
-            [](const Device& device) { return device.kind + ":" + std::to_string(device.index); }},
+            [](const Device& device) { return device.kind + ":" + std::to_string(device.index); },
+            [](const Group& group) {
+              std::vector<std::string> names;
+              for (const int index : group.indices)
+                names.push_back(group.kind + ":" + std::to_string(index));
+              return boost::join(names, "+");
+            }},
       request);
 }
 

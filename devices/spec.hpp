@@ -49,11 +49,20 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
-using Request = std::variant<Automatic, Allocation, IdleGpu, Gpu, WholeCpu, AllOf, Device>;
+/// "xpu:0+xpu:1": devices of one kind that train one detector together.
+struct Group {
+  std::string kind;
+  /// Two or more, in the order in which they are named.
+  std::vector<int> indices;
+  bool operator==(const Group&) const = default;
+};
+
+using Request = std::variant<Automatic, Allocation, IdleGpu, Gpu, WholeCpu, AllOf, Device, Group>;
 
 /// What a specification asks for, in its order: items with commas between them, each one of
 ///
-///     auto | slurm | -1 | INDEX | KIND | KIND:* | KIND:INDEX | KIND:INDEX*TRIALS
+///     auto | slurm | -1 | INDEX | KIND | KIND:* | KIND:INDEX | KIND:INDEX*TRIALS |
+///     KIND:INDEX+KIND:INDEX+…
 ///
 /// KIND is a word ("cpu", "cuda", "xpu", "mps", "gcu"), INDEX counts from 0, TRIALS from 1. Capital
 /// letters, blanks around an item and the full-width signs ： and ， are fine. `auto` and `slurm`
@@ -61,7 +70,7 @@ using Request = std::variant<Automatic, Allocation, IdleGpu, Gpu, WholeCpu, AllO
 /// text is empty or malformed or names a device twice; only "-1" may be repeated.
 std::vector<Request> parse_spec(std::string_view spec);
 
-/// As it is written in a specification: "cuda:0", "xpu:*", "-1".
+/// As it is written in a specification: "cuda:0", "xpu:*", "-1", "xpu:0+xpu:1".
 std::string name_of(const Request& request);
 
 }  // namespace evolve::devices

@@ -23,12 +23,29 @@ std::vector<std::string> kinds_of(const std::vector<devices::Accelerator>& found
   return {kinds.begin(), kinds.end()};
 }
 
-bool is_of(const devices::Accelerator& accelerator, const core::Slot& slot) {
-  if (accelerator.kind != core::kind_of(slot.name)) return false;
+bool is(const devices::Accelerator& accelerator, const std::string& name,
+        const core::DeviceIdentity& identity) {
+  if (accelerator.kind != core::kind_of(name)) return false;
   // Where one is lost, the others may be numbered anew.
-  if (!slot.uuid.empty()) return accelerator.uuid == slot.uuid;
-  if (!slot.pci.empty()) return accelerator.pci == slot.pci;
-  return devices::name_of(accelerator) == slot.name;
+  if (!identity.uuid.empty()) return accelerator.uuid == identity.uuid;
+  if (!identity.pci.empty()) return accelerator.pci == identity.pci;
+  return devices::name_of(accelerator) == name;
+}
+
+/// The slot's device, or its devices as one, in what the drivers say; nothing when one is missing.
+std::optional<devices::Accelerator> device_of(const core::Slot& slot,
+                                              const std::vector<devices::Accelerator>& sample) {
+  std::vector<devices::Accelerator> members;
+  for (const auto& name : core::members_of(slot.name)) {
+    const auto place = members.size();
+    const auto identity =
+        place < slot.identities.size() ? slot.identities[place] : core::DeviceIdentity{};
+    const auto found =
+        std::ranges::find_if(sample, [&](const auto& one) { return is(one, name, identity); });
+    if (found == sample.end()) return {};
+    members.push_back(*found);
+  }
+  return devices::together(members);
 }
 
 std::vector<std::string> names_of(const std::vector<const core::Slot*>& slots) {
@@ -74,8 +91,8 @@ void Fleet::index(const std::vector<devices::Accelerator>& found) {
   devices_.clear();
   for (const auto* slot : pool_.slots()) devices_.emplace(slot->name, slot);
   sampled_.clear();
-  for (const auto& accelerator : found) sampled_.insert(devices::name_of(accelerator));
-  std::erase_if(sampled_, [this](const auto& device) { return !devices_.contains(device); });
+  for (const auto& [device, slot] : devices_)
+    if (device_of(*slot, found)) sampled_.insert(device);
 }
 
 std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
@@ -193,9 +210,8 @@ void Fleet::take(const std::vector<devices::Accelerator>& sample) {
   const bool journal = !journaled_ || asked_ >= *journaled_ + often;
   for (const auto& device : sampled_) {
     const auto& slot = *devices_.at(device);
-    const auto found = std::ranges::find_if(
-        sample, [&](const auto& accelerator) { return is_of(accelerator, slot); });
-    if (found == sample.end()) {  // nothing is known: nothing is full
+    const auto found = device_of(slot, sample);
+    if (!found) {  // nothing is known: nothing is full
       memory_admission_.sampled(device, counts_[device], {}, {}, asked_);
       last_.erase(device);
       continue;

@@ -1,9 +1,11 @@
 #include "engine/launcher.hpp"
 
 #include <algorithm>
+#include <boost/algorithm/string/join.hpp>
 #include <filesystem>
 #include <stdexcept>
 
+#include "core/device_kind.hpp"
 #include "core/error.hpp"
 #include "core/shell_word.hpp"
 #include "devices/devices.hpp"
@@ -20,8 +22,12 @@ std::vector<std::string> words_of(const std::string& launcher) {
 std::string index_of(const core::Slot& slot) {
   for (const auto& [name, value] : slot.environment)
     if (name == "EVOLVE_INDEX") return value;
-  const auto colon = slot.name.find(':');
-  return colon == slot.name.npos ? "0" : slot.name.substr(colon + 1);
+  std::vector<std::string> indices;
+  for (const auto& device : core::members_of(slot.name)) {
+    const auto colon = device.find(':');
+    indices.push_back(colon == device.npos ? "0" : device.substr(colon + 1));
+  }
+  return boost::join(indices, ",");
 }
 
 devices::Choice job_steps(const std::string& spec, const devices::TrainerTraits& trainer) {
@@ -31,7 +37,12 @@ devices::Choice job_steps(const std::string& spec, const devices::TrainerTraits&
                        "start evolve in salloc or sbatch");
   if (spec != "auto" && spec != "slurm") {
     auto choice = devices::choose(spec, machine, trainer);
-    for (auto& slot : choice.slots) slot = devices::as_step(std::move(slot), "");
+    for (auto& slot : choice.slots) {
+      if (core::members_of(slot.name).size() > 1)
+        throw bad_argument("--launcher slurm: a job step has one device, not " + slot.name,
+                           "name each device by itself, or leave out --launcher");
+      slot = devices::as_step(std::move(slot), "");
+    }
     choice.accelerators.clear();  // Slurm may take others
     return choice;
   }

@@ -42,7 +42,7 @@ evolve_library(trainer
   run/training_state.cpp
 )
 target_link_libraries(evolve_trainer
-  PUBLIC evolve::hyp evolve::train_options evolve::data evolve::metrics evolve::protocol evolve::models
+  PUBLIC evolve::hyp evolve::train_options evolve::data evolve::metrics evolve::protocol evolve::models evolve::ranks
   PRIVATE $<BUILD_INTERFACE:evolve_torch> fmt::fmt Boost::headers)
 # Loops that only become vector instructions when the compiler need not care about floating-point traps. Nothing may
 # assume that there is no NaN: a training that diverges must be seen to.
@@ -60,7 +60,7 @@ endif()
 # libtorch allocates and frees all the time: mimalloc instead of glibc's malloc makes a trial 15 % shorter. Nothing
 # names it, so the linker would drop it.
 find_package(mimalloc REQUIRED)
-add_executable(evolve-worker run/worker_main.cpp)
+add_executable(evolve-worker ranks/start_ranks.cpp run/worker_main.cpp)
 target_link_libraries(evolve-worker PRIVATE
   -Wl,--no-as-needed mimalloc -Wl,--as-needed
   evolve::trainer evolve::protocol evolve::devices fmt::fmt evolve_warnings)

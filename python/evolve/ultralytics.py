@@ -14,7 +14,7 @@ from evolve import worker
 
 # Options of evolve that Ultralytics has too.
 SETTINGS = {"data": "data", "batch_size": "batch", "imgsz": "imgsz", "optimizer": "optimizer", "cos_lr": "cos_lr",
-            "single_cls": "single_cls", "rect": "rect", "workers": "workers", "amp": "amp"}
+            "single_cls": "single_cls", "rect": "rect", "workers": "workers", "amp": "amp", "fraction": "fraction"}
 
 # Metrics that Ultralytics names differently in its tasks: the letter of each kind of prediction, and the losses that
 # stand for YOLOv5's three. RT-DETR's stand behind YOLO's.
@@ -72,7 +72,7 @@ def settings_of(trial, defaults):
         settings["pretrained"] = options["weights"]
     if options["freeze"]:
         settings["freeze"] = options["freeze"]
-    if options["cache"]:
+    if options["cache"] not in ("", "none"):
         settings["cache"] = options["cache"]
     settings.update({name: as_setting(name, value, defaults) for name, value in trial.hyp.items()})
     settings.update(epochs=trial.epochs, seed=trial.seed, device=device_of(trial.device), patience=0, plots=False,
@@ -90,12 +90,12 @@ def trainer_class(base, images):
 
     class Trainer(base):
         def get_dataset(self):
-            with data_failures():
+            with worker.data_failures():
                 return super().get_dataset()
 
         def build_dataset(self, img_path, mode="train", batch=None):
             asked, self.args.cache = self.args.cache, False if keeps(self.args.cache) else self.args.cache
-            with data_failures():
+            with worker.data_failures():
                 dataset = super().build_dataset(img_path, mode, batch)
                 self.args.cache = asked
                 if keeps(asked) and hasattr(dataset, "cache_images"):
@@ -126,17 +126,6 @@ def trainer_class(base, images):
         dataset.ims, dataset.im_hw0, dataset.im_hw = images[key]
 
     return Trainer
-
-
-class data_failures:
-    """Whatever is raised in here is the data set's fault, unless it is a failure of its own kind."""
-
-    def __enter__(self):
-        pass
-
-    def __exit__(self, kind, error, trace):
-        if isinstance(error, Exception) and worker.kind_of(error) in ("data", "other"):
-            raise worker.TrialFailed("data", worker.message_of(error)) from error
 
 
 def report(trial, trainer):

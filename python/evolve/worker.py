@@ -127,6 +127,17 @@ def message_of(error):
     return words if isinstance(error, TrialFailed) else f"{type(error).__name__}: {words}"
 
 
+class data_failures:
+    """Whatever is raised in here is the data set's fault, unless it is a failure of its own kind."""
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, kind, error, trace):
+        if isinstance(error, Exception) and kind_of(error) in ("data", "other"):
+            raise TrialFailed("data", message_of(error)) from error
+
+
 def serve(load):
     """Trains until evolve has no more trials. `load()` imports what training needs and returns `train(trial)`, which
     returns the seven metrics of the last epoch; whatever it raises is the trial's failure."""

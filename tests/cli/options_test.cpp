@@ -122,6 +122,30 @@ TEST(Options, KeepImagesInMemoryUnlessTheDiskIsNamed) {
   EXPECT_EQ(parse("").train.cache, "");
   EXPECT_EQ(parse("--cache").train.cache, "ram");
   EXPECT_EQ(parse("--cache disk").train.cache, "disk");
+  EXPECT_EQ(parse("--cache none").train.cache, "none");
+  EXPECT_THROW(parse("--cache tape"), CLI::ValidationError);
+}
+
+TEST(Options, TakeAShareOfTheImagesThatIsAboveNothingAndNoMoreThanAll) {
+  EXPECT_EQ(parse("--fraction 0.25").train.fraction, 0.25);
+  EXPECT_EQ(parse("--fraction 1").train.fraction, 1);
+  for (const char* share : {"0", "1.5", "-0.1"})
+    EXPECT_THROW(parse("--fraction " + std::string(share)), CLI::ValidationError) << share;
+}
+
+TEST(Options, OfImagesAreRefusedWhereTheTrainerWouldNotBeToldOrDoesNotKnowThem) {
+  EXPECT_EQ(
+      refusal("--trainer-exec 'x {hyp} {dir}' --fraction 0.5"),
+      "--fraction: a command of --trainer-exec is not told; write what it calls this into the "
+      "command");
+  EXPECT_EQ(refusal("--trainer ultralytics --data my.yaml --model yolo11n.yaml --skip-bad"),
+            "--skip-bad: ultralytics has no such option; leave it out");
+}
+
+TEST(Options, LetAResumedRunKeepImagesElsewhere) {
+  const auto run = to_json(parse("--cache ram"));
+  EXPECT_EQ(resumed(parse("--resume x --cache disk"), run).train.cache, "disk");
+  EXPECT_THROW(resumed(parse("--resume x --fraction 0.5"), run), Error);
 }
 
 TEST(Options, RefuseValuesThatMakeNoSense) {

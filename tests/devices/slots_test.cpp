@@ -53,12 +53,12 @@ TEST(Slots, ShareTheCoresInTheOrderNamed) {
 
 TEST(Slots, TellTheWorkerItsThreadsAndHideEveryAccelerator) {
   const auto slots = slots_of("cpu:0,cpu:1", five);
-  EXPECT_THAT(
-      slots[1].environment,
-      ElementsAre(Pair("EVOLVE_DEVICE", "cpu:1"), Pair("OMP_NUM_THREADS", "2"),
-                  Pair("MKL_NUM_THREADS", "2"), Pair("OPENBLAS_NUM_THREADS", "2"),
-                  Pair("OMP_WAIT_POLICY", "passive"), Pair("CUDA_VISIBLE_DEVICES", "-1"),
-                  Pair("ONEAPI_DEVICE_SELECTOR", "*:cpu"), Pair("HIP_VISIBLE_DEVICES", "-1")));
+  EXPECT_THAT(slots[1].environment,
+              ElementsAre(Pair("EVOLVE_DEVICE", "cpu:1"), Pair("OMP_NUM_THREADS", "2"),
+                          Pair("MKL_NUM_THREADS", "2"), Pair("OPENBLAS_NUM_THREADS", "2"),
+                          Pair("OMP_WAIT_POLICY", "passive"), Pair("CUDA_VISIBLE_DEVICES", "-1"),
+                          Pair("ONEAPI_DEVICE_SELECTOR", "*:cpu"),
+                          Pair("HIP_VISIBLE_DEVICES", "-1"), Pair("EVOLVE_CORES", "0,1,4,5,8")));
 }
 
 TEST(Slots, StartFewerThreadsUnderAQuotaButLeaveThemRoom) {
@@ -146,8 +146,7 @@ TEST(Slots, OfAGpuHaveItsMaskItsIdentityAndAllCores) {
   const WithGpus here({}, {gpu("xpu", 0), gpu("xpu", 1)});
   const auto slots = choose("xpu:1,cpu:0", here.machine, {}).slots;
   ASSERT_THAT(names(slots), ElementsAre("xpu:1", "cpu:0"));
-  EXPECT_EQ(slots[0].uuid, "xpu-1");
-  EXPECT_EQ(slots[0].pci, "0000:03:00.0");
+  EXPECT_THAT(slots[0].identities, ElementsAre(core::DeviceIdentity{"xpu-1", "0000:03:00.0"}));
   EXPECT_TRUE(slots[0].cores.empty());
   EXPECT_THAT(slots[0].environment,
               ElementsAre(Pair("EVOLVE_DEVICE", "xpu:1"), Pair("OMP_NUM_THREADS", "1"),
@@ -155,6 +154,45 @@ TEST(Slots, OfAGpuHaveItsMaskItsIdentityAndAllCores) {
                           Pair("OMP_WAIT_POLICY", "passive"), Pair("CUDA_VISIBLE_DEVICES", "-1"),
                           Pair("HIP_VISIBLE_DEVICES", "-1"), Pair("MASK", "1")));
   EXPECT_THAT(slots[1].cores, ElementsAre(0, 1));
+}
+
+TEST(Slots, OfAGroupHaveTheCoresOfAllAndEachOnesThreads) {
+  const auto slots = slots_of("cpu:0+cpu:1,cpu:4", five);
+  ASSERT_THAT(names(slots), ElementsAre("cpu:0+cpu:1", "cpu:4"));
+  EXPECT_THAT(slots[0].cores, ElementsAre(0, 1));
+  EXPECT_THAT(slots[0].environment, Contains(Pair("OMP_NUM_THREADS", "1")));
+  EXPECT_THAT(slots[0].environment, Contains(Pair("EVOLVE_DEVICE", "cpu:0+cpu:1")));
+  EXPECT_THAT(slots[1].cores, ElementsAre(4));
+}
+
+TEST(Slots, OfAGroupOfGpusShowThemInTheirOrder) {
+  auto first = gpu("xpu", 0), second = gpu("xpu", 1);
+  first.number = "4", second.number = "7";
+  first.mask.emplace_back("HIERARCHY", "FLAT"), second.mask.emplace_back("HIERARCHY", "FLAT");
+  const WithGpus here({}, {first, second});
+  const auto choice = choose("xpu:1+xpu:0", here.machine, {});
+  ASSERT_THAT(names(choice.slots), ElementsAre("xpu:1+xpu:0"));
+  const auto& slot = choice.slots.front();
+  EXPECT_THAT(slot.environment, Contains(Pair("MASK", "1,0")));
+  EXPECT_THAT(slot.environment, Contains(Pair("HIERARCHY", "FLAT")));
+  EXPECT_THAT(slot.environment, Contains(Pair("EVOLVE_INDEX", "7,4")));
+  EXPECT_THAT(slot.environment, Contains(Pair("OMP_NUM_THREADS", "1")));
+  EXPECT_THAT(slot.identities, ElementsAre(core::DeviceIdentity{"xpu-1", "0000:03:00.0"},
+                                           core::DeviceIdentity{"xpu-0", "0000:03:00.0"}));
+  EXPECT_THAT(choice.accelerators, ElementsAre(second, first));
+}
+
+TEST(Slots, OfAGroupNeedDevicesThatExist) {
+  EXPECT_EQ(complaint("cpu:0+cpu:2"),
+            "--devices cpu:0+cpu:2: there is no cpu:2 here; choose among cpu, cpu:0, cpu:1");
+  const WithGpus here({}, {gpu("xpu", 0), gpu("xpu", 1)});
+  EXPECT_EQ(complaint("xpu:1+xpu:2", here.machine),
+            "--devices xpu:1+xpu:2: there is no xpu:2 here; choose among cpu, cpu:0, "
+            "cpu:1, xpu:0, xpu:1");
+  EXPECT_EQ(complaint("0,xpu:0+xpu:1", here.machine),
+            "--devices 0,xpu:0+xpu:1: 0 and xpu:0+xpu:1 name the same device; choose among cpu, "
+            "cpu:0, cpu:1, xpu:0, xpu:1");
+  EXPECT_EQ(choose_one("xpu:0+xpu:1", here.machine, {}).slots.front().name, "xpu:0+xpu:1");
 }
 
 TEST(Slots, AskOnlyTheDriversOfTheKindsNamed) {

@@ -65,14 +65,13 @@ TEST(SlurmSteps, HaveNothingOfThisMachinesDevice) {
                                              {"ZE_FLAT_DEVICE_HIERARCHY", "FLAT"},
                                              {"EVOLVE_INDEX", "1"}},
                              .cores = {0, 1},
-                             .uuid = "1234",
-                             .pci = "0000:03:00.0"},
+                             .identities = {{"1234", "0000:03:00.0"}}},
                             "");
   EXPECT_THAT(step.environment,
               ElementsAre(Pair("EVOLVE_DEVICE", "xpu:1"), Pair("OMP_NUM_THREADS", "4"),
                           Pair("CUDA_VISIBLE_DEVICES", "-1")));
   EXPECT_TRUE(step.cores.empty());
-  EXPECT_EQ(step.uuid + step.pci, "");
+  EXPECT_TRUE(step.identities.empty());
 }
 
 TEST(SlurmSteps, AreNoMoreThanTheCoresOfANodeAndSaySo) {

@@ -94,8 +94,38 @@ TEST(Spec, LetsAutoAndSlurmStandAlone) {
   EXPECT_EQ(complaint("xpu:0,slurm"), "slurm stands alone");
 }
 
+TEST(Spec, NamesDevicesThatTrainTogether) {
+  EXPECT_EQ(parse_spec("xpu:0+xpu:1"), (Requests{Group{"xpu", {0, 1}}}));
+  EXPECT_EQ(parse_spec("cuda:2+cuda:0+cuda:1"), (Requests{Group{"cuda", {2, 0, 1}}}));
+  EXPECT_EQ(parse_spec(" CPU：0 + cpu:1, cpu:2"),
+            (Requests{Group{"cpu", {0, 1}}, Device{"cpu", 2}}));
+}
+
+TEST(Spec, RefusesWhatCannotTrainTogether) {
+  EXPECT_EQ(complaint("xpu:0+cpu:0"), "xpu:0+cpu:0: the devices of a group are of one kind");
+  EXPECT_EQ(complaint("xpu:0+xpu:0"), "xpu:0+xpu:0: xpu:0 is named twice");
+  EXPECT_EQ(complaint("xpu:0+xpu:1*2"), "xpu:0+xpu:1*2: a group trains one trial at a time");
+  for (const std::string item :
+       {"0+1", "cpu+cpu:1", "xpu:*+xpu:1", "-1+-1", "auto+cpu:0", "xpu:0+1"})
+    EXPECT_EQ(complaint(item),
+              "'" + item + "' is no group: each of its devices has a kind and a number");
+  for (const std::string item : {"xpu:0+", "+xpu:0", "+", "xpu:0++xpu:1", "xpu:0+xpu:x"})
+    EXPECT_EQ(complaint(item), "'" + item + "' is no device");
+}
+
+TEST(Spec, RefusesADeviceInTwoSlots) {
+  EXPECT_EQ(complaint("xpu:0+xpu:1,xpu:1"), "xpu:0+xpu:1 and xpu:1 name the same device");
+  EXPECT_EQ(complaint("xpu:2,xpu:1+xpu:2"), "xpu:2 and xpu:1+xpu:2 name the same device");
+  EXPECT_EQ(complaint("xpu:0+xpu:1,xpu:1+xpu:2"),
+            "xpu:0+xpu:1 and xpu:1+xpu:2 name the same device");
+  EXPECT_EQ(complaint("xpu:*,xpu:0+xpu:1"), "xpu:* and xpu:0+xpu:1 name the same device");
+  EXPECT_EQ(complaint("cpu,cpu:0+cpu:1"), "cpu and cpu:0+cpu:1 name the same device");
+  EXPECT_EQ(complaint("xpu:0+xpu:1,cuda:0+cuda:1"), "none");
+}
+
 TEST(Spec, NamesARequestAsItIsWritten) {
-  for (const std::string item : {"auto", "slurm", "-1", "3", "cpu", "xpu:*", "npu:7"})
+  for (const std::string item :
+       {"auto", "slurm", "-1", "3", "cpu", "xpu:*", "npu:7", "cuda:1+cuda:0"})
     EXPECT_EQ(name_of(parse_spec(item).front()), item);
 }
 

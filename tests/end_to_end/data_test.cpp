@@ -69,6 +69,42 @@ TEST_F(DataSet, WithATruncatedImageIsRefused) {
   expect_refusal({"images/train/0007.png", "truncated"});
 }
 
+TEST_F(DataSet, WithSeveralFaultsHasThemAllNamedAtOnce) {
+  write_file(folder / "shapes/labels/train/0003.txt", "0 0.5 1.5 0.1 0.1\n");
+  write_file(folder / "shapes/images/train/0007.png", "no image");
+  write_file(folder / "shapes/labels/val/0001.txt", "9 0.5 0.5 0.1 0.1\n");
+  const auto ended = look();
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  const auto lines = lines_of(ended.err);
+  ASSERT_EQ(lines.size(), 4u) << ended.err;
+  EXPECT_THAT(lines[0], HasSubstr("labels/train/0003.txt:1: "));
+  EXPECT_THAT(lines[1], HasSubstr("images/train/0007.png: "));
+  EXPECT_THAT(lines[2], HasSubstr("labels/val/0001.txt:1: "));
+  EXPECT_THAT(lines[3], HasSubstr("--skip-bad"));
+}
+
+TEST_F(DataSet, WithFaultsIsTrainedOnWithoutThemWhereThatIsAskedForAndTheyAreNamed) {
+  write_file(folder / "shapes/labels/train/0003.txt", "0 0.5 1.5 0.1 0.1\n");
+  write_file(folder / "shapes/images/train/0007.png", "no image");
+  const auto ended = evolve(folder.path(), {"--data", "shapes/shapes.yaml", "--cfg", "yolov5p.yaml",
+                                            "--imgsz", "64", "--epochs", "1", "--trials", "1",
+                                            "--devices", "cpu:0", "--skip-bad", "--output", "run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("train: 238 images"));
+  EXPECT_THAT(ended.out, HasSubstr("train: left out: "));
+  EXPECT_THAT(ended.out, HasSubstr("labels/train/0003.txt:1: "));
+  EXPECT_THAT(ended.out, HasSubstr("images/train/0007.png: is truncated"));
+  EXPECT_THAT(read_file(folder / "run/trials/000000/log"), HasSubstr("train: 238 of 238 images"));
+}
+
+TEST_F(DataSet, IsTrainedOnInPartWhereAFractionIsAskedFor) {
+  const auto ended = evolve(folder.path(), {"--data", "shapes/shapes.yaml", "--cfg", "yolov5p.yaml",
+                                            "--fraction", "0.25", "--dry-run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("train: 60 images"));
+  EXPECT_THAT(ended.out, HasSubstr("val: 100 images"));
+}
+
 TEST_F(DataSet, WithImagesWithoutLabelsIsFineAndSaysSo) {
   std::filesystem::remove(folder / "shapes/labels/train/0000.txt");
   write_file(folder / "shapes/labels/train/0001.txt", "");

@@ -222,6 +222,19 @@ TEST(TrainerExec, SeesItsDeviceAloneAsNumber0) {
   EXPECT_THAT(sight({}, "gcu:3", "{device}", "TOPS_VISIBLE_DEVICES"), ElementsAre("gcu:0", "3"));
 }
 
+TEST(TrainerExec, SeesTheDevicesOfAGroup) {
+  EXPECT_THAT(sight({nvidia, gpus}, "cuda:2+cuda:0", "{device}", "CUDA_VISIBLE_DEVICES"),
+              ElementsAre("cuda:0,1", "GPU-33cc,GPU-11aa"));
+  EXPECT_THAT(sight({nvidia, gpus}, "cuda:2+cuda:0", "{index}", "CUDA_VISIBLE_DEVICES"),
+              ElementsAre("2,0", "-"));
+  EXPECT_THAT(sight({intel, xpus}, "xpu:0+xpu:2", "{device}", "ZE_AFFINITY_MASK"),
+              ElementsAre("xpu:0,1", "0,2"));
+  EXPECT_THAT(sight({}, "gcu:3+gcu:4", "{device}", "TOPS_VISIBLE_DEVICES"),
+              ElementsAre("gcu:0,1", "3,4"));
+  EXPECT_THAT(sight({}, "cpu:0+cpu:1", "{device}", "CUDA_VISIBLE_DEVICES"),
+              ElementsAre("cpu", "-1"));
+}
+
 TEST(TrainerExec, ThatAsksForTheIndexGetsTheMachinesAndNoMask) {
   EXPECT_THAT(sight({nvidia, gpus}, "cuda:1", "{index}", "CUDA_VISIBLE_DEVICES"),
               ElementsAre("1", "-"));

@@ -16,6 +16,10 @@
 namespace evolve::test {
 namespace fs = std::filesystem;
 
+fs::path cache_of(const fs::path& folder) {
+  return folder.string() + ".cache";
+}
+
 Process::Process(const std::vector<std::string>& command, const fs::path& folder,
                  std::size_t limit_file_bytes) {
   int out[2], err[2];
@@ -24,6 +28,7 @@ Process::Process(const std::vector<std::string>& command, const fs::path& folder
   if (pid_ == 0) {
     setpgid(0, 0);
     if (chdir(folder.c_str()) != 0) _exit(126);
+    setenv("XDG_CACHE_HOME", cache_of(folder).c_str(), 1);
     dup2(open("/dev/null", O_RDONLY), 0);
     dup2(out[1], 1);
     dup2(err[1], 2);
@@ -96,6 +101,7 @@ Folder::Folder() {
 Folder::~Folder() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
+  fs::remove_all(cache_of(path_), ignored);
 }
 
 std::vector<std::string> evolve_command(std::vector<std::string> arguments) {

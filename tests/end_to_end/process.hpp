@@ -17,6 +17,9 @@ struct Ended {
   std::string err;
 };
 
+/// The cache folder of what runs in a folder: beside it, so that it is no file of a run.
+std::filesystem::path cache_of(const std::filesystem::path& folder);
+
 /// A running program in a process group of its own.
 class Process {
  public:

@@ -2,12 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <set>
 
-#include "process.hpp"
+#include "python_trainer.hpp"
 
 namespace evolve::test {
 namespace {
@@ -15,33 +14,9 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-const std::string packages = EVOLVE_SOURCE_DIR "/tests/end_to_end/stand_ins/packages";
-
-/// A data set that the stand-in takes.
-void write_data(const Folder& folder) {
-  std::filesystem::create_directory(folder / "images");
-  write_file(folder / "my.yaml", "train: images\n");
-}
-
-std::vector<std::string> command(std::vector<std::string> arguments,
+std::vector<std::string> command(const std::vector<std::string>& arguments,
                                  const std::vector<std::string>& environment = {}) {
-  std::vector<std::string> words = {"/usr/bin/env", "-u", "EVOLVE_PYTHON",
-                                    "PYTHONPATH=" + packages};
-  words.insert(words.end(), environment.begin(), environment.end());
-  words.insert(words.end(), {EVOLVE_BINARY, "--trainer", "ultralytics", "--output", "run"});
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  return words;
-}
-
-/// evolve's arguments for trials of `model`, of two epochs on one CPU slot unless `more` says so.
-std::vector<std::string> trials(const std::string& model, int count = 1,
-                                std::vector<std::string> more = {}) {
-  more.insert(more.end(), {"--model", model, "--data", "my.yaml"});
-  const std::vector<std::pair<std::string, std::string>> defaults = {
-      {"--devices", "cpu:0"}, {"--epochs", "2"}, {"--trials", std::to_string(count)}};
-  for (const auto& [name, value] : defaults)
-    if (std::ranges::find(more, name) == more.end()) more.insert(more.end(), {name, value});
-  return more;
+  return command_of("ultralytics", arguments, environment);
 }
 
 Ended run(const Folder& folder, const std::vector<std::string>& arguments) {
@@ -49,17 +24,9 @@ Ended run(const Folder& folder, const std::vector<std::string>& arguments) {
   return Process(command(arguments), folder.path()).wait();
 }
 
-json event(const Folder& folder, const std::string& kind) {
-  for (const auto& e : journal(folder / "run"))
-    if (e["event"] == kind) return e;
-  ADD_FAILURE() << "there is no event " << kind;
-  return {};
-}
-
 /// What the stand-in was given, and the process that it was.
 json settings_of(const Folder& folder, int trial) {
-  return json::parse(
-      read_file(folder / ("run/trials/00000" + std::to_string(trial) + "/args.json")));
+  return json::parse(read_file(trial_folder(folder, trial) / "args.json"));
 }
 
 /// The metrics of a trained trial of `model`, in the order of evolve.csv.
@@ -213,8 +180,7 @@ TEST(Ultralytics, ReadsImagesOnceForAllTrialsOfAProcessThatKeepThem) {
   Folder folder;
   ASSERT_EQ(run(folder, trials("yolo11n.yaml", 3, {"--cache"})).code, 0);
   std::string logs;
-  for (int trial = 0; trial < 3; ++trial)
-    logs += read_file(folder / ("run/trials/00000" + std::to_string(trial) + "/log"));
+  for (int trial = 0; trial < 3; ++trial) logs += read_file(trial_folder(folder, trial) / "log");
   const std::string caching = "Caching images";
   const auto first = logs.find(caching);
   ASSERT_NE(first, logs.npos);
@@ -222,51 +188,12 @@ TEST(Ultralytics, ReadsImagesOnceForAllTrialsOfAProcessThatKeepThem) {
 }
 
 TEST(Ultralytics, StopsAtARung) {
-  Folder folder;
-  const auto ended = run(folder, trials("yolo11n.yaml", 60,
-                                        {"--search", "classic", "--epochs", "9", "--population",
-                                         "10", "--lag", "2", "--seed", "1"}));
-  ASSERT_EQ(ended.code, 0) << ended.err;
-  const auto stopped = event(folder, "stopped");
-  char name[32];
-  std::snprintf(name, sizeof name, "%06d", stopped["trial"].get<int>());
-  const auto rows = lines_of(read_file(folder / "run/trials" / name / "results.csv"));
-  EXPECT_EQ(rows.size(), 1 + stopped["epoch"].get<std::size_t>());
-  EXPECT_LT(stopped["epoch"], 9);
+  expect_a_stop_at_a_rung("ultralytics", "yolo11n.yaml");
 }
 
 TEST(Ultralytics, GoesOnAfterAKill) {
   Folder folder;
-  write_data(folder);
-  const auto arguments = trials("yolo11n.yaml", 40, {"--lag", "1"});
-  {
-    Process process(command(arguments), folder.path());
-    ASSERT_TRUE(eventually([&] {
-      return std::filesystem::exists(folder / "run/journal.jsonl") &&
-             count(journal(folder / "run"), "completed") > 3;
-    }));
-    process.signal(SIGKILL);
-    process.wait();
-  }
-  const auto ended =
-      Process({"/usr/bin/env", "PYTHONPATH=" + packages, EVOLVE_BINARY, "--resume", "run"},
-              folder.path())
-          .wait();
-  ASSERT_EQ(ended.code, 0) << ended.err;
-  Folder quiet;
-  write_data(quiet);
-  ASSERT_EQ(Process(command(arguments), quiet.path()).wait().code, 0);
-  EXPECT_EQ(read_file(folder / "run/evolve.csv"), read_file(quiet / "run/evolve.csv"));
-}
-
-/// Expects that these are refused with this line.
-void expect_refusal(const std::vector<std::string>& words, const std::string& line) {
-  Folder folder;
-  write_data(folder);
-  const auto ended = Process(words, folder.path()).wait();
-  EXPECT_EQ(ended.code, 2) << ended.out;
-  EXPECT_EQ(ended.err, "evolve: " + line + "\n");
-  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+  expect_the_same_rows_after_a_kill("ultralytics", "yolo11n.yaml", folder);
 }
 
 TEST(Ultralytics, IsRefusedWithoutWhatItNeeds) {
@@ -279,10 +206,9 @@ TEST(Ultralytics, IsRefusedWithoutWhatItNeeds) {
                  "--label-smoothing: ultralytics has no such option; leave it out");
   expect_refusal(command(trials("yolo11n.pt", 1, {"--trainer-command", "true"})),
                  "--trainer and --trainer-command: a run has one trainer; leave one of them out");
-  expect_refusal(
-      {EVOLVE_BINARY, "--trainer", "magic", "--output", "run"},
-      "--trainer magic: there is no such trainer; choose among built-in, ultralytics, or "
-      "name your own with --trainer-command or --trainer-exec");
+  expect_refusal({EVOLVE_BINARY, "--trainer", "magic", "--output", "run"},
+                 "--trainer magic: there is no such trainer; choose among built-in, ultralytics, "
+                 "yolov5, or name your own with --trainer-command or --trainer-exec");
 }
 
 TEST(Ultralytics, IsRefusedWhereItIsNotInstalled) {

@@ -96,6 +96,26 @@ TEST(Fleet, LetsADeviceRest) {
   EXPECT_TRUE(fleet.lease({}));
 }
 
+TEST(Fleet, SeesAGroupAsItsFullestDevice) {
+  const auto with = [](int index, std::int64_t free, double watts) {
+    auto one = card(free);
+    one.index = index;
+    one.power_watts = watts;
+    return one;
+  };
+  Fleet fleet({{.name = "cuda:0+cuda:1"}}, {with(0, 90, 200), with(1, 40, 100)}, {}, no_worker);
+  EXPECT_TRUE(fleet.lease({}));
+  const auto events = fleet.watch();
+  ASSERT_EQ(events.size(), 1u);
+  const auto& stats = std::get<results::DeviceStats>(events.front());
+  EXPECT_EQ(stats.device, "cuda:0+cuda:1");
+  EXPECT_EQ(stats.memory_free_bytes, 40);
+  EXPECT_EQ(stats.power_watts, 300);
+  EXPECT_EQ(stats.state, "ok");
+  Fleet full({{.name = "cuda:0+cuda:1"}}, {with(0, 90, 0), with(1, 1, 0)}, {}, no_worker);
+  EXPECT_FALSE(full.lease({}));
+}
+
 TEST(Fleet, ReportsADeviceThatIsFullOnce) {
   Fleet fleet({slot}, {card(1)}, {}, no_worker);
   EXPECT_FALSE(fleet.lease({}));

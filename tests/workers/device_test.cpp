@@ -21,14 +21,23 @@ class Device : public Workers {
     return "";
   }
 
-  const core::Slot xpu{
-      .name = "xpu:1", .uuid = "86800000-0400-0000-0000-000000000000", .pci = "0000:04:00.0"};
-  const core::Slot cuda{.name = "cuda:0", .uuid = "GPU-ab-cd", .pci = "0000:03:00.0"};
+  const core::Slot xpu{.name = "xpu:1",
+                       .identities = {{"86800000-0400-0000-0000-000000000000", "0000:04:00.0"}}};
+  const core::Slot cuda{.name = "cuda:0", .identities = {{"GPU-ab-cd", "0000:03:00.0"}}};
 };
 
 TEST_F(Device, OfTheSlotIsWelcome) {
   EXPECT_EQ(failure_of(xpu, R"({"uuid":"86800000-0400-0000-0000-000000000000"})"), "");
   EXPECT_EQ(failure_of(xpu, R"({"pci":"0000:04:00.0"})"), "");
+}
+
+TEST_F(Device, MayBeAnyOfAGroup) {
+  const core::Slot group{.name = "cuda:0+cuda:1",
+                         .identities = {{"GPU-aa", "0000:03:00.0"}, {"GPU-bb", "0000:04:00.0"}}};
+  EXPECT_EQ(failure_of(group, R"({"uuid":"GPU-aa"})"), "");
+  EXPECT_EQ(failure_of(group, R"({"uuid":"GPU-bb","pci":"0000:04:00.0"})"), "");
+  EXPECT_EQ(failure_of(group, R"({"uuid":"GPU-cc"})"),
+            "it has the device GPU-cc, its slot's is GPU-aa or GPU-bb");
 }
 
 TEST_F(Device, OfAnotherSlotIsRefused) {

@@ -74,7 +74,8 @@ std::vector<BatchPlan> square_batches(const Dataset& dataset, const std::vector<
   std::vector<BatchPlan> batches;
   for (auto it = order.begin(); it != order.end();) {
     const auto end = it + std::min<std::ptrdiff_t>(batch_size, order.end() - it);
-    batches.push_back({{it, end}, dataset.imgsz, dataset.imgsz});
+    const auto first = static_cast<int>(it - order.begin());
+    batches.push_back({{it, end}, dataset.imgsz, dataset.imgsz, first});
     it = end;
   }
   return batches;
@@ -131,10 +132,18 @@ EpochPlan plan_rect_epoch(const Dataset& dataset, int batch_size, int stride, st
   return {seed, epoch, {all_images(dataset), false}, rect_batches(dataset, batch_size, stride, 0)};
 }
 
+BatchPlan share_of(const BatchPlan& batch, int rank, int count) {
+  const int images = static_cast<int>(batch.images.size());
+  const auto begin = [&](int r) { return r * (images / count) + std::min(r, images % count); };
+  BatchPlan share{.height = batch.height, .width = batch.width, .first = batch.first + begin(rank)};
+  share.images.assign(batch.images.begin() + begin(rank), batch.images.begin() + begin(rank + 1));
+  return share;
+}
+
 std::vector<Recipe> draw_recipes(const Dataset& dataset, const EpochPlan& plan, int index,
                                  const Augmentation& augmentation) {
   const BatchPlan& batch = plan.batches[static_cast<std::size_t>(index)];
-  int place = index * static_cast<int>(plan.batches.front().images.size());
+  int place = batch.first;
   std::vector<Recipe> recipes;
   for (const int image : batch.images) {
     const auto rng = seeded_random_source(sample_seed(plan.seed, plan.epoch, place++));

@@ -37,6 +37,8 @@ struct Batch {
 struct BatchPlan {
   std::vector<int> images;
   int height = 0, width = 0;
+  /// The place of the first of them among all images of the epoch.
+  int first = 0;
 };
 
 /// Batches of images in the given order, all imgsz x imgsz; the last one may be smaller.
@@ -71,6 +73,10 @@ EpochPlan plan_epoch(const Dataset& dataset, std::vector<int> order, int batch_s
 /// The plan of an epoch of rectangular training: no mosaic, no shuffling.
 EpochPlan plan_rect_epoch(const Dataset& dataset, int batch_size, int stride, std::uint64_t seed,
                           int epoch);
+
+/// What process `rank` of `count` trains of a batch: neighbours in it, as many as the others train
+/// or one more, which the first ones do.
+BatchPlan share_of(const BatchPlan& batch, int rank, int count);
 
 /// The recipes of batch `index` of the plan. Each sample's draws depend on (seed, epoch, its place
 /// in the epoch) only, so that any thread may make any batch.

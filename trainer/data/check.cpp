@@ -1,14 +1,10 @@
 #include "trainer/data/check.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <mutex>
-
-#include "core/error.hpp"
 #include "trainer/data/embedded/shapes.hpp"
-#include "trainer/data/image_file.hpp"
-#include "trainer/data/label_file.hpp"
-#include "trainer/data/parallel.hpp"
+#include "trainer/data/scan.hpp"
 
 namespace evolve::data {
 namespace {
@@ -23,30 +19,35 @@ void count(const std::vector<Label>& labels, int duplicates, DatasetStats& stats
 
 }  // namespace
 
-DatasetStats check(const DataConfig& config, Split split, bool single_cls) {
-  const int classes = static_cast<int>(config.names.size());
+DatasetStats check(const DataConfig& config, Split split, const CheckOptions& options) {
   DatasetStats stats;
-  stats.per_class.resize(single_cls ? 1 : config.names.size());
+  stats.per_class.resize(options.single_cls ? 1 : config.names.size());
   if (config.embedded) {
-    for (const Drawing& drawing : embedded_images(config.file, split, single_cls, all_threads))
-      count(drawing.labels, 0, stats);
+    auto drawings = embedded_images(config.file, split, options.single_cls, all_threads);
+    drawings.resize(config.images(split).size());
+    for (const Drawing& drawing : drawings) count(drawing.labels, 0, stats);
     return stats;
   }
-  const auto& files = config.images(split);
-  std::mutex mutex;
-  for_each_index(static_cast<int>(files.size()), all_threads, [&](int i) {
-    const std::string& file = files[static_cast<std::size_t>(i)];
-    check_image(file);
-    const LabelFile found = read_labels(file, classes, single_cls);
-    const std::lock_guard lock(mutex);
-    count(found.labels, found.duplicates, stats);
-  });
-  if (split == Split::train && stats.labels == 0) {
+  const auto images = scan(config, split,
+                           {.single_cls = options.single_cls,
+                            .cache_folder = options.cache_folder,
+                            .note = options.note});
+  for (const ScannedImage& image : images)
+    if (image.fault.empty()) count(image.found.labels, image.found.duplicates, stats);
+  stats.faults = faults_of(images);
+  if (split == Split::train && stats.labels == 0 && stats.faults.empty()) {
     throw bad_input({config.file},
                     fmt::format("none of the {} training images has a label", stats.images),
                     fmt::format("put label files like {}", label_file_of(config.train.front())));
   }
   return stats;
+}
+
+Error bad_images(const std::vector<std::string>& faults) {
+  const bool one = faults.size() == 1;
+  return Error(Error::Fault::input,
+               fmt::format("{}{}", fmt::join(faults, "\n"),
+                           one ? "" : "\nmend them, or go on without them: --skip-bad"));
 }
 
 std::vector<std::string> notes(const DatasetStats& stats, const DataConfig& config, Split split) {
@@ -61,6 +62,8 @@ std::vector<std::string> notes(const DatasetStats& stats, const DataConfig& conf
     lines.push_back(
         fmt::format("{}: {} labels occur twice and are left out", name, stats.duplicates));
   }
+  for (const auto& fault : stats.faults)
+    lines.push_back(fmt::format("{}: left out: {}", name, fault));
   for (std::size_t i = 0; i < stats.per_class.size(); ++i) {
     if (stats.per_class[i] == 0) {
       lines.push_back(fmt::format("{}: no label of class {} ({})", name, i, config.names[i]));

@@ -1,9 +1,11 @@
 // The check of a whole data set before anything trains.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
 #include "trainer/data/data_yaml.hpp"
 
 namespace evolve::data {
@@ -18,16 +20,31 @@ struct DatasetStats {
   int duplicates = 0;
   /// Labels per class.
   std::vector<int> per_class;
+  /// A line for each image that training cannot use, the first ones; then how many more there are.
+  /// They are not counted above.
+  std::vector<std::string> faults;
+};
+
+struct CheckOptions {
+  bool single_cls = false;
+  /// Where it is remembered what was found; empty: nowhere.
+  std::string cache_folder = {};
+  /// Is told why it cannot be remembered.
+  std::function<void(const std::string&)> note = [](const std::string&) {};
 };
 
 /// Reads every label, and each image's header and end, without decoding, on every thread that this
-/// process may use. Throws `Error` that names the first file in order (and its line) with a bad
-/// label, an image that is unreadable, truncated or smaller than 10 pixels, and for a training
-/// split without any label.
-DatasetStats check(const DataConfig& config, Split split, bool single_cls = false);
+/// process may use; what was looked at earlier and has not changed is remembered (scan.hpp). A bad
+/// label (with its line), an image that is unreadable, truncated or smaller than 10 pixels are
+/// `faults`, in the order of the images. Throws `Error` for a training split without any label, if
+/// no image is at fault.
+DatasetStats check(const DataConfig& config, Split split, const CheckOptions& options = {});
+
+/// These faults, as an input `Error` of as many lines, and that --skip-bad goes on without them.
+Error bad_images(const std::vector<std::string>& faults);
 
 /// What the user may want to know, one line each: how many images and labels, backgrounds, empty
-/// classes.
+/// classes, and which images are left out for their faults.
 std::vector<std::string> notes(const DatasetStats& stats, const DataConfig& config, Split split);
 
 }  // namespace evolve::data

@@ -2,7 +2,9 @@
 // embedded data set.
 //
 // `read_data_yaml()` finds the images of a data set, `check()` reads every label and every image's
-// header, and `load()` decodes them once, both on TBB's threads. An epoch is a plan: which images
+// header, and `load()` decodes them, both on TBB's threads. What they find is kept in files that
+// every process of the machine reads, until an image or a label file changes: `scan()` keeps labels
+// and sizes, an `ImageCache` decoded images. An epoch is a plan: which images
 // form which batch; `draw_recipes()` makes every random decision of one batch, `train_batch()` its
 // augmented samples too, and `BatchStream` makes batches ahead of their use. Random numbers come
 // from `RandomSource`, so that a sample of YOLOv5 can be replayed. What training computes from
@@ -17,7 +19,9 @@
 #include "trainer/data/data_yaml.hpp"
 #include "trainer/data/dataset.hpp"
 #include "trainer/data/embedded/shapes.hpp"
+#include "trainer/data/image_cache.hpp"
 #include "trainer/data/image_grid.hpp"
 #include "trainer/data/image_weights.hpp"
 #include "trainer/data/random_source.hpp"
 #include "trainer/data/recipe.hpp"
+#include "trainer/data/scan.hpp"

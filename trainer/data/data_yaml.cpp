@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -198,6 +199,12 @@ DataConfig read_data_yaml(const std::string& path) {
   } catch (const fs::filesystem_error& error) {
     throw bad_input({path}, error.what(), "check the paths and their permissions");
   }
+}
+
+DataConfig with_fraction(DataConfig config, double share) {
+  const auto count = std::nearbyint(static_cast<double>(config.train.size()) * share);
+  config.train.resize(std::max<std::size_t>(1, static_cast<std::size_t>(count)));
+  return config;
 }
 
 std::string label_file_of(const std::string& image_file) {

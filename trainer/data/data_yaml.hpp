@@ -34,6 +34,10 @@ struct DataConfig {
 /// is missing, absent or without images.
 DataConfig read_data_yaml(const std::string& path);
 
+/// The same with this share (0 < share <= 1) of the training images, the first ones, as Ultralytics
+/// takes them: round(n * share), halves to the even number, but one at least.
+DataConfig with_fraction(DataConfig config, double share);
+
 /// Where the labels of an image are: the last "/images/" becomes "/labels/" and the ending ".txt".
 std::string label_file_of(const std::string& image_file);
 

@@ -1,47 +1,156 @@
 #include "trainer/data/dataset.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <opencv2/imgproc.hpp>
+#include <system_error>
 
 #include "core/error.hpp"
+#include "core/host_memory.hpp"
+#include "trainer/data/check.hpp"
 #include "trainer/data/embedded/shapes.hpp"
 #include "trainer/data/image_file.hpp"
 #include "trainer/data/parallel.hpp"
+#include "trainer/data/scan.hpp"
 
 namespace evolve::data {
 namespace {
 
-Image resized_image(const std::string& file, const cv::Mat& decoded, LabelFile found,
-                    const LoadOptions& options) {
-  return {.file = file,
-          .pixels = resized(decoded, options.imgsz, options.training),
-          .original_height = decoded.rows,
-          .original_width = decoded.cols,
-          .labels = std::move(found.labels),
-          .segments = std::move(found.segments)};
-}
-
-cv::Mat decoded_or_refused(const std::string& file) {
-  cv::Mat decoded = decode(file);
-  if (decoded.empty()) {
-    throw bad_input({file}, "cannot be decoded", "convert it to .jpg or .png, or remove it");
-  }
-  return decoded;
-}
-
+/// The embedded images are small and no files: each process draws its own.
 std::vector<Image> draw_images(const DataConfig& config, Split split, const LoadOptions& options) {
+  auto drawings = embedded_images(config.file, split, options.single_cls, options.threads.count);
+  drawings.resize(config.images(split).size());
   std::vector<Image> images;
-  for (Drawing& drawing :
-       embedded_images(config.file, split, options.single_cls, options.threads)) {
-    LabelFile found{std::move(drawing.labels), {}, 0};
-    images.push_back(resized_image(drawing.name, drawing.pixels, std::move(found), options));
+  for (Drawing& drawing : drawings) {
+    images.push_back({.file = drawing.name,
+                      .pixels = resized(drawing.pixels, options.imgsz, options.training),
+                      .original_height = drawing.pixels.rows,
+                      .original_width = drawing.pixels.cols,
+                      .labels = std::move(drawing.labels),
+                      .segments = {}});
     options.beat();
   }
   return images;
 }
 
+/// Decoded in the size in which it was looked at.
+cv::Mat decoded(const Image& image, int imgsz, bool training) {
+  const cv::Mat pixels = decode(image.file);
+  if (pixels.empty()) {
+    throw bad_input({image.file}, "cannot be decoded", "convert it to .jpg or .png, or remove it");
+  }
+  if (pixels.cols != image.original_width || pixels.rows != image.original_height) {
+    throw bad_input({image.file}, "has another size than at the start", "start again");
+  }
+  return resized(pixels, imgsz, training);
+}
+
+/// A data set whose images have been looked at and not been decoded yet.
+class Loading {
+ public:
+  Loading(const DataConfig& config, Split split, std::vector<ScannedImage> scanned,
+          Dataset& dataset, const LoadOptions& options)
+      : config_(config), split_(split), dataset_(dataset), options_(options) {
+    for (auto& image : scanned) {
+      const cv::Size size(image.size.width, image.size.height);
+      dataset.images.push_back({.file = image.file,
+                                .pixels = {},
+                                .original_height = size.height,
+                                .original_width = size.width,
+                                .labels = std::move(image.found.labels),
+                                .segments = std::move(image.found.segments)});
+      wanted_.push_back({image.file, image.image_stamp, resized(size, options.imgsz)});
+    }
+  }
+
+  /// In the cache of the machine, or where there can be none as is said then.
+  void keep() try {
+    if (options_.cache_folder.empty()) throw std::system_error(ENOENT, std::generic_category());
+    const auto file = cache_file();
+    const auto opened =
+        open_image_cache(file, wanted_, [this](int i) { return decode_one(i); },
+                         {.budget = options_.keep == Keep::ram ? options_.memory_budget() : ~0ULL,
+                          .threads = options_.threads,
+                          .beat = options_.beat});
+    if (opened.cache) take(*opened.cache);
+    dataset_.cache = opened.cache;
+    note_where(file, opened.decoded);
+  } catch (const std::system_error& error) {
+    const bool own = options_.keep == Keep::ram;
+    options_.note(fmt::format(
+        "{}: no cache in '{}' ({}): {}", name_of(split_), options_.cache_folder,
+        error.code().message(),
+        own ? "this process keeps its own copy of the images" : "images are decoded at each use"));
+    if (own) keep_own();
+  }
+
+ private:
+  int count() const { return static_cast<int>(wanted_.size()); }
+
+  std::string cache_file() const {
+    return data::cache_file(
+        options_.cache_folder, "images",
+        {std::filesystem::absolute(config_.file).lexically_normal().string(), name_of(split_),
+         std::to_string(options_.imgsz), options_.training ? "linear" : "area"});
+  }
+
+  cv::Mat decode_one(int i) const {
+    return decoded(dataset_.images[static_cast<std::size_t>(i)], options_.imgsz, options_.training);
+  }
+
+  void take(const ImageCache& cache) {
+    for (std::size_t i = 0; i < wanted_.size(); ++i)
+      dataset_.images[i].pixels = cache.find(wanted_[i]);
+    const auto budget = options_.memory_budget();
+    dataset_.on_disk = cache.bytes() > budget;
+    if (options_.keep == Keep::ram) cache.read_in(budget, options_.threads, options_.beat);
+  }
+
+  /// In this process' memory, one by one as long as there is room.
+  void keep_own() {
+    std::atomic<int> decoded = 0;
+    for_each_index(count(), options_.threads, [&](int n) {
+      const auto i = static_cast<std::size_t>(n);
+      if (stored_bytes(wanted_[i]) <= options_.memory_budget()) {
+        dataset_.images[i].pixels = decode_one(n);
+        ++decoded;
+      }
+      options_.beat();
+    });
+    note_where("this process' memory", decoded);
+  }
+
+  void note_where(const std::string& where, int decoded) const {
+    const auto kept = std::ranges::count_if(
+        dataset_.images, [](const Image& image) { return !image.pixels.empty(); });
+    options_.note(fmt::format("{}: {} of {} images in {}, {} decoded now", name_of(split_), kept,
+                              count(), where, decoded));
+  }
+
+  const DataConfig& config_;
+  Split split_;
+  Dataset& dataset_;
+  const LoadOptions& options_;
+  std::vector<WantedImage> wanted_;
+};
+
 }  // namespace
+
+Keep keep_of(const std::string& cache) {
+  if (cache.empty() || cache == "ram") return Keep::ram;
+  if (cache == "disk") return Keep::disk;
+  if (cache == "none") return Keep::none;
+  throw bad_argument("--cache " + cache, "choose among ram, disk, none");
+}
+
+std::uint64_t memory_budget() {
+  const auto memory = core::host_memory();
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, memory.available - memory.total / 4));
+}
 
 Dataset load(const DataConfig& config, Split split, const LoadOptions& options) {
   Dataset dataset;
@@ -52,30 +161,35 @@ Dataset load(const DataConfig& config, Split split, const LoadOptions& options) 
     dataset.images = draw_images(config, split, options);
     return dataset;
   }
-  const auto& files = config.images(split);
-  const int classes = static_cast<int>(config.names.size());
-  std::atomic<std::size_t> used = 0;
-  dataset.images.resize(files.size());
-  for_each_index(static_cast<int>(files.size()), options.threads, [&](int i) {
-    const std::string& file = files[static_cast<std::size_t>(i)];
-    Image& image = dataset.images[static_cast<std::size_t>(i)];
-    image = resized_image(file, decoded_or_refused(file),
-                          read_labels(file, classes, options.single_cls), options);
-    const std::size_t bytes = image.pixels.total() * image.pixels.elemSize();
-    if (used.fetch_add(bytes) + bytes > options.memory_bytes) image.pixels.release();
-    options.beat();
-  });
+  auto scanned = scan(config, split,
+                      {.single_cls = options.single_cls,
+                       .cache_folder = options.cache_folder,
+                       .threads = options.threads,
+                       .beat = options.beat});
+  const auto faults = faults_of(scanned);
+  if (!faults.empty() && !options.skip_bad) throw bad_images(faults);
+  std::erase_if(scanned, [](const ScannedImage& image) { return !image.fault.empty(); });
+  Loading loading(config, split, std::move(scanned), dataset, options);
+  if (options.keep != Keep::none) loading.keep();
+  for (const Image& image : dataset.images) dataset.on_disk |= image.pixels.empty();
   return dataset;
 }
 
 cv::Mat pixels_of(const Dataset& dataset, int index) {
   const Image& image = dataset.images[static_cast<std::size_t>(index)];
   if (!image.pixels.empty()) return image.pixels;
-  cv::Mat pixels = resized(decoded_or_refused(image.file), dataset.imgsz, dataset.training);
-  if (pixels.size() != size_of(dataset, index)) {
-    throw bad_input({image.file}, "has another size than at the start", "start again");
+  return decoded(image, dataset.imgsz, dataset.training);
+}
+
+void read_ahead(const Dataset& dataset, std::span<const int> images) {
+  for (const int index : images) {
+    const Image& image = dataset.images[static_cast<std::size_t>(index)];
+    if (image.pixels.empty()) {
+      will_need(image.file);
+    } else {
+      will_need(image.pixels);
+    }
   }
-  return pixels;
 }
 
 cv::Size size_of(const Dataset& dataset, int index) {

@@ -71,10 +71,33 @@ bool ends_with(Bytes& bytes, std::int64_t start, std::string_view mark) {
   return false;
 }
 
+/// Whether the Exif segment of a JPEG (its TIFF part begins at `tiff`) turns the image by a
+/// quarter: tag 0x112 of the first directory is 5, 6, 7 or 8.
+bool turned(Bytes& bytes, std::int64_t tiff) {
+  const bool little = bytes.at(tiff, 2) == "II";
+  const auto number = [&](std::int64_t offset, std::size_t count) {
+    std::uint32_t value = bytes.number(offset, count);
+    if (!little) return value;
+    return count == 2 ? std::uint32_t{__builtin_bswap16(static_cast<std::uint16_t>(value))}
+                      : __builtin_bswap32(value);
+  };
+  const auto directory = tiff + number(tiff + 4, 4);
+  const auto entries = number(directory, 2);
+  for (std::uint32_t i = 0; i < entries; ++i) {
+    const auto entry = directory + 2 + 12 * std::int64_t{i};
+    if (entry >= bytes.size()) return false;
+    if (number(entry, 2) != 0x112) continue;
+    const auto orientation = number(entry + 8, 2);
+    return orientation >= 5 && orientation <= 8;
+  }
+  return false;
+}
+
 /// ITU T.81: segments up to the start of scan; inside the scan an FF byte is never followed by D9
 /// but at its end. OpenCV would decode a truncated JPEG, and leave the rest grey.
 std::optional<ImageHeader> jpeg_header(Bytes& bytes) {
   ImageHeader header;
+  std::optional<bool> quarter_turn;
   std::int64_t place = 2;
   while (place + 4 <= bytes.size()) {
     if (bytes.number(place, 1) != 0xff) return std::nullopt;
@@ -89,19 +112,17 @@ std::optional<ImageHeader> jpeg_header(Bytes& bytes) {
       header.size = {static_cast<int>(bytes.number(place + 7, 2)),
                      static_cast<int>(bytes.number(place + 5, 2))};
     }
+    const std::string_view exif("Exif\0\0", 6);
+    if (marker == 0xe1 && !quarter_turn && bytes.at(place + 4, 6) == exif)
+      quarter_turn = turned(bytes, place + 10);
     place += 2 + bytes.number(place + 2, 2);
     if (marker == 0xda) {
+      if (quarter_turn.value_or(false)) std::swap(header.size.width, header.size.height);
       header.complete = ends_with(bytes, place, "\xff\xd9");
       return header;
     }
   }
   return header;
-}
-
-std::optional<ImageHeader> png_header(Bytes& bytes) {
-  if (bytes.at(12, 4) != "IHDR") return std::nullopt;
-  return ImageHeader{{static_cast<int>(bytes.number(16, 4)), static_cast<int>(bytes.number(20, 4))},
-                     ends_with(bytes, 33, "IEND")};
 }
 
 std::optional<ImageHeader> header_by_decoding(const std::string& file) {
@@ -110,10 +131,21 @@ std::optional<ImageHeader> header_by_decoding(const std::string& file) {
   return ImageHeader{{image.cols, image.rows}, true};
 }
 
+std::optional<ImageHeader> png_header(Bytes& bytes, const std::string& file) {
+  if (bytes.at(12, 4) != "IHDR") return std::nullopt;
+  for (std::int64_t chunk = 8; chunk < bytes.size(); chunk += 12 + bytes.number(chunk, 4)) {
+    const auto kind = bytes.at(chunk + 4, 4);
+    if (kind == "eXIf") return header_by_decoding(file);  // it may turn the image
+    if (kind == "IDAT") break;
+  }
+  return ImageHeader{{static_cast<int>(bytes.number(16, 4)), static_cast<int>(bytes.number(20, 4))},
+                     ends_with(bytes, 33, "IEND")};
+}
+
 std::optional<ImageHeader> read_header(Bytes& bytes, const std::string& file) {
   const std::string magic = bytes.at(0, 8);
   if (magic.starts_with("\xff\xd8")) return jpeg_header(bytes);
-  if (magic == "\x89PNG\r\n\x1a\n") return png_header(bytes);
+  if (magic == "\x89PNG\r\n\x1a\n") return png_header(bytes, file);
   return header_by_decoding(file);
 }
 

@@ -14,11 +14,11 @@ struct ImageSize {
 /// webp, any case).
 bool is_image_name(const std::string& file);
 
-/// Whether training can use the file; returns its size, before any EXIF rotation. Of a JPEG or PNG
-/// (told by content, not by name) only the header and the end are read. No library tells without
-/// decoding that the end is missing, and these two are what large data sets hold; any other file is
-/// decoded. Throws `Error` that names the file when it is absent, no image, truncated, or smaller
-/// than 10 pixels.
+/// Whether training can use the file; returns the size in which decode() gives it, turned by its
+/// EXIF orientation. Of a JPEG or PNG (told by content, not by name) only the header and the end
+/// are read. No library tells without decoding that the end is missing, and these two are what
+/// large data sets hold; any other file is decoded. Throws `Error` that names the file when it is
+/// absent, no image, truncated, or smaller than 10 pixels.
 ImageSize check_image(const std::string& file);
 
 /// Decodes as cv::imread does: BGR, 8 bit, turned by its EXIF orientation; empty when that fails.

@@ -94,4 +94,12 @@ Recipe draw_recipe(const Dataset& dataset, int index, cv::Size shape,
   return recipe;
 }
 
+std::vector<int> images_in(const std::vector<Recipe>& recipes) {
+  std::vector<int> images;
+  for (const Recipe& recipe : recipes)
+    for (const Layer& layer : recipe.layers)
+      for (const Piece& piece : layer.pieces) images.push_back(piece.image);
+  return images;
+}
+
 }  // namespace evolve::data

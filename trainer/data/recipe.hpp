@@ -56,4 +56,7 @@ Recipe draw_recipe(const Dataset& dataset, int index, cv::Size shape,
                    const Composition& composition, const Augmentation& augmentation,
                    RandomSource& rng);
 
+/// The places of all images that these samples show.
+std::vector<int> images_in(const std::vector<Recipe>& recipes);
+
 }  // namespace evolve::data

@@ -122,6 +122,9 @@ Validation summary(const Tally& tally, std::size_t batches) {
 StagedBatch make_batch(const data::ValidationSet& images, std::size_t index,
                        const Detector& detector, const Loss* loss, const ValidateOptions& options) {
   const data::BatchPlan& plan = images.batches[index];
+  const auto ahead = index + static_cast<std::size_t>(options.workers) + 1;
+  if (images.dataset.on_disk && options.stored.empty() && ahead < images.batches.size())
+    data::read_ahead(images.dataset, images.batches[ahead].images);
   auto batch = options.stored.empty() ? data::validation_batch(images.dataset, plan)
                                       : data::validation_labels(images.dataset, plan);
   Matches matches;

@@ -12,12 +12,13 @@ double scaled_decay(double weight_decay, const Schedule& schedule) {
 }  // namespace
 
 TrainStep::TrainStep(FlatParameters& parameters, const Schedule& schedule, Algorithm algorithm,
-                     double weight_decay, GradScaler scaler)
+                     double weight_decay, GradScaler scaler, AddOthers add_others)
     : parameters_(parameters),
       schedule_(schedule),
       optimizer_(algorithm, schedule.momentum, scaled_decay(weight_decay, schedule), parameters),
       ema_(parameters),
-      scaler_(scaler) {}
+      scaler_(scaler),
+      add_others_(std::move(add_others)) {}
 
 void TrainStep::begin_epoch() {
   parameters_.gradients().zero_();
@@ -30,6 +31,7 @@ TrainStep::Report TrainStep::end_iteration(int iteration) {
   parameters_.collect_gradients();
   if (iteration - last_step_ < report.settings.accumulate) return report;
   report.stepped = true;
+  if (add_others_) add_others_(parameters_.gradients());
   scaler_.unscale(parameters_.gradients());
   report.gradient_norm = clip_gradients(parameters_, greatest_norm);
   if (scaler_.guards()) {

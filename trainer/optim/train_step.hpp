@@ -1,6 +1,8 @@
 // What follows each backward pass: accumulation, clipping, the step, the moving average.
 #pragma once
 
+#include <functional>
+
 #include "trainer/optim/amp.hpp"
 #include "trainer/optim/flat_parameters.hpp"
 #include "trainer/optim/optimizer.hpp"
@@ -12,10 +14,15 @@ namespace evolve::trainer {
 /// backward, and end_iteration(), which adds to the gradients.
 class TrainStep {
  public:
+  /// Called once per step that is due with the flat gradients, still scaled: adds to them those of
+  /// other processes.
+  using AddOthers = std::function<void(const torch::Tensor& gradients)>;
+
   /// `weight_decay` is the hyperparameter; it is scaled by batch_size * accumulation / 64 as in
   /// YOLOv5. The backward pass is that of scaled(loss).
   TrainStep(FlatParameters& parameters, const Schedule& schedule, Algorithm algorithm,
-            double weight_decay, GradScaler scaler = GradScaler(torch::kFloat));
+            double weight_decay, GradScaler scaler = GradScaler(torch::kFloat),
+            AddOthers add_others = {});
 
   torch::Tensor scaled(const torch::Tensor& loss) const { return scaler_.scaled(loss); }
   /// What the forward passes compute in.
@@ -58,6 +65,7 @@ class TrainStep {
   Optimizer optimizer_;
   Ema ema_;
   GradScaler scaler_;
+  AddOthers add_others_;
   int last_step_ = -1;
 };
 

@@ -30,7 +30,7 @@ torch::Tensor places_of(const RenderTables& tables, const RenderTensors& in) {
 torch::Tensor with_copies(const torch::Tensor& x, const torch::Tensor& y,
                           const RenderTables& tables, const RenderTensors& in) {
   if (tables.mirrored.empty()) return x;
-  const auto pixel = (y + in.first_rows).mul(tables.extent) + x;
+  const auto pixel = x.add(y, tables.extent);
   const auto runs = torch::searchsorted(in.mirrored, pixel, /*out_int32=*/true, /*right=*/true);
   return torch::where(runs.bitwise_and(1).to(torch::kBool), in.mirrors - x, x);
 }
@@ -60,10 +60,10 @@ torch::Tensor per_chroma(double numerator, const torch::TensorOptions& options) 
 Renderer::Renderer(ImageStore store) : store_(std::move(store)) {
   const auto options = torch::TensorOptions(store_.pixels.device());
   const auto on_device = [&](const torch::Tensor& tensor) { return tensor.to(options.device()); };
-  neighbours_ = on_device(torch::tensor({0, 1}, torch::kInt));
   weights_from_ = on_device(torch::tensor({32, 0}, torch::kInt));
   hue_per_chroma_ = per_chroma(180.0 / 6, options);
   saturation_per_chroma_ = per_chroma(255, options);
+  others_ = on_device(torch::tensor({1, 2, 0, 2, 0, 1}, torch::kInt));
   sectors_ = on_device(torch::tensor({0, 2, 4}, torch::kInt));
   half_ = on_device(torch::tensor({2048}, torch::kInt));
   units_ = on_device(torch::tensor({6.F / 180, 1.F / 255, 1.F / 255}));
@@ -80,13 +80,11 @@ Renderer::Renderer(ImageStore store) : store_(std::move(store)) {
 torch::Tensor Renderer::layers(const RenderTables& tables, const RenderTensors& in) const {
   const auto places = places_of(tables, in);
   // Four neighbours: [2: x, 2: y] before the layers.
-  const auto both = neighbours_.view({2, 1, 1, 1, 1});
-  const auto cells = (places.bitwise_right_shift(5) + both).clamp(0, tables.extent - 1);
+  const auto cells = (places.bitwise_right_shift(5) + in.begins).clamp(in.begins[0], in.lasts);
   const auto y = cells.select(1, 1).unsqueeze(0);
   const auto x = with_copies(cells.select(1, 0).unsqueeze(1), y, tables, in);
   const auto right = x >= in.centres[0], below = y >= in.centres[1];
-  const auto x_at = x.add(in.first_rows, 2).add(below, tables.extent);
-  const auto y_at = y.add(in.first_rows, 2).add(right, tables.extent);
+  const auto x_at = x.add(below, tables.extent), y_at = y.add(right, tables.extent);
   const auto pixels = (looked_up(in.x_terms, x_at) + looked_up(in.y_terms, y_at)).clamp_min_(0);
   auto shape = pixels.sizes().vec();
   shape.push_back(3);
@@ -104,7 +102,8 @@ torch::Tensor Renderer::layers(const RenderTables& tables, const RenderTensors& 
 torch::Tensor Renderer::recoloured(const torch::Tensor& rgb, const RenderTensors& in) const {
   const auto [value, greatest] = rgb.max(3, /*keepdim=*/true);
   const auto chroma = value - rgb.amin(3, /*keepdim=*/true);
-  const auto hues = (rgb.roll(-1, 3) - rgb.roll(-2, 3)).addcmul(sectors_, chroma);
+  const auto others = rgb.index_select(3, others_).split(3, 3);
+  const auto hues = (others[0] - others[1]).addcmul(sectors_, chroma);
   const auto hue = half_.addcmul(hues.gather(3, greatest), looked_up(hue_per_chroma_, chroma))
                        .bitwise_right_shift(12)
                        .remainder(180);
@@ -113,11 +112,11 @@ torch::Tensor Renderer::recoloured(const torch::Tensor& rgb, const RenderTensors
   const auto changed =
       looked_up(in.colours, torch::cat({hue, saturation, value}, 3) + in.colours_begin) * units_;
   const auto parts = changed.split(1, 3);
-  const auto sector = parts[0].floor();
-  const auto taken = taken_.index_select(0, sector.flatten().to(torch::kInt))
+  const auto taken = taken_
+                         .index_select(0, parts[0].flatten().to(torch::kInt))  // the sector
                          .view({rgb.size(0), rgb.size(1), rgb.size(2), 6})
                          .split(3, 3);
-  const auto less = taken[0].addcmul(taken[1], parts[0] - sector) * parts[1];
+  const auto less = taken[0].addcmul(taken[1], parts[0].frac()) * parts[1];
   return ((1 - less) * parts[2]).mul_(255).trunc_();
 }
 

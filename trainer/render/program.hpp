@@ -29,9 +29,12 @@ class Renderer {
   torch::Tensor recoloured(const torch::Tensor& rgb, const RenderTensors& in) const;
 
   ImageStore store_;
-  /// Two integers and what they are used for: 0 and 1, the two pixels between which one is
-  /// interpolated; 32 and 0, what their weights are counted from.
-  torch::Tensor neighbours_, weights_from_;
+  /// 32 and 0: what the weights of the two pixels between which one is interpolated are counted
+  /// from.
+  torch::Tensor weights_from_;
+  /// [6]: the channels whose difference is the hue where red, green or blue is greatest: [3] of
+  /// which [3] are taken.
+  torch::Tensor others_;
   /// [256]: 180 * 4096 / (6 * i) and 255 * 4096 / i. [3]: 0, 2, 4. One integer: 2048.
   torch::Tensor hue_per_chroma_, saturation_per_chroma_, sectors_, half_;
   /// [3]: what hue, saturation and value are multiplied by: a sector, and all there is, become 1.

@@ -38,14 +38,27 @@ std::int64_t extent_of(const std::vector<const Layer*>& layers) {
   return side + 2;
 }
 
-/// Places a layer's pieces; `l` is its number. A letterboxed image is the last tile of a mosaic
-/// that has no others.
-void add_pieces(const Layer& layer, std::int64_t l, const ImageStore& store, RenderTables& tables) {
+/// Where the terms of layer l begin, two of `extent` for each layer.
+std::int32_t first_term(std::int64_t l, const RenderTables& tables) {
+  return static_cast<std::int32_t>(2 * l * tables.extent);
+}
+
+/// Says how a layer's canvas is counted, where its tiles meet and what mirrors it. A letterboxed
+/// image is the last tile of a mosaic that has no others.
+void add_canvas(const Layer& layer, std::int64_t l, RenderTables& tables) {
+  const auto first = first_term(l, tables);
+  const auto of_x = static_cast<std::size_t>(l), of_y = static_cast<std::size_t>(tables.layers + l);
+  tables.begins[of_x] = first;
+  tables.begins[of_y] = first + 1;
+  tables.lasts.push_back(first + static_cast<std::int32_t>(tables.extent) - 1);
   const cv::Point centre = layer.pieces.back().tile.canvas.tl();
-  tables.centres[static_cast<std::size_t>(l)] = centre.x + 1;
-  tables.centres[static_cast<std::size_t>(tables.layers + l)] = centre.y + 1;
-  tables.first_rows.push_back(static_cast<std::int32_t>(l * tables.extent));
-  tables.mirrors.push_back(layer.canvas.width + 1);
+  tables.centres[of_x] = first + centre.x + 1;
+  tables.centres[of_y] = first + centre.y + 1;
+  tables.mirrors.push_back(2 * first + layer.canvas.width + 1);
+}
+
+/// Places a layer's pieces; `l` is its number.
+void add_pieces(const Layer& layer, std::int64_t l, const ImageStore& store, RenderTables& tables) {
   std::size_t quadrant = 4 - layer.pieces.size();
   for (const Piece& piece : layer.pieces) {
     const std::int64_t right = quadrant % 2, below = quadrant / 2;
@@ -68,7 +81,8 @@ void add_mirrored(const Layer& layer, std::int64_t l, RenderTables& tables) {
   const cv::Mat mask = data::mirror_mask(layer.copies, layer.canvas);
   for (int y = 0; y < mask.rows; ++y) {
     const auto* row = mask.ptr<std::uint8_t>(y);
-    const std::int64_t begin = (l * tables.extent + y + 1) * tables.extent + 1;
+    const std::int64_t first = first_term(l, tables);
+    const std::int64_t begin = (first + y + 1) * tables.extent + first + 1;
     for (int x = 0; x <= mask.cols; ++x) {
       const bool before = x > 0 && row[x - 1] != 0, now = x < mask.cols && row[x] != 0;
       if (before != now) tables.mirrored.push_back(static_cast<std::int32_t>(begin + x));
@@ -99,24 +113,26 @@ void add_colours(const Recipe& recipe, RenderTables& tables) {
   }
 }
 
-/// Calls `put` with each array, in the order in which they lie: those of 8 bytes first.
+/// Calls `put` with each array, in the order in which they lie: those of 8 bytes first; and with
+/// what it is on the device.
 template <class Tables, class Put>
 void for_each_array(Tables& tables, const Put& put) {
-  put(tables.fine_columns);
-  put(tables.fine_rows);
-  put(tables.x_terms);
-  put(tables.y_terms);
-  put(tables.mixed);
-  put(tables.shares);
-  put(tables.columns);
-  put(tables.rows);
-  put(tables.first_rows);
-  put(tables.centres);
-  put(tables.mirrored);
-  put(tables.mirrors);
-  put(tables.colours_begin);
-  put(tables.alike);
-  put(tables.colours);
+  put(tables.fine_columns, &RenderTensors::columns);
+  put(tables.fine_rows, &RenderTensors::rows);
+  put(tables.x_terms, &RenderTensors::x_terms);
+  put(tables.y_terms, &RenderTensors::y_terms);
+  put(tables.mixed, &RenderTensors::mixed);
+  put(tables.shares, &RenderTensors::shares);
+  put(tables.columns, &RenderTensors::columns);
+  put(tables.rows, &RenderTensors::rows);
+  put(tables.begins, &RenderTensors::begins);
+  put(tables.lasts, &RenderTensors::lasts);
+  put(tables.centres, &RenderTensors::centres);
+  put(tables.mirrored, &RenderTensors::mirrored);
+  put(tables.mirrors, &RenderTensors::mirrors);
+  put(tables.colours_begin, &RenderTensors::colours_begin);
+  put(tables.alike, &RenderTensors::alike);
+  put(tables.colours, &RenderTensors::colours);
 }
 
 }  // namespace
@@ -133,8 +149,10 @@ RenderTables tables_of(const std::vector<Recipe>& recipes, const ImageStore& sto
   const auto terms = static_cast<std::size_t>(2 * tables.layers * tables.extent);
   tables.x_terms.assign(terms, nowhere);
   tables.y_terms.assign(terms, nowhere);
+  tables.begins.resize(2 * layers.size());
   tables.centres.resize(2 * layers.size());
   for (std::size_t l = 0; l < layers.size(); ++l) {
+    add_canvas(*layers[l], static_cast<std::int64_t>(l), tables);
     add_pieces(*layers[l], static_cast<std::int64_t>(l), store, tables);
     add_mirrored(*layers[l], static_cast<std::int64_t>(l), tables);
   }
@@ -162,12 +180,13 @@ RenderTables tables_of(const std::vector<Recipe>& recipes, const ImageStore& sto
 
 std::int64_t RenderTables::bytes() const {
   std::size_t sum = 0;
-  for_each_array(*this, [&](const auto& values) { sum += values.size() * sizeof(values[0]); });
+  for_each_array(*this,
+                 [&](const auto& values, auto) { sum += values.size() * sizeof(values[0]); });
   return static_cast<std::int64_t>(sum);
 }
 
 void RenderTables::write(std::byte* to) const {
-  for_each_array(*this, [&](const auto& values) {
+  for_each_array(*this, [&](const auto& values, auto) {
     const auto size = values.size() * sizeof(values[0]);
     if (size > 0) std::memcpy(to, values.data(), size);
     to += size;
@@ -175,32 +194,30 @@ void RenderTables::write(std::byte* to) const {
 }
 
 RenderTensors tensors_of(const RenderTables& tables, const torch::Tensor& bytes) {
-  std::vector<torch::Tensor> arrays;
+  RenderTensors tensors;
   std::int64_t at = 0;
-  for_each_array(tables, [&](const auto& values) {
+  for_each_array(tables, [&](const auto& values, torch::Tensor RenderTensors::*tensor) {
+    if (values.empty()) return;
     constexpr auto type = sizeof(values[0]) == 8   ? torch::kLong
                           : sizeof(values[0]) == 4 ? torch::kInt
                                                    : torch::kByte;
     const auto size = static_cast<std::int64_t>(values.size() * sizeof(values[0]));
-    arrays.push_back(bytes.narrow(0, at, size).view(type));
+    tensors.*tensor = bytes.narrow(0, at, size).view(type);
     at += size;
   });
+  const auto shape = [](torch::Tensor& tensor, torch::IntArrayRef sizes) {
+    if (tensor.defined()) tensor = tensor.view(sizes);
+  };
   const auto coordinates = tables.projective ? 3 : 2;
-  const auto& columns = arrays[tables.projective ? 0 : 6];
-  const auto& rows = arrays[tables.projective ? 1 : 7];
-  return {.columns = columns.view({coordinates, tables.layers, 1, tables.width}),
-          .rows = rows.view({coordinates, tables.layers, tables.height, 1}),
-          .first_rows = arrays[8].view({tables.layers, 1, 1}),
-          .centres = arrays[9].view({2, tables.layers, 1, 1}),
-          .x_terms = arrays[2],
-          .y_terms = arrays[3],
-          .mirrored = arrays[10],
-          .mirrors = arrays[11].view({tables.layers, 1, 1}),
-          .mixed = arrays[4],
-          .shares = arrays[5].view({-1, 1, 1, 1}),
-          .alike = arrays[13],
-          .colours = arrays[14],
-          .colours_begin = arrays[12].view({-1, 1, 1, 3})};
+  shape(tensors.columns, {coordinates, tables.layers, 1, tables.width});
+  shape(tensors.rows, {coordinates, tables.layers, tables.height, 1});
+  shape(tensors.begins, {2, 1, tables.layers, 1, 1});
+  shape(tensors.lasts, {tables.layers, 1, 1});
+  shape(tensors.centres, {2, tables.layers, 1, 1});
+  shape(tensors.mirrors, {tables.layers, 1, 1});
+  shape(tensors.shares, {-1, 1, 1, 1});
+  shape(tensors.colours_begin, {-1, 1, 1, 3});
+  return tensors;
 }
 
 }  // namespace evolve::trainer

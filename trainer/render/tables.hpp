@@ -28,17 +28,18 @@ struct RenderTables {
   /// The unit is each layer's own, so fine that rounding is no coarser than OpenCV's of doubles.
   std::vector<std::int64_t> fine_columns, fine_rows;
 
-  /// [layers]: layer * extent.
-  std::vector<std::int32_t> first_rows;
-  /// [2: x, y][layers]: where the tiles meet.
-  std::vector<std::int32_t> centres;
   /// A canvas pixel's place in the store is the sum of two terms, and grey if it is negative:
   /// [layers][2: above, below the centre][extent] by its x, and [layers][2: left, right of the
   /// centre][extent] by its y.
   std::vector<std::int64_t> x_terms, y_terms;
+  /// So x and y are counted from where a layer's terms begin: [2: there, and one further][layers],
+  /// and end: [layers].
+  std::vector<std::int32_t> begins, lasts;
+  /// [2: x, y][layers]: where the tiles meet.
+  std::vector<std::int32_t> centres;
 
-  /// Runs of canvas pixels, as (layer * extent + y) * extent + x, that show the pixel which lies
-  /// mirrored: [2 * runs], beginning and end of each, ascending.
+  /// Runs of canvas pixels, as y * extent + x, that show the pixel which lies mirrored: [2 * runs],
+  /// beginning and end of each, ascending.
   std::vector<std::int32_t> mirrored;
   /// [layers]: x + its mirror image.
   std::vector<std::int32_t> mirrors;
@@ -61,9 +62,10 @@ struct RenderTables {
 RenderTables tables_of(const std::vector<data::Recipe>& recipes, const ImageStore& store);
 
 /// The same on the device, in the shapes in which the program takes them: [layers] is
-/// [layers, 1, 1], columns are [n, layers, 1, width] and rows [n, layers, height, 1].
+/// [layers, 1, 1], begins are [2, 1, layers, 1, 1], columns are [n, layers, 1, width] and rows [n,
+/// layers, height, 1]. What a batch has nothing of is undefined.
 struct RenderTensors {
-  torch::Tensor columns, rows, first_rows, centres, x_terms, y_terms, mirrored, mirrors;
+  torch::Tensor columns, rows, x_terms, y_terms, begins, lasts, centres, mirrored, mirrors;
   /// shares: [mixed, 1, 1, 1]; colours_begin: [samples, 1, 1, 3].
   torch::Tensor mixed, shares, alike, colours, colours_begin;
 };

@@ -4,8 +4,12 @@
 #include <torch/types.h>
 
 #include <functional>
+#include <memory>
+#include <vector>
 
+#include "trainer/data/threads.hpp"
 #include "trainer/optim/amp.hpp"
+#include "trainer/ranks/ranks.hpp"
 #include "trainer/run/device_images.hpp"
 
 namespace evolve::trainer {
@@ -15,11 +19,19 @@ struct ComputeContext {
   /// CPU threads of this process.
   int threads = 1;
   /// To be called all the time while work goes on, by the thread that does it: see Heartbeat.
+  /// Throws when the work is in vain.
   std::function<void()> beat = [] {};
   /// The 16-bit type of mixed precision there, if it is asked for.
   torch::ScalarType fast_type = trainer::fast_type(device);
   /// How many bytes of images may lie there; where they do not fit, they stay on the host.
   std::int64_t image_bytes = image_budget(device);
+  /// The cores on which images may be decoded while other slots wait for them too; empty: this
+  /// process' own.
+  std::vector<int> loading_cores = {};
+
+  data::Threads loading_threads() const { return {threads, loading_cores}; }
+  /// The processes that train together; this one has its place among them.
+  std::shared_ptr<Ranks> ranks = std::make_shared<Ranks>();
 };
 
 }  // namespace evolve::trainer

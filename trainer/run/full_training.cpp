@@ -50,7 +50,7 @@ std::vector<double> class_ap(const Validation& validation, int classes) {
 /// What must not change when a training goes on.
 Json identity(const workers::TrainingJob& job) {
   Json options = job.options;
-  for (const char* free : {"workers", "patience"}) options.erase(free);
+  for (const char* free : {"workers", "patience", "cache"}) options.erase(free);
   return {{"hyp", to_json(job.hyp)}, {"seed", job.seed}, {"options", options}};
 }
 
@@ -88,7 +88,7 @@ class FullTraining {
     }
     if (log_.final_report) return *log_.final_report;
     train(saved, on_report);
-    return finish();
+    return context_.ranks->rank() == 0 ? finish() : workers::RunReport{};
   }
 
  private:
@@ -136,11 +136,13 @@ class FullTraining {
     } else {
       log_.class_ap.resize(static_cast<std::size_t>(data_.classes()));
     }
+    if (context_.ranks->rank() > 0) return run.follow();
     while (static_cast<int>(log_.epochs.size()) < options_.epochs &&
            !out_of_patience(fitness(), options_.patience)) {
       train_epoch(run, on_report);
       on_report(log_.epochs.back());
     }
+    run.end();
   }
 
   /// Of each epoch done.

@@ -29,6 +29,8 @@ void for_each_option(Options& options, Visit visit) {
   visit("restart_epochs", options.restart_epochs);
   visit("restart_factor", options.restart_factor);
   visit("cache", options.cache);
+  visit("fraction", options.fraction);
+  visit("skip_bad", options.skip_bad);
   visit("amp", options.amp);
   visit("patience", options.patience);
   visit("conf", options.conf);

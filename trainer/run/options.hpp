@@ -41,9 +41,13 @@ struct TrainOptions {
   /// none, and the factor from one cycle's length to the next one's.
   int restart_epochs = 0;
   int restart_factor = 1;
-  /// Where an external trainer keeps images: "ram", "disk", or empty for nowhere. The built-in one
-  /// keeps them in memory.
+  /// Where images are kept: "ram", "disk" or "none"; empty is what the trainer does by itself, the
+  /// built-in one "ram" (data::Keep).
   std::string cache;
+  /// The share of the training images that is used, the first ones (data::with_fraction).
+  double fraction = 1;
+  /// Goes on without the images that cannot be used.
+  bool skip_bad = false;
   /// Mixed precision where it is faster and a first batch agrees with single precision.
   bool amp = true;
   /// Epochs without a better fitness after which a full training ends; 0: never.

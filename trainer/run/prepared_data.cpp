@@ -1,27 +1,47 @@
 #include "trainer/run/prepared_data.hpp"
 
-namespace evolve::trainer {
+#include <fmt/format.h>
 
+namespace evolve::trainer {
 namespace {
 
-data::Dataset load(const TrainOptions& options, data::Split split, int threads,
-                   const std::function<void()>& beat) {
-  return data::load(data::read_data_yaml(options.data), split,
-                    {.imgsz = options.imgsz,
-                     .training = split == data::Split::train,
-                     .single_cls = options.single_cls,
-                     .threads = threads,
-                     .beat = beat});
+/// `taken`: bytes that the training images have of the machine's memory, or are to have.
+data::Dataset validation_images(const data::DataConfig& config, data::LoadOptions options,
+                                std::uint64_t taken) {
+  options.training = false;
+  options.memory_budget = [taken, budget = options.memory_budget] {
+    const auto bytes = budget();
+    return bytes > taken ? bytes - taken : 0;
+  };
+  return data::load(config, data::Split::val, options);
 }
 
 }  // namespace
 
-// train.py validates twice the images at once, and rectangles depend on how many there are.
-PreparedData::PreparedData(const TrainOptions& options, int stride, int threads,
+data::LoadOptions load_options(const TrainOptions& options, const data::Threads& threads,
+                               const std::function<void()>& beat) {
+  return {.imgsz = options.imgsz,
+          .single_cls = options.single_cls,
+          .skip_bad = options.skip_bad,
+          .keep = data::keep_of(options.cache),
+          .cache_folder = data::cache_folder(),
+          .threads = threads,
+          .beat = beat,
+          .note = [](const std::string& line) { fmt::print(stderr, "{}\n", line); }};
+}
+
+PreparedData::PreparedData(const TrainOptions& options, int stride, const data::Threads& threads,
                            const std::function<void()>& beat)
-    : training_(load(options, data::Split::train, threads, beat)),
-      validation_(data::validation_set(load(options, data::Split::val, threads, beat),
-                                       2 * options.batch_size, stride, /*rect=*/true)),
+    : PreparedData(data::with_fraction(data::read_data_yaml(options.data), options.fraction),
+                   options, stride, load_options(options, threads, beat)) {}
+
+// train.py validates twice the images at once, and rectangles depend on how many there are.
+PreparedData::PreparedData(const data::DataConfig& config, const TrainOptions& options, int stride,
+                           data::LoadOptions loading)
+    : training_(data::load(config, data::Split::train, loading)),
+      validation_(data::validation_set(
+          validation_images(config, loading, training_.cache ? training_.cache->bytes() : 0),
+          2 * options.batch_size, stride, /*rect=*/true)),
       fitter_(training_) {}
 
 const DeviceImages& PreparedData::on(const ComputeContext& context) {
@@ -39,9 +59,10 @@ const AnchorChoice& PreparedData::fit_anchors(const std::vector<Size>& current, 
   return anchors_[key] = fitter_.fit(current, thr, beat);
 }
 
-PreparedData& DataCache::get(const TrainOptions& options, int stride, int threads,
+PreparedData& DataCache::get(const TrainOptions& options, int stride, const data::Threads& threads,
                              const std::function<void()>& beat) {
-  const Key key{options.data, options.imgsz, options.batch_size, stride, options.single_cls};
+  const Key key{options.data,       options.imgsz, options.batch_size, stride,
+                options.single_cls, options.cache, options.fraction,   options.skip_bad};
   if (key_ != key) {
     key_.reset();
     data_.reset();  // two data sets at once may not fit into memory

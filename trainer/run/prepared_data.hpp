@@ -18,10 +18,11 @@ namespace evolve::trainer {
 /// Decoded images of both splits, and what has been worked out from their labels.
 class PreparedData {
  public:
-  /// Reads the data set that the options name. `beat` is called all the time while it does. Throws
-  /// `Error` as data::load does.
+  /// Reads the data set that the options name, on these threads. `beat` is called all the time
+  /// while it does. Lines on standard error say where images are kept. Throws `Error` as data::load
+  /// does.
   PreparedData(
-      const TrainOptions& options, int stride, int threads,
+      const TrainOptions& options, int stride, const data::Threads& threads,
       const std::function<void()>& beat = [] {});
 
   const data::Dataset& training() const { return training_; }
@@ -39,6 +40,9 @@ class PreparedData {
  private:
   using AnchorKey = std::pair<std::vector<std::pair<float, float>>, double>;
 
+  PreparedData(const data::DataConfig& config, const TrainOptions& options, int stride,
+               data::LoadOptions loading);
+
   data::Dataset training_;
   data::ValidationSet validation_;
   std::optional<DeviceImages> device_images_;
@@ -46,14 +50,19 @@ class PreparedData {
   std::map<AnchorKey, AnchorChoice> anchors_;
 };
 
+/// How a worker loads any split, but for `training` and `keep`: the cache folder is the machine's,
+/// and notes go to standard error.
+data::LoadOptions load_options(const TrainOptions& options, const data::Threads& threads,
+                               const std::function<void()>& beat);
+
 /// The data of the last trial, in case the next one uses the same.
 class DataCache {
  public:
-  PreparedData& get(const TrainOptions& options, int stride, int threads,
+  PreparedData& get(const TrainOptions& options, int stride, const data::Threads& threads,
                     const std::function<void()>& beat);
 
  private:
-  using Key = std::tuple<std::string, int, int, int, bool>;
+  using Key = std::tuple<std::string, int, int, int, bool, std::string, double, bool>;
   std::optional<Key> key_;
   std::unique_ptr<PreparedData> data_;
 };

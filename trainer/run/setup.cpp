@@ -95,6 +95,18 @@ ModelConfig model_config(const TrainOptions& options, const hyp::Hyperparameters
   throw bad_argument("there is no --cfg", "name a model table, for instance yolov5s.yaml");
 }
 
+void check_batches(const TrainOptions& options, const PreparedData& data, const Ranks& ranks) {
+  const auto refuse = [&](const std::string& what) {
+    return bad_argument(fmt::format("{} for {} devices that train together", what, ranks.count()),
+                        "each needs one of a batch: take fewer devices");
+  };
+  const auto images = data.training().images.size();
+  if (options.batch_size < ranks.count())
+    throw refuse(fmt::format("--batch-size {}", options.batch_size));
+  if (images < static_cast<std::size_t>(ranks.count()))
+    throw refuse(fmt::format("{} training images", images));
+}
+
 void freeze(Detector& detector, int layers) {
   for (auto& item : detector.named_parameters()) {
     // "model.3.cv1.conv.weight"

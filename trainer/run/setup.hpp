@@ -40,6 +40,9 @@ std::unique_ptr<Detector> make_detector(
     const std::optional<Checkpoint>& weights, std::uint64_t seed, PreparedData& data,
     const std::function<void()>& beat = [] {});
 
+/// Throws `Error` when a batch has fewer images than there are ranks: each trains a part of it.
+void check_batches(const TrainOptions& options, const PreparedData& data, const Ranks& ranks);
+
 /// Takes the gradients from the parameters of the first `layers` layers.
 void freeze(Detector& detector, int layers);
 

@@ -87,8 +87,11 @@ struct Trainer::State {
   DataCache cache;
 };
 
-Trainer::Trainer(const std::string& device, int threads, std::function<void()> beat)
+Trainer::Trainer(const std::string& device, int threads, std::function<void()> beat,
+                 std::vector<int> loading_cores, std::shared_ptr<Ranks> ranks)
     : state_(std::make_unique<State>(State{{open_device(device), threads, std::move(beat)}, {}})) {
+  state_->context.loading_cores = std::move(loading_cores);
+  if (ranks) state_->context.ranks = std::move(ranks);
   at::set_num_threads(threads);
   cv::setNumThreads(1);
 }
@@ -103,7 +106,8 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
   const int stride = stride_of(model_config(wanted, hyp, weights, {}));
   const TrainOptions options = settled(wanted, stride);
   PreparedData& data =
-      state_->cache.get(options, stride, state_->context.threads, state_->context.beat);
+      state_->cache.get(options, stride, state_->context.loading_threads(), state_->context.beat);
+  check_batches(options, data, *state_->context.ranks);
   TrainingLoop run(options, hyp, seed, data,
                    make_detector(options, hyp, weights, seed, data, state_->context.beat),
                    state_->context);
@@ -111,8 +115,13 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
   const std::vector<double> no_ap(static_cast<std::size_t>(data.classes()));
   TrainResult result;
   double waited = 0;
-  for (int epoch = load_kept(rungs, run, result.metrics) + 1;
-       epoch <= options.epochs && !result.stopped && !result.paused; ++epoch) {
+  const int done = load_kept(rungs, run, result.metrics);
+  if (state_->context.ranks->rank() > 0) {
+    run.follow();
+    return result;
+  }
+  for (int epoch = done + 1; epoch <= options.epochs && !result.stopped && !result.paused;
+       ++epoch) {
     const bool rung = std::ranges::count(rungs.epochs, epoch) > 0;
     const auto training = Clock::now();
     run.train_epoch(epoch - 1, no_ap, {});
@@ -132,6 +141,7 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
     result.paused = decision == hyp::Decision::pause;
     if (result.paused) keep(rungs.kept, epoch, result.metrics, run, data.training().names);
   }
+  run.end();
   if (!options.save.empty()) {
     write_checkpoint(options.save, checkpoint_of(*run.average(), data.training().names));
   }
@@ -147,7 +157,8 @@ workers::RunReport Trainer::full_training(const workers::TrainingJob& job,
   const int stride = stride_of(model_config(wanted, job.hyp, weights, {}));
   const TrainOptions options = settled(wanted, stride);
   PreparedData& data =
-      state_->cache.get(options, stride, state_->context.threads, state_->context.beat);
+      state_->cache.get(options, stride, state_->context.loading_threads(), state_->context.beat);
+  check_batches(options, data, *state_->context.ranks);
   return trainer::full_training(job, options, weights, data, state_->context, on_report);
 }
 
@@ -158,12 +169,10 @@ workers::ValidationReport Trainer::validate(const workers::ValidationJob& job) {
   const TrainOptions options = settled(wanted, stride);
   const auto config = data::read_data_yaml(options.data);
   check_classes(options, config, detector->config().nc);
-  auto images = data::load(config, split_of(job.split),
-                           {.imgsz = options.imgsz,
-                            .training = false,
-                            .single_cls = options.single_cls,
-                            .threads = state_->context.threads,
-                            .beat = state_->context.beat});
+  auto loading = load_options(options, state_->context.loading_threads(), state_->context.beat);
+  loading.training = false;
+  loading.keep = data::Keep::none;  // each image is needed once
+  auto images = data::load(config, split_of(job.split), loading);
   detector->to(state_->context.device);
   const auto set = data::validation_set(std::move(images), options.batch_size, stride, job.rect);
   return validation_report(*detector, set, validate_options(options, state_->context), job.dir);

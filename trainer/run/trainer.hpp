@@ -16,6 +16,8 @@
 
 namespace evolve::trainer {
 
+class Ranks;
+
 /// A training that cannot go on, with the kind that the journal records.
 class TrainingFailed : public std::runtime_error {
  public:
@@ -68,16 +70,20 @@ class Trainer {
  public:
   /// `device` as torch names it: "cpu", "cuda:0", "xpu:0". `threads`: CPU threads to use. `beat` is
   /// called many times a second while images are decoded, anchors fitted, batches trained and
-  /// validated, by whichever thread is at it (see Heartbeat). Throws `Error` when this libtorch
-  /// does not have the device.
+  /// validated, by whichever thread is at it (see Heartbeat); what it throws ends the training.
+  /// Images are decoded on `loading_cores`, where there are any given, and on `threads` threads
+  /// otherwise. `ranks`: the processes that train together, this one among them. Throws `Error`
+  /// when this libtorch does not have the device.
   Trainer(
-      const std::string& device, int threads, std::function<void()> beat = [] {});
+      const std::string& device, int threads, std::function<void()> beat = [] {},
+      std::vector<int> loading_cores = {}, std::shared_ptr<Ranks> ranks = nullptr);
   ~Trainer();
 
   /// One training run. The result depends on the arguments only, not on earlier runs; that of a
   /// training that goes on at every rung is the one without rungs. (On a CPU to the last bit; on a
   /// GPU as far as libtorch's deterministic operators reach, which say so where they do not.)
-  /// Throws `TrainingFailed`, or `Error` for bad input.
+  /// Throws `TrainingFailed`, or `Error` for bad input. A rank other than 0 trains along and
+  /// returns nothing of interest, here and in full_training().
   TrainResult train(const TrainOptions& options, const hyp::Hyperparameters& hyp,
                     std::uint64_t seed, const OnEpoch& on_epoch, const Rungs& rungs = {});
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
 #include "trainer/data/image_weights.hpp"
@@ -31,6 +32,22 @@ void check_device(const Detector& detector, const torch::Device& device) {
     for (const auto& tensor : tensors) check_device("the model", tensor, device);
   }
 }
+
+/// Adds up the gradients of all ranks, by way of the host's memory. A library of the device's maker
+/// that adds up on the devices themselves (NCCL, oneCCL) would be called here.
+void add_up(Ranks& ranks, const torch::Tensor& gradients) {
+  if (ranks.alone()) return;
+  const torch::NoGradGuard no_grad;
+  const auto host = gradients.to(torch::kCPU);
+  ranks.sum({host.data_ptr<float>(), static_cast<std::size_t>(host.numel())});
+  if (!gradients.is_cpu()) gradients.copy_(host);
+}
+
+/// What rank 0 says before each epoch, and at the end.
+std::string order_for(int epoch, std::span<const double> ap) {
+  return nlohmann::json{{"epoch", epoch}, {"ap", std::vector<double>(ap.begin(), ap.end())}}.dump();
+}
+constexpr const char* end_of_training = "end";
 
 }  // namespace
 
@@ -62,12 +79,15 @@ TrainingLoop::TrainingLoop(const TrainOptions& options, const hyp::Hyperparamete
             detector_->anchors()),
       schedule_(schedule_of(hyp, options, batches(), batch_size())),
       step_(parameters_, schedule_, algorithm_of(optimizer_name(options, hyp)),
-            hyp.number("weight_decay"), GradScaler(precision(), context.device)) {
+            hyp.number("weight_decay"), GradScaler(precision(), context.device),
+            [ranks = context.ranks](const auto& gradients) { add_up(*ranks, gradients); }) {
   check_device(*detector_, context.device);
+  context.ranks->reserve(static_cast<std::size_t>(parameters_.gradients().numel()));
 }
 
 EpochProgress TrainingLoop::train_epoch(int epoch, std::span<const double> ap,
                                         const OnBatch& on_batch) {
+  if (context_.ranks->rank() == 0) context_.ranks->tell(order_for(epoch, ap));
   detector_->train();
   step_.begin_epoch();
   const data::EpochPlan plan = plan_of(epoch, ap);
@@ -91,6 +111,18 @@ EpochProgress TrainingLoop::train_epoch(int epoch, std::span<const double> ap,
   return progress;
 }
 
+void TrainingLoop::follow() {
+  while (const auto order = context_.ranks->next_line()) {
+    if (*order == end_of_training) return;
+    const auto json = nlohmann::json::parse(*order);
+    train_epoch(json.at("epoch"), json.at("ap").get<std::vector<double>>(), {});
+  }
+}
+
+void TrainingLoop::end() const {
+  context_.ranks->tell(end_of_training);
+}
+
 void TrainingLoop::take(const std::vector<std::array<double, 3>>& losses, int first, int& taken,
                         EpochProgress& progress) {
   const auto type = step_.precision();
@@ -111,6 +143,7 @@ void TrainingLoop::take(const std::vector<std::array<double, 3>>& losses, int fi
     for (std::size_t k = 0; k < items.size(); ++k)
       progress.losses[k] += (items[k] - progress.losses[k]) / taken;
   }
+  if (type != torch::kFloat) overflowed = context_.ranks->any(overflowed);
   if (!overflowed) return;
   fmt::print(stderr, "mixed precision is off: {} overflowed before iteration {}\n",
              torch::toString(type), first + static_cast<int>(losses.size()));
@@ -164,6 +197,13 @@ int TrainingLoop::greatest_stride() const {
 }
 
 data::EpochPlan TrainingLoop::plan_of(int epoch, std::span<const double> ap) const {
+  auto plan = full_plan_of(epoch, ap);
+  const auto& ranks = *context_.ranks;
+  for (auto& batch : plan.batches) batch = data::share_of(batch, ranks.rank(), ranks.count());
+  return plan;
+}
+
+data::EpochPlan TrainingLoop::full_plan_of(int epoch, std::span<const double> ap) const {
   const data::Dataset& images = data_.training();
   if (options_.image_weights) {  // YOLOv5: beats rect
     const auto weights = image_weights(images, ap);
@@ -185,8 +225,9 @@ torch::ScalarType TrainingLoop::precision() {
   const auto type = options_.amp ? context_.fast_type : torch::kFloat;
   if (type == torch::kFloat) return type;
   const std::vector<double> no_ap(static_cast<std::size_t>(data_.classes()));
-  return checked(type, *detector_,
-                 data::train_batch(data_.training(), plan_of(0, no_ap), 0, augmentation_));
+  const auto batch = data::train_batch(data_.training(), plan_of(0, no_ap), 0, augmentation_);
+  const bool differs = checked(type, *detector_, batch) != type;
+  return context_.ranks->any(differs) ? torch::kFloat : type;
 }
 
 MapSize TrainingLoop::scaled(MapSize size, int epoch, int index) const {
@@ -206,23 +247,37 @@ MapSize TrainingLoop::scaled(MapSize size, int epoch, int index) const {
 }
 
 StagedBatch TrainingLoop::make_batch(const data::EpochPlan& plan, int epoch, int index) const {
+  const auto& planned = plan.batches[static_cast<std::size_t>(index)];
+  if (planned.images.empty()) return {.batch = data::batch_of(planned, {})};
   const auto matches_of = [&](const data::Batch& batch) {
     const auto size = scaled({batch.height, batch.width}, epoch, index);
     return loss_.matches(batch.targets, batch.size, map_sizes(detector_->config(), size));
   };
   if (!images_.training) {
+    read_ahead(plan, index);
     auto batch = data::train_batch(data_.training(), plan, index, augmentation_);
     auto matches = matches_of(batch);
     return staged(std::move(batch), std::move(matches), context_.device);
   }
   const auto recipes = data::draw_recipes(data_.training(), plan, index, augmentation_);
-  auto batch = data::batch_of(plan.batches[static_cast<std::size_t>(index)], recipes);
+  auto batch = data::batch_of(planned, recipes);
   auto matches = matches_of(batch);
   return staged(std::move(batch), std::move(matches), *images_.training,
                 tables_of(recipes, images_.training->store()));
 }
 
+void TrainingLoop::read_ahead(const data::EpochPlan& plan, int index) const {
+  const auto& images = data_.training();
+  const int ahead = index + batch_workers(options_, context_) + 1;
+  if (!images.on_disk || ahead >= static_cast<int>(plan.batches.size())) return;
+  data::read_ahead(images, data::images_in(data::draw_recipes(images, plan, ahead, augmentation_)));
+}
+
 torch::Tensor TrainingLoop::train_batch(const StagedBatch& staged, int epoch, int index) {
+  if (staged.batch.size == 0) {  // an epoch's last batch may have fewer images than there are ranks
+    step_.end_iteration(epoch * batches() + index);
+    return torch::zeros(3, context_.device);
+  }
   auto [images, matches] = on_device(staged, context_.device);
   const MapSize size{images.size(2), images.size(3)};
   if (const auto other = scaled(size, epoch, index); other != size)

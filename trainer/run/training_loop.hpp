@@ -39,6 +39,8 @@ struct EpochProgress {
 };
 using OnBatch = std::function<void(const EpochProgress&)>;
 
+/// Where the context has several ranks, each trains its share of every batch, and batch norm sees
+/// that share alone. The moving average, with the running statistics, is that of rank 0.
 class TrainingLoop {
  public:
   /// Trains `detector`, which comes with weights, anchors and frozen layers, on data.training().
@@ -52,6 +54,12 @@ class TrainingLoop {
   /// precision. One that is not finite in 16 bits is no verdict: the iteration is left out, and the
   /// training goes on in single precision, with a line on standard error.
   EpochProgress train_epoch(int epoch, std::span<const double> ap, const OnBatch& on_batch);
+
+  /// In a rank other than 0 (ranks.hpp), after the constructor and load_state(): trains what rank 0
+  /// trains, until that ends.
+  void follow();
+  /// In rank 0: no further epoch follows.
+  void end() const;
 
   /// The moving average on data.validation(), losses included. Throws `TrainingFailed` when a
   /// metric is not finite.
@@ -79,10 +87,14 @@ class TrainingLoop {
   int batches() const;
   int greatest_stride() const;
   Schedule schedule(const hyp::Hyperparameters& hyp) const;
+  /// Of all ranks, and this one's part of it.
+  data::EpochPlan full_plan_of(int epoch, std::span<const double> ap) const;
   data::EpochPlan plan_of(int epoch, std::span<const double> ap) const;
   torch::ScalarType precision();
   /// Batch `index` of an epoch, with its matches. Safe to call from several threads.
   StagedBatch make_batch(const data::EpochPlan& plan, int epoch, int index) const;
+  /// Has the disk read what the batch after the next ones will need.
+  void read_ahead(const data::EpochPlan& plan, int index) const;
   /// The size in which a batch is trained: options.multi_scale resizes it.
   MapSize scaled(MapSize size, int epoch, int index) const;
   /// One forward and backward pass and what follows it; returns the losses [3], on the device.

@@ -1,5 +1,7 @@
-// The program `evolve-worker`: trains what `evolve` sends it on standard input, on the one device
-// that it sees, and answers on standard output (workers/protocol/messages.hpp).
+// The program `evolve-worker`: trains what `evolve` sends it on standard input, on the device that
+// it sees, and answers on standard output (workers/protocol/messages.hpp). Where its slot has
+// several devices it is rank 0, on the first of them, and starts a process of its own for each
+// other one (trainer/ranks).
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +15,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <sstream>
 #include <string>
 
 #include "core/device_kind.hpp"
@@ -20,6 +23,7 @@
 #include "devices/discovery.hpp"
 #include "devices/machine.hpp"
 #include "hyp/trial_folder.hpp"
+#include "trainer/ranks/start_ranks.hpp"
 #include "trainer/run/run.hpp"
 #include "workers/protocol/jobs.hpp"
 #include "workers/protocol/messages.hpp"
@@ -59,11 +63,24 @@ int threads() {
   return std::clamp(share ? std::atoi(share) : cores, 1, cores);
 }
 
-/// The worker sees one device only, and inside the mask it is number 0.
-std::string inner_device() {
+/// The cores of all slots (EVOLVE_CORES, "0,1,2"), for what one worker does while the others wait;
+/// none where this one is bound to none.
+std::vector<int> cores_of_all() {
+  const char* text = std::getenv("EVOLVE_CORES");
+  std::istringstream words(text ? text : "");
+  std::vector<int> cores;
+  for (std::string word; std::getline(words, word, ',');) cores.push_back(std::atoi(word.c_str()));
+  return cores;
+}
+
+std::string slot_name() {
   const char* slot = std::getenv("EVOLVE_DEVICE");
-  const std::string name = slot ? slot : "cpu";
-  const auto kind = core::kind_of(name);
+  return slot ? slot : "cpu";
+}
+
+/// A process sees one device only, and inside the mask it is number 0.
+std::string inner_device() {
+  const auto kind = core::kind_of(slot_name());
   return kind == "cpu" ? kind : kind + ":0";
 }
 
@@ -120,18 +137,26 @@ hyp::Decision decision_on(int trial) {
   throw ShutDown{};
 }
 
-workers::Result train(Trainer& trainer, const workers::Train& message, Answers& answers) {
+TrainOptions options_of(const workers::Train& message) {
   auto options = train_options_from_json(message.options);
   options.epochs = message.epochs;
+  return options;
+}
+
+Rungs rungs_of(const workers::Train& message) {
+  return {.epochs = message.rungs,
+          .decide = [trial = message.trial](int) { return decision_on(trial); },
+          .kept = (std::filesystem::path(message.dir) / hyp::kept_training).string(),
+          .start_epoch = message.start_epoch};
+}
+
+workers::Result train(Trainer& trainer, const workers::Train& message, Answers& answers) {
   const auto result = trainer.train(
-      options, message.hyp, message.seed,
+      options_of(message), message.hyp, message.seed,
       [&](int epoch, const hyp::Metrics& metrics) {
         answers.send(workers::FromWorker(workers::Epoch{message.trial, epoch, metrics}));
       },
-      {.epochs = message.rungs,
-       .decide = [&](int) { return decision_on(message.trial); },
-       .kept = (std::filesystem::path(message.dir) / hyp::kept_training).string(),
-       .start_epoch = message.start_epoch});
+      rungs_of(message));
   const auto& t = result.timing;
   fmt::print(stderr, "trial {}: {:.2f} s training, {:.2f} s validation, {:.2f} s everything else\n",
              message.trial, t.training, t.validation, t.total - t.training - t.validation);
@@ -158,23 +183,70 @@ void work(Trainer& trainer, const workers::Job& job, Answers& answers) {
 
 void run() {
   signal(SIGINT, SIG_IGN);  // the terminal's Ctrl-C is for evolve, which ends its workers
+  const auto shares =
+      rank_shares(slot_name(), devices::device_environment(), devices::allowed_cores());
+  confine(shares.front());
   Answers answers;
   const auto device = inner_device();
   const auto ready = ready_message(device);  // before torch has threads: it forks
   std::optional<int> trial;
   Heartbeat heartbeat([&] { answers.send(workers::FromWorker(workers::Alive{trial})); });
-  Trainer trainer(device, threads(), [&] { heartbeat(); });
+  const auto ranks = start_ranks(shares, [&] { heartbeat(); });
+  const auto beat = [&] {
+    heartbeat();
+    ranks->check();
+  };
+  Trainer trainer(device, threads(), beat, cores_of_all(), ranks);
+  ranks->meet();
   answers.send(workers::FromWorker(ready));
   for (std::string line; std::getline(std::cin, line);) {
-    if (const auto job = workers::parse_job(line)) work(trainer, *job, answers);
+    if (const auto job = workers::parse_job(line)) {
+      if (std::holds_alternative<workers::TrainingJob>(*job)) ranks->tell(line);
+      work(trainer, *job, answers);
+    }
     const auto message = workers::parse_from_engine(line);
     if (!message) continue;
     if (std::holds_alternative<workers::Shutdown>(*message)) break;
     const auto* order = std::get_if<workers::Train>(&*message);
     if (!order) continue;
     trial = order->trial;
+    ranks->tell(line);
     work(trainer, *order, answers);
   }
+}
+
+/// Trains along with rank 0.
+void follow(Trainer& trainer, const std::string& line) {
+  if (const auto job = workers::parse_job(line)) {
+    trainer.full_training(std::get<workers::TrainingJob>(*job), [](const auto&) {});
+  } else if (const auto message = workers::parse_from_engine(line)) {
+    const auto& order = std::get<workers::Train>(*message);
+    trainer.train(options_of(order), order.hyp, order.seed, {}, rungs_of(order));
+  }
+}
+
+/// What a rank other than 0 does until rank 0 is gone, or it fails.
+void run_rank(int rank) {
+  signal(SIGINT, SIG_IGN);
+  const auto ranks = join_ranks(rank, static_cast<int>(core::members_of(slot_name()).size()));
+  Heartbeat heartbeat([&] { ranks->report(workers::Alive{}); });
+  const auto failed = [&](const auto& work) {
+    const auto answer = answer_of<workers::FromWorker>(0, [&]() -> workers::FromWorker {
+      work();
+      return workers::Alive{};
+    });
+    if (std::holds_alternative<workers::Failure>(answer)) ranks->report(answer);
+    return std::holds_alternative<workers::Failure>(answer);
+  };
+  std::optional<Trainer> trainer;
+  if (failed([&] {
+        trainer.emplace(
+            inner_device(), threads(), [&] { heartbeat(); }, cores_of_all(), ranks);
+        ranks->meet();
+      }))
+    return;
+  while (const auto line = ranks->next_line())
+    if (failed([&] { follow(*trainer, *line); })) return;
 }
 
 }  // namespace
@@ -186,7 +258,11 @@ int main(int argc, char** argv) {
       fmt::print("{}\n", fmt::join(evolve::trainer::device_kinds(), " "));
       return 0;
     }
-    evolve::trainer::run();
+    if (argc > 2 && std::string(argv[1]) == evolve::trainer::rank_option) {
+      evolve::trainer::run_rank(std::atoi(argv[2]));
+    } else {
+      evolve::trainer::run();
+    }
   } catch (const evolve::trainer::ShutDown&) {
     // In the middle of a trial: nobody waits for its end.
   } catch (const std::exception& error) {

@@ -191,11 +191,13 @@ class Training {
   Clock::time_point spoke_{};
 };
 
-/// The slot's device as number 0 of its kind, or as the machine numbers it.
+/// The slot's device as number 0 of its kind, or as the machine numbers it; of a group "cuda:0,1".
 std::string device_of(const std::string& slot, const std::string& index) {
   const auto kind = core::kind_of(slot);
   if (kind == "cpu") return kind;
-  return kind + ":" + (index.empty() ? "0" : index);
+  std::string inner = "0";
+  for (std::size_t i = 1; i < core::members_of(slot).size(); ++i) inner += fmt::format(",{}", i);
+  return kind + ":" + (index.empty() ? inner : index);
 }
 
 /// The mask that evolve itself was started with would count again.

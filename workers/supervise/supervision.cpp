@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "core/spawn.hpp"
 #include "workers/protocol/text.hpp"
 
 namespace evolve::workers {
@@ -36,15 +38,6 @@ bool ended_well(int status) {
   return status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// "exit code 3", "killed by signal 9 (SIGKILL)", from a wait status or -1.
-std::string describe_ending(int status) {
-  if (status == -1) return "it is gone";
-  if (WIFEXITED(status)) return fmt::format("exit code {}", WEXITSTATUS(status));
-  const int number = WTERMSIG(status);
-  const auto* name = ::sigabbrev_np(number);
-  return fmt::format("killed by signal {}{}", number, name ? fmt::format(" (SIG{})", name) : "");
-}
-
 /// Hexadecimal digits in small letters, without what drivers and libraries write around them:
 /// "GPU-", dashes.
 std::string digits_of(std::string_view text) {
@@ -68,6 +61,25 @@ bool same_pci(const std::string& told, const std::string& expected) {
     return text.substr(std::min(text.find_first_not_of('0'), text.size()));
   };
   return told.empty() || expected.empty() || short_form(told) == short_form(expected);
+}
+
+/// What a worker tells of its device that is none of its slot's; empty when it is one of them.
+std::string misfit(const Ready& told, const std::vector<core::DeviceIdentity>& expected) {
+  const auto none = [&](const auto& is_same) {
+    return !expected.empty() && std::ranges::none_of(expected, is_same);
+  };
+  const auto list = [&](std::string core::DeviceIdentity::*part) {
+    std::vector<std::string> all;
+    for (const auto& device : expected) all.push_back(device.*part);
+    return fmt::format("{}", fmt::join(all, " or "));
+  };
+  if (none([&](const auto& device) { return same_uuid(told.uuid, device.uuid); }))
+    return fmt::format("it has the device {}, its slot's is {}", printable(told.uuid),
+                       list(&core::DeviceIdentity::uuid));
+  if (none([&](const auto& device) { return same_pci(told.pci, device.pci); }))
+    return fmt::format("it has the device at {}, its slot's is at {}", printable(told.pci),
+                       list(&core::DeviceIdentity::pci));
+  return {};
 }
 
 }  // namespace
@@ -142,7 +154,7 @@ void Supervisor::end_all() noexcept try {
 
 Supervised::Supervised(Supervisor& supervisor, const std::vector<std::string>& command,
                        const core::Slot& slot, SupervisedEvents events)
-    : supervisor_(supervisor), uuid_(slot.uuid), pci_(slot.pci), events_(std::move(events)) {
+    : supervisor_(supervisor), identities_(slot.identities), events_(std::move(events)) {
   process_ = Process::start(
       supervisor_.io_, command, slot,
       {.line = [this](std::string_view line) { receive(line); },
@@ -175,12 +187,8 @@ void Supervised::on(const Ready& message) {
     return fail(FailureKind::protocol, fmt::format("it speaks protocol {}, evolve speaks {}",
                                                    message.protocol, protocol_version));
   // A mask that did not work must not train on another's card.
-  if (!same_uuid(message.uuid, uuid_))
-    return fail(FailureKind::protocol, fmt::format("it has the device {}, its slot's is {}",
-                                                   printable(message.uuid), uuid_));
-  if (!same_pci(message.pci, pci_))
-    return fail(FailureKind::protocol, fmt::format("it has the device at {}, its slot's is at {}",
-                                                   printable(message.pci), pci_));
+  if (const auto wrong = misfit(message, identities_); !wrong.empty())
+    return fail(FailureKind::protocol, wrong);
   ready_ = true;
   if (!unsent_.empty()) process_->send(std::exchange(unsent_, {}));
 }
@@ -218,7 +226,7 @@ void Supervised::exited(int status) {
     const auto words = last_line(last_words_);
     ending_ = Ending{.kind = kind_in(last_words_, FailureKind::crash),
                      .message = (ready_ ? "" : "worker never became ready: ") +
-                                describe_ending(status) + (words.empty() ? "" : ": " + words),
+                                core::ending_text(status) + (words.empty() ? "" : ": " + words),
                      .before_ready = !ready_,
                      .between_work = has_worked_ && !heard_ && ended_well(status)};
   }

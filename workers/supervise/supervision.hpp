@@ -154,7 +154,8 @@ class Supervised {
 
   Supervisor& supervisor_;
   /// What its device must be.
-  std::string uuid_, pci_;
+  /// Of the slot's devices.
+  std::vector<core::DeviceIdentity> identities_;
   SupervisedEvents events_;
   /// The latest of what it wrote to standard error.
   std::string last_words_;

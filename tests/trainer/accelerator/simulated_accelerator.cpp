@@ -22,14 +22,14 @@
    (TORCH_VERSION_MAJOR == (major) && TORCH_VERSION_MINOR >= (minor)))
 
 #if TORCH_AT_LEAST(2, 5)
-#include <ATen/detail/PrivateUse1HooksInterface.h>
+#include <ATen/detail/XPUHooksInterface.h>
 #endif
 
 namespace evolve::test {
 namespace {
 
-constexpr auto card_type = torch::DeviceType::EVOLVE_SIMULATED_KIND;
-constexpr auto card_key = c10::DispatchKey::EVOLVE_SIMULATED_KIND;
+constexpr auto card_type = torch::DeviceType::XPU;
+constexpr auto card_key = c10::DispatchKey::XPU;
 
 SimulatedMemory& memory() {
   static SimulatedMemory bytes(std::size_t{8} << 30);
@@ -245,7 +245,7 @@ torch::Tensor silu_backward(const torch::Tensor& gradient, const torch::Tensor& 
 
 // ---- copies
 
-torch::Tensor copy_from(const torch::Tensor& from, const torch::Tensor& to, bool non_blocking) {
+torch::Tensor& copy(torch::Tensor& to, const torch::Tensor& from, bool non_blocking) {
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   if (from.device() == to.device()) {
     count_launch("copy");
@@ -262,7 +262,8 @@ torch::Tensor copy_from(const torch::Tensor& from, const torch::Tensor& to, bool
 
 torch::Tensor copy_from_and_resize(const torch::Tensor& from, const torch::Tensor& to) {
   TORCH_CHECK(from.sizes() == to.sizes(), "simulated accelerator: a copy has resized a tensor");
-  return copy_from(from, to, false);
+  torch::Tensor there = to;
+  return copy(there, from, false);
 }
 
 torch::Scalar number(const torch::Tensor& tensor) {
@@ -304,7 +305,18 @@ struct PinnedAllocator final : c10::Allocator {
 PinnedAllocator pinned_allocator;
 
 #if TORCH_AT_LEAST(2, 5)
-struct Hooks final : at::PrivateUse1HooksInterface {
+struct XPUHooks final : at::XPUHooksInterface {
+  /// torch 2.6 hands over arguments that say nothing, later ones do not.
+  template <typename... Arguments>
+  explicit XPUHooks(Arguments&&...) {}
+  void init() const override {}
+  bool hasXPU() const override { return true; }
+  c10::DeviceIndex getNumGPUs() const override { return 1; }
+  c10::DeviceIndex current_device() const override { return 0; }
+  /// torch::manual_seed() sets it, too; nothing draws from it.
+  const at::Generator& getDefaultGenerator(c10::DeviceIndex) const override {
+    return at::detail::getDefaultCPUGenerator();
+  }
   bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
   c10::DeviceIndex deviceCount() const override { return 1; }
   c10::DeviceIndex getCurrentDevice() const override { return 0; }
@@ -314,10 +326,9 @@ struct Hooks final : at::PrivateUse1HooksInterface {
   bool isBuilt() const { return true; }
   bool isAvailable() const { return true; }
 };
-const bool hooks_registered = [] {
-  at::RegisterPrivateUse1HooksInterface(new Hooks);
-  return true;
-}();
+using at::RegistererXPUHooksRegistry;
+using at::XPUHooksRegistry;
+REGISTER_XPU_HOOKS(XPUHooks)
 #else
 torch::Tensor pin_memory(const torch::Tensor& tensor, c10::optional<torch::Device>) {
   torch::Tensor pinned = at::detail::empty_generic(tensor.sizes(), &pinned_allocator,
@@ -354,13 +365,13 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
  private:
   static c10::Stream stream() { return c10::Stream(c10::Stream::DEFAULT, simulated_card); }
 };
-C10_REGISTER_GUARD_IMPL(EVOLVE_SIMULATED_KIND, Guard)
+C10_REGISTER_GUARD_IMPL(XPU, Guard)
 
-TORCH_LIBRARY_IMPL(_, EVOLVE_SIMULATED_KIND, library) {
+TORCH_LIBRARY_IMPL(_, XPU, library) {
   library.fallback(torch::CppFunction::makeFromBoxedFunction<&run>());
 }
 
-TORCH_LIBRARY_IMPL(aten, EVOLVE_SIMULATED_KIND, library) {
+TORCH_LIBRARY_IMPL(aten, XPU, library) {
   library.impl("empty.memory_format", &empty);
   library.impl("empty_strided", &empty_strided);
   library.impl("as_strided", &at::native::as_strided_tensorimpl);
@@ -369,7 +380,10 @@ TORCH_LIBRARY_IMPL(aten, EVOLVE_SIMULATED_KIND, library) {
   library.impl("convolution_overrideable", &convolution);
   library.impl("convolution_backward_overrideable", &convolution_backward);
   library.impl("silu_backward", &silu_backward);
-  library.impl("_copy_from", &copy_from);
+  // Kernels of their own on real cards; torch 2 would take them apart for a device without.
+  for (const char* name : {"_foreach_add_.List", "_foreach_norm.Scalar"})
+    library.impl(name, torch::CppFunction::makeFromBoxedFunction<&run>());
+  library.impl("copy_", &copy);
   library.impl("_copy_from_and_resize", &copy_from_and_resize);
   library.impl("_local_scalar_dense", &number);
 #if !TORCH_AT_LEAST(2, 5)

@@ -1,15 +1,16 @@
 // A card that is none: a device of torch's that is not the CPU, for tests on machines without one.
 //
-// It is torch's "privateuseone:0"; before 2.1, where a model cannot be moved to such a device, it
-// takes the place of the "xpu:0" that these versions know without having any. Its memory is its
-// own: the host has addresses of it and faults when it touches them (simulated_memory.hpp). Its
-// kernels are the CPU's, run at once on the same bytes, so that results are the CPU's; an operator
-// that is given a tensor of the host's besides is refused, as CUDA does. What a program asks of it
-// is counted as a real card would be asked. A program gets it by linking simulated_accelerator.
+// It takes the place of "xpu:0", which every build of torch knows and builds for the CPU or for
+// CUDA do not have. ("privateuseone", torch's name for devices of others, will not do: a tensor of
+// the CPU may become a view of one on a card, as a model's weights do, only on devices of torch's
+// own.) Its memory is its own: the host has addresses of it and faults when it touches them
+// (simulated_memory.hpp). Its kernels are the CPU's, run at once on the same bytes, so that results
+// are the CPU's; an operator that is given a tensor of the host's besides is refused, as CUDA does.
+// What a program asks of it is counted as a real card would be asked. A program gets it by linking
+// simulated_accelerator.
 #pragma once
 
 #include <torch/types.h>
-#include <torch/version.h>
 
 #include <cstdint>
 #include <map>
@@ -17,12 +18,7 @@
 
 namespace evolve::test {
 
-#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 1)
-#define EVOLVE_SIMULATED_KIND PrivateUse1
-#else
-#define EVOLVE_SIMULATED_KIND XPU
-#endif
-inline const torch::Device simulated_card = {torch::DeviceType::EVOLVE_SIMULATED_KIND, 0};
+inline const torch::Device simulated_card = {torch::kXPU, 0};
 
 /// What has been asked of the card.
 struct CardCounts {

@@ -67,10 +67,15 @@ TEST_F(DatasetTest, DecodesAgainWhatDoesNotFitIntoMemory) {
   for (int i = 0; i < 3; ++i)
     config.train.push_back(write_image(folder / (std::to_string(i) + ".png"), 40, 32));
   const Dataset kept = load(config, Split::train, {.imgsz = 20, .training = false});
+  int asked = 0;
   const Dataset tight =
-      load(config, Split::train, {.imgsz = 20, .training = false, .memory_bytes = 1500});
+      load(config, Split::train, {.imgsz = 20, .training = false, .memory_budget = [&] {
+                                    return std::uint64_t{asked++ == 0 ? 1500U : 0U};
+                                  }});
   EXPECT_FALSE(tight.images[0].pixels.empty());  // 20 x 16 x 3 bytes
   EXPECT_TRUE(tight.images[1].pixels.empty());
+  EXPECT_TRUE(tight.on_disk);
+  EXPECT_FALSE(kept.on_disk);
   EXPECT_EQ(tight.images[1].original_width, 40);
   EXPECT_EQ(cv::norm(pixels_of(kept, 1), pixels_of(tight, 1), cv::NORM_INF), 0);
   EXPECT_EQ(size_of(tight, 1), cv::Size(20, 16));
@@ -100,13 +105,29 @@ TEST_F(DatasetTest, CallsTheOnlyClassOfASingleClassDataSetItem) {
   EXPECT_EQ(dataset.images[0].labels[0].cls, 0);
 }
 
-TEST_F(DatasetTest, RefusesAImageThatCannotBeDecoded) {
+TEST_F(DatasetTest, RefusesImagesThatCheckFindsFaultWithOrLeavesThemOut) {
   config.train = {write_image(folder / "a.png"), write_file(folder / "b.png", "no image"),
                   write_file(folder / "c.png", "no image")};
+  const std::string fault =
+      ": is truncated, or no image that OpenCV reads; convert it to .jpg or .png, or remove it\n";
   for (const int threads : {1, 2}) {
     EXPECT_EQ(refusal([&] { load(config, Split::train, {.imgsz = 32, .threads = threads}); }),
-              (folder / "b.png") + ": cannot be decoded; convert it to .jpg or .png, or remove it");
+              (folder / "b.png") + fault + (folder / "c.png") + fault +
+                  "mend them, or go on without them: --skip-bad");
   }
+  const Dataset rest = load(config, Split::train, {.imgsz = 32, .skip_bad = true});
+  ASSERT_EQ(rest.images.size(), 1U);
+  EXPECT_EQ(rest.images[0].file, config.train[0]);
+}
+
+TEST_F(DatasetTest, RefusesAnImageThatCannotBeDecodedThoughItsEndsAreThere) {
+  const std::string file = write_image(folder / "a.png");
+  std::string bytes = read_file(file);
+  bytes[bytes.find("IDAT") + 6] ^= 0x55;
+  write_file(file, bytes);
+  config.train = {file};
+  EXPECT_EQ(refusal([&] { load(config, Split::train, {.imgsz = 32}); }),
+            file + ": cannot be decoded; convert it to .jpg or .png, or remove it");
 }
 
 }  // namespace

@@ -27,6 +27,33 @@ TEST_F(ImageFile, KnowsTheSizeOfEveryKind) {
   }
 }
 
+/// The Exif segment of a JPEG that says this orientation, in either order of bytes.
+std::string exif(char orientation, bool little) {
+  const std::string tiff =
+      little ? std::string("II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0", 18) + orientation +
+                   std::string(7, '\0')
+             : std::string("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0", 19) + orientation +
+                   std::string(6, '\0');
+  return std::string(
+             "\xff\xe1\x00\x22"
+             "Exif\0\0",
+             10) +
+         tiff;
+}
+
+TEST_F(ImageFile, HasTheSizeInWhichItIsDecodedWhateverItsOrientation) {
+  const std::string file = write_image(folder / "a.jpg", 40, 20);
+  const std::string bytes = read_file(file);
+  for (const bool little : {true, false}) {
+    for (char orientation = 0; orientation <= 9; ++orientation) {
+      write_file(file, bytes.substr(0, 2) + exif(orientation, little) + bytes.substr(2));
+      const ImageSize size = check_image(file);
+      EXPECT_EQ(cv::Size(size.width, size.height), decode(file).size()) << int{orientation};
+      EXPECT_EQ(size.width, orientation >= 5 && orientation <= 8 ? 20 : 40) << int{orientation};
+    }
+  }
+}
+
 TEST_F(ImageFile, GoesByContentNotByName) {
   const std::string file = write_image(folder / "a.png", 33, 21);
   std::filesystem::rename(file, folder / "a.jpg");

@@ -33,6 +33,27 @@ TEST(ForEachIndex, RethrowsTheFailureOfTheLowestIndex) {
   }
 }
 
+TEST(ForEachIndex, WorksOnCoresThatThisProcessIsNotBoundToAndLeavesItWhereItWas) {
+  cpu_set_t all, one, now;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(all), &all), 0);
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &all)) cores.push_back(core);
+  CPU_ZERO(&one);
+  CPU_SET(cores.back(), &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
+  std::atomic<int> narrow = 0;
+  for_each_index(100, Threads(1, cores), [&](int) {
+    cpu_set_t here;
+    ::sched_getaffinity(0, sizeof(here), &here);
+    narrow += !CPU_EQUAL(&here, &all);
+  });
+  ::sched_getaffinity(0, sizeof(now), &now);
+  ::sched_setaffinity(0, sizeof(all), &all);
+  EXPECT_EQ(narrow, 0);
+  EXPECT_TRUE(CPU_EQUAL(&now, &one));
+}
+
 TEST(ForEachIndex, UsesNoMoreThreadsThanItIsGiven) {
   std::atomic<int> at_once = 0, most = 0;
   for_each_index(200, 1, [&](int) {

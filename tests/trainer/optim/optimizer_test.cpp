@@ -19,12 +19,10 @@
 namespace evolve::trainer {
 namespace {
 
-/// Of a whole trajectory, 12 to 36 steps long.
-const double tolerance = test::bound_of(1e-5, 0.05);
-// What a step sees of it: the weights' distance times the curvature of the loss, so that a norm of
-// gradients may be half of the other's without AVX-512.
-const double tolerance_of_loss = test::bound_of(1e-5, 0.3);
-const double tolerance_of_gradient = test::bound_of(1e-5, 1.2);
+// Of the weights, the loss and the norm of the gradients.
+const double tolerance = test::bound_of(1e-5, 2e-4);
+const double tolerance_of_loss = test::bound_of(1e-5, 0.005);
+const double tolerance_of_gradient = test::bound_of(1e-5, 0.06);
 
 using test::Golden;
 using test::relative_error;
@@ -33,7 +31,8 @@ using test::relative_error;
 /// memory layout. The loop is chaotic, in YOLOv5 as here: a change of 1e-7 in the weights makes one
 /// of 1e-3 in the loss within six steps. So this holds because every operation between two
 /// iterations rounds as YOLOv5's does: model, loss, clipping and step. It asks for the same torch
-/// on a processor with the same vector instructions.
+/// on a processor with the same vector instructions; elsewhere numbers are compared for four steps,
+/// in which rounding has grown to a fiftieth of the gradients, and settings for all of them.
 class Replay {
  public:
   Replay(const Golden& golden, const std::string& name)
@@ -50,15 +49,18 @@ class Replay {
 
   void compare() {
     const int batches = golden_.scalars["nb"];
+    int steps = 0;
     for (const auto& row : run_["log"]) {
       const int iteration = row["ni"];
       SCOPED_TRACE("iteration " + std::to_string(iteration));
       if (iteration % batches == 0) step_.begin_epoch();
-      const auto report = iterate(iteration, row);
+      const bool comparable = steps < 4 || test::rounds_as_the_reference();
+      const auto report = iterate(iteration, row, comparable);
       compare_settings(report, row);
-      if (report.stepped) compare_step(report, row);
+      if (report.stepped && comparable) compare_step(report, row);
+      steps += report.stepped;
     }
-    compare_tensors();
+    if (test::rounds_as_the_reference()) compare_tensors();
   }
 
  private:
@@ -84,18 +86,22 @@ class Replay {
     return tensor.detach().to(torch::kDouble).norm().item<double>();
   }
 
-  TrainStep::Report iterate(int iteration, const nlohmann::json& row) {
+  TrainStep::Report iterate(int iteration, const nlohmann::json& row, bool comparable) {
     const int batch = iteration % golden_.scalars["nb"].get<int>();
     const auto pixels = golden_["batch_u8"][batch].to(torch::kFloat) / 255;
     const auto value = loss_(detector_.forward(pixels),
                              test::targets_of(golden_["targets" + std::to_string(batch)]));
+    if (comparable) compare_loss(value, row);
+    value.total.backward();
+    return step_.end_iteration(iteration);
+  }
+
+  static void compare_loss(const LossValue& value, const nlohmann::json& row) {
     near(value.total.item<double>(), row["loss"], "loss", tolerance_of_loss);
     for (std::int64_t i = 0; i < 3; ++i) {
       near(value.items[i].item<double>(), row["items"][static_cast<std::size_t>(i)], "items",
            tolerance_of_loss);
     }
-    value.total.backward();
-    return step_.end_iteration(iteration);
   }
 
   void compare_settings(const TrainStep::Report& report, const nlohmann::json& row) const {

@@ -1,0 +1,68 @@
+#include "cli/python.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <system_error>
+
+#include "core/error.hpp"
+#include "core/spawn.hpp"
+
+namespace evolve::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string environment(const char* name, const std::string& otherwise) {
+  const char* value = std::getenv(name);
+  return value && *value ? value : otherwise;
+}
+
+}  // namespace
+
+Python python_of_environment() {
+  return {.program = environment("EVOLVE_PYTHON", "python3"),
+          .path = environment("PYTHONPATH", ""),
+          .yolov5 = environment("EVOLVE_YOLOV5", "")};
+}
+
+/// Beside the program in a build folder, in share/ of an installation.
+fs::path package_folder() {
+  const auto here = fs::read_symlink("/proc/self/exe").parent_path();
+  for (const auto& folder : {here / "python", here.parent_path() / "share/evolve/python"})
+    if (fs::exists(folder / "evolve/worker.py")) return folder.lexically_normal();
+  throw bad_input({(here / "python").string()}, "what evolve brings in Python is not there",
+                  "build or install evolve again");
+}
+
+std::vector<std::string> python_command(const Python& python, std::vector<std::string> arguments) {
+  const auto path =
+      "PYTHONPATH=" + package_folder().string() + (python.path.empty() ? "" : ":" + python.path);
+  std::vector<std::string> command = {"/usr/bin/env", path, python.program};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+std::string python_file(const Python& python, const std::string& who) try {
+  return core::program_file(python.program);
+} catch (const std::system_error& error) {
+  throw bad_argument(
+      fmt::format("{}: '{}' cannot be started ({})", who, python.program, error.code().message()),
+      "install Python 3, or name one in EVOLVE_PYTHON");
+}
+
+void check_package(const Python& python, const std::string& package, const std::string& who) {
+  const auto file = python_file(python, who);
+  // A folder of that name in the current one is not yet the package.
+  const auto code = fmt::format(
+      "import importlib.util, sys; spec = importlib.util.find_spec('{}'); "
+      "sys.exit(spec is None or spec.origin is None)",
+      package);
+  if (core::run({.words = python_command(python, {"-c", code})}).status == 0) return;
+  throw bad_argument(
+      fmt::format("{}: {} has no package '{}'", who, file, package),
+      fmt::format("install it: {} -m pip install {}; or name another Python in EVOLVE_PYTHON", file,
+                  package));
+}
+
+}  // namespace evolve::cli

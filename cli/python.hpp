@@ -1,0 +1,36 @@
+// The Python that runs what evolve brings in Python (python/evolve): trainers and exporters.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace evolve::cli {
+
+/// What the environment says of it.
+struct Python {
+  /// A name that is looked for in PATH, or a file.
+  std::string program = "python3";
+  /// PYTHONPATH, as it is.
+  std::string path;
+  /// A checkout of YOLOv5's repository, which takes the place of its package; or "".
+  std::string yolov5;
+};
+
+/// $EVOLVE_PYTHON, or the first python3 of PATH; $EVOLVE_YOLOV5.
+Python python_of_environment();
+
+/// The folder that has our package `evolve`. Throws `Error` when it is not there.
+std::filesystem::path package_folder();
+
+/// `python` with arguments, and with our package among those that it finds.
+std::vector<std::string> python_command(const Python& python, std::vector<std::string> arguments);
+
+/// The file of the program; throws `Error`, on behalf of `who`, when it cannot be started.
+std::string python_file(const Python& python, const std::string& who);
+
+/// Throws `Error`, on behalf of `who`, when there is no such Python here, or it does not have this
+/// package.
+void check_package(const Python& python, const std::string& package, const std::string& who);
+
+}  // namespace evolve::cli

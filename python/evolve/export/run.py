@@ -1,0 +1,103 @@
+"""A run as its journal has it (docs/files.md). Needs nothing but Python 3.9."""
+
+import dataclasses
+import datetime
+import hashlib
+import json
+import math
+import os
+
+
+@dataclasses.dataclass
+class Trial:
+    """A trial that has ended.
+
+    state: completed, stopped, paused or failed. hyp: {name: number or text}. epochs: {epoch: (metrics, fitness)}, from 1,
+    those that evolve looked at and the last one. fitness: of the last epoch, None of a failed trial. message: why it
+    failed. begun, ended: seconds since 1970; None in a run whose journal has no times (evolve 0.1).
+    """
+
+    number: int
+    hyp: dict
+    begun: float
+    state: str = ""
+    epochs: dict = dataclasses.field(default_factory=dict)
+    fitness: float = None
+    device: str = ""
+    message: str = ""
+    ended: float = None
+
+
+@dataclasses.dataclass
+class Run:
+    """folder: absolute. name: the folder's. id: the same wherever the folder goes. options, space: as the journal's first
+    line has them; choices as they are in a trial's hyp. trials: those that have ended, by number."""
+
+    folder: str
+    name: str
+    id: str
+    options: dict
+    space: dict
+    trials: list
+
+    def best(self):
+        """The completed trial of greatest fitness, the first of equal ones; None before one is completed."""
+        completed = [trial for trial in self.trials if trial.state == "completed"]
+        return max(completed, key=lambda trial: trial.fitness, default=None)
+
+
+def events_of(folder):
+    """The journal's events. A torn last line is left out: it is being written, or the power was cut."""
+    with open(os.path.join(folder, "journal.jsonl"), encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.endswith("\n")]
+
+
+def read_run(folder):
+    """Reads the run in a folder, also of one that is going on. A trial that is under way is left out until it has ended;
+    repeats are not trials."""
+    folder = os.path.abspath(folder)
+    first, *events = events_of(folder)
+    identity = id_of(first, *events[:1])
+    under_way, ended = {}, {}
+    for event in events:
+        kind, number = event["event"], event.get("trial")
+        if kind == "started":
+            before = ended.pop(number, under_way.get(number))
+            if not event.get("start_epoch"):
+                before = Trial(number, event["hyp"], seconds_of(event))
+            under_way[number] = before
+        elif kind in ("rung", "completed", "stopped", "paused"):
+            trial = under_way[number]
+            epoch = event.get("epoch", first["options"]["epochs"])
+            trial.epochs[epoch] = event["metrics"], event["fitness"]
+        if kind in ("completed", "stopped", "paused") or (kind == "failed" and event["final"]):
+            trial = ended[number] = under_way.pop(number)
+            trial.state, trial.device, trial.ended = kind, event.get("device", ""), seconds_of(event)
+            trial.fitness = event.get("fitness")
+            trial.message = f"{event['kind']}: {event['message']}" if kind == "failed" else ""
+    space = first["space"]
+    for gene in space.values():
+        if "choices" in gene:
+            gene["choices"] = [choice(text) for text in gene["choices"]]
+    trials = [ended[number] for number in sorted(ended)]
+    return Run(folder, os.path.basename(folder), identity, first["options"], space, trials)
+
+
+def choice(text):
+    """A choice that is a number is one in a trial's hyp, any other a text."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return number if math.isfinite(number) else text
+
+
+def id_of(*beginning):
+    """16 hexadecimal digits of a journal's beginning: the settings, and when the first trial started."""
+    return hashlib.sha256(json.dumps(beginning, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def seconds_of(event):
+    if "time" not in event:
+        return None
+    return datetime.datetime.fromisoformat(event["time"].replace("Z", "+00:00")).timestamp()

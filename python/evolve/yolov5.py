@@ -1,0 +1,144 @@
+"""Trains evolve's trials with YOLOv5's own train.py, in one process for many trials: `evolve --trainer yolov5`.
+
+    python -m evolve.yolov5           with the package yolov5
+    python -m evolve.yolov5 FOLDER    with a checkout of YOLOv5's repository
+
+`train.train()` does the work and leaves its files in the trial's folder. A trial trains exactly as train.py does with
+that folder's hyp.yaml and opt.yaml, but for these: nothing is plotted, no TensorBoard file is written, weights are kept
+once, at the end, and best.pt is not validated again.
+
+It cannot pause: YOLOv5's checkpoints keep half-precision weights and no random state, so that a resumed training is
+another one.
+"""
+
+import os
+import pathlib
+import sys
+
+from evolve import worker
+
+# Options of evolve that YOLOv5 has by the same name.
+OPTIONS = ("data", "cfg", "weights", "batch_size", "imgsz", "optimizer", "cos_lr", "label_smoothing", "single_cls", "rect",
+           "noautoanchor", "workers", "image_weights", "multi_scale")
+
+
+def options_of(trial, defaults, find):
+    """YOLOv5's options of a trial: `defaults`, changed. `find` looks for a file as YOLOv5 does: by its path, or by its
+    name among YOLOv5's own."""
+    options = defaults
+    for name in OPTIONS:
+        setattr(options, name, trial.options[name])
+    options.optimizer = trial.hyp.get("optimizer", options.optimizer)
+    with worker.data_failures():
+        options.data = find(options.data)
+    options.cfg = find(options.cfg)
+    options.cache = trial.options["cache"].replace("none", "") or None
+    options.freeze = [trial.options["freeze"]]
+    options.epochs, options.seed, options.patience = trial.epochs, trial.seed, 0  # a trial is as good as its last epoch
+    options.nosave = options.noplots = options.exist_ok = True
+    options.save_dir = trial.dir
+    options.project, options.name = os.path.split(trial.dir)
+    return options
+
+
+def hyp_of(trial):
+    """YOLOv5's hyp of a trial. Without AutoAnchor, the number of anchors says nothing: the model's own are meant."""
+    left_out = {"optimizer", "anchors"} if trial.options["noautoanchor"] else {"optimizer"}
+    return {name: value for name, value in trial.hyp.items() if name not in left_out}
+
+
+def report(trial, callbacks):
+    """Makes a training report its epochs and signs of life, and end as evolve says."""
+    trial.metrics, losses = None, []
+
+    def batch_done(model, number, images, targets, paths, mean_losses):
+        losses[:] = mean_losses
+        trial.alive()
+
+    def trained(epoch):
+        # Means over the epoch's batches: one NaN among them stays.
+        for name, loss in zip(("box_loss", "obj_loss", "cls_loss"), map(float, losses)):
+            if not abs(loss) < float("inf"):
+                raise worker.TrialFailed("diverged", f"train/{name} is {loss} in epoch {epoch + 1}")
+
+    def epoch_done(values, epoch, best_fitness, fitness):
+        trial.metrics = dict(zip(worker.METRICS, map(float, values[3:10])))
+        if not trial.epoch_done(epoch + 1, trial.metrics):
+            callbacks.stop_training = True
+
+    def saved(last, *_):
+        # There is only the last epoch's: the same weights, which YOLOv5 would validate again.
+        pathlib.Path(last).with_name("best.pt").unlink(missing_ok=True)
+
+    callbacks.register_action("on_train_batch_end", callback=batch_done)
+    callbacks.register_action("on_val_batch_end", callback=lambda *_: trial.alive())
+    callbacks.register_action("on_train_epoch_end", callback=trained)
+    callbacks.register_action("on_fit_epoch_end", callback=epoch_done)
+    callbacks.register_action("on_model_save", callback=saved)
+
+
+def yolov5(checkout):
+    """YOLOv5's module `train`, of a checkout, or of the package where that is None.
+
+    YOLOv5 7.0 is older than two changes that would end each of its trainings: NumPy 2.4 has trapz under its new name only,
+    and PyTorch 2.6 loads nothing but tensors unless told otherwise (YOLOv5's weights are whole models).
+    """
+    import numpy
+
+    if not hasattr(numpy, "trapz"):
+        numpy.trapz = numpy.trapezoid
+    os.environ.setdefault("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
+    if checkout is None:
+        from yolov5 import train
+    else:
+        sys.path.insert(0, checkout)
+        import train
+    # What YOLOv5 does itself where TensorBoard is missing: its writers are never closed, each keeps a thread.
+    sys.modules[train.Loggers.__module__].SummaryWriter = lambda *_: None
+    for name in ("check_dataset", "create_dataloader"):
+        setattr(train, name, data_failure(getattr(train, name)))
+    return train
+
+
+def data_failure(function):
+    """`function`, whatever it raises being the data set's fault."""
+
+    def look(*arguments, **named):
+        with worker.data_failures():
+            return function(*arguments, **named)
+
+    return look
+
+
+def load():
+    """Imports YOLOv5; returns what trains a trial with it."""
+    import gc
+
+    checkout = sys.argv.pop() if len(sys.argv) > 1 else None  # YOLOv5 reads sys.argv
+    module = yolov5(checkout)
+    import torch
+
+    def train(trial):
+        kind = trial.device.split(":")[0]
+        if kind == "cpu":
+            torch.set_num_threads(len(os.sched_getaffinity(0)))  # YOLOv5 takes the machine's, not the slot's
+        # It would be continued.
+        pathlib.Path(trial.dir, "results.csv").unlink(missing_ok=True)
+        options = options_of(trial, module.parse_opt(True), module.check_file)
+        callbacks = module.Callbacks()
+        report(trial, callbacks)
+        try:
+            module.train(hyp_of(trial), options, torch.device("cpu" if kind == "cpu" else f"{kind}:0"), callbacks)
+        except AssertionError as error:
+            if "Image Not Found" in str(error):
+                raise worker.TrialFailed("data", worker.message_of(error)) from error
+            raise
+        finally:
+            gc.collect()
+        return trial.metrics
+
+    return train
+
+
+if __name__ == "__main__":
+    worker.serve(load)

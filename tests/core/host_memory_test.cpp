@@ -1,0 +1,64 @@
+#include "core/host_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace evolve::core {
+namespace {
+
+namespace fs = std::filesystem;
+
+class HostMemoryTest : public testing::Test {
+ protected:
+  HostMemoryTest() {
+    std::string name = (fs::temp_directory_path() / "evolve-memory-XXXXXX").string();
+    root = mkdtemp(name.data());
+    file("proc/meminfo",
+         "MemTotal:       16000 kB\nMemFree:         1000 kB\nMemAvailable:    8000 kB\n");
+  }
+  ~HostMemoryTest() override { fs::remove_all(root); }
+
+  void file(const std::string& name, const std::string& text) {
+    fs::create_directories((root / name).parent_path());
+    std::ofstream(root / name) << text;
+  }
+  void expect(std::int64_t total, std::int64_t available) {
+    const auto memory = host_memory(root);
+    EXPECT_EQ(memory.total, total);
+    EXPECT_EQ(memory.available, available);
+  }
+
+  fs::path root;
+};
+
+TEST_F(HostMemoryTest, IsWhatTheKernelCallsAvailable) {
+  expect(16000 * 1024, 8000 * 1024);
+}
+
+TEST_F(HostMemoryTest, IsNothingWhereNothingIsTold) {
+  fs::remove_all(root / "proc");
+  expect(0, 0);
+}
+
+TEST_F(HostMemoryTest, IsWhatTheTightestGroupLeavesWhoseFilesCountAsFree) {
+  file("proc/self/cgroup", "0::/slice/job\n");
+  file("sys/fs/cgroup/slice/job/memory.max", "max\n");
+  file("sys/fs/cgroup/slice/job/memory.current", "900000\n");
+  file("sys/fs/cgroup/slice/memory.max", "1000000\n");
+  file("sys/fs/cgroup/slice/memory.current", "900000\n");
+  file("sys/fs/cgroup/slice/memory.stat", "anon 200000\ninactive_file 600000\n");
+  expect(1000000, 700000);
+}
+
+TEST_F(HostMemoryTest, KnowsTheLimitsOfVersionOne) {
+  file("proc/self/cgroup", "4:memory:/job\n");
+  file("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "1000000\n");
+  file("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "400000\n");
+  file("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  file("sys/fs/cgroup/memory/memory.usage_in_bytes", "400000\n");
+  expect(1000000, 600000);
+}
+
+}  // namespace
+}  // namespace evolve::core

@@ -1,0 +1,155 @@
+// evolve export, as far as it needs none of the packages; scripts/test-export has the rest.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+/// What the exporters are given of a run whose journal has these lines after its first one.
+json whole_run(const std::vector<json>& events, const std::string& torn = "") {
+  Folder folder;
+  std::string journal =
+      R"({"event":"run","options":{"epochs":9},"space":{"lr0":{"low":0,"high":1},"nbs":{"choices":["16","64","auto"]}}})"
+      "\n";
+  for (const auto& event : events) journal += event.dump() + "\n";
+  write_file(folder / "journal.jsonl", journal + torn);
+  const auto program =
+      "import dataclasses, json; from evolve.export.run import read_run; "
+      "print(json.dumps(dataclasses.asdict(read_run('.'))))";
+  const auto ended = Process({"/usr/bin/env", "PYTHONPATH=" EVOLVE_SOURCE_DIR "/python",
+                              "PYTHONDONTWRITEBYTECODE=1", "python3", "-c", program},
+                             folder.path())
+                         .wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  return json::parse(ended.out);
+}
+
+/// Its trials.
+json read_run(const std::vector<json>& events, const std::string& torn = "") {
+  return whole_run(events, torn)["trials"];
+}
+
+json started(int trial, int second, const json& more = json::object()) {
+  json event = {{"event", "started"},
+                {"trial", trial},
+                {"hyp", {{"lr0", 0.1}, {"optimizer", "SGD"}}},
+                {"time", "2026-11-20T20:12:0" + std::to_string(second) + ".500Z"}};
+  event.update(more);
+  return event;
+}
+
+json outcome(const std::string& kind, int trial, double fitness, int second,
+             const json& more = json::object()) {
+  json event = {{"event", kind},
+                {"trial", trial},
+                {"metrics", {{"metrics/recall", fitness / 2}}},
+                {"fitness", fitness},
+                {"device", "cpu:0"},
+                {"time", "2026-11-20T20:12:0" + std::to_string(second) + ".250Z"}};
+  event.update(more);
+  return event;
+}
+
+/// {epoch: fitness}
+json fitness_by_epoch(const json& trial) {
+  json found = json::object();
+  for (const auto& [epoch, values] : trial["epochs"].items()) {
+    found[epoch] = values[1];
+    EXPECT_EQ(values[0]["metrics/recall"], values[1].get<double>() / 2);
+  }
+  return found;
+}
+
+TEST(Export, HasEachTrialAsItEnded) {
+  const auto trials = read_run({started(0, 1),
+                                outcome("rung", 0, 0.1, 2, {{"epoch", 3}}),
+                                started(1, 2),
+                                outcome("completed", 0, 0.3, 3),
+                                outcome("stopped", 1, 0.2, 4, {{"epoch", 3}}),
+                                started(2, 5),
+                                {{"event", "failed"},
+                                 {"trial", 2},
+                                 {"kind", "crash"},
+                                 {"message", "killed by signal 9"},
+                                 {"device", "cpu:0"},
+                                 {"final", true},
+                                 {"time", "2026-11-20T20:12:06.000Z"}}});
+  ASSERT_EQ(trials.size(), 3u);
+  EXPECT_EQ(trials[0]["state"], "completed");
+  EXPECT_EQ(trials[0]["hyp"], (json{{"lr0", 0.1}, {"optimizer", "SGD"}}));
+  EXPECT_EQ(fitness_by_epoch(trials[0]), (json{{"3", 0.1}, {"9", 0.3}}));
+  EXPECT_EQ(trials[0]["fitness"], 0.3);
+  EXPECT_EQ(trials[0]["begun"], 1795205521.5);
+  EXPECT_EQ(trials[0]["ended"], 1795205523.25);
+  EXPECT_EQ(trials[1]["state"], "stopped");
+  EXPECT_EQ(fitness_by_epoch(trials[1]), (json{{"3", 0.2}}));
+  EXPECT_EQ(trials[2]["state"], "failed");
+  EXPECT_EQ(trials[2]["message"], "crash: killed by signal 9");
+  EXPECT_EQ(trials[2]["fitness"], nullptr);
+}
+
+TEST(Export, HasChoicesAsTheyAreInATrial) {
+  const auto run = whole_run({started(0, 1), outcome("completed", 0, 0.3, 2)});
+  EXPECT_EQ(run["space"]["nbs"]["choices"], (json{16.0, 64.0, "auto"}));
+  EXPECT_EQ(run["space"]["lr0"], (json{{"low", 0}, {"high", 1}}));
+}
+
+TEST(Export, HasAPausedTrialOnceWithAllOfItsEpochs) {
+  const std::vector<json> paused = {started(0, 1), outcome("paused", 0, 0.1, 2, {{"epoch", 3}})};
+  EXPECT_EQ(read_run(paused)[0]["state"], "paused");
+  auto gone_on = paused;
+  gone_on.push_back(started(0, 3, {{"start_epoch", 3}}));
+  EXPECT_EQ(read_run(gone_on), json::array());
+  gone_on.push_back(outcome("completed", 0, 0.4, 4));
+  const auto trials = read_run(gone_on);
+  ASSERT_EQ(trials.size(), 1u);
+  EXPECT_EQ(trials[0]["state"], "completed");
+  EXPECT_EQ(fitness_by_epoch(trials[0]), (json{{"3", 0.1}, {"9", 0.4}}));
+}
+
+TEST(Export, LeavesOutWhatIsUnderWayAndATornLine) {
+  const auto trials = read_run({started(0, 1), started(1, 1), outcome("completed", 1, 0.3, 2)},
+                               R"({"event":"completed","trial":0)");
+  ASSERT_EQ(trials.size(), 1u);
+  EXPECT_EQ(trials[0]["number"], 1);
+}
+
+TEST(Export, ForgetsAnAttemptThatFailed) {
+  const auto trials = read_run({started(0, 1),
+                                outcome("rung", 0, 0.1, 2, {{"epoch", 3}}),
+                                {{"event", "failed"}, {"trial", 0}, {"final", false}},
+                                started(0, 3),
+                                outcome("completed", 0, 0.3, 4)});
+  EXPECT_EQ(fitness_by_epoch(trials[0]), (json{{"9", 0.3}}));
+}
+
+TEST(Export, IsRefusedWithoutThePackageOrARun) {
+  Folder folder;
+  std::filesystem::create_directory(folder / "run");
+  write_file(folder / "run/journal.jsonl", "{}\n");
+  const auto python = (folder / "python").string();
+  write_file(python, "#!/bin/sh\nexec /usr/bin/python3 -I -S \"$@\"\n");
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  const auto refused = [&](const std::string& target, const std::string& run) {
+    const auto ended =
+        Process({"/usr/bin/env", "EVOLVE_PYTHON=" + python, EVOLVE_BINARY, "export", target, run},
+                folder.path())
+            .wait();
+    EXPECT_EQ(ended.code, 2);
+    return ended.err;
+  };
+  EXPECT_EQ(refused("mlflow", "run"),
+            "evolve: evolve export mlflow: " + python + " has no package 'mlflow'; install it: " +
+                python + " -m pip install mlflow; or name another Python in EVOLVE_PYTHON\n");
+  EXPECT_THAT(refused("mlflow", "nothing"), HasSubstr("name the folder of a run"));
+  EXPECT_THAT(refused("excel", "run"), HasSubstr("excel not in {tensorboard,mlflow,wandb,optuna}"));
+}
+
+}  // namespace
+}  // namespace evolve::test

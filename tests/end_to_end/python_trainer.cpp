@@ -1,0 +1,99 @@
+#include "python_trainer.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace evolve::test {
+
+const std::string packages = EVOLVE_SOURCE_DIR "/tests/end_to_end/stand_ins/packages";
+
+void write_data(const Folder& folder) {
+  std::filesystem::create_directory(folder / "images");
+  write_file(folder / "my.yaml", "train: images\n");
+}
+
+std::vector<std::string> command_of(const std::string& trainer, std::vector<std::string> arguments,
+                                    const std::vector<std::string>& environment) {
+  std::vector<std::string> words = {
+      "/usr/bin/env", "-u", "EVOLVE_PYTHON", "-u", "EVOLVE_YOLOV5", "PYTHONPATH=" + packages};
+  words.insert(words.end(), environment.begin(), environment.end());
+  words.insert(words.end(), {EVOLVE_BINARY, "--trainer", trainer, "--output", "run"});
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
+}
+
+std::vector<std::string> trials(const std::string& model, int count,
+                                std::vector<std::string> more) {
+  more.insert(more.end(), {"--model", model, "--data", "my.yaml"});
+  const std::vector<std::pair<std::string, std::string>> defaults = {
+      {"--devices", "cpu:0"}, {"--epochs", "2"}, {"--trials", std::to_string(count)}};
+  for (const auto& [name, value] : defaults)
+    if (std::ranges::find(more, name) == more.end()) more.insert(more.end(), {name, value});
+  return more;
+}
+
+nlohmann::json event(const Folder& folder, const std::string& kind) {
+  for (const auto& e : journal(folder / "run"))
+    if (e["event"] == kind) return e;
+  ADD_FAILURE() << "there is no event " << kind;
+  return {};
+}
+
+std::filesystem::path trial_folder(const Folder& folder, int trial) {
+  char name[32];
+  std::snprintf(name, sizeof name, "%06d", trial);
+  return folder / "run/trials" / name;
+}
+
+void expect_refusal(const std::vector<std::string>& words, const std::string& line) {
+  Folder folder;
+  write_data(folder);
+  const auto ended = Process(words, folder.path()).wait();
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(ended.err, "evolve: " + line + "\n");
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+}
+
+void expect_a_stop_at_a_rung(const std::string& trainer, const std::string& model) {
+  Folder folder;
+  write_data(folder);
+  const auto words =
+      command_of(trainer, trials(model, 60,
+                                 {"--search", "classic", "--epochs", "9", "--population", "10",
+                                  "--lag", "2", "--seed", "1"}));
+  const auto ended = Process(words, folder.path()).wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto stopped = event(folder, "stopped");
+  const auto rows = lines_of(read_file(trial_folder(folder, stopped["trial"]) / "results.csv"));
+  EXPECT_EQ(rows.size(), 1 + stopped["epoch"].get<std::size_t>());
+  EXPECT_LT(stopped["epoch"], 9);
+}
+
+void expect_the_same_rows_after_a_kill(const std::string& trainer, const std::string& model,
+                                       const Folder& folder) {
+  write_data(folder);
+  const auto words = command_of(trainer, trials(model, 40, {"--lag", "1"}));
+  {
+    Process process(words, folder.path());
+    ASSERT_TRUE(eventually([&] {
+      return std::filesystem::exists(folder / "run/journal.jsonl") &&
+             count(journal(folder / "run"), "completed") > 3;
+    }));
+    process.signal(SIGKILL);
+    process.wait();
+  }
+  const auto ended =
+      Process({"/usr/bin/env", "PYTHONPATH=" + packages, EVOLVE_BINARY, "--resume", "run"},
+              folder.path())
+          .wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  Folder quiet;
+  write_data(quiet);
+  ASSERT_EQ(Process(words, quiet.path()).wait().code, 0);
+  EXPECT_EQ(read_file(folder / "run/evolve.csv"), read_file(quiet / "run/evolve.csv"));
+}
+
+}  // namespace evolve::test

@@ -1,0 +1,40 @@
+// Runs evolve with one of the trainers in Python, and a stand-in for its package.
+#pragma once
+
+#include "process.hpp"
+
+namespace evolve::test {
+
+/// Where the stand-ins are, for PYTHONPATH.
+extern const std::string packages;
+
+/// A data set that the stand-ins take.
+void write_data(const Folder& folder);
+
+/// evolve with this trainer; the run's folder is "run".
+std::vector<std::string> command_of(const std::string& trainer, std::vector<std::string> arguments,
+                                    const std::vector<std::string>& environment = {});
+
+/// evolve's arguments for trials of `model`, of two epochs on one CPU slot unless `more` says so.
+std::vector<std::string> trials(const std::string& model, int count = 1,
+                                std::vector<std::string> more = {});
+
+/// The first event of this kind in the folder's run.
+nlohmann::json event(const Folder& folder, const std::string& kind);
+
+/// The folder of a trial in the folder's run.
+std::filesystem::path trial_folder(const Folder& folder, int trial);
+
+/// Expects that this command is refused with this line.
+void expect_refusal(const std::vector<std::string>& words, const std::string& line);
+
+/// Runs 60 trials of `model` and expects that the first one that is stopped has a results.csv that
+/// ends at its rung.
+void expect_a_stop_at_a_rung(const std::string& trainer, const std::string& model);
+
+/// Kills evolve in the middle of 40 trials, resumes it, and expects evolve.csv to be that of a run
+/// that went on undisturbed. The killed run is the folder's.
+void expect_the_same_rows_after_a_kill(const std::string& trainer, const std::string& model,
+                                       const Folder& folder);
+
+}  // namespace evolve::test

@@ -1,0 +1,1 @@
+"""Stands in for the package of YOLOv5, as far as evolve.yolov5 uses it."""

@@ -1,0 +1,201 @@
+// --trainer yolov5: the real worker in Python, with a stand-in for YOLOv5's package.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "python_trainer.hpp"
+
+namespace evolve::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+std::vector<std::string> command(const std::vector<std::string>& arguments,
+                                 const std::vector<std::string>& environment = {}) {
+  return command_of("yolov5", arguments, environment);
+}
+
+Ended run(const Folder& folder, const std::vector<std::string>& arguments) {
+  write_data(folder);
+  return Process(command(arguments), folder.path()).wait();
+}
+
+/// What YOLOv5's train() was given, and the process that it was called in.
+json given(const Folder& folder, int trial) {
+  return json::parse(read_file(trial_folder(folder, trial) / "given.json"));
+}
+
+/// How the first trial of `model` fails: "kind: message".
+std::string failure_of(const std::string& model) {
+  Folder folder;
+  EXPECT_EQ(run(folder, trials(model, 1, {"--retries", "0"})).code, 1);
+  const auto failed = event(folder, "failed");
+  return failed["kind"].get<std::string>() + ": " + failed["message"].get<std::string>();
+}
+
+TEST(Yolov5, TrainsTrialAfterTrialInOneProcessPerSlot) {
+  Folder folder;
+  const auto ended = run(folder, trials("yolov5n.yaml", 6, {"--devices", "cpu:0,cpu:1"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 6);
+  std::set<int> processes;
+  for (int trial = 0; trial < 6; ++trial) processes.insert(given(folder, trial)["pid"].get<int>());
+  EXPECT_LE(processes.size(), 2u);
+  EXPECT_THAT(ended.out, HasSubstr("Use it in YOLOv5: python train.py --hyp run/hyp_evolved.yaml"));
+}
+
+TEST(Yolov5, GetsItsOptionsByName) {
+  Folder folder;
+  const auto ended = run(
+      folder, trials("yolov5n.yaml", 1,
+                     {"--weights", "yolov5n.pt", "--batch-size", "8", "--freeze", "10", "--rect",
+                      "--workers", "2", "--imgsz", "64", "--cos-lr", "--single-cls", "--cache",
+                      "disk", "--image-weights", "--multi-scale", "--label-smoothing", "0.1"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto options = given(folder, 0);
+  const json expected = {{"cfg", "yolov5n.yaml"},
+                         {"weights", "yolov5n.pt"},
+                         {"data", (folder / "my.yaml").string()},
+                         {"epochs", 2},
+                         {"batch_size", 8},
+                         {"imgsz", 64},
+                         {"optimizer", "SGD"},
+                         {"freeze", {10}},
+                         {"rect", true},
+                         {"workers", 2},
+                         {"cos_lr", true},
+                         {"single_cls", true},
+                         {"cache", "disk"},
+                         {"image_weights", true},
+                         {"multi_scale", true},
+                         {"label_smoothing", 0.1},
+                         {"noautoanchor", false},
+                         {"patience", 0},
+                         {"nosave", true},
+                         {"noplots", true},
+                         {"evolve", nullptr},
+                         {"device", "cpu"},
+                         {"save_dir", trial_folder(folder, 0).string()}};
+  for (const auto& [name, value] : expected.items()) EXPECT_EQ(options[name], value) << name;
+  EXPECT_EQ(given(folder, 0)["seed"], event(folder, "started").value("seed", options["seed"]));
+}
+
+TEST(Yolov5, StartsAtItsDefaultsAndSearchesItsTable) {
+  Folder folder;
+  ASSERT_EQ(run(folder, trials("yolov5s.pt")).code, 0);
+  const auto options = given(folder, 0);
+  EXPECT_EQ(options["weights"], "yolov5s.pt");
+  EXPECT_EQ(options["cfg"], "");
+  EXPECT_EQ(options["cache"], nullptr);
+  EXPECT_EQ(options["hyp"].size(), 29u);
+  EXPECT_EQ(options["hyp"]["lr0"], 0.01);
+  EXPECT_EQ(options["hyp"]["box"], 0.05);
+  EXPECT_EQ(options["hyp"]["anchors"], 3);
+  const auto evolves = [](const json& gene) { return gene.value("evolve", true); };
+  EXPECT_EQ(std::ranges::count_if(event(folder, "run")["space"], evolves), 13);
+}
+
+TEST(Yolov5, CanEvolveItsOptimizer) {
+  Folder folder;
+  write_file(folder / "space.yaml", "optimizer: {choices: [AdamW, Adam]}\nlr0: [0.001, 0.01]\n");
+  const auto ended = run(folder, trials("yolov5n.yaml", 1, {"--space", "space.yaml"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(given(folder, 0)["optimizer"], "AdamW");
+  EXPECT_FALSE(given(folder, 0)["hyp"].contains("optimizer"));
+  EXPECT_EQ(given(folder, 0)["hyp"]["box"], 0.05);
+}
+
+TEST(Yolov5, LeavesTheModelsAnchorsAloneWithoutAutoAnchor) {
+  Folder folder;
+  ASSERT_EQ(run(folder, trials("yolov5n.yaml", 1, {"--noautoanchor"})).code, 0);
+  EXPECT_TRUE(given(folder, 0)["noautoanchor"]);
+  EXPECT_FALSE(given(folder, 0)["hyp"].contains("anchors"));
+}
+
+// The stand-in's scores: 0.25 for the default scale, then a half, a third, … of it.
+TEST(Yolov5, HasTheMetricsOfTheLastEpoch) {
+  Folder folder;
+  const auto ended = run(folder, trials("yolov5n.yaml"));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const json expected = {{"metrics/precision", 0.25},  {"metrics/recall", 0.125},
+                         {"metrics/mAP_0.5", 0.08333}, {"metrics/mAP_0.5:0.95", 0.0625},
+                         {"val/box_loss", 0.1},        {"val/obj_loss", 0.3},
+                         {"val/cls_loss", 0.2}};
+  EXPECT_EQ(event(folder, "completed")["metrics"], expected);
+  EXPECT_TRUE(std::filesystem::exists(trial_folder(folder, 0) / "weights/last.pt"));
+}
+
+TEST(Yolov5, SaysWhyATrialFailed) {
+  EXPECT_EQ(failure_of("oom.yaml"),
+            "oom: RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB");
+  EXPECT_EQ(failure_of("nan.yaml"), "diverged: train/obj_loss is nan in epoch 1");
+  EXPECT_EQ(failure_of("broken.yaml"), "other: ValueError: something else");
+  EXPECT_THAT(failure_of("no_image.yaml"), HasSubstr("data: AssertionError: Caught"));
+}
+
+// Not held against the trial: with --resume it is trained once the data are mended.
+TEST(Yolov5, SaysThatItsDataAreWrong) {
+  Folder folder;
+  write_file(folder / "my.yaml", "names: [a]\n");
+  const auto ended =
+      Process(command(trials("yolov5n.yaml", 1, {"--retries", "0"})), folder.path()).wait();
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(event(folder, "failed")["kind"], "data");
+  EXPECT_EQ(event(folder, "failed")["final"], false);
+  EXPECT_THAT(ended.err, HasSubstr("data.yaml 'train:' field missing"));
+}
+
+TEST(Yolov5, StopsAtARung) {
+  expect_a_stop_at_a_rung("yolov5", "yolov5n.yaml");
+}
+
+TEST(Yolov5, GoesOnAfterAKill) {
+  Folder folder;
+  expect_the_same_rows_after_a_kill("yolov5", "yolov5n.yaml", folder);
+  for (int trial = 0; trial < 40; ++trial)  // what the killed attempt had written is gone
+    EXPECT_EQ(lines_of(read_file(trial_folder(folder, trial) / "results.csv")).size(), 3u);
+}
+
+TEST(Yolov5, TrainsWithACheckoutOfItsRepository) {
+  Folder folder;
+  std::filesystem::create_directories(folder / "checkout/models");
+  write_file(folder / "checkout/models/yolo.py", "");
+  std::filesystem::copy_file(packages + "/yolov5/train.py", folder / "checkout/train.py");
+  write_data(folder);
+  // Nothing but the checkout has YOLOv5: the package's stand-in is not to be found.
+  std::filesystem::create_directory(folder / "others");
+  for (const auto* name : {"numpy.py", "torch.py"})
+    std::filesystem::copy_file(packages + "/" + name, folder / "others" / name);
+  const auto others = "PYTHONPATH=" + (folder / "others").string();
+  const auto words = command(trials("yolov5n.yaml"), {"EVOLVE_YOLOV5=checkout", others});
+  const auto ended = Process(words, folder.path()).wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(given(folder, 0)["cfg"], "yolov5n.yaml");
+}
+
+TEST(Yolov5, IsRefusedWithoutWhatItNeeds) {
+  expect_refusal(command({"--model", "yolov5s.pt"}),
+                 "--trainer yolov5 needs a data set; name one with --data, such as coco128.yaml");
+  expect_refusal(command({"--data", "my.yaml"}),
+                 "--trainer yolov5 needs a model; name one with --model, such as yolov5s.pt");
+  expect_refusal(command(trials("yolov5s.pt", 1, {"--no-amp"})),
+                 "--amp: yolov5 has no such option; leave it out");
+  expect_refusal(command(trials("yolov5s.pt"), {"EVOLVE_YOLOV5=images"}),
+                 "EVOLVE_YOLOV5: images has no train.py; name a checkout of YOLOv5's repository, "
+                 "or leave it out for the package");
+}
+
+TEST(Yolov5, RefusesAHyperparameterThatYolov5DoesNotHave) {
+  Folder folder;
+  write_file(folder / "hyp.yaml", "lr0: 0.01\ndfl: 1.5\n");
+  const auto ended = run(folder, trials("yolov5n.yaml", 1, {"--hyp", "hyp.yaml"}));
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("'dfl' means nothing to the yolov5 trainer"));
+}
+
+}  // namespace
+}  // namespace evolve::test

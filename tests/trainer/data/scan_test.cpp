@@ -1,0 +1,118 @@
+#include "trainer/data/scan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/trainer/data/files.hpp"
+#include "trainer/data/check.hpp"
+
+namespace evolve::data {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+
+struct ScanTest : testing::Test {
+  TemporaryFolder folder;
+  DataConfig config{
+      .file = folder / "d.yaml", .names = {"cat", "dog"}, .train = {}, .val = {}, .test = {}};
+  int looked_at = 0;
+
+  ScanTest() {
+    for (const char* name : {"a", "b", "c"}) {
+      config.train.push_back(write_image(folder / (std::string("images/") + name + ".png")));
+      write_file(label_file_of(config.train.back()), "1 0.5 0.5 0.5 0.25\n");
+    }
+    write_file(label_file_of(config.train[1]), "0 0.1 0.1 0.5 0.1 0.5 0.5\n");
+  }
+
+  std::vector<ScannedImage> scanned() {
+    looked_at = 0;
+    return scan(config, Split::train,
+                {.cache_folder = folder / "cache", .threads = 1, .beat = [this] { ++looked_at; }});
+  }
+};
+
+/// Other bytes in a file of the same size and time.
+void change_unseen(const std::string& file, char byte) {
+  const auto time = std::filesystem::last_write_time(file);
+  write_file(file, std::string(read_file(file).size(), byte));
+  std::filesystem::last_write_time(file, time);
+}
+
+TEST_F(ScanTest, RemembersWhatItFound) {
+  const auto first = scanned();
+  EXPECT_EQ(looked_at, 3);
+  for (const auto& file : config.train) change_unseen(file, '?');
+  const auto second = scanned();
+  EXPECT_EQ(looked_at, 0);
+  ASSERT_THAT(second, SizeIs(3));
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(second[i].file, config.train[i]);
+    EXPECT_EQ(second[i].fault, "");
+    EXPECT_EQ(second[i].size.width, 20);
+    EXPECT_EQ(second[i].size.height, 16);
+    EXPECT_EQ(second[i].found.labels, first[i].found.labels);
+    EXPECT_EQ(second[i].found.segments, first[i].found.segments);
+  }
+  EXPECT_THAT(second[1].found.segments, ElementsAre(SizeIs(3)));
+}
+
+TEST_F(ScanTest, LooksAgainAtWhatHasChanged) {
+  scanned();
+  write_file(config.train[0], "no image");
+  write_file(label_file_of(config.train[1]), "5 0.5 0.5 0.5 0.5\n");
+  std::filesystem::remove(label_file_of(config.train[2]));
+  const auto images = scanned();
+  EXPECT_THAT(images[0].fault, StartsWith(config.train[0] + ": is truncated"));
+  EXPECT_THAT(images[1].fault, StartsWith(label_file_of(config.train[1]) + ":1: '5' is no class"));
+  EXPECT_EQ(images[2].fault, "");
+  EXPECT_THAT(images[2].found.labels, IsEmpty());
+}
+
+TEST_F(ScanTest, RemembersNoFault) {
+  write_file(config.train[0], "no image");
+  EXPECT_NE(scanned()[0].fault, "");
+  const auto time = std::filesystem::last_write_time(config.train[0]);
+  std::filesystem::remove(config.train[0]);
+  const auto png = read_file(write_image(folder / "other.png"));
+  write_file(config.train[0], png);
+  std::filesystem::last_write_time(config.train[0], time);
+  EXPECT_EQ(scanned()[0].fault, "");
+}
+
+TEST_F(ScanTest, LooksAgainWhenTheClassesAreOthers) {
+  config.names = {"cat"};
+  EXPECT_NE(scanned()[0].fault, "");
+  config.names = {"cat", "dog"};
+  EXPECT_EQ(scanned()[0].fault, "");
+  config.names = {"cat"};
+  EXPECT_NE(scanned()[0].fault, "");
+}
+
+TEST_F(ScanTest, DoesWithoutAFolderThatCannotBeWritten) {
+  write_file(folder / "cache", "no folder");
+  std::vector<std::string> notes;
+  const auto stats =
+      check(config, Split::train,
+            {.cache_folder = folder / "cache", .note = [&](auto& line) { notes.push_back(line); }});
+  EXPECT_EQ(stats.images, 3);
+  EXPECT_THAT(notes, ElementsAre((folder / "cache") +
+                                 ": cannot be written (Not a directory): the check is not "
+                                 "remembered"));
+}
+
+TEST_F(ScanTest, OfAShareTakesTheFirstImages) {
+  EXPECT_THAT(with_fraction(config, 0.5).train, ElementsAre(config.train[0], config.train[1]));
+  EXPECT_THAT(with_fraction(config, 0.01).train, ElementsAre(config.train[0]));
+  config.train.resize(1);
+  config.train.resize(5, "x");
+  EXPECT_THAT(with_fraction(config, 0.5).train,
+              SizeIs(2));  // 2.5: Python rounds to the even number
+  EXPECT_THAT(with_fraction(config, 1).train, SizeIs(5));
+}
+
+}  // namespace
+}  // namespace evolve::data

@@ -1,0 +1,150 @@
+#include "trainer/data/cache_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+namespace evolve::data {
+namespace fs = std::filesystem;
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+std::system_error failure(int error) {
+  return std::system_error(error, std::generic_category());
+}
+
+core::FileDescriptor opened(const std::string& file, int flags) {
+  core::FileDescriptor descriptor(::open(file.c_str(), flags | O_CLOEXEC, 0666));
+  if (!descriptor.is_open()) throw failure(errno);
+  return descriptor;
+}
+
+/// FNV-1a, 64 bits: the same in every build. Words end with a byte that none of them has.
+std::uint64_t hash_of(std::initializer_list<std::string_view> words) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3; };
+  for (const auto word : words) {
+    for (const char byte : word) add(static_cast<unsigned char>(byte));
+    add(0);
+  }
+  return hash;
+}
+
+/// Its bytes are this machine's: nothing else reads a cache.
+struct Head {
+  std::array<char, 16> kind{};
+  std::uint64_t bytes = 0;
+  std::uint64_t checksum = 0;
+};
+
+std::uint64_t checksum_of(std::string_view bytes) {
+  return crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+}
+
+Head head_of(std::string_view kind, std::string_view records) {
+  Head head{.bytes = records.size(), .checksum = checksum_of(records)};
+  std::memcpy(head.kind.data(), kind.data(), std::min(kind.size(), head.kind.size()));
+  return head;
+}
+
+}  // namespace
+
+std::string cache_folder() {
+  if (const auto root = variable("XDG_CACHE_HOME"); root.starts_with('/')) return root + "/evolve";
+  const auto home = variable("HOME");
+  return home.empty() ? "" : home + "/.cache/evolve";
+}
+
+FileStamp stamp_of(const std::string& file) {
+  struct stat found {};
+  if (::stat(file.c_str(), &found) != 0) return {};
+  return {found.st_size,
+          std::int64_t{1'000'000'000} * found.st_mtim.tv_sec + found.st_mtim.tv_nsec};
+}
+
+std::string cache_file(const std::string& folder, const std::string& kind,
+                       std::initializer_list<std::string_view> words) {
+  return fmt::format("{}/{}-{:016x}", folder, kind, hash_of(words));
+}
+
+MakerLock::MakerLock(const std::string& file, const std::function<void()>& beat) {
+  std::error_code error;
+  fs::create_directories(fs::path(file).parent_path(), error);
+  if (error) throw std::system_error(error);
+  descriptor_ = opened(file + ".lock", O_RDWR | O_CREAT);
+  while (::flock(descriptor_.number(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) throw failure(errno);
+    beat();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+NewFile::NewFile(std::string file, std::uint64_t bytes)
+    : file_(std::move(file)), descriptor_(opened(file_ + ".part", O_RDWR | O_CREAT | O_TRUNC)) {
+  const int error =
+      bytes ? ::posix_fallocate(descriptor_.number(), 0, static_cast<off_t>(bytes)) : 0;
+  if (!error) return;
+  ::unlink((file_ + ".part").c_str());
+  throw failure(error);
+}
+
+NewFile::~NewFile() {
+  if (descriptor_.is_open()) ::unlink((file_ + ".part").c_str());
+}
+
+void NewFile::write(std::uint64_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto count =
+        ::pwrite(descriptor_.number(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw failure(errno);
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+}
+
+void NewFile::sync() {
+  if (::fdatasync(descriptor_.number()) != 0) throw failure(errno);
+}
+
+void NewFile::replace() {
+  if (::fsync(descriptor_.number()) != 0) throw failure(errno);
+  if (::rename((file_ + ".part").c_str(), file_.c_str()) != 0) throw failure(errno);
+  descriptor_.close();
+}
+
+std::string with_head(std::string_view kind, std::string_view records) {
+  const Head head = head_of(kind, records);
+  std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
+  return bytes.append(records);
+}
+
+std::optional<std::string_view> read_records(std::string_view kind, std::string_view bytes) {
+  Head head;
+  if (bytes.size() < sizeof head) return {};
+  std::memcpy(&head, bytes.data(), sizeof head);
+  bytes.remove_prefix(sizeof head);
+  if (bytes.size() < head.bytes) return {};
+  bytes = bytes.substr(0, head.bytes);
+  const Head wanted = head_of(kind, bytes);
+  if (head.kind != wanted.kind || head.checksum != wanted.checksum) return {};
+  return bytes;
+}
+
+}  // namespace evolve::data

@@ -1,0 +1,76 @@
+// Files that are kept from run to run: where they lie, how a machine's processes make each of them
+// once, and what tells that one is out of date.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/file_descriptor.hpp"
+
+namespace evolve::data {
+
+/// $XDG_CACHE_HOME/evolve, else ~/.cache/evolve; empty where neither variable is set: nothing is
+/// kept then.
+std::string cache_folder();
+
+/// What changes when a file does.
+struct FileStamp {
+  /// -1: there is no such file.
+  std::int64_t bytes = -1;
+  /// When it was written last, in nanoseconds.
+  std::int64_t written = 0;
+  bool operator==(const FileStamp&) const = default;
+};
+
+FileStamp stamp_of(const std::string& file);
+
+/// `folder`/`kind`-0123456789abcdef: the file of a kind that belongs to these words.
+std::string cache_file(const std::string& folder, const std::string& kind,
+                       std::initializer_list<std::string_view> words);
+
+/// The right to make a file: of all processes of the machine one at a time has it, until the end of
+/// its life or of the process'. FILE.lock stays behind, empty.
+class MakerLock {
+ public:
+  /// Waits for it, and calls `beat` all the time meanwhile. Makes the folder. Throws
+  /// std::system_error where nothing can be written.
+  MakerLock(const std::string& file, const std::function<void()>& beat);
+
+ private:
+  core::FileDescriptor descriptor_;
+};
+
+/// A file in the making, under FILE.part; to be used by who has the lock. What a killed process has
+/// left there is overwritten. Every call throws std::system_error when it fails.
+class NewFile {
+ public:
+  /// Takes room for so many bytes at once, so that a full disk is noticed first.
+  NewFile(std::string file, std::uint64_t bytes);
+  /// Removes what has not become the file.
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  /// Safe to call from several threads.
+  void write(std::uint64_t offset, std::string_view bytes);
+  /// Makes durable what has been written so far.
+  void sync();
+  /// Puts it in the file's place, whole and durable; who has the old one open keeps that.
+  void replace();
+
+ private:
+  std::string file_;
+  core::FileDescriptor descriptor_;
+};
+
+/// A file of records: a head that says what it is, how long, and its checksum.
+///
+/// What `read_records` gives is what `with_head` was given, or nothing where the bytes do not begin
+/// with such a head, or are not whole.
+std::string with_head(std::string_view kind, std::string_view records);
+std::optional<std::string_view> read_records(std::string_view kind, std::string_view bytes);
+
+}  // namespace evolve::data
