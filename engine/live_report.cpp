@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 #include "core/error.hpp"
 #include "engine/report.hpp"
@@ -16,6 +17,15 @@ constexpr std::chrono::seconds least_pause{5};
 constexpr int times_as_long = 100;
 /// What comes of a shorter run is not worth the second that it takes to say which genes mattered.
 constexpr std::chrono::seconds least_explained_run{30};
+
+/// Gives the system back what is free. One thread at a time: where another allocator is in glibc's
+/// place (a sanitizer's), this is the first that glibc's hears of the process, and two threads that
+/// set it up at once break its count of threads; the second to end would abort.
+void trim_memory() {
+  static std::mutex one_at_a_time;
+  const std::scoped_lock lock(one_at_a_time);
+  ::malloc_trim(0);
+}
 
 }  // namespace
 
@@ -43,7 +53,7 @@ void LiveReport::write(const RunState& state) const {
     runs[0].explanation = explanation_if_any(state);
   results::write_report(directory_.report(), runs);
   // A thousand trials' covariances, and the page: not to be kept until the next one, minutes later.
-  malloc_trim(0);
+  trim_memory();
 }
 
 }  // namespace evolve::engine
