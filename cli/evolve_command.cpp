@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/commands.hpp"
 #include "cli/plan.hpp"
@@ -17,6 +18,8 @@
 
 namespace evolve::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 using engine::RunEnd;
 using engine::RunState;
@@ -54,12 +57,15 @@ void say_recommended(Screen& screen, const RunState& state, const results::RunDi
   screen.line("");
   for (const auto& line : recommendation_lines(state)) screen.line(line);
   if (!repeats.empty()) screen.line(repeat_summary(repeats));
-  screen.line("  its hyperparameters  " + display_path(directory.hyp_evolved()));
-  screen.line("  every trial          " + display_path(directory.evolve_csv()));
-  if (!repeats.empty()) screen.line("  every repeat         " + display_path(directory.repeats()));
-  screen.line("  the plot             " + display_path(directory.plot()));
-  screen.line("  the report           " + display_path(directory.report()));
-  if (const auto* trainer = python_trainer(options.trainer); trainer && !trainer->has_yolov5s_hyp) {
+  const std::pair<const char*, fs::path> files[] = {
+      {"its hyperparameters", directory.hyp_evolved()},
+      {"every trial", directory.evolve_csv()},
+      {"every repeat", directory.repeats()},
+      {"the plot", directory.plot()},
+      {"the report", directory.report()}};
+  for (const auto& [what, file] : files)
+    if (fs::exists(file)) screen.line(fmt::format("  {:<20} {}", what, display_path(file)));
+  if (const auto* trainer = python_trainer(options.trainer); trainer && !trainer->is_yolov5) {
     const auto& best = state.completed()[state.recommendation()->row];
     screen.line(ultralytics_usage(options.train, state.evolution().space(), best.hyp,
                                   directory.hyp_evolved()));

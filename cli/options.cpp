@@ -84,8 +84,13 @@ void check_for(const PythonTrainer& trainer, const Options& options) {
     throw bad_argument(name + " needs a model",
                        "name one with --model, such as " + trainer.example_model);
   for (const auto& key : trainer.unknown_options)
-    if (const auto it = options.given.find(key); it != options.given.end())
-      throw bad_argument(it->second + ": " + trainer.name + " has no such option", "leave it out");
+    if (const auto it = options.given.find(key); it != options.given.end()) {
+      const bool off = key == "amp" && !options.train.amp;
+      throw bad_argument(
+          (off ? "--no-amp" : it->second) + ": " + trainer.name + " has no such option",
+          "leave it out");
+    }
+  if (trainer.is_yolov5) check_optimizer(options.train);
 }
 
 void check(const Options& options) {

@@ -29,7 +29,7 @@ namespace {
 /// Whether the trainer has YOLOv5's hyperparameters, all of them and no others.
 bool has_yolov5s_hyp(const Options& options) {
   const auto* trainer = python_trainer(options.trainer);
-  return trainer ? trainer->has_yolov5s_hyp : !options.has_external_trainer();
+  return trainer ? trainer->is_yolov5 : !options.has_external_trainer();
 }
 
 /// The space's genes mean something to the trainer: YOLOv5's 29 and `optimizer`.
@@ -63,7 +63,7 @@ hyp::Space started_at_defaults(const hyp::Space& space, const hyp::HypFile& defa
 /// The space before --hyp, of which these are the names: the user's, or the trainer's own.
 hyp::Space table_of(const Options& options, const hyp::Hyperparameters& named) {
   const auto* trainer = python_trainer(options.trainer);
-  if (!trainer || trainer->has_yolov5s_hyp)
+  if (!trainer || trainer->is_yolov5)
     return options.space.empty() ? hyp::default_space() : hyp::read_space_file(options.space);
   const auto path = options.space.empty() ? file_of(*trainer, "space") : options.space;
   return started_at_defaults(hyp::read_space_file(path),

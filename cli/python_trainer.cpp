@@ -26,7 +26,7 @@ const std::array<PythonTrainer, 2> trainers = {{
      .example_data = "coco128.yaml",
      .example_model = "yolov5s.pt",
      .optimizer = "SGD",
-     .has_yolov5s_hyp = true,
+     .is_yolov5 = true,
      .unknown_options = {"amp", "cos_restarts", "fraction", "skip_bad"}},
 }};
 

@@ -17,8 +17,9 @@ struct PythonTrainer {
   std::string example_data, example_model;
   /// What it trains with unless --optimizer is given.
   std::string optimizer;
-  /// Its hyperparameters are YOLOv5's; otherwise files of its own have its space and its start.
-  bool has_yolov5s_hyp = false;
+  /// Its hyperparameters and optimizers are YOLOv5's; otherwise files of its own have its space and
+  /// its start, and its package says which optimizers there are.
+  bool is_yolov5 = false;
   /// Options of the built-in trainer that it cannot take: keys of `Given`.
   std::vector<std::string> unknown_options;
 };

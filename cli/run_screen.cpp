@@ -89,7 +89,7 @@ void RunScreen::on(const results::DeviceBlamed& blamed, const engine::RunState&)
 }
 
 void RunScreen::on(const results::DeviceBroughtBack& back, const engine::RunState&) {
-  screen_.line(back.device + " is back: its driver says that it works");
+  screen_.line(back.device + " gets trials again");
 }
 
 void RunScreen::on(const results::DevicesChanged& changed, const engine::RunState&) {

@@ -115,7 +115,8 @@ void say_result(const workers::RunReport& end, const Prepared& training,
   screen.line("results in " + display_path(run.root));
   screen.line("  the best weights  " + display_path(run.best_weights()));
   screen.line("  every epoch       " + display_path(run.results_csv()));
-  screen.line("  the plot          " + display_path(run.results_plot()));
+  if (fs::exists(run.results_plot()))
+    screen.line("  the plot          " + display_path(run.results_plot()));
 }
 
 /// The last words of a training that ended by itself or by a signal, and its exit code.

@@ -134,12 +134,16 @@ void check_epochs(const trainer::TrainOptions& options) {
     throw bad_argument("--epochs " + std::to_string(options.epochs), "train for at least 1 epoch");
 }
 
-void check_training(const trainer::TrainOptions& options) {
-  check_epochs(options);
+void check_optimizer(const trainer::TrainOptions& options) {
   const auto& optimizer = options.optimizer;
   if (optimizer != "SGD" && optimizer != "Adam" && optimizer != "AdamW")
     throw bad_argument("--optimizer " + optimizer + ": there is no such optimizer",
                        "choose among SGD, Adam, AdamW");
+}
+
+void check_training(const trainer::TrainOptions& options) {
+  check_epochs(options);
+  check_optimizer(options);
   check_batches(options, 2 * stride);
 }
 

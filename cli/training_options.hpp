@@ -27,9 +27,10 @@ void default_to_shapes(trainer::TrainOptions& options, const Given& given);
 /// YOLOv5's smallest usual model, unless weights bring theirs.
 void default_model(trainer::TrainOptions& options);
 
-/// Throw `Error` for values that make no sense: to any trainer, and to the built-in one. YOLOv5
-/// rounds an image size up to whole strides; here the user does it.
+/// Throw `Error` for values that make no sense: to any trainer, to one with YOLOv5's optimizers,
+/// and to the built-in one. YOLOv5 rounds an image size up to whole strides; here the user does it.
 void check_epochs(const trainer::TrainOptions& options);
+void check_optimizer(const trainer::TrainOptions& options);
 void check_training(const trainer::TrainOptions& options);
 void check_batches(const trainer::TrainOptions& options, int least_imgsz);
 

@@ -1,10 +1,11 @@
 // What every room needs and is not a noun of the search: the one exception type, numbers, YAML
-// and CSV as text, small files, how a process is started, the kinds of devices, what limits a
-// process, and the slot that a trial runs on.
+// and CSV as text, small files, how a process is started and bound to cores, the kinds of devices,
+// what limits a process, and the slot that a trial runs on.
 #pragma once
 
 #include "core/cgroup.hpp"
 #include "core/child.hpp"
+#include "core/core_mask.hpp"
 #include "core/csv.hpp"
 #include "core/device_kind.hpp"
 #include "core/error.hpp"

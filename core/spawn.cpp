@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -13,10 +12,12 @@
 #include <cerrno>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
 #include "core/child.hpp"
+#include "core/core_mask.hpp"
 #include "core/file_descriptor.hpp"
 
 namespace evolve::core {
@@ -49,11 +50,7 @@ class Plan {
     };
     point_to(words_, arguments_);
     point_to(environment_, variables_);
-    if (command.cores.empty()) return;
-    cores_.resize(CPU_ALLOC_SIZE(1 + *std::ranges::max_element(command.cores)) / sizeof(cpu_set_t) +
-                  1);
-    for (const int core : command.cores)
-      CPU_SET_S(static_cast<std::size_t>(core), cores_.size() * sizeof(cpu_set_t), cores_.data());
+    if (!command.cores.empty()) cores_.emplace(command.cores);
   }
 
   /// What comes first in the child; 0 or an errno.
@@ -64,9 +61,7 @@ class Plan {
   /// In the child. Returns when it fails.
   Failure become_the_program(int& report) const {
     using enum Failure::Step;
-    if (!cores_.empty() &&
-        ::sched_setaffinity(0, cores_.size() * sizeof(cpu_set_t), cores_.data()) != 0)
-      return {cores, errno};
+    if (cores_ && !cores_->bind_this_thread()) return {cores, errno};
     if (!arrange_files(report)) return {streams, errno};
     unblock_signals();
     ::execve(file_.c_str(), arguments_.data(), variables_.data());
@@ -97,7 +92,7 @@ class Plan {
   std::string file_;
   std::vector<std::string> words_, environment_;
   std::vector<char*> arguments_, variables_;
-  std::vector<cpu_set_t> cores_;
+  std::optional<CoreMask> cores_;
 };
 
 [[noreturn]] void give_up(int report, const Failure& failure) {

@@ -52,8 +52,7 @@ class Health {
   bool none_left() const;
   /// The devices that have been quarantined for long enough to be looked at again.
   std::vector<std::string> rested(Clock::time_point now) const;
-  /// Ends a device's quarantine: its driver has been asked and says that it works. One further
-  /// blame quarantines it again.
+  /// Ends a device's quarantine. One further blame quarantines it again.
   void bring_back(const std::string& device);
 
  private:

@@ -1,30 +1,17 @@
 #include "devices/machine.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <string>
 
 #include "core/cgroup.hpp"
+#include "core/core_mask.hpp"
 #include "core/host_memory.hpp"
 
 namespace evolve::devices {
-namespace {
-
-/// The greatest number of cores that Linux can be configured for.
-constexpr int most_cores = 8192;
-
-}  // namespace
-
 std::vector<int> allowed_cores() {
-  std::vector<cpu_set_t> set(CPU_ALLOC_SIZE(most_cores) / sizeof(cpu_set_t));
-  const auto bytes = set.size() * sizeof(cpu_set_t);
-  std::vector<int> cores;
-  if (::sched_getaffinity(0, bytes, set.data()) == 0)
-    for (int core = 0; core < most_cores; ++core)
-      if (CPU_ISSET_S(core, bytes, set.data())) cores.push_back(core);
+  auto cores = core::CoreMask::of_this_thread().cores();
   if (cores.empty()) cores.push_back(0);
   return cores;
 }

@@ -67,8 +67,8 @@ results::DeviceStats stats_of(const std::string& device, const devices::Accelera
 }
 
 /// Without those in `others`.
-std::vector<std::string> without(std::vector<std::string> names,
-                                 std::span<const std::string> others) {
+template <class Names>
+std::vector<std::string> without(std::vector<std::string> names, const Names& others) {
   std::erase_if(names, [&](const auto& name) { return std::ranges::count(others, name) > 0; });
   return names;
 }
@@ -194,6 +194,8 @@ void Fleet::blame(const devices::Blame& blame) {
 
 std::vector<results::Event> Fleet::watch() {
   if (const auto sample = sampler_.answer()) take(*sample);
+  // Nobody can be asked about another machine's device: a trial has to tell.
+  for (const auto& device : without(health_.rested(Clock::now()), sampled_)) bring_back(device);
   const bool hurry = wanted_ || !health_.rested(Clock::now()).empty();
   if (!sampler_.asking() && Clock::now() >= asked_ + (hurry ? soon : often)) ask();
   return std::exchange(news_, {});
@@ -222,10 +224,14 @@ void Fleet::take(const std::vector<devices::Accelerator>& sample) {
     if (journal) news_.push_back(stats_of(device, *found));
     const auto rested = health_.rested(Clock::now());
     if (std::ranges::count(rested, device) == 0 || !found->ok()) continue;
-    health_.bring_back(device);
-    news_.push_back(results::DeviceBroughtBack{.device = device});
+    bring_back(device);
   }
   if (journal) journaled_ = asked_;
+}
+
+void Fleet::bring_back(const std::string& device) {
+  health_.bring_back(device);
+  news_.push_back(results::DeviceBroughtBack{.device = device});
 }
 
 }  // namespace evolve::engine

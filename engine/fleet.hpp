@@ -64,6 +64,7 @@ class Fleet {
   bool full(const std::string& device);
   bool is_resting(const std::string& device) const;
   void blame(const devices::Blame& blame);
+  void bring_back(const std::string& device);
   void ask();
   void take(const std::vector<devices::Accelerator>& sample);
 

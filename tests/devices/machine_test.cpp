@@ -1,10 +1,10 @@
 #include "devices/machine.hpp"
 
 #include <gtest/gtest.h>
-#include <sched.h>
 
 #include <fstream>
-#include <set>
+
+#include "core/core_mask.hpp"
 
 namespace evolve::devices {
 namespace {
@@ -71,26 +71,18 @@ TEST_F(Quota, IsNoneWhenVersionOneSaysMinusOne) {
 }
 
 TEST(Machine, HasTheCoresOfThisProcessAffinity) {
-  cpu_set_t all;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof(all), &all), 0);
   const auto machine = this_machine();
-  EXPECT_EQ(static_cast<int>(machine.cores.size()), CPU_COUNT(&all));
-  for (const int core : machine.cores) EXPECT_TRUE(CPU_ISSET(core, &all));
-  EXPECT_EQ(std::set<int>(machine.cores.begin(), machine.cores.end()).size(), machine.cores.size());
+  EXPECT_EQ(machine.cores, core::CoreMask::of_this_thread().cores());
   EXPECT_GE(machine.usable_cores, 1);
   EXPECT_LE(machine.usable_cores, static_cast<int>(machine.cores.size()));
 }
 
 TEST(Machine, SeesAnAffinityNarrowedToOneCore) {
-  cpu_set_t all;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof(all), &all), 0);
+  const auto all = core::CoreMask::of_this_thread();
   const int last = this_machine().cores.back();
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(last, &one);
-  ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
+  ASSERT_TRUE(core::CoreMask({last}).bind_this_thread());
   const auto machine = this_machine();
-  ::sched_setaffinity(0, sizeof(all), &all);
+  all.bind_this_thread();
   EXPECT_EQ(machine.cores, std::vector<int>{last});
   EXPECT_EQ(machine.usable_cores, 1);
 }

@@ -123,20 +123,31 @@ TEST(ALostDevice, ThatIsTheLastOneEndsTheRunWhichGoesOnOnceItIsMended) {
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 4);
 }
 
-TEST(ALostDevice, IsBackWhenItsDriverSaysLaterThatItWorks) {
+/// Device 0 of this kind is lost, and later works again.
+void expect_back(const std::string& kind) {
   Folder folder;
   write_file(folder / "lost", "");
-  Process process(command(two_gpus, "--sleep 50 --lost-while cuda:0 " + (folder / "lost").string(),
-                          {"--devices", "cuda:0,cuda:1", "--trials", "100000"}),
-                  folder.path());
+  const auto device = kind + ":0";
+  Process process(
+      command(two_gpus, "--sleep 50 --lost-while " + device + " " + (folder / "lost").string(),
+              {"--devices", device + "," + kind + ":1", "--trials", "100000"}),
+      folder.path());
   const auto events = [&] { return journal(folder / "run"); };
   ASSERT_TRUE(eventually([&] { return count(events(), "quarantined") == 1; }));
   std::filesystem::remove(folder / "lost");
   ASSERT_TRUE(eventually(
-      [&] { return std::ranges::count(devices(events(), "completed"), "cuda:0") > 0; }, 60));
+      [&] { return std::ranges::count(devices(events(), "completed"), device) > 0; }, 60));
   process.signal(SIGINT);
   EXPECT_EQ(process.wait().code, 130);
-  EXPECT_THAT(devices(events(), "brought_back"), ElementsAre("cuda:0"));
+  EXPECT_THAT(devices(events(), "brought_back"), ElementsAre(device));
+}
+
+TEST(ALostDevice, IsBackWhenItsDriverSaysLaterThatItWorks) {
+  expect_back("cuda");
+}
+
+TEST(ALostDevice, OfAKindWithoutADriverIsTriedAgainLater) {
+  expect_back("npu");
 }
 
 TEST(ADevice, WhoseWorkerIsNeverReadyIsQuarantined) {

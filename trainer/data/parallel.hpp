@@ -1,7 +1,6 @@
 // Work over an index range on TBB's threads.
 #pragma once
 
-#include <sched.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
@@ -14,6 +13,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/core_mask.hpp"
 #include "trainer/data/threads.hpp"
 
 namespace evolve::data {
@@ -24,11 +24,8 @@ static_assert(all_threads == tbb::task_arena::automatic);
 /// they did before.
 class OnCores : public tbb::task_scheduler_observer {
  public:
-  OnCores(tbb::task_arena& arena, const std::vector<int>& cores) : task_scheduler_observer(arena) {
-    CPU_ZERO(&wider_);
-    for (const int core : cores)
-      if (core < CPU_SETSIZE) CPU_SET(core, &wider_);
-    ::sched_getaffinity(0, sizeof(before_), &before_);
+  OnCores(tbb::task_arena& arena, const std::vector<int>& cores)
+      : task_scheduler_observer(arena), wider_(cores) {
     observe(true);
   }
   ~OnCores() override { observe(false); }
@@ -36,11 +33,11 @@ class OnCores : public tbb::task_scheduler_observer {
   OnCores& operator=(const OnCores&) = delete;
 
   // What the system refuses, a core outside the container for instance, changes nothing.
-  void on_scheduler_entry(bool) override { ::sched_setaffinity(0, sizeof(wider_), &wider_); }
-  void on_scheduler_exit(bool) override { ::sched_setaffinity(0, sizeof(before_), &before_); }
+  void on_scheduler_entry(bool) override { wider_.bind_this_thread(); }
+  void on_scheduler_exit(bool) override { before_.bind_this_thread(); }
 
  private:
-  cpu_set_t wider_, before_;
+  core::CoreMask wider_, before_ = core::CoreMask::of_this_thread();
 };
 
 /// Calls `work(i)` for every i in 0..count - 1, in any order, the caller's thread among those that

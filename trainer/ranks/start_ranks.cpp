@@ -1,7 +1,6 @@
 #include "trainer/ranks/start_ranks.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <system_error>
 
 #include "core/child.hpp"
+#include "core/core_mask.hpp"
 #include "core/device_kind.hpp"
 #include "core/error.hpp"
 #include "core/spawn.hpp"
@@ -58,11 +58,7 @@ std::vector<RankShare> rank_shares(const std::string& slot, const devices::Envir
 
 void confine(const RankShare& share) {
   for (const auto& [name, value] : share.mask) ::setenv(name.c_str(), value.c_str(), 1);
-  if (share.cores.empty()) return;
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  for (const int core : share.cores) CPU_SET(static_cast<std::size_t>(core), &cores);
-  if (::sched_setaffinity(0, sizeof(cores), &cores) != 0)
+  if (!share.cores.empty() && !core::CoreMask(share.cores).bind_this_thread())
     throw std::system_error(errno, std::system_category(), "the cores of " + share.device);
 }
 

@@ -34,24 +34,16 @@ TEST(ForEachIndex, RethrowsTheFailureOfTheLowestIndex) {
 }
 
 TEST(ForEachIndex, WorksOnCoresThatThisProcessIsNotBoundToAndLeavesItWhereItWas) {
-  cpu_set_t all, one, now;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof(all), &all), 0);
-  std::vector<int> cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(core, &all)) cores.push_back(core);
-  CPU_ZERO(&one);
-  CPU_SET(cores.back(), &one);
-  ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
+  const auto all = core::CoreMask::of_this_thread();
+  const std::vector one{all.cores().back()};
+  ASSERT_TRUE(core::CoreMask(one).bind_this_thread());
   std::atomic<int> narrow = 0;
-  for_each_index(100, Threads(1, cores), [&](int) {
-    cpu_set_t here;
-    ::sched_getaffinity(0, sizeof(here), &here);
-    narrow += !CPU_EQUAL(&here, &all);
-  });
-  ::sched_getaffinity(0, sizeof(now), &now);
-  ::sched_setaffinity(0, sizeof(all), &all);
+  for_each_index(100, Threads(1, all.cores()),
+                 [&](int) { narrow += core::CoreMask::of_this_thread().cores() != all.cores(); });
+  const auto now = core::CoreMask::of_this_thread().cores();
+  all.bind_this_thread();
   EXPECT_EQ(narrow, 0);
-  EXPECT_TRUE(CPU_EQUAL(&now, &one));
+  EXPECT_EQ(now, one);
 }
 
 TEST(ForEachIndex, UsesNoMoreThreadsThanItIsGiven) {
