@@ -251,7 +251,9 @@ std::vector<int> Run::rungs_for(const hyp::Trial& trial) const {
     return state_.early_stopping().rungs_for(trial.number, settings_.run.epochs,
                                              state_.evolution().settings().lag);
   }
-  auto rungs = ga::pauses_of(settings_.run.epochs);
+  // The start's rungs say which ones are of use.
+  auto rungs =
+      trial.number == 0 ? ga::pauses_of(settings_.run.epochs) : state_.evolution().pause_epochs();
   std::erase_if(rungs, [&](int epoch) {
     return epoch <= trial.start_epoch || (trial.pause_epoch > 0 && epoch > trial.pause_epoch);
   });

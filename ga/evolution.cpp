@@ -162,6 +162,10 @@ bool Evolution::pausing() const {
 bool Evolution::given_up(int trial) const {
   return state_->given_up.contains(trial);
 }
+std::vector<int> Evolution::pause_epochs() const {
+  return state_->pause_epochs();
+}
+
 int Evolution::epochs_left() const {
   return state_->epochs_left();
 }

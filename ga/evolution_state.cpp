@@ -20,6 +20,10 @@ namespace {
 // Trials of which only the start is trained to its end before there is a model of curves.
 constexpr int curve_design = 9;
 
+// A look tells sets from each other once they have learnt something: before the start has this
+// share of what it ends with, it tells who came out of the warm-up first, and luck.
+constexpr double least_learnt = 0.25;
+
 // Paused trials that may go on. Each takes space on a disk.
 constexpr int most_waiting = 40;
 
@@ -83,10 +87,13 @@ bool Evolution::State::learn_outcomes() {
 
 void Evolution::State::learn(const Step& step) {
   const Record& record = records[static_cast<std::size_t>(step.trial)];
+  pending.erase(step.trial);
   offer(step.trial, pool);
   if (settings.search == "screened") {
+    const auto looks = pausing() ? pause_epochs() : std::vector<int>();
     for (const auto& [epoch, fitness] : record.rungs) {
-      if (!pausing() || epoch <= step.begin || epoch > step.reached) continue;
+      if (epoch <= step.begin || epoch > step.reached || !std::ranges::count(looks, epoch))
+        continue;
       history.add(record.genes, {.ending = Observation::Ending::at_rung,
                                  .fitness = fitness,
                                  .trial = step.trial,
@@ -96,7 +103,6 @@ void Evolution::State::learn(const Step& step) {
   }
   if (!record.observation) paused[step.trial] = step.reached;
   if (std::ssize(paused) > most_waiting) give_up_one();
-  pending.erase(step.trial);
   epochs += step.reached - step.end;
 }
 
@@ -122,6 +128,19 @@ void Evolution::State::end_step(int trial, int reached) {
 bool Evolution::State::pausing() const {
   return settings.pauses && !whole && settings.search == "screened" &&
          !pauses_of(settings.epochs).empty();
+}
+
+std::vector<int> Evolution::State::pause_epochs() const {
+  auto epochs = pauses_of(settings.epochs);
+  if (records.empty() || !records.front().observation || pending.contains(0))
+    return {epochs.back()};
+  const Record& start = records.front();
+  if (start.observation->ending == Observation::Ending::completed)
+    std::erase_if(epochs, [&](int epoch) {
+      const auto look = start.rungs.find(epoch);
+      return look != start.rungs.end() && look->second < least_learnt * start.observation->fitness;
+    });
+  return epochs;
 }
 
 int Evolution::State::epochs_left() const {
@@ -235,7 +254,8 @@ hyp::Genes Evolution::State::unseen(hyp::Genes child, double t, Rng& rng) const 
 hyp::Trial Evolution::State::thaw_without_model() {
   const auto number = static_cast<int>(records.size());
   if (new_trial_fits()) {
-    const int pause_epoch = number == 0 ? 0 : pauses_of(settings.epochs).front();
+    const auto looks = pause_epochs();
+    const int pause_epoch = number == 0 || looks.empty() ? 0 : looks.front();
     if (static_cast<std::size_t>(number) < given.size())
       return hand_out(given[static_cast<std::size_t>(number)], pause_epoch);
     Rng rng = breeding_rng(settings.seed, static_cast<int>(steps.size()));
@@ -258,7 +278,9 @@ bool Evolution::State::start_is_due_again() const {
 
 hyp::Trial Evolution::State::thaw() {
   const auto number = static_cast<int>(records.size());
-  if (history.completed() == 0 || number < curve_design) return thaw_without_model();
+  const auto looks = pause_epochs();
+  if (history.completed() == 0 || number < (looks.empty() ? design_size : curve_design))
+    return thaw_without_model();
   if (start_is_due_again()) {
     start_again.push_back(number);
     return hand_out(given.front());
@@ -273,8 +295,8 @@ hyp::Trial Evolution::State::thaw() {
   std::vector<Thawable> waiting;
   for (const auto& [trial, epoch] : paused)
     waiting.push_back({trial, records[static_cast<std::size_t>(trial)].genes, epoch});
-  const auto next = next_training(genes, history, child, waiting, pauses_of(settings.epochs),
-                                  settings.epochs, epochs_left());
+  const auto next =
+      next_training(genes, history, child, waiting, looks, settings.epochs, epochs_left());
   return next.trial ? go_on(*next.trial, next.pause_epoch)
                     : hand_out(*std::move(child), next.pause_epoch);
 }

@@ -72,6 +72,8 @@ struct Evolution::State {
   /// The step of that trial is over; it has been trained for so many epochs in all.
   void end_step(int trial, int reached);
   bool pausing() const;
+  /// See Evolution::pause_epochs.
+  std::vector<int> pause_epochs() const;
   int epochs_left() const;
   bool new_trial_fits() const;
   /// A paused trial can be trained to its end.

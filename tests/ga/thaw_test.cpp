@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <set>
 
 #include "core/error.hpp"
 #include "tests/ga/fixtures.hpp"
@@ -70,17 +72,18 @@ double curve(const hyp::Trial& trial, int epoch) {
 }
 
 // Trains what was asked for, as far as it is to be trained.
-void train(Evolution& evolution, const hyp::Trial& trial) {
+void train(Evolution& evolution, const hyp::Trial& trial,
+           const std::function<double(const hyp::Trial&, int)>& fitness = curve) {
   const int end = trial.pause_epoch > 0 ? trial.pause_epoch : 9;
   for (const int rung : pauses_of(9)) {
     if (rung > trial.start_epoch && rung <= end)
       evolution.tell(
-          hyp::Rung{.trial = trial.number, .epoch = rung, .fitness = curve(trial, rung)});
+          hyp::Rung{.trial = trial.number, .epoch = rung, .fitness = fitness(trial, rung)});
   }
-  if (end == 9) return evolution.tell(completed(trial.number, curve(trial, 9)));
+  if (end == 9) return evolution.tell(completed(trial.number, fitness(trial, 9)));
   evolution.tell({.trial = trial.number,
                   .device = "cpu:0",
-                  .result = hyp::Paused{.epoch = end, .fitness = curve(trial, end)}});
+                  .result = hyp::Paused{.epoch = end, .fitness = fitness(trial, end)}});
 }
 
 // A whole run: the epochs of each trial, and of all.
@@ -110,6 +113,36 @@ TEST(Thaw, TrainsTheStartToItsEndAndMostSetsNot) {
   EXPECT_GT(std::ssize(reached), 3 * whole);
   EXPECT_TRUE(evolution.done());
   EXPECT_EQ(reached.at(evolution.standing()->best.trial), 9);
+}
+
+// After an epoch the start has learnt nothing, and what others have there is luck.
+double late_curve(const hyp::Trial& trial, int epoch) {
+  return epoch == 1 ? 0.1 * (trial.number % 3) : curve(trial, epoch);
+}
+
+TEST(Thaw, LooksAtNothingBeforeTheStartHasLearntSomething) {
+  Evolution evolution(cube(), thawing(100));
+  EXPECT_THAT(evolution.pause_epochs(), ElementsAre(3)) << "nothing is known of the start";
+  std::set<int> looks;
+  for (auto trial = evolution.ask(); trial; trial = evolution.ask()) {
+    looks.insert(trial->pause_epoch);
+    train(evolution, *trial, late_curve);
+  }
+  EXPECT_THAT(evolution.pause_epochs(), ElementsAre(3));
+  EXPECT_THAT(looks, ElementsAre(0, 3));
+}
+
+TEST(Thaw, PausesNothingWhereNoLookTellsAnything) {
+  Evolution evolution(cube(), thawing(100));
+  const auto flat = [](const hyp::Trial& trial, int epoch) {
+    return epoch == 9 ? peak(trial.hyp) : 0.0;
+  };
+  int trials = 0;
+  for (auto trial = evolution.ask(); trial; trial = evolution.ask(), ++trials) {
+    EXPECT_EQ(trial->pause_epoch, 0);
+    train(evolution, *trial, flat);
+  }
+  EXPECT_EQ(trials, 11) << "as many as 100 epochs give";
 }
 
 TEST(Thaw, AsksForNoEpochThatCouldBeTooMuch) {
