@@ -74,12 +74,19 @@ void say_recommended(Screen& screen, const RunState& state, const results::RunDi
   }
 }
 
-std::string interruption(const RunState& state, RunEnd end, const results::RunDirectory& run) {
+/// "612 of 900 epochs" where these are what is counted, else "12 of 50 trials".
+std::string share_done(const RunState& state) {
   const auto& search = state.evolution();
-  return fmt::format(
-      "{} after {} of {} trials{}; nothing finished is lost. Go on with: evolve --resume {}",
-      end == RunEnd::time_limit ? "Stopped at the time limit" : "Interrupted", search.ended(),
-      search.planned(), search.done() ? ", in their repeats" : "", shell_path(run.root));
+  const auto& most = search.settings().max_epochs;
+  return most ? fmt::format("{} of {}", state.epochs_trained(), counted(*most, "epoch"))
+              : fmt::format("{} of {} trials", search.ended(), search.planned());
+}
+
+std::string interruption(const RunState& state, RunEnd end, const results::RunDirectory& run) {
+  return fmt::format("{} after {}{}; nothing finished is lost. Go on with: evolve --resume {}",
+                     end == RunEnd::time_limit ? "Stopped at the time limit" : "Interrupted",
+                     share_done(state), state.evolution().done() ? ", in their repeats" : "",
+                     shell_path(run.root));
 }
 
 /// The last words of a run, and its exit code.
@@ -143,14 +150,12 @@ int run_new(const Options& options, Screen& screen) {
 
 std::string greeting(const RunState& state, const results::RunDirectory& directory) {
   const auto& search = state.evolution();
-  const auto& most = search.settings().max_epochs;
-  const auto done = most ? fmt::format("{} of {} done in {}", state.epochs_trained(),
-                                       counted(*most, "epoch"), counted(search.ended(), "trial"))
-                         : fmt::format("{} of {} trials done", search.ended(), search.planned());
-  return fmt::format("{}: {}{}", display_path(directory.root), done,
+  const bool epochs = search.settings().max_epochs.has_value();
+  return fmt::format("{}: {} done{}{}", display_path(directory.root), share_done(state),
+                     epochs ? " in " + counted(search.ended(), "trial") : "",
                      !state.finished() ? ", going on"
-                     : most            ? ", finished; extend it with a larger --max-epochs"
-                            : ", finished; extend it with a larger --generations or --trials");
+                     : epochs          ? ", finished; extend it with a larger --max-epochs"
+                              : ", finished; extend it with a larger --generations or --trials");
 }
 
 /// What a resumed run would do.
