@@ -67,8 +67,8 @@ void say_recommended(Screen& screen, const RunState& state, const results::RunDi
     if (fs::exists(file)) screen.line(fmt::format("  {:<20} {}", what, display_path(file)));
   if (const auto* trainer = python_trainer(options.trainer); trainer && !trainer->is_yolov5) {
     const auto& best = state.completed()[state.recommendation()->row];
-    screen.line(ultralytics_usage(options.train, state.evolution().space(), best.hyp,
-                                  directory.hyp_evolved()));
+    screen.line(ultralytics_usage(options.train, state.evolution().space(),
+                                  state.evolution().hyp(best.trial), directory.hyp_evolved()));
   } else {
     screen.line("Use it in YOLOv5: python train.py --hyp " + shell_path(directory.hyp_evolved()));
   }

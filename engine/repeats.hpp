@@ -10,10 +10,10 @@
 
 namespace evolve::engine {
 
-/// A completed trial.
+/// A completed trial. Its set is the search's to know (ga::Evolution::hyp): with names it would be
+/// most of the memory of a long run.
 struct Finished {
   int trial = 0;
-  hyp::Hyperparameters hyp;
   hyp::Metrics metrics;
   double fitness = 0;
 };

@@ -15,8 +15,8 @@ std::ptrdiff_t step(std::ptrdiff_t rows) {
   return std::max<std::ptrdiff_t>(1, rows / 100);
 }
 
-results::Row row_of(const hyp::Space& space, const Finished& finished) {
-  return {.metrics = finished.metrics, .values = hyp::raw_values(space, finished.hyp)};
+results::Row row_of(const ga::Evolution& search, int trial, const hyp::Metrics& metrics) {
+  return {.metrics = metrics, .values = hyp::raw_values(search.space(), search.hyp(trial))};
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ RunFiles::RunFiles(results::RunDirectory directory, std::string fitness, const R
       table_(results::table_of(state.evolution().space())),
       generation_(state.generation()) {
   for (const auto& one : state.completed())
-    table_.rows.push_back(row_of(state.evolution().space(), one));
+    table_.rows.push_back(row_of(state.evolution(), one.trial, one.metrics));
   results::write_table(directory_.evolve_csv(), table_);
   update_recommended(state);
   write_population(state);
@@ -72,7 +72,8 @@ void RunFiles::remove_kept(const hyp::Outcome& outcome, const RunState& state) {
 void RunFiles::add_rows(const RunState& state) {
   const auto before = std::ssize(table_.rows);
   for (auto next = table_.rows.size(); next < state.completed().size(); ++next) {
-    table_.rows.push_back(row_of(state.evolution().space(), state.completed()[next]));
+    const auto& one = state.completed()[next];
+    table_.rows.push_back(row_of(state.evolution(), one.trial, one.metrics));
     results::append_row(directory_.evolve_csv(), table_.names, table_.rows.back());
   }
   // What is recommended is the dearest of the files: with many rows not after each of them.
@@ -89,10 +90,8 @@ void RunFiles::draw(const RunState& state) const {
   if (!state.best()) return;
   const auto& search = state.evolution();
   results::PlotMarks marks{.recommended = recommended_};
-  for (const auto& [trial, at] : state.paused()) {
-    const auto hyp = hyp::express(search.space(), search.genes(trial));
-    marks.paused.push_back({.metrics = at.metrics, .values = hyp::raw_values(search.space(), hyp)});
-  }
+  for (const auto& [trial, at] : state.paused())
+    marks.paused.push_back(row_of(search, trial, at.metrics));
   results::plot_evolution(table_, hyp::Fitness(fitness_), search.space(), directory_.plot(), marks);
 }
 
@@ -102,9 +101,11 @@ void RunFiles::update_recommended(const RunState& state) {
 }
 
 void RunFiles::write_recommended(const RunState& state, std::size_t row) {
-  const auto& [trial, hyp, metrics, fitness] = state.completed()[row];
+  const auto& best = state.completed()[row];
   results::write_hyp_evolved(directory_.hyp_evolved(),
-                             {.hyp = hyp, .metrics = metrics, .row = static_cast<int>(row)},
+                             {.hyp = state.evolution().hyp(best.trial),
+                              .metrics = best.metrics,
+                              .row = static_cast<int>(row)},
                              static_cast<int>(table_.rows.size()));
   recommended_ = row;
 }

@@ -172,7 +172,7 @@ void RunState::on(const results::Repeating& repeating) {
 hyp::Trial RunState::repeat_of(const Finished& trial, int repeat) const {
   return {
       .number = trial.trial,
-      .hyp = trial.hyp,
+      .hyp = evolution_.hyp(trial.trial),
       .seed = ga::training_seed(evolution_.settings().seed, ga::seed_number(trial.trial, repeat)),
       .repeat = repeat};
 }
@@ -224,7 +224,7 @@ void RunState::on(const hyp::Outcome& outcome) {
     early_stopping_.tell(outcome);
     ended_.push_back(outcome.trial);
     if (const auto* result = std::get_if<hyp::Completed>(&outcome.result))
-      completed(*result, ended.attempt.trial);
+      completed(outcome.trial, *result);
   }
   open_.erase(outcome.trial);
 }
@@ -268,13 +268,10 @@ std::optional<Recommendation> RunState::recommendation() const {
                         .standing = std::move(standing)};
 }
 
-void RunState::completed(const hyp::Completed& result, const hyp::Trial& trial) {
-  completed_.push_back({.trial = trial.number,
-                        .hyp = trial.hyp,
-                        .metrics = result.metrics,
-                        .fitness = result.fitness});
-  if (evolution_.best() && evolution_.best()->trial == trial.number) best_ = completed_.size() - 1;
-  if (trial.number == 0) start_fitness_ = result.fitness;
+void RunState::completed(int trial, const hyp::Completed& result) {
+  completed_.push_back({.trial = trial, .metrics = result.metrics, .fitness = result.fitness});
+  if (evolution_.best() && evolution_.best()->trial == trial) best_ = completed_.size() - 1;
+  if (trial == 0) start_fitness_ = result.fitness;
 }
 
 void RunState::failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Open& open) {

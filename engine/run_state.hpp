@@ -151,7 +151,7 @@ class RunState {
   void repeat_ended(const hyp::Outcome& outcome, const hyp::Trial& repeat);
   std::optional<hyp::Trial> next_repeat() const;
   hyp::Trial repeat_of(const Finished& trial, int repeat) const;
-  void completed(const hyp::Completed& result, const hyp::Trial& trial);
+  void completed(int trial, const hyp::Completed& result);
   void failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Open& open);
   void count_surroundings(const hyp::Outcome& outcome);
   Open& open_trial(int trial);

@@ -55,6 +55,10 @@ const hyp::Genes& Evolution::genes(int trial) const {
   return state_->records.at(static_cast<std::size_t>(trial)).genes;
 }
 
+hyp::Hyperparameters Evolution::hyp(int trial) const {
+  return hyp::express(state_->space, genes(trial));
+}
+
 const std::optional<Observation>& Evolution::observation(int trial) const {
   return state_->records.at(static_cast<std::size_t>(trial)).observation;
 }

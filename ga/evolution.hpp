@@ -102,9 +102,10 @@ class Evolution {
   /// already.
   void tell(const hyp::Outcome& outcome);
 
-  /// The set of a trial that was handed out, and what was told of its end. Throws std::out_of_range
-  /// for another number.
+  /// The set of a trial that was handed out, as genes and as its trainer gets it, and what was told
+  /// of its end. Throws std::out_of_range for another number.
   const hyp::Genes& genes(int trial) const;
+  hyp::Hyperparameters hyp(int trial) const;
   const std::optional<Observation>& observation(int trial) const;
 
   /// Number of trials that the run has in all.
