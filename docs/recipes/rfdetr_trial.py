@@ -4,7 +4,8 @@
     python rfdetr_trial.py MODEL HYP FOLDER EPOCHS SEED DATASET [other arguments of RF-DETR's train(): batch_size=8 resolution=384]
 
 MODEL is a class of the package rfdetr: RFDETRNano. A hyperparameter's name is that of an argument of train(): lr; what comes
-after a dot is a key in it: aug_config.HorizontalFlip.p. FOLDER gets results.csv, a row as each epoch ends, from RF-DETR's metrics.csv.
+after a dot is a key in it: aug_config.HorizontalFlip.p. FOLDER gets results.csv, a row as each epoch ends, from RF-DETR's metrics.csv;
+of its checkpoints, 800 MB, checkpoint_best_total.pth stays. weights=FILE, or None, are other weights to start from.
 """
 import ast
 import csv
@@ -16,6 +17,7 @@ import rfdetr
 
 COLUMNS = {"metrics/precision": "val/precision", "metrics/recall": "val/recall", "metrics/mAP_0.5": "val/mAP_50",
            "metrics/mAP_0.5:0.95": "val/mAP_50_95"}
+PASSING = ["last.ckpt", "last_ema.pth", "checkpoint_best_ema.pth", "checkpoint_best_regular.pth"]
 LOSSES = ["val/box_loss", "val/obj_loss", "val/cls_loss"]  # RF-DETR computes none on the validation images unless asked
 
 
@@ -56,24 +58,26 @@ def follow(metrics, results, ended):
 
 
 def main(model, hyp, folder, epochs, seed, dataset, *options):
-    settings = dict(option.split("=", 1) for option in options)
-    settings = {"tensorboard": False, "checkpoint_interval": int(epochs) + 1, **{k: literal(v) for k, v in settings.items()}}
-    with open(hyp) as file:
-        for line in file:
-            name, _, value = line.rstrip("\n").partition(": ")
-            put(settings, name, literal(value))
-    metrics = pathlib.Path(folder) / "metrics.csv"
+    folder = pathlib.Path(folder)
+    settings = {"tensorboard": False, "checkpoint_interval": int(epochs) + 1}
+    settings.update((name, literal(value)) for name, value in (option.split("=", 1) for option in options))
+    for line in open(hyp):
+        name, value = line.rstrip("\n").split(": ")
+        put(settings, name, literal(value))
+    weights = {"pretrain_weights": settings.pop("weights")} if "weights" in settings else {}
+    detector = getattr(rfdetr, model)(**weights)
+    metrics, ended = folder / "metrics.csv", threading.Event()
     metrics.unlink(missing_ok=True)  # an earlier attempt's
-    detector = getattr(rfdetr, model)(**({"pretrain_weights": settings.pop("weights")} if "weights" in settings else {}))
-    ended = threading.Event()
-    with open(pathlib.Path(folder) / "results.csv", "w", buffering=1) as results:
+    with open(folder / "results.csv", "w", buffering=1) as results:
         follower = threading.Thread(target=follow, args=(metrics, results, ended))
         follower.start()
         try:
-            detector.train(dataset_dir=dataset, output_dir=folder, epochs=int(epochs), seed=int(seed), **settings)
+            detector.train(dataset_dir=dataset, output_dir=str(folder), epochs=int(epochs), seed=int(seed), **settings)
         finally:
             ended.set()
             follower.join()
+    for name in PASSING:
+        (folder / name).unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
