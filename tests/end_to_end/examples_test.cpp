@@ -38,7 +38,8 @@ Ended run(const Folder& folder, const std::string& line) {
   fs::create_symlink(EVOLVE_BINARY, folder / "bin/evolve");
   fs::create_symlink("/usr/bin/python3", folder / "bin/python");
   fs::copy(source + "/tests/end_to_end/stand_ins/yolo", folder / "bin/yolo");
-  fs::copy(source + "/tests/end_to_end/stand_ins/yolov5_train.py", folder / "train.py");
+  fs::copy(source + "/tests/end_to_end/stand_ins/yolov5_train.py", folder / "train.py",
+           fs::copy_options::skip_existing);  // D-FINE has one too
   return Process({"/usr/bin/env", "-u", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH=" FAKE_NVML_FOLDER,
                   "FAKE_GPUS=name=A,uuid=GPU-11aa,bus=1;name=B,uuid=GPU-22bb,bus=2",
                   "PATH=" + (folder / "bin").string() + ":/usr/bin:/bin", "sh", "-c",
@@ -75,6 +76,42 @@ TEST(Examples, OfUltralyticsRun) {
     EXPECT_EQ(event["metrics"]["metrics/mAP_0.5"], 0.2);
     EXPECT_EQ(event["metrics"]["val/obj_loss"], 0.2);
   }
+}
+
+/// The metrics of the start, which trial 0 trains.
+nlohmann::json metrics_of_the_start(const Folder& folder) {
+  for (const auto& event : journal(folder / "run"))
+    if (event["event"] == "completed" && event["trial"] == 0) return event["metrics"];
+  return {};
+}
+
+TEST(Examples, OfRfDetrRun) {
+  namespace fs = std::filesystem;
+  Folder folder;
+  fs::copy(source + "/docs/recipes", folder.path());
+  fs::copy(source + "/tests/end_to_end/stand_ins/rfdetr.py", folder / "rfdetr.py");
+  expect_four_trials(folder, run(folder, example_in("docs/trainers.md", "rfdetr_trial.py")));
+  const auto metrics = metrics_of_the_start(folder);
+  EXPECT_EQ(metrics["metrics/mAP_0.5"], 0.25);  // 0.5 / (1 + |1 - 2|)
+  EXPECT_EQ(metrics["metrics/mAP_0.5:0.95"], 0.125);
+  EXPECT_EQ(metrics["metrics/precision"], 0.3);
+  EXPECT_FALSE(fs::exists(folder / "run/trials/000000/last.ckpt"));
+  EXPECT_TRUE(fs::exists(folder / "run/trials/000000/checkpoint_best_total.pth"));
+}
+
+TEST(Examples, OfDFineRun) {
+  if (Process({"/usr/bin/python3", "-c", "import yaml"}, source).wait().code != 0)
+    GTEST_SKIP() << "D-FINE's configurations need PyYAML (Debian: python3-yaml)";
+  namespace fs = std::filesystem;
+  Folder folder;
+  fs::copy(source + "/docs/recipes", folder.path());
+  fs::copy(source + "/tests/end_to_end/stand_ins/dfine", folder.path(),
+           fs::copy_options::recursive);
+  expect_four_trials(folder, run(folder, example_in("docs/trainers.md", "dfine_trial.py")));
+  const auto metrics = metrics_of_the_start(folder);
+  EXPECT_EQ(metrics["metrics/mAP_0.5"], 0.25);  // 0.5 / (1 + |5 - 6|)
+  EXPECT_EQ(metrics["metrics/mAP_0.5:0.95"], 0.125);
+  EXPECT_EQ(metrics["metrics/recall"], 0.4);
 }
 
 }  // namespace
