@@ -1,6 +1,6 @@
 // What several slots cost the search in trainings: slots learn of a trial only when it has ended.
 //
-//   search_bench [SEEDS]      # default 6; prints a table for docs/search.md
+//   search_bench [SEEDS]      # default 6; prints a table for docs/search_measured.md
 //
 // The problem is a bowl over YOLOv5's 13 evolved hyperparameters, its axes mixed in pairs, 100
 // times as steep along one as along another, with training noise of 0.003; the seed moves its top.
