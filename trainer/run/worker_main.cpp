@@ -150,6 +150,19 @@ Rungs rungs_of(const workers::Train& message) {
           .start_epoch = message.start_epoch};
 }
 
+/// Where the seconds of a trial went, in words; bench/trial reads them.
+std::string spent(const Timing& t) {
+  const auto& p = t.phases;
+  return fmt::format(
+      "{} images trained in {:.4f} s (images {:.4f}, forward {:.4f}, loss {:.4f}, backward {:.4f}, "
+      "optimizer {:.4f}, average {:.4f}; first step after {:.4f}), {} validated in {:.4f} s "
+      "(forward "
+      "{:.4f}, NMS {:.4f}, AP {:.4f}), everything else {:.4f} s",
+      t.trained, t.training, p.images, p.forward, p.loss, p.backward, p.optimizer, p.average,
+      t.first_step, t.validated, t.validation, t.inference, t.nms, t.ap,
+      t.total - t.training - t.validation);
+}
+
 workers::Result train(Trainer& trainer, const workers::Train& message, Answers& answers) {
   const auto result = trainer.train(
       options_of(message), message.hyp, message.seed,
@@ -157,9 +170,7 @@ workers::Result train(Trainer& trainer, const workers::Train& message, Answers& 
         answers.send(workers::FromWorker(workers::Epoch{message.trial, epoch, metrics}));
       },
       rungs_of(message));
-  const auto& t = result.timing;
-  fmt::print(stderr, "trial {}: {:.2f} s training, {:.2f} s validation, {:.2f} s everything else\n",
-             message.trial, t.training, t.validation, t.total - t.training - t.validation);
+  fmt::print(stderr, "trial {}: {}\n", message.trial, spent(result.timing));
   return {.trial = message.trial,
           .metrics = result.metrics,
           .stopped = result.stopped,
