@@ -98,11 +98,13 @@ void judge_batch(const CandidateRows& found, const data::Batch& batch,
 }
 
 Validation summary(const Tally& tally, std::size_t batches) {
+  const auto start = Clock::now();
   Validation out{.classes = score_classes(tally.detections, tally.labels_per_class),
                  .detections = static_cast<int>(tally.detections.size()),
                  .images = tally.images,
                  .inference_seconds = tally.inference_seconds,
                  .nms_seconds = tally.nms_seconds};
+  out.ap_seconds = seconds(start, Clock::now());
   const auto n = static_cast<double>(out.classes.size());
   for (const ClassScore& score : out.classes) {
     out.metrics.precision += score.precision / n;

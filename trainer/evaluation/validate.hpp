@@ -37,8 +37,8 @@ struct Validation {
   /// The number of detections that were judged, at most max_det per image.
   int detections = 0;
   int images = 0;
-  /// Spent on forward passes and decoding, and on NMS and matching.
-  double inference_seconds = 0, nms_seconds = 0;
+  /// Spent on forward passes and decoding, on NMS and matching, and on the AP of all classes.
+  double inference_seconds = 0, nms_seconds = 0, ap_seconds = 0;
 };
 
 /// Evaluates `detector` in eval mode, without gradients, on its own device; its mode is restored.

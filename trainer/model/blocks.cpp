@@ -31,7 +31,9 @@ ConvBlock::ConvBlock(const ConvSpec& conv_spec) : spec(conv_spec) {
 torch::Tensor ConvBlock::forward(const torch::Tensor& x) {
   if (fused_bias.defined()) {
     auto y = convolve(x, fused_weight, fused_bias, spec);
-    return torch::silu_(y);
+    if (operators == Operators::plain) return torch::silu_(y);
+    silu_of(y);
+    return y;
   }
   return conv_bn_silu(x, weight, spec, bn, is_training(), operators);
 }

@@ -75,6 +75,11 @@ void write_silu(const float* __restrict map, Rows rows, const float* __restrict 
   }
 }
 
+EVOLVE_VECTOR_LOOP
+void silu_in_place(float* __restrict values, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) values[i] /= 1.F + fast_exp(-values[i]);
+}
+
 /// Writes the gradient before SiLU, d, and adds up d and d * (map - centre).
 EVOLVE_VECTOR_LOOP
 void silu_backward(const float* __restrict map, const float* __restrict gradient, Rows rows,
@@ -213,6 +218,13 @@ void bn_silu(const float* map, MapShape shape, const BatchNorm& bn, const Parall
   parallel(blocking.blocks, [&](std::int64_t b) {
     write_silu(map, blocking.block(b), affine.centre.data(), affine.scale.data(),
                affine.shift.data(), out);
+  });
+}
+
+void silu(float* values, std::int64_t count, const ParallelFor& parallel) {
+  constexpr std::int64_t in_a_block = 32768;
+  parallel((count + in_a_block - 1) / in_a_block, [&](std::int64_t b) {
+    silu_in_place(values + b * in_a_block, std::min(in_a_block, count - b * in_a_block));
   });
 }
 

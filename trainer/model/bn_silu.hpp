@@ -39,6 +39,9 @@ struct BatchNorm {
 void bn_silu(const float* map, MapShape shape, const BatchNorm& bn, const ParallelFor& parallel,
              float* out);
 
+/// x · σ(x) of each of `count` numbers, in place.
+void silu(float* values, std::int64_t count, const ParallelFor& parallel);
+
 /// From the gradient of silu(batch_norm(map)) those of the map, of γ and of β, the statistics being
 /// the map's own. Ioffe and Szegedy, Batch Normalization, section 3.
 void bn_silu_backward(const float* map, const float* gradient, MapShape shape, const BatchNorm& bn,

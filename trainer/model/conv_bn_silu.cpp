@@ -141,6 +141,16 @@ torch::Tensor convolve(const torch::Tensor& x, const torch::Tensor& weight,
       torch::conv2d(rows_of(x), weight, bias, spec.stride, spec.padding, 1, spec.groups), x);
 }
 
+void silu_of(torch::Tensor& x) {
+  const bool as_numbers = x.is_cpu() && x.scalar_type() == torch::kFloat && !x.requires_grad() &&
+                          x.is_non_overlapping_and_dense();
+  if (!as_numbers) {
+    torch::silu_(x);
+    return;
+  }
+  silu(x.data_ptr<float>(), x.numel(), parallel_for);
+}
+
 torch::Tensor conv_bn_silu(const torch::Tensor& x, const torch::Tensor& weight,
                            const ConvSpec& spec, const BatchNormTensors& bn, bool training,
                            Operators operators) {

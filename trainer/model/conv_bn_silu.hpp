@@ -22,6 +22,9 @@ enum class Operators {
 torch::Tensor convolve(const torch::Tensor& x, const torch::Tensor& weight,
                        const torch::Tensor& bias, const ConvSpec& spec);
 
+/// silu(x) in place; on the CPU in single precision the loop of bn_silu.hpp.
+void silu_of(torch::Tensor& x);
+
 struct BatchNormTensors {
   torch::Tensor gamma, beta, running_mean, running_var;
   double epsilon = 1e-3, momentum = 0.03;

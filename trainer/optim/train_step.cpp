@@ -2,6 +2,8 @@
 
 #include <torch/torch.h>
 
+#include "core/stopwatch.hpp"
+
 namespace evolve::trainer {
 namespace {
 
@@ -42,7 +44,9 @@ TrainStep::Report TrainStep::end_iteration(int iteration) {
     optimizer_.step(parameters_, report.settings);
   }
   parameters_.gradients().zero_();
+  core::Stopwatch watch;
   ema_.update(parameters_);
+  report.average_seconds = watch.lap();
   last_step_ = iteration;
   return report;
 }

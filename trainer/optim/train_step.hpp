@@ -43,6 +43,8 @@ class TrainStep {
     bool stepped = false;
     /// Before clipping to 10, a scalar on the device; undefined when no step was due.
     torch::Tensor gradient_norm = {};
+    /// Spent on the moving average.
+    double average_seconds = 0;
   };
   Report end_iteration(int iteration);
 

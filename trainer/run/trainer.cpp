@@ -124,13 +124,21 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
        ++epoch) {
     const bool rung = std::ranges::count(rungs.epochs, epoch) > 0;
     const auto training = Clock::now();
-    run.train_epoch(epoch - 1, no_ap, {});
+    run.train_epoch(epoch - 1, no_ap, [&](const EpochProgress&) {
+      if (result.timing.first_step == 0) result.timing.first_step = seconds_since(start);
+    });
     synchronize(state_->context.device);
+    result.timing.trained += static_cast<int>(data.training().images.size());
     result.timing.training += seconds_since(training);
     if (rung || epoch == options.epochs) {
       const auto validation = Clock::now();
-      result.metrics = run.validate().metrics;
+      const auto found = run.validate();
+      result.metrics = found.metrics;
       result.timing.validation += seconds_since(validation);
+      result.timing.validated += found.images;
+      result.timing.inference += found.inference_seconds;
+      result.timing.nms += found.nms_seconds;
+      result.timing.ap += found.ap_seconds;
     }
     if (on_epoch && epoch > rungs.start_epoch) on_epoch(epoch, result.metrics);
     if (!rung) continue;
@@ -145,6 +153,7 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
   if (!options.save.empty()) {
     write_checkpoint(options.save, checkpoint_of(*run.average(), data.training().names));
   }
+  result.timing.phases = run.seconds();
   result.timing.total = seconds_since(start) - waited;
   return result;
 }

@@ -26,11 +26,23 @@ class TrainingFailed : public std::runtime_error {
   hyp::FailureKind kind;
 };
 
+/// Where the seconds of training went. They are the host's: on a GPU they say how long it took to
+/// give the device that work.
+struct TrainingSeconds {
+  double images = 0, forward = 0, loss = 0, backward = 0, optimizer = 0, average = 0;
+};
+
 /// Where the seconds of a trial went.
 struct Timing {
   double total = 0;
+  /// From the beginning to the end of the first iteration; 0 where there was none.
+  double first_step = 0;
   double training = 0;
-  double validation = 0;
+  TrainingSeconds phases;
+  /// All of validation, and its forward passes, NMS and AP.
+  double validation = 0, inference = 0, nms = 0, ap = 0;
+  /// Images, an image counting once per epoch.
+  int trained = 0, validated = 0;
 };
 
 struct TrainResult {

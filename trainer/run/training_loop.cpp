@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "core/stopwatch.hpp"
 #include "trainer/data/image_weights.hpp"
 #include "trainer/run/setup.hpp"
 #include "trainer/run/torch_version.hpp"
-#include "trainer/run/trainer.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -96,7 +96,13 @@ EpochProgress TrainingLoop::train_epoch(int epoch, std::span<const double> ap,
                            [&](int index) { return make_batch(plan, epoch, index); });
   LossLog losses(context_.device);
   int read = 0, taken = 0;
-  while (const auto batch = stream.next()) {
+  const auto next = [&] {
+    core::Stopwatch watch;
+    auto batch = stream.next();
+    seconds_.images += watch.lap();
+    return batch;
+  };
+  while (const auto batch = next()) {
     losses.add(train_batch(*batch, epoch, progress.batch));
     ++progress.batch;
     if (losses.full() || progress.batch == progress.batches) {
@@ -278,6 +284,7 @@ torch::Tensor TrainingLoop::train_batch(const StagedBatch& staged, int epoch, in
     step_.end_iteration(epoch * batches() + index);
     return torch::zeros(3, context_.device);
   }
+  core::Stopwatch watch;
   auto [images, matches] = on_device(staged, context_.device);
   const MapSize size{images.size(2), images.size(3)};
   if (const auto other = scaled(size, epoch, index); other != size)
@@ -287,11 +294,13 @@ torch::Tensor TrainingLoop::train_batch(const StagedBatch& staged, int epoch, in
   // In 16 bits a pass that overflows must not leave NaNs in the running statistics.
   const auto statistics = parameters_.statistics();
   const auto before = precision == torch::kFloat ? torch::Tensor() : statistics.clone();
+  seconds_.images += watch.lap();
   LossValue value;
   {
     const Autocast autocast(context_.device, precision);
     auto maps = detector_->forward(images, context_.beat);
     for (auto& map : maps) map = map.to(torch::kFloat);
+    seconds_.forward += watch.lap();
     value = loss_(maps, matches);
   }
   check_device("the loss", value.total, context_.device);
@@ -300,8 +309,12 @@ torch::Tensor TrainingLoop::train_batch(const StagedBatch& staged, int epoch, in
     const torch::NoGradGuard no_grad;
     statistics.copy_(torch::where(value.total.detach().isfinite(), statistics, before));
   }
+  seconds_.loss += watch.lap();
   step_.scaled(value.total).backward();
-  step_.end_iteration(epoch * batches() + index);
+  seconds_.backward += watch.lap();
+  const auto average = step_.end_iteration(epoch * batches() + index).average_seconds;
+  seconds_.optimizer += watch.lap() - average;
+  seconds_.average += average;
   context_.beat();
   return value.items;
 }

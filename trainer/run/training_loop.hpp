@@ -17,6 +17,7 @@
 #include "trainer/run/loss_log.hpp"
 #include "trainer/run/options.hpp"
 #include "trainer/run/prepared_data.hpp"
+#include "trainer/run/trainer.hpp"
 
 namespace evolve::trainer {
 
@@ -69,6 +70,8 @@ class TrainingLoop {
   std::unique_ptr<Detector> average() const;
 
   const Detector& detector() const { return *detector_; }
+  /// Where the seconds of all epochs so far went.
+  const TrainingSeconds& seconds() const { return seconds_; }
   /// In force at the end of `epoch`, per parameter group.
   std::array<double, group_count> learning_rates(int epoch) const;
 
@@ -114,6 +117,7 @@ class TrainingLoop {
   Loss loss_;
   Schedule schedule_;
   TrainStep step_;
+  TrainingSeconds seconds_;
 };
 
 }  // namespace evolve::trainer

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <mimalloc.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -31,6 +32,20 @@
 
 namespace evolve::trainer {
 namespace {
+
+/// Each iteration allocates what the one before freed. So the allocator keeps memory, in pages of 2
+/// MiB where the kernel has any, and in one range of addresses, whose pages are taken as they are
+/// used: what lies beyond it goes back to the kernel when it is freed, and comes as pages to clear.
+void keep_freed_memory() {
+#if MI_MALLOC_VERSION < 210
+  mi_option_disable(mi_option_allow_decommit);
+#else
+  mi_option_set(mi_option_purge_delay, -1);
+#endif
+  mi_option_enable(mi_option_large_os_pages);
+  constexpr std::size_t range = std::size_t{4} << 30;
+  mi_reserve_os_memory(range, /*commit=*/true, /*allow_large=*/true);
+}
 
 /// Where answers go. Standard output itself becomes standard error, so that a library's print
 /// cannot break the stream.
@@ -150,6 +165,19 @@ Rungs rungs_of(const workers::Train& message) {
           .start_epoch = message.start_epoch};
 }
 
+/// Where the seconds of a trial went, in words; bench/trial reads them.
+std::string spent(const Timing& t) {
+  const auto& p = t.phases;
+  return fmt::format(
+      "{} images trained in {:.4f} s (images {:.4f}, forward {:.4f}, loss {:.4f}, backward {:.4f}, "
+      "optimizer {:.4f}, average {:.4f}; first step after {:.4f}), {} validated in {:.4f} s "
+      "(forward "
+      "{:.4f}, NMS {:.4f}, AP {:.4f}), everything else {:.4f} s",
+      t.trained, t.training, p.images, p.forward, p.loss, p.backward, p.optimizer, p.average,
+      t.first_step, t.validated, t.validation, t.inference, t.nms, t.ap,
+      t.total - t.training - t.validation);
+}
+
 workers::Result train(Trainer& trainer, const workers::Train& message, Answers& answers) {
   const auto result = trainer.train(
       options_of(message), message.hyp, message.seed,
@@ -157,9 +185,7 @@ workers::Result train(Trainer& trainer, const workers::Train& message, Answers& 
         answers.send(workers::FromWorker(workers::Epoch{message.trial, epoch, metrics}));
       },
       rungs_of(message));
-  const auto& t = result.timing;
-  fmt::print(stderr, "trial {}: {:.2f} s training, {:.2f} s validation, {:.2f} s everything else\n",
-             message.trial, t.training, t.validation, t.total - t.training - t.validation);
+  fmt::print(stderr, "trial {}: {}\n", message.trial, spent(result.timing));
   return {.trial = message.trial,
           .metrics = result.metrics,
           .stopped = result.stopped,
@@ -258,6 +284,7 @@ int main(int argc, char** argv) {
       fmt::print("{}\n", fmt::join(evolve::trainer::device_kinds(), " "));
       return 0;
     }
+    evolve::trainer::keep_freed_memory();
     if (argc > 2 && std::string(argv[1]) == evolve::trainer::rank_option) {
       evolve::trainer::run_rank(std::atoi(argv[2]));
     } else {

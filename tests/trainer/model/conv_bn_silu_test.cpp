@@ -160,6 +160,54 @@ TEST(ConvBnSilu, LetsANanThroughEveryPlaceOfAVector) {
   }
 }
 
+TEST(Silu, AgreesWithTorchsInAnyShapeAndLayout) {
+  torch::manual_seed(1);
+  for (const std::int64_t count : {1, 17, 32768, 32769, 100000}) {
+    const auto x = torch::randn({count}) * 20;
+    auto y = x.clone();
+    silu_of(y);
+    EXPECT_LT(relative_error(y, torch::silu(x.to(torch::kDouble))), 3e-7) << count;
+  }
+  const auto images = torch::randn({2, 5, 3, 4});
+  const auto channels_last = images.contiguous(at::MemoryFormat::ChannelsLast);
+  const auto narrow = torch::randn({2, 5, 3, 9}).slice(/*dim=*/3, 2, 6);  // with gaps in memory
+  for (auto y : {images, channels_last, narrow}) {
+    const auto wanted = torch::silu(y.to(torch::kDouble));
+    silu_of(y);
+    EXPECT_LT(relative_error(y, wanted), 3e-7);
+  }
+}
+
+TEST(Silu, DoesNotDependOnTheNumberOfThreads) {
+  const auto x = torch::randn({100000});
+  auto one = x.clone(), two = x.clone();
+  {
+    const test::Threads threads(1);
+    silu_of(one);
+  }
+  const test::Threads threads(2);
+  silu_of(two);
+  EXPECT_TRUE(torch::equal(one, two));
+}
+
+TEST(Silu, LetsWhatIsNotFiniteThrough) {
+  auto x = torch::tensor({nan, infinity, -infinity, 1000.F, -1000.F});
+  silu_of(x);
+  EXPECT_TRUE(x[0].isnan().item<bool>());
+  EXPECT_FALSE(x.slice(0, 1, 3).isfinite().any().item<bool>());
+  EXPECT_EQ(x[3].item<float>(), 1000);
+  EXPECT_NEAR(x[4].item<float>(), 0, 1e-30);
+}
+
+TEST(Silu, LeavesTheGradientToTorch) {
+  const auto x = torch::randn({40}).requires_grad_();
+  auto y = x * 1;
+  silu_of(y);
+  y.sum().backward();
+  const auto s = torch::sigmoid(x.detach());
+  EXPECT_LT(relative_error(x.grad(), s * (1 + x.detach() * (1 - s))), 1e-6);
+}
+
 TEST(ConvBnSilu, SaturatesAsSiluDoes) {
   Layer layer({8, 8, 1, 1, 0}, {16, 8, 4, 4});
   layer.bn.gamma.fill_(1000);

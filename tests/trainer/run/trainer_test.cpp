@@ -74,6 +74,17 @@ TEST(Trainer, SaysAfterEachEpochThatItLivesAndWhereTheTimeWent) {
   EXPECT_GT(result.timing.training, 0);
   EXPECT_GT(result.timing.validation, 0);
   EXPECT_LE(result.timing.training + result.timing.validation, result.timing.total);
+  EXPECT_GT(result.timing.first_step, 0);
+  EXPECT_LT(result.timing.first_step, result.timing.total);
+  const auto& [images, forward, loss, backward, optimizer, average] = result.timing.phases;
+  for (const double phase : {images, forward, loss, backward, optimizer, average})
+    EXPECT_GT(phase, 0);
+  EXPECT_LE(images + forward + loss + backward + optimizer + average, result.timing.training);
+  EXPECT_LE(result.timing.inference + result.timing.nms + result.timing.ap,
+            result.timing.validation);
+  EXPECT_EQ(result.timing.trained % 3, 0);
+  EXPECT_GT(result.timing.trained, 0);
+  EXPECT_GT(result.timing.validated, 0);
 }
 
 TEST(Trainer, GivesToTheLastBitTheSameWhetherItPassesRungsOrHasNone) {
