@@ -7,12 +7,14 @@
 #include <fmt/ranges.h>
 #include <mimalloc.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -33,18 +35,25 @@
 namespace evolve::trainer {
 namespace {
 
-/// Each iteration allocates what the one before freed. So the allocator keeps memory, in pages of 2
-/// MiB where the kernel has any, and in one range of addresses, whose pages are taken as they are
-/// used: what lies beyond it goes back to the kernel when it is freed, and comes as pages to clear.
+/// Each iteration allocates what the one before freed. So the allocator keeps memory, in one range
+/// of addresses, whose pages (of 2 MiB where the kernel has any free) are taken as they are used:
+/// what lies beyond it goes back to the kernel when it is freed, and comes as pages to clear. The
+/// range is ours and not mi_reserve_os_memory()'s, which would take pages that somebody has
+/// reserved (hugetlbfs).
 void keep_freed_memory() {
 #if MI_MALLOC_VERSION < 210
   mi_option_disable(mi_option_allow_decommit);
 #else
   mi_option_set(mi_option_purge_delay, -1);
 #endif
-  mi_option_enable(mi_option_large_os_pages);
-  constexpr std::size_t range = std::size_t{4} << 30;
-  mi_reserve_os_memory(range, /*commit=*/true, /*allow_large=*/true);
+  constexpr std::size_t size = std::size_t{4} << 30, alignment = std::size_t{64} << 20;
+  void* range = ::mmap(nullptr, size + alignment, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (range == MAP_FAILED) return;  // a limit on addresses: it does without
+  std::size_t room = size + alignment;
+  std::align(alignment, size, range, room);
+  ::madvise(range, size, MADV_HUGEPAGE);
+  mi_manage_os_memory(range, size, /*is_committed=*/true, /*is_large=*/false, /*is_zero=*/true, -1);
 }
 
 /// Where answers go. Standard output itself becomes standard error, so that a library's print
