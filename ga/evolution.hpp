@@ -119,7 +119,7 @@ class Evolution {
   /// Whether trainings are paused.
   bool pausing() const;
   /// After which epochs a training that begins now may be paused: those of pauses_of() at which the
-  /// start had a quarter of its final fitness or more. The last one only until the start has ended.
+  /// start had half of its final fitness or more. The last one only until the start has ended.
   /// For a run that pauses.
   std::vector<int> pause_epochs() const;
   /// Whether a paused trial will never go on: too many that looked better were paused.

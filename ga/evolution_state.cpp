@@ -22,7 +22,7 @@ constexpr int curve_design = 9;
 
 // A look tells sets from each other once they have learnt something: before the start has this
 // share of what it ends with, it tells who came out of the warm-up first, and luck.
-constexpr double least_learnt = 0.25;
+constexpr double least_learnt = 0.5;
 
 // Paused trials that may go on. Each takes space on a disk.
 constexpr int most_waiting = 40;

@@ -66,9 +66,9 @@ Settings thawing(int max_epochs, std::optional<int> lag = {}) {
   return {.search = "screened", .seed = 3, .lag = lag, .epochs = 9, .max_epochs = max_epochs};
 }
 
-// Curves that rise to the peak; after an epoch of 9 a training has a part of it.
+// Curves that rise to the peak; after an epoch of 9 a training has more than half of it.
 double curve(const hyp::Trial& trial, int epoch) {
-  return peak(trial.hyp) * (0.4 + 0.6 * epoch / 9.0);
+  return peak(trial.hyp) * (0.5 + 0.5 * epoch / 9.0);
 }
 
 // Trains what was asked for, as far as it is to be trained.
