@@ -131,16 +131,15 @@ bool Evolution::State::pausing() const {
 }
 
 std::vector<int> Evolution::State::pause_epochs() const {
-  auto epochs = pauses_of(settings.epochs);
-  if (records.empty() || !records.front().observation || pending.contains(0))
-    return {epochs.back()};
+  auto looks = pauses_of(settings.epochs);
+  if (records.empty() || !records.front().observation || pending.contains(0)) return {looks.back()};
   const Record& start = records.front();
   if (start.observation->ending == Observation::Ending::completed)
-    std::erase_if(epochs, [&](int epoch) {
+    std::erase_if(looks, [&](int epoch) {
       const auto look = start.rungs.find(epoch);
       return look != start.rungs.end() && look->second < least_learnt * start.observation->fitness;
     });
-  return epochs;
+  return looks;
 }
 
 int Evolution::State::epochs_left() const {
