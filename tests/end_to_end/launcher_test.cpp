@@ -166,7 +166,7 @@ TEST(Launcher, IsLookedOverBeforeAnythingRuns) {
   EXPECT_THAT(
       refusal({}, {"--launcher", "slurm"}),
       HasSubstr("--launcher slurm: this is no Slurm job; start evolve in salloc or sbatch"));
-  EXPECT_THAT(refusal({"SLURM_JOB_ID=7", "PATH=/usr/bin:/bin"}, {"--launcher", "slurm"}),
+  EXPECT_THAT(refusal({"SLURM_JOB_ID=7", "PATH=/nowhere"}, {"--launcher", "slurm"}),
               HasSubstr("--launcher slurm: srun: No such file or directory; try srun by hand"));
   EXPECT_THAT(refusal({}, {"--launcher", "ssh {host}"}),
               HasSubstr("--launcher: {host} stands for nothing; choose among {device} {index}"));
