@@ -53,12 +53,13 @@ TEST(Slots, ShareTheCoresInTheOrderNamed) {
 
 TEST(Slots, TellTheWorkerItsThreadsAndHideEveryAccelerator) {
   const auto slots = slots_of("cpu:0,cpu:1", five);
-  EXPECT_THAT(slots[1].environment,
-              ElementsAre(Pair("EVOLVE_DEVICE", "cpu:1"), Pair("OMP_NUM_THREADS", "2"),
-                          Pair("MKL_NUM_THREADS", "2"), Pair("OPENBLAS_NUM_THREADS", "2"),
-                          Pair("OMP_WAIT_POLICY", "passive"), Pair("CUDA_VISIBLE_DEVICES", "-1"),
-                          Pair("ONEAPI_DEVICE_SELECTOR", "*:cpu"),
-                          Pair("HIP_VISIBLE_DEVICES", "-1"), Pair("EVOLVE_CORES", "0,1,4,5,8")));
+  EXPECT_THAT(
+      slots[1].environment,
+      ElementsAre(Pair("EVOLVE_DEVICE", "cpu:1"), Pair("OMP_NUM_THREADS", "2"),
+                  Pair("MKL_NUM_THREADS", "2"), Pair("OPENBLAS_NUM_THREADS", "2"),
+                  Pair("OMP_WAIT_POLICY", "passive"), Pair("GOMP_SPINCOUNT", "1000"),
+                  Pair("CUDA_VISIBLE_DEVICES", "-1"), Pair("ONEAPI_DEVICE_SELECTOR", "*:cpu"),
+                  Pair("HIP_VISIBLE_DEVICES", "-1"), Pair("EVOLVE_CORES", "0,1,4,5,8")));
 }
 
 TEST(Slots, StartFewerThreadsUnderAQuotaButLeaveThemRoom) {
@@ -151,8 +152,9 @@ TEST(Slots, OfAGpuHaveItsMaskItsIdentityAndAllCores) {
   EXPECT_THAT(slots[0].environment,
               ElementsAre(Pair("EVOLVE_DEVICE", "xpu:1"), Pair("OMP_NUM_THREADS", "1"),
                           Pair("MKL_NUM_THREADS", "1"), Pair("OPENBLAS_NUM_THREADS", "1"),
-                          Pair("OMP_WAIT_POLICY", "passive"), Pair("CUDA_VISIBLE_DEVICES", "-1"),
-                          Pair("HIP_VISIBLE_DEVICES", "-1"), Pair("MASK", "1")));
+                          Pair("OMP_WAIT_POLICY", "passive"), Pair("GOMP_SPINCOUNT", "1000"),
+                          Pair("CUDA_VISIBLE_DEVICES", "-1"), Pair("HIP_VISIBLE_DEVICES", "-1"),
+                          Pair("MASK", "1")));
   EXPECT_THAT(slots[1].cores, ElementsAre(0, 1));
 }
 
