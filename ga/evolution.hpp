@@ -119,8 +119,8 @@ class Evolution {
   /// Whether trainings are paused.
   bool pausing() const;
   /// After which epochs a training that begins now may be paused: those of pauses_of() at which the
-  /// start had half of its final fitness or more. The last one only until the start has ended.
-  /// For a run that pauses.
+  /// start had half of its final fitness or more (all of them where that is not above 0, or the
+  /// start failed). The last one only until the start has ended. For a run that pauses.
   std::vector<int> pause_epochs() const;
   /// Whether a paused trial will never go on: too many that looked better were paused.
   bool given_up(int trial) const;

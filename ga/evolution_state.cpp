@@ -134,11 +134,13 @@ std::vector<int> Evolution::State::pause_epochs() const {
   auto looks = pauses_of(settings.epochs);
   if (records.empty() || !records.front().observation || pending.contains(0)) return {looks.back()};
   const Record& start = records.front();
-  if (start.observation->ending == Observation::Ending::completed)
-    std::erase_if(looks, [&](int epoch) {
-      const auto look = start.rungs.find(epoch);
-      return look != start.rungs.end() && look->second < least_learnt * start.observation->fitness;
-    });
+  const double end = start.observation->fitness;
+  // Of a fitness below 0 nobody can say which share is reached.
+  if (start.observation->ending != Observation::Ending::completed || end <= 0) return looks;
+  std::erase_if(looks, [&](int epoch) {
+    const auto look = start.rungs.find(epoch);
+    return look != start.rungs.end() && look->second < least_learnt * end;
+  });
   return looks;
 }
 

@@ -132,6 +132,13 @@ TEST(Thaw, LooksAtNothingBeforeTheStartHasLearntSomething) {
   EXPECT_THAT(looks, ElementsAre(0, 3));
 }
 
+TEST(Thaw, LooksEverywhereWhereTheStartEndsBelowZero) {
+  Evolution evolution(cube(), thawing(100));
+  train(evolution, *evolution.ask(),
+        [](const hyp::Trial&, int epoch) { return epoch == 9 ? -1.0 : -3.0; });
+  EXPECT_THAT(evolution.pause_epochs(), ElementsAre(1, 3));
+}
+
 TEST(Thaw, PausesNothingWhereNoLookTellsAnything) {
   Evolution evolution(cube(), thawing(100));
   const auto flat = [](const hyp::Trial& trial, int epoch) {
