@@ -34,7 +34,10 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state) {
   std::vector<std::string> lines = {
       fmt::format("Best: trial {}, {}", trial.trial, observed(trial))};
   if (is_start) {
-    lines.back() += standing ? ", the start: nothing is expected to beat it" : ", the start";
+    lines.back() += standing
+                        ? fmt::format(", the start: nothing is better with a probability of {}",
+                                      text_of(ga::evidence))
+                        : ", the start";
   } else if (state.start_fitness()) {
     lines.back() += fmt::format("; the start had {:.4f}", *state.start_fitness());
   }

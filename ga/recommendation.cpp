@@ -109,6 +109,14 @@ Posterior posterior_of(std::span<const hyp::Gene> space, History& history,
   return all;
 }
 
+// Its place. The start, where it completed, has the first one.
+Index recommended(const Posterior& posterior, bool start_completed) {
+  for (const Index i : ranking(posterior.mean, posterior.mean.size())) {
+    if (!start_completed || i == 0 || posterior.better(i, 0) >= evidence) return i;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::optional<Standing> standing(std::span<const hyp::Gene> space, History& history,
@@ -135,8 +143,7 @@ std::optional<Standing> standing(std::span<const hyp::Gene> space, History& hist
                                      .low = fitness(m - sds_of_90_percent * sd, posterior.luck),
                                      .high = fitness(m + sds_of_90_percent * sd, posterior.luck)}};
   };
-  Index best = 0;
-  posterior.mean.maxCoeff(&best);
+  const Index best = recommended(posterior, start_completed);
   Standing result;
   result.best = candidate(best);
   result.noise = unsquashed(known.warping, posterior.mean[best], std::sqrt(posterior.luck)).sd;

@@ -27,11 +27,17 @@ struct Candidate {
   Expectation expectation;
 };
 
+/// So likely a set has to be better than the start to be recommended in its place: a search that
+/// found nothing leaves its user no worse off. The probabilities hold what they say
+/// (docs/search_measured.md).
+inline constexpr double evidence = 0.7;
+
 /// What is known of the sets that may be the best.
 struct Standing {
   /// Nothing where the start has not completed.
   std::optional<Candidate> start;
-  /// The set of greatest expectation; the start while none is expected to beat it.
+  /// The set of greatest expectation among those that are better than the start with that
+  /// probability; the start while there is none.
   Candidate best;
   /// The probability that the best has a greater mean fitness than the start has; 0 when it is the
   /// start.

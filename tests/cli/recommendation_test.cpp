@@ -52,6 +52,16 @@ TEST(Recommendation, OfARunOfLuckAloneIsUndecidedAndNamesThePriceOfADecision) {
                                   HasSubstr("--resume --repeats 8 (8 trainings, 3 s each)")));
 }
 
+TEST(Recommendation, OfTheStartSaysThatNothingIsBetterWithEvidence) {
+  const auto lines = recommendation_lines(run_of("screened", [](const hyp::Trial& trial) {
+    const bool is_start = trial.number == 0 || trial.number == 13;
+    return is_start ? 0.4 : luck_alone(trial);
+  }));
+  EXPECT_EQ(lines[0],
+            "Best: trial 0, fitness 0.4000 (mAP50 0.000, mAP50-95 0.000), the start: nothing is "
+            "better with a probability of 70 %");
+}
+
 TEST(Recommendation, OfTheClassicSearchIsTheFirstRowOfGreatestFitness) {
   const auto lines = recommendation_lines(run_of("classic", luck_alone));
   EXPECT_THAT(lines, ElementsAre(StartsWith("Best: trial 3, fitness 0.3950")));

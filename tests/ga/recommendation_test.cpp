@@ -1,0 +1,59 @@
+#include "ga/recommendation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/random/normal_distribution.hpp>
+#include <optional>
+
+#include "tests/ga/fixtures.hpp"
+
+namespace evolve::ga {
+namespace {
+
+/// Twelve trainings, the start's among them, with luck of that standard deviation.
+Standing standing_of(std::uint64_t seed, double luck) {
+  Evolution evolution(cube(), {.search = "screened", .seed = seed, .trials = 12});
+  Rng rng = breeding_rng(seed, 1 << 20);
+  boost::random::normal_distribution<double> normal(0, luck);
+  while (const auto trial = evolution.ask())
+    evolution.tell(completed(trial->number, peak(trial->hyp) + normal(rng)));
+  return *evolution.standing();
+}
+
+TEST(Recommendation, IsTheStartUnlessASetIsBetterWithEvidence) {
+  int starts = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Standing standing = standing_of(seed, 0.1);
+    const bool is_start = standing.best.trial == 0;
+    starts += is_start;
+    if (is_start) {
+      EXPECT_EQ(standing.better, 0) << seed;
+    } else {
+      EXPECT_GE(standing.better, evidence) << seed;
+    }
+  }
+  EXPECT_GT(starts, 0);
+  EXPECT_LT(starts, 20);
+}
+
+TEST(Recommendation, IsTheBestSetWhereNothingIsLuck) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const Standing standing = standing_of(seed, 0);
+    EXPECT_NE(standing.best.trial, 0) << seed;
+    EXPECT_GT(standing.better, 0.9) << seed;
+  }
+}
+
+TEST(Recommendation, OfTheStartNamesAnotherSetThatMayBeBetter) {
+  std::optional<Standing> doubtful;
+  for (std::uint64_t seed = 0; seed < 20 && !doubtful; ++seed) {
+    const Standing standing = standing_of(seed, 0.1);
+    if (standing.best.trial == 0 && standing.doubt > 0.5) doubtful = standing;
+  }
+  ASSERT_TRUE(doubtful);
+  EXPECT_LT(doubtful->doubt, evidence);
+  EXPECT_TRUE(doubtful->undecided);
+}
+
+}  // namespace
+}  // namespace evolve::ga
