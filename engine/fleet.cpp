@@ -195,8 +195,9 @@ void Fleet::blame(const devices::Blame& blame) {
 std::vector<results::Event> Fleet::watch() {
   if (const auto sample = sampler_.answer()) take(*sample);
   // Nobody can be asked about another machine's device: a trial has to tell.
-  for (const auto& device : without(health_.rested(Clock::now()), sampled_)) bring_back(device);
-  const bool hurry = wanted_ || !health_.rested(Clock::now()).empty();
+  const auto rested = health_.rested(Clock::now());
+  for (const auto& device : without(rested, sampled_)) bring_back(device);
+  const bool hurry = wanted_ || !rested.empty();
   if (!sampler_.asking() && Clock::now() >= asked_ + (hurry ? soon : often)) ask();
   return std::exchange(news_, {});
 }

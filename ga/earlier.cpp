@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ga/fit.hpp"
 #include "ga/history.hpp"
 #include "ga/ranking.hpp"
 

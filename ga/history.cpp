@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "ga/fit.hpp"
 #include "ga/ranking.hpp"
 #include "ga/rng.hpp"
 

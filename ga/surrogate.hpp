@@ -1,17 +1,6 @@
 // A Gaussian process over the sets that were trained: what a set that was not would give, and how
-// sure that is. Rasmussen and Williams 2006 (R&W), chapters 2 and 5.
-//
-// Matérn-5/2 kernel with one length scale per gene (R&W eq. 4.17 and 5.1), unit signal variance, a
-// constant mean that is integrated at its best value, and three more variances: what one set is
-// better than its neighbourhood lets expect, however often it is trained (roughness); what a
-// training seed does to the sets that are trained with it (a random effect, as blocks of an
-// experiment have it: half of its variance is the same for every set, half differs from region to
-// region as the signal does, so that a search with few seeds cannot take what suits just these for
-// better); and noise, which is new in every training. All four have log-normal priors. Length
-// scales are expected to grow with the root of the number of genes (Hvarfner et al. 2024, "Vanilla
-// Bayesian optimization performs great in high dimensions"), and noise may be anything from none to
-// more than there is signal: where a few trainings of many genes are explained by short lengths and
-// no noise, the search stays with the luckiest.
+// sure that is. Rasmussen and Williams 2006 (R&W), chapters 2 and 5. Its kernel is that of
+// ga/kernel.hpp; the constant mean is integrated at its best value.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -19,49 +8,9 @@
 #include <limits>
 #include <vector>
 
-#include "ga/curves.hpp"
+#include "ga/kernel.hpp"
 
 namespace evolve::ga {
-
-/// What the model is conditioned on.
-struct Observations {
-  /// [features, n]
-  Eigen::MatrixXd features;
-  /// Gene of each feature: features of one gene share its length scale.
-  std::vector<int> gene_of;
-  /// [n], of mean 0 and standard deviation 1.
-  Eigen::VectorXd values;
-  /// [n], factors of the noise variance, at least 1.
-  Eigen::VectorXd noise;
-  /// [n], number of the training seed, and a number that trainings of one set share.
-  std::vector<int> seed, set;
-  /// What lay ahead of those that were looked at before their end; empty where all have ended.
-  Curves curves = {};
-};
-
-/// log length scale of each gene, then the logarithms of three variances, in units of the signal
-/// variance: noise, effects of the seeds, roughness. [genes + 3]
-using KernelParameters = Eigen::VectorXd;
-
-/// The three variances.
-struct Variances {
-  double noise = 0, seed = 0, roughness = 0;
-};
-Variances variances_of(const KernelParameters& parameters);
-
-/// Where the prior is densest: the start of a first fit.
-KernelParameters prior_mode(Eigen::Index genes);
-
-/// -log p(values | parameters) - log p(parameters), up to a constant (R&W eq. 5.8 and the priors).
-/// Writes its gradient; infinite, with a gradient of 0, where the covariance is not positive
-/// definite.
-double negative_log_posterior(const Observations& observations, const KernelParameters& parameters,
-                              Eigen::VectorXd& gradient);
-
-/// The parameters of greatest posterior that L-BFGS finds from `start` in that many evaluations of
-/// the posterior. Never worse than `start`.
-KernelParameters fit(const Observations& observations, const KernelParameters& start,
-                     int evaluations);
 
 class EarlierRuns;
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ga/fit.hpp"
 #include "ga/history.hpp"
 #include "tests/ga/fixtures.hpp"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ga/fit.hpp"
 #include "ga/sobol.hpp"
 #include "tests/ga/fixtures.hpp"
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "ga/fit.hpp"
 #include "ga/sobol.hpp"
 
 namespace evolve::ga {
