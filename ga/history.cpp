@@ -131,6 +131,7 @@ void History::add(const hyp::Genes& genes, const Observation& observation) {
   points_.push_back(point_of(space_, genes));
   features_.push_back(features_of(space_, points_.back()));
   observation_.push_back(observation);
+  noise_.push_back(1);
   const auto entry = static_cast<int>(first_.size());
   first_.push_back(sets_.try_emplace(genes, entry).first->second);
   training_.push_back(
@@ -160,16 +161,20 @@ History::Selection History::select(Index length, Index most,
     curves.training.push_back(training_[entry]);
   }
   const VectorXd values = targets.values(order);
+  VectorXd noise = targets.noise(order);
+  for (Index i = 0; i < noise.size(); ++i)
+    noise[i] *= noise_[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])];
   const OutputWarping warping(values);
   return {.points = points,
           .observations = {.features = features_of(space_, points),
                            .gene_of = gene_of_,
                            .values = warping(values),
-                           .noise = targets.noise(order),
+                           .noise = std::move(noise),
                            .seed = std::move(seeds),
                            .set = std::move(sets),
                            .curves = std::move(curves)},
-          .warping = warping};
+          .warping = warping,
+          .entries = order};
 }
 
 VectorXd History::distances_from(Index centre, Index length,
@@ -190,6 +195,26 @@ VectorXd History::distances_from(Index centre, Index length,
   return squares;
 }
 
+// Now and then a training collapses, or is luckier than any normal noise makes it. So noise has
+// Student's t distribution: normal, with a variance of each training's own. A few iterations of the
+// expectation-maximization algorithm for it (Lange, Little and Taylor 1989, "Robust statistical
+// modeling using the t distribution") set these variances to what the residuals let expect. Not of
+// looks before the end: what a curve does there is no noise.
+void History::weigh_outliers(Index length) {
+  constexpr double degrees_of_freedom = 4;
+  constexpr int iterations = 3;
+  for (int i = 0; i < iterations && !any_at_rung_; ++i) {
+    const auto known = select(length, compared_points, parameters_);
+    const MatrixXd nothing(known.observations.features.rows(), 0);
+    const VectorXd squares = Surrogate(known.observations, nothing, parameters_).noise_squares();
+    for (Index k = 0; k < squares.size(); ++k) {
+      double& factor = noise_[static_cast<std::size_t>(known.entries[static_cast<std::size_t>(k)])];
+      const double square = squares[k] * factor / known.observations.noise[k];
+      factor = (degrees_of_freedom + square) / (degrees_of_freedom + 1);
+    }
+  }
+}
+
 const KernelParameters& History::parameters() {
   constexpr Index most = 150, few = 40;
   const KernelParameters mode = prior_mode(static_cast<Index>(space_.size()));
@@ -202,15 +227,15 @@ const KernelParameters& History::parameters() {
     if (known.curves.any()) known.curves.variances = curve_variances_ = fitted(known, parameters_);
     const int evaluations = affordable_evaluations(known.values.size(), known.features.rows());
     const KernelParameters warm = fit(known, parameters_, evaluations);
-    if (next_fit_ > few) {
-      parameters_ = warm;
-      continue;
+    parameters_ = warm;
+    if (next_fit_ <= few) {
+      const KernelParameters cold = fit(known, mode, evaluations);
+      VectorXd unused;
+      const bool colder =
+          negative_log_posterior(known, cold, unused) < negative_log_posterior(known, warm, unused);
+      if (colder) parameters_ = cold;
     }
-    const KernelParameters cold = fit(known, mode, evaluations);
-    VectorXd unused;
-    const bool warmer =
-        negative_log_posterior(known, warm, unused) <= negative_log_posterior(known, cold, unused);
-    parameters_ = warmer ? warm : cold;
+    weigh_outliers(next_fit_);
   }
   return parameters_;
 }

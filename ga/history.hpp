@@ -42,6 +42,8 @@ class History {
     Observations observations;
     /// Between fitness and the observed values.
     OutputWarping warping;
+    /// Which outcomes they are.
+    std::vector<Eigen::Index> entries;
   };
   /// Of the first `length` outcomes (not 0) the `most` that tell most about where the best set is,
   /// in that order: the best one, the two nearest to it, in units of the length scales, the next
@@ -68,6 +70,7 @@ class History {
   std::optional<int> completed_trial(int set) const;
 
  private:
+  void weigh_outliers(Eigen::Index length);
   Eigen::VectorXd distances_from(Eigen::Index centre, Eigen::Index length,
                                  const KernelParameters& parameters) const;
 
@@ -75,6 +78,7 @@ class History {
   std::vector<int> gene_of_;
   std::vector<Eigen::VectorXd> points_, features_;
   std::vector<Observation> observation_;
+  std::vector<double> noise_;  // factor of each entry's noise
   std::map<hyp::Genes, int> sets_;
   std::map<std::pair<int, int>, int> trainings_;  // by trial and repeat: the first entry
   std::vector<int> training_;                     // of each entry

@@ -24,7 +24,7 @@ struct Observations {
   std::vector<int> gene_of;
   /// [n], of mean 0 and standard deviation 1.
   Eigen::VectorXd values;
-  /// [n], factors of the noise variance, at least 1.
+  /// [n], factors of the noise variance, above 0.
   Eigen::VectorXd noise;
   /// [n], number of the training seed, and a number that trainings of one set share.
   std::vector<int> seed, set;

@@ -213,13 +213,14 @@ std::vector<hyp::Genes> screened_children(Space space, History& history, const E
   constexpr std::size_t most_pending = 100;
   constexpr double unscreened_share = 0.3;
   const KernelParameters& parameters = history.parameters();
-  const auto [points, observations, _] = history.select(history.size(), model_points, parameters);
+  const auto known = history.select(history.size(), model_points, parameters);
+  const Points& points = known.points;
   pending = pending.last(std::min(pending.size(), most_pending));
   Points open(points.rows(), static_cast<Index>(pending.size()));
   for (Index i = 0; i < open.cols(); ++i) {
     open.col(i) = point_of(space, pending[static_cast<std::size_t>(i)]);
   }
-  const Surrogate surrogate(observations, features_of(space, open), parameters, spread_points,
+  const Surrogate surrogate(known.observations, features_of(space, open), parameters, spread_points,
                             &earlier);
 
   const Index n = points.cols();

@@ -68,6 +68,7 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
     : inverse_lengths_(inverse_lengths(observations.gene_of, parameters)),
       roughness_(variances_of(parameters).roughness),
       sets_(observations.set),
+      noises_(observations.noise),
       scaled_(inverse_lengths_.asDiagonal() * observations.features),
       earlier_(earlier && earlier->count() > 0 ? earlier : nullptr) {
   const Variances variances = variances_of(parameters);
@@ -83,6 +84,7 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
     values -= earlier_->weight_mean() * earlier_known_.colwise().sum().transpose();
   }
   factor_ = factorised(shared.all, observations.noise, noise);
+  noise_ = noise;
   const VectorXd sums = factor_.solve(VectorXd::Ones(scaled_.cols()));
   constant_ = sums.dot(values) / sums.sum();
   const VectorXd centred = values.array() - constant_;
@@ -121,6 +123,14 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
     shared_near.all += earlier_variance_ * earlier_near_.transpose() * earlier_near_;
   }
   factor_near_ = factorised(shared_near.all, noises, noise);
+}
+
+VectorXd Surrogate::noise_squares() const {
+  const Index n = weights_.size();
+  const MatrixXd half = factor_.matrixL().solve(MatrixXd::Identity(n, n));
+  const ArrayXd variances = noise_ * noises_.array(), inverse = half.colwise().squaredNorm();
+  const ArrayXd left = variances - variances.square() * inverse;
+  return ((variances * weights_.array()).square() + left.max(0)) / noise_;
 }
 
 VectorXd Surrogate::leave_one_out_errors() const {

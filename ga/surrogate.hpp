@@ -74,10 +74,16 @@ class Surrogate {
   /// eq. 5.12; Dubrule 1983 where the constant is estimated too).
   Eigen::VectorXd leave_one_out_errors() const;
 
+  /// What is expected of the square of each observation's noise, in units of the noise variance:
+  /// [n]. For observations that have all ended.
+  Eigen::VectorXd noise_squares() const;
+
  private:
   Eigen::VectorXd inverse_lengths_;  // by feature
   double roughness_, training_variance_;
   std::vector<int> sets_;   // of the observations
+  Eigen::VectorXd noises_;  // [n], factors of the noise variance
+  double noise_ = 0;        // its variance
   Eigen::MatrixXd scaled_;  // [features, n]
   Eigen::LLT<Eigen::MatrixXd> factor_;
   double constant_ = 0, log_likelihood_ = 0;

@@ -57,6 +57,28 @@ TEST(History, SelectsOneOfTheBestAndTwoOfTheNearestToItInTurn) {
   EXPECT_LT((places - expected).cwiseAbs().maxCoeff(), 1e-12) << places;
 }
 
+TEST(History, DoubtsATrainingThatCollapsedAmongOthersThatDidNot) {
+  History history(space);
+  constexpr int collapsed = 17, all = 40;
+  Rng rng(1);
+  const Eigen::MatrixXd points = sobol_points(2, all, rng);
+  for (int i = 0; i < all; ++i) {
+    const double luck = 0.01 * std::sin(7.0 * i);
+    const double fitness = 1 - (points.col(i).array() - 0.5).matrix().squaredNorm() + luck;
+    history.add(genes_at(space, points.col(i)),
+                {Ending::completed, i == collapsed ? 0.3 * fitness : fitness, i});
+  }
+  const auto known = history.select(all, all, history.parameters());
+  for (std::size_t i = 0; i < all; ++i) {
+    const double noise = known.observations.noise[static_cast<Eigen::Index>(i)];
+    if (known.entries[i] == collapsed) {
+      EXPECT_GT(noise, 4);
+    } else {
+      EXPECT_LT(noise, 2) << i;
+    }
+  }
+}
+
 TEST(History, FitsTheSameWheneverItIsAsked) {
   History once(space), often(space);
   Rng rng(1);

@@ -23,7 +23,7 @@ Standing standing_of(std::uint64_t seed, double luck) {
 TEST(Recommendation, IsTheStartUnlessASetIsBetterWithEvidence) {
   int starts = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const Standing standing = standing_of(seed, 0.1);
+    const Standing standing = standing_of(seed, 0.2);
     const bool is_start = standing.best.trial == 0;
     starts += is_start;
     if (is_start) {
@@ -47,7 +47,7 @@ TEST(Recommendation, IsTheBestSetWhereNothingIsLuck) {
 TEST(Recommendation, OfTheStartNamesAnotherSetThatMayBeBetter) {
   std::optional<Standing> doubtful;
   for (std::uint64_t seed = 0; seed < 20 && !doubtful; ++seed) {
-    const Standing standing = standing_of(seed, 0.1);
+    const Standing standing = standing_of(seed, 0.2);
     if (standing.best.trial == 0 && standing.doubt > 0.5) doubtful = standing;
   }
   ASSERT_TRUE(doubtful);

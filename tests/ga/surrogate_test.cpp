@@ -52,6 +52,24 @@ Observations wavy(Eigen::Index genes, Eigen::Index n) {
   return o;
 }
 
+// Far from each other, so that a value is signal and noise by their variances alone.
+TEST(Surrogate, ExpectsTheSquareOfEachNoise) {
+  const Observations o{.features = MatrixXd{{0, 0.5, 1}},
+                       .gene_of = {0},
+                       .values = Eigen::Vector3d(-1, 0, 1),
+                       .noise = Eigen::Vector3d::Ones(),
+                       .seed = {0, 1, 2},
+                       .set = {0, 1, 2}};
+  KernelParameters far(4);
+  far << -10, std::log(0.5), -40, -40;
+  const VectorXd squares = Surrogate(o, MatrixXd(1, 0), far).noise_squares();
+  const double share = 0.5 / 1.5;
+  for (int i = 0; i < 3; ++i) {
+    const double noise = share * o.values[i];
+    EXPECT_NEAR(squares[i], noise * noise / 0.5 + (1 - share), 1e-12) << i;
+  }
+}
+
 TEST(Surrogate, OfTwoObservationsIsTheClosedForm) {
   const Surrogate surrogate(two(), MatrixXd(1, 0), parameters);
   const double k = matern(0.5), s = 0.01;
