@@ -81,11 +81,8 @@ def settings_of(trial, defaults):
     return settings
 
 
-def trainer_class(base, images):
-    """Ultralytics' trainer of a task, which keeps images in memory from one trial to the next where it was asked to
-    keep them at all (`images`: by what they depend on)."""
-    import random
-
+def trainer_class(base):
+    """Ultralytics' trainer of a task."""
     from ultralytics.utils.torch_utils import strip_optimizer
 
     class Trainer(base):
@@ -94,13 +91,8 @@ def trainer_class(base, images):
                 return super().get_dataset()
 
         def build_dataset(self, img_path, mode="train", batch=None):
-            asked, self.args.cache = self.args.cache, False if keeps(self.args.cache) else self.args.cache
             with worker.data_failures():
-                dataset = super().build_dataset(img_path, mode, batch)
-                self.args.cache = asked
-                if keeps(asked) and hasattr(dataset, "cache_images"):
-                    keep_images(dataset)
-            return dataset
+                return super().build_dataset(img_path, mode, batch)
 
         def final_eval(self):
             """Every epoch has been validated; best.pt once more would be no news."""
@@ -108,24 +100,33 @@ def trainer_class(base, images):
                 if file.exists():
                     strip_optimizer(file)
 
-    def keeps(cache):
-        return cache in (True, "ram")
-
-    def keep_images(dataset):
-        key = (tuple(dataset.im_files), str(dataset.imgsz), dataset.rect)
-        if key not in images:
-            state = random.getstate()  # a look at some of them, at random: the trial must not depend on who was first
-            fits = dataset.check_cache_ram()
-            random.setstate(state)
-            if not fits:
-                return
-            dataset.cache = "ram"
-            dataset.cache_images()
-            images[key] = (dataset.ims, dataset.im_hw0, dataset.im_hw)
-        dataset.cache = "ram"
-        dataset.ims, dataset.im_hw0, dataset.im_hw = images[key]
-
     return Trainer
+
+
+def keep_images(dataset_class):
+    """Makes Ultralytics' data sets keep from one trial to the next the images that they hold in memory."""
+    images, fits, cache = {}, dataset_class.check_cache_ram, dataset_class.cache_images
+
+    def key(dataset):
+        return tuple(dataset.im_files), str(dataset.imgsz), dataset.rect
+
+    def check_cache_ram(dataset):
+        # It looks at images drawn at random: a trial draws as many whether it is the first or not.
+        found = fits(dataset)
+        if key(dataset) not in images:
+            return found
+        dataset.cache = "ram"
+        return True
+
+    def cache_images(dataset):
+        if dataset.cache != "ram":
+            return cache(dataset)
+        if key(dataset) not in images:
+            cache(dataset)
+            images[key(dataset)] = dataset.ims, dataset.im_hw0, dataset.im_hw
+        dataset.ims, dataset.im_hw0, dataset.im_hw = images[key(dataset)]
+
+    dataset_class.check_cache_ram, dataset_class.cache_images = check_cache_ram, cache_images
 
 
 def report(trial, trainer):
@@ -159,16 +160,18 @@ def load():
 
     import torch
     from ultralytics import YOLO
+    from ultralytics.data.base import BaseDataset
     from ultralytics.utils import DEFAULT_CFG_DICT
 
-    classes, images = {}, {}
+    keep_images(BaseDataset)
+    classes = {}
 
     def train(trial):
         settings = settings_of(trial, DEFAULT_CFG_DICT)
         name = settings["model"]
         if name not in classes:
             model = YOLO(name)
-            classes[name] = model.task, trainer_class(model.task_map[model.task]["trainer"], images)
+            classes[name] = model.task, trainer_class(model.task_map[model.task]["trainer"])
         task, trainer_of_task = classes[name]
         trainer = trainer_of_task(overrides={**settings, "task": task})
         if trainer.device.type == "cpu":

@@ -90,6 +90,10 @@ class Trial:
             self._last_sign = now
             self._channel.send(type="alive", trial=self.number)
 
+    def is_looked_at(self, epoch):
+        """Whether evolve wants to know how the training stands after this epoch (from 1): at rungs, and at its end."""
+        return epoch in self._rungs or epoch == self.epochs
+
     def epoch_done(self, epoch, metrics):
         """Reports an epoch (from 1). False, and `stopped` from then on, when the training is to end with it."""
         self._channel.send(type="epoch", trial=self.number, epoch=epoch, metrics=checked(metrics))

@@ -4,8 +4,9 @@
     python -m evolve.yolov5 FOLDER    with a checkout of YOLOv5's repository
 
 `train.train()` does the work and leaves its files in the trial's folder. A trial trains exactly as train.py does with
-that folder's hyp.yaml and opt.yaml, but for these: nothing is plotted, no TensorBoard file is written, weights are kept
-once, at the end, and best.pt is not validated again.
+that folder's hyp.yaml and opt.yaml, but for these: only epochs that evolve looks at are validated, as the last one only
+is in YOLOv5's own evolution, nothing is plotted, no TensorBoard file is written, weights are kept once, at the end, and
+best.pt is not validated again.
 
 It cannot pause: YOLOv5's checkpoints keep half-precision weights and no random state, so that a resumed training is
 another one.
@@ -56,12 +57,15 @@ def report(trial, callbacks):
         trial.alive()
 
     def trained(epoch):
+        trial.epoch = epoch + 1
         # Means over the epoch's batches: one NaN among them stays.
         for name, loss in zip(("box_loss", "obj_loss", "cls_loss"), map(float, losses)):
             if not abs(loss) < float("inf"):
                 raise worker.TrialFailed("diverged", f"train/{name} is {loss} in epoch {epoch + 1}")
 
     def epoch_done(values, epoch, best_fitness, fitness):
+        if not trial.is_looked_at(epoch + 1):
+            return
         trial.metrics = dict(zip(worker.METRICS, map(float, values[3:10])))
         if not trial.epoch_done(epoch + 1, trial.metrics):
             callbacks.stop_training = True
@@ -75,6 +79,19 @@ def report(trial, callbacks):
     callbacks.register_action("on_train_epoch_end", callback=trained)
     callbacks.register_action("on_fit_epoch_end", callback=epoch_done)
     callbacks.register_action("on_model_save", callback=saved)
+
+
+def validation(trial, run, results):
+    """`run`, YOLOv5's validation, for the epochs that need it; 0 for others. --noval would do that for the last epoch
+    only, and ends the package's trainings (7.0.14). `results` is how many things `run` returns."""
+
+    def validate(data, **named):
+        # Image weights are drawn by each class' mAP.
+        if trial.is_looked_at(trial.epoch) or trial.options["image_weights"]:
+            return run(data, **named)
+        return (0,) * 7, *([0] * data["nc"] for _ in range(results - 2)), ()
+
+    return validate
 
 
 def yolov5(checkout):
@@ -116,6 +133,7 @@ def load():
 
     checkout = sys.argv.pop() if len(sys.argv) > 1 else None  # YOLOv5 reads sys.argv
     module = yolov5(checkout)
+    run = module.validate.run
     import torch
 
     def train(trial):
@@ -127,6 +145,7 @@ def load():
         options = options_of(trial, module.parse_opt(True), module.check_file)
         callbacks = module.Callbacks()
         report(trial, callbacks)
+        module.validate.run = validation(trial, run, 3 if checkout else 4)
         try:
             module.train(hyp_of(trial), options, torch.device("cpu" if kind == "cpu" else f"{kind}:0"), callbacks)
         except AssertionError as error:

@@ -187,6 +187,13 @@ TEST(Ultralytics, ReadsImagesOnceForAllTrialsOfAProcessThatKeepThem) {
   EXPECT_EQ(logs.find(caching, first + 1), logs.npos);
 }
 
+TEST(Ultralytics, DrawsMosaicsFromAllTheImagesThatItKeeps) {
+  Folder folder;
+  ASSERT_EQ(run(folder, trials("yolo11n.yaml", 3, {"--cache"})).code, 0);
+  for (int trial = 0; trial < 3; ++trial)
+    EXPECT_THAT(read_file(trial_folder(folder, trial) / "log"), HasSubstr("Mosaics of all images"));
+}
+
 TEST(Ultralytics, StopsAtARung) {
   expect_a_stop_at_a_rung("ultralytics", "yolo11n.yaml");
 }

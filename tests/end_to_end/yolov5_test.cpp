@@ -13,6 +13,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 std::vector<std::string> command(const std::vector<std::string>& arguments,
                                  const std::vector<std::string>& environment = {}) {
@@ -127,6 +128,23 @@ TEST(Yolov5, HasTheMetricsOfTheLastEpoch) {
                          {"val/cls_loss", 0.2}};
   EXPECT_EQ(event(folder, "completed")["metrics"], expected);
   EXPECT_TRUE(std::filesystem::exists(trial_folder(folder, 0) / "weights/last.pt"));
+}
+
+TEST(Yolov5, ValidatesOnlyTheEpochsThatEvolveLooksAt) {
+  Folder folder;
+  ASSERT_EQ(run(folder, trials("yolov5n.yaml", 1, {"--no-early-stop"})).code, 0);
+  const auto rows = lines_of(read_file(trial_folder(folder, 0) / "results.csv"));
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_THAT(rows[1], Not(HasSubstr("0.1")));
+  EXPECT_THAT(rows[2], HasSubstr("0.1"));
+}
+
+TEST(Yolov5, ValidatesEveryEpochForImageWeights) {
+  Folder folder;
+  ASSERT_EQ(run(folder, trials("yolov5n.yaml", 1, {"--image-weights"})).code, 0);
+  const auto rows = lines_of(read_file(trial_folder(folder, 0) / "results.csv"));
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_THAT(rows[1], HasSubstr("0.1"));
 }
 
 TEST(Yolov5, SaysWhyATrialFailed) {

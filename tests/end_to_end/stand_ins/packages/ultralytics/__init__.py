@@ -6,6 +6,7 @@ import os
 import pathlib
 import types
 
+from ultralytics.data.base import BaseDataset
 from ultralytics.utils import DEFAULT_CFG_DICT
 
 print("Creating new Ultralytics Settings")  # on standard output, as the real one does
@@ -24,23 +25,6 @@ ENDINGS = {"-seg": "segment", "-pose": "pose", "-obb": "obb", "-cls": "classify"
 class Loss(float):
     def isfinite(self):
         return math.isfinite(self)
-
-
-class Dataset:
-    def __init__(self, folder, args):
-        if not os.path.isdir(folder):
-            raise FileNotFoundError(f"{folder} does not exist")
-        assert args.cache in (False, "disk")
-        self.im_files, self.imgsz, self.rect, self.cache = [folder + "/a.jpg"], args.imgsz, args.rect, None
-        self.ims, self.im_hw0, self.im_hw = [None], [None], [None]
-
-    def check_cache_ram(self):
-        return True
-
-    def cache_images(self):
-        print(f"Caching images of {self.im_files[0]}")
-        assert self.cache == "ram"
-        self.ims = ["a.jpg"]
 
 
 class Trainer:
@@ -66,7 +50,7 @@ class Trainer:
         return {"train": str(data.parent / "images")}
 
     def build_dataset(self, img_path, mode="train", batch=None):
-        return Dataset(img_path, self.args)
+        return BaseDataset(img_path, self.args)
 
     def add_callback(self, event, callback):
         self.callbacks.setdefault(event, []).append(callback)
@@ -79,6 +63,7 @@ class Trainer:
         what = pathlib.Path(self.args.model).stem
         dataset = self.build_dataset(self.data["train"])
         assert (dataset.ims[0] is None) == (self.args.cache is False), (dataset.ims, self.args.cache)
+        print(f"Mosaics of {dataset.mosaics_of}")
         for self.epoch in range(self.args.epochs):
             self.run_callbacks("on_train_epoch_start")
             print(f"{self.epoch + 1}/{self.args.epochs}")

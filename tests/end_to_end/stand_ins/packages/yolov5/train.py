@@ -81,7 +81,9 @@ def train(hyp, opt, device, callbacks):
             return
         callbacks.run("on_train_epoch_end", epoch=epoch)
         callbacks.run("on_val_batch_end", 0, None, None, None, None, None)
-        results = validate(hyp, epoch, opt.epochs)
+        found = validate.run({"nc": 1}, hyp=hyp, epoch=epoch, epochs=opt.epochs)
+        assert len(found) == (4 if __package__ else 3)  # the package has another list of mAPs than the repository
+        results = list(found[0])
         write(folder / "results.csv", epoch, results)
         callbacks.run("on_fit_epoch_end", losses + results + [0.1, 0.1, 0.1], epoch, 0.0, 0.0)
     last.write_text("weights")
@@ -90,9 +92,13 @@ def train(hyp, opt, device, callbacks):
     assert not best.exists(), "best.pt is validated again"
 
 
-def validate(hyp, epoch, epochs):
-    score = 0.5 / (1 + 10 * abs(hyp["scale"] - 0.4)) * (epoch + 1) / epochs
-    return [round(score / (1 + i), 5) for i in range(4)] + [0.1, 0.3, 0.2]
+class validate:
+    """Stands in for the module val."""
+
+    def run(data, hyp, epoch, epochs):
+        score = 0.5 / (1 + 10 * abs(hyp["scale"] - 0.4)) * (epoch + 1) / epochs
+        results = (*(round(score / (1 + i), 5) for i in range(4)), 0.1, 0.3, 0.2)
+        return (results, *[[score] * data["nc"]] * (2 if __package__ else 1), (0.1, 0.2, 0.3))
 
 
 def write(file, epoch, results):
