@@ -140,13 +140,19 @@ void History::add(const hyp::Genes& genes, const Observation& observation) {
   any_at_rung_ = any_at_rung_ || observation.ending == Observation::Ending::at_rung;
 }
 
-History::Selection History::select(Index length, Index most,
-                                   const KernelParameters& parameters) const {
+History::Selection History::select(Index length, Index most, const KernelParameters& parameters,
+                                   const std::optional<hyp::Genes>& also) const {
   const Targets targets = targets_of({observation_.data(), static_cast<std::size_t>(length)});
   const std::vector<Index> best = ranking(targets.values, most);
   const std::vector<Index> nearest =
       ranking(-distances_from(best.front(), length, parameters), most);
-  const std::vector<Index> order = one_and_two(best, nearest);
+  std::vector<Index> order = one_and_two(best, nearest);
+  if (const auto set = also ? number_of(*also) : std::nullopt) {
+    for (Index i = *set; i < length; ++i) {
+      const bool of_set = first_[static_cast<std::size_t>(i)] == *set;
+      if (of_set && std::ranges::count(order, i) == 0) order.push_back(i);
+    }
+  }
   Points points(static_cast<Index>(space_.size()), static_cast<Index>(order.size()));
   std::vector<int> seeds, sets;
   Curves curves{.variances = curve_variances_};

@@ -47,9 +47,9 @@ class History {
   };
   /// Of the first `length` outcomes (not 0) the `most` that tell most about where the best set is,
   /// in that order: the best one, the two nearest to it, in units of the length scales, the next
-  /// best one, the next two nearest, and so on.
-  Selection select(Eigen::Index length, Eigen::Index most,
-                   const KernelParameters& parameters) const;
+  /// best one, the next two nearest, and so on. Then those of the set `also`, if it was trained.
+  Selection select(Eigen::Index length, Eigen::Index most, const KernelParameters& parameters,
+                   const std::optional<hyp::Genes>& also = {}) const;
 
   /// The parameters for the whole history; fits what has not been fitted yet.
   const KernelParameters& parameters();

@@ -125,7 +125,7 @@ std::optional<Standing> standing(std::span<const hyp::Gene> space, History& hist
   constexpr double sds_of_90_percent = 1.6448536269514722;
   if (history.completed() < least_completed) return std::nullopt;
   const KernelParameters& parameters = history.parameters();
-  const auto known = history.select(history.size(), compared_points, parameters);
+  const auto known = history.select(history.size(), compared_points, parameters, start);
   const VectorXd believed =
       Surrogate(known.observations, MatrixXd(known.observations.features.rows(), 0), parameters)
           .believed();

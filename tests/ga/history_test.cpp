@@ -57,6 +57,21 @@ TEST(History, SelectsOneOfTheBestAndTwoOfTheNearestToItInTurn) {
   EXPECT_LT((places - expected).cwiseAbs().maxCoeff(), 1e-12) << places;
 }
 
+TEST(History, SelectsASetThatIsAskedForHoweverBadItIs) {
+  History history(space);
+  fill(history, 30);
+  const hyp::Genes bad{0, 0};
+  history.add(bad, {Ending::completed, 0.1});
+  history.add(bad, {Ending::completed, 0.2});
+  const auto without = history.select(32, 10, prior_mode(2));
+  const auto with = history.select(32, 10, prior_mode(2), bad);
+  EXPECT_EQ(without.entries.size(), 10u);
+  ASSERT_EQ(with.entries.size(), 12u);
+  EXPECT_EQ(with.entries[10], 30);
+  EXPECT_EQ(with.entries[11], 31);
+  EXPECT_EQ(history.select(32, 10, prior_mode(2), hyp::Genes{0.1, 0.2}).entries, without.entries);
+}
+
 TEST(History, DoubtsATrainingThatCollapsedAmongOthersThatDidNot) {
   History history(space);
   constexpr int collapsed = 17, all = 40;

@@ -44,6 +44,17 @@ TEST(Recommendation, IsTheBestSetWhereNothingIsLuck) {
   }
 }
 
+// The model of a long run is made of its best sets, and the start may be far from them.
+TEST(Recommendation, ComparesWithWhatTheStartHadHoweverLongAgo) {
+  Evolution evolution(cube(), {.search = "screened", .seed = 1, .trials = 250});
+  while (const auto trial = evolution.ask())
+    evolution.tell(completed(trial->number, peak(trial->hyp)));
+  const Standing standing = *evolution.standing();
+  EXPECT_GT(standing.better, 0.99);
+  const double start = evolution.observation(0)->fitness;
+  EXPECT_NEAR(standing.start->expectation.mean, start, 0.02);
+}
+
 TEST(Recommendation, OfTheStartNamesAnotherSetThatMayBeBetter) {
   std::optional<Standing> doubtful;
   for (std::uint64_t seed = 0; seed < 20 && !doubtful; ++seed) {
