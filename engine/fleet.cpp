@@ -196,8 +196,9 @@ std::vector<results::Event> Fleet::watch() {
   if (const auto sample = sampler_.answer()) take(*sample);
   // Nobody can be asked about another machine's device: a trial has to tell.
   const auto rested = health_.rested(Clock::now());
-  for (const auto& device : without(rested, sampled_)) bring_back(device);
-  const bool hurry = wanted_ || !rested.empty();
+  const auto elsewhere = without(rested, sampled_);
+  for (const auto& device : elsewhere) bring_back(device);
+  const bool hurry = wanted_ || elsewhere.size() < rested.size();
   if (!sampler_.asking() && Clock::now() >= asked_ + (hurry ? soon : often)) ask();
   return std::exchange(news_, {});
 }

@@ -209,7 +209,8 @@ VectorXd History::distances_from(Index centre, Index length,
 void History::weigh_outliers(Index length) {
   constexpr double degrees_of_freedom = 4;
   constexpr int iterations = 3;
-  for (int i = 0; i < iterations && !any_at_rung_; ++i) {
+  if (any_at_rung_) return;
+  for (int i = 0; i < iterations; ++i) {
     const auto known = select(length, compared_points, parameters_);
     const MatrixXd nothing(known.observations.features.rows(), 0);
     const VectorXd squares = Surrogate(known.observations, nothing, parameters_).noise_squares();
