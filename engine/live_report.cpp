@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "engine/report.hpp"
+#include "results/prometheus.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -39,19 +40,20 @@ void LiveReport::update(const RunState& state) {
   const auto begun = Clock::now();
   if (begun < due_) return;
   try {
-    write(state);
+    write(state, /*going_on=*/true);
   } catch (const Error&) {  // the run goes on without; the last page says why there is none
   }
   const auto ended = Clock::now();
   due_ = ended + std::max<Clock::duration>(least_pause, times_as_long * (ended - begun));
 }
 
-void LiveReport::write(const RunState& state) const {
+void LiveReport::write(const RunState& state, bool going_on) const {
   std::array runs = {
       report_of(state, settings_, timeline_, directory_.root.lexically_normal().string())};
   if (timeline_.end - timeline_.begin >= least_explained_run)
     runs[0].explanation = explanation_if_any(state);
   results::write_report(directory_.report(), runs);
+  results::write_prometheus(directory_.prometheus(), runs[0], going_on);
   // A thousand trials' covariances, and the page: not to be kept until the next one, minutes later.
   trim_memory();
 }

@@ -1,4 +1,4 @@
-// Keeps report.html up to date while a run goes on.
+// Keeps report.html and metrics.prom up to date while a run goes on.
 #pragma once
 
 #include <chrono>
@@ -17,14 +17,16 @@ class LiveReport {
   /// An event that is in the journal too.
   void add(const results::Event& event, core::Time time) { timeline_.add(event, time); }
 
-  /// Writes the page unless it was written a short while ago: at most one hundredth of the time is
-  /// spent on it. A page that cannot be written is left as it is.
+  /// Writes both unless they were written a short while ago: at most one hundredth of the time is
+  /// spent on it. What cannot be written is left as it is.
   void update(const RunState& state);
-  /// Writes the page, as the last one. Throws `Error` when that cannot be done.
-  void write(const RunState& state) const;
+  /// Writes both, for the last time. Throws `Error` when that cannot be done.
+  void close(const RunState& state) const { write(state, /*going_on=*/false); }
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  void write(const RunState& state, bool going_on) const;
 
   results::RunDirectory directory_;
   results::RunSettings settings_;

@@ -83,7 +83,7 @@ void Run::close() {
     observer_.on_plot_failed(error.what());
   }
   try {
-    report_.write(state_);
+    report_.close(state_);
   } catch (const Error& error) {
     observer_.on_report_failed(error.what());
   }

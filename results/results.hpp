@@ -11,6 +11,7 @@
 #include "results/explain_plot.hpp"
 #include "results/journal.hpp"
 #include "results/plot.hpp"
+#include "results/prometheus.hpp"
 #include "results/repeats_csv.hpp"
 #include "results/report.hpp"
 #include "results/run_directory.hpp"

@@ -20,6 +20,7 @@ struct RunDirectory {
   std::filesystem::path repeats() const { return root / "repeats.csv"; }
   std::filesystem::path plot() const { return root / "evolve.png"; }
   std::filesystem::path report() const { return root / "report.html"; }
+  std::filesystem::path prometheus() const { return root / "metrics.prom"; }
   std::filesystem::path devices() const { return root / "devices"; }
   std::filesystem::path explanation() const { return root / "explain.png"; }
 

@@ -114,6 +114,30 @@ TEST(Report, OfARunThatGoesOnIsWrittenWholeByItAndByOthers) {
       << "it is complete when the run ends";
 }
 
+TEST(Metrics, OfARunAreThereWhileItGoesOnAndSayWhenItDoesNot) {
+  Folder folder;
+  Process process(
+      evolve_command({"--trainer-command", fake_trainer("--sleep 30"), "--devices", "cpu:0",
+                      "--trials", "1000", "--search", "classic", "--output", "run"}),
+      folder.path());
+  const auto metrics = folder / "run/metrics.prom";
+  const std::string running = "evolve_trials{run=\"run\",state=\"running\"} 1\n";
+  ASSERT_TRUE(eventually([&] {
+    return std::filesystem::exists(metrics) &&
+           read_file(metrics).find(running) != std::string::npos;
+  }));
+  EXPECT_THAT(read_file(metrics),
+              AllOf(HasSubstr("evolve_trials_planned{run=\"run\"} 1000\n"),
+                    HasSubstr("evolve_device_trainings{run=\"run\",device=\"cpu:0\"} 1\n"),
+                    HasSubstr("evolve_going_on{run=\"run\"} 1\n")));
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait().code, 130);
+  EXPECT_THAT(read_file(metrics),
+              AllOf(HasSubstr("evolve_device_trainings{run=\"run\",device=\"cpu:0\"} 0\n"),
+                    HasSubstr("evolve_going_on{run=\"run\"} 0\n"),
+                    HasSubstr("evolve_finished{run=\"run\"} 0\n")));
+}
+
 TEST(Report, OfARunInWhichNothingHasStartedYet) {
   Folder folder;
   ASSERT_EQ(run_of_all_kinds(folder, "whole").code, 0);
