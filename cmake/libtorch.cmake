@@ -47,7 +47,7 @@ target_link_libraries(evolve_torch INTERFACE ${torch_cpu} ${torch_c10} ${CMAKE_D
 # Upstream ships the headers of a fmt of its own, which are found before the system's: whoever sees torch takes fmt's
 # headers alone, without the system's library of another version.
 target_compile_definitions(evolve_torch INTERFACE FMT_HEADER_ONLY)
-# What GCC inlines of the SmallVector and the custom_function.h of torch 2 it takes for reads past the end.
+# What GCC inlines of the SmallVector and the custom_function.h of torch 2 it takes for reads and writes past the end.
 if(torch_version VERSION_GREATER_EQUAL 2)
-  target_compile_options(evolve_torch INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-maybe-uninitialized>")
+  target_compile_options(evolve_torch INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-maybe-uninitialized;-Wno-stringop-overflow>")
 endif()
