@@ -95,14 +95,15 @@ void add_devices(const Timeline& timeline, bool going_on, Exposition& to) {
   to.begin("evolve_device_trainings", "gauge", "Trainings that a device is at work on.");
   for (const auto& [device, count] : trainings) to.sample(count, {{"device", device}});
 
-  std::map<std::string, DeviceStats> devices;
-  for (const auto& [_, stats] : timeline.samples) devices[stats.device] = stats;
+  std::map<std::string_view, const DeviceStats*> latest;
+  for (const auto& [_, stats] : timeline.samples) latest[stats.device] = &stats;
   const auto add = [&](std::string_view name, std::string_view help, auto member, double unit) {
     bool begun = false;
-    for (const auto& [device, stats] : devices) {
-      if (!(stats.*member)) continue;
+    for (const auto& [device, stats] : latest) {
+      const auto& value = stats->*member;
+      if (!value) continue;
       if (!std::exchange(begun, true)) to.begin(name, "gauge", help);
-      to.sample(static_cast<double>(*(stats.*member)) / unit, {{"device", device}});
+      to.sample(static_cast<double>(*value) / unit, {{"device", device}});
     }
   };
   add("evolve_device_memory_total_bytes", "Memory of a device.", &DeviceStats::memory_total_bytes,
