@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/screen.hpp"
+#include "engine/longer_trainings.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -23,6 +24,26 @@ std::string text_of(double probability) {
 std::string observed(const engine::Finished& trial) {
   return fmt::format("fitness {:.4f} (mAP50 {:.3f}, mAP50-95 {:.3f})", trial.fitness,
                      trial.metrics.map50, trial.metrics.map50_95);
+}
+
+/// One training hardly tells the best from the start, though trainings differ at all.
+bool luck_is_strong(const ga::Standing& standing) {
+  const double best = standing.best.expectation.mean;
+  const double gain = standing.start ? best - standing.start->expectation.mean : 0;
+  return standing.noise > std::max(0.5 * gain, 0.02 * best);
+}
+
+/// What more epochs would give and cost; nothing where they would give little.
+std::optional<std::string> longer_trainings_line(const ga::Evolution& evolution) {
+  constexpr double worth_it = 0.85;
+  const auto longer = engine::longer_trainings(evolution);
+  if (!longer || longer->luck > worth_it) return {};
+  return fmt::format(
+      "  longer trainings       fitness still grew by {:.0f} % after epoch {}, and luck does not "
+      "grow: --epochs {} would have {:.0f} % less luck in a fitness, for {:.1f} times the time (a "
+      "new run, --from this one)",
+      100 * longer->growth, longer->looked_at, longer->epochs, 100 * (1 - longer->luck),
+      static_cast<double>(longer->epochs) / evolution.settings().epochs);
 }
 
 }  // namespace
@@ -54,14 +75,15 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state) {
       "  luck                   another seed moves a fitness by ±{:.4f}: smaller differences "
       "between two trainings mean nothing",
       standing->noise));
-  constexpr double undecided = 0.2;
   constexpr int more = 8;
-  if (standing->doubt > undecided)
+  if (standing->doubt > ga::worth_deciding)
     lines.push_back(fmt::format(
         "  undecided              another trial is better with a probability of {}: train the best "
         "again, --resume --repeats {} ({} trainings, {} each)",
         text_of(standing->doubt), state.repeats().wanted() + more, more,
         duration_text(state.training_seconds())));
+  if (luck_is_strong(*standing))
+    if (const auto line = longer_trainings_line(state.evolution())) lines.push_back(*line);
   return lines;
 }
 

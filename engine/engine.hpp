@@ -13,6 +13,7 @@
 #include "engine/fleet.hpp"
 #include "engine/importance.hpp"
 #include "engine/launcher.hpp"
+#include "engine/longer_trainings.hpp"
 #include "engine/observer.hpp"
 #include "engine/repeats.hpp"
 #include "engine/report.hpp"

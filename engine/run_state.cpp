@@ -183,9 +183,8 @@ std::optional<hyp::Trial> RunState::next_repeat() const {
   std::vector<int> under_way;
   for (const auto& [trial, open] : open_) under_way.push_back(trial);
   const Finished* chosen = nullptr;
-  constexpr double doubtful = 0.01;
   const auto standing = evolution_.standing(under_way);
-  if (standing && standing->doubt > doubtful) {
+  if (standing && standing->doubt > ga::doubtful) {
     if (!standing->undecided) return {};
     chosen = &*std::ranges::find(completed_, *standing->undecided, &Finished::trial);
   } else {

@@ -63,6 +63,10 @@ const std::optional<Observation>& Evolution::observation(int trial) const {
   return state_->records.at(static_cast<std::size_t>(trial)).observation;
 }
 
+const std::map<int, double>& Evolution::rungs(int trial) const {
+  return state_->records.at(static_cast<std::size_t>(trial)).rungs;
+}
+
 std::optional<hyp::Trial> Evolution::ask() {
   auto trials = ask(1);
   return trials.empty() ? std::nullopt : std::optional(std::move(trials.front()));

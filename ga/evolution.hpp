@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -55,7 +56,9 @@ struct Settings {
 /// - A trial that failed or was stopped, or whose fitness is not finite, is not a parent and never
 /// the
 ///   best.
-/// - No set is handed out twice while the space has another.
+/// - No set is handed out twice while the space has another, but for the start, and in the last
+/// fifth of a run (from trial 45 on) those sets that may be the best: where trainings are luck in
+/// part, another training of one of them says more than another set.
 /// - Where trainings are paused, an ask may give a trial once more: it goes on. What one ask gave
 /// and how that ended is a step; the lag counts steps, and a step knows all that the rungs of the
 /// steps before it have shown.
@@ -107,6 +110,8 @@ class Evolution {
   const hyp::Genes& genes(int trial) const;
   hyp::Hyperparameters hyp(int trial) const;
   const std::optional<Observation>& observation(int trial) const;
+  /// The fitness that was told of it before its end, by epochs.
+  const std::map<int, double>& rungs(int trial) const;
 
   /// Number of trials that the run has in all.
   int planned() const;

@@ -27,6 +27,13 @@ constexpr double least_learnt = 0.5;
 // Paused trials that may go on. Each takes space on a disk.
 constexpr int most_waiting = 40;
 
+// Every claim compares with the start: it is trained with each of the first seeds, early enough to
+// tell how much of a fitness is luck, and late enough to cost a search of ten trainings nothing.
+// Where two of its trainings are known to agree to the last digit there is no luck, and once more
+// says nothing.
+constexpr int second_start = 13, third_start = 26;
+static_assert(second_start % rotating_seeds == 1 && third_start % rotating_seeds == 2);
+
 std::vector<hyp::Gene> evolved_genes(const hyp::Space& space) {
   std::vector<hyp::Gene> genes;
   for (const std::size_t position : space.evolved()) genes.push_back(space.genes[position]);
@@ -186,20 +193,42 @@ int Evolution::State::bred_together(int number, int most) {
   int together = std::min(most, planned() - number);
   if (settings.max_epochs) together = std::min(together, epochs_left() / settings.epochs);
   for (int i = 1; i < together; ++i)
-    if (set_to_train_again(number + i)) return i;
+    if (may_train_again(number + i)) return i;
   return together;
 }
 
-// Every claim compares with the start: it is trained with each of the first seeds, early enough to
-// tell how much of a fitness is luck, and late enough to cost a search of ten trainings nothing.
-// Where two of its trainings are known to agree to the last digit there is no luck, and once more
-// says nothing.
+bool Evolution::State::decides(int number) const {
+  constexpr int least = 45, share = 5, most = 50;
+  int all = planned();
+  if (settings.max_epochs) all = std::min(all, *settings.max_epochs / settings.epochs);
+  return number >= least && number >= all - std::min(all / share, most);
+}
+
+bool Evolution::State::may_train_again(int number) const {
+  if (settings.search != "screened" || pausing()) return false;
+  return number == second_start || number == third_start || decides(number);
+}
+
+// The best of many noisy trainings is the luckiest, so the last ones are of the two sets that may
+// be best, whichever is known less; not with a seed that it has had.
 std::optional<hyp::Genes> Evolution::State::set_to_train_again(int number) {
-  constexpr int first = 13, second = 26;
-  static_assert(first % rotating_seeds == 1 && second % rotating_seeds == 2);
-  if (settings.search != "screened" || pausing()) return std::nullopt;
-  if (number == first || (number == second && !known_to_agree(0, first))) return given.front();
-  return std::nullopt;
+  if (!may_train_again(number)) return std::nullopt;
+  if (number == second_start) return given.front();
+  if (known_to_agree(0, second_start)) return std::nullopt;
+  if (number == third_start) return given.front();
+  std::vector<int> repeating;
+  for (const int trial : pending) {
+    const auto set = history.number_of(records[static_cast<std::size_t>(trial)].genes);
+    if (const auto first = set ? history.completed_trial(*set) : std::nullopt)
+      repeating.push_back(*first);
+  }
+  const auto known = ga::standing(genes, history, given.front(), repeating);
+  if (!known || known->doubt <= worth_deciding || !known->undecided) return std::nullopt;
+  const auto& set = records[static_cast<std::size_t>(*known->undecided)].genes;
+  for (int trial = number % rotating_seeds; trial < number; trial += rotating_seeds) {
+    if (records[static_cast<std::size_t>(trial)].genes == set) return std::nullopt;
+  }
+  return set;
 }
 
 bool Evolution::State::known_to_agree(int a, int b) const {

@@ -84,6 +84,10 @@ struct Evolution::State {
   std::vector<hyp::Genes> breed(int number, int most);
   /// The set that trial `number` trains again, if it does.
   std::optional<hyp::Genes> set_to_train_again(int number);
+  /// Trial `number` may train a set again.
+  bool may_train_again(int number) const;
+  /// Trial `number` belongs to those at the end that decide between the best sets.
+  bool decides(int number) const;
   /// Breeding knows that two trials ended alike.
   bool known_to_agree(int a, int b) const;
   /// Where trainings are paused: the trial to go on with, or the next one.

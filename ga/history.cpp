@@ -140,19 +140,25 @@ void History::add(const hyp::Genes& genes, const Observation& observation) {
   any_at_rung_ = any_at_rung_ || observation.ending == Observation::Ending::at_rung;
 }
 
-History::Selection History::select(Index length, Index most, const KernelParameters& parameters,
-                                   const std::optional<hyp::Genes>& also) const {
+History::Selection History::select(Index length, Index most,
+                                   const KernelParameters& parameters) const {
   const Targets targets = targets_of({observation_.data(), static_cast<std::size_t>(length)});
   const std::vector<Index> best = ranking(targets.values, most);
   const std::vector<Index> nearest =
       ranking(-distances_from(best.front(), length, parameters), most);
-  std::vector<Index> order = one_and_two(best, nearest);
-  if (const auto set = also ? number_of(*also) : std::nullopt) {
-    for (Index i = *set; i < length; ++i) {
-      const bool of_set = first_[static_cast<std::size_t>(i)] == *set;
-      if (of_set && std::ranges::count(order, i) == 0) order.push_back(i);
-    }
-  }
+  return selection_of(one_and_two(best, nearest), targets);
+}
+
+History::Selection History::around(std::span<const int> sets, Index most,
+                                   const KernelParameters& parameters) const {
+  VectorXd distances = VectorXd::Constant(size(), std::numeric_limits<double>::infinity());
+  for (const int set : sets)
+    distances = distances.cwiseMin(distances_from(set, size(), parameters));
+  return selection_of(ranking(-distances, most), targets_of(observation_));
+}
+
+History::Selection History::selection_of(const std::vector<Index>& order,
+                                         const Targets& targets) const {
   Points points(static_cast<Index>(space_.size()), static_cast<Index>(order.size()));
   std::vector<int> seeds, sets;
   Curves curves{.variances = curve_variances_};
@@ -211,7 +217,7 @@ void History::weigh_outliers(Index length) {
   constexpr int iterations = 3;
   if (any_at_rung_) return;
   for (int i = 0; i < iterations; ++i) {
-    const auto known = select(length, compared_points, parameters_);
+    const auto known = select(length, model_points, parameters_);
     const MatrixXd nothing(known.observations.features.rows(), 0);
     const VectorXd squares = Surrogate(known.observations, nothing, parameters_).noise_squares();
     for (Index k = 0; k < squares.size(); ++k) {
@@ -251,7 +257,8 @@ const std::vector<History::Plausible>& History::plausible() {
   const KernelParameters& best = parameters();
   if (weighed_ == fitted_) return plausible_;
   weighed_ = fitted_;
-  const Observations known = select(fitted_, compared_points, best).observations;
+  const Observations known =
+      thinned(select(fitted_, model_points, best).observations, compared_points);
   const MatrixXd nothing(known.features.rows(), 0);
   std::vector<double> logarithms;
   plausible_.clear();

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace evolve::ga {
 /// Outcomes that the model of a proposal has at most: 1000 would take it more than 50 ms.
 constexpr Eigen::Index model_points = 500;
 /// Outcomes that tell what to expect of the best sets: each is looked at with many parameters.
-constexpr Eigen::Index compared_points = 100;
+constexpr Eigen::Index compared_points = 200;
 
 /// The outcomes that a run knows, in the order in which it came to know them, and the kernel's
 /// parameters that were fitted to them.
@@ -47,9 +48,13 @@ class History {
   };
   /// Of the first `length` outcomes (not 0) the `most` that tell most about where the best set is,
   /// in that order: the best one, the two nearest to it, in units of the length scales, the next
-  /// best one, the next two nearest, and so on. Then those of the set `also`, if it was trained.
-  Selection select(Eigen::Index length, Eigen::Index most, const KernelParameters& parameters,
-                   const std::optional<hyp::Genes>& also = {}) const;
+  /// best one, the next two nearest, and so on.
+  Selection select(Eigen::Index length, Eigen::Index most,
+                   const KernelParameters& parameters) const;
+  /// The `most` outcomes that are nearest to any of these sets (their numbers), whatever they are:
+  /// a model of the best of many noisy outcomes alone expects too much of all of them.
+  Selection around(std::span<const int> sets, Eigen::Index most,
+                   const KernelParameters& parameters) const;
 
   /// The parameters for the whole history; fits what has not been fitted yet.
   const KernelParameters& parameters();
@@ -70,6 +75,7 @@ class History {
   std::optional<int> completed_trial(int set) const;
 
  private:
+  Selection selection_of(const std::vector<Eigen::Index>& order, const Targets& targets) const;
   void weigh_outliers(Eigen::Index length);
   Eigen::VectorXd distances_from(Eigen::Index centre, Eigen::Index length,
                                  const KernelParameters& parameters) const;

@@ -65,10 +65,14 @@ struct Compared {
   std::vector<int> sets;
   Points points;
 };
-Compared compared_sets(const hyp::Genes& start, const VectorXd& start_point, const History& history,
-                       const History::Selection& known, const VectorXd& believed) {
+Compared compared_sets(std::span<const hyp::Gene> space, const hyp::Genes& start,
+                       const History& history, const KernelParameters& parameters) {
   constexpr std::size_t most = 20;
-  Compared compared{.sets = {}, .points = Points(start_point.size(), 0)};
+  const auto known = history.select(history.size(), model_points, parameters);
+  const VectorXd believed =
+      Surrogate(known.observations, MatrixXd(known.observations.features.rows(), 0), parameters)
+          .believed();
+  Compared compared{.sets = {}, .points = Points(std::ssize(space), 0)};
   const auto add = [&](int set, const VectorXd& point) {
     const bool there = std::ranges::count(compared.sets, set) > 0;
     if (there || !history.completed_trial(set)) return;
@@ -76,7 +80,7 @@ Compared compared_sets(const hyp::Genes& start, const VectorXd& start_point, con
     compared.points.conservativeResize(point.size(), compared.points.cols() + 1);
     compared.points.rightCols(1) = point;
   };
-  if (const auto set = history.number_of(start)) add(*set, start_point);
+  if (const auto set = history.number_of(start)) add(*set, point_of(space, start));
   for (const Index i : ranking(believed, believed.size())) {
     if (compared.sets.size() == most) break;
     add(known.observations.set[static_cast<std::size_t>(i)], known.points.col(i));
@@ -125,11 +129,8 @@ std::optional<Standing> standing(std::span<const hyp::Gene> space, History& hist
   constexpr double sds_of_90_percent = 1.6448536269514722;
   if (history.completed() < least_completed) return std::nullopt;
   const KernelParameters& parameters = history.parameters();
-  const auto known = history.select(history.size(), compared_points, parameters, start);
-  const VectorXd believed =
-      Surrogate(known.observations, MatrixXd(known.observations.features.rows(), 0), parameters)
-          .believed();
-  const Compared compared = compared_sets(start, point_of(space, start), history, known, believed);
+  const Compared compared = compared_sets(space, start, history, parameters);
+  const auto known = history.around(compared.sets, compared_points, parameters);
   Posterior posterior = posterior_of(space, history, known, compared);
   const bool start_completed = compared.sets.front() == history.number_of(start);
 

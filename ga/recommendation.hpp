@@ -32,6 +32,11 @@ struct Candidate {
 /// (docs/search_measured.md).
 inline constexpr double evidence = 0.7;
 
+/// While another set is better with a greater probability, trainings of the two decide something.
+inline constexpr double doubtful = 0.01;
+/// And with such a probability a run spends trials on that, and says that it is undecided.
+inline constexpr double worth_deciding = 0.2;
+
 /// What is known of the sets that may be the best.
 struct Standing {
   /// Nothing where the start has not completed.

@@ -17,16 +17,21 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// A run of 20 trainings of 2 epochs, 3 seconds each, that gave these fitnesses.
+/// A run of 20 trainings of 2 epochs, 3 seconds each, that gave these fitnesses, and that share of
+/// them after an epoch.
 engine::RunState run_of(const std::string& search,
-                        const std::function<double(const hyp::Trial&)>& fitness_of) {
+                        const std::function<double(const hyp::Trial&)>& fitness_of,
+                        double share_after_an_epoch = 1) {
   engine::RunState state(
       {.seed = 1, .search = search, .trials = 20, .epochs = 2, .space = engine::small_space});
   while (const auto* next = state.next_trial()) {
     const hyp::Trial trial = *next;
     state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
-    state.apply(hyp::Outcome{
-        .trial = trial.number, .seconds = 3, .result = hyp::Completed{{}, fitness_of(trial)}});
+    const double fitness = fitness_of(trial);
+    state.apply(
+        hyp::Rung{.trial = trial.number, .epoch = 1, .fitness = share_after_an_epoch * fitness});
+    state.apply(
+        hyp::Outcome{.trial = trial.number, .seconds = 3, .result = hyp::Completed{{}, fitness}});
   }
   return state;
 }
@@ -50,6 +55,19 @@ TEST(Recommendation, OfARunOfLuckAloneIsUndecidedAndNamesThePriceOfADecision) {
   EXPECT_THAT(lines, Contains(StartsWith("  the luckiest           trial ")));
   EXPECT_THAT(lines.back(), AllOf(StartsWith("  undecided "),
                                   HasSubstr("--resume --repeats 8 (8 trainings, 3 s each)")));
+}
+
+TEST(Recommendation, OfARunOfLuckAloneWhoseTrainingsStillGrewNamesThePriceOfLongerOnes) {
+  EXPECT_EQ(recommendation_lines(run_of("screened", luck_alone, 0.5)).back(),
+            "  longer trainings       fitness still grew by 100 % after epoch 1, and luck does not "
+            "grow: --epochs 3 would have 33 % less luck in a fitness, for 1.5 times the time (a "
+            "new run, --from this one)");
+}
+
+TEST(Recommendation, OfARunThatFoundSomethingBetterAsksForNoLongerTrainings) {
+  const auto lines = recommendation_lines(run_of(
+      "screened", [](const auto& trial) { return engine::depends(trial.hyp); }, 0.5));
+  EXPECT_THAT(lines, testing::Not(Contains(StartsWith("  longer trainings"))));
 }
 
 TEST(Recommendation, OfTheStartSaysThatNothingIsBetterWithEvidence) {

@@ -1,5 +1,6 @@
 #include "ga/history.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,19 +58,14 @@ TEST(History, SelectsOneOfTheBestAndTwoOfTheNearestToItInTurn) {
   EXPECT_LT((places - expected).cwiseAbs().maxCoeff(), 1e-12) << places;
 }
 
-TEST(History, SelectsASetThatIsAskedForHoweverBadItIs) {
+TEST(History, SelectsWhatIsNearestToSetsWhateverItGave) {
   History history(space);
-  fill(history, 30);
-  const hyp::Genes bad{0, 0};
-  history.add(bad, {Ending::completed, 0.1});
-  history.add(bad, {Ending::completed, 0.2});
-  const auto without = history.select(32, 10, prior_mode(2));
-  const auto with = history.select(32, 10, prior_mode(2), bad);
-  EXPECT_EQ(without.entries.size(), 10u);
-  ASSERT_EQ(with.entries.size(), 12u);
-  EXPECT_EQ(with.entries[10], 30);
-  EXPECT_EQ(with.entries[11], 31);
-  EXPECT_EQ(history.select(32, 10, prior_mode(2), hyp::Genes{0.1, 0.2}).entries, without.entries);
+  for (const auto& [place, fitness] : std::vector<std::pair<double, double>>{
+           {0.50, 1.0}, {0.10, 0.1}, {0.90, 0.2}, {0.12, 0.3}, {0.70, 0.9}, {0.87, 0.1}})
+    history.add({place, 0}, {Ending::completed, fitness});
+  history.add({0.10, 0}, {Ending::completed, 0.4});  // the second set again
+  EXPECT_THAT(history.around(std::vector{1, 2}, 5, prior_mode(2)).entries,
+              testing::UnorderedElementsAre(1, 2, 3, 5, 6));
 }
 
 TEST(History, DoubtsATrainingThatCollapsedAmongOthersThatDidNot) {

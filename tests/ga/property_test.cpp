@@ -99,17 +99,22 @@ TEST_P(AnySearch, KeepsItsPromisesInAnySpace) {
     if (draw(0, 3, rng) == 0) settings.trials = draw(1, 100, rng);
     Evolution evolution(space, settings);
     std::set<std::vector<double>> sets;
-    int again = 0;  // the screened search trains its start again, to see how much is luck
+    // The screened search trains its start again, to see how much is luck, and at the end of a long
+    // run what may be the best.
+    int again = 0;
     std::vector<int> in_flight;
     while (!evolution.done()) {
       const auto trial = draw(0, 2, rng) ? evolution.ask() : std::nullopt;
       if (trial) {
         EXPECT_EQ(trial->number, evolution.asked() - 1);
         expect_inside(space, *trial);
-        sets.insert(hyp::raw_values(space, trial->hyp));
-        const bool measures_luck = trial->number == 13 || trial->number == 26;
-        again += GetParam() == "screened" && measures_luck &&
-                 evolution.genes(trial->number) == evolution.genes(0);
+        const bool none_left = static_cast<double>(sets.size()) == count_of(space);
+        const bool is_new = sets.insert(hyp::raw_values(space, trial->hyp)).second;
+        const bool measures_luck = (trial->number == 13 || trial->number == 26) &&
+                                   evolution.genes(trial->number) == evolution.genes(0);
+        const int planned = evolution.planned();
+        const bool decides = trial->number >= 45 && trial->number >= planned - planned / 5;
+        again += GetParam() == "screened" && !is_new && !none_left && (measures_luck || decides);
         in_flight.push_back(trial->number);
       } else if (!in_flight.empty()) {
         const auto at = in_flight.begin() + draw(0, static_cast<int>(in_flight.size()) - 1, rng);
@@ -120,7 +125,6 @@ TEST_P(AnySearch, KeepsItsPromisesInAnySpace) {
     EXPECT_EQ(evolution.ended(), evolution.planned());
     EXPECT_EQ(static_cast<double>(sets.size()),
               std::min(count_of(space), 1.0 * evolution.planned() - again));
-    EXPECT_LE(again, 2);
   }
 }
 

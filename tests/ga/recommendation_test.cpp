@@ -5,6 +5,7 @@
 #include <boost/random/normal_distribution.hpp>
 #include <optional>
 
+#include "ga/operators.hpp"
 #include "tests/ga/fixtures.hpp"
 
 namespace evolve::ga {
@@ -53,6 +54,21 @@ TEST(Recommendation, ComparesWithWhatTheStartHadHoweverLongAgo) {
   EXPECT_GT(standing.better, 0.99);
   const double start = evolution.observation(0)->fitness;
   EXPECT_NEAR(standing.start->expectation.mean, start, 0.02);
+}
+
+// Where all sets are alike, the best hundred of 400 trainings are the hundred luckiest.
+TEST(Recommendation, PromisesNoLuckHoweverManyWereTrained) {
+  const hyp::Space space = cube();
+  History history(space.genes);
+  Rng rng(1);
+  boost::random::normal_distribution<double> normal(0.3, 0.03);
+  const hyp::Genes start = hyp::genes_of(space, {});
+  for (int i = 0; i < 400; ++i) {
+    const hyp::Genes genes = i % 100 == 0 ? start : random_genes(space.genes, rng);
+    history.add(genes, {Observation::Ending::completed, normal(rng), i});
+  }
+  const auto promised = standing(space.genes, history, start)->best.expectation;
+  EXPECT_NEAR(promised.mean, 0.3, 0.03);  // the luckiest of 400 has 0.39
 }
 
 TEST(Recommendation, OfTheStartNamesAnotherSetThatMayBeBetter) {

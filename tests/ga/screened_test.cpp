@@ -6,6 +6,7 @@
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "tests/ga/fixtures.hpp"
@@ -217,6 +218,62 @@ TEST(Screened, TrainsTheStartWithEachOfTheFirstSeeds) {
     EXPECT_EQ(starts, noisy ? (std::vector{0, 13, 26}) : (std::vector{0, 13}));
     EXPECT_EQ(seeds.size(), starts.size());
   }
+}
+
+// The fitness of a set and a seed, a lot of it luck.
+double lucky(const hyp::Trial& trial) {
+  const double any =
+      1e4 * std::sin(static_cast<double>(trial.seed % 1009) + 7 * trial.hyp.number("g0"));
+  return 1 + peak(trial.hyp) + 0.2 * (any - std::floor(any));
+}
+
+// The numbers of the trials whose set was trained before, but for the start's.
+std::vector<int> trained_again(int trials, double (*fitness)(const hyp::Trial&)) {
+  Evolution evolution(cube(), screened(1, trials));
+  std::map<hyp::Genes, std::set<std::uint64_t>> seeds;
+  std::vector<int> again;
+  while (const auto trial = evolution.ask()) {
+    auto& of_set = seeds[evolution.genes(trial->number)];
+    if (!of_set.empty() && evolution.genes(trial->number) != evolution.genes(0))
+      again.push_back(trial->number);
+    EXPECT_TRUE(of_set.insert(trial->seed).second) << "the same training twice";
+    evolution.tell(completed(trial->number, fitness(*trial)));
+  }
+  return again;
+}
+
+TEST(Screened, TrainsTheBestAgainInTheLastFifthFromTrial45On) {
+  EXPECT_THAT(trained_again(45, lucky), testing::IsEmpty());
+  const auto of_50 = trained_again(50, lucky);
+  EXPECT_THAT(of_50,
+              testing::AllOf(testing::SizeIs(testing::Ge(3)), testing::Each(testing::Ge(45))));
+  const auto of_100 = trained_again(100, lucky);
+  EXPECT_THAT(of_100,
+              testing::AllOf(testing::SizeIs(testing::Ge(10)), testing::Each(testing::Ge(80))));
+}
+
+TEST(Screened, TrainsNothingAgainButTheStartWhereThereIsNoLuck) {
+  EXPECT_THAT(trained_again(60, [](const hyp::Trial& trial) { return peak(trial.hyp); }),
+              testing::IsEmpty());
+}
+
+// Those that are under way count as trained.
+TEST(Screened, TrainsSeveralSetsAgainAtOnce) {
+  Evolution evolution(cube(), screened(1, 60));
+  std::set<hyp::Genes> before;
+  for (int i = 0; i < 48; ++i) {
+    const auto trial = evolution.ask();
+    before.insert(evolution.genes(i));
+    evolution.tell(completed(i, lucky(*trial)));
+  }
+  std::set<hyp::Genes> again;
+  for (const auto& trial : evolution.ask(12)) {
+    const auto& set = evolution.genes(trial.number);
+    if (before.contains(set)) {
+      EXPECT_TRUE(again.insert(set).second);
+    }
+  }
+  EXPECT_GE(again.size(), 4U);
 }
 
 // Trial 26 of a run with --lag 14 may know trial 12 and none after it: not that the start gave the

@@ -1,0 +1,27 @@
+// What trainings of more epochs would tell, by the courses of those that ended.
+#pragma once
+
+#include <optional>
+
+#include "ga/evolution.hpp"
+
+namespace evolve::engine {
+
+struct LongerTrainings {
+  /// Half as many again, rounded up.
+  int epochs = 0;
+  /// Epochs after which the fitness was last looked at before the end, and what it grew by from
+  /// there to the end, as a share of what it was, in the median.
+  int looked_at = 0;
+  double growth = 0;
+  /// The luck in a fitness as a multiple of what it is now, both as shares of the fitness: fitness
+  /// goes on as the same power of the epochs, luck stays what it is (docs/search_measured.md, "Luck
+  /// and epochs").
+  double luck = 0;
+};
+
+/// Nothing where no more than two trainings were looked at before their end, or fitness does not
+/// grow.
+std::optional<LongerTrainings> longer_trainings(const ga::Evolution& evolution);
+
+}  // namespace evolve::engine
