@@ -59,11 +59,14 @@ class Exposition {
   std::string run_, name_, text_;
 };
 
-void add_trials(const RunReport& run, Exposition& to) {
+void add_trials(const RunReport& run, bool going_on, Exposition& to) {
   constexpr std::array states = {State::running,   State::waiting, State::paused,
                                  State::completed, State::stopped, State::failed};
   std::map<State, int> trials;
-  for (const auto& [_, trial] : run.timeline.trials) ++trials[trial.state];
+  for (const auto& [_, trial] : run.timeline.trials) {
+    const bool cut_off = !going_on && trial.state == State::running;
+    ++trials[cut_off ? State::waiting : trial.state];
+  }
   to.begin("evolve_trials", "gauge", "Trials by how they stand.");
   for (const auto state : states) to.sample(trials[state], {{"state", name_of(state)}});
   to.add("evolve_trials_planned", "gauge", "Trials in all; with a limit of epochs, those so far.",
@@ -119,7 +122,7 @@ void add_devices(const Timeline& timeline, bool going_on, Exposition& to) {
 
 std::string prometheus_text(const RunReport& run, bool going_on) {
   Exposition to(run.name);
-  add_trials(run, to);
+  add_trials(run, going_on, to);
   to.add("evolve_epochs_trained_total", "counter", "Epochs of training, of all attempts.",
          static_cast<double>(run.epochs_trained));
   add_fitness(run, to);

@@ -90,8 +90,11 @@ TEST(Prometheus, OfARunInWhichNothingHasCompletedHasNoFitness) {
 
 TEST(Prometheus, OfARunThatWasInterruptedTrainsNothing) {
   RunReport run{.name = "exp"};
+  run.timeline.trials = {{0, {}}};
   run.timeline.trainings = {{.device = "cpu:0"}};
   const auto text = prometheus_text(run, false);
+  EXPECT_THAT(text, HasSubstr("evolve_trials{run=\"exp\",state=\"running\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("evolve_trials{run=\"exp\",state=\"waiting\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("evolve_device_trainings{run=\"exp\",device=\"cpu:0\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("evolve_going_on{run=\"exp\"} 0\n"));
 }
