@@ -34,8 +34,10 @@ bool luck_is_strong(const ga::Standing& standing) {
 }
 
 /// What more epochs would give and cost; nothing where they would give little.
-std::optional<std::string> longer_trainings_line(const ga::Evolution& evolution) {
+std::optional<std::string> longer_trainings_line(const ga::Standing& standing,
+                                                 const ga::Evolution& evolution) {
   constexpr double worth_it = 0.85;
+  if (!luck_is_strong(standing)) return {};
   const auto longer = engine::longer_trainings(evolution);
   if (!longer || longer->luck > worth_it) return {};
   return fmt::format(
@@ -82,8 +84,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state) {
         "again, --resume --repeats {} ({} trainings, {} each)",
         text_of(standing->doubt), state.repeats().wanted() + more, more,
         duration_text(state.training_seconds())));
-  if (luck_is_strong(*standing))
-    if (const auto line = longer_trainings_line(state.evolution())) lines.push_back(*line);
+  if (const auto line = longer_trainings_line(*standing, state.evolution())) lines.push_back(*line);
   return lines;
 }
 
