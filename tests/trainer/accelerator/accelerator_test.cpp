@@ -54,6 +54,18 @@ TEST(SimulatedAccelerator, CountsWhatItIsAsked) {
   EXPECT_TRUE(torch::equal(c.cpu(), staging));
 }
 
+TEST(SimulatedAccelerator, TellsItsMemoryWhereLibtorchPassesItOn) {
+  constexpr int version = 100 * TORCH_VERSION_MAJOR + TORCH_VERSION_MINOR;
+  constexpr std::int64_t all = std::int64_t{8} << 30, held = 1 << 20;
+  const auto tensor = torch::empty(held, torch::TensorOptions(torch::kByte).device(simulated_card));
+  const auto bytes = memory_bytes(simulated_card);
+  EXPECT_EQ(bytes >= held, version >= 209) << bytes;
+  EXPECT_EQ(bytes == 0, version < 209) << bytes;
+  const auto free = free_memory_bytes(simulated_card);
+  EXPECT_EQ(free.has_value(), version >= 210);
+  EXPECT_EQ(free.value_or(all - bytes) + bytes, all);
+}
+
 TEST(SimulatedAccelerator, SaysThatItIsFull) {
   try {
     torch::empty({std::int64_t{1} << 40}, simulated_card);

@@ -24,6 +24,9 @@
 #if TORCH_AT_LEAST(2, 5)
 #include <ATen/detail/XPUHooksInterface.h>
 #endif
+#if TORCH_AT_LEAST(2, 9)
+#include <c10/core/CachingDeviceAllocator.h>
+#endif
 
 namespace evolve::test {
 namespace {
@@ -38,7 +41,29 @@ SimulatedMemory& memory() {
 
 // ---- memory
 
-struct CardAllocator final : c10::Allocator {
+#if TORCH_AT_LEAST(2, 9)
+struct DeviceAllocator : c10::DeviceAllocator {
+  bool initialized() override { return true; }
+  void emptyCache(c10::MempoolId_t) override {}
+  void recordStream(const c10::DataPtr&, c10::Stream) override {}
+  c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex) override {
+    c10::CachingDeviceAllocator::DeviceStats stats;
+    constexpr std::size_t all_pools = 0;
+    stats.reserved_bytes[all_pools].current = static_cast<std::int64_t>(memory().reserved());
+    return stats;
+  }
+  void resetAccumulatedStats(c10::DeviceIndex) override {}
+  void resetPeakStats(c10::DeviceIndex) override {}
+  // From 2.10 on it overrides.
+  std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex) {
+    return {memory().size() - memory().reserved(), memory().size()};
+  }
+};
+#else
+using DeviceAllocator = c10::Allocator;
+#endif
+
+struct CardAllocator final : DeviceAllocator {
 #if TORCH_AT_LEAST(2, 3)
   c10::DataPtr allocate(std::size_t bytes) override {
     return allocated(bytes);

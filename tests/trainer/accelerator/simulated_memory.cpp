@@ -52,6 +52,11 @@ void SimulatedMemory::release(void* address) {
   free_[sizes_.at(address)].push_back(address);
 }
 
+std::size_t SimulatedMemory::reserved() {
+  const std::lock_guard lock(mutex_);
+  return used_;
+}
+
 void* SimulatedMemory::for_kernels(void* address) const {
   return kernel_ + (static_cast<std::byte*>(address) - device_);
 }

@@ -21,6 +21,10 @@ class SimulatedMemory {
   /// Null when it is full.
   void* allocate(std::size_t bytes);
   void release(void* address);
+  /// Bytes in all, and those that have been handed out, used or free again: as an allocator that
+  /// keeps what is freed counts them.
+  std::size_t size() const { return size_; }
+  std::size_t reserved();
 
   bool holds(const void* address) const { return inside(device_, address); }
   bool kernels_see(const void* address) const { return inside(kernel_, address); }
