@@ -262,27 +262,35 @@ std::vector<int> Run::rungs_for(const hyp::Trial& trial) const {
 
 void Run::take(const std::vector<workers::WorkerEvent>& news) {
   std::vector<results::Event> events;
-  std::vector<std::vector<std::string>> failed_on;
+  std::vector<Attempt> attempts;
   for (const auto& one : news) {
     const int trial = std::visit([](const auto& e) { return e.trial; }, one);
-    // Before the state forgets it.
-    failed_on.push_back(state_.attempt_at(trial).failed_on);
+    attempts.push_back(state_.attempt_at(trial));  // before the state forgets it
     events.push_back(std::visit([this](const auto& e) { return event_of(e); }, one));
     apply(events.back());
   }
   if (events.empty()) return;
   publish(events);
   for (std::size_t i = 0; i < events.size(); ++i) {
-    if (const auto* at = std::get_if<workers::AtRung>(&news[i])) {
+    if (const auto* at = std::get_if<workers::AtRung>(&news[i]);
+        at && workers_.waits_at_rung(at->trial)) {
       const auto& rung = std::get<hyp::Rung>(events[i]);
-      if (!at->can_pause && state_.evolution().pausing() && pauses_at(rung))
-        record({results::CannotPause{}});
+      if (!at->can_pause && pauses_at(rung)) cannot_pause();
       workers_.decide(rung.trial, decision(rung));
     }
-    if (const auto* outcome = std::get_if<hyp::Outcome>(&events[i])) ended(*outcome, failed_on[i]);
+    if (const auto* outcome = std::get_if<hyp::Outcome>(&events[i])) {
+      const bool completed = std::holds_alternative<hyp::Completed>(outcome->result);
+      if (completed && attempts[i].trial.pause_epoch > 0) cannot_pause();
+      ended(*outcome, attempts[i].failed_on);
+    }
   }
   for (const auto& cleared : state_.cleared())
     if (!left_over_.contains(cleared.trial)) record({cleared});
+}
+
+// Its trainer says so, or has run on where it was to be paused.
+void Run::cannot_pause() {
+  if (state_.evolution().pausing()) record({results::CannotPause{}});
 }
 
 results::Event Run::event_of(const workers::AtRung& rung) const {

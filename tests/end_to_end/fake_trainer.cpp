@@ -4,7 +4,7 @@
 //   fake_trainer [--sleep MILLISECONDS] [--log FILE] [--crash-trial N] [--crash-always] [--crash-on
 //   DEVICE] [--crash-repeats] [--noise] [--seen FILE] [--look PROGRAM]
 //   [--rungs] [--pauses] [--epochs FILE] [--faults TRIAL=FAULT,…] [--chatter BYTES] [--needs FILE]
-//   [--once] [--linger MS] [--stops-itself]
+//   [--once] [--linger MS] [--stops-itself] [--runs-on]
 //
 // --crash-repeats crashes where a repeat is trained. --noise takes 1e-11 of the seed off the score.
 // --log appends "PID TRIAL DEVICE OMP_NUM_THREADS" per training. --seen appends the trial, the
@@ -15,7 +15,8 @@
 // that a training took. --faults are those of fail(). --chatter logs so many bytes per training.
 // --needs fails a trial with kind data while FILE is not there. --once trains one trial and exits,
 // MS later, without looking at what it is told meanwhile. --stops-itself calls every result stopped
-// and paused though nobody asked for that.
+// and paused though nobody asked for that. --runs-on could pause, but waits at no rung: it reports
+// all epochs and the result in one piece.
 
 #include <signal.h>
 #include <unistd.h>
@@ -88,6 +89,22 @@ double learnt(const json& train, double score, int epoch) {
   return score * (0.5 + 0.5 * epoch / train["epochs"].get<int>());
 }
 
+/// All epochs and the result of a trial as one text.
+std::string whole_course(const json& train, double score) {
+  std::string lines;
+  const int epochs = train["epochs"];
+  for (int epoch = train.value("start_epoch", 0) + 1; epoch <= epochs; ++epoch)
+    lines += json{{"type", "epoch"},
+                  {"trial", train["trial"]},
+                  {"epoch", epoch},
+                  {"metrics", metrics(learnt(train, score, epoch))}}
+                 .dump() +
+             "\n";
+  return lines +
+         json{{"type", "result"}, {"trial", train["trial"]}, {"metrics", metrics(score)}}.dump() +
+         "\n";
+}
+
 /// Passes the rungs of a trial; the one where it was told to stop or to pause, and which of them.
 std::optional<std::pair<int, std::string>> ended_at(const json& train, double score) {
   for (const int rung : train["rungs"]) {
@@ -148,6 +165,7 @@ int main(int argc, char** argv) {
   bool once = false, stops_itself = false;
   std::string needs;
   bool crash_always = false, crash_repeats = false, noise = false, rungs = false, pauses = false;
+  bool runs_on = false;
   int chatter = 0;
   std::string log, crash_on, seen, program, faults, epochs;
   for (int i = 1; i < argc; ++i) {
@@ -157,6 +175,7 @@ int main(int argc, char** argv) {
     if (option == "--noise") noise = true;
     if (option == "--rungs") rungs = true;
     if (option == "--pauses") rungs = pauses = true;
+    if (option == "--runs-on") runs_on = true;
     if (option == "--once") once = true;
     if (option == "--stops-itself") stops_itself = true;
     if (i + 1 == argc) break;
@@ -176,7 +195,7 @@ int main(int argc, char** argv) {
   const auto mine = program.empty() ? json::object() : first_device(program);
   for (const auto* key : {"uuid", "pci"})
     if (mine.contains(key)) ready[key] = mine[key];
-  if (pauses) ready["can_pause"] = true;
+  if (pauses || runs_on) ready["can_pause"] = true;
   say(ready);
   for (std::string line; std::getline(std::cin, line);) {
     const auto message = json::parse(line);
@@ -211,6 +230,10 @@ int main(int argc, char** argv) {
     fail(fault_of(faults, trial), trial);
     double reached = score(message["hyp"]) - (noise ? 1e-11 * message["seed"].get<double>() : 0);
     if (rungs && message["seed"].get<std::uint64_t>() % 3 == 0) reached /= 10;
+    if (runs_on) {
+      std::cout << whole_course(message, reached) << std::flush;
+      continue;
+    }
     const auto end = rungs ? ended_at(message, reached) : std::nullopt;
     const int last = end ? end->first : message["epochs"].get<int>();
     const auto result = metrics(end ? learnt(message, reached, last) : reached);

@@ -144,6 +144,18 @@ TEST(Pause, IsNotAskedOfATrainerThatCannot) {
   EXPECT_LE(sum(trained(folder)), 150);
 }
 
+TEST(Pause, OfATrainerThatIgnoresItsRungsIsNone) {
+  Folder folder;
+  const auto ended = evolve(
+      folder.path(), {"--trainer-command", fake_trainer("--runs-on"), "--devices", "cpu:0,cpu:1",
+                      "--epochs", "9", "--max-epochs", "150", "--output", "run"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  // Each trial takes its nine epochs, wherever it was to be paused.
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 150 / 9);
+  EXPECT_EQ(count(journal(folder / "run"), "paused"), 0);
+  EXPECT_EQ(count(journal(folder / "run"), "failed"), 0);
+}
+
 TEST(Pause, EndsATrialWithTheRunAndGoesOnWhenItIsExtended) {
   Folder folder;
   ASSERT_EQ(evolve(folder.path(), arguments("cpu:0", "run", {}, "--pauses", "75")).code, 0);

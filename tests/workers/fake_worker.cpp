@@ -108,6 +108,7 @@ void misbehave(const std::string& mode, int trial, const std::string& dir) {
     say(R"({"type":"result","trial":)" + std::to_string(trial) +
         R"(,"metrics":{}})"
         "\n");
+  if (mode == "signs of another") say("{\"type\":\"alive\",\"trial\":77}\n");
   if (mode == "other trial") say(result_line(trial + 1, "0.5"));
   if (mode == "endless line") say(std::string(3 << 20, 'x'));
   if (mode == "out of memory")

@@ -71,6 +71,14 @@ TEST(LastLine, SkipsBlankLines) {
   EXPECT_EQ(last_line(""), "");
 }
 
+TEST(QuotedNans, AreThoseThatStandForNumbers) {
+  EXPECT_EQ(with_quoted_nans(R"({"a":NaN,"b":[-Infinity, Infinity],"c":1})"),
+            R"({"a":"NaN","b":["-Infinity", "Infinity"],"c":1})");
+  EXPECT_EQ(with_quoted_nans(R"({"NaN":"a \"NaN\" \\","b":NaN})"),
+            R"({"NaN":"a \"NaN\" \\","b":"NaN"})");
+  EXPECT_EQ(with_quoted_nans("\"\\"), "\"\\");
+}
+
 TEST(LastWords, TellAFullMemoryAndALostDevice) {
   using hyp::FailureKind;
   const auto kind = [](std::string_view words) { return kind_in(words, FailureKind::crash); };

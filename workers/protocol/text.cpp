@@ -15,6 +15,8 @@ constexpr std::string_view blanks = " \t\r\n";
 /// Inside double quotes a backslash is special before these only.
 constexpr std::string_view escapable = "$`\"\\\n";
 
+constexpr std::array<std::string_view, 3> no_numbers = {"NaN", "Infinity", "-Infinity"};
+
 constexpr std::array<std::string_view, 10> signs_of_full_memory = {
     "out of memory",         // CUDA and XPU allocators
     "OUT_OF_DEVICE_MEMORY",  // Unified Runtime 39, Level Zero
@@ -92,6 +94,25 @@ std::string last_line(std::string_view raw) {
   const auto before = raw.find_last_of("\r\n");
   raw = before == raw.npos ? raw : raw.substr(before + 1);
   return printable(raw.substr(raw.find_first_not_of(blanks)));
+}
+
+std::string with_quoted_nans(std::string_view line) {
+  std::string quoted;
+  bool in_text = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const auto rest = line.substr(i);
+    const auto none = std::ranges::find_if(
+        no_numbers, [&](auto word) { return !in_text && rest.starts_with(word); });
+    if (none != no_numbers.end()) {
+      quoted.append("\"").append(*none).append("\"");
+      i += none->size() - 1;
+      continue;
+    }
+    quoted += line[i];
+    if (line[i] == '"') in_text = !in_text;
+    if (in_text && line[i] == '\\' && i + 1 < line.size()) quoted += line[++i];
+  }
+  return quoted;
 }
 
 hyp::FailureKind kind_in(std::string_view words, hyp::FailureKind otherwise) {

@@ -99,6 +99,13 @@ void Worker::on(const Ready& message) {
   process_.on(message);
 }
 
+void Worker::on(const Alive& message) {
+  const bool known = !message.trial || message.trial == previous_trial_ ||
+                     (assignment_ && message.trial == assignment_->trial);
+  if (!known) return speaks_of_another(*message.trial);
+  process_.on(message);
+}
+
 void Worker::on(const Epoch& message) {
   if (!is_its_trial(message.trial)) return;
   grown_ = true;
@@ -130,10 +137,13 @@ void Worker::on(const Failure& message) {
 
 bool Worker::is_its_trial(int trial) {
   const bool its_own = assignment_ && process_.at_work() && assignment_->trial == trial;
-  if (!its_own)
-    process_.fail(FailureKind::protocol,
-                  fmt::format("it speaks of trial {}, which it was not given", trial));
+  if (!its_own) speaks_of_another(trial);
   return its_own;
+}
+
+void Worker::speaks_of_another(int trial) {
+  process_.fail(FailureKind::protocol,
+                fmt::format("it speaks of trial {}, which it was not given", trial));
 }
 
 void Worker::log(std::string_view bytes) {
@@ -160,6 +170,7 @@ double Worker::seconds() const {
 
 void Worker::end(WorkerEvent event) {
   process_.rest();
+  previous_trial_ = assignment_->trial;
   assignment_.reset();
   at_rung_ = false;
   report_(std::move(event), std::move(lease_));

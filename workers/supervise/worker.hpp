@@ -51,12 +51,13 @@ class Worker {
  private:
   void receive(std::string_view line);
   void on(const Ready& message);
-  void on(const Alive& message) { process_.on(message); }
+  void on(const Alive& message);
   void on(const Epoch& message);
   void on(const Result& message);
   void on(const Failure& message);
   /// False, after a protocol failure, when it is not the trial that it was given.
   bool is_its_trial(int trial);
+  void speaks_of_another(int trial);
   void log(std::string_view bytes);
   Error log_failed(int error) const;
   void failed(const Ending& ending);
@@ -68,6 +69,8 @@ class Worker {
   Report report_;
   HandBack hand_back_;
   std::optional<Assignment> assignment_;
+  /// What it was given before: a sign of life may be late.
+  std::optional<int> previous_trial_;
   core::Lease lease_;
   Clock::time_point started_;
   int epoch_ = 0;

@@ -123,10 +123,14 @@ void WorkerSet::limit(const std::string& slot, int most, bool at_once) {
     if (worker->busy()) worker->take_away();
 }
 
+bool WorkerSet::waits_at_rung(int trial) const {
+  return std::ranges::any_of(state_->workers,
+                             [&](const auto& worker) { return worker->waits_at_rung(trial); });
+}
+
 void WorkerSet::decide(int trial, hyp::Decision decision) {
-  const auto found = std::ranges::find_if(
-      state_->workers, [&](const auto& worker) { return worker->waits_at_rung(trial); });
-  if (found != state_->workers.end()) (*found)->decide(decision);  // else it has died meanwhile
+  for (const auto& worker : state_->workers)
+    if (worker->waits_at_rung(trial)) return worker->decide(decision);
 }
 
 std::optional<std::vector<WorkerEvent>> WorkerSet::wait(std::chrono::milliseconds timeout) {

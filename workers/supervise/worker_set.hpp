@@ -112,6 +112,9 @@ class WorkerSet {
   /// to its pool when wait() returns the trial's end. Throws `Error` when the log cannot be
   /// written.
   void start(Assignment assignment, core::Lease lease);
+  /// Whether the trial waits at a rung. One that was reported there may have gone on unasked, or
+  /// ended, by now.
+  bool waits_at_rung(int trial) const;
   /// The decision about a trial that waits at a rung. Only one that can may be told to pause.
   void decide(int trial, hyp::Decision decision);
 
