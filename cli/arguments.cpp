@@ -89,14 +89,9 @@ void complete(const CLI::App& app, TrainArguments& a) {
 void complete(const CLI::App& app, ValArguments& a) {
   const auto given = given_on(app);
   make_absolute(a.options);
-  const bool on_shapes = !given.contains("data");
-  if (on_shapes && !given.contains("imgsz")) a.options.imgsz = 96;
-  if (!given.contains("weights")) {
-    if (!on_shapes)
-      throw bad_argument("evolve val: there are no --weights", "name a .pt file with --weights");
-    a.options.weights = trainer::embedded_weights;
-    if (!given.contains("cfg")) a.options.cfg = "yolov5p.yaml";
-  }
+  if (!given.contains("data") && !given.contains("imgsz")) a.options.imgsz = 96;
+  if (!given.contains("weights"))
+    throw bad_argument("evolve val: there are no --weights", "name a .pt file with --weights");
   check_batches(a.options, 32);
 }
 

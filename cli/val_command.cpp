@@ -58,7 +58,7 @@ int val_command(const ValArguments& arguments) {
   if (core::members_of(slot.name).size() > 1)
     throw bad_argument("--device " + slot.name + ": a validation has one device",
                        "name one of them");
-  check_model({.weights = options.weights});
+  check_model({.cfg = options.cfg, .weights = options.weights});
   check_json(arguments.json);
   const auto data = inspect(options, {split_of(arguments.task)});
   const auto worker = built_in_worker();

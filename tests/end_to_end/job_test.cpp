@@ -245,7 +245,8 @@ TEST(TrainCommand, WritesNothingOutsideItsFolderWhateverADataSetSays) {
 
 TEST(ValCommand, PrintsTheTableAndWritesTheNumbers) {
   const Stage stage;
-  const auto ended = stage.evolve({"val", "--task", "test", "--no-rect", "--json", "out.json"});
+  const auto ended = stage.evolve(
+      {"val", "--weights", "shapes-base", "--task", "test", "--no-rect", "--json", "out.json"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("                   all         2         3       0.5      0.25 "
                                    "     0.75       0.5\n"));
@@ -261,7 +262,7 @@ TEST(ValCommand, PrintsTheTableAndWritesTheNumbers) {
 
 TEST(ValCommand, EndsWith2WhereTheTrainerFindsFaultWithTheWeights) {
   const Stage stage("bad data");
-  const auto ended = stage.evolve({"val"});
+  const auto ended = stage.evolve({"val", "--weights", "shapes-base"});
   EXPECT_EQ(ended.code, 2) << ended.out;
   EXPECT_EQ(ended.err, "evolve: a.pt: this is no checkpoint; name one\n");
 }
@@ -288,7 +289,9 @@ TEST(ValCommand, RefusesWhatIsWrongBeforeItWritesAnything) {
   const Stage stage;
   expect_refusal(stage, {"val", "--data", "my.yaml"},
                  "evolve val: there are no --weights; name a .pt file with --weights");
-  expect_refusal(stage, {"val", "--json", "no/out.json"},
+  expect_refusal(stage, {"val"},
+                 "evolve val: there are no --weights; name a .pt file with --weights");
+  expect_refusal(stage, {"val", "--weights", "shapes-base", "--json", "no/out.json"},
                  "no/out.json: there is no folder " + (stage / "no").string() +
                      "; make it, or name another file");
   expect_refusal(stage, {"val", "--weights", "no.pt"},

@@ -56,13 +56,24 @@ ModelConfig config_of(const Checkpoint& checkpoint, const std::string& path, std
                       std::optional<int> anchors_per_level) {
   const ModelTable table = model_table_in(checkpoint.about, path);
   check_size(resolve(table), checkpoint.state, path);
+  return config_of(table, checkpoint, path, nc, anchors_per_level);
+}
+
+ModelConfig config_of(const ModelTable& table, const Checkpoint& checkpoint,
+                      const std::string& path, std::optional<int> nc,
+                      std::optional<int> anchors_per_level) {
   ModelConfig config = resolve(table, nc, anchors_per_level);
   if (!anchors_per_level) take_anchors(config, checkpoint.state, path);
   return config;
 }
 
 std::unique_ptr<Detector> detector_of(const Checkpoint& checkpoint, const std::string& path) {
-  auto detector = std::make_unique<Detector>(config_of(checkpoint, path), 0);
+  return detector_of(config_of(checkpoint, path), checkpoint, path);
+}
+
+std::unique_ptr<Detector> detector_of(const ModelConfig& config, const Checkpoint& checkpoint,
+                                      const std::string& path) {
+  auto detector = std::make_unique<Detector>(config, 0);
   const auto done = transfer(checkpoint.state, *detector, /*keep_anchors=*/false, path);
   if (done.transferred == done.total) return detector;
   throw bad_input({path},

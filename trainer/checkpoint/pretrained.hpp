@@ -17,9 +17,16 @@ namespace evolve::trainer {
 /// weights than the file has.
 ModelConfig config_of(const Checkpoint& checkpoint, const std::string& path,
                       std::optional<int> nc = {}, std::optional<int> anchors_per_level = {});
+/// The same of a checkpoint that does not tell its table, or in spite of it.
+ModelConfig config_of(const ModelTable& table, const Checkpoint& checkpoint,
+                      const std::string& path, std::optional<int> nc = {},
+                      std::optional<int> anchors_per_level = {});
 
 /// The detector in a checkpoint, on the CPU in single precision, every tensor from the file. Throws
 /// `Error` naming `path` where one is missing, and as config_of() does.
 std::unique_ptr<Detector> detector_of(const Checkpoint& checkpoint, const std::string& path);
+/// The same of a model that is not the one that the file tells of.
+std::unique_ptr<Detector> detector_of(const ModelConfig& config, const Checkpoint& checkpoint,
+                                      const std::string& path);
 
 }  // namespace evolve::trainer

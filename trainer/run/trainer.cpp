@@ -50,6 +50,17 @@ data::Split split_of(const std::string& name) {
   throw bad_argument("--task " + name, "choose train, val or test");
 }
 
+/// As the weights tell it; --cfg is for those that do not.
+std::unique_ptr<Detector> detector_to_validate(const TrainOptions& options,
+                                               const data::DataConfig& data) {
+  const auto checkpoint = read_checkpoint(options.weights);
+  if (options.cfg.empty()) return detector_of(checkpoint, options.weights);
+  const int nc = options.single_cls ? 1 : static_cast<int>(data.names.size());
+  const auto table = read_model_table(options.cfg);
+  return detector_of(config_of(table, checkpoint, options.weights, nc), checkpoint,
+                     options.weights);
+}
+
 /// Class numbers mean something only when weights and data set have the same classes; YOLOv5's
 /// val.py refuses the same.
 void check_classes(const TrainOptions& options, const data::DataConfig& data, int trained) {
@@ -173,10 +184,10 @@ workers::RunReport Trainer::full_training(const workers::TrainingJob& job,
 
 workers::ValidationReport Trainer::validate(const workers::ValidationJob& job) {
   const auto wanted = train_options_from_json(job.options);
-  auto detector = detector_of(read_checkpoint(wanted.weights), wanted.weights);
+  const auto config = data::read_data_yaml(wanted.data);
+  auto detector = detector_to_validate(wanted, config);
   const int stride = stride_of(detector->config());
   const TrainOptions options = settled(wanted, stride);
-  const auto config = data::read_data_yaml(options.data);
   check_classes(options, config, detector->config().nc);
   auto loading = load_options(options, state_->context.loading_threads(), state_->context.beat);
   loading.training = false;

@@ -57,6 +57,15 @@ TEST(Pretrained, ConfigTakesClassesAndAnchorsOfTheTraining) {
   EXPECT_EQ(config.anchors_per_level(), 5);
 }
 
+TEST(Pretrained, DetectorOfAFileWithoutATableHasTheOneThatIsNamed) {
+  Checkpoint file = checkpoint();
+  file.about = nlohmann::ordered_json::object();
+  const auto table = read_model_table("yolov5p.yaml");
+  const auto state = state_dict(*detector_of(config_of(table, file, "x.pt", 3), file, "x.pt"));
+  for (std::size_t i = 0; i < state.size(); ++i)
+    EXPECT_TRUE(torch::equal(state[i].second, file.state[i].second)) << state[i].first;
+}
+
 /// "anchors: 4" in the hyperparameters leaves but the number in the table.
 TEST(Pretrained, ConfigOfATableThatOnlyCountsAnchors) {
   Checkpoint file = checkpoint();
