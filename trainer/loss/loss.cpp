@@ -2,6 +2,7 @@
 
 #include <torch/torch.h>
 
+#include <limits>
 #include <numbers>
 #include <numeric>
 
@@ -64,8 +65,12 @@ torch::Tensor complete_iou(const torch::Tensor& a, const torch::Tensor& b) {
   const auto distance = (b_low + b_high - a_low - a_high).square().sum(1) / 4;
 
   constexpr double pi = std::numbers::pi;
+  // A box so small that it has no sides has no shape either: in a training that is where it
+  // diverges, as YOLOv5's does, but a validation goes on.
+  constexpr double least = std::numeric_limits<float>::min();
+  const auto height = torch::GradMode::is_enabled() ? a_sides[1] : a_sides[1].clamp_min(least);
   const auto v =
-      (torch::atan(b_sides[0] / b_sides[1]) - torch::atan(a_sides[0] / a_sides[1])).square() *
+      (torch::atan(b_sides[0] / b_sides[1]) - torch::atan(a_sides[0] / height)).square() *
       (4 / (pi * pi));
   const auto alpha = (v.detach() / (v.detach() - iou.detach() + (1 + epsilon)));
   return iou - (distance / diagonal + v * alpha);

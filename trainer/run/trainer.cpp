@@ -54,7 +54,8 @@ data::Split split_of(const std::string& name) {
 std::unique_ptr<Detector> detector_to_validate(const TrainOptions& options,
                                                const data::DataConfig& data) {
   const auto checkpoint = read_checkpoint(options.weights);
-  if (options.cfg.empty()) return detector_of(checkpoint, options.weights);
+  if (options.cfg.empty() || checkpoint.about.contains("yaml"))
+    return detector_of(checkpoint, options.weights);
   const int nc = options.single_cls ? 1 : static_cast<int>(data.names.size());
   const auto table = read_model_table(options.cfg);
   return detector_of(config_of(table, checkpoint, options.weights, nc), checkpoint,

@@ -16,12 +16,6 @@
 namespace evolve::trainer {
 namespace {
 
-bool is_finite(const hyp::Metrics& metrics) {
-  const auto values = metrics.values();
-  return std::all_of(values.begin(), values.end(),
-                     [](double value) { return std::isfinite(value); });
-}
-
 /// Nothing may run on another device unnoticed.
 void check_device(const char* what, const torch::Tensor& tensor, const torch::Device& device) {
   TORCH_CHECK(tensor.device() == device, what, " lies on ", tensor.device(), ", not on ", device);
@@ -161,9 +155,12 @@ Validation TrainingLoop::validate() const {
   averaged->fuse();
   auto result = trainer::validate(*averaged, data_.validation(), &loss_,
                                   validate_options(options_, context_, images_));
-  if (!is_finite(result.metrics)) {
-    throw TrainingFailed(hyp::FailureKind::diverged, "validation gave a metric that is not finite");
-  }
+  const auto values = result.metrics.values();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!std::isfinite(values[i]))
+      throw TrainingFailed(
+          hyp::FailureKind::diverged,
+          fmt::format("{} is {} in validation", hyp::Metrics::names()[i], values[i]));
   return result;
 }
 

@@ -283,6 +283,15 @@ TEST(CompleteIou, OfABoxWithItselfIsOne) {
   EXPECT_NEAR(complete_iou(box, box).item<double>(), 1, 1e-6);
 }
 
+TEST(CompleteIou, OfABoxWithoutSidesIsANumberWhereNoGradientIsWanted) {
+  const torch::NoGradGuard no_gradients;
+  const auto none = torch::tensor({{1.F, 1.F, 0.F, 0.F}});
+  const auto box = torch::tensor({{1.F, 1.F, 2.F, 2.F}});
+  // Neither overlap nor distance; atan 0 for atan 1 is a quarter of the greatest difference, v.
+  const double v = 0.25, iou = 0;
+  EXPECT_NEAR(complete_iou(none, box).item<double>(), iou - v * v / (v - iou + 1), 1e-6);
+}
+
 TEST(CompleteIou, PunishesDistanceBeyondOverlap) {
   const auto a = torch::tensor({{0.F, 0.F, 2.F, 2.F}});
   const auto b = torch::tensor({{4.F, 0.F, 2.F, 2.F}});
