@@ -37,6 +37,7 @@ void declare(CLI::App& app, TrainArguments& a) {
       ->group("Training");
   app.add_option("--seed", a.seed, "Seed of everything random")
       ->group("Training")
+      ->check(seed_fault, "")
       ->capture_default_str();
   declare_device(app, a.devices, "Running");
   app.add_option("--hang-timeout", a.hang_timeout,

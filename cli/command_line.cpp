@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 
 #include "core/error.hpp"
@@ -36,6 +38,14 @@ Given given_on(const CLI::App& app) {
     given["restart_epochs"] = given["restart_factor"] = it->second;
   }
   return given;
+}
+
+std::string seed_fault(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, seed);
+  const bool whole = read.ec == std::errc() && read.ptr == end;
+  return whole ? "" : text + " is no whole number from 0 to 18446744073709551615";
 }
 
 void make_absolute(std::string& path) {

@@ -20,6 +20,9 @@ using Given = std::map<std::string, std::string>;
 /// To be called after parsing.
 Given given_on(const CLI::App& app);
 
+/// What is wrong with the text of a seed, which is a whole number below 2^64; "": nothing is.
+std::string seed_fault(const std::string& text);
+
 /// Makes the path of something that exists absolute, and leaves every other text alone.
 void make_absolute(std::string& path);
 

@@ -24,13 +24,20 @@ namespace fs = std::filesystem;
 using engine::RunEnd;
 using engine::RunState;
 
-/// The larger bounds that the command line gives to a run, if it does: of `--trials` and
-/// `--generations` one alone decides.
+/// Whether the command line gives a run that bound: to one that is finished only a larger one.
+bool gives(const Options& now, const RunState& state, const char* name, bool larger) {
+  return now.given.contains(name) && (larger || !state.finished());
+}
+
+/// The bounds that the command line gives to a run, if it does: of `--trials` and `--generations`
+/// one alone decides.
 std::optional<results::Extended> extension(const RunState& state, const Options& now) {
   const auto& before = state.evolution().settings();
   const int repeats = now.given.contains("repeats") ? now.repeats : state.repeats_wanted();
   auto after = before;
-  const bool trials = now.given.contains("trials"), generations = now.given.contains("generations");
+  const int trained = state.evolution().asked() + state.repeats_wanted();
+  const bool trials = gives(now, state, "trials", now.trials > trained);
+  const bool generations = gives(now, state, "generations", now.generations > before.generations);
   if (trials) {
     after.trials = now.trials;
     const int needed = *now.trials / before.population + (*now.trials % before.population != 0);
@@ -41,7 +48,7 @@ std::optional<results::Extended> extension(const RunState& state, const Options&
     if (!trials) after.trials.reset();
   }
   if (trials || generations) after.trials = engine::search_trials(after, repeats);
-  if (now.given.contains("max_epochs")) {
+  if (gives(now, state, "max_epochs", now.max_epochs > state.epochs_trained())) {
     after.max_epochs = now.max_epochs;
     after.max_epochs = engine::search_epochs(after, repeats);
   }
@@ -191,6 +198,7 @@ int run_resumed(const Options& now, Screen& screen) {
   if (!state.finished() || bounds) check_inputs(plan);
   if (now.dry_run) return dry_run(std::move(state), bounds, std::move(plan), directory, screen);
 
+  results::write_options(directory.options(), to_json(plan.options));
   for (const auto& note : plan.device_notes) screen.line(note);
   const StopOnSignals stop;
   RunScreen observer(screen, directory, plan.options.train.epochs, plan.settings.time_limit);

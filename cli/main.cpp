@@ -29,6 +29,8 @@ int run(int argc, char** argv) {
   CLI::App app{"Evolves the hyperparameters of object detectors over a pool of devices.", "evolve"};
   app.set_version_flag("--version", "evolve " EVOLVE_VERSION);
   app.require_subcommand(0, 1);
+  // Of an option that stands twice the last one counts, as in YOLOv5.
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 
   Options options;
   declare(app, options);

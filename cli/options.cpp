@@ -100,6 +100,10 @@ void check(const Options& options) {
   // A run to resume has brought its own.
   if (const auto* trainer = python_trainer(options.trainer); trainer && !options.resume)
     check_for(*trainer, options);
+  for (const auto* key : {"output", "name"})
+    if (const auto it = options.given.find(key); options.resume && it != options.given.end())
+      throw bad_argument(it->second + ": a run that goes on stays where it is",
+                         "leave it out: --resume DIR names the run");
   engine::check_launcher(options.launcher);
   if (options.retries < 0)
     throw bad_argument("--retries " + std::to_string(options.retries), "0 or more");
@@ -144,6 +148,7 @@ void declare_search(CLI::App& app, Options& o) {
       ->group(group);
   app.add_option("--seed", o.seed, "Seed of everything random")
       ->group(group)
+      ->check(seed_fault, "")
       ->capture_default_str();
   app.add_option("--space", o.space,
                  "Search space (YAML); default: YOLOv5's 29 hyperparameters, or the trainer's own")
@@ -246,6 +251,10 @@ void declare(CLI::App& app, Options& options) {
 std::vector<std::string> earlier_runs(const Options& options) {
   std::vector<std::string> runs;
   if (!options.from.empty()) boost::split(runs, options.from, boost::is_any_of(","));
+  for (auto& run : runs) boost::trim(run);
+  if (std::ranges::count(runs, ""))
+    throw bad_argument("--from " + options.from + ": a name is missing",
+                       "write runs with commas between them");
   return runs;
 }
 

@@ -14,6 +14,8 @@
 #include "cli/training_options.hpp"
 #include "core/device_kind.hpp"
 #include "core/spawn.hpp"
+#include "core/text_file.hpp"
+#include "core/yaml.hpp"
 #include "devices/devices.hpp"
 #include "engine/launcher.hpp"
 #include "hyp/hyp.hpp"
@@ -32,11 +34,18 @@ bool has_yolov5s_hyp(const Options& options) {
   return trainer ? trainer->is_yolov5 : !options.has_external_trainer();
 }
 
+/// Where a gene's name is written: in --hyp, else in --space.
+Where written(const std::string& gene, const hyp::HypFile& start, const std::string& space) {
+  if (start.hyp.find(gene)) return start.where(gene);
+  const auto root = core::parse_yaml(core::read_text_file(space), space);
+  return {space, core::yaml_value(root, gene)->line};
+}
+
 /// The space's genes mean something to the trainer: YOLOv5's 29 and `optimizer`.
-void check_known(const hyp::Space& space, const Options& options) {
+void check_known(const hyp::Space& space, const hyp::HypFile& start, const Options& options) {
   for (const auto& gene : space.genes) {
     if (trainer::is_known(gene.name)) continue;
-    throw bad_input({options.hyp.empty() || options.space.size() ? options.space : options.hyp},
+    throw bad_input(written(gene.name, start, options.space),
                     fmt::format("'{}' means nothing to the {} trainer", gene.name, options.trainer),
                     "remove it, or name an external trainer that knows it (--trainer-command or "
                     "--trainer-exec)");
@@ -75,19 +84,24 @@ hyp::Space space_of(const Options& options) {
   auto space = table_of(options, start.hyp);
   if (!options.hyp.empty()) space = hyp::started_at(space, start);
   if (has_yolov5s_hyp(options)) {
-    check_known(space, options);
+    check_known(space, start, options);
     space = hyp::with_defaults(space);
   }
   if (!options.evolve_genes.empty()) hyp::select_evolved(space, options.evolve_genes);
   return space;
 }
 
-std::vector<hyp::Hyperparameters> initial_of(const Options& options) {
-  std::vector<hyp::Hyperparameters> initial;
-  if (!options.resume_evolve.empty()) initial = results::read_population(options.resume_evolve);
+std::vector<hyp::Hyperparameters> initial_of(const Options& options, const hyp::Space& space) {
+  std::vector<hyp::HypFile> files;
+  if (!options.resume_evolve.empty()) files = results::read_population(options.resume_evolve);
   if (!options.evolve_population.empty()) {
     const auto more = results::read_hyp_folder(options.evolve_population);
-    initial.insert(initial.end(), more.begin(), more.end());
+    files.insert(files.end(), more.begin(), more.end());
+  }
+  std::vector<hyp::Hyperparameters> initial;
+  for (const auto& file : files) {
+    hyp::check_values(space, file);
+    initial.push_back(file.hyp);
   }
   return initial;
 }
@@ -100,12 +114,12 @@ std::vector<results::EarlierRun> earlier_of(const Options& options, const hyp::S
   return earlier;
 }
 
-/// The program of --trainer-exec is there.
-void check_program(const std::string& program) try {
+/// The program of --trainer-exec or --trainer-command is there.
+void check_program(const std::string& option, const std::string& program) try {
   if (program.find('{') == program.npos) core::program_file(program);
 } catch (const std::system_error& error) {
   throw bad_argument(
-      "--trainer-exec: '" + program + "' cannot be started (" + error.code().message() + ")",
+      option + ": '" + program + "' cannot be started (" + error.code().message() + ")",
       "name a program that exists");
 }
 
@@ -132,8 +146,13 @@ void check_groups(const std::vector<core::Slot>& slots, const Options& options) 
 
 void resolve_devices(Plan& plan) {
   const auto& o = plan.options;
-  if (!o.trainer_exec.empty() && o.launcher == "local")
-    check_program(workers::exec_words(o.trainer_exec).front());
+  if (o.launcher == "local") {
+    if (!o.trainer_exec.empty())
+      check_program("--trainer-exec", workers::exec_words(o.trainer_exec).front());
+    if (!o.trainer_command.empty())
+      check_program("--trainer-command",
+                    workers::split_command(o.trainer_command, "--trainer-command").front());
+  }
   if (const auto* trainer = python_trainer(o.trainer); trainer && o.launcher == "local")
     check_installed(*trainer, o.python);
   devices::TrainerTraits trainer{.external = o.has_external_trainer(),
@@ -227,7 +246,7 @@ std::string bounded(const std::string& trials, const ga::Settings& search) {
 
 Plan make_plan(const Options& options) {
   const auto space = space_of(options);
-  const auto initial = initial_of(options);
+  const auto initial = initial_of(options, space);
   const auto earlier = earlier_of(options, space);
   auto plan = planned(options);
   plan.settings.run = {.seed = options.seed,

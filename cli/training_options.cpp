@@ -51,7 +51,7 @@ void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group) {
                  "Model table: yolov5n.yaml … yolov5x.yaml, yolov5p.yaml, or a file")
       ->group(group);
   app.add_option("--weights", t.weights, "Weights to start from (.pt)")->group(group);
-  app.add_option("--batch-size", t.batch_size, "Images per batch")
+  app.add_option("--batch-size,--batch", t.batch_size, "Images per batch")
       ->group(group)
       ->capture_default_str();
   app.add_option("--imgsz,--img,--img-size", t.imgsz, "Image size in pixels")->group(group);
@@ -62,6 +62,7 @@ void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group) {
   app.add_option("--workers", t.workers,
                  "Threads that prepare images, at most one less than the slot's cores")
       ->group(group)
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
 
@@ -87,7 +88,8 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
       ->group(group);
   app.add_flag("--noautoanchor", t.noautoanchor, "Keep the model's anchors")->group(group);
   app.add_option("--freeze", t.freeze, "Leading layers that keep their weights (backbone: 10)")
-      ->group(group);
+      ->group(group)
+      ->check(CLI::NonNegativeNumber);
   app.add_flag("--amp,!--no-amp", t.amp, "Mixed precision where it is faster and as good")
       ->group(group);
   app.add_option_function<std::string>(

@@ -25,6 +25,10 @@ Space parse_space(const std::string& text, const std::string& path);
 /// bounds) or is a text where a number belongs; a non-integer start of an integer gene is rounded.
 Space started_at(const Space& table, const HypFile& start);
 
+/// Throws `Error` with the file's line for a text that is no choice of its gene, or that stands
+/// where a number belongs. A value outside its bounds is none of these: it will be clamped.
+void check_values(const Space& space, const HypFile& file);
+
 /// The space with what YOLOv5's table has and it lacks, fixed at YOLOv5's defaults: the built-in
 /// trainer needs all 29, a space file may name a few.
 Space with_defaults(Space space);

@@ -14,15 +14,17 @@ std::string text_of(const Value& value) {
   return number ? core::shortest(*number) : std::get<std::string>(value);
 }
 
+/// The raw value of a gene that a file has there.
+double raw_value(const Gene& gene, const Value& value, const Where& where) try {
+  return raw_values({{gene}}, {{gene.name, value}}).front();
+} catch (const Error& error) {
+  throw Error(error.fault(), where.file + ":" + std::to_string(where.line) + ": " + error.what());
+}
+
 /// `gene` started at a value of the hyp file.
 Gene started(Gene gene, const Value& value, const Where& where) {
   if (gene.kind == Gene::Kind::categorical) {
-    try {
-      gene.start = raw_values({{gene}}, {{gene.name, value}}).front();
-    } catch (const Error& error) {
-      throw Error(error.fault(),
-                  where.file + ":" + std::to_string(where.line) + ": " + error.what());
-    }
+    gene.start = raw_value(gene, value, where);
     return gene;
   }
   if (std::holds_alternative<std::string>(value)) {
@@ -58,6 +60,11 @@ Gene fixed(const std::string& name, const Value& value) {
 
 }  // namespace
 
+void check_values(const Space& space, const HypFile& file) {
+  for (const auto& [name, value] : file.hyp)
+    if (const Gene* gene = space.find(name)) raw_value(*gene, value, file.where(name));
+}
+
 Space started_at(const Space& table, const HypFile& start) {
   Space space;
   std::size_t position = 0;
@@ -89,7 +96,8 @@ void select_evolved(Space& space, const std::string& names) {
   }
   for (Gene& gene : space.genes) gene.evolve = false;
   std::istringstream list(names);
-  for (std::string name; std::getline(list, name, ',');) {
+  for (std::string name; std::getline(list >> std::ws, name, ',');) {
+    name.erase(name.find_last_not_of(" \t") + 1);
     const auto gene = std::find_if(space.genes.begin(), space.genes.end(),
                                    [&](const Gene& candidate) { return candidate.name == name; });
     if (gene == space.genes.end()) {

@@ -20,6 +20,11 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_trials = 200;
 
+/// A run that names none of this space's evolved genes says nothing of them.
+bool shares_a_gene(const hyp::Space& space, const auto& has) {
+  return std::ranges::any_of(space.evolved(), [&](auto i) { return has(space.genes[i].name); });
+}
+
 /// The evolved genes of a set, unless one lies outside its bounds.
 std::optional<hyp::Hyperparameters> inside(const hyp::Space& space,
                                            const std::vector<double>& raw) {
@@ -41,6 +46,7 @@ std::optional<hyp::Hyperparameters> inside(const hyp::Space& space,
 
 std::optional<hyp::Hyperparameters> inside(const hyp::Space& space,
                                            const hyp::Hyperparameters& hyp) {
+  if (!shares_a_gene(space, [&](const auto& name) { return hyp.find(name) != nullptr; })) return {};
   try {
     return inside(space, hyp::raw_values(space, hyp));
   } catch (const Error&) {  // a text that is no choice here
@@ -74,6 +80,8 @@ std::vector<EarlierTrial> trials_of_journal(const fs::path& file, const hyp::Spa
 std::vector<EarlierTrial> trials_of_csv(const fs::path& file, const hyp::Space& space,
                                         const hyp::Fitness& fitness) {
   const Table table = read_table(file);
+  const auto has = [&](const auto& name) { return std::ranges::count(table.names, name) > 0; };
+  if (!shares_a_gene(space, has)) return {};
   std::vector<EarlierTrial> trials;
   for (const Row& row : table.rows) {
     std::vector<double> raw;

@@ -94,28 +94,28 @@ void write_population(const fs::path& file, int generation,
   write_atomically(file, text);
 }
 
-std::vector<hyp::Hyperparameters> read_population(const fs::path& file) {
+std::vector<hyp::HypFile> read_population(const fs::path& file) {
   const std::string path = file.string();
   const std::string remedy = "name an evolve_population.yaml: gen0number0: {lr0: 0.01, …}";
   const core::Yaml root = core::parse_yaml(core::read_text_file(path), path);
   if (root.kind != core::Yaml::Kind::map || root.keys.empty()) {
     throw bad_input({path, root.line}, "this is no population", remedy);
   }
-  std::map<int, std::map<int, hyp::Hyperparameters>> generations;
+  std::map<int, std::map<int, hyp::HypFile>> generations;
   for (std::size_t i = 0; i < root.keys.size(); ++i) {
     const auto key = parse_key(root.keys[i]);
     if (!key) {
       throw bad_input({path, root.items[i].line}, "'" + root.keys[i] + "' is no individual",
                       remedy);
     }
-    generations[key->generation][key->number] = hyp::hyp_from_yaml(root.items[i], path).hyp;
+    generations[key->generation][key->number] = hyp::hyp_from_yaml(root.items[i], path);
   }
-  std::vector<hyp::Hyperparameters> population;
+  std::vector<hyp::HypFile> population;
   for (auto& [number, hyp] : generations.rbegin()->second) population.push_back(std::move(hyp));
   return population;
 }
 
-std::vector<hyp::Hyperparameters> read_hyp_folder(const fs::path& folder) {
+std::vector<hyp::HypFile> read_hyp_folder(const fs::path& folder) {
   std::error_code error;
   std::vector<std::string> files;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
@@ -128,8 +128,8 @@ std::vector<hyp::Hyperparameters> read_hyp_folder(const fs::path& folder) {
                     "name a folder of hyp files");
   }
   std::sort(files.begin(), files.end());
-  std::vector<hyp::Hyperparameters> population;
-  for (const auto& file : files) population.push_back(hyp::read_hyp_file(file).hyp);
+  std::vector<hyp::HypFile> population;
+  for (const auto& file : files) population.push_back(hyp::read_hyp_file(file));
   return population;
 }
 

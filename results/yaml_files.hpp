@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hyp/hyp_file.hpp"
 #include "hyp/hyperparameters.hpp"
 #include "hyp/trial.hpp"
 
@@ -31,11 +32,11 @@ void write_population(const std::filesystem::path& file, int generation,
 
 /// The sets of the last generation in an evolve_population.yaml, YOLOv5's or ours, by their number.
 /// Throws `Error` with file and line for anything else.
-std::vector<hyp::Hyperparameters> read_population(const std::filesystem::path& file);
+std::vector<hyp::HypFile> read_population(const std::filesystem::path& file);
 
 /// The hyp files (*.yaml, *.yml) of a folder, by name. Throws `Error` when there is none or one is
 /// no hyp file.
-std::vector<hyp::Hyperparameters> read_hyp_folder(const std::filesystem::path& folder);
+std::vector<hyp::HypFile> read_hyp_folder(const std::filesystem::path& folder);
 
 /// hyp.yaml: `name: value`, every number a YAML 1.1 float. Atomic; throws as above.
 void write_hyp(const std::filesystem::path& file, const hyp::Hyperparameters& hyp);

@@ -120,11 +120,8 @@ TEST(ValArguments, AreYolov5sByDefault) {
 }
 
 TEST(ValArguments, WithoutADataSetAreThoseOfShapes) {
-  const auto all = val("");
-  EXPECT_EQ(all.options.weights, "shapes-base");
-  EXPECT_EQ(all.options.cfg, "yolov5p.yaml");
-  EXPECT_EQ(all.options.imgsz, 96);
   const auto mine = val("--weights best.pt");
+  EXPECT_EQ(mine.options.data, "shapes");
   EXPECT_EQ(mine.options.weights, "best.pt");
   EXPECT_EQ(mine.options.cfg, "");
   EXPECT_EQ(mine.options.imgsz, 96);
@@ -132,19 +129,21 @@ TEST(ValArguments, WithoutADataSetAreThoseOfShapes) {
 
 TEST(ValArguments, TakeYolov5sOptions) {
   const auto arguments =
-      val("--task test --no-rect --conf-thres 0.25 --iou-thres 0.45 --single-cls --json out.json");
+      val("--weights a.pt --task test --no-rect --conf-thres 0.25 --iou-thres 0.45 --single-cls "
+          "--json out.json");
   EXPECT_EQ(arguments.task, "test");
   EXPECT_FALSE(arguments.rect);
   EXPECT_EQ(arguments.options.conf, 0.25);
   EXPECT_EQ(arguments.options.iou, 0.45);
   EXPECT_TRUE(arguments.options.single_cls);
   EXPECT_EQ(arguments.json, "out.json");
-  EXPECT_EQ(val("--conf 0.5").options.conf, 0.5);
+  EXPECT_EQ(val("--weights a.pt --conf 0.5").options.conf, 0.5);
 }
 
-TEST(ValArguments, NeedWeightsForOtherImages) {
-  EXPECT_EQ(refusal<ValArguments>("--data my.yaml"),
-            "evolve val: there are no --weights; name a .pt file with --weights");
+TEST(ValArguments, NeedWeights) {
+  for (const auto* arguments : {"--data my.yaml", ""})
+    EXPECT_EQ(refusal<ValArguments>(arguments),
+              "evolve val: there are no --weights; name a .pt file with --weights");
   EXPECT_THROW(val("--task speed"), CLI::ParseError);
   EXPECT_THROW(val("--conf 1.5"), CLI::ParseError);
 }

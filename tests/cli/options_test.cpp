@@ -95,7 +95,8 @@ TEST(Options, KeepWhatIsGivenOnShapes) {
 }
 
 TEST(Options, TakeYolov5sOtherNames) {
-  const auto options = parse("--evolve 20 --img 96 --device cpu:0 --cache ram");
+  const auto options = parse("--evolve 20 --img 96 --batch 4 --device cpu:0 --cache ram");
+  EXPECT_EQ(options.train.batch_size, 4);
   EXPECT_EQ(options.generations, 20);
   EXPECT_EQ(options.train.imgsz, 96);
   EXPECT_EQ(options.devices, "cpu:0");
@@ -170,9 +171,24 @@ TEST(Options, GoOnAsTheRunWasWithWhatMayChange) {
   EXPECT_EQ(options.train.cfg, "yolov5p.yaml");
 }
 
+TEST(Options, OfARunThatGoesOnDoNotMoveIt) {
+  const std::string reason =
+      ": a run that goes on stays where it is; leave it out: --resume DIR "
+      "names the run";
+  EXPECT_EQ(refusal("--resume x --output y"), "--output" + reason);
+  EXPECT_EQ(refusal("--resume --name y"), "--name" + reason);
+}
+
 TEST(Options, AllowTheRunsOwnValuesAgainOnResume) {
   const auto run = to_json(parse("--seed 5 --epochs 2"));
   EXPECT_EQ(resumed(parse("--resume x --seed 5 --epochs 2"), run).seed, 5u);
+}
+
+TEST(Options, OfEarlierRunsNameEachOfThem) {
+  EXPECT_EQ(earlier_runs(parse("--from a.csv,b.csv")),
+            (std::vector<std::string>{"a.csv", "b.csv"}));
+  EXPECT_EQ(refusal("--from a.csv,"),
+            "--from a.csv,: a name is missing; write runs with commas between them");
 }
 
 TEST(Options, RefuseAnotherValueOnResume) {

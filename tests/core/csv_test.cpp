@@ -18,6 +18,9 @@ std::vector<std::string> header_of(const std::string& text) {
 
 TEST(Csv, KnowsATableByItsHeader) {
   EXPECT_EQ(header_of("\n  epoch ,loss\r\n1,2\n"), (std::vector<std::string>{"epoch", "loss"}));
+  EXPECT_EQ(header_of("\xEF\xBB\xBF"
+                      "epoch,loss\n"),
+            (std::vector<std::string>{"epoch", "loss"}));
   EXPECT_TRUE(header_of("").empty());
 }
 

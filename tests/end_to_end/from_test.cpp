@@ -64,6 +64,18 @@ TEST(From, ARunThatIsGoneAResumedOneGoesOnAsIfItWereThere) {
   EXPECT_EQ(sets(folder / "cut"), sets(folder / "whole"));
 }
 
+TEST(From, ARunOfOtherHyperparametersNothingIsLearnt) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), run("first", {})).code, 0);
+  write_file(folder / "space.yaml", "mine: [0.0, 1.0]\nyours: [0.0, 1.0]\n");
+  for (const std::string earlier : {"first", "first/evolve.csv"}) {
+    const auto ended =
+        evolve(folder.path(), run("run", {"--from", earlier, "--space", "space.yaml"}));
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, HasSubstr("no completed trial of it lies in this run's search space"));
+  }
+}
+
 TEST(From, NoRunOrInTheClassicSearchIsRefusedInOneLine) {
   Folder folder;
   auto ended = evolve(folder.path(), run("run", {"--from", "exp7"}));

@@ -65,6 +65,10 @@ TEST(Refusal, OfNumbersThatMakeNoSense) {
   expect_refusal(folder, {"--search", "magic"}, {"magic", "classic"});
   expect_refusal(folder, {"--evolve-genes", "lr0,foo"}, {"foo"});
   expect_refusal(folder, {"--fitness", "0.5*mAP51"}, {"mAP51"});
+  expect_refusal(folder, {"--seed", "-1"}, {"--seed", "-1 is no whole number from 0 to "});
+  expect_refusal(folder, {"--seed", "99999999999999999999"}, {"--seed", "99999999999999999999"});
+  expect_refusal(folder, {"--workers", "-1"}, {"--workers"});
+  expect_refusal(folder, {"--freeze", "-1"}, {"--freeze"});
   expect_refusal(folder, {"--no-such-option"}, {"--no-such-option"});
 }
 
@@ -73,7 +77,35 @@ TEST(Refusal, OfATrainerThatIsNotThere) {
   const auto ended = evolve(folder.path(), {"--trainer-command", "/nowhere/trainer --fast",
                                             "--devices", "cpu:0", "--output", "run"});
   EXPECT_EQ(ended.code, 2) << ended.out;
-  EXPECT_THAT(ended.err, HasSubstr("/nowhere/trainer"));
+  EXPECT_THAT(ended.err, HasSubstr("--trainer-command: '/nowhere/trainer' cannot be started"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+}
+
+TEST(Refusal, OfANameThatTheTrainerDoesNotKnowSaysWhereItStands) {
+  Folder folder;
+  write_file(folder / "space.yaml", "lr0: [0.0, 0.1]\nmine: [0.0, 0.1]\n");
+  write_file(folder / "hyp.yaml", "lr0: 0.01\nfoo: 1\n");
+  const auto refused = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--devices", "cpu:0", "--output", "run"});
+    return evolve(folder.path(), arguments).err;
+  };
+  EXPECT_THAT(refused({"--space", "space.yaml"}), HasSubstr("space.yaml:2: 'mine' means nothing"));
+  EXPECT_THAT(refused({"--hyp", "hyp.yaml"}), HasSubstr("hyp.yaml:2: 'foo' means nothing"));
+  write_file(folder / "space.yaml", "lr0: [0.0, 0.1]\n");
+  EXPECT_THAT(refused({"--space", "space.yaml", "--hyp", "hyp.yaml"}),
+              HasSubstr("hyp.yaml:2: 'foo' means nothing"));
+}
+
+TEST(Refusal, OfAGivenSetSaysWhereItStands) {
+  Folder folder;
+  write_file(folder / "space.yaml", "lr0: [0.0, 0.1]\nopt: {choices: [SGD, Adam]}\n");
+  write_file(folder / "population.yaml", "gen0number0:\n  lr0: 0.01\n  opt: Foo\n");
+  std::filesystem::create_directory(folder / "hyps");
+  write_file(folder / "hyps/a.yaml", "opt: 7\n");
+  expect_refusal(folder, {"--space", "space.yaml", "--resume_evolve", "population.yaml"},
+                 {"population.yaml:3: opt is 'Foo'; choose among SGD, Adam"});
+  expect_refusal(folder, {"--space", "space.yaml", "--evolve_population", "hyps"},
+                 {"hyps/a.yaml:1: opt is '7'; choose among SGD, Adam"});
 }
 
 TEST(Refusal, OfAnOutputThatHasARunAlready) {

@@ -176,6 +176,33 @@ TEST(Resume, AFinishedRunSaysSoAndALargerOneIsExtended) {
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 20);
 }
 
+TEST(Resume, AFinishedRunIsNotExtendedByABoundThatIsNoLarger) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                   "--trials", "3", "--output", "run"})
+                .code,
+            0);
+  const auto before = read_file(folder / "run/journal.jsonl");
+  for (const auto* option : {"--generations", "--trials"})
+    for (const auto* value : {"1", "3"}) {
+      const auto ended = evolve(folder.path(), {"--resume", "run", option, value});
+      EXPECT_EQ(ended.code, 0) << ended.err;
+      EXPECT_THAT(ended.out, HasSubstr("3 of 3 trials done, finished"));
+      EXPECT_EQ(read_file(folder / "run/journal.jsonl"), before) << option << " " << value;
+    }
+}
+
+TEST(Resume, WritesTheOptionsThatItGoesOnWith) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                   "--trials", "3", "--output", "run"})
+                .code,
+            0);
+  std::filesystem::remove(folder / "run/opt.yaml");
+  ASSERT_EQ(evolve(folder.path(), {"--resume", "run", "--trials", "5"}).code, 0);
+  EXPECT_THAT(read_file(folder / "run/opt.yaml"), HasSubstr("trials: 5\n"));
+}
+
 TEST(Resume, WithoutAFolderTakesTheNewestRun) {
   Folder folder;
   for (int i = 0; i < 2; ++i) {

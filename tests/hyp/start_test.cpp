@@ -85,7 +85,7 @@ TEST(WithDefaults, AddsWhatTheBuiltInTrainerNeeds) {
 
 TEST(SelectEvolved, EvolvesExactlyTheNamedGenes) {
   Space space = default_space();
-  select_evolved(space, "momentum,lr0");
+  select_evolved(space, "momentum, lr0 ");
   EXPECT_EQ(space.evolved(), (std::vector<std::size_t>{0, 2}));
   select_evolved(space, "all");
   EXPECT_EQ(space.evolved().size(), 29u);
@@ -103,8 +103,6 @@ TEST(SelectEvolved, RefusesAnUnknownName) {
   Space space = parse_space("a: [0, 1]\nb: [0, 1]\n", "s");
   EXPECT_EQ(refusal([&] { select_evolved(space, "a,c"); }),
             "--evolve-genes: there is no gene 'c'; choose among all, a, b");
-  EXPECT_EQ(refusal([&] { select_evolved(space, "a, b"); }),
-            "--evolve-genes: there is no gene ' b'; choose among all, a, b");
   EXPECT_EQ(refusal([&] { select_evolved(space, ""); }),
             "--evolve-genes names no gene; write all, or lr0,momentum");
 }

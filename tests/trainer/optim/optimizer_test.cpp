@@ -54,7 +54,7 @@ class Replay {
       const int iteration = row["ni"];
       SCOPED_TRACE("iteration " + std::to_string(iteration));
       if (iteration % batches == 0) step_.begin_epoch();
-      const bool comparable = steps < 4 || test::rounds_as_the_reference();
+      const bool comparable = steps < 3 || test::rounds_as_the_reference();
       const auto report = iterate(iteration, row, comparable);
       compare_settings(report, row);
       if (report.stepped && comparable) compare_step(report, row);
