@@ -255,8 +255,9 @@ std::vector<int> Run::rungs_for(const hyp::Trial& trial) const {
   auto rungs =
       trial.number == 0 ? ga::pauses_of(settings_.run.epochs) : state_.evolution().pause_epochs();
   std::erase_if(rungs, [&](int epoch) {
-    return epoch <= trial.start_epoch || (trial.pause_epoch > 0 && epoch > trial.pause_epoch);
+    return epoch <= trial.start_epoch || (trial.pause_epoch > 0 && epoch >= trial.pause_epoch);
   });
+  if (trial.pause_epoch > 0) rungs.push_back(trial.pause_epoch);
   return rungs;
 }
 
@@ -275,7 +276,7 @@ void Run::take(const std::vector<workers::WorkerEvent>& news) {
     if (const auto* at = std::get_if<workers::AtRung>(&news[i]);
         at && workers_.waits_at_rung(at->trial)) {
       const auto& rung = std::get<hyp::Rung>(events[i]);
-      if (!at->can_pause && pauses_at(rung)) cannot_pause();
+      if (!at->can_pause && attempts[i].trial.pause_epoch == rung.epoch) cannot_pause();
       workers_.decide(rung.trial, decision(rung));
     }
     if (const auto* outcome = std::get_if<hyp::Outcome>(&events[i])) {
@@ -342,13 +343,10 @@ results::Event Run::event_of(const workers::NotTrained& failure) const {
   return result;
 }
 
-bool Run::pauses_at(const hyp::Rung& rung) const {
-  return state_.attempt_at(rung.trial).trial.pause_epoch == rung.epoch;
-}
-
 hyp::Decision Run::decision(const hyp::Rung& rung) const {
   const auto& evolution = state_.evolution();
-  if (evolution.pausing()) return pauses_at(rung) ? hyp::Decision::pause : hyp::Decision::go_on;
+  const bool pauses = state_.attempt_at(rung.trial).trial.pause_epoch == rung.epoch;
+  if (evolution.pausing()) return pauses ? hyp::Decision::pause : hyp::Decision::go_on;
   // Where nothing can be paused after all, trials that were to be have promised fewer epochs.
   const bool over_budget = evolution.settings().max_epochs && evolution.epochs_left() < 0;
   const bool stops = state_.early_stopping().stops(rung, evolution.settings().lag);

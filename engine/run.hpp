@@ -84,7 +84,6 @@ class Run {
   void start(const Attempt& attempt, core::Lease lease);
   results::Event start_of(const Attempt& attempt, const std::string& device) const;
   std::vector<int> rungs_for(const hyp::Trial& trial) const;
-  bool pauses_at(const hyp::Rung& rung) const;
   void cannot_pause();
   hyp::Decision decision(const hyp::Rung& rung) const;
   void take(const std::vector<workers::WorkerEvent>& events);
