@@ -88,6 +88,8 @@ hyp::Space space_of(const Options& options) {
     space = hyp::with_defaults(space);
   }
   if (!options.evolve_genes.empty()) hyp::select_evolved(space, options.evolve_genes);
+  if (space.evolved().empty() && !options.space.empty())
+    throw bad_input({options.space}, "no gene evolves", "give one a range, or name --evolve-genes");
   return space;
 }
 

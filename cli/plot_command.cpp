@@ -4,6 +4,7 @@
 
 #include "cli/commands.hpp"
 #include "core/csv.hpp"
+#include "core/error.hpp"
 #include "hyp/hyp.hpp"
 #include "results/results.hpp"
 
@@ -14,6 +15,8 @@ namespace fs = std::filesystem;
 
 void plot_run(const fs::path& csv, const fs::path& image) {
   const auto table = results::read_table(csv);
+  if (table.rows.empty())
+    throw bad_input({csv.string()}, "no trial has completed", "draw it once one has");
   // A run's own journal knows its fitness and its axes; YOLOv5's evolve.csv has YOLOv5's.
   hyp::Fitness fitness;
   hyp::Space space = hyp::default_space();

@@ -36,6 +36,25 @@ TEST(Refusal, OfAStartOutsideItsBounds) {
   expect_refusal(folder, {"--space", "space.yaml", "--hyp", "hyp.yaml"}, {"hyp.yaml:2: ", "hsv_h"});
 }
 
+TEST(Refusal, OfASpaceInWhichNothingEvolves) {
+  Folder folder;
+  write_file(folder / "space.yaml", "lr0: {low: 0.001, high: 0.1, evolve: false}\n");
+  expect_refusal(folder, {"--space", "space.yaml"}, {"space.yaml: no gene evolves; "});
+}
+
+TEST(Refusal, OfAPlotWithoutARow) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                   "--trials", "1", "--output", "run"})
+                .code,
+            0);
+  const auto header = lines_of(read_file(folder / "run/evolve.csv")).front();
+  write_file(folder / "mine.csv", header + "\n");
+  const auto ended = evolve(folder.path(), {"plot", "mine.csv"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err, "evolve: mine.csv: no trial has completed; draw it once one has\n");
+}
+
 TEST(Refusal, OfBrokenYaml) {
   Folder folder;
   write_file(folder / "hyp.yaml", "lr0: 0.01\nmomentum: [0.9\n");
