@@ -36,6 +36,7 @@ TEST_F(ALibtorchWithoutXpus, RefusesAnXpuThatIsNamed) {
   for (const std::string command : {"", "train", "val"}) {
     std::vector<std::string> words = {EVOLVE_BINARY};
     if (!command.empty()) words.push_back(command);
+    if (command == "val") words.insert(words.end(), {"--weights", "shapes-base"});
     words.insert(words.end(), {"--device", "xpu:0"});
     const auto ended = with_card(words);
     EXPECT_EQ(ended.code, 2) << ended.out;

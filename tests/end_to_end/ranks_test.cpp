@@ -167,7 +167,7 @@ TEST_F(TwoDevices, AreRefusedWhereTheyCannotTrain) {
   EXPECT_THAT(refusal({"train", "--device", group, "--batch-size", "1"}), HasSubstr(small));
   EXPECT_THAT(refusal({"--devices", "cpu:0+xpu:0", "--dry-run"}),
               HasSubstr("the devices of a group are of one kind; choose among cpu, cpu:0, cpu:1"));
-  EXPECT_THAT(refusal({"val", "--device", group}),
+  EXPECT_THAT(refusal({"val", "--weights", "shapes-base", "--device", group}),
               HasSubstr("--device cpu:0+cpu:1: a validation has one device; name one of them"));
 }
 

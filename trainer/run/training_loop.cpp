@@ -158,9 +158,8 @@ Validation TrainingLoop::validate() const {
   const auto values = result.metrics.values();
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!std::isfinite(values[i]))
-      throw TrainingFailed(
-          hyp::FailureKind::diverged,
-          fmt::format("{} is {} in validation", hyp::Metrics::names()[i], values[i]));
+      throw TrainingFailed(hyp::FailureKind::diverged,
+                           hyp::Metrics::names()[i] + " is not finite in validation");
   return result;
 }
 
