@@ -176,12 +176,17 @@ TEST(Resume, AFinishedRunSaysSoAndALargerOneIsExtended) {
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 20);
 }
 
-TEST(Resume, AFinishedRunIsNotExtendedByABoundThatIsNoLarger) {
-  Folder folder;
+/// In the folder "run".
+void finish_three_trials(const Folder& folder) {
   ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
                                    "--trials", "3", "--output", "run"})
                 .code,
             0);
+}
+
+TEST(Resume, AFinishedRunIsNotExtendedByABoundThatIsNoLarger) {
+  Folder folder;
+  finish_three_trials(folder);
   const auto before = read_file(folder / "run/journal.jsonl");
   for (const auto* option : {"--generations", "--trials"})
     for (const auto* value : {"1", "3"}) {
@@ -194,10 +199,7 @@ TEST(Resume, AFinishedRunIsNotExtendedByABoundThatIsNoLarger) {
 
 TEST(Resume, WritesTheOptionsThatItGoesOnWith) {
   Folder folder;
-  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
-                                   "--trials", "3", "--output", "run"})
-                .code,
-            0);
+  finish_three_trials(folder);
   std::filesystem::remove(folder / "run/opt.yaml");
   ASSERT_EQ(evolve(folder.path(), {"--resume", "run", "--trials", "5"}).code, 0);
   EXPECT_THAT(read_file(folder / "run/opt.yaml"), HasSubstr("trials: 5\n"));

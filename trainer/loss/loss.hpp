@@ -68,8 +68,8 @@ class Loss {
 };
 
 /// Complete IoU of boxes [n, 4] (centre x, centre y, width, height): [n]. Zheng et al.,
-/// Distance-IoU Loss, equation 10 and 11; α carries no gradient. Where
-/// no gradient is wanted, that of a box in a that has no sides is a number too.
+/// Distance-IoU Loss, equation 10 and 11; α carries no gradient. Where no gradient is wanted, that
+/// of a box in a that has no sides is a number too.
 torch::Tensor complete_iou(const torch::Tensor& a, const torch::Tensor& b);
 
 }  // namespace evolve::trainer
