@@ -53,6 +53,8 @@ def as_setting(name, value, defaults):
         raise worker.TrialFailed("other", f"'{name}' means nothing to this version of Ultralytics; leave it out of "
                                  "--hyp, and of the space with --space")
     kind = type(defaults[name])
+    if kind is bool and isinstance(value, str) and value.lower() in ("true", "false"):  # a choice of the space
+        return value.lower() == "true"
     return kind(value) if kind in (bool, int) and not isinstance(value, str) else value
 
 

@@ -120,6 +120,16 @@ TEST(Ultralytics, StartsInsideTheBoundsOfAnotherSpace) {
   EXPECT_EQ(settings["imgsz"], 100);
 }
 
+TEST(Ultralytics, IsGivenYesAndNoWhereTheSpaceLetsThemBeChosen) {
+  Folder folder;
+  write_file(folder / "space.yaml", "cos_lr: {choices: [True, false]}\nbox: [4.0, 8.0]\n");
+  write_file(folder / "hyp.yaml", "box: 6.0\n");
+  const auto ended =
+      run(folder, trials("yolo11n.yaml", 1, {"--space", "space.yaml", "--hyp", "hyp.yaml"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(settings_of(folder, 0)["cos_lr"], json(true));
+}
+
 // The stand-in's scores: 0.2 for the default box, then a half, a third, … of it.
 TEST(Ultralytics, HasItsMetricsTaskByTask) {
   using testing::DoubleEq;
