@@ -100,7 +100,9 @@ DetectBlock::DetectBlock(const DetectSpec& spec, const ModelConfig& config) {
 
 torch::Tensor DetectBlock::forward(std::size_t level, const torch::Tensor& x) const {
   if (operators == Operators::plain) return torch::conv2d(x, weight[level], bias[level]);
-  return convolve(x, weight[level], bias[level], ConvSpec{});
+  // On the CPU in single precision whatever the maps before are in: boxes and confidences are not
+  // rounded.
+  return convolve(x.is_cpu() ? x.to(torch::kFloat) : x, weight[level], bias[level], ConvSpec{});
 }
 
 }  // namespace evolve::trainer

@@ -36,41 +36,59 @@ namespace {
   return p * std::bit_cast<float>(power);
 }
 
+[[gnu::always_inline]] inline float read(float number) {
+  return number;
+}
+
+[[gnu::always_inline]] inline float read(BFloat16 number) {
+  return std::bit_cast<float>(std::uint32_t{number.bits} << 16);
+}
+
+[[gnu::always_inline]] inline void write(float value, float& number) {
+  number = value;
+}
+
+/// To the nearest, ties to even. A NaN that arithmetic makes stays one.
+[[gnu::always_inline]] inline void write(float value, BFloat16& number) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  number.bits = static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
 /// Rows [begin, end) of a map that is `width` wide.
 struct Rows {
   std::int64_t begin = 0, end = 0, width = 0;
 };
 
-EVOLVE_VECTOR_LOOP
-void add_rows(const float* __restrict map, Rows rows, float* __restrict sum) {
+template <class Number>
+EVOLVE_VECTOR_LOOP void add_rows(const Number* __restrict map, Rows rows, float* __restrict sum) {
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-    const float* __restrict row = map + i * rows.width;
-    for (std::int64_t c = 0; c < rows.width; ++c) sum[c] += row[c];
+    const Number* __restrict row = map + i * rows.width;
+    for (std::int64_t c = 0; c < rows.width; ++c) sum[c] += read(row[c]);
   }
 }
 
-EVOLVE_VECTOR_LOOP
-void add_squares(const float* __restrict map, Rows rows, const float* __restrict centre,
-                 float* __restrict sum) {
+template <class Number>
+EVOLVE_VECTOR_LOOP void add_squares(const Number* __restrict map, Rows rows,
+                                    const float* __restrict centre, float* __restrict sum) {
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-    const float* __restrict row = map + i * rows.width;
+    const Number* __restrict row = map + i * rows.width;
     for (std::int64_t c = 0; c < rows.width; ++c) {
-      const float difference = row[c] - centre[c];
+      const float difference = read(row[c]) - centre[c];
       sum[c] += difference * difference;
     }
   }
 }
 
-EVOLVE_VECTOR_LOOP
-void write_silu(const float* __restrict map, Rows rows, const float* __restrict centre,
-                const float* __restrict scale, const float* __restrict shift,
-                float* __restrict out) {
+template <class Number>
+EVOLVE_VECTOR_LOOP void write_silu(const Number* __restrict map, Rows rows,
+                                   const float* __restrict centre, const float* __restrict scale,
+                                   const float* __restrict shift, Number* __restrict out) {
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-    const float* __restrict row = map + i * rows.width;
-    float* __restrict to = out + i * rows.width;
+    const Number* __restrict row = map + i * rows.width;
+    Number* __restrict to = out + i * rows.width;
     for (std::int64_t c = 0; c < rows.width; ++c) {
-      const float z = (row[c] - centre[c]) * scale[c] + shift[c];
-      to[c] = z / (1.F + fast_exp(-z));
+      const float z = (read(row[c]) - centre[c]) * scale[c] + shift[c];
+      write(z / (1.F + fast_exp(-z)), to[c]);
     }
   }
 }
@@ -81,21 +99,22 @@ void silu_in_place(float* __restrict values, std::int64_t count) {
 }
 
 /// Writes the gradient before SiLU, d, and adds up d and d * (map - centre).
-EVOLVE_VECTOR_LOOP
-void silu_backward(const float* __restrict map, const float* __restrict gradient, Rows rows,
-                   const float* __restrict centre, const float* __restrict scale,
-                   const float* __restrict shift, float* __restrict out, float* __restrict sum,
-                   float* __restrict product_sum) {
+template <class Number>
+EVOLVE_VECTOR_LOOP void silu_backward(const Number* __restrict map,
+                                      const Number* __restrict gradient, Rows rows,
+                                      const float* __restrict centre, const float* __restrict scale,
+                                      const float* __restrict shift, Number* __restrict out,
+                                      float* __restrict sum, float* __restrict product_sum) {
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-    const float* __restrict row = map + i * rows.width;
-    const float* __restrict g = gradient + i * rows.width;
-    float* __restrict to = out + i * rows.width;
+    const Number* __restrict row = map + i * rows.width;
+    const Number* __restrict g = gradient + i * rows.width;
+    Number* __restrict to = out + i * rows.width;
     for (std::int64_t c = 0; c < rows.width; ++c) {
-      const float x = row[c] - centre[c];
+      const float x = read(row[c]) - centre[c];
       const float z = x * scale[c] + shift[c];
       const float sigmoid = 1.F / (1.F + fast_exp(-z));
-      const float d = g[c] * sigmoid * (1.F + z * (1.F - sigmoid));
-      to[c] = d;
+      const float d = read(g[c]) * sigmoid * (1.F + z * (1.F - sigmoid));
+      write(d, to[c]);
       sum[c] += d;
       product_sum[c] += d * x;
     }
@@ -103,15 +122,16 @@ void silu_backward(const float* __restrict map, const float* __restrict gradient
 }
 
 /// out = a * out + b * (map - centre) + c, all per column.
-EVOLVE_VECTOR_LOOP
-void combine(const float* __restrict map, Rows rows, const float* __restrict centre,
-             const float* __restrict a, const float* __restrict b, const float* __restrict c,
-             float* __restrict out) {
+template <class Number>
+EVOLVE_VECTOR_LOOP void combine(const Number* __restrict map, Rows rows,
+                                const float* __restrict centre, const float* __restrict a,
+                                const float* __restrict b, const float* __restrict c,
+                                Number* __restrict out) {
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-    const float* __restrict row = map + i * rows.width;
-    float* __restrict to = out + i * rows.width;
+    const Number* __restrict row = map + i * rows.width;
+    Number* __restrict to = out + i * rows.width;
     for (std::int64_t k = 0; k < rows.width; ++k) {
-      to[k] = a[k] * to[k] + b[k] * (row[k] - centre[k]) + c[k];
+      write(a[k] * read(to[k]) + b[k] * (read(row[k]) - centre[k]) + c[k], to[k]);
     }
   }
 }
@@ -193,7 +213,8 @@ struct Affine {
 
 }  // namespace
 
-void channel_moments(const float* map, MapShape shape, const ParallelFor& parallel, double* mean,
+template <class Number>
+void channel_moments(const Number* map, MapShape shape, const ParallelFor& parallel, double* mean,
                      double* variance) {
   const Blocking blocking(shape);
   const auto channels = static_cast<std::size_t>(shape.channels);
@@ -211,8 +232,9 @@ void channel_moments(const float* map, MapShape shape, const ParallelFor& parall
   for (std::size_t c = 0; c < channels; ++c) variance[c] = squares[c] / rows;
 }
 
-void bn_silu(const float* map, MapShape shape, const BatchNorm& bn, const ParallelFor& parallel,
-             float* out) {
+template <class Number>
+void bn_silu(const Number* map, MapShape shape, const BatchNorm& bn, const ParallelFor& parallel,
+             Number* out) {
   const Blocking blocking(shape);
   const Affine affine(blocking, bn);
   parallel(blocking.blocks, [&](std::int64_t b) {
@@ -228,9 +250,10 @@ void silu(float* values, std::int64_t count, const ParallelFor& parallel) {
   });
 }
 
-void bn_silu_backward(const float* map, const float* gradient, MapShape shape, const BatchNorm& bn,
-                      const ParallelFor& parallel, float* map_gradient, float* gamma_gradient,
-                      float* beta_gradient) {
+template <class Number>
+void bn_silu_backward(const Number* map, const Number* gradient, MapShape shape,
+                      const BatchNorm& bn, const ParallelFor& parallel, Number* map_gradient,
+                      float* gamma_gradient, float* beta_gradient) {
   const Blocking blocking(shape);
   const Affine affine(blocking, bn);
   const auto sums = blocking.sums(2, parallel, [&](Rows some, float* sum) {
@@ -259,5 +282,14 @@ void bn_silu_backward(const float* map, const float* gradient, MapShape shape, c
             offsets.data(), map_gradient);
   });
 }
+
+template void channel_moments(const float*, MapShape, const ParallelFor&, double*, double*);
+template void channel_moments(const BFloat16*, MapShape, const ParallelFor&, double*, double*);
+template void bn_silu(const float*, MapShape, const BatchNorm&, const ParallelFor&, float*);
+template void bn_silu(const BFloat16*, MapShape, const BatchNorm&, const ParallelFor&, BFloat16*);
+template void bn_silu_backward(const float*, const float*, MapShape, const BatchNorm&,
+                               const ParallelFor&, float*, float*, float*);
+template void bn_silu_backward(const BFloat16*, const BFloat16*, MapShape, const BatchNorm&,
+                               const ParallelFor&, BFloat16*, float*, float*);
 
 }  // namespace evolve::trainer

@@ -7,6 +7,8 @@
 //
 // A map is seen as [rows, channels] (batch * height * width in channels-last memory). Sums over
 // rows are taken in fixed blocks, so that results do not depend on the number of threads.
+//
+// Numbers of a map are float or BFloat16; whatever is computed from them is at least a float.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +20,18 @@ namespace evolve::trainer {
 using ParallelFor =
     std::function<void(std::int64_t count, const std::function<void(std::int64_t)>&)>;
 
+/// The upper half of a float, as torch keeps a bfloat16.
+struct BFloat16 {
+  std::uint16_t bits = 0;
+};
+
 struct MapShape {
   std::int64_t rows = 0, channels = 0;
 };
 
 /// Mean and biased variance of each channel, summed up in double precision as torch does.
-void channel_moments(const float* map, MapShape shape, const ParallelFor& parallel, double* mean,
+template <class Number>
+void channel_moments(const Number* map, MapShape shape, const ParallelFor& parallel, double* mean,
                      double* variance);
 
 /// Per channel: the batch norm's learned scale γ and shift β, and the statistics it uses.
@@ -36,16 +44,18 @@ struct BatchNorm {
 };
 
 /// out = silu(batch_norm(map))
-void bn_silu(const float* map, MapShape shape, const BatchNorm& bn, const ParallelFor& parallel,
-             float* out);
+template <class Number>
+void bn_silu(const Number* map, MapShape shape, const BatchNorm& bn, const ParallelFor& parallel,
+             Number* out);
 
 /// x · σ(x) of each of `count` numbers, in place.
 void silu(float* values, std::int64_t count, const ParallelFor& parallel);
 
 /// From the gradient of silu(batch_norm(map)) those of the map, of γ and of β, the statistics being
 /// the map's own. Ioffe and Szegedy, Batch Normalization, section 3.
-void bn_silu_backward(const float* map, const float* gradient, MapShape shape, const BatchNorm& bn,
-                      const ParallelFor& parallel, float* map_gradient, float* gamma_gradient,
-                      float* beta_gradient);
+template <class Number>
+void bn_silu_backward(const Number* map, const Number* gradient, MapShape shape,
+                      const BatchNorm& bn, const ParallelFor& parallel, Number* map_gradient,
+                      float* gamma_gradient, float* beta_gradient);
 
 }  // namespace evolve::trainer

@@ -43,6 +43,29 @@ MapShape shape_of(const torch::Tensor& map) {
   return {map.numel() / map.size(1), map.size(1)};
 }
 
+/// A weight, or no bias, in the type of the maps that it meets on the CPU. On GPUs autocast rounds.
+torch::Tensor rounded_for(const torch::Tensor& x, const torch::Tensor& weight) {
+  return x.is_cpu() && weight.defined() ? weight.to(x.scalar_type()) : weight;
+}
+
+/// Whether the loops of bn_silu.hpp know its type.
+bool has_loops(const torch::Tensor& map) {
+  return map.is_cpu() &&
+         (map.scalar_type() == torch::kFloat || map.scalar_type() == torch::kBFloat16);
+}
+
+/// f.operator()<Number>() with the type of such a map's numbers.
+template <class F>
+void with_number_of(const torch::Tensor& map, F f) {
+  if (map.scalar_type() == torch::kFloat) return f.template operator()<float>();
+  f.template operator()<BFloat16>();
+}
+
+template <class Number>
+Number* numbers(const torch::Tensor& map) {
+  return static_cast<Number*>(map.data_ptr());
+}
+
 /// Batch statistics [2, channels] in double precision: mean and inverse deviation. Updates the
 /// running ones.
 torch::Tensor take_statistics(const torch::Tensor& map, const BatchNormTensors& bn) {
@@ -50,7 +73,9 @@ torch::Tensor take_statistics(const torch::Tensor& map, const BatchNormTensors& 
   auto statistics = torch::empty({2, shape.channels}, torch::kDouble);
   double* mean = statistics.data_ptr<double>();
   double* deviation = mean + shape.channels;
-  channel_moments(map.data_ptr<float>(), shape, parallel_for, mean, deviation);
+  with_number_of(map, [&]<class Number>() {
+    channel_moments(numbers<Number>(map), shape, parallel_for, mean, deviation);
+  });
   float* running_mean = bn.running_mean.data_ptr<float>();
   float* running_var = bn.running_var.data_ptr<float>();
   const auto rows = static_cast<double>(shape.rows);
@@ -73,7 +98,8 @@ BatchNorm batch_norm_of(const torch::Tensor& gamma, const torch::Tensor& beta,
   return {gamma.data_ptr<float>(), beta.data_ptr<float>(), mean, mean + statistics.size(1)};
 }
 
-/// The three operators as one for autograd, on the CPU.
+/// The three operators as one for autograd, on the CPU, in the type of `x`: a weight in single
+/// precision is rounded to it.
 class FusedConvBnSilu : public torch::autograd::Function<FusedConvBnSilu> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
@@ -81,15 +107,18 @@ class FusedConvBnSilu : public torch::autograd::Function<FusedConvBnSilu> {
                                const torch::Tensor& beta, const ConvSpec& spec,
                                const BatchNormTensors& bn) {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
-    const auto map = convolve(x, weight, {}, spec).contiguous(at::MemoryFormat::ChannelsLast);
+    const auto rounded = rounded_for(x, weight);
+    const auto map = convolve(x, rounded, {}, spec).contiguous(at::MemoryFormat::ChannelsLast);
     const auto statistics = take_statistics(map, bn);
-    context->save_for_backward({x, weight, gamma, beta, map, statistics});
+    context->save_for_backward({x, rounded, gamma, beta, map, statistics});
     context->saved_data["stride"] = static_cast<std::int64_t>(spec.stride);
     context->saved_data["padding"] = static_cast<std::int64_t>(spec.padding);
     context->saved_data["groups"] = static_cast<std::int64_t>(spec.groups);
     auto out = torch::empty_like(map);
-    bn_silu(map.data_ptr<float>(), shape_of(map), batch_norm_of(gamma, beta, statistics),
-            parallel_for, out.data_ptr<float>());
+    with_number_of(map, [&]<class Number>() {
+      bn_silu(numbers<Number>(map), shape_of(map), batch_norm_of(gamma, beta, statistics),
+              parallel_for, numbers<Number>(out));
+    });
     return out;
   }
 
@@ -106,13 +135,15 @@ class FusedConvBnSilu : public torch::autograd::Function<FusedConvBnSilu> {
     const auto gradient = gradients[0].contiguous(at::MemoryFormat::ChannelsLast);
     auto map_gradient = torch::empty_like(map);
     auto gamma_gradient = torch::empty_like(gamma), beta_gradient = torch::empty_like(beta);
-    bn_silu_backward(map.data_ptr<float>(), gradient.data_ptr<float>(), shape_of(map),
-                     batch_norm_of(gamma, beta, statistics), parallel_for,
-                     map_gradient.data_ptr<float>(), gamma_gradient.data_ptr<float>(),
-                     beta_gradient.data_ptr<float>());
+    with_number_of(map, [&]<class Number>() {
+      bn_silu_backward(numbers<Number>(map), numbers<Number>(gradient), shape_of(map),
+                       batch_norm_of(gamma, beta, statistics), parallel_for,
+                       numbers<Number>(map_gradient), gamma_gradient.data_ptr<float>(),
+                       beta_gradient.data_ptr<float>());
+    });
     const auto [x_gradient, weight_gradient] =
         convolution_gradients(map_gradient, x, weight, spec, context->needs_input_grad(0));
-    return {x_gradient, weight_gradient, gamma_gradient, beta_gradient, {}, {}};
+    return {x_gradient, weight_gradient.to(torch::kFloat), gamma_gradient, beta_gradient, {}, {}};
   }
 
  private:
@@ -134,11 +165,11 @@ class FusedConvBnSilu : public torch::autograd::Function<FusedConvBnSilu> {
 
 torch::Tensor convolve(const torch::Tensor& x, const torch::Tensor& weight,
                        const torch::Tensor& bias, const ConvSpec& spec) {
+  const auto w = rounded_for(x, weight), b = rounded_for(x, bias);
   if (!goes_by_rows(x, spec)) {
-    return torch::conv2d(x, weight, bias, spec.stride, spec.padding, 1, spec.groups);
+    return torch::conv2d(x, w, b, spec.stride, spec.padding, 1, spec.groups);
   }
-  return images_of(
-      torch::conv2d(rows_of(x), weight, bias, spec.stride, spec.padding, 1, spec.groups), x);
+  return images_of(torch::conv2d(rows_of(x), w, b, spec.stride, spec.padding, 1, spec.groups), x);
 }
 
 void silu_of(torch::Tensor& x) {
@@ -155,7 +186,7 @@ torch::Tensor conv_bn_silu(const torch::Tensor& x, const torch::Tensor& weight,
                            const ConvSpec& spec, const BatchNormTensors& bn, bool training,
                            Operators operators) {
   const bool fast = operators == Operators::fast;
-  if (fast && training && x.is_cpu() && x.scalar_type() == torch::kFloat) {
+  if (fast && training && has_loops(x)) {
     return FusedConvBnSilu::apply(x, weight, bn.gamma, bn.beta, spec, bn);
   }
   const auto map = fast ? convolve(x, weight, {}, spec)

@@ -16,7 +16,8 @@ enum class Operators {
   plain,
 };
 
-/// The convolution that `spec` describes; `bias` may be undefined. On one CPU thread torch hands
+/// The convolution that `spec` describes; `bias` may be undefined. On the CPU it is computed in the
+/// type of `x`, to which weights and bias are rounded. On one CPU thread torch hands
 /// 1x1 convolutions of fewer than 16 images to the BLAS, which without a fast one installed takes
 /// many times as long as oneDNN: such images are cut into their rows, which are enough.
 torch::Tensor convolve(const torch::Tensor& x, const torch::Tensor& weight,
@@ -31,8 +32,9 @@ struct BatchNormTensors {
 };
 
 /// silu(batch_norm(conv(x))): in training with the batch's statistics, which go into the running
-/// ones, else with the running ones. Training in single precision on the CPU the fast operators are
-/// the loops of bn_silu.hpp: the same numbers as torch's up to rounding.
+/// ones, else with the running ones. Training on the CPU the fast operators are the loops of
+/// bn_silu.hpp: in single precision the same numbers as torch's up to rounding, in bfloat16 with
+/// maps and weights rounded, all sums and statistics in single precision or double.
 torch::Tensor conv_bn_silu(const torch::Tensor& x, const torch::Tensor& weight,
                            const ConvSpec& spec, const BatchNormTensors& bn, bool training,
                            Operators operators = Operators::fast);

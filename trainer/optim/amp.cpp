@@ -3,25 +3,45 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include "trainer/run/images.hpp"
 #include "trainer/run/torch_version.hpp"
 
 namespace evolve::trainer {
 namespace {
 
-/// The boxes of a batch, computed in `type`.
-torch::Tensor boxes_in(torch::ScalarType type, Detector& detector, const torch::Tensor& images) {
-  const Autocast autocast(images.device(), type);
-  auto maps = detector.forward(images);
-  for (auto& map : maps) map = map.to(torch::kFloat);
-  return detector.decode(maps);
+/// Whether this processor's products of bfloat16 are twice as fast as those of floats: AMD's since
+/// Zen 4, and those with AMX. Intel's AVX512_BF16 alone is as fast as its AVX512.
+bool multiplies_bfloat16_faster() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_is("amd") && __builtin_cpu_supports("avx512bf16")) return true;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned extended_features = 7, amx_bf16 = 1U << 22;
+  return __get_cpuid_count(extended_features, 0, &a, &b, &c, &d) != 0 && (d & amx_bf16) != 0;
+#else
+  return false;
+#endif
 }
 
 }  // namespace
 
 torch::ScalarType fast_type(const torch::Device& device) {
   if (device.is_cuda()) return torch::kHalf;
-  return device.is_cpu() ? torch::kFloat : torch::kBFloat16;
+  if (!device.is_cpu()) return torch::kBFloat16;
+  return multiplies_bfloat16_faster() ? torch::kBFloat16 : torch::kFloat;
+}
+
+std::vector<torch::Tensor> forward_in(torch::ScalarType type, Detector& detector,
+                                      const torch::Tensor& images,
+                                      const std::function<void()>& beat) {
+  const bool on_cpu = images.is_cpu();
+  const Autocast autocast(images.device(), on_cpu ? torch::kFloat : type);
+  auto maps = detector.forward(on_cpu ? images.to(type) : images, beat);
+  for (auto& map : maps) map = map.to(torch::kFloat);
+  return maps;
 }
 
 torch::ScalarType checked(torch::ScalarType type, Detector& detector, const data::Batch& batch) {
@@ -30,16 +50,16 @@ torch::ScalarType checked(torch::ScalarType type, Detector& detector, const data
   const bool was_training = detector.is_training();
   detector.eval();
   const auto images = images_of(batch, detector.anchors().device());
-  const auto exact = boxes_in(torch::kFloat, detector, images);
-  const auto fast = boxes_in(type, detector, images);
+  const auto exact = detector.decode(forward_in(torch::kFloat, detector, images));
+  const auto fast = detector.decode(forward_in(type, detector, images));
   detector.train(was_training);
   const auto difference = ((fast - exact).norm() / exact.norm()).item<double>();
   constexpr double tolerance = 0.1;
-  if (difference <= tolerance) return type;  // false for NaN
+  const bool agrees = difference <= tolerance;  // false for NaN
   fmt::print(stderr,
-             "mixed precision is off: {} differs by {:.2g} of single precision on this batch\n",
-             torch::toString(type), difference);
-  return torch::kFloat;
+             "mixed precision is {}: {} differs by {:.2g} of single precision on this batch\n",
+             agrees ? "on" : "off", torch::toString(type), difference);
+  return agrees ? type : torch::kFloat;
 }
 
 GradScaler::GradScaler(torch::ScalarType type, const torch::Device& device)

@@ -4,6 +4,8 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "trainer/data/batch.hpp"
 #include "trainer/model/detector.hpp"
@@ -11,14 +13,19 @@
 namespace evolve::trainer {
 
 /// The 16-bit type that trains faster than single precision on a device: half on CUDA, bfloat16 on
-/// XPU. Single precision on a CPU: there the fused operator in single precision is faster than
-/// torch's operators in bfloat16 (docs/speed.md).
+/// XPU and on CPUs that multiply in it at twice the speed (docs/speed.md). Else single precision.
 torch::ScalarType fast_type(const torch::Device& device);
+
+/// The maps of `images`, in single precision, computed in `type`: on a GPU where torch's autocast
+/// says so, on the CPU everywhere between the images and the maps.
+std::vector<torch::Tensor> forward_in(
+    torch::ScalarType type, Detector& detector, const torch::Tensor& images,
+    const std::function<void()>& beat = [] {});
 
 /// `type` when a detector sees the same in it as in single precision: on a real batch, in
 /// evaluation, boxes, objectness and classes differ by no more than 10 % of their norm. Else single
-/// precision, with a line on standard error that says why. Weights and batch statistics stay as
-/// they are.
+/// precision. A line on standard error says which, and by how much they differ. Weights and batch
+/// statistics stay as they are.
 torch::ScalarType checked(torch::ScalarType type, Detector& detector, const data::Batch& batch);
 
 /// Scales the loss up before the backward pass, so that gradients do not vanish in half precision,

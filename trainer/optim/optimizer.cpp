@@ -40,6 +40,8 @@ void Optimizer::step(FlatParameters& parameters, const StepSettings& settings) {
 
 void Optimizer::step_where(const torch::Tensor& taken, FlatParameters& parameters,
                            const StepSettings& settings) {
+  const bool known = taken.is_cpu();  // without waiting for it
+  if (known && taken.item<bool>()) return step(parameters, settings);
   std::vector<torch::Tensor> changing = {parameters.parameters(), first_};
   if (second_.defined()) changing.push_back(second_);
   std::vector<torch::Tensor> before;

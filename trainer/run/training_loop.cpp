@@ -291,14 +291,9 @@ torch::Tensor TrainingLoop::train_batch(const StagedBatch& staged, int epoch, in
   const auto statistics = parameters_.statistics();
   const auto before = precision == torch::kFloat ? torch::Tensor() : statistics.clone();
   seconds_.images += watch.lap();
-  LossValue value;
-  {
-    const Autocast autocast(context_.device, precision);
-    auto maps = detector_->forward(images, context_.beat);
-    for (auto& map : maps) map = map.to(torch::kFloat);
-    seconds_.forward += watch.lap();
-    value = loss_(maps, matches);
-  }
+  const auto maps = forward_in(precision, *detector_, images, context_.beat);
+  seconds_.forward += watch.lap();
+  const LossValue value = loss_(maps, matches);
   check_device("the loss", value.total, context_.device);
   context_.beat();
   if (before.defined()) {

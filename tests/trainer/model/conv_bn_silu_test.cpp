@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -14,6 +15,9 @@ namespace evolve::trainer {
 namespace {
 
 using test::relative_error;
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// A layer's tensors and its images, the same ones for every call.
 struct Layer {
@@ -29,15 +33,16 @@ struct Layer {
   }
 
   /// Output, running mean and variance, gradients of x, weight, γ and β under a loss of fixed
-  /// weights per element.
-  std::vector<torch::Tensor> results(torch::ScalarType type) const {
+  /// weights per element. `maps`: the type of the images, otherwise `type`.
+  std::vector<torch::Tensor> results(torch::ScalarType type,
+                                     std::optional<torch::ScalarType> maps = {}) const {
     const auto leaf = [&](const torch::Tensor& t) { return t.to(type).clone().requires_grad_(); };
-    const auto input = leaf(x), w = leaf(weight);
+    const auto input = x.to(maps.value_or(type)).clone().requires_grad_(), w = leaf(weight);
     BatchNormTensors norm{leaf(bn.gamma), leaf(bn.beta), bn.running_mean.to(type).clone(),
                           bn.running_var.to(type).clone()};
     const auto out = conv_bn_silu(input, w, spec, norm, /*training=*/true);
     torch::manual_seed(2);
-    auto gradient = torch::randn(out.sizes()).to(type);
+    auto gradient = torch::randn(out.sizes()).to(torch::kBFloat16).to(out.scalar_type());
     if (bad_gradient) gradient[0][1][2][3] = *bad_gradient;
     out.backward(gradient);
     return {out.detach(), norm.running_mean, norm.running_var, input.grad(),
@@ -75,6 +80,41 @@ TEST(ConvBnSilu, AgreesOnFewImagesAndOneThread) {
   expect_as_torch({{16, 32, 3, 1, 1}, {13, 16, 8, 8}});
 }
 
+/// A layer whose images and weights are numbers of bfloat16.
+Layer rounded(const ConvSpec& spec, std::vector<std::int64_t> shape) {
+  Layer layer(spec, std::move(shape));
+  layer.x = layer.x.to(torch::kBFloat16).to(torch::kFloat);
+  layer.weight = layer.weight.to(torch::kBFloat16).to(torch::kFloat);
+  return layer;
+}
+
+TEST(ConvBnSilu, InBfloat16AgreesUpToTheRoundingOfMaps) {
+  for (const auto& layer :
+       {rounded({3, 8, 6, 2, 2}, {16, 3, 32, 32}), rounded({16, 24, 3, 1, 1}, {4, 16, 9, 7}),
+        rounded({32, 200, 1, 1, 0}, {16, 32, 8, 8}), rounded({8, 16, 3, 2, 1, 4}, {2, 8, 10, 6})}) {
+    const auto ours = layer.results(torch::kFloat, torch::kBFloat16);
+    const auto theirs = layer.results(torch::kDouble);
+    constexpr auto map = torch::kBFloat16, number = torch::kFloat;
+    const auto types = {map, number, number, map, number, number, number};
+    EXPECT_TRUE(std::ranges::equal(ours, types, {}, [](const auto& t) { return t.scalar_type(); }));
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      // A number of bfloat16 is off by up to 1/256; the gradients see it in the map, in the
+      // gradient of the map and in themselves.
+      EXPECT_LT(relative_error(ours[i], theirs[i]), i < 3 ? 1. / 256 : 3. / 256) << "tensor " << i;
+    }
+  }
+}
+
+TEST(ConvBnSilu, InBfloat16LetsWhatIsNotFiniteThrough) {
+  for (const float bad : {nan, infinity}) {
+    Layer layer({8, 8, 1, 1, 0}, {16, 8, 4, 4});
+    layer.x[0][0][0][0] = bad;
+    for (const auto& tensor : layer.results(torch::kFloat, torch::kBFloat16)) {
+      EXPECT_FALSE(tensor.isfinite().all().item<bool>());
+    }
+  }
+}
+
 TEST(ConvBnSilu, TakesImagesInAnyMemoryLayout) {
   Layer layer({16, 24, 3, 1, 1}, {4, 16, 9, 7});
   const auto channels_last = layer.results(torch::kFloat);
@@ -85,9 +125,6 @@ TEST(ConvBnSilu, TakesImagesInAnyMemoryLayout) {
     EXPECT_LT(relative_error(contiguous[i], channels_last[i]), 1e-6);
   }
 }
-
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// Wherever torch's operators give a number that is not finite, ours do.
 void expect_not_finite_where_torch_is_not(const Layer& layer) {

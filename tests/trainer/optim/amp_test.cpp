@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <limits>
+#include <string>
 
 #include "tests/trainer/formula.hpp"
 #include "trainer/optim/train_step.hpp"
@@ -34,6 +38,22 @@ TEST(Autocast, ComputesConvolutionsInTheGivenTypeWhileItLives) {
   EXPECT_EQ(detector.forward(x)[0].scalar_type(), torch::kFloat);
 }
 
+TEST(MixedPrecision, OnTheCpuIsThatOfTheMapsBeforeTheBoxesAndOfNoWeight) {
+  auto detector = test::make("yolov5p.yaml");
+  detector.train();
+  const auto x = torch::rand({16, 3, 64, 64});
+  auto maps = forward_in(torch::kBFloat16, detector, x);
+  for (const auto& map : maps) EXPECT_EQ(map.scalar_type(), torch::kFloat);
+  EXPECT_FALSE(torch::equal(maps[0], maps[0].to(torch::kBFloat16).to(torch::kFloat)));
+  maps[0].sum().backward();
+  for (const auto& weight : detector.parameters()) {
+    EXPECT_EQ(weight.scalar_type(), torch::kFloat);
+    if (const auto gradient = weight.grad(); gradient.defined()) {
+      EXPECT_EQ(gradient.scalar_type(), torch::kFloat);
+    }
+  }
+}
+
 TEST(MixedPrecision, IsUsedWhereABatchAgreesWithSinglePrecision) {
   auto detector = test::make("yolov5p.yaml");
   detector.train();
@@ -60,8 +80,16 @@ TEST(MixedPrecision, IsSwitchedOffWithAWarningWhereItDoesNotAgree) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr().substr(0, 26), "mixed precision is off: BF");
 }
 
-TEST(MixedPrecision, IsSinglePrecisionOnTheCpuAndHalfOnCuda) {
-  EXPECT_EQ(fast_type(torch::kCPU), torch::kFloat);
+/// Whether /proc/cpuinfo has these words.
+bool cpu_has(std::initializer_list<const char*> words) {
+  std::ifstream file("/proc/cpuinfo");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return std::ranges::all_of(words, [&](const char* word) { return text.find(word) != text.npos; });
+}
+
+TEST(MixedPrecision, IsOfTheTypeThatADeviceIsFastIn) {
+  const bool fast = cpu_has({"AuthenticAMD", "avx512_bf16"}) || cpu_has({"amx_bf16"});
+  EXPECT_EQ(fast_type(torch::kCPU), fast ? torch::kBFloat16 : torch::kFloat);
   EXPECT_EQ(fast_type(torch::kCUDA), torch::kHalf);
   EXPECT_EQ(fast_type(torch::kXPU), torch::kBFloat16);
 }

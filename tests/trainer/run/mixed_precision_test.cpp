@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <cmath>
+#include <limits>
+#include <optional>
+
 #include "hyp/space.hpp"
 #include "trainer/run/setup.hpp"
 #include "trainer/run/training_loop.hpp"
@@ -17,8 +21,6 @@ using ::testing::HasSubstr;
 struct In16Bits {
   In16Bits() {
     auto made = make_detector(options, hyp, {}, 1, data);
-    // The fast operators of the CPU are for single precision.
-    made->use(Operators::plain);
     detector = made.get();
     loop.emplace(options, hyp, 1, data, std::move(made),
                  ComputeContext{.device = torch::kCPU, .fast_type = torch::kBFloat16});
@@ -30,11 +32,15 @@ struct In16Bits {
     return hyp;
   }
 
-  /// From now on objectness is e^-3.4e38: nothing in single precision, not finite in bfloat16.
+  /// From now on the last map is 3.4e38, which bfloat16 rounds up to infinity. In single precision
+  /// nothing comes of it: its weights are 0, and objectness there is so small that it has no
+  /// gradient.
   void overflow() {
     const torch::NoGradGuard no_grad;
-    auto bias = detector->named_parameters()["model.24.m.0.bias"];
-    bias.view({3, -1}).select(1, 4).fill_(-3.4e38);
+    auto parameters = detector->named_parameters();
+    parameters["model.23.cv3.bn.bias"].fill_(std::numeric_limits<float>::max());
+    parameters["model.24.m.2.weight"].zero_();
+    parameters["model.24.m.2.bias"].view({3, -1}).select(1, 4).fill_(-3.4e38);
   }
 
   torch::ScalarType precision() const { return loop->state().step.scaler.type; }
@@ -80,6 +86,22 @@ TEST(MixedPrecisionTraining, IsSinglePrecisionOnADeviceThatTrainsInAnotherType) 
   state.step.scaler = {.type = torch::kHalf, .scale = 1024};
   training.loop->load_state(state);
   EXPECT_EQ(training.precision(), torch::kFloat);
+}
+
+TEST(MixedPrecisionTraining, OnTheCpuHasTheLossesOfOneInSinglePrecision) {
+  const auto losses = [](bool amp) {
+    TrainOptions options{.cfg = "yolov5p.yaml", .epochs = 1, .imgsz = 64, .amp = amp};
+    const auto hyp = hyp::express(hyp::default_space(), hyp::genes_of(hyp::default_space(), {}));
+    PreparedData data{options, 32, 1};
+    TrainingLoop loop(options, hyp, 1, data, make_detector(options, hyp, {}, 1, data),
+                      ComputeContext{.device = torch::kCPU, .fast_type = torch::kBFloat16});
+    EXPECT_EQ(loop.state().step.scaler.type, amp ? torch::kBFloat16 : torch::kFloat);
+    return loop.train_epoch(0, std::vector<double>(3), {}).losses;
+  };
+  const auto exact = losses(false), fast = losses(true);
+  EXPECT_NE(fast, exact);
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    EXPECT_NEAR(fast[i] / exact[i], 1, 0.01) << "loss " << i;
 }
 
 }  // namespace
