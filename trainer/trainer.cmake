@@ -57,12 +57,16 @@ if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES ccache)
   target_compile_options(evolve_trainer PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 endif()
 
-# libtorch allocates and frees all the time: mimalloc instead of glibc's malloc makes a trial 15 % shorter. Nothing
-# names it, so the linker would drop it.
+# libtorch allocates and frees all the time: mimalloc instead of glibc's malloc makes a trial of a small model 5 to
+# 10 % shorter. 3.0, which Debian 13 has, is a beta in which a training crashed (docs/platforms.md).
 find_package(mimalloc REQUIRED)
 add_executable(evolve-worker ranks/start_ranks.cpp run/worker_main.cpp)
+if(NOT mimalloc_VERSION MATCHES "^3\\.0")
+  target_compile_definitions(evolve-worker PRIVATE EVOLVE_MIMALLOC)
+  # Nothing else names it: the linker would drop it.
+  target_link_libraries(evolve-worker PRIVATE -Wl,--no-as-needed mimalloc -Wl,--as-needed)
+endif()
 target_link_libraries(evolve-worker PRIVATE
-  -Wl,--no-as-needed mimalloc -Wl,--as-needed
   evolve::trainer evolve::protocol evolve::devices fmt::fmt evolve_warnings)
 
 # Debian's assembler finds the checkpoint beside the source; a new one must assemble again.

@@ -5,10 +5,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <mimalloc.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#ifdef EVOLVE_MIMALLOC
+#include <mimalloc.h>
+#endif
 
 #include <algorithm>
 #include <cstdlib>
@@ -37,23 +40,35 @@ namespace {
 
 /// Each iteration allocates what the one before freed. So the allocator keeps memory, in one range
 /// of addresses, whose pages (of 2 MiB where the kernel has any free) are taken as they are used:
-/// what lies beyond it goes back to the kernel when it is freed, and comes as pages to clear. The
-/// range is ours and not mi_reserve_os_memory()'s, which would take pages that somebody has
-/// reserved (hugetlbfs).
+/// what it gives back to the kernel comes as pages to clear.
 void keep_freed_memory() {
+  constexpr std::size_t size = std::size_t{4} << 30, alignment = std::size_t{64} << 20;
+#ifdef EVOLVE_MIMALLOC
 #if MI_MALLOC_VERSION < 210
   mi_option_disable(mi_option_allow_decommit);
 #else
   mi_option_set(mi_option_purge_delay, -1);
 #endif
-  constexpr std::size_t size = std::size_t{4} << 30, alignment = std::size_t{64} << 20;
-  void* range = ::mmap(nullptr, size + alignment, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (range == MAP_FAILED) return;  // a limit on addresses: it does without
+  // The range is ours and not mi_reserve_os_memory()'s, which would take pages that somebody has
+  // reserved (hugetlbfs).
+  void* const memory = ::mmap(nullptr, size + alignment, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return;  // a limit on addresses: it does without
+#else
+  ::mallopt(M_MMAP_MAX, 0);
+  ::mallopt(M_TRIM_THRESHOLD, -1);  // never
+  void* const memory = std::malloc(size + alignment);
+  if (!memory) return;
+#endif
+  void* range = memory;
   std::size_t room = size + alignment;
   std::align(alignment, size, range, room);
   ::madvise(range, size, MADV_HUGEPAGE);
+#ifdef EVOLVE_MIMALLOC
   mi_manage_os_memory(range, size, /*is_committed=*/true, /*is_large=*/false, /*is_zero=*/true, -1);
+#else
+  std::free(memory);  // which malloc() keeps
+#endif
 }
 
 /// Where answers go. Standard output itself becomes standard error, so that a library's print
