@@ -102,7 +102,8 @@ torch::Tensor DetectBlock::forward(std::size_t level, const torch::Tensor& x) co
   if (operators == Operators::plain) return torch::conv2d(x, weight[level], bias[level]);
   // On the CPU in single precision whatever the maps before are in: boxes and confidences are not
   // rounded.
-  return convolve(x.is_cpu() ? x.to(torch::kFloat) : x, weight[level], bias[level], ConvSpec{});
+  return convolve(x.is_cpu() ? x.to(weight[level].scalar_type()) : x, weight[level], bias[level],
+                  {});
 }
 
 }  // namespace evolve::trainer
