@@ -5,12 +5,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <malloc.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #ifdef EVOLVE_MIMALLOC
 #include <mimalloc.h>
+#else
+#include <malloc.h>
 #endif
 
 #include <algorithm>
@@ -38,12 +39,22 @@
 namespace evolve::trainer {
 namespace {
 
+constexpr std::size_t kept_bytes = std::size_t{4} << 30, alignment = std::size_t{64} << 20;
+
+/// The aligned `kept_bytes` in [memory, memory + kept_bytes + alignment), with pages of 2 MiB where
+/// the kernel has any free.
+void* with_huge_pages(void* memory) {
+  std::size_t room = kept_bytes + alignment;
+  std::align(alignment, kept_bytes, memory, room);
+  ::madvise(memory, kept_bytes, MADV_HUGEPAGE);
+  return memory;
+}
+
 /// Each iteration allocates what the one before freed. So the allocator keeps memory, in one range
-/// of addresses, whose pages (of 2 MiB where the kernel has any free) are taken as they are used:
-/// what it gives back to the kernel comes as pages to clear.
-void keep_freed_memory() {
-  constexpr std::size_t size = std::size_t{4} << 30, alignment = std::size_t{64} << 20;
+/// of addresses, whose pages are taken as they are used: what it gives back to the kernel comes as
+/// pages to clear. Under a limit on addresses it does without.
 #ifdef EVOLVE_MIMALLOC
+void keep_freed_memory() {
 #if MI_MALLOC_VERSION < 210
   mi_option_disable(mi_option_allow_decommit);
 #else
@@ -51,25 +62,22 @@ void keep_freed_memory() {
 #endif
   // The range is ours and not mi_reserve_os_memory()'s, which would take pages that somebody has
   // reserved (hugetlbfs).
-  void* const memory = ::mmap(nullptr, size + alignment, PROT_READ | PROT_WRITE,
+  void* const memory = ::mmap(nullptr, kept_bytes + alignment, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return;  // a limit on addresses: it does without
+  if (memory == MAP_FAILED) return;
+  mi_manage_os_memory(with_huge_pages(memory), kept_bytes, /*is_committed=*/true,
+                      /*is_large=*/false, /*is_zero=*/true, -1);
+}
 #else
+void keep_freed_memory() {
   ::mallopt(M_MMAP_MAX, 0);
   ::mallopt(M_TRIM_THRESHOLD, -1);  // never
-  void* const memory = std::malloc(size + alignment);
+  void* const memory = std::malloc(kept_bytes + alignment);
   if (!memory) return;
-#endif
-  void* range = memory;
-  std::size_t room = size + alignment;
-  std::align(alignment, size, range, room);
-  ::madvise(range, size, MADV_HUGEPAGE);
-#ifdef EVOLVE_MIMALLOC
-  mi_manage_os_memory(range, size, /*is_committed=*/true, /*is_large=*/false, /*is_zero=*/true, -1);
-#else
+  with_huge_pages(memory);
   std::free(memory);  // which malloc() keeps
-#endif
 }
+#endif
 
 /// Where answers go. Standard output itself becomes standard error, so that a library's print
 /// cannot break the stream.
