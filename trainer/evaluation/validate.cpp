@@ -121,8 +121,8 @@ Validation summary(const Tally& tally, std::size_t batches) {
   return out;
 }
 
-StagedBatch make_batch(const data::ValidationSet& images, std::size_t index,
-                       const Detector& detector, const Loss* loss, const ValidateOptions& options) {
+Load make_batch(const data::ValidationSet& images, std::size_t index, const Detector& detector,
+                const Loss* loss, const ValidateOptions& options) {
   const data::BatchPlan& plan = images.batches[index];
   const auto ahead = index + static_cast<std::size_t>(options.workers) + 1;
   if (images.dataset.on_disk && options.stored.empty() && ahead < images.batches.size())
@@ -134,9 +134,9 @@ StagedBatch make_batch(const data::ValidationSet& images, std::size_t index,
     const MapSize size{batch.height, batch.width};
     matches = loss->matches(batch.targets, batch.size, map_sizes(detector.config(), size));
   }
-  if (!options.stored.empty())
-    return staged(std::move(batch), std::move(matches), options.stored[index]);
-  return staged(std::move(batch), std::move(matches), detector.anchors().device());
+  HostBatch made{.batch = std::move(batch), .matches = std::move(matches)};
+  if (!options.stored.empty()) made.stored = options.stored[index];
+  return staged({std::move(made)}, detector.anchors().device());
 }
 
 }  // namespace
@@ -157,15 +157,17 @@ Validation validate(Detector& detector, const data::ValidationSet& images, const
   });
   CandidateReader reader(options.nms.conf);
   std::vector<torch::Tensor> losses;
-  while (const auto staged = stream.next()) {
+  while (auto made = stream.next()) {
     const auto start = Clock::now();
-    const auto [pictures, matches] = on_device(*staged, device);
+    const Load load = sent(std::move(*made), device);
+    const auto& batch = load.batches[0].batch;
+    const auto [pictures, matches] = on_device(load);
     const auto maps = detector.forward(pictures, options.beat);
     if (loss != nullptr) losses.push_back((*loss)(maps, matches).items);
     const auto boxes = reader.read(detector.decode(maps));
     const auto found = Clock::now();
-    judge_batch(boxes, staged->batch, settled, tally);
-    tally.images += staged->batch.size;
+    judge_batch(boxes, batch, settled, tally);
+    tally.images += batch.size;
     tally.inference_seconds += seconds(start, found);
     tally.nms_seconds += seconds(found, Clock::now());
     options.beat();

@@ -14,24 +14,23 @@ std::int64_t pixels_in(const data::Batch& batch) {
   return std::int64_t{3} * batch.size * batch.height * batch.width;
 }
 
-/// Where the matches begin, after so many bytes.
+/// The next multiple of 64.
 std::int64_t aligned(std::int64_t bytes) {
   constexpr std::int64_t alignment = 64;
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// Where they begin in a batch.
-std::int64_t begin_of_matches(const StagedBatch& staged) {
-  return staged.bytes.size(0) - staged.matches.bytes();
+/// What a batch's pixels, or what renders them, take of a load.
+std::int64_t image_bytes(const HostBatch& batch) {
+  if (batch.renderer) return batch.tables.bytes();
+  return batch.stored.defined() ? 0 : pixels_in(batch.batch);
 }
 
-/// Page-locked memory for so many bytes and the matches, which are written to its end.
-torch::Tensor staging_bytes(std::int64_t bytes, const Matches& matches,
-                            const torch::Device& device) {
-  const auto begin = aligned(bytes);
-  auto memory = staging_memory(begin + matches.bytes(), device);
-  matches.write(static_cast<std::byte*>(memory.data_ptr()) + begin);
-  return memory;
+void write_images(const HostBatch& batch, std::byte* to) {
+  if (batch.renderer)
+    batch.tables.write(to);
+  else if (!batch.batch.pixels.empty())
+    std::memcpy(to, batch.batch.pixels.data(), batch.batch.pixels.size());
 }
 
 torch::Tensor normalised(const torch::Tensor& pixels) {
@@ -40,47 +39,49 @@ torch::Tensor normalised(const torch::Tensor& pixels) {
       .div_(255);
 }
 
-torch::Tensor images_in(const StagedBatch& staged, const torch::Tensor& bytes) {
-  if (staged.renderer) return staged.renderer->render(staged.tables, bytes);
-  if (staged.stored.defined()) return normalised(staged.stored);
-  const auto& batch = staged.batch;
+/// `bytes`: those of the load, from where the batch's begin.
+torch::Tensor images_in(const HostBatch& batch, const torch::Tensor& bytes) {
+  if (batch.renderer) return batch.renderer->render(batch.tables, bytes);
+  if (batch.stored.defined()) return normalised(batch.stored);
+  const auto& made = batch.batch;
   return normalised(
-      bytes.narrow(0, 0, pixels_in(batch)).view({batch.size, 3, batch.height, batch.width}));
+      bytes.narrow(0, 0, pixels_in(made)).view({made.size, 3, made.height, made.width}));
 }
 
 }  // namespace
 
-StagedBatch staged(data::Batch batch, Matches matches, const torch::Device& device) {
-  auto bytes = staging_bytes(pixels_in(batch), matches, device);
-  std::memcpy(bytes.data_ptr(), batch.pixels.data(), batch.pixels.size());
-  batch.pixels = {};
-  return {std::move(batch), std::move(matches), std::move(bytes)};
+Load staged(std::vector<HostBatch> batches, const torch::Device& device) {
+  Load load;
+  std::int64_t end = 0;
+  for (const HostBatch& batch : batches) {
+    load.begins.push_back(end);
+    end += aligned(image_bytes(batch)) + aligned(batch.matches.bytes());
+  }
+  load.bytes = staging_memory(end, device);
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    auto* const to = static_cast<std::byte*>(load.bytes.data_ptr()) + load.begins[i];
+    write_images(batches[i], to);
+    batches[i].matches.write(to + aligned(image_bytes(batches[i])));
+    batches[i].batch.pixels = {};
+  }
+  load.batches = std::move(batches);
+  return load;
 }
 
-StagedBatch staged(data::Batch batch, Matches matches, const Renderer& renderer,
-                   RenderTables tables) {
-  auto bytes = staging_bytes(tables.bytes(), matches, renderer.store().pixels.device());
-  tables.write(static_cast<std::byte*>(bytes.data_ptr()));
-  return {std::move(batch), std::move(matches), std::move(bytes), &renderer, std::move(tables)};
+Load sent(Load load, const torch::Device& device) {
+  load.bytes = load.bytes.to(device, /*non_blocking=*/true);
+  return load;
 }
 
-StagedBatch staged(data::Batch batch, Matches matches, torch::Tensor stored) {
-  auto bytes = staging_bytes(0, matches, stored.device());
-  return {.batch = std::move(batch),
-          .matches = std::move(matches),
-          .bytes = std::move(bytes),
-          .stored = std::move(stored)};
-}
-
-DeviceBatch on_device(const StagedBatch& staged, const torch::Device& device) {
-  const auto bytes = staged.bytes.to(device, /*non_blocking=*/true);
-  const auto begin = begin_of_matches(staged);
-  return {images_in(staged, bytes),
-          tensors_of(staged.matches, bytes.narrow(0, begin, bytes.size(0) - begin))};
+DeviceBatch on_device(const Load& load, std::size_t i) {
+  const HostBatch& batch = load.batches[i];
+  const auto bytes = load.bytes.slice(0, load.begins[i]);
+  return {images_in(batch, bytes),
+          tensors_of(batch.matches, bytes.slice(0, aligned(image_bytes(batch))))};
 }
 
 torch::Tensor images_of(const data::Batch& batch, const torch::Device& device) {
-  return on_device(staged(batch, {}, device), device).images;
+  return on_device(sent(staged({{.batch = batch}}, device), device)).images;
 }
 
 }  // namespace evolve::trainer

@@ -86,27 +86,34 @@ EpochProgress TrainingLoop::train_epoch(int epoch, std::span<const double> ap,
   step_.begin_epoch();
   const data::EpochPlan plan = plan_of(epoch, ap);
   EpochProgress progress{.batches = static_cast<int>(plan.batches.size())};
-  data::BatchStream stream(progress.batches, batch_workers(options_, context_),
-                           [&](int index) { return make_batch(plan, epoch, index); });
+  // Where the images lie on the device, what is left to upload is so little that it can wait.
+  const int together = images_.training ? 8 : 1;
+  data::BatchStream stream(
+      (progress.batches + together - 1) / together, batch_workers(options_, context_),
+      [&](int index) { return make_load(plan, epoch, index * together, together); });
   LossLog losses(context_.device);
   int read = 0, taken = 0;
   const auto next = [&] {
     core::Stopwatch watch;
-    auto batch = stream.next();
+    auto load = stream.next();
+    if (load) load = sent(std::move(*load), context_.device);
     seconds_.images += watch.lap();
-    return batch;
+    return load;
   };
-  while (const auto batch = next()) {
-    losses.add(train_batch(*batch, epoch, progress.batch));
-    ++progress.batch;
-    if (losses.full() || progress.batch == progress.batches) {
-      take(losses.read(), epoch * batches() + read, taken, progress);
-      read = progress.batch;
+  while (const auto load = next()) {
+    for (std::size_t i = 0; i < load->batches.size(); ++i) {
+      losses.add(train_batch(*load, i, epoch, progress.batch));
+      ++progress.batch;
+      if (losses.full() || progress.batch == progress.batches) {
+        take(losses.read(), epoch * batches() + read, taken, progress);
+        read = progress.batch;
+      }
+      const data::Batch& batch = load->batches[i].batch;
+      const auto size = scaled({batch.height, batch.width}, epoch, progress.batch - 1);
+      progress.imgsz = static_cast<int>(std::max(size.ny, size.nx));
+      progress.labels = static_cast<int>(batch.targets.size());
+      if (on_batch) on_batch(progress);
     }
-    const auto size = scaled({batch->batch.height, batch->batch.width}, epoch, progress.batch - 1);
-    progress.imgsz = static_cast<int>(std::max(size.ny, size.nx));
-    progress.labels = static_cast<int>(batch->batch.targets.size());
-    if (on_batch) on_batch(progress);
   }
   return progress;
 }
@@ -248,7 +255,14 @@ MapSize TrainingLoop::scaled(MapSize size, int epoch, int index) const {
   return {whole(size.ny), whole(size.nx)};
 }
 
-StagedBatch TrainingLoop::make_batch(const data::EpochPlan& plan, int epoch, int index) const {
+Load TrainingLoop::make_load(const data::EpochPlan& plan, int epoch, int first, int count) const {
+  std::vector<HostBatch> batches;
+  const int end = std::min(first + count, static_cast<int>(plan.batches.size()));
+  for (int index = first; index < end; ++index) batches.push_back(make_batch(plan, epoch, index));
+  return staged(std::move(batches), context_.device);
+}
+
+HostBatch TrainingLoop::make_batch(const data::EpochPlan& plan, int epoch, int index) const {
   const auto& planned = plan.batches[static_cast<std::size_t>(index)];
   if (planned.images.empty()) return {.batch = data::batch_of(planned, {})};
   const auto matches_of = [&](const data::Batch& batch) {
@@ -259,13 +273,15 @@ StagedBatch TrainingLoop::make_batch(const data::EpochPlan& plan, int epoch, int
     read_ahead(plan, index);
     auto batch = data::train_batch(data_.training(), plan, index, augmentation_);
     auto matches = matches_of(batch);
-    return staged(std::move(batch), std::move(matches), context_.device);
+    return {.batch = std::move(batch), .matches = std::move(matches)};
   }
   const auto recipes = data::draw_recipes(data_.training(), plan, index, augmentation_);
   auto batch = data::batch_of(planned, recipes);
   auto matches = matches_of(batch);
-  return staged(std::move(batch), std::move(matches), *images_.training,
-                tables_of(recipes, images_.training->store()));
+  return {.batch = std::move(batch),
+          .matches = std::move(matches),
+          .renderer = &*images_.training,
+          .tables = tables_of(recipes, images_.training->store())};
 }
 
 void TrainingLoop::read_ahead(const data::EpochPlan& plan, int index) const {
@@ -275,13 +291,14 @@ void TrainingLoop::read_ahead(const data::EpochPlan& plan, int index) const {
   data::read_ahead(images, data::images_in(data::draw_recipes(images, plan, ahead, augmentation_)));
 }
 
-torch::Tensor TrainingLoop::train_batch(const StagedBatch& staged, int epoch, int index) {
-  if (staged.batch.size == 0) {  // an epoch's last batch may have fewer images than there are ranks
+torch::Tensor TrainingLoop::train_batch(const Load& load, std::size_t i, int epoch, int index) {
+  if (load.batches[i].batch.size ==
+      0) {  // an epoch's last batch may have fewer images than there are ranks
     step_.end_iteration(epoch * batches() + index);
     return torch::zeros(3, context_.device);
   }
   core::Stopwatch watch;
-  auto [images, matches] = on_device(staged, context_.device);
+  auto [images, matches] = on_device(load, i);
   const MapSize size{images.size(2), images.size(3)};
   if (const auto other = scaled(size, epoch, index); other != size)
     images = torch::upsample_bilinear2d(images, {other.ny, other.nx}, /*align_corners=*/false);

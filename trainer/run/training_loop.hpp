@@ -95,13 +95,16 @@ class TrainingLoop {
   data::EpochPlan plan_of(int epoch, std::span<const double> ap) const;
   torch::ScalarType precision();
   /// Batch `index` of an epoch, with its matches. Safe to call from several threads.
-  StagedBatch make_batch(const data::EpochPlan& plan, int epoch, int index) const;
+  HostBatch make_batch(const data::EpochPlan& plan, int epoch, int index) const;
+  /// `count` batches, or as many as there are, from `first` on.
+  Load make_load(const data::EpochPlan& plan, int epoch, int first, int count) const;
   /// Has the disk read what the batch after the next ones will need.
   void read_ahead(const data::EpochPlan& plan, int index) const;
   /// The size in which a batch is trained: options.multi_scale resizes it.
   MapSize scaled(MapSize size, int epoch, int index) const;
-  /// One forward and backward pass and what follows it; returns the losses [3], on the device.
-  torch::Tensor train_batch(const StagedBatch& staged, int epoch, int index);
+  /// One forward and backward pass with batch `i` of a load, and what follows it; `index` is its
+  /// place in the epoch. Returns the losses [3], on the device.
+  torch::Tensor train_batch(const Load& load, std::size_t i, int epoch, int index);
   /// Adds losses to the means; `first` is the iteration of the first.
   void take(const std::vector<std::array<double, 3>>& losses, int first, int& taken,
             EpochProgress& progress);

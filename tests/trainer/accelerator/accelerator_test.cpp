@@ -126,7 +126,12 @@ std::pair<CardCounts, int> second_epoch(TrainingOnTheCard& run) {
   return {card_counts() - before, steps};
 }
 
-TEST(AStepOnTheCard, UploadsItsBatchAtOnceAndWaitsForNothing) {
+/// Batches whose images lie on the card go up eight at a time.
+int loads_of(int batches) {
+  return (batches + 7) / 8;
+}
+
+TEST(AStepOnTheCard, UploadsNothingOrItsBatchAtOnceAndWaitsForNothing) {
   for (const bool images_there : {true, false}) {
     TrainingOnTheCard run(small(), images_there ? image_budget(simulated_card) : 0);
     const auto [asked, steps] = second_epoch(run);
@@ -134,7 +139,7 @@ TEST(AStepOnTheCard, UploadsItsBatchAtOnceAndWaitsForNothing) {
                        : "training of yolov5n, images on the host",
           asked, steps);
     ASSERT_LE(steps, 32) << "the losses are read every 32 steps";
-    EXPECT_EQ(asked.uploads, steps);
+    EXPECT_EQ(asked.uploads, images_there ? loads_of(steps) : steps);
     EXPECT_EQ(asked.downloads, 1) << "the losses, at the epoch's end";
     EXPECT_EQ(asked.waits, 1) << "for them";
     EXPECT_LE(asked.launches, (images_there ? 900 : 860) * steps);
@@ -178,7 +183,7 @@ TEST(AStepOnTheCard, IsAsQuickWhereImagesAreResized) {
   const auto before = card_counts();
   const int steps = run.loop.train_epoch(0, run.no_ap, {}).batches;
   const auto asked = card_counts() - before;
-  EXPECT_EQ(asked.uploads, steps);
+  EXPECT_EQ(asked.uploads, loads_of(steps));
   EXPECT_EQ(asked.waits, 1);
 }
 

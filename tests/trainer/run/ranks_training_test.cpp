@@ -92,7 +92,7 @@ std::vector<torch::Tensor> trained_by_halves(const TrainOptions& options) {
       auto matches = loss.matches(batch.targets, batch.size,
                                   map_sizes(detector->config(), {options.imgsz, options.imgsz}));
       const auto [pixels, matched] =
-          on_device(staged(std::move(batch), std::move(matches), torch::kCPU), torch::kCPU);
+          on_device(staged({{std::move(batch), std::move(matches)}}, torch::kCPU));
       loss(detector->forward(pixels), matched).total.backward();
     }
     EXPECT_TRUE(step.end_iteration(i).stepped);
