@@ -79,14 +79,14 @@ std::vector<std::string> read_names(const Source& source) {
 }
 
 /// What the splits are relative to: `path`, beside the YAML file if it is there, else from the
-/// current folder.
-fs::path root_folder(const Source& source) {
+/// current folder; without it the YAML file's folder, else the current one.
+std::vector<fs::path> root_folders(const Source& source) {
   const fs::path beside = fs::path(source.file).parent_path();
   const Yaml* node = source.value("path");
-  if (!node) return beside;
+  if (!node) return {beside, ""};
   const fs::path path = text_of(source, *node, "path", "write one path");
-  if (fs::exists(beside / path)) return beside / path;
-  if (fs::exists(path)) return path;
+  if (fs::exists(beside / path)) return {beside / path};
+  if (fs::exists(path)) return {path};
   throw source.refusal(*node, fmt::format("path '{}' does not exist", path.string()),
                        "write a folder, relative to this file or to the current folder");
 }
@@ -130,15 +130,18 @@ std::vector<std::string> images_listed(const fs::path& list) {
 /// Resolved, so that labels are looked for where the images really are. Exports of labelling
 /// services write "../train/images" for a folder that is beside the YAML file; YOLOv5 forgives
 /// them.
-fs::path resolved(const fs::path& root, const std::string& split) {
-  fs::path path = root / split;
-  if (!fs::exists(path) && split.starts_with("../")) path = root / split.substr(3);
-  return fs::weakly_canonical(path);
+fs::path resolved(const std::vector<fs::path>& roots, const std::string& split) {
+  for (const fs::path& root : roots) {
+    if (fs::exists(root / split)) return fs::weakly_canonical(root / split);
+    if (split.starts_with("../") && fs::exists(root / split.substr(3)))
+      return fs::weakly_canonical(root / split.substr(3));
+  }
+  return fs::weakly_canonical(roots[0] / split);
 }
 
 void add_images(const Source& source, const Yaml& node, const std::string& split,
-                const fs::path& root, std::vector<std::string>& images) {
-  const fs::path path = resolved(root, text_of(source, node, split, "write one path"));
+                const std::vector<fs::path>& roots, std::vector<std::string>& images) {
+  const fs::path path = resolved(roots, text_of(source, node, split, "write one path"));
   if (!fs::exists(path)) {
     throw source.refusal(node, fmt::format("{} '{}' does not exist", split, path.string()),
                          "write a folder of images or a text file that lists them");
@@ -151,7 +154,8 @@ void add_images(const Source& source, const Yaml& node, const std::string& split
   images.insert(images.end(), found.begin(), found.end());
 }
 
-std::vector<std::string> read_split(const Source& source, Split split, const fs::path& folder) {
+std::vector<std::string> read_split(const Source& source, Split split,
+                                    const std::vector<fs::path>& roots) {
   const std::string& name = name_of(split);
   const Yaml* node = source.value(name);
   if (!node) {
@@ -161,9 +165,9 @@ std::vector<std::string> read_split(const Source& source, Split split, const fs:
   }
   std::vector<std::string> images;
   if (node->kind == Yaml::Kind::list) {
-    for (const Yaml& part : node->items) add_images(source, part, name, folder, images);
+    for (const Yaml& part : node->items) add_images(source, part, name, roots, images);
   } else {
-    add_images(source, *node, name, folder, images);
+    add_images(source, *node, name, roots, images);
   }
   std::sort(images.begin(), images.end());
   return images;
@@ -190,12 +194,12 @@ DataConfig read_data_yaml(const std::string& path) {
   if (is_embedded(path)) return embedded_config(path);
   try {
     const Source source = parsed(path);
-    const fs::path folder = root_folder(source);
+    const auto roots = root_folders(source);
     return {.file = path,
             .names = read_names(source),
-            .train = read_split(source, Split::train, folder),
-            .val = read_split(source, Split::val, folder),
-            .test = read_split(source, Split::test, folder)};
+            .train = read_split(source, Split::train, roots),
+            .val = read_split(source, Split::val, roots),
+            .test = read_split(source, Split::test, roots)};
   } catch (const fs::filesystem_error& error) {
     throw bad_input({path}, error.what(), "check the paths and their permissions");
   }

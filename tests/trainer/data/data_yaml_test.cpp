@@ -64,6 +64,16 @@ TEST_F(DataYaml, FindsAPathFromTheCurrentFolderWhenItIsNotBesideTheFile) {
   EXPECT_THAT(config.train, ElementsAre(folder / "images/train/deep/a.PNG"));
 }
 
+TEST_F(DataYaml, FindsSplitsFromTheCurrentFolderWhereThereIsNoPathAndTheyAreNotBesideTheFile) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder / "images");
+  write_file(folder / "elsewhere/d.yaml", "train: train/deep\nval: ../images/val\nnames: [a]\n");
+  const DataConfig config = read_data_yaml(folder / "elsewhere/d.yaml");
+  std::filesystem::current_path(before);
+  EXPECT_THAT(config.train, ElementsAre(folder / "images/train/deep/a.PNG"));
+  EXPECT_THAT(config.val, ElementsAre(folder / "images/val/c.bmp"));
+}
+
 TEST_F(DataYaml, TakesListsOfFoldersAndOfImages) {
   write_file(folder / "list.txt",
              "./images/val/c.bmp\n\n" + (folder / "images/train/b.jpg") + "\r\nreadme.md\n");
