@@ -31,6 +31,24 @@ Axis with_round_ticks(Axis axis, int parts, double least_step = 0) {
   return axis;
 }
 
+/// Whether the numbers below a gene's panel do not touch.
+bool has_room(const Axis& axis) {
+  if (axis.ticks.size() < 2) return true;
+  std::size_t longest = 0;
+  for (const auto& tick : axis.ticks)
+    longest = std::max(longest, value_name(tick.first, nullptr).size());
+  const double apart = axis.place(axis.ticks[1].first) - axis.place(axis.ticks[0].first);
+  return apart * static_cast<double>(gene_characters) > static_cast<double>(longest);
+}
+
+/// With as many round ticks as there is room for.
+Axis narrow_axis(double low, double high) {
+  int parts = gene_parts + 1;
+  Axis axis = linear_axis(low, high, parts);
+  while (parts > 1 && !has_room(axis)) axis = linear_axis(low, high, --parts);
+  return axis;
+}
+
 /// With powers of ten, between them 3, 30, … where these are few.
 Axis log_axis(double low, double high) {
   const double pad = std::pow(std::max(high / low, 1.01), 0.06);
@@ -85,7 +103,7 @@ Axis gene_axis(const hyp::Gene* gene, double low, double high) {
   if (gene && gene->scale == hyp::Gene::Scale::log && low > 0) return log_axis(low, high);
   if (gene && gene->kind == Kind::integer)
     return with_round_ticks(padded(low, high, 0.06), 2 * gene_parts, 1);
-  return linear_axis(low, high, gene_parts + 1);
+  return narrow_axis(low, high);
 }
 
 std::string value_name(double value, const hyp::Gene* gene) {

@@ -85,6 +85,12 @@ TEST(GeneAxis, ShortensChoicesThatWouldTouch) {
   EXPECT_EQ(gene_labels("{choices: [SGD, Adam_with_decoupled_decay]}", 0, 1), "SGD Adam_with_de… ");
 }
 
+TEST(GeneAxis, HasFewerTicksWhereLongNumbersWouldTouch) {
+  EXPECT_EQ(labels(gene_axis(nullptr, 0, 0.85)), "0 0.2 0.4 0.6 0.8 ");
+  EXPECT_EQ(labels(gene_axis(nullptr, 0, 0.00085)), "0 0.0005 ");
+  EXPECT_EQ(labels(gene_axis(nullptr, 0.00005, 0.0008)), "0.0002 0.0004 0.0006 0.0008 ");
+}
+
 TEST(GeneAxis, OfAnUnknownGeneHasPlainNumbers) {
   EXPECT_FALSE(gene_axis(nullptr, 1e-5, 0.1).log);
 }
