@@ -11,6 +11,7 @@
 #include "trainer/data/batch_stream.hpp"
 #include "trainer/evaluation/candidate_rows.hpp"
 #include "trainer/model/parallel.hpp"
+#include "trainer/optim/amp.hpp"
 #include "trainer/run/images.hpp"
 
 namespace evolve::trainer {
@@ -162,7 +163,7 @@ Validation validate(Detector& detector, const data::ValidationSet& images, const
     const Load load = sent(std::move(*made), device);
     const auto& batch = load.batches[0].batch;
     const auto [pictures, matches] = on_device(load);
-    const auto maps = detector.forward(pictures, options.beat);
+    const auto maps = forward_in(options.precision, detector, pictures, options.beat);
     if (loss != nullptr) losses.push_back((*loss)(maps, matches).items);
     const auto boxes = reader.read(detector.decode(maps));
     const auto found = Clock::now();

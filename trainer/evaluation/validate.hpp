@@ -22,6 +22,8 @@ struct ValidateOptions {
   /// The images of each batch where they lie on the device: [batch, 3, height, width] of uint8.
   /// Empty: they travel there batch by batch.
   std::vector<torch::Tensor> stored = {};
+  /// In what the maps are computed (forward_in()).
+  torch::ScalarType precision = torch::kFloat;
   /// Threads that make batches beside the forward passes.
   int workers = 0;
   /// Called after each layer and each batch.

@@ -84,18 +84,13 @@ EpochProgress TrainingLoop::train_epoch(int epoch, std::span<const double> ap,
   if (context_.ranks->rank() == 0) context_.ranks->tell(order_for(epoch, ap));
   detector_->train();
   step_.begin_epoch();
-  const data::EpochPlan plan = plan_of(epoch, ap);
-  EpochProgress progress{.batches = static_cast<int>(plan.batches.size())};
-  // Where the images lie on the device, what is left to upload is so little that it can wait.
-  const int together = images_.training ? 8 : 1;
-  data::BatchStream stream(
-      (progress.batches + together - 1) / together, batch_workers(options_, context_),
-      [&](int index) { return make_load(plan, epoch, index * together, together); });
+  const auto made = begun_ && begun_->epoch == epoch ? std::move(begun_) : begun_epoch(epoch, ap);
+  EpochProgress progress{.batches = made->count};
   LossLog losses(context_.device);
   int read = 0, taken = 0;
   const auto next = [&] {
     core::Stopwatch watch;
-    auto load = stream.next();
+    auto load = made->loads.next();
     if (load) load = sent(std::move(*load), context_.device);
     seconds_.images += watch.lap();
     return load;
@@ -115,6 +110,8 @@ EpochProgress TrainingLoop::train_epoch(int epoch, std::span<const double> ap,
       if (on_batch) on_batch(progress);
     }
   }
+  // Its batches are made while this one is validated; weights of images would follow from that.
+  if (epoch + 1 < options_.epochs && !options_.image_weights) begun_ = begun_epoch(epoch + 1, ap);
   return progress;
 }
 
@@ -160,8 +157,10 @@ void TrainingLoop::take(const std::vector<std::array<double, 3>>& losses, int fi
 Validation TrainingLoop::validate() const {
   const auto averaged = average();
   averaged->fuse();
-  auto result = trainer::validate(*averaged, data_.validation(), &loss_,
-                                  validate_options(options_, context_, images_));
+  auto with = validate_options(options_, context_, images_);
+  // As YOLOv5 does. bfloat16 has too few digits for boxes.
+  if (step_.precision() == torch::kHalf) with.precision = torch::kHalf;
+  auto result = trainer::validate(*averaged, data_.validation(), &loss_, with);
   const auto values = result.metrics.values();
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!std::isfinite(values[i]))
@@ -253,6 +252,19 @@ MapSize TrainingLoop::scaled(MapSize size, int epoch, int index) const {
            stride;
   };
   return {whole(size.ny), whole(size.nx)};
+}
+
+std::unique_ptr<TrainingLoop::EpochBatches> TrainingLoop::begun_epoch(
+    int epoch, std::span<const double> ap) const {
+  // Where the images lie on the device, what is left to upload is so little that it can wait.
+  const int together = images_.training ? 8 : 1;
+  auto plan = plan_of(epoch, ap);
+  const int count = static_cast<int>(plan.batches.size());
+  const auto make = [this, together, epoch, plan = std::move(plan)](int index) {
+    return make_load(plan, epoch, index * together, together);
+  };
+  return std::unique_ptr<EpochBatches>(new EpochBatches{
+      epoch, count, {(count + together - 1) / together, batch_workers(options_, context_), make}});
 }
 
 Load TrainingLoop::make_load(const data::EpochPlan& plan, int epoch, int first, int count) const {

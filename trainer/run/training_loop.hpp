@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hyp/hyperparameters.hpp"
+#include "trainer/data/batch_stream.hpp"
 #include "trainer/evaluation/evaluation.hpp"
 #include "trainer/loss/loss.hpp"
 #include "trainer/model/model.hpp"
@@ -49,6 +50,8 @@ class TrainingLoop {
   TrainingLoop(const TrainOptions& options, const hyp::Hyperparameters& hyp, std::uint64_t seed,
                PreparedData& data, std::unique_ptr<Detector> detector,
                const ComputeContext& context);
+  TrainingLoop(const TrainingLoop&) = delete;
+  TrainingLoop& operator=(const TrainingLoop&) = delete;
 
   /// `epoch` counts from 0. `ap` is AP50-95 of each class in the last validation, for
   /// options.image_weights. Throws `TrainingFailed` for a loss that is not finite in single
@@ -94,6 +97,12 @@ class TrainingLoop {
   data::EpochPlan full_plan_of(int epoch, std::span<const double> ap) const;
   data::EpochPlan plan_of(int epoch, std::span<const double> ap) const;
   torch::ScalarType precision();
+  /// The batches of an epoch, made ahead of their use by threads of their own.
+  struct EpochBatches {
+    int epoch = 0, count = 0;
+    data::BatchStream<Load> loads;
+  };
+  std::unique_ptr<EpochBatches> begun_epoch(int epoch, std::span<const double> ap) const;
   /// Batch `index` of an epoch, with its matches. Safe to call from several threads.
   HostBatch make_batch(const data::EpochPlan& plan, int epoch, int index) const;
   /// `count` batches, or as many as there are, from `first` on.
@@ -121,6 +130,8 @@ class TrainingLoop {
   Schedule schedule_;
   TrainStep step_;
   TrainingSeconds seconds_;
+  /// The epoch that will be trained next; nothing where that depends on the validation before it.
+  std::unique_ptr<EpochBatches> begun_;
 };
 
 }  // namespace evolve::trainer

@@ -75,6 +75,21 @@ TEST(Validate, GivesTheMeanLossOfTheBatches) {
   EXPECT_DOUBLE_EQ(both.cls_loss, (first.cls_loss + second.cls_loss) / 2);
 }
 
+TEST(Validate, ComputesTheMapsInTheTypeThatIsWanted) {
+  auto detector = test::make("yolov5p.yaml");
+  test::set_formula_weights(detector, 1);
+  const Loss loss({}, detector.anchors());
+  const auto set = data::validation_set(two_images(), 2, 32, false);
+  for (const bool fused : {false, true}) {
+    if (fused) detector.fuse();
+    const auto exact = validate(detector, set, &loss, {}).metrics;
+    const auto rounded = validate(detector, set, &loss, {.precision = torch::kBFloat16}).metrics;
+    EXPECT_NE(rounded.box_loss, exact.box_loss);
+    EXPECT_NEAR(rounded.obj_loss, exact.obj_loss, 0.01 * exact.obj_loss);
+    EXPECT_NEAR(rounded.box_loss, exact.box_loss, 0.01 * exact.box_loss);
+  }
+}
+
 TEST(Validate, TakesEveryDetectionForClass0WithSingleCls) {
   auto detector = test::make("yolov5p.yaml");
   auto dataset = two_images();
