@@ -1,0 +1,39 @@
+#include "trainer/run/training_loop.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hyp/space.hpp"
+#include "tests/trainer/threads.hpp"
+#include "trainer/run/setup.hpp"
+
+namespace evolve::trainer {
+namespace {
+
+/// The losses of three epochs, where so many threads besides the training's make batches.
+std::vector<std::array<double, 3>> losses_of_three_epochs(int batch_workers) {
+  const test::Threads one(1);
+  TrainOptions options;
+  options.data = "shapes";
+  options.cfg = "yolov5p.yaml";
+  options.epochs = 3;
+  options.imgsz = 64;
+  const auto hyp = hyp::express(hyp::default_space(), hyp::genes_of(hyp::default_space(), {}));
+  PreparedData data(options, 32, 1);
+  TrainingLoop loop(options, hyp, 1, data, make_detector(options, hyp, {}, 1, data),
+                    {.device = torch::kCPU, .threads = 1 + batch_workers});
+  const std::vector<double> no_ap(3);
+  std::vector<std::array<double, 3>> losses;
+  for (int epoch = 0; epoch < 3; ++epoch)
+    losses.push_back(loop.train_epoch(epoch, no_ap, {}).losses);
+  return losses;
+}
+
+TEST(TrainingLoop, TrainsTheSameWhoeverMakesItsBatches) {
+  const auto alone = losses_of_three_epochs(0);
+  EXPECT_NE(alone[0], alone[1]);
+  EXPECT_EQ(losses_of_three_epochs(2), alone);
+}
+
+}  // namespace
+}  // namespace evolve::trainer
