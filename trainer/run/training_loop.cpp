@@ -260,11 +260,13 @@ std::unique_ptr<TrainingLoop::EpochBatches> TrainingLoop::begun_epoch(
   const int together = images_.training ? 8 : 1;
   auto plan = plan_of(epoch, ap);
   const int count = static_cast<int>(plan.batches.size());
-  const auto make = [this, together, epoch, plan = std::move(plan)](int index) {
+  auto make = [this, together, epoch, plan = std::move(plan)](int index) {
     return make_load(plan, epoch, index * together, together);
   };
   return std::unique_ptr<EpochBatches>(new EpochBatches{
-      epoch, count, {(count + together - 1) / together, batch_workers(options_, context_), make}});
+      epoch,
+      count,
+      {(count + together - 1) / together, batch_workers(options_, context_), std::move(make)}});
 }
 
 Load TrainingLoop::make_load(const data::EpochPlan& plan, int epoch, int first, int count) const {
@@ -304,8 +306,8 @@ void TrainingLoop::read_ahead(const data::EpochPlan& plan, int index) const {
 }
 
 torch::Tensor TrainingLoop::train_batch(const Load& load, std::size_t i, int epoch, int index) {
-  if (load.batches[i].batch.size ==
-      0) {  // an epoch's last batch may have fewer images than there are ranks
+  // An epoch's last batch may have fewer images than there are ranks.
+  if (load.batches[i].batch.size == 0) {
     step_.end_iteration(epoch * batches() + index);
     return torch::zeros(3, context_.device);
   }

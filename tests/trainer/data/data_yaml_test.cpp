@@ -29,6 +29,14 @@ struct DataYaml : testing::Test {
   DataConfig read(const std::string& text) {
     return read_data_yaml(write_file(folder / "d.yaml", text));
   }
+  /// Of a file in another folder, read while this one is the current folder.
+  DataConfig read_from(const std::string& current, const std::string& text) {
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(folder / current);
+    const DataConfig config = read_data_yaml(write_file(folder / "elsewhere/d.yaml", text));
+    std::filesystem::current_path(before);
+    return config;
+  }
   /// What is refused, without the folder's name.
   std::string refused(const std::string& text) {
     std::string line = refusal([&] { read(text); });
@@ -56,20 +64,12 @@ TEST_F(DataYaml, TakesNamesAsAMapInAnyOrder) {
 }
 
 TEST_F(DataYaml, FindsAPathFromTheCurrentFolderWhenItIsNotBesideTheFile) {
-  const auto before = std::filesystem::current_path();
-  std::filesystem::current_path(folder / "images");
-  write_file(folder / "elsewhere/d.yaml", "path: train\ntrain: deep\nval: ../val\nnames: [a]\n");
-  const DataConfig config = read_data_yaml(folder / "elsewhere/d.yaml");
-  std::filesystem::current_path(before);
+  const auto config = read_from("images", "path: train\ntrain: deep\nval: ../val\nnames: [a]\n");
   EXPECT_THAT(config.train, ElementsAre(folder / "images/train/deep/a.PNG"));
 }
 
 TEST_F(DataYaml, FindsSplitsFromTheCurrentFolderWhereThereIsNoPathAndTheyAreNotBesideTheFile) {
-  const auto before = std::filesystem::current_path();
-  std::filesystem::current_path(folder / "images");
-  write_file(folder / "elsewhere/d.yaml", "train: train/deep\nval: ../images/val\nnames: [a]\n");
-  const DataConfig config = read_data_yaml(folder / "elsewhere/d.yaml");
-  std::filesystem::current_path(before);
+  const auto config = read_from("images", "train: train/deep\nval: ../images/val\nnames: [a]\n");
   EXPECT_THAT(config.train, ElementsAre(folder / "images/train/deep/a.PNG"));
   EXPECT_THAT(config.val, ElementsAre(folder / "images/val/c.bmp"));
 }
