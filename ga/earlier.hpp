@@ -2,11 +2,8 @@
 //
 // Each earlier run has a model of its own, and what it expects of a set is one more thing that is
 // known of the set: this run's model adds up these expectations, with weights that it learns from
-// its own outcomes (a linear model of them inside the Gaussian process: Rasmussen and Williams
-// 2006, section 2.7). An earlier run that predicts this one counts for much, one that misleads for
-// nothing as soon as that shows. The idea of ensembles of runs' models: Feurer, Letham and Bakshy
-// 2018
-// ("Scalable meta-learning for Bayesian optimization using ranking-weighted Gaussian process
+// its own outcomes (ga/basis.hpp). The idea of ensembles of runs' models: Feurer, Letham and Bakshy
+// 2018 ("Scalable meta-learning for Bayesian optimization using ranking-weighted Gaussian process
 // ensembles").
 #pragma once
 
@@ -39,9 +36,6 @@ class EarlierRuns {
   Eigen::MatrixXd expected(const Eigen::MatrixXd& features) const;
   /// How that changes with each feature of one set: [features, runs].
   Eigen::MatrixXd slopes(const Eigen::VectorXd& features) const;
-  /// Their weights before this run has an outcome are normal with this mean and variance.
-  double weight_mean() const { return 0.7 / static_cast<double>(count()); }
-  double weight_variance() const { return 1 / static_cast<double>(count()); }
 
   /// The sets to begin with while this run has no outcome: each is the one that together with the
   /// start and those before it gives most in the mean over all runs, each run taking the best for

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "ga/classic.hpp"
 #include "ga/operators.hpp"
+#include "ga/prior.hpp"
 #include "ga/schedule.hpp"
 #include "ga/screened.hpp"
 #include "ga/thaw.hpp"
@@ -56,6 +57,7 @@ Evolution::State::State(hyp::Space space_, Settings settings_,
       pool(settings.population),
       history(genes),
       earlier(genes, earlier_runs),
+      basis(genes, earlier),
       whole(settings.trials && !settings.max_epochs) {
   hyp::Genes start = hyp::genes_of(space, {});
   visited.insert(start);
@@ -256,13 +258,41 @@ std::vector<hyp::Genes> Evolution::State::breed_screened(int number, std::span<R
   if (!has_model(number)) return {design(number)};
   std::vector<hyp::Genes> open;
   for (const int trial : pending) open.push_back(records[static_cast<std::size_t>(trial)].genes);
-  return screened_children(genes, history, earlier, open, visited, rngs);
+  return screened_children(genes, history, basis, open, visited, rngs);
 }
 
 hyp::Genes Evolution::State::design(int number) const {
   const auto place = static_cast<std::size_t>(number) - given.size();
-  return place < earlier.portfolio().size() ? earlier.portfolio()[place]
-                                            : design_genes(genes, settings.seed, number);
+  if (place < earlier.portfolio().size()) return earlier.portfolio()[place];
+  if (!far_worse_known()) return design_genes(genes, settings.seed, number);
+  Rng rng = breeding_rng(settings.seed, number);
+  return varied_start(genes, rng);
+}
+
+bool Evolution::State::far_worse_known() const {
+  constexpr double much = 0.5;
+  using Ending = Observation::Ending;
+  const Record& start = records.front();
+  // Of a fitness below 0 nobody can say what half of it is.
+  if (pending.contains(0) || !start.observation || start.observation->ending != Ending::completed ||
+      start.observation->fitness <= 0)
+    return false;
+  const auto looks = pausing() ? pause_epochs() : std::vector<int>();
+  const auto far_worse = [&](const Record& record) {
+    if (const auto& end = record.observation; end && end->ending == Ending::failed)
+      return true;
+    else if (end && end->ending == Ending::completed)
+      return end->fitness < much * start.observation->fitness;
+    return std::ranges::any_of(looks, [&](int epoch) {
+      const auto seen = record.rungs.find(epoch), then = start.rungs.find(epoch);
+      return seen != record.rungs.end() && then != start.rungs.end() &&
+             seen->second < much * then->second;
+    });
+  };
+  for (int trial = 1; trial < std::ssize(records); ++trial)
+    if (!pending.contains(trial) && far_worse(records[static_cast<std::size_t>(trial)]))
+      return true;
+  return false;
 }
 
 // The child, or where that set was handed out before, one that was not: a mutant of the child, or a

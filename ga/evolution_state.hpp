@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "ga/basis.hpp"
 #include "ga/evolution.hpp"
 #include "ga/history.hpp"
 #include "ga/observation.hpp"
@@ -47,6 +48,7 @@ struct Evolution::State {
   MatingPool pool;               // what the classic search may know
   History history;               // what the screened search may know
   EarlierRuns earlier;           // and what it knew before
+  Basis basis;                   // and expects therefore
   int learnt = 0;                // with a lag: breeding knows the steps below this number
   std::set<int> pending = {};    // handed out, and breeding does not know how they ended
   std::map<int, int> paused;     // trials that breeding knows to be paused, and after which epoch
@@ -101,6 +103,9 @@ struct Evolution::State {
   std::vector<hyp::Genes> breed_screened(int number, std::span<Rng> rngs);
   /// How many trials from `number` on one model may propose, `most` at the most.
   int bred_together(int number, int most);
+  /// Breeding knows of a trial that had less than half of what the start had, in the end or at a
+  /// look, or failed where the start did not.
+  bool far_worse_known() const;
   /// What is trained while there is no model.
   hyp::Genes design(int number) const;
   hyp::Genes unseen(hyp::Genes child, double t, Rng& rng) const;

@@ -1,5 +1,6 @@
 #include "ga/prior.hpp"
 
+#include <algorithm>
 #include <boost/random/normal_distribution.hpp>
 #include <boost/random/uniform_01.hpp>
 #include <cmath>
@@ -40,6 +41,16 @@ Points believed_points(std::span<const hyp::Gene> space, Index count, double tru
     }
   }
   return points;
+}
+
+hyp::Genes varied_start(std::span<const hyp::Gene> space, Rng& rng) {
+  boost::random::normal_distribution<double> normal(1, 0.2);
+  hyp::Genes set;
+  for (const hyp::Gene& gene : space) {
+    const double factor = is_categorical(gene) ? 1 : std::clamp(normal(rng), 0.3, 3.0);
+    set.push_back(hyp::nearest(gene, gene.start * factor));
+  }
+  return set;
 }
 
 }  // namespace evolve::ga

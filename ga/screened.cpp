@@ -206,7 +206,7 @@ hyp::Genes design_genes(Space space, std::uint64_t run_seed, int number) {
   return genes_at(space, believed_points(space, number + 1, first_trust, rng).col(number));
 }
 
-std::vector<hyp::Genes> screened_children(Space space, History& history, const EarlierRuns& earlier,
+std::vector<hyp::Genes> screened_children(Space space, History& history, const Basis& basis,
                                           std::span<const hyp::Genes> pending,
                                           const Visited& visited, std::span<Rng> rngs) {
   constexpr Index spread_points = 200;
@@ -221,7 +221,7 @@ std::vector<hyp::Genes> screened_children(Space space, History& history, const E
     open.col(i) = point_of(space, pending[static_cast<std::size_t>(i)]);
   }
   const Surrogate surrogate(known.observations, features_of(space, open), parameters, spread_points,
-                            &earlier);
+                            &basis);
 
   const Index n = points.cols();
   const auto best = [&](Index count) { return best_of(points, surrogate.believed(), count); };

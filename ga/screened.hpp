@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "ga/earlier.hpp"
+#include "ga/basis.hpp"
 #include "ga/history.hpp"
 #include "ga/rng.hpp"
 #include "ga/visited.hpp"
@@ -24,7 +24,8 @@ hyp::Genes design_genes(std::span<const hyp::Gene> space, std::uint64_t run_seed
 /// The children to train next, one for each generator of random numbers. The first: that which
 /// promises most among those that a short genetic algorithm breeds and its fittest climb to
 /// (ga/promise.hpp). What it promises is the expected improvement; the search looks near the start
-/// as far as that can be trusted (ga/prior.hpp).
+/// as far as that can be trusted (ga/prior.hpp). `basis` is what the
+/// model expects before any outcome.
 ///
 /// Once more than 25 outcomes are known, 3 in 10 are unscreened children of the elite, half of them
 /// with a gene or two drawn anew, and of the others one in five is judged by an upper confidence
@@ -40,8 +41,7 @@ hyp::Genes design_genes(std::span<const hyp::Gene> space, std::uint64_t run_seed
 /// which the last 100 are looked at; a set that was visited is avoided where another one is at
 /// hand.
 std::vector<hyp::Genes> screened_children(std::span<const hyp::Gene> space, History& history,
-                                          const EarlierRuns& earlier,
-                                          std::span<const hyp::Genes> pending,
+                                          const Basis& basis, std::span<const hyp::Genes> pending,
                                           const Visited& visited, std::span<Rng> rngs);
 
 }  // namespace evolve::ga

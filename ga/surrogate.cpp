@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ga/earlier.hpp"
+#include "ga/basis.hpp"
 
 namespace evolve::ga {
 namespace {
@@ -63,25 +63,23 @@ Eigen::LLT<MatrixXd> factorised(MatrixXd covariance, const VectorXd& noises, dou
 }  // namespace
 
 Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
-                     const KernelParameters& parameters, Index spread_points,
-                     const EarlierRuns* earlier)
+                     const KernelParameters& parameters, Index spread_points, const Basis* basis)
     : inverse_lengths_(inverse_lengths(observations.gene_of, parameters)),
       roughness_(variances_of(parameters).roughness),
       sets_(observations.set),
       noises_(observations.noise),
       scaled_(inverse_lengths_.asDiagonal() * observations.features),
-      earlier_(earlier && earlier->count() > 0 ? earlier : nullptr) {
+      basis_(basis) {
   const Variances variances = variances_of(parameters);
   training_variance_ = variances.noise + variances.seed + variances.roughness;
   double noise = variances.noise;
   const Curves& curves = observations.curves;
   SharedCovariance shared(scaled_, observations.seed, sets_, variances, curves);
   VectorXd values = observations.values;
-  if (earlier_) {
-    earlier_known_ = earlier_->expected(observations.features);
-    earlier_variance_ = earlier_->weight_variance();
-    shared.all += earlier_variance_ * earlier_known_.transpose() * earlier_known_;
-    values -= earlier_->weight_mean() * earlier_known_.colwise().sum().transpose();
+  if (basis_) {
+    basis_known_ = basis_->values(observations.features);
+    shared.all += basis_known_.transpose() * basis_known_;
+    values -= basis_known_.transpose() * basis_->weight_means();
   }
   factor_ = factorised(shared.all, observations.noise, noise);
   noise_ = noise;
@@ -89,9 +87,7 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
   constant_ = sums.dot(values) / sums.sum();
   const VectorXd centred = values.array() - constant_;
   weights_ = factor_.solve(centred);
-  if (earlier_)
-    earlier_weights_ =
-        (earlier_variance_ * earlier_known_ * weights_).array() + earlier_->weight_mean();
+  if (basis_) basis_weights_ = basis_->weight_means() + basis_known_ * weights_;
   believed_ = observations.values - noise * observations.noise.cwiseProduct(weights_) -
               shared.of_seeds * weights_;
   if (curves.any()) believed_ = of_sets(observations.features, sets_).mean;
@@ -102,7 +98,7 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
   if (near == scaled_.cols() && pending.cols() == 0) {  // all rests on the same
     scaled_near_ = scaled_;
     factor_near_ = factor_;
-    earlier_near_ = earlier_known_;
+    basis_near_ = basis_known_;
     return;
   }
   scaled_near_.resize(scaled_.rows(), near + pending.cols());
@@ -117,10 +113,10 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
   }
   SharedCovariance shared_near(scaled_near_, seeds, sets, variances,
                                curves.first(near, pending.cols()));
-  if (earlier_) {
-    earlier_near_.resize(earlier_known_.rows(), scaled_near_.cols());
-    earlier_near_ << earlier_known_.leftCols(near), earlier_->expected(pending);
-    shared_near.all += earlier_variance_ * earlier_near_.transpose() * earlier_near_;
+  if (basis_) {
+    basis_near_.resize(basis_known_.rows(), scaled_near_.cols());
+    basis_near_ << basis_known_.leftCols(near), basis_->values(pending);
+    shared_near.all += basis_near_.transpose() * basis_near_;
   }
   factor_near_ = factorised(shared_near.all, noises, noise);
 }
@@ -145,10 +141,10 @@ VectorXd Surrogate::leave_one_out_errors() const {
 Surrogate::Prediction Surrogate::predict(const MatrixXd& features) const {
   MatrixXd covariance = matern(distances(scaled_near_, inverse_lengths_.asDiagonal() * features));
   Eigen::RowVectorXd before = Eigen::RowVectorXd::Ones(features.cols());
-  if (earlier_) {
-    const MatrixXd expected = earlier_->expected(features);
-    covariance += earlier_variance_ * earlier_near_.transpose() * expected;
-    before += earlier_variance_ * expected.colwise().squaredNorm();
+  if (basis_) {
+    const MatrixXd expected = basis_->values(features);
+    covariance += basis_near_.transpose() * expected;
+    before += expected.colwise().squaredNorm();
   }
   factor_near_.matrixL().solveInPlace(covariance);
   return {.mean = mean(features),
@@ -166,12 +162,12 @@ VectorXd Surrogate::covariance(const MatrixXd& features, const VectorXd& point) 
   MatrixXd near = matern(distances(scaled_near_, there)).matrix();
   VectorXd near_here = Covariances(scaled_near_, here).values;
   VectorXd covariance = Covariances(there, here).values;
-  if (earlier_) {
-    const MatrixXd expected = earlier_->expected(features);
-    const VectorXd expected_here = earlier_->expected(point);
-    near += earlier_variance_ * earlier_near_.transpose() * expected;
-    near_here += earlier_variance_ * earlier_near_.transpose() * expected_here;
-    covariance += earlier_variance_ * expected.transpose() * expected_here;
+  if (basis_) {
+    const MatrixXd expected = basis_->values(features);
+    const VectorXd expected_here = basis_->values(point);
+    near += basis_near_.transpose() * expected;
+    near_here += basis_near_.transpose() * expected_here;
+    covariance += expected.transpose() * expected_here;
   }
   return covariance - near.transpose() * factor_near_.solve(near_here);
 }
@@ -182,10 +178,10 @@ Surrogate::Slope Surrogate::slope(const VectorXd& features) const {
   VectorXd covariance = near.values;
   double before = 1;
   VectorXd expected;
-  if (earlier_) {
-    expected = earlier_->expected(features);
-    covariance += earlier_variance_ * earlier_near_.transpose() * expected;
-    before += earlier_variance_ * expected.squaredNorm();
+  if (basis_) {
+    expected = basis_->values(features);
+    covariance += basis_near_.transpose() * expected;
+    before += expected.squaredNorm();
   }
   const VectorXd solved = factor_near_.solve(covariance);
   const double variance = before - covariance.dot(solved),
@@ -196,12 +192,11 @@ Surrogate::Slope Surrogate::slope(const VectorXd& features) const {
                .sd_slope = VectorXd::Zero(features.size())};
   const bool varies = variance > least_variance;
   if (varies) result.sd_slope = inverse_lengths_.cwiseProduct(near.slope(solved)) / -sd;
-  if (earlier_) {
-    const MatrixXd slopes = earlier_->slopes(features);
-    result.mean += expected.dot(earlier_weights_);
-    result.mean_slope += slopes * earlier_weights_;
-    if (varies)
-      result.sd_slope += slopes * (expected - earlier_near_ * solved) * earlier_variance_ / sd;
+  if (basis_) {
+    const MatrixXd slopes = basis_->slopes(features);
+    result.mean += expected.dot(basis_weights_);
+    result.mean_slope += slopes * basis_weights_;
+    if (varies) result.sd_slope += slopes * (expected - basis_near_ * solved) / sd;
   }
   return result;
 }
@@ -209,7 +204,7 @@ Surrogate::Slope Surrogate::slope(const VectorXd& features) const {
 VectorXd Surrogate::mean_slope(const VectorXd& features) const {
   const VectorXd here = inverse_lengths_.cwiseProduct(features);
   VectorXd slope = inverse_lengths_.cwiseProduct(Covariances(scaled_, here).slope(weights_));
-  if (earlier_) slope += earlier_->slopes(features) * earlier_weights_;
+  if (basis_) slope += basis_->slopes(features) * basis_weights_;
   return slope;
 }
 
@@ -218,11 +213,11 @@ Surrogate::Joint Surrogate::of_sets(const MatrixXd& features, const std::vector<
   MatrixXd half = matern(distances(scaled_, there)).matrix() + roughness_ * equal(sets_, sets);
   MatrixXd before = matern(distances(there, there)).matrix() + roughness_ * equal(sets, sets);
   VectorXd mean = (half.transpose() * weights_).array() + constant_;
-  if (earlier_) {
-    const MatrixXd expected = earlier_->expected(features);
-    mean += expected.transpose() * earlier_weights_;
-    half += earlier_variance_ * earlier_known_.transpose() * expected;
-    before += earlier_variance_ * expected.transpose() * expected;
+  if (basis_) {
+    const MatrixXd expected = basis_->values(features);
+    mean += expected.transpose() * basis_weights_;
+    half += basis_known_.transpose() * expected;
+    before += expected.transpose() * expected;
   }
   factor_.matrixL().solveInPlace(half);
   const VectorXd ones = factor_.matrixL().solve(VectorXd::Ones(scaled_.cols()));
@@ -236,7 +231,7 @@ Surrogate::Joint Surrogate::of_sets(const MatrixXd& features, const std::vector<
 VectorXd Surrogate::mean(const MatrixXd& features) const {
   const MatrixXd covariance = matern(distances(scaled_, inverse_lengths_.asDiagonal() * features));
   VectorXd mean = (covariance.transpose() * weights_).array() + constant_;
-  if (earlier_) mean += earlier_->expected(features).transpose() * earlier_weights_;
+  if (basis_) mean += basis_->values(features).transpose() * basis_weights_;
   return mean;
 }
 

@@ -12,7 +12,7 @@
 
 namespace evolve::ga {
 
-class EarlierRuns;
+class Basis;
 
 class Surrogate {
  public:
@@ -24,12 +24,12 @@ class Surrogate {
   /// ones and on what is pending. They are never smaller than those that all would give, and cost
   /// the square of their number each, where a mean costs the number.
   ///
-  /// `earlier`: what is added to the constant mean (ga/earlier.hpp), with weights of which the
-  /// observations decide; refers to it. Null or empty: nothing.
+  /// `basis`: what is added to the constant mean, with weights of which the observations decide;
+  /// refers to it. Null: nothing.
   Surrogate(const Observations& observations, const Eigen::MatrixXd& pending,
             const KernelParameters& parameters,
             Eigen::Index spread_points = std::numeric_limits<Eigen::Index>::max(),
-            const EarlierRuns* earlier = nullptr);
+            const Basis* basis = nullptr);
 
   struct Prediction {
     Eigen::VectorXd mean, sd;
@@ -91,10 +91,9 @@ class Surrogate {
   Eigen::VectorXd believed_;
   Eigen::MatrixXd scaled_near_;  // what the standard deviations rest on
   Eigen::LLT<Eigen::MatrixXd> factor_near_;
-  const EarlierRuns* earlier_;                    // null: none
-  double earlier_variance_ = 0;                   // of a weight, before any observation
-  Eigen::MatrixXd earlier_known_, earlier_near_;  // [runs, …], what they expect of those
-  Eigen::VectorXd earlier_weights_;               // [runs], in the light of the observations
+  const Basis* basis_;                        // null: none
+  Eigen::MatrixXd basis_known_, basis_near_;  // [functions, …], their values there
+  Eigen::VectorXd basis_weights_;             // [functions], in the light of the observations
 };
 
 }  // namespace evolve::ga

@@ -112,49 +112,5 @@ TEST(EarlierRuns, GiveTheSameTrialsAgain) {
   for (int trial = 0; trial < 8; ++trial) EXPECT_EQ(one.genes(trial), other.genes(trial));
 }
 
-TEST(EarlierRuns, LeaveAModelThatKnowsItsSlopes) {
-  const EarlierRuns runs(square.genes,
-                         std::vector{run_of(square, 15, top), run_of(square, 15, hole)});
-  const Observations known{MatrixXd{{0.1, 0.4, 0.8}, {0.7, 0.2, 0.5}},
-                           {0, 1},
-                           VectorXd{{1, -1, 0.3}},
-                           VectorXd::Ones(3),
-                           {0, 1, 2},
-                           {0, 1, 2}};
-  const VectorXd parameters{{-1, -0.5, -4, -20, -20}};
-  const Surrogate surrogate(known, MatrixXd{{0.3}, {0.3}}, parameters, 100, &runs);
-  const VectorXd here{{0.35, 0.6}};
-  const auto slope = surrogate.slope(here);
-  const auto there = surrogate.predict(here);
-  EXPECT_NEAR(slope.mean, there.mean[0], 1e-12);
-  EXPECT_NEAR(slope.sd, there.sd[0], 1e-12);
-  constexpr double step = 1e-5;
-  for (int i = 0; i < 2; ++i) {
-    MatrixXd sides(2, 2);
-    sides << here, here;
-    sides(i, 0) -= step;
-    sides(i, 1) += step;
-    const auto at = surrogate.predict(sides);
-    EXPECT_NEAR(slope.mean_slope[i], (at.mean[1] - at.mean[0]) / (2 * step), 1e-5);
-    EXPECT_NEAR(slope.sd_slope[i], (at.sd[1] - at.sd[0]) / (2 * step), 1e-5);
-  }
-}
-
-TEST(EarlierRuns, CountForWhatTheyPredict) {
-  const EarlierRuns runs(square.genes,
-                         std::vector{run_of(square, 20, top), run_of(square, 20, hole)});
-  Observations known{MatrixXd(2, 8), {0, 1}, VectorXd(8), VectorXd::Ones(8), {}, {}};
-  for (int i = 0; i < 8; ++i) {
-    known.features.col(i) << std::fmod(0.31 * i, 1), std::fmod(0.57 * i, 1);
-    known.values[i] = runs.expected(known.features.col(i))(0, 0);  // as the first one says
-    known.seed.push_back(i);
-    known.set.push_back(i);
-  }
-  const VectorXd parameters{{-1, -1, -4, -20, -20}}, top_place{{0.7, 0.3}};
-  const MatrixXd nothing(2, 0);
-  const double with = Surrogate(known, nothing, parameters, 100, &runs).mean(top_place)[0];
-  EXPECT_NEAR(with, runs.expected(top_place)(0, 0), 0.3);
-}
-
 }  // namespace
 }  // namespace evolve::ga

@@ -56,5 +56,36 @@ TEST(BelievedPoints, AreTheSameHoweverManyFollow) {
   EXPECT_EQ(believed_points(space, 3, 1, few), believed_points(space, 50, 1, many).leftCols(3));
 }
 
+TEST(VariedStart, IsTheStartTimesAFactorNearOne) {
+  const std::vector space = {real(-100, 100, -10), logarithmic(1e-6, 1, 1e-2)};
+  Rng rng(5);
+  Eigen::ArrayXXd factors(2, 4000);
+  for (auto factor : factors.colwise()) {
+    const auto set = varied_start(space, rng);
+    factor << set[0] / -10, set[1] / 1e-2;
+  }
+  for (const auto& gene : factors.rowwise()) {
+    EXPECT_NEAR(gene.mean(), 1, 0.01);
+    EXPECT_NEAR(std::sqrt((gene - gene.mean()).square().mean()), 0.2, 0.01);
+    EXPECT_GE(gene.minCoeff(), 0.3);
+  }
+}
+
+TEST(VariedStart, KeepsZerosAndChoicesAndBoundsAndWholeNumbers) {
+  const std::vector space = {real(-1, 1, 0), categorical({"a", "b", "c"}, 1), real(0, 0.9, 0.85),
+                             integer(2, 100, 40)};
+  Rng rng(6);
+  bool at_bound = false;
+  for (int i = 0; i < 100; ++i) {
+    const auto set = varied_start(space, rng);
+    EXPECT_EQ(set[0], 0);
+    EXPECT_EQ(set[1], 1);
+    EXPECT_LE(set[2], 0.9);
+    EXPECT_EQ(set[3], std::round(set[3]));
+    at_bound |= set[2] == 0.9;
+  }
+  EXPECT_TRUE(at_bound);
+}
+
 }  // namespace
 }  // namespace evolve::ga

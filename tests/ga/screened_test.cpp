@@ -36,6 +36,36 @@ TEST(Screened, StartsWithTheStartAndSpreadsTheNextTrials) {
   EXPECT_NEAR(near / 1200.0, 0.43, 0.02);
 }
 
+// A run whose start has `start` and whose first other trial ends like that; then trials 2, 3 and 4.
+std::vector<hyp::Genes> designed_after(double start, const hyp::Outcome& first) {
+  Evolution evolution(cube(), screened());
+  evolution.ask();
+  evolution.tell(completed(0, start));
+  evolution.ask();
+  evolution.tell(first);
+  std::vector<hyp::Genes> sets;
+  for (int trial = 2; trial < 5; ++trial) sets.push_back(evolution.genes(evolution.ask()->number));
+  return sets;
+}
+
+TEST(Screened, VariesTheStartOnceAnotherSetHadLessThanHalfOfItsFitness) {
+  for (const auto& first : {completed(1, 0.099), failed(1)}) {
+    for (const auto& set : designed_after(0.2, first)) {
+      EXPECT_NE(set[0], 0.1);
+      EXPECT_NEAR(set[0] / 0.1, 1, 0.8);
+      EXPECT_EQ(set[1], 0);
+      EXPECT_NEAR(set[2] / 0.01, 1, 0.8);
+    }
+  }
+}
+
+TEST(Screened, SpreadsTheFirstTrialsWhileNoneIsFarWorseThanTheStart) {
+  for (int trial = 2; const auto& set : designed_after(0.2, completed(1, 0.1)))
+    EXPECT_EQ(set, design_genes(cube().genes, 1, trial++));
+  for (int trial = 2; const auto& set : designed_after(-0.2, completed(1, -0.3)))
+    EXPECT_EQ(set, design_genes(cube().genes, 1, trial++)) << "half of what is below 0";
+}
+
 TEST(Screened, FindsAPeakInFewTrials) {
   Evolution evolution(cube(), screened(2, 40));
   run(evolution);
@@ -80,6 +110,8 @@ TEST(Screened, KnowsAnEarlierLifeFromItsSetsAlone) {
 
 TEST(Screened, SearchesElsewhereThanWhereATrialIsInFlight) {
   const std::vector<hyp::Gene> space = cube().genes;
+  const EarlierRuns none;
+  const Basis basis(space, none);
   History history(space);
   for (int i = 0; i < 20; ++i) {
     const hyp::Genes genes = design_genes(space, 1, i);
@@ -89,16 +121,19 @@ TEST(Screened, SearchesElsewhereThanWhereATrialIsInFlight) {
   for (int trial = 0; trial < 20; ++trial) {
     Rng rng = breeding_rng(1, trial), again = breeding_rng(1, trial);
     const hyp::Genes child =
-        screened_children(space, history, {}, {}, Visited(space), {&rng, 1}).front();
+        screened_children(space, history, basis, {}, Visited(space), {&rng, 1}).front();
     const std::vector<hyp::Genes> pending = {child};
-    same += screened_children(space, history, {}, pending, Visited(space), {&again, 1}).front() ==
-            child;
+    same +=
+        screened_children(space, history, basis, pending, Visited(space), {&again, 1}).front() ==
+        child;
   }
   EXPECT_LE(same, 2);
 }
 
 TEST(Screened, LooksAtTheLast100InFlight) {
   const std::vector<hyp::Gene> space = cube().genes;
+  const EarlierRuns none;
+  const Basis basis(space, none);
   History history(space);
   std::vector<hyp::Genes> pending;
   for (int i = 0; i < 170; ++i) {
@@ -109,8 +144,8 @@ TEST(Screened, LooksAtTheLast100InFlight) {
       history.add(genes, {Observation::Ending::completed, peak(hyp::express(cube(), genes))});
   }
   Rng rng = breeding_rng(1, 170), again = breeding_rng(1, 170);
-  EXPECT_EQ(screened_children(space, history, {}, pending, Visited(space), {&rng, 1}).front(),
-            screened_children(space, history, {}, std::span(pending).last(100), Visited(space),
+  EXPECT_EQ(screened_children(space, history, basis, pending, Visited(space), {&rng, 1}).front(),
+            screened_children(space, history, basis, std::span(pending).last(100), Visited(space),
                               {&again, 1})
                 .front());
 }

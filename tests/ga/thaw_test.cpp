@@ -132,6 +132,19 @@ TEST(Thaw, LooksAtNothingBeforeTheStartHasLearntSomething) {
   EXPECT_THAT(looks, ElementsAre(0, 3));
 }
 
+TEST(Thaw, VariesTheStartOnceALookAtAnotherSetIsFarWorse) {
+  Evolution evolution(cube(), thawing(100));
+  const auto far_worse = [](const hyp::Trial& trial, int epoch) {
+    return trial.number == 1 ? 0.2 : 0.5 + 0.05 * epoch;
+  };
+  for (int trial = 0; trial < 2; ++trial) train(evolution, *evolution.ask(), far_worse);
+  for (int trial = 2; trial < 6; ++trial) {
+    const auto next = *evolution.ask();
+    EXPECT_EQ(next.hyp.number("g1"), 0) << trial;  // as the start has it
+    train(evolution, next, far_worse);
+  }
+}
+
 TEST(Thaw, LooksEverywhereWhereTheStartEndsBelowZero) {
   Evolution evolution(cube(), thawing(100));
   train(evolution, *evolution.ask(),

@@ -1,0 +1,63 @@
+#include "ga/basis.hpp"
+
+#include <cmath>
+
+#include "ga/unit_cube.hpp"
+
+namespace evolve::ga {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+// Before any outcome: by so many standard deviations of fitness an evenly drawn set is expected to
+// be worse than the start. (The outcomes decide, so it matters little: docs/search_tried.md.)
+constexpr double start_weight = 0.5;
+// And how far all earlier runs together are believed.
+constexpr double earlier_weight = 0.7;
+
+// Of the square of the distance between the start and an evenly drawn value of one gene.
+double mean_square(const hyp::Gene& gene) {
+  if (is_categorical(gene)) return 1 - 1 / static_cast<double>(gene.choices.size());
+  return 1.0 / 12 + std::pow(hyp::to_unit(gene, gene.start) - 0.5, 2);
+}
+
+}  // namespace
+
+Basis::Basis(std::span<const hyp::Gene> space, const EarlierRuns& earlier)
+    : earlier_(&earlier), even_(0) {
+  hyp::Genes start;
+  for (const hyp::Gene& gene : space) {
+    start.push_back(gene.start);
+    even_ += mean_square(gene);
+  }
+  if (even_ == 0) even_ = 1;  // a space of one set
+  start_ = features_of(space, point_of(space, start));
+}
+
+MatrixXd Basis::values(const MatrixXd& features) const {
+  MatrixXd all(count(), features.cols());
+  all.row(0) = (features.colwise() - start_).colwise().squaredNorm() / -even_;
+  if (const auto runs = static_cast<double>(earlier_->count()); runs > 0)
+    all.bottomRows(earlier_->count()) = earlier_->expected(features) / std::sqrt(runs);
+  return all;
+}
+
+MatrixXd Basis::slopes(const VectorXd& features) const {
+  MatrixXd all(features.size(), count());
+  all.col(0) = (features - start_) * (-2 / even_);
+  if (const auto runs = static_cast<double>(earlier_->count()); runs > 0)
+    all.rightCols(earlier_->count()) = earlier_->slopes(features) / std::sqrt(runs);
+  return all;
+}
+
+VectorXd Basis::weight_means() const {
+  VectorXd means(count());
+  means[0] = start_weight;
+  if (const auto runs = static_cast<double>(earlier_->count()); runs > 0)
+    means.tail(earlier_->count()).setConstant(earlier_weight / std::sqrt(runs));
+  return means;
+}
+
+}  // namespace evolve::ga

@@ -1,0 +1,40 @@
+// What is expected of a set before this run's own outcomes say more: that a set is the worse the
+// farther it is from the start, and what the models of earlier runs say.
+//
+// Each is a function of the set that is added to the Gaussian process's constant mean with a weight
+// that the outcomes decide ("explicit basis functions": Rasmussen and Williams 2006, section 2.7).
+// One that predicts this run counts for much, one that misleads for nothing as soon as that shows,
+// or against its word.
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+
+#include "ga/earlier.hpp"
+#include "hyp/space.hpp"
+
+namespace evolve::ga {
+
+class Basis {
+ public:
+  /// `space`: the evolved genes. Refers to `earlier`.
+  Basis(std::span<const hyp::Gene> space, const EarlierRuns& earlier);
+
+  /// Number of functions: one, and one for each earlier run.
+  Eigen::Index count() const { return 1 + earlier_->count(); }
+  /// Of sets, at [features, m]: [functions, m]. In units in which each weight is normal with a
+  /// standard deviation of 1 before there is any outcome. The first is 0 at the start and -1 for an
+  /// evenly drawn set on the average, and falls with the square of the distance.
+  Eigen::MatrixXd values(const Eigen::MatrixXd& features) const;
+  /// How that changes with each feature of one set: [features, functions].
+  Eigen::MatrixXd slopes(const Eigen::VectorXd& features) const;
+  /// What the weights are on the average before there is any outcome: [functions].
+  Eigen::VectorXd weight_means() const;
+
+ private:
+  const EarlierRuns* earlier_;
+  Eigen::VectorXd start_;  // [features]
+  double even_;            // mean square of the distance from the start, of an even draw
+};
+
+}  // namespace evolve::ga
