@@ -1,5 +1,6 @@
 #include "ga/basis.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ga/unit_cube.hpp"
@@ -26,7 +27,8 @@ double mean_square(const hyp::Gene& gene) {
 }  // namespace
 
 Basis::Basis(std::span<const hyp::Gene> space, const EarlierRuns& earlier)
-    : earlier_(&earlier), even_(0) {
+    : earlier_(&earlier),
+      parts_(std::sqrt(static_cast<double>(std::max(earlier.count(), Index{1})))) {
   hyp::Genes start;
   for (const hyp::Gene& gene : space) {
     start.push_back(gene.start);
@@ -39,24 +41,20 @@ Basis::Basis(std::span<const hyp::Gene> space, const EarlierRuns& earlier)
 MatrixXd Basis::values(const MatrixXd& features) const {
   MatrixXd all(count(), features.cols());
   all.row(0) = (features.colwise() - start_).colwise().squaredNorm() / -even_;
-  if (const auto runs = static_cast<double>(earlier_->count()); runs > 0)
-    all.bottomRows(earlier_->count()) = earlier_->expected(features) / std::sqrt(runs);
+  all.bottomRows(earlier_->count()) = earlier_->expected(features) / parts_;
   return all;
 }
 
 MatrixXd Basis::slopes(const VectorXd& features) const {
   MatrixXd all(features.size(), count());
   all.col(0) = (features - start_) * (-2 / even_);
-  if (const auto runs = static_cast<double>(earlier_->count()); runs > 0)
-    all.rightCols(earlier_->count()) = earlier_->slopes(features) / std::sqrt(runs);
+  all.rightCols(earlier_->count()) = earlier_->slopes(features) / parts_;
   return all;
 }
 
 VectorXd Basis::weight_means() const {
-  VectorXd means(count());
+  VectorXd means = VectorXd::Constant(count(), earlier_weight / parts_);
   means[0] = start_weight;
-  if (const auto runs = static_cast<double>(earlier_->count()); runs > 0)
-    means.tail(earlier_->count()).setConstant(earlier_weight / std::sqrt(runs));
   return means;
 }
 

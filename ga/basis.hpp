@@ -33,8 +33,9 @@ class Basis {
 
  private:
   const EarlierRuns* earlier_;
+  double parts_;           // into so many units the earlier runs divide theirs
   Eigen::VectorXd start_;  // [features]
-  double even_;            // mean square of the distance from the start, of an even draw
+  double even_ = 0;        // mean square of the distance from the start, of an even draw
 };
 
 }  // namespace evolve::ga
