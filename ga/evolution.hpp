@@ -51,10 +51,9 @@ struct Settings {
 ///   `population` completed ones. As long as nothing has completed it is random.
 /// - Screened, with earlier runs: then the sets that these recommend; as soon as any trial has
 /// ended, every later trial is bred from all that is known.
-/// - Screened: then Sobol points up to trial 4, and on until three trials have completed;
-/// variations
-///   of the start instead once a trial had less than half of its fitness. Every later trial is bred
-///   from all that is known, and from what is in flight.
+/// - Screened: then Sobol points up to trial 4, and on until three trials have completed; once a
+///   trial had less than half of the start's fitness, variations of the start instead. Every later
+///   trial is bred from all that is known, and from what is in flight.
 /// - A trial that failed or was stopped, or whose fitness is not finite, is not a parent and never
 /// the
 ///   best.

@@ -279,9 +279,9 @@ bool Evolution::State::far_worse_known() const {
     return false;
   const auto looks = pausing() ? pause_epochs() : std::vector<int>();
   const auto far_worse = [&](const Record& record) {
-    if (const auto& end = record.observation; end && end->ending == Ending::failed)
-      return true;
-    else if (end && end->ending == Ending::completed)
+    const auto& end = record.observation;
+    if (end && end->ending == Ending::failed) return true;
+    if (end && end->ending == Ending::completed)
       return end->fitness < much * start.observation->fitness;
     return std::ranges::any_of(looks, [&](int epoch) {
       const auto seen = record.rungs.find(epoch), then = start.rungs.find(epoch);

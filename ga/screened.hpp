@@ -24,8 +24,8 @@ hyp::Genes design_genes(std::span<const hyp::Gene> space, std::uint64_t run_seed
 /// The children to train next, one for each generator of random numbers. The first: that which
 /// promises most among those that a short genetic algorithm breeds and its fittest climb to
 /// (ga/promise.hpp). What it promises is the expected improvement; the search looks near the start
-/// as far as that can be trusted (ga/prior.hpp). `basis` is what the
-/// model expects before any outcome.
+/// as far as that can be trusted (ga/prior.hpp). `basis` is what the model expects before
+/// any outcome.
 ///
 /// Once more than 25 outcomes are known, 3 in 10 are unscreened children of the elite, half of them
 /// with a gene or two drawn anew, and of the others one in five is judged by an upper confidence
