@@ -29,13 +29,9 @@ double mean_square(const hyp::Gene& gene) {
 Basis::Basis(std::span<const hyp::Gene> space, const EarlierRuns& earlier)
     : earlier_(&earlier),
       parts_(std::sqrt(static_cast<double>(std::max(earlier.count(), Index{1})))) {
-  hyp::Genes start;
-  for (const hyp::Gene& gene : space) {
-    start.push_back(gene.start);
-    even_ += mean_square(gene);
-  }
+  for (const hyp::Gene& gene : space) even_ += mean_square(gene);
   if (even_ == 0) even_ = 1;  // a space of one set
-  start_ = features_of(space, point_of(space, start));
+  start_ = features_of(space, point_of(space, start_genes(space)));
 }
 
 MatrixXd Basis::values(const MatrixXd& features) const {

@@ -51,8 +51,7 @@ EarlierRuns::EarlierRuns(std::span<const hyp::Gene> space, std::span<const Earli
       if (fitness) trained.insert(set);
   }
   if (models_.empty()) return;
-  hyp::Genes start;
-  for (const hyp::Gene& gene : space) start.push_back(gene.start);
+  const hyp::Genes start = start_genes(space);
   trained.erase(start);
   std::vector<hyp::Genes> sets(trained.begin(), trained.end());
   const MatrixXd expectations = expected(features_of_sets(space, sets));

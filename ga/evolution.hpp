@@ -126,7 +126,7 @@ class Evolution {
   bool pausing() const;
   /// After which epochs a training that begins now may be paused: those of pauses_of() at which the
   /// start had half of its final fitness or more (all of them where that is not above 0, or the
-  /// start failed). The last one only until the start has ended. For a run that pauses.
+  /// start failed). The last one only until the start has ended. None in a run that pauses nothing.
   std::vector<int> pause_epochs() const;
   /// Whether a paused trial will never go on: too many that looked better were paused.
   bool given_up(int trial) const;

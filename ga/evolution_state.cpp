@@ -99,7 +99,7 @@ void Evolution::State::learn(const Step& step) {
   pending.erase(step.trial);
   offer(step.trial, pool);
   if (settings.search == "screened") {
-    const auto looks = pausing() ? pause_epochs() : std::vector<int>();
+    const auto looks = pause_epochs();
     for (const auto& [epoch, fitness] : record.rungs) {
       if (epoch <= step.begin || epoch > step.reached || !std::ranges::count(looks, epoch))
         continue;
@@ -140,6 +140,7 @@ bool Evolution::State::pausing() const {
 }
 
 std::vector<int> Evolution::State::pause_epochs() const {
+  if (!pausing()) return {};
   auto looks = pauses_of(settings.epochs);
   if (records.empty() || !records.front().observation || pending.contains(0)) return {looks.back()};
   const Record& start = records.front();
@@ -277,7 +278,7 @@ bool Evolution::State::far_worse_known() const {
   if (pending.contains(0) || !start.observation || start.observation->ending != Ending::completed ||
       start.observation->fitness <= 0)
     return false;
-  const auto looks = pausing() ? pause_epochs() : std::vector<int>();
+  const auto looks = pause_epochs();
   const auto far_worse = [&](const Record& record) {
     const auto& end = record.observation;
     if (end && end->ending == Ending::failed) return true;

@@ -9,18 +9,9 @@
 #include "ga/unit_operators.hpp"
 
 namespace evolve::ga {
-namespace {
 
 using Eigen::Index;
 using Eigen::VectorXd;
-
-VectorXd start_of(std::span<const hyp::Gene> space) {
-  hyp::Genes genes;
-  for (const hyp::Gene& gene : space) genes.push_back(gene.start);
-  return point_of(space, genes);
-}
-
-}  // namespace
 
 double trust_in_start(double share_better) {
   constexpr double worse = 9;
@@ -29,7 +20,7 @@ double trust_in_start(double share_better) {
 }
 
 Points believed_points(std::span<const hyp::Gene> space, Index count, double trust, Rng& rng) {
-  const VectorXd start = start_of(space);
+  const VectorXd start = point_of(space, start_genes(space));
   Points points = sobol_points(static_cast<Index>(space.size()), count, rng);
   boost::random::uniform_01<double> chance;
   boost::random::normal_distribution<double> normal(0, belief_sd);

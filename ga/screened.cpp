@@ -108,9 +108,7 @@ Candidates search(Space space, const Promise& promise, double trust, const Point
 // much of the space is better.
 double trust(Space space, const Surrogate& surrogate, Rng& rng) {
   constexpr Index samples = 64;
-  hyp::Genes genes;
-  for (const hyp::Gene& gene : space) genes.push_back(gene.start);
-  const double start = surrogate.mean(features_of(space, point_of(space, genes)))[0];
+  const double start = surrogate.mean(features_of(space, point_of(space, start_genes(space))))[0];
   const Points even = sobol_points(static_cast<Index>(space.size()), samples, rng);
   const auto there = surrogate.predict(features_of(space, even));
   const Eigen::ArrayXd below = (start - there.mean.array()) / (std::sqrt(2.0) * there.sd.array());

@@ -141,13 +141,13 @@ VectorXd Surrogate::leave_one_out_errors() const {
 Surrogate::Prediction Surrogate::predict(const MatrixXd& features) const {
   MatrixXd covariance = matern(distances(scaled_near_, inverse_lengths_.asDiagonal() * features));
   Eigen::RowVectorXd before = Eigen::RowVectorXd::Ones(features.cols());
+  const MatrixXd basis = basis_values(features);
   if (basis_) {
-    const MatrixXd expected = basis_->values(features);
-    covariance += basis_near_.transpose() * expected;
-    before += expected.colwise().squaredNorm();
+    covariance += basis_near_.transpose() * basis;
+    before += basis.colwise().squaredNorm();
   }
   factor_near_.matrixL().solveInPlace(covariance);
-  return {.mean = mean(features),
+  return {.mean = mean(features, basis),
           .sd = (before - covariance.colwise().squaredNorm())
                     .array()
                     .max(least_variance)
@@ -228,10 +228,18 @@ Surrogate::Joint Surrogate::of_sets(const MatrixXd& features, const std::vector<
               before - half.transpose() * half + rest * rest.transpose() / ones.squaredNorm()};
 }
 
+MatrixXd Surrogate::basis_values(const MatrixXd& features) const {
+  return basis_ ? basis_->values(features) : MatrixXd();
+}
+
 VectorXd Surrogate::mean(const MatrixXd& features) const {
+  return mean(features, basis_values(features));
+}
+
+VectorXd Surrogate::mean(const MatrixXd& features, const MatrixXd& basis) const {
   const MatrixXd covariance = matern(distances(scaled_, inverse_lengths_.asDiagonal() * features));
   VectorXd mean = (covariance.transpose() * weights_).array() + constant_;
-  if (basis_) mean += basis_->values(features).transpose() * basis_weights_;
+  if (basis_) mean += basis.transpose() * basis_weights_;
   return mean;
 }
 

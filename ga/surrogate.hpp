@@ -79,6 +79,10 @@ class Surrogate {
   Eigen::VectorXd noise_squares() const;
 
  private:
+  // `basis`: what it has there: [functions, m]; empty without one.
+  Eigen::VectorXd mean(const Eigen::MatrixXd& features, const Eigen::MatrixXd& basis) const;
+  Eigen::MatrixXd basis_values(const Eigen::MatrixXd& features) const;
+
   Eigen::VectorXd inverse_lengths_;  // by feature
   double roughness_, training_variance_;
   std::vector<int> sets_;   // of the observations

@@ -15,6 +15,13 @@ bool is_categorical(const hyp::Gene& gene) {
   return gene.kind == hyp::Gene::Kind::categorical;
 }
 
+hyp::Genes start_genes(std::span<const hyp::Gene> space) {
+  hyp::Genes genes;
+  genes.reserve(space.size());
+  for (const hyp::Gene& gene : space) genes.push_back(gene.start);
+  return genes;
+}
+
 Eigen::VectorXd point_of(std::span<const hyp::Gene> space, const hyp::Genes& genes) {
   Eigen::VectorXd point(static_cast<Eigen::Index>(space.size()));
   for (std::size_t i = 0; i < space.size(); ++i) {

@@ -16,6 +16,8 @@ using Points = Eigen::MatrixXd;
 /// Its values are choices, which have no order.
 bool is_categorical(const hyp::Gene& gene);
 
+/// The set that a run begins with.
+hyp::Genes start_genes(std::span<const hyp::Gene> space);
 /// The point of a set: [genes].
 Eigen::VectorXd point_of(std::span<const hyp::Gene> space, const hyp::Genes& genes);
 /// The set at a point; integer and categorical genes take a whole value.
