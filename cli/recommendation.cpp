@@ -48,6 +48,17 @@ std::optional<std::string> longer_trainings_line(const ga::Standing& standing,
       static_cast<double>(longer->epochs) / evolution.settings().epochs);
 }
 
+std::string luck_line(const ga::Standing& standing) {
+  if (standing.noise == 0)
+    return "  luck                   none: trained again with another seed, sets gave the very "
+           "same "
+           "fitness";
+  return fmt::format(
+      "  luck                   another seed moves a fitness by ±{:.4f}: smaller differences "
+      "between two trainings mean nothing",
+      standing.noise);
+}
+
 }  // namespace
 
 std::vector<std::string> recommendation_lines(const engine::RunState& state) {
@@ -73,10 +84,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state) {
   if (state.best()->trial != trial.trial)
     lines.push_back(fmt::format("  the luckiest           trial {}, {}: less is expected of it",
                                 state.best()->trial, observed(*state.best())));
-  lines.push_back(fmt::format(
-      "  luck                   another seed moves a fitness by ±{:.4f}: smaller differences "
-      "between two trainings mean nothing",
-      standing->noise));
+  lines.push_back(luck_line(*standing));
   constexpr int more = 8;
   if (standing->doubt > ga::worth_deciding)
     lines.push_back(fmt::format(

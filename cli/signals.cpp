@@ -3,6 +3,8 @@
 namespace evolve::cli {
 namespace {
 
+constexpr std::array signals = {SIGINT, SIGTERM, SIGHUP};
+
 // A signal handler reaches nothing but a global.
 core::StopSource* asked = nullptr;
 
@@ -17,13 +19,15 @@ StopOnSignals::StopOnSignals() {
   struct sigaction action {};
   action.sa_handler = request;
   action.sa_flags = SA_RESTART;
-  ::sigaction(SIGINT, &action, &interrupt_before_);
-  ::sigaction(SIGTERM, &action, &terminate_before_);
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    ::sigaction(signals[i], nullptr, &before_[i]);
+    const bool nohup = signals[i] == SIGHUP && before_[i].sa_handler == SIG_IGN;
+    if (!nohup) ::sigaction(signals[i], &action, nullptr);
+  }
 }
 
 StopOnSignals::~StopOnSignals() {
-  ::sigaction(SIGINT, &interrupt_before_, nullptr);
-  ::sigaction(SIGTERM, &terminate_before_, nullptr);
+  for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before_[i], nullptr);
   asked = nullptr;
 }
 

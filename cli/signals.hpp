@@ -1,14 +1,16 @@
-// Ctrl-C and SIGTERM as requests to stop.
+// Ctrl-C, SIGTERM and a terminal that is closed as requests to stop.
 #pragma once
 
 #include <signal.h>
+
+#include <array>
 
 #include "core/stop_source.hpp"
 
 namespace evolve::cli {
 
-/// While it lives, SIGINT and SIGTERM do not end the process but are requests to stop, with the
-/// signal's number as their reason. One at a time.
+/// While it lives, SIGINT, SIGTERM and SIGHUP do not end the process but are requests to stop, with
+/// the signal's number as their reason. A SIGHUP that is ignored (`nohup`) stays so. One at a time.
 class StopOnSignals {
  public:
   StopOnSignals();
@@ -20,8 +22,7 @@ class StopOnSignals {
 
  private:
   core::StopSource source_;
-  struct sigaction interrupt_before_ {
-  }, terminate_before_{};
+  std::array<struct sigaction, 3> before_{};
 };
 
 }  // namespace evolve::cli

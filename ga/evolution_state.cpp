@@ -222,8 +222,8 @@ std::optional<hyp::Genes> Evolution::State::set_to_train_again(int number) {
   std::vector<int> repeating;
   for (const int trial : pending) {
     const auto set = history.number_of(records[static_cast<std::size_t>(trial)].genes);
-    if (const auto first = set ? history.completed_trial(*set) : std::nullopt)
-      repeating.push_back(*first);
+    if (const Observation* first = set ? history.first_completed(*set) : nullptr)
+      repeating.push_back(first->trial);
   }
   const auto known = ga::standing(genes, history, given.front(), repeating);
   if (!known || known->doubt <= worth_deciding || !known->undecided) return std::nullopt;

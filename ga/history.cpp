@@ -284,12 +284,38 @@ std::optional<int> History::number_of(const hyp::Genes& genes) const {
   return found->second;
 }
 
-std::optional<int> History::completed_trial(int set) const {
+const Observation* History::first_completed(int set) const {
   for (std::size_t i = static_cast<std::size_t>(set); i < first_.size(); ++i) {
     const bool completed = observation_[i].ending == Observation::Ending::completed;
-    if (first_[i] == set && completed) return observation_[i].trial;
+    if (first_[i] == set && completed) return &observation_[i];
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+const Observation* History::best_completed() const {
+  const Observation* best = nullptr;
+  for (const Observation& one : observation_) {
+    if (one.ending != Observation::Ending::completed) continue;
+    if (!best || one.fitness > best->fitness) best = &one;
+  }
+  return best;
+}
+
+bool History::deterministic() const {
+  bool trained_again = false;
+  std::map<int, const Observation*> first;  // of each set
+  std::unordered_set<double> fitnesses;     // of the sets
+  for (std::size_t i = 0; i < first_.size(); ++i) {
+    const Observation& now = observation_[i];
+    if (now.ending != Observation::Ending::completed || now.fitness == 0) continue;
+    const auto [entry, is_new] = first.try_emplace(first_[i], &now);
+    const Observation& before = *entry->second;
+    if (is_new ? !fitnesses.insert(now.fitness).second : now.fitness != before.fitness)
+      return false;
+    trained_again = trained_again ||
+                    seed_number(now.trial, now.repeat) != seed_number(before.trial, before.repeat);
+  }
+  return trained_again;
 }
 
 }  // namespace evolve::ga

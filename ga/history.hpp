@@ -71,8 +71,14 @@ class History {
 
   /// The number of a set among the observations (`Observations::set`); nothing: never trained.
   std::optional<int> number_of(const hyp::Genes& genes) const;
-  /// The first trial of the set of that number that completed.
-  std::optional<int> completed_trial(int set) const;
+  /// The first training of the set of that number that completed; null: none.
+  const Observation* first_completed(int set) const;
+  /// The completed training of greatest fitness, the first one among equals; null: none.
+  const Observation* best_completed() const;
+  /// Whether trainings are known to be free of luck: of those that completed some had the same set
+  /// and another seed, and all of these agree to the last digit, while no two sets do (a fitness
+  /// that takes few values agrees by chance, and a fitness of 0 says nothing).
+  bool deterministic() const;
 
  private:
   Selection selection_of(const std::vector<Eigen::Index>& order, const Targets& targets) const;

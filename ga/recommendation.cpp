@@ -75,7 +75,7 @@ Compared compared_sets(std::span<const hyp::Gene> space, const hyp::Genes& start
   Compared compared{.sets = {}, .points = Points(std::ssize(space), 0)};
   const auto add = [&](int set, const VectorXd& point) {
     const bool there = std::ranges::count(compared.sets, set) > 0;
-    if (there || !history.completed_trial(set)) return;
+    if (there || !history.first_completed(set)) return;
     compared.sets.push_back(set);
     compared.points.conservativeResize(point.size(), compared.points.cols() + 1);
     compared.points.rightCols(1) = point;
@@ -109,7 +109,7 @@ Posterior posterior_of(std::span<const hyp::Gene> space, History& history,
   const double wider = (n - 1) / std::max(1.0, n - 3);
   all.covariance *= wider;
   all.luck *= wider;
-  for (const int set : compared.sets) all.trials.push_back(*history.completed_trial(set));
+  for (const int set : compared.sets) all.trials.push_back(history.first_completed(set)->trial);
   return all;
 }
 
@@ -121,6 +121,21 @@ Index recommended(const Posterior& posterior, bool start_completed) {
   return 0;
 }
 
+// Where nothing is luck, what was seen is what there is.
+Standing standing_without_luck(const History& history, const hyp::Genes& start) {
+  const auto candidate = [](const Observation& one) {
+    return Candidate{.trial = one.trial, .expectation = {one.fitness, one.fitness, one.fitness}};
+  };
+  Standing result;
+  result.best = candidate(*history.best_completed());
+  const auto set = history.number_of(start);
+  const Observation* of_start = set ? history.first_completed(*set) : nullptr;
+  if (!of_start) return result;
+  result.start = candidate(*of_start);
+  result.better = result.best.trial == of_start->trial ? 0 : 1;
+  return result;
+}
+
 }  // namespace
 
 std::optional<Standing> standing(std::span<const hyp::Gene> space, History& history,
@@ -128,6 +143,7 @@ std::optional<Standing> standing(std::span<const hyp::Gene> space, History& hist
   constexpr int least_completed = 3;
   constexpr double sds_of_90_percent = 1.6448536269514722;
   if (history.completed() < least_completed) return std::nullopt;
+  if (history.deterministic()) return standing_without_luck(history, start);
   const KernelParameters& parameters = history.parameters();
   const Compared compared = compared_sets(space, start, history, parameters);
   const auto known = history.around(compared.sets, compared_points, parameters);

@@ -68,7 +68,7 @@ View view_of(std::span<const hyp::Gene> space, History& history,
             .variances = variances_of(parameters),
             .curves = history.curve_variances()};
   for (Index i = 0; i < surrogate.believed().size(); ++i) {
-    if (history.completed_trial(known.observations.set[static_cast<std::size_t>(i)]))
+    if (history.first_completed(known.observations.set[static_cast<std::size_t>(i)]))
       view.best = std::max(view.best, surrogate.believed()[i]);
   }
   return view;

@@ -76,7 +76,7 @@ function drawRecommended(view) {
   if (!trial) return;
   const words = [`Trial ${trial.trial}, fitness ${fitnessText(trial.fitness)}.`];
   if (recommended.expected) {
-    words.push(`Trained again, expect ${expectedText(recommended.expected)}, 90 % sure; another seed moves a fitness by ±${fitnessText(recommended.noise)}.`);
+    words.push(`Trained again, expect ${expectedText(recommended.expected)}, 90 % sure; another seed ${recommended.noise ? `moves a fitness by ±${fitnessText(recommended.noise)}` : "changes nothing"}.`);
     if (recommended.start && trial.trial !== 0)
       words.push(`The start: ${expectedText(recommended.start)}; worse with a probability of ${percent(recommended.better)}.`);
   }

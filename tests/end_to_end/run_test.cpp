@@ -185,6 +185,33 @@ TEST(Run, SigtermExits143) {
   EXPECT_EQ(process.wait(10).code, 143);
 }
 
+TEST(Run, StopsInGoodOrderWhenItsTerminalIsClosed) {
+  Folder folder;
+  Process process(evolve_command({"--trainer-command", fake_trainer("--sleep 100"), "--devices",
+                                  "cpu:0", "--output", "run"}),
+                  folder.path());
+  ASSERT_TRUE(
+      eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 1; }));
+  process.signal(SIGHUP);
+  const auto ended = process.wait(10);
+  EXPECT_EQ(ended.code, 129);
+  EXPECT_THAT(ended.out, HasSubstr("evolve --resume run"));
+}
+
+TEST(Run, OutlivesItsTerminalUnderNohup) {
+  Folder folder;
+  std::vector<std::string> command =
+      evolve_command({"--trainer-command", fake_trainer("--sleep 20"), "--devices", "cpu:0",
+                      "--trials", "40", "--output", "run"});
+  command.insert(command.begin(), "nohup");
+  Process process(command, folder.path());
+  ASSERT_TRUE(
+      eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 1; }));
+  process.signal(SIGHUP);
+  EXPECT_EQ(process.wait(60).code, 0);
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 40);
+}
+
 TEST(Run, ADryRunTellsThePlanAndTouchesNothing) {
   Folder folder;
   const auto ended =

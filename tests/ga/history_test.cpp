@@ -36,6 +36,30 @@ TEST(History, CountsWhatCompleted) {
   EXPECT_EQ(history.completed(), 1);
 }
 
+TEST(History, KnowsThatTrainingsAreDeterministicOnceOneWasTrainedWithAnotherSeed) {
+  History history(space);
+  history.add({0.1, 0.1}, {Ending::completed, 0.5, 0});
+  history.add({0.2, 0.1}, {Ending::completed, 0.6, 1});
+  EXPECT_FALSE(history.deterministic());
+  history.add({0.1, 0.1}, {Ending::completed, 0.5, 6});  // the same seed again
+  EXPECT_FALSE(history.deterministic());
+  history.add({0.1, 0.1}, {Ending::completed, 0.5, 13});
+  EXPECT_TRUE(history.deterministic());
+  history.add({0.2, 0.1}, {Ending::completed, 0.61, 14});
+  EXPECT_FALSE(history.deterministic());
+}
+
+TEST(History, TakesNoAgreementForDeterminismThatMayBeChance) {
+  History none_learns(space), few_values(space);
+  none_learns.add({0.1, 0.1}, {Ending::completed, 0, 0});
+  none_learns.add({0.1, 0.1}, {Ending::completed, 0, 13});
+  EXPECT_FALSE(none_learns.deterministic());
+  few_values.add({0.1, 0.1}, {Ending::completed, 0.5, 0});
+  few_values.add({0.2, 0.1}, {Ending::completed, 0.5, 1});
+  few_values.add({0.1, 0.1}, {Ending::completed, 0.5, 13});
+  EXPECT_FALSE(few_values.deterministic());
+}
+
 TEST(History, SelectsAllOfAFew) {
   History history(space);
   fill(history, 30);

@@ -45,6 +45,22 @@ TEST(Recommendation, IsTheBestSetWhereNothingIsLuck) {
   }
 }
 
+TEST(Recommendation, IsWhatGaveMostOnceTheStartGaveTheSameWithAnotherSeed) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    Evolution evolution(cube(), {.search = "screened", .seed = seed, .trials = 14});
+    while (const auto trial = evolution.ask())
+      evolution.tell(completed(trial->number, peak(trial->hyp)));
+    const Standing standing = *evolution.standing();
+    EXPECT_EQ(standing.best.trial, evolution.best()->trial) << seed;
+    EXPECT_EQ(standing.best.expectation.low, evolution.best()->fitness) << seed;
+    EXPECT_EQ(standing.best.expectation.high, evolution.best()->fitness) << seed;
+    EXPECT_EQ(standing.start->expectation.mean, evolution.observation(0)->fitness) << seed;
+    EXPECT_EQ(standing.better, 1) << seed;
+    EXPECT_EQ(standing.noise, 0) << seed;
+    EXPECT_EQ(standing.undecided, std::nullopt) << seed;
+  }
+}
+
 // The model of a long run is made of its best sets, and the start may be far from them.
 TEST(Recommendation, ComparesWithWhatTheStartHadHoweverLongAgo) {
   Evolution evolution(cube(), {.search = "screened", .seed = 1, .trials = 250});
