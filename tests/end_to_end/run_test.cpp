@@ -203,7 +203,7 @@ TEST(Run, OutlivesItsTerminalUnderNohup) {
   std::vector<std::string> command =
       evolve_command({"--trainer-command", fake_trainer("--sleep 20"), "--devices", "cpu:0",
                       "--trials", "40", "--output", "run"});
-  command.insert(command.begin(), "nohup");
+  command.insert(command.begin(), "/usr/bin/nohup");
   Process process(command, folder.path());
   ASSERT_TRUE(
       eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 1; }));
