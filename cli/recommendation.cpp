@@ -51,8 +51,7 @@ std::optional<std::string> longer_trainings_line(const ga::Standing& standing,
 std::string luck_line(const ga::Standing& standing) {
   if (standing.noise == 0)
     return "  luck                   none: trained again with another seed, sets gave the very "
-           "same "
-           "fitness";
+           "same fitness";
   return fmt::format(
       "  luck                   another seed moves a fitness by ±{:.4f}: smaller differences "
       "between two trainings mean nothing",

@@ -221,9 +221,8 @@ std::optional<hyp::Genes> Evolution::State::set_to_train_again(int number) {
   if (number == third_start) return given.front();
   std::vector<int> repeating;
   for (const int trial : pending) {
-    const auto set = history.number_of(records[static_cast<std::size_t>(trial)].genes);
-    if (const Observation* first = set ? history.first_completed(*set) : nullptr)
-      repeating.push_back(first->trial);
+    const auto& set = records[static_cast<std::size_t>(trial)].genes;
+    if (const Observation* first = history.first_completed(set)) repeating.push_back(first->trial);
   }
   const auto known = ga::standing(genes, history, given.front(), repeating);
   if (!known || known->doubt <= worth_deciding || !known->undecided) return std::nullopt;

@@ -292,6 +292,11 @@ const Observation* History::first_completed(int set) const {
   return nullptr;
 }
 
+const Observation* History::first_completed(const hyp::Genes& genes) const {
+  const auto set = number_of(genes);
+  return set ? first_completed(*set) : nullptr;
+}
+
 const Observation* History::best_completed() const {
   const Observation* best = nullptr;
   for (const Observation& one : observation_) {

@@ -73,6 +73,7 @@ class History {
   std::optional<int> number_of(const hyp::Genes& genes) const;
   /// The first training of the set of that number that completed; null: none.
   const Observation* first_completed(int set) const;
+  const Observation* first_completed(const hyp::Genes& genes) const;
   /// The completed training of greatest fitness, the first one among equals; null: none.
   const Observation* best_completed() const;
   /// Whether trainings are known to be free of luck: of those that completed some had the same set

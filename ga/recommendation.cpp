@@ -128,8 +128,7 @@ Standing standing_without_luck(const History& history, const hyp::Genes& start) 
   };
   Standing result;
   result.best = candidate(*history.best_completed());
-  const auto set = history.number_of(start);
-  const Observation* of_start = set ? history.first_completed(*set) : nullptr;
+  const Observation* of_start = history.first_completed(start);
   if (!of_start) return result;
   result.start = candidate(*of_start);
   result.better = result.best.trial == of_start->trial ? 0 : 1;

@@ -174,28 +174,19 @@ TEST(Run, CtrlCSavesSaysHowToGoOnAndExits130) {
   EXPECT_GE(count(journal(folder / "run"), "completed"), 3);
 }
 
-TEST(Run, SigtermExits143) {
-  Folder folder;
-  Process process(evolve_command({"--trainer-command", fake_trainer("--sleep 100"), "--devices",
-                                  "cpu:0", "--output", "run"}),
-                  folder.path());
-  ASSERT_TRUE(
-      eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 1; }));
-  process.signal(SIGTERM);
-  EXPECT_EQ(process.wait(10).code, 143);
-}
-
-TEST(Run, StopsInGoodOrderWhenItsTerminalIsClosed) {
-  Folder folder;
-  Process process(evolve_command({"--trainer-command", fake_trainer("--sleep 100"), "--devices",
-                                  "cpu:0", "--output", "run"}),
-                  folder.path());
-  ASSERT_TRUE(
-      eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 1; }));
-  process.signal(SIGHUP);
-  const auto ended = process.wait(10);
-  EXPECT_EQ(ended.code, 129);
-  EXPECT_THAT(ended.out, HasSubstr("evolve --resume run"));
+TEST(Run, StopsInGoodOrderOnSigtermAndWhenItsTerminalIsClosed) {
+  for (const auto& [signal, code] : {std::pair(SIGTERM, 143), std::pair(SIGHUP, 129)}) {
+    Folder folder;
+    Process process(evolve_command({"--trainer-command", fake_trainer("--sleep 100"), "--devices",
+                                    "cpu:0", "--output", "run"}),
+                    folder.path());
+    ASSERT_TRUE(
+        eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 1; }));
+    process.signal(signal);
+    const auto ended = process.wait(10);
+    EXPECT_EQ(ended.code, code);
+    EXPECT_THAT(ended.out, HasSubstr("evolve --resume run"));
+  }
 }
 
 TEST(Run, OutlivesItsTerminalUnderNohup) {
