@@ -133,7 +133,8 @@ std::optional<ImageHeader> header_by_decoding(const std::string& file) {
 
 std::optional<ImageHeader> png_header(Bytes& bytes, const std::string& file) {
   if (bytes.at(12, 4) != "IHDR") return std::nullopt;
-  for (std::int64_t chunk = 8; chunk < bytes.size(); chunk += 12 + bytes.number(chunk, 4)) {
+  for (std::int64_t chunk = 8; chunk < bytes.size();
+       chunk += 12 + std::int64_t{bytes.number(chunk, 4)}) {
     const auto kind = bytes.at(chunk + 4, 4);
     if (kind == "eXIf") return header_by_decoding(file);  // it may turn the image
     if (kind == "IDAT") break;

@@ -110,6 +110,15 @@ TEST_F(ImageFile, RefusesABmpThatSpeaksOfMorePixelsThanThereAreNumbers) {
       ": is truncated, or no image that OpenCV reads; convert it to .jpg or .png, or remove it");
 }
 
+TEST_F(ImageFile, RefusesAPngWithAChunkThatIsLongerThanTheFile) {
+  std::string bytes = read_file(write_image(folder / "a.png", 64, 64));
+  bytes.resize(bytes.size() - 12);  // the end chunk
+  // With its own 12 bytes this length is 2^32.
+  bytes.replace(33, 8, "\xff\xff\xff\xf4long");
+  EXPECT_EQ(refused(write_file(folder / "a.png", bytes)),
+            ": is truncated: its end is missing; copy it again, or remove it");
+}
+
 TEST_F(ImageFile, RefusesATinyImage) {
   EXPECT_EQ(refused(write_image(folder / "a.png", 9, 30)),
             ": is smaller than 10 pixels; remove it");
