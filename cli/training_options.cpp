@@ -87,8 +87,11 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
   app.add_flag("--multi-scale", t.multi_scale, "Vary the image size by half, batch by batch")
       ->group(group);
   app.add_flag("--noautoanchor", t.noautoanchor, "Keep the model's anchors")->group(group);
-  app.add_option("--freeze", t.freeze, "Leading layers that keep their weights (backbone: 10)")
+  app.add_option(
+         "--freeze", t.freeze,
+         "Layers that keep their weights: 10 is the first ten (the backbone), 0 1 2 are these")
       ->group(group)
+      ->type_name("N | LAYER...")
       ->check(CLI::NonNegativeNumber);
   app.add_flag("--amp,!--no-amp", t.amp, "Mixed precision where it is faster and as good")
       ->group(group);

@@ -34,7 +34,8 @@ def options_of(trial, defaults, find):
         options.data = find(options.data)
     options.cfg = find(options.cfg)
     options.cache = trial.options["cache"].replace("none", "") or None
-    options.freeze = [trial.options["freeze"]]
+    freeze = trial.options["freeze"]
+    options.freeze = freeze if isinstance(freeze, list) else [freeze]
     options.epochs, options.seed, options.patience = trial.epochs, trial.seed, 0  # a trial is as good as its last epoch
     options.nosave = options.noplots = options.exist_ok = True
     options.save_dir = trial.dir

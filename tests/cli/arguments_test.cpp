@@ -61,7 +61,7 @@ TEST(TrainArguments, TakeYolov5sOptions) {
       "--device cpu --cache ram --img 64 --no-amp --seed 7 --label-smoothing 0.1 --single-cls "
       "--rect --noautoanchor --workers 2 --exist-ok");
   EXPECT_EQ(arguments.train.patience, 3);
-  EXPECT_EQ(arguments.train.freeze, 10);
+  EXPECT_EQ(arguments.train.freeze, std::vector<int>{10});
   EXPECT_TRUE(arguments.train.image_weights);
   EXPECT_TRUE(arguments.train.multi_scale);
   EXPECT_TRUE(arguments.train.cos_lr);
@@ -72,6 +72,11 @@ TEST(TrainArguments, TakeYolov5sOptions) {
   EXPECT_FALSE(arguments.train.amp);
   EXPECT_EQ(arguments.seed, 7u);
   EXPECT_TRUE(arguments.destination.exist_ok);
+}
+
+TEST(TrainArguments, TakeALayerOrSeveralToFreeze) {
+  EXPECT_EQ(train("").train.freeze, std::vector<int>{0});
+  EXPECT_EQ(train("--freeze 0 1 2 --epochs 3").train.freeze, (std::vector<int>{0, 1, 2}));
 }
 
 TEST(TrainArguments, RefuseValuesThatMakeNoSense) {

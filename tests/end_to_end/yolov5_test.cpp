@@ -51,11 +51,28 @@ TEST(Yolov5, TrainsTrialAfterTrialInOneProcessPerSlot) {
 
 TEST(Yolov5, GetsItsOptionsByName) {
   Folder folder;
-  const auto ended = run(
-      folder, trials("yolov5n.yaml", 1,
-                     {"--weights", "yolov5n.pt", "--batch-size", "8", "--freeze", "10", "--rect",
-                      "--workers", "2", "--imgsz", "64", "--cos-lr", "--single-cls", "--cache",
-                      "disk", "--image-weights", "--multi-scale", "--label-smoothing", "0.1"}));
+  const auto ended = run(folder, trials("yolov5n.yaml", 1,
+                                        {"--weights",
+                                         "yolov5n.pt",
+                                         "--batch-size",
+                                         "8",
+                                         "--freeze",
+                                         "0",
+                                         "1",
+                                         "2",
+                                         "--rect",
+                                         "--workers",
+                                         "2",
+                                         "--imgsz",
+                                         "64",
+                                         "--cos-lr",
+                                         "--single-cls",
+                                         "--cache",
+                                         "disk",
+                                         "--image-weights",
+                                         "--multi-scale",
+                                         "--label-smoothing",
+                                         "0.1"}));
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto options = given(folder, 0);
   const json expected = {{"cfg", "yolov5n.yaml"},
@@ -65,7 +82,7 @@ TEST(Yolov5, GetsItsOptionsByName) {
                          {"batch_size", 8},
                          {"imgsz", 64},
                          {"optimizer", "SGD"},
-                         {"freeze", {10}},
+                         {"freeze", {0, 1, 2}},
                          {"rect", true},
                          {"workers", 2},
                          {"cos_lr", true},

@@ -38,18 +38,40 @@ void for_each_option(Options& options, Visit visit) {
   visit("save", options.save);
 }
 
+void write(nlohmann::ordered_json& json, const auto& value) {
+  json = value;
+}
+
+void write(nlohmann::ordered_json& json, const std::vector<int>& layers) {
+  if (layers.size() == 1)
+    json = layers.front();
+  else
+    json = layers;
+}
+
+void read(const nlohmann::ordered_json& json, auto& value) {
+  json.get_to(value);
+}
+
+void read(const nlohmann::ordered_json& json, std::vector<int>& layers) {
+  if (json.is_number())
+    layers = {json.get<int>()};
+  else
+    json.get_to(layers);
+}
+
 }  // namespace
 
 nlohmann::ordered_json to_json(const TrainOptions& options) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for_each_option(options, [&](const char* name, const auto& value) { json[name] = value; });
+  for_each_option(options, [&](const char* name, const auto& value) { write(json[name], value); });
   return json;
 }
 
 TrainOptions train_options_from_json(const nlohmann::ordered_json& json) {
   TrainOptions options;
   for_each_option(options, [&](const char* name, auto& value) {
-    if (const auto it = json.find(name); it != json.end()) it->get_to(value);
+    if (const auto it = json.find(name); it != json.end()) read(*it, value);
   });
   return options;
 }

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 namespace evolve::trainer {
 
@@ -31,8 +32,9 @@ struct TrainOptions {
   bool noautoanchor = false;
   /// Threads at most that make batches beside the training; a slot of one core has none.
   int workers = 8;
-  /// Number of leading layers that keep their weights (10 is the backbone).
-  int freeze = 0;
+  /// Layers that keep their weights, as YOLOv5 means it: one number N is the first N (10 is the
+  /// backbone), several are exactly these.
+  std::vector<int> freeze = {0};
   /// Each epoch draws its images with replacement, classes that do badly more often.
   bool image_weights = false;
   /// Each batch is scaled to a random size, 0.5 to 1.5 times imgsz in steps of the stride.
@@ -62,7 +64,7 @@ struct TrainOptions {
   bool operator==(const TrainOptions&) const = default;
 };
 
-/// Keys are the fields' names.
+/// Keys are the fields' names; a single `freeze` is a number, several are a list.
 nlohmann::ordered_json to_json(const TrainOptions& options);
 /// Absent keys keep their defaults, unknown ones are ignored.
 TrainOptions train_options_from_json(const nlohmann::ordered_json& json);

@@ -107,10 +107,14 @@ void check_batches(const TrainOptions& options, const PreparedData& data, const 
     throw refuse(fmt::format("{} training images", images));
 }
 
-void freeze(Detector& detector, int layers) {
+void freeze(Detector& detector, const std::vector<int>& layers) {
+  const auto frozen = [&](int layer) {
+    return layers.size() == 1 ? layer < layers.front()
+                              : std::find(layers.begin(), layers.end(), layer) != layers.end();
+  };
   for (auto& item : detector.named_parameters()) {
     // "model.3.cv1.conv.weight"
-    if (std::stoi(item.key().substr(6)) < layers) item.value().set_requires_grad(false);
+    if (frozen(std::stoi(item.key().substr(6)))) item.value().set_requires_grad(false);
   }
 }
 

@@ -33,7 +33,7 @@ ModelConfig model_config(const TrainOptions& options, const hyp::Hyperparameters
                          const std::optional<Checkpoint>& weights, std::optional<int> nc);
 
 /// A detector as training starts it: drawn from `seed` or transferred from the weights, anchors
-/// fitted to the data unless options.noautoanchor, the first options.freeze layers without
+/// fitted to the data unless options.noautoanchor, the layers of options.freeze without
 /// gradients. `beat` is called all the time while anchors are searched for. Throws `Error`.
 std::unique_ptr<Detector> make_detector(
     const TrainOptions& options, const hyp::Hyperparameters& hyp,
@@ -43,7 +43,7 @@ std::unique_ptr<Detector> make_detector(
 /// Throws `Error` when a batch has fewer images than there are ranks: each trains a part of it.
 void check_batches(const TrainOptions& options, const PreparedData& data, const Ranks& ranks);
 
-/// Takes the gradients from the parameters of the first `layers` layers.
-void freeze(Detector& detector, int layers);
+/// Takes the gradients from the parameters of layers (TrainOptions::freeze).
+void freeze(Detector& detector, const std::vector<int>& layers);
 
 }  // namespace evolve::trainer

@@ -357,12 +357,17 @@ TEST(Trainer, ValidatesWeightsOfAnyNumberOfClassesAsOneClass) {
 
 TEST(Trainer, TrainsLessWithFrozenLayers) {
   TrainOptions frozen = small();
-  frozen.freeze = 24;
+  frozen.freeze = {24};
   TrainOptions backbone = small();
-  backbone.freeze = 10;
+  backbone.freeze = {10};
   const auto usual = train(small(), defaults());
   EXPECT_NE(train(frozen, defaults()), usual);
   EXPECT_NE(train(backbone, defaults()), usual);
+  TrainOptions listed = small();
+  listed.freeze = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  EXPECT_EQ(train(listed, defaults()), train(backbone, defaults()));
+  listed.freeze = {3, 10};
+  EXPECT_NE(train(listed, defaults()), usual);
 }
 
 }  // namespace
