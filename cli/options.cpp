@@ -109,7 +109,7 @@ void check(const Options& options) {
     throw bad_argument("--retries " + std::to_string(options.retries), "0 or more");
   if (options.repeats < 0)
     throw bad_argument("--repeats " + std::to_string(options.repeats), "0 or more");
-  if (!options.from.empty() && options.search == "classic")
+  if (!earlier_runs(options).empty() && options.search == "classic")
     throw bad_argument("--from: the classic search has no model that could learn from earlier runs",
                        "leave out --search classic");
   duration_seconds(options.time_limit, "--time-limit");
@@ -172,7 +172,9 @@ void declare_search(CLI::App& app, Options& o) {
   app.add_option(
          "--from", o.from,
          "Learn from earlier runs, of other data sets too, as far as they predict this one: "
-         "their folders or evolve.csv (ours or YOLOv5's), with commas")
+         "their folders or evolve.csv (ours or YOLOv5's), with commas; none: not even from those "
+         "that "
+         "come with evolve")
       ->group(group);
 }
 
@@ -250,7 +252,8 @@ void declare(CLI::App& app, Options& options) {
 
 std::vector<std::string> earlier_runs(const Options& options) {
   std::vector<std::string> runs;
-  if (!options.from.empty()) boost::split(runs, options.from, boost::is_any_of(","));
+  if (!options.from.empty() && options.from != "none")
+    boost::split(runs, options.from, boost::is_any_of(","));
   for (auto& run : runs) boost::trim(run);
   if (std::ranges::count(runs, ""))
     throw bad_argument("--from " + options.from + ": a name is missing",
@@ -264,9 +267,10 @@ void complete(const CLI::App& app, Options& options) {
                      &options.resume_evolve, &options.destination.output}) {
     make_absolute(*path);
   }
-  auto earlier = earlier_runs(options);
-  for (auto& run : earlier) make_absolute(run);
-  options.from = fmt::format("{}", fmt::join(earlier, ","));
+  if (auto earlier = earlier_runs(options); !earlier.empty()) {
+    for (auto& run : earlier) make_absolute(run);
+    options.from = fmt::format("{}", fmt::join(earlier, ","));
+  }
   make_absolute(options.train);
   if (options.fitness.empty()) options.fitness = hyp::Fitness::standard;
   options.python = python_of_environment();

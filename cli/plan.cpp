@@ -108,8 +108,18 @@ std::vector<hyp::Hyperparameters> initial_of(const Options& options, const hyp::
   return initial;
 }
 
+/// Whether the runs that come with evolve say something about this one: they are trainings with
+/// Adam or AdamW, whose rates are alike, on another data set than this.
+bool is_known(const Options& options, const hyp::Space& space) {
+  return options.from.empty() && options.search == "screened" && has_yolov5s_hyp(options) &&
+         options.train.data != "shapes" && options.train.optimizer != "SGD" &&
+         !space.find("optimizer");
+}
+
+/// What other runs have taught: those that --from names, else those that come with evolve.
 std::vector<results::EarlierRun> earlier_of(const Options& options, const hyp::Space& space) {
   const hyp::Fitness fitness(options.fitness);
+  if (is_known(options, space)) return results::known_runs(space, fitness);
   std::vector<results::EarlierRun> earlier;
   for (const auto& run : earlier_runs(options))
     earlier.push_back(results::read_earlier_run(run, space, fitness));
@@ -237,6 +247,24 @@ std::vector<std::string> names_of(const std::vector<core::Slot>& slots) {
   return names;
 }
 
+/// What is known of earlier runs: a line for each that was named, one for all of evolve's own.
+std::vector<std::string> known_lines(const std::vector<results::EarlierRun>& earlier, bool own) {
+  std::vector<std::string> lines;
+  std::int64_t trainings = 0;
+  for (const auto& run : earlier) {
+    const auto size = std::ssize(run.trials);
+    trainings += size;
+    if (!own)
+      lines.push_back(
+          fmt::format("knows {} of {}", counted(size, "training"), display_path(run.run)));
+  }
+  if (own && trainings > 0)
+    lines.push_back(
+        fmt::format("knows {} of its own, on shapes with Adam and AdamW (--from none: nothing)",
+                    counted(trainings, "training")));
+  return lines;
+}
+
 /// "520 epochs of training, at most 200 trials (4 generations of 50)"; what is given alone decides.
 std::string bounded(const std::string& trials, const ga::Settings& search) {
   if (!search.max_epochs) return trials;
@@ -319,9 +347,8 @@ std::vector<std::string> description(const Plan& plan) {
                               counted(std::ssize(run.space.genes), "hyperparameter"),
                               fmt::join(genes, " ")));
   lines.push_back("fitness " + o.fitness);
-  for (const auto& earlier : run.earlier)
-    lines.push_back(fmt::format("knows {} of {}", counted(std::ssize(earlier.trials), "training"),
-                                display_path(earlier.run)));
+  const auto known = known_lines(run.earlier, o.from.empty());
+  lines.insert(lines.end(), known.begin(), known.end());
   lines.insert(lines.end(), plan.notes.begin(), plan.notes.end());
   return lines;
 }

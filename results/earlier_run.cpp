@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "results/evolve_csv.hpp"
 #include "results/journal.hpp"
+#include "results/known/known.hpp"
 #include "results/run_directory.hpp"
 
 namespace evolve::results {
@@ -77,9 +78,8 @@ std::vector<EarlierTrial> trials_of_journal(const fs::path& file, const hyp::Spa
   return trials;
 }
 
-std::vector<EarlierTrial> trials_of_csv(const fs::path& file, const hyp::Space& space,
-                                        const hyp::Fitness& fitness) {
-  const Table table = read_table(file);
+std::vector<EarlierTrial> trials_of(const Table& table, const hyp::Space& space,
+                                    const hyp::Fitness& fitness) {
   const auto has = [&](const auto& name) { return std::ranges::count(table.names, name) > 0; };
   if (!shares_a_gene(space, has)) return {};
   std::vector<EarlierTrial> trials;
@@ -127,12 +127,28 @@ EarlierRun read_earlier_run(const fs::path& path, const hyp::Space& space,
     throw bad_input({path.string()}, "no run is there",
                     "name the folder of a run, or an evolve.csv");
   const bool is_journal = has_journal || path.extension() == ".jsonl";
-  EarlierRun earlier{path.string(), thinned(is_journal ? trials_of_journal(file, space, fitness)
-                                                       : trials_of_csv(file, space, fitness))};
+  EarlierRun earlier{path.string(),
+                     thinned(is_journal ? trials_of_journal(file, space, fitness)
+                                        : trials_of(read_table(file), space, fitness))};
   if (std::ranges::none_of(earlier.trials, [](const auto& t) { return t.fitness.has_value(); }))
     throw bad_input({file.string()}, "no completed trial of it lies in this run's search space",
                     "name a run that evolved the same hyperparameters");
   return earlier;
+}
+
+std::vector<EarlierRun> known_runs(const hyp::Space& space, const hyp::Fitness& fitness) {
+  const auto evolves = [&](const std::string& name) {
+    const auto* gene = space.find(name);
+    return gene && gene->evolve;
+  };
+  std::vector<EarlierRun> runs;
+  for (const auto& [name, csv] : known_tables()) {
+    const Table table = parse_table(csv, fs::path(name));
+    if (!std::ranges::all_of(table.names, evolves)) continue;
+    EarlierRun run{std::string(name), trials_of(table, space, fitness)};
+    if (!run.trials.empty()) runs.push_back(std::move(run));
+  }
+  return runs;
 }
 
 }  // namespace evolve::results

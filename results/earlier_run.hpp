@@ -22,4 +22,8 @@ namespace evolve::results {
 EarlierRun read_earlier_run(const std::filesystem::path& path, const hyp::Space& space,
                             const hyp::Fitness& fitness);
 
+/// The runs that come with evolve (results/known): what YOLOv5's 29 hyperparameters gave on the
+/// embedded data set "shapes". None unless all of them evolve in `space`.
+std::vector<EarlierRun> known_runs(const hyp::Space& space, const hyp::Fitness& fitness);
+
 }  // namespace evolve::results

@@ -35,11 +35,19 @@ void check_header(const std::vector<std::string>& cells, const Where& where) {
   }
 }
 
+constexpr const char* remedy = "name an evolve.csv";
+
 Row row_of(const std::vector<double>& numbers) {
   std::array<double, metric_count> metrics{};
   std::copy_n(numbers.begin(), metric_count, metrics.begin());
   return {.metrics = hyp::Metrics::from_values(metrics),
           .values = {numbers.begin() + metric_count, numbers.end()}};
+}
+
+Table table_of(const core::NumberTable& csv) {
+  Table table{.names = {csv.names.begin() + metric_count, csv.names.end()}, .rows = {}};
+  for (const auto& numbers : csv.rows) table.rows.push_back(row_of(numbers));
+  return table;
 }
 
 }  // namespace
@@ -61,10 +69,11 @@ void write_table(const fs::path& file, const Table& table) {
 }
 
 Table read_table(const fs::path& file) {
-  const auto csv = core::read_csv(file, "name an evolve.csv", check_header);
-  Table table{.names = {csv.names.begin() + metric_count, csv.names.end()}, .rows = {}};
-  for (const auto& numbers : csv.rows) table.rows.push_back(row_of(numbers));
-  return table;
+  return table_of(core::read_csv(file, remedy, check_header));
+}
+
+Table parse_table(std::string_view text, const fs::path& file) {
+  return table_of(core::parse_csv(text, file, remedy, check_header));
 }
 
 }  // namespace evolve::results

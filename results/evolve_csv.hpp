@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hyp/space.hpp"
@@ -44,5 +45,8 @@ void write_table(const std::filesystem::path& file, const Table& table);
 /// header that doesn't start with the seven metrics, a row with too few or too many columns, or a
 /// cell that is not a number.
 Table read_table(const std::filesystem::path& file);
+
+/// The same of a text; `file` is what errors say.
+Table parse_table(std::string_view text, const std::filesystem::path& file);
 
 }  // namespace evolve::results

@@ -40,6 +40,29 @@ TEST_F(DataSet, InOrderIsCounted) {
   EXPECT_THAT(ended.out, HasSubstr("val: 100 images"));
 }
 
+TEST_F(DataSet, OfTheUsersOwnBeginsWithWhatEvolveKnowsOfAdam) {
+  const auto knows = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"--cfg", "yolov5p.yaml", "--dry-run"});
+    const auto ended = evolve(folder.path(), options);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.out.find(
+               "knows 206 trainings of its own, on shapes with Adam and AdamW (--from none: "
+               "nothing)\n") != std::string::npos;
+  };
+  const auto with = [](const std::string& optimizer, std::vector<std::string> options) {
+    options.insert(options.begin(), {"--data", "shapes/shapes.yaml", "--optimizer", optimizer});
+    return options;
+  };
+  const std::vector<std::string> all = {"--evolve-genes", "all"};
+  EXPECT_TRUE(knows(with("Adam", all)));
+  EXPECT_TRUE(knows(with("AdamW", all)));
+  EXPECT_FALSE(knows(with("SGD", all)));
+  EXPECT_FALSE(knows(with("Adam", {})));
+  EXPECT_FALSE(knows(with("Adam", {"--evolve-genes", "all", "--from", "none"})));
+  EXPECT_FALSE(knows(with("Adam", {"--evolve-genes", "all", "--search", "classic"})));
+  EXPECT_FALSE(knows({"--data", "shapes", "--optimizer", "Adam", "--evolve-genes", "all"}));
+}
+
 TEST_F(DataSet, ThatIsMissingIsRefused) {
   const auto ended = evolve(folder.path(), {"--data", "nowhere.yaml", "--cfg", "yolov5p.yaml"});
   EXPECT_EQ(ended.code, 2);

@@ -7,6 +7,7 @@
 #include "hyp/space_file.hpp"
 #include "results/evolve_csv.hpp"
 #include "results/journal.hpp"
+#include "results/known/known.hpp"
 #include "tests/results/folder.hpp"
 
 namespace evolve::results {
@@ -42,6 +43,26 @@ std::string complaint(const std::filesystem::path& path) {
     return error.what();
   }
   return "";
+}
+
+TEST(KnownRuns, LieWithinYolov5sBounds) {
+  hyp::Space all = hyp::default_space();
+  hyp::select_evolved(all, "all");
+  const auto runs = known_runs(all, fitness);
+  const auto tables = known_tables();
+  ASSERT_EQ(runs.size(), tables.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Table table = parse_table(tables[i].csv, "known");
+    EXPECT_EQ(table.names.size(), 29U);
+    EXPECT_GE(table.rows.size(), 50U);
+    EXPECT_EQ(runs[i].run, tables[i].name);
+    EXPECT_EQ(runs[i].trials.size(), table.rows.size());
+  }
+}
+
+TEST(KnownRuns, AreNoneWhereNotAllHyperparametersEvolve) {
+  EXPECT_THAT(known_runs(hyp::default_space(), fitness), ElementsAre());
+  EXPECT_THAT(known_runs(space, fitness), ElementsAre());
 }
 
 TEST(EarlierRun, OfAJournalIsWhatEndedInsideTheSpace) {
