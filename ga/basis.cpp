@@ -35,23 +35,17 @@ Basis::Basis(std::span<const hyp::Gene> space, const EarlierRuns& earlier)
 }
 
 MatrixXd Basis::values(const MatrixXd& features) const {
-  MatrixXd all(count(), features.cols());
-  all.row(0) = (features.colwise() - start_).colwise().squaredNorm() / -even_;
-  all.bottomRows(earlier_->count()) = earlier_->expected(features) / parts_;
-  return all;
+  if (knows_nothing()) return (features.colwise() - start_).colwise().squaredNorm() / -even_;
+  return earlier_->expected(features) / parts_;
 }
 
 MatrixXd Basis::slopes(const VectorXd& features) const {
-  MatrixXd all(features.size(), count());
-  all.col(0) = (features - start_) * (-2 / even_);
-  all.rightCols(earlier_->count()) = earlier_->slopes(features) / parts_;
-  return all;
+  if (knows_nothing()) return (features - start_) * (-2 / even_);
+  return earlier_->slopes(features) / parts_;
 }
 
 VectorXd Basis::weight_means() const {
-  VectorXd means = VectorXd::Constant(count(), earlier_weight / parts_);
-  means[0] = start_weight;
-  return means;
+  return VectorXd::Constant(count(), knows_nothing() ? start_weight : earlier_weight / parts_);
 }
 
 }  // namespace evolve::ga

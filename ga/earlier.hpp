@@ -37,7 +37,7 @@ class EarlierRuns {
   /// How that changes with each feature of one set: [features, runs].
   Eigen::MatrixXd slopes(const Eigen::VectorXd& features) const;
 
-  /// The sets to begin with while this run has no outcome: each is the one that together with the
+  /// The sets to begin with while this run has few outcomes: each is the one that together with the
   /// start and those before it gives most in the mean over all runs, each run taking the best for
   /// itself (a greedy portfolio: Feurer et al. 2022, "Auto-sklearn 2.0", section 3.2).
   const std::vector<hyp::Genes>& portfolio() const { return portfolio_; }

@@ -49,14 +49,13 @@ struct Settings {
 /// - Classic: then random sets until a generation is full. Every later trial is bred from a mating
 ///   pool: the best of all completed trials, with the fitness they have, and the latest
 ///   `population` completed ones. As long as nothing has completed it is random.
-/// - Screened, with earlier runs: then the sets that these recommend; as soon as any trial has
-/// ended, every later trial is bred from all that is known.
+/// - Screened, with earlier runs: then the sets that these recommend; as soon as three trials have
+///   ended, every later trial is bred from all that is known.
 /// - Screened: then Sobol points up to trial 4, and on until three trials have completed; once a
 ///   trial had less than half of the start's fitness, variations of the start instead. Every later
 ///   trial is bred from all that is known, and from what is in flight.
 /// - A trial that failed or was stopped, or whose fitness is not finite, is not a parent and never
-/// the
-///   best.
+///   the best.
 /// - No set is handed out twice while the space has another, but for the start, and in the last
 /// fifth of a run (from trial 45 on) those sets that may be the best: where trainings are luck in
 /// part, another training of one of them says more than another set.

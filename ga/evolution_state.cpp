@@ -250,7 +250,7 @@ hyp::Genes Evolution::State::breed_classic(int number, Rng& rng) const {
 bool Evolution::State::has_model(int number) const {
   constexpr int least_known = 3;
   if (pausing()) return true;
-  return earlier.count() > 0 ? history.size() > 0
+  return earlier.count() > 0 ? history.size() >= least_known
                              : number >= design_size && history.completed() >= least_known;
 }
 

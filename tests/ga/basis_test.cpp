@@ -58,15 +58,15 @@ TEST(Basis, OfOneSetIsZero) {
 TEST(Basis, BelievesEarlierRunsTogetherAsFarAsOne) {
   const Basis basis(square, two_runs());
   const VectorXd place{{0.9, 0.9}};
-  ASSERT_EQ(basis.count(), 3);
+  ASSERT_EQ(basis.count(), 2);
   // What a run expects counts .7 with one, .35 with two; the standard deviations add up likewise.
-  EXPECT_NEAR(basis.weight_means()[1] * basis.values(place)(1, 0),
+  EXPECT_NEAR(basis.weight_means()[0] * basis.values(place)(0, 0),
               0.35 * two_runs().expected(place)(0, 0), 1e-12);
-  EXPECT_NEAR(basis.values(place)(2, 0), two_runs().expected(place)(1, 0) / std::sqrt(2), 1e-12);
+  EXPECT_NEAR(basis.values(place)(1, 0), two_runs().expected(place)(1, 0) / std::sqrt(2), 1e-12);
 }
 
-TEST(Basis, LeavesAModelThatKnowsItsSlopes) {
-  const Basis basis(square, two_runs());
+void expect_slopes(const EarlierRuns& earlier) {
+  const Basis basis(square, earlier);
   const Observations known{MatrixXd{{0.1, 0.4, 0.8}, {0.7, 0.2, 0.5}},
                            {0, 1},
                            VectorXd{{1, -1, 0.3}},
@@ -90,6 +90,11 @@ TEST(Basis, LeavesAModelThatKnowsItsSlopes) {
     EXPECT_NEAR(slope.mean_slope[i], (at.mean[1] - at.mean[0]) / (2 * step), 1e-5);
     EXPECT_NEAR(slope.sd_slope[i], (at.sd[1] - at.sd[0]) / (2 * step), 1e-5);
   }
+}
+
+TEST(Basis, LeavesAModelThatKnowsItsSlopes) {
+  expect_slopes(none);
+  expect_slopes(two_runs());
 }
 
 // Eight outcomes at places all over the square.

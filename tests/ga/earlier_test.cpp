@@ -68,6 +68,18 @@ TEST(EarlierRuns, HaveThePortfolioThatServesEachOfThemInTurn) {
             (std::set<hyp::Genes>{{0.1, 0.1}, {0.9, 0.9}}));
 }
 
+TEST(EarlierRuns, KeepTrialsOutOfCornersThatNobodyHasTried) {
+  const hyp::Space many = space_of(std::vector<hyp::Gene>(20, real(0, 1, 0.1)));
+  const auto fitness = [](const hyp::Hyperparameters& hyp) {
+    double sum = 0;
+    for (const auto& [name, value] : hyp) sum += std::pow(std::get<double>(value) - 0.2, 2);
+    return std::exp(-sum);
+  };
+  const std::vector<EarlierRun> earlier = {run_of(many, 40, fitness)};
+  Evolution evolution(many, {.search = "screened", .seed = 1, .trials = 8}, {}, earlier);
+  for (const auto& trial : run(evolution, fitness)) EXPECT_GT(fitness(trial.hyp), 0.5);
+}
+
 TEST(EarlierRuns, AreWhatAnEvolutionStartsFrom) {
   const std::vector<EarlierRun> earlier = {run_of(square, 25, top)};
   Evolution evolution(square, {.search = "screened", .seed = 1, .trials = 3}, {}, earlier);
