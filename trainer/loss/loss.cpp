@@ -25,10 +25,12 @@ torch::Tensor cross_entropy(const torch::Tensor& logits, const torch::Tensor& la
   constexpr double alpha = 0.25;
   const auto loss =
       torch::binary_cross_entropy_with_logits(logits, labels, {}, weight, at::Reduction::None);
-  const auto p = logits.sigmoid();
-  const auto p_t = labels * p + (1 - labels) * (1 - p);
+  // 1 - p_t of the paper. Where a probability rounds to 1 it must not become 0: a power below 1 has
+  // an infinite slope there, and YOLOv5's gradient is NaN.
+  const auto missed = (labels * (-logits).sigmoid() + (1 - labels) * logits.sigmoid())
+                          .clamp_min(std::numeric_limits<float>::min());
   const auto alpha_t = labels * alpha + (1 - labels) * (1 - alpha);
-  return (loss * (alpha_t * (1 - p_t).pow(gamma))).mean().view(1);
+  return (loss * (alpha_t * missed.pow(gamma))).mean().view(1);
 }
 
 }  // namespace

@@ -267,6 +267,18 @@ TEST(Loss, LetsTheLastObjectOfACellDecideItsObjectness) {
   EXPECT_NE(gradient({exact}), gradient({poor}));
 }
 
+TEST(Loss, WithAFocalPowerBelowOneHasAGradientWhereNoDoubtIsLeft) {
+  const Loss loss({.box = 0, .cls = 0, .obj = 1, .fl_gamma = 0.5}, torch::full({3, 1, 2}, 2.F));
+  for (const double sure : {-20.0, -200.0, 20.0, 200.0}) {
+    auto maps = flat_maps(6);
+    for (auto& map : maps) map.detach().select(4, 4).fill_(sure);
+    const auto value = loss(maps, {{0, 0, 1.5F / 4, 1.5F / 4, 0.5F, 0.5F}});
+    EXPECT_TRUE(value.total.isfinite().item<bool>()) << sure;
+    value.total.backward();
+    EXPECT_TRUE(maps[0].grad().isfinite().all().item<bool>()) << sure;
+  }
+}
+
 TEST(Loss, ScalesItsGainsToClassesLevelsAndImages) {
   const auto config = resolve(read_model_table("yolov5p.yaml"), 3);
   const hyp::Hyperparameters hyp{{"box", 0.05},   {"cls", 0.5},      {"cls_pw", 1.0},  {"obj", 1.0},
