@@ -110,7 +110,7 @@ std::vector<hyp::Hyperparameters> initial_of(const Options& options, const hyp::
 
 /// Whether the runs that come with evolve say something about this one: they are trainings with
 /// Adam or AdamW, whose rates are alike, on another data set than this.
-bool is_known(const Options& options, const hyp::Space& space) {
+bool learns_from_known_runs(const Options& options, const hyp::Space& space) {
   return options.from.empty() && options.search == "screened" && has_yolov5s_hyp(options) &&
          options.train.data != "shapes" && options.train.optimizer != "SGD" &&
          !space.find("optimizer");
@@ -119,7 +119,7 @@ bool is_known(const Options& options, const hyp::Space& space) {
 /// What other runs have taught: those that --from names, else those that come with evolve.
 std::vector<results::EarlierRun> earlier_of(const Options& options, const hyp::Space& space) {
   const hyp::Fitness fitness(options.fitness);
-  if (is_known(options, space)) return results::known_runs(space, fitness);
+  if (learns_from_known_runs(options, space)) return results::known_runs(space, fitness);
   std::vector<results::EarlierRun> earlier;
   for (const auto& run : earlier_runs(options))
     earlier.push_back(results::read_earlier_run(run, space, fitness));
@@ -254,15 +254,12 @@ std::vector<std::string> known_lines(const std::vector<results::EarlierRun>& ear
   for (const auto& run : earlier) {
     const auto size = std::ssize(run.trials);
     trainings += size;
-    if (!own)
-      lines.push_back(
-          fmt::format("knows {} of {}", counted(size, "training"), display_path(run.run)));
-  }
-  if (own && trainings > 0)
     lines.push_back(
-        fmt::format("knows {} of its own, on shapes with Adam and AdamW (--from none: nothing)",
-                    counted(trainings, "training")));
-  return lines;
+        fmt::format("knows {} of {}", counted(size, "training"), display_path(run.run)));
+  }
+  if (!own || earlier.empty()) return lines;
+  return {fmt::format("knows {} of its own, on shapes with Adam and AdamW (--from none: nothing)",
+                      counted(trainings, "training"))};
 }
 
 /// "520 epochs of training, at most 200 trials (4 generations of 50)"; what is given alone decides.
