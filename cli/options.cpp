@@ -173,8 +173,7 @@ void declare_search(CLI::App& app, Options& o) {
          "--from", o.from,
          "Learn from earlier runs, of other data sets too, as far as they predict this one: "
          "their folders or evolve.csv (ours or YOLOv5's), with commas; none: not even from those "
-         "that "
-         "come with evolve")
+         "that come with evolve")
       ->group(group);
 }
 

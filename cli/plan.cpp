@@ -249,17 +249,17 @@ std::vector<std::string> names_of(const std::vector<core::Slot>& slots) {
 
 /// What is known of earlier runs: a line for each that was named, one for all of evolve's own.
 std::vector<std::string> known_lines(const std::vector<results::EarlierRun>& earlier, bool own) {
-  std::vector<std::string> lines;
-  std::int64_t trainings = 0;
-  for (const auto& run : earlier) {
-    const auto size = std::ssize(run.trials);
-    trainings += size;
-    lines.push_back(
-        fmt::format("knows {} of {}", counted(size, "training"), display_path(run.run)));
+  if (own && !earlier.empty()) {
+    std::int64_t trainings = 0;
+    for (const auto& run : earlier) trainings += std::ssize(run.trials);
+    return {fmt::format("knows {} of its own, on shapes with Adam and AdamW (--from none: nothing)",
+                        counted(trainings, "training"))};
   }
-  if (!own || earlier.empty()) return lines;
-  return {fmt::format("knows {} of its own, on shapes with Adam and AdamW (--from none: nothing)",
-                      counted(trainings, "training"))};
+  std::vector<std::string> lines;
+  for (const auto& run : earlier)
+    lines.push_back(fmt::format("knows {} of {}", counted(std::ssize(run.trials), "training"),
+                                display_path(run.run)));
+  return lines;
 }
 
 /// "520 epochs of training, at most 200 trials (4 generations of 50)"; what is given alone decides.
