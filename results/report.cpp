@@ -2,26 +2,20 @@
 
 #include <string_view>
 
+#include "core/embedded_file.hpp"
 #include "results/durable.hpp"
 
-#define EVOLVE_REPORT_PART(name)                                       \
-  extern "C" const char evolve_report_##name##_begin[];                \
-  extern "C" const char evolve_report_##name##_end[];                  \
-  static std::string_view name##_part() {                              \
-    return {evolve_report_##name##_begin, evolve_report_##name##_end}; \
-  }
-
-EVOLVE_REPORT_PART(page)
-EVOLVE_REPORT_PART(style)
-EVOLVE_REPORT_PART(uplot)
-EVOLVE_REPORT_PART(uplot_style)
-EVOLVE_REPORT_PART(uplot_license)
-EVOLVE_REPORT_PART(run)
-EVOLVE_REPORT_PART(charts)
-EVOLVE_REPORT_PART(slots)
-EVOLVE_REPORT_PART(parallel)
-EVOLVE_REPORT_PART(table)
-EVOLVE_REPORT_PART(main)
+EVOLVE_EMBEDDED_FILE(report_page)
+EVOLVE_EMBEDDED_FILE(report_style)
+EVOLVE_EMBEDDED_FILE(report_uplot)
+EVOLVE_EMBEDDED_FILE(report_uplot_style)
+EVOLVE_EMBEDDED_FILE(report_uplot_license)
+EVOLVE_EMBEDDED_FILE(report_run)
+EVOLVE_EMBEDDED_FILE(report_charts)
+EVOLVE_EMBEDDED_FILE(report_slots)
+EVOLVE_EMBEDDED_FILE(report_parallel)
+EVOLVE_EMBEDDED_FILE(report_table)
+EVOLVE_EMBEDDED_FILE(report_main)
 
 namespace evolve::results {
 namespace {
@@ -48,20 +42,20 @@ std::string embedded(const Json& json) {
 std::string report_page(std::span<const RunReport> runs, core::Time written) {
   Json data = {{"written", core::text_of(written)}, {"runs", Json::array()}};
   for (const auto& run : runs) data["runs"].push_back(to_json(run));
-  std::string page(page_part());
-  for (const auto part : {uplot_style_part(), style_part()}) {
+  std::string page(report_page_file());
+  for (const auto part : {report_uplot_style_file(), report_style_file()}) {
     page += "<style>\n";
     page += part;
     page += "</style>\n";
   }
   page += "<script type=\"application/json\" id=\"data\">" + embedded(data) + "</script>\n";
   page += "<script>\n/*\n";
-  page += uplot_license_part();
+  page += report_uplot_license_file();
   page += "*/\n";
-  page += uplot_part();
+  page += report_uplot_file();
   page += "</script>\n";
-  for (const auto part :
-       {run_part(), charts_part(), slots_part(), parallel_part(), table_part(), main_part()}) {
+  for (const auto part : {report_run_file(), report_charts_file(), report_slots_file(),
+                          report_parallel_file(), report_table_file(), report_main_file()}) {
     page += "<script>\n";
     page += part;
     page += "</script>\n";

@@ -1,15 +1,6 @@
 /* Puts the known runs into the program as they are. */
-    .section .rodata
-    .macro known name
-    .global evolve_known_\name\()_begin
-    .global evolve_known_\name\()_end
-evolve_known_\name\()_begin:
-    .incbin "\name\().csv"
-evolve_known_\name\()_end:
-    .byte 0
-    .endm
+#include "core/embedded_file.inc"
 
-    known adam
-    known adamw
-    known adam_random
-    .section .note.GNU-stack, "", %progbits
+    embedded_file known_adam, "adam.csv"
+    embedded_file known_adamw, "adamw.csv"
+    embedded_file known_adam_random, "adam_random.csv"

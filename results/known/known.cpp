@@ -1,22 +1,17 @@
 #include "results/known/known.hpp"
 
-#define EVOLVE_KNOWN_RUN(name)                                       \
-  extern "C" const char evolve_known_##name##_begin[];               \
-  extern "C" const char evolve_known_##name##_end[];                 \
-  static std::string_view name##_csv() {                             \
-    return {evolve_known_##name##_begin, evolve_known_##name##_end}; \
-  }
+#include "core/embedded_file.hpp"
 
-EVOLVE_KNOWN_RUN(adam)
-EVOLVE_KNOWN_RUN(adamw)
-EVOLVE_KNOWN_RUN(adam_random)
+EVOLVE_EMBEDDED_FILE(known_adam)
+EVOLVE_EMBEDDED_FILE(known_adamw)
+EVOLVE_EMBEDDED_FILE(known_adam_random)
 
 namespace evolve::results {
 
 std::vector<KnownTable> known_tables() {
-  return {{"shapes with Adam", adam_csv()},
-          {"shapes with AdamW", adamw_csv()},
-          {"shapes with Adam from random weights", adam_random_csv()}};
+  return {{"shapes with Adam", known_adam_file()},
+          {"shapes with AdamW", known_adamw_file()},
+          {"shapes with Adam from random weights", known_adam_random_file()}};
 }
 
 }  // namespace evolve::results

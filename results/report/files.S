@@ -1,23 +1,14 @@
 /* Puts the parts of report.html into the program as they are. */
-    .section .rodata
-    .macro part name, file
-    .global evolve_report_\name\()_begin
-    .global evolve_report_\name\()_end
-evolve_report_\name\()_begin:
-    .incbin "\file"
-evolve_report_\name\()_end:
-    .byte 0
-    .endm
+#include "core/embedded_file.inc"
 
-    part page, "page.html"
-    part style, "style.css"
-    part uplot, "uPlot.iife.min.js"
-    part uplot_style, "uPlot.min.css"
-    part uplot_license, "uPlot.LICENSE"
-    part run, "run.js"
-    part charts, "charts.js"
-    part slots, "slots.js"
-    part parallel, "parallel.js"
-    part table, "table.js"
-    part main, "main.js"
-    .section .note.GNU-stack, "", %progbits
+    embedded_file report_page, "page.html"
+    embedded_file report_style, "style.css"
+    embedded_file report_uplot, "uPlot.iife.min.js"
+    embedded_file report_uplot_style, "uPlot.min.css"
+    embedded_file report_uplot_license, "uPlot.LICENSE"
+    embedded_file report_run, "run.js"
+    embedded_file report_charts, "charts.js"
+    embedded_file report_slots, "slots.js"
+    embedded_file report_parallel, "parallel.js"
+    embedded_file report_table, "table.js"
+    embedded_file report_main, "main.js"

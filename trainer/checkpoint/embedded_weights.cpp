@@ -1,15 +1,13 @@
 #include "trainer/checkpoint/embedded_weights.hpp"
 
-#include <cstddef>
+#include "core/embedded_file.hpp"
 
-extern "C" const char evolve_shapes_base_begin[];
-extern "C" const char evolve_shapes_base_end[];
+EVOLVE_EMBEDDED_FILE(shapes_base)
 
 namespace evolve::trainer {
 
 std::string_view shapes_base_weights() {
-  return {evolve_shapes_base_begin,
-          static_cast<std::size_t>(evolve_shapes_base_end - evolve_shapes_base_begin)};
+  return shapes_base_file();
 }
 
 }  // namespace evolve::trainer
