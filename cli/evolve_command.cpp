@@ -13,6 +13,7 @@
 #include "cli/savings.hpp"
 #include "cli/signals.hpp"
 #include "core/error.hpp"
+#include "core/number.hpp"
 #include "engine/engine.hpp"
 #include "results/yaml_files.hpp"
 
@@ -33,9 +34,9 @@ bool gives(const Options& now, const RunState& state, const char* name, bool lar
 /// one alone decides.
 std::optional<results::Extended> extension(const RunState& state, const Options& now) {
   const auto& before = state.evolution().settings();
-  const int repeats = now.given.contains("repeats") ? now.repeats : state.repeats_wanted();
+  const int repeats = now.given.contains("repeats") ? now.repeats : state.repeats().wanted();
   auto after = before;
-  const int trained = state.evolution().asked() + state.repeats_wanted();
+  const int trained = state.evolution().asked() + state.repeats().wanted();
   const bool trials = gives(now, state, "trials", now.trials > trained);
   const bool generations = gives(now, state, "generations", now.generations > before.generations);
   if (trials) {
@@ -53,7 +54,7 @@ std::optional<results::Extended> extension(const RunState& state, const Options&
     after.max_epochs = engine::search_epochs(after, repeats);
   }
   if (after.generations == before.generations && after.trials == before.trials &&
-      after.max_epochs == before.max_epochs && repeats == state.repeats_wanted())
+      after.max_epochs == before.max_epochs && repeats == state.repeats().wanted())
     return {};
   return results::Extended{after.generations, after.trials, repeats, after.max_epochs};
 }
@@ -85,7 +86,7 @@ void say_recommended(Screen& screen, const RunState& state, const results::RunDi
 std::string share_done(const RunState& state) {
   const auto& search = state.evolution();
   const auto& most = search.settings().max_epochs;
-  return most ? fmt::format("{} of {}", state.epochs_trained(), counted(*most, "epoch"))
+  return most ? fmt::format("{} of {}", state.epochs_trained(), core::counted(*most, "epoch"))
               : fmt::format("{} of {} trials", search.ended(), search.planned());
 }
 
@@ -159,7 +160,7 @@ std::string greeting(const RunState& state, const results::RunDirectory& directo
   const auto& search = state.evolution();
   const bool epochs = search.settings().max_epochs.has_value();
   return fmt::format("{}: {} done{}{}", display_path(directory.root), share_done(state),
-                     epochs ? " in " + counted(search.ended(), "trial") : "",
+                     epochs ? " in " + core::counted(search.ended(), "trial") : "",
                      !state.finished() ? ", going on"
                      : epochs          ? ", finished; extend it with a larger --max-epochs"
                               : ", finished; extend it with a larger --generations or --trials");

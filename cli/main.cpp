@@ -114,8 +114,8 @@ int run(int argc, char** argv) {
 }  // namespace evolve::cli
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ,
-              SIG_IGN);  // a file at its size limit is an error of write(), like a full disk
+  // A file at its size limit is an error of write(), like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return evolve::cli::run(argc, argv);
   } catch (const evolve::Error& error) {

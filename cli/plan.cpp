@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <system_error>
 
 #include "cli/inputs.hpp"
 #include "cli/screen.hpp"
 #include "cli/training_options.hpp"
 #include "core/device_kind.hpp"
+#include "core/number.hpp"
 #include "core/spawn.hpp"
 #include "core/text_file.hpp"
 #include "core/yaml.hpp"
@@ -253,11 +253,11 @@ std::vector<std::string> known_lines(const std::vector<results::EarlierRun>& ear
     std::int64_t trainings = 0;
     for (const auto& run : earlier) trainings += std::ssize(run.trials);
     return {fmt::format("knows {} of its own, on shapes with Adam and AdamW (--from none: nothing)",
-                        counted(trainings, "training"))};
+                        core::counted(trainings, "training"))};
   }
   std::vector<std::string> lines;
   for (const auto& run : earlier)
-    lines.push_back(fmt::format("knows {} of {}", counted(std::ssize(run.trials), "training"),
+    lines.push_back(fmt::format("knows {} of {}", core::counted(std::ssize(run.trials), "training"),
                                 display_path(run.run)));
   return lines;
 }
@@ -265,7 +265,7 @@ std::vector<std::string> known_lines(const std::vector<results::EarlierRun>& ear
 /// "520 epochs of training, at most 200 trials (4 generations of 50)"; what is given alone decides.
 std::string bounded(const std::string& trials, const ga::Settings& search) {
   if (!search.max_epochs) return trials;
-  const auto epochs = counted(*search.max_epochs, "epoch") + " of training";
+  const auto epochs = core::counted(*search.max_epochs, "epoch") + " of training";
   return search.trials ? epochs + ", at most " + trials : epochs;
 }
 
@@ -324,15 +324,13 @@ std::vector<std::string> description(const Plan& plan) {
   const auto slots = names_of(plan.settings.slots);
 
   const auto search = engine::search_settings(run);
-  const auto trials =
-      std::min(std::int64_t{search.generations} * search.population,
-               std::int64_t{search.trials.value_or(std::numeric_limits<int>::max())});
   const auto again = o.repeats == 0 ? "" : fmt::format(", then {} repeats of the best", o.repeats);
-  const auto bounds = fmt::format("{} ({} of {})", counted(trials, "trial"),
-                                  counted(search.generations, "generation"), search.population);
+  const auto bounds =
+      fmt::format("{} ({} of {})", core::counted(ga::most_trials(search), "trial"),
+                  core::counted(search.generations, "generation"), search.population);
   std::vector<std::string> lines;
   lines.push_back(fmt::format("{}{} on {}: {}", bounded(bounds, search), again,
-                              counted(std::ssize(slots), "slot"), fmt::join(slots, ", ")));
+                              core::counted(std::ssize(slots), "slot"), fmt::join(slots, ", ")));
   lines.insert(lines.end(), plan.device_notes.begin(), plan.device_notes.end());
   if (const auto* trainer = python_trainer(o.trainer)) {
     lines.push_back("each trains " + description(*trainer, o.train));
@@ -341,7 +339,7 @@ std::vector<std::string> description(const Plan& plan) {
                                              : "each trains " + description(o.train));
   }
   lines.push_back(fmt::format("{} of {} evolve: {}", genes.size(),
-                              counted(std::ssize(run.space.genes), "hyperparameter"),
+                              core::counted(std::ssize(run.space.genes), "hyperparameter"),
                               fmt::join(genes, " ")));
   lines.push_back("fitness " + o.fitness);
   const auto known = known_lines(run.earlier, o.from.empty());

@@ -9,6 +9,7 @@
 
 #include "cli/screen.hpp"
 #include "core/error.hpp"
+#include "core/number.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -63,7 +64,7 @@ std::string description(const PythonTrainer& trainer, const trainer::TrainOption
   const auto start = t.cfg.empty() || t.weights.empty() ? "" : ", from " + display_path(t.weights);
   return fmt::format("{} on {} for {} at {} px with {}{}, by {}",
                      display_path(t.cfg.empty() ? t.weights : t.cfg), display_path(t.data),
-                     counted(t.epochs, "epoch"), t.imgsz, t.optimizer, start, trainer.name);
+                     core::counted(t.epochs, "epoch"), t.imgsz, t.optimizer, start, trainer.name);
 }
 
 std::string ultralytics_usage(const trainer::TrainOptions& t, const hyp::Space& space,

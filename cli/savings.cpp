@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include "cli/screen.hpp"
+#include "core/number.hpp"
 
 namespace evolve::cli {
 namespace {
 
 std::string saved(std::int64_t epochs, std::int64_t trials, int of_each) {
-  return fmt::format("{} of {} saved", epochs, counted(trials * of_each, "epoch"));
+  return fmt::format("{} of {} saved", epochs, core::counted(trials * of_each, "epoch"));
 }
 
 }  // namespace
@@ -20,13 +21,13 @@ std::string savings(const engine::RunState& state) {
     std::int64_t left = 0;
     for (const auto& [trial, paused] : state.paused()) left += epochs - paused.epoch;
     return fmt::format("{} of {} are paused, {} went on: {}", state.paused().size(),
-                       counted(search.asked(), "trial"), state.gone_on(),
+                       core::counted(search.asked(), "trial"), state.gone_on(),
                        saved(left, search.asked(), epochs));
   }
   const auto& early = state.early_stopping();
   if (early.stopped() == 0) return "";
   return fmt::format("{} of {} stopped early: {}", early.stopped(),
-                     counted(search.ended(), "trial"),
+                     core::counted(search.ended(), "trial"),
                      saved(std::int64_t{early.stopped()} * epochs - early.stopped_epochs(),
                            search.ended(), epochs));
 }

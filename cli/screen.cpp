@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/number.hpp"
 #include "core/shell_word.hpp"
 
 namespace evolve::cli {
@@ -44,7 +45,7 @@ std::string standing_text(const Standing& standing) {
   auto text =
       standing.most_epochs
           ? fmt::format("{}/{} epochs · {}, {} paused", standing.epochs, *standing.most_epochs,
-                        counted(standing.ended, "trial"), standing.paused)
+                        core::counted(standing.ended, "trial"), standing.paused)
           : fmt::format("{}/{} trials{} · generation {}/{}", standing.ended, standing.planned,
                         standing.paused > 0 ? fmt::format(", {} paused", standing.paused) : "",
                         standing.generation + 1, standing.generations);
@@ -64,10 +65,6 @@ std::string standing_text(const Standing& standing) {
   }
   for (const auto& what : standing.busy) text += " · " + what;
   return text;
-}
-
-std::string counted(long n, const std::string& noun) {
-  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
 std::string display_path(const std::filesystem::path& path) {

@@ -35,12 +35,8 @@ struct Standing {
 /// "1 h 05 min", "2 min 10 s", "8 s".
 std::string duration_text(double seconds);
 /// "17/48 trials, 3 paused · generation 1/4 · best 0.3312 (trial 12) · 812 trials/h · 2 min 10 s
-/// left", with
-/// --max-epochs "312/520 epochs · 7 trials, 20 paused · best … · 4120 epochs/h · …"
+/// left"; with --max-epochs "312/520 epochs · 7 trials, 20 paused · best … · 4120 epochs/h · …"
 std::string standing_text(const Standing& standing);
-
-/// "1 epoch", "2 epochs".
-std::string counted(long n, const std::string& noun);
 
 /// A path as the user would type it: relative where that is shorter.
 std::string display_path(const std::filesystem::path& path);

@@ -174,7 +174,7 @@ void check_group(const core::Slot& slot, int batch_size) {
 
 std::string description(const trainer::TrainOptions& t) {
   return fmt::format("{} on {} for {} at {} px with {}, from {}", display_path(t.cfg),
-                     display_path(t.data), counted(t.epochs, "epoch"), t.imgsz, t.optimizer,
+                     display_path(t.data), core::counted(t.epochs, "epoch"), t.imgsz, t.optimizer,
                      t.weights.empty() ? "random weights" : display_path(t.weights));
 }
 

@@ -22,6 +22,10 @@ std::string yaml_float(double value) {
   return text.insert(exponent == std::string::npos ? text.size() : exponent, ".0");
 }
 
+std::string counted(std::int64_t n, std::string_view noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
 std::optional<double> parse_number(std::string_view text) {
   if (text.starts_with('+')) {
     text.remove_prefix(1);

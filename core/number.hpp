@@ -1,6 +1,7 @@
 // Numbers as text, both ways, independent of the locale.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@ std::string shortest(double value);
 
 /// The same as a YAML 1.1 float, as PyYAML needs it: "0.01", "1.0e-05", "3.0".
 std::string yaml_float(double value);
+
+/// "1 epoch", "2 epochs".
+std::string counted(std::int64_t n, std::string_view noun);
 
 /// The number that the whole text spells ("1e-5", "+.5", "3", "nan"), or nothing.
 std::optional<double> parse_number(std::string_view text);

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "core/device_kind.hpp"
+#include "core/number.hpp"
 
 namespace evolve::devices {
 namespace {
@@ -168,8 +169,8 @@ std::vector<Place> Chooser::resolve(const Automatic&) {
     if (!one_) note_left_out(discovery, gpus);
     if (gpus.empty()) continue;
     found_any = true;
-    const auto what = fmt::format("auto: found {} {} device{}, ", discovery.devices.size(), kind,
-                                  discovery.devices.size() == 1 ? "" : "s");
+    const auto what =
+        "auto: found " + core::counted(std::ssize(discovery.devices), kind + " device") + ", ";
     if (!trainer_.drives(kind)) {
       notes.push_back(what + "which the built-in trainer's libtorch cannot use (docs/libtorch.md)");
       continue;

@@ -8,31 +8,31 @@ void MemoryAdmission::changed(const std::string& device, Clock::time_point now) 
   if (const auto known = states_.find(device); known != states_.end()) known->second.changed = now;
 }
 
-void MemoryAdmission::sampled(const std::string& device, const core::WorkerCount& crew,
+void MemoryAdmission::sampled(const std::string& device, const core::WorkerCount& workers,
                               std::optional<std::int64_t> total_bytes,
                               std::optional<std::int64_t> free_bytes, Clock::time_point asked) {
   auto& state = states_[device];
   state.total = total_bytes;
   state.free = free_bytes;
   state.asked = asked;
-  state.grown = crew.grown;
+  state.grown = workers.grown;
   if (!free_bytes) return;
-  if (crew.alive == 0) {
+  if (workers.alive == 0) {
     state.free_without_us = free_bytes;
-  } else if (crew.grown && state.free_without_us) {
-    state.need = std::max(state.need, (*state.free_without_us - *free_bytes) / crew.alive);
+  } else if (workers.grown && state.free_without_us) {
+    state.need = std::max(state.need, (*state.free_without_us - *free_bytes) / workers.alive);
   }
 }
 
 MemoryAdmission::Answer MemoryAdmission::fits(const std::string& device,
-                                              const core::WorkerCount& crew) const {
+                                              const core::WorkerCount& workers) const {
   const auto found = states_.find(device);
   if (found == states_.end()) return Answer::yes;
   const auto& state = found->second;
   if (!state.total || !state.free) return Answer::yes;
   if (state.changed && *state.changed > state.asked) return Answer::unknown_yet;
-  if (crew.alive > 0 && !state.grown) return Answer::unknown_yet;
-  const auto least = crew.alive > 0 ? 0 : *state.total / 20;
+  if (workers.alive > 0 && !state.grown) return Answer::unknown_yet;
+  const auto least = workers.alive > 0 ? 0 : *state.total / 20;
   return *state.free >= std::max(state.need, least) ? Answer::yes : Answer::full;
 }
 

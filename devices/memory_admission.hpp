@@ -21,16 +21,16 @@ class MemoryAdmission {
   /// A worker was started on the device, or one has ended: earlier samples no longer count. Nothing
   /// for a device of which no sample was ever told.
   void changed(const std::string& device, Clock::time_point now);
-  /// A sample that was asked for at `asked`, while the device had this crew. Without memory when
-  /// the driver does not tell.
-  void sampled(const std::string& device, const core::WorkerCount& crew,
+  /// A sample that was asked for at `asked`, while the device had these workers. Without memory
+  /// when the driver does not tell.
+  void sampled(const std::string& device, const core::WorkerCount& workers,
                std::optional<std::int64_t> total_bytes, std::optional<std::int64_t> free_bytes,
                Clock::time_point asked);
 
-  /// Whether a worker can be started beside the crew. Yes where nothing is known; otherwise, for
-  /// the first one a twentieth of the memory must be free, and for each as much as one was seen to
-  /// need. A further one waits until those before it hold what they need.
-  Answer fits(const std::string& device, const core::WorkerCount& crew) const;
+  /// Whether a further worker can be started beside these. Yes where nothing is known; otherwise,
+  /// for the first one a twentieth of the memory must be free, and for each as much as one was seen
+  /// to need. A further one waits until those before it hold what they need.
+  Answer fits(const std::string& device, const core::WorkerCount& workers) const;
 
  private:
   struct State {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/child.hpp"
+#include "core/number.hpp"
 
 namespace evolve::devices {
 namespace {
@@ -51,13 +52,6 @@ void seclude(int pipe) {
   core::write_all(our_pipe, text);
   // The vendors' libraries are not shut down: some hang in that.
   ::_exit(code);
-}
-
-std::string seconds_text(milliseconds duration) {
-  auto text = std::to_string(static_cast<double>(duration.count()) / 1000);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text + " s";
 }
 
 }  // namespace
@@ -116,7 +110,9 @@ void Probe::end() {
 Probed Probe::result() {
   if (id_ != -1) {
     end();
-    return {.text = "", .problem = "it does not answer within " + seconds_text(limit_)};
+    return {.text = "",
+            .problem = "it does not answer within " +
+                       core::shortest(static_cast<double>(limit_.count()) / 1000) + " s"};
   }
   if (WIFSIGNALED(status_)) {
     const auto* name = ::sigabbrev_np(WTERMSIG(status_));

@@ -44,9 +44,9 @@ struct Choice {
 ///
 /// Only drivers that the specification asks for are asked: those of the kinds that it names; for
 /// "0" and "-1" NVIDIA's and, if that has none, Intel's, and the same for "auto", which passes over
-/// devices that the trainer cannot use, and says so. Throws `Error`
-/// (exit code 2) with the devices that exist when the specification is malformed, or names a device
-/// that does not exist, that is out of order, or that the trainer does not know.
+/// devices that the trainer cannot use, and says so. Throws `Error` (exit code 2) with the devices
+/// that exist when the specification is malformed, or names a device that does not exist, that is
+/// out of order, or that the trainer does not know.
 Choice choose(const std::string& spec, const Machine& machine, const TrainerTraits& trainer);
 
 /// The one slot of a single training: as choose(), but `auto` is the first GPU, else all cores.

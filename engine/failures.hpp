@@ -33,8 +33,8 @@ struct NoFitness {
 /// The failure of an attempt as it goes into the journal.
 ///
 /// - A worker that could not be started or was never ready, a lost device, and whatever
-/// `find_fault`
-///   confirms are failures of the surroundings: never final, never counted as the trial's attempt.
+///   `find_fault` confirms are failures of the surroundings: never final, never counted as the
+///   trial's attempt.
 /// - As long as no trial has been trained since the surroundings last failed, nothing is final.
 /// - `data` is what would fail for every set. It is looked at again from here: where `find_fault`
 ///   finds nothing wrong it becomes `other`; where nobody can look, the trial is held until another

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/number.hpp"
 #include "ga/history.hpp"
 #include "ga/importance.hpp"
 #include "ga/observation.hpp"
@@ -47,8 +48,8 @@ void check(const std::vector<double>& fitness, const std::string& run) {
   if (std::ssize(fitness) < least_explained) {
     throw bad_input(
         {run},
-        fmt::format("{} trial{} of this run completed, too few to explain anything", fitness.size(),
-                    fitness.size() == 1 ? "" : "s"),
+        core::counted(std::ssize(fitness), "trial") +
+            " of this run completed, too few to explain anything",
         fmt::format("explain it when {} have: evolve --resume {}", least_explained, run));
   }
   const auto [low, high] = std::minmax_element(fitness.begin(), fitness.end());
@@ -126,7 +127,7 @@ std::vector<results::GeneExplanation::Expectation> Explainer::along(std::size_t 
   std::vector<results::GeneExplanation::Expectation> along;
   for (Index i = 0; i < points.cols(); ++i) {
     const auto fitness = [&](double sds) {
-      return selection_.warping.undone(at.mean[i] + sds * at.sd[i]);
+      return selection_.warping.unwarped(at.mean[i] + sds * at.sd[i]);
     };
     along.push_back({values[static_cast<std::size_t>(i)], fitness(-1), fitness(0), fitness(1)});
   }
@@ -140,7 +141,7 @@ double Explainer::loss(const std::vector<results::GeneExplanation::Expectation>&
   for (const auto& at : along) sum += std::max(at.mean, worst);
   const double best =
       surrogate_.mean(ga::features_of(space_, ga::point_of(space_, ended_.genes[best_])))[0];
-  return selection_.warping.undone(best) - sum / static_cast<double>(along.size());
+  return selection_.warping.unwarped(best) - sum / static_cast<double>(along.size());
 }
 
 double Explainer::r2() const {

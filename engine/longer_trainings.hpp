@@ -1,4 +1,4 @@
-// What trainings of more epochs would tell, by the courses of those that ended.
+// What trainings of more epochs would tell, by the learning curves of those that ended.
 #pragma once
 
 #include <optional>

@@ -26,10 +26,10 @@ class RunFiles {
   void draw(const RunState& state) const;
 
  private:
-  /// The events of a group come after all of them are in the state.
   /// Removes what was kept of trials that will not go on: they have ended, were given up, or cannot
   /// be trained to their end within the run's epochs.
   void remove_kept(const hyp::Outcome& outcome, const RunState& state);
+  /// A group of events arrives after all of them are in the state: so the first adds every row.
   void add_rows(const RunState& state);
   /// Writes hyp_evolved.yaml if another row is recommended than it has.
   void update_recommended(const RunState& state);

@@ -229,11 +229,7 @@ void RunState::on(const hyp::Outcome& outcome) {
 }
 
 void RunState::count_epochs(const hyp::Outcome& outcome, const hyp::Trial& trial) {
-  int reached = epochs_;
-  if (const auto* stopped = std::get_if<hyp::Stopped>(&outcome.result)) reached = stopped->epoch;
-  if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) reached = paused->epoch;
-  if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) reached = failed->epoch;
-  const int epochs = std::max(0, reached - trial.start_epoch);
+  const int epochs = std::max(0, hyp::reached_epoch(outcome, epochs_) - trial.start_epoch);
   epochs_trained_ += epochs;
   if (epochs > 0) seconds_trained_ += outcome.seconds;
 }

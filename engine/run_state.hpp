@@ -105,8 +105,6 @@ class RunState {
   const std::map<std::string, int>& trial_limits() const { return trial_limits_; }
   /// What the drivers said last, by device.
   const std::map<std::string, results::DeviceStats>& device_stats() const { return device_stats_; }
-  /// Repeats are wanted of so many.
-  int repeats_wanted() const { return repeats_.wanted(); }
 
   const ga::Evolution& evolution() const { return evolution_; }
   const ga::EarlyStopping& early_stopping() const { return early_stopping_; }

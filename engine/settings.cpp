@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 #include "core/error.hpp"
+#include "core/number.hpp"
 
 namespace evolve::engine {
 
@@ -27,13 +27,10 @@ ga::Settings search_settings(const results::RunSettings& run) {
 
 std::optional<int> search_trials(const ga::Settings& bounds, int repeats) {
   if (repeats == 0) return bounds.trials;
-  const auto all = std::min(std::int64_t{bounds.generations} * bounds.population,
-                            std::int64_t{bounds.trials.value_or(std::numeric_limits<int>::max())});
-  if (repeats < all) {
-    return static_cast<int>(std::min<std::int64_t>(all - repeats, std::numeric_limits<int>::max()));
-  }
-  throw bad_argument(fmt::format("--repeats {}: with {} trial{} none is left to be the best",
-                                 repeats, all, all == 1 ? "" : "s"),
+  const auto all = ga::most_trials(bounds);
+  if (repeats < all) return static_cast<int>(all - repeats);
+  throw bad_argument(fmt::format("--repeats {}: with {} none is left to be the best", repeats,
+                                 core::counted(all, "trial")),
                      "repeat fewer, or let --trials be more");
 }
 
@@ -41,8 +38,8 @@ std::optional<int> search_epochs(const ga::Settings& bounds, int repeats) {
   if (!bounds.max_epochs) return {};
   const auto left = *bounds.max_epochs - std::int64_t{repeats} * bounds.epochs;
   if (left >= bounds.epochs) return static_cast<int>(left);
-  throw bad_argument(fmt::format("--max-epochs {}: that is no whole training of {} epoch{}{}",
-                                 *bounds.max_epochs, bounds.epochs, bounds.epochs == 1 ? "" : "s",
+  throw bad_argument(fmt::format("--max-epochs {}: that is no whole training of {}{}",
+                                 *bounds.max_epochs, core::counted(bounds.epochs, "epoch"),
                                  repeats > 0 ? fmt::format(" besides {} repeats", repeats) : ""),
                      fmt::format("write {} or more", (std::int64_t{repeats} + 1) * bounds.epochs));
 }

@@ -1,46 +1,109 @@
 #include "ga/acquisition.hpp"
 
-#include <cmath>
-#include <numbers>
+#include <nlopt.h>
+
+#include <limits>
+#include <memory>
+#include <utility>
 
 namespace evolve::ga {
 namespace {
 
-double log_density(double z) {
-  return -0.5 * z * z - 0.5 * std::log(2 * std::numbers::pi);
-}
+using Eigen::Index;
+using Eigen::VectorXd;
+using Space = std::span<const hyp::Gene>;
 
-// Below this Mills' ratio takes over.
-constexpr double tail = -5;
+struct Climb {
+  const Acquisition& acquisition;
+  VectorXd best = {};
+  double most = -std::numeric_limits<double>::infinity();
+};
 
-// The T of Mills' ratio R = Phi(-x) / phi(x) = 1 / (x + T), T = 1 / (x + 2 / (x + 3 / …)).
-double mills_fraction(double x) {
-  double t = 0;
-  for (int k = 25; k >= 1; --k) t = k / (x + t);
-  return t;
+double height(unsigned n, const double* x, double* gradient, void* data) {
+  auto& climb = *static_cast<Climb*>(data);
+  const VectorXd point = Eigen::Map<const VectorXd>(x, n);
+  VectorXd slope;
+  const double value = climb.acquisition.at(point, slope);
+  if (value > climb.most) {
+    climb.most = value;
+    climb.best = point;
+  }
+  if (gradient) Eigen::Map<VectorXd>(gradient, n) = slope;
+  return value;
 }
 
 }  // namespace
 
-double normal_cdf(double z) {
-  return 0.5 * std::erfc(-z / std::numbers::sqrt2);
+Acquisition::Acquisition(Space space, const Surrogate& surrogate, Judge judge)
+    : space_(space),
+      gene_of_(genes_of_features(space)),
+      surrogate_(&surrogate),
+      judge_(std::move(judge)) {}
+
+Acquisition Acquisition::improvement(Space space, const Surrogate& surrogate) {
+  const double best = surrogate.believed().maxCoeff();
+  const auto judge = [best](double mean, double sd) {
+    return log_expected_improvement(mean, sd, best);
+  };
+  return {space, surrogate, judge};
 }
 
-double log_h(double z) {
-  if (z > tail) return std::log(std::exp(log_density(z)) + z * normal_cdf(z));
-  // With x = -z: phi - x Phi(-x) = phi (1 - x R) = phi T / (x + T), with nothing cancelling.
-  const double x = -z, t = mills_fraction(x);
-  return log_density(z) + std::log(t / (x + t));
+Acquisition Acquisition::expectation(Space space, const Surrogate& surrogate) {
+  return {space, surrogate, nullptr};
 }
 
-double log_h_slope(double z) {
-  if (z > tail) return normal_cdf(z) / (std::exp(log_density(z)) + z * normal_cdf(z));
-  return 1 / mills_fraction(-z);  // phi R / (phi T / (x + T))
+Acquisition Acquisition::upper_bound(Space space, const Surrogate& surrogate, double deviations) {
+  const auto judge = [deviations](double mean, double sd) -> Utility {
+    return {.value = mean + deviations * sd, .by_mean = 1, .by_sd = deviations};
+  };
+  return {space, surrogate, judge};
 }
 
-Utility log_expected_improvement(double mean, double sd, double best) {
-  const double z = (mean - best) / sd, slope = log_h_slope(z);
-  return {.value = log_h(z) + std::log(sd), .by_mean = slope / sd, .by_sd = (1 - slope * z) / sd};
+VectorXd Acquisition::operator()(const Points& points) const {
+  const Eigen::MatrixXd features = features_of(space_, points);
+  if (!judge_) return surrogate_->mean(features);
+  return of(surrogate_->predict(features));
+}
+
+VectorXd Acquisition::of(const Surrogate::Prediction& prediction) const {
+  if (!judge_) return prediction.mean;
+  VectorXd values(prediction.mean.size());
+  for (Index i = 0; i < values.size(); ++i) {
+    values[i] = judge_(prediction.mean[i], prediction.sd[i]).value;
+  }
+  return values;
+}
+
+double Acquisition::at(const VectorXd& point, VectorXd& slope) const {
+  const Surrogate::Slope s = surrogate_->slope(features_of(space_, point));
+  const Utility utility = judge_ ? judge_(s.mean, s.sd) : Utility{.value = s.mean, .by_mean = 1};
+  const VectorXd by_feature = utility.by_mean * s.mean_slope + utility.by_sd * s.sd_slope;
+  slope = VectorXd::Zero(point.size());
+  for (Index f = 0; f < by_feature.size(); ++f) {
+    const int gene = gene_of_[static_cast<std::size_t>(f)];
+    if (!is_categorical(space_[static_cast<std::size_t>(gene)])) slope[gene] = by_feature[f];
+  }
+  return utility.value;
+}
+
+VectorXd Acquisition::climbed(const VectorXd& start, int looks) const {
+  VectorXd low = VectorXd::Zero(start.size()), high = VectorXd::Ones(start.size());
+  for (Index i = 0; i < start.size(); ++i) {
+    if (is_categorical(space_[static_cast<std::size_t>(i)])) low[i] = high[i] = start[i];
+  }
+  const auto genes = static_cast<unsigned>(start.size());
+  const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> optimizer(
+      nlopt_create(NLOPT_LD_LBFGS, genes), nlopt_destroy);
+  Climb climb{*this};
+  nlopt_set_max_objective(optimizer.get(), height, &climb);
+  nlopt_set_lower_bounds(optimizer.get(), low.data());
+  nlopt_set_upper_bounds(optimizer.get(), high.data());
+  nlopt_set_maxeval(optimizer.get(), looks);
+  VectorXd x = start;
+  double most = 0;
+  // Why it stopped does not matter: the climb remembers the best that it has seen.
+  nlopt_optimize(optimizer.get(), x.data(), &most);
+  return climb.best.size() == 0 ? start : climb.best;
 }
 
 }  // namespace evolve::ga

@@ -1,30 +1,50 @@
-// What a child is worth training: its expected improvement under the surrogate.
+// What a child promises: a point of the unit cube judged by the model.
 #pragma once
+
+#include <Eigen/Core>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "ga/expected_improvement.hpp"
+#include "ga/surrogate.hpp"
+#include "ga/unit_cube.hpp"
+#include "hyp/space.hpp"
 
 namespace evolve::ga {
 
-/// Phi(z), the distribution function of the standard normal.
-double normal_cdf(double z);
+/// What children are judged by; the greatest is the best. Refers to the space and the surrogate
+/// that it was made with.
+class Acquisition {
+ public:
+  /// log of the expected improvement over the best set that the surrogate was told of.
+  static Acquisition improvement(std::span<const hyp::Gene> space, const Surrogate& surrogate);
+  /// The mean alone.
+  static Acquisition expectation(std::span<const hyp::Gene> space, const Surrogate& surrogate);
+  /// The mean and so many standard deviations.
+  static Acquisition upper_bound(std::span<const hyp::Gene> space, const Surrogate& surrogate,
+                                 double deviations);
 
-/// log(phi(z) + z Phi(z)), phi and Phi being the standard normal density and distribution: finite
-/// and precise however far z is in the tail (|z| < 1e150), where the plain formula is 0.
-/// Ament et al. 2023, "Unexpected improvements to expected improvement", section 4.1; the tail by
-/// the continued fraction of Mills' ratio (Abramowitz and Stegun 26.2.14), which needs no erfcx.
-double log_h(double z);
+  /// Of each point: [points].
+  Eigen::VectorXd operator()(const Points& points) const;
+  /// Of points of which that is predicted: [points].
+  Eigen::VectorXd of(const Surrogate::Prediction& prediction) const;
+  /// Of one point. `slope` becomes how it changes with each number: [genes], 0 for a categorical
+  /// gene.
+  double at(const Eigen::VectorXd& point, Eigen::VectorXd& slope) const;
 
-/// The slope of log_h, Phi(z) / (phi(z) + z Phi(z)), as precise as log_h.
-double log_h_slope(double z);
+  /// The best point that L-BFGS finds from `start` in that many looks, inside the cube. Categorical
+  /// genes stay as they are; integer genes move as if they were real. Never worse than `start`.
+  Eigen::VectorXd climbed(const Eigen::VectorXd& start, int looks) const;
 
-/// What a child is worth that is expected to give a value of this mean and standard deviation, and
-/// how that changes with either.
-struct Utility {
-  double value = 0;
-  double by_mean = 0;
-  double by_sd = 0;
+ private:
+  using Judge = std::function<Utility(double mean, double sd)>;
+  Acquisition(std::span<const hyp::Gene> space, const Surrogate& surrogate, Judge judge);
+
+  std::span<const hyp::Gene> space_;
+  std::vector<int> gene_of_;
+  const Surrogate* surrogate_;
+  Judge judge_;  // empty: by the mean alone
 };
-
-/// log of the expected improvement over `best` of a value that is normal with this mean and
-/// standard deviation (Jones et al. 1998, eq. 15): log_h((mean - best) / sd) + log(sd). `sd` > 0.
-Utility log_expected_improvement(double mean, double sd, double best);
 
 }  // namespace evolve::ga

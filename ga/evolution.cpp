@@ -1,6 +1,7 @@
 #include "ga/evolution.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/error.hpp"
@@ -36,6 +37,11 @@ void check(const Settings& settings) {
 }
 
 }  // namespace
+
+std::int64_t most_trials(const Settings& settings) {
+  return std::min(std::int64_t{settings.population} * settings.generations,
+                  std::int64_t{settings.trials.value_or(std::numeric_limits<int>::max())});
+}
 
 Evolution::Evolution(hyp::Space space, Settings settings,
                      const std::vector<hyp::Hyperparameters>& initial,
@@ -124,21 +130,18 @@ void Evolution::tell(const hyp::Outcome& outcome) {
   }
   Record& record = s.records[static_cast<std::size_t>(outcome.trial)];
   if (outcome.repeat > 0) {
-    if (hyp::ends_trial(outcome) && s.settings.search == "screened")
+    if (hyp::ends_trial(outcome) && s.screened())
       s.history.add(record.genes, observation_of(outcome));
     return;
   }
   const Step& step = s.steps[record.step];
   if (step.over) throw bad_argument(trial + " ended twice", "tell of the end of a trial once");
 
-  int reached = s.settings.epochs;
   if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) {
     record.rungs[paused->epoch] = paused->fitness;
     return s.end_step(outcome.trial, paused->epoch);
   }
-  if (const auto* stopped = std::get_if<hyp::Stopped>(&outcome.result)) reached = stopped->epoch;
-  if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result))
-    reached = std::max(failed->epoch, step.begin);
+  const int reached = std::max(hyp::reached_epoch(outcome, s.settings.epochs), step.begin);
   if (!hyp::ends_trial(outcome)) {
     s.epochs += reached - step.begin;
     return;
@@ -192,7 +195,7 @@ const std::optional<Individual>& Evolution::best() const {
 
 std::optional<Standing> Evolution::standing(std::span<const int> repeating) const {
   State& s = *state_;
-  if (s.settings.search != "screened") return std::nullopt;
+  if (!s.screened()) return std::nullopt;
   if (!s.settings.lag) return ga::standing(s.genes, s.history, s.given.front(), repeating);
   History all = s.history;
   for (auto step = s.steps.begin() + s.learnt; step != s.steps.end(); ++step) {

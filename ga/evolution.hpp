@@ -42,6 +42,9 @@ struct Settings {
   bool pauses = true;
 };
 
+/// Trials at most: those of all generations, or fewer.
+std::int64_t most_trials(const Settings& settings);
+
 /// A steady-state genetic algorithm: every ask breeds one child from what is known at that moment,
 /// so no generation ever waits for its last trial.
 ///

@@ -69,10 +69,7 @@ Evolution::State::State(hyp::Space space_, Settings settings_,
 }
 
 int Evolution::State::planned() const {
-  const std::int64_t all = std::int64_t{settings.population} * settings.generations;
-  const std::int64_t wanted =
-      std::min<std::int64_t>(all, settings.trials.value_or(std::numeric_limits<int>::max()));
-  return static_cast<int>(std::max(wanted, std::ssize(records)));
+  return static_cast<int>(std::max<std::int64_t>(most_trials(settings), std::ssize(records)));
 }
 
 double Evolution::State::progress(int number) const {
@@ -98,7 +95,7 @@ void Evolution::State::learn(const Step& step) {
   const Record& record = records[static_cast<std::size_t>(step.trial)];
   pending.erase(step.trial);
   offer(step.trial, pool);
-  if (settings.search == "screened") {
+  if (screened()) {
     const auto looks = pause_epochs();
     for (const auto& [epoch, fitness] : record.rungs) {
       if (epoch <= step.begin || epoch > step.reached || !std::ranges::count(looks, epoch))
@@ -135,8 +132,7 @@ void Evolution::State::end_step(int trial, int reached) {
 }
 
 bool Evolution::State::pausing() const {
-  return settings.pauses && !whole && settings.search == "screened" &&
-         !pauses_of(settings.epochs).empty();
+  return settings.pauses && !whole && screened() && !pauses_of(settings.epochs).empty();
 }
 
 std::vector<int> Evolution::State::pause_epochs() const {
@@ -181,8 +177,7 @@ std::vector<hyp::Genes> Evolution::State::breed(int number, int most) {
     return {given[static_cast<std::size_t>(number)]};
   if (auto again = set_to_train_again(number)) return {*std::move(again)};
   std::vector<Rng> rngs = {breeding_rng(settings.seed, number)};
-  if (settings.search != "screened")
-    return {unseen(breed_classic(number, rngs[0]), progress(number), rngs[0])};
+  if (!screened()) return {unseen(breed_classic(number, rngs[0]), progress(number), rngs[0])};
   const int count = bred_together(number, most);
   for (int i = 1; i < count; ++i) rngs.push_back(breeding_rng(settings.seed, number + i));
   auto children = breed_screened(number, rngs);
@@ -208,7 +203,7 @@ bool Evolution::State::decides(int number) const {
 }
 
 bool Evolution::State::may_train_again(int number) const {
-  if (settings.search != "screened" || pausing()) return false;
+  if (!screened() || pausing()) return false;
   return number == second_start || number == third_start || decides(number);
 }
 

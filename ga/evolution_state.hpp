@@ -60,6 +60,7 @@ struct Evolution::State {
   State(hyp::Space space_, Settings settings_, const std::vector<hyp::Hyperparameters>& initial,
         std::span<const EarlierRun> earlier_runs);
 
+  bool screened() const { return settings.search == "screened"; }
   int planned() const;
   /// Share of the run that is behind trial `number`, in [0, 1].
   double progress(int number) const;

@@ -121,8 +121,8 @@ Eigen::VectorXd OutputWarping::operator()(const Eigen::VectorXd& values) const {
   return y / spread_;
 }
 
-double OutputWarping::undone(double squashed) const {
-  double v = squashed * spread_ + mean_;
+double OutputWarping::unwarped(double warped) const {
+  double v = warped * spread_ + mean_;
   if (v < -1) v = -std::exp(-1 - v);
   v = median_ + unit_ * v;
   return offset_ ? std::exp(v) - *offset_ : v;

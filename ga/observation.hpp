@@ -60,8 +60,8 @@ class OutputWarping {
 
   /// Where none of those was negative, a negative value counts as 0.
   Eigen::VectorXd operator()(const Eigen::VectorXd& values) const;
-  /// The value that is squashed to `squashed`.
-  double undone(double squashed) const;
+  /// The value that is warped to `warped`.
+  double unwarped(double warped) const;
 
  private:
   Eigen::VectorXd logarithms(const Eigen::VectorXd& values) const;

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "ga/acquisition.hpp"
+#include "ga/expected_improvement.hpp"
 #include "ga/ranking.hpp"
 #include "ga/surrogate.hpp"
 
@@ -23,15 +23,15 @@ constexpr std::array<double, 7> weights = {0.000548268855972, 0.030757123967586,
                                            0.457142857142857, 0.240123178605013, 0.030757123967586,
                                            0.000548268855972};
 
-/// Mean and standard deviation of a fitness whose squashed value is normal.
+/// Mean and standard deviation of a fitness whose warped value is normal.
 struct Moments {
   double mean = 0, sd = 0;
 };
-Moments unsquashed(const OutputWarping& warping, double mean, double sd) {
+Moments unwarped(const OutputWarping& warping, double mean, double sd) {
   Moments moments;
   double squares = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    const double fitness = warping.undone(mean + sd * places[i]);
+    const double fitness = warping.unwarped(mean + sd * places[i]);
     moments.mean += weights[i] * fitness;
     squares += weights[i] * fitness * fitness;
   }
@@ -39,7 +39,7 @@ Moments unsquashed(const OutputWarping& warping, double mean, double sd) {
   return moments;
 }
 
-// The candidates, and what the model says of the mean fitness of each, squashed.
+// The candidates, and what the model says of the mean fitness of each, warped.
 struct Posterior {
   std::vector<int> trials;
   VectorXd mean;
@@ -121,6 +121,31 @@ Index recommended(const Posterior& posterior, bool start_completed) {
   return 0;
 }
 
+// How sure it is that none is better than the best, and which training would tell most: of the best
+// or of its most likely rival, whichever is known less. Those that are being trained are not.
+void doubt(Posterior posterior, Index best, std::span<const int> pending, Standing& result) {
+  const auto is_pending = [&](Index i) {
+    return std::ranges::count(pending, posterior.trials[static_cast<std::size_t>(i)]) > 0;
+  };
+  for (Index i = 0; i < posterior.mean.size(); ++i) {
+    if (is_pending(i)) posterior.observe(i);
+  }
+  std::optional<Index> rival;
+  double least = -1;
+  for (Index i = 0; i < posterior.mean.size(); ++i) {
+    if (i == best) continue;
+    const double better = posterior.better(i, best);
+    result.doubt = std::max(result.doubt, better);
+    if (better <= least || is_pending(i)) continue;
+    least = better;
+    rival = i;
+  }
+  std::optional<Index> less_known = rival;
+  if (!is_pending(best) && (!rival || posterior.sd(best) >= posterior.sd(*rival)))
+    less_known = best;
+  if (less_known) result.undecided = posterior.trials[static_cast<std::size_t>(*less_known)];
+}
+
 // Where nothing is luck, what was seen is what there is.
 Standing standing_without_luck(const History& history, const hyp::Genes& start) {
   const auto candidate = [](const Observation& one) {
@@ -146,13 +171,13 @@ std::optional<Standing> standing(std::span<const hyp::Gene> space, History& hist
   const KernelParameters& parameters = history.parameters();
   const Compared compared = compared_sets(space, start, history, parameters);
   const auto known = history.around(compared.sets, compared_points, parameters);
-  Posterior posterior = posterior_of(space, history, known, compared);
+  const Posterior posterior = posterior_of(space, history, known, compared);
   const bool start_completed = compared.sets.front() == history.number_of(start);
 
   const auto candidate = [&](Index i) {
     const double m = posterior.mean[i], sd = posterior.sd(i);
     const auto fitness = [&](double mean, double variance) {
-      return unsquashed(known.warping, mean, std::sqrt(variance)).mean;
+      return unwarped(known.warping, mean, std::sqrt(variance)).mean;
     };
     return Candidate{.trial = posterior.trials[static_cast<std::size_t>(i)],
                      .expectation = {.mean = fitness(m, posterior.luck + sd * sd),
@@ -162,32 +187,13 @@ std::optional<Standing> standing(std::span<const hyp::Gene> space, History& hist
   const Index best = recommended(posterior, start_completed);
   Standing result;
   result.best = candidate(best);
-  result.noise = unsquashed(known.warping, posterior.mean[best], std::sqrt(posterior.luck)).sd;
+  result.noise = unwarped(known.warping, posterior.mean[best], std::sqrt(posterior.luck)).sd;
   if (start_completed) {
     result.start = candidate(0);
     if (best != 0) result.better = posterior.better(best, 0);
   }
 
-  const auto is_pending = [&](Index i) {
-    return std::ranges::count(pending, posterior.trials[static_cast<std::size_t>(i)]) > 0;
-  };
-  for (Index i = 0; i < posterior.mean.size(); ++i) {
-    if (is_pending(i)) posterior.observe(i);
-  }
-  std::optional<Index> rival;
-  double least = -1;
-  for (Index i = 0; i < posterior.mean.size(); ++i) {
-    if (i == best) continue;
-    const double better = posterior.better(i, best);
-    result.doubt = std::max(result.doubt, better);
-    if (better <= least || is_pending(i)) continue;
-    least = better;
-    rival = i;
-  }
-  std::optional<Index> less_known = rival;
-  if (!is_pending(best) && (!rival || posterior.sd(best) >= posterior.sd(*rival)))
-    less_known = best;
-  if (less_known) result.undecided = posterior.trials[static_cast<std::size_t>(*less_known)];
+  doubt(posterior, best, pending, result);
   return result;
 }
 

@@ -23,13 +23,13 @@ bool is_control(int trial) {
 std::optional<double> stopping_threshold(std::span<const LearningCurve> controls, double loss) {
   if (controls.empty()) return std::nullopt;
   std::vector<double> finals;
-  for (const LearningCurve& course : controls) finals.push_back(course.final);
+  for (const LearningCurve& curve : controls) finals.push_back(curve.final);
   const auto middle = finals.begin() + (std::ssize(finals) - 1) / 2;
   std::nth_element(finals.begin(), middle, finals.end());
 
   std::vector<double> good, bad;
-  for (const LearningCurve& course : controls) {
-    (course.final > *middle ? good : bad).push_back(course.at_rung);
+  for (const LearningCurve& curve : controls) {
+    (curve.final > *middle ? good : bad).push_back(curve.at_rung);
   }
   const auto k = static_cast<std::ptrdiff_t>(loss * static_cast<double>(good.size() + 1));
   if (k == 0) return std::nullopt;

@@ -47,8 +47,8 @@ inline constexpr double least_use = 0.15;
 /// quite exchangeable; that is why `EarlyStopping` asks the latest controls only.
 std::optional<double> stopping_threshold(std::span<const LearningCurve> controls, double loss);
 
-/// What a run knows of the courses of its controls. It decides as it breeds: from everything told,
-/// or with lag N from the controls up to k - N.
+/// What a run knows of the learning curves of its controls. It decides as it breeds: from
+/// everything told, or with lag N from the controls up to k - N.
 class EarlyStopping {
  public:
   /// A trial passed a rung. A later report of the same rung (a further attempt) replaces it.

@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "ga/acquisition.hpp"
 #include "ga/prior.hpp"
-#include "ga/promise.hpp"
 #include "ga/ranking.hpp"
 #include "ga/sobol.hpp"
 #include "ga/unit_operators.hpp"
@@ -69,7 +69,7 @@ struct Candidates {
 
 // The inner genetic algorithm, from `raw` points of the belief and as many around the best. In the
 // end the fittest few climb ("memetic algorithm": Moscato 1989).
-Candidates search(Space space, const Promise& promise, double trust, const Points& elite,
+Candidates search(Space space, const Acquisition& acquisition, double trust, const Points& elite,
                   const Points& best, Index raw, Rng& rng) {
   constexpr Index survivors = 30, children = 60, climbers = 4;
   constexpr int looks = 30;  // of each climber
@@ -77,7 +77,7 @@ Candidates search(Space space, const Promise& promise, double trust, const Point
   Candidates found{Points(elite.rows(), 0), VectorXd(0)};
   const auto look_at = [&](Points points) {
     snap(space, points);
-    found.add(points, promise(points));
+    found.add(points, acquisition(points));
   };
   look_at(believed_points(space, raw, trust, rng));
   look_at(around(space, best, raw, rng));
@@ -99,7 +99,7 @@ Candidates search(Space space, const Promise& promise, double trust, const Point
     look_at(std::move(bred));
   }
   Points tops = best_of(found.points, found.values, climbers);
-  for (Index c = 0; c < tops.cols(); ++c) tops.col(c) = promise.climbed(tops.col(c), looks);
+  for (Index c = 0; c < tops.cols(); ++c) tops.col(c) = acquisition.climbed(tops.col(c), looks);
   look_at(std::move(tops));
   return found;
 }
@@ -115,18 +115,18 @@ double trust(Space space, const Surrogate& surrogate, Rng& rng) {
   return trust_in_start(below.unaryExpr([](double z) { return 0.5 * std::erfc(z); }).mean());
 }
 
-Promise draw_promise(Space space, const Surrogate& surrogate, Index known, Rng& rng) {
+Acquisition draw_acquisition(Space space, const Surrogate& surrogate, Index known, Rng& rng) {
   constexpr Index late = 100;
   constexpr double expected_share = 0.5, bound_share = 0.2;
   boost::random::uniform_01<double> chance;
   if (known >= late && chance(rng) < expected_share) {
-    return Promise::expectation(space, surrogate);
+    return Acquisition::expectation(space, surrogate);
   }
   if (known > few && chance(rng) < bound_share) {
     const double deviations = 0.3 * std::pow(2.5 / 0.3, chance(rng));
-    return Promise::upper_bound(space, surrogate, deviations);
+    return Acquisition::upper_bound(space, surrogate, deviations);
   }
-  return Promise::improvement(space, surrogate);
+  return Acquisition::improvement(space, surrogate);
 }
 
 // The fittest candidates of a search, for several children.
@@ -232,15 +232,16 @@ std::vector<hyp::Genes> screened_children(Space space, History& history, const B
     }
     if (!shortlist) {
       const double trusted = trust(space, surrogate, rng);
-      const Promise promise = draw_promise(space, surrogate, history.size(), rng);
+      const Acquisition acquisition = draw_acquisition(space, surrogate, history.size(), rng);
       const Index raw = n <= 250 ? 512 : 192;  // the more the model has, the dearer each look
-      const Candidates found = search(space, promise, trusted, best(20),
+      const Candidates found = search(space, acquisition, trusted, best(20),
                                       best(std::max(Index{1}, (n + 10) / 20)), raw, rng);
       shortlist.emplace(space, surrogate, found, rngs.size() == 1);
       children.push_back(shortlist->take(shortlist->values(), visited, children));
     } else {
-      const Promise promise = draw_promise(space, surrogate, history.size(), rng);
-      children.push_back(shortlist->take(promise.of(shortlist->prediction()), visited, children));
+      const Acquisition acquisition = draw_acquisition(space, surrogate, history.size(), rng);
+      children.push_back(
+          shortlist->take(acquisition.of(shortlist->prediction()), visited, children));
     }
   }
   return children;

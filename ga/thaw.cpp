@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "ga/acquisition.hpp"
+#include "ga/expected_improvement.hpp"
 #include "ga/surrogate.hpp"
 #include "ga/unit_cube.hpp"
 

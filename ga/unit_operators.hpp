@@ -35,8 +35,8 @@ Eigen::VectorXd crossed(std::span<const hyp::Gene> space, const Eigen::VectorXd&
 
 /// Moves each gene with probability `rate`, and one at least: a number by a normal step of standard
 /// deviation `step` times a factor exp(0.7 N(0, 1)) that the whole point shares, an integer by one
-/// value at least; a categorical gene to another of its choices. The
-/// result is inside the cube and on values that the genes may take.
+/// value at least; a categorical gene to another of its choices. The result is inside the
+/// cube and on values that the genes may take.
 Eigen::VectorXd perturbed(std::span<const hyp::Gene> space, Eigen::VectorXd point, double rate,
                           double step, Rng& rng);
 

@@ -6,11 +6,6 @@
 // seven numbers of a finished training, and `Fitness` is the only place where they become one.
 #pragma once
 
-#include "core/error.hpp"
-#include "core/number.hpp"
-#include "core/slot.hpp"
-#include "core/text_file.hpp"
-#include "core/yaml.hpp"
 #include "hyp/fitness.hpp"
 #include "hyp/hyp_file.hpp"
 #include "hyp/hyperparameters.hpp"

@@ -72,4 +72,11 @@ bool ends_trial(const Outcome& outcome) {
   return failed ? failed->final : !std::holds_alternative<Paused>(outcome.result);
 }
 
+int reached_epoch(const Outcome& outcome, int epochs) {
+  if (const auto* stopped = std::get_if<Stopped>(&outcome.result)) return stopped->epoch;
+  if (const auto* paused = std::get_if<Paused>(&outcome.result)) return paused->epoch;
+  if (const auto* failed = std::get_if<Failed>(&outcome.result)) return failed->epoch;
+  return epochs;
+}
+
 }  // namespace evolve::hyp

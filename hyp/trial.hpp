@@ -40,8 +40,8 @@ struct Trial {
   Hyperparameters hyp = {};
   /// Depends on the run's seed and on which trial and repeat it is only.
   std::uint64_t seed = 0;
-  /// From 1: a completed trial trained once more with another seed, to the last epoch, for the
-  /// how manieth time. Says how lucky it was, and is nothing to breed from.
+  /// From 1: a completed trial is trained once more, with another seed and to the last epoch; the
+  /// number of this repeat among the trial's. Says how lucky it was, and is nothing to breed from.
   int repeat = 0;
   /// It goes on after these epochs, where it was paused; 0: from the beginning.
   int start_epoch = 0;
@@ -112,5 +112,8 @@ struct Outcome {
 
 /// Whether no further attempt at the trial follows: it is neither paused nor tried again.
 bool ends_trial(const Outcome& outcome);
+
+/// The last epoch that the attempt finished; `epochs`, all of the run's, for one that completed.
+int reached_epoch(const Outcome& outcome, int epochs);
 
 }  // namespace evolve::hyp

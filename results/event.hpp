@@ -16,7 +16,6 @@
 
 namespace evolve::results {
 
-/// {"event":"run","version":1,…}, the first line: what makes the run what it is.
 /// A set that an earlier run trained, as far as it evolves here. Nothing: that failed.
 struct EarlierTrial {
   hyp::Hyperparameters hyp;
@@ -31,6 +30,7 @@ struct EarlierRun {
   bool operator==(const EarlierRun&) const = default;
 };
 
+/// {"event":"run","version":1,…}, the first line: what makes the run what it is.
 struct RunSettings {
   std::uint64_t seed = 0;
   std::string search = "classic";
@@ -90,7 +90,7 @@ struct Bred {
 /// {"event":"repeating",…}: an attempt at a repeat of a completed trial began.
 struct Repeating {
   int trial = 0;
-  /// From 1: the how manieth one of that trial.
+  /// From 1: the number of this repeat among that trial's.
   int repeat = 1;
   std::uint64_t seed = 0;
   std::string device = {};

@@ -36,8 +36,8 @@ History read_journal(const std::filesystem::path& file);
 
 class Journal {
  public:
-  /// Begins a run with its first line, durable on return. Throws
-  /// `Error` when the file holds a run already or another process has it open.
+  /// Begins a run with its first line, durable on return. Throws `Error` when the
+  /// file holds a run already or another process has it open.
   static Journal create(const std::filesystem::path& file, const RunSettings& settings);
 
   /// Goes on with a run: reads it, and cuts a torn last line off the file. Throws `Error` as

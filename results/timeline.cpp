@@ -16,13 +16,6 @@ State state_of(const hyp::Outcome& outcome) {
   return State::completed;
 }
 
-int epoch_of(const hyp::Outcome& outcome, int epochs) {
-  if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) return failed->epoch;
-  if (const auto* stopped = std::get_if<hyp::Stopped>(&outcome.result)) return stopped->epoch;
-  if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) return paused->epoch;
-  return epochs;
-}
-
 /// What it had after an epoch; of two figures of one epoch the later one counts.
 void reached(Timeline::Trial& trial, int epoch, const hyp::Metrics& metrics, double fitness) {
   trial.epoch = epoch;
@@ -86,7 +79,7 @@ void Timeline::on(const hyp::Outcome& outcome, core::Time time) {
     training.state = state == State::waiting ? State::failed : state;
     training.end = time;
     training.seconds = outcome.seconds;
-    training.end_epoch = std::max(training.start_epoch, epoch_of(outcome, epochs));
+    training.end_epoch = std::max(training.start_epoch, hyp::reached_epoch(outcome, epochs));
     ended.push_back(found->second);
     running_.erase(found);
   }
@@ -95,7 +88,7 @@ void Timeline::on(const hyp::Outcome& outcome, core::Time time) {
   auto& trial = trials[outcome.trial];
   trial.state = state;
   trial.seconds += outcome.seconds;
-  const int epoch = epoch_of(outcome, epochs);
+  const int epoch = hyp::reached_epoch(outcome, epochs);
   const auto follow = [&](const auto& result) {
     if constexpr (requires { result.metrics; })
       reached(trial, epoch, result.metrics, result.fitness);

@@ -12,7 +12,7 @@
 
 namespace evolve::results {
 
-/// The best trial so far.
+/// The trial that is recommended so far.
 struct Best {
   hyp::Hyperparameters hyp;
   hyp::Metrics metrics;

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "core/error.hpp"
-#include "engine/failures.hpp"
 #include "ga/rng.hpp"
 #include "results/journal.hpp"
 
@@ -371,93 +370,6 @@ TEST(RunState, RefusesEventsThatContradictEachOther) {
   RunState state(settings(), "journal.jsonl");
   EXPECT_THROW(state.apply(completed(0)), Error);
   EXPECT_THROW(state.apply(hyp::Rung{.trial = 5}), Error);
-}
-
-class Judge : public testing::Test {
- protected:
-  hyp::Failed judged(hyp::FailureKind kind, bool before_ready = false) {
-    return judge({.trial = 0, .kind = kind, .message = "so it is", .before_ready = before_ready},
-                 {.number = attempt}, state, policy);
-  }
-
-  RunState state{settings()};
-  FailurePolicy policy{.retries = 1};
-  int attempt = 1;
-};
-
-TEST_F(Judge, GivesATrialItsRetries) {
-  EXPECT_FALSE(judged(hyp::FailureKind::crash).final);
-  attempt = 2;
-  EXPECT_TRUE(judged(hyp::FailureKind::crash).final);
-  EXPECT_FALSE(judged(hyp::FailureKind::crash).of_surroundings);
-}
-
-TEST_F(Judge, DoesNotRepeatADivergedTraining) {
-  EXPECT_TRUE(judged(hyp::FailureKind::diverged).final);
-}
-
-TEST_F(Judge, DoesNotRepeatATrainingWithoutAFitness) {
-  const NoFitness failure{.formula = "1/mAP50", .fitness = std::numeric_limits<double>::infinity()};
-  const Attempt repeat{.trial = {.number = 17, .repeat = true}};
-  EXPECT_EQ(judge(failure, repeat, state), (hyp::Failed{.message = "its fitness 1/mAP50 is inf",
-                                                        .log = "trials/000017/repeat/log"}));
-  start_next(state);
-  state.apply(prevented(0));
-  EXPECT_FALSE(judge(failure, repeat, state).final);
-  EXPECT_TRUE(judge(failure, repeat, state).of_surroundings);
-}
-
-TEST_F(Judge, NeverHoldsAWorkerThatWasNeverReadyAgainstATrial) {
-  attempt = 9;
-  const auto failed = judged(hyp::FailureKind::hang, true);
-  EXPECT_FALSE(failed.final);
-  EXPECT_TRUE(failed.of_surroundings);
-  EXPECT_TRUE(failed.failed_before_ready);
-}
-
-TEST_F(Judge, WritesNothingFinalAsLongAsTheSurroundingsHaveFailed) {
-  start_next(state);
-  state.apply(prevented(0));
-  attempt = 9;
-  for (const auto kind : {hyp::FailureKind::crash, hyp::FailureKind::diverged}) {
-    EXPECT_FALSE(judged(kind).final);
-    EXPECT_TRUE(judged(kind).of_surroundings);
-  }
-}
-
-TEST_F(Judge, LooksAtTheDataFromOutside) {
-  policy.find_fault = [] { return "data.yaml: No such file or directory"; };
-  const auto gone = judged(hyp::FailureKind::other);
-  EXPECT_EQ(gone.kind, hyp::FailureKind::data);
-  EXPECT_EQ(gone.message, "data.yaml: No such file or directory");
-  EXPECT_TRUE(gone.of_surroundings);
-  policy.find_fault = [] { return std::nullopt; };
-  const auto denied = judged(hyp::FailureKind::data);
-  EXPECT_EQ(denied.kind, hyp::FailureKind::other);
-  EXPECT_EQ(denied.message, "so it is (from outside the worker nothing is wrong with it)");
-  EXPECT_FALSE(denied.of_surroundings);
-  EXPECT_FALSE(denied.final);
-}
-
-TEST_F(Judge, HoldsWhatNobodyCanLookAt) {
-  const auto held = judged(hyp::FailureKind::data);
-  EXPECT_EQ(held.kind, hyp::FailureKind::data);
-  EXPECT_TRUE(held.of_surroundings);
-  EXPECT_TRUE(held.unconfirmed);
-  EXPECT_FALSE(held.final);
-}
-
-TEST_F(Judge, BlamesATrialThatLosesOneDeviceAfterTheOther) {
-  start_next(state);
-  attempt = 9;
-  for (int i = 1; i < most_device_losses; ++i) {
-    const auto failed = judged(hyp::FailureKind::device_lost);
-    EXPECT_TRUE(failed.of_surroundings) << i;
-    state.apply(prevented(0, hyp::FailureKind::device_lost));
-    start_next(state);
-    state.apply(completed(i));
-  }
-  EXPECT_TRUE(judged(hyp::FailureKind::device_lost).final);
 }
 
 }  // namespace

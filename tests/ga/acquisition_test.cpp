@@ -2,66 +2,103 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
+
+#include "tests/ga/fixtures.hpp"
 
 namespace evolve::ga {
 namespace {
 
-// From 80 digits of Phi (its series, its continued fraction).
-TEST(LogH, HasTheValuesOfLongArithmetic) {
-  EXPECT_NEAR(log_h(0), -0.918938533204672742, 1e-15);  // log(1 / sqrt(2 pi))
-  EXPECT_NEAR(log_h(3), 1.098739665327707773, 1e-15);
-  EXPECT_NEAR(log_h(-1), -2.485121025712641337, 1e-14);
-  EXPECT_NEAR(log_h(-5), -16.744301162660990143, 1e-12);
-  EXPECT_NEAR(log_h(-10), -55.553122036122355927, 1e-13);
-  EXPECT_NEAR(log_h(-100), -5010.129578800249792325, 1e-11);
+using Eigen::VectorXd;
+
+const std::vector<hyp::Gene>& mixed() {
+  static const std::vector genes = {real(0, 1, 0.3), categorical({"a", "b", "c"}, 1),
+                                    real(-2, 2, 1.5), integer(0, 4, 2)};
+  return genes;
 }
 
-TEST(LogH, IsThePlainFormulaWhereThatHolds) {
-  for (double z = -4; z < 6; z += 0.37) {
-    const double phi = std::exp(-z * z / 2) / std::sqrt(2 * std::acos(-1.0));
-    EXPECT_NEAR(log_h(z), std::log(phi + z * std::erfc(-z / std::sqrt(2.0)) / 2), 1e-12) << z;
+// Five sets that rise towards the first gene's upper bound and choice "c".
+Observations observations() {
+  const Points points{{0.1, 0.4, 0.6, 0.8, 0.3},
+                      {0, 0.5, 1, 1, 0},
+                      {0.2, 0.9, 0.5, 0.4, 0.7},
+                      {0, 0.25, 0.5, 0.75, 1}};
+  return {.features = features_of(mixed(), points),
+          .gene_of = genes_of_features(mixed()),
+          .values = VectorXd{{-1.2, -0.3, 0.4, 1.5, -0.4}},
+          .noise = VectorXd::Ones(5),
+          .seed = {0, 1, 2, 0, 1},
+          .set = {0, 1, 2, 3, 4}};
+}
+
+Surrogate surrogate() {
+  return {observations(), Eigen::MatrixXd(6, 0), VectorXd{{-0.5, 0.2, 0.3, 0.1, -6, -60, -60}}};
+}
+
+std::vector<Acquisition> acquisitions(const Surrogate& model) {
+  return {Acquisition::improvement(mixed(), model), Acquisition::expectation(mixed(), model),
+          Acquisition::upper_bound(mixed(), model, 1.5)};
+}
+
+TEST(Acquisition, OfOnePointIsThatOfMany) {
+  const Surrogate model = surrogate();
+  const Points points{{0.2, 0.95}, {0.5, 1}, {0.1, 0.6}, {0.75, 0.25}};
+  for (const Acquisition& acquisition : acquisitions(model)) {
+    const VectorXd values = acquisition(points);
+    VectorXd unused;
+    EXPECT_NEAR(acquisition.at(points.col(0), unused), values[0], 1e-9);
+    EXPECT_NEAR(acquisition.at(points.col(1), unused), values[1], 1e-9);
   }
 }
 
-TEST(LogH, RisesSteadilyOutToTheFarTail) {
-  double last = log_h(-1e150);
-  EXPECT_TRUE(std::isfinite(last));
-  for (double z = -1e150; z < -1e-3; z *= 0.9) {
-    const double value = log_h(z);
-    EXPECT_GE(value, last) << z;
-    last = value;
+TEST(Acquisition, HasTheSlopeOfItsDifferences) {
+  const Surrogate model = surrogate();
+  const VectorXd point{{0.75, 1, 0.35, 0.6}};
+  for (const Acquisition& acquisition : acquisitions(model)) {
+    VectorXd slope, unused;
+    acquisition.at(point, slope);
+    EXPECT_EQ(slope[1], 0);
+    for (const int gene : {0, 2, 3}) {
+      VectorXd less = point, more = point;
+      less[gene] -= 1e-5, more[gene] += 1e-5;
+      const double difference =
+          (acquisition.at(more, unused) - acquisition.at(less, unused)) / 2e-5;
+      EXPECT_NEAR(slope[gene], difference, 1e-4 * std::max(1.0, std::abs(difference))) << gene;
+    }
   }
-  EXPECT_NEAR(log_h(-5 - 1e-9), log_h(-5 + 1e-9), 1e-7);
 }
 
-TEST(LogH, HasTheSlopeOfItsDifferences) {
-  for (const double z : {-40.0, -7.0, -5.1, -4.9, -1.0, 0.0, 2.0}) {
-    const double step = 1e-4, difference = (log_h(z + step) - log_h(z - step)) / (2 * step);
-    EXPECT_NEAR(log_h_slope(z), difference, 1e-6 * std::max(1.0, difference)) << z;
+TEST(Acquisition, IsFiniteAndFlatInItsSpreadWhereASetWasTrained) {
+  const Surrogate model(observations(), Eigen::MatrixXd(6, 0), VectorXd{{0, 0, 0, 0, -14}});
+  VectorXd slope;
+  const double there =
+      Acquisition::improvement(mixed(), model).at(VectorXd{{0.1, 0, 0.2, 0}}, slope);
+  EXPECT_TRUE(std::isfinite(there));
+  EXPECT_TRUE(slope.allFinite());
+}
+
+TEST(Acquisition, IsClimbedInsideTheCubeAndNeverDownwards) {
+  const Surrogate model = surrogate();
+  const VectorXd start{{0.7, 1, 0.5, 0.5}};
+  for (const Acquisition& acquisition : acquisitions(model)) {
+    const VectorXd top = acquisition.climbed(start, 30);
+    VectorXd slope;
+    EXPECT_GT(acquisition.at(top, slope), acquisition.at(start, slope));
+    EXPECT_EQ(top[1], 1);
+    EXPECT_TRUE((top.array() >= 0).all() && (top.array() <= 1).all());
   }
-  EXPECT_NEAR(log_h_slope(-1e8), 1e8, 1);  // the tail is that of exp(-z^2 / 2)
-  EXPECT_NEAR(log_h_slope(10), 0.1, 1e-12);
 }
 
-TEST(LogExpectedImprovement, HasTheSlopesOfItsDifferences) {
-  const double step = 1e-6;
-  const Utility here = log_expected_improvement(0.3, 0.4, 1);
-  const auto at = [](double mean, double sd) {
-    return log_expected_improvement(mean, sd, 1).value;
-  };
-  EXPECT_NEAR(here.by_mean, (at(0.3 + step, 0.4) - at(0.3 - step, 0.4)) / (2 * step), 1e-7);
-  EXPECT_NEAR(here.by_sd, (at(0.3, 0.4 + step) - at(0.3, 0.4 - step)) / (2 * step), 1e-7);
-}
-
-TEST(LogExpectedImprovement, IsThatOfACertainGainWhereNothingIsInDoubt) {
-  EXPECT_NEAR(log_expected_improvement(0.7, 1e-9, 0.5).value, std::log(0.2), 1e-12);
-}
-
-TEST(LogExpectedImprovement, ScalesWithItsUnits) {
-  const double one = log_expected_improvement(0.2, 0.5, 1).value;
-  EXPECT_NEAR(log_expected_improvement(2, 5, 10).value, one + std::log(10), 1e-12);
+TEST(Acquisition, IsClimbedOntoTheBoundItself) {
+  const std::vector space = {real(0, 1, 0.5)};
+  const Observations line{.features = Eigen::MatrixXd{{0.2, 0.4, 0.6}},
+                          .gene_of = {0},
+                          .values = VectorXd{{-1, 0, 1}},
+                          .noise = VectorXd::Ones(3),
+                          .seed = {0, 1, 2},
+                          .set = {0, 1, 2}};
+  const Surrogate model(line, Eigen::MatrixXd(1, 0), VectorXd{{1.5, -8, -60, -60}});
+  EXPECT_EQ(Acquisition::expectation(space, model).climbed(VectorXd{{0.7}}, 30), VectorXd{{1}});
 }
 
 }  // namespace

@@ -123,15 +123,15 @@ TEST(OutputWarping, OfEqualValuesIs0) {
 TEST(OutputWarping, OfLogarithmsIsUndone) {
   const OutputWarping warping(Eigen::VectorXd{{0.3, 0.1, 0.01, 0.2, 0.25}});
   for (const double value : {0.5, 0.3, 0.21, 0.05, 0.0}) {
-    EXPECT_NEAR(warping.undone(warping(Eigen::VectorXd{{value}})[0]), value, 1e-12);
+    EXPECT_NEAR(warping.unwarped(warping(Eigen::VectorXd{{value}})[0]), value, 1e-12);
   }
 }
 
 TEST(OutputWarping, IsUndone) {
   const OutputWarping warping(Eigen::VectorXd{{0.3, 0.1, -40, 0.2, 0.25}});
   for (const double value : {0.5, 0.3, 0.21, 0.05, -3.0, -400.0}) {
-    const double squashed = warping(Eigen::VectorXd{{value}})[0];
-    EXPECT_NEAR(warping.undone(squashed), value, 1e-12 * std::abs(value) + 1e-15);
+    const double warped = warping(Eigen::VectorXd{{value}})[0];
+    EXPECT_NEAR(warping.unwarped(warped), value, 1e-12 * std::abs(value) + 1e-15);
   }
 }
 

@@ -62,8 +62,8 @@ TEST(StoppingThreshold, DoesNotExistBeforeThereAreEnoughGoodControls) {
 
 TEST(StoppingThreshold, IsAskedOfTheGoodOnesOnly) {
   auto controls = rising(40);
-  for (auto& course : controls) {
-    if (course.final <= 20) course.at_rung = -1000;
+  for (auto& curve : controls) {
+    if (curve.final <= 20) curve.at_rung = -1000;
   }
   EXPECT_EQ(stopping_threshold(controls, 0.05), 121);
   controls[0].at_rung = 7;  // the best one in the end
@@ -79,7 +79,7 @@ TEST(StoppingThreshold, CountsNobodyAsGoodWhoIsNotAboveTheMedian) {
 
 TEST(StoppingThreshold, DoesNotExistWhereItWouldCatchFewOfTheBad) {
   auto controls = rising(80);  // bad are 1 … 40, the last ones of the list
-  for (auto& course : controls) course.at_rung = course.final <= 40 ? 1000 : course.final;
+  for (auto& curve : controls) curve.at_rung = curve.final <= 40 ? 1000 : curve.final;
   EXPECT_EQ(stopping_threshold(controls, 0.05), std::nullopt);
   for (int i = 0; i < 5; ++i) controls[79 - i].at_rung = 0;
   EXPECT_EQ(stopping_threshold(controls, 0.05), std::nullopt);

@@ -4,8 +4,8 @@
 // `read_data_yaml()` finds the images of a data set, `check()` reads every label and every image's
 // header, and `load()` decodes them, both on TBB's threads. What they find is kept in files that
 // every process of the machine reads, until an image or a label file changes: `scan()` keeps labels
-// and sizes, an `ImageCache` decoded images. An epoch is a plan: which images
-// form which batch; `draw_recipes()` makes every random decision of one batch, `train_batch()` its
+// and sizes, an `ImageCache` decoded images. An epoch is a plan: which images form
+// a batch together; `draw_recipes()` makes every random decision of one batch, `train_batch()` its
 // augmented samples too, and `BatchStream` makes batches ahead of their use. Random numbers come
 // from `RandomSource`, so that a sample of YOLOv5 can be replayed. What training computes from
 // labels is here too: `check_anchors()` (autoanchor) and `image_weights()`. No torch here.

@@ -45,8 +45,7 @@ struct Dataset {
 enum class Keep {
   /// In memory, as many as leave a quarter of the machine's free: one file in the cache folder that
   /// all workers of the machine map, read in at once; where that cannot be written, in each
-  /// worker's
-  /// own memory.
+  /// worker's own memory.
   ram,
   /// The same file, as large as the disk allows. The system keeps in memory what it finds room for.
   disk,

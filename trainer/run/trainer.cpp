@@ -92,12 +92,39 @@ int load_kept(const Rungs& rungs, TrainingLoop& run, hyp::Metrics& metrics) {
   return rungs.start_epoch;
 }
 
+void add(Timing& timing, const Validation& found, double seconds) {
+  timing.validation += seconds;
+  timing.validated += found.images;
+  timing.inference += found.inference_seconds;
+  timing.nms += found.nms_seconds;
+  timing.ap += found.ap_seconds;
+}
+
 }  // namespace
 
 struct Trainer::State {
   ComputeContext context;
   DataCache cache;
+
+  /// What a training begins with, looked over.
+  struct Prepared {
+    TrainOptions options;  // settled
+    std::optional<Checkpoint> weights;
+    PreparedData& data;
+  };
+  Prepared prepare(const TrainOptions& wanted, const hyp::Hyperparameters& hyp);
 };
+
+Trainer::State::Prepared Trainer::State::prepare(const TrainOptions& wanted,
+                                                 const hyp::Hyperparameters& hyp) {
+  check_names(hyp);
+  auto weights = pretrained_weights(wanted);
+  const int stride = stride_of(model_config(wanted, hyp, weights, {}));
+  TrainOptions options = settled(wanted, stride);
+  PreparedData& data = cache.get(options, stride, context.loading_threads(), context.beat);
+  check_batches(options, data, *context.ranks);
+  return {std::move(options), std::move(weights), data};
+}
 
 Trainer::Trainer(const std::string& device, int threads, std::function<void()> beat,
                  std::vector<int> loading_cores, std::shared_ptr<Ranks> ranks)
@@ -113,13 +140,7 @@ Trainer::~Trainer() = default;
 TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameters& hyp,
                            std::uint64_t seed, const OnEpoch& on_epoch, const Rungs& rungs) {
   const auto start = Clock::now();
-  check_names(hyp);
-  auto weights = pretrained_weights(wanted);
-  const int stride = stride_of(model_config(wanted, hyp, weights, {}));
-  const TrainOptions options = settled(wanted, stride);
-  PreparedData& data =
-      state_->cache.get(options, stride, state_->context.loading_threads(), state_->context.beat);
-  check_batches(options, data, *state_->context.ranks);
+  auto [options, weights, data] = state_->prepare(wanted, hyp);
   TrainingLoop run(options, hyp, seed, data,
                    make_detector(options, hyp, weights, seed, data, state_->context.beat),
                    state_->context);
@@ -146,11 +167,7 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
       const auto validation = Clock::now();
       const auto found = run.validate();
       result.metrics = found.metrics;
-      result.timing.validation += seconds_since(validation);
-      result.timing.validated += found.images;
-      result.timing.inference += found.inference_seconds;
-      result.timing.nms += found.nms_seconds;
-      result.timing.ap += found.ap_seconds;
+      add(result.timing, found, seconds_since(validation));
     }
     if (on_epoch && epoch > rungs.start_epoch) on_epoch(epoch, result.metrics);
     if (!rung) continue;
@@ -172,14 +189,8 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
 
 workers::RunReport Trainer::full_training(const workers::TrainingJob& job,
                                           const OnReport& on_report) {
-  check_names(job.hyp);
-  const auto wanted = train_options_from_json(job.options);
-  const auto weights = pretrained_weights(wanted);
-  const int stride = stride_of(model_config(wanted, job.hyp, weights, {}));
-  const TrainOptions options = settled(wanted, stride);
-  PreparedData& data =
-      state_->cache.get(options, stride, state_->context.loading_threads(), state_->context.beat);
-  check_batches(options, data, *state_->context.ranks);
+  const auto [options, weights, data] =
+      state_->prepare(train_options_from_json(job.options), job.hyp);
   return trainer::full_training(job, options, weights, data, state_->context, on_report);
 }
 

@@ -53,8 +53,8 @@ struct TrainResult {
   Timing timing;
 };
 
-/// Called after each epoch (from 1). Metrics are those of the last validation,
-/// zeros before the first; the rungs and the last epoch are validated.
+/// Called after each epoch (from 1). Metrics are those of the last validation, zeros before the
+/// first; the rungs and the last epoch are validated.
 using OnEpoch = std::function<void(int epoch, const hyp::Metrics& metrics)>;
 
 /// Where a training asks whether to go on.

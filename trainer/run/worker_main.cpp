@@ -27,6 +27,7 @@
 
 #include "core/device_kind.hpp"
 #include "core/error.hpp"
+#include "core/file_descriptor.hpp"
 #include "devices/discovery.hpp"
 #include "devices/machine.hpp"
 #include "hyp/trial_folder.hpp"
@@ -89,13 +90,8 @@ class Answers {
   template <class Message>
   void send(const Message& message) {
     const std::lock_guard lock(mutex_);
-    const auto line = workers::line_of(message);
-    for (std::size_t written = 0; written < line.size();) {
-      const auto n = write(descriptor_, line.data() + written, line.size() - written);
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) std::_Exit(1);  // nobody reads any more
-      written += static_cast<std::size_t>(n);
-    }
+    // Nobody reads any more: nothing is left to be done.
+    if (core::write_all(descriptor_, workers::line_of(message)) != 0) std::_Exit(1);
   }
 
  private:

@@ -153,8 +153,7 @@ class Supervised {
   void exited(int status);
 
   Supervisor& supervisor_;
-  /// What its device must be.
-  /// Of the slot's devices.
+  /// Of the slot's devices: the worker's must be one of them.
   std::vector<core::DeviceIdentity> identities_;
   SupervisedEvents events_;
   /// The latest of what it wrote to standard error.

@@ -1,0 +1,118 @@
+#include "engine/failures.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <optional>
+
+#include "engine/run_state.hpp"
+
+namespace evolve::engine {
+namespace {
+
+class Judge : public testing::Test {
+ protected:
+  hyp::Failed judged(hyp::FailureKind kind, bool before_ready = false) {
+    return judge({.trial = 0, .kind = kind, .message = "so it is", .before_ready = before_ready},
+                 {.number = attempt}, state, policy);
+  }
+
+  void start_next() {
+    const auto trial = *state.next_trial();
+    state.apply(results::Started{.trial = trial.number,
+                                 .generation = trial.generation,
+                                 .hyp = trial.hyp,
+                                 .device = "cpu:0"});
+  }
+  void complete(int trial) {
+    state.apply(hyp::Outcome{.trial = trial, .device = "cpu:0", .result = hyp::Completed{{}, 0.5}});
+  }
+  /// Trial 0 fails, and its surroundings are to blame.
+  void prevent(hyp::FailureKind kind = hyp::FailureKind::other) {
+    const hyp::Failed gone{
+        .kind = kind, .message = "gone", .final = false, .of_surroundings = true};
+    state.apply(hyp::Outcome{.trial = 0, .device = "cpu:0", .result = gone});
+  }
+
+  RunState state{{.seed = 3, .trials = 200, .space = hyp::default_space()}};
+  FailurePolicy policy{.retries = 1};
+  int attempt = 1;
+};
+
+TEST_F(Judge, GivesATrialItsRetries) {
+  EXPECT_FALSE(judged(hyp::FailureKind::crash).final);
+  attempt = 2;
+  EXPECT_TRUE(judged(hyp::FailureKind::crash).final);
+  EXPECT_FALSE(judged(hyp::FailureKind::crash).of_surroundings);
+}
+
+TEST_F(Judge, DoesNotRepeatADivergedTraining) {
+  EXPECT_TRUE(judged(hyp::FailureKind::diverged).final);
+}
+
+TEST_F(Judge, DoesNotRepeatATrainingWithoutAFitness) {
+  const NoFitness failure{.formula = "1/mAP50", .fitness = std::numeric_limits<double>::infinity()};
+  const Attempt repeat{.trial = {.number = 17, .repeat = true}};
+  EXPECT_EQ(judge(failure, repeat, state), (hyp::Failed{.message = "its fitness 1/mAP50 is inf",
+                                                        .log = "trials/000017/repeat/log"}));
+  start_next();
+  prevent();
+  EXPECT_FALSE(judge(failure, repeat, state).final);
+  EXPECT_TRUE(judge(failure, repeat, state).of_surroundings);
+}
+
+TEST_F(Judge, NeverHoldsAWorkerThatWasNeverReadyAgainstATrial) {
+  attempt = 9;
+  const auto failed = judged(hyp::FailureKind::hang, true);
+  EXPECT_FALSE(failed.final);
+  EXPECT_TRUE(failed.of_surroundings);
+  EXPECT_TRUE(failed.failed_before_ready);
+}
+
+TEST_F(Judge, WritesNothingFinalAsLongAsTheSurroundingsHaveFailed) {
+  start_next();
+  prevent();
+  attempt = 9;
+  for (const auto kind : {hyp::FailureKind::crash, hyp::FailureKind::diverged}) {
+    EXPECT_FALSE(judged(kind).final);
+    EXPECT_TRUE(judged(kind).of_surroundings);
+  }
+}
+
+TEST_F(Judge, LooksAtTheDataFromOutside) {
+  policy.find_fault = [] { return "data.yaml: No such file or directory"; };
+  const auto gone = judged(hyp::FailureKind::other);
+  EXPECT_EQ(gone.kind, hyp::FailureKind::data);
+  EXPECT_EQ(gone.message, "data.yaml: No such file or directory");
+  EXPECT_TRUE(gone.of_surroundings);
+  policy.find_fault = [] { return std::nullopt; };
+  const auto denied = judged(hyp::FailureKind::data);
+  EXPECT_EQ(denied.kind, hyp::FailureKind::other);
+  EXPECT_EQ(denied.message, "so it is (from outside the worker nothing is wrong with it)");
+  EXPECT_FALSE(denied.of_surroundings);
+  EXPECT_FALSE(denied.final);
+}
+
+TEST_F(Judge, HoldsWhatNobodyCanLookAt) {
+  const auto held = judged(hyp::FailureKind::data);
+  EXPECT_EQ(held.kind, hyp::FailureKind::data);
+  EXPECT_TRUE(held.of_surroundings);
+  EXPECT_TRUE(held.unconfirmed);
+  EXPECT_FALSE(held.final);
+}
+
+TEST_F(Judge, BlamesATrialThatLosesOneDeviceAfterTheOther) {
+  start_next();
+  attempt = 9;
+  for (int i = 1; i < most_device_losses; ++i) {
+    const auto failed = judged(hyp::FailureKind::device_lost);
+    EXPECT_TRUE(failed.of_surroundings) << i;
+    prevent(hyp::FailureKind::device_lost);
+    start_next();
+    complete(i);
+  }
+  EXPECT_TRUE(judged(hyp::FailureKind::device_lost).final);
+}
+
+}  // namespace
+}  // namespace evolve::engine
