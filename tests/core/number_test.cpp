@@ -64,5 +64,11 @@ TEST(Number, ReadsBackBitForBit) {
   }
 }
 
+TEST(Number, CountsInWords) {
+  EXPECT_EQ(counted(1, "epoch"), "1 epoch");
+  EXPECT_EQ(counted(0, "epoch"), "0 epochs");
+  EXPECT_EQ(counted(2, "epoch"), "2 epochs");
+}
+
 }  // namespace
 }  // namespace evolve::core
