@@ -41,8 +41,9 @@ std::optional<results::Extended> extension(const RunState& state, const Options&
   const bool generations = gives(now, state, "generations", now.generations > before.generations);
   if (trials) {
     after.trials = now.trials;
-    const int needed = *now.trials / before.population + (*now.trials % before.population != 0);
-    if (!generations) after.generations = std::max(before.generations, needed);
+    if (!generations)
+      after.generations =
+          std::max(before.generations, ga::generations_of(*now.trials, before.population));
   }
   if (generations) {
     after.generations = now.generations;
@@ -119,7 +120,7 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
       return 128 + signal;
     case RunEnd::time_limit:
       screen.line(interruption(state, end, directory));
-      return 0;
+      break;
     case RunEnd::finished:
       break;
   }
@@ -146,6 +147,9 @@ int run_new(const Options& options, Screen& screen) {
   if (options.dry_run) return 0;
 
   const auto directory = create(options.destination);
+  if (fs::exists(directory.results_csv()))
+    throw bad_input({directory.results_csv().string()}, "this folder holds a training",
+                    "choose another folder with --name or --output");
   const StopOnSignals stop;
   RunScreen observer(screen, directory, options.train.epochs, plan.settings.time_limit);
   const auto run = engine::begin_run(plan.settings, directory, stop.source(), observer);

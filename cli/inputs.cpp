@@ -36,6 +36,7 @@ Inspection inspect(const trainer::TrainOptions& options, const std::vector<data:
   const auto config = data::with_fraction(data::read_data_yaml(options.data), options.fraction);
   Inspection found;
   const data::CheckOptions check{.single_cls = options.single_cls,
+                                 .decode = options.skip_bad,
                                  .cache_folder = data::cache_folder(),
                                  .note = [&](const std::string& line) {
                                    if (std::ranges::find(found.notes, line) == found.notes.end())

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdlib>
 
 #include "cli/commands.hpp"
 #include "core/error.hpp"
@@ -114,6 +115,11 @@ int run(int argc, char** argv) {
 }  // namespace evolve::cli
 
 int main(int argc, char** argv) {
+  // Before a run has begun nothing has to be saved.
+  for (const int number : {SIGINT, SIGTERM}) {
+    const auto leave = [](int signal) { std::_Exit(128 + signal); };
+    if (std::signal(number, leave) == SIG_IGN) std::signal(number, SIG_IGN);
+  }
   // A file at its size limit is an error of write(), like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   try {

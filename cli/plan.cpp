@@ -21,6 +21,7 @@
 #include "hyp/hyp.hpp"
 #include "results/earlier_run.hpp"
 #include "results/yaml_files.hpp"
+#include "trainer/data/image_file.hpp"
 #include "workers/exec/exec_worker.hpp"
 #include "workers/exec/placeholders.hpp"
 #include "workers/protocol/text.hpp"
@@ -207,19 +208,26 @@ Inspection look_over(const trainer::TrainOptions& train) {
   return inspect(train, {data::Split::train, data::Split::val});
 }
 
-std::function<std::optional<std::string>()> fault_finder(const Options& options) {
+/// The check reads an image's header and end; a worker that decoded it knows more.
+bool undecodable(const std::string& said) {
+  const auto file = said.substr(0, said.find(": "));
+  return std::filesystem::is_regular_file(file) && data::is_image_name(file) &&
+         data::decode(file).empty();
+}
+
+std::function<std::optional<std::string>(const std::string&)> fault_finder(const Options& options) {
   const auto& train = options.train;
   // It looks at all of its data, and says so; here, nothing but a file's existence could be seen.
   if (options.trainer != "built-in") return {};
   if (options.has_external_trainer()) {
     // A path that existed at the start is absolute.
     if (!train.data.starts_with('/') && !train.weights.starts_with('/')) return {};
-    return [train] { return missing_input(train); };
+    return [train](const std::string&) { return missing_input(train); };
   }
-  return [train]() -> std::optional<std::string> {
+  return [train](const std::string& said) -> std::optional<std::string> {
     try {
       look_over(train);
-      return {};
+      return undecodable(said) ? std::optional(said) : std::nullopt;
     } catch (const Error& error) {
       return error.what();
     }
@@ -269,6 +277,12 @@ std::string bounded(const std::string& trials, const ga::Settings& search) {
   return search.trials ? epochs + ", at most " + trials : epochs;
 }
 
+/// Where `--trials` asks for more than the generations have, there are more of these.
+int generations_of(const Options& options) {
+  if (!options.trials || options.population < 1) return options.generations;
+  return std::max(options.generations, ga::generations_of(*options.trials, options.population));
+}
+
 }  // namespace
 
 Plan make_plan(const Options& options) {
@@ -280,7 +294,7 @@ Plan make_plan(const Options& options) {
                        .search = options.search,
                        .lag = options.lag,
                        .population = options.population,
-                       .generations = options.generations,
+                       .generations = generations_of(options),
                        .trials = options.trials,
                        .max_epochs = options.max_epochs,
                        .repeats = options.repeats,

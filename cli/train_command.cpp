@@ -83,6 +83,11 @@ Prepared prepare(const TrainArguments& arguments, const std::string& hyp_file) {
 OwnFolder new_folder(const Destination& destination) {
   auto folder = own(create(destination));
   const auto& run = folder.directory;
+  if (fs::exists(run.results_csv()) && !fs::exists(run.options())) {
+    throw bad_input({run.results_csv().string()},
+                    "this folder holds another program's training (there is no opt.yaml)",
+                    "choose another folder");
+  }
   if (fs::exists(run.options())) {
     if (!destination.exist_ok || fs::exists(run.journal())) {
       throw bad_input({run.root.string()}, "this folder holds a run already",

@@ -54,8 +54,8 @@ Variables joined(const std::vector<Place>& members) {
   return mask;
 }
 
-double used_share(const Accelerator& gpu) {
-  if (!gpu.memory_total_bytes || !gpu.memory_free_bytes || *gpu.memory_total_bytes <= 0) return 0;
+std::optional<double> used_share(const Accelerator& gpu) {
+  if (!gpu.memory_total_bytes || !gpu.memory_free_bytes || *gpu.memory_total_bytes <= 0) return {};
   return 1.0 -
          static_cast<double>(*gpu.memory_free_bytes) / static_cast<double>(*gpu.memory_total_bytes);
 }
@@ -287,15 +287,20 @@ std::vector<Place> Chooser::idlest_gpus(const std::vector<Place>& taken, std::si
                             gpus.size() == 1 ? "is 1 GPU" : fmt::format("are {} GPUs", gpus.size()),
                             count));
   std::ranges::stable_sort(gpus, {}, [](const Accelerator& gpu) {
-    return std::tuple(gpu.load_percent.value_or(0), used_share(gpu));
+    // Of what is not known nobody can say that it is idle.
+    return std::tuple(gpu.load_percent.value_or(100), used_share(gpu).value_or(1));
   });
   gpus.resize(count);
   require_driven(gpus.front().kind);
-  for (const auto& gpu : gpus)
-    notes.push_back(fmt::format(
-        "{} is {}: {:.0f} % of its memory free{}", name_of(gpu),
-        count == 1 ? "the idlest GPU" : "among the idlest GPUs", 100 * (1 - used_share(gpu)),
-        gpu.load_percent ? fmt::format(", {:.0f} % load", *gpu.load_percent) : ""));
+  for (const auto& gpu : gpus) {
+    const auto used = used_share(gpu);
+    notes.push_back(fmt::format("{} is {}: {}, {}", name_of(gpu),
+                                count == 1 ? "the idlest GPU" : "among the idlest GPUs",
+                                used ? fmt::format("{:.0f} % of its memory free", 100 * (1 - *used))
+                                     : "its driver does not tell how much memory is free",
+                                gpu.load_percent ? fmt::format("{:.0f} % load", *gpu.load_percent)
+                                                 : "its load is not known"));
+  }
   return places_of(gpus);
 }
 

@@ -16,6 +16,8 @@ class Sampler {
   /// Asks the drivers of these kinds and of no other; without one, nothing is ever asked.
   explicit Sampler(std::vector<std::string> kinds) : kinds_(std::move(kinds)) {}
 
+  /// From the next question on.
+  void change(std::vector<std::string> kinds) { kinds_ = std::move(kinds); }
   bool asking() const { return probe_ != nullptr; }
   /// Asks the drivers, in processes of their own.
   void ask();

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <system_error>
+
 #include "hyp/trial_folder.hpp"
 
 namespace evolve::engine {
@@ -17,7 +20,7 @@ void look_again(hyp::Failed& failed, const FailurePolicy& policy) {
     failed.of_surroundings = failed.unconfirmed = said_data;
     return;
   }
-  if (const auto fault = policy.find_fault()) {
+  if (const auto fault = policy.find_fault(failed.message)) {
     failed.kind = FailureKind::data;
     failed.message = *fault;
     failed.of_surroundings = true;
@@ -25,6 +28,18 @@ void look_again(hyp::Failed& failed, const FailurePolicy& policy) {
     failed.kind = FailureKind::other;
     failed.message += " (from outside the worker nothing is wrong with it)";
   }
+}
+
+/// A worker finds the disk full where we do not: what it could not write is gone again.
+bool is_full_disk(const std::string& message) {
+  return message.find(std::generic_category().message(ENOSPC)) != std::string::npos ||
+         message.find(std::generic_category().message(EDQUOT)) != std::string::npos;
+}
+
+/// Nothing that a set of hyperparameters would explain: the program or its data have gone.
+bool fails_at_once(const hyp::Failed& failed, const RunState& state) {
+  return hyp::is_unexplained(failed.kind) && failed.epoch == 0 &&
+         state.failed_in_a_row() >= most_failed_in_a_row;
 }
 
 std::string log_of(const Attempt& attempt) {
@@ -46,13 +61,14 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
                      .log = log_of(attempt),
                      .failed_before_ready = failure.before_ready,
                      .epoch = failure.epoch};
-  if (failed.failed_before_ready) {
+  if (failed.failed_before_ready || is_full_disk(failed.message)) {
     failed.of_surroundings = true;
   } else if (failed.kind == FailureKind::device_lost) {
     failed.of_surroundings = state.device_losses(failure.trial) + 1 < most_device_losses;
   } else if (failed.kind == FailureKind::data || failed.kind == FailureKind::other) {
     look_again(failed, policy);
   }
+  if (fails_at_once(failed, state)) failed.of_surroundings = true;
   const bool would_repeat =
       failed.kind == FailureKind::diverged || failed.kind == FailureKind::data;
   const int lost = std::max(0, failure.epoch - attempt.trial.start_epoch);

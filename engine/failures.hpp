@@ -14,12 +14,15 @@ namespace evolve::engine {
 /// A trial that loses its device so often, while others train, is what loses it.
 inline constexpr int most_device_losses = 5;
 
+/// Where so many trials in a row have failed before their first epoch, it is not the trials.
+inline constexpr int most_failed_in_a_row = 10;
+
 /// What a run's policy is towards failures.
 struct FailurePolicy {
   /// Further attempts at a trial that failed.
   int retries = 2;
   /// See Settings::find_fault.
-  std::function<std::optional<std::string>()> find_fault = {};
+  std::function<std::optional<std::string>(const std::string& said)> find_fault = {};
 };
 
 /// A training that ended well, with metrics that its run's fitness makes nothing of.
@@ -39,6 +42,8 @@ struct NoFitness {
 /// - `data` is what would fail for every set. It is looked at again from here: where `find_fault`
 ///   finds nothing wrong it becomes `other`; where nobody can look, the trial is held until another
 ///   one that starts later completes (RunState::cleared).
+/// - So is a full disk, and what fails (`crash`, `other`) before its first epoch once
+///   `most_failed_in_a_row` trials have, with nothing trained between them.
 /// - `diverged` and a fitness that is not finite would repeat and are final at once; all else when
 ///   the retries are used up, or what the attempt has trained cannot be trained again within the
 ///   run's epochs.

@@ -102,6 +102,7 @@ std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
   for (const auto& slot : slots) --fewer[slot.name];
   std::erase_if(fewer, [](const auto& one) { return one.second <= 0; });
   pool_.change(slots);
+  sampler_.change(kinds_of(found));
   index(found);
   health_.change(names_of(pool_.slots()));
   no_usable_device_.clear();

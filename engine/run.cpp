@@ -346,7 +346,13 @@ results::Event Run::event_of(const workers::NotTrained& failure) const {
 hyp::Decision Run::decision(const hyp::Rung& rung) const {
   const auto& evolution = state_.evolution();
   const bool pauses = state_.attempt_at(rung.trial).trial.pause_epoch == rung.epoch;
-  if (evolution.pausing()) return pauses ? hyp::Decision::pause : hyp::Decision::go_on;
+  if (evolution.pausing()) {
+    if (!pauses) return hyp::Decision::go_on;
+    if (std::isfinite(rung.fitness)) return hyp::Decision::pause;
+    // Nothing could decide when it goes on; its end may have a fitness all the same.
+    const bool fits = settings_.run.epochs - rung.epoch <= evolution.epochs_left();
+    return fits ? hyp::Decision::go_on : hyp::Decision::stop;
+  }
   // Where nothing can be paused after all, trials that were to be have promised fewer epochs.
   const bool over_budget = evolution.settings().max_epochs && evolution.epochs_left() < 0;
   const bool stops = state_.early_stopping().stops(rung, evolution.settings().lag);

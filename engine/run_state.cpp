@@ -241,6 +241,11 @@ double RunState::training_seconds() const {
 
 void RunState::count_surroundings(const hyp::Outcome& outcome) {
   const auto* failure = std::get_if<hyp::Failed>(&outcome.result);
+  if (!failure || failure->epoch > 0) {
+    failed_in_a_row_ = 0;
+  } else if (failure->final && hyp::is_unexplained(failure->kind)) {
+    ++failed_in_a_row_;
+  }
   if (!failure) {
     surroundings_failures_ = 0;
   } else if (failure->of_surroundings) {

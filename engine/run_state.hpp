@@ -101,6 +101,8 @@ class RunState {
   /// Failures of the surroundings since a trial was last trained, and the last one.
   int surroundings_failures() const { return surroundings_failures_; }
   const hyp::Failed& surroundings_failure() const { return surroundings_failure_; }
+  /// Trials that failed for good before their first epoch, since an epoch was last trained.
+  int failed_in_a_row() const { return failed_in_a_row_; }
   /// Trials at a time, for devices whose memory was seen to be too small for more.
   const std::map<std::string, int>& trial_limits() const { return trial_limits_; }
   /// What the drivers said last, by device.
@@ -180,6 +182,7 @@ class RunState {
   std::optional<hyp::Failed> first_failure_;
   int generation_ = 0;
   int surroundings_failures_ = 0;
+  int failed_in_a_row_ = 0;
   hyp::Failed surroundings_failure_;
   std::map<std::string, int> trial_limits_;
   std::map<std::string, results::DeviceStats> device_stats_;

@@ -32,9 +32,10 @@ struct Settings {
   int retries = 2;
   /// No trial is started after so many seconds.
   std::optional<double> time_limit = {};
-  /// Looks, when a trial fails, at what every trial needs (its data set, its weights): what is
-  /// wrong with it, or nothing. Empty where only the trainer knows what that is.
-  std::function<std::optional<std::string>()> find_fault = {};
+  /// Looks, when a trial fails and the worker has said why, at what every trial needs (its data
+  /// set, its weights): what is wrong with it, or nothing. Empty where only the trainer knows what
+  /// that is.
+  std::function<std::optional<std::string>(const std::string& said)> find_fault = {};
 };
 
 /// How the search of such a run is set. The trials and epochs of the repeats are kept for them;

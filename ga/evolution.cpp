@@ -1,6 +1,7 @@
 #include "ga/evolution.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -41,6 +42,10 @@ void check(const Settings& settings) {
 std::int64_t most_trials(const Settings& settings) {
   return std::min(std::int64_t{settings.population} * settings.generations,
                   std::int64_t{settings.trials.value_or(std::numeric_limits<int>::max())});
+}
+
+int generations_of(int trials, int population) {
+  return trials / population + (trials % population != 0);
 }
 
 Evolution::Evolution(hyp::Space space, Settings settings,
@@ -108,6 +113,7 @@ std::optional<hyp::Trial> Evolution::ask_again(int trial, int pause_epoch) {
 }
 
 void Evolution::tell(const hyp::Rung& rung) {
+  if (!std::isfinite(rung.fitness)) return;  // it says nothing, as 0/0 while P and R are 0
   state_->records.at(static_cast<std::size_t>(rung.trial)).rungs[rung.epoch] = rung.fitness;
 }
 

@@ -45,6 +45,9 @@ struct Settings {
 /// Trials at most: those of all generations, or fewer.
 std::int64_t most_trials(const Settings& settings);
 
+/// Generations that have so many trials.
+int generations_of(int trials, int population);
+
 /// A steady-state genetic algorithm: every ask breeds one child from what is known at that moment,
 /// so no generation ever waits for its last trial.
 ///
@@ -98,7 +101,7 @@ class Evolution {
   std::optional<hyp::Trial> ask_again(const hyp::Hyperparameters& hyp, int pause_epoch = 0);
   /// The same where a paused trial goes on; throws `Error` when it is not paused.
   std::optional<hyp::Trial> ask_again(int trial, int pause_epoch);
-  /// What a training had at a rung.
+  /// What a training had at a rung. A fitness that is not finite says nothing.
   void tell(const hyp::Rung& rung);
   /// From now on nothing is paused: the trainer cannot. What is under way is trained to its end.
   void cannot_pause();

@@ -67,6 +67,10 @@ FailureKind failure_kind(const std::string& name) {
   return static_cast<FailureKind>(it - failure_names.begin());
 }
 
+bool is_unexplained(FailureKind kind) {
+  return kind == FailureKind::crash || kind == FailureKind::other;
+}
+
 bool ends_trial(const Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome.result);
   return failed ? failed->final : !std::holds_alternative<Paused>(outcome.result);

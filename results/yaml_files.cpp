@@ -54,8 +54,13 @@ std::string scalar(const nlohmann::ordered_json& value) {
 
 nlohmann::ordered_json value_of(const core::Yaml& node, const std::string& path) {
   if (node.kind == core::Yaml::Kind::null) return nullptr;
+  if (node.kind == core::Yaml::Kind::list) {
+    auto list = nlohmann::ordered_json::array();
+    for (const auto& item : node.items) list.push_back(value_of(item, path));
+    return list;
+  }
   if (node.kind != core::Yaml::Kind::scalar)
-    throw bad_input({path, node.line}, "this is a list or a map", "write one value");
+    throw bad_input({path, node.line}, "this is a map", "write one value, or a list");
   if (const auto truth = core::yaml_bool(node)) return *truth;
   const auto number = core::yaml_number(node);
   if (!number) return node.text;

@@ -147,5 +147,26 @@ TEST_F(DataSet, WithAnEmptyClassIsFineAndSaysSo) {
   EXPECT_THAT(ended.out, HasSubstr("ghost"));
 }
 
+TEST_F(DataSet, WithAnImageThatIsDamagedInItsMiddleBurnsNoTrial) {
+  auto bytes = read_file(folder / "shapes/images/train/0003.png");
+  for (std::size_t i = 0; i < 4; ++i) bytes[bytes.size() / 2 + i] = '\0';
+  write_file(folder / "shapes/images/train/0003.png", bytes);
+  const std::vector<std::string> run = {
+      "--data", "shapes/shapes.yaml", "--cfg", "yolov5p.yaml", "--imgsz", "32", "--epochs",
+      "1",      "--devices",          "cpu:0", "--trials",     "1"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), run.begin(), run.end());
+    return evolve(folder.path(), more);
+  };
+  const auto refused = with({"--output", "refused"});
+  EXPECT_EQ(refused.code, 1) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("0003.png: cannot be decoded"));
+  for (const auto& failure : journal(folder / "refused"))
+    EXPECT_FALSE(failure.value("final", false));
+  const auto without = with({"--skip-bad", "--output", "without"});
+  EXPECT_EQ(without.code, 0) << without.err;
+  EXPECT_THAT(without.out, HasSubstr("train: 239 images"));
+}
+
 }  // namespace
 }  // namespace evolve::test

@@ -293,5 +293,19 @@ TEST(TrainerExec, IsDescribedByADryRun) {
   EXPECT_THAT(ended.out, HasSubstr("each runs cat {hyp}\n"));
 }
 
+TEST(Exec, StopsWhenItsProgramHasGone) {
+  Folder folder;
+  write_file(folder / "t.sh", "exit 3\n");
+  const auto ended =
+      evolve(folder.path(), {"--trainer-exec", "sh t.sh {dir}", "--devices", "cpu:0", "--retries",
+                             "0", "--trials", "100", "--output", "run"});
+  EXPECT_EQ(ended.code, 1) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("nothing could be trained in 5 attempts in a row"));
+  EXPECT_THAT(ended.err, HasSubstr("--resume"));
+  int final = 0;
+  for (const auto& event : journal(folder / "run")) final += event.value("final", false);
+  EXPECT_EQ(final, 10);
+}
+
 }  // namespace
 }  // namespace evolve::test

@@ -170,5 +170,21 @@ TEST(Refusal, OfAJournalWhoseFirstLineMakesNoSense) {
   }
 }
 
+TEST(Refusal, OfAFolderThatHoldsATraining) {
+  Folder folder;
+  std::filesystem::create_directory(folder / "train");
+  write_file(folder / "train/results.csv", "epoch\n");
+  const auto ended = evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices",
+                                            "cpu:0", "--trials", "1", "--output", "train"});
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(ended.err, "evolve: " + (folder / "train/results.csv").string() +
+                           ": this folder holds a training; choose another folder with --name or "
+                           "--output\n");
+  const auto trained = evolve(folder.path(), {"train", "--output", "train"});
+  EXPECT_EQ(trained.code, 2) << trained.out;
+  EXPECT_THAT(trained.err, HasSubstr("another program's training (there is no opt.yaml)"));
+  EXPECT_EQ(read_file(folder / "train/results.csv"), "epoch\n");
+}
+
 }  // namespace
 }  // namespace evolve::test

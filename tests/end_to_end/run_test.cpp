@@ -260,5 +260,24 @@ TEST(Run, StartsFromAPopulationOfAnotherRun) {
   }
 }
 
+TEST(Run, OfWhichEveryTrialFailedUntilTheTimeLimitHasFailed) {
+  Folder folder;
+  const auto ended = evolve(
+      folder.path(), {"--trainer-command", fake_trainer("--crash-always"), "--devices", "cpu:0",
+                      "--retries", "0", "--trials", "9", "--time-limit", "1s", "--output", "run"});
+  EXPECT_EQ(ended.code, 1) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("every trial failed"));
+}
+
+TEST(Run, HasAsManyTrialsAsAskedForWhateverTheGenerationsSay) {
+  Folder folder;
+  const auto ended = evolve(
+      folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--generations",
+                      "1", "--population", "2", "--trials", "5", "--output", "run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("5 trials (3 generations of 2)"));
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 5);
+}
+
 }  // namespace
 }  // namespace evolve::test

@@ -82,6 +82,16 @@ TEST(Train, GoesOnAfterCutsAsIfThereHadBeenNone) {
   EXPECT_EQ(validated(folder, "cut/weights/last.pt"), validated(folder, "whole/weights/last.pt"));
 }
 
+TEST(Train, WithSeveralFrozenLayersGoesOn) {
+  const Folder folder;
+  auto arguments = training("cut", 3);
+  arguments.insert(arguments.end(), {"--freeze", "0", "1"});
+  cut(folder, arguments, "cut", 1, SIGINT);
+  const auto resumed = run(folder, {"train", "--resume", "cut"});
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(lines_of(read_file(folder / "cut/results.csv")).size(), 4u);
+}
+
 TEST(Train, ThatIsFinishedSaysSoOnResume) {
   const Folder folder;
   trained(folder, "run");

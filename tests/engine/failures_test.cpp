@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "engine/run_state.hpp"
 
@@ -80,12 +81,12 @@ TEST_F(Judge, WritesNothingFinalAsLongAsTheSurroundingsHaveFailed) {
 }
 
 TEST_F(Judge, LooksAtTheDataFromOutside) {
-  policy.find_fault = [] { return "data.yaml: No such file or directory"; };
+  policy.find_fault = [](const std::string&) { return "data.yaml: No such file or directory"; };
   const auto gone = judged(hyp::FailureKind::other);
   EXPECT_EQ(gone.kind, hyp::FailureKind::data);
   EXPECT_EQ(gone.message, "data.yaml: No such file or directory");
   EXPECT_TRUE(gone.of_surroundings);
-  policy.find_fault = [] { return std::nullopt; };
+  policy.find_fault = [](const std::string&) { return std::nullopt; };
   const auto denied = judged(hyp::FailureKind::data);
   EXPECT_EQ(denied.kind, hyp::FailureKind::other);
   EXPECT_EQ(denied.message, "so it is (from outside the worker nothing is wrong with it)");
@@ -112,6 +113,42 @@ TEST_F(Judge, BlamesATrialThatLosesOneDeviceAfterTheOther) {
     complete(i);
   }
   EXPECT_TRUE(judged(hyp::FailureKind::device_lost).final);
+}
+
+TEST_F(Judge, TakesAFullDiskForTheSurroundings) {
+  attempt = 9;
+  const workers::NotTrained failure{.trial = 0,
+                                    .kind = hyp::FailureKind::other,
+                                    .message = "trials/000000/paused.pt: No space left on device"};
+  const auto failed = judge(failure, {.number = attempt}, state, policy);
+  EXPECT_TRUE(failed.of_surroundings);
+  EXPECT_FALSE(failed.final);
+}
+
+TEST_F(Judge, BlamesTheSurroundingsOnceTenTrialsInARowFailedBeforeTheirFirstEpoch) {
+  attempt = 9;
+  for (int trial = 0; trial < most_failed_in_a_row; ++trial) {
+    start_next();
+    const auto failed = judged(hyp::FailureKind::crash);
+    EXPECT_TRUE(failed.final) << trial;
+    state.apply(hyp::Outcome{.trial = trial, .device = "cpu:0", .result = failed});
+  }
+  EXPECT_FALSE(judged(hyp::FailureKind::crash).final);
+  EXPECT_TRUE(judged(hyp::FailureKind::other).of_surroundings);
+  EXPECT_TRUE(judged(hyp::FailureKind::oom).final);
+  start_next();
+  complete(most_failed_in_a_row);
+  EXPECT_TRUE(judged(hyp::FailureKind::crash).final);
+}
+
+TEST_F(Judge, TellsWhoLooksWhatTheWorkerSaid) {
+  std::string told;
+  policy.find_fault = [&](const std::string& said) {
+    told = said;
+    return std::nullopt;
+  };
+  judged(hyp::FailureKind::data);
+  EXPECT_EQ(told, "so it is");
 }
 
 }  // namespace

@@ -162,6 +162,7 @@ TEST(Options, AreReadBackAsTheyWere) {
                                           {"data", "/a b/c.yaml"},
                                           {"name", "007"},
                                           {"answer", "yes"},
+                                          {"freeze", {0, 1, 10}},
                                           {"hyp", ""}};
   write_options(file, options);
   EXPECT_EQ(read_options(file).dump(), options.dump());
@@ -174,7 +175,7 @@ TEST(Options, AreRefusedWithFileAndLine) {
     fill(file, text);
     return refusal([&] { read_options(file); }).substr(3 + file.string().size());
   };
-  EXPECT_EQ(complaint("a: 1\nb: [1]\n"), ":2: this is a list or a map; write one value");
+  EXPECT_EQ(complaint("a: 1\nb: {c: 1}\n"), ":2: this is a map; write one value, or a list");
   EXPECT_EQ(complaint("- 1\n"), ":1: these are no options; write lines of name: value");
 }
 

@@ -30,6 +30,7 @@ DatasetStats check(const DataConfig& config, Split split, const CheckOptions& op
   }
   const auto images = scan(config, split,
                            {.single_cls = options.single_cls,
+                            .decode = options.decode,
                             .cache_folder = options.cache_folder,
                             .note = options.note});
   for (const ScannedImage& image : images)

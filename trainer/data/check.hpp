@@ -27,13 +27,15 @@ struct DatasetStats {
 
 struct CheckOptions {
   bool single_cls = false;
+  /// See ScanOptions.
+  bool decode = false;
   /// Where it is remembered what was found; empty: nowhere.
   std::string cache_folder = {};
   /// Is told why it cannot be remembered.
   std::function<void(const std::string&)> note = [](const std::string&) {};
 };
 
-/// Reads every label, and each image's header and end, without decoding, on every thread that this
+/// Reads every label, and each image's header and end (or decodes it), on every thread that this
 /// process may use; what was looked at earlier and has not changed is remembered (scan.hpp). A bad
 /// label (with its line), an image that is unreadable, truncated or smaller than 10 pixels are
 /// `faults`, in the order of the images. Throws `Error` for a training split without any label, if

@@ -40,9 +40,7 @@ std::vector<Image> draw_images(const DataConfig& config, Split split, const Load
 /// Decoded in the size in which it was looked at.
 cv::Mat decoded(const Image& image, int imgsz, bool training) {
   const cv::Mat pixels = decode(image.file);
-  if (pixels.empty()) {
-    throw bad_input({image.file}, "cannot be decoded", "convert it to .jpg or .png, or remove it");
-  }
+  if (pixels.empty()) throw cannot_be_decoded(image.file);
   if (pixels.cols != image.original_width || pixels.rows != image.original_height) {
     throw bad_input({image.file}, "has another size than at the start", "start again");
   }
@@ -163,6 +161,7 @@ Dataset load(const DataConfig& config, Split split, const LoadOptions& options) 
   }
   auto scanned = scan(config, split,
                       {.single_cls = options.single_cls,
+                       .decode = options.skip_bad,
                        .cache_folder = options.cache_folder,
                        .threads = options.threads,
                        .beat = options.beat});

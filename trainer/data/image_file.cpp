@@ -189,4 +189,9 @@ cv::Mat decode(const std::string& file) {
   }
 }
 
+Error cannot_be_decoded(const std::string& file) {
+  return bad_input({file}, "cannot be decoded",
+                   "convert it to .jpg or .png, remove it, or go on without it: --skip-bad");
+}
+
 }  // namespace evolve::data

@@ -4,6 +4,8 @@
 #include <opencv2/core/mat.hpp>
 #include <string>
 
+#include "core/error.hpp"
+
 namespace evolve::data {
 
 struct ImageSize {
@@ -23,5 +25,8 @@ ImageSize check_image(const std::string& file);
 
 /// Decodes as cv::imread does: BGR, 8 bit, turned by its EXIF orientation; empty when that fails.
 cv::Mat decode(const std::string& file);
+
+/// What is thrown where that is empty.
+Error cannot_be_decoded(const std::string& file);
 
 }  // namespace evolve::data

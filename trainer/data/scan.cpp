@@ -74,10 +74,11 @@ Memory remembered(const std::string& file) {
 }
 
 /// One look at an image and its labels.
-void look_at(ScannedImage& image, int classes, bool single_cls) {
+void look_at(ScannedImage& image, int classes, const ScanOptions& options) {
   try {
     image.size = check_image(image.file);
-    image.found = read_labels(image.file, classes, single_cls);
+    if (options.decode && decode(image.file).empty()) throw cannot_be_decoded(image.file);
+    image.found = read_labels(image.file, classes, options.single_cls);
   } catch (const Error& error) {
     image.fault = error.what();
   }
@@ -104,14 +105,14 @@ class Scan {
   }
 
   /// Takes what was found earlier in files that have not changed since; whether that is all.
-  bool recall(Memory memory) {
+  bool recall(const Memory& memory) {
     std::size_t found = 0;
     for (std::size_t i = 0; i < images_.size(); ++i) {
       const auto it = memory.find(images_[i].file);
       known_[i] = it != memory.end() && it->second.image_stamp == images_[i].image_stamp &&
                   it->second.label_stamp == images_[i].label_stamp;
       if (!known_[i]) continue;
-      images_[i] = std::move(it->second);
+      images_[i] = it->second;  // an image may be listed twice
       ++found;
     }
     return found == images_.size();
@@ -123,7 +124,7 @@ class Scan {
     for_each_index(count(), options_.threads, [&](int n) {
       const auto i = static_cast<std::size_t>(n);
       if (!known_[i]) {
-        look_at(images_[i], classes_, options_.single_cls);
+        look_at(images_[i], classes_, options_);
         if (images_[i].fault.empty()) useful = true;
       }
       options_.beat();
@@ -159,10 +160,11 @@ std::vector<ScannedImage> scan(const DataConfig& config, Split split, const Scan
     scan.look();
     return scan.take();
   }
-  const auto file = cache_file(
-      options.cache_folder, "labels",
-      {std::filesystem::absolute(config.file).lexically_normal().string(), name_of(split),
-       std::to_string(config.names.size()), options.single_cls ? "single" : ""});
+  const auto file =
+      cache_file(options.cache_folder, "labels",
+                 {std::filesystem::absolute(config.file).lexically_normal().string(),
+                  name_of(split), std::to_string(config.names.size()),
+                  options.single_cls ? "single" : "", options.decode ? "decoded" : ""});
   if (scan.recall(remembered(file))) return scan.take();
   std::optional<MakerLock> lock;
   try {

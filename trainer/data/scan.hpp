@@ -27,6 +27,8 @@ struct ScannedImage {
 struct ScanOptions {
   /// All classes become class 0.
   bool single_cls = false;
+  /// Each image is decoded: what is damaged between its header and its end is found too.
+  bool decode = false;
   /// Where it is remembered what was found; empty: nowhere.
   std::string cache_folder = {};
   Threads threads = all_threads;
@@ -36,9 +38,10 @@ struct ScanOptions {
   std::function<void(const std::string&)> note = [](const std::string&) {};
 };
 
-/// Reads every label, and each image's header and end, of a split that is no embedded one; in the
-/// order of the configuration. An image is not looked at again while neither its file nor that of
-/// its labels changes in size or time. Of all processes of a machine that want the same, one looks.
+/// Reads every label, and each image's header and end (or all of it), of a split that is no
+/// embedded one; in the order of the configuration. An image is not looked at again while neither
+/// its file nor that of its labels changes in size or time. Of all processes of a machine that want
+/// the same, one looks.
 std::vector<ScannedImage> scan(const DataConfig& config, Split split, const ScanOptions& options);
 
 /// The faults of all images, each a line. Beyond ten the others are counted.

@@ -84,7 +84,9 @@ TEST_F(DatasetTest, DecodesAgainWhatDoesNotFitIntoMemory) {
             config.train[1] + ": has another size than at the start; start again");
   std::filesystem::remove(config.train[2]);
   EXPECT_EQ(refusal([&] { pixels_of(tight, 2); }),
-            config.train[2] + ": cannot be decoded; convert it to .jpg or .png, or remove it");
+            config.train[2] +
+                ": cannot be decoded; convert it to .jpg or .png, remove it, or go on without it: "
+                "--skip-bad");
 }
 
 TEST_F(DatasetTest, ShrinksByAreaForValidationOnly) {
@@ -127,7 +129,13 @@ TEST_F(DatasetTest, RefusesAnImageThatCannotBeDecodedThoughItsEndsAreThere) {
   write_file(file, bytes);
   config.train = {file};
   EXPECT_EQ(refusal([&] { load(config, Split::train, {.imgsz = 32}); }),
-            file + ": cannot be decoded; convert it to .jpg or .png, or remove it");
+            file +
+                ": cannot be decoded; convert it to .jpg or .png, remove it, or go on without it: "
+                "--skip-bad");
+  config.train.push_back(write_image(folder / "b.png"));
+  const Dataset rest = load(config, Split::train, {.imgsz = 32, .skip_bad = true});
+  ASSERT_EQ(rest.images.size(), 1U);
+  EXPECT_EQ(rest.images[0].file, config.train[1]);
 }
 
 }  // namespace

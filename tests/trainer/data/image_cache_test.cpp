@@ -243,7 +243,9 @@ TEST_F(ImageCacheTest, OfAnImageThatCannotBeDecodedIsNotMade) {
   bytes[bytes.find("IDAT") + 6] ^= 0x55;
   write_file(config.train[2], bytes);
   EXPECT_EQ(refusal([&] { loaded(options()); }),
-            config.train[2] + ": cannot be decoded; convert it to .jpg or .png, or remove it");
+            config.train[2] +
+                ": cannot be decoded; convert it to .jpg or .png, remove it, or go on without it: "
+                "--skip-bad");
   EXPECT_EQ(cache(), "none");
   EXPECT_THAT(files_in_cache(".part"), ElementsAre());
 }

@@ -114,5 +114,18 @@ TEST_F(ScanTest, OfAShareTakesTheFirstImages) {
   EXPECT_THAT(with_fraction(config, 1).train, SizeIs(5));
 }
 
+TEST_F(ScanTest, RemembersAnImageAsOftenAsItIsListed) {
+  config.train.push_back(config.train[1]);
+  const auto first = scanned();
+  const auto second = scanned();
+  EXPECT_EQ(looked_at, 0);
+  ASSERT_THAT(second, SizeIs(4));
+  for (const auto place : {1U, 3U}) {
+    EXPECT_EQ(second[place].file, config.train[1]);
+    EXPECT_THAT(second[place].found.labels, SizeIs(1));
+    EXPECT_EQ(second[place].found.segments, first[place].found.segments);
+  }
+}
+
 }  // namespace
 }  // namespace evolve::data
