@@ -67,6 +67,28 @@ TEST(Timeline, ForgetsWhatAnAttemptLearntThatBeginsAgain) {
   EXPECT_EQ(timeline.failures[0].first, at(2));
 }
 
+// Earlier versions wrote the seconds and the epoch of the failure there once more.
+TEST(Timeline, CountsAFailureOnceThatIsSaidToBeFinalLater) {
+  const auto unconfirmed = [](bool final, int epoch) {
+    return hyp::Failed{.kind = hyp::FailureKind::data,
+                       .message = "gone",
+                       .final = final,
+                       .of_surroundings = !final,
+                       .unconfirmed = true,
+                       .epoch = epoch};
+  };
+  for (const int again : {0, 4}) {
+    const auto timeline = timeline_of_all({{0, Started{.trial = 0}},
+                                           {2, outcome(0, unconfirmed(false, 4), 2)},
+                                           {3, outcome(0, unconfirmed(true, again), again)}});
+    EXPECT_EQ(timeline.trials.at(0).state, State::failed);
+    EXPECT_EQ(timeline.trials.at(0).seconds, 2);
+    ASSERT_EQ(timeline.failures.size(), 1U);
+    EXPECT_EQ(timeline.failures[0].first, at(2));
+    EXPECT_EQ(std::get<hyp::Failed>(timeline.failures[0].second.result), unconfirmed(true, 4));
+  }
+}
+
 TEST(Timeline, SaysWhatWaitsAndWhatHasFailed) {
   const auto timeline = timeline_of_all({{0, Started{.trial = 0}},
                                          {0, Started{.trial = 1}},
