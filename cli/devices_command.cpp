@@ -10,6 +10,7 @@
 #include "cli/inputs.hpp"
 #include "cli/screen.hpp"
 #include "core/device_kind.hpp"
+#include "core/number.hpp"
 #include "devices/devices.hpp"
 
 namespace evolve::cli {
@@ -84,7 +85,7 @@ void print_table(const Row& header, const std::vector<Row>& rows) {
 
 void print_table(const devices::Machine& machine, const Found& found) {
   auto host = devices::host();
-  host.name += ", " + counted(machine.usable_cores, "core");
+  host.name += ", " + core::counted(machine.usable_cores, "core");
   std::vector<Row> rows;
   for (const auto& [kind, discovery] : found)
     for (const auto& device : discovery.devices) rows.push_back(row_of(device, name_of(device)));

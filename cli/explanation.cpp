@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cli/screen.hpp"
+#include "core/number.hpp"
 #include "results/chart.hpp"
 
 namespace evolve::cli {
@@ -37,7 +38,7 @@ std::vector<std::string> description(const results::Explanation& explanation) {
   for (const auto& gene : explanation.genes) width = std::max(width, gene.gene.name.size());
   std::vector<std::string> lines;
   lines.push_back(fmt::format("{} completed, best fitness {:.4g}",
-                              counted(std::ssize(explanation.fitness), "trial"),
+                              core::counted(std::ssize(explanation.fitness), "trial"),
                               explanation.fitness[explanation.best]));
   lines.push_back(fmt::format("{:{}}  share of the variation     loss by", "", width));
   lines.push_back(fmt::format("{:{}}  alone  total{:13}chance  start → best", "gene", width, ""));

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/number.hpp"
+
 namespace evolve::cli {
 namespace {
 
@@ -60,12 +62,12 @@ void RunScreen::completed(const hyp::Outcome& outcome, const hyp::Completed& res
 
 void RunScreen::stopped(const hyp::Outcome& outcome, const hyp::Stopped& stop) {
   screen_.detail(fmt::format("{}   fitness {:.4f}   stopped after {} of {}", head(outcome),
-                             stop.fitness, stop.epoch, counted(epochs_, "epoch")));
+                             stop.fitness, stop.epoch, core::counted(epochs_, "epoch")));
 }
 
 void RunScreen::paused(const hyp::Outcome& outcome, const hyp::Paused& pause) {
   screen_.detail(fmt::format("{}   fitness {:.4f}   paused after {} of {}", head(outcome),
-                             pause.fitness, pause.epoch, counted(epochs_, "epoch")));
+                             pause.fitness, pause.epoch, core::counted(epochs_, "epoch")));
 }
 
 void RunScreen::failed(const hyp::Outcome& outcome, const hyp::Failed& failure) {
@@ -93,7 +95,7 @@ void RunScreen::on(const results::DeviceBroughtBack& back, const engine::RunStat
 }
 
 void RunScreen::on(const results::DevicesChanged& changed, const engine::RunState&) {
-  screen_.line(fmt::format("{} from now on: {}", counted(std::ssize(changed.slots), "slot"),
+  screen_.line(fmt::format("{} from now on: {}", core::counted(std::ssize(changed.slots), "slot"),
                            fmt::join(changed.slots, ", ")));
 }
 

@@ -13,6 +13,7 @@
 #include "cli/training_options.hpp"
 #include "cli/training_record.hpp"
 #include "cli/training_screen.hpp"
+#include "core/number.hpp"
 #include "devices/devices.hpp"
 #include "hyp/hyp.hpp"
 #include "results/results.hpp"
@@ -108,7 +109,7 @@ void say_result(const workers::RunReport& end, const Prepared& training,
     screen.line(fmt::format(
         "Stopped early: no improvement in the last {}, the best results are those of epoch {}. "
         "(--patience waits longer, 0 for ever.)",
-        counted(training.arguments.train.patience, "epoch"), best));
+        core::counted(training.arguments.train.patience, "epoch"), best));
   }
   screen.line(fmt::format("weights/best.pt, of epoch {}:", best));
   for (const auto& line : class_table(end.validation)) screen.line(line);
@@ -125,7 +126,7 @@ int conclude(const TrainingRecord& record, const workers::JobEnd& end, const Pre
   if (end.stopped) {
     const auto after = record.epochs() > 0
                            ? fmt::format(" after {} of {}", record.epochs(),
-                                         counted(training.arguments.train.epochs, "epoch"))
+                                         core::counted(training.arguments.train.epochs, "epoch"))
                            : "";
     screen.line("Interrupted" + after + ". Go on with: evolve train --resume " +
                 shell_path(run.root));
@@ -133,9 +134,10 @@ int conclude(const TrainingRecord& record, const workers::JobEnd& end, const Pre
   }
   screen.line("");
   const int here = record.epochs_here();
-  screen.line(here == 0 ? display_path(run.root) + " is finished, after " +
-                              counted(record.epochs(), "epoch")
-                        : counted(here, "epoch") + " in " + duration_text(record.seconds_here()));
+  screen.line(here == 0
+                  ? display_path(run.root) + " is finished, after " +
+                        core::counted(record.epochs(), "epoch")
+                  : core::counted(here, "epoch") + " in " + duration_text(record.seconds_here()));
   if (record.end()) say_result(*record.end(), training, run, screen);
   return 0;
 }
