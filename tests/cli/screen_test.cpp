@@ -13,11 +13,6 @@ TEST(Screen, TellsDurationsInTheirTwoLargestUnits) {
   EXPECT_EQ(duration_text(90000), "1 d 1 h");
 }
 
-TEST(Screen, CountsInWords) {
-  EXPECT_EQ(counted(1, "epoch"), "1 epoch");
-  EXPECT_EQ(counted(0, "epoch"), "0 epochs");
-}
-
 TEST(Screen, ShowsAPathAsItWouldBeTyped) {
   const auto here = std::filesystem::current_path();
   EXPECT_EQ(display_path(here / "runs/train/exp"), "runs/train/exp");
