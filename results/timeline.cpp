@@ -71,6 +71,9 @@ void Timeline::on(const Started& started, core::Time time) {
   trial.device = started.device;
   // What it learnt after that is learnt again.
   std::erase_if(trial.curve, [&](const auto& at) { return at.first > started.start_epoch; });
+  if (trial.epoch <= started.start_epoch) return;
+  trial.epoch = started.start_epoch;
+  trial.metrics.reset();
 }
 
 void Timeline::on(const Repeating& repeating, core::Time time) {

@@ -22,8 +22,12 @@ def expect(what, found, wanted):
     sys.exit(f"{what}: {found!r:.300}, not {wanted!r:.300}")
 
 
+FIGURES = ("fitness", "epoch", "metrics/recall")
+
+
 def trials_of(journal):
-    """By number: the latest figures of each trial, as the journal has them."""
+    """By number: the latest figures of each trial, as the journal has them, and its genes. One that failed, or begins again, has
+    no fitness."""
     events = [json.loads(line) for line in open(journal)]
     space = events[0]["space"]
     trials = {}
@@ -31,9 +35,12 @@ def trials_of(journal):
         if event["event"] == "started":
             genes = {name: space[name]["choices"].index(value) if "choices" in space[name] else value
                      for name, value in event["hyp"].items() if space[name].get("evolve", True)}
-            trials.setdefault(event["trial"], {"fitness": None, **genes})
-        if event["event"] in ("completed", "stopped", "paused", "rung"):
-            trials[event["trial"]]["fitness"] = event["fitness"]
+            trials[event["trial"]] = {"fitness": None, "epoch": 0, "metrics/recall": None, **genes}
+        if event["event"] in ("completed", "stopped", "rung"):
+            epoch = event.get("epoch", events[0]["options"]["epochs"])
+            trials[event["trial"]].update(zip(FIGURES, (event["fitness"], epoch, event["metrics"]["metrics/recall"])))
+        if event["event"] == "failed" and event["final"]:
+            trials[event["trial"]].update({"fitness": None, "metrics/recall": None})
     return trials
 
 
@@ -52,8 +59,8 @@ def look(browser, journal):
         browser.click("#all-rows")
 
     # Whatever is sorted, the figures are the journal's: to the last bit.
-    genes = [name for name in trials[0] if name != "fitness"]
-    for name in ["fitness", *genes]:
+    genes = [name for name in trials[0] if name not in FIGURES]
+    for name in [*FIGURES, *genes]:
         expect(f"the values of {name}", column(browser, name), {number: trial[name] for number, trial in trials.items()})
     fitness = [value for value in column(browser, "fitness").values() if value is not None]
     expect("the best come first", fitness, sorted(fitness, reverse=True))
@@ -67,6 +74,9 @@ def look(browser, journal):
     values = list(column(browser, gene).values())
     expect("another click turns that round", values, sorted(values))
     expect("and says so", browser.value(f"document.querySelector('{header}').parentNode.ariaSort"), "ascending")
+
+    lines = browser.value("view.trials.filter((trial) => trial.fitness === null).map((trial) => [trial.state, lineStyle(trial).dash.length > 0])")
+    expect("how the lines of trials without a fitness are", sorted(map(tuple, set(map(tuple, lines)))), [("failed", True), ("running", False)])
 
     browser.drag('[data-axis="fitness"]', 0.6, 0.97)
     low, high = browser.value("brushes.fitness")
