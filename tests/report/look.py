@@ -4,6 +4,7 @@
 Exits with 77 where there is no Chromium.
 """
 
+import datetime
 import json
 import pathlib
 import sys
@@ -44,6 +45,19 @@ def trials_of(journal):
     return trials
 
 
+def seconds_at_work(journal):
+    """From the first event to the last, without the time for which nothing was trained."""
+    events = [json.loads(line) for line in open(journal)][1:]
+    times = [datetime.datetime.fromisoformat(event["time"].replace("Z", "+00:00")).timestamp() for event in events]
+    seconds, ended = times[-1] - times[0], times[0]
+    for event, time in zip(events, times):
+        if event["event"] == "started" and time - ended > 60:
+            seconds -= time - ended
+        if event["event"] in ("completed", "stopped", "failed"):
+            ended = time
+    return seconds
+
+
 def column(browser, name):
     """{trial: value} of a column of the table, in the order of its rows."""
     cells = browser.value(f"""(() => {{
@@ -74,6 +88,15 @@ def look(browser, journal):
     values = list(column(browser, gene).values())
     expect("another click turns that round", values, sorted(values))
     expect("and says so", browser.value(f"document.querySelector('{header}').parentNode.ariaSort"), "ascending")
+
+    seconds = seconds_at_work(journal)
+    expect("the time is that at work", abs(browser.value("view.duration") - seconds) < 0.01, True)
+    tile = "document.querySelector('[data-tile=time]')"
+    expect("its tile", browser.value(f"{tile}.querySelector('b').textContent"), browser.value("duration(view.duration)"))
+    expect("says what is left out", "without 1 break of 64 h 00 min in all" in browser.value(f"{tile}.textContent"), True)
+    last = browser.value("view.results.at(-1).hours") * 3600
+    expect("so are the hours of the best so far", 0.95 * seconds < last <= seconds, True)
+    expect("and the devices'", browser.value("Math.max(...Object.values(view.devices).flatMap((one) => one.time))") <= seconds, True)
 
     lines = browser.value("view.trials.filter((trial) => trial.fitness === null).map((trial) => [trial.state, lineStyle(trial).dash.length > 0])")
     expect("how the lines of trials without a fitness are", sorted(map(tuple, set(map(tuple, lines)))), [("failed", True), ("running", False)])
