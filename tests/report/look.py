@@ -110,6 +110,14 @@ def look(browser, journal):
     expect("the brush is where it was drawn", (abs(low - 0.6) < 0.02, abs(high - 0.97) < 0.02), (True, True))
     expect("some are chosen", 0 < len(chosen) < len(trials), True)
     expect("the table has the trials inside the brush", set(column(browser, "fitness")), chosen)
+
+    def draw_again():
+        browser.drag('[data-axis="fitness"]', 0.5, 0.9)
+        browser.value("drawAll()")
+        return browser.listeners()
+
+    before = draw_again()
+    expect("what listens when all has been drawn again", [draw_again() for _ in range(3)], [before] * 3)
     browser.click("#unbrush")
     expect("without the brush it has all", set(column(browser, "fitness")), set(trials))
 
