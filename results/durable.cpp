@@ -9,6 +9,7 @@
 #include <cstring>
 #include <thread>
 
+#include "core/shell_word.hpp"
 #include "results/run_directory.hpp"
 
 namespace evolve::results {
@@ -63,13 +64,13 @@ FileDescriptor open_locked(const fs::path& file, int flags) {
 Error write_failed(const fs::path& file, int error) {
   const std::string what = file.string() + ": cannot write (" + std::strerror(error) + ")";
   const RunDirectory run{folder_of(file)};
+  const auto folder = core::shell_word(run.root.string());
   if (fs::exists(run.hyp()))
-    return run_failed(what,
-                      "mend the disk, then go on with evolve train --resume " + run.root.string());
+    return run_failed(what, "mend the disk, then go on with evolve train --resume " + folder);
   if (!fs::exists(run.journal())) return run_failed(what, "mend the disk, or write elsewhere");
   return run_failed(
-      what, "all finished trials are safe: mend the disk, then go on with evolve --resume " +
-                run.root.string());
+      what,
+      "all finished trials are safe: mend the disk, then go on with evolve --resume " + folder);
 }
 
 void write_atomically(const fs::path& file, std::string_view text) {

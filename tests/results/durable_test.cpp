@@ -1,9 +1,11 @@
 #include "results/durable.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 
 #include "tests/results/folder.hpp"
@@ -12,6 +14,7 @@ namespace evolve::results {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::EndsWith;
 
 constexpr std::size_t size = 1 << 20;
 
@@ -51,6 +54,17 @@ TEST(Durable, RemovesWhatAKilledProcessLeftAnHourAgo) {
   EXPECT_TRUE(fs::exists(folder / "a.csv.18.tmp")) << "it may still be written";
   EXPECT_TRUE(fs::exists(folder / "a.csv.my.tmp"));
   EXPECT_TRUE(fs::exists(folder / "b.csv.17.tmp"));
+}
+
+TEST(Durable, QuotesTheFolderInItsAdviceAsAShellWants) {
+  const Folder folder;
+  const auto run = folder / "my run";
+  fs::create_directory(run);
+  fill(run / "journal.jsonl", "");
+  const auto advice = [&] { return std::string(write_failed(run / "evolve.csv", ENOSPC).what()); };
+  EXPECT_THAT(advice(), EndsWith("go on with evolve --resume '" + run.string() + "'"));
+  fill(run / "hyp.yaml", "");
+  EXPECT_THAT(advice(), EndsWith("go on with evolve train --resume '" + run.string() + "'"));
 }
 
 }  // namespace
