@@ -129,7 +129,7 @@ void RunScreen::on_progress(const engine::RunState& state,
     standing.best_trial = best->trial;
   }
   if (const auto most = evolution.settings().max_epochs) {
-    standing.most_epochs = *most + state.repeats().wanted() * epochs_;
+    standing.most_epochs = *most + std::int64_t{state.repeats().wanted()} * epochs_;
     standing.epochs = state.epochs_trained();
     for (const auto& one : progress) standing.epochs += one.epoch - one.start_epoch;
     if (!epochs_before_) epochs_before_ = standing.epochs;

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/number.hpp"
+#include "core/shell_word.hpp"
 #include "ga/history.hpp"
 #include "ga/importance.hpp"
 #include "ga/observation.hpp"
@@ -46,11 +47,11 @@ Ended ended(const RunState& state, const Genes& evolved) {
 
 void check(const std::vector<double>& fitness, const std::string& run) {
   if (std::ssize(fitness) < least_explained) {
-    throw bad_input(
-        {run},
-        core::counted(std::ssize(fitness), "trial") +
-            " of this run completed, too few to explain anything",
-        fmt::format("explain it when {} have: evolve --resume {}", least_explained, run));
+    throw bad_input({run},
+                    core::counted(std::ssize(fitness), "trial") +
+                        " of this run completed, too few to explain anything",
+                    fmt::format("explain it when {} have: evolve --resume {}", least_explained,
+                                core::shell_word(run)));
   }
   const auto [low, high] = std::minmax_element(fitness.begin(), fitness.end());
   if (*low < *high) return;

@@ -66,7 +66,9 @@ std::vector<hyp::Outcome> RunState::cleared() const {
   for (const auto& [number, open] : open_) {
     if (!open.held || open.failed >= trained_start_) continue;
     failures.push_back(open.failure);
+    failures.back().seconds = 0;  // they were counted when it failed, as its epochs were
     auto& failure = std::get<hyp::Failed>(failures.back().result);
+    failure.epoch = 0;
     failure.final = true;
     failure.of_surroundings = false;
   }

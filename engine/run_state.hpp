@@ -66,7 +66,7 @@ class RunState {
   /// until a trial that started later is trained (see `cleared`).
   bool held(int trial) const;
   /// The held trials that have waited for long enough: the surroundings are in order, so it was the
-  /// trial. Their last failures once more, now final.
+  /// trial. Their last failures once more, now final; no time and no epochs are in that.
   std::vector<hyp::Outcome> cleared() const;
   /// The open attempt at a trial or at its repeat. Throws std::out_of_range when there is none.
   const Attempt& attempt_at(int trial) const { return open_.at(trial).attempt; }

@@ -9,11 +9,37 @@
 #include <cstring>
 #include <thread>
 
+#include "core/shell_word.hpp"
 #include "results/run_directory.hpp"
 
 namespace evolve::results {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : ".";
+}
+
+/// Removes the temporaries of `file` that killed processes have left. Another one may be at work
+/// on this file at the same time, on another host too: so their age tells.
+void remove_leftovers(const fs::path& file) {
+  const auto begin = file.filename().string() + ".", end = std::string(".tmp");
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  std::error_code ignored;
+  for (fs::directory_iterator at(folder_of(file), ignored), none; at != none;
+       at.increment(ignored)) {
+    const auto name = at->path().filename().string();
+    if (!name.starts_with(begin) || !name.ends_with(end)) continue;
+    const auto digits_end = name.find_first_not_of("0123456789", begin.size());
+    if (digits_end != name.size() - end.size()) continue;
+    if (!fs::is_regular_file(at->symlink_status(ignored))) continue;
+    if (at->last_write_time(ignored) < long_ago) fs::remove(at->path(), ignored);
+  }
+}
+
+}  // namespace
 
 FileDescriptor open_locked(const fs::path& file, int flags) {
   FileDescriptor descriptor(::open(file.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | flags, 0666));
@@ -37,19 +63,20 @@ FileDescriptor open_locked(const fs::path& file, int flags) {
 
 Error write_failed(const fs::path& file, int error) {
   const std::string what = file.string() + ": cannot write (" + std::strerror(error) + ")";
-  const RunDirectory run{file.has_parent_path() ? file.parent_path() : "."};
+  const RunDirectory run{folder_of(file)};
+  const auto folder = core::shell_word(run.root.string());
   if (fs::exists(run.hyp()))
-    return run_failed(what,
-                      "mend the disk, then go on with evolve train --resume " + run.root.string());
+    return run_failed(what, "mend the disk, then go on with evolve train --resume " + folder);
   if (!fs::exists(run.journal())) return run_failed(what, "mend the disk, or write elsewhere");
   return run_failed(
-      what, "all finished trials are safe: mend the disk, then go on with evolve --resume " +
-                run.root.string());
+      what,
+      "all finished trials are safe: mend the disk, then go on with evolve --resume " + folder);
 }
 
 void write_atomically(const fs::path& file, std::string_view text) {
+  remove_leftovers(file);
   fs::path temporary = file;
-  temporary += ".tmp";
+  temporary += "." + std::to_string(::getpid()) + ".tmp";
   int error = 0;
   {
     const FileDescriptor descriptor(

@@ -20,8 +20,8 @@ FileDescriptor open_locked(const std::filesystem::path& file, int flags);
 /// A run that cannot write `file`: "run/evolve.csv: cannot write (No space left on device); …".
 Error write_failed(const std::filesystem::path& file, int error);
 
-/// Replaces the content of `file`: a temporary beside it, fsync, rename. Throws `Error`
-/// (`Fault::run`) when that fails; the file then has its old content.
+/// Replaces the content of `file`: a temporary of this process beside it, fsync, rename. Throws
+/// `Error` (`Fault::run`) when that fails; the file then has its old content.
 void write_atomically(const std::filesystem::path& file, std::string_view text);
 
 /// Makes the names in a folder durable, as fsync on a file does its content.

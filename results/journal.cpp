@@ -7,6 +7,7 @@
 #include <limits>
 #include <string_view>
 
+#include "core/shell_word.hpp"
 #include "core/text_file.hpp"
 
 namespace evolve::results {
@@ -115,8 +116,9 @@ Journal Journal::create(const fs::path& file, const RunSettings& settings) {
   // A run whose very first line was torn never began.
   if (read_all(file).find('\n') != std::string::npos) {
     const auto folder = file.parent_path().string();
-    throw bad_input({folder}, "this folder holds a run already",
-                    "go on with it (--resume " + folder + ") or choose another folder");
+    throw bad_input(
+        {folder}, "this folder holds a run already",
+        "go on with it (--resume " + core::shell_word(folder) + ") or choose another folder");
   }
   if (::ftruncate(descriptor.number(), 0) != 0) throw write_failed(file, errno);
   Journal journal(file, std::move(descriptor), 0);

@@ -36,6 +36,18 @@ void add_row(Json& table, std::initializer_list<Json> cells) {
   for (const auto& cell : cells) (column++)->push_back(cell);
 }
 
+/// How good its set is, as far as it is known. What failed has no such figure, whatever it had at a
+/// rung: that is in its curve.
+Json fitness_of(const Timeline::Trial& trial) {
+  if (trial.state == Timeline::State::failed || trial.curve.empty()) return {};
+  return trial.curve.back().second;
+}
+
+Json metrics_of(const Timeline::Trial& trial, std::size_t i) {
+  if (trial.state == Timeline::State::failed || !trial.metrics) return {};
+  return trial.metrics->values()[i];
+}
+
 Json curve_of(const Timeline::Trial& trial) {
   Json curve = Json::array();
   for (const auto& [epoch, fitness] : trial.curve) curve.push_back({epoch, fitness});
@@ -52,11 +64,9 @@ Json trials_of(const RunReport& report) {
   std::size_t row = 0;
   for (const auto& [number, trial] : report.timeline.trials) {
     add_row(table, {number, trial.generation, name_of(trial.state), trial.device, trial.epoch,
-                    trial.seconds, trial.curve.empty() ? Json() : Json(trial.curve.back().second),
-                    curve_of(trial)});
+                    trial.seconds, fitness_of(trial), curve_of(trial)});
     for (std::size_t i = 0; i < hyp::Metrics::count; ++i)
-      metrics[hyp::Metrics::names()[i]].push_back(trial.metrics ? Json(trial.metrics->values()[i])
-                                                                : Json());
+      metrics[hyp::Metrics::names()[i]].push_back(metrics_of(trial, i));
     for (std::size_t i = 0; i < evolved.size(); ++i)
       genes[report.settings.space.genes[evolved[i]].name].push_back(report.genes[row][i]);
     ++row;

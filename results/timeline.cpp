@@ -24,6 +24,18 @@ void reached(Timeline::Trial& trial, int epoch, const hyp::Metrics& metrics, dou
   trial.curve.emplace_back(epoch, fitness);
 }
 
+/// Where a final failure says that an earlier one was the trial's own (engine::RunState::cleared):
+/// that one among the failures. Null: it is the end of an attempt.
+hyp::Failed* cleared_by(const hyp::Outcome& outcome,
+                        std::vector<std::pair<core::Time, hyp::Outcome>>& failures) {
+  const auto* verdict = std::get_if<hyp::Failed>(&outcome.result);
+  if (!verdict || !verdict->final || !verdict->unconfirmed) return nullptr;
+  const auto failure = std::find_if(failures.rbegin(), failures.rend(), [&](const auto& one) {
+    return one.second.trial == outcome.trial && one.second.repeat == outcome.repeat;
+  });
+  return failure == failures.rend() ? nullptr : &std::get<hyp::Failed>(failure->second.result);
+}
+
 }  // namespace
 
 void Timeline::add(const Event& event, core::Time time) {
@@ -59,6 +71,9 @@ void Timeline::on(const Started& started, core::Time time) {
   trial.device = started.device;
   // What it learnt after that is learnt again.
   std::erase_if(trial.curve, [&](const auto& at) { return at.first > started.start_epoch; });
+  if (trial.epoch <= started.start_epoch) return;
+  trial.epoch = started.start_epoch;
+  trial.metrics.reset();
 }
 
 void Timeline::on(const Repeating& repeating, core::Time time) {
@@ -73,6 +88,12 @@ void Timeline::on(const hyp::Rung& rung, core::Time) {
 }
 
 void Timeline::on(const hyp::Outcome& outcome, core::Time time) {
+  if (auto* failure = cleared_by(outcome, failures)) {
+    failure->final = true;
+    failure->of_surroundings = false;
+    if (outcome.repeat == 0) trials[outcome.trial].state = State::failed;
+    return;
+  }
   const auto state = state_of(outcome);
   if (const auto found = running_.find(outcome.trial); found != running_.end()) {
     auto& training = trainings[found->second];

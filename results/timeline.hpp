@@ -57,7 +57,7 @@ struct Timeline {
   std::vector<Training> trainings = {};
   /// The places among them of those that have ended, in the order in which they did.
   std::vector<std::size_t> ended = {};
-  /// Every failed attempt, of repeats too.
+  /// Every failed attempt, of repeats too; final where that was said of it later.
   std::vector<std::pair<core::Time, hyp::Outcome>> failures = {};
   std::vector<std::pair<core::Time, DeviceStats>> samples = {};
   /// Blames, quarantines and their ends.

@@ -2,14 +2,27 @@
 // Charts with axes: uPlot has the axes, the grid and the zoom (drag; a double click undoes it), and the marks
 // are drawn into it.
 
+/** By host: its plot, and the observer of its width. The browser keeps both alive until they are told to end. */
+const charts = new Map();
+
+/** Ends the chart in a host, and those whose hosts have left the page. */
+function endCharts(host) {
+  for (const [place, { plot, observer }] of charts) {
+    if (place !== host && place.isConnected) continue;
+    observer.disconnect();
+    plot.destroy();
+    charts.delete(place);
+  }
+}
+
 /**
- * A chart in `host`. `x` and `y`: {label, range: [low, high], text: value → string, whole: no ticks between whole numbers,
- * size}. `marks(u, at)` draws; `at.x` and
- * `at.y` turn values into pixels of the canvas, `at.dot` is one CSS pixel. `hover(x, y, near)` gives the text for the place
- * that is pointed at; `near(x, y)` is its distance in CSS pixels.
+ * A chart in `host`, in place of the one that is there. `x` and `y`: {label, range: [low, high], text: value → string,
+ * whole: no ticks between whole numbers, size}. `marks(u, at)` draws; `at.x` and `at.y` turn values
+ * into pixels of the canvas, `at.dot` is one CSS pixel. `hover(x, y, near)` gives the text for the place that is pointed at;
+ * `near(x, y)` is its distance in CSS pixels.
  */
 function chart(host, { height, x, y, marks, hover, series = [{}], data }) {
-  host.replaceChildren();
+  endCharts(host);
   const axis = (of) => ({
     stroke: colour("soft"), grid: { stroke: colour("grid"), width: 1 }, ticks: { stroke: colour("line"), width: 1 },
     label: of.label, labelSize: 18, labelFont: "12px system-ui", font: "12px system-ui", size: of.size ?? (of === x ? 32 : 56),
@@ -42,10 +55,11 @@ function chart(host, { height, x, y, marks, hover, series = [{}], data }) {
     tell(hover && hover(plot.posToVal(px, "x"), plot.posToVal(py, "y"), near), event);
   });
   plot.over.addEventListener("pointerleave", () => tell(""));
-  new ResizeObserver(() => {
+  const observer = new ResizeObserver(() => {
     if (host.clientWidth && host.clientWidth !== plot.width) plot.setSize({ width: host.clientWidth, height });
-  }).observe(host);
-  return plot;
+  });
+  observer.observe(host);
+  charts.set(host, { plot, observer });
 }
 
 const wholeSteps = [1, 2, 5].flatMap((n) => [1, 10, 100, 1e3, 1e4, 1e5, 1e6].map((m) => n * m)).sort((a, b) => a - b);

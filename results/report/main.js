@@ -38,7 +38,7 @@ function drawTiles() {
     expected && ["expected again", fitnessText(expected.mean), `${fitnessText(expected.low)} to ${fitnessText(expected.high)}, 90 % sure`],
     ["trials", done.toLocaleString("en"), counts.map(([state, count]) => `${count} ${state}`).join(", ")],
     ["epochs trained", view.epochs_trained.toLocaleString("en"), `${view.epochs} for a whole training`],
-    ["time", duration(view.duration), `${counted(new Set(view.slots).size, "slot")}: ${[...new Set(view.slots)].join(", ")}`],
+    ["time", duration(view.duration), [`${counted(new Set(view.slots).size, "slot")}: ${[...new Set(view.slots)].join(", ")}`, ...breaksText(view)].join("; ")],
   ];
   byId("tiles").replaceChildren(...tiles.filter(Boolean).map(([name, value, note]) =>
     element("div", { class: "tile", "data-tile": name }, element("span", {}, name), element("b", {}, value), element("span", {}, note))));

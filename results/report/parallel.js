@@ -48,6 +48,12 @@ function drawParallel(view, brushes, brushed) {
   drawLines(canvas.getContext("2d"), view, axes, brushes, xOf);
 }
 
+/** How a trial's line is drawn; `share`: the place of its fitness among all, in [0, 1], where it has one. */
+function lineStyle(trial, share) {
+  if (trial.state === "failed") return { stroke: colour("failed"), dash: [3, 3] };
+  return { stroke: share === undefined ? colour(trial.state) : fitnessColour(share), dash: [] };
+}
+
 function drawLines(ctx, view, axes, brushes, xOf) {
   ctx.scale(devicePixelRatio, devicePixelRatio);
   const yOf = (share) => parallelTop + parallelHeight * (1 - share);
@@ -73,8 +79,9 @@ function drawLines(ctx, view, axes, brushes, xOf) {
   if (chosen.length < trials.length) trials.forEach(draw);
   ctx.globalAlpha = Math.max(0.12, Math.min(0.9, 60 / chosen.length));
   for (const trial of chosen) {
-    ctx.strokeStyle = shares.has(trial) ? fitnessColour(shares.get(trial)) : colour("failed");
-    ctx.setLineDash(shares.has(trial) ? [] : [3, 3]);
+    const { stroke, dash } = lineStyle(trial, shares.get(trial));
+    ctx.strokeStyle = stroke;
+    ctx.setLineDash(dash);
     draw(trial);
   }
   ctx.setLineDash([]);

@@ -23,6 +23,7 @@ function viewOf(run, index) {
   view.byNumber = new Map(trials.map((trial) => [trial.trial, trial]));
   view.timed = trainings.every((one) => one.begin !== null);
   if (!view.timed) placeBySeconds(view);
+  leaveOutBreaks(view);
   view.results = resultsOf(view);
   view.best = view.results.reduce((best, one) =>
     one.trial.state === "completed" && (!best || one.fitness > best.fitness) ? one : best, null);
@@ -38,6 +39,36 @@ function placeBySeconds(view) {
     one.end = free[one.slot] = one.begin + one.seconds;
   }
   view.duration = Math.max(0, ...Object.values(free));
+}
+
+/** The spans in which no slot had anything to do, between a kill and a resume, say: [{from, length}, …] in seconds. */
+function breaksOf(trainings) {
+  const breaks = [];
+  let until = 0;
+  for (const { begin, end } of [...trainings].sort((a, b) => a.begin - b.begin)) {
+    if (begin - until > 60) breaks.push({ from: until, length: begin - until });
+    until = Math.max(until, end);
+  }
+  return breaks;
+}
+
+/** From here on all times of the page are those for which the run was at work. */
+function leaveOutBreaks(view) {
+  for (const one of view.trainings) one.end ??= view.duration;
+  view.breaks = breaksOf(view.trainings);
+  const worked = (time) => time === null ? null :
+    view.breaks.reduce((sum, { from, length }) => sum - Math.min(length, Math.max(0, time - from)), time);
+  for (const one of view.trainings) [one.begin, one.end] = [worked(one.begin), worked(one.end)];
+  view.duration = worked(view.duration);
+  for (const list of ["failures", "device_events"]) view[list] = view[list].map((one) => ({ ...one, time: worked(one.time) }));
+  view.devices = Object.fromEntries(Object.entries(view.devices).map(([device, table]) =>
+    [device, { ...table, time: table.time.map(worked) }]));
+}
+
+/** [] or ["without 2 breaks of 64 h 10 min in all"] */
+function breaksText(view) {
+  const lost = view.breaks.reduce((sum, { length }) => sum + length, 0);
+  return lost ? [`without ${counted(view.breaks.length, "break")} of ${duration(lost)} in all`] : [];
 }
 
 /** The trials with a fitness that ended, in that order: what had been trained by then, and the best so far. */

@@ -3,17 +3,6 @@
 
 const barStates = ["completed", "stopped", "paused", "failed", "running", "interrupted"];
 
-/** The spans in which the run lay still, between a kill and a resume, say: [{from, length}, …] in seconds. */
-function breaksOf(bars, duration) {
-  const breaks = [];
-  let until = 0;
-  for (const { begin, end } of [...bars].sort((a, b) => a.begin - b.begin)) {
-    if (begin - until > Math.max(60, 0.05 * duration)) breaks.push({ from: until, length: begin - until });
-    until = Math.max(until, end);
-  }
-  return breaks;
-}
-
 /** The bars with the lane of each: a slot has as many lanes as it had trainings at a time. */
 function lanesOf(view) {
   const slots = [...new Set([...view.slots, ...view.trainings.map((one) => one.slot)])];
@@ -23,11 +12,10 @@ function lanesOf(view) {
     const free = [];
     for (const one of sorted) {
       if (one.slot !== slot) continue;
-      const end = one.end ?? view.duration;
       let lane = free.findIndex((until) => until <= one.begin + 1e-3);
       if (lane < 0) lane = free.length;
-      free[lane] = end;
-      bars.push({ ...one, end, lane: lanes.length + lane });
+      free[lane] = one.end;
+      bars.push({ ...one, lane: lanes.length + lane });
     }
     for (let lane = 0; lane < Math.max(1, free.length); ++lane) lanes.push(lane === 0 ? slot : "");
   }
@@ -41,17 +29,13 @@ function drawSlots(view, chosen) {
   show("slots", view.trainings.length > 0);
   if (!view.trainings.length) return;
   const { lanes, bars } = lanesOf(view);
-  const breaks = breaksOf(bars, view.duration);
-  const lost = breaks.reduce((sum, one) => sum + one.length, 0);
-  const [unit, name] = unitOf(view.duration - lost);
-  const end = Math.max((view.duration - lost) / unit, 1e-3);
+  const [unit, name] = unitOf(view.duration);
+  const end = Math.max(view.duration / unit, 1e-3);
   for (const bar of bars) {
-    const before = breaks.filter((one) => one.from < bar.end).reduce((sum, one) => sum + one.length, 0);
-    bar.left = (bar.begin - before) / unit;
-    bar.right = (bar.end - before) / unit;
+    bar.left = bar.begin / unit;
+    bar.right = bar.end / unit;
   }
-  const what = [name, ...(view.timed ? [] : ["of training (this journal has no times)"]),
-    ...(lost ? [`without ${counted(breaks.length, "break")} of ${duration(lost)} in all`] : [])].join(" ");
+  const what = [name, ...(view.timed ? [] : ["of training (this journal has no times)"]), ...breaksText(view)].join(" ");
   const longest = Math.max(...lanes.map((lane) => lane.length), 3);
   chart(byId("slots-chart"), {
     height: 58 + Math.max(lanes.length, 2) * Math.max(12, Math.min(30, 420 / lanes.length)),

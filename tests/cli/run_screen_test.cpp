@@ -2,9 +2,55 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
 
 namespace evolve::cli {
 namespace {
+
+/// A terminal, and what was written to it.
+class Terminal {
+ public:
+  Terminal() {
+    const winsize size{.ws_row = 24, .ws_col = 200};
+    int end = -1;
+    if (::openpty(&ours_, &end, nullptr, nullptr, &size) != 0) throw std::runtime_error("openpty");
+    out_ = ::fdopen(end, "w");
+  }
+  ~Terminal() {
+    std::fclose(out_);
+    ::close(ours_);
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  std::FILE* out() const { return out_; }
+  std::string text() const {
+    std::array<char, 4096> buffer{};
+    const auto size = ::read(ours_, buffer.data(), buffer.size());
+    return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(0, size))};
+  }
+
+ private:
+  int ours_ = -1;
+  std::FILE* out_ = nullptr;
+};
+
+// A run may be resumed with any --repeats.
+TEST(RunScreen, CountsTheEpochsOfRepeatsBeyondTwoThousandMillions) {
+  const Terminal terminal;
+  Screen screen(terminal.out());
+  RunScreen run(screen, {}, 3000, {});
+  engine::RunState state(
+      {.max_epochs = 9000, .epochs = 3000, .space = {{{.name = "lr0", .high = 1}}}});
+  state.apply(results::Extended{.generations = 300, .repeats = 1000000, .max_epochs = 9000});
+  run.on_progress(state, {});
+  EXPECT_THAT(terminal.text(), testing::HasSubstr("0/3000009000 epochs"));
+}
 
 TEST(RepeatSummary, IsWhatTheRepeatsLost) {
   EXPECT_EQ(repeat_summary({{37, 1, 0.2975, 0.281, {}}, {5, 1, 0.29, 0.2825, {}}}),

@@ -55,26 +55,26 @@ TEST(FullDisk, OfALogEndsTheRunWith1AndKeepsWhatWasFinished) {
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 9);
 }
 
-/// A run on a disk that gets full, for this file alone, when three trials have completed.
-Ended fill_up(const Folder& folder, const std::string& file) {
+/// A run on a disk that gets full, for this file alone, when three trials have completed. `beside`:
+/// the file is written beside its place first.
+Ended fill_up(const Folder& folder, const std::string& file, bool beside) {
   Process process(
       evolve_command({"--trainer-command", fake_trainer("--sleep 30"), "--devices", "cpu:0",
                       "--trials", "200", "--population", "5", "--output", "run"}),
       folder.path());
   EXPECT_TRUE(eventually([&] { return count(journal(folder / "run"), "completed") >= 3; }));
   fs::create_symlink("/dev/full", folder / "full");
-  fs::rename(folder / "full", folder / ("run/" + file));
+  const auto written = beside ? file + "." + std::to_string(process.pid()) + ".tmp" : file;
+  fs::rename(folder / "full", folder / ("run/" + written));
   return process.wait();
 }
 
 TEST(FullDisk, OfAnyOtherFileEndsTheRunWith1AndKeepsWhatWasFinished) {
-  // Files that are replaced are written beside their place first.
-  for (const auto& [file, written] :
-       {std::pair("evolve.csv", "evolve.csv"),
-        std::pair("hyp_evolved.yaml", "hyp_evolved.yaml.tmp"),
-        std::pair("evolve_population.yaml", "evolve_population.yaml.tmp")}) {
+  for (const auto& [file, beside] :
+       {std::pair("evolve.csv", false), std::pair("hyp_evolved.yaml", true),
+        std::pair("evolve_population.yaml", true)}) {
     Folder folder;
-    const auto full = fill_up(folder, written);
+    const auto full = fill_up(folder, file, beside);
     EXPECT_EQ(full.code, 1) << full.out;
     EXPECT_EQ(full.err, std::string("evolve: run/") + file +
                             ": cannot write (No space left on device); all finished trials are "
@@ -88,9 +88,11 @@ TEST(FullDisk, OfAnyOtherFileEndsTheRunWith1AndKeepsWhatWasFinished) {
 TEST(FullDisk, AtTheVeryBeginningEndsTheRunWith1) {
   Folder folder;
   fs::create_directory(folder / "run");
-  fs::create_symlink("/dev/full", folder / "run/opt.yaml.tmp");
-  const auto full = evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices",
-                                           "cpu:0", "--trials", "3", "--output", "run"});
+  const std::string script = "ln -s /dev/full run/opt.yaml.$$.tmp; exec \"$0\" \"$@\"";
+  auto command = evolve_command({"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                 "--trials", "3", "--output", "run"});
+  command.insert(command.begin(), {"/bin/sh", "-c", script});
+  const auto full = Process(command, folder.path()).wait();
   EXPECT_EQ(full.code, 1) << full.out;
   EXPECT_THAT(full.err, HasSubstr("run/opt.yaml: cannot write (No space left on device); "));
   expect_to_go_on(folder, 0, 3);

@@ -79,6 +79,12 @@ TEST(Explain, RefusesTooFewTrials) {
   EXPECT_THAT(refusal({}), HasSubstr("2: exp: 0 trials of this run completed"));
 }
 
+TEST(Explain, QuotesAFolderInItsAdviceAsAShellWants) {
+  const auto state = fold(small_run, trials(9, depends), "my run", 0);
+  EXPECT_THAT(results::refusal([&] { explain(state, "my run"); }),
+              HasSubstr("evolve --resume 'my run'"));
+}
+
 TEST(Explain, RefusesTrialsOfEqualFitness) {
   EXPECT_EQ(refusal(trials(20, [](const auto&) { return 0.25; })),
             "2: exp: all trials have the fitness 0.25, no gene made a difference; evolve more "

@@ -344,6 +344,26 @@ TEST(RunState, HoldsATrialWhoseDataNobodyCanLookAtUntilALaterOneIsTrained) {
   EXPECT_THAT(state.ended(), ElementsAre(1, 2, 0));
 }
 
+TEST(RunState, ChargesTheEpochsOfAHeldTrialOnceWhenItIsCleared) {
+  auto run = settings();
+  run.epochs = 9;
+  run.max_epochs = 90;
+  RunState state(run);
+  start_next(state);
+  auto failure = unconfirmed(0);
+  failure.seconds = 8;
+  std::get<hyp::Failed>(failure.result).epoch = 4;
+  state.apply(failure);
+  start_next(state);
+  state.apply(completed(1));
+  ASSERT_EQ(state.cleared().size(), 1U);
+  const auto end = state.cleared()[0];
+  EXPECT_EQ(end.seconds, 0);
+  state.apply(end);
+  EXPECT_EQ(state.epochs_trained(), 13);
+  EXPECT_EQ(state.evolution().epochs_left(), 77);
+}
+
 TEST(RunState, TriesATrialAgainWhoseDataWereSeenToBeGone) {
   RunState state(settings());
   start_next(state);

@@ -107,6 +107,12 @@ class Browser:
         metrics = self.call("Performance.getMetrics")["metrics"]
         return next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
 
+    def listeners(self):
+        """The listeners for events that the page keeps alive."""
+        self.call("HeapProfiler.collectGarbage")
+        metrics = self.call("Performance.getMetrics")["metrics"]
+        return next(metric["value"] for metric in metrics if metric["name"] == "JSEventListeners")
+
     def mouse(self, kind, x, y, **more):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1, **more)
 

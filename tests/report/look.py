@@ -4,6 +4,7 @@
 Exits with 77 where there is no Chromium.
 """
 
+import datetime
 import json
 import pathlib
 import sys
@@ -22,8 +23,12 @@ def expect(what, found, wanted):
     sys.exit(f"{what}: {found!r:.300}, not {wanted!r:.300}")
 
 
+FIGURES = ("fitness", "epoch", "metrics/recall")
+
+
 def trials_of(journal):
-    """By number: the latest figures of each trial, as the journal has them."""
+    """By number: the latest figures of each trial, as the journal has them, and its genes. One that failed, or begins again, has
+    no fitness."""
     events = [json.loads(line) for line in open(journal)]
     space = events[0]["space"]
     trials = {}
@@ -31,10 +36,26 @@ def trials_of(journal):
         if event["event"] == "started":
             genes = {name: space[name]["choices"].index(value) if "choices" in space[name] else value
                      for name, value in event["hyp"].items() if space[name].get("evolve", True)}
-            trials.setdefault(event["trial"], {"fitness": None, **genes})
-        if event["event"] in ("completed", "stopped", "paused", "rung"):
-            trials[event["trial"]]["fitness"] = event["fitness"]
+            trials[event["trial"]] = {"fitness": None, "epoch": 0, "metrics/recall": None, **genes}
+        if event["event"] in ("completed", "stopped", "rung"):
+            epoch = event.get("epoch", events[0]["options"]["epochs"])
+            trials[event["trial"]].update(zip(FIGURES, (event["fitness"], epoch, event["metrics"]["metrics/recall"])))
+        if event["event"] == "failed" and event["final"]:
+            trials[event["trial"]].update({"fitness": None, "metrics/recall": None})
     return trials
+
+
+def seconds_at_work(journal):
+    """From the first event to the last, without the time for which nothing was trained."""
+    events = [json.loads(line) for line in open(journal)][1:]
+    times = [datetime.datetime.fromisoformat(event["time"].replace("Z", "+00:00")).timestamp() for event in events]
+    seconds, ended = times[-1] - times[0], times[0]
+    for event, time in zip(events, times):
+        if event["event"] == "started" and time - ended > 60:
+            seconds -= time - ended
+        if event["event"] in ("completed", "stopped", "failed"):
+            ended = time
+    return seconds
 
 
 def column(browser, name):
@@ -52,8 +73,8 @@ def look(browser, journal):
         browser.click("#all-rows")
 
     # Whatever is sorted, the figures are the journal's: to the last bit.
-    genes = [name for name in trials[0] if name != "fitness"]
-    for name in ["fitness", *genes]:
+    genes = [name for name in trials[0] if name not in FIGURES]
+    for name in [*FIGURES, *genes]:
         expect(f"the values of {name}", column(browser, name), {number: trial[name] for number, trial in trials.items()})
     fitness = [value for value in column(browser, "fitness").values() if value is not None]
     expect("the best come first", fitness, sorted(fitness, reverse=True))
@@ -68,6 +89,18 @@ def look(browser, journal):
     expect("another click turns that round", values, sorted(values))
     expect("and says so", browser.value(f"document.querySelector('{header}').parentNode.ariaSort"), "ascending")
 
+    seconds = seconds_at_work(journal)
+    expect("the time is that at work", abs(browser.value("view.duration") - seconds) < 0.01, True)
+    tile = "document.querySelector('[data-tile=time]')"
+    expect("its tile", browser.value(f"{tile}.querySelector('b').textContent"), browser.value("duration(view.duration)"))
+    expect("says what is left out", "without 1 break of 64 h 00 min in all" in browser.value(f"{tile}.textContent"), True)
+    last = browser.value("view.results.at(-1).hours") * 3600
+    expect("so are the hours of the best so far", 0.95 * seconds < last <= seconds, True)
+    expect("and the devices'", browser.value("Math.max(...Object.values(view.devices).flatMap((one) => one.time))") <= seconds, True)
+
+    lines = browser.value("view.trials.filter((trial) => trial.fitness === null).map((trial) => [trial.state, lineStyle(trial).dash.length > 0])")
+    expect("how the lines of trials without a fitness are", sorted(map(tuple, set(map(tuple, lines)))), [("failed", True), ("running", False)])
+
     browser.drag('[data-axis="fitness"]', 0.6, 0.97)
     low, high = browser.value("brushes.fitness")
     had = [trial["fitness"] for trial in trials.values() if trial["fitness"] is not None]
@@ -77,6 +110,14 @@ def look(browser, journal):
     expect("the brush is where it was drawn", (abs(low - 0.6) < 0.02, abs(high - 0.97) < 0.02), (True, True))
     expect("some are chosen", 0 < len(chosen) < len(trials), True)
     expect("the table has the trials inside the brush", set(column(browser, "fitness")), chosen)
+
+    def draw_again():
+        browser.drag('[data-axis="fitness"]', 0.5, 0.9)
+        browser.value("drawAll()")
+        return browser.listeners()
+
+    before = draw_again()
+    expect("what listens when all has been drawn again", [draw_again() for _ in range(3)], [before] * 3)
     browser.click("#unbrush")
     expect("without the brush it has all", set(column(browser, "fitness")), set(trials))
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Makes a run's folder with a journal of so many trials, nothing of which was trained: make_run.py FOLDER TRIALS
 
-Two slots, trainings of nine epochs that are stopped, paused, failed or completed, a device that is sampled, 29 genes,
-and names and messages that would break a careless page.
+Two slots, trainings of nine epochs that are stopped, failed (some after the best rung of all) or completed, a last one that is
+tried again, a weekend in the middle for which it lay still, a device that is sampled, 29 genes, and names and messages that
+would break a careless page.
 """
 
 import datetime
@@ -39,12 +40,24 @@ def events(trials):
         hyp = {name: rng.choice(gene["choices"]) if "choices" in gene else rng.random() for name, gene in SPACE.items()}
         hyp["lr0"] = 10 ** rng.uniform(-5, -1)
         slot = f"xpu:{trial % 2}"
+        if trial == trials // 2:
+            seconds += 64 * 3600
         best = 0.5 - 0.05 * (math.log10(hyp["lr0"]) + 3) ** 2 + 0.1 * hyp["gene0"] + 0.02 * rng.gauss(0, 1)
         yield at("started", trial=trial, generation=trial // 50, hyp=start if trial == 0 else hyp, device=slot, attempt=1)
+        failed = {"event": "failed", "trial": trial, "message": f"trial {trial}: {EVIL}", "log": f"trials/{trial:06}/log",
+                  "device": slot, "attempt": 1, "seconds": rng.random()}
         if trial % 29 == 7:
-            yield at("failed", trial=trial, kind="crash", message=f"trial {trial}: {EVIL}", log=f"trials/{trial:06}/log",
-                     device=slot, attempt=1, final=True, seconds=rng.random())
+            yield at(**failed, kind="crash", final=True)
             continue
+        if trial % 29 == 8 or trial == trials - 1:
+            yield at("rung", trial=trial, epoch=3, metrics={name: rng.random() for name in METRICS}, fitness=2.0, device=slot)
+        if trial % 29 == 8:
+            yield at(**failed, kind="diverged", final=True, epoch=4)
+            continue
+        if trial == trials - 1:
+            yield at(**failed, kind="crash", final=False, epoch=4)
+            yield at("started", trial=trial, generation=trial // 50, hyp=hyp, device=slot, attempt=2)
+            return
         last = 9 if trial % 3 == 0 else rng.choice([3, 6])
         for epoch in (3, 6):
             if epoch <= last:

@@ -1,5 +1,6 @@
 #include "results/journal.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -248,6 +249,15 @@ TEST(Journal, IsNeverBegunTwice) {
   fill(file, "{\"event\":\"ru");  // a power cut at the very beginning
   Journal::create(file, RunSettings{});
   EXPECT_EQ(read_journal(file).events.size(), 0u);
+}
+
+TEST(Journal, QuotesItsFolderInAdviceAsAShellWants) {
+  const Folder folder;
+  fs::create_directory(folder / "my run");
+  const auto file = folder / "my run/journal.jsonl";
+  write_run(file, 1);
+  const auto quoted = "--resume '" + (folder / "my run").string() + "'";
+  EXPECT_THAT(refusal([&] { Journal::create(file, RunSettings{}); }), testing::HasSubstr(quoted));
 }
 
 TEST(Journal, OnAFullDiskLeavesNoTornLineAndTriesAgain) {

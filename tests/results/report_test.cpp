@@ -66,6 +66,18 @@ TEST(Report, OfATrialWithoutFiguresHasNone) {
   EXPECT_EQ(trials["metrics"]["metrics/recall"], Json::parse("[null]"));
 }
 
+TEST(Report, OfATrialThatFailedAfterARungHasNoFitnessButItsCurve) {
+  Timeline timeline;
+  timeline.trials[0] = {.state = Timeline::State::failed,
+                        .epoch = 3,
+                        .metrics = hyp::Metrics{.recall = 0.5},
+                        .curve = {{3, 0.25}}};
+  const auto trials = data_of(report_with(timeline))["trials"];
+  EXPECT_EQ(trials["fitness"], Json::parse("[null]"));
+  EXPECT_EQ(trials["metrics"]["metrics/recall"], Json::parse("[null]"));
+  EXPECT_EQ(trials["curve"], Json::parse("[[[3,0.25]]]"));
+}
+
 TEST(Report, CountsSecondsFromTheRunsFirstEvent) {
   Timeline timeline;
   const core::Time begin{std::chrono::hours{24}};
@@ -123,7 +135,8 @@ TEST(Report, ReplacesTheFileAsAWhole) {
   const std::array runs = {report_with({}), report_with({})};
   write_report(folder / "report.html", runs);
   EXPECT_EQ(data_in(content(folder / "report.html"))["runs"].size(), 2U);
-  EXPECT_FALSE(std::filesystem::exists(folder / "report.html.tmp"));
+  const std::filesystem::directory_iterator files(folder.path());
+  EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "no temporary is left";
 }
 
 }  // namespace

@@ -60,11 +60,50 @@ TEST(Timeline, ForgetsWhatAnAttemptLearntThatBeginsAgain) {
                        {2, outcome(0, hyp::Failed{.message = "lost", .final = false, .epoch = 4})},
                        {3, Started{.trial = 0, .device = "cpu:0", .attempt = 2}}});
   EXPECT_TRUE(timeline.trials.at(0).curve.empty());
+  EXPECT_EQ(timeline.trials.at(0).epoch, 0);
+  EXPECT_EQ(timeline.trials.at(0).metrics, std::nullopt);
   EXPECT_EQ(timeline.trials.at(0).state, State::running);
   EXPECT_EQ(timeline.trainings[0].state, State::failed);
   EXPECT_EQ(timeline.trainings[0].end_epoch, 4);
   ASSERT_EQ(timeline.failures.size(), 1U);
   EXPECT_EQ(timeline.failures[0].first, at(2));
+}
+
+TEST(Timeline, KeepsWhatATrialHadWhereItGoesOn) {
+  const Started on{.trial = 0, .start_epoch = 3};
+  auto timeline = timeline_of_all({{0, Started{.trial = 0, .pause_epoch = 3}},
+                                   {1, outcome(0, hyp::Paused{3, {.recall = 0.5}, 0.25})},
+                                   {2, on}});
+  EXPECT_EQ(timeline.trials.at(0).epoch, 3);
+  EXPECT_EQ(timeline.trials.at(0).metrics, (hyp::Metrics{.recall = 0.5}));
+  timeline.add(hyp::Rung{.trial = 0, .epoch = 6, .metrics = {.recall = 0.75}, .fitness = 0.5},
+               at(3));
+  timeline.add(on, at(4));
+  EXPECT_EQ(timeline.trials.at(0).epoch, 3);
+  EXPECT_EQ(timeline.trials.at(0).metrics, std::nullopt) << "those were of epoch 6";
+  EXPECT_THAT(timeline.trials.at(0).curve, ElementsAre(Pair(3, 0.25)));
+}
+
+// Earlier versions wrote the seconds and the epoch of the failure there once more.
+TEST(Timeline, CountsAFailureOnceThatIsSaidToBeFinalLater) {
+  const auto unconfirmed = [](bool final, int epoch) {
+    return hyp::Failed{.kind = hyp::FailureKind::data,
+                       .message = "gone",
+                       .final = final,
+                       .of_surroundings = !final,
+                       .unconfirmed = true,
+                       .epoch = epoch};
+  };
+  for (const int again : {0, 4}) {
+    const auto timeline = timeline_of_all({{0, Started{.trial = 0}},
+                                           {2, outcome(0, unconfirmed(false, 4), 2)},
+                                           {3, outcome(0, unconfirmed(true, again), again)}});
+    EXPECT_EQ(timeline.trials.at(0).state, State::failed);
+    EXPECT_EQ(timeline.trials.at(0).seconds, 2);
+    ASSERT_EQ(timeline.failures.size(), 1U);
+    EXPECT_EQ(timeline.failures[0].first, at(2));
+    EXPECT_EQ(std::get<hyp::Failed>(timeline.failures[0].second.result), unconfirmed(true, 4));
+  }
 }
 
 TEST(Timeline, SaysWhatWaitsAndWhatHasFailed) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -32,7 +33,9 @@ double number_of(std::string_view text, const Where& where) {
   const std::string_view digits = text.substr(text.starts_with('+') ? 1 : 0);
   double value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error == std::errc::result_out_of_range && end == digits.data() + digits.size()) return 0;
+  // What is too small for a double is 0, what is too large infinite: that is outside every range.
+  if (error == std::errc::result_out_of_range && end == digits.data() + digits.size())
+    return std::strtod(std::string(digits).c_str(), nullptr);
   if (error != std::errc() || end != digits.data() + digits.size()) {
     throw bad_input(where, fmt::format("'{}' is no number", text.substr(0, 40)),
                     "write class and coordinates as numbers");

@@ -34,6 +34,10 @@ TEST(LabelFile, TakesAWholeNumberWrittenAsAFloat) {
   EXPECT_EQ(parse("1.0 0.5 0.5 0.5 0.5").labels[0].cls, 1);
 }
 
+TEST(LabelFile, ReadsANumberThatIsTooSmallAsZero) {
+  EXPECT_EQ(parse("0 0.5 1e-400 0.5 0.5").labels[0].y, 0);
+}
+
 TEST(LabelFile, BoxesAnOutlineByItsExtremes) {
   const LabelFile file = parse("1 0.25 0.5 0.75 0.5 0.5 1");
   EXPECT_EQ(file.labels, (std::vector<Label>{{1, 0.5F, 0.75F, 0.5F, 0.5F}}));
@@ -74,6 +78,10 @@ TEST(LabelFile, RefusesWithFileAndLine) {
             "a.txt:1: 'half' is no number; write class and coordinates as numbers");
   EXPECT_EQ(refused("0 nan 0.5 0.5 0.5"),
             "a.txt:1: coordinate nan is outside 0..1; divide by the image's width or height");
+  EXPECT_EQ(refused("0 0.5 1e400 0.5 0.5"),
+            "a.txt:1: coordinate 1e400 is outside 0..1; divide by the image's width or height");
+  EXPECT_EQ(refused("1e400 0.5 0.5 0.5 0.5"),
+            "a.txt:1: '1e400' is no class; write an integer from 0 to 2");
   for (const char* line : {"0", "0 0.5 0.5 0.5", "0 0.5 0.5 0.5 0.5 0.5", "0 0 0 0 0 0 0 0"}) {
     EXPECT_NE(refused(line).find(" columns; write 'class x y width height'"), std::string::npos)
         << line;

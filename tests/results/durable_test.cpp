@@ -1,0 +1,71 @@
+#include "results/durable.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+
+#include "tests/results/folder.hpp"
+
+namespace evolve::results {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::EndsWith;
+
+constexpr std::size_t size = 1 << 20;
+
+/// Replaces the file so often; 1 when that is refused, or what is there is not whole.
+int replace_often(const fs::path& file, char letter) try {
+  for (int i = 0; i < 100; ++i) {
+    write_atomically(file, std::string(size, letter));
+    const auto there = content(file);
+    if (there.size() != size || there != std::string(size, there[0])) return 1;
+  }
+  return 0;
+} catch (const Error&) {
+  return 1;
+}
+
+TEST(Durable, LetsTwoProcessesReplaceAFileAtTheSameTime) {
+  const Folder folder;
+  const auto child = ::fork();
+  if (child == 0) ::_exit(replace_often(folder / "report.html", 'a'));
+  EXPECT_EQ(replace_often(folder / "report.html", 'b'), 0);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Durable, RemovesWhatAKilledProcessLeftAnHourAgo) {
+  const Folder folder;
+  for (const auto* name : {"a.csv.17.tmp", "a.csv.18.tmp", "a.csv.my.tmp", "b.csv.17.tmp"}) {
+    fill(folder / name, "half");
+    if (name != std::string("a.csv.18.tmp"))
+      fs::last_write_time(folder / name,
+                          fs::file_time_type::clock::now() - std::chrono::minutes(61));
+  }
+  write_atomically(folder / "a.csv", "whole");
+  EXPECT_EQ(content(folder / "a.csv"), "whole");
+  EXPECT_FALSE(fs::exists(folder / "a.csv.17.tmp"));
+  EXPECT_TRUE(fs::exists(folder / "a.csv.18.tmp")) << "it may still be written";
+  EXPECT_TRUE(fs::exists(folder / "a.csv.my.tmp"));
+  EXPECT_TRUE(fs::exists(folder / "b.csv.17.tmp"));
+}
+
+TEST(Durable, QuotesTheFolderInItsAdviceAsAShellWants) {
+  const Folder folder;
+  const auto run = folder / "my run";
+  fs::create_directory(run);
+  fill(run / "journal.jsonl", "");
+  const auto advice = [&] { return std::string(write_failed(run / "evolve.csv", ENOSPC).what()); };
+  EXPECT_THAT(advice(), EndsWith("go on with evolve --resume '" + run.string() + "'"));
+  fill(run / "hyp.yaml", "");
+  EXPECT_THAT(advice(), EndsWith("go on with evolve train --resume '" + run.string() + "'"));
+}
+
+}  // namespace
+}  // namespace evolve::results
