@@ -52,11 +52,6 @@ TEST(Number, IsNotReadFromAnythingElse) {
   }
 }
 
-TEST(Number, CountsInWords) {
-  EXPECT_EQ(counted(1, "epoch"), "1 epoch");
-  EXPECT_EQ(counted(0, "epoch"), "0 epochs");
-}
-
 TEST(Number, ReadsBackBitForBit) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 20000; ++i) {

@@ -152,7 +152,7 @@ TEST_F(DataSet, WithAnImageThatIsDamagedInItsMiddleBurnsNoTrial) {
   for (std::size_t i = 0; i < 4; ++i) bytes[bytes.size() / 2 + i] = '\0';
   write_file(folder / "shapes/images/train/0003.png", bytes);
   const std::vector<std::string> run = {
-      "--data", "shapes/shapes.yaml", "--cfg", "yolov5p.yaml", "--imgsz", "32", "--epochs",
+      "--data", "shapes/shapes.yaml", "--cfg", "yolov5p.yaml", "--imgsz", "64", "--epochs",
       "1",      "--devices",          "cpu:0", "--trials",     "1"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), run.begin(), run.end());

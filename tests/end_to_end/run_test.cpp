@@ -262,9 +262,10 @@ TEST(Run, StartsFromAPopulationOfAnotherRun) {
 
 TEST(Run, OfWhichEveryTrialFailedUntilTheTimeLimitHasFailed) {
   Folder folder;
-  const auto ended = evolve(
-      folder.path(), {"--trainer-command", fake_trainer("--crash-always"), "--devices", "cpu:0",
-                      "--retries", "0", "--trials", "9", "--time-limit", "1s", "--output", "run"});
+  const auto ended =
+      evolve(folder.path(),
+             {"--trainer-command", fake_trainer("--crash-always --sleep 300"), "--devices", "cpu:0",
+              "--retries", "0", "--trials", "9", "--time-limit", "1s", "--output", "run"});
   EXPECT_EQ(ended.code, 1) << ended.out;
   EXPECT_THAT(ended.err, HasSubstr("every trial failed"));
 }
