@@ -36,8 +36,9 @@ std::string file_of(const PythonTrainer& trainer, const std::string& kind);
 std::string description(const PythonTrainer& trainer, const trainer::TrainOptions& options);
 
 /// How a person trains with the hyperparameters of `file`, one set of this space, in Ultralytics.
-/// The file has every number as a float; where a whole one is wanted, the command line says it
-/// again.
+/// The file has every number as a float and every yes or no as a text; where something else is
+/// wanted, the command line says it again. So it does for the optimizer, which is the set's own
+/// where it has one.
 std::string ultralytics_usage(const trainer::TrainOptions& options, const hyp::Space& space,
                               const hyp::Hyperparameters& hyp, const std::string& file);
 

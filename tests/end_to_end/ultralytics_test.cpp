@@ -130,6 +130,30 @@ TEST(Ultralytics, IsGivenYesAndNoWhereTheSpaceLetsThemBeChosen) {
   EXPECT_EQ(settings_of(folder, 0)["cos_lr"], json(true));
 }
 
+/// The last line of evolve, from `model=` on, with these files.
+std::string usage(const std::string& space, const std::string& hyp) {
+  Folder folder;
+  write_file(folder / "space.yaml", space);
+  write_file(folder / "hyp.yaml", hyp);
+  const auto ended =
+      run(folder, trials("yolo11n.yaml", 1, {"--space", "space.yaml", "--hyp", "hyp.yaml"}));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const auto line = lines_of(ended.out).back();
+  EXPECT_THAT(line, testing::StartsWith("Use it in Ultralytics: yolo cfg=run/hyp_evolved.yaml "
+                                        "mode=train model=yolo11n.yaml data="));
+  return line.substr(line.find("my.yaml") + 7);
+}
+
+TEST(Ultralytics, SaysWithWhichCommandTheResultIsUsed) {
+  EXPECT_EQ(usage("box: [4.0, 8.0]\nclose_mosaic: {low: 0, high: 10, type: int}\n", "box: 6.0\n"),
+            " optimizer=AdamW close_mosaic=10");
+  EXPECT_EQ(usage("optimizer: {choices: [SGD, MuSGD]}\nbox: [4.0, 8.0]\n", "box: 6.0\n"),
+            " close_mosaic=10 optimizer=SGD");
+  EXPECT_EQ(usage("cos_lr: {choices: [True, False]}\nbox: [4.0, 8.0]\n",
+                  "box: 6.0\noptimizer: SGD\nnbs: 32\n"),
+            " optimizer=SGD nbs=32 close_mosaic=10 cos_lr=True");
+}
+
 // The stand-in's scores: 0.2 for the default box, then a half, a third, … of it.
 TEST(Ultralytics, HasItsMetricsTaskByTask) {
   using testing::DoubleEq;
