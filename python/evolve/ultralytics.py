@@ -61,7 +61,7 @@ def as_setting(name, value, defaults):
 def device_of(slot):
     """The slot's device as Ultralytics calls it. A process sees one, as number 0. A CUDA device is left to be found:
     until 2026, Ultralytics showed itself the machine's first one when it was given a number."""
-    kind = slot.split(":")[0]
+    kind = worker.torch_kind(slot)
     return {"cuda": None, "cpu": "cpu", "mps": "mps"}.get(kind, f"{kind}:0")
 
 
@@ -165,6 +165,7 @@ def load():
     from ultralytics.data.base import BaseDataset
     from ultralytics.utils import DEFAULT_CFG_DICT
 
+    worker.check_device(torch, os.environ["EVOLVE_DEVICE"])
     keep_images(BaseDataset)
     classes = {}
 
@@ -176,6 +177,8 @@ def load():
             classes[name] = model.task, trainer_class(model.task_map[model.task]["trainer"])
         task, trainer_of_task = classes[name]
         trainer = trainer_of_task(overrides={**settings, "task": task})
+        if trainer.device.type != worker.torch_kind(trial.device):
+            raise worker.TrialFailed("device_lost", f"Ultralytics takes {trainer.device.type} for {trial.device}")
         if trainer.device.type == "cpu":
             torch.set_num_threads(len(os.sched_getaffinity(0)))  # Ultralytics takes the machine's, not the slot's
         report(trial, trainer)

@@ -26,6 +26,10 @@ FULL_MEMORY = ("out of memory", "OUT_OF_DEVICE_MEMORY", "OUT_OF_HOST_MEMORY", "O
 LOST_DEVICE = ("DEVICE_LOST", "device lost", "GPU is lost", "fallen off the bus", "uncorrectable ECC error")
 
 
+# How PyTorch calls a kind of device, where it is not by its own name.
+TORCH_KINDS = {"hip": "cuda"}
+
+
 class TrialFailed(Exception):
     """The trial cannot be trained to its end. `kind` is one of oom, diverged, device_lost, data, other."""
 
@@ -129,6 +133,22 @@ def message_of(error):
     """One line."""
     words = " ".join(str(error).split())
     return words if isinstance(error, TrialFailed) else f"{type(error).__name__}: {words}"
+
+
+def torch_kind(slot):
+    """The kind of a slot's device as PyTorch calls it: "cuda" of "cuda:1", and of AMD's "hip:1"."""
+    kind = slot.split(":")[0]
+    return TORCH_KINDS.get(kind, kind)
+
+
+def check_device(torch, slot):
+    """Ends the process with one line when this PyTorch cannot use the slot's device: a trainer that finds none of its kind
+    may take the CPU. PyTorch itself refuses the kinds that it has never heard of."""
+    kind = torch_kind(slot)
+    backend = torch.backends.mps if kind == "mps" else getattr(torch, kind, None)
+    if kind in ("cuda", "xpu", "mps") and not (backend and backend.is_available()):
+        sys.exit(f"{slot}: PyTorch {torch.__version__} of {sys.executable} finds no {kind.upper()} device; install one "
+                 "that was built for it, or name another Python in EVOLVE_PYTHON")
 
 
 class data_failures:

@@ -137,8 +137,10 @@ def load():
     run = module.validate.run
     import torch
 
+    worker.check_device(torch, os.environ["EVOLVE_DEVICE"])
+
     def train(trial):
-        kind = trial.device.split(":")[0]
+        kind = worker.torch_kind(trial.device)
         if kind == "cpu":
             torch.set_num_threads(len(os.sched_getaffinity(0)))  # YOLOv5 takes the machine's, not the slot's
         # It would be continued.
@@ -148,7 +150,7 @@ def load():
         report(trial, callbacks)
         module.validate.run = validation(trial, run, 3 if checkout else 4)
         try:
-            module.train(hyp_of(trial), options, torch.device("cpu" if kind == "cpu" else f"{kind}:0"), callbacks)
+            module.train(hyp_of(trial), options, torch.device(kind if kind in ("cpu", "mps") else f"{kind}:0"), callbacks)
         except AssertionError as error:
             if "Image Not Found" in str(error):
                 raise worker.TrialFailed("data", worker.message_of(error)) from error

@@ -232,6 +232,21 @@ TEST(Ultralytics, StopsAtARung) {
   expect_a_stop_at_a_rung("ultralytics", "yolo11n.yaml");
 }
 
+TEST(Ultralytics, TrainsOnNoOtherDeviceThanAskedFor) {
+  expect_no_other_device("ultralytics", "yolo11n.yaml");
+}
+
+TEST(Ultralytics, FailsWhereItWouldTrainOnAnotherDevice) {
+  Folder folder;
+  write_data(folder);
+  const auto words = command(trials("gone.yaml", 1, {"--devices", "cuda:0", "--retries", "0"}),
+                             {"LD_LIBRARY_PATH=" FAKE_NVML_FOLDER, "TORCH_HAS_CUDA=1",
+                              "FAKE_GPUS=name=A,uuid=GPU-11aa,bus=1"});
+  EXPECT_EQ(Process(words, folder.path()).wait().code, 1);
+  EXPECT_EQ(event(folder, "failed")["kind"], "device_lost");
+  EXPECT_EQ(event(folder, "failed")["message"], "Ultralytics takes cpu for cuda:0");
+}
+
 TEST(Ultralytics, GoesOnAfterAKill) {
   Folder folder;
   expect_the_same_rows_after_a_kill("ultralytics", "yolo11n.yaml", folder);

@@ -188,6 +188,10 @@ TEST(Yolov5, StopsAtARung) {
   expect_a_stop_at_a_rung("yolov5", "yolov5n.yaml");
 }
 
+TEST(Yolov5, TrainsOnNoOtherDeviceThanAskedFor) {
+  expect_no_other_device("yolov5", "yolov5n.yaml");
+}
+
 TEST(Yolov5, GoesOnAfterAKill) {
   Folder folder;
   expect_the_same_rows_after_a_kill("yolov5", "yolov5n.yaml", folder);

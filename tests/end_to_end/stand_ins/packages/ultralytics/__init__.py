@@ -1,11 +1,12 @@
 """Stands in for Ultralytics, as far as evolve.ultralytics uses it. Trains nothing; what goes wrong is in the model's
-name: oom.yaml, halved.yaml, nan.yaml, nan_loss.yaml, lost.yaml, broken.yaml."""
+name: oom.yaml, halved.yaml, nan.yaml, nan_loss.yaml, lost.yaml, gone.yaml, broken.yaml."""
 import json
 import math
 import os
 import pathlib
 import types
 
+import torch
 from ultralytics.data.base import BaseDataset
 from ultralytics.utils import DEFAULT_CFG_DICT
 
@@ -38,7 +39,9 @@ class Trainer:
         (self.save_dir / "weights").mkdir(parents=True, exist_ok=True)
         (self.save_dir / "args.json").write_text(json.dumps({**overrides, "pid": os.getpid()}))
         self.last, self.best = self.save_dir / "weights/last.pt", self.save_dir / "weights/best.pt"
-        self.device = types.SimpleNamespace(type="cpu")
+        # The real one reverts to the CPU without a word.
+        has_cuda = self.args.device is None and torch.cuda.is_available() and "gone" not in self.args.model
+        self.device = types.SimpleNamespace(type="cuda" if has_cuda else "cpu")
         self.batch_size = self.args.batch
         self.callbacks, self.stop = {}, False
         self.data = self.get_dataset()
