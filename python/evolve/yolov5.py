@@ -90,7 +90,8 @@ def validation(trial, run, results):
         # Image weights are drawn by each class' mAP.
         if trial.is_looked_at(trial.epoch) or trial.options["image_weights"]:
             return run(data, **named)
-        return (0,) * 7, *([0] * data["nc"] for _ in range(results - 2)), ()
+        classes = 1 if trial.options["single_cls"] else data["nc"]
+        return (0,) * 7, *([0] * classes for _ in range(results - 2)), ()
 
     return validate
 

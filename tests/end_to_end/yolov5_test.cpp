@@ -164,6 +164,12 @@ TEST(Yolov5, ValidatesEveryEpochForImageWeights) {
   EXPECT_THAT(rows[1], HasSubstr("0.1"));
 }
 
+TEST(Yolov5, TrainsSeveralClassesAsOne) {
+  Folder folder;
+  const auto ended = run(folder, trials("yolov5n.yaml", 1, {"--single-cls", "--no-early-stop"}));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
 TEST(Yolov5, SaysWhyATrialFailed) {
   EXPECT_EQ(failure_of("oom.yaml"),
             "oom: RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB");

@@ -81,7 +81,8 @@ def train(hyp, opt, device, callbacks):
             return
         callbacks.run("on_train_epoch_end", epoch=epoch)
         callbacks.run("on_val_batch_end", 0, None, None, None, None, None)
-        found = validate.run({"nc": 1}, hyp=hyp, epoch=epoch, epochs=opt.epochs)
+        found = validate.run({"nc": 3}, hyp=hyp, epoch=epoch, epochs=opt.epochs, single_cls=opt.single_cls)
+        assert all(len(maps) == (1 if opt.single_cls else 3) for maps in found[1:-1])  # one for each class' name
         assert len(found) == (4 if __package__ else 3)  # the package has another list of mAPs than the repository
         results = list(found[0])
         write(folder / "results.csv", epoch, results)
@@ -95,10 +96,10 @@ def train(hyp, opt, device, callbacks):
 class validate:
     """Stands in for the module val."""
 
-    def run(data, hyp, epoch, epochs):
+    def run(data, hyp, epoch, epochs, single_cls):
         score = 0.5 / (1 + 10 * abs(hyp["scale"] - 0.4)) * (epoch + 1) / epochs
         results = (*(round(score / (1 + i), 5) for i in range(4)), 0.1, 0.3, 0.2)
-        return (results, *[[score] * data["nc"]] * (2 if __package__ else 1), (0.1, 0.2, 0.3))
+        return (results, *[[score] * (1 if single_cls else data["nc"])] * (2 if __package__ else 1), (0.1, 0.2, 0.3))
 
 
 def write(file, epoch, results):
