@@ -23,6 +23,10 @@ OPTIONS = ("data", "cfg", "weights", "batch_size", "imgsz", "optimizer", "cos_lr
            "noautoanchor", "workers", "image_weights", "multi_scale")
 
 
+class Stopped(Exception):
+    """A trial was told to stop."""
+
+
 def options_of(trial, defaults, find):
     """YOLOv5's options of a trial: `defaults`, changed. `find` looks for a file as YOLOv5 does: by its path, or by its
     name among YOLOv5's own."""
@@ -68,13 +72,18 @@ def report(trial, callbacks):
         if not trial.is_looked_at(epoch + 1):
             return
         trial.metrics = dict(zip(worker.METRICS, map(float, values[3:10])))
-        if not trial.epoch_done(epoch + 1, trial.metrics):
-            callbacks.stop_training = True
+        trial.epoch_done(epoch + 1, trial.metrics)
+
+    def next_epoch():
+        # YOLOv5's own stop_training comes after a batch of the next epoch, which may fail.
+        if trial.stopped:
+            raise Stopped
 
     def saved(last, *_):
         # There is only the last epoch's: the same weights, which YOLOv5 would validate again.
         pathlib.Path(last).with_name("best.pt").unlink(missing_ok=True)
 
+    callbacks.register_action("on_train_epoch_start", callback=next_epoch)
     callbacks.register_action("on_train_batch_end", callback=batch_done)
     callbacks.register_action("on_val_batch_end", callback=lambda *_: trial.alive())
     callbacks.register_action("on_train_epoch_end", callback=trained)
@@ -152,6 +161,8 @@ def load():
         module.validate.run = validation(trial, run, 3 if checkout else 4)
         try:
             module.train(hyp_of(trial), options, torch.device(kind if kind in ("cpu", "mps") else f"{kind}:0"), callbacks)
+        except Stopped:
+            pass
         except AssertionError as error:
             if "Image Not Found" in str(error):
                 raise worker.TrialFailed("data", worker.message_of(error)) from error

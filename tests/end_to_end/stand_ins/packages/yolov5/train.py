@@ -15,7 +15,7 @@ print("YOLOv5 is speaking")  # on standard output, as the real one does
 
 class Callbacks:
     def __init__(self):
-        self.actions, self.stop_training = {}, False
+        self.actions = {}
 
     def register_action(self, hook, name="", callback=None):
         self.actions.setdefault(hook, []).append(callback)
@@ -69,16 +69,16 @@ def train(hyp, opt, device, callbacks):
     create_dataloader(check_dataset(opt.data)["train"])
     last, best = folder / "weights/last.pt", folder / "weights/best.pt"
     for epoch in range(opt.epochs):
+        callbacks.run("on_train_epoch_start")
         if what == "oom":
             raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
         if what == "broken":
             raise ValueError("something\nelse")
         if what == "no_image":
             raise AssertionError("Caught AssertionError in DataLoader worker process 0.\nAssertionError: Image Not Found a.jpg")
+        assert not getattr(callbacks, "stop_training", False), "it is trained after it was told to stop"
         losses = [0.5, float("nan") if what == "nan" else 0.4, 0.3]
         callbacks.run("on_train_batch_end", None, epoch, None, None, None, losses)
-        if callbacks.stop_training:
-            return
         callbacks.run("on_train_epoch_end", epoch=epoch)
         callbacks.run("on_val_batch_end", 0, None, None, None, None, None)
         found = validate.run({"nc": 3}, hyp=hyp, epoch=epoch, epochs=opt.epochs, single_cls=opt.single_cls)
