@@ -163,9 +163,11 @@ def load():
     import torch
     from ultralytics import YOLO
     from ultralytics.data.base import BaseDataset
-    from ultralytics.utils import DEFAULT_CFG_DICT
+    from ultralytics.utils import DEFAULT_CFG_DICT, callbacks
 
     worker.check_device(torch, os.environ["EVOLVE_DEVICE"])
+    # Trackers that the user's settings switch on, and Ultralytics' own platform, are for single trainings.
+    callbacks.add_integration_callbacks = lambda _: None
     keep_images(BaseDataset)
     classes = {}
 

@@ -23,6 +23,10 @@ OPTIONS = ("data", "cfg", "weights", "batch_size", "imgsz", "optimizer", "cos_lr
            "noautoanchor", "workers", "image_weights", "multi_scale")
 
 
+# Packages that follow trainings on a server. YOLOv5 uses each that it finds, and a stopped trial's would go on in the next.
+TRACKERS = ("clearml", "comet_ml", "neptune", "wandb")
+
+
 class Stopped(Exception):
     """A trial was told to stop."""
 
@@ -116,6 +120,7 @@ def yolov5(checkout):
     if not hasattr(numpy, "trapz"):
         numpy.trapz = numpy.trapezoid
     os.environ.setdefault("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
+    sys.modules.update(dict.fromkeys(TRACKERS))  # not to be found in this process
     if checkout is None:
         from yolov5 import train
     else:

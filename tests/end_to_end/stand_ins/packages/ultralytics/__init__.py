@@ -8,7 +8,7 @@ import types
 
 import torch
 from ultralytics.data.base import BaseDataset
-from ultralytics.utils import DEFAULT_CFG_DICT
+from ultralytics.utils import DEFAULT_CFG_DICT, callbacks
 
 print("Creating new Ultralytics Settings")  # on standard output, as the real one does
 
@@ -44,6 +44,7 @@ class Trainer:
         self.device = types.SimpleNamespace(type="cuda" if has_cuda else "cpu")
         self.batch_size = self.args.batch
         self.callbacks, self.stop = {}, False
+        callbacks.add_integration_callbacks(self)
         self.data = self.get_dataset()
 
     def get_dataset(self):

@@ -7,6 +7,11 @@ import pathlib
 
 import numpy
 
+try:
+    import wandb
+except ImportError:
+    wandb = None
+
 KEYS = ("metrics/precision", "metrics/recall", "metrics/mAP_0.5", "metrics/mAP_0.5:0.95", "val/box_loss", "val/obj_loss",
         "val/cls_loss")
 
@@ -32,6 +37,7 @@ def SummaryWriter(folder):
 class Loggers:
     def __init__(self, folder):
         assert SummaryWriter(folder) is None
+        assert wandb is None, "W&B is told of a trial"
 
 
 def parse_opt(known=False):
