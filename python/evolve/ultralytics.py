@@ -132,7 +132,7 @@ def keep_images(dataset_class):
 
 
 def report(trial, trainer):
-    """Makes a trainer report its epochs and signs of life, and end as evolve says."""
+    """Makes a trainer report its epochs, and end as evolve says."""
     batch = trainer.batch_size
 
     def check_batch(trainer):
@@ -149,8 +149,6 @@ def report(trial, trainer):
         if not trial.epoch_done(trainer.epoch + 1, trial.metrics):
             trainer.stop = True
 
-    for event in ("on_train_batch_end", "on_val_batch_end"):
-        trainer.add_callback(event, lambda _: trial.alive())
     trainer.add_callback("on_train_epoch_start", check_batch)
     trainer.add_callback("on_train_epoch_end", check_loss)
     trainer.add_callback("on_fit_epoch_end", epoch_done)
@@ -163,7 +161,7 @@ def load():
     import torch
     from ultralytics import YOLO
     from ultralytics.data.base import BaseDataset
-    from ultralytics.utils import DEFAULT_CFG_DICT, callbacks
+    from ultralytics.utils import DEFAULT_CFG_DICT, TQDM, callbacks
 
     worker.check_device(torch, os.environ["EVOLVE_DEVICE"])
     # Trackers that the user's settings switch on, and Ultralytics' own platform, are for single trainings.
@@ -178,13 +176,14 @@ def load():
             model = YOLO(name)
             classes[name] = model.task, trainer_class(model.task_map[model.task]["trainer"])
         task, trainer_of_task = classes[name]
-        trainer = trainer_of_task(overrides={**settings, "task": task})
-        if trainer.device.type != worker.torch_kind(trial.device):
-            raise worker.TrialFailed("device_lost", f"Ultralytics takes {trainer.device.type} for {trial.device}")
-        if trainer.device.type == "cpu":
-            torch.set_num_threads(len(os.sched_getaffinity(0)))  # Ultralytics takes the machine's, not the slot's
-        report(trial, trainer)
-        trainer.train()
+        with worker.signs_of_life(TQDM, trial):
+            trainer = trainer_of_task(overrides={**settings, "task": task})
+            if trainer.device.type != worker.torch_kind(trial.device):
+                raise worker.TrialFailed("device_lost", f"Ultralytics takes {trainer.device.type} for {trial.device}")
+            if trainer.device.type == "cpu":
+                torch.set_num_threads(len(os.sched_getaffinity(0)))  # Ultralytics takes the machine's, not the slot's
+            report(trial, trainer)
+            trainer.train()
         del trainer
         gc.collect()
         return trial.metrics

@@ -9,6 +9,7 @@
 Needs nothing but Python 3.9.
 """
 
+import contextlib
 import json
 import math
 import os
@@ -149,6 +150,24 @@ def check_device(torch, slot):
     if kind in ("cuda", "xpu", "mps") and not (backend and backend.is_available()):
         sys.exit(f"{slot}: PyTorch {torch.__version__} of {sys.executable} finds no {kind.upper()} device; install one "
                  "that was built for it, or name another Python in EVOLVE_PYTHON")
+
+
+@contextlib.contextmanager
+def signs_of_life(bars, trial):
+    """While it lasts, each step of a progress bar of the class `bars` is a sign of life: what a package does before it
+    trains, such as looking over the data set and reading images, may take longer than training."""
+    iterate = bars.__iter__
+
+    def steps(bar):
+        for step in iterate(bar):
+            trial.alive()
+            yield step
+
+    bars.__iter__ = steps
+    try:
+        yield
+    finally:
+        bars.__iter__ = iterate
 
 
 class data_failures:

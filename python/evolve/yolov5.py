@@ -58,12 +58,11 @@ def hyp_of(trial):
 
 
 def report(trial, callbacks):
-    """Makes a training report its epochs and signs of life, and end as evolve says."""
+    """Makes a training report its epochs, and end as evolve says."""
     trial.metrics, losses = None, []
 
     def batch_done(model, number, images, targets, paths, mean_losses):
         losses[:] = mean_losses
-        trial.alive()
 
     def trained(epoch):
         trial.epoch = epoch + 1
@@ -89,7 +88,6 @@ def report(trial, callbacks):
 
     callbacks.register_action("on_train_epoch_start", callback=next_epoch)
     callbacks.register_action("on_train_batch_end", callback=batch_done)
-    callbacks.register_action("on_val_batch_end", callback=lambda *_: trial.alive())
     callbacks.register_action("on_train_epoch_end", callback=trained)
     callbacks.register_action("on_fit_epoch_end", callback=epoch_done)
     callbacks.register_action("on_model_save", callback=saved)
@@ -151,6 +149,7 @@ def load():
     module = yolov5(checkout)
     run = module.validate.run
     import torch
+    import tqdm
 
     worker.check_device(torch, os.environ["EVOLVE_DEVICE"])
 
@@ -165,7 +164,8 @@ def load():
         report(trial, callbacks)
         module.validate.run = validation(trial, run, 3 if checkout else 4)
         try:
-            module.train(hyp_of(trial), options, torch.device(kind if kind in ("cpu", "mps") else f"{kind}:0"), callbacks)
+            with worker.signs_of_life(tqdm.tqdm, trial):
+                module.train(hyp_of(trial), options, torch.device(kind if kind in ("cpu", "mps") else f"{kind}:0"), callbacks)
         except Stopped:
             pass
         except AssertionError as error:

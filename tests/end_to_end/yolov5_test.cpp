@@ -198,6 +198,14 @@ TEST(Yolov5, TrainsOnNoOtherDeviceThanAskedFor) {
   expect_no_other_device("yolov5", "yolov5n.yaml");
 }
 
+// Four steps of 0.8 s before the first batch.
+TEST(Yolov5, IsAliveWhileItLooksOverItsData) {
+  Folder folder;
+  const auto ended =
+      run(folder, trials("slow.yaml", 1, {"--hang-timeout", "2s", "--retries", "0"}));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
 TEST(Yolov5, GoesOnAfterAKill) {
   Folder folder;
   expect_the_same_rows_after_a_kill("yolov5", "yolov5n.yaml", folder);
@@ -213,7 +221,7 @@ TEST(Yolov5, TrainsWithACheckoutOfItsRepository) {
   write_data(folder);
   // Nothing but the checkout has YOLOv5: the package's stand-in is not to be found.
   std::filesystem::create_directory(folder / "others");
-  for (const auto* name : {"numpy.py", "torch.py"})
+  for (const auto* name : {"numpy.py", "torch.py", "tqdm.py"})
     std::filesystem::copy_file(packages + "/" + name, folder / "others" / name);
   const auto others = "PYTHONPATH=" + (folder / "others").string();
   const auto words = command(trials("yolov5n.yaml"), {"EVOLVE_YOLOV5=checkout", others});

@@ -1,11 +1,13 @@
 """Stands in for YOLOv5's train.py. Trains nothing; what goes wrong is in the model's name: oom.yaml, nan.yaml, broken.yaml,
-no_image.yaml."""
+no_image.yaml, slow.yaml."""
 import argparse
 import json
 import os
 import pathlib
+import time
 
 import numpy
+from tqdm import tqdm
 
 try:
     import wandb
@@ -61,7 +63,9 @@ def check_dataset(data):
     return {"train": str(pathlib.Path(data).parent / "images")}
 
 
-def create_dataloader(folder):
+def create_dataloader(folder, seconds):
+    for _ in tqdm(range(4)):  # looks at the labels
+        time.sleep(seconds / 4)
     if not os.path.isdir(folder):
         raise Exception(f"train: Error loading data from {folder}")
 
@@ -72,7 +76,7 @@ def train(hyp, opt, device, callbacks):
     (folder / "weights").mkdir(parents=True, exist_ok=True)
     (folder / "given.json").write_text(json.dumps({**vars(opt), "hyp": hyp, "device": device, "pid": os.getpid()}))
     Loggers(folder)
-    create_dataloader(check_dataset(opt.data)["train"])
+    create_dataloader(check_dataset(opt.data)["train"], 3.2 if what == "slow" else 0)
     last, best = folder / "weights/last.pt", folder / "weights/best.pt"
     for epoch in range(opt.epochs):
         callbacks.run("on_train_epoch_start")

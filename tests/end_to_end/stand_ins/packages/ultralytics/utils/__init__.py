@@ -1,4 +1,6 @@
-"""Some of Ultralytics' settings, with their defaults."""
+"""Ultralytics' progress bar, and some of its settings, with their defaults."""
+from tqdm import tqdm as TQDM  # noqa: F401
+
 DEFAULT_CFG_DICT = {
     "task": "detect", "model": None, "data": None, "epochs": 100, "patience": 100, "batch": 16, "imgsz": 640, "save": True,
     "cache": False, "device": None, "workers": 8, "project": None, "name": None, "exist_ok": False, "pretrained": True,
