@@ -133,12 +133,14 @@ def keep_images(dataset_class):
 
 def report(trial, trainer):
     """Makes a trainer report its epochs, and end as evolve says."""
-    batch = trainer.batch_size
+
+    def prepared(trainer):
+        trial.batch = trainer.batch_size  # AutoBatch's, where that was asked for
 
     def check_batch(trainer):
         # On its first epoch Ultralytics halves a batch that does not fit and goes on: another training than asked for.
-        if 0 < trainer.batch_size < batch:
-            raise worker.TrialFailed("oom", f"out of memory with batches of {batch}")
+        if trainer.batch_size < trial.batch:
+            raise worker.TrialFailed("oom", f"out of memory with batches of {trial.batch}")
 
     def check_loss(trainer):
         if not bool(trainer.loss.isfinite()):
@@ -149,6 +151,7 @@ def report(trial, trainer):
         if not trial.epoch_done(trainer.epoch + 1, trial.metrics):
             trainer.stop = True
 
+    trainer.add_callback("on_pretrain_routine_end", prepared)
     trainer.add_callback("on_train_epoch_start", check_batch)
     trainer.add_callback("on_train_epoch_end", check_loss)
     trainer.add_callback("on_fit_epoch_end", epoch_done)
@@ -167,10 +170,12 @@ def load():
     # Trackers that the user's settings switch on, and Ultralytics' own platform, are for single trainings.
     callbacks.add_integration_callbacks = lambda _: None
     keep_images(BaseDataset)
-    classes = {}
+    classes, batches = {}, {}
 
     def train(trial):
         settings = settings_of(trial, DEFAULT_CFG_DICT)
+        asked = settings["batch"]
+        settings["batch"] = batches.get(asked, asked)
         name = settings["model"]
         if name not in classes:
             model = YOLO(name)
@@ -186,6 +191,7 @@ def load():
             trainer.train()
         del trainer
         gc.collect()
+        batches[asked] = trial.batch  # AutoBatch would find another one for each trial, by what the last one has left
         return trial.metrics
 
     return train

@@ -128,6 +128,7 @@ def yolov5(checkout):
     sys.modules[train.Loggers.__module__].SummaryWriter = lambda *_: None
     for name in ("check_dataset", "create_dataloader"):
         setattr(train, name, data_failure(getattr(train, name)))
+    train.check_train_batch_size = first_batch(train.check_train_batch_size)
     return train
 
 
@@ -137,6 +138,18 @@ def data_failure(function):
     def look(*arguments, **named):
         with worker.data_failures():
             return function(*arguments, **named)
+
+    return look
+
+
+def first_batch(find):
+    """AutoBatch, which would find another batch for each trial, by what the last one has left of the memory."""
+    found = []
+
+    def look(*arguments, **named):
+        if not found:
+            found.append(find(*arguments, **named))
+        return found[0]
 
     return look
 

@@ -182,10 +182,17 @@ TEST(Ultralytics, SaysWhyATrialFailed) {
 }
 
 TEST(Ultralytics, DoesNotTrainWithASmallerBatchThanAskedFor) {
+  EXPECT_EQ(failure_of("halved.yaml", {"--epochs", "3"}), "oom: out of memory with batches of 16");
+  EXPECT_EQ(failure_of("halved.yaml", {"--epochs", "3", "--batch-size", "-1"}),
+            "oom: out of memory with batches of 24");
+}
+
+TEST(Ultralytics, TrainsAllTrialsOfAProcessWithTheBatchThatAutoBatchFindsFirst) {
   Folder folder;
-  EXPECT_EQ(run(folder, trials("halved.yaml", 1, {"--retries", "0", "--epochs", "3"})).code, 1);
-  EXPECT_EQ(event(folder, "failed")["kind"], "oom");
-  EXPECT_EQ(event(folder, "failed")["message"], "out of memory with batches of 16");
+  ASSERT_EQ(run(folder, trials("yolo11n.yaml", 3, {"--batch-size", "-1"})).code, 0);
+  EXPECT_EQ(settings_of(folder, 0)["batch"], -1);
+  EXPECT_EQ(settings_of(folder, 1)["batch"], 24);
+  EXPECT_EQ(settings_of(folder, 2)["batch"], 24);
 }
 
 // Not held against the trial: with --resume it is trained once the data are mended.

@@ -170,6 +170,12 @@ TEST(Yolov5, TrainsSeveralClassesAsOne) {
   EXPECT_EQ(ended.code, 0) << ended.err;
 }
 
+TEST(Yolov5, TrainsAllTrialsOfAProcessWithTheBatchThatAutoBatchFindsFirst) {
+  Folder folder;
+  ASSERT_EQ(run(folder, trials("yolov5n.yaml", 3, {"--batch-size", "-1"})).code, 0);
+  for (int trial = 0; trial < 3; ++trial) EXPECT_EQ(given(folder, trial)["batch"], 23);
+}
+
 TEST(Yolov5, SaysWhyATrialFailed) {
   EXPECT_EQ(failure_of("oom.yaml"),
             "oom: RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB");

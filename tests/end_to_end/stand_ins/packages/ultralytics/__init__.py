@@ -29,6 +29,8 @@ class Loss(float):
 
 
 class Trainer:
+    free_memory = 24  # as many images fit; every trial leaves less
+
     def __init__(self, overrides):
         assert set(overrides) <= set(DEFAULT_CFG_DICT), overrides
         for name in ("close_mosaic", "seed", "epochs"):
@@ -68,6 +70,10 @@ class Trainer:
         dataset = self.build_dataset(self.data["train"])
         assert (dataset.ims[0] is None) == (self.args.cache is False), (dataset.ims, self.args.cache)
         print(f"Mosaics of {dataset.mosaics_of}")
+        if self.batch_size < 1:
+            self.batch_size = Trainer.free_memory
+            Trainer.free_memory -= 1
+        self.run_callbacks("on_pretrain_routine_end")
         for self.epoch in range(self.args.epochs):
             self.run_callbacks("on_train_epoch_start")
             print(f"{self.epoch + 1}/{self.args.epochs}")

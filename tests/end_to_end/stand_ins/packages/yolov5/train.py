@@ -70,11 +70,18 @@ def create_dataloader(folder, seconds):
         raise Exception(f"train: Error loading data from {folder}")
 
 
+def check_train_batch_size(fits=[24]):
+    fits[0] -= 1  # every trial leaves less memory
+    return fits[0]
+
+
 def train(hyp, opt, device, callbacks):
     assert hasattr(numpy, "trapz") and os.environ["TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"] == "1"
     folder, what = pathlib.Path(opt.save_dir), pathlib.Path(opt.cfg).stem
     (folder / "weights").mkdir(parents=True, exist_ok=True)
-    (folder / "given.json").write_text(json.dumps({**vars(opt), "hyp": hyp, "device": device, "pid": os.getpid()}))
+    batch = check_train_batch_size() if opt.batch_size == -1 else opt.batch_size
+    given = {**vars(opt), "hyp": hyp, "device": device, "pid": os.getpid(), "batch": batch}
+    (folder / "given.json").write_text(json.dumps(given))
     Loggers(folder)
     create_dataloader(check_dataset(opt.data)["train"], 3.2 if what == "slow" else 0)
     last, best = folder / "weights/last.pt", folder / "weights/best.pt"
