@@ -96,6 +96,10 @@ def trainer_class(base):
             with worker.data_failures():
                 return super().build_dataset(img_path, mode, batch)
 
+        def save_model(self):
+            with worker.writing(self.last):
+                return super().save_model()
+
         def final_eval(self):
             """Every epoch has been validated; best.pt once more would be no news."""
             for file in (self.last, self.best):
@@ -162,6 +166,8 @@ def load():
     import gc
 
     import torch
+
+    worker.save_by_name(torch)  # before Ultralytics puts its own around it
     from ultralytics import YOLO
     from ultralytics.data.base import BaseDataset
     from ultralytics.utils import DEFAULT_CFG_DICT, TQDM, callbacks

@@ -10,6 +10,7 @@ Needs nothing but Python 3.9.
 """
 
 import contextlib
+import io
 import json
 import math
 import os
@@ -23,8 +24,10 @@ METRICS = ("metrics/precision", "metrics/recall", "metrics/mAP_0.5", "metrics/mA
 # What PyTorch, CUDA, SYCL and C++ say. Memory comes first: Intel's driver reports a lost device after too large an
 # allocation.
 FULL_MEMORY = ("out of memory", "OUT_OF_DEVICE_MEMORY", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES", "not enough memory",
-               "DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "std::bad_alloc")
+               "DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "std::bad_alloc",
+               "killed by signal: Killed", "out of shared memory")  # a DataLoader's worker, by the kernel
 LOST_DEVICE = ("DEVICE_LOST", "device lost", "GPU is lost", "fallen off the bus", "uncorrectable ECC error")
+BAD_DATA = ("Image Not Found", "exceeds nc=")  # what YOLOv5 and Ultralytics say
 
 
 # How PyTorch calls a kind of device, where it is not by its own name.
@@ -123,17 +126,24 @@ def kind_of(error):
     """What an exception of a training means to evolve."""
     if isinstance(error, TrialFailed):
         return error.kind
-    if isinstance(error, MemoryError) or any(words in str(error) for words in FULL_MEMORY):
+    words = said_by(error)
+    if isinstance(error, MemoryError) or any(full in words for full in FULL_MEMORY):
         return "oom"
-    if any(words in str(error) for words in LOST_DEVICE):
+    if any(lost in words for lost in LOST_DEVICE):
         return "device_lost"
-    return "data" if isinstance(error, FileNotFoundError) else "other"
+    return "data" if any(bad in words for bad in BAD_DATA) else "other"
+
+
+def said_by(error):
+    """One line: what an exception says, and what it was raised from."""
+    words = " ".join(str(error).split())
+    cause = said_by(error.__cause__) if error.__cause__ else ""
+    return words if cause in words else f"{words} ({cause})"
 
 
 def message_of(error):
     """One line."""
-    words = " ".join(str(error).split())
-    return words if isinstance(error, TrialFailed) else f"{type(error).__name__}: {words}"
+    return str(error) if isinstance(error, TrialFailed) else f"{type(error).__name__}: {said_by(error)}"
 
 
 def torch_kind(slot):
@@ -168,6 +178,32 @@ def signs_of_life(bars, trial):
         yield
     finally:
         bars.__iter__ = iterate
+
+
+@contextlib.contextmanager
+def writing(file):
+    """Names the file where it cannot be written: Python does so only where it cannot be opened."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, str(file)) from None
+
+
+def save_by_name(torch):
+    """Makes `torch.save` say which file could not be written, and why: "unexpected pos" is all that it says itself."""
+    save = torch.save
+
+    def save_named(what, file, *arguments, **named):
+        if not isinstance(file, (str, os.PathLike)):
+            return save(what, file, *arguments, **named)
+        content = io.BytesIO()
+        save(what, content, *arguments, **named)
+        with writing(file), open(file, "wb") as written:
+            written.write(content.getbuffer())
+
+    torch.save = save_named
 
 
 class data_failures:

@@ -165,6 +165,7 @@ def load():
     import tqdm
 
     worker.check_device(torch, os.environ["EVOLVE_DEVICE"])
+    worker.save_by_name(torch)
 
     def train(trial):
         kind = worker.torch_kind(trial.device)
@@ -181,10 +182,6 @@ def load():
                 module.train(hyp_of(trial), options, torch.device(kind if kind in ("cpu", "mps") else f"{kind}:0"), callbacks)
         except Stopped:
             pass
-        except AssertionError as error:
-            if "Image Not Found" in str(error):
-                raise worker.TrialFailed("data", worker.message_of(error)) from error
-            raise
         finally:
             gc.collect()
         return trial.metrics

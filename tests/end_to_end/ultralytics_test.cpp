@@ -179,6 +179,11 @@ TEST(Ultralytics, SaysWhyATrialFailed) {
   EXPECT_THAT(failure_of("yolo11n-sem.yaml"),
               HasSubstr("other: its task has no precision, recall and mAP"));
   EXPECT_THAT(failure_of("lost.yaml"), HasSubstr("device_lost: RuntimeError: level_zero"));
+  EXPECT_EQ(failure_of("no_weights.yaml"),
+            "other: FileNotFoundError: 'no_weights.yaml' does not exist");
+  EXPECT_THAT(failure_of("full.yaml"),
+              AllOf(HasSubstr("other: OSError: [Errno 28] No space left on device: '"),
+                    HasSubstr("run/trials/000000/weights/last.pt'")));
 }
 
 TEST(Ultralytics, DoesNotTrainWithASmallerBatchThanAskedFor) {

@@ -182,6 +182,15 @@ TEST(Yolov5, SaysWhyATrialFailed) {
   EXPECT_EQ(failure_of("nan.yaml"), "diverged: train/obj_loss is nan in epoch 1");
   EXPECT_EQ(failure_of("broken.yaml"), "other: ValueError: something else");
   EXPECT_THAT(failure_of("no_image.yaml"), HasSubstr("data: AssertionError: Caught"));
+  EXPECT_THAT(failure_of("class.yaml"), HasSubstr("data: AssertionError: Label class 5 exceeds"));
+  EXPECT_EQ(failure_of("no_weights.yaml"),
+            "other: FileNotFoundError: [Errno 2] No such file or directory: 'no.pt'");
+  EXPECT_EQ(failure_of("killed.yaml"),
+            "oom: RuntimeError: DataLoader worker (pid(s) 5) exited unexpectedly (DataLoader "
+            "worker (pid 5) is killed by signal: Killed.)");
+  EXPECT_THAT(failure_of("full.yaml"),
+              AllOf(HasSubstr("other: OSError: [Errno 28] No space left on device: '"),
+                    HasSubstr("run/trials/000000/weights/last.pt'")));
 }
 
 // Not held against the trial: with --resume it is trained once the data are mended.

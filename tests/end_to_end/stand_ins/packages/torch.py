@@ -14,5 +14,14 @@ def set_num_threads(count):
     assert count > 0
 
 
+def save(what, file):
+    try:
+        opened = open(file, "wb") if isinstance(file, str) else file
+        opened.write(what.encode())
+        opened.flush()
+    except OSError:
+        raise RuntimeError("unexpected pos 704 vs 598")  # as the real one has it
+
+
 def device(name):
     return name

@@ -1,5 +1,5 @@
 """Stands in for Ultralytics, as far as evolve.ultralytics uses it. Trains nothing; what goes wrong is in the model's
-name: oom.yaml, halved.yaml, nan.yaml, nan_loss.yaml, lost.yaml, gone.yaml, slow.yaml, broken.yaml."""
+name: oom.yaml, halved.yaml, nan.yaml, nan_loss.yaml, lost.yaml, gone.yaml, slow.yaml, full.yaml, no_weights.yaml, broken.yaml."""
 import json
 import math
 import os
@@ -93,8 +93,13 @@ class Trainer:
             self.run_callbacks("on_fit_epoch_end")
             if self.stop:
                 break
-        self.last.write_text("weights and optimizer")
+        if what == "full":
+            self.last.symlink_to("/dev/full")
+        self.save_model()
         self.final_eval()
+
+    def save_model(self):
+        self.last.write_text("weights and optimizer")
 
     def validate(self, unlucky):
         score = 0.5 / (1 + abs(self.args.box - 6)) * (self.epoch + 1) / self.args.epochs
@@ -115,5 +120,7 @@ class Trainer:
 class YOLO:
     def __init__(self, model):
         stem = pathlib.Path(model).stem
+        if stem == "no_weights":
+            raise FileNotFoundError(f"'{model}' does not exist")
         self.task = next((task for ending, task in ENDINGS.items() if stem.endswith(ending)), "detect")
         self.task_map = {task: {"trainer": Trainer} for task in VALIDATED}

@@ -1,5 +1,5 @@
 """Stands in for YOLOv5's train.py. Trains nothing; what goes wrong is in the model's name: oom.yaml, nan.yaml, broken.yaml,
-no_image.yaml, slow.yaml."""
+no_image.yaml, class.yaml, no_weights.yaml, killed.yaml, full.yaml, slow.yaml."""
 import argparse
 import json
 import os
@@ -7,6 +7,7 @@ import pathlib
 import time
 
 import numpy
+import torch
 from tqdm import tqdm
 
 try:
@@ -94,6 +95,13 @@ def train(hyp, opt, device, callbacks):
         if what == "no_image":
             raise AssertionError("Caught AssertionError in DataLoader worker process 0.\nAssertionError: Image Not Found a.jpg")
         assert not getattr(callbacks, "stop_training", False), "it is trained after it was told to stop"
+        if what == "class":
+            raise AssertionError("Label class 5 exceeds nc=3 in my.yaml. Possible class labels are 0-2")
+        if what == "no_weights":
+            raise FileNotFoundError(2, "No such file or directory", "no.pt")
+        if what == "killed":
+            killed = RuntimeError("DataLoader worker (pid 5) is killed by signal: Killed. ")
+            raise RuntimeError("DataLoader worker (pid(s) 5) exited unexpectedly") from killed
         losses = [0.5, float("nan") if what == "nan" else 0.4, 0.3]
         callbacks.run("on_train_batch_end", None, epoch, None, None, None, losses)
         callbacks.run("on_train_epoch_end", epoch=epoch)
@@ -104,7 +112,9 @@ def train(hyp, opt, device, callbacks):
         results = list(found[0])
         write(folder / "results.csv", epoch, results)
         callbacks.run("on_fit_epoch_end", losses + results + [0.1, 0.1, 0.1], epoch, 0.0, 0.0)
-    last.write_text("weights")
+    if what == "full":
+        last.symlink_to("/dev/full")
+    torch.save("weights", str(last))
     best.write_text("weights")
     callbacks.run("on_model_save", last, opt.epochs - 1, True, 0.0, 0.0)
     assert not best.exists(), "best.pt is validated again"
