@@ -59,8 +59,7 @@ def export_trial(client, experiment, parent, run, trial, known):
     # A metric that MLflow has with the same step and time is not doubled.
     moment = milliseconds(trial.begun)
     metrics = [Metric(name, value, moment, epoch)
-               for epoch, (values, fitness) in sorted(trial.epochs.items())
-               for name, value in {"fitness": fitness, **values}.items()]
+               for epoch, figures in trial.figures() for name, value in figures.items()]
     log(client, known.info.run_id, trial.hyp, metrics)
     # Last, so that a run that an error has cut off here is written again.
     client.set_terminated(known.info.run_id, STATUS[trial.state], milliseconds(trial.ended))
