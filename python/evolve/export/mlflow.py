@@ -25,7 +25,8 @@ def export(run):
     parent = parent.info.run_id
     best = run.best()
     options = {name: value for name, value in run.options.items() if value not in ("", None)}
-    log(client, parent, options, [Metric("best_fitness", best.fitness, 0, best.number)] if best else [])
+    # MLflow shows the value of the last step: this one grows with each trial that could be the best.
+    log(client, parent, options, [Metric("best_fitness", best.fitness, 0, len(run.completed()))] if best else [])
     for trial in run.trials:
         export_trial(client, experiment, parent, run, trial, known.get(str(trial.number)))
     client.set_terminated(parent, "FINISHED", milliseconds(run.trials[-1].ended))
