@@ -71,8 +71,11 @@ const PythonTrainer* python_trainer(const std::string& name) {
                                  fmt::join(names, ", ")));
 }
 
-std::string file_of(const PythonTrainer& trainer, const std::string& kind) {
-  return (package_folder() / "evolve" / (trainer.name + "." + kind + ".yaml")).string();
+std::string file_of(const PythonTrainer& trainer, const trainer::TrainOptions& options,
+                    const std::string& kind) {
+  const auto model = fs::path(options.cfg.empty() ? options.weights : options.cfg).stem().string();
+  const auto task = model.ends_with("-cls") ? ".cls." : ".";
+  return (package_folder() / "evolve" / (trainer.name + task + kind + ".yaml")).string();
 }
 
 std::string description(const PythonTrainer& trainer, const trainer::TrainOptions& t) {

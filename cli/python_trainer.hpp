@@ -28,9 +28,11 @@ struct PythonTrainer {
 /// name.
 const PythonTrainer* python_trainer(const std::string& name);
 
-/// Their files of that kind ("space", "hyp"), which lie with their code. Throws `Error` when they
-/// are not there.
-std::string file_of(const PythonTrainer& trainer, const std::string& kind);
+/// Their files of that kind ("space", "hyp"), which lie with their code: those for classifiers when
+/// the model's name is one of Ultralytics' for these (yolo11n-cls.pt). Throws `Error` when they are
+/// not there.
+std::string file_of(const PythonTrainer& trainer, const trainer::TrainOptions& options,
+                    const std::string& kind);
 
 /// "yolo11n.pt on coco8.yaml for 10 epochs at 640 px with AdamW, by ultralytics"
 std::string description(const PythonTrainer& trainer, const trainer::TrainOptions& options);

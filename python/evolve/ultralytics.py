@@ -48,13 +48,16 @@ def as_metrics(found):
 
 
 def as_setting(name, value, defaults):
-    """A hyperparameter as Ultralytics wants it: whole numbers and yes or no where its default is one."""
+    """A hyperparameter as Ultralytics wants it: whole numbers and yes or no where its default is one, and None for `none`,
+    as its command line has it."""
     if name not in defaults:
         raise worker.TrialFailed("other", f"'{name}' means nothing to this version of Ultralytics; leave it out of "
                                  "--hyp, and of the space with --space")
     kind = type(defaults[name])
     if kind is bool and isinstance(value, str) and value.lower() in ("true", "false"):  # a choice of the space
         return value.lower() == "true"
+    if value == "none":
+        return None
     return kind(value) if kind in (bool, int) and not isinstance(value, str) else value
 
 

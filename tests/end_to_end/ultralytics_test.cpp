@@ -103,6 +103,22 @@ TEST(Ultralytics, StartsAtItsOwnDefaultsAndSearchesItsTunersSpace) {
   EXPECT_EQ(std::ranges::count_if(space, evolves), 26);
 }
 
+TEST(Ultralytics, SearchesWhatAClassifierIsTrainedWith) {
+  Folder folder;
+  ASSERT_EQ(run(folder, trials("yolo11n-cls.pt", 8)).code, 0);
+  const auto settings = settings_of(folder, 0);
+  EXPECT_EQ(settings["lr0"], 0.001);
+  EXPECT_EQ(settings["erasing"], 0.4);
+  EXPECT_EQ(settings["auto_augment"], "randaugment");
+  EXPECT_FALSE(settings.contains("mosaic"));
+  EXPECT_EQ(event(folder, "run")["space"].size(), 16u);
+  std::set<json> policies;
+  for (int trial = 0; trial < 8; ++trial)
+    policies.insert(settings_of(folder, trial)["auto_augment"]);
+  EXPECT_TRUE(policies.contains(nullptr));  // "none" in the space
+  EXPECT_FALSE(policies.contains("none"));
+}
+
 TEST(Ultralytics, StartsInsideTheBoundsOfAnotherSpace) {
   Folder folder;
   write_file(folder / "space.yaml", "lr0: [0.01, 0.1]\nmosaic: [0.0, 1.0]\n");
