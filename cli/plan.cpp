@@ -75,9 +75,10 @@ hyp::Space table_of(const Options& options, const hyp::Hyperparameters& named) {
   const auto* trainer = python_trainer(options.trainer);
   if (!trainer || trainer->is_yolov5)
     return options.space.empty() ? hyp::default_space() : hyp::read_space_file(options.space);
-  const auto path = options.space.empty() ? file_of(*trainer, "space") : options.space;
+  const auto path =
+      options.space.empty() ? file_of(*trainer, options.train, "space") : options.space;
   return started_at_defaults(hyp::read_space_file(path),
-                             hyp::read_hyp_file(file_of(*trainer, "hyp")), named);
+                             hyp::read_hyp_file(file_of(*trainer, options.train, "hyp")), named);
 }
 
 hyp::Space space_of(const Options& options) {

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 
 #include "cli/screen.hpp"
 #include "core/error.hpp"
 #include "core/number.hpp"
+#include "core/shell_word.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -42,6 +44,19 @@ void check_checkout(const fs::path& folder) {
                          "name a checkout of YOLOv5's repository, or leave it out for the package");
 }
 
+/// Settings of a training that Ultralytics takes as whole numbers only.
+const std::array<std::string, 3> whole_numbers = {"close_mosaic", "mask_ratio", "nbs"};
+
+/// What Ultralytics must be told besides the file, whose numbers are floats and whose yes and no
+/// are texts: choices and whole numbers. "" for any other number.
+std::string said_again(const hyp::Gene& gene, const hyp::Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return core::shell_word(*text);
+  const auto number = std::get<double>(value);
+  const bool may_be_whole = gene.kind != hyp::Gene::Kind::real ||
+                            std::ranges::find(whole_numbers, gene.name) != whole_numbers.end();
+  return may_be_whole && number == std::floor(number) ? fmt::format("{:.0f}", number) : "";
+}
+
 }  // namespace
 
 const PythonTrainer* python_trainer(const std::string& name) {
@@ -56,8 +71,11 @@ const PythonTrainer* python_trainer(const std::string& name) {
                                  fmt::join(names, ", ")));
 }
 
-std::string file_of(const PythonTrainer& trainer, const std::string& kind) {
-  return (package_folder() / "evolve" / (trainer.name + "." + kind + ".yaml")).string();
+std::string file_of(const PythonTrainer& trainer, const trainer::TrainOptions& options,
+                    const std::string& kind) {
+  const auto model = fs::path(options.cfg.empty() ? options.weights : options.cfg).stem().string();
+  const auto task = model.ends_with("-cls") ? ".cls." : ".";
+  return (package_folder() / "evolve" / (trainer.name + task + kind + ".yaml")).string();
 }
 
 std::string description(const PythonTrainer& trainer, const trainer::TrainOptions& t) {
@@ -69,14 +87,14 @@ std::string description(const PythonTrainer& trainer, const trainer::TrainOption
 
 std::string ultralytics_usage(const trainer::TrainOptions& t, const hyp::Space& space,
                               const hyp::Hyperparameters& hyp, const std::string& file) {
-  std::string whole;
+  std::string again;
   for (const auto& gene : space.genes)
-    if (gene.kind == hyp::Gene::Kind::integer)
-      whole += fmt::format(" {}={:.0f}", gene.name, hyp.number(gene.name));
+    if (const auto value = said_again(gene, *hyp.find(gene.name)); !value.empty())
+      again += fmt::format(" {}={}", gene.name, value);
+  const auto optimizer = hyp.find("optimizer") ? "" : " optimizer=" + t.optimizer;
   const auto model = t.cfg.empty() ? t.weights : t.cfg;
-  return fmt::format(
-      "Use it in Ultralytics: yolo cfg={} mode=train model={} data={} optimizer={}{}",
-      shell_path(file), shell_path(model), shell_path(t.data), t.optimizer, whole);
+  return fmt::format("Use it in Ultralytics: yolo cfg={} mode=train model={} data={}{}{}",
+                     shell_path(file), shell_path(model), shell_path(t.data), optimizer, again);
 }
 
 std::vector<std::string> worker_command(const PythonTrainer& trainer, const Python& python) {

@@ -28,16 +28,19 @@ struct PythonTrainer {
 /// name.
 const PythonTrainer* python_trainer(const std::string& name);
 
-/// Their files of that kind ("space", "hyp"), which lie with their code. Throws `Error` when they
-/// are not there.
-std::string file_of(const PythonTrainer& trainer, const std::string& kind);
+/// Their files of that kind ("space", "hyp"), which lie with their code: those for classifiers when
+/// the model's name is one of Ultralytics' for these (yolo11n-cls.pt). Throws `Error` when they are
+/// not there.
+std::string file_of(const PythonTrainer& trainer, const trainer::TrainOptions& options,
+                    const std::string& kind);
 
 /// "yolo11n.pt on coco8.yaml for 10 epochs at 640 px with AdamW, by ultralytics"
 std::string description(const PythonTrainer& trainer, const trainer::TrainOptions& options);
 
 /// How a person trains with the hyperparameters of `file`, one set of this space, in Ultralytics.
-/// The file has every number as a float; where a whole one is wanted, the command line says it
-/// again.
+/// The file has every number as a float and every yes or no as a text; where something else is
+/// wanted, the command line says it again. So it does for the optimizer, which is the set's own
+/// where it has one.
 std::string ultralytics_usage(const trainer::TrainOptions& options, const hyp::Space& space,
                               const hyp::Hyperparameters& hyp, const std::string& file);
 

@@ -7,7 +7,11 @@ A hyperparameter's name is its place in D-FINE's configuration: optimizer.lr. In
 is meant (train_dataloader.dataset.transforms.ops.RandomIoUCrop.p), or else what each that has it gets: optimizer.params.lr
 is the rate of the groups that have one of their own, the backbone's. The share of epochs that CONFIG trains without strong
 augmentation at the end stays the same. FOLDER gets results.csv, a row as each epoch ends, from D-FINE's log.txt.
+Of its checkpoints, some 100 MB each, best_stg2.pth stays, or best_stg1.pth where that is missing; none of a trial that
+evolve stops, whose are removed when the next one starts.
 """
+import contextlib
+import fcntl
 import json
 import pathlib
 import subprocess
@@ -57,8 +61,26 @@ def row(line):
     return [entry["epoch"], 0.0, scores[8], scores[1], scores[0], 0.0, 0.0, 0.0]
 
 
+def keep(folder, names):
+    """Removes the checkpoints of a trial but for the first of these that is there."""
+    kept = [folder / name for name in names if (folder / name).exists()][:1]
+    for file in set(folder.rglob("*.pth")) - set(kept):
+        file.unlink()
+
+
+def clean(folder):
+    """Removes the checkpoints of a trial that was stopped. One that goes on holds its results.csv, and one that came to its
+    end has no last.pth any more."""
+    with contextlib.suppress(OSError), open(folder / "results.csv", "r+") as results:
+        fcntl.flock(results, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if (folder / "last.pth").exists():
+            keep(folder, [])
+
+
 def main(config_file, hyp, folder, epochs, seed, *options):
     folder = pathlib.Path(folder)
+    for other in folder.parent.iterdir():
+        clean(other)
     config = load_config(config_file)
     shorten(config, int(epochs))
     for name, value in yaml.safe_load(open(hyp)).items():
@@ -69,6 +91,7 @@ def main(config_file, hyp, folder, epochs, seed, *options):
     train = subprocess.Popen([sys.executable, "train.py", "-c", folder / "config.yml", "--seed", seed, "--output-dir", folder, *options])
     rows = 0
     with open(folder / "results.csv", "w", buffering=1) as results:
+        fcntl.flock(results, fcntl.LOCK_EX)
         print(*COLUMNS, sep=",", file=results)
         ended = False
         while not ended:
@@ -78,6 +101,7 @@ def main(config_file, hyp, folder, epochs, seed, *options):
             for line in lines[rows:]:
                 print(*row(line), sep=",", file=results)
             rows = len(lines)
+        keep(folder, ["best_stg2.pth", "best_stg1.pth"])
     return train.returncode
 
 

@@ -5,10 +5,13 @@
 
 MODEL is a class of the package rfdetr: RFDETRNano. A hyperparameter's name is that of an argument of train(): lr; what comes
 after a dot is a key in it: aug_config.HorizontalFlip.p. FOLDER gets results.csv, a row as each epoch ends, from RF-DETR's metrics.csv;
-of its checkpoints, 800 MB, checkpoint_best_total.pth stays. weights=FILE, or None, are other weights to start from.
+of its checkpoints, 800 MB, checkpoint_best_total.pth stays. A trial that evolve stops cannot remove them: the next one does.
+weights=FILE, or None, are other weights to start from.
 """
 import ast
+import contextlib
 import csv
+import fcntl
 import pathlib
 import sys
 import threading
@@ -57,8 +60,18 @@ def follow(metrics, results, ended):
             return
 
 
+def clean(folder):
+    """Removes what only a training needs that goes on; nothing of one that does, as it holds its results.csv."""
+    with contextlib.suppress(OSError), open(folder / "results.csv", "r+") as results:
+        fcntl.flock(results, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for name in PASSING:
+            (folder / name).unlink(missing_ok=True)
+
+
 def main(model, hyp, folder, epochs, seed, dataset, *options):
     folder = pathlib.Path(folder)
+    for other in folder.parent.iterdir():
+        clean(other)
     settings = {"tensorboard": False, "checkpoint_interval": int(epochs) + 1}
     settings.update((name, literal(value)) for name, value in (option.split("=", 1) for option in options))
     for line in open(hyp):
@@ -69,6 +82,7 @@ def main(model, hyp, folder, epochs, seed, dataset, *options):
     metrics, ended = folder / "metrics.csv", threading.Event()
     metrics.unlink(missing_ok=True)  # an earlier attempt's
     with open(folder / "results.csv", "w", buffering=1) as results:
+        fcntl.flock(results, fcntl.LOCK_EX)
         follower = threading.Thread(target=follow, args=(metrics, results, ended))
         follower.start()
         try:
@@ -76,8 +90,7 @@ def main(model, hyp, folder, epochs, seed, dataset, *options):
         finally:
             ended.set()
             follower.join()
-    for name in PASSING:
-        (folder / name).unlink(missing_ok=True)
+    clean(folder)
 
 
 if __name__ == "__main__":

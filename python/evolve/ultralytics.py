@@ -48,20 +48,23 @@ def as_metrics(found):
 
 
 def as_setting(name, value, defaults):
-    """A hyperparameter as Ultralytics wants it: whole numbers and yes or no where its default is one."""
+    """A hyperparameter as Ultralytics wants it: whole numbers and yes or no where its default is one, and None for `none`,
+    as its command line has it."""
     if name not in defaults:
         raise worker.TrialFailed("other", f"'{name}' means nothing to this version of Ultralytics; leave it out of "
                                  "--hyp, and of the space with --space")
     kind = type(defaults[name])
     if kind is bool and isinstance(value, str) and value.lower() in ("true", "false"):  # a choice of the space
         return value.lower() == "true"
+    if value == "none":
+        return None
     return kind(value) if kind in (bool, int) and not isinstance(value, str) else value
 
 
 def device_of(slot):
     """The slot's device as Ultralytics calls it. A process sees one, as number 0. A CUDA device is left to be found:
     until 2026, Ultralytics showed itself the machine's first one when it was given a number."""
-    kind = slot.split(":")[0]
+    kind = worker.torch_kind(slot)
     return {"cuda": None, "cpu": "cpu", "mps": "mps"}.get(kind, f"{kind}:0")
 
 
@@ -95,6 +98,10 @@ def trainer_class(base):
         def build_dataset(self, img_path, mode="train", batch=None):
             with worker.data_failures():
                 return super().build_dataset(img_path, mode, batch)
+
+        def save_model(self):
+            with worker.writing(self.last):
+                return super().save_model()
 
         def final_eval(self):
             """Every epoch has been validated; best.pt once more would be no news."""
@@ -132,13 +139,15 @@ def keep_images(dataset_class):
 
 
 def report(trial, trainer):
-    """Makes a trainer report its epochs and signs of life, and end as evolve says."""
-    batch = trainer.batch_size
+    """Makes a trainer report its epochs, and end as evolve says."""
+
+    def prepared(trainer):
+        trial.batch = trainer.batch_size  # AutoBatch's, where that was asked for
 
     def check_batch(trainer):
         # On its first epoch Ultralytics halves a batch that does not fit and goes on: another training than asked for.
-        if 0 < trainer.batch_size < batch:
-            raise worker.TrialFailed("oom", f"out of memory with batches of {batch}")
+        if trainer.batch_size < trial.batch:
+            raise worker.TrialFailed("oom", f"out of memory with batches of {trial.batch}")
 
     def check_loss(trainer):
         if not bool(trainer.loss.isfinite()):
@@ -149,8 +158,7 @@ def report(trial, trainer):
         if not trial.epoch_done(trainer.epoch + 1, trial.metrics):
             trainer.stop = True
 
-    for event in ("on_train_batch_end", "on_val_batch_end"):
-        trainer.add_callback(event, lambda _: trial.alive())
+    trainer.add_callback("on_pretrain_routine_end", prepared)
     trainer.add_callback("on_train_epoch_start", check_batch)
     trainer.add_callback("on_train_epoch_end", check_loss)
     trainer.add_callback("on_fit_epoch_end", epoch_done)
@@ -161,27 +169,38 @@ def load():
     import gc
 
     import torch
+
+    worker.save_by_name(torch)  # before Ultralytics puts its own around it
     from ultralytics import YOLO
     from ultralytics.data.base import BaseDataset
-    from ultralytics.utils import DEFAULT_CFG_DICT
+    from ultralytics.utils import DEFAULT_CFG_DICT, TQDM, callbacks
 
+    worker.check_device(torch, os.environ["EVOLVE_DEVICE"])
+    # Trackers that the user's settings switch on, and Ultralytics' own platform, are for single trainings.
+    callbacks.add_integration_callbacks = lambda _: None
     keep_images(BaseDataset)
-    classes = {}
+    classes, batches = {}, {}
 
     def train(trial):
         settings = settings_of(trial, DEFAULT_CFG_DICT)
+        asked = settings["batch"]
+        settings["batch"] = batches.get(asked, asked)
         name = settings["model"]
         if name not in classes:
             model = YOLO(name)
             classes[name] = model.task, trainer_class(model.task_map[model.task]["trainer"])
         task, trainer_of_task = classes[name]
-        trainer = trainer_of_task(overrides={**settings, "task": task})
-        if trainer.device.type == "cpu":
-            torch.set_num_threads(len(os.sched_getaffinity(0)))  # Ultralytics takes the machine's, not the slot's
-        report(trial, trainer)
-        trainer.train()
+        with worker.signs_of_life(TQDM, trial):
+            trainer = trainer_of_task(overrides={**settings, "task": task})
+            if trainer.device.type != worker.torch_kind(trial.device):
+                raise worker.TrialFailed("device_lost", f"Ultralytics takes {trainer.device.type} for {trial.device}")
+            if trainer.device.type == "cpu":
+                torch.set_num_threads(len(os.sched_getaffinity(0)))  # Ultralytics takes the machine's, not the slot's
+            report(trial, trainer)
+            trainer.train()
         del trainer
         gc.collect()
+        batches[asked] = trial.batch  # AutoBatch would find another one for each trial, by what the last one has left
         return trial.metrics
 
     return train

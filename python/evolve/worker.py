@@ -9,6 +9,8 @@
 Needs nothing but Python 3.9.
 """
 
+import contextlib
+import io
 import json
 import math
 import os
@@ -22,8 +24,14 @@ METRICS = ("metrics/precision", "metrics/recall", "metrics/mAP_0.5", "metrics/mA
 # What PyTorch, CUDA, SYCL and C++ say. Memory comes first: Intel's driver reports a lost device after too large an
 # allocation.
 FULL_MEMORY = ("out of memory", "OUT_OF_DEVICE_MEMORY", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES", "not enough memory",
-               "DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "std::bad_alloc")
+               "DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "std::bad_alloc",
+               "killed by signal: Killed", "out of shared memory")  # a DataLoader's worker, by the kernel
 LOST_DEVICE = ("DEVICE_LOST", "device lost", "GPU is lost", "fallen off the bus", "uncorrectable ECC error")
+BAD_DATA = ("Image Not Found", "exceeds nc=")  # what YOLOv5 and Ultralytics say
+
+
+# How PyTorch calls a kind of device, where it is not by its own name.
+TORCH_KINDS = {"hip": "cuda"}
 
 
 class TrialFailed(Exception):
@@ -118,17 +126,84 @@ def kind_of(error):
     """What an exception of a training means to evolve."""
     if isinstance(error, TrialFailed):
         return error.kind
-    if isinstance(error, MemoryError) or any(words in str(error) for words in FULL_MEMORY):
+    words = said_by(error)
+    if isinstance(error, MemoryError) or any(full in words for full in FULL_MEMORY):
         return "oom"
-    if any(words in str(error) for words in LOST_DEVICE):
+    if any(lost in words for lost in LOST_DEVICE):
         return "device_lost"
-    return "data" if isinstance(error, FileNotFoundError) else "other"
+    return "data" if any(bad in words for bad in BAD_DATA) else "other"
+
+
+def said_by(error):
+    """One line: what an exception says, and what it was raised from."""
+    words = " ".join(str(error).split())
+    cause = said_by(error.__cause__) if error.__cause__ else ""
+    return words if cause in words else f"{words} ({cause})"
 
 
 def message_of(error):
     """One line."""
-    words = " ".join(str(error).split())
-    return words if isinstance(error, TrialFailed) else f"{type(error).__name__}: {words}"
+    return str(error) if isinstance(error, TrialFailed) else f"{type(error).__name__}: {said_by(error)}"
+
+
+def torch_kind(slot):
+    """The kind of a slot's device as PyTorch calls it: "cuda" of "cuda:1", and of AMD's "hip:1"."""
+    kind = slot.split(":")[0]
+    return TORCH_KINDS.get(kind, kind)
+
+
+def check_device(torch, slot):
+    """Ends the process with one line when this PyTorch cannot use the slot's device: a trainer that finds none of its kind
+    may take the CPU. PyTorch itself refuses the kinds that it has never heard of."""
+    kind = torch_kind(slot)
+    backend = torch.backends.mps if kind == "mps" else getattr(torch, kind, None)
+    if kind in ("cuda", "xpu", "mps") and not (backend and backend.is_available()):
+        sys.exit(f"{slot}: PyTorch {torch.__version__} of {sys.executable} finds no {kind.upper()} device; install one "
+                 "that was built for it, or name another Python in EVOLVE_PYTHON")
+
+
+@contextlib.contextmanager
+def signs_of_life(bars, trial):
+    """While it lasts, each step of a progress bar of the class `bars` is a sign of life: what a package does before it
+    trains, such as looking over the data set and reading images, may take longer than training."""
+    iterate = bars.__iter__
+
+    def steps(bar):
+        for step in iterate(bar):
+            trial.alive()
+            yield step
+
+    bars.__iter__ = steps
+    try:
+        yield
+    finally:
+        bars.__iter__ = iterate
+
+
+@contextlib.contextmanager
+def writing(file):
+    """Names the file where it cannot be written: Python does so only where it cannot be opened."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, str(file)) from None
+
+
+def save_by_name(torch):
+    """Makes `torch.save` say which file could not be written, and why: "unexpected pos" is all that it says itself."""
+    save = torch.save
+
+    def save_named(what, file, *arguments, **named):
+        if not isinstance(file, (str, os.PathLike)):
+            return save(what, file, *arguments, **named)
+        content = io.BytesIO()
+        save(what, content, *arguments, **named)
+        with writing(file), open(file, "wb") as written:
+            written.write(content.getbuffer())
+
+    torch.save = save_named
 
 
 class data_failures:

@@ -23,6 +23,14 @@ OPTIONS = ("data", "cfg", "weights", "batch_size", "imgsz", "optimizer", "cos_lr
            "noautoanchor", "workers", "image_weights", "multi_scale")
 
 
+# Packages that follow trainings on a server. YOLOv5 uses each that it finds, and a stopped trial's would go on in the next.
+TRACKERS = ("clearml", "comet_ml", "neptune", "wandb")
+
+
+class Stopped(Exception):
+    """A trial was told to stop."""
+
+
 def options_of(trial, defaults, find):
     """YOLOv5's options of a trial: `defaults`, changed. `find` looks for a file as YOLOv5 does: by its path, or by its
     name among YOLOv5's own."""
@@ -50,12 +58,11 @@ def hyp_of(trial):
 
 
 def report(trial, callbacks):
-    """Makes a training report its epochs and signs of life, and end as evolve says."""
+    """Makes a training report its epochs, and end as evolve says."""
     trial.metrics, losses = None, []
 
     def batch_done(model, number, images, targets, paths, mean_losses):
         losses[:] = mean_losses
-        trial.alive()
 
     def trained(epoch):
         trial.epoch = epoch + 1
@@ -68,15 +75,19 @@ def report(trial, callbacks):
         if not trial.is_looked_at(epoch + 1):
             return
         trial.metrics = dict(zip(worker.METRICS, map(float, values[3:10])))
-        if not trial.epoch_done(epoch + 1, trial.metrics):
-            callbacks.stop_training = True
+        trial.epoch_done(epoch + 1, trial.metrics)
+
+    def next_epoch():
+        # YOLOv5's own stop_training comes after a batch of the next epoch, which may fail.
+        if trial.stopped:
+            raise Stopped
 
     def saved(last, *_):
         # There is only the last epoch's: the same weights, which YOLOv5 would validate again.
         pathlib.Path(last).with_name("best.pt").unlink(missing_ok=True)
 
+    callbacks.register_action("on_train_epoch_start", callback=next_epoch)
     callbacks.register_action("on_train_batch_end", callback=batch_done)
-    callbacks.register_action("on_val_batch_end", callback=lambda *_: trial.alive())
     callbacks.register_action("on_train_epoch_end", callback=trained)
     callbacks.register_action("on_fit_epoch_end", callback=epoch_done)
     callbacks.register_action("on_model_save", callback=saved)
@@ -90,7 +101,8 @@ def validation(trial, run, results):
         # Image weights are drawn by each class' mAP.
         if trial.is_looked_at(trial.epoch) or trial.options["image_weights"]:
             return run(data, **named)
-        return (0,) * 7, *([0] * data["nc"] for _ in range(results - 2)), ()
+        classes = 1 if trial.options["single_cls"] else data["nc"]
+        return (0,) * 7, *([0] * classes for _ in range(results - 2)), ()
 
     return validate
 
@@ -106,6 +118,7 @@ def yolov5(checkout):
     if not hasattr(numpy, "trapz"):
         numpy.trapz = numpy.trapezoid
     os.environ.setdefault("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
+    sys.modules.update(dict.fromkeys(TRACKERS))  # not to be found in this process
     if checkout is None:
         from yolov5 import train
     else:
@@ -115,6 +128,7 @@ def yolov5(checkout):
     sys.modules[train.Loggers.__module__].SummaryWriter = lambda *_: None
     for name in ("check_dataset", "create_dataloader"):
         setattr(train, name, data_failure(getattr(train, name)))
+    train.check_train_batch_size = first_batch(train.check_train_batch_size)
     return train
 
 
@@ -128,6 +142,18 @@ def data_failure(function):
     return look
 
 
+def first_batch(find):
+    """AutoBatch, which would find another batch for each trial, by what the last one has left of the memory."""
+    found = []
+
+    def look(*arguments, **named):
+        if not found:
+            found.append(find(*arguments, **named))
+        return found[0]
+
+    return look
+
+
 def load():
     """Imports YOLOv5; returns what trains a trial with it."""
     import gc
@@ -136,9 +162,13 @@ def load():
     module = yolov5(checkout)
     run = module.validate.run
     import torch
+    import tqdm
+
+    worker.check_device(torch, os.environ["EVOLVE_DEVICE"])
+    worker.save_by_name(torch)
 
     def train(trial):
-        kind = trial.device.split(":")[0]
+        kind = worker.torch_kind(trial.device)
         if kind == "cpu":
             torch.set_num_threads(len(os.sched_getaffinity(0)))  # YOLOv5 takes the machine's, not the slot's
         # It would be continued.
@@ -148,11 +178,10 @@ def load():
         report(trial, callbacks)
         module.validate.run = validation(trial, run, 3 if checkout else 4)
         try:
-            module.train(hyp_of(trial), options, torch.device("cpu" if kind == "cpu" else f"{kind}:0"), callbacks)
-        except AssertionError as error:
-            if "Image Not Found" in str(error):
-                raise worker.TrialFailed("data", worker.message_of(error)) from error
-            raise
+            with worker.signs_of_life(tqdm.tqdm, trial):
+                module.train(hyp_of(trial), options, torch.device(kind if kind in ("cpu", "mps") else f"{kind}:0"), callbacks)
+        except Stopped:
+            pass
         finally:
             gc.collect()
         return trial.metrics

@@ -1,7 +1,12 @@
 // The documentation's examples of --trainer-exec, word for word, with stand-ins for the trainers.
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <set>
 
 #include "process.hpp"
 
@@ -85,6 +90,32 @@ nlohmann::json metrics_of_the_start(const Folder& folder) {
   return {};
 }
 
+/// The names of a trial's checkpoints.
+std::set<std::string> checkpoints_of(const std::filesystem::path& trial) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(trial))
+    if (entry.path().extension() == ".pth" || entry.path().extension() == ".ckpt")
+      names.insert(entry.path().filename());
+  return names;
+}
+
+/// Starts a recipe's script for a third trial, when the first one has been stopped and the second
+/// one goes on; both have these checkpoints.
+void train_after_a_stop(const Folder& folder, const std::vector<std::string>& command,
+                        const std::set<std::string>& checkpoints) {
+  for (const auto* trial : {"0", "1", "2"}) {
+    std::filesystem::create_directories(folder / "trials" / trial);
+    if (trial == std::string("2")) continue;
+    write_file(folder / "trials" / trial / "results.csv", "");
+    for (const auto& name : checkpoints) write_file(folder / "trials" / trial / name, "weights");
+  }
+  const auto held = open((folder / "trials/1/results.csv").c_str(), O_RDWR);
+  ASSERT_EQ(flock(held, LOCK_EX | LOCK_NB), 0);
+  const auto ended = Process(command, folder.path()).wait();
+  close(held);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
 TEST(Examples, OfRfDetrRun) {
   namespace fs = std::filesystem;
   Folder folder;
@@ -97,6 +128,28 @@ TEST(Examples, OfRfDetrRun) {
   EXPECT_EQ(metrics["metrics/precision"], 0.3);
   EXPECT_FALSE(fs::exists(folder / "run/trials/000000/last.ckpt"));
   EXPECT_TRUE(fs::exists(folder / "run/trials/000000/checkpoint_best_total.pth"));
+}
+
+TEST(Examples, OfRfDetrLeaveNoCheckpointsOfStoppedTrials) {
+  namespace fs = std::filesystem;
+  Folder folder;
+  fs::copy(source + "/docs/recipes", folder.path());
+  fs::copy(source + "/tests/end_to_end/stand_ins/rfdetr.py", folder / "rfdetr.py");
+  std::string hyp;  // as evolve writes it
+  for (const auto& line : lines_of(read_file(folder / "rfdetr.hyp.yaml")))
+    if (!line.starts_with("#")) hyp += line + "\n";
+  write_file(folder / "hyp.yaml", hyp);
+  const std::set<std::string> checkpoints = {"last.ckpt", "last_ema.pth",
+                                             "checkpoint_best_ema.pth"};
+  train_after_a_stop(
+      folder,
+      {"/usr/bin/python3", "rfdetr_trial.py", "RFDETRNano", "hyp.yaml",
+       (folder / "trials/2").string(), "2", "1", "my_data", "batch_size=8", "lr_scheduler=cosine"},
+      checkpoints);
+  EXPECT_EQ(checkpoints_of(folder / "trials/0"), std::set<std::string>{});
+  EXPECT_EQ(checkpoints_of(folder / "trials/1"), checkpoints);
+  EXPECT_EQ(checkpoints_of(folder / "trials/2"),
+            std::set<std::string>{"checkpoint_best_total.pth"});
 }
 
 TEST(Examples, OfDFineRun) {
@@ -112,6 +165,30 @@ TEST(Examples, OfDFineRun) {
   EXPECT_EQ(metrics["metrics/mAP_0.5"], 0.25);  // 0.5 / (1 + |5 - 6|)
   EXPECT_EQ(metrics["metrics/mAP_0.5:0.95"], 0.125);
   EXPECT_EQ(metrics["metrics/recall"], 0.4);
+  // One that came to its end keeps its best checkpoint when others start.
+  for (const auto* trial : {"000000", "000003"})
+    EXPECT_EQ(checkpoints_of(folder / "run/trials" / trial),
+              std::set<std::string>{"best_stg2.pth"});
+}
+
+TEST(Examples, OfDFineLeaveNoCheckpointsOfStoppedTrials) {
+  if (Process({"/usr/bin/python3", "-c", "import yaml"}, source).wait().code != 0)
+    GTEST_SKIP() << "D-FINE's configurations need PyYAML (Debian: python3-yaml)";
+  namespace fs = std::filesystem;
+  Folder folder;
+  fs::copy(source + "/docs/recipes", folder.path());
+  fs::copy(source + "/tests/end_to_end/stand_ins/dfine", folder.path(),
+           fs::copy_options::recursive);
+  const std::set<std::string> checkpoints = {"last.pth", "best_stg1.pth"};
+  train_after_a_stop(
+      folder,
+      {"/usr/bin/python3", "dfine_trial.py", "configs/dfine/custom/dfine_hgnetv2_s_custom.yml",
+       "dfine.hyp.yaml", (folder / "trials/2").string(), "10", "1", "--use-amp", "-t",
+       "dfine_s_obj365.pth"},
+      checkpoints);
+  EXPECT_EQ(checkpoints_of(folder / "trials/0"), std::set<std::string>{});
+  EXPECT_EQ(checkpoints_of(folder / "trials/1"), checkpoints);
+  EXPECT_EQ(checkpoints_of(folder / "trials/2"), std::set<std::string>{"best_stg2.pth"});
 }
 
 }  // namespace

@@ -20,8 +20,9 @@ json whole_run(const std::vector<json>& events, const std::string& torn = "") {
   for (const auto& event : events) journal += event.dump() + "\n";
   write_file(folder / "journal.jsonl", journal + torn);
   const auto program =
-      "import dataclasses, json; from evolve.export.run import read_run; "
-      "print(json.dumps(dataclasses.asdict(read_run('.'))))";
+      "import dataclasses, json; from evolve.export.run import read_run; run = read_run('.'); "
+      "print(json.dumps({**dataclasses.asdict(run), 'figures': [trial.figures() for trial in "
+      "run.trials]}))";
   const auto ended = Process({"/usr/bin/env", "PYTHONPATH=" EVOLVE_SOURCE_DIR "/python",
                               "PYTHONDONTWRITEBYTECODE=1", "python3", "-c", program},
                              folder.path())
@@ -92,6 +93,14 @@ TEST(Export, HasEachTrialAsItEnded) {
   EXPECT_EQ(trials[2]["state"], "failed");
   EXPECT_EQ(trials[2]["message"], "crash: killed by signal 9");
   EXPECT_EQ(trials[2]["fitness"], nullptr);
+}
+
+TEST(Export, LeavesOutAFitnessThatWasNotFinite) {
+  auto rung = outcome("rung", 0, 0.1, 2, {{"epoch", 3}});
+  rung["fitness"] = nullptr;
+  const auto run = whole_run({started(0, 1), rung, outcome("completed", 0, 0.3, 3)});
+  EXPECT_EQ(run["figures"][0], json::parse(R"([[3, {"metrics/recall": 0.05}],
+                                               [9, {"fitness": 0.3, "metrics/recall": 0.15}]])"));
 }
 
 TEST(Export, HasChoicesAsTheyAreInATrial) {

@@ -1,5 +1,6 @@
 #include "python_trainer.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -70,6 +71,30 @@ void expect_a_stop_at_a_rung(const std::string& trainer, const std::string& mode
   const auto rows = lines_of(read_file(trial_folder(folder, stopped["trial"]) / "results.csv"));
   EXPECT_EQ(rows.size(), 1 + stopped["epoch"].get<std::size_t>());
   EXPECT_LT(stopped["epoch"], 9);
+}
+
+void expect_no_other_device(const std::string& trainer, const std::string& model) {
+  const auto on = [&](const std::string& device, std::vector<std::string> environment) {
+    environment.insert(environment.end(),
+                       {"LD_LIBRARY_PATH=" FAKE_NVML_FOLDER, "FAKE_GPUS=name=A,uuid=GPU-11aa,bus=1",
+                        "HIP_VISIBLE_DEVICES=0", "EVOLVE_PYTHON=/usr/bin/python3"});
+    Folder folder;
+    write_data(folder);
+    return Process(command_of(trainer, trials(model, 1, {"--devices", device}), environment),
+                   folder.path())
+        .wait();
+  };
+  for (const auto* device : {"cuda:0", "hip:0"}) {
+    const auto refused = on(device, {});
+    EXPECT_EQ(refused.code, 1) << refused.out;
+    EXPECT_THAT(refused.err, testing::HasSubstr(
+                                 std::string("worker never became ready: exit code 1: ") + device +
+                                 ": PyTorch 2.4.1 of /usr/bin/python3 finds no CUDA "
+                                 "device; install one that was built for it, or name "
+                                 "another Python in EVOLVE_PYTHON"));
+    const auto trained = on(device, {"TORCH_HAS_CUDA=1"});
+    EXPECT_EQ(trained.code, 0) << trained.err;
+  }
 }
 
 void expect_the_same_rows_after_a_kill(const std::string& trainer, const std::string& model,

@@ -32,6 +32,10 @@ void expect_refusal(const std::vector<std::string>& words, const std::string& li
 /// ends at its rung.
 void expect_a_stop_at_a_rung(const std::string& trainer, const std::string& model);
 
+/// Expects that no worker starts on a GPU that its PyTorch cannot use, and that it trains on it as
+/// "cuda" with a PyTorch that can.
+void expect_no_other_device(const std::string& trainer, const std::string& model);
+
 /// Kills evolve in the middle of 40 trials, resumes it, and expects evolve.csv to be that of a run
 /// that went on undisturbed. The killed run is the folder's.
 void expect_the_same_rows_after_a_kill(const std::string& trainer, const std::string& model,

@@ -103,6 +103,22 @@ TEST(Ultralytics, StartsAtItsOwnDefaultsAndSearchesItsTunersSpace) {
   EXPECT_EQ(std::ranges::count_if(space, evolves), 26);
 }
 
+TEST(Ultralytics, SearchesWhatAClassifierIsTrainedWith) {
+  Folder folder;
+  ASSERT_EQ(run(folder, trials("yolo11n-cls.pt", 8)).code, 0);
+  const auto settings = settings_of(folder, 0);
+  EXPECT_EQ(settings["lr0"], 0.001);
+  EXPECT_EQ(settings["erasing"], 0.4);
+  EXPECT_EQ(settings["auto_augment"], "randaugment");
+  EXPECT_FALSE(settings.contains("mosaic"));
+  EXPECT_EQ(event(folder, "run")["space"].size(), 16u);
+  std::set<json> policies;
+  for (int trial = 0; trial < 8; ++trial)
+    policies.insert(settings_of(folder, trial)["auto_augment"]);
+  EXPECT_TRUE(policies.contains(nullptr));  // "none" in the space
+  EXPECT_FALSE(policies.contains("none"));
+}
+
 TEST(Ultralytics, StartsInsideTheBoundsOfAnotherSpace) {
   Folder folder;
   write_file(folder / "space.yaml", "lr0: [0.01, 0.1]\nmosaic: [0.0, 1.0]\n");
@@ -130,6 +146,30 @@ TEST(Ultralytics, IsGivenYesAndNoWhereTheSpaceLetsThemBeChosen) {
   EXPECT_EQ(settings_of(folder, 0)["cos_lr"], json(true));
 }
 
+/// The last line of evolve, from `model=` on, with these files.
+std::string usage(const std::string& space, const std::string& hyp) {
+  Folder folder;
+  write_file(folder / "space.yaml", space);
+  write_file(folder / "hyp.yaml", hyp);
+  const auto ended =
+      run(folder, trials("yolo11n.yaml", 1, {"--space", "space.yaml", "--hyp", "hyp.yaml"}));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const auto line = lines_of(ended.out).back();
+  EXPECT_THAT(line, testing::StartsWith("Use it in Ultralytics: yolo cfg=run/hyp_evolved.yaml "
+                                        "mode=train model=yolo11n.yaml data="));
+  return line.substr(line.find("my.yaml") + 7);
+}
+
+TEST(Ultralytics, SaysWithWhichCommandTheResultIsUsed) {
+  EXPECT_EQ(usage("box: [4.0, 8.0]\nclose_mosaic: {low: 0, high: 10, type: int}\n", "box: 6.0\n"),
+            " optimizer=AdamW close_mosaic=10");
+  EXPECT_EQ(usage("optimizer: {choices: [SGD, MuSGD]}\nbox: [4.0, 8.0]\n", "box: 6.0\n"),
+            " close_mosaic=10 optimizer=SGD");
+  EXPECT_EQ(usage("cos_lr: {choices: [True, False]}\nbox: [4.0, 8.0]\n",
+                  "box: 6.0\noptimizer: SGD\nnbs: 32\n"),
+            " optimizer=SGD nbs=32 close_mosaic=10 cos_lr=True");
+}
+
 // The stand-in's scores: 0.2 for the default box, then a half, a third, … of it.
 TEST(Ultralytics, HasItsMetricsTaskByTask) {
   using testing::DoubleEq;
@@ -155,13 +195,25 @@ TEST(Ultralytics, SaysWhyATrialFailed) {
   EXPECT_THAT(failure_of("yolo11n-sem.yaml"),
               HasSubstr("other: its task has no precision, recall and mAP"));
   EXPECT_THAT(failure_of("lost.yaml"), HasSubstr("device_lost: RuntimeError: level_zero"));
+  EXPECT_EQ(failure_of("no_weights.yaml"),
+            "other: FileNotFoundError: 'no_weights.yaml' does not exist");
+  EXPECT_THAT(failure_of("full.yaml"),
+              AllOf(HasSubstr("other: OSError: [Errno 28] No space left on device: '"),
+                    HasSubstr("run/trials/000000/weights/last.pt'")));
 }
 
 TEST(Ultralytics, DoesNotTrainWithASmallerBatchThanAskedFor) {
+  EXPECT_EQ(failure_of("halved.yaml", {"--epochs", "3"}), "oom: out of memory with batches of 16");
+  EXPECT_EQ(failure_of("halved.yaml", {"--epochs", "3", "--batch-size", "-1"}),
+            "oom: out of memory with batches of 24");
+}
+
+TEST(Ultralytics, TrainsAllTrialsOfAProcessWithTheBatchThatAutoBatchFindsFirst) {
   Folder folder;
-  EXPECT_EQ(run(folder, trials("halved.yaml", 1, {"--retries", "0", "--epochs", "3"})).code, 1);
-  EXPECT_EQ(event(folder, "failed")["kind"], "oom");
-  EXPECT_EQ(event(folder, "failed")["message"], "out of memory with batches of 16");
+  ASSERT_EQ(run(folder, trials("yolo11n.yaml", 3, {"--batch-size", "-1"})).code, 0);
+  EXPECT_EQ(settings_of(folder, 0)["batch"], -1);
+  EXPECT_EQ(settings_of(folder, 1)["batch"], 24);
+  EXPECT_EQ(settings_of(folder, 2)["batch"], 24);
 }
 
 // Not held against the trial: with --resume it is trained once the data are mended.
@@ -206,6 +258,29 @@ TEST(Ultralytics, DrawsMosaicsFromAllTheImagesThatItKeeps) {
 
 TEST(Ultralytics, StopsAtARung) {
   expect_a_stop_at_a_rung("ultralytics", "yolo11n.yaml");
+}
+
+TEST(Ultralytics, TrainsOnNoOtherDeviceThanAskedFor) {
+  expect_no_other_device("ultralytics", "yolo11n.yaml");
+}
+
+TEST(Ultralytics, FailsWhereItWouldTrainOnAnotherDevice) {
+  Folder folder;
+  write_data(folder);
+  const auto words = command(trials("gone.yaml", 1, {"--devices", "cuda:0", "--retries", "0"}),
+                             {"LD_LIBRARY_PATH=" FAKE_NVML_FOLDER, "TORCH_HAS_CUDA=1",
+                              "FAKE_GPUS=name=A,uuid=GPU-11aa,bus=1"});
+  EXPECT_EQ(Process(words, folder.path()).wait().code, 1);
+  EXPECT_EQ(event(folder, "failed")["kind"], "device_lost");
+  EXPECT_EQ(event(folder, "failed")["message"], "Ultralytics takes cpu for cuda:0");
+}
+
+// Four steps of 0.8 s before the first batch.
+TEST(Ultralytics, IsAliveWhileItLooksOverItsData) {
+  Folder folder;
+  const auto ended =
+      run(folder, trials("slow.yaml", 1, {"--hang-timeout", "2s", "--retries", "0"}));
+  EXPECT_EQ(ended.code, 0) << ended.err;
 }
 
 TEST(Ultralytics, GoesOnAfterAKill) {

@@ -164,12 +164,33 @@ TEST(Yolov5, ValidatesEveryEpochForImageWeights) {
   EXPECT_THAT(rows[1], HasSubstr("0.1"));
 }
 
+TEST(Yolov5, TrainsSeveralClassesAsOne) {
+  Folder folder;
+  const auto ended = run(folder, trials("yolov5n.yaml", 1, {"--single-cls", "--no-early-stop"}));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
+TEST(Yolov5, TrainsAllTrialsOfAProcessWithTheBatchThatAutoBatchFindsFirst) {
+  Folder folder;
+  ASSERT_EQ(run(folder, trials("yolov5n.yaml", 3, {"--batch-size", "-1"})).code, 0);
+  for (int trial = 0; trial < 3; ++trial) EXPECT_EQ(given(folder, trial)["batch"], 23);
+}
+
 TEST(Yolov5, SaysWhyATrialFailed) {
   EXPECT_EQ(failure_of("oom.yaml"),
             "oom: RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB");
   EXPECT_EQ(failure_of("nan.yaml"), "diverged: train/obj_loss is nan in epoch 1");
   EXPECT_EQ(failure_of("broken.yaml"), "other: ValueError: something else");
   EXPECT_THAT(failure_of("no_image.yaml"), HasSubstr("data: AssertionError: Caught"));
+  EXPECT_THAT(failure_of("class.yaml"), HasSubstr("data: AssertionError: Label class 5 exceeds"));
+  EXPECT_EQ(failure_of("no_weights.yaml"),
+            "other: FileNotFoundError: [Errno 2] No such file or directory: 'no.pt'");
+  EXPECT_EQ(failure_of("killed.yaml"),
+            "oom: RuntimeError: DataLoader worker (pid(s) 5) exited unexpectedly (DataLoader "
+            "worker (pid 5) is killed by signal: Killed.)");
+  EXPECT_THAT(failure_of("full.yaml"),
+              AllOf(HasSubstr("other: OSError: [Errno 28] No space left on device: '"),
+                    HasSubstr("run/trials/000000/weights/last.pt'")));
 }
 
 // Not held against the trial: with --resume it is trained once the data are mended.
@@ -188,6 +209,18 @@ TEST(Yolov5, StopsAtARung) {
   expect_a_stop_at_a_rung("yolov5", "yolov5n.yaml");
 }
 
+TEST(Yolov5, TrainsOnNoOtherDeviceThanAskedFor) {
+  expect_no_other_device("yolov5", "yolov5n.yaml");
+}
+
+// Four steps of 0.8 s before the first batch.
+TEST(Yolov5, IsAliveWhileItLooksOverItsData) {
+  Folder folder;
+  const auto ended =
+      run(folder, trials("slow.yaml", 1, {"--hang-timeout", "2s", "--retries", "0"}));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
 TEST(Yolov5, GoesOnAfterAKill) {
   Folder folder;
   expect_the_same_rows_after_a_kill("yolov5", "yolov5n.yaml", folder);
@@ -203,7 +236,7 @@ TEST(Yolov5, TrainsWithACheckoutOfItsRepository) {
   write_data(folder);
   // Nothing but the checkout has YOLOv5: the package's stand-in is not to be found.
   std::filesystem::create_directory(folder / "others");
-  for (const auto* name : {"numpy.py", "torch.py"})
+  for (const auto* name : {"numpy.py", "torch.py", "tqdm.py"})
     std::filesystem::copy_file(packages + "/" + name, folder / "others" / name);
   const auto others = "PYTHONPATH=" + (folder / "others").string();
   const auto words = command(trials("yolov5n.yaml"), {"EVOLVE_YOLOV5=checkout", others});

@@ -25,7 +25,8 @@ def export(run):
     parent = parent.info.run_id
     best = run.best()
     options = {name: value for name, value in run.options.items() if value not in ("", None)}
-    log(client, parent, options, [Metric("best_fitness", best.fitness, 0, best.number)] if best else [])
+    # MLflow shows the value of the last step: this one grows with each trial that could be the best.
+    log(client, parent, options, [Metric("best_fitness", best.fitness, 0, len(run.completed()))] if best else [])
     for trial in run.trials:
         export_trial(client, experiment, parent, run, trial, known.get(str(trial.number)))
     client.set_terminated(parent, "FINISHED", milliseconds(run.trials[-1].ended))
@@ -59,8 +60,7 @@ def export_trial(client, experiment, parent, run, trial, known):
     # A metric that MLflow has with the same step and time is not doubled.
     moment = milliseconds(trial.begun)
     metrics = [Metric(name, value, moment, epoch)
-               for epoch, (values, fitness) in sorted(trial.epochs.items())
-               for name, value in {"fitness": fitness, **values}.items()]
+               for epoch, figures in trial.figures() for name, value in figures.items()]
     log(client, known.info.run_id, trial.hyp, metrics)
     # Last, so that a run that an error has cut off here is written again.
     client.set_terminated(known.info.run_id, STATUS[trial.state], milliseconds(trial.ended))

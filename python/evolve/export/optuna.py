@@ -51,7 +51,7 @@ def trial_of(trial, distributions):
         attributes["message"] = trial.message
     its = optuna.trial.create_trial(
         state=STATES[trial.state], value=trial.fitness, params=params, distributions=distributions, user_attrs=attributes,
-        intermediate_values={epoch: fitness for epoch, (_, fitness) in trial.epochs.items()})
+        intermediate_values={epoch: figures["fitness"] for epoch, figures in trial.figures() if "fitness" in figures})
     if trial.begun is not None:
         its.datetime_start = datetime.datetime.fromtimestamp(trial.begun)
         its.datetime_complete = datetime.datetime.fromtimestamp(trial.ended)

@@ -13,7 +13,8 @@ class Trial:
     """A trial that has ended.
 
     state: completed, stopped, paused or failed. hyp: {name: number or text}. epochs: {epoch: (metrics, fitness)}, from 1,
-    those that evolve looked at and the last one. fitness: of the last epoch, None of a failed trial. message: why it
+    those that evolve looked at and the last one; a fitness that was not finite is None. fitness: of the last epoch, None of
+    a failed trial. message: why it
     failed. begun, ended: seconds since 1970; None in a run whose journal has no times (evolve 0.1).
     """
 
@@ -26,6 +27,11 @@ class Trial:
     device: str = ""
     message: str = ""
     ended: float = None
+
+    def figures(self):
+        """[(epoch, {name: number})] by epoch: the fitness, where there is one, and the metrics."""
+        return [(epoch, {**({} if fitness is None else {"fitness": fitness}), **metrics})
+                for epoch, (metrics, fitness) in sorted(self.epochs.items())]
 
 
 @dataclasses.dataclass
@@ -42,8 +48,10 @@ class Run:
 
     def best(self):
         """The completed trial of greatest fitness, the first of equal ones; None before one is completed."""
-        completed = [trial for trial in self.trials if trial.state == "completed"]
-        return max(completed, key=lambda trial: trial.fitness, default=None)
+        return max(self.completed(), key=lambda trial: trial.fitness, default=None)
+
+    def completed(self):
+        return [trial for trial in self.trials if trial.state == "completed"]
 
 
 def events_of(folder):

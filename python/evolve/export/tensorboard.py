@@ -47,9 +47,8 @@ def events(trial):
     """(seconds since 1970, step, summary) of a trial's event file."""
     begun, ended = trial.begun or 0, trial.ended or 0
     yield begun, None, summary_v2.hparams_pb({**trial.hyp, "state": trial.state}, str(trial.number), begun)
-    for epoch, (metrics, fitness) in sorted(trial.epochs.items()):
-        values = [summary_pb2.Summary.Value(tag=name, simple_value=value)
-                  for name, value in {"fitness": fitness, **metrics}.items()]
+    for epoch, figures in trial.figures():
+        values = [summary_pb2.Summary.Value(tag=name, simple_value=value) for name, value in figures.items()]
         yield ended, epoch, summary_pb2.Summary(value=values)
     yield ended, None, session_end(STATUS[trial.state], ended)
 

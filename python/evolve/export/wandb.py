@@ -22,7 +22,7 @@ def export_trial(run, trial):
         mode="offline", dir=run.folder, project=os.environ.get("WANDB_PROJECT", "evolve"), group=run.name,
         id=f"{run.id}-{trial.number}", name=f"{run.name} {trial.number}", config=trial.hyp, save_code=False,
         settings=wandb.Settings(silent=True, console="off", disable_git=True, x_disable_stats=True, x_start_time=trial.begun))
-    for epoch, (metrics, fitness) in sorted(trial.epochs.items()):
-        its.log({"fitness": fitness, **metrics}, step=epoch)
+    for epoch, figures in trial.figures():
+        its.log(figures, step=epoch)
     its.summary.update({"state": trial.state, "trial": trial.number, "device": trial.device, "message": trial.message})
     its.finish(exit_code=1 if trial.state == "failed" else 0)

@@ -1,8 +1,26 @@
-"""Stands in for PyTorch: what evolve.ultralytics and evolve.yolov5 call of it."""
+"""Stands in for PyTorch: what evolve.ultralytics and evolve.yolov5 call of it. Its CUDA finds a device where the variable
+TORCH_HAS_CUDA is set."""
+import os
+
+__version__ = "2.4.1"
+
+
+class cuda:
+    def is_available():
+        return "TORCH_HAS_CUDA" in os.environ
 
 
 def set_num_threads(count):
     assert count > 0
+
+
+def save(what, file):
+    try:
+        opened = open(file, "wb") if isinstance(file, str) else file
+        opened.write(what.encode())
+        opened.flush()
+    except OSError:
+        raise RuntimeError("unexpected pos 704 vs 598")  # as the real one has it
 
 
 def device(name):

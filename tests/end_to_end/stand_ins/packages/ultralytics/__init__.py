@@ -1,13 +1,14 @@
 """Stands in for Ultralytics, as far as evolve.ultralytics uses it. Trains nothing; what goes wrong is in the model's
-name: oom.yaml, halved.yaml, nan.yaml, nan_loss.yaml, lost.yaml, broken.yaml."""
+name: oom.yaml, halved.yaml, nan.yaml, nan_loss.yaml, lost.yaml, gone.yaml, slow.yaml, full.yaml, no_weights.yaml, broken.yaml."""
 import json
 import math
 import os
 import pathlib
 import types
 
+import torch
 from ultralytics.data.base import BaseDataset
-from ultralytics.utils import DEFAULT_CFG_DICT
+from ultralytics.utils import DEFAULT_CFG_DICT, callbacks
 
 print("Creating new Ultralytics Settings")  # on standard output, as the real one does
 
@@ -28,6 +29,8 @@ class Loss(float):
 
 
 class Trainer:
+    free_memory = 24  # as many images fit; every trial leaves less
+
     def __init__(self, overrides):
         assert set(overrides) <= set(DEFAULT_CFG_DICT), overrides
         for name in ("close_mosaic", "seed", "epochs"):
@@ -38,9 +41,12 @@ class Trainer:
         (self.save_dir / "weights").mkdir(parents=True, exist_ok=True)
         (self.save_dir / "args.json").write_text(json.dumps({**overrides, "pid": os.getpid()}))
         self.last, self.best = self.save_dir / "weights/last.pt", self.save_dir / "weights/best.pt"
-        self.device = types.SimpleNamespace(type="cpu")
+        # The real one reverts to the CPU without a word.
+        has_cuda = self.args.device is None and torch.cuda.is_available() and "gone" not in self.args.model
+        self.device = types.SimpleNamespace(type="cuda" if has_cuda else "cpu")
         self.batch_size = self.args.batch
         self.callbacks, self.stop = {}, False
+        callbacks.add_integration_callbacks(self)
         self.data = self.get_dataset()
 
     def get_dataset(self):
@@ -64,6 +70,10 @@ class Trainer:
         dataset = self.build_dataset(self.data["train"])
         assert (dataset.ims[0] is None) == (self.args.cache is False), (dataset.ims, self.args.cache)
         print(f"Mosaics of {dataset.mosaics_of}")
+        if self.batch_size < 1:
+            self.batch_size = Trainer.free_memory
+            Trainer.free_memory -= 1
+        self.run_callbacks("on_pretrain_routine_end")
         for self.epoch in range(self.args.epochs):
             self.run_callbacks("on_train_epoch_start")
             print(f"{self.epoch + 1}/{self.args.epochs}")
@@ -83,8 +93,13 @@ class Trainer:
             self.run_callbacks("on_fit_epoch_end")
             if self.stop:
                 break
-        self.last.write_text("weights and optimizer")
+        if what == "full":
+            self.last.symlink_to("/dev/full")
+        self.save_model()
         self.final_eval()
+
+    def save_model(self):
+        self.last.write_text("weights and optimizer")
 
     def validate(self, unlucky):
         score = 0.5 / (1 + abs(self.args.box - 6)) * (self.epoch + 1) / self.args.epochs
@@ -105,5 +120,7 @@ class Trainer:
 class YOLO:
     def __init__(self, model):
         stem = pathlib.Path(model).stem
+        if stem == "no_weights":
+            raise FileNotFoundError(f"'{model}' does not exist")
         self.task = next((task for ending, task in ENDINGS.items() if stem.endswith(ending)), "detect")
         self.task_map = {task: {"trainer": Trainer} for task in VALIDATED}

@@ -1,11 +1,19 @@
 """Stands in for YOLOv5's train.py. Trains nothing; what goes wrong is in the model's name: oom.yaml, nan.yaml, broken.yaml,
-no_image.yaml."""
+no_image.yaml, class.yaml, no_weights.yaml, killed.yaml, full.yaml, slow.yaml."""
 import argparse
 import json
 import os
 import pathlib
+import time
 
 import numpy
+import torch
+from tqdm import tqdm
+
+try:
+    import wandb
+except ImportError:
+    wandb = None
 
 KEYS = ("metrics/precision", "metrics/recall", "metrics/mAP_0.5", "metrics/mAP_0.5:0.95", "val/box_loss", "val/obj_loss",
         "val/cls_loss")
@@ -15,7 +23,7 @@ print("YOLOv5 is speaking")  # on standard output, as the real one does
 
 class Callbacks:
     def __init__(self):
-        self.actions, self.stop_training = {}, False
+        self.actions = {}
 
     def register_action(self, hook, name="", callback=None):
         self.actions.setdefault(hook, []).append(callback)
@@ -32,6 +40,7 @@ def SummaryWriter(folder):
 class Loggers:
     def __init__(self, folder):
         assert SummaryWriter(folder) is None
+        assert wandb is None, "W&B is told of a trial"
 
 
 def parse_opt(known=False):
@@ -55,38 +64,57 @@ def check_dataset(data):
     return {"train": str(pathlib.Path(data).parent / "images")}
 
 
-def create_dataloader(folder):
+def create_dataloader(folder, seconds):
+    for _ in tqdm(range(4)):  # looks at the labels
+        time.sleep(seconds / 4)
     if not os.path.isdir(folder):
         raise Exception(f"train: Error loading data from {folder}")
+
+
+def check_train_batch_size(fits=[24]):
+    fits[0] -= 1  # every trial leaves less memory
+    return fits[0]
 
 
 def train(hyp, opt, device, callbacks):
     assert hasattr(numpy, "trapz") and os.environ["TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"] == "1"
     folder, what = pathlib.Path(opt.save_dir), pathlib.Path(opt.cfg).stem
     (folder / "weights").mkdir(parents=True, exist_ok=True)
-    (folder / "given.json").write_text(json.dumps({**vars(opt), "hyp": hyp, "device": device, "pid": os.getpid()}))
+    batch = check_train_batch_size() if opt.batch_size == -1 else opt.batch_size
+    given = {**vars(opt), "hyp": hyp, "device": device, "pid": os.getpid(), "batch": batch}
+    (folder / "given.json").write_text(json.dumps(given))
     Loggers(folder)
-    create_dataloader(check_dataset(opt.data)["train"])
+    create_dataloader(check_dataset(opt.data)["train"], 3.2 if what == "slow" else 0)
     last, best = folder / "weights/last.pt", folder / "weights/best.pt"
     for epoch in range(opt.epochs):
+        callbacks.run("on_train_epoch_start")
         if what == "oom":
             raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
         if what == "broken":
             raise ValueError("something\nelse")
         if what == "no_image":
             raise AssertionError("Caught AssertionError in DataLoader worker process 0.\nAssertionError: Image Not Found a.jpg")
+        assert not getattr(callbacks, "stop_training", False), "it is trained after it was told to stop"
+        if what == "class":
+            raise AssertionError("Label class 5 exceeds nc=3 in my.yaml. Possible class labels are 0-2")
+        if what == "no_weights":
+            raise FileNotFoundError(2, "No such file or directory", "no.pt")
+        if what == "killed":
+            killed = RuntimeError("DataLoader worker (pid 5) is killed by signal: Killed. ")
+            raise RuntimeError("DataLoader worker (pid(s) 5) exited unexpectedly") from killed
         losses = [0.5, float("nan") if what == "nan" else 0.4, 0.3]
         callbacks.run("on_train_batch_end", None, epoch, None, None, None, losses)
-        if callbacks.stop_training:
-            return
         callbacks.run("on_train_epoch_end", epoch=epoch)
         callbacks.run("on_val_batch_end", 0, None, None, None, None, None)
-        found = validate.run({"nc": 1}, hyp=hyp, epoch=epoch, epochs=opt.epochs)
+        found = validate.run({"nc": 3}, hyp=hyp, epoch=epoch, epochs=opt.epochs, single_cls=opt.single_cls)
+        assert all(len(maps) == (1 if opt.single_cls else 3) for maps in found[1:-1])  # one for each class' name
         assert len(found) == (4 if __package__ else 3)  # the package has another list of mAPs than the repository
         results = list(found[0])
         write(folder / "results.csv", epoch, results)
         callbacks.run("on_fit_epoch_end", losses + results + [0.1, 0.1, 0.1], epoch, 0.0, 0.0)
-    last.write_text("weights")
+    if what == "full":
+        last.symlink_to("/dev/full")
+    torch.save("weights", str(last))
     best.write_text("weights")
     callbacks.run("on_model_save", last, opt.epochs - 1, True, 0.0, 0.0)
     assert not best.exists(), "best.pt is validated again"
@@ -95,10 +123,10 @@ def train(hyp, opt, device, callbacks):
 class validate:
     """Stands in for the module val."""
 
-    def run(data, hyp, epoch, epochs):
+    def run(data, hyp, epoch, epochs, single_cls):
         score = 0.5 / (1 + 10 * abs(hyp["scale"] - 0.4)) * (epoch + 1) / epochs
         results = (*(round(score / (1 + i), 5) for i in range(4)), 0.1, 0.3, 0.2)
-        return (results, *[[score] * data["nc"]] * (2 if __package__ else 1), (0.1, 0.2, 0.3))
+        return (results, *[[score] * (1 if single_cls else data["nc"])] * (2 if __package__ else 1), (0.1, 0.2, 0.3))
 
 
 def write(file, epoch, results):

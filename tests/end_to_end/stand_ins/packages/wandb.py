@@ -1,0 +1,1 @@
+"""Stands in for W&B where it is installed."""
