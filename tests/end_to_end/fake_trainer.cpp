@@ -84,8 +84,12 @@ void say(const json& message) {
   std::cout << message.dump() << std::endl;
 }
 
+/// Nothing is learnt before the last epoch.
+bool learns_late = false;
+
 /// What is learnt after an epoch of a trial that will reach a score: more than half of it at once.
 double learnt(const json& train, double score, int epoch) {
+  if (learns_late && epoch < train["epochs"]) return 0;
   return score * (0.5 + 0.5 * epoch / train["epochs"].get<int>());
 }
 
@@ -176,6 +180,7 @@ int main(int argc, char** argv) {
     if (option == "--rungs") rungs = true;
     if (option == "--pauses") rungs = pauses = true;
     if (option == "--runs-on") runs_on = true;
+    if (option == "--learns-late") learns_late = true;
     if (option == "--once") once = true;
     if (option == "--stops-itself") stops_itself = true;
     if (i + 1 == argc) break;

@@ -212,5 +212,19 @@ TEST(Pause, SurvivesKillsAtRandomMoments) {
   EXPECT_EQ(standings(folder / "killed"), standings(folder / "whole"));
 }
 
+TEST(Pause, IsNoneWhereTheFitnessIsNotANumberYet) {
+  Folder folder;
+  const auto ended = evolve(
+      folder.path(), {"--trainer-command", fake_trainer("--pauses --learns-late"), "--devices",
+                      "cpu:0", "--epochs", "9", "--generations", "3", "--population", "8",
+                      "--max-epochs", "120", "--fitness", "2*P*R/(P+R)", "--output", "run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, Not(HasSubstr("nan")));
+  const auto events = journal(folder / "run");
+  EXPECT_EQ(count(events, "paused"), 0);
+  EXPECT_EQ(count(events, "failed"), 0);
+  EXPECT_EQ(count(events, "completed"), 13);  // 117 of 120 epochs
+}
+
 }  // namespace
 }  // namespace evolve::test
