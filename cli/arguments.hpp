@@ -8,7 +8,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/destination.hpp"
-#include "trainer/run/options.hpp"
+#include "trainer/options.hpp"
 
 namespace evolve::cli {
 

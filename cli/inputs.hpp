@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "trainer/data/check.hpp"
-#include "trainer/run/options.hpp"
+#include "trainer/options.hpp"
 
 namespace evolve::cli {
 

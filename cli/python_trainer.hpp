@@ -6,7 +6,7 @@
 
 #include "cli/python.hpp"
 #include "hyp/space.hpp"
-#include "trainer/run/options.hpp"
+#include "trainer/options.hpp"
 
 namespace evolve::cli {
 

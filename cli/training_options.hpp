@@ -5,7 +5,7 @@
 
 #include "cli/command_line.hpp"
 #include "core/slot.hpp"
-#include "trainer/run/options.hpp"
+#include "trainer/options.hpp"
 
 namespace evolve::cli {
 

@@ -28,15 +28,15 @@ evolve_library(trainer
   render/image_store.cpp
   render/program.cpp
   render/tables.cpp
-  run/device_images.cpp
+  device/device_images.cpp
+  device/load.cpp
+  device/open_device.cpp
+  device/torch_version.cpp
   run/full_training.cpp
   run/heartbeat.cpp
-  run/images.cpp
   run/loss_log.cpp
-  run/open_device.cpp
   run/prepared_data.cpp
   run/setup.cpp
-  run/torch_version.cpp
   run/trainer.cpp
   run/training_loop.cpp
   run/training_state.cpp

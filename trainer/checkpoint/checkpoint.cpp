@@ -18,7 +18,7 @@
 #include "trainer/checkpoint/embedded_weights.hpp"
 #include "trainer/checkpoint/tensor_pickle.hpp"
 #include "trainer/checkpoint/weights_file.hpp"
-#include "trainer/run/options.hpp"
+#include "trainer/options.hpp"
 
 namespace evolve::trainer {
 namespace {

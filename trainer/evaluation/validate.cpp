@@ -9,10 +9,10 @@
 #include <span>
 
 #include "trainer/data/batch_stream.hpp"
+#include "trainer/device/load.hpp"
 #include "trainer/evaluation/candidate_rows.hpp"
 #include "trainer/model/parallel.hpp"
 #include "trainer/optim/amp.hpp"
-#include "trainer/run/images.hpp"
 
 namespace evolve::trainer {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "trainer/data/image_grid.hpp"
-#include "trainer/run/images.hpp"
+#include "trainer/device/load.hpp"
 
 namespace evolve::trainer {
 namespace {

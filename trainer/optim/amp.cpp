@@ -7,8 +7,8 @@
 #include <cpuid.h>
 #endif
 
-#include "trainer/run/images.hpp"
-#include "trainer/run/torch_version.hpp"
+#include "trainer/device/load.hpp"
+#include "trainer/device/torch_version.hpp"
 
 namespace evolve::trainer {
 namespace {

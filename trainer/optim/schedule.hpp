@@ -4,7 +4,7 @@
 #include <array>
 
 #include "hyp/hyperparameters.hpp"
-#include "trainer/run/options.hpp"
+#include "trainer/options.hpp"
 
 namespace evolve::trainer {
 

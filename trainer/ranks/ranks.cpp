@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "core/spawn.hpp"
-#include "trainer/run/trainer.hpp"
+#include "trainer/training_failed.hpp"
 
 namespace evolve::trainer {
 namespace {

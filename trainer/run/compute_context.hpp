@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "trainer/data/threads.hpp"
+#include "trainer/device/device_images.hpp"
 #include "trainer/optim/amp.hpp"
 #include "trainer/ranks/ranks.hpp"
-#include "trainer/run/device_images.hpp"
 
 namespace evolve::trainer {
 

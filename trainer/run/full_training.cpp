@@ -10,9 +10,9 @@
 #include "hyp/fitness.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
 #include "trainer/checkpoint/pretrained.hpp"
+#include "trainer/device/torch_version.hpp"
 #include "trainer/evaluation/evaluation.hpp"
 #include "trainer/run/setup.hpp"
-#include "trainer/run/torch_version.hpp"
 #include "trainer/run/training_state.hpp"
 
 namespace evolve::trainer {

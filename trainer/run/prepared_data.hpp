@@ -10,8 +10,8 @@
 
 #include "trainer/data/autoanchor.hpp"
 #include "trainer/data/data.hpp"
+#include "trainer/options.hpp"
 #include "trainer/run/compute_context.hpp"
-#include "trainer/run/options.hpp"
 
 namespace evolve::trainer {
 

@@ -4,12 +4,11 @@
 // begins with setup.hpp (model, weights, anchors) on images that prepared_data.hpp keeps from trial
 // to trial, and then is a `TrainingLoop`, epoch by epoch; full_training.hpp adds what `evolve
 // train` needs: checkpoints, patience, resuming. While it works a trainer beats (`Heartbeat`).
-// open_device.hpp opens what libtorch has for its device, and torch_version.hpp has all that
-// differs between versions of libtorch; worker_main.cpp is the program `evolve-worker`.
+// worker_main.cpp is the program `evolve-worker`.
 //
 // What is included here needs no torch.
 #pragma once
 
+#include "trainer/options.hpp"
 #include "trainer/run/heartbeat.hpp"
-#include "trainer/run/options.hpp"
 #include "trainer/run/trainer.hpp"

@@ -10,7 +10,7 @@
 #include "hyp/hyperparameters.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
 #include "trainer/model/detector.hpp"
-#include "trainer/run/options.hpp"
+#include "trainer/options.hpp"
 #include "trainer/run/prepared_data.hpp"
 
 namespace evolve::trainer {

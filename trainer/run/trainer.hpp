@@ -4,27 +4,18 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "hyp/hyperparameters.hpp"
 #include "hyp/rung.hpp"
 #include "hyp/trial.hpp"
-#include "trainer/run/options.hpp"
+#include "trainer/options.hpp"
 #include "workers/protocol/jobs.hpp"
 
 namespace evolve::trainer {
 
 class Ranks;
-
-/// A training that cannot go on, with the kind that the journal records.
-class TrainingFailed : public std::runtime_error {
- public:
-  TrainingFailed(hyp::FailureKind failure_kind, const std::string& message)
-      : std::runtime_error(message), kind(failure_kind) {}
-  hyp::FailureKind kind;
-};
 
 /// Where the seconds of training went. They are the host's: on a GPU they say how long it took to
 /// give the device that work.

@@ -10,8 +10,9 @@
 #include "core/error.hpp"
 #include "core/stopwatch.hpp"
 #include "trainer/data/image_weights.hpp"
+#include "trainer/device/torch_version.hpp"
 #include "trainer/run/setup.hpp"
-#include "trainer/run/torch_version.hpp"
+#include "trainer/training_failed.hpp"
 
 namespace evolve::trainer {
 namespace {

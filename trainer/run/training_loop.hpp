@@ -9,14 +9,14 @@
 
 #include "hyp/hyperparameters.hpp"
 #include "trainer/data/batch_stream.hpp"
+#include "trainer/device/load.hpp"
 #include "trainer/evaluation/evaluation.hpp"
 #include "trainer/loss/loss.hpp"
 #include "trainer/model/model.hpp"
 #include "trainer/optim/optim.hpp"
+#include "trainer/options.hpp"
 #include "trainer/run/compute_context.hpp"
-#include "trainer/run/images.hpp"
 #include "trainer/run/loss_log.hpp"
-#include "trainer/run/options.hpp"
 #include "trainer/run/prepared_data.hpp"
 #include "trainer/run/trainer.hpp"
 

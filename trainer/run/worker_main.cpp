@@ -33,6 +33,7 @@
 #include "hyp/trial_folder.hpp"
 #include "trainer/ranks/start_ranks.hpp"
 #include "trainer/run/run.hpp"
+#include "trainer/training_failed.hpp"
 #include "workers/protocol/jobs.hpp"
 #include "workers/protocol/messages.hpp"
 #include "workers/protocol/text.hpp"

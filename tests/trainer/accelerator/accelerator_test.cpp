@@ -9,8 +9,8 @@
 #include "hyp/space.hpp"
 #include "tests/trainer/accelerator/simulated_accelerator.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
+#include "trainer/device/torch_version.hpp"
 #include "trainer/run/setup.hpp"
-#include "trainer/run/torch_version.hpp"
 #include "trainer/run/trainer.hpp"
 #include "trainer/run/training_loop.hpp"
 

@@ -1,6 +1,6 @@
 // Images and boxes on the card against those on the host.
 
-#include "trainer/run/device_images.hpp"
+#include "trainer/device/device_images.hpp"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>

@@ -13,8 +13,8 @@
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
 #include "tests/trainer/rounding.hpp"
+#include "trainer/device/open_device.hpp"
 #include "trainer/optim/flat_parameters.hpp"
-#include "trainer/run/open_device.hpp"
 
 namespace evolve::trainer {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "tests/trainer/formula.hpp"
+#include "trainer/device/torch_version.hpp"
 #include "trainer/optim/train_step.hpp"
-#include "trainer/run/torch_version.hpp"
 
 namespace evolve::trainer {
 namespace {

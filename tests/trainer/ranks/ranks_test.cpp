@@ -13,6 +13,7 @@
 #include "tests/trainer/ranks/pair.hpp"
 #include "trainer/ranks/start_ranks.hpp"
 #include "trainer/run/trainer.hpp"
+#include "trainer/training_failed.hpp"
 
 namespace evolve::trainer {
 namespace {

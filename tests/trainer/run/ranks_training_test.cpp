@@ -11,7 +11,7 @@
 #include "hyp/space.hpp"
 #include "tests/trainer/ranks/pair.hpp"
 #include "tests/trainer/threads.hpp"
-#include "trainer/run/images.hpp"
+#include "trainer/device/load.hpp"
 #include "trainer/run/setup.hpp"
 #include "trainer/run/trainer.hpp"
 #include "trainer/run/training_loop.hpp"

@@ -12,6 +12,7 @@
 #include "tests/trainer/data/files.hpp"
 #include "tests/trainer/formula.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
+#include "trainer/training_failed.hpp"
 
 namespace evolve::trainer {
 namespace {

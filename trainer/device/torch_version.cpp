@@ -1,4 +1,4 @@
-#include "trainer/run/torch_version.hpp"
+#include "trainer/device/torch_version.hpp"
 
 #include <ATen/autocast_mode.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>

@@ -1,11 +1,11 @@
-#include "trainer/run/images.hpp"
+#include "trainer/device/load.hpp"
 
 #include <torch/torch.h>
 
 #include <cstring>
 #include <utility>
 
-#include "trainer/run/torch_version.hpp"
+#include "trainer/device/torch_version.hpp"
 
 namespace evolve::trainer {
 namespace {

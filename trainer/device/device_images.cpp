@@ -1,9 +1,9 @@
-#include "trainer/run/device_images.hpp"
+#include "trainer/device/device_images.hpp"
 
 #include <fmt/format.h>
 #include <torch/torch.h>
 
-#include "trainer/run/torch_version.hpp"
+#include "trainer/device/torch_version.hpp"
 
 namespace evolve::trainer {
 namespace {

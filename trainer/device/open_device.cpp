@@ -1,4 +1,4 @@
-#include "trainer/run/open_device.hpp"
+#include "trainer/device/open_device.hpp"
 
 #include <ATen/Context.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
@@ -11,7 +11,7 @@
 
 #include "core/device_kind.hpp"
 #include "core/error.hpp"
-#include "trainer/run/torch_version.hpp"
+#include "trainer/device/torch_version.hpp"
 #include "trainer/run/trainer.hpp"
 
 namespace evolve::trainer {

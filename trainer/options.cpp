@@ -1,4 +1,4 @@
-#include "trainer/run/options.hpp"
+#include "trainer/options.hpp"
 
 #include <nlohmann/json.hpp>
 

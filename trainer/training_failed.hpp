@@ -1,0 +1,18 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "hyp/trial.hpp"
+
+namespace evolve::trainer {
+
+/// A training that cannot go on, with the kind that the journal records.
+class TrainingFailed : public std::runtime_error {
+ public:
+  TrainingFailed(hyp::FailureKind failure_kind, const std::string& message)
+      : std::runtime_error(message), kind(failure_kind) {}
+  hyp::FailureKind kind;
+};
+
+}  // namespace evolve::trainer
