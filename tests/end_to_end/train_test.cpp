@@ -92,6 +92,16 @@ TEST(Train, WithSeveralFrozenLayersGoesOn) {
   EXPECT_EQ(lines_of(read_file(folder / "cut/results.csv")).size(), 4u);
 }
 
+TEST(Train, LeavesAnotherProgramsTrainingAlone) {
+  const Folder folder;
+  fs::create_directory(folder / "theirs");
+  write_file(folder / "theirs/results.csv", "epoch\n");
+  const auto refused = run(folder, training("theirs", 1));
+  EXPECT_EQ(refused.code, 2) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("another program's training (there is no opt.yaml)"));
+  EXPECT_EQ(read_file(folder / "theirs/results.csv"), "epoch\n");
+}
+
 TEST(Train, ThatIsFinishedSaysSoOnResume) {
   const Folder folder;
   trained(folder, "run");
