@@ -152,14 +152,21 @@ TEST(Examples, OfRfDetrLeaveNoCheckpointsOfStoppedTrials) {
             std::set<std::string>{"checkpoint_best_total.pth"});
 }
 
-TEST(Examples, OfDFineRun) {
-  if (Process({"/usr/bin/python3", "-c", "import yaml"}, source).wait().code != 0)
-    GTEST_SKIP() << "D-FINE's configurations need PyYAML (Debian: python3-yaml)";
-  namespace fs = std::filesystem;
+/// A folder with the recipes and a stand-in for D-FINE.
+class DFine : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (Process({"/usr/bin/python3", "-c", "import yaml"}, source).wait().code != 0)
+      GTEST_SKIP() << "D-FINE's configurations need PyYAML (Debian: python3-yaml)";
+    std::filesystem::copy(source + "/docs/recipes", folder.path());
+    std::filesystem::copy(source + "/tests/end_to_end/stand_ins/dfine", folder.path(),
+                          std::filesystem::copy_options::recursive);
+  }
+
   Folder folder;
-  fs::copy(source + "/docs/recipes", folder.path());
-  fs::copy(source + "/tests/end_to_end/stand_ins/dfine", folder.path(),
-           fs::copy_options::recursive);
+};
+
+TEST_F(DFine, ExampleRuns) {
   expect_four_trials(folder, run(folder, example_in("docs/trainers.md", "dfine_trial.py")));
   const auto metrics = metrics_of_the_start(folder);
   EXPECT_EQ(metrics["metrics/mAP_0.5"], 0.25);  // 0.5 / (1 + |5 - 6|)
@@ -171,14 +178,7 @@ TEST(Examples, OfDFineRun) {
               std::set<std::string>{"best_stg2.pth"});
 }
 
-TEST(Examples, OfDFineLeaveNoCheckpointsOfStoppedTrials) {
-  if (Process({"/usr/bin/python3", "-c", "import yaml"}, source).wait().code != 0)
-    GTEST_SKIP() << "D-FINE's configurations need PyYAML (Debian: python3-yaml)";
-  namespace fs = std::filesystem;
-  Folder folder;
-  fs::copy(source + "/docs/recipes", folder.path());
-  fs::copy(source + "/tests/end_to_end/stand_ins/dfine", folder.path(),
-           fs::copy_options::recursive);
+TEST_F(DFine, ExampleLeavesNoCheckpointsOfStoppedTrials) {
   const std::set<std::string> checkpoints = {"last.pth", "best_stg1.pth"};
   train_after_a_stop(
       folder,
