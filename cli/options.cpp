@@ -45,13 +45,15 @@ void for_each_option(O& options, Visit visit) {
   visit("trial_timeout", options.trial_timeout);
   visit("hang_timeout", options.hang_timeout);
   visit("retries", options.retries);
+  visit("keep_weights", options.keep_weights);
   visit("early_stop", options.early_stop);
 }
 
 /// What a resumed run may change: how long and where it runs, not what it is.
-const std::set<std::string> changeable = {"generations",   "trials",       "max_epochs", "repeats",
-                                          "time_limit",    "devices",      "device_env", "launcher",
-                                          "trial_timeout", "hang_timeout", "retries",    "cache"};
+const std::set<std::string> changeable = {
+    "generations", "trials",       "max_epochs", "repeats",       "time_limit",
+    "devices",     "device_env",   "launcher",   "trial_timeout", "hang_timeout",
+    "retries",     "keep_weights", "cache"};
 
 /// There is one trainer; the command of an external one can be split, and what it asks for is
 /// known.
@@ -93,6 +95,18 @@ void check_for(const PythonTrainer& trainer, const Options& options) {
   if (trainer.is_yolov5) check_optimizer(options.train);
 }
 
+/// -1 is "all of them".
+void check_keep_weights(const Options& options) {
+  const auto given = options.given.find("keep_weights");
+  if (given == options.given.end()) return;
+  if (options.keep_weights < -1)
+    throw bad_argument(fmt::format("{} {}", given->second, options.keep_weights),
+                       "a number of trials, or -1 for all of them");
+  if (!options.resume && !python_trainer(options.trainer))
+    throw bad_argument(given->second + ": only trials of --trainer leave weights that evolve knows",
+                       "leave it out");
+}
+
 void check(const Options& options) {
   check_trainer(options);
   check_epochs(options.train);
@@ -107,6 +121,7 @@ void check(const Options& options) {
   engine::check_launcher(options.launcher);
   if (options.retries < 0)
     throw bad_argument("--retries " + std::to_string(options.retries), "0 or more");
+  check_keep_weights(options);
   if (options.repeats < 0)
     throw bad_argument("--repeats " + std::to_string(options.repeats), "0 or more");
   if (!earlier_runs(options).empty() && options.search == "classic")
@@ -231,6 +246,10 @@ void declare_running(CLI::App& app, Options& o) {
       ->group(group)
       ->capture_default_str();
   app.add_option("--retries", o.retries, "Further attempts at a failed trial, on another device")
+      ->group(group)
+      ->capture_default_str();
+  app.add_option("--keep-weights", o.keep_weights,
+                 "With --trainer, of how many of the best trials the weights are kept; -1: of all")
       ->group(group)
       ->capture_default_str();
   declare(app, o.destination, group);

@@ -245,6 +245,8 @@ Plan planned(const Options& options) {
                       .hang_timeout = duration(options.hang_timeout, "--hang-timeout")};
   settings.trainer_options = trainer::to_json(options.train);
   settings.retries = options.retries;
+  if (python_trainer(options.trainer) && options.keep_weights >= 0)
+    settings.keep_weights = options.keep_weights;
   settings.time_limit = duration_seconds(options.time_limit, "--time-limit");
   settings.find_fault = fault_finder(options);
   return plan;

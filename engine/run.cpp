@@ -34,7 +34,7 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
       root_(std::filesystem::absolute(directory.root).lexically_normal()),
       journal_(std::move(journal)),
       state_(std::move(state)),
-      files_(directory, settings.run.fitness, state_),
+      files_(directory, settings.run.fitness, settings.keep_weights, state_),
       report_(std::move(directory)),
       observer_(observer),
       fitness_(settings.run.fitness),

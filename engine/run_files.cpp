@@ -21,11 +21,13 @@ results::Row row_of(const ga::Evolution& search, int trial, const hyp::Metrics& 
 
 }  // namespace
 
-RunFiles::RunFiles(results::RunDirectory directory, std::string fitness, const RunState& state)
+RunFiles::RunFiles(results::RunDirectory directory, std::string fitness,
+                   std::optional<int> keep_weights, const RunState& state)
     : directory_(std::move(directory)),
       fitness_(std::move(fitness)),
       table_(results::table_of(state.evolution().space())),
-      generation_(state.generation()) {
+      generation_(state.generation()),
+      kept_weights_(directory_.root, keep_weights, state) {
   for (const auto& one : state.completed())
     table_.rows.push_back(row_of(state.evolution(), one.trial, one.metrics));
   results::write_table(directory_.evolve_csv(), table_);
@@ -41,14 +43,17 @@ void RunFiles::update(const results::Event& event, const RunState& state) {
     write_population(state);
   }
   const auto* outcome = std::get_if<hyp::Outcome>(&event);
-  if (outcome) remove_kept(*outcome, state);
-  if (!outcome || !std::holds_alternative<hyp::Completed>(outcome->result)) return;
-  if (outcome->repeat > 0) {
-    results::write_repeats(directory_.repeats(), state.repeats().completed());
-    update_recommended(state);
-  } else {
-    add_rows(state);
+  if (!outcome) return;
+  remove_kept(*outcome, state);
+  if (std::holds_alternative<hyp::Completed>(outcome->result)) {
+    if (outcome->repeat > 0) {
+      results::write_repeats(directory_.repeats(), state.repeats().completed());
+      update_recommended(state);
+    } else {
+      add_rows(state);
+    }
   }
+  kept_weights_.update(*outcome, recommended_, state);
 }
 
 void RunFiles::remove_kept(const hyp::Outcome& outcome, const RunState& state) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "engine/kept_weights.hpp"
 #include "engine/run_state.hpp"
 #include "results/evolve_csv.hpp"
 #include "results/run_directory.hpp"
@@ -15,8 +16,9 @@ namespace evolve::engine {
 class RunFiles {
  public:
   /// Rewrites the files of `directory` from the state. `fitness` is the expression that the plot
-  /// shows.
-  RunFiles(results::RunDirectory directory, std::string fitness, const RunState& state);
+  /// shows, `keep_weights` as Settings has it.
+  RunFiles(results::RunDirectory directory, std::string fitness, std::optional<int> keep_weights,
+           const RunState& state);
 
   /// Brings them up to date after an event. Throws `Error` when the disk is full.
   void update(const results::Event& event, const RunState& state);
@@ -40,6 +42,7 @@ class RunFiles {
   std::string fitness_;
   results::Table table_;
   int generation_ = 0;
+  KeptWeights kept_weights_;
   std::set<int> removed_;                   // trials of which nothing is kept any more
   std::optional<std::size_t> recommended_;  // the row that hyp_evolved.yaml has
 };

@@ -30,6 +30,8 @@ struct Settings {
   nlohmann::ordered_json trainer_options = nlohmann::ordered_json::object();
   /// Further attempts at a trial that failed.
   int retries = 2;
+  /// Of how many of the best trials the trainer's weights are kept; nothing: of all.
+  std::optional<int> keep_weights = {};
   /// No trial is started after so many seconds.
   std::optional<double> time_limit = {};
   /// Looks, when a trial fails and the worker has said why, at what every trial needs (its data

@@ -50,7 +50,7 @@ struct TrainOptions {
   double fraction = 1;
   /// Goes on without the images that cannot be used.
   bool skip_bad = false;
-  /// Mixed precision where it is faster and a first batch agrees with single precision.
+  /// Mixed precision where it is faster and agrees with single precision on some first images.
   bool amp = true;
   /// Epochs without a better fitness after which a full training ends; 0: never.
   int patience = 100;

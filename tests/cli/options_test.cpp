@@ -157,6 +157,11 @@ TEST(Options, RefuseValuesThatMakeNoSense) {
             "--imgsz 100: images have a multiple of 32 pixels, 64 at least; write 128");
   EXPECT_EQ(refusal("--batch-size 0"), "--batch-size 0; at least 1 image");
   EXPECT_EQ(refusal("--retries -1"), "--retries -1; 0 or more");
+  EXPECT_EQ(refusal("--keep-weights -2"),
+            "--keep-weights -2; a number of trials, or -1 for all of them");
+  EXPECT_EQ(refusal("--keep-weights 2"),
+            "--keep-weights: only trials of --trainer leave weights that evolve knows; leave it "
+            "out");
   EXPECT_EQ(refusal("--hang-timeout never"),
             "--hang-timeout never: not a duration; write 90s, 15m, 12h or 1h30m");
 }

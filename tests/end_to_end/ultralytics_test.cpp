@@ -202,6 +202,50 @@ TEST(Ultralytics, SaysWhyATrialFailed) {
                     HasSubstr("run/trials/000000/weights/last.pt'")));
 }
 
+std::set<int> with_weights(const Folder& folder, int trials) {
+  std::set<int> found;
+  for (int trial = 0; trial < trials; ++trial)
+    if (std::filesystem::exists(trial_folder(folder, trial) / "weights/last.pt"))
+      found.insert(trial);
+  return found;
+}
+
+/// The recommended trial, and so many of greatest fitness.
+std::set<int> best_trials(const Folder& folder, std::size_t count) {
+  std::vector<std::pair<double, int>> trials;
+  for (const auto& event : journal(folder / "run"))
+    if (event["event"] == "completed") trials.emplace_back(event["fitness"], event["trial"]);
+  const auto text = read_file(folder / "run/hyp_evolved.yaml");
+  const std::string row = "Best generation: ";
+  std::set<int> best{trials.at(std::stoul(text.substr(text.find(row) + row.size()))).second};
+  std::ranges::sort(trials, std::greater());
+  for (std::size_t i = 0; i < count; ++i) best.insert(trials.at(i).second);
+  return best;
+}
+
+TEST(Ultralytics, KeepsTheWeightsOfTheBestTrials) {
+  Folder folder;
+  ASSERT_EQ(run(folder, trials("yolo11n.yaml", 8, {"--keep-weights", "3"})).code, 0);
+  EXPECT_EQ(with_weights(folder, 8), best_trials(folder, 3));
+  // Left by a trial that ended when evolve was killed.
+  for (int trial = 0; trial < 8; ++trial) {
+    std::filesystem::create_directories(trial_folder(folder, trial) / "weights");
+    write_file(trial_folder(folder, trial) / "weights/last.pt", "weights");
+  }
+  const auto resumed = Process({"/usr/bin/env", "PYTHONPATH=" + packages, EVOLVE_BINARY, "--resume",
+                                "run", "--trials", "9", "--keep-weights", "1"},
+                               folder.path())
+                           .wait();
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(with_weights(folder, 9), best_trials(folder, 1));
+}
+
+TEST(Ultralytics, KeepsTheWeightsOfAllTrialsWhereThatIsAskedFor) {
+  Folder folder;
+  ASSERT_EQ(run(folder, trials("yolo11n.yaml", 5, {"--keep-weights", "-1"})).code, 0);
+  EXPECT_EQ(with_weights(folder, 5).size(), 5u);
+}
+
 TEST(Ultralytics, DoesNotTrainWithASmallerBatchThanAskedFor) {
   EXPECT_EQ(failure_of("halved.yaml", {"--epochs", "3"}), "oom: out of memory with batches of 16");
   EXPECT_EQ(failure_of("halved.yaml", {"--epochs", "3", "--batch-size", "-1"}),

@@ -125,20 +125,43 @@ TEST_F(Workers, MayHaveOrphansThatAreReapedWhenTheyEnd) {
   EXPECT_EQ(workers.busy(), 1);
 }
 
+pid_t first_child() {
+  const auto self = std::to_string(::getpid());
+  pid_t child = 0;
+  std::ifstream("/proc/" + self + "/task/" + self + "/children") >> child;
+  return child;
+}
+
 TEST_F(Workers, DieWithTheirReaper) {
   WorkerSet workers(settings(), stop);
   workers.start(trial(0, "hang"), lease());
   wait_until_at_work(workers, 0);
-  const auto children =
-      "/proc/" + std::to_string(::getpid()) + "/task/" + std::to_string(::getpid()) + "/children";
-  pid_t reaper = 0;
-  std::ifstream(children) >> reaper;
+  const pid_t reaper = first_child();
   ASSERT_GT(reaper, 0);
   ASSERT_EQ(::kill(reaper, SIGKILL), 0);
   const auto failed = std::get<NotTrained>(ends(workers).at(0));
   EXPECT_EQ(failed.message, "killed by signal 9 (SIGKILL)");
   ASSERT_EQ(::waitpid(pid(0), nullptr, 0), pid(0)) << "it has become our child";
   EXPECT_TRUE(is_gone(pid(0)));
+}
+
+// A process that no SIGKILL ends is hard to come by; one whose end nobody tells is the same to us.
+TEST_F(Workers, AreGivenUpWhenTheySurviveSIGKILL) {
+  WorkerSet workers(settings(), stop);
+  workers.start(trial(0, "hang"), lease());
+  wait_until_at_work(workers, 0);
+  const pid_t reaper = first_child();
+  ASSERT_EQ(::kill(reaper, SIGSTOP), 0);
+  workers.limit("cpu:0", 0, true);
+  const auto failed = std::get<NotTrained>(ends(workers).at(0));
+  EXPECT_EQ(failed.kind, hyp::FailureKind::device_lost);
+  EXPECT_EQ(failed.message,
+            "it was taken away; it is still there 20 s after SIGKILL, stuck in its driver");
+  EXPECT_EQ(workers.busy(), 0);
+  EXPECT_EQ(workers.count("cpu:0").alive, 0);
+  trained(workers, 1, "ok");
+  ASSERT_EQ(::kill(reaper, SIGCONT), 0);
+  while (::kill(reaper, 0) == 0) ASSERT_TRUE(workers.wait(std::chrono::milliseconds(10)));
 }
 
 }  // namespace

@@ -242,7 +242,11 @@ torch::ScalarType TrainingLoop::precision() {
   const auto type = options_.amp ? context_.fast_type : torch::kFloat;
   if (type == torch::kFloat) return type;
   const std::vector<double> no_ap(static_cast<std::size_t>(data_.classes()));
-  const auto batch = data::train_batch(data_.training(), plan_of(0, no_ap), 0, augmentation_);
+  auto plan = plan_of(0, no_ap);
+  constexpr std::size_t enough = 4;  // a whole batch computed twice would delay the first step
+  auto& images = plan.batches.front().images;
+  images.resize(std::min(images.size(), enough));
+  const auto batch = data::train_batch(data_.training(), plan, 0, augmentation_);
   const bool differs = checked(type, *detector_, batch) != type;
   return context_.ranks->any(differs) ? torch::kFloat : type;
 }

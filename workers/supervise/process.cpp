@@ -97,6 +97,17 @@ void Process::signal(int number) {
   ::send(lifeline_.native_handle(), &byte, 1, MSG_NOSIGNAL);
 }
 
+void Process::abandon() {
+  events_ = {.line = [](std::string_view) {},
+             .endless_line = [] {},
+             .log = [](std::string_view) {},
+             .closed = [] {},
+             .exited = [](int) {}};
+  input_.close();
+  output_.close();
+  errors_.close();
+}
+
 // Waits for readiness instead of reading asynchronously: so nothing that was read can still be on
 // its way to us when the process has exited.
 void Process::watch(Stream& pipe) {

@@ -54,6 +54,8 @@ class Process : public std::enable_shared_from_this<Process> {
   void close_input();
   /// Sends a signal to the process and its group.
   void signal(int number);
+  /// Nothing more is told of it, and it is reaped when it exits after all.
+  void abandon();
 
  private:
   Process(boost::asio::io_context& io, ProcessEvents events);

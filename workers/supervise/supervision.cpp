@@ -233,6 +233,15 @@ void Supervised::exited(int status) {
   events_.gone(*ending_);
 }
 
+void Supervised::give_up() {
+  gone_ = true;
+  process_->abandon();
+  ending_->kind = FailureKind::device_lost;
+  ending_->message += fmt::format("; it is still there {} after SIGKILL, stuck in its driver",
+                                  seconds_text(last_grace));
+  events_.gone(*ending_);
+}
+
 std::optional<std::chrono::seconds> Supervised::longest_silence() const {
   if (!limits_ || !limits_->silence) return {};
   return has_heartbeat_ ? std::max(*limits_->silence, least_heartbeat) : limits_->silence;
@@ -244,6 +253,7 @@ std::optional<Clock::time_point> Supervised::deadline() const {
     if (moment && (!next || *moment < *next)) next = moment;
   };
   if (gone_) return {};
+  if (give_up_at_) return give_up_at_;
   if (ending_ || kill_at_) return kill_at_;
   if (broken_at_) consider(*broken_at_ + grace);
   if (const auto silence = longest_silence()) consider(received_ + *silence);
@@ -254,16 +264,20 @@ std::optional<Clock::time_point> Supervised::deadline() const {
 void Supervised::excuse(Clock::duration time, Clock::time_point now) {
   received_ = now;
   assigned_ += time;
-  for (auto* moment : {&broken_at_, &kill_at_})
-    if (*moment && **moment != Clock::time_point::max()) **moment += time;
+  for (auto* moment : {&broken_at_, &kill_at_, &give_up_at_})
+    if (*moment) **moment += time;
 }
 
 void Supervised::tick(Clock::time_point now) {
   if (gone_) return;
+  if (give_up_at_) {
+    if (now >= *give_up_at_) give_up();
+    return;
+  }
   if (kill_at_) {
     if (now < *kill_at_) return;
     process_->signal(SIGKILL);
-    kill_at_ = Clock::time_point::max();
+    give_up_at_ = now + last_grace;
     return;
   }
   if (broken_at_ && now >= *broken_at_ + grace)

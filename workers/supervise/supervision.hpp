@@ -26,6 +26,10 @@ using Clock = std::chrono::steady_clock;
 /// SIGKILL.
 constexpr std::chrono::milliseconds grace{1000};
 
+/// How long a process that got SIGKILL is waited for: longer than it takes a driver to free all of
+/// a card's memory. One that is still there is stuck in its driver.
+constexpr std::chrono::seconds last_grace{20};
+
 /// A process that has sent `alive` is expected to send something at least so often.
 constexpr std::chrono::seconds least_heartbeat{60};
 
@@ -55,7 +59,7 @@ struct SupervisedEvents {
   std::function<void(std::string_view)> line;
   /// What it wrote to standard error.
   std::function<void(std::string_view)> log;
-  /// It is gone, and so are its descendants.
+  /// It is gone, and so are its descendants; or it is given up, stuck in its driver.
   std::function<void(const Ending&)> gone;
 };
 
@@ -134,7 +138,7 @@ class Supervised {
   bool at_work() const { return limits_ && unsent_.empty(); }
   /// Its work can be taken up, or goes on.
   bool sound() const { return !gone_ && !kill_at_ && !broken_at_; }
-  /// It has exited: nothing more will come from it.
+  /// It has exited or is given up: nothing more will come from it.
   bool gone() const { return gone_; }
 
   /// The next moment at which tick() has something to do.
@@ -149,6 +153,8 @@ class Supervised {
   /// The longest time without a line, as things are.
   std::optional<std::chrono::seconds> longest_silence() const;
   std::string silence_text(std::chrono::seconds silence) const;
+  /// Nobody waits for it any longer.
+  void give_up();
   void log(std::string_view bytes);
   void exited(int status);
 
@@ -174,8 +180,8 @@ class Supervised {
   std::optional<Clock::time_point> broken_at_;
   /// Decided, and reported when the process is gone.
   std::optional<Ending> ending_;
-  /// It was told to end; SIGKILL follows then.
-  std::optional<Clock::time_point> kill_at_;
+  /// It was told to end; SIGKILL follows then, and later it is given up.
+  std::optional<Clock::time_point> kill_at_, give_up_at_;
   std::shared_ptr<Process> process_;
 };
 

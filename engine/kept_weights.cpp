@@ -1,0 +1,46 @@
+#include "engine/kept_weights.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <system_error>
+#include <vector>
+
+#include "hyp/trial_folder.hpp"
+
+namespace evolve::engine {
+
+KeptWeights::KeptWeights(std::filesystem::path root, std::optional<int> most, const RunState& state)
+    : root_(std::move(root)), most_(most) {
+  // A coordinator that was killed may not have removed what its last trials left.
+  if (most_) kept_.insert(state.ended().begin(), state.ended().end());
+}
+
+void KeptWeights::update(const hyp::Outcome& outcome, std::optional<std::size_t> recommended,
+                         const RunState& state) {
+  if (!most_ || !hyp::ends_trial(outcome)) return;
+  if (outcome.repeat > 0) remove(outcome.trial, outcome.repeat);
+  kept_.insert(outcome.trial);
+  auto chosen = this->chosen(recommended, state);
+  std::vector<int> others;
+  std::ranges::set_difference(kept_, chosen, std::back_inserter(others));
+  for (const int trial : others) remove(trial);
+  kept_ = std::move(chosen);
+}
+
+std::set<int> KeptWeights::chosen(std::optional<std::size_t> recommended,
+                                  const RunState& state) const {
+  auto best = state.completed();
+  const auto count = std::min(std::ssize(best), static_cast<std::ptrdiff_t>(*most_));
+  std::ranges::partial_sort(best, best.begin() + count, std::greater(), &Finished::fitness);
+  std::set<int> chosen;
+  for (auto one = best.begin(); one != best.begin() + count; ++one) chosen.insert(one->trial);
+  if (recommended) chosen.insert(state.completed()[*recommended].trial);
+  return chosen;
+}
+
+void KeptWeights::remove(int trial, int repeat) const {
+  std::error_code stays;
+  std::filesystem::remove_all(root_ / hyp::trial_folder(trial, repeat) / "weights", stays);
+}
+
+}  // namespace evolve::engine
