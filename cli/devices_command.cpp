@@ -16,6 +16,7 @@
 namespace evolve::cli {
 namespace {
 
+using core::gib;
 using devices::Accelerator;
 using Row = std::vector<std::string>;
 
@@ -33,9 +34,6 @@ std::string short_name(std::string name) {
 }
 
 std::string memory_text(const Accelerator& device) {
-  const auto gib = [](std::int64_t bytes) {
-    return fmt::format("{:.1f}", static_cast<double>(bytes) / (1 << 30));
-  };
   if (!device.memory_total_bytes) return "";
   if (!device.memory_free_bytes) return "? of " + gib(*device.memory_total_bytes) + " GiB";
   return gib(*device.memory_free_bytes) + " of " + gib(*device.memory_total_bytes) + " GiB";

@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdlib>
+#include <functional>
+#include <memory>
 
 #include "cli/commands.hpp"
 #include "core/error.hpp"
@@ -23,6 +25,100 @@ void refuse_lost_options(const CLI::App& app) {
   }
 }
 
+/// A command of the program, and what it does with what it was given.
+struct Command {
+  CLI::App* app;
+  std::function<int()> run;
+};
+
+template <class Arguments>
+Command declared(CLI::App& app, const char* name, const char* summary,
+                 int (*run)(const Arguments&)) {
+  const auto given = std::make_shared<Arguments>();
+  auto* command = app.add_subcommand(name, summary);
+  declare(*command, *given);
+  return {command, [=] {
+            complete(*command, *given);
+            return run(*given);
+          }};
+}
+
+Command plot_in(CLI::App& app) {
+  struct Given {
+    std::string csv, image;
+  };
+  const auto given = std::make_shared<Given>();
+  auto* command = app.add_subcommand(
+      "plot", "Draw evolve.png from an evolve.csv, or results.png from a results.csv");
+  command->add_option("EVOLVE_CSV", given->csv, "The results of a run or of a training")
+      ->required();
+  command->add_option("-o,--output", given->image,
+                      "Picture to write: .png or .svg; default: beside the CSV");
+  return {command, [given] { return plot_command(given->csv, given->image); }};
+}
+
+Command explain_in(CLI::App& app) {
+  struct Given {
+    std::string run, image;
+  };
+  const auto given = std::make_shared<Given>();
+  auto* command = app.add_subcommand("explain", "Which genes mattered in a run, with a picture");
+  command->add_option("RUN", given->run, "The folder of a run, also of one that is going on")
+      ->required();
+  command->add_option("-o,--output", given->image,
+                      "Picture to write: .png or .svg; default: RUN/explain.png");
+  return {command, [given] { return explain_command(given->run, given->image); }};
+}
+
+Command report_in(CLI::App& app) {
+  struct Given {
+    std::vector<std::string> runs;
+    std::string page;
+  };
+  const auto given = std::make_shared<Given>();
+  auto* command = app.add_subcommand(
+      "report", "Show a run, or several beside each other, as a page for a browser");
+  command->add_option("RUN", given->runs, "Folders of runs, also of such that are going on")
+      ->required();
+  command->add_option(
+      "-o,--output", given->page,
+      "Page to write: .html; default: RUN/report.html, of several runs report.html here");
+  return {command, [given] { return report_command(given->runs, given->page); }};
+}
+
+Command export_in(CLI::App& app) {
+  struct Given {
+    std::string target, run;
+  };
+  const auto given = std::make_shared<Given>();
+  auto* command = app.add_subcommand(
+      "export", "Write a run for other programs that show experiments, with their Python packages");
+  command->add_option("TARGET", given->target, "tensorboard, mlflow, wandb or optuna")
+      ->required()
+      ->check(CLI::IsMember({"tensorboard", "mlflow", "wandb", "optuna"}));
+  command->add_option("RUN", given->run, "The folder of a run, also of one that is going on")
+      ->required();
+  return {command, [given] { return export_command(given->target, given->run); }};
+}
+
+Command devices_in(CLI::App& app) {
+  const auto json = std::make_shared<bool>(false);
+  auto* command = app.add_subcommand("devices", "List the devices that can train");
+  command->add_flag("--json", *json, "As JSON: an array of objects");
+  return {command, [json] { return devices_command(*json); }};
+}
+
+Command dataset_in(CLI::App& app) {
+  struct Given {
+    std::string name, folder;
+  };
+  const auto given = std::make_shared<Given>();
+  auto* command = app.add_subcommand("dataset", "Write an embedded data set in YOLO format");
+  command->add_option("NAME", given->name, "shapes")->required();
+  command->add_option("DIR", given->folder, "Folder to write")->required();
+  return {command, [given] { return dataset_command(given->name, given->folder); }};
+}
+
 int run(int argc, char** argv) {
   // Started by evolve itself for --trainer-exec: no option of it is ours.
   if (argc > 2 && std::string_view(argv[1]) == workers::exec_worker_command)
@@ -35,56 +131,15 @@ int run(int argc, char** argv) {
 
   Options options;
   declare(app, options);
-
-  TrainArguments training;
-  auto* train = app.add_subcommand("train", "Train once, with one hyp file");
-  declare(*train, training);
-
-  ValArguments validation;
-  auto* val = app.add_subcommand("val", "Evaluate weights on a data set");
-  declare(*val, validation);
-
-  std::string csv, image;
-  auto* plot = app.add_subcommand(
-      "plot", "Draw evolve.png from an evolve.csv, or results.png from a results.csv");
-  plot->add_option("EVOLVE_CSV", csv, "The results of a run or of a training")->required();
-  plot->add_option("-o,--output", image, "Picture to write: .png or .svg; default: beside the CSV");
-
-  std::string run_folder, explanation;
-  auto* explain = app.add_subcommand("explain", "Which genes mattered in a run, with a picture");
-  explain->add_option("RUN", run_folder, "The folder of a run, also of one that is going on")
-      ->required();
-  explain->add_option("-o,--output", explanation,
-                      "Picture to write: .png or .svg; default: RUN/explain.png");
-
-  std::vector<std::string> reported;
-  std::string page;
-  auto* report = app.add_subcommand(
-      "report", "Show a run, or several beside each other, as a page for a browser");
-  report->add_option("RUN", reported, "Folders of runs, also of such that are going on")
-      ->required();
-  report->add_option(
-      "-o,--output", page,
-      "Page to write: .html; default: RUN/report.html, of several runs report.html here");
-
-  std::string exported, target;
-  auto* exporting = app.add_subcommand(
-      "export", "Write a run for other programs that show experiments, with their Python packages");
-  exporting->add_option("TARGET", target, "tensorboard, mlflow, wandb or optuna")
-      ->required()
-      ->check(CLI::IsMember({"tensorboard", "mlflow", "wandb", "optuna"}));
-  exporting->add_option("RUN", exported, "The folder of a run, also of one that is going on")
-      ->required();
-
-  bool json = false;
-  auto* devices = app.add_subcommand("devices", "List the devices that can train");
-  devices->add_flag("--json", json, "As JSON: an array of objects");
-
-  std::string name, directory;
-  auto* dataset = app.add_subcommand("dataset", "Write an embedded data set in YOLO format");
-  dataset->add_option("NAME", name, "shapes")->required();
-  dataset->add_option("DIR", directory, "Folder to write")->required();
-
+  const Command commands[] = {
+      declared(app, "train", "Train once, with one hyp file", train_command),
+      declared(app, "val", "Evaluate weights on a data set", val_command),
+      plot_in(app),
+      explain_in(app),
+      report_in(app),
+      export_in(app),
+      devices_in(app),
+      dataset_in(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
@@ -93,20 +148,8 @@ int run(int argc, char** argv) {
     throw bad_argument(error.what(), "see evolve --help");
   }
   refuse_lost_options(app);
-  if (*train) {
-    complete(*train, training);
-    return train_command(training);
-  }
-  if (*val) {
-    complete(*val, validation);
-    return val_command(validation);
-  }
-  if (*plot) return plot_command(csv, image);
-  if (*explain) return explain_command(run_folder, explanation);
-  if (*exporting) return export_command(target, exported);
-  if (*report) return report_command(reported, page);
-  if (*devices) return devices_command(json);
-  if (*dataset) return dataset_command(name, directory);
+  for (const auto& command : commands)
+    if (*command.app) return command.run();
   complete(app, options);
   return evolve_command(options);
 }

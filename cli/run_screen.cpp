@@ -11,9 +11,7 @@
 namespace evolve::cli {
 namespace {
 
-std::string gib(std::int64_t bytes) {
-  return fmt::format("{:.1f}", static_cast<double>(bytes) / (1 << 30));
-}
+using core::gib;
 
 /// "trial 17   cpu:0      4.2 s"
 std::string head(const hyp::Outcome& outcome) {

@@ -26,6 +26,10 @@ std::string counted(std::int64_t n, std::string_view noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
+std::string gib(std::int64_t bytes) {
+  return fmt::format("{:.1f}", static_cast<double>(bytes) / (1 << 30));
+}
+
 std::optional<double> parse_number(std::string_view text) {
   if (text.starts_with('+')) {
     text.remove_prefix(1);

@@ -17,6 +17,9 @@ std::string yaml_float(double value);
 /// "1 epoch", "2 epochs".
 std::string counted(std::int64_t n, std::string_view noun);
 
+/// So many bytes as GiB, with one digit after the point: "7.5".
+std::string gib(std::int64_t bytes);
+
 /// The number that the whole text spells ("1e-5", "+.5", "3", "nan"), or nothing.
 std::optional<double> parse_number(std::string_view text);
 

@@ -1,11 +1,10 @@
 #include "devices/accelerator.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <span>
 
 #include "core/device_kind.hpp"
+#include "core/number.hpp"
 
 namespace evolve::devices {
 namespace {
@@ -56,8 +55,7 @@ Accelerator together(const std::vector<Accelerator>& devices) {
 
 std::string description(const Accelerator& a) {
   auto text = a.name;
-  if (a.memory_total_bytes)
-    text += fmt::format(", {:.1f} GiB", static_cast<double>(*a.memory_total_bytes) / (1 << 30));
+  if (a.memory_total_bytes) text += ", " + core::gib(*a.memory_total_bytes) + " GiB";
   if (!a.pci.empty()) text += ", " + a.pci;
   if (!a.uuid.empty()) text += ", " + a.uuid;
   return text;

@@ -70,5 +70,10 @@ TEST(Number, CountsInWords) {
   EXPECT_EQ(counted(2, "epoch"), "2 epochs");
 }
 
+TEST(Number, GibHasOneDigit) {
+  EXPECT_EQ(gib(0), "0.0");
+  EXPECT_EQ(gib(8053063680), "7.5");
+}
+
 }  // namespace
 }  // namespace evolve::core
