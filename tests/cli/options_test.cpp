@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "core/error.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -44,21 +45,15 @@ TEST(Options, WithoutADataSetTrainASmallModelOnShapes) {
 /// A current folder with folders that are called like the embedded data sets.
 struct EmbeddedNames : testing::Test {
   const std::filesystem::path before = std::filesystem::current_path();
-  std::filesystem::path folder;
+  test::TemporaryFolder folder;
 
   EmbeddedNames() {
-    auto name = (std::filesystem::temp_directory_path() / "evolve-options-XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-    folder = std::filesystem::canonical(name);
     std::filesystem::create_directory(folder / "shapes");
     std::filesystem::create_directory(folder / "shapes-base");
     std::ofstream(folder / "shapes/shapes.yaml") << "names: [a]";
-    std::filesystem::current_path(folder);
+    std::filesystem::current_path(folder.path());
   }
-  ~EmbeddedNames() override {
-    std::filesystem::current_path(before);
-    std::filesystem::remove_all(folder);
-  }
+  ~EmbeddedNames() override { std::filesystem::current_path(before); }
 };
 
 TEST_F(EmbeddedNames, AreNoPaths) {

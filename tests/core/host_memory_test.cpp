@@ -4,6 +4,8 @@
 
 #include <fstream>
 
+#include "tests/temporary_folder.hpp"
+
 namespace evolve::core {
 namespace {
 
@@ -12,24 +14,21 @@ namespace fs = std::filesystem;
 class HostMemoryTest : public testing::Test {
  protected:
   HostMemoryTest() {
-    std::string name = (fs::temp_directory_path() / "evolve-memory-XXXXXX").string();
-    root = mkdtemp(name.data());
     file("proc/meminfo",
          "MemTotal:       16000 kB\nMemFree:         1000 kB\nMemAvailable:    8000 kB\n");
   }
-  ~HostMemoryTest() override { fs::remove_all(root); }
 
   void file(const std::string& name, const std::string& text) {
     fs::create_directories((root / name).parent_path());
     std::ofstream(root / name) << text;
   }
   void expect(std::int64_t total, std::int64_t available) {
-    const auto memory = host_memory(root);
+    const auto memory = host_memory(root.path());
     EXPECT_EQ(memory.total, total);
     EXPECT_EQ(memory.available, available);
   }
 
-  fs::path root;
+  test::TemporaryFolder root;
 };
 
 TEST_F(HostMemoryTest, IsWhatTheKernelCallsAvailable) {

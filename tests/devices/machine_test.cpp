@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "core/core_mask.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace evolve::devices {
 namespace {
@@ -12,62 +13,55 @@ namespace {
 /// A folder that stands for "/".
 class Quota : public testing::Test {
  protected:
-  void SetUp() override {
-    root = std::filesystem::path(testing::TempDir()) /
-           testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::remove_all(root);
-  }
-  void TearDown() override { std::filesystem::remove_all(root); }
-
   void file(const std::string& path, const std::string& text) {
     std::filesystem::create_directories((root / path).parent_path());
     std::ofstream(root / path) << text;
   }
 
-  std::filesystem::path root;
+  test::TemporaryFolder root;
 };
 
 TEST_F(Quota, IsNoneWithoutControlGroups) {
-  EXPECT_EQ(cpu_quota(root), std::nullopt);
+  EXPECT_EQ(cpu_quota(root.path()), std::nullopt);
 }
 
 TEST_F(Quota, IsNoneWhenTheGroupHasNoLimit) {
   file("proc/self/cgroup", "0::/job\n");
   file("sys/fs/cgroup/job/cpu.max", "max 100000\n");
-  EXPECT_EQ(cpu_quota(root), std::nullopt);
+  EXPECT_EQ(cpu_quota(root.path()), std::nullopt);
 }
 
 TEST_F(Quota, IsThatOfVersionTwo) {
   file("proc/self/cgroup", "0::/\n");
   file("sys/fs/cgroup/cpu.max", "150000 100000\n");
-  EXPECT_EQ(cpu_quota(root), 1.5);
+  EXPECT_EQ(cpu_quota(root.path()), 1.5);
 }
 
 TEST_F(Quota, IsTheLeastOfTheGroupAndItsParents) {
   file("proc/self/cgroup", "0::/slice/job\n");
   file("sys/fs/cgroup/slice/job/cpu.max", "400000 100000\n");
   file("sys/fs/cgroup/slice/cpu.max", "200000 100000\n");
-  EXPECT_EQ(cpu_quota(root), 2.0);
+  EXPECT_EQ(cpu_quota(root.path()), 2.0);
 }
 
 TEST_F(Quota, IsFoundWhereTheMountIsTheContainersOwn) {
   file("proc/self/cgroup", "0::/docker/0123\n");
   file("sys/fs/cgroup/cpu.max", "300000 100000\n");
-  EXPECT_EQ(cpu_quota(root), 3.0);
+  EXPECT_EQ(cpu_quota(root.path()), 3.0);
 }
 
 TEST_F(Quota, IsThatOfVersionOne) {
   file("proc/self/cgroup", "5:memory:/job\n2:cpu,cpuacct:/job\n0::/\n");
   file("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "50000\n");
   file("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "100000\n");
-  EXPECT_EQ(cpu_quota(root), 0.5);
+  EXPECT_EQ(cpu_quota(root.path()), 0.5);
 }
 
 TEST_F(Quota, IsNoneWhenVersionOneSaysMinusOne) {
   file("proc/self/cgroup", "2:cpu,cpuacct:/\n");
   file("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
   file("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
-  EXPECT_EQ(cpu_quota(root), std::nullopt);
+  EXPECT_EQ(cpu_quota(root.path()), std::nullopt);
 }
 
 TEST(Machine, HasTheCoresOfThisProcessAffinity) {

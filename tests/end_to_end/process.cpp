@@ -92,18 +92,6 @@ Ended Process::wait(double seconds) {
   return ended;
 }
 
-Folder::Folder() {
-  std::string name = (fs::temp_directory_path() / "evolve-test-XXXXXX").string();
-  if (!mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
-  path_ = name;
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-  fs::remove_all(cache_of(path_), ignored);
-}
-
 std::vector<std::string> evolve_command(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), EVOLVE_BINARY);
   return arguments;

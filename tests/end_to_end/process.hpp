@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/temporary_folder.hpp"
+
 namespace evolve::test {
 
 /// How a program ended, and all that it printed.
@@ -41,15 +43,9 @@ class Process {
 };
 
 /// A temporary folder, gone at the end of the test.
-class Folder {
+class Folder : public TemporaryFolder {
  public:
-  Folder();
-  ~Folder();
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
+  ~Folder() { std::filesystem::remove_all(cache_of(path())); }
 };
 
 /// Runs `evolve ARGUMENTS` in `folder` to its end.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 
 #include <csignal>
@@ -12,29 +11,11 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace evolve::results {
 
-/// An empty folder that is gone at the end of the test.
-class Folder {
- public:
-  Folder() {
-    std::string name = testing::TempDir() + "evolve-XXXXXX";
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using Folder = test::TemporaryFolder;
 
 inline std::string content(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);

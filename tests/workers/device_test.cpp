@@ -68,9 +68,8 @@ TEST_F(Device, OfASlotWithoutOneIsNotCompared) {
 }
 
 TEST_F(Device, OfAnotherSlotIsRefusedInATrainingToo) {
-  std::filesystem::create_directories(directory);
   const auto end = run_job({.command = {FAKE_WORKER, R"(has {"uuid":"GPU-ff"})"}}, cuda,
-                           TrainingJob{.dir = directory.string()}, {}, stop);
+                           TrainingJob{.dir = directory.path().string()}, {}, stop);
   ASSERT_TRUE(end.failure);
   EXPECT_EQ(end.failure->message, "it has the device GPU-ff, its slot's is GPU-ab-cd");
 }

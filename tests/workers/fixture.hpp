@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "core/stop_source.hpp"
+#include "tests/temporary_folder.hpp"
 #include "workers/supervise/supervision.hpp"
 #include "workers/supervise/worker_set.hpp"
 
@@ -39,12 +40,7 @@ class Workers : public testing::Test {
   void SetUp() override {
     // Orphans become our children, so that we can see them end.
     ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    directory = std::filesystem::path(testing::TempDir()) /
-                (std::string(test->test_suite_name()) + test->name() + std::to_string(::getpid()));
-    std::filesystem::remove_all(directory);
   }
-  void TearDown() override { std::filesystem::remove_all(directory); }
 
   WorkerSettings settings(const std::string& start = "ready") const {
     return {.command = {FAKE_WORKER, start},
@@ -144,7 +140,6 @@ class Workers : public testing::Test {
 
   /// Makes the set, whose settings are vanishing(), unable to start its workers.
   void vanish(WorkerSet& workers) {
-    std::filesystem::create_directories(directory);
     std::filesystem::copy_file(FAKE_WORKER, program());
     run(workers, 0, "crash");
     std::filesystem::remove(program());
@@ -160,7 +155,7 @@ class Workers : public testing::Test {
     return ::kill(worker, 0) == -1 && errno == ESRCH && ::kill(-worker, 0) == -1 && errno == ESRCH;
   }
 
-  std::filesystem::path directory;
+  test::TemporaryFolder directory;
   core::StopSource stop;
   std::vector<AtRung> rungs;
   int stop_at = 0, pause_at = 0;

@@ -11,11 +11,6 @@ using testing::HasSubstr;
 
 class RunJob : public Workers {
  protected:
-  void SetUp() override {
-    Workers::SetUp();
-    std::filesystem::create_directories(directory);
-  }
-
   /// A training as this mode of the fake worker has it.
   JobEnd train(const std::string& mode, const std::string& start = "ready") {
     return run({.command = {FAKE_WORKER, start}, .hang_timeout = std::chrono::seconds(120)}, mode);
@@ -23,7 +18,8 @@ class RunJob : public Workers {
   JobEnd run(const JobSettings& settings, const std::string& mode) {
     return run_job(
         settings, {.name = "cpu:0"},
-        TrainingJob{.hyp = {{"lr0", 0.01}}, .dir = directory.string(), .options = {{"mode", mode}}},
+        TrainingJob{
+            .hyp = {{"lr0", 0.01}}, .dir = directory.path().string(), .options = {{"mode", mode}}},
         {.report =
              [this](const JobReport& report) {
                reports.push_back(report);
@@ -62,13 +58,13 @@ TEST_F(RunJob, SendsTheJobOnceTheWorkerIsReady) {
   std::ifstream stream(directory / "message");
   const auto message = nlohmann::json::parse(stream);
   EXPECT_EQ(message["type"], "train_run");
-  EXPECT_EQ(message["dir"], directory.string());
+  EXPECT_EQ(message["dir"], directory.path().string());
 }
 
 TEST_F(RunJob, ValidatesToo) {
   const auto end =
       run_job({.command = {FAKE_WORKER}, .hang_timeout = {}}, {.name = "cpu:0"},
-              ValidationJob{.dir = directory.string()},
+              ValidationJob{.dir = directory.path().string()},
               {.report = [this](const JobReport& report) { reports.push_back(report); },
                .log = [](std::string_view) {}},
               stop);

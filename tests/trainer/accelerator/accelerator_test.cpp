@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "hyp/space.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/trainer/accelerator/simulated_accelerator.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
 #include "trainer/device/torch_version.hpp"
@@ -230,13 +231,6 @@ TEST(ATrialOnTheCard, TrainsWithEveryOptimizer) {
 /// A full training on the card in a folder that goes away.
 class AFullTrainingOnTheCard : public ::testing::Test {
  protected:
-  AFullTrainingOnTheCard() {
-    std::string made = (fs::temp_directory_path() / "evolve-card-XXXXXX").string();
-    if (!mkdtemp(made.data())) throw std::runtime_error("no temporary folder");
-    folder = made;
-  }
-  ~AFullTrainingOnTheCard() override { fs::remove_all(folder); }
-
   workers::TrainingJob job(const std::string& run, bool resume = false) const {
     auto options = small();
     options.cfg = "yolov5p.yaml";
@@ -266,7 +260,7 @@ class AFullTrainingOnTheCard : public ::testing::Test {
   }
 
   Trainer trainer{card, 1};
-  fs::path folder;
+  test::TemporaryFolder folder;
 };
 
 TEST_F(AFullTrainingOnTheCard, GoesOnAfterACutAsIfThereHadBeenNone) {

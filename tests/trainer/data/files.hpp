@@ -6,24 +6,14 @@
 #include <opencv2/imgcodecs.hpp>
 #include <string>
 
+#include "tests/temporary_folder.hpp"
+
 namespace evolve::data {
 
-/// A folder that goes away with the test.
-class TemporaryFolder {
+/// A folder that goes away with the test; paths in it are texts.
+class TemporaryFolder : public test::TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "evolve-data-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-    path_ = std::filesystem::canonical(name);
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
+  std::string operator/(const std::string& name) const { return (path() / name).string(); }
 };
 
 /// Writes a file and the folders above it; gives its name back.

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "hyp/fitness.hpp"
 #include "hyp/space.hpp"
+#include "tests/temporary_folder.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
 #include "trainer/run/trainer.hpp"
 
@@ -27,12 +28,6 @@ std::string read(const fs::path& file) {
 /// A training on the embedded data set in a folder that goes away.
 class FullTrainingTest : public ::testing::Test {
  protected:
-  FullTrainingTest() {
-    std::string name = (fs::temp_directory_path() / "evolve-run-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
-    folder = name;
-  }
-  ~FullTrainingTest() override { fs::remove_all(folder); }
   /// One for all: images are decoded once.
   static void SetUpTestSuite() { trainer = std::make_unique<Trainer>("cpu", 1); }
   static void TearDownTestSuite() { trainer.reset(); }
@@ -69,7 +64,7 @@ class FullTrainingTest : public ::testing::Test {
   }
 
   static inline std::unique_ptr<Trainer> trainer;
-  fs::path folder;
+  test::TemporaryFolder folder;
   workers::RunReport result;
 };
 
