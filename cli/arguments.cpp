@@ -28,7 +28,7 @@ void declare_device(CLI::App& app, std::string& devices, const char* group) {
 
 void declare(CLI::App& app, TrainArguments& a) {
   declare_data(app, a.train, "Training");
-  declare_training(app, a.train, "Training", "Epochs");
+  declare_training(app, a.train, "Training", "Epochs; default: 100, of shapes 16");
   app.add_option("--patience", a.train.patience,
                  "Stop after this many epochs without a better fitness; 0: never")
       ->group("Training")
@@ -53,7 +53,7 @@ void declare(CLI::App& app, TrainArguments& a) {
 }
 
 void declare(CLI::App& app, ValArguments& a) {
-  declare_data(app, a.options, "Validation");
+  declare_data(app, a.options, "Validation", "Weights to evaluate (.pt); required");
   app.add_option("--task", a.task, "Split of the data set: val, test or train")
       ->group("Validation")
       ->check(CLI::IsMember({"val", "test", "train"}))

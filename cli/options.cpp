@@ -50,10 +50,9 @@ void for_each_option(O& options, Visit visit) {
 }
 
 /// What a resumed run may change: how long and where it runs, not what it is.
-const std::set<std::string> changeable = {
-    "generations", "trials",       "max_epochs", "repeats",       "time_limit",
-    "devices",     "device_env",   "launcher",   "trial_timeout", "hang_timeout",
-    "retries",     "keep_weights", "cache"};
+const std::set<std::string> changeable = {"generations",   "trials",       "max_epochs", "repeats",
+                                          "time_limit",    "devices",      "device_env", "launcher",
+                                          "trial_timeout", "hang_timeout", "retries",    "cache"};
 
 /// There is one trainer; the command of an external one can be split, and what it asks for is
 /// known.
@@ -135,7 +134,9 @@ void check(const Options& options) {
 
 void declare_search(CLI::App& app, Options& o) {
   const auto* group = "Search";
-  app.add_option("--generations,--evolve", o.generations, "Generations to evolve")
+  app.add_option("--generations,--evolve", o.generations,
+                 "Generations to evolve, of --population trials each; YOLOv5's --evolve N is "
+                 "--trials N here")
       ->group(group)
       ->capture_default_str();
   app.add_option("--population", o.population, "Trials per generation")
@@ -195,7 +196,7 @@ void declare_search(CLI::App& app, Options& o) {
 void declare_trainer(CLI::App& app, Options& o) {
   const auto* group = "Training";
   declare_data(app, o.train, group);
-  declare_training(app, o.train, group, "Epochs of each trial");
+  declare_training(app, o.train, group, "Epochs of each trial; default: 100, of shapes 16");
   app.add_flag("--early-stop,!--no-early-stop", o.early_stop,
                "Do not train every trial to its last epoch: pause those that promise less than "
                "others, or with --trials, where sets are counted, stop those that cannot reach "
@@ -311,7 +312,10 @@ nlohmann::ordered_json to_json(const Options& options) {
 
 Options resumed(const Options& now, const nlohmann::ordered_json& run) {
   Options options = now;
-  const auto merged = options_to_resume(run, to_json(now), now.given, changeable);
+  auto before = run;
+  // A run of a version that kept the weights of all trials.
+  if (!before.contains("keep_weights")) before["keep_weights"] = -1;
+  const auto merged = options_to_resume(before, to_json(now), now.given, changeable);
   for_each_option(options, [&](const char* name, auto& value) {
     if (const auto it = merged.find(name); it != merged.end()) assign(*it, value);
   });

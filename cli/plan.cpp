@@ -280,6 +280,17 @@ std::string bounded(const std::string& trials, const ga::Settings& search) {
   return search.trials ? epochs + ", at most " + trials : epochs;
 }
 
+/// `auto` finds what there is now. Where the run had GPUs and their driver fails, that is no reason
+/// to go on with the CPU.
+void check_no_fallback(const Plan& plan, const std::vector<std::string>& slots) {
+  const auto is_cpu = [](const std::string& slot) { return core::kind_of(slot) == "cpu"; };
+  if (plan.options.devices != "auto" || slots.empty() || is_cpu(slots.front())) return;
+  if (!std::ranges::all_of(names_of(plan.settings.slots), is_cpu)) return;
+  throw bad_argument(fmt::format("--devices auto: the run had {}, and now there is no GPU ({})",
+                                 fmt::join(slots, ", "), fmt::join(plan.device_notes, "; ")),
+                     "mend the driver, or go on with --devices cpu");
+}
+
 /// Where `--trials` asks for more than the generations have, there are more of these.
 int generations_of(const Options& options) {
   if (!options.trials || options.population < 1) return options.generations;
@@ -317,6 +328,7 @@ Plan make_plan(const Options& options) {
 Plan resumed_plan(const Options& now, const results::RunSettings& run,
                   const std::string& journal) try {
   auto plan = planned(resumed(now, run.options));
+  check_no_fallback(plan, run.slots);
   plan.settings.run = run;
   return plan;
 } catch (const nlohmann::json::exception& wrong) {

@@ -82,10 +82,15 @@ Screen::~Screen() {
   clear();
 }
 
+// That nobody reads any more, or that a disk is full, is no reason to end a run.
+void Screen::write(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), out_);
+  std::fflush(out_);
+}
+
 void Screen::line(const std::string& text) {
   clear();
-  fmt::print(out_, "{}\n", text);
-  std::fflush(out_);
+  write(text + "\n");
 }
 
 void Screen::detail(const std::string& text) {
@@ -94,15 +99,13 @@ void Screen::detail(const std::string& text) {
 
 void Screen::show(const std::string& text) {
   if (!live_) return;
-  fmt::print(out_, "\r\x1b[2K{}", cut(text, columns(out_) - 1));
-  std::fflush(out_);
+  write("\r\x1b[2K" + cut(text, columns(out_) - 1));
   drawn_ = true;
 }
 
 void Screen::clear() {
   if (!drawn_) return;
-  fmt::print(out_, "\r\x1b[2K");
-  std::fflush(out_);
+  write("\r\x1b[2K");
   drawn_ = false;
 }
 

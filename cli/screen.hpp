@@ -60,6 +60,8 @@ class Screen {
   void clear();
 
  private:
+  void write(const std::string& text);
+
   std::FILE* out_;
   bool live_;
   bool drawn_ = false;

@@ -43,18 +43,21 @@ void read_restarts(const std::string& text, trainer::TrainOptions& options) {
 
 }  // namespace
 
-void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group) {
+void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group, const char* weights) {
   app.add_option("--data", t.data,
                  "Data set: a YAML file, or \"shapes\", the embedded one; the default")
       ->group(group);
   app.add_option("--cfg", t.cfg,
-                 "Model table: yolov5n.yaml … yolov5x.yaml, yolov5p.yaml, or a file")
+                 "Model table: yolov5n.yaml … yolov5x.yaml, yolov5p.yaml, or a file; default: "
+                 "yolov5s.yaml, of shapes yolov5p.yaml")
       ->group(group);
-  app.add_option("--weights", t.weights, "Weights to start from (.pt)")->group(group);
+  app.add_option("--weights", t.weights, weights)->group(group);
   app.add_option("--batch-size,--batch", t.batch_size, "Images per batch")
       ->group(group)
       ->capture_default_str();
-  app.add_option("--imgsz,--img,--img-size", t.imgsz, "Image size in pixels")->group(group);
+  app.add_option("--imgsz,--img,--img-size", t.imgsz,
+                 "Image size in pixels; default: 640, of shapes 96")
+      ->group(group);
   app.add_flag("--single-cls", t.single_cls, "Treat all classes as one")->group(group);
   app.add_flag("--skip-bad", t.skip_bad,
                "Go on without the images that cannot be used, and say which")
@@ -69,7 +72,8 @@ void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group) {
 void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group,
                       const char* epochs) {
   app.add_option("--epochs", t.epochs, epochs)->group(group);
-  app.add_option("--optimizer", t.optimizer, "SGD, Adam or AdamW")->group(group);
+  app.add_option("--optimizer", t.optimizer, "SGD, Adam or AdamW; default: SGD, of shapes Adam")
+      ->group(group);
   app.add_flag("--cos-lr", t.cos_lr, "Cosine learning-rate schedule")->group(group);
   app.add_option_function<std::string>(
          "--cos-restarts", [&t](const std::string& text) { read_restarts(text, t); },

@@ -11,7 +11,8 @@ namespace evolve::cli {
 
 /// What a validation needs too: --data --cfg --weights --batch-size --imgsz --single-cls --skip-bad
 /// --workers.
-void declare_data(CLI::App& app, trainer::TrainOptions& options, const char* group);
+void declare_data(CLI::App& app, trainer::TrainOptions& options, const char* group,
+                  const char* weights = "Weights to start from (.pt)");
 /// What only a training needs: --epochs --optimizer …; --cos-restarts is read into its two numbers.
 /// `epochs` says whose they are.
 void declare_training(CLI::App& app, trainer::TrainOptions& options, const char* group,

@@ -52,6 +52,10 @@ class Health {
   bool none_left() const;
   /// The devices that have been quarantined for long enough to be looked at again.
   std::vector<std::string> rested(Clock::time_point now) const;
+  /// It was looked at then and does not work: it rests as long again.
+  void rest_again(const std::string& device, Clock::time_point now) {
+    states_.at(device).since = now;
+  }
   /// Ends a device's quarantine. One further blame quarantines it again.
   void bring_back(const std::string& device);
 

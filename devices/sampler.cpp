@@ -1,5 +1,7 @@
 #include "devices/sampler.hpp"
 
+#include <system_error>
+
 #include "devices/discovery.hpp"
 #include "devices/masks.hpp"
 
@@ -22,7 +24,10 @@ void Sampler::ask() {
   if (kinds_.empty()) return;
   // discover() limits each of its own probes: three of a kind at most.
   const auto limit = 4 * probe_limit * static_cast<int>(kinds_.size());
-  probe_ = std::make_unique<Probe>([this] { return sample_of(kinds_); }, limit);
+  try {
+    probe_ = std::make_unique<Probe>([this] { return sample_of(kinds_); }, limit);
+  } catch (const std::system_error&) {  // no further process now: nothing is known until later
+  }
 }
 
 std::optional<std::vector<Accelerator>> Sampler::answer() {

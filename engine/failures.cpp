@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <system_error>
 
@@ -17,7 +19,8 @@ using hyp::FailureKind;
 void look_again(hyp::Failed& failed, const FailurePolicy& policy) {
   const bool said_data = failed.kind == FailureKind::data;
   if (!policy.find_fault) {
-    failed.of_surroundings = failed.unconfirmed = said_data;
+    // One that has trained on these data is tried again as any other.
+    failed.of_surroundings = failed.unconfirmed = said_data && failed.epoch == 0;
     return;
   }
   if (const auto fault = policy.find_fault(failed.message)) {
@@ -30,10 +33,16 @@ void look_again(hyp::Failed& failed, const FailurePolicy& policy) {
   }
 }
 
-/// A worker finds the disk full where we do not: what it could not write is gone again.
-bool is_full_disk(const std::string& message) {
-  return message.find(std::generic_category().message(ENOSPC)) != std::string::npos ||
-         message.find(std::generic_category().message(EDQUOT)) != std::string::npos;
+/// What no set of hyperparameters does: a worker finds the disk full where we do not (what it could
+/// not write is gone again), a file server away, or the container's shared memory too small.
+bool speaks_of_surroundings(const std::string& message) {
+  constexpr std::array errors = {ENOSPC, EDQUOT, EIO, EROFS, ESTALE, ENOTCONN};
+  const auto says = [&](const std::string& words) {
+    return message.find(words) != std::string::npos;
+  };
+  return says("out of shared memory") || std::ranges::any_of(errors, [&](int error) {
+           return says(std::generic_category().message(error));
+         });
 }
 
 /// Nothing that a set of hyperparameters would explain: the program or its data have gone.
@@ -61,7 +70,7 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
                      .log = log_of(attempt),
                      .failed_before_ready = failure.before_ready,
                      .epoch = failure.epoch};
-  if (failed.failed_before_ready || is_full_disk(failed.message)) {
+  if (failed.failed_before_ready || speaks_of_surroundings(failed.message)) {
     failed.of_surroundings = true;
   } else if (failed.kind == FailureKind::device_lost) {
     failed.of_surroundings = state.device_losses(failure.trial) + 1 < most_device_losses;
@@ -69,8 +78,8 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
     look_again(failed, policy);
   }
   if (fails_at_once(failed, state)) failed.of_surroundings = true;
-  const bool would_repeat =
-      failed.kind == FailureKind::diverged || failed.kind == FailureKind::data;
+  const bool would_repeat = failed.kind == FailureKind::diverged ||
+                            (failed.kind == FailureKind::data && failed.epoch == 0);
   const int lost = std::max(0, failure.epoch - attempt.trial.start_epoch);
   const bool too_dear = lost > 0 && lost > state.evolution().epochs_left();
   decide(failed, would_repeat || too_dear || attempt.number > policy.retries, state);

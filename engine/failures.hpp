@@ -38,12 +38,13 @@ struct NoFitness {
 /// - A worker that could not be started or was never ready, a lost device, and whatever
 ///   `find_fault` confirms are failures of the surroundings: never final, never counted as the
 ///   trial's attempt.
-/// - So are a full disk, and a `crash` or `other` before its first epoch once
-///   `most_failed_in_a_row` trials have ended so, with nothing trained between them.
+/// - So are a disk that is full or away and too little shared memory, and what is_unexplained()
+///   before its first epoch once `most_failed_in_a_row` trials have ended so, with nothing trained
+///   between them.
 /// - As long as no trial has been trained since the surroundings last failed, nothing is final.
 /// - `data` is what would fail for every set. It is looked at again from here: where `find_fault`
 ///   finds nothing wrong it becomes `other`; where nobody can look, the trial is held until another
-///   one that starts later completes (RunState::cleared).
+///   one that starts later completes (RunState::cleared), unless it has trained on these data.
 /// - `diverged` and a fitness that is not finite would repeat and are final at once; all else when
 ///   the retries are used up, or what the attempt has trained cannot be trained again within the
 ///   run's epochs.

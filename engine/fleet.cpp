@@ -176,6 +176,9 @@ void Fleet::ended(const hyp::Outcome& outcome, const std::vector<std::string>& f
   const int others = --running_[device];
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
     memory_admission_.changed(device, Clock::now());
+    const bool of_device =
+        failed->kind == hyp::FailureKind::device_lost || failed->failed_before_ready;
+    if (failed->of_surroundings && !of_device) health_.excuse(outcome.trial, device);
     if (failed->kind == hyp::FailureKind::oom && others > 0) {
       limits_[device] = others;
       health_.excuse(outcome.trial, device);
@@ -213,9 +216,16 @@ void Fleet::ask() {
 void Fleet::take(const std::vector<devices::Accelerator>& sample) {
   wanted_ = false;
   const bool journal = !journaled_ || asked_ >= *journaled_ + often;
+  const auto rested = health_.rested(Clock::now());
   for (const auto& device : sampled_) {
     const auto& slot = *devices_.at(device);
     const auto found = device_of(slot, sample);
+    if (std::ranges::count(rested, device) > 0) {
+      if (found && found->ok())
+        bring_back(device);
+      else
+        health_.rest_again(device, Clock::now());
+    }
     if (!found) {  // nothing is known: nothing is full
       memory_admission_.sampled(device, counts_[device], {}, {}, asked_);
       last_.erase(device);
@@ -225,9 +235,6 @@ void Fleet::take(const std::vector<devices::Accelerator>& sample) {
                               found->memory_free_bytes, asked_);
     last_[device] = *found;
     if (journal) news_.push_back(stats_of(device, *found));
-    const auto rested = health_.rested(Clock::now());
-    if (std::ranges::count(rested, device) == 0 || !found->ok()) continue;
-    bring_back(device);
   }
   if (journal) journaled_ = asked_;
 }

@@ -304,8 +304,12 @@ RunState::Open& RunState::open_trial(int trial) {
 }
 
 Error RunState::bred_differently(int trial) const {
-  return contradiction(trial,
-                       "is bred differently now: the journal is from another version of evolve");
+  return bad_input(
+      {journal_},
+      fmt::format("trial {} is bred differently now: the journal is from another "
+                  "version of evolve, or of its libraries",
+                  trial),
+      "go on with that version, or start a new run that learns from this one (--from)");
 }
 
 Error RunState::contradiction(int trial, const std::string& what) const {

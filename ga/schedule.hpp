@@ -6,7 +6,7 @@
 
 namespace evolve::ga {
 
-/// The most elites that `elite_count` ever asks for.
+/// The bound that `elite_count` comes near and never reaches.
 inline constexpr int max_elites = 5;
 
 /// Contestants of a tournament: 10 at first (or the whole population, where that is smaller), one

@@ -1,6 +1,7 @@
 #include "hyp/trial.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -68,7 +69,9 @@ FailureKind failure_kind(const std::string& name) {
 }
 
 bool is_unexplained(FailureKind kind) {
-  return kind == FailureKind::crash || kind == FailureKind::other;
+  constexpr std::array kinds = {FailureKind::crash, FailureKind::timeout, FailureKind::hang,
+                                FailureKind::protocol, FailureKind::other};
+  return std::ranges::find(kinds, kind) != kinds.end();
 }
 
 bool ends_trial(const Outcome& outcome) {

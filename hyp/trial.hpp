@@ -76,7 +76,7 @@ enum class FailureKind { crash, timeout, hang, protocol, oom, diverged, device_l
 const std::string& name_of(FailureKind kind);
 /// The kind of that name; an unknown name is `other`.
 FailureKind failure_kind(const std::string& name);
-/// A crash, or other: of what it does not say.
+/// It does not say of what: no memory, no device, no data, no divergence.
 bool is_unexplained(FailureKind kind);
 
 /// Did not train to an end. Never a fitness, never the best.

@@ -25,7 +25,7 @@ METRICS = ("metrics/precision", "metrics/recall", "metrics/mAP_0.5", "metrics/mA
 # allocation.
 FULL_MEMORY = ("out of memory", "OUT_OF_DEVICE_MEMORY", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES", "not enough memory",
                "DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "std::bad_alloc",
-               "killed by signal: Killed", "out of shared memory")  # a DataLoader's worker, by the kernel
+               "killed by signal: Killed")  # a DataLoader's worker, by the kernel
 LOST_DEVICE = ("DEVICE_LOST", "device lost", "GPU is lost", "fallen off the bus", "uncorrectable ECC error")
 BAD_DATA = ("Image Not Found", "exceeds nc=")  # what YOLOv5 and Ultralytics say
 

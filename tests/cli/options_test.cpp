@@ -109,6 +109,10 @@ TEST(Options, TakeAModelAsUltralyticsWritesIt) {
 TEST(Options, KeepTheModelOfARun) {
   const auto run = to_json(parse("--trainer ultralytics --data my.yaml --model yolo11n.yaml"));
   EXPECT_EQ(resumed(parse("--resume x"), run).trainer, "ultralytics");
+  EXPECT_EQ(resumed(parse("--resume x"), run).keep_weights, 10);
+  auto of_all = run;
+  of_all.erase("keep_weights");  // a journal of before there was such an option
+  EXPECT_EQ(resumed(parse("--resume x"), of_all).keep_weights, -1);
   EXPECT_EQ(resumed(parse("--resume x"), run).train.cfg, "yolo11n.yaml");
   EXPECT_THROW(resumed(parse("--resume x --model yolo11s.yaml"), run), Error);
   EXPECT_NO_THROW(resumed(parse("--resume x --model yolo11n.yaml"), run));

@@ -1,19 +1,19 @@
 #include "core/csv.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
+
+#include "tests/temporary_folder.hpp"
 
 namespace evolve::core {
 namespace {
 
 std::vector<std::string> header_of(const std::string& text) {
-  const auto file = testing::TempDir() + "csv" + std::to_string(::getpid());
+  const test::TemporaryFolder folder;
+  const auto file = folder / "table.csv";
   std::ofstream(file) << text;
-  const auto names = csv_header(file);
-  std::filesystem::remove(file);
-  return names;
+  return csv_header(file);
 }
 
 TEST(Csv, KnowsATableByItsHeader) {

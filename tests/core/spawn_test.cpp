@@ -17,6 +17,7 @@
 
 #include "core/child.hpp"
 #include "core/file_descriptor.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace evolve::core {
 namespace {
@@ -57,11 +58,11 @@ TEST(Spawn, FailsAsExecDoes) {
   EXPECT_EQ(error_of({.words = {"/dev/null"}}), EACCES);
   EXPECT_EQ(error_of({.words = {"/tmp"}}), EACCES);
   EXPECT_EQ(error_of({.words = {""}}), ENOENT);
-  const auto file = std::filesystem::path(testing::TempDir()) / "no format";
+  const test::TemporaryFolder folder;
+  const auto file = folder / "no format";
   std::ofstream(file) << "neither a program nor a script\n";
   std::filesystem::permissions(file, std::filesystem::perms::owner_all);
   EXPECT_EQ(error_of({.words = {file}}), ENOEXEC);
-  std::filesystem::remove(file);
   expect_no_child();
 }
 

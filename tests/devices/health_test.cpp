@@ -133,5 +133,14 @@ TEST(Health, IgnoresDevicesThatTheRunDoesNotHave) {
   EXPECT_THAT(health.ended(well(4, "xpu:0"), {"xpu:7"}, noon), IsEmpty());
 }
 
+TEST(Health, RestsAsLongAgainWhereTheDriverSaysThatItDoesNotWork) {
+  Health health({"xpu:0"});
+  for (int trial = 0; trial < 2; ++trial) health.ended(lost(trial, "xpu:0"), {}, noon);
+  ASSERT_THAT(health.rested(noon + seconds(15)), ElementsAre("xpu:0"));
+  health.rest_again("xpu:0", noon + seconds(15));
+  EXPECT_THAT(health.rested(noon + seconds(29)), IsEmpty());
+  EXPECT_THAT(health.rested(noon + seconds(30)), ElementsAre("xpu:0"));
+}
+
 }  // namespace
 }  // namespace evolve::devices

@@ -1,10 +1,10 @@
 #include "devices/library.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
+
+#include "tests/temporary_folder.hpp"
 
 namespace evolve::devices {
 namespace {
@@ -19,8 +19,8 @@ TEST(Library, ThatIsNotThereMeansNoDriver) {
 }
 
 TEST(Library, ThatIsDamagedIsAFault) {
-  const auto file = std::filesystem::path(testing::TempDir()) /
-                    ("libdamaged" + std::to_string(::getpid()) + ".so");
+  const test::TemporaryFolder folder;
+  const auto file = folder / "libdamaged.so";
   std::ofstream(file) << "no library";
   try {
     const Library library(file.c_str());
@@ -30,7 +30,6 @@ TEST(Library, ThatIsDamagedIsAFault) {
   } catch (const std::runtime_error& fault) {
     EXPECT_TRUE(std::string(fault.what()).starts_with(file.string())) << fault.what();
   }
-  std::filesystem::remove(file);
 }
 
 TEST(Library, HasFunctionsOrSaysWhichItLacks) {

@@ -124,6 +124,7 @@ TEST_F(DeviceFile, EndsTheIdleWorkerOfADeviceThatGoes) {
   };
   EXPECT_TRUE(eventually([&] { return count(events(), "devices") == 1; }));
   const int pid = worker_of("npu:0");
+  ASSERT_GT(pid, 0);
   EXPECT_TRUE(eventually([&] { return !alive(pid); }));
   EXPECT_LT(count(events(), "completed"), 40) << "while the run goes on";
   EXPECT_EQ(process_.wait().code, 0);

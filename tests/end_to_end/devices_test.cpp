@@ -346,6 +346,11 @@ class Isolation : public testing::Test {
     variables.push_back("TRAP_MARK=" + (folder / "mark").string());
     return variables;
   }
+  /// A run on these devices, in a folder of its own.
+  Ended run_on(const std::string& devices, const Variables& variables) const {
+    const Folder own;
+    return run(own, with(variables), devices);
+  }
   Folder folder;
   const std::string both = "LD_LIBRARY_PATH=" TRAP_NVML_FOLDER ":" TRAP_LEVEL_ZERO_FOLDER;
 };
@@ -359,25 +364,51 @@ TEST_F(Isolation, IsWatchedByTrapsThatWork) {
 }
 
 TEST_F(Isolation, OfTheCpu) {
-  for (const std::string devices : {"cpu", "cpu:0", "cpu:99999", "cpu:0,cpu:0", "npu:0"})
-    run(folder, with({both}), devices, {"--trials", "2", "--exist-ok"});
+  for (const std::string devices : {"cpu", "cpu:0", "npu:0"}) {
+    const auto ended = run_on(devices, {both});
+    EXPECT_EQ(ended.code, 0) << devices << ": " << ended.err;
+  }
+  for (const auto& [devices, why] : {std::pair("cpu:99999", "there is no cpu:99999 here"),
+                                     std::pair("cpu:0,cpu:0", "cpu:0 is named twice")}) {
+    const auto refused = run_on(devices, {both});
+    EXPECT_EQ(refused.code, 2) << devices;
+    EXPECT_THAT(refused.err, HasSubstr(why));
+  }
   EXPECT_EQ(marks(), "");
 }
 
 TEST_F(Isolation, OfAnXpu) {
-  const auto ended =
-      run(folder, with({"LD_LIBRARY_PATH=" TRAP_NVML_FOLDER, intel, four_xpus}), "xpu:0");
+  const Variables variables = {"LD_LIBRARY_PATH=" TRAP_NVML_FOLDER, intel, four_xpus};
+  const auto ended = run_on("xpu:0", variables);
   EXPECT_EQ(ended.code, 0) << ended.err;
-  run(folder, with({"LD_LIBRARY_PATH=" TRAP_NVML_FOLDER, intel, four_xpus}), "xpu:9");
+  const auto refused = run_on("xpu:9", variables);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("there is no xpu:9 here"));
   EXPECT_EQ(marks(), "");
 }
 
 TEST_F(Isolation, OfACudaDevice) {
-  const auto libraries = "LD_LIBRARY_PATH=" FAKE_NVML_FOLDER ":" TRAP_LEVEL_ZERO_FOLDER;
-  const auto ended = run(folder, with({libraries, two_gpus}), "cuda:0");
+  const Variables variables = {"LD_LIBRARY_PATH=" FAKE_NVML_FOLDER ":" TRAP_LEVEL_ZERO_FOLDER,
+                               two_gpus};
+  const auto ended = run_on("cuda:0", variables);
   EXPECT_EQ(ended.code, 0) << ended.err;
-  run(folder, with({libraries, two_gpus}), "cuda:9");
+  const auto refused = run_on("cuda:9", variables);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("there is no cuda:9 here"));
   EXPECT_EQ(marks(), "");
+}
+
+TEST(Auto, GoesOnWithNoCpuWhereTheRunHadGpus) {
+  Folder folder;
+  ASSERT_EQ(run(folder, {nvidia, two_gpus}, "auto", {"--trials", "2"}).code, 0);
+  const auto refused = evolve_with(folder, {}, {"--resume", "run", "--trials", "4"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("evolve: --devices auto: the run had cuda:0, cuda:1, and now "
+                                     "there is no GPU (auto: "));
+  EXPECT_THAT(refused.err, HasSubstr("; mend the driver, or go on with --devices cpu"));
+  const auto given =
+      evolve_with(folder, {}, {"--resume", "run", "--trials", "4", "--devices", "cpu"});
+  EXPECT_EQ(given.code, 0) << given.err;
 }
 
 }  // namespace

@@ -50,15 +50,13 @@ TEST(Faults, AreNamedAndCostTheirTrialAlone) {
   EXPECT_EQ(failures(folder / "run"), expected);
   // Failed is failed: no row, no fitness, and never the best.
   EXPECT_EQ(lines_of(read_file(folder / "run/evolve.csv")).size(), 1u + 5u);
-  std::set<int> completed;
-  for (const auto& event : journal(folder / "run")) {
-    if (event["event"] == "completed") completed.insert(event["trial"].get<int>());
+  for (const auto& event : journal(folder / "run"))
     EXPECT_FALSE(event["event"] == "failed" && event.contains("fitness"));
-  }
-  EXPECT_EQ(completed, (std::set<int>{0, 12, 13, 14, 15}));
+  const auto trials = completed(folder / "run");
+  EXPECT_EQ(trials, (std::set<int>{0, 12, 13, 14, 15}));
   const auto best = ended.out.find("Best: trial ");
   ASSERT_NE(best, std::string::npos);
-  EXPECT_TRUE(completed.contains(std::stoi(ended.out.substr(best + 12))));
+  EXPECT_TRUE(trials.contains(std::stoi(ended.out.substr(best + 12))));
 }
 
 TEST(Faults, OfEveryTrialLeaveNoBest) {
@@ -123,13 +121,6 @@ TEST(Loaders, OfATrainerEndWithARunHoweverItEnds) {
     EXPECT_EQ(ended.code, signal == 0 ? 0 : 128 + signal) << ended.err;
     EXPECT_TRUE(eventually([&] { return !alive(loader); })) << signal;
   }
-}
-
-/// Pids in the fake trainer's log.
-std::set<int> pids(const std::filesystem::path& log) {
-  std::set<int> found;
-  for (const auto& line : lines_of(read_file(log))) found.insert(std::stoi(line));
-  return found;
 }
 
 TEST(Stopped, RunsHoldTheTimeAgainstNoWorker) {

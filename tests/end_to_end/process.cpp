@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <sstream>
@@ -136,6 +137,25 @@ std::vector<nlohmann::json> journal(const fs::path& run) {
 int count(const std::vector<nlohmann::json>& events, const std::string& kind) {
   return static_cast<int>(std::count_if(events.begin(), events.end(),
                                         [&](const auto& event) { return event["event"] == kind; }));
+}
+
+std::set<int> completed(const fs::path& run) {
+  std::set<int> trials;
+  for (const auto& event : journal(run))
+    if (event["event"] == "completed") trials.insert(event["trial"].get<int>());
+  return trials;
+}
+
+std::vector<std::string> sorted_rows(const fs::path& run) {
+  auto rows = lines_of(read_file(run / "evolve.csv"));
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+std::set<int> pids(const fs::path& log) {
+  std::set<int> found;
+  for (const auto& line : lines_of(read_file(log))) found.insert(std::stoi(line));
+  return found;
 }
 
 bool eventually(const std::function<bool()>& condition, double seconds) {

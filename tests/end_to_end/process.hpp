@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,12 @@ std::vector<std::string> lines_of(const std::string& text);
 std::vector<nlohmann::json> journal(const std::filesystem::path& run);
 /// How many events of a kind a journal has.
 int count(const std::vector<nlohmann::json>& events, const std::string& kind);
+/// The trials that a run has completed.
+std::set<int> completed(const std::filesystem::path& run);
+/// The lines of a run's evolve.csv, in an order that does not depend on which trial ended first.
+std::vector<std::string> sorted_rows(const std::filesystem::path& run);
+/// The processes in the fake trainer's log.
+std::set<int> pids(const std::filesystem::path& log);
 /// Waits until `condition` holds; false after `seconds`.
 bool eventually(const std::function<bool()>& condition, double seconds = 120);
 /// Whether a process of this id exists (and is not a zombie).

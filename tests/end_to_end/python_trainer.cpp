@@ -108,7 +108,7 @@ void expect_the_same_rows_after_a_kill(const std::string& trainer, const std::st
              count(journal(folder / "run"), "completed") > 3;
     }));
     process.signal(SIGKILL);
-    process.wait();
+    ASSERT_EQ(process.wait().code, 128 + SIGKILL);
   }
   const auto ended =
       Process({"/usr/bin/env", "PYTHONPATH=" + packages, EVOLVE_BINARY, "--resume", "run"},

@@ -144,7 +144,7 @@ TEST_F(TwoDevices, TrainAndGoOnAsIfTheyHadNotBeenCutOff) {
     ASSERT_TRUE(
         eventually([&] { return lines_of(read_file(folder / "cut/results.csv")).size() > 1; }));
     cut.signal(SIGKILL);
-    cut.wait();
+    ASSERT_EQ(cut.wait().code, 128 + SIGKILL);
   }
   ASSERT_LT(lines_of(read_file(folder / "cut/results.csv")).size(), 4u);
   const auto resumed = evolve(folder.path(), {"train", "--resume", "cut"});

@@ -81,12 +81,12 @@ TEST(Repeats, TrainTheBestAgainWithOtherSeedsAndCountAsTrials) {
 
 TEST(Repeats, GoOnAfterAKillWithThoseThatAreMissing) {
   Folder folder;
-  const auto arguments = with({"--trials", "14", "--repeats", "6"}, "--noise --sleep 100");
+  const auto arguments = with({"--trials", "14", "--repeats", "6"}, "--noise --sleep 400");
   {
     Process process(evolve_command(arguments), folder.path());
     ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "repeated") >= 2; }));
     process.signal(SIGKILL);
-    process.wait();
+    ASSERT_EQ(process.wait().code, 128 + SIGKILL);
   }
   const auto before = journal(folder / "run");
   ASSERT_LT(count(before, "repeated"), 6);

@@ -18,18 +18,6 @@ namespace {
 
 using testing::HasSubstr;
 
-std::vector<std::string> sorted_rows(const std::filesystem::path& run) {
-  auto rows = lines_of(read_file(run / "evolve.csv"));
-  std::sort(rows.begin(), rows.end());
-  return rows;
-}
-
-std::set<int> pids(const std::filesystem::path& log) {
-  std::set<int> found;
-  for (const auto& line : lines_of(read_file(log))) found.insert(std::stoi(line));
-  return found;
-}
-
 /// Numbers of the trials that a screen says have completed.
 std::vector<int> told(const std::string& screen) {
   std::vector<int> trials;
@@ -37,13 +25,6 @@ std::vector<int> told(const std::string& screen) {
     if (line.starts_with("trial ") && line.find(" fitness ") != line.npos)
       trials.push_back(std::stoi(line.substr(6)));
   }
-  return trials;
-}
-
-std::set<int> completed(const std::filesystem::path& run) {
-  std::set<int> trials;
-  for (const auto& event : journal(run))
-    if (event["event"] == "completed") trials.insert(event["trial"].get<int>());
   return trials;
 }
 
@@ -139,7 +120,7 @@ TEST(Resume, AnAsynchronousRunGoesOnWhereItStopped) {
         folder.path());
     ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "completed") >= 15; }));
     process.signal(SIGKILL);
-    process.wait();
+    ASSERT_EQ(process.wait().code, 128 + SIGKILL);
   }
   const auto before = journal(folder / "run");
   const auto ended = evolve(folder.path(), {"--resume", "run"});

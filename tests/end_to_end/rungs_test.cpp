@@ -38,12 +38,6 @@ std::map<int, std::pair<int, double>> stops(const std::filesystem::path& run) {
   return found;
 }
 
-std::vector<std::string> sorted_rows(const std::filesystem::path& run) {
-  auto rows = lines_of(read_file(run / "evolve.csv"));
-  std::sort(rows.begin(), rows.end());
-  return rows;
-}
-
 TEST(EarlyStop, EndsTrialsThatFallBehindAndSaysSo) {
   Folder folder;
   const auto ended = evolve(folder.path(), arguments("cpu:0,cpu:1", "run"));

@@ -23,13 +23,6 @@ int final_failures(const fs::path& run) {
   return count;
 }
 
-std::set<int> completed(const fs::path& run) {
-  std::set<int> trials;
-  for (const auto& event : journal(run))
-    if (event["event"] == "completed") trials.insert(event["trial"].get<int>());
-  return trials;
-}
-
 /// Waits until some trials of the run have completed.
 bool has_begun(const Folder& folder) {
   return eventually([&] { return count(journal(folder / "run"), "completed") >= 3; });

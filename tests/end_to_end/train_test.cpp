@@ -86,7 +86,7 @@ TEST(Train, WithSeveralFrozenLayersGoesOn) {
   const Folder folder;
   auto arguments = training("cut", 3);
   arguments.insert(arguments.end(), {"--freeze", "0", "1"});
-  cut(folder, arguments, "cut", 1, SIGINT);
+  EXPECT_EQ(cut(folder, arguments, "cut", 1, SIGINT), 130);
   const auto resumed = run(folder, {"train", "--resume", "cut"});
   EXPECT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(lines_of(read_file(folder / "cut/results.csv")).size(), 4u);

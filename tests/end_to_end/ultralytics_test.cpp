@@ -233,11 +233,11 @@ TEST(Ultralytics, KeepsTheWeightsOfTheBestTrials) {
     write_file(trial_folder(folder, trial) / "weights/last.pt", "weights");
   }
   const auto resumed = Process({"/usr/bin/env", "PYTHONPATH=" + packages, EVOLVE_BINARY, "--resume",
-                                "run", "--trials", "9", "--keep-weights", "1"},
+                                "run", "--trials", "9"},
                                folder.path())
                            .wait();
   ASSERT_EQ(resumed.code, 0) << resumed.err;
-  EXPECT_EQ(with_weights(folder, 9), best_trials(folder, 1));
+  EXPECT_EQ(with_weights(folder, 9), best_trials(folder, 3));
 }
 
 TEST(Ultralytics, KeepsTheWeightsOfAllTrialsWhereThatIsAskedFor) {

@@ -102,6 +102,16 @@ TEST_F(Judge, HoldsWhatNobodyCanLookAt) {
   EXPECT_FALSE(held.final);
 }
 
+TEST_F(Judge, TriesAgainWhatFailedOnDataThatItHadTrainedOn) {
+  const workers::NotTrained failure{
+      .trial = 0, .kind = hyp::FailureKind::data, .message = "Image Not Found", .epoch = 40};
+  const auto failed = judge(failure, {.number = 1}, state, policy);
+  EXPECT_FALSE(failed.of_surroundings);
+  EXPECT_FALSE(failed.unconfirmed);
+  EXPECT_FALSE(failed.final);
+  EXPECT_TRUE(judge(failure, {.number = 9}, state, policy).final);
+}
+
 TEST_F(Judge, BlamesATrialThatLosesOneDeviceAfterTheOther) {
   start_next();
   attempt = 9;
@@ -115,14 +125,20 @@ TEST_F(Judge, BlamesATrialThatLosesOneDeviceAfterTheOther) {
   EXPECT_TRUE(judged(hyp::FailureKind::device_lost).final);
 }
 
-TEST_F(Judge, TakesAFullDiskForTheSurroundings) {
+TEST_F(Judge, TakesADiskThatIsFullOrAwayForTheSurroundings) {
   attempt = 9;
-  const workers::NotTrained failure{.trial = 0,
-                                    .kind = hyp::FailureKind::other,
-                                    .message = "trials/000000/paused.pt: No space left on device"};
-  const auto failed = judge(failure, {.number = attempt}, state, policy);
-  EXPECT_TRUE(failed.of_surroundings);
-  EXPECT_FALSE(failed.final);
+  for (const auto* message :
+       {"trials/000000/paused.pt: No space left on device",
+        "OSError: [Errno 116] Stale file handle: 'results.csv'",
+        "OSError: [Errno 5] Input/output error: 'weights/last.pt'",
+        "RuntimeError: DataLoader worker (pid 7) is killed by signal: Bus error. It is possible "
+        "that dataloader's workers are out of shared memory."}) {
+    const workers::NotTrained failure{
+        .trial = 0, .kind = hyp::FailureKind::other, .message = message};
+    const auto failed = judge(failure, {.number = attempt}, state, policy);
+    EXPECT_TRUE(failed.of_surroundings) << message;
+    EXPECT_FALSE(failed.final) << message;
+  }
 }
 
 TEST_F(Judge, BlamesTheSurroundingsOnceTenTrialsInARowFailedBeforeTheirFirstEpoch) {
@@ -135,6 +151,7 @@ TEST_F(Judge, BlamesTheSurroundingsOnceTenTrialsInARowFailedBeforeTheirFirstEpoc
   }
   EXPECT_FALSE(judged(hyp::FailureKind::crash).final);
   EXPECT_TRUE(judged(hyp::FailureKind::other).of_surroundings);
+  EXPECT_TRUE(judged(hyp::FailureKind::hang).of_surroundings);
   EXPECT_TRUE(judged(hyp::FailureKind::oom).final);
   start_next();
   complete(most_failed_in_a_row);

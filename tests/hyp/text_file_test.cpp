@@ -2,24 +2,24 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 
 #include "hyp/hyp_file.hpp"
 #include "hyp/space_file.hpp"
 #include "tests/hyp/refusal.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace evolve::hyp {
 namespace {
 
 TEST(TextFile, IsReadWhole) {
-  const std::string path = testing::TempDir() + "text_file_test.yaml";
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "hyp.yaml";
   std::ofstream(path) << "lr0: 0.01\n";
   EXPECT_EQ(core::read_text_file(path), "lr0: 0.01\n");
   EXPECT_EQ(read_hyp_file(path).hyp, (Hyperparameters{{"lr0", 0.01}}));
   EXPECT_EQ(refusal([&] { read_space_file(path); }).substr(0, path.size() + 21),
             path + ":1: lr0 has no bounds");
-  std::filesystem::remove(path);
 }
 
 TEST(TextFile, ThatIsMissingIsRefused) {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -214,9 +215,15 @@ FromWorker train(const Train& order, Orders& orders, const std::vector<std::stri
       std::ranges::any_of(words, [](const auto& word) { return mentions(word, "{index}"); });
   const auto index = asks_for_index ? variable("EVOLVE_INDEX") : "";
   // A trainer that appends would add to an earlier attempt's rows.
-  fs::remove(folder / "results.csv");
+  std::error_code stays;
+  fs::remove(folder / "results.csv", stays);
+  if (stays)
+    throw Failed{FailureKind::other,
+                 fmt::format("{}: an earlier attempt's results.csv cannot be removed ({})",
+                             order.dir, stays.message())};
   if (!(std::ofstream(hyp) << hyp::hyp_lines(order.hyp) << std::flush))
-    throw Failed{FailureKind::other, hyp + " cannot be written"};
+    throw Failed{FailureKind::other,
+                 fmt::format("{} cannot be written ({})", hyp, std::strerror(errno))};
   const Values values = {{"{hyp}", hyp},
                          {"{device}", device_of(order.device, index)},
                          {"{index}", index},

@@ -52,7 +52,7 @@ Worker* WorkerSet::State::idle_worker(const std::string& slot) {
     return !worker->busy() && !worker->idle() && !worker->gone();
   };
   supervisor.wait_for([&] { return std::ranges::none_of(at(slot), ending); },
-                      Clock::now() + 3 * grace);
+                      Clock::now() + grace + last_grace);
   forget_the_gone();
   const auto found = std::ranges::find_if(at(slot), &Worker::idle);
   return found == at(slot).end() ? nullptr : *found;

@@ -14,6 +14,7 @@
 
 #include "core/error.hpp"
 #include "tests/golden.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/trainer/checkpoint/pickle_text.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
 #include "trainer/checkpoint/embedded_weights.hpp"
@@ -166,14 +167,13 @@ std::string small_file() {
       "nc: 2\nanchors: [[10, 13, 16, 30]]\nbackbone:\n  - [-1, 1, Conv, [8, 6, 2, 2]]\n"
       "  - [-1, 1, C3, [8]]\nhead:\n  - [[-1], 1, Detect, [nc, anchors]]\n",
       "small");
-  const std::string path = ::testing::TempDir() + "evolve_fuzz_test.pt";
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "small.pt";
   const StateDict state = state_dict(Detector(resolve(table), 1));
   write_checkpoint(path, {.state = state,
                           .about = {{"yaml", to_json(table)}, {"nc", 2}, {"names", {"a", "b"}}},
                           .training = {{"momentum", torch::ones({3, 4})}}});
-  const std::string bytes = read_weights(path);
-  fs::remove(path);
-  return bytes;
+  return read_weights(path);
 }
 
 TEST(CheckpointFuzz, SurvivesDamageInAFileOfItsOwn) {

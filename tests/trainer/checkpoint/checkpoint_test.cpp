@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "core/error.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
 #include "trainer/checkpoint/tensor_pickle.hpp"
@@ -17,12 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-
-std::string temporary(const std::string& name) {
-  const auto folder = fs::path(::testing::TempDir()) / "evolve_checkpoint_test";
-  fs::create_directories(folder);
-  return folder / name;
-}
 
 std::string complaint(const std::string& path) {
   try {
@@ -88,7 +83,8 @@ void expect_equal(const StateDict& state, const StateDict& expected) {
 }
 
 TEST(Checkpoint, ReadsBackWhatItWrote) {
-  const std::string path = temporary("model.pt");
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "model.pt";
   const Checkpoint written{
       .state = state_dict(test::make("yolov5p.yaml")),
       .about = {{"epoch", 7}, {"best_fitness", 0.1}, {"names", {"a", "naïve"}}, {"none", nullptr}},
@@ -99,18 +95,18 @@ TEST(Checkpoint, ReadsBackWhatItWrote) {
   expect_equal(read.state, written.state);
   EXPECT_EQ(read.about.dump(), written.about.dump());
   expect_equal(read.training, written.training);
-  EXPECT_EQ(std::distance(fs::directory_iterator(fs::path(path).parent_path()), {}), 1)
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1)
       << "a temporary file was left";
 }
 
 TEST(Checkpoint, ReadsBackBareWeights) {
-  const std::string path = temporary("bare.pt");
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "bare.pt";
   write_checkpoint(path, {.state = tensors_of_all_types()});
   const Checkpoint read = read_checkpoint(path);
   expect_equal(read.state, tensors_of_all_types());
   EXPECT_TRUE(read.about.is_null());
   EXPECT_TRUE(read.training.empty());
-  fs::remove(path);
 }
 
 TEST(Checkpoint, ReadsTheEmbeddedWeights) {
@@ -120,11 +116,11 @@ TEST(Checkpoint, ReadsTheEmbeddedWeights) {
 }
 
 TEST(Checkpoint, WritesContiguousTensorsOfAnyLayout) {
-  const std::string path = temporary("layout.pt");
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "layout.pt";
   const auto tensor = torch::arange(24.F).view({2, 3, 2, 2});
   write_checkpoint(path, {.state = {{"a", tensor.contiguous(at::MemoryFormat::ChannelsLast)}}});
   EXPECT_TRUE(torch::equal(read_checkpoint(path).state.at(0).second, tensor));
-  fs::remove(path);
 }
 
 TEST(Checkpoint, TransfersWhatFitsByNameAndShape) {
@@ -157,20 +153,20 @@ TEST(Checkpoint, RefusesWeightsOfAnotherModel) {
 
 TEST(Checkpoint, RefusesWhatIsNoArchive) {
   EXPECT_THAT(complaint("/nowhere/x.pt"), HasSubstr("/nowhere/x.pt: there is no such file"));
-  const std::string path = temporary("text.pt");
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "text.pt";
   std::ofstream(path) << "hello";
   EXPECT_THAT(complaint(path), HasSubstr("text.pt: this is not a zip archive"));
   std::ofstream(path, std::ios::trunc);
   EXPECT_THAT(complaint(path), HasSubstr("text.pt: this is not a zip archive"));
-  fs::remove(path);
 }
 
 TEST(Checkpoint, RefusesATruncatedFile) {
-  const std::string path = temporary("whole.pt");
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "whole.pt";
   write_checkpoint(path, {.state = {{"a", torch::ones(1000)}}});
   fs::resize_file(path, fs::file_size(path) - 100);
   EXPECT_THAT(complaint(path), HasSubstr("whole.pt: this is not a zip archive, or it ends early"));
-  fs::remove(path);
 }
 
 /// A model's state dict as a pickle, with every byte in turn replaced by a few others.

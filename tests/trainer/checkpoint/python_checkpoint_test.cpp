@@ -4,8 +4,8 @@
 #include <torch/torch.h>
 
 #include <cstdio>
-#include <filesystem>
 
+#include "tests/temporary_folder.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
 
 namespace evolve::trainer {
@@ -25,7 +25,8 @@ std::string output_of(const std::string& command) {
 
 TEST(PythonCheckpoint, ReadsADictOfTensorsOnly) {
   if (std::system("python3 -c '' 2>/dev/null") != 0) GTEST_SKIP() << "there is no python3";
-  const auto path = std::filesystem::path(::testing::TempDir()) / "evolve_python_test.pt";
+  const test::TemporaryFolder folder;
+  const auto path = folder / "weights.pt";
   write_checkpoint(path, {.state = {{"model.0.weight", torch::arange(6.F).view({1, 2, 3})},
                                     {"half", torch::tensor({0.5, -2.}, torch::kHalf)},
                                     {"batches", torch::tensor(7, torch::kLong)},
@@ -41,7 +42,6 @@ TEST(PythonCheckpoint, ReadsADictOfTensorsOnly) {
     "batches": {"type": "Long", "size": [], "values": [7]},
     "empty": {"type": "Float", "size": [0, 4], "values": []},
     "flags": {"type": "Bool", "size": [2], "values": [true, false]}})"));
-  std::filesystem::remove(path);
 }
 
 }  // namespace

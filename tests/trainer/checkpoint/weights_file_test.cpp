@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
+#include "tests/temporary_folder.hpp"
 #include "tests/trainer/checkpoint/pickle_text.hpp"
 
 namespace evolve::trainer {
@@ -84,7 +84,8 @@ TEST(WeightsFile, WithAnEndlessDescriptionIsRefused) {
 }
 
 TEST(WeightsFile, IsNamedByItsErrorsInOneLine) {
-  const auto path = std::filesystem::path(::testing::TempDir()) / "evolve_weights_file_test.pt";
+  const TemporaryFolder folder;
+  const auto path = folder / "weights.pt";
   std::ofstream(path) << zip({{.name = "a/b\nc\x1b[31m", .bytes = "", .method = 8}});
   try {
     read_about(path);
@@ -95,7 +96,6 @@ TEST(WeightsFile, IsNamedByItsErrorsInOneLine) {
                                 ": record a/b?c?[31m is compressed or encrypted; give a .pt file "
                                 "of YOLOv5, or a state dict");
   }
-  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "core/error.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -87,7 +88,8 @@ TEST(ModelConfig, FindsEveryBuiltInTableByName) {
 }
 
 TEST(ModelConfig, PrefersAFileOfThatPath) {
-  const std::string path = ::testing::TempDir() + "yolov5s.yaml";
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "yolov5s.yaml";
   std::ofstream(path) << table_with("");
   EXPECT_EQ(resolve(read_model_table(path)).nc, 3);
 }

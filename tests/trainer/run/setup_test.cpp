@@ -3,11 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
-#include <unistd.h>
-
-#include <filesystem>
 
 #include "core/error.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/trainer/formula.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
 
@@ -27,19 +25,14 @@ class Setup : public ::testing::Test {
     checkpoint.about = {{"yaml", to_json(read_model_table("yolov5p.yaml"))}, {"nc", 3}};
     write_checkpoint(whole_, checkpoint);
   }
-  void TearDown() override {
-    std::filesystem::remove(bare_);
-    std::filesystem::remove(whole_);
-  }
 
   torch::Tensor anchors(const TrainOptions& options, const hyp::Hyperparameters& hyp) {
     return make_detector(options, hyp, pretrained_weights(options), 1, data_)->anchors_in_pixels();
   }
 
-  const std::string whole_ =
-      ::testing::TempDir() + "evolve_setup_" + std::to_string(::getpid()) + ".pt";
-  const std::string bare_ =
-      ::testing::TempDir() + "evolve_setup_" + std::to_string(::getpid()) + "_bare.pt";
+  const test::TemporaryFolder folder_;
+  const std::string whole_ = folder_ / "whole.pt";
+  const std::string bare_ = folder_ / "bare.pt";
   const torch::Tensor own_anchors_ = torch::arange(1.F, 19.F).view({3, 3, 2}) * 8;
   PreparedData data_{{.data = "shapes", .imgsz = 64}, 32, 1};
 };

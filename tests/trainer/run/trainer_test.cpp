@@ -282,7 +282,8 @@ TEST(Trainer, CallsATrainingDivergedWhoseWeightsBurst) {
 
 TEST(Trainer, StartsFromTheWeightsItIsGiven) {
   TrainOptions options = small();
-  options.weights = ::testing::TempDir() + "evolve_trainer_test.pt";
+  const data::TemporaryFolder folder;
+  options.weights = folder / "weights.pt";
   write_checkpoint(options.weights, {.state = state_dict(test::make("yolov5p.yaml", 3, 77))});
   const auto started = train(options, defaults());
   EXPECT_NE(started, train(small(), defaults()));
@@ -290,7 +291,7 @@ TEST(Trainer, StartsFromTheWeightsItIsGiven) {
   write_checkpoint(options.weights, {.state = state_dict(test::make("yolov5p.yaml", 3, 78))});
   EXPECT_NE(started, train(options, defaults()));
   std::filesystem::remove(options.weights);
-  EXPECT_THAT(complaint(options, defaults()), HasSubstr("evolve_trainer_test.pt"));
+  EXPECT_THAT(complaint(options, defaults()), HasSubstr(options.weights));
 }
 
 /// Bytes that this process has read so far.
@@ -305,7 +306,8 @@ std::int64_t bytes_read() {
 TEST(Trainer, ReadsItsWeightsOncePerTrial) {
   TrainOptions options = small();
   options.cfg = "";  // so that the table comes from the weights too
-  options.weights = ::testing::TempDir() + "evolve_trainer_once_test.pt";
+  const data::TemporaryFolder folder;
+  options.weights = folder / "weights.pt";
   write_checkpoint(options.weights,
                    checkpoint_of(test::make("yolov5p.yaml", 3, 77), {"a", "b", "c"}));
   const auto size = static_cast<std::int64_t>(std::filesystem::file_size(options.weights));
@@ -317,21 +319,21 @@ TEST(Trainer, ReadsItsWeightsOncePerTrial) {
   const auto read = bytes_read() - before;
   EXPECT_GE(read, size);
   EXPECT_LT(read, size * 3 / 2);
-  std::filesystem::remove(options.weights);
 }
 
-/// Weights of yolov5p with `classes` classes in a file, with their table.
-std::string weights_with(int classes) {
-  const auto file = ::testing::TempDir() + "evolve_trainer_val_test.pt";
+/// Weights of yolov5p with `classes` classes in a file of this folder, with their table.
+std::string weights_with(int classes, const data::TemporaryFolder& folder) {
+  const auto file = folder / "weights.pt";
   write_checkpoint(file, checkpoint_of(test::make("yolov5p.yaml", classes),
                                        std::vector<std::string>(std::size_t(classes), "name")));
   return file;
 }
 
 TEST(Trainer, RefusesToValidateWeightsOfOtherClasses) {
+  const data::TemporaryFolder folder;
   TrainOptions options = small();  // the embedded data set has 3 classes
   for (const int classes : {1, 2, 4}) {
-    options.weights = weights_with(classes);
+    options.weights = weights_with(classes, folder);
     try {
       Trainer("cpu", 1).validate({.options = to_json(options)});
       ADD_FAILURE() << "validated weights of " << classes << " classes";
@@ -342,17 +344,16 @@ TEST(Trainer, RefusesToValidateWeightsOfOtherClasses) {
                     std::to_string(classes) +
                     "; give the data set that the weights were trained on");
     }
-    std::filesystem::remove(options.weights);
   }
 }
 
 TEST(Trainer, ValidatesWeightsOfAnyNumberOfClassesAsOneClass) {
+  const data::TemporaryFolder folder;
   TrainOptions options = small();
   options.single_cls = true;
   for (const int classes : {1, 4}) {
-    options.weights = weights_with(classes);
+    options.weights = weights_with(classes, folder);
     EXPECT_EQ(Trainer("cpu", 1).validate({.options = to_json(options)}).classes.size(), 1U);
-    std::filesystem::remove(options.weights);
   }
 }
 
