@@ -100,7 +100,7 @@ def trainer_class(base):
                 return super().build_dataset(img_path, mode, batch)
 
         def save_model(self):
-            with worker.writing(self.last):
+            with worker.expendable(self.last, self.best):
                 return super().save_model()
 
         def final_eval(self):
@@ -170,7 +170,7 @@ def load():
 
     import torch
 
-    worker.save_by_name(torch)  # before Ultralytics puts its own around it
+    worker.save_expendably(torch)  # before Ultralytics puts its own around it
     from ultralytics import YOLO
     from ultralytics.data.base import BaseDataset
     from ultralytics.utils import DEFAULT_CFG_DICT, TQDM, callbacks

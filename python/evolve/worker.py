@@ -181,29 +181,31 @@ def signs_of_life(bars, trial):
 
 
 @contextlib.contextmanager
-def writing(file):
-    """Names the file where it cannot be written: Python does so only where it cannot be opened."""
+def expendable(*files):
+    """Files of weights: one that cannot be written ends no training, whose metrics are there. The log says so, and no
+    half of them stays."""
     try:
         yield
     except OSError as error:
-        if error.filename is not None:
-            raise
-        raise OSError(error.errno, error.strerror, str(file)) from None
+        print(f"evolve: the weights are lost: {error.filename or files[0]}: {error.strerror}", file=sys.stderr)
+        for file in files:
+            with contextlib.suppress(OSError):
+                os.unlink(file)
 
 
-def save_by_name(torch):
-    """Makes `torch.save` say which file could not be written, and why: "unexpected pos" is all that it says itself."""
+def save_expendably(torch):
+    """Makes what `torch.save` writes to a file expendable: "unexpected pos" is all that it says itself."""
     save = torch.save
 
-    def save_named(what, file, *arguments, **named):
+    def save_or_not(what, file, *arguments, **named):
         if not isinstance(file, (str, os.PathLike)):
             return save(what, file, *arguments, **named)
         content = io.BytesIO()
         save(what, content, *arguments, **named)
-        with writing(file), open(file, "wb") as written:
+        with expendable(file), open(file, "wb") as written:
             written.write(content.getbuffer())
 
-    torch.save = save_named
+    torch.save = save_or_not
 
 
 class data_failures:

@@ -165,7 +165,7 @@ def load():
     import tqdm
 
     worker.check_device(torch, os.environ["EVOLVE_DEVICE"])
-    worker.save_by_name(torch)
+    worker.save_expendably(torch)
 
     def train(trial):
         kind = worker.torch_kind(trial.device)

@@ -197,9 +197,17 @@ TEST(Ultralytics, SaysWhyATrialFailed) {
   EXPECT_THAT(failure_of("lost.yaml"), HasSubstr("device_lost: RuntimeError: level_zero"));
   EXPECT_EQ(failure_of("no_weights.yaml"),
             "other: FileNotFoundError: 'no_weights.yaml' does not exist");
-  EXPECT_THAT(failure_of("full.yaml"),
-              AllOf(HasSubstr("other: OSError: [Errno 28] No space left on device: '"),
-                    HasSubstr("run/trials/000000/weights/last.pt'")));
+}
+
+TEST(Ultralytics, LosesNoTrainingWhoseWeightsCannotBeWritten) {
+  Folder folder;
+  const auto ended = run(folder, trials("full.yaml"));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto weights = trial_folder(folder, 0) / "weights/last.pt";
+  EXPECT_THAT(read_file(trial_folder(folder, 0) / "log"),
+              HasSubstr("evolve: the weights are lost: " + weights.string() +
+                        ": No space left on device\n"));
+  EXPECT_FALSE(std::filesystem::exists(weights));
 }
 
 std::set<int> with_weights(const Folder& folder, int trials) {

@@ -190,9 +190,17 @@ TEST(Yolov5, SaysWhyATrialFailed) {
   EXPECT_EQ(failure_of("killed.yaml"),
             "oom: RuntimeError: DataLoader worker (pid(s) 5) exited unexpectedly (DataLoader "
             "worker (pid 5) is killed by signal: Killed.)");
-  EXPECT_THAT(failure_of("full.yaml"),
-              AllOf(HasSubstr("other: OSError: [Errno 28] No space left on device: '"),
-                    HasSubstr("run/trials/000000/weights/last.pt'")));
+}
+
+TEST(Yolov5, LosesNoTrainingWhoseWeightsCannotBeWritten) {
+  Folder folder;
+  const auto ended = run(folder, trials("full.yaml"));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto weights = trial_folder(folder, 0) / "weights/last.pt";
+  EXPECT_THAT(read_file(trial_folder(folder, 0) / "log"),
+              HasSubstr("evolve: the weights are lost: " + weights.string() +
+                        ": No space left on device\n"));
+  EXPECT_FALSE(std::filesystem::exists(weights));
 }
 
 // Not held against the trial: with --resume it is trained once the data are mended.
