@@ -28,7 +28,7 @@ void declare_device(CLI::App& app, std::string& devices, const char* group) {
 
 void declare(CLI::App& app, TrainArguments& a) {
   declare_data(app, a.train, "Training");
-  declare_training(app, a.train, "Training", "Epochs; default: 100, of shapes 16");
+  declare_training(app, a.train, "Training", "Epochs");
   app.add_option("--patience", a.train.patience,
                  "Stop after this many epochs without a better fitness; 0: never")
       ->group("Training")

@@ -94,7 +94,6 @@ void check_for(const PythonTrainer& trainer, const Options& options) {
   if (trainer.is_yolov5) check_optimizer(options.train);
 }
 
-/// -1 is "all of them".
 void check_keep_weights(const Options& options) {
   const auto given = options.given.find("keep_weights");
   if (given == options.given.end()) return;
@@ -196,7 +195,7 @@ void declare_search(CLI::App& app, Options& o) {
 void declare_trainer(CLI::App& app, Options& o) {
   const auto* group = "Training";
   declare_data(app, o.train, group);
-  declare_training(app, o.train, group, "Epochs of each trial; default: 100, of shapes 16");
+  declare_training(app, o.train, group, "Epochs of each trial");
   app.add_flag("--early-stop,!--no-early-stop", o.early_stop,
                "Do not train every trial to its last epoch: pause those that promise less than "
                "others, or with --trials, where sets are counted, stop those that cannot reach "

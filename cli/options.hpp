@@ -45,6 +45,7 @@ struct Options {
   std::string trial_timeout;
   std::string hang_timeout = "10m";
   int retries = 2;
+  /// -1: of all trials.
   int keep_weights = 10;
   bool early_stop = true;
   trainer::TrainOptions train;

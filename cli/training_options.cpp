@@ -70,8 +70,8 @@ void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group, co
 }
 
 void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group,
-                      const char* epochs) {
-  app.add_option("--epochs", t.epochs, epochs)->group(group);
+                      const std::string& epochs) {
+  app.add_option("--epochs", t.epochs, epochs + "; default: 100, of shapes 16")->group(group);
   app.add_option("--optimizer", t.optimizer, "SGD, Adam or AdamW; default: SGD, of shapes Adam")
       ->group(group);
   app.add_flag("--cos-lr", t.cos_lr, "Cosine learning-rate schedule")->group(group);

@@ -16,7 +16,7 @@ void declare_data(CLI::App& app, trainer::TrainOptions& options, const char* gro
 /// What only a training needs: --epochs --optimizer …; --cos-restarts is read into its two numbers.
 /// `epochs` says whose they are.
 void declare_training(CLI::App& app, trainer::TrainOptions& options, const char* group,
-                      const char* epochs);
+                      const std::string& epochs);
 
 /// The paths that the options hold, made absolute. "shapes" is not a path; "./shapes" is one.
 void make_absolute(trainer::TrainOptions& options);

@@ -32,7 +32,8 @@ std::vector<Blame> Health::ended(const hyp::Outcome& outcome,
   std::vector<Blame> blames;
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
     const bool lost = failed->kind == hyp::FailureKind::device_lost;
-    if (lost || failed->failed_before_ready) settled_.emplace(outcome.trial, outcome.device);
+    if (lost || failed->failed_before_ready || failed->of_surroundings)
+      settled_.emplace(outcome.trial, outcome.device);
     if (lost) {
       blame(outcome.device, "it was lost: " + failed->message, now, blames);
     } else if (failed->failed_before_ready) {

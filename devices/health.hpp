@@ -29,8 +29,9 @@ struct Blame {
 
 /// A trial that fails may itself be the cause. A device is blamed with evidence only: it was lost,
 /// its worker never became ready, or a trial that had failed on it ended well on another (which is
-/// no second blame for the same trial). Two blames in a row, with no trial that ended well on it
-/// between them, put it into quarantine. A CPU is never blamed.
+/// no second blame for the same trial, and none where the surroundings had failed). Two blames in a
+/// row, with no trial that ended well on it between them, put it into quarantine. A CPU is never
+/// blamed.
 class Health {
  public:
   /// The devices of a run, by name ("xpu:1").

@@ -176,9 +176,6 @@ void Fleet::ended(const hyp::Outcome& outcome, const std::vector<std::string>& f
   const int others = --running_[device];
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
     memory_admission_.changed(device, Clock::now());
-    const bool of_device =
-        failed->kind == hyp::FailureKind::device_lost || failed->failed_before_ready;
-    if (failed->of_surroundings && !of_device) health_.excuse(outcome.trial, device);
     if (failed->kind == hyp::FailureKind::oom && others > 0) {
       limits_[device] = others;
       health_.excuse(outcome.trial, device);

@@ -304,16 +304,15 @@ RunState::Open& RunState::open_trial(int trial) {
 }
 
 Error RunState::bred_differently(int trial) const {
-  return bad_input(
-      {journal_},
-      fmt::format("trial {} is bred differently now: the journal is from another "
-                  "version of evolve, or of its libraries",
-                  trial),
+  return contradiction(
+      trial,
+      "is bred differently now: the journal is from another version of evolve, or of its libraries",
       "go on with that version, or start a new run that learns from this one (--from)");
 }
 
-Error RunState::contradiction(int trial, const std::string& what) const {
-  return bad_input({journal_}, fmt::format("trial {} {}", trial, what), "start a new run");
+Error RunState::contradiction(int trial, const std::string& what,
+                              const std::string& way_out) const {
+  return bad_input({journal_}, fmt::format("trial {} {}", trial, what), way_out);
 }
 
 RunState fold(const results::RunSettings& settings, const std::vector<results::Event>& events,

@@ -155,7 +155,8 @@ class RunState {
   void failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Open& open);
   void count_surroundings(const hyp::Outcome& outcome);
   Open& open_trial(int trial);
-  Error contradiction(int trial, const std::string& what) const;
+  Error contradiction(int trial, const std::string& what,
+                      const std::string& way_out = "start a new run") const;
 
   std::string journal_;
   int trusted_;

@@ -142,5 +142,13 @@ TEST(Health, RestsAsLongAgainWhereTheDriverSaysThatItDoesNotWork) {
   EXPECT_THAT(health.rested(noon + seconds(30)), ElementsAre("xpu:0"));
 }
 
+TEST(Health, BlamesNoDeviceForTheSurroundings) {
+  Health health({"xpu:0", "xpu:1"});
+  auto full_disk = failed(4, "xpu:0", hyp::FailureKind::other);
+  std::get<hyp::Failed>(full_disk.result).of_surroundings = true;
+  health.ended(full_disk, {}, noon);
+  EXPECT_THAT(health.ended(well(4, "xpu:1"), {"xpu:0"}, noon), IsEmpty());
+}
+
 }  // namespace
 }  // namespace evolve::devices

@@ -43,10 +43,13 @@ class Process {
   int out_ = -1, err_ = -1;
 };
 
-/// A temporary folder, gone at the end of the test.
+/// A folder that goes away with the test, and so does its cache.
 class Folder : public TemporaryFolder {
  public:
-  ~Folder() { std::filesystem::remove_all(cache_of(path())); }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(cache_of(path()), ignored);
+  }
 };
 
 /// Runs `evolve ARGUMENTS` in `folder` to its end.

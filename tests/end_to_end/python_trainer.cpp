@@ -36,6 +36,13 @@ std::vector<std::string> trials(const std::string& model, int count,
   return more;
 }
 
+Ended resumed(const Folder& folder, const std::vector<std::string>& more) {
+  std::vector<std::string> words = {"/usr/bin/env", "PYTHONPATH=" + packages, EVOLVE_BINARY,
+                                    "--resume", "run"};
+  words.insert(words.end(), more.begin(), more.end());
+  return Process(words, folder.path()).wait();
+}
+
 nlohmann::json event(const Folder& folder, const std::string& kind) {
   for (const auto& e : journal(folder / "run"))
     if (e["event"] == kind) return e;
@@ -97,6 +104,18 @@ void expect_no_other_device(const std::string& trainer, const std::string& model
   }
 }
 
+void expect_a_training_without_weights(const std::string& trainer) {
+  Folder folder;
+  write_data(folder);
+  const auto ended = Process(command_of(trainer, trials("full.yaml")), folder.path()).wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto weights = trial_folder(folder, 0) / "weights/last.pt";
+  EXPECT_THAT(read_file(trial_folder(folder, 0) / "log"),
+              testing::HasSubstr("evolve: the weights are lost: " + weights.string() +
+                                 ": No space left on device\n"));
+  EXPECT_FALSE(std::filesystem::exists(weights));
+}
+
 void expect_the_same_rows_after_a_kill(const std::string& trainer, const std::string& model,
                                        const Folder& folder) {
   write_data(folder);
@@ -110,10 +129,7 @@ void expect_the_same_rows_after_a_kill(const std::string& trainer, const std::st
     process.signal(SIGKILL);
     ASSERT_EQ(process.wait().code, 128 + SIGKILL);
   }
-  const auto ended =
-      Process({"/usr/bin/env", "PYTHONPATH=" + packages, EVOLVE_BINARY, "--resume", "run"},
-              folder.path())
-          .wait();
+  const auto ended = resumed(folder);
   ASSERT_EQ(ended.code, 0) << ended.err;
   Folder quiet;
   write_data(quiet);

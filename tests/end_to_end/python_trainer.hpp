@@ -19,6 +19,9 @@ std::vector<std::string> command_of(const std::string& trainer, std::vector<std:
 std::vector<std::string> trials(const std::string& model, int count = 1,
                                 std::vector<std::string> more = {});
 
+/// evolve --resume on the folder's run, to its end.
+Ended resumed(const Folder& folder, const std::vector<std::string>& more = {});
+
 /// The first event of this kind in the folder's run.
 nlohmann::json event(const Folder& folder, const std::string& kind);
 
@@ -35,6 +38,9 @@ void expect_a_stop_at_a_rung(const std::string& trainer, const std::string& mode
 /// Expects that no worker starts on a GPU that its PyTorch cannot use, and that it trains on it as
 /// "cuda" with a PyTorch that can.
 void expect_no_other_device(const std::string& trainer, const std::string& model);
+
+/// Expects that a training completes whose weights cannot be written, and that its log says so.
+void expect_a_training_without_weights(const std::string& trainer);
 
 /// Kills evolve in the middle of 40 trials, resumes it, and expects evolve.csv to be that of a run
 /// that went on undisturbed. The killed run is the folder's.

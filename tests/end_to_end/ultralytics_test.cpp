@@ -200,14 +200,7 @@ TEST(Ultralytics, SaysWhyATrialFailed) {
 }
 
 TEST(Ultralytics, LosesNoTrainingWhoseWeightsCannotBeWritten) {
-  Folder folder;
-  const auto ended = run(folder, trials("full.yaml"));
-  ASSERT_EQ(ended.code, 0) << ended.err;
-  const auto weights = trial_folder(folder, 0) / "weights/last.pt";
-  EXPECT_THAT(read_file(trial_folder(folder, 0) / "log"),
-              HasSubstr("evolve: the weights are lost: " + weights.string() +
-                        ": No space left on device\n"));
-  EXPECT_FALSE(std::filesystem::exists(weights));
+  expect_a_training_without_weights("ultralytics");
 }
 
 std::set<int> with_weights(const Folder& folder, int trials) {
@@ -240,11 +233,8 @@ TEST(Ultralytics, KeepsTheWeightsOfTheBestTrials) {
     std::filesystem::create_directories(trial_folder(folder, trial) / "weights");
     write_file(trial_folder(folder, trial) / "weights/last.pt", "weights");
   }
-  const auto resumed = Process({"/usr/bin/env", "PYTHONPATH=" + packages, EVOLVE_BINARY, "--resume",
-                                "run", "--trials", "9"},
-                               folder.path())
-                           .wait();
-  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  const auto ended = resumed(folder, {"--trials", "9"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(with_weights(folder, 9), best_trials(folder, 3));
 }
 

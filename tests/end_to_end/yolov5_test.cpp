@@ -193,14 +193,7 @@ TEST(Yolov5, SaysWhyATrialFailed) {
 }
 
 TEST(Yolov5, LosesNoTrainingWhoseWeightsCannotBeWritten) {
-  Folder folder;
-  const auto ended = run(folder, trials("full.yaml"));
-  ASSERT_EQ(ended.code, 0) << ended.err;
-  const auto weights = trial_folder(folder, 0) / "weights/last.pt";
-  EXPECT_THAT(read_file(trial_folder(folder, 0) / "log"),
-              HasSubstr("evolve: the weights are lost: " + weights.string() +
-                        ": No space left on device\n"));
-  EXPECT_FALSE(std::filesystem::exists(weights));
+  expect_a_training_without_weights("yolov5");
 }
 
 // Not held against the trial: with --resume it is trained once the data are mended.
