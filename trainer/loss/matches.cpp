@@ -3,7 +3,6 @@
 #include <torch/torch.h>
 
 #include <cstring>
-#include <unordered_set>
 
 namespace evolve::trainer {
 namespace {
@@ -13,12 +12,15 @@ std::int64_t row_of(const Match& m, std::int64_t anchors, MapSize size, bool by_
                    : ((m.image * size.ny + m.y) * size.nx + m.x) * anchors + m.anchor;
 }
 
-/// Of each row's several matches the last one.
-std::vector<std::int64_t> last_of_each(const std::vector<std::int64_t>& rows) {
-  std::unordered_set<std::int64_t> seen;
+/// Of each row's several matches the last one; there are `all` rows.
+std::vector<std::int64_t> last_of_each(const std::vector<std::int64_t>& rows, std::int64_t all) {
+  std::vector<bool> seen(static_cast<std::size_t>(all));
   std::vector<std::int64_t> last;
   for (auto i = static_cast<std::int64_t>(rows.size()) - 1; i >= 0; --i) {
-    if (seen.insert(rows[static_cast<std::size_t>(i)]).second) last.push_back(i);
+    const auto row = static_cast<std::size_t>(rows[static_cast<std::size_t>(i)]);
+    if (seen[row]) continue;
+    seen[row] = true;
+    last.push_back(i);
   }
   return last;
 }
@@ -48,7 +50,7 @@ Matches match(const std::vector<Target>& targets, const std::vector<LevelShape>&
     matches.counts.push_back(static_cast<std::int64_t>(matches.rows.size() - before));
     first_row += images * count * size.ny * size.nx;
   }
-  matches.deciding = last_of_each(rows);
+  matches.deciding = last_of_each(rows, first_row);
   for (const auto i : matches.deciding)
     matches.deciding_rows.push_back(rows[static_cast<std::size_t>(i)]);
   return matches;

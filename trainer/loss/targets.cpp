@@ -1,7 +1,6 @@
 #include "trainer/loss/targets.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace evolve::trainer {
 namespace {
@@ -40,7 +39,7 @@ std::vector<Candidate> candidates(const std::vector<Target>& targets,
 
 /// Whether a coordinate lies in the half of its cell towards 0, with a cell beyond.
 bool near_low_side(float value) {
-  return std::fmod(value, 1.F) < 0.5F && value > 1;
+  return value > 1 && value - static_cast<float>(static_cast<std::int64_t>(value)) < 0.5F;
 }
 
 Match match(const Candidate& c, MapSize size, float dx, float dy) {
