@@ -30,10 +30,11 @@ constexpr int most_waiting = 40;
 
 // Every claim compares with the start: it is trained with each of the first seeds, early enough to
 // tell how much of a fitness is luck, and late enough to cost a search of ten trainings nothing.
-// Where two of its trainings are known to agree to the last digit there is no luck, and once more
-// says nothing.
-constexpr int second_start = 13, third_start = 26;
-static_assert(second_start % rotating_seeds == 1 && third_start % rotating_seeds == 2);
+// Where the first two agree to the last digit the third follows at once: two may agree by chance, a
+// table of trainings has a few seeds only, and three tell that there is no luck.
+constexpr int second_start = 13, early_third_start = 14, third_start = 26;
+static_assert(second_start % rotating_seeds == 1 && early_third_start % rotating_seeds == 2 &&
+              third_start % rotating_seeds == 2);
 
 std::vector<hyp::Gene> evolved_genes(const hyp::Space& space) {
   std::vector<hyp::Gene> genes;
@@ -204,16 +205,19 @@ bool Evolution::State::decides(int number) const {
 
 bool Evolution::State::may_train_again(int number) const {
   if (!screened() || pausing()) return false;
-  return number == second_start || number == third_start || decides(number);
+  return number == second_start || number == early_third_start || number == third_start ||
+         decides(number);
 }
 
 // The best of many noisy trainings is the luckiest, so the last ones are of the two sets that may
 // be best, whichever is known less; not with a seed that it has had.
 std::optional<hyp::Genes> Evolution::State::set_to_train_again(int number) {
   if (!may_train_again(number)) return std::nullopt;
-  if (number == second_start) return given.front();
-  if (known_to_agree(0, second_start)) return std::nullopt;
-  if (number == third_start) return given.front();
+  const auto start = std::optional(given.front());
+  if (number == second_start) return start;
+  if (number == early_third_start) return start_agrees_with(second_start) ? start : std::nullopt;
+  if (number == third_start) return is_start(early_third_start) ? std::nullopt : start;
+  if (start_agrees_with(second_start) && start_agrees_with(early_third_start)) return std::nullopt;
   std::vector<int> repeating;
   for (const int trial : pending) {
     const auto& set = records[static_cast<std::size_t>(trial)].genes;
@@ -228,11 +232,16 @@ std::optional<hyp::Genes> Evolution::State::set_to_train_again(int number) {
   return set;
 }
 
-bool Evolution::State::known_to_agree(int a, int b) const {
-  const auto& one = records[static_cast<std::size_t>(a)].observation;
-  const auto& other = records[static_cast<std::size_t>(b)].observation;
-  if (pending.contains(a) || pending.contains(b) || !one || !other) return false;
-  return one->ending == other->ending && one->fitness == other->fitness;
+bool Evolution::State::is_start(int trial) const {
+  return records[static_cast<std::size_t>(trial)].genes == given.front();
+}
+
+bool Evolution::State::start_agrees_with(int trial) const {
+  const auto& first = records.front().observation;
+  const auto& again = records[static_cast<std::size_t>(trial)].observation;
+  if (!is_start(trial) || pending.contains(0) || pending.contains(trial) || !first || !again)
+    return false;
+  return first->ending == again->ending && first->fitness == again->fitness;
 }
 
 hyp::Genes Evolution::State::breed_classic(int number, Rng& rng) const {
@@ -326,8 +335,9 @@ bool Evolution::State::start_is_due_again() const {
   constexpr int trainings = 13;
   const auto times = static_cast<int>(start_again.size());
   const auto number = static_cast<int>(records.size());
-  if (times == 2 || (times == 1 && known_to_agree(0, start_again.front()))) return false;
-  return epochs >= (times + 1) * trainings * settings.epochs &&
+  if (times == 2) return false;
+  const bool at_once = times == 1 && start_agrees_with(start_again.front());
+  return (at_once || epochs >= (times + 1) * trainings * settings.epochs) &&
          number % rotating_seeds == times + 1 && new_trial_fits();
 }
 

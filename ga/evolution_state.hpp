@@ -91,8 +91,9 @@ struct Evolution::State {
   bool may_train_again(int number) const;
   /// Trial `number` belongs to those at the end that decide between the best sets.
   bool decides(int number) const;
-  /// Breeding knows that two trials ended alike.
-  bool known_to_agree(int a, int b) const;
+  bool is_start(int trial) const;
+  /// Breeding knows that a trial, another training of the start, ended as trial 0 did.
+  bool start_agrees_with(int trial) const;
   /// Where trainings are paused: the trial to go on with, or the next one.
   hyp::Trial thaw();
   hyp::Trial thaw_without_model();

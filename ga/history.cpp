@@ -307,7 +307,8 @@ const Observation* History::best_completed() const {
 }
 
 bool History::deterministic() const {
-  bool trained_again = false;
+  constexpr int enough = 2;
+  int trained_again = 0;
   std::map<int, const Observation*> first;  // of each set
   std::unordered_set<double> fitnesses;     // of the sets
   for (std::size_t i = 0; i < first_.size(); ++i) {
@@ -317,10 +318,9 @@ bool History::deterministic() const {
     const Observation& before = *entry->second;
     if (is_new ? !fitnesses.insert(now.fitness).second : now.fitness != before.fitness)
       return false;
-    trained_again = trained_again ||
-                    seed_number(now.trial, now.repeat) != seed_number(before.trial, before.repeat);
+    trained_again += seed_number(now.trial, now.repeat) != seed_number(before.trial, before.repeat);
   }
-  return trained_again;
+  return trained_again >= enough;
 }
 
 }  // namespace evolve::ga

@@ -76,9 +76,10 @@ class History {
   const Observation* first_completed(const hyp::Genes& genes) const;
   /// The completed training of greatest fitness, the first one among equals; null: none.
   const Observation* best_completed() const;
-  /// Whether trainings are known to be free of luck: of those that completed some had the same set
-  /// and another seed, and all of these agree to the last digit, while no two sets do (a fitness
-  /// that takes few values agrees by chance, and a fitness of 0 says nothing).
+  /// Whether trainings are known to be free of luck: of those that completed two or more were of a
+  /// set that had been trained before, with another seed, and all of these agree with its first one
+  /// to the last digit (one of a few seeds agrees by chance), while no two sets do (a fitness that
+  /// takes few values does). A fitness of 0 says nothing.
   bool deterministic() const;
 
  private:

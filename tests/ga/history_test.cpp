@@ -36,7 +36,7 @@ TEST(History, CountsWhatCompleted) {
   EXPECT_EQ(history.completed(), 1);
 }
 
-TEST(History, KnowsThatTrainingsAreDeterministicOnceOneWasTrainedWithAnotherSeed) {
+TEST(History, KnowsThatTrainingsAreDeterministicOnceTwoWithOtherSeedsAgree) {
   History history(space);
   history.add({0.1, 0.1}, {Ending::completed, 0.5, 0});
   history.add({0.2, 0.1}, {Ending::completed, 0.6, 1});
@@ -44,8 +44,10 @@ TEST(History, KnowsThatTrainingsAreDeterministicOnceOneWasTrainedWithAnotherSeed
   history.add({0.1, 0.1}, {Ending::completed, 0.5, 6});  // the same seed again
   EXPECT_FALSE(history.deterministic());
   history.add({0.1, 0.1}, {Ending::completed, 0.5, 13});
+  EXPECT_FALSE(history.deterministic());  // chance, where there are a few seeds
+  history.add({0.1, 0.1}, {Ending::completed, 0.5, 14});
   EXPECT_TRUE(history.deterministic());
-  history.add({0.2, 0.1}, {Ending::completed, 0.61, 14});
+  history.add({0.2, 0.1}, {Ending::completed, 0.61, 15});
   EXPECT_FALSE(history.deterministic());
 }
 
@@ -53,10 +55,12 @@ TEST(History, TakesNoAgreementForDeterminismThatMayBeChance) {
   History none_learns(space), few_values(space);
   none_learns.add({0.1, 0.1}, {Ending::completed, 0, 0});
   none_learns.add({0.1, 0.1}, {Ending::completed, 0, 13});
+  none_learns.add({0.1, 0.1}, {Ending::completed, 0, 14});
   EXPECT_FALSE(none_learns.deterministic());
   few_values.add({0.1, 0.1}, {Ending::completed, 0.5, 0});
   few_values.add({0.2, 0.1}, {Ending::completed, 0.5, 1});
   few_values.add({0.1, 0.1}, {Ending::completed, 0.5, 13});
+  few_values.add({0.1, 0.1}, {Ending::completed, 0.5, 14});
   EXPECT_FALSE(few_values.deterministic());
 }
 
