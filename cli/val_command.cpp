@@ -20,12 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-data::Split split_of(const std::string& task) {
-  for (const auto split : {data::Split::train, data::Split::test})
-    if (data::name_of(split) == task) return split;
-  return data::Split::val;
-}
-
 void check_json(const std::string& file) {
   if (file.empty()) return;
   const auto folder = fs::absolute(file).parent_path();
@@ -60,7 +54,7 @@ int val_command(const ValArguments& arguments) {
                        "name one of them");
   check_model({.cfg = options.cfg, .weights = options.weights});
   check_json(arguments.json);
-  const auto data = inspect(options, {split_of(arguments.task)});
+  const auto data = inspect(options, {data::split_of(arguments.task)});
   const auto worker = built_in_worker();
   const auto folder = create(arguments.destination).root;
 

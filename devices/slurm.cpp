@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/algorithm/string.hpp>
 #include <charconv>
 #include <iterator>
@@ -45,8 +44,6 @@ int whole(const std::string& text, int otherwise) {
 }  // namespace
 
 std::vector<Node> allocated_nodes(const Environment& environment) {
-  if (!environment.contains("SLURM_JOB_ID"))
-    throw std::invalid_argument("this is no Slurm job, start evolve in salloc or sbatch");
   const auto number = [&](const char* name) { return whole(value_in(environment, name), 0); };
   const int nodes = std::max(1, number("SLURM_NNODES"));
   // GPUs that belong to tasks are seen by all tasks only; else one per node sees everything.

@@ -24,7 +24,7 @@ struct Node {
 };
 
 /// Asks every node of the job in one step, by what Slurm sets there. Throws std::invalid_argument
-/// when this is not a job or srun fails, in words that can follow "--launcher slurm: ".
+/// when srun fails, in words that can follow "--launcher slurm: ".
 std::vector<Node> allocated_nodes(const Environment& environment);
 
 /// The nodes in what that step has printed, in the job's order. Throws std::invalid_argument with

@@ -185,7 +185,6 @@ Batch validation_labels(const Dataset& dataset, const BatchPlan& plan) {
     add_labels(batch, i, labels);
     batch.shapes.push_back({image.original_height, image.original_width,
                             static_cast<double>(size.height) / image.original_height,
-                            static_cast<double>(size.width) / image.original_width,
                             letterboxed.pad_x, letterboxed.pad_y});
   }
   return batch;

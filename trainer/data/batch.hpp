@@ -10,13 +10,11 @@
 
 namespace evolve::data {
 
-/// How a validation image was letterboxed: what maps boxes back to the original image. YOLOv5
-/// does so with one gain for both axes, that of the height: original = (letterboxed - pad) /
-/// ratio_h.
+/// How a validation image was letterboxed: original = (letterboxed - pad) / ratio.
 struct LetterboxShape {
   int original_height = 0, original_width = 0;
-  /// Size in the data set over original size.
-  double ratio_h = 1, ratio_w = 1;
+  /// Height in the data set over original height; YOLOv5 takes it for both axes.
+  double ratio = 1;
   /// Padding on the left and on top, in pixels of the letterboxed image.
   double pad_x = 0, pad_y = 0;
 };

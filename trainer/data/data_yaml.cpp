@@ -190,6 +190,12 @@ const std::string& name_of(Split split) {
   return names[static_cast<std::size_t>(split)];
 }
 
+Split split_of(const std::string& name) {
+  for (const auto split : {Split::train, Split::val, Split::test})
+    if (name_of(split) == name) return split;
+  throw bad_argument("--task " + name, "choose train, val or test");
+}
+
 DataConfig read_data_yaml(const std::string& path) {
   if (is_embedded(path)) return embedded_config(path);
   try {

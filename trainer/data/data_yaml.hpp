@@ -10,6 +10,8 @@ enum class Split { train, val, test };
 
 /// "train", "val", "test".
 const std::string& name_of(Split split);
+/// The split of that name, as `--task` gives it. Throws `Error` for another one.
+Split split_of(const std::string& name);
 
 /// The content of a data YAML.
 struct DataConfig {

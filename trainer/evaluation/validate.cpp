@@ -25,7 +25,7 @@ double seconds(Clock::time_point from, Clock::time_point to) {
 
 /// Where a box of the letterboxed image lies in the original one, clipped to it.
 Box in_original(const Box& box, const data::LetterboxShape& shape) {
-  const auto gain = static_cast<float>(shape.ratio_h);
+  const auto gain = static_cast<float>(shape.ratio);
   const auto back = [&](float value, double pad, int size) {
     return std::clamp((value - static_cast<float>(pad)) / gain, 0.f, static_cast<float>(size));
   };

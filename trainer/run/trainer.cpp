@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <opencv2/core/utility.hpp>
 
-#include "core/error.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
 #include "trainer/checkpoint/pretrained.hpp"
 #include "trainer/data/data.hpp"
@@ -41,13 +40,6 @@ int stride_of(const ModelConfig& config) {
 TrainOptions settled(TrainOptions options, int stride) {
   options.imgsz = std::max((options.imgsz + stride - 1) / stride, 2) * stride;
   return options;
-}
-
-data::Split split_of(const std::string& name) {
-  for (const auto split : {data::Split::train, data::Split::val, data::Split::test}) {
-    if (data::name_of(split) == name) return split;
-  }
-  throw bad_argument("--task " + name, "choose train, val or test");
 }
 
 /// As the weights tell it; --cfg is for those that do not.
@@ -204,7 +196,7 @@ workers::ValidationReport Trainer::validate(const workers::ValidationJob& job) {
   auto loading = load_options(options, state_->context.loading_threads(), state_->context.beat);
   loading.training = false;
   loading.keep = data::Keep::none;  // each image is needed once
-  auto images = data::load(config, split_of(job.split), loading);
+  auto images = data::load(config, data::split_of(job.split), loading);
   detector->to(state_->context.device);
   const auto set = data::validation_set(std::move(images), options.batch_size, stride, job.rect);
   return validation_report(*detector, set, validate_options(options, state_->context), job.dir);

@@ -105,7 +105,7 @@ TEST(ValidationBatch, LetterboxesAndKeepsTheWayBack) {
   ASSERT_EQ(batch.targets.size(), 1U);
   EXPECT_THAT(batch.targets[0], ElementsAre(0, 0, 0.5F, 0.5F, 32.0F / 96, 24.0F / 64));
   EXPECT_EQ(batch.shapes[0].original_height, 480);
-  EXPECT_EQ(batch.shapes[0].ratio_h, 0.1);
+  EXPECT_EQ(batch.shapes[0].ratio, 0.1);
   EXPECT_EQ(batch.shapes[0].pad_x, 16);
   EXPECT_EQ(batch.shapes[0].pad_y, 8);
 }

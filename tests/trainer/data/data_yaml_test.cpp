@@ -47,6 +47,12 @@ struct DataYaml : testing::Test {
   }
 };
 
+TEST(Split, IsNamed) {
+  for (const auto split : {Split::train, Split::val, Split::test})
+    EXPECT_EQ(split_of(name_of(split)), split);
+  EXPECT_EQ(refusal([] { split_of("speed"); }), "--task speed; choose train, val or test");
+}
+
 TEST_F(DataYaml, FindsTheImagesOfFolders) {
   const DataConfig config =
       read("path: .\ntrain: images/train\nval: images/val\nnames: [cat, dog]\n");
