@@ -2,6 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/explanation.hpp"
+#include "cli/recorded_run.hpp"
 #include "cli/savings.hpp"
 #include "cli/screen.hpp"
 #include "engine/importance.hpp"
@@ -11,11 +12,7 @@ namespace evolve::cli {
 
 int explain_command(const std::string& run, const std::string& image) {
   const auto directory = results::open_run(run);
-  // Only read: the run may be going on.
-  const auto history = results::read_journal(directory.journal());
-  if (!history.warning.empty()) fmt::print("{}\n", history.warning);
-  // What was bred is taken as it is recorded: another version's run can be explained too.
-  const auto state = engine::fold(history.run, history.events, directory.journal().string(), 0);
+  const auto state = recorded_run(directory).state;
   const auto explanation = engine::explain(state, run);
   for (const auto& line : description(explanation)) fmt::print("{}\n", line);
   if (const auto words = savings(state); !words.empty()) fmt::print("{}\n", words);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/recorded_run.hpp"
 #include "cli/screen.hpp"
 #include "engine/report.hpp"
 #include "results/results.hpp"
@@ -9,11 +10,7 @@ namespace evolve::cli {
 namespace {
 
 results::RunReport report_of(const results::RunDirectory& directory) {
-  // Only read: the run may be going on.
-  const auto history = results::read_journal(directory.journal());
-  if (!history.warning.empty()) fmt::print("{}\n", history.warning);
-  // What was bred is taken as it is recorded: another version's run can be shown too.
-  const auto state = engine::fold(history.run, history.events, directory.journal().string(), 0);
+  const auto [history, state] = recorded_run(directory);
   auto report = engine::report_of(state, history.run, results::timeline_of(history),
                                   display_path(directory.root));
   report.explanation = engine::explanation_if_any(state);
