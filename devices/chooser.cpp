@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <stdexcept>
 #include <tuple>
@@ -52,6 +53,13 @@ Variables joined(const std::vector<Place>& members) {
     }
   }
   return mask;
+}
+
+/// Those that work.
+std::vector<Accelerator> in_order(const Discovery& discovery) {
+  std::vector<Accelerator> working;
+  std::ranges::copy_if(discovery.devices, std::back_inserter(working), &Accelerator::ok);
+  return working;
 }
 
 std::optional<double> used_share(const Accelerator& gpu) {
@@ -141,9 +149,7 @@ const Discovery& Chooser::found_gpus() {
 }
 
 std::vector<Accelerator> Chooser::workable(const Discovery& discovery) const {
-  std::vector<Accelerator> working;
-  for (const auto& gpu : discovery.devices)
-    if (gpu.ok()) working.push_back(gpu);
+  auto working = in_order(discovery);
   // As libtorch does.
   if (std::ranges::any_of(working, [](const auto& gpu) { return !gpu.integrated; }))
     std::erase_if(working, [](const auto& gpu) { return gpu.integrated; });
@@ -195,7 +201,7 @@ std::vector<Place> Chooser::resolve(const Allocation&) {
   // Slurm sets a kind's variable where the allocation has devices of the kind.
   for (const auto& kind : core::kinds_with_driver()) {
     const auto mask = value_in(environment, kind.mask);
-    if (mask.empty() || mask == "NoDevFiles" || mask == "-1") continue;
+    if (is_empty_for_slurm(mask)) continue;
     const auto& discovery = found(kind.name);
     if (discovery.devices.empty()) throw absent(kind.name, discovery);
     for (const auto& gpu : discovery.devices)
@@ -217,9 +223,7 @@ std::vector<Place> Chooser::resolve(const AllOf& all) {
   if (all.kind == "cpu") return cpus(machine_.usable_cores);
   if (is_gpu_kind(all.kind)) {
     const auto& discovery = found(all.kind);
-    std::vector<Accelerator> working;
-    for (const auto& gpu : discovery.devices)
-      if (gpu.ok()) working.push_back(gpu);
+    const auto working = in_order(discovery);
     if (working.empty()) throw absent(all.kind, discovery);
     require_driven(all.kind);
     note_left_out(discovery, working);

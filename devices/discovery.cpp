@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
 #include <cstdlib>
+#include <functional>
 #include <stdexcept>
 
 #include "devices/library.hpp"
@@ -80,12 +81,9 @@ void number(std::vector<Accelerator>& devices) {
 
 /// Numbers NVIDIA's GPUs as nvidia-smi does; MIG instances, several of a GPU, get none.
 void number_gpus(std::vector<Accelerator>& all) {
-  int gpus = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const bool same_gpu = i > 0 && !all[i].pci.empty() && all[i].pci == all[i - 1].pci;
-    if (!same_gpu) ++gpus;
-    if (!all[i].uuid.starts_with("MIG-")) all[i].number = std::to_string(gpus - 1);
-  }
+  const auto numbers = gpu_numbers(all);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (!all[i].uuid.starts_with("MIG-")) all[i].number = std::to_string(numbers[i]);
 }
 
 Discovery discover_nvidia(const Environment& environment, milliseconds limit) {

@@ -18,14 +18,11 @@ std::optional<std::size_t> number_in(const std::string& text) {
   return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
 }
 
-/// The GPU of that number: the first device, of several MIG instances, at its PCI address.
+/// The GPU of that number: of several MIG instances the first.
 const Accelerator* numbered(const std::vector<Accelerator>& all, std::size_t number) {
-  std::size_t gpus = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const bool same_gpu = i > 0 && !all[i].pci.empty() && all[i].pci == all[i - 1].pci;
-    if (!same_gpu && gpus++ == number) return &all[i];
-  }
-  return nullptr;
+  const auto numbers = gpu_numbers(all);
+  const auto first = std::ranges::find(numbers, number);
+  return first == numbers.end() ? nullptr : &all[static_cast<std::size_t>(first - numbers.begin())];
 }
 
 const Accelerator* named(const std::vector<Accelerator>& all, const std::string& beginning) {
@@ -62,6 +59,19 @@ std::vector<std::string> entries(std::string_view list) {
   boost::split(all, list, boost::is_any_of(","));
   for (auto& entry : all) boost::trim(entry);
   return all;
+}
+
+bool is_empty_for_slurm(const std::string& mask) {
+  return mask.empty() || mask == "NoDevFiles" || mask == "-1";
+}
+
+std::vector<std::size_t> gpu_numbers(const std::vector<Accelerator>& all) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool same_gpu = i > 0 && !all[i].pci.empty() && all[i].pci == all[i - 1].pci;
+    numbers.push_back(i == 0 ? 0 : numbers.back() + (same_gpu ? 0 : 1));
+  }
+  return numbers;
 }
 
 std::vector<Accelerator> seen_by_cuda(const std::vector<Accelerator>& all, std::string_view list) {

@@ -1,6 +1,7 @@
 // The variables that hide devices from a process, by kind of device.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -22,6 +23,13 @@ std::string value_in(const Environment& environment, const std::string& variable
 
 /// The entries of such a list: "4, 5" has "4" and "5".
 std::vector<std::string> entries(std::string_view list);
+
+/// Whether Slurm says with this mask that the job has no device of the kind.
+bool is_empty_for_slurm(const std::string& mask);
+
+/// The number of each of NVIDIA's devices' GPU, as nvidia-smi counts: several MIG instances of a
+/// GPU, at its PCI address, follow one another.
+std::vector<std::size_t> gpu_numbers(const std::vector<Accelerator>& all);
 
 /// The devices out of `all` that CUDA shows under CUDA_VISIBLE_DEVICES=`list`, in its order:
 /// numbers of GPUs, beginnings of UUIDs that only one has. As CUDA does, the first entry that names

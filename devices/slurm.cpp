@@ -24,11 +24,6 @@ constexpr int step_seconds = 60;
 
 constexpr std::string_view mark = "evolve-node";
 
-/// The devices that a mask of Slurm's shows.
-std::vector<std::string> devices_in(const std::string& mask) {
-  return mask == "NoDevFiles" || mask == "-1" ? std::vector<std::string>() : entries(mask);
-}
-
 /// "cuda:2", or "cuda:2 to cuda:3".
 std::string range(const std::string& kind, int first, int count) {
   const auto name = fmt::format("{}:{}", kind, first);
@@ -97,8 +92,11 @@ std::vector<Node> nodes_in(std::string_view text) {
     // Each task of a node tells what it sees.
     auto& seen = gpus[node.name];
     for (std::size_t i = 0; i < kinds.size(); ++i) {
-      const auto devices = devices_in(cells[first_mask + i]);
-      if (devices.empty() || (node.gpus > 0 && node.kind != kinds[i].name)) continue;
+      const auto& mask = cells[first_mask + i];
+      const auto devices = entries(mask);
+      if (is_empty_for_slurm(mask) || devices.empty() ||
+          (node.gpus > 0 && node.kind != kinds[i].name))
+        continue;
       seen.insert(devices.begin(), devices.end());
       node.kind = kinds[i].name;
       node.gpus = static_cast<int>(seen.size());

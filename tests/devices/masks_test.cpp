@@ -54,6 +54,19 @@ TEST(CudaMask, CountsGpusAndNotTheirMigInstances) {
   EXPECT_THAT(seen("MIG-2", all), ElementsAre("MIG-2"));
 }
 
+TEST(GpuNumbers, CountGpusAndNotTheirMigInstances) {
+  EXPECT_THAT(gpu_numbers({gpu("GPU-1", "03"), gpu("MIG-1", "04"), gpu("MIG-2", "04"),
+                           gpu("GPU-2", "05"), gpu("GPU-3", ""), gpu("GPU-4", "")}),
+              ElementsAre(0, 1, 1, 2, 3, 4));
+  EXPECT_THAT(gpu_numbers({}), IsEmpty());
+}
+
+TEST(Masks, OfSlurmMayBeEmpty) {
+  for (const std::string mask : {"", "NoDevFiles", "-1"})
+    EXPECT_TRUE(is_empty_for_slurm(mask)) << mask;
+  EXPECT_FALSE(is_empty_for_slurm("0"));
+}
+
 TEST(Masks, AreListsOfEntries) {
   EXPECT_THAT(entries("4, 5"), ElementsAre("4", "5"));
   EXPECT_THAT(entries(""), IsEmpty());
