@@ -36,6 +36,10 @@ Metrics Metrics::from_values(const std::array<double, count>& values) {
           .cls_loss = values[6]};
 }
 
+bool is_finite(const Metrics& metrics) {
+  return std::ranges::all_of(metrics.values(), [](double value) { return std::isfinite(value); });
+}
+
 nlohmann::ordered_json to_json(const Metrics& metrics) {
   auto json = nlohmann::ordered_json::object();
   const auto values = metrics.values();

@@ -28,6 +28,8 @@ struct Metrics {
   bool operator==(const Metrics&) const = default;
 };
 
+/// Whether all seven are.
+bool is_finite(const Metrics& metrics);
 /// {"metrics/precision": 0.5, …}
 nlohmann::ordered_json to_json(const Metrics& metrics);
 /// Throws std::invalid_argument that names the metric which is missing, no number or not finite.

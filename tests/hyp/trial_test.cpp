@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -36,6 +37,15 @@ TEST(Metrics, HaveTheOrderOfEvolveCsv) {
 TEST(Metrics, ComeBackFromJsonAndValues) {
   EXPECT_EQ(metrics_from_json(to_json(seven)), seven);
   EXPECT_EQ(Metrics::from_values(seven.values()), seven);
+}
+
+TEST(Metrics, AreFiniteWhenAllSevenAre) {
+  EXPECT_TRUE(is_finite(seven));
+  for (std::size_t i = 0; i < Metrics::count; ++i) {
+    auto values = seven.values();
+    values[i] = std::nan("");
+    EXPECT_FALSE(is_finite(Metrics::from_values(values))) << Metrics::names()[i];
+  }
 }
 
 TEST(Metrics, NameTheOneThatIsMissing) {

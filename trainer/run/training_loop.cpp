@@ -155,10 +155,6 @@ void TrainingLoop::take(const std::vector<std::array<double, 3>>& losses, int fi
   step_.give_up_16_bits();
 }
 
-bool finite(const hyp::Metrics& metrics) {
-  return std::ranges::all_of(metrics.values(), [](double value) { return std::isfinite(value); });
-}
-
 Validation TrainingLoop::validate() const {
   const auto averaged = average();
   averaged->fuse();
@@ -166,7 +162,7 @@ Validation TrainingLoop::validate() const {
   // As YOLOv5 does. bfloat16 has too few digits for boxes.
   if (step_.precision() == torch::kHalf) with.precision = torch::kHalf;
   auto result = trainer::validate(*averaged, data_.validation(), &loss_, with);
-  if (with.precision != torch::kFloat && !finite(result.metrics)) {
+  if (with.precision != torch::kFloat && !hyp::is_finite(result.metrics)) {
     with.precision = torch::kFloat;  // too large for half is no verdict on the hyperparameters
     result = trainer::validate(*averaged, data_.validation(), &loss_, with);
   }

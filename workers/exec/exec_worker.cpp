@@ -156,8 +156,7 @@ class Training {
     const auto rows = parse_results_csv(text, results_).epochs;
     while (!at_rung_ && reported_ < rows.size()) {
       const auto& metrics = rows[reported_++];
-      if (!std::ranges::all_of(metrics.values(), [](double v) { return std::isfinite(v); }))
-        continue;
+      if (!hyp::is_finite(metrics)) continue;
       const int epoch = static_cast<int>(reported_);
       send(Epoch{order_.trial, epoch, metrics});
       if (std::ranges::count(order_.rungs, epoch) > 0) at_rung_ = metrics;
