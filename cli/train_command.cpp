@@ -41,7 +41,7 @@ const core::Slot& slot_of(const Prepared& training) {
 /// The folder of a training, which belongs to this process as long as the log is open.
 struct OwnFolder {
   results::RunDirectory directory;
-  results::FileDescriptor log;
+  core::FileDescriptor log;
 };
 
 OwnFolder own(results::RunDirectory directory) {

@@ -22,7 +22,7 @@ results::EpochRow row_of(const workers::EpochReport& report) {
 
 }  // namespace
 
-TrainingRecord::TrainingRecord(results::RunDirectory directory, const results::FileDescriptor& log,
+TrainingRecord::TrainingRecord(results::RunDirectory directory, const core::FileDescriptor& log,
                                int epochs, data::DatasetStats validation, Screen& screen)
     : directory_(std::move(directory)),
       log_(log),
@@ -75,7 +75,7 @@ void TrainingRecord::write(const results::EpochRow& row) {
 }
 
 void TrainingRecord::log(std::string_view bytes) {
-  if (const int error = results::write_all(log_.number(), bytes))
+  if (const int error = core::write_all(log_.number(), bytes))
     throw results::write_failed(directory_.log(), error);
   if (shown_epoch_ > 0) return;
   unfinished_line_ += bytes;
@@ -92,8 +92,8 @@ void TrainingRecord::close() {
   if (!written_) results::write_epochs(directory_.results_csv(), rows_);
   try {
     results::plot_training(rows_, directory_.results_plot());
-  } catch (const Error& error) {  // costs an image, not a training
-    screen_.line(std::string("no image: ") + error.what());
+  } catch (const Error& error) {  // costs a plot, not a training
+    screen_.line(std::string("no plot: ") + error.what());
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/screen.hpp"
+#include "core/file_descriptor.hpp"
 #include "results/durable.hpp"
 #include "results/run_directory.hpp"
 #include "results/training_csv.hpp"
@@ -19,7 +20,7 @@ class TrainingRecord {
  public:
   /// `log` is the open log file, `epochs` how many there will be, `validation` what the validation
   /// images hold.
-  TrainingRecord(results::RunDirectory directory, const results::FileDescriptor& log, int epochs,
+  TrainingRecord(results::RunDirectory directory, const core::FileDescriptor& log, int epochs,
                  data::DatasetStats validation, Screen& screen);
 
   /// Throws `Error` when a file cannot be written.
@@ -50,7 +51,7 @@ class TrainingRecord {
   void write(const results::EpochRow& row);
 
   results::RunDirectory directory_;
-  const results::FileDescriptor& log_;
+  const core::FileDescriptor& log_;
   int total_epochs_;
   data::DatasetStats validation_;
   Screen& screen_;

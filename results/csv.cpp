@@ -26,12 +26,12 @@ std::string csv_line(const std::vector<double>& numbers) {
 }
 
 void append_csv_line(const fs::path& file, const std::string& header, const std::string& line) {
-  const FileDescriptor descriptor(
+  const core::FileDescriptor descriptor(
       ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (!descriptor.is_open()) throw write_failed(file, errno);
   const bool is_new = ::lseek(descriptor.number(), 0, SEEK_END) == 0;
   const std::string text = (is_new ? header : "") + line;
-  if (const int error = write_all(descriptor.number(), text)) throw write_failed(file, error);
+  if (const int error = core::write_all(descriptor.number(), text)) throw write_failed(file, error);
 }
 
 }  // namespace evolve::results

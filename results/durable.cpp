@@ -41,8 +41,9 @@ void remove_leftovers(const fs::path& file) {
 
 }  // namespace
 
-FileDescriptor open_locked(const fs::path& file, int flags) {
-  FileDescriptor descriptor(::open(file.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | flags, 0666));
+core::FileDescriptor open_locked(const fs::path& file, int flags) {
+  core::FileDescriptor descriptor(
+      ::open(file.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | flags, 0666));
   if (!descriptor.is_open()) {
     throw bad_input({file.string()}, std::strerror(errno), "check the folder and its permissions");
   }
@@ -79,10 +80,10 @@ void write_atomically(const fs::path& file, std::string_view text) {
   temporary += "." + std::to_string(::getpid()) + ".tmp";
   int error = 0;
   {
-    const FileDescriptor descriptor(
+    const core::FileDescriptor descriptor(
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     if (!descriptor.is_open()) throw write_failed(file, errno);
-    error = write_all(descriptor.number(), text);
+    error = core::write_all(descriptor.number(), text);
     if (!error && ::fsync(descriptor.number()) != 0) error = errno;
   }
   if (!error && ::rename(temporary.c_str(), file.c_str()) != 0) error = errno;
@@ -92,7 +93,7 @@ void write_atomically(const fs::path& file, std::string_view text) {
 }
 
 void sync_folder(const fs::path& folder) {
-  const FileDescriptor descriptor(
+  const core::FileDescriptor descriptor(
       ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // Some file systems can't; then there is nothing more to do.
   if (descriptor.is_open()) ::fsync(descriptor.number());

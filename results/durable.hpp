@@ -10,12 +10,9 @@
 
 namespace evolve::results {
 
-using core::FileDescriptor;
-using core::write_all;
-
 /// Opens `file` to read and append (`flags`: O_CREAT, or 0), for this process alone as long as it
 /// is open. Throws `Error` when it is not there, or another process has it open.
-FileDescriptor open_locked(const std::filesystem::path& file, int flags);
+core::FileDescriptor open_locked(const std::filesystem::path& file, int flags);
 
 /// A run that cannot write `file`: "run/evolve.csv: cannot write (No space left on device); …".
 Error write_failed(const std::filesystem::path& file, int error);

@@ -112,7 +112,7 @@ History read_journal(const fs::path& file) {
 }
 
 Journal Journal::create(const fs::path& file, const RunSettings& settings) {
-  FileDescriptor descriptor = open_locked(file, O_CREAT);
+  core::FileDescriptor descriptor = open_locked(file, O_CREAT);
   // A run whose very first line was torn never began.
   if (read_all(file).find('\n') != std::string::npos) {
     const auto folder = file.parent_path().string();
@@ -131,7 +131,7 @@ Journal Journal::create(const fs::path& file, const RunSettings& settings) {
 }
 
 std::pair<Journal, History> Journal::resume(const fs::path& file) {
-  FileDescriptor descriptor = open_locked(file, 0);
+  core::FileDescriptor descriptor = open_locked(file, 0);
   Parsed parsed = parse(read_all(file), file);
   if (!parsed.history.warning.empty() &&
       ::ftruncate(descriptor.number(), static_cast<off_t>(parsed.size)) != 0) {
@@ -153,7 +153,7 @@ void Journal::append(const Event& event, core::Time time) {
 
 void Journal::commit() {
   if (group_.empty()) return;
-  int error = write_all(descriptor_.number(), group_);
+  int error = core::write_all(descriptor_.number(), group_);
   if (!error && ::fdatasync(descriptor_.number()) != 0) error = errno;
   if (error) {
     // Nothing half: should this fail too, a reader cuts the torn line off.

@@ -54,12 +54,12 @@ class Journal {
 
  private:
   void append_line(const nlohmann::ordered_json& line);
-  Journal(std::filesystem::path file, FileDescriptor descriptor, std::size_t size)
+  Journal(std::filesystem::path file, core::FileDescriptor descriptor, std::size_t size)
       : file_(std::move(file)), descriptor_(std::move(descriptor)), size_(size) {}
 
   std::filesystem::path file_;
   /// Holds the lock: it ends with the process, whatever way that ends.
-  FileDescriptor descriptor_;
+  core::FileDescriptor descriptor_;
   /// Bytes of the committed lines.
   std::size_t size_;
   std::string group_;

@@ -38,7 +38,7 @@ class TrainingRecords : public testing::Test {
 
   results::Folder folder;
   results::RunDirectory run{folder.path()};
-  results::FileDescriptor log = results::open_locked(run.log(), O_CREAT);
+  core::FileDescriptor log = results::open_locked(run.log(), O_CREAT);
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> out{std::tmpfile(), &std::fclose};
   Screen screen{out.get()};
 };
