@@ -1,7 +1,6 @@
 // The devices of a run: which of them may take a trial now, and what is known of them.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <map>
 #include <optional>

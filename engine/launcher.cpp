@@ -1,6 +1,5 @@
 #include "engine/launcher.hpp"
 
-#include <algorithm>
 #include <boost/algorithm/string/join.hpp>
 #include <filesystem>
 #include <stdexcept>

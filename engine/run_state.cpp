@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
+#include <set>
 
 #include "core/error.hpp"
 #include "engine/settings.hpp"

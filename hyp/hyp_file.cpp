@@ -1,7 +1,6 @@
 #include "hyp/hyp_file.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <string_view>
 

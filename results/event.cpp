@@ -2,7 +2,6 @@
 
 #include <limits>
 #include <stdexcept>
-#include <type_traits>
 
 namespace evolve::results {
 

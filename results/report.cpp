@@ -1,7 +1,5 @@
 #include "results/report.hpp"
 
-#include <string_view>
-
 #include "core/embedded_file.hpp"
 #include "results/durable.hpp"
 

@@ -1,6 +1,5 @@
 // What a report has of a run. Many trials: a column is an array, so that no name is repeated.
 #include <algorithm>
-#include <cmath>
 
 #include "results/report.hpp"
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
 
 #include "core/error.hpp"
 #include "workers/protocol/text.hpp"
