@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <random>
 
 #include "hyp/space.hpp"
 #include "tests/hyp/refusal.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace evolve::hyp {
 namespace {
@@ -24,6 +26,12 @@ TEST(HypFile, IsReadInItsOrder) {
   EXPECT_EQ(file.lines, (std::vector<int>{2, 4, 5, 6, 7}));
   EXPECT_EQ(file.where("box").line, 4);
   EXPECT_EQ(file.where("nothing").line, 0);
+}
+
+TEST(HypFile, IsReadFromAFile) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder / "hyp.yaml") << "lr0: 0.01\n";
+  EXPECT_EQ(read_hyp_file(folder / "hyp.yaml").hyp, (Hyperparameters{{"lr0", 0.01}}));
 }
 
 TEST(HypFile, IsRefusedWithFileLineAndRemedy) {
