@@ -7,7 +7,7 @@
 
 #include "cli/screen.hpp"
 #include "core/number.hpp"
-#include "results/chart.hpp"
+#include "results/axis.hpp"
 
 namespace evolve::cli {
 namespace {

@@ -1,9 +1,9 @@
+#include "results/axis.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-
-#include "results/chart.hpp"
 
 namespace evolve::results {
 

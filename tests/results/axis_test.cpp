@@ -1,8 +1,9 @@
+#include "results/axis.hpp"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "hyp/space_file.hpp"
-#include "results/chart.hpp"
 
 namespace evolve::results {
 namespace {
