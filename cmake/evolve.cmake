@@ -35,7 +35,7 @@ function(evolve_test name)
   cmake_parse_arguments(PARSE_ARGV 1 test "" "" "LONG")
   evolve_unity_tests(sources ${name} ${test_UNPARSED_ARGUMENTS})
   add_executable(${name} ${sources})
-  # Compiled once, run for milliseconds: -O3 would be a third of the compilation,.
+  # Compiled once, run for milliseconds: -O3 would be a third of the compilation.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   # A bundle lies elsewhere than what its files include as neighbours.
   target_compile_options(${name} PRIVATE "SHELL:-iquote ${CMAKE_CURRENT_SOURCE_DIR}")

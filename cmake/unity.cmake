@@ -14,7 +14,7 @@ if(EVOLVE_UNITY STREQUAL all)
 endif()
 
 # Targets that see torch have its headers precompiled instead, in every build.
-set(evolve_torch_targets evolve_trainer trainer_tests accelerator_tests)
+set(evolve_torch_targets evolve_trainer trainer_tests render_tests accelerator_tests)
 
 # evolve_precompiled_headers(TARGET) compiles what most files include only once, in the builds with "all".
 function(evolve_precompiled_headers target)
