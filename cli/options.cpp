@@ -8,10 +8,10 @@
 
 #include "cli/training_options.hpp"
 #include "core/error.hpp"
+#include "core/shell_word.hpp"
 #include "engine/launcher.hpp"
 #include "hyp/fitness.hpp"
 #include "workers/exec/placeholders.hpp"
-#include "workers/protocol/text.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -66,7 +66,7 @@ void check_trainer(const Options& options) {
                        "leave one of them out");
   python_trainer(options.trainer);
   if (options.given.contains("trainer_command"))
-    workers::split_command(options.trainer_command, "--trainer-command");
+    core::shell_words(options.trainer_command, "--trainer-command");
   if (!options.given.contains("trainer_exec")) return;
   workers::exec_words(options.trainer_exec);
   for (const auto* key : {"cache", "fraction", "skip_bad"})

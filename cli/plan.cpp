@@ -13,6 +13,7 @@
 #include "cli/training_options.hpp"
 #include "core/device_kind.hpp"
 #include "core/number.hpp"
+#include "core/shell_word.hpp"
 #include "core/spawn.hpp"
 #include "core/text_file.hpp"
 #include "core/yaml.hpp"
@@ -24,7 +25,6 @@
 #include "trainer/data/image_file.hpp"
 #include "workers/exec/exec_worker.hpp"
 #include "workers/exec/placeholders.hpp"
-#include "workers/protocol/text.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -165,7 +165,7 @@ void resolve_devices(Plan& plan) {
       check_program("--trainer-exec", workers::exec_words(o.trainer_exec).front());
     if (!o.trainer_command.empty())
       check_program("--trainer-command",
-                    workers::split_command(o.trainer_command, "--trainer-command").front());
+                    core::shell_words(o.trainer_command, "--trainer-command").front());
   }
   if (const auto* trainer = python_trainer(o.trainer); trainer && o.launcher == "local")
     check_installed(*trainer, o.python);
@@ -189,7 +189,7 @@ std::vector<std::string> worker_command(const Options& options) {
   if (const auto* trainer = python_trainer(options.trainer))
     return worker_command(*trainer, options.python);
   if (!options.trainer_command.empty())
-    return workers::split_command(options.trainer_command, "--trainer-command");
+    return core::shell_words(options.trainer_command, "--trainer-command");
   if (options.trainer_exec.empty()) return {built_in_worker()};
   return workers::exec_worker_command_for(workers::exec_words(options.trainer_exec));
 }

@@ -1,8 +1,19 @@
 #include "core/shell_word.hpp"
 
-#include <string_view>
+#include <optional>
+#include <utility>
+
+#include "core/error.hpp"
 
 namespace evolve::core {
+namespace {
+
+constexpr std::string_view blanks = " \t\r\n";
+
+/// Inside double quotes a backslash is special before these only.
+constexpr std::string_view escapable = "$`\"\\\n";
+
+}  // namespace
 
 std::string shell_word(const std::string& text) {
   constexpr std::string_view harmless =
@@ -17,6 +28,42 @@ std::string shell_word(const std::string& text) {
     }
   }
   return quoted + "'";
+}
+
+// Not Boost.Program_options' split_unix(): there any quote closes any other, so that 'print("hi")'
+// loses its inner quotes, and an empty word is dropped.
+std::vector<std::string> shell_words(std::string_view text, const std::string& option) {
+  std::vector<std::string> words;
+  std::optional<std::string> word;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (!quote && blanks.find(c) != blanks.npos) {
+      if (word) words.push_back(*std::exchange(word, {}));
+      continue;
+    }
+    if (!word) word = "";
+    if (c == quote) {
+      quote = 0;
+    } else if (!quote && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == '\\' && quote != '\'') {
+      if (i + 1 == text.size())
+        throw bad_argument(option + ": nothing follows the last \\", "write \\\\ for a backslash");
+      const char next = text[++i];
+      if (quote && escapable.find(next) == escapable.npos) *word += c;
+      if (next != '\n') *word += next;
+    } else {
+      *word += c;
+    }
+  }
+  if (quote)
+    throw bad_argument(option + ": a " + quote + " is not closed",
+                       std::string("write a second ") + quote + ", or \\" + quote);
+  if (word) words.push_back(*word);
+  if (words.empty())
+    throw bad_argument(option + ": it is empty", "write a program and its arguments");
+  return words;
 }
 
 }  // namespace evolve::core

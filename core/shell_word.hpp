@@ -1,11 +1,19 @@
-// A text as one word of a shell's command line.
+// The words of a shell's command line.
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace evolve::core {
 
 /// `text` as a POSIX shell reads it back as this one word: in single quotes where it has to be.
 std::string shell_word(const std::string& text);
+
+/// The words of a command line, as a POSIX shell would split it: blanks separate, '…' is literal,
+/// "…" and backslashes work as in a shell. Nothing is expanded: no variables, no patterns, no `;`
+/// or `|`. Throws `Error` that names `option` when the text is blank, a quote is not closed or a
+/// backslash ends it.
+std::vector<std::string> shell_words(std::string_view text, const std::string& option);
 
 }  // namespace evolve::core

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "core/error.hpp"
+
 namespace evolve::core {
 namespace {
 
@@ -21,6 +23,53 @@ TEST(ShellWord, IsReadBackByAShellAsItWas) {
     ::pclose(pipe);
     EXPECT_EQ(read, text);
   }
+}
+
+using Words = std::vector<std::string>;
+
+Words split(std::string_view text) {
+  return shell_words(text, "--trainer-command");
+}
+
+std::string complaint(std::string_view text) {
+  try {
+    split(text);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 2);
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(ShellWords, SplitsAtBlanks) {
+  EXPECT_EQ(split("python3 eval.py  --x\t1\n"), (Words{"python3", "eval.py", "--x", "1"}));
+}
+
+TEST(ShellWords, KeepsWhatIsQuoted) {
+  EXPECT_EQ(split(R"(sh -c 'echo "$1" \n')"), (Words{"sh", "-c", R"(echo "$1" \n)"}));
+  EXPECT_EQ(split(R"(a "it's" 'say "hi"')"), (Words{"a", "it's", R"(say "hi")"}));
+  EXPECT_EQ(split(R"(a"b c"'d e'f)"), (Words{"ab cd ef"}));
+  EXPECT_EQ(split(R"(a '' "")"), (Words{"a", "", ""}));
+}
+
+TEST(ShellWords, KnowsBackslashes) {
+  EXPECT_EQ(split(R"(my\ file \'\"\\)"), (Words{"my file", R"('"\)"}));
+  EXPECT_EQ(split(R"("\"\\\$\n")"), (Words{R"("\$\n)"}));
+  EXPECT_EQ(split("a\\\nb"), (Words{"ab"}));
+}
+
+TEST(ShellWords, ExpandsNothing) {
+  EXPECT_EQ(split("$HOME *.py a;b {hyp} ~"), (Words{"$HOME", "*.py", "a;b", "{hyp}", "~"}));
+}
+
+TEST(ShellWords, RefusesWhatIsNotClosedOrEmpty) {
+  EXPECT_EQ(complaint("sh -c 'echo"),
+            R"(--trainer-command: a ' is not closed; write a second ', or \')");
+  EXPECT_EQ(complaint("sh \"a'"),
+            R"(--trainer-command: a " is not closed; write a second ", or \")");
+  EXPECT_EQ(complaint("sh \\"),
+            R"(--trainer-command: nothing follows the last \; write \\ for a backslash)");
+  EXPECT_EQ(complaint("  "), "--trainer-command: it is empty; write a program and its arguments");
 }
 
 }  // namespace

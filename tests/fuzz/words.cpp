@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "cli/command_line.hpp"
+#include "core/shell_word.hpp"
 #include "devices/spec.hpp"
 #include "hyp/fitness.hpp"
 #include "tests/fuzz/fuzz.hpp"
@@ -10,7 +11,7 @@
 void evolve::fuzz::words(const std::string& input) {
   refusable<std::invalid_argument>([&] { devices::parse_spec(input); });
   refusable([&] { hyp::Fitness{input}(hyp::Metrics{}); });
-  refusable([&] { workers::split_command(input, "--trainer-command"); });
+  refusable([&] { core::shell_words(input, "--trainer-command"); });
   refusable([&] { cli::duration_seconds(input, "--time-limit"); });
   workers::last_line(input);
 }

@@ -7,7 +7,7 @@
 #include <cctype>
 
 #include "core/error.hpp"
-#include "workers/protocol/text.hpp"
+#include "core/shell_word.hpp"
 
 namespace evolve::workers {
 namespace {
@@ -61,7 +61,7 @@ std::string filled(std::string_view word, const Values& values) {
 
 std::vector<std::string> command_words(const std::string& text, const std::string& option,
                                        const std::vector<std::string>& known) {
-  auto words = split_command(text, option);
+  auto words = core::shell_words(text, option);
   for (const auto& word : words) {
     for_each_part(
         word,

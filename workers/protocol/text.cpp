@@ -3,17 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <optional>
-
-#include "core/error.hpp"
 
 namespace evolve::workers {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
-
-/// Inside double quotes a backslash is special before these only.
-constexpr std::string_view escapable = "$`\"\\\n";
 
 constexpr std::array<std::string_view, 3> no_numbers = {"NaN", "Infinity", "-Infinity"};
 
@@ -38,42 +32,6 @@ constexpr std::array<std::string_view, 5> signs_of_a_lost_device = {
 };
 
 }  // namespace
-
-// Not Boost.Program_options' split_unix(): there any quote closes any other, so that 'print("hi")'
-// loses its inner quotes, and an empty word is dropped.
-std::vector<std::string> split_command(std::string_view text, const std::string& option) {
-  std::vector<std::string> words;
-  std::optional<std::string> word;
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (!quote && blanks.find(c) != blanks.npos) {
-      if (word) words.push_back(*std::exchange(word, {}));
-      continue;
-    }
-    if (!word) word = "";
-    if (c == quote) {
-      quote = 0;
-    } else if (!quote && (c == '\'' || c == '"')) {
-      quote = c;
-    } else if (c == '\\' && quote != '\'') {
-      if (i + 1 == text.size())
-        throw bad_argument(option + ": nothing follows the last \\", "write \\\\ for a backslash");
-      const char next = text[++i];
-      if (quote && escapable.find(next) == escapable.npos) *word += c;
-      if (next != '\n') *word += next;
-    } else {
-      *word += c;
-    }
-  }
-  if (quote)
-    throw bad_argument(option + ": a " + quote + " is not closed",
-                       std::string("write a second ") + quote + ", or \\" + quote);
-  if (word) words.push_back(*word);
-  if (words.empty())
-    throw bad_argument(option + ": it is empty", "write a program and its arguments");
-  return words;
-}
 
 std::string printable(std::string_view raw, std::size_t most) {
   const bool cut = raw.size() > most;

@@ -3,17 +3,10 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "hyp/trial.hpp"
 
 namespace evolve::workers {
-
-/// The words of a command line, as a POSIX shell would split it: blanks separate, '…' is literal,
-/// "…" and backslashes work as in a shell. Nothing is expanded: no variables, no patterns, no `;`
-/// or `|`. Throws `Error` that names `option` when the text is blank, a quote is not closed or a
-/// backslash ends it.
-std::vector<std::string> split_command(std::string_view text, const std::string& option);
 
 /// The beginning of `raw` (at most `most` bytes, then "…") as valid UTF-8 without control
 /// characters.
