@@ -4,7 +4,7 @@
 //   fake_trainer [--sleep MILLISECONDS] [--log FILE] [--crash-trial N] [--crash-always] [--crash-on
 //   DEVICE] [--crash-repeats] [--noise] [--seen FILE] [--look PROGRAM]
 //   [--rungs] [--pauses] [--epochs FILE] [--faults TRIAL=FAULT,…] [--chatter BYTES] [--needs FILE]
-//   [--once] [--linger MS] [--stops-itself] [--runs-on]
+//   [--once] [--linger MS] [--stops-itself] [--runs-on] [--learns-late]
 //
 // --crash-repeats crashes where a repeat is trained. --noise takes 1e-11 of the seed off the score.
 // --log appends "PID TRIAL DEVICE OMP_NUM_THREADS" per training. --seen appends the trial, the
@@ -16,7 +16,7 @@
 // --needs fails a trial with kind data while FILE is not there. --once trains one trial and exits,
 // MS later, without looking at what it is told meanwhile. --stops-itself calls every result stopped
 // and paused though nobody asked for that. --runs-on could pause, but waits at no rung: it reports
-// all epochs and the result in one piece.
+// all epochs and the result in one piece. --learns-late learns nothing before the last epoch.
 
 #include <signal.h>
 #include <unistd.h>
@@ -28,6 +28,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
@@ -37,6 +38,47 @@
 using nlohmann::json;
 
 namespace {
+
+struct Options {
+  bool crash_always = false, crash_repeats = false, noise = false, rungs = false, pauses = false;
+  bool runs_on = false, learns_late = false, once = false, stops_itself = false;
+  int sleep_ms = 0, linger_ms = 0, crash_trial = -1, chatter = 0;
+  std::string log, epochs, needs, seen, program, crash_on, faults;
+};
+
+Options read_options(int argc, char** argv) {
+  const std::map<std::string, bool Options::*> flags = {
+      {"--crash-always", &Options::crash_always},
+      {"--crash-repeats", &Options::crash_repeats},
+      {"--noise", &Options::noise},
+      {"--rungs", &Options::rungs},
+      {"--pauses", &Options::pauses},
+      {"--runs-on", &Options::runs_on},
+      {"--learns-late", &Options::learns_late},
+      {"--once", &Options::once},
+      {"--stops-itself", &Options::stops_itself}};
+  const std::map<std::string, int Options::*> numbers = {{"--sleep", &Options::sleep_ms},
+                                                         {"--linger", &Options::linger_ms},
+                                                         {"--crash-trial", &Options::crash_trial},
+                                                         {"--chatter", &Options::chatter}};
+  const std::map<std::string, std::string Options::*> texts = {
+      {"--log", &Options::log},      {"--epochs", &Options::epochs},
+      {"--needs", &Options::needs},  {"--seen", &Options::seen},
+      {"--look", &Options::program}, {"--crash-on", &Options::crash_on},
+      {"--faults", &Options::faults}};
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    if (const auto flag = flags.find(option); flag != flags.end()) options.*flag->second = true;
+    if (i + 1 == argc) break;
+    if (const auto number = numbers.find(option); number != numbers.end())
+      options.*number->second = std::stoi(argv[i + 1]);
+    if (const auto text = texts.find(option); text != texts.end())
+      options.*text->second = argv[i + 1];
+  }
+  if (options.pauses) options.rungs = true;
+  return options;
+}
 
 /// Greatest (about 0.9) at little augmentation; the default start has about 0.5.
 double score(const json& hyp) {
@@ -84,24 +126,21 @@ void say(const json& message) {
   std::cout << message.dump() << std::endl;
 }
 
-/// Nothing is learnt before the last epoch.
-bool learns_late = false;
-
 /// What is learnt after an epoch of a trial that will reach a score: more than half of it at once.
-double learnt(const json& train, double score, int epoch) {
-  if (learns_late && epoch < train["epochs"]) return 0;
+double learnt(const Options& options, const json& train, double score, int epoch) {
+  if (options.learns_late && epoch < train["epochs"]) return 0;
   return score * (0.5 + 0.5 * epoch / train["epochs"].get<int>());
 }
 
 /// All epochs and the result of a trial as one text.
-std::string whole_course(const json& train, double score) {
+std::string whole_course(const Options& options, const json& train, double score) {
   std::string lines;
   const int epochs = train["epochs"];
   for (int epoch = train.value("start_epoch", 0) + 1; epoch <= epochs; ++epoch)
     lines += json{{"type", "epoch"},
                   {"trial", train["trial"]},
                   {"epoch", epoch},
-                  {"metrics", metrics(learnt(train, score, epoch))}}
+                  {"metrics", metrics(learnt(options, train, score, epoch))}}
                  .dump() +
              "\n";
   return lines +
@@ -110,12 +149,13 @@ std::string whole_course(const json& train, double score) {
 }
 
 /// Passes the rungs of a trial; the one where it was told to stop or to pause, and which of them.
-std::optional<std::pair<int, std::string>> ended_at(const json& train, double score) {
+std::optional<std::pair<int, std::string>> ended_at(const Options& options, const json& train,
+                                                    double score) {
   for (const int rung : train["rungs"]) {
     say({{"type", "epoch"},
          {"trial", train["trial"]},
          {"epoch", rung},
-         {"metrics", metrics(learnt(train, score, rung))}});
+         {"metrics", metrics(learnt(options, train, score, rung))}});
     std::string line;
     if (!std::getline(std::cin, line)) std::_Exit(0);
     const std::string told = json::parse(line)["type"];
@@ -162,98 +202,86 @@ void fail(const std::string& fault, int trial) {
   if (!fault.empty()) ::pause();  // "hang", or until it is ended for what it said
 }
 
+/// Appends to the files that --log and --seen name.
+void note(const Options& options, const json& mine, const json& train) {
+  const int trial = train["trial"];
+  const std::string device = train["device"];
+  if (!options.log.empty()) {
+    const char* threads = std::getenv("OMP_NUM_THREADS");
+    std::ofstream(options.log, std::ios::app)
+        << getpid() << ' ' << trial << ' ' << device << ' ' << (threads ? threads : "-") << '\n';
+  }
+  if (!options.seen.empty()) {  // in one piece: others write there too
+    const json sight = {{"trial", trial},
+                        {"device", device},
+                        {"pid", getpid()},
+                        {"uuid", mine.value("uuid", json())},
+                        {"environment", environment()}};
+    std::ofstream(options.seen, std::ios::app) << sight.dump() + "\n";
+  }
+}
+
+/// Goes as far as it may towards the score, and says how it ended.
+void finish(const Options& options, const json& train, double reached) {
+  const int trial = train["trial"];
+  const auto end = options.rungs ? ended_at(options, train, reached) : std::nullopt;
+  const int last = end ? end->first : train["epochs"].get<int>();
+  const auto result = metrics(end ? learnt(options, train, reached, last) : reached);
+  if (!options.epochs.empty()) log_epochs(options.epochs, train, last);
+  if (!end) say({{"type", "epoch"}, {"trial", trial}, {"epoch", last}, {"metrics", result}});
+  say({{"type", "result"},
+       {"trial", trial},
+       {"metrics", result},
+       {"stopped", options.stops_itself || (end && end->second == "stop")},
+       {"paused", options.stops_itself || (end && end->second == "pause")}});
+  if (!options.once) return;
+  std::this_thread::sleep_for(std::chrono::milliseconds(options.linger_ms));
+  std::exit(0);
+}
+
+/// One training, or what goes wrong with it.
+void answer(const Options& options, const json& mine, const json& train) {
+  const int trial = train["trial"];
+  note(options, mine, train);
+  std::this_thread::sleep_for(std::chrono::milliseconds(options.sleep_ms));
+  if (options.chatter > 0)
+    std::cerr << std::string(static_cast<std::size_t>(options.chatter), '.') << std::endl;
+  const bool repeat = train["dir"].get<std::string>().ends_with("/repeat");
+  if (options.crash_always || (options.crash_repeats && repeat) || trial == options.crash_trial ||
+      train["device"] == options.crash_on) {
+    std::cerr << "simulated crash of trial " << trial << std::endl;
+    std::_Exit(7);
+  }
+  if (!options.needs.empty() && !std::ifstream(options.needs)) {
+    say({{"type", "error"},
+         {"trial", trial},
+         {"kind", "data"},
+         {"message", options.needs + " is gone"}});
+    return;
+  }
+  fail(fault_of(options.faults, trial), trial);
+  double reached = score(train["hyp"]) - (options.noise ? 1e-11 * train["seed"].get<double>() : 0);
+  if (options.rungs && train["seed"].get<std::uint64_t>() % 3 == 0) reached /= 10;
+  if (options.runs_on) {
+    std::cout << whole_course(options, train, reached) << std::flush;
+  } else {
+    finish(options, train, reached);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  int sleep_ms = 0, linger_ms = 0, crash_trial = -1;
-  bool once = false, stops_itself = false;
-  std::string needs;
-  bool crash_always = false, crash_repeats = false, noise = false, rungs = false, pauses = false;
-  bool runs_on = false;
-  int chatter = 0;
-  std::string log, crash_on, seen, program, faults, epochs;
-  for (int i = 1; i < argc; ++i) {
-    const std::string option = argv[i];
-    if (option == "--crash-always") crash_always = true;
-    if (option == "--crash-repeats") crash_repeats = true;
-    if (option == "--noise") noise = true;
-    if (option == "--rungs") rungs = true;
-    if (option == "--pauses") rungs = pauses = true;
-    if (option == "--runs-on") runs_on = true;
-    if (option == "--learns-late") learns_late = true;
-    if (option == "--once") once = true;
-    if (option == "--stops-itself") stops_itself = true;
-    if (i + 1 == argc) break;
-    if (option == "--sleep") sleep_ms = std::stoi(argv[i + 1]);
-    if (option == "--linger") linger_ms = std::stoi(argv[i + 1]);
-    if (option == "--log") log = argv[i + 1];
-    if (option == "--epochs") epochs = argv[i + 1];
-    if (option == "--needs") needs = argv[i + 1];
-    if (option == "--seen") seen = argv[i + 1];
-    if (option == "--look") program = argv[i + 1];
-    if (option == "--crash-trial") crash_trial = std::stoi(argv[i + 1]);
-    if (option == "--crash-on") crash_on = argv[i + 1];
-    if (option == "--faults") faults = argv[i + 1];
-    if (option == "--chatter") chatter = std::stoi(argv[i + 1]);
-  }
+  const auto options = read_options(argc, argv);
   json ready = {{"type", "ready"}, {"protocol", 1}, {"device", "cpu:0"}};
-  const auto mine = program.empty() ? json::object() : first_device(program);
+  const auto mine = options.program.empty() ? json::object() : first_device(options.program);
   for (const auto* key : {"uuid", "pci"})
     if (mine.contains(key)) ready[key] = mine[key];
-  if (pauses || runs_on) ready["can_pause"] = true;
+  if (options.pauses || options.runs_on) ready["can_pause"] = true;
   say(ready);
   for (std::string line; std::getline(std::cin, line);) {
     const auto message = json::parse(line);
     if (message["type"] == "shutdown") return 0;
-    if (message["type"] != "train") continue;
-    const int trial = message["trial"];
-    const std::string device = message["device"];
-    if (!log.empty()) {
-      const char* threads = std::getenv("OMP_NUM_THREADS");
-      std::ofstream(log, std::ios::app)
-          << getpid() << ' ' << trial << ' ' << device << ' ' << (threads ? threads : "-") << '\n';
-    }
-    if (!seen.empty()) {  // in one piece: others write there too
-      const json sight = {{"trial", trial},
-                          {"device", device},
-                          {"pid", getpid()},
-                          {"uuid", mine.value("uuid", json())},
-                          {"environment", environment()}};
-      std::ofstream(seen, std::ios::app) << sight.dump() + "\n";
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(sleep_ms));
-    if (chatter > 0) std::cerr << std::string(static_cast<std::size_t>(chatter), '.') << std::endl;
-    const bool repeat = message["dir"].get<std::string>().ends_with("/repeat");
-    if (crash_always || (crash_repeats && repeat) || trial == crash_trial || device == crash_on) {
-      std::cerr << "simulated crash of trial " << trial << std::endl;
-      std::_Exit(7);
-    }
-    if (!needs.empty() && !std::ifstream(needs)) {
-      say({{"type", "error"}, {"trial", trial}, {"kind", "data"}, {"message", needs + " is gone"}});
-      continue;
-    }
-    fail(fault_of(faults, trial), trial);
-    double reached = score(message["hyp"]) - (noise ? 1e-11 * message["seed"].get<double>() : 0);
-    if (rungs && message["seed"].get<std::uint64_t>() % 3 == 0) reached /= 10;
-    if (runs_on) {
-      std::cout << whole_course(message, reached) << std::flush;
-      continue;
-    }
-    const auto end = rungs ? ended_at(message, reached) : std::nullopt;
-    const int last = end ? end->first : message["epochs"].get<int>();
-    const auto result = metrics(end ? learnt(message, reached, last) : reached);
-    if (!epochs.empty()) log_epochs(epochs, message, last);
-    if (!end) {
-      say({{"type", "epoch"}, {"trial", trial}, {"epoch", last}, {"metrics", result}});
-    }
-    say({{"type", "result"},
-         {"trial", trial},
-         {"metrics", result},
-         {"stopped", stops_itself || (end && end->second == "stop")},
-         {"paused", stops_itself || (end && end->second == "pause")}});
-    if (once) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(linger_ms));
-      return 0;
-    }
+    if (message["type"] == "train") answer(options, mine, message);
   }
 }
