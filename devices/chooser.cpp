@@ -215,7 +215,13 @@ std::vector<Place> Chooser::resolve(const Allocation&) {
 
 std::vector<Place> Chooser::resolve(const Gpu& gpu) {
   const auto& discovery = found_gpus();
-  if (discovery.devices.empty()) throw wrong(fmt::format("there is no GPU {} here", gpu.index));
+  if (discovery.devices.empty()) {
+    std::vector<std::string> remarks;
+    for (const auto& kind : core::kinds_with_driver())
+      if (const auto& why = found(kind.name).remark; !why.empty()) remarks.push_back(why);
+    throw absent(fmt::format("GPU {}", gpu.index),
+                 {.remark = fmt::format("{}", fmt::join(remarks, "; "))});
+  }
   return {gpu_at(discovery, discovery.devices.front().kind, gpu.index, 1)};
 }
 

@@ -214,6 +214,26 @@ TEST(Slots, AskOnlyTheDriversOfTheKindsNamed) {
     EXPECT_EQ(asked(spec), "cuda ") << spec;
 }
 
+/// A machine with two cores and no GPU, whose drivers say why.
+Machine without_drivers() {
+  auto machine = two;
+  machine.discover = [](const std::string& kind) {
+    return Discovery{.remark = kind == "cuda" ? "no NVML" : "no Level Zero"};
+  };
+  return machine;
+}
+
+TEST(Slots, ThatAreNotThereAreRefusedWithWhatTheDriversSay) {
+  const auto machine = without_drivers();
+  const std::string others = "; choose among cpu, cpu:0, cpu:1";
+  EXPECT_EQ(complaint("cuda:0", machine),
+            "--devices cuda:0: there is no cuda:0 here (no NVML)" + others);
+  EXPECT_EQ(complaint("xpu:*", machine),
+            "--devices xpu:*: there is no xpu here (no Level Zero)" + others);
+  EXPECT_EQ(complaint("0", machine),
+            "--devices 0: there is no GPU 0 here (no NVML; no Level Zero)" + others);
+}
+
 TEST(Slots, PassOverWhatTheTrainerCannotUseWhenAutomaticOnly) {
   const TrainerTraits cpu_only{.drives = [](const std::string&) { return false; }};
   const WithGpus here({gpu("cuda", 0)}, {});
