@@ -20,6 +20,9 @@ bool is_gpu_kind(const std::string& kind) {
   return known && known->has_driver;
 }
 
+/// For those who look for AMD's GPUs: no driver is asked for them.
+const std::string amd_hint = "AMD's GPUs are named hip:0";
+
 std::invalid_argument wrong(const std::string& what) {
   return std::invalid_argument(what);
 }
@@ -126,9 +129,12 @@ std::vector<std::string> Chooser::names(const std::string& spec) {
 }
 
 const Discovery& Chooser::found(const std::string& kind) {
-  auto known = found_.find(kind);
-  if (known == found_.end()) known = found_.emplace(kind, machine_.discover(kind)).first;
-  return known->second;
+  const auto known = found_.find(kind);
+  if (known != found_.end()) return known->second;
+  auto discovery = machine_.discover(kind);
+  if (kind == "cuda" && machine_.has_amd && discovery.devices.empty() && !discovery.failed)
+    discovery.remark += (discovery.remark.empty() ? "" : "; ") + amd_hint;
+  return found_.emplace(kind, std::move(discovery)).first->second;
 }
 
 void Chooser::require_driven(const std::string& kind) const {
@@ -187,6 +193,7 @@ std::vector<Place> Chooser::resolve(const Automatic&) {
                                         : "them"));
     return places_of(gpus);
   }
+  if (!found_any && machine_.has_amd) notes.push_back("auto: " + amd_hint);
   const int count = std::min(machine_.usable_cores, most_automatic_slots);
   notes.push_back(std::string("auto: ") + (found_any ? "" : "found no CUDA device and no XPU, ") +
                   "training on " +
@@ -325,13 +332,14 @@ std::string Chooser::variable_of(const std::string& kind) const {
   if (known && known->mask.empty()) throw absent(kind, {});
   // AMD's: a libtorch for ROCm calls them "cuda", and no driver is asked for them.
   const bool built_in = known && !known->also_called.empty() && trainer_.drives(kind);
+  const auto hint = kind == "amd" || kind == "rocm" ? " (" + amd_hint + ")" : "";
   if (!trainer_.external && !built_in)
-    throw wrong("the built-in trainer knows no " + kind +
+    throw wrong("the built-in trainer knows no " + kind + hint +
                 ", an external one may (--trainer-command)");
   const auto usual = known ? known->mask : std::string();
   const auto& variable = trainer_.device_env.empty() ? usual : trainer_.device_env;
   if (variable.empty())
-    throw wrong("the variable that shows a process one " + kind +
+    throw wrong("the variable that shows a process one " + kind + hint +
                 " is not known, name it (--device-env)");
   return variable;
 }

@@ -1,5 +1,7 @@
 #include "devices/machine.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -67,6 +69,7 @@ Machine this_machine() {
   Machine machine{.cores = allowed_cores(),
                   .usable_cores = 0,
                   .environment = device_environment(),
+                  .has_amd = ::access("/dev/kfd", F_OK) == 0,
                   .discover = [](const std::string& kind) {
                     return devices::discover(kind, device_environment());
                   }};

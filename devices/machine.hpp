@@ -18,6 +18,8 @@ struct Machine {
   int usable_cores = 1;
   /// What hides devices from this process.
   Environment environment;
+  /// AMD's driver is there (/dev/kfd). It is not asked for its devices.
+  bool has_amd = false;
   /// The accelerators of a kind, "cuda" or "xpu". Not asked for, no driver is touched.
   std::function<Discovery(const std::string& kind)> discover = [](const std::string&) {
     return Discovery{};

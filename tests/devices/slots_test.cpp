@@ -280,6 +280,43 @@ TEST(Slots, OfAmdsGpusAreForATorchForRocmToo) {
             "(--trainer-command); choose among cpu, cpu:0, cpu:1");
 }
 
+TEST(Slots, OfAmdsGpusAreToldTheirName) {
+  for (const std::string spec : {"rocm:0", "amd:0"}) {
+    const auto kind = spec.substr(0, spec.find(':'));
+    EXPECT_EQ(complaint(spec),
+              "--devices " + spec + ": the built-in trainer knows no " + kind +
+                  " (AMD's GPUs are named hip:0), an external one may (--trainer-command); choose "
+                  "among cpu, cpu:0, cpu:1");
+    EXPECT_EQ(complaint(spec, two, {.external = true}),
+              "--devices " + spec + ": the variable that shows a process one " + kind +
+                  " (AMD's GPUs are named hip:0) is not known, name it (--device-env); choose "
+                  "among cpu, cpu:0, cpu:1");
+  }
+  EXPECT_EQ(choose("rocm:0", two, {.external = true, .device_env = "ROCR_VISIBLE_DEVICES"})
+                .slots.front()
+                .name,
+            "rocm:0");
+}
+
+TEST(Slots, OfCudaOrAutoTellWhereAmdsDriverIs) {
+  auto machine = without_drivers();
+  machine.has_amd = true;
+  const std::string others = "; choose among cpu, cpu:0, cpu:1";
+  EXPECT_EQ(
+      complaint("cuda:0", machine),
+      "--devices cuda:0: there is no cuda:0 here (no NVML; AMD's GPUs are named hip:0)" + others);
+  EXPECT_EQ(complaint("xpu:0", machine),
+            "--devices xpu:0: there is no xpu:0 here (no Level Zero)" + others);
+  EXPECT_THAT(choose("auto", machine, {}).notes,
+              ElementsAre("auto: AMD's GPUs are named hip:0",
+                          "auto: found no CUDA device and no XPU, training on the CPU, a slot per "
+                          "core (2)"));
+  WithGpus here({gpu("cuda", 0)}, {});
+  here.machine.has_amd = true;
+  EXPECT_EQ(choose("auto", here.machine, {}).notes.front(),
+            "auto: found 1 cuda device, training on it");
+}
+
 TEST(Slots, OfASlurmJobWithoutGpusAreItsCores) {
   auto machine = two;
   machine.environment = {{"SLURM_JOB_ID", "7"}, {"CUDA_VISIBLE_DEVICES", "NoDevFiles"}};
