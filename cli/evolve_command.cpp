@@ -60,6 +60,13 @@ std::optional<results::Extended> extension(const RunState& state, const Options&
   return results::Extended{after.generations, after.trials, repeats, after.max_epochs};
 }
 
+/// Whether it has what YOLOv5 wants of a hyp file (`anchors` it does without).
+bool is_yolov5s(const hyp::Space& space) {
+  return std::ranges::all_of(hyp::default_space().genes, [&](const hyp::Gene& gene) {
+    return gene.name == "anchors" || space.find(gene.name);
+  });
+}
+
 void say_recommended(Screen& screen, const RunState& state, const results::RunDirectory& directory,
                      const Options& options) {
   const auto& repeats = state.repeats().completed();
@@ -78,7 +85,7 @@ void say_recommended(Screen& screen, const RunState& state, const results::RunDi
     const auto& best = state.completed()[state.recommendation()->row];
     screen.line(ultralytics_usage(options.train, state.evolution().space(),
                                   state.evolution().hyp(best.trial), directory.hyp_evolved()));
-  } else {
+  } else if (is_yolov5s(state.evolution().space())) {
     screen.line("Use it in YOLOv5: python train.py --hyp " + shell_path(directory.hyp_evolved()));
   }
 }

@@ -211,9 +211,13 @@ Inspection look_over(const trainer::TrainOptions& train) {
 
 /// The check reads an image's header and end; a worker that decoded it knows more.
 bool undecodable(const std::string& said) {
-  const auto file = said.substr(0, said.find(": "));
-  return std::filesystem::is_regular_file(file) && data::is_image_name(file) &&
-         data::decode(file).empty();
+  // "FILE: what is wrong", and a file's name may have a colon too.
+  for (auto end = said.find(": "); end != said.npos; end = said.find(": ", end + 1)) {
+    const auto file = said.substr(0, end);
+    if (std::filesystem::is_regular_file(file) && data::is_image_name(file))
+      return data::decode(file).empty();
+  }
+  return false;
 }
 
 std::function<std::optional<std::string>(const std::string&)> fault_finder(const Options& options) {
@@ -249,6 +253,7 @@ Plan planned(const Options& options) {
     settings.keep_weights = options.keep_weights;
   settings.time_limit = duration_seconds(options.time_limit, "--time-limit");
   settings.find_fault = fault_finder(options);
+  settings.sees_data = options.trainer == "built-in" && !options.has_external_trainer();
   return plan;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/recommendation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -24,6 +25,18 @@ std::string text_of(double probability) {
 std::string observed(const engine::Finished& trial) {
   return fmt::format("fitness {:.4f} (mAP50 {:.3f}, mAP50-95 {:.3f})", trial.fitness,
                      trial.metrics.map50, trial.metrics.map50_95);
+}
+
+/// "; it gave 0.2390, 0.2277", by trainings with other seeds; nothing where there was one.
+std::string gave(const engine::RunState& state, int trial) {
+  const auto& evolution = state.evolution();
+  const auto is_it = [&](int other) { return evolution.genes(other) == evolution.genes(trial); };
+  std::vector<std::string> trainings;
+  for (const auto& one : state.completed())
+    if (is_it(one.trial)) trainings.push_back(fmt::format("{:.4f}", one.fitness));
+  for (const auto& one : state.repeats().completed())
+    if (is_it(one.trial)) trainings.push_back(fmt::format("{:.4f}", one.again));
+  return trainings.size() < 2 ? "" : fmt::format("; it gave {}", fmt::join(trainings, ", "));
 }
 
 /// One training hardly tells the best from the start, though trainings differ at all.
@@ -76,10 +89,11 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state) {
   }
   if (!standing) return lines;
   lines.push_back("  trained again, expect  " + text_of(standing->best.expectation) +
-                  ", 90 % sure");
+                  ", 90 % sure" + gave(state, trial.trial));
   if (!is_start && standing->start)
-    lines.push_back(fmt::format("  the start              {}; worse with a probability of {}",
-                                text_of(standing->start->expectation), text_of(standing->better)));
+    lines.push_back(fmt::format("  the start              {}; worse with a probability of {}{}",
+                                text_of(standing->start->expectation), text_of(standing->better),
+                                gave(state, 0)));
   if (state.best()->trial != trial.trial)
     lines.push_back(fmt::format("  the luckiest           trial {}, {}: less is expected of it",
                                 state.best()->trial, observed(*state.best())));

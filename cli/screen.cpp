@@ -76,7 +76,8 @@ std::string shell_path(const std::filesystem::path& path) {
   return core::shell_word(display_path(path));
 }
 
-Screen::Screen(std::FILE* out) : out_(out), live_(isatty(fileno(out)) == 1) {}
+Screen::Screen(std::FILE* out, std::chrono::seconds between_lines)
+    : out_(out), between_lines_(between_lines), live_(isatty(fileno(out)) == 1) {}
 
 Screen::~Screen() {
   clear();
@@ -98,7 +99,11 @@ void Screen::detail(const std::string& text) {
 }
 
 void Screen::show(const std::string& text) {
-  if (!live_) return;
+  if (!live_) {
+    if (Clock::now() < shown_ + between_lines_) return;
+    shown_ = Clock::now();
+    return line(text);
+  }
   write("\r\x1b[2K" + cut(text, columns(out_) - 1));
   drawn_ = true;
 }

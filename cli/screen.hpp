@@ -47,14 +47,14 @@ std::string shell_path(const std::filesystem::path& path);
 class Screen {
  public:
   /// Live when `out` is a terminal.
-  explicit Screen(std::FILE* out);
+  explicit Screen(std::FILE* out, std::chrono::seconds between_lines = std::chrono::minutes(10));
   ~Screen();
 
   /// A line that stays.
   void line(const std::string& text);
   /// A line that stays in a pipe, and on a terminal is told by the live line.
   void detail(const std::string& text);
-  /// Redraws the live line; nothing in a pipe.
+  /// Redraws the live line; in a pipe a line that stays, now and then.
   void show(const std::string& text);
   /// Removes the live line.
   void clear();
@@ -62,7 +62,11 @@ class Screen {
  private:
   void write(const std::string& text);
 
+  using Clock = std::chrono::steady_clock;
+
   std::FILE* out_;
+  std::chrono::seconds between_lines_;
+  Clock::time_point shown_ = Clock::now();
   bool live_;
   bool drawn_ = false;
 };

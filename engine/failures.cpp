@@ -15,21 +15,19 @@ namespace {
 using hyp::FailureKind;
 
 /// What the worker says of its surroundings is looked at from here: the fault, or that there is
-/// none.
+/// none, where that can be seen.
 void look_again(hyp::Failed& failed, const FailurePolicy& policy) {
-  const bool said_data = failed.kind == FailureKind::data;
-  if (!policy.find_fault) {
-    // One that has trained on these data is tried again as any other.
-    failed.of_surroundings = failed.unconfirmed = said_data && failed.epoch == 0;
-    return;
-  }
-  if (const auto fault = policy.find_fault(failed.message)) {
+  if (const auto fault = policy.find_fault ? policy.find_fault(failed.message) : std::nullopt) {
     failed.kind = FailureKind::data;
     failed.message = *fault;
     failed.of_surroundings = true;
-  } else if (said_data) {
+  } else if (failed.kind != FailureKind::data) {
+    return;
+  } else if (policy.sees_data) {
     failed.kind = FailureKind::other;
     failed.message += " (from outside the worker nothing is wrong with it)";
+  } else {
+    failed.of_surroundings = failed.unconfirmed = true;
   }
 }
 
@@ -56,9 +54,9 @@ std::string log_of(const Attempt& attempt) {
 }
 
 /// Decides whether a further attempt follows; `last`: as far as the trial is concerned, none does.
-void decide(hyp::Failed& failed, bool last, const RunState& state) {
-  if (state.surroundings_failures() > 0) failed.of_surroundings = true;
-  failed.final = last && !failed.of_surroundings;
+void decide(hyp::Failed& failed, bool would_repeat, bool last, const RunState& state) {
+  if (!would_repeat && state.surroundings_failures() > 0) failed.of_surroundings = true;
+  failed.final = (would_repeat || last) && !failed.of_surroundings;
 }
 
 }  // namespace
@@ -81,7 +79,7 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
   const bool would_repeat = failed.kind == FailureKind::diverged;
   const int lost = std::max(0, failure.epoch - attempt.trial.start_epoch);
   const bool too_dear = lost > 0 && lost > state.evolution().epochs_left();
-  decide(failed, would_repeat || too_dear || attempt.number > policy.retries, state);
+  decide(failed, would_repeat, too_dear || attempt.number > policy.retries, state);
   return failed;
 }
 
@@ -90,7 +88,7 @@ hyp::Failed judge(const NoFitness& failure, const Attempt& attempt, const RunSta
       .kind = FailureKind::other,
       .message = fmt::format("its fitness {} is {}", failure.formula, failure.fitness),
       .log = log_of(attempt)};
-  decide(failed, true, state);
+  decide(failed, /*would_repeat=*/false, /*last=*/true, state);
   return failed;
 }
 

@@ -21,8 +21,9 @@ inline constexpr int most_failed_in_a_row = 10;
 struct FailurePolicy {
   /// Further attempts at a trial that failed.
   int retries = 2;
-  /// See Settings::find_fault.
+  /// See Settings::find_fault and sees_data.
   std::function<std::optional<std::string>(const std::string& said)> find_fault = {};
+  bool sees_data = false;
 };
 
 /// A training that ended well, with metrics that its run's fitness makes nothing of.
@@ -41,13 +42,13 @@ struct NoFitness {
 /// - So are a disk that is full or away and too little shared memory, and what is_unexplained()
 ///   before its first epoch once `most_failed_in_a_row` trials have ended so, with nothing trained
 ///   between them.
-/// - As long as no trial has been trained since the surroundings last failed, nothing is final.
+/// - `diverged` would repeat and is final at once.
 /// - `data` is what would fail for every set. It is looked at again from here: where `find_fault`
-///   finds nothing wrong it becomes `other`; where nobody can look, the trial is held until another
-///   one that starts later completes (RunState::cleared), unless it has trained on these data.
-/// - `diverged` and a fitness that is not finite would repeat and are final at once; all else when
-///   the retries are used up, or what the attempt has trained cannot be trained again within the
-///   run's epochs.
+///   sees that nothing is wrong it becomes `other`; where nobody can see that, the trial is held
+///   until another one that starts later completes (RunState::cleared), and is final then.
+/// - All else is final when the retries are used up, or what the attempt has trained cannot be
+///   trained again within the run's epochs, and a fitness that is not finite at once; but nothing
+///   is as long as no trial has been trained since the surroundings last failed.
 hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, const RunState& state,
                   const FailurePolicy& policy);
 hyp::Failed judge(const NoFitness& failure, const Attempt& attempt, const RunState& state);

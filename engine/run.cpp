@@ -38,7 +38,9 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
       report_(std::move(directory)),
       observer_(observer),
       fitness_(settings.run.fitness),
-      policy_{.retries = settings.retries, .find_fault = settings.find_fault},
+      policy_{.retries = settings.retries,
+              .find_fault = settings.find_fault,
+              .sees_data = settings.sees_data},
       workers_(settings.workers, stop),
       fleet_(settings.slots, settings.accelerators, state_.trial_limits(),
              [this](const std::string& device) { return workers_.count(device); }),
@@ -60,6 +62,7 @@ RunEnd Run::run() {
       break;
     }
     if (Clock::now() >= shown_ + shown_for) {
+      files_.catch_up(state_);
       observer_.on_progress(state_, workers_.progress());
       shown_ = Clock::now();
     }
@@ -220,6 +223,7 @@ void Run::start(const Attempt& attempt, core::Lease lease) {
                       .dir = (root_ / hyp::trial_folder(trial.number, trial.repeat)).string(),
                       .rungs = rungs_for(trial),
                       .start_epoch = trial.start_epoch,
+                      .before = state_.time_before(trial),
                       .options = settings_.trainer_options},
        .lease = std::move(lease)});
   under_way_.insert(trial.number);

@@ -10,10 +10,10 @@
 namespace evolve::engine {
 namespace {
 
-// One row in this many is looked at: each one of the first hundred, later one in a hundred.
-std::ptrdiff_t step(std::ptrdiff_t rows) {
-  return std::max<std::ptrdiff_t>(1, rows / 100);
-}
+/// With more rows than this, what is recommended is the dearest of the files: it is looked at no
+/// more often than once in this multiple of the time that it takes.
+constexpr std::ptrdiff_t few_rows = 100;
+constexpr int times_as_long = 100;
 
 results::Row row_of(const ga::Evolution& search, int trial, const hyp::Metrics& metrics) {
   return {.metrics = metrics, .values = hyp::raw_values(search.space(), search.hyp(trial))};
@@ -75,15 +75,22 @@ void RunFiles::remove_kept(const hyp::Outcome& outcome, const RunState& state) {
 }
 
 void RunFiles::add_rows(const RunState& state) {
-  const auto before = std::ssize(table_.rows);
   for (auto next = table_.rows.size(); next < state.completed().size(); ++next) {
     const auto& one = state.completed()[next];
     table_.rows.push_back(row_of(state.evolution(), one.trial, one.metrics));
     results::append_row(directory_.evolve_csv(), table_.names, table_.rows.back());
   }
-  // What is recommended is the dearest of the files: with many rows not after each of them.
-  const auto after = std::ssize(table_.rows);
-  if (after / step(after) > before / step(after)) update_recommended(state);
+  stale_ = true;
+  catch_up(state);
+}
+
+void RunFiles::catch_up(const RunState& state) {
+  const auto begun = Clock::now();
+  if (!stale_ || (begun < due_ && std::ssize(table_.rows) > few_rows)) return;
+  update_recommended(state);
+  stale_ = false;
+  const auto ended = Clock::now();
+  due_ = ended + times_as_long * (ended - begun);
 }
 
 void RunFiles::close(const RunState& state) {

@@ -2,6 +2,7 @@
 // repeats.csv, the plot. All of them can be rebuilt from the run's state.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,12 +23,17 @@ class RunFiles {
 
   /// Brings them up to date after an event. Throws `Error` when the disk is full.
   void update(const results::Event& event, const RunState& state);
+  /// Brings hyp_evolved.yaml up to date, if it is not and that was not just done. To be called now
+  /// and then.
+  void catch_up(const RunState& state);
   /// Brings hyp_evolved.yaml and the population up to date, when nothing more will come.
   void close(const RunState& state);
   /// Draws evolve.png.
   void draw(const RunState& state) const;
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   /// Removes what was kept of trials that will not go on: they have ended, were given up, or cannot
   /// be trained to their end within the run's epochs.
   void remove_kept(const hyp::Outcome& outcome, const RunState& state);
@@ -45,6 +51,8 @@ class RunFiles {
   KeptWeights kept_weights_;
   std::set<int> removed_;                   // trials of which nothing is kept any more
   std::optional<std::size_t> recommended_;  // the row that hyp_evolved.yaml has
+  bool stale_ = false;                      // rows have come since that was looked at
+  Clock::time_point due_{};
 };
 
 }  // namespace evolve::engine

@@ -215,6 +215,7 @@ void RunState::on(const hyp::Outcome& outcome) {
   evolution_.tell(outcome);
   if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) {
     paused_[outcome.trial] = *paused;
+    seconds_before_[outcome.trial] += outcome.seconds;
     open_.erase(outcome.trial);
     return;
   }
@@ -234,6 +235,13 @@ void RunState::count_epochs(const hyp::Outcome& outcome, const hyp::Trial& trial
   const int epochs = std::max(0, hyp::reached_epoch(outcome, epochs_) - trial.start_epoch);
   epochs_trained_ += epochs;
   if (epochs > 0) seconds_trained_ += outcome.seconds;
+}
+
+std::chrono::milliseconds RunState::time_before(const hyp::Trial& trial) const {
+  const auto found = seconds_before_.find(trial.number);
+  const bool goes_on = trial.start_epoch > 0 && found != seconds_before_.end();
+  const std::chrono::duration<double> seconds(goes_on ? found->second : 0);
+  return std::chrono::round<std::chrono::milliseconds>(seconds);
 }
 
 double RunState::training_seconds() const {

@@ -6,6 +6,7 @@
 // explaining and reporting it fold the journal's events into the same state.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -84,6 +85,8 @@ class RunState {
   std::optional<Recommendation> recommendation() const;
   /// The trials that are paused, and how they were when they were.
   const std::map<int, hyp::Paused>& paused() const { return paused_; }
+  /// What a trial that goes on took until it was paused, in all.
+  std::chrono::milliseconds time_before(const hyp::Trial& trial) const;
   /// How often a paused trial has gone on.
   int gone_on() const { return gone_on_; }
   /// Epochs that were trained in all, as far as the journal has them: of every attempt, of repeats
@@ -172,6 +175,7 @@ class RunState {
   std::vector<Finished> completed_;
   std::vector<int> ended_;
   std::map<int, hyp::Paused> paused_;
+  std::map<int, double> seconds_before_;  // of trials that were paused
   /// Trials and continuations that were asked for.
   int asked_ = 0, gone_on_ = 0;
   std::int64_t epochs_trained_ = 0;

@@ -38,6 +38,8 @@ struct Settings {
   /// set, its weights): what is wrong with it, or nothing. Empty where only the trainer knows what
   /// that is.
   std::function<std::optional<std::string>(const std::string& said)> find_fault = {};
+  /// Where that finds nothing, nothing is wrong: it looks at all that the trainer needs.
+  bool sees_data = false;
 };
 
 /// How the search of such a run is set. The trials and epochs of the repeats are kept for them;

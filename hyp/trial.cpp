@@ -55,6 +55,8 @@ Metrics metrics_from_json(const nlohmann::ordered_json& json) {
       throw std::invalid_argument("metric " + name + " is missing");
     }
     const auto& value = json.at(name);
+    if (value == "NaN" || value == "Infinity" || value == "-Infinity")
+      throw std::invalid_argument("metric " + name + " is not finite");
     if (!value.is_number()) throw std::invalid_argument("metric " + name + " is no number");
     values[i] = value.get<double>();
     if (!std::isfinite(values[i])) throw std::invalid_argument("metric " + name + " is not finite");

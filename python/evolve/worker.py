@@ -107,9 +107,12 @@ class Trial:
         self._channel.send(type="epoch", trial=self.number, epoch=epoch, metrics=checked(metrics))
         if epoch not in self._rungs:
             return True
-        decision = self._channel.receive()
-        if decision is None:
-            sys.exit(0)
+        while True:
+            decision = self._channel.receive()
+            if decision is None:
+                sys.exit(0)
+            if decision.get("trial") == self.number and decision["type"] in ("continue", "stop"):
+                break
         self.stopped = decision["type"] == "stop"
         return not self.stopped
 

@@ -1,5 +1,6 @@
 #include "cli/recommendation.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,6 +51,15 @@ TEST(Recommendation, OfARunThatFoundSomethingBetterSaysWhatToExpectOfItAndOfTheS
                               HasSubstr("; worse with a probability of 99 %")));
 }
 
+TEST(Recommendation, TellsWhatEachTrainingOfTheStartGave) {
+  const auto lines = recommendation_lines(run_of("screened", [](const hyp::Trial& trial) {
+    return trial.number == 13 ? 0.125 : engine::depends(trial.hyp);
+  }));
+  const auto start = fmt::format("{:.4f}", engine::depends(hyp::start_of(engine::small_space)));
+  EXPECT_THAT(lines[1], testing::EndsWith(", 90 % sure"));
+  EXPECT_THAT(lines[2], testing::EndsWith("; it gave " + start + ", 0.1250"));
+}
+
 TEST(Recommendation, OfARunOfLuckAloneIsUndecidedAndNamesThePriceOfADecision) {
   const auto lines = recommendation_lines(run_of("screened", luck_alone));
   EXPECT_THAT(lines, Contains(StartsWith("  the luckiest           trial ")));
@@ -72,7 +82,7 @@ TEST(Recommendation, OfARunThatFoundSomethingBetterAsksForNoLongerTrainings) {
 
 TEST(Recommendation, OfTheStartSaysThatNothingIsBetterWithEvidence) {
   const auto lines = recommendation_lines(run_of("screened", [](const hyp::Trial& trial) {
-    const bool is_start = trial.number == 0 || trial.number == 13;
+    const bool is_start = trial.number == 0 || trial.number == 13 || trial.number == 14;
     return is_start ? 0.4 : luck_alone(trial);
   }));
   EXPECT_EQ(lines[0],

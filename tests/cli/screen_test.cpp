@@ -67,6 +67,17 @@ TEST(Screen, WritesPlainLinesIntoAFile) {
   EXPECT_EQ(std::string(text, length), "one\ntwo\n");
 }
 
+TEST(Screen, TellsWhereARunStandsNowAndThenInAFile) {
+  std::FILE* file = std::tmpfile();
+  Screen screen(file, std::chrono::seconds(0));
+  screen.show("17/48 trials");
+  std::rewind(file);
+  char text[64] = {};
+  const auto length = std::fread(text, 1, sizeof text, file);
+  std::fclose(file);
+  EXPECT_EQ(std::string(text, length), "17/48 trials\n");
+}
+
 TEST(ShellPath, IsQuotedWhereAShellWouldReadItOtherwise) {
   EXPECT_EQ(shell_path("runs/evolve/exp"), "runs/evolve/exp");
   EXPECT_EQ(shell_path("my runs/exp"), "'my runs/exp'");

@@ -74,10 +74,15 @@ TEST_F(Judge, WritesNothingFinalAsLongAsTheSurroundingsHaveFailed) {
   start_next();
   prevent();
   attempt = 9;
-  for (const auto kind : {hyp::FailureKind::crash, hyp::FailureKind::diverged}) {
-    EXPECT_FALSE(judged(kind).final);
-    EXPECT_TRUE(judged(kind).of_surroundings);
-  }
+  EXPECT_FALSE(judged(hyp::FailureKind::crash).final);
+  EXPECT_TRUE(judged(hyp::FailureKind::crash).of_surroundings);
+}
+
+TEST_F(Judge, TriesNoTrainingAgainThatDivergedWhateverElseHasFailed) {
+  start_next();
+  prevent();
+  EXPECT_TRUE(judged(hyp::FailureKind::diverged).final);
+  EXPECT_FALSE(judged(hyp::FailureKind::diverged).of_surroundings);
 }
 
 TEST_F(Judge, LooksAtTheDataFromOutside) {
@@ -87,6 +92,7 @@ TEST_F(Judge, LooksAtTheDataFromOutside) {
   EXPECT_EQ(gone.message, "data.yaml: No such file or directory");
   EXPECT_TRUE(gone.of_surroundings);
   policy.find_fault = [](const std::string&) { return std::nullopt; };
+  policy.sees_data = true;
   const auto denied = judged(hyp::FailureKind::data);
   EXPECT_EQ(denied.kind, hyp::FailureKind::other);
   EXPECT_EQ(denied.message, "so it is (from outside the worker nothing is wrong with it)");
@@ -102,14 +108,17 @@ TEST_F(Judge, HoldsWhatNobodyCanLookAt) {
   EXPECT_FALSE(held.final);
 }
 
-TEST_F(Judge, TriesAgainWhatFailedOnDataThatItHadTrainedOn) {
+TEST_F(Judge, HoldsWhatOnlyTheTrainerCanSeeHoweverFarItCame) {
+  policy.find_fault = [](const std::string&) {
+    return std::nullopt;
+  };  // its data are where they were
   const workers::NotTrained failure{
       .trial = 0, .kind = hyp::FailureKind::data, .message = "Image Not Found", .epoch = 40};
-  const auto failed = judge(failure, {.number = 1}, state, policy);
-  EXPECT_FALSE(failed.of_surroundings);
-  EXPECT_FALSE(failed.unconfirmed);
+  const auto failed = judge(failure, {.number = 9}, state, policy);
+  EXPECT_EQ(failed.kind, hyp::FailureKind::data);
+  EXPECT_EQ(failed.message, "Image Not Found");
+  EXPECT_TRUE(failed.unconfirmed);
   EXPECT_FALSE(failed.final);
-  EXPECT_TRUE(judge(failure, {.number = 9}, state, policy).final);
 }
 
 TEST_F(Judge, BlamesATrialThatLosesOneDeviceAfterTheOther) {

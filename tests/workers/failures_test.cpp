@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"leaves a grandchild", failed(FailureKind::crash, "exit code 4")},
         Case{"garbage", failed(FailureKind::protocol,
                                "it wrote a line that is no JSON object: Epoch 2/3: loss 0.5")},
-        Case{"nan", failed(FailureKind::protocol, "metric metrics/mAP_0.5:0.95 is no number")},
+        Case{"nan", failed(FailureKind::protocol, "metric metrics/mAP_0.5:0.95 is not finite")},
         Case{"signs of another",
              failed(FailureKind::protocol, "it speaks of trial 77, which it was not given")},
         Case{"missing metric",
@@ -108,6 +108,31 @@ TEST_F(Workers, FailWhenTheTrialTakesTooLongThoughTheySpeak) {
   EXPECT_EQ(failure(workers, 0, "chatters"),
             failed(FailureKind::timeout, "not finished after 1 s"));
   EXPECT_TRUE(is_gone(pid(0)));
+}
+
+TEST_F(Workers, FailWhenATrialThatGoesOnTakesTooLongInAll) {
+  auto impatient = settings();
+  impatient.trial_timeout = seconds(3600);
+  WorkerSet workers(impatient, stop);
+  auto goes_on = trial(0, "hang");
+  goes_on.start_epoch = 2;
+  goes_on.before = seconds(3600);
+  workers.start(goes_on, lease());
+  EXPECT_EQ(ending(std::get<NotTrained>(ends(workers).at(0))),
+            failed(FailureKind::timeout, "not finished after 3600 s"));
+}
+
+TEST_F(Workers, TellTheLastEpochThatTheyFinished) {
+  WorkerSet workers(settings(), stop);
+  const auto epoch = [&](const Assignment& assignment) {
+    workers.start(assignment, lease());
+    return std::get<NotTrained>(ends(workers).at(0)).epoch;
+  };
+  EXPECT_EQ(epoch(trial(0, "crash")), 1);
+  EXPECT_EQ(epoch(trial(1, "counts wrongly")), 4) << "of four";
+  auto goes_on = trial(2, "crash");
+  goes_on.start_epoch = 2;
+  EXPECT_EQ(epoch(goes_on), 0) << "none since it went on";
 }
 
 TEST_F(Workers, FailWhenTheyDieBeforeTheyAreReady) {

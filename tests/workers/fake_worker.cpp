@@ -91,6 +91,10 @@ void misbehave(const std::string& mode, int trial, const std::string& dir) {
     std::fputs("loading\nRuntimeError: boom\n\n", stderr);
     std::exit(3);
   }
+  if (mode == "counts wrongly") {
+    say(epoch_line(trial, 100000));
+    std::exit(3);
+  }
   if (mode == "abort") std::abort();
   if (mode == "killed") ::raise(SIGKILL);
   if (mode == "hang") sleep_for_ever();

@@ -135,7 +135,7 @@ TEST(Messages, WithMetricsThatAreNoNumbersAreRefused) {
   const auto result = line_of(FromWorker(Result{17, metrics}));
   for (const auto* none : {"NaN", "Infinity", "-Infinity"})
     EXPECT_EQ(complaint(replaced(result, "0.125", none)),
-              "metric metrics/mAP_0.5:0.95 is no number");
+              "metric metrics/mAP_0.5:0.95 is not finite");
   EXPECT_EQ(complaint(replaced(result, "0.125", "1e999")).substr(0, 39),
             "it wrote a line that is no JSON object:");
   EXPECT_EQ(complaint(replaced(result, "0.125", "null")),

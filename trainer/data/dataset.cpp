@@ -150,6 +150,17 @@ std::uint64_t memory_budget() {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, memory.available - memory.total / 4));
 }
 
+/// Where one image cannot be decoded others may be like it: names them all.
+void throw_if_undecodable(const DataConfig& config, Split split, const LoadOptions& options) {
+  const auto faults = faults_of(scan(config, split,
+                                     {.single_cls = options.single_cls,
+                                      .decode = true,
+                                      .cache_folder = options.cache_folder,
+                                      .threads = options.threads,
+                                      .beat = options.beat}));
+  if (!faults.empty()) throw bad_images(faults);
+}
+
 Dataset load(const DataConfig& config, Split split, const LoadOptions& options) {
   Dataset dataset;
   dataset.names = options.single_cls ? std::vector<std::string>{"item"} : config.names;
@@ -169,7 +180,14 @@ Dataset load(const DataConfig& config, Split split, const LoadOptions& options) 
   if (!faults.empty() && !options.skip_bad) throw bad_images(faults);
   std::erase_if(scanned, [](const ScannedImage& image) { return !image.fault.empty(); });
   Loading loading(config, split, std::move(scanned), dataset, options);
-  if (options.keep != Keep::none) loading.keep();
+  if (options.keep != Keep::none) {
+    try {
+      loading.keep();
+    } catch (const Error&) {
+      throw_if_undecodable(config, split, options);
+      throw;
+    }
+  }
   for (const Image& image : dataset.images) dataset.on_disk |= image.pixels.empty();
   return dataset;
 }

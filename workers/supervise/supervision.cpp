@@ -175,7 +175,8 @@ Supervised::~Supervised() {
 
 void Supervised::assign(std::string line, const TimeLimits& limits) {
   limits_ = limits;
-  assigned_ = received_ = Clock::now();
+  received_ = Clock::now();
+  assigned_ = received_ - limits.before;
   last_words_.clear();
   heard_ = false;
   if (ready_) return process_->send(std::move(line));

@@ -38,6 +38,8 @@ struct TimeLimits {
   /// The longest time without a line on its standard output; what it logs does not count.
   std::optional<std::chrono::seconds> silence;
   std::optional<std::chrono::seconds> in_all;
+  /// That it has taken already, of what it is to take in all.
+  std::chrono::milliseconds before{};
 };
 
 /// Why a process is gone: the first failure, else a crash with how it ended and its last words.

@@ -63,7 +63,9 @@ void Worker::start(Assignment assignment, core::Lease lease) {
                                            .rungs = assignment_->rungs,
                                            .start_epoch = assignment_->start_epoch,
                                            .options = assignment_->options})),
-                  {.silence = settings_.hang_timeout, .in_all = settings_.trial_timeout});
+                  {.silence = settings_.hang_timeout,
+                   .in_all = settings_.trial_timeout,
+                   .before = assignment_->before});
 }
 
 void Worker::decide(hyp::Decision decision) {
@@ -109,9 +111,10 @@ void Worker::on(const Alive& message) {
 void Worker::on(const Epoch& message) {
   if (!is_its_trial(message.trial)) return;
   grown_ = true;
-  epoch_ = message.epoch;
+  // A number beyond its own epochs must not use up the run's.
+  epoch_ = std::clamp(message.epoch, epoch_, assignment_->epochs);
   metrics_ = message.metrics;
-  if (std::ranges::count(assignment_->rungs, epoch_) == 0) return;
+  if (std::ranges::count(assignment_->rungs, message.epoch) == 0) return;
   at_rung_ = true;
   report_(AtRung{message.trial, epoch_, metrics_, slot_, can_pause_}, nullptr);
 }
@@ -160,8 +163,9 @@ void Worker::failed(const Ending& ending) {
   if (!assignment_) return;
   if (ending.between_work)
     return hand_back_(*std::exchange(assignment_, std::nullopt), std::move(lease_));
+  const int reported = epoch_ > assignment_->start_epoch ? epoch_ : 0;
   end(NotTrained{assignment_->trial, ending.kind, ending.message, ending.before_ready, slot_,
-                 seconds(), epoch_});
+                 seconds(), reported});
 }
 
 double Worker::seconds() const {

@@ -43,6 +43,8 @@ struct Assignment {
   std::vector<int> rungs = {};
   /// It goes on after so many epochs, where it was paused.
   int start_epoch = 0;
+  /// That it took until then, in all.
+  std::chrono::milliseconds before{};
   /// Sent with the trial under the key "options".
   nlohmann::ordered_json options = nlohmann::ordered_json::object();
 };

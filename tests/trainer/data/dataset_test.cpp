@@ -136,6 +136,15 @@ TEST_F(DatasetTest, RefusesAnImageThatCannotBeDecodedThoughItsEndsAreThere) {
   const Dataset rest = load(config, Split::train, {.imgsz = 32, .skip_bad = true});
   ASSERT_EQ(rest.images.size(), 1U);
   EXPECT_EQ(rest.images[0].file, config.train[1]);
+  config.train.push_back(folder / "c.png");
+  write_file(folder / "c.png", bytes);
+  const auto fault = [](const std::string& name) {
+    return name +
+           ": cannot be decoded; convert it to .jpg or .png, remove it, or go on without it: "
+           "--skip-bad\n";
+  };
+  EXPECT_EQ(refusal([&] { load(config, Split::train, {.imgsz = 32}); }),
+            fault(file) + fault(folder / "c.png") + "mend them, or go on without them: --skip-bad");
 }
 
 }  // namespace

@@ -93,6 +93,16 @@ TEST(Shapes, AreReadBackFromAFolderOfAnyName) {
   EXPECT_EQ(config.val.front(), folder / "runs # 1: \"new\"/images/val/0000.png");
 }
 
+TEST(Shapes, AreReadBackFromAnotherFolderThanTheyWereWrittenFrom) {
+  const TemporaryFolder folder;
+  const auto here = std::filesystem::current_path();
+  std::filesystem::current_path(folder / "");
+  write_embedded("shapes", "new");
+  std::filesystem::current_path(here);
+  EXPECT_EQ(read_data_yaml(folder / "new/shapes.yaml").val.front(),
+            folder / "new/images/val/0000.png");
+}
+
 TEST(Shapes, AreNotWrittenAmongOtherFiles) {
   const TemporaryFolder folder;
   write_file(folder / "mine.txt", "");

@@ -92,7 +92,7 @@ std::vector<Drawing> embedded_images(const std::string& name, Split split, bool 
 }
 
 void write_embedded(const std::string& name, const std::string& folder) {
-  const fs::path root = fs::weakly_canonical(folder);
+  const fs::path root = fs::weakly_canonical(fs::absolute(folder));
   const fs::path yaml = root / (name + ".yaml");
   if (fs::exists(root) && !fs::exists(yaml) && !fs::is_empty(root)) {
     throw bad_argument(folder + " holds other files", "name a new or an empty folder");
