@@ -111,12 +111,12 @@ TEST_F(Workers, FailWhenTheTrialTakesTooLongThoughTheySpeak) {
 }
 
 TEST_F(Workers, FailWhenATrialThatGoesOnTakesTooLongInAll) {
-  auto impatient = settings();
+  auto impatient = settings("late");  // by more than the trial has left
   impatient.trial_timeout = seconds(3600);
   WorkerSet workers(impatient, stop);
   auto goes_on = trial(0, "hang");
   goes_on.start_epoch = 2;
-  goes_on.before = seconds(3600);
+  goes_on.before = seconds(3599);
   workers.start(goes_on, lease());
   EXPECT_EQ(ending(std::get<NotTrained>(ends(workers).at(0))),
             failed(FailureKind::timeout, "not finished after 3600 s"));

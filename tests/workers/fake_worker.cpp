@@ -248,6 +248,7 @@ void train(const json& message) {
 int main(int argc, char** argv) {
   const std::string start = argc > 1 ? argv[1] : "ready";
   if (start == "never ready") sleep_for_ever();
+  if (start == "late") ::usleep(1500000);
   if (start == "dies at once") return 5;
   if (start == "hello") say("hello\n");
   const bool stays = start == "stays";

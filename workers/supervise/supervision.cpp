@@ -175,12 +175,17 @@ Supervised::~Supervised() {
 
 void Supervised::assign(std::string line, const TimeLimits& limits) {
   limits_ = limits;
-  received_ = Clock::now();
-  assigned_ = received_ - limits.before;
+  assigned_ = received_ = Clock::now();
   last_words_.clear();
   heard_ = false;
-  if (ready_) return process_->send(std::move(line));
   unsent_ = std::move(line);
+  if (ready_) begin();
+}
+
+// That it takes long to start is nothing that its work does.
+void Supervised::begin() {
+  assigned_ = Clock::now() - limits_->before;
+  process_->send(std::exchange(unsent_, {}));
 }
 
 void Supervised::on(const Ready& message) {
@@ -191,7 +196,7 @@ void Supervised::on(const Ready& message) {
   if (const auto wrong = misfit(message, identities_); !wrong.empty())
     return fail(FailureKind::protocol, wrong);
   ready_ = true;
-  if (!unsent_.empty()) process_->send(std::exchange(unsent_, {}));
+  if (!unsent_.empty()) begin();
 }
 
 void Supervised::receive(std::string_view line) {

@@ -37,6 +37,7 @@ constexpr std::chrono::seconds least_heartbeat{60};
 struct TimeLimits {
   /// The longest time without a line on its standard output; what it logs does not count.
   std::optional<std::chrono::seconds> silence;
+  /// Of its work; it may take as long to be ready for it.
   std::optional<std::chrono::seconds> in_all;
   /// That it has taken already, of what it is to take in all.
   std::chrono::milliseconds before{};
@@ -159,6 +160,8 @@ class Supervised {
   void give_up();
   void log(std::string_view bytes);
   void exited(int status);
+  /// Sends what waits for the process, which is ready.
+  void begin();
 
   Supervisor& supervisor_;
   /// Of the slot's devices: the worker's must be one of them.
