@@ -105,11 +105,14 @@ void read_state(const Sysman& s, Panel& panel) {
     panel.xpu->state = "needs a reset";
 }
 
+// Who may not read a counter or a sensor reads 0 (compute-runtime#771): that says nothing, least of
+// all that a card is idle.
+
 /// The hottest of the sensors.
 void read_temperature(const Sysman& s, Panel& panel) {
   for (const auto sensor : parts<zes_temp_handle_t>(panel.handle, s.thermometers)) {
     double celsius = 0;
-    if (s.temperature(sensor, &celsius) == ZE_RESULT_SUCCESS)
+    if (s.temperature(sensor, &celsius) == ZE_RESULT_SUCCESS && celsius > 0)
       panel.xpu->temperature_celsius =
           std::max(panel.xpu->temperature_celsius.value_or(celsius), celsius);
   }
@@ -134,7 +137,7 @@ void end_measuring(const Sysman& s, Panel& panel) {
   for (std::size_t i = 0; i < panel.engines.size(); ++i) {
     const auto& before = panel.activity[i];
     zes_engine_stats_t now{};
-    if (s.activity(panel.engines[i], &now) != ZE_RESULT_SUCCESS ||
+    if (s.activity(panel.engines[i], &now) != ZE_RESULT_SUCCESS || now.activeTime == 0 ||
         now.timestamp <= before.timestamp)
       continue;
     const double load = 100.0 * static_cast<double>(now.activeTime - before.activeTime) /

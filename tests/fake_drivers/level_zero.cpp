@@ -1,7 +1,8 @@
 // A driver for the real Level Zero loader (ZE_ENABLE_ALT_DRIVERS), of cards that are not there.
 //
 // FAKE_XPUS describes them: "name=Arc A770,bus=3,memory=16,free=10;name=Max 1550,bus=8,tiles=2"
-// with any of memory, free (GiB), load (%), celsius, watts, tiles, integrated, lost, wedged, npu.
+// with any of memory, free (GiB), load (%; of an engine that has worked before, but for `silent`,
+// whose counter reads 0), celsius, watts, tiles, integrated, lost, wedged, npu.
 // FAKE_XPU_INIT makes it start badly: none (it has no device), crash, hang, print; "sensors crash"
 // crashes when it is asked for memory. FAKE_XPU_HIERARCHY is what it does by default: COMPOSITE, or
 // FLAT. It obeys ZE_AFFINITY_MASK and ZE_FLAT_DEVICE_HIERARCHY as Intel's does; FAKE_XPU_BLIND
@@ -200,7 +201,10 @@ ze_result_t count(Handle sensor, const char* rate, std::uint64_t per_microsecond
 }
 
 ze_result_t activity(zes_engine_handle_t engine, zes_engine_stats_t* stats) {
-  return count(engine, "load", 100, stats->activeTime, stats->timestamp);
+  const auto result = count(engine, "load", 100, stats->activeTime, stats->timestamp);
+  constexpr std::uint64_t before = 1000000;
+  stats->activeTime = at(engine).card.contains("silent") ? 0 : stats->activeTime + before;
+  return result;
 }
 
 ze_result_t energy(zes_pwr_handle_t meter, zes_power_energy_counter_t* energy) {
