@@ -1,6 +1,7 @@
 #include "cli/screen.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -77,10 +78,14 @@ std::string shell_path(const std::filesystem::path& path) {
 }
 
 Screen::Screen(std::FILE* out, std::chrono::seconds between_lines)
-    : out_(out), between_lines_(between_lines), live_(isatty(fileno(out)) == 1) {}
+    : out_(out),
+      between_lines_(between_lines),
+      live_(isatty(fileno(out)) == 1),
+      broken_pipe_(::signal(SIGPIPE, SIG_IGN)) {}
 
 Screen::~Screen() {
   clear();
+  ::signal(SIGPIPE, broken_pipe_);
 }
 
 // That nobody reads any more, or that a disk is full, is no reason to end a run.

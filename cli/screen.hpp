@@ -46,7 +46,8 @@ std::string shell_path(const std::filesystem::path& path);
 
 class Screen {
  public:
-  /// Live when `out` is a terminal.
+  /// Live when `out` is a terminal. While it lives SIGPIPE is ignored: who reads our output may go
+  /// before a run has ended (`nohup evolve | tee` at a logout).
   explicit Screen(std::FILE* out, std::chrono::seconds between_lines = std::chrono::minutes(10));
   ~Screen();
 
@@ -69,6 +70,7 @@ class Screen {
   Clock::time_point shown_ = Clock::now();
   bool live_;
   bool drawn_ = false;
+  void (*broken_pipe_)(int);
 };
 
 }  // namespace evolve::cli

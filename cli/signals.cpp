@@ -24,13 +24,10 @@ StopOnSignals::StopOnSignals() {
     const bool nohup = signals[i] == SIGHUP && before_[i].sa_handler == SIG_IGN;
     if (!nohup) ::sigaction(signals[i], &action, nullptr);
   }
-  // Who reads our output may go before the run has ended: `nohup evolve | tee` at a logout.
-  broken_pipe_ = ::signal(SIGPIPE, SIG_IGN);
 }
 
 StopOnSignals::~StopOnSignals() {
   for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &before_[i], nullptr);
-  ::signal(SIGPIPE, broken_pipe_);
   asked = nullptr;
 }
 

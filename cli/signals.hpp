@@ -10,8 +10,7 @@
 namespace evolve::cli {
 
 /// While it lives, SIGINT, SIGTERM and SIGHUP do not end the process but are requests to stop, with
-/// the signal's number as their reason, and SIGPIPE is ignored. A SIGHUP that is ignored (`nohup`)
-/// stays so. One at a time.
+/// the signal's number as their reason. A SIGHUP that is ignored (`nohup`) stays so. One at a time.
 class StopOnSignals {
  public:
   StopOnSignals();
@@ -24,7 +23,6 @@ class StopOnSignals {
  private:
   core::StopSource source_;
   std::array<struct sigaction, 3> before_{};
-  void (*broken_pipe_)(int) = SIG_DFL;
 };
 
 }  // namespace evolve::cli

@@ -63,6 +63,7 @@ class Plan {
     if (cores_ && !cores_->bind_this_thread()) return {cores, errno};
     if (!arrange_files(report)) return {streams, errno};
     unblock_signals();
+    ::signal(SIGPIPE, SIG_DFL);  // which a run ignores, and a program would inherit
     ::execve(file_.c_str(), arguments_.data(), variables_.data());
     return {exec, errno};
   }

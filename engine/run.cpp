@@ -306,17 +306,20 @@ results::Event Run::event_of(const workers::AtRung& rung) const {
                    .device = rung.device};
 }
 
-hyp::Outcome Run::outcome(int trial, const std::string& device, double seconds) const {
-  const Attempt& attempt = state_.attempt_at(trial);
-  return {.trial = trial,
-          .device = device,
+template <class Ended>
+hyp::Outcome Run::outcome(const Ended& ended) const {
+  const Attempt& attempt = state_.attempt_at(ended.trial);
+  return {.trial = ended.trial,
+          .device = ended.device,
           .attempt = attempt.number,
-          .seconds = seconds,
-          .repeat = attempt.trial.repeat};
+          .seconds = ended.seconds,
+          .repeat = attempt.trial.repeat,
+          .uuid = ended.identity.uuid,
+          .pci = ended.identity.pci};
 }
 
 results::Event Run::event_of(const workers::Trained& trained) const {
-  auto result = outcome(trained.trial, trained.device, trained.seconds);
+  auto result = outcome(trained);
   const double fitness = fitness_(trained.metrics);
   if (!std::isfinite(fitness)) {
     result.result =
@@ -342,7 +345,7 @@ results::Event Run::event_of(const workers::NotTrained& failure) const {
     throw bad_argument((launched ? "--launcher: " : "--trainer-command: ") + failure.message,
                        "name a program that exists");
   }
-  auto result = outcome(failure.trial, failure.device, failure.seconds);
+  auto result = outcome(failure);
   result.result = judge(failure, state_.attempt_at(failure.trial), state_, policy_);
   return result;
 }

@@ -90,7 +90,9 @@ class Run {
   results::Event event_of(const workers::AtRung& rung) const;
   results::Event event_of(const workers::Trained& trained) const;
   results::Event event_of(const workers::NotTrained& failure) const;
-  hyp::Outcome outcome(int trial, const std::string& device, double seconds) const;
+  /// What is the same of a training however it ended: a Trained or a NotTrained.
+  template <class Ended>
+  hyp::Outcome outcome(const Ended& ended) const;
   void ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on);
   void pause_after(const hyp::Outcome& outcome);
   bool out_of_time() const;

@@ -13,7 +13,7 @@ namespace {
 /// With more rows than this, what is recommended is the dearest of the files: it is looked at no
 /// more often than once in this multiple of the time that it takes.
 constexpr std::ptrdiff_t few_rows = 100;
-constexpr int times_as_long = 100;
+constexpr int times_its_cost = 100;
 
 results::Row row_of(const ga::Evolution& search, int trial, const hyp::Metrics& metrics) {
   return {.metrics = metrics, .values = hyp::raw_values(search.space(), search.hyp(trial))};
@@ -90,7 +90,7 @@ void RunFiles::catch_up(const RunState& state) {
   update_recommended(state);
   stale_ = false;
   const auto ended = Clock::now();
-  due_ = ended + times_as_long * (ended - begun);
+  due_ = ended + times_its_cost * (ended - begun);
 }
 
 void RunFiles::close(const RunState& state) {

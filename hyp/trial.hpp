@@ -112,6 +112,8 @@ struct Outcome {
   /// Of that repeat, if not 0; the trial itself has completed before.
   int repeat = 0;
   std::variant<Completed, Stopped, Paused, Failed> result = {};
+  /// Of the device that its trainer says it had; empty where it does not tell.
+  std::string uuid = {}, pci = {};
 };
 
 /// Whether no further attempt at the trial follows: it is neither paused nor tried again.

@@ -41,7 +41,7 @@ TEST(FullDisk, OfTheJournalEndsTheRunWith1AndKeepsWhatWasFinished) {
 TEST(Output, ThatNobodyReadsAnyMoreEndsNoRun) {
   Folder folder;
   const auto command = "'" EVOLVE_BINARY "' --trainer-command '" + fake_trainer() +
-                       "' --devices cpu:0 --trials 5 --output run | head -n 1";
+                       "' --devices cpu:0 --trials 5 --output run | true";
   EXPECT_EQ(Process({"/bin/sh", "-c", command}, folder.path()).wait().code, 0);
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 5);
   EXPECT_TRUE(fs::exists(folder / "run/hyp_evolved.yaml"));

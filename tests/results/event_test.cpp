@@ -1,5 +1,6 @@
 #include "results/event.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -65,6 +66,19 @@ TEST(Event, OfARepeatIsNoneOfATrial) {
     EXPECT_EQ(back.repeat, 2);
     EXPECT_EQ(back.result, outcome.result);
   }
+}
+
+TEST(Event, OfAnOutcomeSaysWhichDeviceTrained) {
+  const hyp::Outcome outcome{.trial = 17,
+                             .device = "cuda:0",
+                             .result = hyp::Completed{metrics, 0.5},
+                             .uuid = "GPU-ab-cd",
+                             .pci = "0000:03:00.0"};
+  const auto json = to_json(outcome);
+  EXPECT_THAT(json.dump(), testing::EndsWith(R"("uuid":"GPU-ab-cd","pci":"0000:03:00.0"})"));
+  const auto back = std::get<hyp::Outcome>(event_from_json(json));
+  EXPECT_EQ(back.uuid, outcome.uuid);
+  EXPECT_EQ(back.pci, outcome.pci);
 }
 
 TEST(Event, OfAnOutcomeHasTheContractsKeys) {

@@ -31,6 +31,13 @@ TEST_F(Device, OfTheSlotIsWelcome) {
   EXPECT_EQ(failure_of(xpu, R"({"pci":"0000:04:00.0"})"), "");
 }
 
+TEST_F(Device, IsToldWithWhatWasTrainedOnIt) {
+  WorkerSet workers(settings(R"(has {"uuid":"GPU-ab-cd","pci":"0000:03:00.0"})"), stop);
+  const core::DeviceIdentity told{"GPU-ab-cd", "0000:03:00.0"};
+  EXPECT_EQ(trained(workers, 0, "ok").identity, told);
+  EXPECT_EQ(std::get<NotTrained>(run(workers, 1, "crash")).identity, told);
+}
+
 TEST_F(Device, MayBeAnyOfAGroup) {
   const core::Slot group{.name = "cuda:0+cuda:1",
                          .identities = {{"GPU-aa", "0000:03:00.0"}, {"GPU-bb", "0000:04:00.0"}}};

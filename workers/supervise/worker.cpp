@@ -98,6 +98,7 @@ void Worker::receive(std::string_view line) {
 
 void Worker::on(const Ready& message) {
   can_pause_ = message.can_pause;
+  identity_ = {printable(message.uuid), printable(message.pci)};
   process_.on(message);
 }
 
@@ -130,7 +131,8 @@ void Worker::on(const Result& message) {
               .stopped_at = stopped ? epoch_ : 0,
               .paused_at = paused ? epoch_ : 0,
               .device = slot_,
-              .seconds = seconds()});
+              .seconds = seconds(),
+              .identity = identity_});
 }
 
 void Worker::on(const Failure& message) {
@@ -165,7 +167,7 @@ void Worker::failed(const Ending& ending) {
     return hand_back_(*std::exchange(assignment_, std::nullopt), std::move(lease_));
   const int reported = epoch_ > assignment_->start_epoch ? epoch_ : 0;
   end(NotTrained{assignment_->trial, ending.kind, ending.message, ending.before_ready, slot_,
-                 seconds(), reported});
+                 seconds(), reported, identity_});
 }
 
 double Worker::seconds() const {

@@ -78,6 +78,7 @@ class Worker {
   /// What it was told at its last rung.
   hyp::Decision decision_ = hyp::Decision::go_on;
   bool can_pause_ = false;
+  core::DeviceIdentity identity_;  // that its process has told
   bool grown_ = false;
   hyp::Metrics metrics_;
   std::ofstream log_;

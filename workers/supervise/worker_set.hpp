@@ -70,6 +70,8 @@ struct Trained {
   int stopped_at = 0, paused_at = 0;
   std::string device;
   double seconds = 0;
+  /// What it told of the device that it has.
+  core::DeviceIdentity identity = {};
 };
 
 /// The trial was not trained to an end; the worker and its descendants are gone.
@@ -81,8 +83,9 @@ struct NotTrained {
   bool before_ready = false;
   std::string device;
   double seconds = 0;
-  /// The last epoch that was reported; where it began (0, or where it was paused): none.
+  /// The last epoch that was reported; 0: none, or none since it went on.
   int epoch = 0;
+  core::DeviceIdentity identity = {};
 };
 
 using WorkerEvent = std::variant<AtRung, Trained, NotTrained>;
