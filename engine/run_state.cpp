@@ -238,9 +238,8 @@ void RunState::count_epochs(const hyp::Outcome& outcome, const hyp::Trial& trial
 }
 
 std::chrono::milliseconds RunState::time_before(const hyp::Trial& trial) const {
-  const auto found = seconds_before_.find(trial.number);
-  const bool goes_on = trial.start_epoch > 0 && found != seconds_before_.end();
-  const std::chrono::duration<double> seconds(goes_on ? found->second : 0);
+  if (trial.start_epoch == 0) return {};
+  const std::chrono::duration<double> seconds(seconds_before_.at(trial.number));
   return std::chrono::round<std::chrono::milliseconds>(seconds);
 }
 

@@ -150,17 +150,6 @@ std::uint64_t memory_budget() {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, memory.available - memory.total / 4));
 }
 
-/// Where one image cannot be decoded others may be like it: names them all.
-void throw_if_undecodable(const DataConfig& config, Split split, const LoadOptions& options) {
-  const auto faults = faults_of(scan(config, split,
-                                     {.single_cls = options.single_cls,
-                                      .decode = true,
-                                      .cache_folder = options.cache_folder,
-                                      .threads = options.threads,
-                                      .beat = options.beat}));
-  if (!faults.empty()) throw bad_images(faults);
-}
-
 Dataset load(const DataConfig& config, Split split, const LoadOptions& options) {
   Dataset dataset;
   dataset.names = options.single_cls ? std::vector<std::string>{"item"} : config.names;
@@ -170,12 +159,15 @@ Dataset load(const DataConfig& config, Split split, const LoadOptions& options) 
     dataset.images = draw_images(config, split, options);
     return dataset;
   }
-  auto scanned = scan(config, split,
-                      {.single_cls = options.single_cls,
-                       .decode = options.skip_bad,
-                       .cache_folder = options.cache_folder,
-                       .threads = options.threads,
-                       .beat = options.beat});
+  const auto look = [&](bool decode) {
+    return scan(config, split,
+                {.single_cls = options.single_cls,
+                 .decode = decode,
+                 .cache_folder = options.cache_folder,
+                 .threads = options.threads,
+                 .beat = options.beat});
+  };
+  auto scanned = look(options.skip_bad);
   const auto faults = faults_of(scanned);
   if (!faults.empty() && !options.skip_bad) throw bad_images(faults);
   std::erase_if(scanned, [](const ScannedImage& image) { return !image.fault.empty(); });
@@ -184,7 +176,9 @@ Dataset load(const DataConfig& config, Split split, const LoadOptions& options) 
     try {
       loading.keep();
     } catch (const Error&) {
-      throw_if_undecodable(config, split, options);
+      // Where one image cannot be decoded others may be like it: all are named.
+      const auto undecodable = faults_of(look(true));
+      if (!undecodable.empty()) throw bad_images(undecodable);
       throw;
     }
   }
