@@ -67,11 +67,24 @@ bool is_yolov5s(const hyp::Space& space) {
   });
 }
 
+/// How the recommended set is used in YOLOv5 or Ultralytics; nothing where it cannot be.
+std::optional<std::string> usage(const RunState& state, const fs::path& file,
+                                 const Options& options) {
+  const auto& space = state.evolution().space();
+  const auto hyp = state.evolution().hyp(state.completed()[state.recommendation()->row].trial);
+  const auto* trainer = python_trainer(options.trainer);
+  if (trainer && !trainer->is_yolov5) return ultralytics_usage(options.train, space, hyp, file);
+  if (!is_yolov5s(space)) return {};
+  // How somebody else's program trains is not known here.
+  const bool known = trainer || !options.has_external_trainer();
+  return yolov5_usage(known ? options.train : trainer::TrainOptions(), hyp, file);
+}
+
 void say_recommended(Screen& screen, const RunState& state, const results::RunDirectory& directory,
                      const Options& options) {
   const auto& repeats = state.repeats().completed();
   screen.line("");
-  for (const auto& line : recommendation_lines(state)) screen.line(line);
+  for (const auto& line : recommendation_lines(state, directory.root)) screen.line(line);
   if (!repeats.empty()) screen.line(repeat_summary(repeats));
   const std::pair<const char*, fs::path> files[] = {
       {"its hyperparameters", directory.hyp_evolved()},
@@ -81,13 +94,7 @@ void say_recommended(Screen& screen, const RunState& state, const results::RunDi
       {"the report", directory.report()}};
   for (const auto& [what, file] : files)
     if (fs::exists(file)) screen.line(fmt::format("  {:<20} {}", what, display_path(file)));
-  if (const auto* trainer = python_trainer(options.trainer); trainer && !trainer->is_yolov5) {
-    const auto& best = state.completed()[state.recommendation()->row];
-    screen.line(ultralytics_usage(options.train, state.evolution().space(),
-                                  state.evolution().hyp(best.trial), directory.hyp_evolved()));
-  } else if (is_yolov5s(state.evolution().space())) {
-    screen.line("Use it in YOLOv5: python train.py --hyp " + shell_path(directory.hyp_evolved()));
-  }
+  if (const auto how = usage(state, directory.hyp_evolved(), options)) screen.as_it_is(*how);
 }
 
 /// "612 of 900 epochs" where these are what is counted, else "12 of 50 trials".
@@ -170,11 +177,15 @@ int run_new(const Options& options, Screen& screen) {
 std::string greeting(const RunState& state, const results::RunDirectory& directory) {
   const auto& search = state.evolution();
   const bool epochs = search.settings().max_epochs.has_value();
+  const int repeats = state.repeats().wanted();
+  const auto more =
+      fmt::format("extend it with --trials {} or more{}, or with a larger --generations",
+                  search.asked() + repeats + 1, repeats ? " (repeats count)" : "");
   return fmt::format("{}: {} done{}{}", display_path(directory.root), share_done(state),
                      epochs ? " in " + core::counted(search.ended(), "trial") : "",
                      !state.finished() ? ", going on"
                      : epochs          ? ", finished; extend it with a larger --max-epochs"
-                              : ", finished; extend it with a larger --generations or --trials");
+                                       : ", finished; " + more);
 }
 
 /// What a resumed run would do.

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/help.hpp"
 #include "core/error.hpp"
 #include "workers/exec/exec_worker.hpp"
 
@@ -126,6 +127,7 @@ int run(int argc, char** argv) {
   CLI::App app{"Evolves the hyperparameters of object detectors over a pool of devices.", "evolve"};
   app.set_version_flag("--version", "evolve " EVOLVE_VERSION);
   app.require_subcommand(0, 1);
+  app.formatter(help_format());
   // Of an option that stands twice the last one counts, as in YOLOv5.
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 
@@ -144,6 +146,8 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
     return app.exit(success);
+  } catch (const CLI::ExtrasError&) {
+    throw unknown_arguments(app);
   } catch (const CLI::ParseError& error) {
     throw bad_argument(error.what(), "see evolve --help");
   }

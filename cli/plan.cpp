@@ -359,11 +359,15 @@ std::vector<std::string> description(const Plan& plan) {
 
   const auto search = engine::search_settings(run);
   const auto again = o.repeats == 0 ? "" : fmt::format(", then {} repeats of the best", o.repeats);
-  const auto bounds =
-      fmt::format("{} ({} of {})", core::counted(ga::most_trials(search), "trial"),
-                  core::counted(search.generations, "generation"), search.population);
+  const auto trials = ga::most_trials(search);
+  const auto bounds = fmt::format(
+      "{} ({} of {})", core::counted(trials, "trial"),
+      core::counted(ga::generations_of(static_cast<int>(trials), search.population), "generation"),
+      search.population);
+  const auto limit = plan.settings.time_limit;
+  const auto until = limit ? fmt::format(", none begun after {},", duration_text(*limit)) : "";
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("{}{} on {}: {}", bounded(bounds, search), again,
+  lines.push_back(fmt::format("{}{}{} on {}: {}", bounded(bounds, search), again, until,
                               core::counted(std::ssize(slots), "slot"), fmt::join(slots, ", ")));
   lines.insert(lines.end(), plan.device_notes.begin(), plan.device_notes.end());
   if (const auto* trainer = python_trainer(o.trainer)) {

@@ -97,6 +97,17 @@ std::string ultralytics_usage(const trainer::TrainOptions& t, const hyp::Space& 
                      shell_path(file), shell_path(model), shell_path(t.data), optimizer, again);
 }
 
+std::string yolov5_usage(const trainer::TrainOptions& t, const hyp::Hyperparameters& hyp,
+                         const std::string& file) {
+  const auto* gene = hyp.find("optimizer");
+  const auto optimizer = gene ? std::get<std::string>(*gene) : t.optimizer;
+  std::string also;
+  if (optimizer != "SGD") also += " --optimizer " + optimizer;
+  if (t.cos_lr) also += " --cos-lr";
+  if (t.label_smoothing > 0) also += fmt::format(" --label-smoothing {}", t.label_smoothing);
+  return fmt::format("Use it in YOLOv5: python train.py --hyp {}{}", shell_path(file), also);
+}
+
 std::vector<std::string> worker_command(const PythonTrainer& trainer, const Python& python) {
   std::vector<std::string> arguments = {"-m", "evolve." + trainer.name};
   if (is_checkout(trainer, python)) arguments.push_back(fs::absolute(python.yolov5));

@@ -44,6 +44,10 @@ std::string description(const PythonTrainer& trainer, const trainer::TrainOption
 std::string ultralytics_usage(const trainer::TrainOptions& options, const hyp::Space& space,
                               const hyp::Hyperparameters& hyp, const std::string& file);
 
+/// The same in YOLOv5, with the options of these trainings that bear on the set.
+std::string yolov5_usage(const trainer::TrainOptions& options, const hyp::Hyperparameters& hyp,
+                         const std::string& file);
+
 /// How its worker is started. Throws `Error` when our code is not there.
 std::vector<std::string> worker_command(const PythonTrainer& trainer, const Python& python);
 

@@ -4,12 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "cli/screen.hpp"
 #include "engine/longer_trainings.hpp"
 
 namespace evolve::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// "0.2131 (0.1902 to 0.2380)"
 std::string text_of(const ga::Expectation& expectation) {
@@ -48,32 +52,48 @@ bool luck_is_strong(const ga::Standing& standing) {
 
 /// What more epochs would give and cost; nothing where they would give little.
 std::optional<std::string> longer_trainings_line(const ga::Standing& standing,
-                                                 const ga::Evolution& evolution) {
+                                                 const ga::Evolution& evolution,
+                                                 const fs::path& run) {
   constexpr double worth_it = 0.85;
   if (!luck_is_strong(standing)) return {};
   const auto longer = engine::longer_trainings(evolution);
   if (!longer || longer->luck > worth_it) return {};
   return fmt::format(
       "  longer trainings       fitness still grew by {:.0f} % after epoch {}, and luck does not "
-      "grow: --epochs {} would have {:.0f} % less luck in a fitness, for {:.1f} times the time (a "
-      "new run, --from this one)",
-      100 * longer->growth, longer->looked_at, longer->epochs, 100 * (1 - longer->luck),
-      static_cast<double>(longer->epochs) / evolution.settings().epochs);
+      "grow: a new run with --epochs {} --from {} would have {:.0f} % less luck in a fitness, for "
+      "{:.1f} times the time",
+      100 * longer->growth, longer->looked_at, longer->epochs, shell_path(run),
+      100 * (1 - longer->luck), static_cast<double>(longer->epochs) / evolution.settings().epochs);
 }
 
-std::string luck_line(const ga::Standing& standing) {
+/// Whether a set was trained with two seeds.
+bool luck_was_seen(const engine::RunState& state) {
+  std::set<hyp::Genes> seen;
+  return !state.repeats().completed().empty() ||
+         std::ranges::any_of(state.completed(), [&](const engine::Finished& trial) {
+           return !seen.insert(state.evolution().genes(trial.trial)).second;
+         });
+}
+
+std::string luck_line(const ga::Standing& standing, bool was_seen) {
   if (standing.noise == 0)
     return "  luck                   none: trained again with another seed, sets gave the very "
            "same fitness";
-  return fmt::format(
-      "  luck                   another seed moves a fitness by ±{:.4f}: smaller differences "
-      "between two trainings mean nothing",
-      standing.noise);
+  return fmt::format("  luck                   another seed {} a fitness by ±{:.4f}{}",
+                     was_seen ? "moves" : "may move", standing.noise,
+                     was_seen ? ": smaller differences between two trainings mean nothing"
+                              : ": no set was trained twice, so nobody knows yet");
+}
+
+bool all_alike(const std::vector<engine::Finished>& trials) {
+  return trials.size() > 1 &&
+         std::ranges::adjacent_find(trials, std::ranges::not_equal_to(),
+                                    &engine::Finished::fitness) == trials.end();
 }
 
 }  // namespace
 
-std::vector<std::string> recommendation_lines(const engine::RunState& state) {
+std::vector<std::string> recommendation_lines(const engine::RunState& state, const fs::path& run) {
   const auto [row, standing] = *state.recommendation();
   const engine::Finished& trial = state.completed()[row];
   const bool is_start = trial.trial == 0;
@@ -87,6 +107,12 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state) {
   } else if (state.start_fitness()) {
     lines.back() += fmt::format("; the start had {:.4f}", *state.start_fitness());
   }
+  if (all_alike(state.completed())) {
+    lines.push_back(
+        fmt::format("  all {} trials have the same fitness: what evolves changes nothing",
+                    state.completed().size()));
+    return lines;
+  }
   if (!standing) return lines;
   lines.push_back("  trained again, expect  " + text_of(standing->best.expectation) +
                   ", 90 % sure" + gave(state, trial.trial));
@@ -94,18 +120,19 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state) {
     lines.push_back(fmt::format("  the start              {}; worse with a probability of {}{}",
                                 text_of(standing->start->expectation), text_of(standing->better),
                                 gave(state, 0)));
-  if (state.best()->trial != trial.trial)
+  if (state.best()->fitness > trial.fitness)
     lines.push_back(fmt::format("  the luckiest           trial {}, {}: less is expected of it",
                                 state.best()->trial, observed(*state.best())));
-  lines.push_back(luck_line(*standing));
+  lines.push_back(luck_line(*standing, luck_was_seen(state)));
   constexpr int more = 8;
   if (standing->doubt > ga::worth_deciding)
     lines.push_back(fmt::format(
         "  undecided              another trial is better with a probability of {}: train the best "
-        "again, --resume --repeats {} ({} trainings, {} each)",
-        text_of(standing->doubt), state.repeats().wanted() + more, more,
-        duration_text(state.training_seconds())));
-  if (const auto line = longer_trainings_line(*standing, state.evolution())) lines.push_back(*line);
+        "again, {} each, with evolve --resume {} --repeats {}",
+        text_of(standing->doubt), duration_text(state.training_seconds()), shell_path(run),
+        state.repeats().wanted() + more));
+  if (const auto line = longer_trainings_line(*standing, state.evolution(), run))
+    lines.push_back(*line);
   return lines;
 }
 

@@ -1,6 +1,7 @@
 // What a run recommends, in words.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,8 @@
 namespace evolve::cli {
 
 /// Which trial to use, what to expect of it and of the start, how sure that is, and what a
-/// difference between two trainings means. A trial has completed.
-std::vector<std::string> recommendation_lines(const engine::RunState& state);
+/// difference between two trainings means. `run` is the run's folder. A trial has completed.
+std::vector<std::string> recommendation_lines(const engine::RunState& state,
+                                              const std::filesystem::path& run);
 
 }  // namespace evolve::cli

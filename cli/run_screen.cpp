@@ -114,14 +114,14 @@ void RunScreen::on_progress(const engine::RunState& state,
   const auto& evolution = state.evolution();
   const int begun = state.repeats().begun();
   const int repeats_under_way = evolution.done() ? static_cast<int>(std::ssize(state.open())) : 0;
-  Standing standing{
-      .planned = evolution.planned() + std::max(begun, state.repeats().wanted()),
-      .ended = evolution.ended() + begun - repeats_under_way,
-      .generation = std::max(0, evolution.asked() - 1) / evolution.settings().population,
-      .generations = evolution.settings().generations,
-      .paused = static_cast<int>(std::ssize(state.paused())),
-      .ended_here = ended_here_,
-      .seconds_here = seconds()};
+  const int population = evolution.settings().population;
+  Standing standing{.planned = evolution.planned() + std::max(begun, state.repeats().wanted()),
+                    .ended = evolution.ended() + begun - repeats_under_way,
+                    .generation = std::max(0, evolution.asked() - 1) / population,
+                    .generations = ga::generations_of(evolution.planned(), population),
+                    .paused = static_cast<int>(std::ssize(state.paused())),
+                    .ended_here = ended_here_,
+                    .seconds_here = seconds()};
   if (const auto* best = state.best()) {
     standing.best_fitness = best->fitness;
     standing.best_trial = best->trial;

@@ -9,7 +9,11 @@ namespace evolve::cli {
 namespace {
 
 std::string saved(std::int64_t epochs, std::int64_t trials, int of_each) {
-  return fmt::format("{} of {} saved", epochs, core::counted(trials * of_each, "epoch"));
+  return fmt::format("saved {} of {}", epochs, core::counted(trials * of_each, "epoch"));
+}
+
+const char* is_or_are(std::int64_t count) {
+  return count == 1 ? "is" : "are";
 }
 
 }  // namespace
@@ -20,8 +24,9 @@ std::string savings(const engine::RunState& state) {
   if (!state.paused().empty()) {
     std::int64_t left = 0;
     for (const auto& [trial, paused] : state.paused()) left += epochs - paused.epoch;
-    return fmt::format("{} of {} are paused, {} went on: {}", state.paused().size(),
-                       core::counted(search.asked(), "trial"), state.gone_on(),
+    return fmt::format("{} of {} {} still paused, {} went on after a pause: {}",
+                       state.paused().size(), core::counted(search.asked(), "trial"),
+                       is_or_are(std::ssize(state.paused())), state.gone_on(),
                        saved(left, search.asked(), epochs));
   }
   const auto& early = state.early_stopping();

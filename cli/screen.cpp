@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <string_view>
 
 #include "core/number.hpp"
 #include "core/shell_word.hpp"
@@ -21,18 +23,53 @@ std::size_t columns(std::FILE* out) {
   return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/// The beginning of an UTF-8 text that fits into `width` columns (all our characters are one wide).
-std::string cut(const std::string& text, std::size_t width) {
-  std::size_t shown = 0, at = 0;
-  while (at < text.size() && shown < width) {
+bool is_terminal(std::FILE* out) {
+  const char* kind = std::getenv("TERM");
+  return isatty(fileno(out)) == 1 && kind && std::string_view(kind) != "dumb";
+}
+
+/// How many bytes of an UTF-8 text fit into `width` columns (all our characters are one wide).
+std::size_t bytes_in(std::string_view text, std::size_t width) {
+  std::size_t at = 0;
+  for (std::size_t shown = 0; at < text.size() && shown < width; ++shown) {
     ++at;
     while (at < text.size() && (text[at] & 0xC0) == 0x80) ++at;
-    ++shown;
   }
-  return text.substr(0, at);
+  return at;
+}
+
+/// Where the words of a line begin, after its label if it has one: "  luck    another seed …".
+std::size_t words_begin(const std::string& line) {
+  constexpr std::size_t usual = 2, furthest = 30;
+  const auto label = line.find_first_not_of(' ');
+  const auto words = line.find_first_not_of(' ', line.find("  ", label));
+  return words <= furthest ? words : label <= furthest ? std::max(label, usual) : usual;
 }
 
 }  // namespace
+
+std::string wrapped(const std::string& line, std::size_t width) {
+  const auto indent = words_begin(line);
+  std::string result, rest = line;
+  while (bytes_in(rest, width) < rest.size()) {
+    // A word that is too long stays as it is.
+    auto end = rest.rfind(' ', bytes_in(rest, width));
+    if (end == rest.npos || end < indent) end = rest.find(' ', rest.find_first_not_of(' ', indent));
+    const auto next = rest.find_first_not_of(' ', end);
+    if (end == rest.npos || next == rest.npos) break;
+    result += rest.substr(0, end) + "\n";
+    rest = std::string(indent, ' ') + rest.substr(next);
+  }
+  return result + rest;
+}
+
+std::string shortened(const std::string& fields, std::size_t width) {
+  constexpr std::string_view between = " · ", more = " …";
+  if (bytes_in(fields, width) == fields.size()) return fields;
+  const auto room = width > 2 ? width - 2 : 0;
+  const auto end = fields.rfind(between, bytes_in(fields, room));
+  return fields.substr(0, end == fields.npos ? bytes_in(fields, room) : end).append(more);
+}
 
 std::string duration_text(double seconds) {
   const auto s = static_cast<long>(std::lround(std::max(0.0, seconds)));
@@ -61,8 +98,8 @@ std::string standing_text(const Standing& standing) {
         by_epochs ? *standing.most_epochs - standing.epochs : standing.planned - standing.ended;
     double left = static_cast<double>(to_come) / per_second;
     if (standing.seconds_allowed) left = std::min(left, std::max(0.0, *standing.seconds_allowed));
-    text += fmt::format(" · {:.0f} {}/h · {} left", per_second * 3600,
-                        by_epochs ? "epochs" : "trials", duration_text(left));
+    text += fmt::format(" · {} left · {:.0f} {}/h", duration_text(left), per_second * 3600,
+                        by_epochs ? "epochs" : "trials");
   }
   for (const auto& what : standing.busy) text += " · " + what;
   return text;
@@ -80,7 +117,7 @@ std::string shell_path(const std::filesystem::path& path) {
 Screen::Screen(std::FILE* out, std::chrono::seconds between_lines)
     : out_(out),
       between_lines_(between_lines),
-      live_(isatty(fileno(out)) == 1),
+      live_(is_terminal(out)),
       broken_pipe_(::signal(SIGPIPE, SIG_IGN)) {}
 
 Screen::~Screen() {
@@ -95,6 +132,10 @@ void Screen::write(const std::string& text) {
 }
 
 void Screen::line(const std::string& text) {
+  as_it_is(live_ ? wrapped(text, columns(out_)) : text);
+}
+
+void Screen::as_it_is(const std::string& text) {
   clear();
   write(text + "\n");
 }
@@ -109,7 +150,8 @@ void Screen::show(const std::string& text) {
     shown_ = Clock::now();
     return line(text);
   }
-  write("\r\x1b[2K" + cut(text, columns(out_) - 1));
+  constexpr std::size_t margin = 3;  // for the ^C that a terminal shows
+  write("\r\x1b[2K" + shortened(text, std::max(columns(out_), margin) - margin));
   drawn_ = true;
 }
 

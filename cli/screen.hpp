@@ -34,8 +34,8 @@ struct Standing {
 
 /// "1 h 05 min", "2 min 10 s", "8 s".
 std::string duration_text(double seconds);
-/// "17/48 trials, 3 paused · generation 1/4 · best 0.3312 (trial 12) · 812 trials/h · 2 min 10 s
-/// left"; with --max-epochs "312/520 epochs · 7 trials, 20 paused · best … · 4120 epochs/h · …"
+/// "17/48 trials, 3 paused · generation 1/4 · best 0.3312 (trial 12) · 2 min 10 s left · 812
+/// trials/h"; with --max-epochs "312/520 epochs · 7 trials, 20 paused · best … · 4120 epochs/h"
 std::string standing_text(const Standing& standing);
 
 /// A path as the user would type it: relative where that is shorter.
@@ -44,15 +44,24 @@ std::string display_path(const std::filesystem::path& path);
 /// The same as a word of a shell's command line: in quotes where it has to be.
 std::string shell_path(const std::filesystem::path& path);
 
+/// The line broken between words so that each part fits into `width` columns; what follows is
+/// indented as far as its words after the label, if it has one.
+std::string wrapped(const std::string& line, std::size_t width);
+/// As many of the fields "a · b · c" as fit into `width` columns, with "…" for the others.
+std::string shortened(const std::string& fields, std::size_t width);
+
 class Screen {
  public:
-  /// Live when `out` is a terminal. While it lives SIGPIPE is ignored: who reads our output may go
-  /// before a run has ended (`nohup evolve | tee` at a logout).
+  /// Live when `out` is a terminal that can move back (TERM is not "dumb"). While it lives SIGPIPE
+  /// is ignored: who reads our output may go before a run has ended (`nohup evolve | tee` at a
+  /// logout).
   explicit Screen(std::FILE* out, std::chrono::seconds between_lines = std::chrono::minutes(10));
   ~Screen();
 
-  /// A line that stays.
+  /// A line that stays, broken between words on a terminal.
   void line(const std::string& text);
+  /// The same in one piece: a command that may be copied.
+  void as_it_is(const std::string& text);
   /// A line that stays in a pipe, and on a terminal is told by the live line.
   void detail(const std::string& text);
   /// Redraws the live line; in a pipe a line that stays, now and then.

@@ -58,9 +58,9 @@ void TrainingRecord::on(const workers::EpochReport& epoch) {
   ++epochs_here_;
   seconds_here_ += epoch.seconds;
   write(row);
-  screen_.line(fmt::format("{}  {}/{} {}", epoch_text(epoch.training, total_epochs_),
-                           epoch.training.batch, epoch.training.batches,
-                           clock_text(epoch.seconds)));
+  const auto& batch = epoch.training;
+  screen_.line(epoch_text(batch, total_epochs_) +
+               progress_text(batch.batch, batch.batches, epoch.seconds));
   screen_.line(class_header());
   screen_.line(class_text(epoch.metrics, validation_.images, validation_.labels));
 }

@@ -10,7 +10,7 @@ namespace {
 
 std::string class_line(const std::string& name, int images, int labels, double precision,
                        double recall, double map50, double map50_95) {
-  return fmt::format("{:>22}{:>10}{:>10}{:>10.3g}{:>10.3g}{:>10.3g}{:>10.3g}", name, images, labels,
+  return fmt::format("{:>20}{:>10}{:>10}{:>10.3g}{:>10.3g}{:>10.3g}{:>10.3g}", name, images, labels,
                      precision, recall, map50, map50_95);
 }
 
@@ -28,28 +28,24 @@ std::string clock_text(double seconds) {
 }
 
 std::string epoch_header() {
-  return fmt::format("{:>11}{:>10}{:>10}{:>10}{:>10}{:>11}{:>10}", "Epoch", "GPU_mem", "box_loss",
+  return fmt::format("{:>8}{:>8}{:>10}{:>10}{:>10}{:>10}{:>5}", "Epoch", "GPU_mem", "box_loss",
                      "obj_loss", "cls_loss", "Instances", "Size");
 }
 
 std::string epoch_text(const workers::BatchReport& batch, int epochs) {
   const auto& losses = batch.losses;
-  return fmt::format("{:>11}{:>10}{:>10.4g}{:>10.4g}{:>10.4g}{:>11}{:>10}",
+  return fmt::format("{:>8}{:>8}{:>10.4g}{:>10.4g}{:>10.4g}{:>10}{:>5}",
                      fmt::format("{}/{}", batch.epoch - 1, epochs - 1),
                      fmt::format("{:.3g}G", static_cast<double>(batch.memory_bytes) / 1e9),
                      losses.box, losses.obj, losses.cls, batch.labels, batch.imgsz);
 }
 
-std::string progress_text(int done, int of, double seconds_left) {
-  constexpr int width = 10;
-  const int filled = of > 0 ? std::clamp(width * done / of, 0, width) : width;
-  std::string bar;
-  for (int i = 0; i < width; ++i) bar += i < filled ? "█" : " ";
-  return fmt::format("  {}/{} [{}] {}", done, of, bar, clock_text(seconds_left));
+std::string progress_text(int done, int of, double seconds) {
+  return fmt::format("  {}/{} {}", done, of, clock_text(seconds));
 }
 
 std::string class_header() {
-  return fmt::format("{:>22}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}", "Class", "Images", "Labels", "P",
+  return fmt::format("{:>20}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}", "Class", "Images", "Labels", "P",
                      "R", "mAP50", "mAP50-95");
 }
 

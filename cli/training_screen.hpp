@@ -1,4 +1,4 @@
-// What a training and a validation look like: YOLOv5's lines, in 100 columns.
+// What a training and a validation look like: YOLOv5's lines, in 80 columns.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@ namespace evolve::cli {
 /// "00:04", "1:02:03".
 std::string clock_text(double seconds);
 
-/// "      Epoch   GPU_mem  box_loss  obj_loss  cls_loss  Instances      Size"
+/// "   Epoch GPU_mem  box_loss  obj_loss  cls_loss Instances Size"
 std::string epoch_header();
-/// "       3/39     1.25G    0.1021   0.03123   0.01544        216       160", the epoch counted
+/// "    3/39   1.25G    0.1021   0.03123   0.01544       216  160", the epoch counted
 /// from 0 as YOLOv5 shows it.
 std::string epoch_text(const workers::BatchReport& batch, int epochs);
-/// "  8/13 [██████    ] 00:05": how far, and how long it will take.
-std::string progress_text(int done, int of, double seconds_left);
+/// "  8/13 00:05": how many batches, and how long the others will take, or all have taken.
+std::string progress_text(int done, int of, double seconds);
 
-/// "                 Class    Images    Labels         P         R     mAP50  mAP50-95"
+/// "               Class    Images    Labels         P         R     mAP50  mAP50-95"
 std::string class_header();
 /// Of all classes together.
 std::string class_text(const hyp::Metrics& metrics, int images, int labels);

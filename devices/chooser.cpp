@@ -142,16 +142,17 @@ void Chooser::require_driven(const std::string& kind) const {
     throw wrong("the built-in trainer's libtorch has no " + kind + " devices (docs/libtorch.md)");
 }
 
-const Discovery& Chooser::found_gpus() {
-  const auto kinds = core::kinds_with_driver();
-  for (const auto& kind : kinds) {
+const Discovery& Chooser::found_gpus(const std::string& name) {
+  std::vector<std::string> remarks;
+  for (const auto& kind : core::kinds_with_driver()) {
     const auto& discovery = found(kind.name);
     if (!discovery.devices.empty()) return discovery;
     // A driver that fails may have devices: taking others would be a silent fallback.
     if (discovery.failed)
       throw wrong("the " + kind.maker + " driver cannot be asked: " + discovery.remark);
+    if (!discovery.remark.empty()) remarks.push_back(discovery.remark);
   }
-  return found(kinds.back().name);
+  throw absent(name, {.remark = fmt::format("{}", fmt::join(remarks, "; "))});
 }
 
 std::vector<Accelerator> Chooser::workable(const Discovery& discovery) const {
@@ -187,17 +188,16 @@ std::vector<Place> Chooser::resolve(const Automatic&) {
       notes.push_back(what + "which the built-in trainer's libtorch cannot use (docs/libtorch.md)");
       continue;
     }
-    notes.push_back(what + "training on " +
-                    (one_               ? name_of(gpus.front())
-                     : gpus.size() == 1 ? "it"
-                                        : "them"));
+    notes.push_back(what + (one_               ? "using " + name_of(gpus.front())
+                            : gpus.size() == 1 ? "training on it"
+                                               : "training on them"));
     return places_of(gpus);
   }
   if (!found_any && machine_.has_amd) notes.push_back("auto: " + amd_hint);
   const int count = std::min(machine_.usable_cores, most_automatic_slots);
-  notes.push_back(std::string("auto: ") + (found_any ? "" : "found no CUDA device and no XPU, ") +
-                  "training on " +
-                  (one_ ? "all cores" : fmt::format("the CPU, a slot per core ({})", count)));
+  notes.push_back(
+      std::string("auto: ") + (found_any ? "" : "found no CUDA device and no XPU, ") +
+      (one_ ? "using all cores" : fmt::format("training on the CPU, a slot per core ({})", count)));
   return one_ ? std::vector<Place>{{"cpu", "cpu"}} : cpus(count);
 }
 
@@ -221,14 +221,7 @@ std::vector<Place> Chooser::resolve(const Allocation&) {
 }
 
 std::vector<Place> Chooser::resolve(const Gpu& gpu) {
-  const auto& discovery = found_gpus();
-  if (discovery.devices.empty()) {
-    std::vector<std::string> remarks;
-    for (const auto& kind : core::kinds_with_driver())
-      if (const auto& why = found(kind.name).remark; !why.empty()) remarks.push_back(why);
-    throw absent(fmt::format("GPU {}", gpu.index),
-                 {.remark = fmt::format("{}", fmt::join(remarks, "; "))});
-  }
+  const auto& discovery = found_gpus(fmt::format("GPU {}", gpu.index));
   return {gpu_at(discovery, discovery.devices.front().kind, gpu.index, 1)};
 }
 
@@ -293,7 +286,7 @@ Place Chooser::gpu_at(const Discovery& discovery, const std::string& kind, int i
 
 std::vector<Place> Chooser::idlest_gpus(const std::vector<Place>& taken, std::size_t count) {
   if (count == 0) return {};
-  auto gpus = workable(found_gpus());
+  auto gpus = workable(found_gpus("GPU"));
   std::erase_if(gpus, [&](const Accelerator& gpu) {
     return std::ranges::any_of(taken, [&](const auto& place) {
       return std::ranges::count(core::members_of(place.name), name_of(gpu)) > 0;

@@ -49,8 +49,9 @@ class Chooser {
   const Discovery& found(const std::string& kind);
   /// Throws when the trainer cannot use devices of this kind.
   void require_driven(const std::string& kind) const;
-  /// NVIDIA's driver, or Intel's when that has no device.
-  const Discovery& found_gpus();
+  /// NVIDIA's driver, or Intel's when that has no device. Throws that there is no `name` when
+  /// neither has.
+  const Discovery& found_gpus(const std::string& name);
   /// Those that can work, without GPUs that share the host's memory where others do not.
   std::vector<Accelerator> workable(const Discovery& discovery) const;
   void note_left_out(const Discovery& discovery, const std::vector<Accelerator>& taken);

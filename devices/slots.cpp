@@ -93,7 +93,8 @@ Choice choose_one(const std::string& spec, const Machine& machine, const Trainer
   auto choice = chosen(spec, machine, trainer, /*one=*/true);
   if (choice.slots.size() == 1) return choice;
   throw bad_argument("--devices " + spec + ": one training has one device",
-                     "name one of them, such as " + choice.slots.front().name);
+                     "name one of them, such as " + choice.slots.front().name +
+                         ", or join those of a kind, as in cuda:0+cuda:1");
 }
 
 }  // namespace evolve::devices

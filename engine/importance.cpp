@@ -44,13 +44,23 @@ Ended ended(const RunState& state, const Genes& evolved) {
   return ended;
 }
 
-void check(const std::vector<double>& fitness, const std::string& run) {
-  if (std::ssize(fitness) < least_explained) {
+/// The command that lets so many more trials complete, if all goes well.
+std::string more_trials(const RunState& state, std::int64_t more, const std::string& run) {
+  const auto& search = state.evolution();
+  const bool extended = state.finished() && !search.settings().max_epochs;
+  return "evolve --resume " + core::shell_word(run) +
+         (extended ? fmt::format(" --trials {}", search.asked() + state.repeats().wanted() + more)
+                   : "");
+}
+
+void check(const std::vector<double>& fitness, const RunState& state, const std::string& run) {
+  const auto missing = least_explained - std::ssize(fitness);
+  if (missing > 0) {
     throw bad_input({run},
                     core::counted(std::ssize(fitness), "trial") +
                         " of this run completed, too few to explain anything",
-                    fmt::format("explain it when {} have: evolve --resume {}", least_explained,
-                                core::shell_word(run)));
+                    fmt::format("explain it when {} have: {}", least_explained,
+                                more_trials(state, missing, run)));
   }
   const auto [low, high] = std::minmax_element(fitness.begin(), fitness.end());
   if (*low < *high) return;
@@ -179,7 +189,7 @@ results::Explanation explain(const RunState& state, const std::string& run) {
   Genes evolved;
   for (const auto i : space.evolved()) evolved.push_back(space.genes[i]);
   auto trials = ended(state, evolved);
-  check(trials.fitness, run);
+  check(trials.fitness, state, run);
   return Explainer(std::move(evolved), std::move(trials)).explanation();
 }
 

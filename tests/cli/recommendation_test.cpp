@@ -18,13 +18,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// A run of 20 trainings of 2 epochs, 3 seconds each, that gave these fitnesses, and that share of
-/// them after an epoch.
+/// A run of so many trainings of 2 epochs, 3 seconds each, that gave these fitnesses, and that
+/// share of them after an epoch.
 engine::RunState run_of(const std::string& search,
                         const std::function<double(const hyp::Trial&)>& fitness_of,
-                        double share_after_an_epoch = 1) {
+                        double share_after_an_epoch = 1, int trials = 20) {
   engine::RunState state(
-      {.seed = 1, .search = search, .trials = 20, .epochs = 2, .space = engine::small_space});
+      {.seed = 1, .search = search, .trials = trials, .epochs = 2, .space = engine::small_space});
   while (const auto* next = state.next_trial()) {
     const hyp::Trial trial = *next;
     state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
@@ -37,14 +37,18 @@ engine::RunState run_of(const std::string& search,
   return state;
 }
 
+std::vector<std::string> lines_of(const engine::RunState& state) {
+  return recommendation_lines(state, "runs/a run");
+}
+
 double luck_alone(const hyp::Trial& trial) {
   const double any = 1e4 * std::sin(trial.number + 1);
   return 0.2 + 0.2 * (any - std::floor(any));
 }
 
 TEST(Recommendation, OfARunThatFoundSomethingBetterSaysWhatToExpectOfItAndOfTheStart) {
-  const auto lines = recommendation_lines(
-      run_of("screened", [](const auto& trial) { return engine::depends(trial.hyp); }));
+  const auto lines =
+      lines_of(run_of("screened", [](const auto& trial) { return engine::depends(trial.hyp); }));
   EXPECT_THAT(lines[0], AllOf(StartsWith("Best: trial "), HasSubstr("; the start had 0.")));
   EXPECT_THAT(lines[1], StartsWith("  trained again, expect  0."));
   EXPECT_THAT(lines[2], AllOf(StartsWith("  the start              0."),
@@ -52,7 +56,7 @@ TEST(Recommendation, OfARunThatFoundSomethingBetterSaysWhatToExpectOfItAndOfTheS
 }
 
 TEST(Recommendation, TellsWhatEachTrainingOfTheStartGave) {
-  const auto lines = recommendation_lines(run_of("screened", [](const hyp::Trial& trial) {
+  const auto lines = lines_of(run_of("screened", [](const hyp::Trial& trial) {
     return trial.number == 13 ? 0.125 : engine::depends(trial.hyp);
   }));
   const auto start = fmt::format("{:.4f}", engine::depends(hyp::start_of(engine::small_space)));
@@ -61,27 +65,28 @@ TEST(Recommendation, TellsWhatEachTrainingOfTheStartGave) {
 }
 
 TEST(Recommendation, OfARunOfLuckAloneIsUndecidedAndNamesThePriceOfADecision) {
-  const auto lines = recommendation_lines(run_of("screened", luck_alone));
+  const auto lines = lines_of(run_of("screened", luck_alone));
   EXPECT_THAT(lines, Contains(StartsWith("  the luckiest           trial ")));
-  EXPECT_THAT(lines.back(), AllOf(StartsWith("  undecided "),
-                                  HasSubstr("--resume --repeats 8 (8 trainings, 3 s each)")));
+  EXPECT_THAT(lines.back(),
+              AllOf(StartsWith("  undecided "),
+                    HasSubstr("3 s each, with evolve --resume 'runs/a run' --repeats 8")));
 }
 
 TEST(Recommendation, OfARunOfLuckAloneWhoseTrainingsStillGrewNamesThePriceOfLongerOnes) {
-  EXPECT_EQ(recommendation_lines(run_of("screened", luck_alone, 0.5)).back(),
+  EXPECT_EQ(lines_of(run_of("screened", luck_alone, 0.5)).back(),
             "  longer trainings       fitness still grew by 100 % after epoch 1, and luck does not "
-            "grow: --epochs 3 would have 33 % less luck in a fitness, for 1.5 times the time (a "
-            "new run, --from this one)");
+            "grow: a new run with --epochs 3 --from 'runs/a run' would have 33 % less luck in a "
+            "fitness, for 1.5 times the time");
 }
 
 TEST(Recommendation, OfARunThatFoundSomethingBetterAsksForNoLongerTrainings) {
-  const auto lines = recommendation_lines(run_of(
+  const auto lines = lines_of(run_of(
       "screened", [](const auto& trial) { return engine::depends(trial.hyp); }, 0.5));
   EXPECT_THAT(lines, testing::Not(Contains(StartsWith("  longer trainings"))));
 }
 
 TEST(Recommendation, OfTheStartSaysThatNothingIsBetterWithEvidence) {
-  const auto lines = recommendation_lines(run_of("screened", [](const hyp::Trial& trial) {
+  const auto lines = lines_of(run_of("screened", [](const hyp::Trial& trial) {
     const bool is_start = trial.number == 0 || trial.number == 13 || trial.number == 14;
     return is_start ? 0.4 : luck_alone(trial);
   }));
@@ -90,8 +95,22 @@ TEST(Recommendation, OfTheStartSaysThatNothingIsBetterWithEvidence) {
             "better with a probability of 70 %");
 }
 
+TEST(Recommendation, DoesNotCallLuckKnownBeforeASetWasTrainedTwice) {
+  const auto ten = lines_of(run_of("screened", luck_alone, 1, 10));
+  EXPECT_THAT(ten, Contains(AllOf(StartsWith("  luck                   another seed may move"),
+                                  HasSubstr("no set was trained twice"))));
+  const auto twenty = lines_of(run_of("screened", luck_alone));
+  EXPECT_THAT(twenty, Contains(StartsWith("  luck                   another seed moves")));
+}
+
+TEST(Recommendation, OfTrialsThatAreAllAlikeClaimsNothing) {
+  EXPECT_THAT(lines_of(run_of("screened", [](const auto&) { return 0.5; })),
+              ElementsAre(StartsWith("Best: trial 0, fitness 0.5000"),
+                          "  all 20 trials have the same fitness: what evolves changes nothing"));
+}
+
 TEST(Recommendation, OfTheClassicSearchIsTheFirstRowOfGreatestFitness) {
-  const auto lines = recommendation_lines(run_of("classic", luck_alone));
+  const auto lines = lines_of(run_of("classic", luck_alone));
   EXPECT_THAT(lines, ElementsAre(StartsWith("Best: trial 3, fitness 0.3950")));
 }
 

@@ -31,9 +31,8 @@ TEST(Screen, TellsWhereARunStands) {
                           .seconds_here = 50,
                           .busy = {"cpu:0 trial 18 epoch 2/4"}};
   EXPECT_EQ(standing_text(standing),
-            "17/48 trials · generation 2/4 · best 0.3312 (trial 12) · 720 trials/h · 2 min 35 s "
-            "left · cpu:0 "
-            "trial 18 epoch 2/4");
+            "17/48 trials · generation 2/4 · best 0.3312 (trial 12) · 2 min 35 s left · 720 "
+            "trials/h · cpu:0 trial 18 epoch 2/4");
 }
 
 TEST(Screen, KnowsNoRateBeforeTheFirstTrialHasEnded) {
@@ -48,7 +47,26 @@ TEST(Screen, LeavesNoMoreTimeThanTheTimeLimit) {
                           .ended_here = 10,
                           .seconds_here = 100,
                           .seconds_allowed = 30};
-  EXPECT_EQ(standing_text(standing), "10/100 trials · generation 1/2 · 360 trials/h · 30 s left");
+  EXPECT_EQ(standing_text(standing), "10/100 trials · generation 1/2 · 30 s left · 360 trials/h");
+}
+
+TEST(Screen, BreaksALineBetweenWordsUnderTheWordsAfterItsLabel) {
+  EXPECT_EQ(wrapped("  luck    a seed moves it by ±0.03: no more", 26),
+            "  luck    a seed moves it\n"
+            "          by ±0.03: no\n"
+            "          more");
+  EXPECT_EQ(wrapped("15 of 29 evolve", 10), "15 of 29\n  evolve");
+  EXPECT_EQ(wrapped("15 of 29 evolve", 15), "15 of 29 evolve");
+  EXPECT_EQ(wrapped("in /a/long/folder here", 8), "in\n  /a/long/folder\n  here");
+  EXPECT_EQ(wrapped("/a/long/folder", 8), "/a/long/folder");
+  EXPECT_EQ(wrapped("", 8), "");
+}
+
+TEST(Screen, ShowsAsManyFieldsAsFit) {
+  EXPECT_EQ(shortened("3/9 trials · best 0.3 · 8 s left", 32), "3/9 trials · best 0.3 · 8 s left");
+  EXPECT_EQ(shortened("3/9 trials · best 0.3 · 8 s left", 31), "3/9 trials · best 0.3 …");
+  EXPECT_EQ(shortened("3/9 trials · best 0.3 · 8 s left", 22), "3/9 trials …");
+  EXPECT_EQ(shortened("3/9 trials", 6), "3/9  …");
 }
 
 TEST(Screen, WritesPlainLinesIntoAFile) {

@@ -92,7 +92,7 @@ TEST(Slots, OfASingleTrainingAreOne) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
                  "--devices cpu:0,cpu:1: one training has one device; name one of them, such as "
-                 "cpu:0");
+                 "cpu:0, or join those of a kind, as in cuda:0+cuda:1");
   }
 }
 
@@ -106,8 +106,7 @@ TEST(Slots, AreRefusedForADeviceThatDoesNotExist) {
   EXPECT_EQ(complaint("0"), "--devices 0: there is no GPU 0 here; choose among cpu, cpu:0, cpu:1");
   EXPECT_EQ(complaint("cuda:*"),
             "--devices cuda:*: there is no cuda here; choose among cpu, cpu:0, cpu:1");
-  EXPECT_EQ(complaint("-1"),
-            "--devices -1: there are 0 GPUs here, 1 asked for; choose among cpu, cpu:0, cpu:1");
+  EXPECT_EQ(complaint("-1"), "--devices -1: there is no GPU here; choose among cpu, cpu:0, cpu:1");
   EXPECT_EQ(complaint("cpu:9", five),
             "--devices cpu:9: there is no cpu:9 here; choose among cpu, cpu:0 to cpu:4");
 }
@@ -232,6 +231,8 @@ TEST(Slots, ThatAreNotThereAreRefusedWithWhatTheDriversSay) {
             "--devices xpu:*: there is no xpu here (no Level Zero)" + others);
   EXPECT_EQ(complaint("0", machine),
             "--devices 0: there is no GPU 0 here (no NVML; no Level Zero)" + others);
+  EXPECT_EQ(complaint("-1,-1", machine),
+            "--devices -1,-1: there is no GPU here (no NVML; no Level Zero)" + others);
 }
 
 TEST(Slots, PassOverWhatTheTrainerCannotUseWhenAutomaticOnly) {

@@ -208,7 +208,7 @@ TEST(TrainCommand, RefusesWhatIsWrongBeforeItWritesAnything) {
                  "data set");
   expect_refusal(stage, {"train", "--devices", "cpu:0,cpu:1"},
                  "--devices cpu:0,cpu:1: one training has one device; name one of them, such as "
-                 "cpu:0");
+                 "cpu:0, or join those of a kind, as in cuda:0+cuda:1");
   expect_refusal(stage, {"train", "--imgsz", "100"},
                  "--imgsz 100: images have a multiple of 32 pixels, 64 at least; write 128");
   expect_refusal(stage, {"train", "--evolve", "300"},

@@ -95,9 +95,9 @@ TEST(Pause, LetsTrialsThatPromiseLittleWaitAndTrainsNoEpochTwice) {
   }
   EXPECT_GT(gone_on, 0);
   EXPECT_EQ(lines_of(read_file(folder / "run/evolve.csv")).size(), 1u + completed);
-  EXPECT_THAT(ended.out,
-              HasSubstr("\n" + std::to_string(paused) + " of " + std::to_string(epochs.size()) +
-                        " trials are paused, " + std::to_string(gone_on) + " went on: "));
+  EXPECT_THAT(ended.out, HasSubstr("\n" + std::to_string(paused) + " of " +
+                                   std::to_string(epochs.size()) + " trials are still paused, " +
+                                   std::to_string(gone_on) + " went on after a pause: "));
 }
 
 TEST(Pause, NeedsAWholeTrainingAtLeast) {

@@ -55,8 +55,8 @@ TEST(EarlyStop, EndsTrialsThatFallBehindAndSaysSo) {
     EXPECT_THAT(ended.out, HasSubstr("stopped after " + std::to_string(at.first) + " of 10"));
   }
   EXPECT_THAT(ended.out, HasSubstr("\n" + std::to_string(stopped.size()) +
-                                   " of 100 trials stopped early: " + std::to_string(saved) +
-                                   " of 1000 epochs saved\n"));
+                                   " of 100 trials stopped early: saved " + std::to_string(saved) +
+                                   " of 1000 epochs\n"));
 }
 
 TEST(EarlyStop, IsJournaledWithTheRungsBeforeIt) {

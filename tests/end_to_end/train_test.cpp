@@ -119,7 +119,7 @@ TEST(Val, AgreesWithTheTrainingAndWithItsJson) {
   Ended val;
   const auto json = validated(folder, "run/weights/best.pt", &val);
   const auto row = [](const std::string& name, const nlohmann::json& of) {
-    return fmt::format("{:>22}{:>10}{:>10}{:>10.3g}{:>10.3g}{:>10.3g}{:>10.3g}\n", name, 100,
+    return fmt::format("{:>20}{:>10}{:>10}{:>10.3g}{:>10.3g}{:>10.3g}{:>10.3g}\n", name, 100,
                        of["labels"].get<int>(), of["precision"].get<double>(),
                        of["recall"].get<double>(), of["mAP_0.5"].get<double>(),
                        of["mAP_0.5:0.95"].get<double>());

@@ -76,6 +76,11 @@ TEST(Explain, RefusesTooFewTrials) {
             "2: exp: 9 trials of this run completed, too few to explain anything; explain it when "
             "10 have: evolve --resume exp");
   EXPECT_EQ(refusal(trials(10, depends)), "accepted");
+  auto finished = small_run;
+  finished.trials = 9;
+  const auto state = fold(finished, trials(9, depends), "exp", 0);
+  EXPECT_THAT(results::refusal([&] { explain(state, "exp"); }),
+              HasSubstr("explain it when 10 have: evolve --resume exp --trials 10"));
   EXPECT_THAT(refusal({}), HasSubstr("2: exp: 0 trials of this run completed"));
 }
 

@@ -1,0 +1,96 @@
+#include "cli/help.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/screen.hpp"
+
+namespace evolve::cli {
+namespace {
+
+class HelpFormat : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    constexpr std::size_t width = 80;
+    std::istringstream lines(CLI::Formatter::make_help(app, std::move(name), mode));
+    std::string help, line;
+    while (std::getline(lines, line)) help += wrapped(line, width) + "\n";
+    return help;
+  }
+
+  std::string make_option_name(const CLI::Option* option, bool positional) const override {
+    auto name = CLI::Formatter::make_option_name(option, positional);
+    const std::string off = "{false}";
+    if (const auto at = name.find(off); at != name.npos) name.erase(at, off.size());
+    return name;
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    auto text = CLI::Formatter::make_option_opts(option);
+    // "INT:NONNEGATIVE=8": what is checked.
+    const auto check = text.find(':'), standard = std::min(text.find('='), text.size());
+    if (check < standard) text.erase(check, standard - check);
+    return text;
+  }
+};
+
+/// How many letters one has to change, add or leave out (Levenshtein 1966).
+std::size_t edits_between(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const auto changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+/// The option of `app` that is most like `name`, "" where none is.
+std::string like(const CLI::App& app, const std::string& name) {
+  std::size_t fewest = 3;
+  std::string nearest;
+  for (const auto* option : app.get_options()) {
+    for (const auto& other : option->get_lnames()) {
+      const auto edits = edits_between(name, "--" + other);
+      if (edits >= fewest) continue;
+      fewest = edits;
+      nearest = "--" + other;
+    }
+  }
+  return nearest;
+}
+
+}  // namespace
+
+std::shared_ptr<CLI::FormatterBase> help_format() {
+  return std::make_shared<HelpFormat>();
+}
+
+Error unknown_arguments(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  const auto& command = commands.empty() ? app : *commands.front();
+  const auto see = "see evolve " + (commands.empty() ? "" : command.get_name() + " ") + "--help";
+  const auto left = app.remaining(true);
+  const auto option = std::ranges::find_if(left, [](auto& word) { return word.starts_with("-"); });
+  if (option == left.end()) {
+    return bad_argument(left.front() + (commands.empty() ? ": there is no such command"
+                                                         : ": that is one argument too many"),
+                        see);
+  }
+  const auto name = option->substr(0, option->find('='));
+  const auto meant = like(command, name);
+  return bad_argument(name + ": there is no such option",
+                      meant.empty() ? see : "write " + meant + ", or " + see);
+}
+
+}  // namespace evolve::cli
