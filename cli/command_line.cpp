@@ -90,13 +90,16 @@ std::optional<double> duration_seconds(const std::string& text, const std::strin
     }
     if (end == std::string::npos) {
       if (at != 0) throw wrong();
-      return amount;
+      seconds = amount;
+      break;
     }
     const auto unit = std::string("smhd").find(text[end]);
     if (unit == std::string::npos) throw wrong();
     seconds += amount * (unit == 0 ? 1 : unit == 1 ? 60 : unit == 2 ? 3600 : 86400);
     at = end + 1;
   }
+  constexpr double longest = 1e9;  // three decades
+  if (!(seconds <= longest)) throw wrong();
   return seconds;
 }
 

@@ -138,10 +138,14 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
     case RunEnd::finished:
       break;
   }
-  if (!state.best() && state.first_failure()) {
-    throw run_failed("every trial failed, the first one with: " + state.first_failure()->message,
-                     "see " + display_path(directory.root / state.first_failure()->log));
-  }
+  if (state.best()) return 0;
+  if (const auto& first = state.first_failure(); first && state.paused().empty())
+    throw run_failed("every trial failed, the first one with: " + first->message,
+                     "see " + display_path(directory.root / first->log));
+  if (end == RunEnd::finished)
+    throw run_failed("no trial was trained to its end", "go on with more epochs: evolve --resume " +
+                                                            shell_path(directory.root) +
+                                                            " --max-epochs N");
   return 0;
 }
 

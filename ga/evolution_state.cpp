@@ -78,8 +78,16 @@ double Evolution::State::progress(int number) const {
   return std::min(1.0, static_cast<double>(generation) / settings.generations);
 }
 
+// With a lag, where what is known leaves no room for anything, the next outcomes may: they are
+// learnt one by one, so that what follows still depends on nothing but outcomes.
 bool Evolution::State::can_hand_out() {
-  return learn_outcomes() && (new_trial_fits() || paused_fits());
+  if (!learn_outcomes()) return false;
+  while (!new_trial_fits() && !paused_fits()) {
+    const bool more = settings.lag && settings.max_epochs && learnt < std::ssize(steps);
+    if (!more || !steps[static_cast<std::size_t>(learnt)].over) return false;
+    learn(steps[static_cast<std::size_t>(learnt++)]);
+  }
+  return true;
 }
 
 bool Evolution::State::learn_outcomes() {

@@ -163,6 +163,8 @@ TEST(Options, RefuseValuesThatMakeNoSense) {
             "out");
   EXPECT_EQ(refusal("--hang-timeout never"),
             "--hang-timeout never: not a duration; write 90s, 15m, 12h or 1h30m");
+  EXPECT_EQ(refusal("--hang-timeout 1000000000h"),
+            "--hang-timeout 1000000000h: not a duration; write 90s, 15m, 12h or 1h30m");
 }
 
 TEST(Options, GoOnAsTheRunWasWithWhatMayChange) {

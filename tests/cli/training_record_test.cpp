@@ -55,18 +55,17 @@ TEST_F(TrainingRecords, AreARowAndThreeLinesPerEpoch) {
   EXPECT_EQ(rows[1].losses[0], .5);
   EXPECT_EQ(here.epochs_here(), 2);
   EXPECT_EQ(here.seconds_here(), 8);
-  EXPECT_EQ(
-      shown(),
-      "\n"
-      "   Epoch GPU_mem  box_loss  obj_loss  cls_loss Instances Size\n"
-      "        0/2        0G       0.5         0         0          0         0  13/13 00:04\n"
-      "               Class    Images    Labels         P         R     mAP50  mAP50-95\n"
-      "                 all        87      1137         0         0      0.25         0\n"
-      "\n"
-      "   Epoch GPU_mem  box_loss  obj_loss  cls_loss Instances Size\n"
-      "     1/2      0G       0.5         0         0         0    0  13/13 00:04\n"
-      "               Class    Images    Labels         P         R     mAP50  mAP50-95\n"
-      "                 all        87      1137         0         0       0.5         0\n");
+  EXPECT_EQ(shown(),
+            "\n"
+            "   Epoch GPU_mem  box_loss  obj_loss  cls_loss Instances Size\n"
+            "     0/2      0G       0.5         0         0         0    0  13/13 00:04\n"
+            "               Class    Images    Labels         P         R     mAP50  mAP50-95\n"
+            "                 all        87      1137         0         0      0.25         0\n"
+            "\n"
+            "   Epoch GPU_mem  box_loss  obj_loss  cls_loss Instances Size\n"
+            "     1/2      0G       0.5         0         0         0    0  13/13 00:04\n"
+            "               Class    Images    Labels         P         R     mAP50  mAP50-95\n"
+            "                 all        87      1137         0         0       0.5         0\n");
 }
 
 TEST_F(TrainingRecords, OfAResumedTrainingReplaceWhatTheFirstLeft) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <functional>
 #include <map>
 #include <set>
@@ -114,6 +115,32 @@ TEST(Thaw, TrainsTheStartToItsEndAndMostSetsNot) {
   EXPECT_GT(std::ssize(reached), 3 * whole);
   EXPECT_TRUE(evolution.done());
   EXPECT_EQ(reached.at(evolution.standing()->best.trial), 9);
+}
+
+// So many steps at a time, and what they give is told when all are under way.
+int trained_by(int devices, Evolution& evolution) {
+  int whole = 0;
+  std::deque<hyp::Trial> under_way;
+  while (!evolution.done()) {
+    while (std::ssize(under_way) < devices) {
+      auto trial = evolution.ask();
+      if (!trial) break;
+      under_way.push_back(*std::move(trial));
+    }
+    whole += under_way.front().pause_epoch == 0;
+    train(evolution, under_way.front());
+    under_way.pop_front();
+  }
+  return whole;
+}
+
+TEST(Thaw, WithALagSpendsWhatEarlierStepsLeftUnspentAtTheEnd) {
+  Evolution one(cube(), thawing(20, 8)), three(cube(), thawing(20, 8));
+  EXPECT_EQ(trained_by(1, one), 2);
+  EXPECT_EQ(trained_by(3, three), 2);
+  ASSERT_EQ(one.asked(), three.asked());
+  for (int trial = 0; trial < one.asked(); ++trial)
+    EXPECT_EQ(one.genes(trial), three.genes(trial)) << trial;
 }
 
 // After an epoch the start has learnt nothing, and what others have there is luck.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 using nlohmann::json;
 
@@ -210,6 +212,7 @@ void train(const json& message) {
   const int trial = message.at("trial");
   const std::string dir = message.at("dir");
   const std::string mode = message.at("hyp").value("mode", "ok");
+  if (mode == "dies without a word") std::exit(3);
   say(epoch_line(trial, 1));
   leave_traces(message, dir);
   if (mode == "ok") {
@@ -217,6 +220,15 @@ void train(const json& message) {
   } else if (mode == "ok, and exits") {
     say(result_line(trial, "0.5"));
     std::exit(0);
+  } else if (mode == "ok, and fails on its way out") {
+    say(result_line(trial, "0.5"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    std::fputs("RuntimeError: driver shut down\n", stderr);
+    std::exit(1);
+  } else if (mode == "ok, and reads no more") {
+    ::close(STDIN_FILENO);
+    say(result_line(trial, "0.5"));
+    while (true) ::pause();
   } else if (mode == "ok, then garbage") {
     say(result_line(trial, "0.5") + "bye\n");
   } else if (mode == "talks") {

@@ -135,6 +135,20 @@ TEST_F(Workers, ThatExitBetweenTrialsAreReplaced) {
   EXPECT_EQ((std::set<pid_t>{pid(0), pid(1), pid(2)}).size(), 3u);
 }
 
+TEST_F(Workers, ThatDieBetweenTrialsAreReplaced) {
+  WorkerSet workers(settings(), stop);
+  EXPECT_EQ(trained(workers, 0, "ok, and fails on its way out").metrics, half);
+  EXPECT_EQ(trained(workers, 1, "ok, and reads no more").metrics, half);
+  EXPECT_EQ(trained(workers, 2, "ok").metrics, half);
+  EXPECT_EQ((std::set<pid_t>{pid(0), pid(1), pid(2)}).size(), 3u);
+}
+
+TEST_F(Workers, ThatDieOfALaterTrialAreNoReplacements) {
+  WorkerSet workers(settings(), stop);
+  EXPECT_EQ(trained(workers, 0, "ok").metrics, half);
+  EXPECT_EQ(failure(workers, 1, "dies without a word").kind, hyp::FailureKind::crash);
+}
+
 TEST_F(Workers, ThatSpeakOutOfTurnAreReplaced) {
   WorkerSet workers(settings(), stop);
   EXPECT_EQ(trained(workers, 0, "ok, then garbage").metrics, half);

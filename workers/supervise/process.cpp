@@ -1,5 +1,6 @@
 #include "workers/supervise/process.hpp"
 
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -92,6 +93,12 @@ void Process::close_input() {
   input_.close();
 }
 
+bool Process::has_unread_input() {
+  int bytes = 0;
+  return !unsent_.empty() ||
+         (input_.is_open() && ::ioctl(input_.native_handle(), FIONREAD, &bytes) == 0 && bytes > 0);
+}
+
 void Process::signal(int number) {
   const auto byte = static_cast<unsigned char>(number);
   ::send(lifeline_.native_handle(), &byte, 1, MSG_NOSIGNAL);
@@ -156,11 +163,11 @@ void Process::finish() {
   if (output_.is_open()) read_some(output_, most);
   if (errors_.is_open()) read_some(errors_, most);
   exited_ = true;
-  input_.close();
   output_.close();
   errors_.close();
   lifeline_.close();
   events_.exited(core::wait_status(reaper_));
+  input_.close();
 }
 
 }  // namespace evolve::workers

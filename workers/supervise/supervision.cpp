@@ -211,7 +211,6 @@ void Supervised::receive(std::string_view line) {
 }
 
 void Supervised::log(std::string_view bytes) {
-  heard_ = true;
   last_words_ += bytes;
   if (last_words_.size() > last_words_kept)
     last_words_.erase(0, last_words_.size() - last_words_kept);
@@ -226,6 +225,11 @@ void Supervised::fail(FailureKind kind, const std::string& message) {
   kill_at_ = Clock::now() + grace;
 }
 
+bool Supervised::ended_between_work(bool exited_well) {
+  const bool not_a_word = exited_well && last_words_.empty();
+  return has_worked_ && !heard_ && (not_a_word || process_->has_unread_input());
+}
+
 void Supervised::exited(int status) {
   gone_ = true;
   if (!ending_) {
@@ -234,7 +238,7 @@ void Supervised::exited(int status) {
                      .message = (ready_ ? "" : "worker never became ready: ") +
                                 core::ending_text(status) + (words.empty() ? "" : ": " + words),
                      .before_ready = !ready_,
-                     .between_work = has_worked_ && !heard_ && ended_well(status)};
+                     .between_work = ended_between_work(ended_well(status))};
   }
   events_.gone(*ending_);
 }
@@ -286,8 +290,12 @@ void Supervised::tick(Clock::time_point now) {
     give_up_at_ = now + last_grace;
     return;
   }
-  if (broken_at_ && now >= *broken_at_ + grace)
-    return fail(FailureKind::protocol, "it closed its standard input or output");
+  if (broken_at_ && now >= *broken_at_ + grace) {
+    const bool between_work = ended_between_work(false);
+    fail(FailureKind::protocol, "it closed its standard input or output");
+    ending_->between_work = between_work;
+    return;
+  }
   if (limits_ && limits_->in_all && now >= assigned_ + *limits_->in_all)
     return fail(FailureKind::timeout, "not finished after " + seconds_text(*limits_->in_all));
   if (const auto silence = longest_silence(); silence && now >= received_ + *silence)

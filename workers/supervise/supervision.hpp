@@ -49,8 +49,8 @@ struct Ending {
   std::string message;
   /// It had not yet reported that it can take work.
   bool before_ready = false;
-  /// It had done work before, and exited with code 0 and without a word about what it was given
-  /// then: it was about to end, and has not begun that.
+  /// It had done work before, and was about to end when it was given more, which it has not begun:
+  /// not a line about it, and the order was never read, or the exit code was 0 without a word.
   bool between_work = false;
   bool operator==(const Ending&) const = default;
 };
@@ -162,6 +162,8 @@ class Supervised {
   void exited(int status);
   /// Sends what waits for the process, which is ready.
   void begin();
+  /// See Ending::between_work.
+  bool ended_between_work(bool exited_well);
 
   Supervisor& supervisor_;
   /// Of the slot's devices: the worker's must be one of them.
@@ -177,7 +179,7 @@ class Supervised {
   Clock::time_point received_ = Clock::now();
   bool has_heartbeat_ = false;
   bool has_worked_ = false;
-  /// Whether it has said or logged anything since it was given its work.
+  /// Whether it has said anything since it was given its work.
   bool heard_ = false;
   bool ready_ = false;
   bool gone_ = false;
