@@ -31,14 +31,21 @@ bool gives(const Options& now, const RunState& state, const char* name, bool lar
 }
 
 /// The bounds that the command line gives to a run, if it does: of `--trials` and `--generations`
-/// one alone decides.
+/// one alone decides. Repeats count, those of an earlier end too.
 std::optional<results::Extended> extension(const RunState& state, const Options& now) {
   const auto& before = state.evolution().settings();
-  const int repeats = now.given.contains("repeats") ? now.repeats : state.repeats().wanted();
+  const int wanted = state.repeats().wanted();
+  const int repeats = now.given.contains("repeats") ? now.repeats : wanted;
+  const int earlier = state.repeats().earlier() + state.repeats().begun();
+  const bool searching = !state.evolution().done();
   auto after = before;
-  const int trained = state.evolution().asked() + state.repeats().wanted();
+  // As they were given: the search has what repeats leave.
+  if (searching && after.trials) *after.trials += wanted + earlier;
+  if (searching && after.max_epochs) *after.max_epochs += (wanted + earlier) * before.epochs;
+  const int trained = state.evolution().asked() + earlier;
   const bool trials = gives(now, state, "trials", now.trials > trained);
   const bool generations = gives(now, state, "generations", now.generations > before.generations);
+  const bool epochs = gives(now, state, "max_epochs", now.max_epochs > state.epochs_trained());
   if (trials) {
     after.trials = now.trials;
     if (!generations)
@@ -49,13 +56,12 @@ std::optional<results::Extended> extension(const RunState& state, const Options&
     after.generations = now.generations;
     if (!trials) after.trials.reset();
   }
-  if (trials || generations) after.trials = engine::search_trials(after, repeats);
-  if (gives(now, state, "max_epochs", now.max_epochs > state.epochs_trained())) {
-    after.max_epochs = now.max_epochs;
-    after.max_epochs = engine::search_epochs(after, repeats);
-  }
+  if (epochs) after.max_epochs = now.max_epochs;
+  if (trials || generations || searching)
+    after.trials = engine::search_trials(after, repeats + earlier);
+  if (epochs || searching) after.max_epochs = engine::search_epochs(after, repeats + earlier);
   if (after.generations == before.generations && after.trials == before.trials &&
-      after.max_epochs == before.max_epochs && repeats == state.repeats().wanted())
+      after.max_epochs == before.max_epochs && repeats == wanted)
     return {};
   return results::Extended{after.generations, after.trials, repeats, after.max_epochs};
 }
@@ -100,7 +106,7 @@ void say_recommended(Screen& screen, const RunState& state, const results::RunDi
 /// "612 of 900 epochs" where these are what is counted, else "12 of 50 trials".
 std::string share_done(const RunState& state) {
   const auto& search = state.evolution();
-  const auto& most = search.settings().max_epochs;
+  const auto most = state.most_epochs();
   return most ? fmt::format("{} of {}", state.epochs_trained(), core::counted(*most, "epoch"))
               : fmt::format("{} of {} trials", search.ended(), search.planned());
 }
@@ -178,18 +184,23 @@ int run_new(const Options& options, Screen& screen) {
   return conclude(screen, *run, end, directory, options, stop.source().reason());
 }
 
+/// Of a finished run: what lets it go on.
+std::string larger_bound(const RunState& state) {
+  const auto& search = state.evolution();
+  const bool all_begun = search.asked() >= search.planned();
+  if (search.settings().max_epochs && !all_begun) return "a larger --max-epochs";
+  const int repeats = state.repeats().earlier() + state.repeats().begun();
+  return fmt::format("--trials {} or more{}, or with a larger --generations",
+                     search.asked() + repeats + 1, repeats > 0 ? " (repeats count)" : "");
+}
+
 std::string greeting(const RunState& state, const results::RunDirectory& directory) {
   const auto& search = state.evolution();
   const bool epochs = search.settings().max_epochs.has_value();
-  const int repeats = state.repeats().wanted();
-  const auto more =
-      fmt::format("extend it with --trials {} or more{}, or with a larger --generations",
-                  search.asked() + repeats + 1, repeats ? " (repeats count)" : "");
-  return fmt::format("{}: {} done{}{}", display_path(directory.root), share_done(state),
-                     epochs ? " in " + core::counted(search.ended(), "trial") : "",
-                     !state.finished() ? ", going on"
-                     : epochs          ? ", finished; extend it with a larger --max-epochs"
-                                       : ", finished; " + more);
+  return fmt::format(
+      "{}: {} done{}, {}", display_path(directory.root), share_done(state),
+      epochs ? " in " + core::counted(search.ended(), "trial") : "",
+      state.finished() ? "finished; extend it with " + larger_bound(state) : "going on");
 }
 
 /// What a resumed run would do.
@@ -200,9 +211,21 @@ int dry_run(RunState state, const std::optional<results::Extended>& bounds, Plan
   plan.settings.run.trials = state.evolution().settings().trials;
   plan.settings.run.max_epochs = state.evolution().settings().max_epochs;
   plan.settings.run.repeats = 0;  // taken off already
+  plan.options.repeats = state.repeats().wanted();
   for (const auto& line : description(plan)) screen.line(line);
   screen.line(greeting(state, directory));
   return 0;
+}
+
+/// The options of a run as they are after all extensions.
+Options with_bounds(Options options, const RunState& state) {
+  const auto& search = state.evolution().settings();
+  const auto& repeats = state.repeats();
+  options.generations = search.generations;
+  options.repeats = repeats.wanted();
+  if (search.trials) options.trials = *search.trials + repeats.earlier() + repeats.wanted();
+  if (const auto most = state.most_epochs()) options.max_epochs = static_cast<int>(*most);
+  return options;
 }
 
 int run_resumed(const Options& now, Screen& screen) {
@@ -225,12 +248,12 @@ int run_resumed(const Options& now, Screen& screen) {
   if (!state.finished() || bounds) check_inputs(plan);
   if (now.dry_run) return dry_run(std::move(state), bounds, std::move(plan), directory, screen);
 
-  results::write_options(directory.options(), to_json(plan.options));
   for (const auto& note : plan.device_notes) screen.line(note);
   const StopOnSignals stop;
   RunScreen observer(screen, directory, plan.options.train.epochs, plan.settings.time_limit);
   const auto run = engine::resume_run(plan.settings, directory, std::move(*journal),
                                       std::move(state), bounds, stop.source(), observer);
+  results::write_options(directory.options(), to_json(with_bounds(plan.options, run->state())));
   screen.line(greeting(run->state(), directory));
   const auto end = run->run();
   screen.clear();

@@ -278,11 +278,12 @@ std::vector<std::string> known_lines(const std::vector<results::EarlierRun>& ear
   return lines;
 }
 
-/// "520 epochs of training, at most 200 trials (4 generations of 50)"; what is given alone decides.
+/// "520 epochs of training, at most 200 trials (4 generations of 50)"; only what may decide.
 std::string bounded(const std::string& trials, const ga::Settings& search) {
   if (!search.max_epochs) return trials;
   const auto epochs = core::counted(*search.max_epochs, "epoch") + " of training";
-  return search.trials ? epochs + ", at most " + trials : epochs;
+  const bool may_decide = search.trials || ga::most_trials(search) <= *search.max_epochs;
+  return may_decide ? epochs + ", at most " + trials : epochs;
 }
 
 /// `auto` finds what there is now. Where the run had GPUs and their driver fails, that is no reason
@@ -358,7 +359,8 @@ std::vector<std::string> description(const Plan& plan) {
   const auto slots = names_of(plan.settings.slots);
 
   const auto search = engine::search_settings(run);
-  const auto again = o.repeats == 0 ? "" : fmt::format(", then {} repeats of the best", o.repeats);
+  const auto again =
+      o.repeats == 0 ? "" : ", then " + core::counted(o.repeats, "repeat") + " of the best";
   const auto trials = ga::most_trials(search);
   const auto bounds = fmt::format(
       "{} ({} of {})", core::counted(trials, "trial"),

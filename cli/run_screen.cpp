@@ -126,8 +126,8 @@ void RunScreen::on_progress(const engine::RunState& state,
     standing.best_fitness = best->fitness;
     standing.best_trial = best->trial;
   }
-  if (const auto most = evolution.settings().max_epochs) {
-    standing.most_epochs = *most + std::int64_t{state.repeats().wanted()} * epochs_;
+  standing.most_epochs = state.most_epochs();
+  if (standing.most_epochs) {
     standing.epochs = state.epochs_trained();
     for (const auto& one : progress) standing.epochs += one.epoch - one.start_epoch;
     if (!epochs_before_) epochs_before_ = standing.epochs;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hyp/trial.hpp"
@@ -35,11 +36,13 @@ class Repeats {
   /// So many are wanted from now on, in all.
   void want(int wanted) { wanted_ = wanted; }
   /// The search goes on: those that were wanted are wanted of what it will find.
-  void start_anew() { begun_ = 0; }
+  void start_anew() { earlier_ += std::exchange(begun_, 0); }
   int wanted() const { return wanted_; }
 
   /// A repeat of a trial has begun.
   void begin(int trial);
+  /// How many had begun before the search went on.
+  int earlier() const { return earlier_; }
   /// How many have begun, of all trials since the search was done, and of one.
   int begun() const { return begun_; }
   int begun(int trial) const;
@@ -51,7 +54,7 @@ class Repeats {
 
  private:
   int wanted_;
-  int begun_ = 0;
+  int begun_ = 0, earlier_ = 0;
   std::map<int, int> begun_of_;
   std::vector<results::Repeat> completed_;
 };

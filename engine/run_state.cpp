@@ -243,6 +243,13 @@ std::chrono::milliseconds RunState::time_before(const hyp::Trial& trial) const {
   return std::chrono::round<std::chrono::milliseconds>(seconds);
 }
 
+std::optional<std::int64_t> RunState::most_epochs() const {
+  const auto& search = evolution_.settings().max_epochs;
+  if (!search) return {};
+  const int repeats = repeats_.earlier() + std::max(repeats_.begun(), repeats_.wanted());
+  return *search + std::int64_t{repeats} * epochs_;
+}
+
 double RunState::training_seconds() const {
   return epochs_trained_ > 0 ? seconds_trained_ / static_cast<double>(epochs_trained_) * epochs_
                              : 0;
@@ -299,9 +306,10 @@ void RunState::failed(const hyp::Outcome& outcome, const hyp::Failed& failure, O
 void RunState::on(const results::Extended& extended) {
   if (extended.repeats) repeats_.want(*extended.repeats);
   if (next_ && next_->repeat > 0) next_.reset();
-  const int before = evolution_.planned();
+  const auto before = std::pair(evolution_.planned(), evolution_.settings().max_epochs);
   evolution_.extend(extended.generations, extended.trials, extended.max_epochs);
-  if (evolution_.planned() > before) repeats_.start_anew();
+  if (evolution_.planned() > before.first || evolution_.settings().max_epochs > before.second)
+    repeats_.start_anew();
 }
 
 RunState::Open& RunState::open_trial(int trial) {

@@ -39,7 +39,7 @@ std::optional<int> search_epochs(const ga::Settings& bounds, int repeats) {
   if (left >= bounds.epochs) return static_cast<int>(left);
   throw bad_argument(fmt::format("--max-epochs {}: that is no whole training of {}{}",
                                  *bounds.max_epochs, core::counted(bounds.epochs, "epoch"),
-                                 repeats > 0 ? fmt::format(" besides {} repeats", repeats) : ""),
+                                 repeats > 0 ? " besides " + core::counted(repeats, "repeat") : ""),
                      fmt::format("write {} or more", (std::int64_t{repeats} + 1) * bounds.epochs));
 }
 
