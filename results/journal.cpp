@@ -151,13 +151,19 @@ void Journal::append(const Event& event, core::Time time) {
   append_line(line);
 }
 
+bool Journal::cut_off() {
+  torn_ = ::ftruncate(descriptor_.number(), static_cast<off_t>(size_)) != 0;
+  return !torn_;
+}
+
 void Journal::commit() {
   if (group_.empty()) return;
+  // Behind half a line no reader would find what is written now.
+  if (torn_ && !cut_off()) throw write_failed(file_, errno);
   int error = core::write_all(descriptor_.number(), group_);
   if (!error && ::fdatasync(descriptor_.number()) != 0) error = errno;
   if (error) {
-    // Nothing half: should this fail too, a reader cuts the torn line off.
-    if (::ftruncate(descriptor_.number(), static_cast<off_t>(size_)) != 0) errno = 0;
+    cut_off();
     throw write_failed(file_, error);
   }
   size_ += group_.size();

@@ -49,11 +49,14 @@ class Journal {
 
   /// Writes the group and waits until it is on the disk; nothing may act on an event before that.
   /// Throws `Error` (`Fault::run`) when the disk is full or dead; the group is then not in the
-  /// file, not even in part, and a later commit tries it again.
+  /// file, not even in part, and a later commit tries it again. (Where the disk does not even let
+  /// the part be cut off, a reader leaves it out, and the later commit cuts it off first.)
   void commit();
 
  private:
   void append_line(const nlohmann::ordered_json& line);
+  /// Cuts off what is not committed; false, with errno: it may still be there.
+  bool cut_off();
   Journal(std::filesystem::path file, core::FileDescriptor descriptor, std::size_t size)
       : file_(std::move(file)), descriptor_(std::move(descriptor)), size_(size) {}
 
@@ -62,6 +65,8 @@ class Journal {
   core::FileDescriptor descriptor_;
   /// Bytes of the committed lines.
   std::size_t size_;
+  /// The file may have a part of a group behind them.
+  bool torn_ = false;
   std::string group_;
 };
 

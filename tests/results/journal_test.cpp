@@ -2,13 +2,29 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <random>
 
 #include "tests/results/folder.hpp"
+
+namespace {
+
+/// Files of this process cannot be made shorter: a disk that fails.
+bool truncation_fails = false;
+
+}  // namespace
+
+/// In the place of the C library's.
+extern "C" int ftruncate(int descriptor, off_t length) noexcept {
+  if (!truncation_fails) return static_cast<int>(::syscall(SYS_ftruncate, descriptor, length));
+  errno = EIO;
+  return -1;
+}
 
 namespace evolve::results {
 namespace {
@@ -278,6 +294,30 @@ TEST(Journal, OnAFullDiskLeavesNoTornLineAndTriesAgain) {
   }
   journal.commit();
   EXPECT_EQ(read_journal(file).events.size(), 2u);
+}
+
+TEST(Journal, WritesNothingBehindATornLineThatCouldNotBeCutOff) {
+  const Folder folder;
+  const auto file = folder / "journal.jsonl";
+  Journal journal = Journal::create(file, RunSettings{});
+  const std::string before = content(file);
+  journal.append(started(0));
+  journal.append(completed(0));
+  truncation_fails = true;
+  {
+    const FullDisk disk(before.size() + 50);
+    EXPECT_THAT(refusal([&] { journal.commit(); }), testing::HasSubstr("(File too large)"));
+  }
+  const std::string torn = content(file);
+  EXPECT_EQ(torn.size(), before.size() + 50);
+  EXPECT_THAT(refusal([&] { journal.commit(); }), testing::HasSubstr("(Input/output error)"));
+  EXPECT_EQ(content(file), torn);
+  truncation_fails = false;
+  journal.append(started(1));
+  journal.commit();
+  const History history = read_journal(file);
+  EXPECT_EQ(history.events.size(), 3u);
+  EXPECT_EQ(history.warning, "");
 }
 
 TEST(Journal, TakesMessagesThatAreNoUtf8) {
