@@ -32,8 +32,8 @@ std::optional<RunDirectory> newest(const fs::path& project,
   std::optional<RunDirectory> newest;
   fs::file_time_type newest_time;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(project, ignored)) {
-    const RunDirectory run{entry.path()};
+  for (fs::directory_iterator at(project, ignored), none; at != none; at.increment(ignored)) {
+    const RunDirectory run{at->path()};
     std::error_code absent;
     const auto time = fs::last_write_time((run.*mark)(), absent);
     if (absent) continue;

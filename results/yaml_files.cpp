@@ -123,9 +123,9 @@ std::vector<hyp::HypFile> read_population(const fs::path& file) {
 std::vector<hyp::HypFile> read_hyp_folder(const fs::path& folder) {
   std::error_code error;
   std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const auto type = entry.path().extension();
-    if (type == ".yaml" || type == ".yml") files.push_back(entry.path().string());
+  for (fs::directory_iterator at(folder, error), none; at != none; at.increment(error)) {
+    const auto type = at->path().extension();
+    if (type == ".yaml" || type == ".yml") files.push_back(at->path().string());
   }
   if (error) throw bad_input({folder.string()}, error.message(), "name a folder of hyp files");
   if (files.empty()) {
