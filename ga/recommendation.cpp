@@ -170,6 +170,8 @@ std::optional<Standing> standing(std::span<const hyp::Gene> space, History& hist
   if (history.deterministic()) return standing_without_luck(history, start);
   const KernelParameters& parameters = history.parameters();
   const Compared compared = compared_sets(space, start, history, parameters);
+  // What is best may all have been looked at before its end.
+  if (compared.sets.empty()) return std::nullopt;
   const auto known = history.around(compared.sets, compared_points, parameters);
   const Posterior posterior = posterior_of(space, history, known, compared);
   const bool start_completed = compared.sets.front() == history.number_of(start);

@@ -57,10 +57,10 @@ struct Standing {
 };
 
 /// Of the sets that were trained to the end at least once; nothing until `history` has three such
-/// trainings. Where trainings are known to be free of luck (History::deterministic) the best is
-/// what gave most, what it gave is expected with no interval around, and nothing is undecided. The
-/// sets of the trials `pending` are being trained once more: those trainings are taken to give what
-/// is expected of them.
+/// trainings, or where none is among what the model is made of. Where trainings are known to be
+/// free of luck (History::deterministic) the best is what gave most, what it gave is expected with
+/// no interval around, and nothing is undecided. The sets of the trials `pending` are being trained
+/// once more: those trainings are taken to give what is expected of them.
 std::optional<Standing> standing(std::span<const hyp::Gene> space, History& history,
                                  const hyp::Genes& start, std::span<const int> pending = {});
 

@@ -87,6 +87,20 @@ TEST(Recommendation, PromisesNoLuckHoweverManyWereTrained) {
   EXPECT_NEAR(promised.mean, 0.3, 0.03);  // the luckiest of 400 has 0.39
 }
 
+TEST(Recommendation, IsNoneWhereTheModelKnowsSetsOnlyThatWereLookedAtBeforeTheirEnd) {
+  const hyp::Space space = cube();
+  History history(space.genes);
+  const auto add = [&](double g0, Observation observation) {
+    observation.trial = static_cast<int>(history.size());
+    history.add({g0, 0, 0.01}, observation);
+  };
+  using Ending = Observation::Ending;
+  for (int i = 1; i <= 3; ++i) add(1e-3 * i, {.fitness = 1e-3 * i});
+  for (int i = 0; i < model_points; ++i)
+    add(1 - 1e-4 * i, {.ending = Ending::at_rung, .fitness = 0.5, .left = 0.5});
+  EXPECT_FALSE(standing(space.genes, history, hyp::genes_of(space, {})));
+}
+
 TEST(Recommendation, OfTheStartNamesAnotherSetThatMayBeBetter) {
   std::optional<Standing> doubtful;
   for (std::uint64_t seed = 0; seed < 20 && !doubtful; ++seed) {
