@@ -8,6 +8,8 @@
 #include <numeric>
 #include <vector>
 
+#include "ga/unit_cube.hpp"
+
 namespace evolve::ga {
 namespace {
 
@@ -21,13 +23,6 @@ double moved(const hyp::Gene& gene, double value, double step) {
     return value * std::exp(step * (std::log(gene.high) - std::log(gene.low)));
   }
   return value + step * (gene.high - gene.low);
-}
-
-double another_choice(const hyp::Gene& gene, double value, Rng& rng) {
-  const int count = static_cast<int>(gene.choices.size());
-  if (count < 2) return value;
-  const int drawn = uniform_int_distribution<int>(0, count - 2)(rng);
-  return drawn < value ? drawn : drawn + 1;
 }
 
 }  // namespace
@@ -53,8 +48,15 @@ hyp::Genes single_point(const hyp::Genes& a, const hyp::Genes& b, Rng& rng) {
   return child;
 }
 
+double another_choice(const hyp::Gene& gene, double value, Rng& rng) {
+  const int count = static_cast<int>(gene.choices.size());
+  if (count < 2) return value;
+  const int drawn = uniform_int_distribution<int>(0, count - 2)(rng);
+  return drawn < value ? drawn : drawn + 1;
+}
+
 double mutated(const hyp::Gene& gene, double value, Rng& rng) {
-  if (gene.kind == hyp::Gene::Kind::categorical) return another_choice(gene, value, rng);
+  if (is_categorical(gene)) return another_choice(gene, value, rng);
   const double step = uniform_real_distribution<double>(-mutation_reach, mutation_reach)(rng);
   const double there = hyp::nearest(gene, moved(gene, value, step));
   const bool stuck = gene.kind == hyp::Gene::Kind::integer && there == value;

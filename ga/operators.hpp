@@ -26,6 +26,9 @@ std::size_t tournament(std::span<const double> fitness, int size, Rng& rng);
 /// uniform in 1 … n-1, so that both parents give something; a single gene comes from `a`.
 hyp::Genes single_point(const hyp::Genes& a, const hyp::Genes& b, Rng& rng);
 
+/// Another choice of a categorical gene, each equally likely; `value` where it has no other.
+double another_choice(const hyp::Gene& gene, double value, Rng& rng);
+
 /// Another value for one gene. A real gene moves uniformly up to `mutation_reach` of its range, on
 /// its scale, and stops at its bounds. An integer gene does the same in whole numbers and moves by
 /// at least one step, unless a bound is in the way. A categorical gene takes one of its other

@@ -27,7 +27,7 @@ Points believed_points(std::span<const hyp::Gene> space, Index count, double tru
   for (Index p = 0; p < count; ++p) {
     for (Index i = 0; i < points.rows(); ++i) {
       if (chance(rng) >= 0.5 * trust) continue;
-      const bool number = space[static_cast<std::size_t>(i)].kind != hyp::Gene::Kind::categorical;
+      const bool number = !is_categorical(space[static_cast<std::size_t>(i)]);
       points(i, p) = number ? reflected(start[i] + normal(rng)) : start[i];
     }
   }

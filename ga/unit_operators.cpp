@@ -7,6 +7,8 @@
 #include <boost/random/uniform_real_distribution.hpp>
 #include <cmath>
 
+#include "ga/operators.hpp"
+
 namespace evolve::ga {
 namespace {
 
@@ -16,11 +18,9 @@ using boost::random::uniform_int_distribution;
 using boost::random::uniform_real_distribution;
 using Kind = hyp::Gene::Kind;
 
-double another_choice(const hyp::Gene& gene, double unit, Rng& rng) {
-  const int count = static_cast<int>(gene.choices.size());
-  if (count < 2) return unit;
-  const int drawn = uniform_int_distribution<int>(0, count - 2)(rng);
-  return hyp::to_unit(gene, drawn < hyp::from_unit(gene, unit) ? drawn : drawn + 1);
+double with_another_choice(const hyp::Gene& gene, double unit, Rng& rng) {
+  if (gene.choices.size() < 2) return unit;
+  return hyp::to_unit(gene, another_choice(gene, hyp::from_unit(gene, unit), rng));
 }
 
 double mutated(const hyp::Gene& gene, double unit, double step) {
@@ -62,7 +62,7 @@ Eigen::VectorXd crossed(std::span<const hyp::Gene> space, const Eigen::VectorXd&
   const double share = on_line ? uniform_real_distribution<double>(-0.3, 1.3)(rng) : 0;
   Eigen::VectorXd child = a;
   for (Eigen::Index i = 0; i < child.size(); ++i) {
-    const bool number = space[static_cast<std::size_t>(i)].kind != Kind::categorical;
+    const bool number = !is_categorical(space[static_cast<std::size_t>(i)]);
     if (on_line && number) {
       child[i] += share * (b[i] - a[i]);
     } else if (chance(rng) < 0.5) {
@@ -83,8 +83,8 @@ Eigen::VectorXd perturbed(std::span<const hyp::Gene> space, Eigen::VectorXd poin
     const hyp::Gene& gene = space[static_cast<std::size_t>(i)];
     if (!(chance(rng) < rate) && i != surely) {
       point[i] = snapped(gene, std::clamp(point[i], 0.0, 1.0));
-    } else if (gene.kind == Kind::categorical) {
-      point[i] = another_choice(gene, point[i], rng);
+    } else if (is_categorical(gene)) {
+      point[i] = with_another_choice(gene, point[i], rng);
     } else {
       point[i] = mutated(gene, point[i], size * normal(rng));
     }
