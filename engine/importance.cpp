@@ -75,8 +75,7 @@ class Explainer {
       : space_(std::move(space)),
         ended_(std::move(ended)),
         selection_(ended_.all.select(ended_.all.size(), most_points, ended_.all.parameters())),
-        surrogate_(selection_.observations, MatrixXd(selection_.observations.features.rows(), 0),
-                   ended_.all.parameters()),
+        surrogate_(selection_.observations, ended_.all.parameters()),
         best_(static_cast<std::size_t>(
             std::max_element(ended_.fitness.begin(), ended_.fitness.end()) -
             ended_.fitness.begin())) {}

@@ -27,8 +27,7 @@ Surrogate model_of(const std::vector<hyp::Gene>& genes, const EarlierRun& run) {
   }
   const auto mode = prior_mode(static_cast<Index>(genes.size()));
   const auto known = history.select(history.size(), most_points, mode).observations;
-  const MatrixXd nothing(known.features.rows(), 0);
-  return {known, nothing, fit(known, mode, evaluations)};
+  return {known, fit(known, mode, evaluations)};
 }
 
 MatrixXd features_of_sets(std::span<const hyp::Gene> space, const std::vector<hyp::Genes>& sets) {

@@ -15,7 +15,6 @@ namespace evolve::ga {
 namespace {
 
 using Eigen::Index;
-using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double least_weight = 0.01;  // relative to the greatest
@@ -102,7 +101,6 @@ CurveVariances fitted(Observations known, const KernelParameters& parameters) {
   constexpr std::array own = {-8.0, -6.0, -4.5, -3.0, -1.5, 0.0};
   constexpr Index most = 100;
   known = thinned(known, most);
-  const MatrixXd nothing(known.features.rows(), 0);
   CurveVariances best = known.curves.variances;
   double greatest = -std::numeric_limits<double>::infinity();
   for (const double s : shared) {
@@ -111,7 +109,7 @@ CurveVariances fitted(Observations known, const KernelParameters& parameters) {
       known.curves.variances.own = std::exp(o);
       const double zs = (s + 2) / 1.5, zo = (o + 3) / 2;
       const double posterior =
-          Surrogate(known, nothing, parameters).log_likelihood() - 0.5 * (zs * zs + zo * zo);
+          Surrogate(known, parameters).log_likelihood() - 0.5 * (zs * zs + zo * zo);
       if (posterior <= greatest) continue;
       greatest = posterior;
       best = known.curves.variances;
@@ -218,8 +216,7 @@ void History::weigh_outliers(Index length) {
   if (any_at_rung_) return;
   for (int i = 0; i < iterations; ++i) {
     const auto known = select(length, model_points, parameters_);
-    const MatrixXd nothing(known.observations.features.rows(), 0);
-    const VectorXd squares = Surrogate(known.observations, nothing, parameters_).noise_squares();
+    const VectorXd squares = Surrogate(known.observations, parameters_).noise_squares();
     for (Index k = 0; k < squares.size(); ++k) {
       double& factor = noise_[static_cast<std::size_t>(known.entries[static_cast<std::size_t>(k)])];
       const double square = squares[k] * factor / known.observations.noise[k];
@@ -259,11 +256,10 @@ const std::vector<History::Plausible>& History::plausible() {
   weighed_ = fitted_;
   const Observations known =
       thinned(select(fitted_, model_points, best).observations, compared_points);
-  const MatrixXd nothing(known.features.rows(), 0);
   std::vector<double> logarithms;
   plausible_.clear();
   for (const auto& [parameters, log_prior] : variations(best)) {
-    logarithms.push_back(log_prior + Surrogate(known, nothing, parameters).log_likelihood());
+    logarithms.push_back(log_prior + Surrogate(known, parameters).log_likelihood());
     plausible_.push_back({parameters});
   }
   const double greatest = std::ranges::max(logarithms);

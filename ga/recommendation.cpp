@@ -69,9 +69,7 @@ Compared compared_sets(std::span<const hyp::Gene> space, const hyp::Genes& start
                        const History& history, const KernelParameters& parameters) {
   constexpr std::size_t most = 20;
   const auto known = history.select(history.size(), model_points, parameters);
-  const VectorXd believed =
-      Surrogate(known.observations, MatrixXd(known.observations.features.rows(), 0), parameters)
-          .believed();
+  const VectorXd believed = Surrogate(known.observations, parameters).believed();
   Compared compared{.sets = {}, .points = Points(std::ssize(space), 0)};
   const auto add = [&](int set, const VectorXd& point) {
     const bool there = std::ranges::count(compared.sets, set) > 0;
@@ -92,12 +90,11 @@ Compared compared_sets(std::span<const hyp::Gene> space, const hyp::Genes& start
 Posterior posterior_of(std::span<const hyp::Gene> space, History& history,
                        const History::Selection& known, const Compared& compared) {
   const MatrixXd features = features_of(space, compared.points);
-  const MatrixXd nothing(features.rows(), 0);
   const Index m = features.cols();
   Posterior all{.mean = VectorXd::Zero(m), .covariance = MatrixXd::Zero(m, m)};
   for (const auto& [parameters, weight] : history.plausible()) {
     const auto [mean, covariance] =
-        Surrogate(known.observations, nothing, parameters).of_sets(features, compared.sets);
+        Surrogate(known.observations, parameters).of_sets(features, compared.sets);
     const Variances variances = variances_of(parameters);
     all.mean += weight * mean;
     all.covariance += weight * (covariance + mean * mean.transpose());

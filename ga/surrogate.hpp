@@ -30,6 +30,9 @@ class Surrogate {
             const KernelParameters& parameters,
             Eigen::Index spread_points = std::numeric_limits<Eigen::Index>::max(),
             const Basis* basis = nullptr);
+  /// Nothing is pending.
+  Surrogate(const Observations& observations, const KernelParameters& parameters)
+      : Surrogate(observations, Eigen::MatrixXd(observations.features.rows(), 0), parameters) {}
 
   struct Prediction {
     Eigen::VectorXd mean, sd;

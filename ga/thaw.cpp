@@ -48,8 +48,7 @@ View view_of(std::span<const hyp::Gene> space, History& history,
   constexpr int new_set = -1;  // unlike any that was trained
   const KernelParameters& parameters = history.parameters();
   const auto known = history.select(history.size(), model_points, parameters);
-  const Surrogate surrogate(known.observations,
-                            Eigen::MatrixXd(known.observations.features.rows(), 0), parameters);
+  const Surrogate surrogate(known.observations, parameters);
   Points points(static_cast<Index>(space.size()),
                 static_cast<Index>(paused.size()) + (child ? 1 : 0));
   std::vector<int> sets;
