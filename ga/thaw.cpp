@@ -121,6 +121,11 @@ NextTraining next_training(std::span<const hyp::Gene> space, History& history,
   const View view = view_of(space, history, child, paused);
   NextTraining next;
   double dearest = -1;
+  const auto offer = [&](double worth, std::optional<int> trial, int pause_epoch) {
+    if (!(worth > dearest)) return;
+    dearest = worth;
+    next = {trial, pause_epoch};
+  };
   const auto consider = [&](std::optional<int> trial, Index place, int begin) {
     if (epochs - begin > left) return;
     const double mean = view.mean[place], sd = view.sd[place];
@@ -129,11 +134,9 @@ NextTraining next_training(std::span<const hyp::Gene> space, History& history,
       const double ahead = left_at(end, epochs);
       const double by_rung = trial ? sd_by_rung_of_paused(sd, ahead, left_at(begin, epochs))
                                    : sd_by_rung_of_new(sd, ahead, view);
-      const double worth = price({mean, sd, by_rung, end - begin, epochs - end}, view.best);
-      if (worth > dearest) dearest = worth, next = {trial, end};
+      offer(price({mean, sd, by_rung, end - begin, epochs - end}, view.best), trial, end);
     }
-    const double worth = price({mean, sd, sd, epochs - begin, 0}, view.best);
-    if (worth > dearest) dearest = worth, next = {trial, 0};
+    offer(price({mean, sd, sd, epochs - begin, 0}, view.best), trial, 0);
   };
   for (std::size_t i = 0; i < paused.size(); ++i)
     consider(paused[i].trial, static_cast<Index>(i), paused[i].epoch);

@@ -91,8 +91,12 @@ void WorkerSet::State::end_surplus() {
         std::ranges::count_if(
             at(slot), [](const Worker* worker) { return worker->busy() || worker->idle(); }) -
         limit;
-    for (auto* worker : at(slot))
-      if (surplus > 0 && worker->idle()) worker->take_away(), --surplus;
+    for (auto* worker : at(slot)) {
+      if (surplus <= 0) break;
+      if (!worker->idle()) continue;
+      worker->take_away();
+      --surplus;
+    }
   }
 }
 
