@@ -355,7 +355,7 @@ std::vector<std::string> description(const Plan& plan) {
   const auto& o = plan.options;
   const auto& run = plan.settings.run;
   std::vector<std::string> genes;
-  for (const auto i : run.space.evolved()) genes.push_back(run.space.genes[i].name);
+  for (const auto& gene : hyp::evolved_genes(run.space)) genes.push_back(gene.name);
   const auto slots = names_of(plan.settings.slots);
 
   const auto search = engine::search_settings(run);

@@ -184,9 +184,7 @@ results::Explanation Explainer::explanation() const {
 }  // namespace
 
 results::Explanation explain(const RunState& state, const std::string& run) {
-  const auto& space = state.evolution().space();
-  Genes evolved;
-  for (const auto i : space.evolved()) evolved.push_back(space.genes[i]);
+  auto evolved = hyp::evolved_genes(state.evolution().space());
   auto trials = ended(state, evolved);
   check(trials.fitness, state, run);
   return Explainer(std::move(evolved), std::move(trials)).explanation();

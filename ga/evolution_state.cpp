@@ -27,9 +27,8 @@ constexpr int second_start = 13, early_third_start = 14, third_start = 26;
 static_assert(second_start % rotating_seeds == 1 && early_third_start % rotating_seeds == 2 &&
               third_start % rotating_seeds == 2);
 
-std::vector<hyp::Gene> evolved_genes(const hyp::Space& space) {
-  std::vector<hyp::Gene> genes;
-  for (const std::size_t position : space.evolved()) genes.push_back(space.genes[position]);
+std::vector<hyp::Gene> genes_of_search(const hyp::Space& space) {
+  auto genes = hyp::evolved_genes(space);
   if (genes.empty()) {
     throw bad_argument("no gene evolves",
                        "let at least one evolve in the space file or by --evolve-genes");
@@ -44,7 +43,7 @@ Evolution::State::State(hyp::Space space_, Settings settings_,
                         std::span<const EarlierRun> earlier_runs)
     : space(std::move(space_)),
       settings(std::move(settings_)),
-      genes(evolved_genes(space)),
+      genes(genes_of_search(space)),
       visited(genes),
       pool(settings.population),
       history(genes),

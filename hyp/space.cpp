@@ -52,6 +52,14 @@ std::vector<std::size_t> Space::evolved() const {
   return positions;
 }
 
+std::vector<Gene> evolved_genes(const Space& space) {
+  std::vector<Gene> evolved;
+  for (const Gene& gene : space.genes) {
+    if (gene.evolve) evolved.push_back(gene);
+  }
+  return evolved;
+}
+
 const Gene* Space::find(const std::string& name) const {
   const auto it =
       std::find_if(genes.begin(), genes.end(), [&](const Gene& gene) { return gene.name == name; });

@@ -43,6 +43,9 @@ struct Space {
   bool operator==(const Space&) const = default;
 };
 
+/// The genes that evolve, in the space's order.
+std::vector<Gene> evolved_genes(const Space& space);
+
 /// The place of a raw value in its gene's range, 0 at `low` and 1 at `high`, on the gene's scale.
 /// A range of one value gives 0.
 double to_unit(const Gene& gene, double value);

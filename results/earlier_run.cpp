@@ -38,9 +38,8 @@ std::optional<hyp::Hyperparameters> inside(const hyp::Space& space,
   }
   const auto all = hyp::express(space, genes);
   hyp::Hyperparameters evolved;
-  for (const auto i : space.evolved()) {
-    const auto& name = space.genes[i].name;
-    evolved.set(name, *all.find(name));
+  for (const hyp::Gene& gene : space.genes) {
+    if (gene.evolve) evolved.set(gene.name, *all.find(gene.name));
   }
   return evolved;
 }
