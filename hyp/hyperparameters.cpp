@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "core/number.hpp"
 
 namespace evolve::hyp {
 
@@ -25,6 +26,11 @@ nlohmann::ordered_json to_json(const Value& value) {
 }
 
 }  // namespace
+
+std::string text_of(const Value& value) {
+  const double* number = std::get_if<double>(&value);
+  return number ? core::shortest(*number) : std::get<std::string>(value);
+}
 
 const Value* Hyperparameters::find(const std::string& name) const {
   const auto it = std::find_if(entries_.begin(), entries_.end(),

@@ -11,6 +11,8 @@ namespace evolve::hyp {
 
 /// A number, or the name of a choice of a categorical gene.
 using Value = std::variant<double, std::string>;
+/// As a person reads it: "0.01", "Adam".
+std::string text_of(const Value& value);
 
 /// An ordered map from name to value. The order is that of evolve.csv's columns.
 class Hyperparameters {

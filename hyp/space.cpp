@@ -36,10 +36,7 @@ double raw_value(const Gene& gene, const Hyperparameters& hyp) {
   for (std::size_t i = 0; i < gene.choices.size(); ++i) {
     if (choice(gene, i) == *value) return static_cast<double>(i);
   }
-  const double* number = std::get_if<double>(value);
-  throw bad_argument(gene.name + " is '" +
-                         (number ? core::shortest(*number) : std::get<std::string>(*value)) + "'",
-                     "choose among " + listed(gene));
+  throw bad_argument(gene.name + " is '" + text_of(*value) + "'", "choose among " + listed(gene));
 }
 
 }  // namespace

@@ -9,11 +9,6 @@ namespace evolve::hyp {
 
 namespace {
 
-std::string text_of(const Value& value) {
-  const double* number = std::get_if<double>(&value);
-  return number ? core::shortest(*number) : std::get<std::string>(value);
-}
-
 /// The raw value of a gene that a file has there.
 double raw_value(const Gene& gene, const Value& value, const Where& where) try {
   return raw_values({{gene}}, {{gene.name, value}}).front();
