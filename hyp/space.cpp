@@ -63,6 +63,18 @@ const Gene* Space::find(const std::string& name) const {
   return it == genes.end() ? nullptr : &*it;
 }
 
+std::optional<WrongBounds> wrong_bounds(const Gene& gene) {
+  const std::string low = core::shortest(gene.low), high = core::shortest(gene.high);
+  if (gene.low > gene.high) return {{"low " + low + " is above high " + high, "swap them"}};
+  if (!std::isfinite(gene.high - gene.low))
+    return {{"from " + low + " to " + high + " is too wide", "narrow it"}};
+  if (gene.scale == Gene::Scale::log && gene.low <= 0)
+    return {{"a log scale can't start at " + low, "give a low above 0, or scale: linear"}};
+  if (first(gene) > last(gene))
+    return {{"no whole number lies between " + low + " and " + high, "widen the bounds"}};
+  return {};
+}
+
 double to_unit(const Gene& gene, double value) {
   const double low = first(gene), high = last(gene);
   if (!(low < high)) return 0;

@@ -2,6 +2,7 @@
 // interval.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,14 @@ struct Space {
 
 /// The genes that evolve, in the space's order.
 std::vector<Gene> evolved_genes(const Space& space);
+
+/// What is wrong with a gene's bounds, and what would be right.
+struct WrongBounds {
+  std::string what, remedy;
+};
+/// Nothing where the bounds make sense: not crossed, of a finite width, above 0 on a log scale,
+/// with a whole number between them where only whole ones count.
+std::optional<WrongBounds> wrong_bounds(const Gene& gene);
 
 /// The place of a raw value in its gene's range, 0 at `low` and 1 at `high`, on the gene's scale.
 /// A range of one value gives 0.

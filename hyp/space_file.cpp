@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "core/number.hpp"
 #include "core/text_file.hpp"
 #include "core/yaml.hpp"
 
@@ -120,25 +119,6 @@ void read_map(const Source& source, Gene& gene) {
   if (source.is_second("scale", "linear", "log")) gene.scale = Gene::Scale::log;
 }
 
-void check_bounds(const Source& source, const Gene& gene) {
-  const std::string low = core::shortest(gene.low), high = core::shortest(gene.high);
-  if (gene.low > gene.high) {
-    throw source.refusal(source.node, ": low " + low + " is above high " + high, "swap them");
-  }
-  if (!std::isfinite(gene.high - gene.low)) {
-    throw source.refusal(source.node, ": from " + low + " to " + high + " is too wide",
-                         "narrow it");
-  }
-  if (gene.scale == Gene::Scale::log && gene.low <= 0) {
-    throw source.refusal(source.node, ": a log scale can't start at " + low,
-                         "give a low above 0, or scale: linear");
-  }
-  if (gene.kind == Gene::Kind::integer && std::ceil(gene.low) > std::floor(gene.high)) {
-    throw source.refusal(source.node, ": no whole number lies between " + low + " and " + high,
-                         "widen the bounds");
-  }
-}
-
 /// YOLOv5's start where it has one inside the bounds, else the middle of the range, or the first
 /// choice.
 double default_start(const Gene& gene) {
@@ -161,7 +141,8 @@ Gene read_gene(const std::string& name, const core::Yaml& node, const std::strin
   } else {
     throw source.refusal(node, " has no bounds", forms);
   }
-  check_bounds(source, gene);
+  if (const auto wrong = wrong_bounds(gene))
+    throw source.refusal(node, ": " + wrong->what, wrong->remedy);
   gene.start = default_start(gene);
   return gene;
 }

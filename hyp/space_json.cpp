@@ -28,10 +28,8 @@ namespace {
 
 bool is_sound(const Gene& gene) {
   const bool has_start = gene.low <= gene.start && gene.start <= gene.high;
-  return std::isfinite(gene.high - gene.low) && gene.low <= gene.high &&
-         (has_start || (!gene.evolve && gene.low == gene.high && std::isfinite(gene.start))) &&
-         (gene.scale == Gene::Scale::linear || gene.low > 0) &&
-         (gene.kind == Gene::Kind::real || std::ceil(gene.low) <= std::floor(gene.high));
+  return !wrong_bounds(gene) &&
+         (has_start || (!gene.evolve && gene.low == gene.high && std::isfinite(gene.start)));
 }
 
 }  // namespace
