@@ -27,10 +27,8 @@ class Bowl {
  public:
   explicit Bowl(std::uint64_t seed) : rng_(ga::breeding_rng(seed, 1 << 20)) {
     boost::random::uniform_01<double> chance;
-    for (const std::size_t place : hyp::default_space().evolved()) {
-      genes_.push_back(hyp::default_space().genes[place]);
-      top_.push_back(0.05 + 0.9 * chance(rng_));
-    }
+    genes_ = hyp::evolved_genes(hyp::default_space());
+    while (top_.size() < genes_.size()) top_.push_back(0.05 + 0.9 * chance(rng_));
   }
 
   double truth(const hyp::Hyperparameters& hyp) const {
