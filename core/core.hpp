@@ -8,6 +8,7 @@
 #include "core/child.hpp"
 #include "core/core_mask.hpp"
 #include "core/csv.hpp"
+#include "core/device_identity.hpp"
 #include "core/device_kind.hpp"
 #include "core/embedded_file.hpp"
 #include "core/error.hpp"

@@ -7,13 +7,9 @@
 #include <utility>
 #include <vector>
 
-namespace evolve::core {
+#include "core/device_identity.hpp"
 
-/// A device as its driver has it; empty where it does not tell.
-struct DeviceIdentity {
-  std::string uuid, pci;
-  bool operator==(const DeviceIdentity&) const = default;
-};
+namespace evolve::core {
 
 /// A device, a share of one or a group of devices, and what a process needs to see exactly that.
 struct Slot {

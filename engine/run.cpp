@@ -314,8 +314,7 @@ hyp::Outcome Run::outcome(const Ended& ended) const {
           .attempt = attempt.number,
           .seconds = ended.seconds,
           .repeat = attempt.trial.repeat,
-          .uuid = ended.identity.uuid,
-          .pci = ended.identity.pci};
+          .identity = ended.identity};
 }
 
 results::Event Run::event_of(const workers::Trained& trained) const {

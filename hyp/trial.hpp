@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "core/device_identity.hpp"
 #include "hyp/hyperparameters.hpp"
 
 namespace evolve::hyp {
@@ -113,7 +114,7 @@ struct Outcome {
   int repeat = 0;
   std::variant<Completed, Stopped, Paused, Failed> result = {};
   /// Of the device that its trainer says it had; empty where it does not tell.
-  std::string uuid = {}, pci = {};
+  core::DeviceIdentity identity = {};
 };
 
 /// Whether no further attempt at the trial follows: it is neither paused nor tried again.

@@ -100,8 +100,8 @@ hyp::Outcome outcome_from_json(const Json& json, const std::string& event) {
   hyp::Outcome outcome{.trial = integer(json, "trial"), .device = text(json, "device")};
   if (json.contains("attempt")) outcome.attempt = integer(json, "attempt");
   if (json.contains("seconds")) outcome.seconds = number(json, "seconds");
-  if (json.contains("uuid")) outcome.uuid = text(json, "uuid");
-  if (json.contains("pci")) outcome.pci = text(json, "pci");
+  if (json.contains("uuid")) outcome.identity.uuid = text(json, "uuid");
+  if (json.contains("pci")) outcome.identity.pci = text(json, "pci");
   const bool again = event == "repeated" || event == "repeat_failed";
   outcome.repeat = again ? json.value("repeat", 1) : 0;
   if (event == "failed" || event == "repeat_failed") {
@@ -196,8 +196,9 @@ Json json_of(const hyp::Outcome& outcome) {
   json["attempt"] = outcome.attempt;
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) json["final"] = failed->final;
   json["seconds"] = outcome.seconds;
-  if (!outcome.uuid.empty()) json["uuid"] = outcome.uuid;
-  if (!outcome.pci.empty()) json["pci"] = outcome.pci;
+  const auto& [uuid, pci] = outcome.identity;
+  if (!uuid.empty()) json["uuid"] = uuid;
+  if (!pci.empty()) json["pci"] = pci;
   return json;
 }
 

@@ -72,13 +72,11 @@ TEST(Event, OfAnOutcomeSaysWhichDeviceTrained) {
   const hyp::Outcome outcome{.trial = 17,
                              .device = "cuda:0",
                              .result = hyp::Completed{metrics, 0.5},
-                             .uuid = "GPU-ab-cd",
-                             .pci = "0000:03:00.0"};
+                             .identity = {"GPU-ab-cd", "0000:03:00.0"}};
   const auto json = to_json(outcome);
   EXPECT_THAT(json.dump(), testing::EndsWith(R"("uuid":"GPU-ab-cd","pci":"0000:03:00.0"})"));
   const auto back = std::get<hyp::Outcome>(event_from_json(json));
-  EXPECT_EQ(back.uuid, outcome.uuid);
-  EXPECT_EQ(back.pci, outcome.pci);
+  EXPECT_EQ(back.identity, outcome.identity);
 }
 
 TEST(Event, OfAnOutcomeHasTheContractsKeys) {

@@ -137,7 +137,7 @@ workers::Ready ready_message(const std::string& device) {
   if (found.devices.empty())
     throw run_failed("no " + device + " is visible here: " + found.remark, "check its driver");
   const auto& mine = found.devices.front();
-  return {.device = device, .uuid = mine.uuid, .pci = mine.pci, .can_pause = true};
+  return {.device = device, .identity = {mine.uuid, mine.pci}, .can_pause = true};
 }
 
 /// What `work` answers, or the failure that it ends in.

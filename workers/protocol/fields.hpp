@@ -33,7 +33,7 @@ using Of = std::conditional_t<V::reads, T, const T>;
 template <class V>
 void visit(const V& key, Of<V, Ready>& m) {
   key("protocol", m.protocol), key.optional("device", m.device);
-  key.unless_default("uuid", m.uuid), key.unless_default("pci", m.pci);
+  key.unless_default("uuid", m.identity.uuid), key.unless_default("pci", m.identity.pci);
   key.unless_default("can_pause", m.can_pause);
 }
 template <class V>

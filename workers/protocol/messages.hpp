@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/device_identity.hpp"
 #include "hyp/hyperparameters.hpp"
 #include "hyp/trial.hpp"
 
@@ -29,7 +30,7 @@ struct Ready {
   /// The worker's own name of its device; never compared with the slot's.
   std::string device;
   /// Of the device that it has; empty when it does not tell.
-  std::string uuid, pci;
+  core::DeviceIdentity identity = {};
   /// It can keep a training at a rung, and a later process can go on with it.
   bool can_pause = false;
   bool operator==(const Ready&) const = default;

@@ -64,7 +64,8 @@ bool same_pci(const std::string& told, const std::string& expected) {
 }
 
 /// What a worker tells of its device that is none of its slot's; empty when it is one of them.
-std::string misfit(const Ready& told, const std::vector<core::DeviceIdentity>& expected) {
+std::string misfit(const core::DeviceIdentity& told,
+                   const std::vector<core::DeviceIdentity>& expected) {
   const auto none = [&](const auto& is_same) {
     return !expected.empty() && std::ranges::none_of(expected, is_same);
   };
@@ -193,7 +194,7 @@ void Supervised::on(const Ready& message) {
     return fail(FailureKind::protocol, fmt::format("it speaks protocol {}, evolve speaks {}",
                                                    message.protocol, protocol_version));
   // A mask that did not work must not train on another's card.
-  if (const auto wrong = misfit(message, identities_); !wrong.empty())
+  if (const auto wrong = misfit(message.identity, identities_); !wrong.empty())
     return fail(FailureKind::protocol, wrong);
   ready_ = true;
   if (!unsent_.empty()) begin();

@@ -98,7 +98,7 @@ void Worker::receive(std::string_view line) {
 
 void Worker::on(const Ready& message) {
   can_pause_ = message.can_pause;
-  identity_ = {printable(message.uuid), printable(message.pci)};
+  identity_ = {printable(message.identity.uuid), printable(message.identity.pci)};
   process_.on(message);
 }
 
