@@ -1,9 +1,5 @@
 #include "engine/fleet.hpp"
 
-#include <fmt/chrono.h>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <chrono>
 #include <span>
@@ -13,10 +9,8 @@
 namespace evolve::engine {
 namespace {
 
-using std::chrono::seconds;
-
 /// How often drivers are asked, and how soon again when something waits for the answer.
-constexpr seconds often{30}, soon{1};
+constexpr std::chrono::seconds often{30}, soon{1};
 
 /// The kinds whose drivers can be asked.
 std::vector<std::string> kinds_of(const std::vector<devices::Accelerator>& found) {
@@ -57,15 +51,13 @@ std::vector<std::string> names_of(const std::vector<const core::Slot*>& slots) {
 }
 
 results::DeviceStats stats_of(const std::string& device, const devices::Accelerator& accelerator) {
-  const auto now = std::chrono::floor<seconds>(std::chrono::system_clock::now());
   return {.device = device,
           .state = accelerator.state,
           .memory_total_bytes = accelerator.memory_total_bytes,
           .memory_free_bytes = accelerator.memory_free_bytes,
           .load_percent = accelerator.load_percent,
           .temperature_celsius = accelerator.temperature_celsius,
-          .power_watts = accelerator.power_watts,
-          .time = fmt::format("{:%FT%TZ}", fmt::gmtime(now))};
+          .power_watts = accelerator.power_watts};
 }
 
 /// Without those in `others`.

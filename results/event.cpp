@@ -137,8 +137,7 @@ DeviceStats stats_from_json(const Json& json) {
           .memory_free_bytes = optional<std::int64_t>(json, "memory_free_bytes"),
           .load_percent = optional<double>(json, "load_percent"),
           .temperature_celsius = optional<double>(json, "temperature_celsius"),
-          .power_watts = optional<double>(json, "power_watts"),
-          .time = text(json, "time")};
+          .power_watts = optional<double>(json, "power_watts")};
 }
 
 Json json_of(const Started& started) {
@@ -238,8 +237,7 @@ Json json_of(const DeviceStats& stats) {
           {"memory_free_bytes", null_or(stats.memory_free_bytes)},
           {"load_percent", null_or(stats.load_percent)},
           {"temperature_celsius", null_or(stats.temperature_celsius)},
-          {"power_watts", null_or(stats.power_watts)},
-          {"time", stats.time}};
+          {"power_watts", null_or(stats.power_watts)}};
 }
 
 Json json_of(const DeviceLimited& limited) {

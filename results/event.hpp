@@ -120,8 +120,6 @@ struct DeviceStats {
   std::string state = "ok";
   std::optional<std::int64_t> memory_total_bytes, memory_free_bytes;
   std::optional<double> load_percent, temperature_celsius, power_watts;
-  /// "2026-05-01T12:00:00Z"
-  std::string time = {};
   bool operator==(const DeviceStats&) const = default;
 };
 

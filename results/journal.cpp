@@ -147,7 +147,7 @@ void Journal::append_line(const Json& line) {
 
 void Journal::append(const Event& event, core::Time time) {
   Json line = to_json(event);
-  if (!line.contains("time")) line["time"] = core::text_of(time);
+  line["time"] = core::text_of(time);
   append_line(line);
 }
 

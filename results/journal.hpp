@@ -24,7 +24,8 @@ struct History {
   /// The first line.
   RunSettings run;
   std::vector<Event> events;
-  /// When each of them was written. Versions up to 0.1 have kept that of a device's figures only.
+  /// When each of them was written, where the line says it: version 0.1 wrote that of a device's
+  /// figures only.
   std::vector<core::Time> times;
   /// When the last line was torn: the sentence for the user. Else empty.
   std::string warning;

@@ -145,7 +145,7 @@ TEST(Event, OfEveryKindIsReadBackAsItWas) {
   const std::vector<Event> events = {
       Extended{.generations = 9, .trials = {}, .repeats = 2},
       Extended{.generations = 9, .trials = 7, .repeats = {}},
-      DeviceStats{.device = "xpu:0", .memory_free_bytes = 1, .load_percent = 97.5, .time = "now"},
+      DeviceStats{.device = "xpu:0", .memory_free_bytes = 1, .load_percent = 97.5},
       DeviceLimited{.device = "xpu:0", .trials = 2},
       DeviceFull{.device = "xpu:0", .memory_total_bytes = 10, .memory_free_bytes = 1},
       DeviceBlamed{.device = "xpu:0", .reason = "lost"},
