@@ -107,7 +107,7 @@ void say_what(const Prepared& training, Screen& screen) {
   for (const auto& note : training.data.notes) screen.line(note);
 }
 
-void say_result(const workers::RunReport& end, const Prepared& training,
+void say_result(const workers::TrainingReport& end, const Prepared& training,
                 const results::RunDirectory& run, Screen& screen) {
   const int best = end.best_epoch - 1;
   if (end.stopped_early) {

@@ -38,12 +38,12 @@ class TrainingRecord {
   int epochs_here() const { return epochs_here_; }
   double seconds_here() const { return seconds_here_; }
   /// How the training ended, once it has.
-  const std::optional<workers::RunReport>& end() const { return end_; }
+  const std::optional<workers::TrainingReport>& end() const { return end_; }
 
  private:
   void on(const workers::BatchReport& batch);
   void on(const workers::EpochReport& epoch);
-  void on(const workers::RunReport& run) { end_ = run; }
+  void on(const workers::TrainingReport& run) { end_ = run; }
   template <class Other>
   void on(const Other&) {}
   /// Says once per epoch what its line will show.
@@ -64,7 +64,7 @@ class TrainingRecord {
   int shown_epoch_ = 0;
   std::chrono::steady_clock::time_point epoch_began_;
   std::string unfinished_line_;
-  std::optional<workers::RunReport> end_;
+  std::optional<workers::TrainingReport> end_;
 };
 
 }  // namespace evolve::cli

@@ -87,7 +87,7 @@ TEST_F(TrainingRecords, OfAResumedTrainingReplaceWhatTheFirstLeft) {
 TEST_F(TrainingRecords, OfAFinishedTrainingAreRebuilt) {
   auto here = record();
   for (const int number : {1, 2, 3}) here.receive(epoch(number, true));
-  here.receive(workers::RunReport{.epochs = 3, .best_epoch = 3});
+  here.receive(workers::TrainingReport{.epochs = 3, .best_epoch = 3});
   here.close();
   EXPECT_EQ(results::read_epochs(run.results_csv()).size(), 3u);
   EXPECT_EQ(content(run.results_plot()).substr(1, 3), "PNG");

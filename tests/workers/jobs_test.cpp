@@ -53,7 +53,7 @@ TEST(Jobs, ReportsSurviveTheTripThroughALine) {
         .seconds = 4,
         .best = true,
         .past = true}),
-        JobReport(RunReport{
+        JobReport(TrainingReport{
             .epochs = 9, .best_epoch = 7, .stopped_early = true, .validation = validation}),
         JobReport(validation)}) {
     EXPECT_EQ(parse_report(line_of(report)), report) << line_of(report);

@@ -48,7 +48,7 @@ TEST_F(RunJob, HandsOverEveryReportAndTheLog) {
   ASSERT_EQ(reports.size(), 5u);
   EXPECT_EQ(std::get<BatchReport>(reports[0]).epoch, 1);
   EXPECT_EQ(std::get<EpochReport>(reports[3]).training.epoch, 2);
-  EXPECT_EQ(std::get<RunReport>(reports[4]).validation.labels, 3);
+  EXPECT_EQ(std::get<TrainingReport>(reports[4]).validation.labels, 3);
   EXPECT_EQ(log, "a word from the log\n");
   EXPECT_TRUE(is_gone(worker()));
 }

@@ -27,7 +27,7 @@ struct EpochLog {
   /// AP50-95 of each class in the last validation.
   std::vector<double> class_ap;
   /// Once the training has ended.
-  std::optional<workers::RunReport> final_report;
+  std::optional<workers::TrainingReport> final_report;
 };
 
 /// From 1: the first of greatest fitness, which best.pt holds.
@@ -78,7 +78,7 @@ class FullTraining {
     std::filesystem::create_directories(folder_);
   }
 
-  workers::RunReport run(const OnReport& on_report) {
+  workers::TrainingReport run(const OnReport& on_report) {
     const std::optional<Checkpoint> saved =
         job_.resume ? std::optional(read_checkpoint(last())) : std::nullopt;
     if (saved) load_log(*saved);
@@ -88,7 +88,7 @@ class FullTraining {
     }
     if (log_.final_report) return *log_.final_report;
     train(saved, on_report);
-    return context_.ranks->rank() == 0 ? finish() : workers::RunReport{};
+    return context_.ranks->rank() == 0 ? finish() : workers::TrainingReport{};
   }
 
  private:
@@ -116,7 +116,7 @@ class FullTraining {
     }
     training.at("class_ap").get_to(log_.class_ap);
     if (training.contains("ended")) {
-      log_.final_report = report_in<workers::RunReport>(training.at("ended"));
+      log_.final_report = report_in<workers::TrainingReport>(training.at("ended"));
     }
   }
 
@@ -204,17 +204,17 @@ class FullTraining {
   }
 
   /// Validates best.pt and takes the training out of last.pt.
-  workers::RunReport finish() {
+  workers::TrainingReport finish() {
     const auto detector = detector_of(read_checkpoint(best()), best());
     detector->to(context_.device);
     const int done = static_cast<int>(log_.epochs.size());
-    log_.final_report =
-        workers::RunReport{.epochs = done,
-                           .best_epoch = best_epoch(log_.epochs),
-                           .stopped_early = done < options_.epochs,
-                           .validation = validation_report(
-                               *detector, data_.validation(),
-                               validate_options(options_, context_, data_.on(context_)), job_.dir)};
+    log_.final_report = workers::TrainingReport{
+        .epochs = done,
+        .best_epoch = best_epoch(log_.epochs),
+        .stopped_early = done < options_.epochs,
+        .validation =
+            validation_report(*detector, data_.validation(),
+                              validate_options(options_, context_, data_.on(context_)), job_.dir)};
     Checkpoint checkpoint = read_checkpoint(last());
     checkpoint.training.clear();
     checkpoint.about["training"] = training();
@@ -239,9 +239,9 @@ bool out_of_patience(const std::vector<double>& fitness, int patience) {
   return patience > 0 && last - fitness.rbegin() >= patience;
 }
 
-workers::RunReport full_training(const workers::TrainingJob& job, const TrainOptions& options,
-                                 const std::optional<Checkpoint>& weights, PreparedData& data,
-                                 const ComputeContext& context, const OnReport& on_report) {
+workers::TrainingReport full_training(const workers::TrainingJob& job, const TrainOptions& options,
+                                      const std::optional<Checkpoint>& weights, PreparedData& data,
+                                      const ComputeContext& context, const OnReport& on_report) {
   return FullTraining(job, options, weights, data, context).run(on_report);
 }
 

@@ -25,8 +25,8 @@ bool out_of_patience(const std::vector<double>& fitness, int patience);
 /// A training that is resumed gives the same numbers, bit for bit, as one that was not cut off.
 /// Throws `Error` when there is nothing to resume, or a last.pt of other hyperparameters or
 /// options; and `TrainingFailed`.
-workers::RunReport full_training(const workers::TrainingJob& job, const TrainOptions& options,
-                                 const std::optional<Checkpoint>& weights, PreparedData& data,
-                                 const ComputeContext& context, const OnReport& on_report);
+workers::TrainingReport full_training(const workers::TrainingJob& job, const TrainOptions& options,
+                                      const std::optional<Checkpoint>& weights, PreparedData& data,
+                                      const ComputeContext& context, const OnReport& on_report);
 
 }  // namespace evolve::trainer

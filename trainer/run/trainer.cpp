@@ -179,8 +179,8 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
   return result;
 }
 
-workers::RunReport Trainer::full_training(const workers::TrainingJob& job,
-                                          const OnReport& on_report) {
+workers::TrainingReport Trainer::full_training(const workers::TrainingJob& job,
+                                               const OnReport& on_report) {
   const auto [options, weights, data] =
       state_->prepare(train_options_from_json(job.options), job.hyp);
   return trainer::full_training(job, options, weights, data, state_->context, on_report);

@@ -92,7 +92,7 @@ class Trainer {
 
   /// A full training: `evolve train`. Reports as jobs.hpp says. Throws as train() does, and `Error`
   /// when there is nothing to resume.
-  workers::RunReport full_training(const workers::TrainingJob& job, const OnReport& on_report);
+  workers::TrainingReport full_training(const workers::TrainingJob& job, const OnReport& on_report);
 
   /// How good weights are: `evolve val`. Throws `Error` for bad input, for instance weights with
   /// another number of classes than the data set has (options.single_cls makes one of them all).

@@ -111,7 +111,7 @@ void visit(const V& key, Of<V, ValidationReport>& m) {
   key("classes", m.classes), key("inference_ms", m.inference_ms), key("nms_ms", m.nms_ms);
 }
 template <class V>
-void visit(const V& key, Of<V, RunReport>& m) {
+void visit(const V& key, Of<V, TrainingReport>& m) {
   key("epochs", m.epochs), key("best_epoch", m.best_epoch);
   key("stopped_early", m.stopped_early), key("validation", m.validation);
 }

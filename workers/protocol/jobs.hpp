@@ -3,8 +3,8 @@
 //
 // After `Ready` the engine sends one job. A training answers with any number of `BatchReport`, an
 // `EpochReport` after each epoch (after a resume first those of the epochs that were done before),
-// and a `RunReport`; a validation with a `ValidationReport`. `Failure`, with trial 0, ends either.
-// Either may send `Alive` in between.
+// and a `TrainingReport`; a validation with a `ValidationReport`. `Failure`, with trial 0, ends
+// either. Either may send `Alive` in between.
 #pragma once
 
 #include <array>
@@ -113,7 +113,7 @@ struct ValidationReport {
 };
 
 /// {"type":"run",…}: how a training ended.
-struct RunReport {
+struct TrainingReport {
   static constexpr auto type = "run";
   /// Epochs done, and the best of them (from 1).
   int epochs = 0, best_epoch = 0;
@@ -121,11 +121,11 @@ struct RunReport {
   bool stopped_early = false;
   /// Of weights/best.pt.
   ValidationReport validation;
-  bool operator==(const RunReport&) const = default;
+  bool operator==(const TrainingReport&) const = default;
 };
 
 using JobReport =
-    std::variant<Ready, Failure, Alive, BatchReport, EpochReport, RunReport, ValidationReport>;
+    std::variant<Ready, Failure, Alive, BatchReport, EpochReport, TrainingReport, ValidationReport>;
 
 /// The message as a line, with its newline. Text that is not UTF-8 is repaired.
 std::string line_of(const Job& job);

@@ -46,7 +46,7 @@ class JobRun {
   }
   void on(const BatchReport&, const JobReport& report) { events_.report(report); }
   void on(const EpochReport&, const JobReport& report) { events_.report(report); }
-  void on(const RunReport&, const JobReport& report) { finish(report); }
+  void on(const TrainingReport&, const JobReport& report) { finish(report); }
   void on(const ValidationReport&, const JobReport& report) { finish(report); }
 
   void finish(const JobReport& report) {

@@ -25,7 +25,7 @@ struct JobSettings {
 
 /// What the caller is notified of while the job goes on.
 struct JobEvents {
-  /// A `BatchReport`, `EpochReport`, `RunReport` or `ValidationReport`.
+  /// A `BatchReport`, `EpochReport`, `TrainingReport` or `ValidationReport`.
   std::function<void(const JobReport&)> report;
   /// What the worker wrote to standard error.
   std::function<void(std::string_view)> log;

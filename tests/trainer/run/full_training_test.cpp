@@ -65,7 +65,7 @@ class FullTrainingTest : public ::testing::Test {
 
   static inline std::unique_ptr<Trainer> trainer;
   test::TemporaryFolder folder;
-  workers::RunReport result;
+  workers::TrainingReport result;
 };
 
 void expect_equal(const StateDict& a, const StateDict& b) {
