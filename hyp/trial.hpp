@@ -29,7 +29,7 @@ struct Metrics {
   bool operator==(const Metrics&) const = default;
 };
 
-/// Whether all seven are.
+/// Whether all seven are finite.
 bool is_finite(const Metrics& metrics);
 /// {"metrics/precision": 0.5, …}
 nlohmann::ordered_json to_json(const Metrics& metrics);
@@ -43,8 +43,9 @@ struct Trial {
   Hyperparameters hyp = {};
   /// Depends on the run's seed and on which trial and repeat it is only.
   std::uint64_t seed = 0;
-  /// From 1: a completed trial is trained once more, with another seed and to the last epoch; the
-  /// number of this repeat among the trial's. Says how lucky it was, and is nothing to breed from.
+  /// 0: the trial itself; from 1: which repeat of it. A repeat trains a completed trial once more,
+  /// with another seed and to the last epoch: it says how lucky the trial was, and is nothing to
+  /// breed from.
   int repeat = 0;
   /// It goes on after these epochs, where it was paused; 0: from the beginning.
   int start_epoch = 0;
@@ -79,7 +80,9 @@ enum class FailureKind { crash, timeout, hang, protocol, oom, diverged, device_l
 const std::string& name_of(FailureKind kind);
 /// The kind of that name; an unknown name is `other`.
 FailureKind failure_kind(const std::string& name);
-/// It does not say of what: no memory, no device, no data, no divergence.
+/// A crash, a timeout, a hang, a breach of the protocol or `other`: it does not say of what. A
+/// program that has gone fails so whatever it is to train, so many of these in a row say something
+/// of the surroundings; too little memory, a lost device, data and divergence say their cause.
 bool is_unexplained(FailureKind kind);
 
 /// Did not train to an end. Never a fitness, never the best.

@@ -53,7 +53,8 @@ using Job = std::variant<TrainingJob, ValidationJob>;
 
 /// What a training says of the images since its epoch began.
 struct Losses {
-  /// Means over the epoch so far, with their gains.
+  /// Per image: means over the epoch's batches so far, each of which counts alike, after the gains
+  /// (the hyp's, scaled to levels, classes and image size).
   double box = 0, obj = 0, cls = 0;
   bool operator==(const Losses&) const = default;
 };
