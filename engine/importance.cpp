@@ -21,7 +21,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using Genes = std::vector<hyp::Gene>;
 
 /// The trials that ended.
 struct Ended {
@@ -31,7 +30,7 @@ struct Ended {
   std::vector<double> fitness;
 };
 
-Ended ended(const RunState& state, const Genes& evolved) {
+Ended ended(const RunState& state, const std::vector<hyp::Gene>& evolved) {
   Ended ended{.all = ga::History(evolved)};
   for (const int trial : state.ended()) {
     const auto& genes = state.evolution().genes(trial);
@@ -71,7 +70,7 @@ void check(const std::vector<double>& fitness, const RunState& state, const std:
 
 class Explainer {
  public:
-  Explainer(Genes space, Ended ended)
+  Explainer(std::vector<hyp::Gene> space, Ended ended)
       : space_(std::move(space)),
         ended_(std::move(ended)),
         selection_(ended_.all.select(ended_.all.size(), most_points, ended_.all.parameters())),
@@ -96,7 +95,7 @@ class Explainer {
   double r2() const;
   Index dimensions() const { return std::ssize(space_); }
 
-  Genes space_;
+  std::vector<hyp::Gene> space_;
   Ended ended_;
   ga::History::Selection selection_;
   ga::Surrogate surrogate_;
