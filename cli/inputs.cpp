@@ -73,7 +73,7 @@ std::string built_in_worker() {
 std::function<bool(const std::string&)> built_in_drives() {
   return [known = std::vector<std::string>()](const std::string& kind) mutable {
     if (!fs::exists(worker_path())) return true;
-    if (known.empty()) known = workers::device_kinds(worker_path().string());
+    if (known.empty()) known = workers::trainable_kinds(worker_path().string());
     return std::ranges::find(known, kind) != known.end();
   };
 }

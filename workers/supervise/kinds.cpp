@@ -16,7 +16,7 @@ Error does_not_start(const std::string& worker) {
 
 }  // namespace
 
-std::vector<std::string> device_kinds(const std::string& worker) try {
+std::vector<std::string> trainable_kinds(const std::string& worker) try {
   const auto finished = core::run({.words = {worker, "--kinds"}});
   if (finished.status != 0) throw does_not_start(worker);
   std::istringstream words(finished.output);
