@@ -82,7 +82,7 @@ class Orders {
 struct ShutdownReceived {};
 
 /// The command cannot or did not train; the process could take the next trial.
-struct Failed {
+struct TrainingFailed {
   FailureKind kind;
   std::string message;
 };
@@ -166,17 +166,19 @@ class Training {
 
   hyp::Metrics last_metrics() const try {
     if (!fs::exists(results_))
-      throw Failed{FailureKind::data, "the command ended without writing " + results_};
+      throw TrainingFailed{FailureKind::data, "the command ended without writing " + results_};
     const auto table = parse_results_csv(core::read_text_file(results_), results_);
-    if (table.epochs.empty()) throw Failed{FailureKind::data, results_ + " has no row of numbers"};
+    if (table.epochs.empty())
+      throw TrainingFailed{FailureKind::data, results_ + " has no row of numbers"};
     const auto values = table.epochs.back().values();
     for (std::size_t i = 0; i < values.size(); ++i)
       if (!std::isfinite(values[i]))
-        throw Failed{FailureKind::diverged, fmt::format("{}: {} is {} in the last row", results_,
-                                                        table.columns[i], values[i])};
+        throw TrainingFailed{
+            FailureKind::diverged,
+            fmt::format("{}: {} is {} in the last row", results_, table.columns[i], values[i])};
     return table.epochs.back();
   } catch (const Error& error) {
-    throw Failed{FailureKind::data, error.what()};
+    throw TrainingFailed{FailureKind::data, error.what()};
   }
 
   const Train& order_;
@@ -217,12 +219,12 @@ FromWorker train(const Train& order, Orders& orders, const std::vector<std::stri
   std::error_code stays;
   fs::remove(folder / "results.csv", stays);
   if (stays)
-    throw Failed{FailureKind::other,
-                 fmt::format("{}: an earlier attempt's results.csv cannot be removed ({})",
-                             order.dir, stays.message())};
+    throw TrainingFailed{FailureKind::other,
+                         fmt::format("{}: an earlier attempt's results.csv cannot be removed ({})",
+                                     order.dir, stays.message())};
   if (!(std::ofstream(hyp) << hyp::hyp_lines(order.hyp) << std::flush))
-    throw Failed{FailureKind::other,
-                 fmt::format("{} cannot be written ({})", hyp, std::strerror(errno))};
+    throw TrainingFailed{FailureKind::other,
+                         fmt::format("{} cannot be written ({})", hyp, std::strerror(errno))};
   const Values values = {{"{hyp}", hyp},
                          {"{device}", device_of(order.device, index)},
                          {"{index}", index},
@@ -235,7 +237,7 @@ FromWorker train(const Train& order, Orders& orders, const std::vector<std::stri
   Training training(order, orders, command, masks_to_unset(order.device, index));
   if (const auto result = training.run()) return *result;
   core::end_like(training.status());
-} catch (const Failed& failed) {
+} catch (const TrainingFailed& failed) {
   return Failure{order.trial, failed.kind, failed.message};
 } catch (const std::system_error& error) {
   return Failure{order.trial, FailureKind::other,
