@@ -71,6 +71,15 @@ TEST_F(ExecWorker, DoesNotReadARowThatIsBeingWritten) {
   EXPECT_EQ(train(workers).metrics, scored(0.25));
 }
 
+TEST_F(ExecWorker, SaysThatResultsCannotBeRead) {
+  WorkerSet workers(running("rm results.csv; ln -s results.csv results.csv"), stop);
+  workers.start(trial(0, "any"), lease());
+  const auto failure = std::get<NotTrained>(ends(workers).at(0));
+  EXPECT_EQ(failure.kind, hyp::FailureKind::data);
+  EXPECT_THAT(failure.message,
+              testing::HasSubstr("results.csv: Too many levels of symbolic links"));
+}
+
 TEST_F(ExecWorker, EndsItsCommandWhenItsOwnInputEnds) {
   {
     WorkerSet workers(running("row 1 0.125; sleep 1000"), stop);

@@ -87,6 +87,14 @@ struct TrainingFailed {
   std::string message;
 };
 
+Subprocess started(const std::vector<std::string>& command,
+                   const std::vector<std::string>& unset) try {
+  return Subprocess(command, unset);
+} catch (const std::system_error& error) {
+  throw TrainingFailed{FailureKind::other, "'" + command.front() + "' cannot be started (" +
+                                               error.code().message() + ")"};
+}
+
 /// One training by the command.
 class Training {
  public:
@@ -95,7 +103,7 @@ class Training {
       : order_(order),
         orders_(orders),
         results_((fs::path(order.dir) / "results.csv").string()),
-        command_(command, unset) {}
+        command_(started(command, unset)) {}
 
   /// Its end; nothing when the command did not end with exit code 0: see status().
   std::optional<Result> run() {
@@ -149,7 +157,8 @@ class Training {
   /// Tells of each new row, up to a rung. A row that is being written, or of numbers that are none,
   /// is nothing yet: the last one is judged in the end.
   void report_epochs() try {
-    if (at_rung_ || !fs::exists(results_)) return;
+    std::error_code unreadable;
+    if (at_rung_ || !fs::exists(results_, unreadable)) return;
     auto text = core::read_text_file(results_);
     text.erase(text.rfind('\n') + 1);
     if (text.empty()) return;
@@ -165,7 +174,8 @@ class Training {
   }
 
   hyp::Metrics last_metrics() const try {
-    if (!fs::exists(results_))
+    std::error_code unreadable;
+    if (!fs::exists(results_, unreadable) && !unreadable)
       throw TrainingFailed{FailureKind::data, "the command ended without writing " + results_};
     const auto table = parse_results_csv(core::read_text_file(results_), results_);
     if (table.epochs.empty())
@@ -239,9 +249,6 @@ FromWorker train(const Train& order, Orders& orders, const std::vector<std::stri
   core::end_like(training.status());
 } catch (const TrainingFailed& failed) {
   return Failure{order.trial, failed.kind, failed.message};
-} catch (const std::system_error& error) {
-  return Failure{order.trial, FailureKind::other,
-                 "'" + words.front() + "' cannot be started (" + error.code().message() + ")"};
 }
 
 }  // namespace
