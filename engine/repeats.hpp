@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,15 +16,6 @@ struct Finished {
   int trial = 0;
   hyp::Metrics metrics;
   double fitness = 0;
-};
-
-/// A try at a trial or at a repeat of it.
-struct Attempt {
-  hyp::Trial trial;
-  /// From 1; one more than the failures that were the trial's.
-  int number = 1;
-  /// The devices where earlier attempts failed, the last one last.
-  std::vector<std::string> failed_on = {};
 };
 
 /// Knows how many repeats there are and what they gave.

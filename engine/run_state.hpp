@@ -27,6 +27,15 @@ namespace evolve::engine {
 /// would take an hour.
 inline constexpr int bred_again = 20;
 
+/// A try at a trial or at a repeat of it.
+struct Attempt {
+  hyp::Trial trial;
+  /// From 1; one more than the failures that were the trial's.
+  int number = 1;
+  /// The devices where earlier attempts failed, the last one last.
+  std::vector<std::string> failed_on = {};
+};
+
 /// The trial whose set is recommended.
 struct Recommendation {
   /// Its place in `RunState::completed`.
