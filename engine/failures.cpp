@@ -87,7 +87,8 @@ hyp::Failed judge(const NoFitness& failure, const Attempt& attempt, const RunSta
   hyp::Failed failed{
       .kind = FailureKind::other,
       .message = fmt::format("its fitness {} is {}", failure.formula, failure.fitness),
-      .log = log_of(attempt)};
+      .log = log_of(attempt),
+      .epoch = failure.epoch};
   decide(failed, /*would_repeat=*/false, /*last=*/true, state);
   return failed;
 }

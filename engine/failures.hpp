@@ -32,6 +32,8 @@ struct NoFitness {
   std::string formula;
   /// Not finite.
   double fitness = 0;
+  /// The last epoch that it trained.
+  int epoch = 0;
 };
 
 /// The failure of an attempt as it goes into the journal.

@@ -321,11 +321,13 @@ results::Event Run::event_of(const workers::Trained& trained) const {
   auto result = outcome(trained);
   const double fitness = fitness_(trained.metrics);
   if (!std::isfinite(fitness)) {
+    // It was stopped or paused, or neither.
+    const int ended_early_at = trained.stopped_at + trained.paused_at;
     result.result =
-        judge(NoFitness{settings_.run.fitness, fitness}, state_.attempt_at(result.trial), state_);
-    std::get<hyp::Failed>(result.result).epoch = trained.paused_at + trained.stopped_at > 0
-                                                     ? trained.paused_at + trained.stopped_at
-                                                     : settings_.run.epochs;
+        judge(NoFitness{.formula = settings_.run.fitness,
+                        .fitness = fitness,
+                        .epoch = ended_early_at > 0 ? ended_early_at : settings_.run.epochs},
+              state_.attempt_at(result.trial), state_);
   } else if (trained.stopped_at > 0) {
     result.result = hyp::Stopped{trained.stopped_at, trained.metrics, fitness};
   } else if (trained.paused_at > 0) {

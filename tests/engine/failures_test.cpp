@@ -52,10 +52,12 @@ TEST_F(Judge, DoesNotRepeatADivergedTraining) {
 }
 
 TEST_F(Judge, DoesNotRepeatATrainingWithoutAFitness) {
-  const NoFitness failure{.formula = "1/mAP50", .fitness = std::numeric_limits<double>::infinity()};
+  const NoFitness failure{
+      .formula = "1/mAP50", .fitness = std::numeric_limits<double>::infinity(), .epoch = 3};
   const Attempt repeat{.trial = {.number = 17, .repeat = true}};
   EXPECT_EQ(judge(failure, repeat, state), (hyp::Failed{.message = "its fitness 1/mAP50 is inf",
-                                                        .log = "trials/000017/repeat/log"}));
+                                                        .log = "trials/000017/repeat/log",
+                                                        .epoch = 3}));
   start_next();
   prevent();
   EXPECT_FALSE(judge(failure, repeat, state).final);
