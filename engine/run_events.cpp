@@ -1,0 +1,113 @@
+// What workers say becomes events: how trials end, and what those are told that wait at a rung.
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "engine/run.hpp"
+
+namespace evolve::engine {
+
+void Run::take(const std::vector<workers::WorkerEvent>& news) {
+  std::vector<results::Event> events;
+  std::vector<Attempt> attempts;
+  for (const auto& one : news) {
+    const int trial = std::visit([](const auto& e) { return e.trial; }, one);
+    attempts.push_back(state_.attempt_at(trial));  // before the state forgets it
+    events.push_back(std::visit([this](const auto& e) { return event_of(e); }, one));
+    apply(events.back());
+  }
+  if (events.empty()) return;
+  publish(events);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (const auto* at = std::get_if<workers::AtRung>(&news[i]);
+        at && workers_.waits_at_rung(at->trial)) {
+      const auto& rung = std::get<hyp::Rung>(events[i]);
+      if (!at->can_pause && attempts[i].trial.pause_epoch == rung.epoch) cannot_pause();
+      workers_.decide(rung.trial, decision(rung));
+    }
+    if (const auto* outcome = std::get_if<hyp::Outcome>(&events[i])) {
+      const bool completed = std::holds_alternative<hyp::Completed>(outcome->result);
+      if (completed && attempts[i].trial.pause_epoch > 0) cannot_pause();
+      ended(*outcome, attempts[i].failed_on);
+    }
+  }
+  for (const auto& cleared : state_.cleared())
+    if (!left_over_.contains(cleared.trial)) record({cleared});
+}
+
+// Its trainer says so, or has run on where it was to be paused.
+void Run::cannot_pause() {
+  if (state_.evolution().pausing()) record({results::CannotPause{}});
+}
+
+results::Event Run::event_of(const workers::AtRung& rung) const {
+  return hyp::Rung{.trial = rung.trial,
+                   .epoch = rung.epoch,
+                   .metrics = rung.metrics,
+                   .fitness = fitness_(rung.metrics),
+                   .device = rung.device};
+}
+
+template <class Ended>
+hyp::Outcome Run::outcome(const Ended& ended) const {
+  const Attempt& attempt = state_.attempt_at(ended.trial);
+  return {.trial = ended.trial,
+          .device = ended.device,
+          .attempt = attempt.number,
+          .seconds = ended.seconds,
+          .repeat = attempt.trial.repeat,
+          .identity = ended.identity};
+}
+
+results::Event Run::event_of(const workers::Trained& trained) const {
+  auto result = outcome(trained);
+  const double fitness = fitness_(trained.metrics);
+  if (!std::isfinite(fitness)) {
+    // It was stopped or paused, or neither.
+    const int ended_early_at = trained.stopped_at + trained.paused_at;
+    result.result =
+        judge(NoFitness{.formula = settings_.run.fitness,
+                        .fitness = fitness,
+                        .epoch = ended_early_at > 0 ? ended_early_at : settings_.run.epochs},
+              state_.attempt_at(result.trial), state_);
+  } else if (trained.stopped_at > 0) {
+    result.result = hyp::Stopped{trained.stopped_at, trained.metrics, fitness};
+  } else if (trained.paused_at > 0) {
+    result.result = hyp::Paused{trained.paused_at, trained.metrics, fitness};
+  } else {
+    result.result = hyp::Completed{trained.metrics, fitness};
+  }
+  return result;
+}
+
+results::Event Run::event_of(const workers::NotTrained& failure) const {
+  if (failure.before_ready && !workers_.ever_started()) {
+    const bool launched = std::ranges::any_of(settings_.slots, [&](const core::Slot& slot) {
+      return slot.name == failure.device && !slot.launcher.empty();
+    });
+    throw bad_argument((launched ? "--launcher: " : "--trainer-command: ") + failure.message,
+                       "name a program that exists");
+  }
+  auto result = outcome(failure);
+  result.result = judge(failure, state_.attempt_at(failure.trial), state_, policy_);
+  return result;
+}
+
+hyp::Decision Run::decision(const hyp::Rung& rung) const {
+  const auto& evolution = state_.evolution();
+  const bool pauses = state_.attempt_at(rung.trial).trial.pause_epoch == rung.epoch;
+  if (evolution.pausing()) {
+    if (!pauses) return hyp::Decision::go_on;
+    if (std::isfinite(rung.fitness)) return hyp::Decision::pause;
+    // Nothing could decide when it goes on; its end may have a fitness all the same.
+    const bool fits = settings_.run.epochs - rung.epoch <= evolution.epochs_left();
+    return fits ? hyp::Decision::go_on : hyp::Decision::stop;
+  }
+  // Where nothing can be paused after all, trials that were to be have promised fewer epochs.
+  const bool over_budget = evolution.settings().max_epochs && evolution.epochs_left() < 0;
+  const bool stops = state_.early_stopping().stops(rung, evolution.settings().lag);
+  return over_budget || stops ? hyp::Decision::stop : hyp::Decision::go_on;
+}
+
+}  // namespace evolve::engine
