@@ -62,11 +62,11 @@ void declare(CLI::App& app, ValArguments& a) {
       ->group("Validation");
   app.add_option("--conf,--conf-thres", a.options.conf, "Least confidence of a detection")
       ->group("Validation")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(share_fault, "")
       ->capture_default_str();
   app.add_option("--iou,--iou-thres", a.options.iou, "IoU from which NMS drops a detection")
       ->group("Validation")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(share_fault, "")
       ->capture_default_str();
   app.add_option("--json", a.json, "Write the numbers to this file too")->group("Validation");
   declare_device(app, a.devices, "Running");

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "core/error.hpp"
+#include "core/number.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -38,6 +39,17 @@ Given given_on(const CLI::App& app) {
     given["restart_epochs"] = given["restart_factor"] = it->second;
   }
   return given;
+}
+
+std::string share_fault(const std::string& text) {
+  const auto share = core::parse_number(text);
+  return share && *share >= 0 && *share <= 1 ? "" : text + " is no number from 0 to 1";
+}
+
+std::string count_fault(const std::string& text) {
+  const auto count = core::parse_number(text);
+  const bool whole = count && *count >= 0 && *count <= 1e6 && *count == std::trunc(*count);
+  return whole ? "" : text + " is no whole number from 0";
 }
 
 std::string seed_fault(const std::string& text) {

@@ -1,7 +1,11 @@
 #include "cli/inputs.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "core/error.hpp"
 #include "trainer/checkpoint/weights_file.hpp"
@@ -19,6 +23,22 @@ fs::path worker_path() {
   return fs::read_symlink("/proc/self/exe").parent_path() / "evolve-worker";
 }
 
+/// `--freeze 10` is the first ten layers, `--freeze 0 1 2` are these.
+void check_freeze(const std::vector<int>& freeze, const trainer::ModelConfig& model) {
+  if (freeze.empty()) return;
+  const auto layers = std::ssize(model.layers);
+  const bool single = freeze.size() == 1;
+  const int last = *std::ranges::max_element(freeze);
+  const auto option = fmt::format("--freeze {}", fmt::join(freeze, " "));
+  if (!single && last >= layers)
+    throw bad_argument(option + ": the model has no such layer",
+                       fmt::format("its layers are 0 to {}", layers - 1));
+  const std::set<int> chosen(freeze.begin(), freeze.end());
+  if (single ? last >= layers : std::ssize(chosen) == layers)
+    throw bad_argument(option + ": nothing would be left to train",
+                       fmt::format("the model has {} layers", layers));
+}
+
 }  // namespace
 
 void check_model(const trainer::TrainOptions& options) {
@@ -26,9 +46,9 @@ void check_model(const trainer::TrainOptions& options) {
   nlohmann::ordered_json about;
   if (!options.weights.empty() && !embedded) about = trainer::read_about(options.weights);
   if (!options.cfg.empty()) {
-    trainer::resolve(trainer::read_model_table(options.cfg));
+    check_freeze(options.freeze, trainer::resolve(trainer::read_model_table(options.cfg)));
   } else if (!embedded) {
-    trainer::resolve(trainer::model_table_in(about, options.weights));
+    check_freeze(options.freeze, trainer::resolve(trainer::model_table_in(about, options.weights)));
   }
 }
 

@@ -35,6 +35,10 @@ bool has_yolov5s_hyp(const Options& options) {
   return trainer ? trainer->is_yolov5 : !options.has_external_trainer();
 }
 
+bool is_built_in(const Options& options) {
+  return !options.has_external_trainer();
+}
+
 /// Where a gene's name is written: in --hyp, else in --space.
 Where written(const std::string& gene, const hyp::HypFile& start, const std::string& space) {
   if (start.hyp.find(gene)) return start.where(gene);
@@ -42,10 +46,26 @@ Where written(const std::string& gene, const hyp::HypFile& start, const std::str
   return {space, core::yaml_value(root, gene)->line};
 }
 
-/// The space's genes mean something to the trainer: YOLOv5's 29 and `optimizer`.
+/// Values that a gene may have: the choices, or the least and the start.
+std::vector<hyp::Value> values_of(const hyp::Gene& gene) {
+  if (gene.kind != hyp::Gene::Kind::categorical) return {gene.low, gene.start};
+  std::vector<hyp::Value> values;
+  for (std::size_t i = 0; i < gene.choices.size(); ++i) values.push_back(hyp::choice(gene, i));
+  return values;
+}
+
+/// The space's genes mean something to the trainer: YOLOv5's 29 and `optimizer`, with values that
+/// it can take.
 void check_known(const hyp::Space& space, const hyp::HypFile& start, const Options& options) {
   for (const auto& gene : space.genes) {
-    if (trainer::is_known(gene.name)) continue;
+    if (trainer::is_known(gene.name)) {
+      for (const auto& value : values_of(gene))
+        if (const auto fault = trainer::fault_of(gene.name, value); fault && is_built_in(options))
+          throw bad_input(
+              written(gene.name, start, options.space),
+              fmt::format("{}: {} cannot be trained with", gene.name, hyp::text_of(value)), *fault);
+      continue;
+    }
     throw bad_input(written(gene.name, start, options.space),
                     fmt::format("'{}' means nothing to the {} trainer", gene.name, options.trainer),
                     "remove it, or name an external trainer that knows it (--trainer-command or "
@@ -248,6 +268,7 @@ Plan planned(const Options& options) {
                       .trial_timeout = duration(options.trial_timeout, "--trial-timeout"),
                       .hang_timeout = duration(options.hang_timeout, "--hang-timeout")};
   settings.trainer_options = trainer::to_json(options.train);
+  if (options.trainer_command.empty()) settings.can_pause = !options.has_external_trainer();
   settings.retries = options.retries;
   if (python_trainer(options.trainer) && options.keep_weights >= 0)
     settings.keep_weights = options.keep_weights;

@@ -63,6 +63,9 @@ hyp::Hyperparameters hyp_of(const std::string& file) {
       throw bad_input(given.where(name), "'" + name + "' means nothing to the built-in trainer",
                       "remove it");
     }
+    if (const auto fault = trainer::fault_of(name, value))
+      throw bad_input(given.where(name),
+                      name + ": " + hyp::text_of(value) + " cannot be trained with", *fault);
     hyp.set(name, value);
   }
   return hyp;

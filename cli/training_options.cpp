@@ -65,7 +65,7 @@ void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group, co
   app.add_option("--workers", t.workers,
                  "Threads that prepare images, at most one less than the slot's cores")
       ->group(group)
-      ->check(CLI::NonNegativeNumber)
+      ->check(count_fault, "")
       ->capture_default_str();
 }
 
@@ -83,7 +83,7 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
       ->type_name("T0,Tmult");
   app.add_option("--label-smoothing", t.label_smoothing, "Label smoothing epsilon")
       ->group(group)
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(share_fault, "");
   app.add_flag("--rect", t.rect, "Rectangular training batches")->group(group);
   app.add_flag("--image-weights", t.image_weights,
                "Draw images of the classes that do badly more often")
@@ -96,7 +96,7 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
          "Layers that keep their weights: 10 is the first ten (the backbone), 0 1 2 are these")
       ->group(group)
       ->type_name("N | LAYER...")
-      ->check(CLI::NonNegativeNumber);
+      ->check(count_fault, "");
   app.add_flag("--amp,!--no-amp", t.amp, "Mixed precision where it is faster and as good")
       ->group(group);
   app.add_option_function<std::string>(
@@ -113,7 +113,7 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
             const double share = std::strtod(text.c_str(), nullptr);
             return share > 0 && share <= 1 ? "" : text + " is not more than 0 and at most 1";
           },
-          "more than 0, at most 1");
+          "");
 }
 
 void make_absolute(trainer::TrainOptions& t) {

@@ -22,8 +22,10 @@ namespace fs = std::filesystem;
 
 void check_json(const std::string& file) {
   if (file.empty()) return;
+  std::error_code ignored;
+  if (fs::is_directory(file, ignored)) throw bad_input({file}, "is a folder", "name a file in it");
   const auto folder = fs::absolute(file).parent_path();
-  if (fs::is_directory(folder)) return;
+  if (fs::is_directory(folder, ignored)) return;
   throw bad_input({file}, "there is no folder " + folder.string(), "make it, or name another file");
 }
 

@@ -54,6 +54,7 @@ RunEnd Run::run() {
   while (!state_.finished()) {
     record(fleet_.watch());
     follow_devices();
+    if (can_pause() == false) cannot_pause();
     const auto block = blocked();
     const bool started = !block && (start_trials() || breed_ahead());
     if (block && workers_.busy() == 0) {
@@ -70,7 +71,11 @@ RunEnd Run::run() {
       end = RunEnd::stopped;
       break;
     }
-    take(*events);
+    if (probe_ && !events->empty()) {
+      probed(events->front());  // nothing else is under way
+    } else {
+      take(*events);
+    }
   }
   close();
   return end;
@@ -161,6 +166,8 @@ bool Run::start_trials() {
 void Run::choose_starts() {
   start_waiting(waiting());
   while (starts_.size() < most_starts && state_.may_have_next_trial()) {
+    // What the next one is may depend on it: the first worker says so.
+    if (!can_pause() && (workers_.busy() > 0 || !starts_.empty())) return;
     auto lease = fleet_.lease({});
     if (!lease) return;
     if (state_.ready() == 0) breed_ahead();
@@ -168,8 +175,26 @@ void Run::choose_starts() {
     if (!trial) return;  // the lease returns itself
     start({.trial = *trial}, std::move(*lease));
   }
-  // Nothing else is left that could tell whether it was the held trials.
-  if (workers_.busy() == 0 && waiting().empty() && starts_.empty()) start_waiting(state_.open());
+  if (workers_.busy() == 0 && waiting().empty() && starts_.empty()) ask_about_held();
+}
+
+// No trial is left that could tell. One that has completed does, by its first epoch once more, or
+// else the held ones themselves.
+void Run::ask_about_held() {
+  if (state_.open().empty()) return;
+  if (state_.completed().empty() || std::exchange(probe_failed_, false))
+    return start_waiting(state_.open());
+  auto lease = fleet_.lease({});
+  if (!lease) return;
+  probe_ = state_.completed().front().trial;
+  const auto folder = root_ / hyp::trial_folder(*probe_) / "probe";
+  workers_.start({.trial = *probe_,
+                  .hyp = state_.evolution().hyp(*probe_),
+                  .epochs = 1,
+                  .seed = settings_.run.seed,
+                  .dir = folder.string(),
+                  .options = settings_.trainer_options},
+                 std::move(*lease));
 }
 
 bool Run::hand_over() {

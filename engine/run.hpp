@@ -74,6 +74,8 @@ class Run {
   /// A group of trials, as many as there are slots for, or the first of them; false: none.
   bool start_trials();
   void choose_starts();
+  /// Starts what tells whether held trials or their data failed.
+  void ask_about_held();
   /// Makes the chosen starts durable, all at once, and hands them over; false: there are none.
   bool hand_over();
   /// Breeds the children that slots will need next, if few are ready; false: it has not.
@@ -84,9 +86,14 @@ class Run {
   void start(const Attempt& attempt, core::Lease lease);
   results::Event start_of(const Attempt& attempt, const std::string& device) const;
   std::vector<int> rungs_for(const hyp::Trial& trial) const;
+  /// Whether its trials can be paused, where that matters; nothing: it is not known yet.
+  std::optional<bool> can_pause() const;
   void cannot_pause();
   hyp::Decision decision(const hyp::Rung& rung) const;
   void take(const std::vector<workers::WorkerEvent>& events);
+  void probed(const workers::WorkerEvent& end);
+  /// The failures of held trials that turned out to be their own.
+  void record_cleared();
   results::Event event_of(const workers::AtRung& rung) const;
   results::Event event_of(const workers::Trained& trained) const;
   results::Event event_of(const workers::NotTrained& failure) const;
@@ -118,6 +125,9 @@ class Run {
     core::Lease lease;
   };
   std::vector<Start> starts_;
+  /// The trial whose first epoch is trained again, and whether the last such training failed.
+  std::optional<int> probe_;
+  bool probe_failed_ = false;
   Clock::time_point shown_{};
   /// The trials that this process trains, or repeats of them.
   std::set<int> under_way_;

@@ -32,8 +32,27 @@ void Run::take(const std::vector<workers::WorkerEvent>& news) {
       ended(*outcome, attempts[i].failed_on);
     }
   }
+  record_cleared();
+}
+
+void Run::record_cleared() {
   for (const auto& cleared : state_.cleared())
     if (!left_over_.contains(cleared.trial)) record({cleared});
+}
+
+void Run::probed(const workers::WorkerEvent& end) {
+  const auto* trained = std::get_if<workers::Trained>(&end);
+  if (trained)
+    record({results::Probed{
+        .trial = trained->trial, .device = trained->device, .seconds = trained->seconds}});
+  probe_failed_ = !trained;
+  probe_.reset();
+  record_cleared();
+}
+
+std::optional<bool> Run::can_pause() const {
+  if (!state_.evolution().pausing()) return false;
+  return settings_.can_pause ? settings_.can_pause : workers_.can_pause();
 }
 
 // Its trainer says so, or has run on where it was to be paused.

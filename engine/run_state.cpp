@@ -231,6 +231,11 @@ void RunState::on(const hyp::Outcome& outcome) {
   open_.erase(outcome.trial);
 }
 
+void RunState::on(const results::Probed&) {
+  trained_start_ = events_;
+  surroundings_failures_ = 0;
+}
+
 void RunState::count_epochs(const hyp::Outcome& outcome, const hyp::Trial& trial) {
   const int epochs = std::max(0, hyp::reached_epoch(outcome, epochs_) - trial.start_epoch);
   epochs_trained_ += epochs;

@@ -148,6 +148,7 @@ class RunState {
   void on(const hyp::Outcome& outcome);
   void on(const results::Extended& extended);
   void on(const results::CannotPause&) { evolution_.cannot_pause(); }
+  void on(const results::Probed&);
   void on(const results::DeviceStats& stats) { device_stats_[stats.device] = stats; }
   void on(const results::DeviceLimited& limited) { trial_limits_[limited.device] = limited.trials; }
   void on(const results::DeviceFull&) {}
@@ -202,7 +203,7 @@ class RunState {
   std::map<std::string, int> trial_limits_;
   std::map<std::string, results::DeviceStats> device_stats_;
   std::int64_t events_ = 0;
-  /// The latest start of a trial that was trained.
+  /// The latest start of a trial that was trained, or the latest probe.
   std::int64_t trained_start_ = 0;
 };
 

@@ -28,6 +28,8 @@ struct Settings {
   workers::WorkerSettings workers;
   /// What is sent to the trainer with each trial under the key "options".
   nlohmann::ordered_json trainer_options = nlohmann::ordered_json::object();
+  /// Whether a trial can be paused; nothing: its workers say so.
+  std::optional<bool> can_pause = {};
   /// Further attempts at a trial that failed.
   int retries = 2;
   /// Of how many of the best trials the trainer's weights are kept; nothing: of all.

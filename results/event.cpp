@@ -229,6 +229,13 @@ Json json_of(const CannotPause&) {
   return {{"event", "cannot_pause"}};
 }
 
+Json json_of(const Probed& probed) {
+  return {{"event", "probed"},
+          {"trial", probed.trial},
+          {"device", probed.device},
+          {"seconds", probed.seconds}};
+}
+
 Json json_of(const DeviceStats& stats) {
   return {{"event", "device_stats"},
           {"device", stats.device},
@@ -293,6 +300,10 @@ Event event_from_json(const Json& json) {
   }
   if (event == "extended") return extended_from_json(json);
   if (event == "cannot_pause") return CannotPause{};
+  if (event == "probed")
+    return Probed{.trial = integer(json, "trial"),
+                  .device = text(json, "device"),
+                  .seconds = number(json, "seconds")};
   if (event == "device_stats") return stats_from_json(json);
   if (event == "limited") return DeviceLimited{text(json, "device"), integer(json, "trials")};
   if (event == "full")

@@ -108,10 +108,18 @@ struct Extended {
   bool operator==(const Extended&) const = default;
 };
 
-/// {"event":"cannot_pause"}: a trainer was at a rung where it was to be paused, and cannot. From
-/// now on the run pauses nothing.
+/// {"event":"cannot_pause"}: the trainer cannot. From now on the run pauses nothing.
 struct CannotPause {
   bool operator==(const CannotPause&) const = default;
+};
+
+/// {"event":"probed",…}: where failures may be those of the data, a trial that had completed was
+/// trained for an epoch once more, and the data were there. In no count of trials or epochs.
+struct Probed {
+  int trial = 0;
+  std::string device;
+  double seconds = 0;
+  bool operator==(const Probed&) const = default;
 };
 
 /// {"event":"device_stats",…}: what a device's driver said; what it did not say is null.
@@ -168,8 +176,8 @@ struct UnknownEvent {
 /// Anything after the first line. A `hyp::Rung` is "rung"; a `hyp::Outcome` "completed", "stopped",
 /// "paused" or "failed", of a repeat "repeated" or "repeat_failed".
 using Event = std::variant<Started, Bred, Repeating, hyp::Rung, hyp::Outcome, Extended, CannotPause,
-                           DeviceStats, DeviceLimited, DeviceFull, DeviceBlamed, DeviceBroughtBack,
-                           DevicesChanged, UnknownEvent>;
+                           Probed, DeviceStats, DeviceLimited, DeviceFull, DeviceBlamed,
+                           DeviceBroughtBack, DevicesChanged, UnknownEvent>;
 
 /// A fitness that is not finite becomes null.
 nlohmann::ordered_json to_json(const Event& event);

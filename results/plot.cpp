@@ -88,10 +88,11 @@ Rows best_so_far(const Points& history, double last) {
 }
 
 std::string title_of(const Trials& trials, std::size_t paused) {
-  std::string title =
-      fmt::format("best fitness {:.4g}, row {} of evolve.csv", trials.fitness[trials.recommended],
-                  trials.row[trials.recommended]);
-  if (trials.recommended != trials.luckiest)
+  const bool is_luckiest = trials.recommended == trials.luckiest;
+  std::string title = fmt::format(
+      "{} {:.4g}, row {} of evolve.csv", is_luckiest ? "best fitness" : "recommended: fitness",
+      trials.fitness[trials.recommended], trials.row[trials.recommended]);
+  if (!is_luckiest)
     title += fmt::format("; the luckiest: {:.4g}, row {}", trials.fitness[trials.luckiest],
                          trials.row[trials.luckiest]);
   return paused == 0 ? title : title + fmt::format("; rings: {} paused", paused);
@@ -108,10 +109,10 @@ void add_history(Chart& chart, const Trials& trials, std::size_t rows, const Axi
   chart.axis("y", y, "fitness");
   add_dots(chart, box, history, x, y);
   chart.data("best", best_so_far(history, last));
-  chart.plot(
-      "$trials using 1:2 with points pt 7 ps 0.7 lc rgb '#9ebcda', "
-      "$best using 1:2 with steps lw 3 lc rgb '#d9480f', " +
-      plus(history.x[trials.recommended], history.y[trials.recommended]));
+  const double size = rows < 100 ? 1.3 : 0.7;
+  chart.plot(fmt::format("$trials using 1:2 with points pt 7 ps {} lc rgb '#9ebcda', ", size) +
+             "$best using 1:2 with steps lw 3 lc rgb '#d9480f', " +
+             plus(history.x[trials.recommended], history.y[trials.recommended]));
 }
 
 /// A column that moved.
@@ -166,7 +167,7 @@ void add_panel(Chart& chart, const Rectangle& box, const Panel& panel, const Axi
   add_dots(chart, box, panel.points, panel.axis, y);
   if (!panel.rings.empty()) chart.data("paused", panel.rings);
   chart.plot(
-      (panel.rings.empty() ? "" : "$paused using 1:2 with points pt 6 ps 0.7 lc rgb '#b0b0b0', ") +
+      (panel.rings.empty() ? "" : "$paused using 1:2 with points pt 6 ps 0.9 lc rgb '#808080', ") +
       std::string("$trials using 1:2:3 with points pt 7 ps 0.9 lc palette") +
       (marked ? ", " + plus(panel.recommended, recommended_fitness) : ""));
 }
@@ -177,7 +178,7 @@ std::string plot_script(const Table& table, const hyp::Fitness& fitness, const h
                         const std::string& terminal, const PlotMarks& marks) {
   const Trials trials = trials_of(table, fitness, marks.recommended);
   if (trials.row.empty()) {
-    throw bad_argument("no row of evolve.csv has a fitness", "draw it once a trial has completed");
+    throw bad_argument("no row has a fitness", "draw it once a trial has completed");
   }
   const auto panels = panels_of(table, trials, space, fitness, marks.paused);
   const int count = static_cast<int>(panels.size());

@@ -80,4 +80,16 @@ bool is_known(const std::string& hyperparameter) {
   return hyperparameter == "optimizer" || hyp::default_space().find(hyperparameter);
 }
 
+std::optional<std::string> fault_of(const std::string& hyperparameter, const hyp::Value& value) {
+  const auto* number = std::get_if<double>(&value);
+  if (hyperparameter == "optimizer") {
+    const auto* name = std::get_if<std::string>(&value);
+    if (name && (*name == "SGD" || *name == "Adam" || *name == "AdamW")) return {};
+    return "optimizer is SGD, Adam or AdamW";
+  }
+  if (!number) return hyperparameter + " is a number";
+  if (hyperparameter == "anchors" && *number < 1) return "anchors are 1 or more";
+  return {};
+}
+
 }  // namespace evolve::trainer

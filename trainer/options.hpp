@@ -72,4 +72,7 @@ TrainOptions train_options_from_json(const nlohmann::ordered_json& json);
 /// Whether the built-in trainer knows this hyperparameter: one of YOLOv5's 29, or `optimizer`.
 bool is_known(const std::string& hyperparameter);
 
+/// What it can do nothing with: an optimizer that it has not, a text for a number, anchors below 1.
+std::optional<std::string> fault_of(const std::string& hyperparameter, const hyp::Value& value);
+
 }  // namespace evolve::trainer

@@ -95,11 +95,14 @@ function drawProgress(views, over) {
   const values = results.map((one) => one.fitness).sort((a, b) => a - b);
   // A few that learnt nothing would press the rest together.
   const shown = values.slice(Math.floor(values.length * 0.1));
+  const range = rangeOf([...shown, ...expected.flatMap(({ low, high }) => [low, high])]);
+  const below = results.filter((one) => one.fitness < range[0]).length;
+  byId("progress-below").textContent = below ? `▾ ${counted(below, "trial")} below the axis` : "";
   const most = results.reduce((end, one) => Math.max(end, one[over]), 0);
   chart(byId("progress-chart"), {
     height: 330,
     x: { label: progressAxes[over], range: [0, most * 1.02 || 1], text: number, whole: over !== "hours" },
-    y: { label: "fitness", range: rangeOf([...shown, ...expected.flatMap(({ low, high }) => [low, high])]), text: number },
+    y: { label: "fitness", range, text: number },
     marks: (ctx, at) => views.forEach((view) => markProgress(ctx, at, view, over, views.length > 1)),
     hover: (x, y, near) => {
       const one = nearest(results, (each) => near(each[over], each.fitness));
@@ -122,8 +125,10 @@ function markProgress(ctx, at, view, over, several) {
   }
   for (const { trial, fitness, [over]: x } of view.results) {
     const completed = trial.state === "completed";
+    const lowest = box.top + box.height;
     ctx.beginPath();
-    ctx.arc(at.x(x), at.y(fitness), 2.6 * dot, 0, 2 * Math.PI);
+    if (at.y(fitness) > lowest) pointDown(ctx, at.x(x), lowest, 4 * dot);
+    else ctx.arc(at.x(x), at.y(fitness), 2.6 * dot, 0, 2 * Math.PI);
     ctx.fillStyle = several ? `${main}88` : colour("completed");
     ctx.strokeStyle = colour("stopped");
     ctx.lineWidth = 1.3 * dot;
@@ -137,6 +142,14 @@ function markProgress(ctx, at, view, over, several) {
   }
   ctx.strokeStyle = several ? main : colour("best");
   line(ctx, steps, 2 * dot);
+}
+
+/** The path of a small triangle that stands on its tip. */
+function pointDown(ctx, x, y, size) {
+  ctx.moveTo(x, y);
+  ctx.lineTo(x - size * 0.7, y - size);
+  ctx.lineTo(x + size * 0.7, y - size);
+  ctx.closePath();
 }
 
 function line(ctx, points, width) {

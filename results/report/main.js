@@ -48,7 +48,7 @@ function drawHead() {
   const names = views.map((one) => one.name).join(", ");
   document.title = `evolve ${names}`;
   byId("title").textContent = names;
-  const state = view.finished ? "Finished." : "Not finished: going on, or stopped; load the page again for newer figures.";
+  const state = view.finished ? (view.best ? "Finished." : "Failed: no trial was trained to its end.") : "Not finished: going on, or stopped; load the page again for newer figures.";
   const began = view.began ? `Began ${new Date(view.began).toLocaleString()}. ` : "";
   byId("status").textContent = `${state} ${began}Figures of ${new Date(page.written).toLocaleString()}. Fitness is ${view.fitness}.`;
 }
@@ -78,7 +78,8 @@ function keyOfProgress() {
   return views.length > 1
     ? views.map((one) => element("span", {}, element("i", { class: "dot", style: `background: ${colourOf(one)}` }), one.name))
     : [element("span", {}, dot("best"), "best so far"), element("span", {}, dot("completed"), "trial"),
-       element("span", {}, dot("stopped"), "stopped early"),
+       ...(views[0].results.some((one) => one.trial.state === "stopped")
+         ? [element("span", {}, dot("stopped"), "stopped early")] : []),
        element("span", {}, dot("band"), "what is expected of the recommended set, trained again (90 %)")];
 }
 

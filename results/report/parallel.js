@@ -1,7 +1,7 @@
 "use strict";
 // Parallel coordinates: a line a trial, an axis a gene and one for the fitness; brushes on the axes choose trials.
 
-const parallelTop = 96, parallelHeight = 250, parallelBottom = 18;
+const parallelTop = 120, parallelHeight = 250, parallelBottom = 18;
 
 /** The axes: fitness, then the genes, those that matter first. Each says where a trial stands, in [0, 1] or null. */
 function axesOf(view) {

@@ -144,6 +144,17 @@ TEST(Pause, IsNotAskedOfATrainerThatCannot) {
   EXPECT_LE(sum(trained(folder)), 150);
 }
 
+TEST(Pause, OfATrainerThatCannotIsPromisedToNoTrial) {
+  const std::string devices = "gcu:0,gcu:1,gcu:2,gcu:3,gcu:4,gcu:5,gcu:6,gcu:7";
+  for (const std::string trainer : {"--rungs", ""}) {
+    Folder folder;
+    const auto ended = evolve(folder.path(), arguments(devices, "run", {}, trainer, "40"));
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(count(journal(folder / "run"), "completed"), 4) << trainer;
+    EXPECT_EQ(sum(trained(folder)), 36) << trainer;
+  }
+}
+
 TEST(Pause, OfATrainerThatIgnoresItsRungsIsNone) {
   Folder folder;
   const auto ended = evolve(

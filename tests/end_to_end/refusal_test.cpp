@@ -86,8 +86,11 @@ TEST(Refusal, OfNumbersThatMakeNoSense) {
   expect_refusal(folder, {"--fitness", "0.5*mAP51"}, {"mAP51"});
   expect_refusal(folder, {"--seed", "-1"}, {"--seed", "-1 is no whole number from 0 to "});
   expect_refusal(folder, {"--seed", "99999999999999999999"}, {"--seed", "99999999999999999999"});
-  expect_refusal(folder, {"--workers", "-1"}, {"--workers"});
+  expect_refusal(folder, {"--workers", "-1"}, {"--workers", "-1 is no whole number from 0"});
   expect_refusal(folder, {"--freeze", "-1"}, {"--freeze"});
+  expect_refusal(folder, {"--freeze", "24"}, {"--freeze 24", "nothing would be left to train"});
+  expect_refusal(folder, {"--freeze", "1", "30"}, {"--freeze 1 30", "its layers are 0 to 23"});
+  expect_refusal(folder, {"--label-smoothing", "nan"}, {"nan is no number from 0 to 1"});
   expect_refusal(folder, {"--no-such-option"}, {"--no-such-option"});
 }
 
@@ -113,6 +116,23 @@ TEST(Refusal, OfANameThatTheTrainerDoesNotKnowSaysWhereItStands) {
   write_file(folder / "space.yaml", "lr0: [0.0, 0.1]\n");
   EXPECT_THAT(refused({"--space", "space.yaml", "--hyp", "hyp.yaml"}),
               HasSubstr("hyp.yaml:2: 'foo' means nothing"));
+}
+
+TEST(Refusal, OfAValueThatTheTrainerCannotTakeSaysWhereItStands) {
+  Folder folder;
+  const auto refused = [&](const std::string& option, const std::string& text) {
+    write_file(folder / "file.yaml", text);
+    return evolve(folder.path(), {option, "file.yaml", "--devices", "cpu:0", "--output", "run"})
+        .err;
+  };
+  EXPECT_THAT(
+      refused("--space", "lr0: [0.001, 0.1]\noptimizer: {choices: [SGD, adam]}\n"),
+      HasSubstr("file.yaml:2: optimizer: adam cannot be trained with; optimizer is SGD, Adam or"));
+  EXPECT_THAT(refused("--space", "lr0: {choices: [low, high]}\n"),
+              HasSubstr("file.yaml:1: lr0: low cannot be trained with; lr0 is a number"));
+  EXPECT_THAT(refused("--hyp", "lr0: 0.01\noptimizer: foo\n"),
+              HasSubstr("file.yaml:2: optimizer: foo cannot be trained with"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
 }
 
 TEST(Refusal, OfAGivenSetSaysWhereItStands) {

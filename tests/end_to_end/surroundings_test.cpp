@@ -93,6 +93,20 @@ TEST(Surroundings, AFailureOfDataThatOnlyOneTrialHasIsThatTrials) {
   EXPECT_EQ(attempts, 1) << "it would repeat";
 }
 
+// The last trial, and with one slot, whose next trial waits for the outcome, any one.
+TEST(Surroundings, AFailureOfDataIsThatTrialsAlsoWhereNoOtherCanTell) {
+  for (const std::string trial : {"1", "5"}) {
+    Folder folder;
+    const auto ended = evolve(
+        folder.path(), {"--trainer-command", fake_trainer("--faults " + trial + "=data"),
+                        "--devices", "cpu:0", "--trials", "6", "--epochs", "3", "--output", "run"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(completed(folder / "run").size(), 5U);
+    EXPECT_EQ(final_failures(folder / "run"), 1);
+    EXPECT_EQ(count(journal(folder / "run"), "probed"), 1);
+  }
+}
+
 TEST(Surroundings, ATrainerThatDisappearsEndsTheRunAndBurnsNoTrial) {
   Folder folder;
   const auto program = folder / "trainer";

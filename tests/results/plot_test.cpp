@@ -73,7 +73,8 @@ TEST(Plot, MarksTheRecommendedSetAndNamesTheLuckiest) {
   const std::string text =
       plot_script(table, hyp::Fitness("mAP50"), space, "png", {.recommended = 2});
   EXPECT_NE(
-      text.find("set title 'best fitness 0.2, row 2 of evolve.csv; the luckiest: 0.3, row 1'"),
+      text.find(
+          "set title 'recommended: fitness 0.2, row 2 of evolve.csv; the luckiest: 0.3, row 1'"),
       text.npos);
   EXPECT_NE(text.find("set title 'lr0 = 0.03'"), text.npos);
   EXPECT_EQ(plot_script(table, hyp::Fitness("mAP50"), space, "png", {.recommended = 1}),
@@ -110,8 +111,7 @@ TEST(Plot, LeavesOutWhatIsNoNumber) {
 }
 
 TEST(Plot, OfNoFitnessIsRefused) {
-  const std::string complaint =
-      "2: no row of evolve.csv has a fitness; draw it once a trial has completed";
+  const std::string complaint = "2: no row has a fitness; draw it once a trial has completed";
   EXPECT_EQ(refusal([] { script({.names = {"lr0"}, .rows = {}}); }), complaint);
   EXPECT_EQ(refusal([] { script({.names = {"lr0"}, .rows = {row(std::nan(""), {1})}}); }),
             complaint);

@@ -117,7 +117,7 @@ void Worker::on(const Epoch& message) {
   metrics_ = message.metrics;
   if (std::ranges::count(assignment_->rungs, message.epoch) == 0) return;
   at_rung_ = true;
-  report_(AtRung{message.trial, epoch_, metrics_, slot_, can_pause_}, nullptr);
+  report_(AtRung{message.trial, epoch_, metrics_, slot_, can_pause_.value_or(false)}, nullptr);
 }
 
 void Worker::on(const Result& message) {

@@ -45,6 +45,8 @@ class Worker {
   }
   /// It has trained an epoch or a whole trial.
   bool grown() const { return grown_; }
+  /// Whether it may be told to pause; nothing until it is ready.
+  const std::optional<bool>& can_pause() const { return can_pause_; }
   std::optional<Progress> progress() const;
 
  private:
@@ -77,8 +79,8 @@ class Worker {
   bool at_rung_ = false;
   /// What it was told at its last rung.
   hyp::Decision decision_ = hyp::Decision::go_on;
-  bool can_pause_ = false;
-  core::DeviceIdentity identity_;  // that its process has told
+  std::optional<bool> can_pause_;  // that its process has told
+  core::DeviceIdentity identity_;  // the same
   bool grown_ = false;
   hyp::Metrics metrics_;
   std::ofstream log_;

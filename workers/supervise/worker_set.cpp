@@ -139,9 +139,10 @@ void WorkerSet::decide(int trial, hyp::Decision decision) {
 
 std::optional<std::vector<WorkerEvent>> WorkerSet::wait(std::chrono::milliseconds timeout) {
   auto& state = *state_;
+  const bool known = can_pause().has_value();
   const auto news = [&] {
     return !state.reports.empty() || !state.handed_back.empty() ||
-           state.supervisor.stop_requested();
+           state.supervisor.stop_requested() || (!known && can_pause());
   };
   state.supervisor.wait_for(news, Clock::now() + timeout);
   state.forget_the_gone();
@@ -182,6 +183,12 @@ core::WorkerCount WorkerSet::count(const std::string& slot) const {
 
 bool WorkerSet::ever_started() const {
   return state_->ever_started;
+}
+
+std::optional<bool> WorkerSet::can_pause() const {
+  const auto ready = std::ranges::find_if(
+      state_->workers, [](const auto& worker) { return worker->can_pause().has_value(); });
+  return ready == state_->workers.end() ? std::nullopt : (*ready)->can_pause();
 }
 
 }  // namespace evolve::workers
