@@ -310,9 +310,8 @@ std::string bounded(const std::string& trials, const ga::Settings& search) {
 /// `auto` finds what there is now. Where the run had GPUs and their driver fails, that is no reason
 /// to go on with the CPU.
 void check_no_fallback(const Plan& plan, const std::vector<std::string>& slots) {
-  const auto is_cpu = [](const std::string& slot) { return core::kind_of(slot) == "cpu"; };
-  if (plan.options.devices != "auto" || slots.empty() || is_cpu(slots.front())) return;
-  if (!std::ranges::all_of(names_of(plan.settings.slots), is_cpu)) return;
+  if (plan.options.devices != "auto" || slots.empty() || core::is_cpu(slots.front())) return;
+  if (!std::ranges::all_of(names_of(plan.settings.slots), core::is_cpu)) return;
   throw bad_argument(fmt::format("--devices auto: the run had {}, and now there is no GPU ({})",
                                  fmt::join(slots, ", "), fmt::join(plan.device_notes, "; ")),
                      "mend the driver, or go on with --devices cpu");

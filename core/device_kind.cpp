@@ -53,6 +53,10 @@ std::string kind_of(std::string_view device) {
   return std::string(device.substr(0, device.find(':')));
 }
 
+bool is_cpu(std::string_view device) {
+  return kind_of(device) == "cpu";
+}
+
 std::vector<std::string> members_of(const std::string& slot) {
   std::vector<std::string> members;
   std::istringstream names(slot);

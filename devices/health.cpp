@@ -12,10 +12,6 @@ namespace {
 
 constexpr int blames_for_quarantine = 2;
 
-bool is_cpu(const std::string& device) {
-  return core::kind_of(device) == "cpu";
-}
-
 }  // namespace
 
 Health::Health(const std::vector<std::string>& devices) {
@@ -56,7 +52,7 @@ std::vector<Blame> Health::ended(const hyp::Outcome& outcome,
 void Health::blame(const std::string& device, const std::string& reason, Clock::time_point now,
                    std::vector<Blame>& blames) {
   auto& state = states_.at(device);
-  if (is_cpu(device) || state.quarantined || state.gone) return;
+  if (core::is_cpu(device) || state.quarantined || state.gone) return;
   ++state.blames;
   state.quarantined = state.blames >= blames_for_quarantine;
   if (state.quarantined) {

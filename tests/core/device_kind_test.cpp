@@ -15,6 +15,13 @@ TEST(DeviceKind, IsTheFirstWordOfASlotsName) {
   EXPECT_EQ(kind_of("cpu"), "cpu");
 }
 
+TEST(DeviceKind, IsTheCpusForSharesOfItToo) {
+  EXPECT_TRUE(is_cpu("cpu"));
+  EXPECT_TRUE(is_cpu("cpu:3"));
+  EXPECT_FALSE(is_cpu("cuda:0"));
+  EXPECT_FALSE(is_cpu("cpux:0"));
+}
+
 TEST(DeviceKind, HasOneRow) {
   const auto mask = [](const char* name) { return find_device_kind(name)->mask; };
   EXPECT_EQ(mask("npu"), "ASCEND_RT_VISIBLE_DEVICES");

@@ -125,12 +125,12 @@ std::string slot_name() {
 /// A process sees one device only, and inside the mask it is number 0.
 std::string inner_device() {
   const auto kind = core::kind_of(slot_name());
-  return kind == "cpu" ? kind : kind + ":0";
+  return core::is_cpu(kind) ? kind : kind + ":0";
 }
 
 /// The first message, with what the driver reports of the device that this process sees.
 workers::Ready ready_message(const std::string& device) {
-  if (device == "cpu") return {.device = "cpu:0", .can_pause = true};
+  if (core::is_cpu(device)) return {.device = "cpu:0", .can_pause = true};
   const auto* kind = core::find_device_kind(core::kind_of(device));
   if (kind && !kind->has_driver) return {.device = device, .can_pause = true};
   const auto found = devices::discover(core::kind_of(device), devices::device_environment());

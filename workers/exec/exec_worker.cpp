@@ -206,7 +206,7 @@ class Training {
 /// The slot's device as number 0 of its kind, or as the machine numbers it; of a group "cuda:0,1".
 std::string device_of(const std::string& slot, const std::string& index) {
   const auto kind = core::kind_of(slot);
-  if (kind == "cpu") return kind;
+  if (core::is_cpu(kind)) return kind;
   std::string inner = "0";
   for (std::size_t i = 1; i < core::members_of(slot).size(); ++i) inner += fmt::format(",{}", i);
   return kind + ":" + (index.empty() ? inner : index);
