@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 
+#include "core/json.hpp"
+
 namespace CLI {
 class App;
 }
@@ -50,7 +52,7 @@ nlohmann::ordered_json json_of(const T& value) {
 }
 template <class T>
 nlohmann::ordered_json json_of(const std::optional<T>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+  return core::json_or_null(value);
 }
 
 template <class T>

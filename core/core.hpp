@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/file_descriptor.hpp"
 #include "core/host_memory.hpp"
+#include "core/json.hpp"
 #include "core/number.hpp"
 #include "core/shell_word.hpp"
 #include "core/slot.hpp"

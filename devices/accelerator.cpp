@@ -4,6 +4,7 @@
 #include <span>
 
 #include "core/device_kind.hpp"
+#include "core/json.hpp"
 #include "core/number.hpp"
 
 namespace evolve::devices {
@@ -11,13 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const std::string& text) {
+Json text_or_null(const std::string& text) {
   return text.empty() ? Json() : Json(text);
-}
-
-template <class T>
-Json json_of(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
 }
 
 std::string text_in(const Json& json) {
@@ -66,15 +62,15 @@ Json to_json(const Accelerator& a) {
   for (const auto& [variable, value] : a.mask) mask[variable] = value;
   return {{"device", name_of(a)},
           {"name", a.name},
-          {"uuid", json_of(a.uuid)},
-          {"pci", json_of(a.pci)},
-          {"memory_total_bytes", json_of(a.memory_total_bytes)},
-          {"memory_free_bytes", json_of(a.memory_free_bytes)},
+          {"uuid", text_or_null(a.uuid)},
+          {"pci", text_or_null(a.pci)},
+          {"memory_total_bytes", core::json_or_null(a.memory_total_bytes)},
+          {"memory_free_bytes", core::json_or_null(a.memory_free_bytes)},
           {"state", a.state},
           {"integrated", a.integrated},
-          {"load_percent", json_of(a.load_percent)},
-          {"temperature_celsius", json_of(a.temperature_celsius)},
-          {"power_watts", json_of(a.power_watts)},
+          {"load_percent", core::json_or_null(a.load_percent)},
+          {"temperature_celsius", core::json_or_null(a.temperature_celsius)},
+          {"power_watts", core::json_or_null(a.power_watts)},
           {"mask", mask}};
 }
 

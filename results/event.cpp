@@ -3,6 +3,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "core/json.hpp"
+
 namespace evolve::results {
 
 namespace {
@@ -51,11 +53,6 @@ bool flag(const Json& json, const char* key) {
   if (!flag.is_boolean())
     throw std::invalid_argument(std::string(key) + " is neither true nor false");
   return flag.get<bool>();
-}
-
-template <class T>
-Json null_or(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
 }
 
 template <class T>
@@ -219,7 +216,7 @@ Bred bred_from_json(const Json& json) {
 Json json_of(const Extended& extended) {
   Json json = {{"event", "extended"},
                {"generations", extended.generations},
-               {"trials", null_or(extended.trials)}};
+               {"trials", core::json_or_null(extended.trials)}};
   if (extended.repeats) json["repeats"] = *extended.repeats;
   if (extended.max_epochs) json["max_epochs"] = *extended.max_epochs;
   return json;
@@ -240,11 +237,11 @@ Json json_of(const DeviceStats& stats) {
   return {{"event", "device_stats"},
           {"device", stats.device},
           {"state", stats.state},
-          {"memory_total_bytes", null_or(stats.memory_total_bytes)},
-          {"memory_free_bytes", null_or(stats.memory_free_bytes)},
-          {"load_percent", null_or(stats.load_percent)},
-          {"temperature_celsius", null_or(stats.temperature_celsius)},
-          {"power_watts", null_or(stats.power_watts)}};
+          {"memory_total_bytes", core::json_or_null(stats.memory_total_bytes)},
+          {"memory_free_bytes", core::json_or_null(stats.memory_free_bytes)},
+          {"load_percent", core::json_or_null(stats.load_percent)},
+          {"temperature_celsius", core::json_or_null(stats.temperature_celsius)},
+          {"power_watts", core::json_or_null(stats.power_watts)}};
 }
 
 Json json_of(const DeviceLimited& limited) {
@@ -322,7 +319,8 @@ namespace {
 Json to_json(const EarlierRun& earlier) {
   auto trials = Json::array();
   for (const auto& trial : earlier.trials)
-    trials.push_back({{"hyp", hyp::to_json(trial.hyp)}, {"fitness", null_or(trial.fitness)}});
+    trials.push_back(
+        {{"hyp", hyp::to_json(trial.hyp)}, {"fitness", core::json_or_null(trial.fitness)}});
   return {{"run", earlier.run}, {"trials", trials}};
 }
 
@@ -343,13 +341,13 @@ Json to_json(const RunSettings& settings) {
   auto options = settings.options;
   options["population"] = settings.population;
   options["generations"] = settings.generations;
-  options["trials"] = null_or(settings.trials);
-  options["max_epochs"] = null_or(settings.max_epochs);
+  options["trials"] = core::json_or_null(settings.trials);
+  options["max_epochs"] = core::json_or_null(settings.max_epochs);
   options["epochs"] = settings.epochs;
   options["early_stop"] = settings.early_stop;
   options["repeats"] = settings.repeats;
   options["fitness"] = settings.fitness;
-  options["lag"] = null_or(settings.lag);
+  options["lag"] = core::json_or_null(settings.lag);
   auto initial = Json::array();
   for (const auto& set : settings.initial) initial.push_back(hyp::to_json(set));
   auto earlier = Json::array();
@@ -359,7 +357,7 @@ Json to_json(const RunSettings& settings) {
       settings.slots.size() == 1 ? std::optional(settings.lag.value_or(1)) : settings.lag;
   return {{"seed", settings.seed},
           {"search", settings.search},
-          {"lag", null_or(lag)},
+          {"lag", core::json_or_null(lag)},
           {"slots", settings.slots},
           {"options", options},
           {"space", hyp::to_json(settings.space)},

@@ -1,6 +1,7 @@
 // What a report has of a run. Many trials: a column is an array, so that no name is repeated.
 #include <algorithm>
 
+#include "core/json.hpp"
 #include "results/report.hpp"
 
 namespace evolve::results {
@@ -15,11 +16,6 @@ double seconds(std::chrono::milliseconds duration) {
 /// Seconds since the run began; null: not known.
 Json moment(core::Time time, core::Time begin) {
   return time == core::Time{} ? Json() : Json(seconds(time - begin));
-}
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
 }
 
 /// {"trial": [], "seconds": []}, to be filled.
@@ -115,9 +111,11 @@ Json devices_of(const Timeline& timeline) {
     const auto kept = std::min(samples.size(), most_samples);
     for (std::size_t i = 0; i < kept; ++i) {
       const auto& [time, stats] = *samples[(i + 1) * samples.size() / kept - 1];
-      add_row(table, {moment(time, timeline.begin), stats.state, or_null(stats.memory_total_bytes),
-                      or_null(stats.memory_free_bytes), or_null(stats.load_percent),
-                      or_null(stats.temperature_celsius), or_null(stats.power_watts)});
+      add_row(
+          table,
+          {moment(time, timeline.begin), stats.state, core::json_or_null(stats.memory_total_bytes),
+           core::json_or_null(stats.memory_free_bytes), core::json_or_null(stats.load_percent),
+           core::json_or_null(stats.temperature_celsius), core::json_or_null(stats.power_watts)});
     }
     devices[device] = std::move(table);
   }
