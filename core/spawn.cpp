@@ -24,8 +24,9 @@ namespace {
 
 /// What the child tells its parent when it cannot become the program.
 struct Failure {
-  enum class Step { hook, cores, streams, exec } step;
   int error;
+  /// It cannot be bound to its cores.
+  bool unbound = false;
 };
 
 /// Everything that the child needs, made before the fork: a child of a process with threads may
@@ -59,13 +60,11 @@ class Plan {
 
   /// In the child. Returns when it fails.
   Failure become_the_program(int& report) const {
-    using enum Failure::Step;
-    if (cores_ && !cores_->bind_this_thread()) return {cores, errno};
-    if (!arrange_files(report)) return {streams, errno};
+    if (cores_ && !cores_->bind_this_thread()) return {.error = errno, .unbound = true};
+    if (!arrange_files(report)) return {.error = errno};
     unblock_signals();
-    ::signal(SIGPIPE, SIG_DFL);  // which a run ignores, and a program would inherit
     ::execve(file_.c_str(), arguments_.data(), variables_.data());
-    return {exec, errno};
+    return {.error = errno};
   }
 
  private:
@@ -105,7 +104,7 @@ class Plan {
     const Failure failure = plan.become_the_program(report);  // which moves the report
     give_up(report, failure);
   };
-  if (const int error = plan.prepare(become)) give_up(report, {Failure::Step::hook, error});
+  if (const int error = plan.prepare(become)) give_up(report, {.error = error});
   become();
   ::_exit(127);  // not reached
 }
@@ -119,9 +118,8 @@ void throw_failure(int report, pid_t child, const std::string& program) {
   } while (count < 0 && errno == EINTR);
   if (count != sizeof(failure)) return;
   wait_status(child);
-  const bool bound = failure.step != Failure::Step::cores;
   throw std::system_error(failure.error, std::system_category(),
-                          bound ? program : program + " on the cores of its slot");
+                          failure.unbound ? program + " on the cores of its slot" : program);
 }
 
 }  // namespace
