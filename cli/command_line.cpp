@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -53,11 +52,9 @@ std::string count_fault(const std::string& text) {
 }
 
 std::string seed_fault(const std::string& text) {
-  std::uint64_t seed = 0;
-  const auto* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, seed);
-  const bool whole = read.ec == std::errc() && read.ptr == end;
-  return whole ? "" : text + " is no whole number from 0 to 18446744073709551615";
+  return core::parse_integer<std::uint64_t>(text)
+             ? ""
+             : text + " is no whole number from 0 to 18446744073709551615";
 }
 
 void make_absolute(std::string& path) {

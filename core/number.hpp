@@ -1,10 +1,13 @@
 // Numbers as text, both ways, independent of the locale.
 #pragma once
 
+#include <charconv>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace evolve::core {
 
@@ -22,5 +25,15 @@ std::string gib(std::int64_t bytes);
 
 /// The number that the whole text spells ("1e-5", "+.5", "3", "nan"), or nothing.
 std::optional<double> parse_number(std::string_view text);
+
+/// The whole number that the whole text spells ("0", "12", "-3"), or nothing; also where `T` does
+/// not hold it.
+template <std::integral T>
+std::optional<T> parse_integer(std::string_view text) {
+  T value = 0;
+  const auto* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && rest == end ? std::optional(value) : std::nullopt;
+}
 
 }  // namespace evolve::core

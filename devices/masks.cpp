@@ -2,21 +2,13 @@
 
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
-#include <charconv>
 #include <cstdlib>
-#include <optional>
 
 #include "core/device_kind.hpp"
+#include "core/number.hpp"
 
 namespace evolve::devices {
 namespace {
-
-std::optional<std::size_t> number_in(const std::string& text) {
-  std::size_t number = 0;
-  const auto* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
-}
 
 /// The GPU of that number: of several MIG instances the first.
 const Accelerator* numbered(const std::vector<Accelerator>& all, std::size_t number) {
@@ -77,7 +69,7 @@ std::vector<std::size_t> gpu_numbers(const std::vector<Accelerator>& all) {
 std::vector<Accelerator> seen_by_cuda(const std::vector<Accelerator>& all, std::string_view list) {
   std::vector<Accelerator> seen;
   for (const auto& entry : entries(list)) {
-    const auto number = number_in(entry);
+    const auto number = core::parse_integer<std::size_t>(entry);
     const auto* device = number ? numbered(all, *number) : named(all, entry);
     if (!device || std::ranges::find(seen, *device) != seen.end()) break;
     seen.push_back(*device);

@@ -5,6 +5,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "core/number.hpp"
+
 namespace evolve::devices {
 namespace {
 
@@ -24,10 +26,9 @@ bool is_letter(char c) {
 
 /// A whole number from `least` up, written the usual way. Six digits are more than any machine has.
 std::optional<int> number_in(std::string_view text, int least) {
-  if (text.empty() || text.size() > 6 || !std::ranges::all_of(text, is_digit)) return {};
-  if (text.size() > 1 && text[0] == '0') return {};
-  const int number = std::stoi(std::string(text));
-  return number < least ? std::nullopt : std::optional(number);
+  const auto number = core::parse_integer<int>(text);
+  const bool usual = number && text.size() <= 6 && std::to_string(*number) == text;
+  return usual && *number >= least ? number : std::nullopt;
 }
 
 bool is_kind(std::string_view text) {

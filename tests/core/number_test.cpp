@@ -64,6 +64,15 @@ TEST(Number, ReadsBackBitForBit) {
   }
 }
 
+TEST(Number, IsAnIntegerWhereAllOfTheTextIsOne) {
+  EXPECT_EQ(parse_integer<int>("0"), 0);
+  EXPECT_EQ(parse_integer<int>("-12"), -12);
+  EXPECT_EQ(parse_integer<std::uint64_t>("18446744073709551615"), 18446744073709551615U);
+  for (const auto* text : {"", "-", "+1", " 1", "1 ", "1.0", "0x1", "1a", "2147483648"})
+    EXPECT_EQ(parse_integer<int>(text), std::nullopt) << text;
+  EXPECT_EQ(parse_integer<unsigned>("-1"), std::nullopt);
+}
+
 TEST(Number, CountsInWords) {
   EXPECT_EQ(counted(1, "epoch"), "1 epoch");
   EXPECT_EQ(counted(0, "epoch"), "0 epochs");

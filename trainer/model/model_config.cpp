@@ -1,11 +1,11 @@
 #include "trainer/model/model_config.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 
 #include "core/error.hpp"
+#include "core/number.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -127,13 +127,12 @@ class Resolver {
       if (fallback) return *fallback;
       throw error(row_->module + " has no " + name, "add it to its arguments");
     }
-    int value = 0;
-    const char* end = text->data() + text->size();
-    if (std::from_chars(text->data(), end, value).ptr != end || value < low || value > 65536) {
+    const auto value = core::parse_integer<int>(*text);
+    if (!value || *value < low || *value > 65536) {
       throw error(row_->module + "'s " + name + " is '" + *text + "'",
                   "write a whole number of " + std::to_string(low) + " or more");
     }
-    return value;
+    return *value;
   }
 
   bool flag(std::size_t index, const char* name) const {
