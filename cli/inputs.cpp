@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "core/spawn.hpp"
 #include "trainer/checkpoint/weights_file.hpp"
 #include "trainer/data/cache_file.hpp"
 #include "trainer/model/model_config.hpp"
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 fs::path worker_path() {
-  return fs::read_symlink("/proc/self/exe").parent_path() / "evolve-worker";
+  return core::this_program().parent_path() / "evolve-worker";
 }
 
 /// `--freeze 10` is the first ten layers, `--freeze 0 1 2` are these.

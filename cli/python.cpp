@@ -2,33 +2,26 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <system_error>
 
+#include "core/environment.hpp"
 #include "core/error.hpp"
 #include "core/spawn.hpp"
 
 namespace evolve::cli {
-namespace {
 
 namespace fs = std::filesystem;
 
-std::string environment(const char* name, const std::string& otherwise) {
-  const char* value = std::getenv(name);
-  return value && *value ? value : otherwise;
-}
-
-}  // namespace
-
 Python python_of_environment() {
-  return {.program = environment("EVOLVE_PYTHON", "python3"),
-          .path = environment("PYTHONPATH", ""),
-          .yolov5 = environment("EVOLVE_YOLOV5", "")};
+  const auto program = core::environment_variable("EVOLVE_PYTHON");
+  return {.program = program.empty() ? "python3" : program,
+          .path = core::environment_variable("PYTHONPATH"),
+          .yolov5 = core::environment_variable("EVOLVE_YOLOV5")};
 }
 
 /// Beside the program in a build folder, in share/ of an installation.
 fs::path package_folder() {
-  const auto here = fs::read_symlink("/proc/self/exe").parent_path();
+  const auto here = core::this_program().parent_path();
   for (const auto& folder : {here / "python", here.parent_path() / "share/evolve/python"})
     if (fs::exists(folder / "evolve/worker.py")) return folder.lexically_normal();
   throw bad_input({(here / "python").string()}, "what evolve brings in Python is not there",

@@ -11,6 +11,7 @@
 #include "core/device_identity.hpp"
 #include "core/device_kind.hpp"
 #include "core/embedded_file.hpp"
+#include "core/environment.hpp"
 #include "core/error.hpp"
 #include "core/file_descriptor.hpp"
 #include "core/host_memory.hpp"

@@ -146,6 +146,10 @@ std::string program_file(const std::string& program) {
   throw std::system_error(error, std::system_category(), program);
 }
 
+std::filesystem::path this_program() {
+  return std::filesystem::read_symlink("/proc/self/exe");
+}
+
 pid_t spawn(const Command& command) {
   const Plan plan(command);
   auto report = make_pipe();

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <utility>
@@ -36,6 +37,9 @@ struct Command {
 /// The file of a program, which is looked for in PATH. Throws std::system_error when there is none
 /// that can be executed.
 std::string program_file(const std::string& program);
+
+/// The file of this program.
+std::filesystem::path this_program();
 
 /// Starts a program with every signal at its default and none blocked, and returns the id of the
 /// child. Throws std::system_error when it cannot be executed; no child is left then.

@@ -71,6 +71,11 @@ TEST(Spawn, FailsWithTheErrorOfItsHook) {
   expect_no_child();
 }
 
+TEST(Spawn, KnowsTheFileOfThisProgram) {
+  EXPECT_EQ(this_program().filename(), "core_tests");
+  EXPECT_TRUE(std::filesystem::exists(this_program()));
+}
+
 TEST(Spawn, SetsAndRemovesVariables) {
   ::setenv("EVOLVE_SPAWN_KEPT", "kept", 1);
   ::setenv("EVOLVE_SPAWN_GONE", "here", 1);

@@ -10,20 +10,16 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <thread>
 
+#include "core/environment.hpp"
+
 namespace evolve::data {
 namespace fs = std::filesystem;
 namespace {
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 
 std::system_error failure(int error) {
   return std::system_error(error, std::generic_category());
@@ -66,8 +62,9 @@ Head head_of(std::string_view kind, std::string_view records) {
 }  // namespace
 
 std::string cache_folder() {
-  if (const auto root = variable("XDG_CACHE_HOME"); root.starts_with('/')) return root + "/evolve";
-  const auto home = variable("HOME");
+  if (const auto root = core::environment_variable("XDG_CACHE_HOME"); root.starts_with('/'))
+    return root + "/evolve";
+  const auto home = core::environment_variable("HOME");
   return home.empty() ? "" : home + "/.cache/evolve";
 }
 

@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
 #include <system_error>
 
 #include "core/child.hpp"
@@ -68,7 +67,7 @@ std::shared_ptr<Ranks> start_ranks(const std::vector<RankShare>& shares,
   core::FileDescriptor memory(::memfd_create("evolve-ranks", MFD_CLOEXEC));
   if (!memory.is_open())
     throw std::system_error(errno, std::system_category(), "memory that the ranks share");
-  const auto program = std::filesystem::read_symlink("/proc/self/exe").string();
+  const auto program = core::this_program().string();
   std::vector<Peer> others;
   for (std::size_t rank = 1; rank < shares.size(); ++rank) {
     const auto& share = shares[rank];

@@ -26,6 +26,7 @@
 #include <string>
 
 #include "core/device_kind.hpp"
+#include "core/environment.hpp"
 #include "core/error.hpp"
 #include "core/file_descriptor.hpp"
 #include "devices/discovery.hpp"
@@ -110,8 +111,7 @@ int threads() {
 /// The cores of all slots (EVOLVE_CORES, "0,1,2"), for what one worker does while the others wait;
 /// none where this one is bound to none.
 std::vector<int> cores_of_all() {
-  const char* text = std::getenv("EVOLVE_CORES");
-  std::istringstream words(text ? text : "");
+  std::istringstream words(core::environment_variable("EVOLVE_CORES"));
   std::vector<int> cores;
   for (std::string word; std::getline(words, word, ',');) cores.push_back(std::atoi(word.c_str()));
   return cores;

@@ -14,8 +14,10 @@
 
 #include "core/child.hpp"
 #include "core/device_kind.hpp"
+#include "core/environment.hpp"
 #include "core/error.hpp"
 #include "core/file_descriptor.hpp"
+#include "core/spawn.hpp"
 #include "core/text_file.hpp"
 #include "hyp/hyp_file.hpp"
 #include "workers/exec/placeholders.hpp"
@@ -36,11 +38,6 @@ constexpr int look_milliseconds = 200;
 /// How often output is passed on as a sign of life: a message of its own, which says nothing but
 /// that something was printed. `alive` would promise the next one within a minute.
 constexpr std::chrono::seconds sign_of_life{1};
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
 
 /// Nobody reads any more: nothing is left to be done.
 void write(int file, std::string_view bytes) {
@@ -224,7 +221,7 @@ FromWorker train(const Train& order, Orders& orders, const std::vector<std::stri
   const auto hyp = (folder / "trial_hyp.yaml").string();
   const auto asks_for_index =
       std::ranges::any_of(words, [](const auto& word) { return mentions(word, "{index}"); });
-  const auto index = asks_for_index ? variable("EVOLVE_INDEX") : "";
+  const auto index = asks_for_index ? core::environment_variable("EVOLVE_INDEX") : "";
   // A trainer that appends would add to an earlier attempt's rows.
   std::error_code stays;
   fs::remove(folder / "results.csv", stays);
@@ -254,14 +251,14 @@ FromWorker train(const Train& order, Orders& orders, const std::vector<std::stri
 }  // namespace
 
 std::vector<std::string> exec_worker_command_for(const std::vector<std::string>& words) {
-  std::vector<std::string> command = {fs::read_symlink("/proc/self/exe").string(),
+  std::vector<std::string> command = {core::this_program().string(),
                                       std::string(exec_worker_command)};
   command.insert(command.end(), words.begin(), words.end());
   return command;
 }
 
 int exec_worker(const std::vector<std::string>& words) try {
-  send(Ready{.device = device_of(variable("EVOLVE_DEVICE"), "")});
+  send(Ready{.device = device_of(core::environment_variable("EVOLVE_DEVICE"), "")});
   for (Orders orders;;) {
     while (const auto order = orders.next()) {
       if (std::holds_alternative<Shutdown>(*order)) return 0;
