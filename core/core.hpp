@@ -1,7 +1,7 @@
 // What every room needs and is not a noun of the search: the one exception type, numbers, YAML
-// and CSV as text, small files and those inside the program, how a process is started and bound to
-// cores, how something is asked to stop, the kinds of devices, what limits a process, and the slot
-// that a trial runs on.
+// and CSV as text, small files and those inside the program, how a file is replaced durably, how a
+// process is started and bound to cores, how something is asked to stop, the kinds of devices, what
+// limits a process, and the slot that a trial runs on.
 #pragma once
 
 #include "core/cgroup.hpp"
@@ -10,6 +10,7 @@
 #include "core/csv.hpp"
 #include "core/device_identity.hpp"
 #include "core/device_kind.hpp"
+#include "core/durable_file.hpp"
 #include "core/embedded_file.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/durable_file.hpp"
 #include "hyp/fitness.hpp"
 #include "hyp/trial_folder.hpp"
 #include "results/plot.hpp"
@@ -61,9 +62,11 @@ void RunFiles::remove_kept(const hyp::Outcome& outcome, const RunState& state) {
   if (!evolution.pausing()) return;
   const auto remove = [&](int trial) {
     if (!removed_.insert(trial).second) return;
+    const auto kept = directory_.root / hyp::trial_folder(trial) / hyp::kept_training;
     std::error_code gone_already;
-    std::filesystem::remove(directory_.root / hyp::trial_folder(trial) / hyp::kept_training,
-                            gone_already);
+    std::filesystem::remove(kept, gone_already);
+    // Of a worker that was killed while it wrote.
+    std::filesystem::remove(core::temporary_of(kept), gone_already);
   };
   if (outcome.repeat == 0 && hyp::ends_trial(outcome)) remove(outcome.trial);
   const auto& search = evolution.settings();

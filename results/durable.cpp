@@ -9,6 +9,7 @@
 #include <cstring>
 #include <thread>
 
+#include "core/durable_file.hpp"
 #include "core/shell_word.hpp"
 #include "results/run_directory.hpp"
 
@@ -78,25 +79,8 @@ void write_atomically(const fs::path& file, std::string_view text) {
   remove_leftovers(file);
   fs::path temporary = file;
   temporary += "." + std::to_string(::getpid()) + ".tmp";
-  int error = 0;
-  {
-    const core::FileDescriptor descriptor(
-        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (!descriptor.is_open()) throw write_failed(file, errno);
-    error = core::write_all(descriptor.number(), text);
-    if (!error && ::fsync(descriptor.number()) != 0) error = errno;
-  }
-  if (!error && ::rename(temporary.c_str(), file.c_str()) != 0) error = errno;
-  if (!error) return;
-  ::unlink(temporary.c_str());
-  throw write_failed(file, error);
-}
-
-void sync_folder(const fs::path& folder) {
-  const core::FileDescriptor descriptor(
-      ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Some file systems can't; then there is nothing more to do.
-  if (descriptor.is_open()) ::fsync(descriptor.number());
+  const auto write = [&](int descriptor) { return core::write_all(descriptor, text); };
+  if (const int error = core::replace_file(file, temporary, write)) throw write_failed(file, error);
 }
 
 }  // namespace evolve::results

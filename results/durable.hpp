@@ -1,4 +1,4 @@
-// Writing so that a kill or a power cut leaves either the old or the new.
+// The files of a run: one writer, and advice where one cannot be written.
 #pragma once
 
 #include <filesystem>
@@ -20,8 +20,5 @@ Error write_failed(const std::filesystem::path& file, int error);
 /// Replaces the content of `file`: a temporary of this process beside it, fsync, rename. Throws
 /// `Error` (`Fault::run`) when that fails; the file then has its old content.
 void write_atomically(const std::filesystem::path& file, std::string_view text);
-
-/// Makes the names in a folder durable, as fsync on a file does its content.
-void sync_folder(const std::filesystem::path& folder);
 
 }  // namespace evolve::results

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string_view>
 
+#include "core/durable_file.hpp"
 #include "core/shell_word.hpp"
 #include "core/text_file.hpp"
 
@@ -126,7 +127,7 @@ Journal Journal::create(const fs::path& file, const RunSettings& settings) {
   line.update(to_json(settings));
   journal.append_line(line);
   journal.commit();
-  sync_folder(file.parent_path());
+  core::sync_folder(file.parent_path());
   return journal;
 }
 

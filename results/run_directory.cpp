@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "core/durable_file.hpp"
 #include "core/error.hpp"
 #include "results/durable.hpp"
 
@@ -57,7 +58,7 @@ RunDirectory create_run(const fs::path& project, const std::string& name, bool e
     std::error_code error;
     // mkdir decides between two coordinators; looking first would not.
     if (fs::create_directory(folder, error)) {
-      sync_folder(folder.parent_path());
+      core::sync_folder(folder.parent_path());
       return {folder};
     }
     if (error && error != std::errc::file_exists) {
@@ -70,7 +71,7 @@ RunDirectory create_run(const fs::path& project, const std::string& name, bool e
 
 RunDirectory create_run_at(const fs::path& folder) {
   make_folders(folder);
-  sync_folder(fs::absolute(folder).parent_path());
+  core::sync_folder(fs::absolute(folder).parent_path());
   const RunDirectory run{folder};
   std::error_code ignored;
   if (fs::exists(run.evolve_csv(), ignored) && !fs::exists(run.journal(), ignored)) {

@@ -1,20 +1,18 @@
 #include "trainer/checkpoint/checkpoint.hpp"
 
 #include <caffe2/serialize/inline_container.h>
-#include <fcntl.h>
 #include <torch/torch.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <new>
 #include <stdexcept>
 
+#include "core/durable_file.hpp"
 #include "core/error.hpp"
+#include "core/file_descriptor.hpp"
 #include "trainer/checkpoint/embedded_weights.hpp"
 #include "trainer/checkpoint/tensor_pickle.hpp"
 #include "trainer/checkpoint/weights_file.hpp"
@@ -107,7 +105,8 @@ void write_model(ArchiveWriter& archive, const Pickled& model, const std::string
   }
 }
 
-void write_archive(std::ostream& stream, const Checkpoint& checkpoint) {
+/// Returns 0, or the errno of the first failure.
+int write_archive(int descriptor, const Checkpoint& checkpoint) {
   const Pickled state(checkpoint.state);
   const Pickled training(checkpoint.training);
   const std::string about = checkpoint.about.dump();
@@ -115,50 +114,36 @@ void write_archive(std::ostream& stream, const Checkpoint& checkpoint) {
       std::max(state.pickle.size(), training.pickle.size()) > largest_pickle) {
     throw std::runtime_error("there is more to write than weights need");
   }
-  // Torch's writer ends the program when its destructor cannot write: it never learns of failures,
-  // the stream remembers them.
-  ArchiveWriter archive([&stream](const void* bytes, std::size_t count) {
-    stream.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(count));
+  // Torch's writer ends the program when its destructor cannot write: it never learns of failures.
+  int error = 0;
+  ArchiveWriter archive([&error, descriptor](const void* bytes, std::size_t count) {
+    if (!error) error = core::write_all(descriptor, {static_cast<const char*>(bytes), count});
     return count;
   });
   write_model(archive, state, "data.pkl", weights_storages);
   if (!checkpoint.about.is_null()) write_record(archive, about_record, about);
   if (!training.tensors.empty()) write_model(archive, training, training_record, training_storages);
   archive.writeEndOfFile();
-}
-
-/// Waits until the disk has a file's content, or a folder's names. Returns 0 or errno.
-int sync(const fs::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return errno;
-  const int error = ::fsync(descriptor) == 0 ? 0 : errno;
-  ::close(descriptor);
   return error;
-}
-
-/// Throws std::runtime_error.
-void write_durably(const std::string& path, const Checkpoint& checkpoint) {
-  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
-  if (stream) write_archive(stream, checkpoint);
-  stream.close();
-  const int error = stream ? sync(path) : errno;
-  if (!stream || error != 0) throw std::runtime_error(std::strerror(error));
 }
 
 }  // namespace
 
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
-  const std::string temporary = path + "." + std::to_string(::getpid()) + ".tmp";
+  const auto failed = [&](const std::string& why) {
+    return run_failed(path + ": the weights cannot be written (" + why + ")",
+                      "check the folder and the space left");
+  };
+  int error = 0;
   try {
-    write_durably(temporary, checkpoint);
-    fs::rename(temporary, path);
-    sync(fs::absolute(path).parent_path());  // some file systems cannot; the file is whole anyway
-  } catch (const std::exception& error) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    throw run_failed(path + ": the weights cannot be written (" + first_line(error.what()) + ")",
-                     "check the folder and the space left");
+    error = core::replace_file(path, core::temporary_of(path), [&](int descriptor) {
+      return write_archive(descriptor, checkpoint);
+    });
+  } catch (const std::exception& wrong) {
+    throw failed(first_line(wrong.what()));
   }
+  if (error) throw failed(std::strerror(error));
+  core::sync_folder(fs::path(path).parent_path());
 }
 
 Checkpoint checkpoint_of(const Detector& detector, const std::vector<std::string>& names) {

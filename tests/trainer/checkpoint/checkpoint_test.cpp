@@ -99,6 +99,31 @@ TEST(Checkpoint, ReadsBackWhatItWrote) {
       << "a temporary file was left";
 }
 
+TEST(Checkpoint, TakesThePlaceOfWhatAKilledProcessHasLeft) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "model.pt";
+  std::ofstream(path + ".tmp") << std::string(1 << 20, 'x');
+  write_checkpoint(path, {.state = tensors_of_all_types()});
+  expect_equal(read_checkpoint(path).state, tensors_of_all_types());
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(Checkpoint, OnAFullDiskSaysSoAndLeavesTheOldFile) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder / "model.pt";
+  write_checkpoint(path, {.state = tensors_of_all_types()});
+  fs::create_symlink("/dev/full", path + ".tmp");
+  try {
+    write_checkpoint(path, {.state = {{"a", torch::ones(1000)}}});
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.what(), path +
+                                ": the weights cannot be written (No space left on device); check "
+                                "the folder and the space left");
+  }
+  expect_equal(read_checkpoint(path).state, tensors_of_all_types());
+}
+
 TEST(Checkpoint, ReadsBackBareWeights) {
   const test::TemporaryFolder folder;
   const std::string path = folder / "bare.pt";

@@ -1,0 +1,22 @@
+// Writing so that a kill or a power cut leaves either the old or the new.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+namespace evolve::core {
+
+/// Where `file` is written while nobody else does: FILE.tmp. What a killed process has left there
+/// is overwritten the next time.
+std::filesystem::path temporary_of(const std::filesystem::path& file);
+
+/// Replaces the content of `file` by what `write` writes to an open file, which is `temporary`, in
+/// the same folder; then fsync, rename. `write` returns 0 or an errno. Returns 0, or the errno that
+/// stopped it; then, and when `write` throws, the file has its old content and no temporary stays.
+int replace_file(const std::filesystem::path& file, const std::filesystem::path& temporary,
+                 const std::function<int(int descriptor)>& write);
+
+/// Makes the names in a folder durable, as fsync on a file does its content.
+void sync_folder(const std::filesystem::path& folder);
+
+}  // namespace evolve::core
