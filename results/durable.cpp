@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <system_error>
 #include <thread>
 
 #include "core/durable_file.hpp"
@@ -67,9 +68,11 @@ Error write_failed(const fs::path& file, int error) {
   const std::string what = file.string() + ": cannot write (" + std::strerror(error) + ")";
   const RunDirectory run{folder_of(file)};
   const auto folder = core::shell_word(run.root.string());
-  if (fs::exists(run.hyp()))
+  std::error_code ignored;  // a disk that is dead tells nothing
+  if (fs::exists(run.hyp(), ignored))
     return run_failed(what, "mend the disk, then go on with evolve train --resume " + folder);
-  if (!fs::exists(run.journal())) return run_failed(what, "mend the disk, or write elsewhere");
+  if (!fs::exists(run.journal(), ignored))
+    return run_failed(what, "mend the disk, or write elsewhere");
   return run_failed(
       what,
       "all finished trials are safe: mend the disk, then go on with evolve --resume " + folder);

@@ -67,5 +67,14 @@ TEST(Durable, QuotesTheFolderInItsAdviceAsAShellWants) {
   EXPECT_THAT(advice(), EndsWith("go on with evolve train --resume '" + run.string() + "'"));
 }
 
+TEST(Durable, SaysWhatIsWrongWhereTheDiskTellsNothingMore) {
+  const Folder folder;
+  fs::create_symlink("run", folder / "run");
+  const auto file = folder / "run/evolve.csv";
+  EXPECT_EQ(
+      write_failed(file, EIO).what(),
+      file.string() + ": cannot write (Input/output error); mend the disk, or write elsewhere");
+}
+
 }  // namespace
 }  // namespace evolve::results
