@@ -21,8 +21,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Exit codes of the child: it says its text, or what is wrong.
-constexpr int has_text = 0, has_problem = 1;
+/// Exit codes of the child: it says its text, or what is wrong. A library that ends the process
+/// takes neither.
+constexpr int has_text = 113, has_problem = 114;
 
 /// Leaves the child nothing of ours but `pipe`, which gets this number.
 constexpr int our_pipe = 3;
@@ -118,9 +119,10 @@ Probed Probe::result() {
     const auto* name = ::sigabbrev_np(WTERMSIG(status_));
     return {.text = "", .problem = std::string("it crashed (SIG") + (name ? name : "?") + ")"};
   }
-  if (WEXITSTATUS(status_) == has_text) return {.text = std::move(text_), .problem = ""};
-  if (text_.empty()) text_ = "it ended with exit code " + std::to_string(WEXITSTATUS(status_));
-  return {.text = "", .problem = std::move(text_)};
+  const int code = WEXITSTATUS(status_);
+  if (code == has_text) return {.text = std::move(text_), .problem = ""};
+  if (code == has_problem && !text_.empty()) return {.text = "", .problem = std::move(text_)};
+  return {.text = "", .problem = "it ended with exit code " + std::to_string(code)};
 }
 
 Probed in_a_probe(const std::function<std::string()>& work, milliseconds limit) {

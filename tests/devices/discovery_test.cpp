@@ -196,6 +196,14 @@ TEST_F(Xpus, OfADriverThatCrashesAreNone) {
   EXPECT_EQ(discovery.remark, "it crashed (SIGABRT)");
 }
 
+TEST_F(Xpus, OfADriverThatEndsItsProcessAreNone) {
+  set("FAKE_XPU_INIT", "exit");
+  const auto discovery = found();
+  EXPECT_THAT(discovery.devices, IsEmpty());
+  EXPECT_TRUE(discovery.failed);
+  EXPECT_EQ(discovery.remark, "it ended with exit code 0");
+}
+
 TEST_F(Xpus, OfADriverThatHangsAreNone) {
   set("FAKE_XPU_INIT", "hang");
   const auto discovery = found(milliseconds(500));

@@ -3,7 +3,7 @@
 // FAKE_GPUS describes them: "name=RTX 4090,uuid=GPU-1,bus=3;name=A100,uuid=GPU-2,bus=4,mig=2" with
 // any of memory, free (GiB), secret (no word of memory), held (a folder, see fake::held), load (%),
 // celsius, watts, mig (instances), lost, foreign (another job's). FAKE_NVML makes it start badly:
-// unloaded (no kernel module), broken, crash, hang, print.
+// unloaded (no kernel module), broken, crash, exit, hang, print.
 
 #include <deque>
 
