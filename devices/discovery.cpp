@@ -60,9 +60,7 @@ struct Answer {
 Answer ask(const std::function<std::string()>& work, milliseconds limit) {
   const auto probed = in_a_probe(work, limit);
   if (!probed.problem.empty())
-    return {.remark = probed.problem,
-            .failed = true,
-            .crashed = probed.problem.starts_with("it crashed")};
+    return {.remark = probed.problem, .failed = true, .crashed = probed.crashed};
   const auto report = Json::parse(probed.text);
   if (report.contains("none")) return {.remark = report["none"]};
   return {.devices = report["devices"]};

@@ -117,7 +117,9 @@ Probed Probe::result() {
   }
   if (WIFSIGNALED(status_)) {
     const auto* name = ::sigabbrev_np(WTERMSIG(status_));
-    return {.text = "", .problem = std::string("it crashed (SIG") + (name ? name : "?") + ")"};
+    return {.text = "",
+            .problem = std::string("it crashed (SIG") + (name ? name : "?") + ")",
+            .crashed = true};
   }
   const int code = WEXITSTATUS(status_);
   if (code == has_text) return {.text = std::move(text_), .problem = ""};

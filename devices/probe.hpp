@@ -15,6 +15,8 @@ namespace evolve::devices {
 struct Probed {
   std::string text;
   std::string problem;
+  /// It ended by a signal.
+  bool crashed = false;
 };
 
 using Clock = std::chrono::steady_clock;

@@ -29,6 +29,7 @@ TEST(Probe, TellsAnExceptionInItsWords) {
       []() -> std::string { throw std::runtime_error("the card is on fire"); }, long_enough);
   EXPECT_EQ(probed.text, "");
   EXPECT_EQ(probed.problem, "the card is on fire");
+  EXPECT_FALSE(probed.crashed);
 }
 
 TEST(Probe, SurvivesACrash) {
@@ -36,7 +37,9 @@ TEST(Probe, SurvivesACrash) {
     std::abort();
     return std::string();
   };
-  EXPECT_EQ(in_a_probe(aborts, long_enough).problem, "it crashed (SIGABRT)");
+  const auto probed = in_a_probe(aborts, long_enough);
+  EXPECT_EQ(probed.problem, "it crashed (SIGABRT)");
+  EXPECT_TRUE(probed.crashed);
 }
 
 TEST(Probe, SurvivesAnExitWhateverItsCode) {
