@@ -146,7 +146,7 @@ void end_measuring(const Sysman& s, Panel& panel) {
         std::clamp(std::max(panel.xpu->load_percent.value_or(0), load), 0.0, 100.0);
   }
   zes_power_energy_counter_t now{};
-  if (panel.meter && s.energy(*panel.meter, &now) == ZE_RESULT_SUCCESS &&
+  if (panel.meter && s.energy(*panel.meter, &now) == ZE_RESULT_SUCCESS && now.energy > 0 &&
       now.timestamp > panel.energy.timestamp)
     panel.xpu->power_watts = static_cast<double>(now.energy - panel.energy.energy) /
                              static_cast<double>(now.timestamp - panel.energy.timestamp);

@@ -72,13 +72,16 @@ TEST_F(Xpus, AreDescribedWithTheirSensors) {
 }
 
 TEST_F(Xpus, AreNotIdleWhereTheirSensorsReadZero) {
-  set("FAKE_XPUS", "name=A,bus=3,load=0,celsius=0,silent;name=B,bus=4,load=0,celsius=30");
+  set("FAKE_XPUS",
+      "name=A,bus=3,load=0,celsius=0,watts=80,silent;name=B,bus=4,load=0,celsius=30,watts=20");
   const auto discovery = found();
   ASSERT_EQ(discovery.devices.size(), 2u) << discovery.remark;
   EXPECT_EQ(discovery.devices[0].load_percent, std::nullopt);
   EXPECT_EQ(discovery.devices[0].temperature_celsius, std::nullopt);
+  EXPECT_EQ(discovery.devices[0].power_watts, std::nullopt);
   EXPECT_EQ(discovery.devices[1].load_percent, 0);
   EXPECT_EQ(discovery.devices[1].temperature_celsius, 30);
+  EXPECT_EQ(discovery.devices[1].power_watts, 20);
 }
 
 TEST_F(Xpus, AreMaskedByTheirPlaces) {

@@ -1,8 +1,8 @@
 // A driver for the real Level Zero loader (ZE_ENABLE_ALT_DRIVERS), of cards that are not there.
 //
 // FAKE_XPUS describes them: "name=Arc A770,bus=3,memory=16,free=10;name=Max 1550,bus=8,tiles=2"
-// with any of memory, free (GiB), load (%; of an engine that has worked before, but for `silent`,
-// whose counter reads 0), celsius, watts, tiles, integrated, lost, wedged, npu.
+// with any of memory, free (GiB), load (%; of an engine that has worked before), celsius, watts,
+// tiles, integrated, lost, wedged, npu, silent (counters read 0, as who may not read them sees).
 // FAKE_XPU_INIT makes it start badly: none (it has no device), crash, exit, hang, print; "sensors
 // crash" crashes when it is asked for memory. FAKE_XPU_HIERARCHY is what it does by default:
 // COMPOSITE, or FLAT. It obeys ZE_AFFINITY_MASK and ZE_FLAT_DEVICE_HIERARCHY as Intel's does;
@@ -186,6 +186,8 @@ ze_result_t memory_state(zes_mem_handle_t memory, zes_mem_state_t* state) {
 
 /// Each look at a counter is 0.1 s after the one before.
 constexpr std::uint64_t step_microseconds = 100000;
+/// What counters have from before.
+constexpr std::uint64_t before = 1000000;
 
 /// The counter of an engine of that load, or of a meter of that power.
 template <class Handle>
@@ -195,16 +197,13 @@ ze_result_t count(Handle sensor, const char* rate, std::uint64_t per_microsecond
   if (!unit.card.contains(rate)) return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
   unit.clock += step_microseconds;
   timestamp = unit.clock;
-  counter =
-      unit.clock / per_microsecond * static_cast<std::uint64_t>(fake::number(unit.card, rate));
+  const auto each = static_cast<std::uint64_t>(fake::number(unit.card, rate));
+  counter = unit.card.contains("silent") ? 0 : before + unit.clock / per_microsecond * each;
   return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t activity(zes_engine_handle_t engine, zes_engine_stats_t* stats) {
-  const auto result = count(engine, "load", 100, stats->activeTime, stats->timestamp);
-  constexpr std::uint64_t before = 1000000;
-  stats->activeTime = at(engine).card.contains("silent") ? 0 : stats->activeTime + before;
-  return result;
+  return count(engine, "load", 100, stats->activeTime, stats->timestamp);
 }
 
 ze_result_t energy(zes_pwr_handle_t meter, zes_power_energy_counter_t* energy) {
