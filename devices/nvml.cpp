@@ -58,9 +58,13 @@ struct Nvml {
   Return (*instance)(Handle, unsigned, Handle*) =
       library.find<Return(Handle, unsigned, Handle*)>("nvmlDeviceGetMigDeviceHandleByIndex");
 
+  /// NVML has no words for codes that are newer than it.
+  std::string text_of(Return code) const {
+    const char* words = error_string(code);
+    return words ? words : "error " + std::to_string(code);
+  }
   std::runtime_error failure(const std::string& what, Return code) const {
-    const char* reason = error_string(code);
-    return std::runtime_error(what + ": " + (reason ? reason : std::to_string(code)));
+    return std::runtime_error(what + ": " + text_of(code));
   }
 };
 
@@ -138,7 +142,7 @@ std::vector<Accelerator> look_for_nvidia() {
     const auto opened = nvml.by_index(i, &handle);
     if (opened == no_permission) continue;  // another job's: CUDA does not count it either
     if (opened != success) {
-      all.push_back({.kind = "cuda", .name = "NVIDIA GPU", .state = nvml.error_string(opened)});
+      all.push_back({.kind = "cuda", .name = "NVIDIA GPU", .state = nvml.text_of(opened)});
       succeeded(opened, all.back().state);
       continue;
     }

@@ -137,6 +137,17 @@ TEST(Devices, WhoseDriverCrashesCostALine) {
   EXPECT_THAT(ended.out, HasSubstr("xpu:3"));
 }
 
+TEST(Devices, ThatFailWithoutAWordHaveTheErrorsNumber) {
+  Folder folder;
+  const auto ended =
+      evolve_with(folder, {nvidia, "FAKE_GPUS=name=A,uuid=GPU-1,bus=1,odd;name=B,uuid=GPU-2,bus=2"},
+                  {"devices", "--json"});
+  const auto list = nlohmann::json::parse(ended.out);
+  ASSERT_GE(list.size(), 2u);
+  EXPECT_EQ(list[0]["state"], "error 77");
+  EXPECT_EQ(list[1]["uuid"], "GPU-2");
+}
+
 TEST(Devices, InMigModeAreTheirInstances) {
   Folder folder;
   const auto ended = evolve_with(

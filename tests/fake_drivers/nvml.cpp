@@ -2,7 +2,8 @@
 //
 // FAKE_GPUS describes them: "name=RTX 4090,uuid=GPU-1,bus=3;name=A100,uuid=GPU-2,bus=4,mig=2" with
 // any of memory, free (GiB), secret (no word of memory), held (a folder, see fake::held), load (%),
-// celsius, watts, mig (instances), lost, foreign (another job's). FAKE_NVML makes it start badly:
+// celsius, watts, mig (instances), lost, odd (fails, with a code that has no words), foreign
+// (another job's). FAKE_NVML makes it start badly:
 // unloaded (no kernel module), broken, crash, exit, hang, print.
 
 #include <deque>
@@ -31,7 +32,7 @@ struct PciInfo {
 };
 
 constexpr int success = 0, unknown_error = 999, not_supported = 3, no_permission = 4, not_found = 6,
-              driver_not_loaded = 9, gpu_is_lost = 15;
+              driver_not_loaded = 9, gpu_is_lost = 15, odd_error = 77;
 
 int told(const Unit* unit, const char* key, unsigned* value, unsigned factor = 1) {
   if (!unit->card.contains(key)) return not_supported;
@@ -58,6 +59,7 @@ int nvmlInit_v2() {
 }
 
 const char* nvmlErrorString(int code) {
+  if (code == odd_error) return nullptr;
   return code == unknown_error ? "Unknown Error" : "an error";
 }
 
@@ -69,6 +71,7 @@ int nvmlDeviceGetCount_v2(unsigned* count) {
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, Unit** unit) {
   *unit = &units.at(index);
   if ((*unit)->card.contains("lost")) return gpu_is_lost;
+  if ((*unit)->card.contains("odd")) return odd_error;
   return (*unit)->card.contains("foreign") ? no_permission : success;
 }
 
