@@ -54,8 +54,9 @@ Accelerator host(const std::filesystem::path& root) {
   Accelerator cpu{.kind = "cpu", .name = "CPU", .integrated = true};
   std::ifstream processors(root / "proc/cpuinfo");
   for (std::string line; std::getline(processors, line);) {
-    if (!line.starts_with("model name")) continue;
-    cpu.name = line.substr(line.find(": ") + 2);
+    const auto sign = line.find(": ");
+    if (sign == line.npos || !line.starts_with("model name")) continue;
+    cpu.name = line.substr(sign + 2);
     break;
   }
   if (const auto memory = core::host_memory(root); memory.total > 0) {

@@ -64,6 +64,19 @@ TEST_F(Quota, IsNoneWhenVersionOneSaysMinusOne) {
   EXPECT_EQ(cpu_quota(root.path()), std::nullopt);
 }
 
+TEST(Machine, HasTheFirstNameThatItsCpuIsGiven) {
+  const test::TemporaryFolder root;
+  std::filesystem::create_directory(root / "proc");
+  std::ofstream(root / "proc/cpuinfo") << "processor\t: 0\nmodel name\t:\n"
+                                          "model name\t: EPYC 7763\nmodel name\t: EPYC 9654\n";
+  EXPECT_EQ(host(root.path()).name, "EPYC 7763");
+}
+
+TEST(Machine, IsACpuWhereNothingIsTold) {
+  const test::TemporaryFolder root;
+  EXPECT_EQ(host(root.path()).name, "CPU");
+}
+
 TEST(Machine, HasTheCoresOfThisProcessAffinity) {
   const auto machine = this_machine();
   EXPECT_EQ(machine.cores, core::CoreMask::of_this_thread().cores());
