@@ -70,7 +70,8 @@ std::string cache_folder() {
 
 FileStamp stamp_of(const std::string& file) {
   struct stat found {};
-  if (::stat(file.c_str(), &found) != 0) return {};
+  if (::stat(file.c_str(), &found) != 0)
+    return {.bytes = errno == ENOENT || errno == ENOTDIR ? -1 : -2};
   return {found.st_size,
           std::int64_t{1'000'000'000} * found.st_mtim.tv_sec + found.st_mtim.tv_nsec};
 }

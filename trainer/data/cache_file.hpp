@@ -18,7 +18,7 @@ std::string cache_folder();
 
 /// What changes when a file does.
 struct FileStamp {
-  /// -1: there is no such file.
+  /// -1: there is no such file; -2: nobody can tell.
   std::int64_t bytes = -1;
   /// When it was written last, in nanoseconds.
   std::int64_t written = 0;

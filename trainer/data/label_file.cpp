@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <numeric>
+#include <system_error>
 #include <tuple>
 
 #include "core/error.hpp"
@@ -148,7 +149,11 @@ LabelFile parse_labels(std::string_view text, const std::string& file, int class
 
 LabelFile read_labels(const std::string& image_file, int classes, bool single_cls) {
   const std::string file = label_file_of(image_file);
-  if (!std::filesystem::is_regular_file(file)) return {};
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (status.type() == std::filesystem::file_type::none)
+    throw bad_input({file}, "cannot be read (" + error.message() + ")", "check its permissions");
+  if (!std::filesystem::is_regular_file(status)) return {};
   std::ifstream stream(file, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   if (!stream) throw bad_input({file}, "cannot be read", "check its permissions");

@@ -35,7 +35,8 @@ struct LabelFile {
 LabelFile parse_labels(std::string_view text, const std::string& file, int classes,
                        bool single_cls);
 
-/// The labels beside an image; none when there is no such file.
+/// The labels beside an image; none when there is no such file. Throws `Error` when nobody can
+/// tell, and as parse_labels() does.
 LabelFile read_labels(const std::string& image_file, int classes, bool single_cls);
 
 /// "0 0.5 0.5 0.25 0.25\n" per label.

@@ -145,11 +145,19 @@ class Scan {
   std::vector<char> known_;
 };
 
-void remember(const std::string& file, const std::vector<ScannedImage>& images) {
+void note_unwritable(const ScanOptions& options, const std::system_error& error) {
+  options.note(fmt::format("{}: cannot be written ({}): the check is not remembered",
+                           options.cache_folder, error.code().message()));
+}
+
+void remember(const std::string& file, const std::vector<ScannedImage>& images,
+              const ScanOptions& options) try {
   const auto bytes = bytes_of(images);
   NewFile kept(file, bytes.size());
   kept.write(0, bytes);
   kept.replace();
+} catch (const std::system_error& error) {
+  note_unwritable(options, error);
 }
 
 }  // namespace
@@ -169,13 +177,12 @@ std::vector<ScannedImage> scan(const DataConfig& config, Split split, const Scan
   std::optional<MakerLock> lock;
   try {
     lock.emplace(file, options.beat);
-    if (scan.recall(remembered(file))) return scan.take();  // somebody else's work meanwhile
-    if (scan.look()) remember(file, scan.images());
   } catch (const std::system_error& error) {
-    options.note(fmt::format("{}: cannot be written ({}): the check is not remembered",
-                             options.cache_folder, error.code().message()));
-    if (!lock) scan.look();
+    note_unwritable(options, error);
   }
+  if (lock && scan.recall(remembered(file))) return scan.take();  // somebody else's work meanwhile
+  const bool useful = scan.look();
+  if (lock && useful) remember(file, scan.images(), options);
   return scan.take();
 }
 

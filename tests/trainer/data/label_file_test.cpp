@@ -6,6 +6,7 @@
 
 #include "tests/hyp/refusal.hpp"
 #include "tests/trainer/data/files.hpp"
+#include "trainer/data/data_yaml.hpp"
 
 namespace evolve::data {
 namespace {
@@ -96,6 +97,16 @@ TEST(LabelFile, MakesEveryClassZeroInASingleClassDataSet) {
 
 TEST(LabelFile, HasNoLabelsWhereThereIsNoFile) {
   EXPECT_TRUE(read_labels("/nowhere/images/a.jpg", 3, false).labels.empty());
+}
+
+TEST(LabelFile, IsRefusedWhereNobodyCanTellWhetherItIsThere) {
+  const TemporaryFolder folder;
+  const auto image = folder / "images/a.png";
+  const auto labels = label_file_of(image);
+  std::filesystem::create_directories(std::filesystem::path(labels).parent_path());
+  std::filesystem::create_symlink("a.txt", labels);
+  EXPECT_EQ(refusal([&] { read_labels(image, 1, false); }),
+            labels + ": cannot be read (Too many levels of symbolic links); check its permissions");
 }
 
 TEST(LabelFile, WritesWhatItReads) {

@@ -83,6 +83,18 @@ TEST_F(ScanTest, RemembersNoFault) {
   EXPECT_EQ(scanned()[0].fault, "");
 }
 
+TEST_F(ScanTest, TakesNoLabelsThatCannotBeReadForNone) {
+  const auto labels = label_file_of(config.train[1]);
+  std::filesystem::remove(labels);
+  EXPECT_EQ(scanned()[1].fault, "");
+  std::filesystem::create_symlink("b.txt", labels);
+  const auto images = scanned();
+  EXPECT_EQ(looked_at, 3);
+  EXPECT_EQ(images[0].fault, "");
+  EXPECT_THAT(images[1].fault, StartsWith(labels + ": cannot be read ("));
+  EXPECT_THAT(images[2].found.labels, SizeIs(1));
+}
+
 TEST_F(ScanTest, LooksAgainWhenTheClassesAreOthers) {
   config.names = {"cat"};
   EXPECT_NE(scanned()[0].fault, "");
