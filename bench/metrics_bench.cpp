@@ -70,8 +70,11 @@ void autoanchor(benchmark::State& state) {
     const float size = 4 + 30 * draw() * draw();
     labels.push_back({size * (0.7f + 0.6f * draw()), size * (0.7f + 0.6f * draw())});
   }
-  const AnchorSearch search{.anchors = static_cast<int>(state.range(0)), .imgsz = 64};
-  for (auto _ : state) benchmark::DoNotOptimize(best_anchors(labels, search));
+  const std::vector<Size> too_small(static_cast<std::size_t>(state.range(0)), Size{0.1f, 0.1f});
+  for (auto _ : state) {
+    AnchorFitter fitter(64, {.exact = labels, .jittered = labels});
+    benchmark::DoNotOptimize(fitter.fit(too_small, 4));
+  }
 }
 BENCHMARK(autoanchor)->Arg(9)->Arg(30)->Unit(benchmark::kMillisecond);
 

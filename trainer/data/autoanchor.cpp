@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "trainer/data/dataset.hpp"
 
@@ -17,6 +18,16 @@ namespace evolve::trainer {
 namespace {
 
 using Rng = boost::random::mt19937_64;
+
+constexpr std::uint64_t anchor_seed = 0;
+
+/// How anchors are searched for.
+struct AnchorSearch {
+  int anchors;
+  int imgsz;
+  double thr;
+  const std::function<void()>& beat;
+};
 
 /// Labels are worked on so many at a time, one sum per lane: vector instructions come by themselves
 /// and the sums come out the same whatever vectors the processor has.
@@ -226,9 +237,10 @@ Size mutated(const Size& anchor, Rng& rng) {
   return {w, side(anchor.h)};
 }
 
-/// One anchor after the other is mutated, `generations` times over.
+/// One anchor after the other is mutated, again and again.
 void refine(std::vector<Size>& anchors, const Columns& labels, const AnchorSearch& search,
             Rng& rng) {
+  constexpr int generations = 1000;
   const std::size_t n = anchors.size();
   const auto limit = static_cast<float>(1 / search.thr);
   const Matches none(labels.w.size());
@@ -239,7 +251,7 @@ void refine(std::vector<Size>& anchors, const Columns& labels, const AnchorSearc
   // A generation walks from the first anchor to the last: the best of those still to come is known
   // from the start, the best of those passed grows on the way.
   std::vector<Matches> behind(n, none);
-  for (int generation = 0; generation < search.generations; ++generation) {
+  for (int generation = 0; generation < generations; ++generation) {
     behind.back() = none;
     for (std::size_t a = n - 1; a-- > 0;) {
       behind[a] = behind[a + 1];
@@ -298,7 +310,7 @@ Columns visible(std::span<const Size> labels) {
 }
 
 AnchorStart start_of(const Columns& labels, const AnchorSearch& search) {
-  AnchorStart start{.anchors = {}, .rng = Rng(search.seed)};
+  AnchorStart start{.anchors = {}, .rng = Rng(anchor_seed)};
   start.anchors = first_anchors(labels, search, start.rng);
   return start;
 }
@@ -308,32 +320,7 @@ std::vector<Size> refined(AnchorStart start, const Columns& labels, const Anchor
   return by_area(std::move(start.anchors));
 }
 
-/// check_anchors(); `find(search)` gives new anchors where they are needed.
-template <class Find>
-AnchorChoice check(std::span<const Size> current, std::span<const Size> jittered,
-                   AnchorSearch search, Find find) {
-  AnchorChoice keep{.anchors = {current.begin(), current.end()},
-                    .replaced = false,
-                    .fit = measure(current, jittered, search.thr)};
-  if (keep.fit.best_possible_recall > 0.98) return keep;
-  search.anchors = static_cast<int>(current.size());
-  AnchorChoice found{.anchors = find(search), .replaced = true, .fit = {}};
-  found.fit = measure(found.anchors, jittered, search.thr);
-  return found.fit.best_possible_recall > keep.fit.best_possible_recall ? found : keep;
-}
-
 }  // namespace
-
-std::vector<Size> best_anchors(std::span<const Size> labels, const AnchorSearch& search) {
-  const Columns columns = visible(labels);
-  return refined(start_of(columns, search), columns, search);
-}
-
-AnchorChoice check_anchors(std::span<const Size> current, std::span<const Size> jittered,
-                           std::span<const Size> labels, AnchorSearch search) {
-  return check(current, jittered, search,
-               [&](const AnchorSearch& settled) { return best_anchors(labels, settled); });
-}
 
 LabelSizes label_sizes(const data::Dataset& dataset, std::uint64_t seed) {
   Rng rng(seed);
@@ -352,20 +339,27 @@ LabelSizes label_sizes(const data::Dataset& dataset, std::uint64_t seed) {
   return sizes;
 }
 
+AnchorFitter::AnchorFitter(int imgsz, LabelSizes sizes) : imgsz_(imgsz), sizes_(std::move(sizes)) {}
+
 AnchorFitter::AnchorFitter(const data::Dataset& dataset)
-    : imgsz_(dataset.imgsz), sizes_(label_sizes(dataset, AnchorSearch{}.seed)) {}
+    : AnchorFitter(dataset.imgsz, label_sizes(dataset, anchor_seed)) {}
 
 AnchorChoice AnchorFitter::fit(std::span<const Size> current, double thr,
                                const std::function<void()>& beat) {
-  const AnchorSearch search{.imgsz = imgsz_, .thr = thr, .beat = beat};
-  return check(current, sizes_.jittered, search, [&](const AnchorSearch& settled) {
-    const Columns labels = visible(sizes_.exact);
-    auto start = starts_.find(settled.anchors);
-    if (start == starts_.end()) {
-      start = starts_.emplace(settled.anchors, start_of(labels, settled)).first;
-    }
-    return refined(start->second, labels, settled);
-  });
+  AnchorChoice keep{.anchors = {current.begin(), current.end()},
+                    .replaced = false,
+                    .fit = measure(current, sizes_.jittered, thr)};
+  if (keep.fit.best_possible_recall > 0.98) return keep;
+  const AnchorSearch search{
+      .anchors = static_cast<int>(current.size()), .imgsz = imgsz_, .thr = thr, .beat = beat};
+  const Columns labels = visible(sizes_.exact);
+  auto start = starts_.find(search.anchors);
+  if (start == starts_.end())
+    start = starts_.emplace(search.anchors, start_of(labels, search)).first;
+  AnchorChoice found{
+      .anchors = refined(start->second, labels, search), .replaced = true, .fit = {}};
+  found.fit = measure(found.anchors, sizes_.jittered, thr);
+  return found.fit.best_possible_recall > keep.fit.best_possible_recall ? found : keep;
 }
 
 }  // namespace evolve::trainer

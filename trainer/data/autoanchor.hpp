@@ -35,27 +35,6 @@ struct AnchorFit {
 /// All zero when there are no labels.
 AnchorFit measure(std::span<const Size> anchors, std::span<const Size> labels, double thr);
 
-/// How anchors are searched for. The result depends on these numbers and the labels only.
-struct AnchorSearch {
-  int anchors = 9;
-  int imgsz = 640;
-  double thr = 4;
-  int generations = 1000;
-  std::uint64_t seed = 0;
-  /// Called after each pass over the labels: with many of them the search takes long.
-  std::function<void()> beat = [] {};
-};
-
-/// Anchors for `labels`, by ascending area: k-means (30 starts, sizes scaled to unit variance, as
-/// YOLOv5's kmean_anchors() calls SciPy's), then refinement by mutation. Labels below 2 pixels in
-/// both directions are ignored; with fewer labels than anchors, or sizes that do not vary, the
-/// start is random, as in YOLOv5.
-///
-/// Where YOLOv5 mutates all anchors of a generation at once, a generation here mutates one anchor
-/// after the other, each change kept when the fitness rises: for the cost of the same evaluations
-/// it gets further.
-std::vector<Size> best_anchors(std::span<const Size> labels, const AnchorSearch& search);
-
 /// What becomes of a model's anchors.
 struct AnchorChoice {
   /// As many as before; new ones are sorted by ascending area, so that equal shares of them go to
@@ -65,17 +44,12 @@ struct AnchorChoice {
   AnchorFit fit;
 };
 
-/// YOLOv5's check_anchors(): anchors with a best possible recall above 0.98 stay; others are
-/// replaced if those found are better in that respect. `jittered` are the labels that recall is
-/// measured on, `labels` those that new anchors are searched for; YOLOv5 scales each image's
-/// labels by a factor between 0.9 and 1.1 for the former. `search.anchors` is ignored.
-AnchorChoice check_anchors(std::span<const Size> current, std::span<const Size> jittered,
-                           std::span<const Size> labels, AnchorSearch search);
-
 /// The sizes of a data set's labels when the longer side of each image is imgsz pixels.
 struct LabelSizes {
+  /// New anchors are searched for these.
   std::vector<Size> exact;
-  /// The same, those of each image times a factor between 0.9 and 1.1 drawn from the seed.
+  /// The same, those of each image times a factor between 0.9 and 1.1 drawn from the seed: recall
+  /// is measured on them, as in YOLOv5.
   std::vector<Size> jittered;
 };
 LabelSizes label_sizes(const data::Dataset& dataset, std::uint64_t seed);
@@ -86,13 +60,26 @@ struct AnchorStart {
   boost::random::mt19937_64 rng;
 };
 
-/// check_anchors() for the labels and the imgsz of a data set, again and again. K-means depends on
-/// the number of anchors alone and is done once for each; only the refinement depends on `thr`.
+/// YOLOv5's check_anchors(), again and again: anchors with a best possible recall above 0.98 stay;
+/// others are replaced if those found are better in that respect.
+///
+/// They are found by k-means (30 starts, sizes scaled to unit variance, as YOLOv5's kmean_anchors()
+/// calls SciPy's), then 1000 generations of refinement by mutation. Labels below 2 pixels in both
+/// directions are ignored; with fewer labels than anchors, or sizes that do not vary, the start is
+/// random, as in YOLOv5. Where YOLOv5 mutates all anchors of a generation at once, a generation
+/// here mutates one anchor after the other, each change kept when the fitness rises: for the cost
+/// of the same evaluations it gets further.
+///
+/// K-means depends on the number of anchors alone and is done once for each; only the refinement
+/// depends on `thr`.
 class AnchorFitter {
  public:
+  AnchorFitter(int imgsz, LabelSizes sizes);
+  /// For the labels of a data set.
   explicit AnchorFitter(const data::Dataset& dataset);
 
-  /// `beat` as in AnchorSearch. The result depends on `current` and `thr` only.
+  /// As many anchors as `current` has; the result depends on these and `thr` only. `beat` is called
+  /// after each pass over the labels: with many of them the search takes long.
   AnchorChoice fit(
       std::span<const Size> current, double thr, const std::function<void()>& beat = [] {});
 

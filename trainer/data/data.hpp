@@ -8,7 +8,7 @@
 // a batch together; `draw_recipes()` makes every random decision of one batch, `train_batch()` its
 // augmented samples too, and `BatchStream` makes batches ahead of their use. Random numbers come
 // from `RandomSource`, so that a sample of YOLOv5 can be replayed. What training computes from
-// labels is here too: `check_anchors()` (autoanchor) and `image_weights()`. No torch here.
+// labels is here too: `AnchorFitter` (autoanchor) and `image_weights()`. No torch here.
 #pragma once
 
 #include "trainer/data/augment.hpp"

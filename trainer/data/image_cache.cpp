@@ -225,9 +225,7 @@ OpenedCache open_image_cache(const std::string& file, const std::vector<WantedIm
   const auto count = fitting(wanted, budget);
   if (count == 0) return {.cache = cache};
   const int decoded = make(file, wanted, count, cache.get(), decode, options);
-  return {.cache = ImageCache::open(file),
-          .decoded = decoded,
-          .kept = static_cast<int>(count) - decoded};
+  return {.cache = ImageCache::open(file), .decoded = decoded};
 }
 
 void will_need(const cv::Mat& pixels) {

@@ -73,9 +73,8 @@ struct ImageCacheOptions {
 struct OpenedCache {
   /// Nothing where there is no room for a single image.
   std::shared_ptr<const ImageCache> cache;
-  /// How many images were decoded for it, by this process, and how many were taken from the cache
-  /// as it was before.
-  int decoded = 0, kept = 0;
+  /// How many images were decoded for it, by this process.
+  int decoded = 0;
 };
 
 /// The cache `file` with as many of the wanted images, from the first on, as the budget and the

@@ -171,14 +171,6 @@ double ClassScore::ap50_95() const {
   return std::accumulate(ap.begin(), ap.end(), 0.0) / static_cast<double>(ap.size());
 }
 
-double ClassScore::true_positives() const {
-  return std::nearbyint(recall * labels);
-}
-
-double ClassScore::false_positives() const {
-  return std::nearbyint(true_positives() / (precision + eps) - true_positives());
-}
-
 std::vector<ClassScore> score_classes(std::span<const Judged> detections,
                                       std::span<const int> labels_per_class) {
   std::vector<double> negated_conf;

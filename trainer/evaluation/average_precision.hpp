@@ -41,9 +41,6 @@ struct ClassScore {
 
   double ap50() const { return ap.front(); }
   double ap50_95() const;
-  /// True and false positives at that confidence, rounded as YOLOv5 rounds them.
-  double true_positives() const;
-  double false_positives() const;
 };
 
 /// One score per class that has labels, in ascending order. `labels_per_class`: number of labels of

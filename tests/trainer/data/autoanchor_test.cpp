@@ -46,8 +46,25 @@ std::vector<Size> two_groups() {
   return labels;
 }
 
-TEST(BestAnchors, FindsTheGroupsSortedByArea) {
-  const auto anchors = best_anchors(two_groups(), {.anchors = 2, .imgsz = 64});
+/// So many anchors that match no label.
+std::vector<Size> bad(std::size_t count) {
+  return std::vector<Size>(count, Size{.01f, .01f});
+}
+
+/// What is chosen in place of so many bad anchors, which match none of `jittered`.
+AnchorChoice found(const std::vector<Size>& labels, const std::vector<Size>& jittered,
+                   std::size_t count) {
+  AnchorFitter fitter(64, {.exact = labels, .jittered = jittered});
+  auto choice = fitter.fit(bad(count), 4);
+  EXPECT_TRUE(choice.replaced);
+  return choice;
+}
+std::vector<Size> found(const std::vector<Size>& labels, std::size_t count) {
+  return found(labels, labels, count).anchors;
+}
+
+TEST(NewAnchors, AreTheGroupsSortedByArea) {
+  const auto anchors = found(two_groups(), 2);
   ASSERT_THAT(anchors, SizeIs(2));
   EXPECT_NEAR(anchors[0].w, 10, .1);
   EXPECT_NEAR(anchors[0].h, 20, .1);
@@ -55,49 +72,47 @@ TEST(BestAnchors, FindsTheGroupsSortedByArea) {
   EXPECT_NEAR(anchors[1].h, 30, .1);
 }
 
-TEST(BestAnchors, AreTheSameForTheSameSeed) {
-  const auto labels = two_groups();
-  const AnchorSearch search{.anchors = 3, .imgsz = 64, .seed = 5};
-  EXPECT_EQ(best_anchors(labels, search), best_anchors(labels, search));
+TEST(NewAnchors, AreTheSameEachTime) {
+  EXPECT_EQ(found(two_groups(), 3), found(two_groups(), 3));
 }
 
-TEST(BestAnchors, StartAtRandomWithTooFewLabelsOrSizesThatDoNotVary) {
-  const AnchorSearch search{.anchors = 9, .imgsz = 64};
+TEST(NewAnchors, StartAtRandomWithTooFewLabelsOrSizesThatDoNotVary) {
   const std::vector<Size> few{{10, 20}, {30, 15}};
-  EXPECT_THAT(best_anchors(few, search), SizeIs(9));
-  EXPECT_GT(measure(best_anchors(few, search), few, 4).fitness, .9);
-  EXPECT_THAT(best_anchors(std::vector<Size>(50, Size{8, 8}), search), SizeIs(9));
-  EXPECT_THAT(best_anchors({}, search), SizeIs(9));
+  EXPECT_THAT(found(few, 9), SizeIs(9));
+  EXPECT_GT(measure(found(few, 9), few, 4).fitness, .9);
+  EXPECT_THAT(found(std::vector<Size>(50, Size{8, 8}), 9), SizeIs(9));
+  EXPECT_THAT(found({}, few, 9).anchors, SizeIs(9));
 }
 
-TEST(BestAnchors, IgnoreLabelsThatAreTooSmallAndStayAboveTwoPixels) {
+TEST(NewAnchors, IgnoreLabelsThatAreTooSmallAndStayAboveTwoPixels) {
   auto labels = two_groups();
-  const auto expected = best_anchors(labels, {.anchors = 3, .imgsz = 64});
+  const auto expected = found(labels, 3);
   labels.insert(labels.begin(), 1000, Size{1.9f, 1.9f});
-  EXPECT_EQ(best_anchors(labels, {.anchors = 3, .imgsz = 64}), expected);
-  const auto tiny = best_anchors(std::vector<Size>(30, Size{2, .1f}), {.anchors = 3, .imgsz = 64});
-  EXPECT_THAT(tiny, Each(Field(&Size::h, Ge(2))));
+  EXPECT_EQ(found(labels, two_groups(), 3).anchors, expected);
+  const auto tiny = found(std::vector<Size>(30, Size{2, .1f}), {{2, 2}}, 3);
+  EXPECT_THAT(tiny.anchors, Each(Field(&Size::h, Ge(2))));
 }
 
-TEST(CheckAnchors, KeepsAGoodFit) {
+TEST(AnchorFitter, KeepsAGoodFit) {
   const std::vector<Size> current{{12, 24}, {60, 30}};
-  const auto choice = check_anchors(current, two_groups(), two_groups(), {.imgsz = 64});
+  const auto choice =
+      AnchorFitter(64, {.exact = two_groups(), .jittered = two_groups()}).fit(current, 4);
   EXPECT_FALSE(choice.replaced);
   EXPECT_EQ(choice.anchors, current);
   EXPECT_EQ(choice.fit.best_possible_recall, 1);
 }
 
-TEST(CheckAnchors, ReplacesABadFitByAsManyAnchors) {
+TEST(AnchorFitter, ReplacesABadFitByAsManyAnchors) {
   const std::vector<Size> current{{500, 500}, {600, 600}};
-  const auto choice = check_anchors(current, two_groups(), two_groups(), {.imgsz = 64});
+  const auto choice =
+      AnchorFitter(64, {.exact = two_groups(), .jittered = two_groups()}).fit(current, 4);
   EXPECT_TRUE(choice.replaced);
   EXPECT_THAT(choice.anchors, SizeIs(2));
   EXPECT_EQ(choice.fit.best_possible_recall, 1);
 }
 
-TEST(CheckAnchors, KeepsTheAnchorsWhenThereAreNoLabels) {
-  const std::vector<Size> current{{5, 5}};
-  EXPECT_FALSE(check_anchors(current, {}, {}, {}).replaced);
+TEST(AnchorFitter, KeepsTheAnchorsWhenThereAreNoLabels) {
+  EXPECT_FALSE(AnchorFitter(640, {}).fit(std::vector<Size>{{5, 5}}, 4).replaced);
 }
 
 /// A data set of one image with boxes of many sizes.
@@ -111,17 +126,15 @@ data::Dataset boxes() {
   return dataset;
 }
 
-TEST(AnchorFitter, FindsWhatCheckAnchorsFindsWhateverItDidBefore) {
+TEST(AnchorFitter, FindsTheSameWhateverItDidBefore) {
   const auto dataset = boxes();
-  const auto sizes = label_sizes(dataset, 0);
   const std::vector<Size> nine(9, Size{1, 1}), six(6, Size{1, 1});
   AnchorFitter fitter(dataset);
   for (const double thr : {4., 3., 2.5, 4.}) {
     for (const auto& current : {nine, six}) {
-      const auto expected = check_anchors(current, sizes.jittered, sizes.exact, {.thr = thr});
-      const auto found = fitter.fit(current, thr);
-      EXPECT_TRUE(found.replaced);
-      EXPECT_EQ(found.anchors, expected.anchors);
+      const auto choice = fitter.fit(current, thr);
+      EXPECT_TRUE(choice.replaced);
+      EXPECT_EQ(choice.anchors, AnchorFitter(dataset).fit(current, thr).anchors);
     }
   }
 }
@@ -134,7 +147,7 @@ TEST(AnchorFitter, ClustersOnceHoweverOftenTheThresholdChanges) {
     fitter.fit(current, thr, [&] { ++count; });
     return count;
   };
-  const int generations = AnchorSearch{}.generations;
+  constexpr int generations = 1000;
   EXPECT_GE(passes(4), generations + 30) << "30 starts of k-means besides";
   EXPECT_EQ(passes(3), generations);
   EXPECT_EQ(passes(3.5), generations);
@@ -210,11 +223,10 @@ TEST(ParityAutoanchor, FindsAnchorsAtLeastAsFit) {
   CASES_OR_SKIP(references, "g_autoanchor");
   for_each_case(references, [](const auto&, const auto& recorded, const auto&, const auto& labels) {
     const auto reference = sizes_of(recorded["kmean_anchors"]);
-    const auto found =
-        best_anchors(labels, {.anchors = static_cast<int>(reference.size()), .thr = 4});
-    EXPECT_GE(measure(found, labels, 4).fitness, measure(reference, labels, 4).fitness);
-    EXPECT_GE(measure(found, labels, 4).best_possible_recall,
-              measure(reference, labels, 4).best_possible_recall);
+    AnchorFitter fitter(640, {.exact = labels, .jittered = labels});
+    const auto choice = fitter.fit(bad(reference.size()), 4);
+    EXPECT_GE(choice.fit.fitness, measure(reference, labels, 4).fitness);
+    EXPECT_GE(choice.fit.best_possible_recall, measure(reference, labels, 4).best_possible_recall);
   });
 }
 
@@ -224,7 +236,8 @@ TEST(ParityAutoanchor, ReplacesAnchorsWhereYolov5Does) {
                                const auto& labels) {
     if (!reference.has(name + ".wh_check")) return;
     const auto jittered = sizes_of(reference[name + ".wh_check"]);
-    const auto choice = check_anchors(sizes_of(recorded["anchors_in"]), jittered, labels, {});
+    AnchorFitter fitter(640, {.exact = labels, .jittered = jittered});
+    const auto choice = fitter.fit(sizes_of(recorded["anchors_in"]), 4);
     EXPECT_EQ(choice.replaced, recorded["replaced"].template get<bool>());
     EXPECT_GE(static_cast<float>(choice.fit.best_possible_recall),
               recorded["final_on_wh_check"]["bpr"].template get<float>());

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "hyp/space.hpp"
-#include "trainer/data/autoanchor.hpp"
 #include "trainer/data/data.hpp"
 #include "trainer/run/trainer.hpp"
 #include "workers/protocol/messages.hpp"
@@ -86,13 +85,6 @@ TEST(Heartbeat, OfATrialComesBeforeBetweenAndAfterItsBatches) {
   constexpr int batches = 13;  // of the 200 images of the embedded data set
   EXPECT_GE(beats[0], 300 + batches) << "each image decoded, the anchors, each batch trained";
   EXPECT_GE(beats[1], batches + 4) << "each batch trained and validated";
-}
-
-TEST(Heartbeat, GoesOnWhileAnchorsAreFitted) {
-  int beats = 0;
-  const std::vector<Size> labels{{10, 20}, {30, 30}, {50, 20}, {11, 19}, {31, 35}};
-  best_anchors(labels, {.anchors = 3, .generations = 10, .beat = [&] { ++beats; }});
-  EXPECT_GE(beats, 30 + 10) << "30 starts of k-means, 10 generations";
 }
 
 }  // namespace
