@@ -65,14 +65,15 @@ BENCHMARK(average_precision)->Unit(benchmark::kMillisecond);
 
 void autoanchor(benchmark::State& state) {
   UniformNumbers draw;
-  std::vector<Size> labels;
+  std::vector<data::Size> labels;
   for (int i = 0; i < 2804; ++i) {
     const float size = 4 + 30 * draw() * draw();
     labels.push_back({size * (0.7f + 0.6f * draw()), size * (0.7f + 0.6f * draw())});
   }
-  const std::vector<Size> too_small(static_cast<std::size_t>(state.range(0)), Size{0.1f, 0.1f});
+  const std::vector<data::Size> too_small(static_cast<std::size_t>(state.range(0)),
+                                          data::Size{0.1f, 0.1f});
   for (auto _ : state) {
-    AnchorFitter fitter(64, {.exact = labels, .jittered = labels});
+    data::AnchorFitter fitter(64, {.exact = labels, .jittered = labels});
     benchmark::DoNotOptimize(fitter.fit(too_small, 4));
   }
 }

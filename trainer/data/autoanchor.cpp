@@ -14,7 +14,7 @@
 
 #include "trainer/data/dataset.hpp"
 
-namespace evolve::trainer {
+namespace evolve::data {
 namespace {
 
 using Rng = boost::random::mt19937_64;
@@ -322,14 +322,14 @@ std::vector<Size> refined(AnchorStart start, const Columns& labels, const Anchor
 
 }  // namespace
 
-LabelSizes label_sizes(const data::Dataset& dataset, std::uint64_t seed) {
+LabelSizes label_sizes(const Dataset& dataset, std::uint64_t seed) {
   Rng rng(seed);
   LabelSizes sizes;
-  for (const data::Image& image : dataset.images) {
+  for (const Image& image : dataset.images) {
     const double jitter = 0.9 + 0.2 * boost::random::uniform_01<double>()(rng);
     const double scale =
         static_cast<double>(dataset.imgsz) / std::max(image.original_width, image.original_height);
-    for (const data::Label& label : image.labels) {
+    for (const Label& label : image.labels) {
       const double w = label.w * scale * image.original_width;
       const double h = label.h * scale * image.original_height;
       sizes.exact.push_back({static_cast<float>(w), static_cast<float>(h)});
@@ -341,7 +341,7 @@ LabelSizes label_sizes(const data::Dataset& dataset, std::uint64_t seed) {
 
 AnchorFitter::AnchorFitter(int imgsz, LabelSizes sizes) : imgsz_(imgsz), sizes_(std::move(sizes)) {}
 
-AnchorFitter::AnchorFitter(const data::Dataset& dataset)
+AnchorFitter::AnchorFitter(const Dataset& dataset)
     : AnchorFitter(dataset.imgsz, label_sizes(dataset, anchor_seed)) {}
 
 AnchorChoice AnchorFitter::fit(std::span<const Size> current, double thr,
@@ -362,4 +362,4 @@ AnchorChoice AnchorFitter::fit(std::span<const Size> current, double thr,
   return found.fit.best_possible_recall > keep.fit.best_possible_recall ? found : keep;
 }
 
-}  // namespace evolve::trainer
+}  // namespace evolve::data

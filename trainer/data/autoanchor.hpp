@@ -9,10 +9,8 @@
 #include <vector>
 
 namespace evolve::data {
-struct Dataset;
-}
 
-namespace evolve::trainer {
+struct Dataset;
 
 /// Width and height in pixels: of a label in the training image, of an anchor.
 struct Size {
@@ -52,7 +50,7 @@ struct LabelSizes {
   /// is measured on them, as in YOLOv5.
   std::vector<Size> jittered;
 };
-LabelSizes label_sizes(const data::Dataset& dataset, std::uint64_t seed);
+LabelSizes label_sizes(const Dataset& dataset, std::uint64_t seed);
 
 /// Where the refinement begins: k-means' anchors, and the random numbers that follow.
 struct AnchorStart {
@@ -76,7 +74,7 @@ class AnchorFitter {
  public:
   AnchorFitter(int imgsz, LabelSizes sizes);
   /// For the labels of a data set.
-  explicit AnchorFitter(const data::Dataset& dataset);
+  explicit AnchorFitter(const Dataset& dataset);
 
   /// As many anchors as `current` has; the result depends on these and `thr` only. `beat` is called
   /// after each pass over the labels: with many of them the search takes long.
@@ -90,4 +88,4 @@ class AnchorFitter {
   std::map<int, AnchorStart> starts_;
 };
 
-}  // namespace evolve::trainer
+}  // namespace evolve::data

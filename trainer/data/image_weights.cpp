@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-namespace evolve::trainer {
+namespace evolve::data {
 
-std::vector<double> image_weights(const data::Dataset& dataset, std::span<const double> ap) {
+std::vector<double> image_weights(const Dataset& dataset, std::span<const double> ap) {
   std::vector<double> weights(ap.size());
-  for (const data::Image& image : dataset.images) {
-    for (const data::Label& label : image.labels) ++weights[static_cast<std::size_t>(label.cls)];
+  for (const Image& image : dataset.images) {
+    for (const Label& label : image.labels) ++weights[static_cast<std::size_t>(label.cls)];
   }
   double sum = 0;
   for (double& weight : weights) {
@@ -18,13 +18,13 @@ std::vector<double> image_weights(const data::Dataset& dataset, std::span<const 
     weights[c] *= static_cast<double>(weights.size()) / sum * (1 - ap[c]) * (1 - ap[c]);
   }
   std::vector<double> of_images;
-  for (const data::Image& image : dataset.images) {
+  for (const Image& image : dataset.images) {
     double& weight = of_images.emplace_back(0);
-    for (const data::Label& label : image.labels) {
+    for (const Label& label : image.labels) {
       weight += weights[static_cast<std::size_t>(label.cls)];
     }
   }
   return of_images;
 }
 
-}  // namespace evolve::trainer
+}  // namespace evolve::data

@@ -51,10 +51,10 @@ const DeviceImages& PreparedData::on(const ComputeContext& context) {
   return *device_images_;
 }
 
-const AnchorChoice& PreparedData::fit_anchors(const std::vector<Size>& current, double thr,
-                                              const std::function<void()>& beat) {
+const data::AnchorChoice& PreparedData::fit_anchors(const std::vector<data::Size>& current,
+                                                    double thr, const std::function<void()>& beat) {
   AnchorKey key{{}, thr};
-  for (const Size& size : current) key.first.emplace_back(size.w, size.h);
+  for (const data::Size& size : current) key.first.emplace_back(size.w, size.h);
   if (const auto it = anchors_.find(key); it != anchors_.end()) return it->second;
   return anchors_[key] = fitter_.fit(current, thr, beat);
 }

@@ -34,8 +34,9 @@ class PreparedData {
   /// YOLOv5's autoanchor on the training labels: `current` where its best possible recall at
   /// ratio `thr` is above 0.98, else as many better ones. `beat` is called all the time while they
   /// are searched for. Depends on `current` and `thr` only.
-  const AnchorChoice& fit_anchors(
-      const std::vector<Size>& current, double thr, const std::function<void()>& beat = [] {});
+  const data::AnchorChoice& fit_anchors(
+      const std::vector<data::Size>& current, double thr,
+      const std::function<void()>& beat = [] {});
 
  private:
   using AnchorKey = std::pair<std::vector<std::pair<float, float>>, double>;
@@ -46,8 +47,8 @@ class PreparedData {
   data::Dataset training_;
   data::ValidationSet validation_;
   std::optional<DeviceImages> device_images_;
-  AnchorFitter fitter_;
-  std::map<AnchorKey, AnchorChoice> anchors_;
+  data::AnchorFitter fitter_;
+  std::map<AnchorKey, data::AnchorChoice> anchors_;
 };
 
 /// How a worker loads any split, but for `training` and `keep`: the cache folder is the machine's,

@@ -27,8 +27,8 @@ std::optional<int> anchors_asked_for(const TrainOptions& options, const hyp::Hyp
 }
 
 /// In pixels, level by level.
-std::vector<Size> anchors_in_pixels(const ModelConfig& config) {
-  std::vector<Size> sizes;
+std::vector<data::Size> anchors_in_pixels(const ModelConfig& config) {
+  std::vector<data::Size> sizes;
   for (const auto& level : config.anchors) {
     for (std::size_t i = 0; i + 1 < level.size(); i += 2) sizes.push_back({level[i], level[i + 1]});
   }
@@ -36,7 +36,7 @@ std::vector<Size> anchors_in_pixels(const ModelConfig& config) {
 }
 
 /// Gives each level its share of anchors sorted by area, the finest level the smallest.
-void set_sorted_anchors(Detector& detector, const std::vector<Size>& anchors) {
+void set_sorted_anchors(Detector& detector, const std::vector<data::Size>& anchors) {
   const auto& strides = detector.strides();
   std::vector<std::int64_t> levels(strides.size());
   std::iota(levels.begin(), levels.end(), 0);
@@ -55,7 +55,7 @@ void set_sorted_anchors(Detector& detector, const std::vector<Size>& anchors) {
 void fit_anchors(Detector& detector, double thr, PreparedData& data,
                  const std::function<void()>& beat) {
   auto config = detector.config();
-  const AnchorChoice& choice = data.fit_anchors(anchors_in_pixels(config), thr, beat);
+  const data::AnchorChoice& choice = data.fit_anchors(anchors_in_pixels(config), thr, beat);
   if (choice.replaced) set_sorted_anchors(detector, choice.anchors);
   fmt::print(stderr, "anchors: {}, best possible recall {:.4f}\n",
              choice.replaced ? "fitted to the labels" : "kept", choice.fit.best_possible_recall);

@@ -219,7 +219,7 @@ data::EpochPlan TrainingLoop::plan_of(int epoch, std::span<const double> ap) con
 data::EpochPlan TrainingLoop::full_plan_of(int epoch, std::span<const double> ap) const {
   const data::Dataset& images = data_.training();
   if (options_.image_weights) {  // YOLOv5: beats rect
-    const auto weights = image_weights(images, ap);
+    const auto weights = data::image_weights(images, ap);
     if (std::all_of(weights.begin(), weights.end(), [](double w) { return w == 0; })) {
       throw bad_argument("--image-weights: no training image has a label", "leave it out");
     }

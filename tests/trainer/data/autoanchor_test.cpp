@@ -9,7 +9,7 @@
 #include "tests/golden.hpp"
 #include "trainer/data/dataset.hpp"
 
-namespace evolve::trainer {
+namespace evolve::data {
 namespace {
 
 using testing::Each;
@@ -116,9 +116,9 @@ TEST(AnchorFitter, KeepsTheAnchorsWhenThereAreNoLabels) {
 }
 
 /// A data set of one image with boxes of many sizes.
-data::Dataset boxes() {
-  data::Dataset dataset{.imgsz = 640};
-  data::Image image{.original_height = 640, .original_width = 640};
+Dataset boxes() {
+  Dataset dataset{.imgsz = 640};
+  Image image{.original_height = 640, .original_width = 640};
   for (int i = 1; i <= 40; ++i) {
     image.labels.push_back({.w = static_cast<float>(i) / 50, .h = 1 / static_cast<float>(i + 2)});
   }
@@ -154,7 +154,7 @@ TEST(AnchorFitter, ClustersOnceHoweverOftenTheThresholdChanges) {
 }
 
 TEST(LabelSizes, AreThoseOfTheImageScaledToImgsz) {
-  data::Dataset dataset{.imgsz = 64};
+  Dataset dataset{.imgsz = 64};
   dataset.images.push_back({.original_height = 100,
                             .original_width = 200,
                             .labels = {{.w = .5f, .h = .25f}, {.w = 1, .h = 1}}});
@@ -280,4 +280,4 @@ TEST(ParityAutoanchor, JudgesMutationsAlike) {
 }
 
 }  // namespace
-}  // namespace evolve::trainer
+}  // namespace evolve::data

@@ -3,14 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace evolve::trainer {
+namespace evolve::data {
 namespace {
 
 using ::testing::DoubleEq;
 using ::testing::ElementsAre;
 
-data::Dataset dataset(const std::vector<std::vector<int>>& classes) {
-  data::Dataset dataset;
+Dataset dataset(const std::vector<std::vector<int>>& classes) {
+  Dataset dataset;
   for (const auto& image : classes) {
     auto& labels = dataset.images.emplace_back().labels;
     for (const int cls : image) labels.push_back({.cls = cls});
@@ -33,4 +33,4 @@ TEST(ImageWeights, PreferClassesThatDoBadly) {
 }
 
 }  // namespace
-}  // namespace evolve::trainer
+}  // namespace evolve::data
