@@ -28,7 +28,6 @@ endfunction()
 set(evolve_alone
   cli/options.cpp
   devices/sysman.cpp
-  ga/unit_operators.cpp
   hyp/start.cpp
   results/plot.cpp
   results/training_csv.cpp
