@@ -3,8 +3,11 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "hyp/hyperparameters.hpp"
 
 namespace evolve::trainer {
 
