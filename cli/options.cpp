@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <boost/algorithm/string.hpp>
+#include <cctype>
 
 #include "cli/training_options.hpp"
 #include "core/error.hpp"
@@ -105,8 +106,17 @@ void check_keep_weights(const Options& options) {
                        "leave it out");
 }
 
+void check_device_env(const std::string& name) {
+  const auto fits = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  const bool digit = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front()));
+  if (!std::ranges::all_of(name, fits) || digit)
+    throw bad_argument("--device-env " + name + ": no variable is called so",
+                       "write a name such as NPU_VISIBLE_DEVICES");
+}
+
 void check(const Options& options) {
   check_trainer(options);
+  check_device_env(options.device_env);
   check_epochs(options.train);
   if (!options.has_external_trainer()) check_training(options.train);
   // A run to resume has brought its own.
@@ -131,8 +141,7 @@ void check(const Options& options) {
   hyp::Fitness{options.fitness};
 }
 
-void declare_search(CLI::App& app, Options& o) {
-  const auto* group = "Search";
+void declare_bounds(CLI::App& app, Options& o, const char* group) {
   app.add_option("--generations,--evolve", o.generations,
                  "Generations to evolve, of --population trials each; YOLOv5's --evolve N is "
                  "--trials N here")
@@ -150,8 +159,14 @@ void declare_search(CLI::App& app, Options& o) {
                  "Keep so many trainings for the end: the best again, with other seeds")
       ->group(group)
       ->capture_default_str();
-  app.add_option("--time-limit", o.time_limit, "Stop starting trials after this long: 90m, 12h")
+  app.add_option("--time-limit", o.time_limit,
+                 "Stop starting trials after this long: 90m, 12h; a number alone is seconds")
       ->group(group);
+}
+
+void declare_search(CLI::App& app, Options& o) {
+  const auto* group = "Search";
+  declare_bounds(app, o, group);
   app.add_option("--search", o.search,
                  "screened: a genetic algorithm whose children a Gaussian process looks at first; "
                  "classic: YOLOv5's, repaired")

@@ -231,10 +231,11 @@ Inspection look_over(const trainer::TrainOptions& train) {
 
 /// The check reads an image's header and end; a worker that decoded it knows more.
 bool undecodable(const std::string& said) {
+  std::error_code ignored;
   // "FILE: what is wrong", and a file's name may have a colon too.
   for (auto end = said.find(": "); end != said.npos; end = said.find(": ", end + 1)) {
     const auto file = said.substr(0, end);
-    if (std::filesystem::is_regular_file(file) && data::is_image_name(file))
+    if (std::filesystem::is_regular_file(file, ignored) && data::is_image_name(file))
       return data::decode(file).empty();
   }
   return false;

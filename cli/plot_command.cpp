@@ -21,10 +21,16 @@ void plot_run(const fs::path& csv, const fs::path& image) {
   hyp::Fitness fitness;
   hyp::Space space = hyp::default_space();
   const auto journal = results::RunDirectory{csv.parent_path()}.journal();
-  if (fs::exists(journal)) {
-    const auto run = results::read_journal(journal).run;
-    fitness = hyp::Fitness(run.fitness);
-    space = run.space;
+  std::error_code ignored;
+  if (fs::exists(journal, ignored)) {
+    try {
+      const auto run = results::read_journal(journal).run;
+      fitness = hyp::Fitness(run.fitness);
+      space = run.space;
+    } catch (const Error& error) {
+      fmt::print(stderr, "evolve: {}\nevolve: drawn with YOLOv5's fitness and ranges\n",
+                 error.what());
+    }
   }
   results::plot_evolution(table, fitness, space, image);
 }

@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/recorded_run.hpp"
 #include "cli/screen.hpp"
+#include "core/error.hpp"
 #include "engine/report.hpp"
 #include "results/results.hpp"
 
@@ -24,6 +25,8 @@ int report_command(const std::vector<std::string>& runs, const std::string& page
   for (const auto& run : runs) reports.push_back(report_of(results::open_run(run)));
   const auto own = runs.size() == 1 ? results::open_run(runs.front()).report() : "report.html";
   const auto target = page.empty() ? own : std::filesystem::path(page);
+  if (target.extension() != ".html")
+    throw bad_argument("-o " + page + ": a report is a page", "write a name that ends in .html");
   results::write_report(target, reports);
   fmt::print("{}\n", display_path(target));
   return 0;

@@ -47,8 +47,10 @@ void RunScreen::on(const hyp::Outcome& outcome, const engine::RunState& state) {
 void RunScreen::completed(const hyp::Outcome& outcome, const hyp::Completed& result,
                           const engine::RunState& state) {
   if (outcome.repeat > 0) {
+    const auto first =
+        std::ranges::find(state.completed(), outcome.trial, &engine::Finished::trial)->fitness;
     screen_.line(fmt::format("{}   fitness {:.4f} again, {:.4f} at first", head(outcome),
-                             result.fitness, state.repeats().completed().back().first));
+                             result.fitness, first));
     return;
   }
   const bool best = state.best()->trial == outcome.trial;
@@ -115,30 +117,30 @@ void RunScreen::on_progress(const engine::RunState& state,
   const int begun = state.repeats().begun();
   const int repeats_under_way = evolution.done() ? static_cast<int>(std::ssize(state.open())) : 0;
   const int population = evolution.settings().population;
-  Standing standing{.planned = evolution.planned() + std::max(begun, state.repeats().wanted()),
-                    .ended = evolution.ended() + begun - repeats_under_way,
-                    .generation = std::max(0, evolution.asked() - 1) / population,
-                    .generations = ga::generations_of(evolution.planned(), population),
-                    .paused = static_cast<int>(std::ssize(state.paused())),
-                    .ended_here = ended_here_,
-                    .seconds_here = seconds()};
+  RunStatus status{.planned = evolution.planned() + std::max(begun, state.repeats().wanted()),
+                   .ended = evolution.ended() + begun - repeats_under_way,
+                   .generation = std::max(0, evolution.asked() - 1) / population,
+                   .generations = ga::generations_of(evolution.planned(), population),
+                   .paused = static_cast<int>(std::ssize(state.paused())),
+                   .ended_here = ended_here_,
+                   .seconds_here = seconds()};
   if (const auto* best = state.best()) {
-    standing.best_fitness = best->fitness;
-    standing.best_trial = best->trial;
+    status.best_fitness = best->fitness;
+    status.best_trial = best->trial;
   }
-  standing.most_epochs = state.most_epochs();
-  if (standing.most_epochs) {
-    standing.epochs = state.epochs_trained();
-    for (const auto& one : progress) standing.epochs += one.epoch - one.start_epoch;
-    if (!epochs_before_) epochs_before_ = standing.epochs;
-    standing.epochs_here = standing.epochs - *epochs_before_;
+  status.most_epochs = state.most_epochs();
+  if (status.most_epochs) {
+    status.epochs = state.epochs_trained();
+    for (const auto& one : progress) status.epochs += one.epoch - one.start_epoch;
+    if (!epochs_before_) epochs_before_ = status.epochs;
+    status.epochs_here = status.epochs - *epochs_before_;
   }
-  if (time_limit_) standing.seconds_allowed = *time_limit_ - seconds();
+  if (time_limit_) status.seconds_allowed = *time_limit_ - seconds();
   for (const auto& one : progress) {
-    standing.busy.push_back(fmt::format("{} trial {} epoch {}/{}", device_text(one.device, state),
-                                        one.trial, one.epoch, one.epochs));
+    status.busy.push_back(fmt::format("{} trial {} epoch {}/{}", device_text(one.device, state),
+                                      one.trial, one.epoch, one.epochs));
   }
-  screen_.show(standing_text(standing));
+  screen_.show(status_text(status));
 }
 
 double RunScreen::seconds() const {

@@ -79,29 +79,28 @@ std::string duration_text(double seconds) {
   return fmt::format("{} s", s);
 }
 
-std::string standing_text(const Standing& standing) {
-  auto text =
-      standing.most_epochs
-          ? fmt::format("{}/{} epochs · {}, {} paused", standing.epochs, *standing.most_epochs,
-                        core::counted(standing.ended, "trial"), standing.paused)
-          : fmt::format("{}/{} trials{} · generation {}/{}", standing.ended, standing.planned,
-                        standing.paused > 0 ? fmt::format(", {} paused", standing.paused) : "",
-                        standing.generation + 1, standing.generations);
-  if (standing.best_fitness) {
-    text += fmt::format(" · best {:.4f} (trial {})", *standing.best_fitness, standing.best_trial);
+std::string status_text(const RunStatus& status) {
+  auto text = status.most_epochs
+                  ? fmt::format("{}/{} epochs · {}, {} paused", status.epochs, *status.most_epochs,
+                                core::counted(status.ended, "trial"), status.paused)
+                  : fmt::format("{}/{} trials{} · generation {}/{}", status.ended, status.planned,
+                                status.paused > 0 ? fmt::format(", {} paused", status.paused) : "",
+                                status.generation + 1, status.generations);
+  if (status.best_fitness) {
+    text += fmt::format(" · best {:.4f} (trial {})", *status.best_fitness, status.best_trial);
   }
-  const bool by_epochs = standing.most_epochs.has_value();
-  const auto here = by_epochs ? standing.epochs_here : standing.ended_here;
-  if (here > 0 && standing.seconds_here > 0) {
-    const double per_second = static_cast<double>(here) / standing.seconds_here;
+  const bool by_epochs = status.most_epochs.has_value();
+  const auto here = by_epochs ? status.epochs_here : status.ended_here;
+  if (here > 0 && status.seconds_here > 0) {
+    const double per_second = static_cast<double>(here) / status.seconds_here;
     const auto to_come =
-        by_epochs ? *standing.most_epochs - standing.epochs : standing.planned - standing.ended;
+        by_epochs ? *status.most_epochs - status.epochs : status.planned - status.ended;
     double left = static_cast<double>(to_come) / per_second;
-    if (standing.seconds_allowed) left = std::min(left, std::max(0.0, *standing.seconds_allowed));
+    if (status.seconds_allowed) left = std::min(left, std::max(0.0, *status.seconds_allowed));
     text += fmt::format(" · {} left · {:.0f} {}/h", duration_text(left), per_second * 3600,
                         by_epochs ? "epochs" : "trials");
   }
-  for (const auto& what : standing.busy) text += " · " + what;
+  for (const auto& what : status.busy) text += " · " + what;
   return text;
 }
 

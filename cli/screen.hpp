@@ -11,7 +11,7 @@
 namespace evolve::cli {
 
 /// Where a run stands.
-struct Standing {
+struct RunStatus {
   int planned = 0;
   int ended = 0;
   int generation = 0;
@@ -36,7 +36,7 @@ struct Standing {
 std::string duration_text(double seconds);
 /// "17/48 trials, 3 paused · generation 1/4 · best 0.3312 (trial 12) · 2 min 10 s left · 812
 /// trials/h"; with --max-epochs "312/520 epochs · 7 trials, 20 paused · best … · 4120 epochs/h"
-std::string standing_text(const Standing& standing);
+std::string status_text(const RunStatus& status);
 
 /// A path as the user would type it: relative where that is shorter.
 std::string display_path(const std::filesystem::path& path);

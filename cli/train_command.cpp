@@ -105,7 +105,10 @@ OwnFolder new_folder(const Destination& destination) {
 }
 
 void say_what(const Prepared& training, Screen& screen) {
-  screen.line(description(training.arguments.train) + ", on " + slot_of(training).name);
+  auto train = training.arguments.train;
+  if (const auto* own = training.hyp.find("optimizer"))
+    train.optimizer = std::get<std::string>(*own);
+  screen.line(description(train) + ", on " + slot_of(training).name);
   for (const auto& note : training.device.notes) screen.line(note);
   for (const auto& note : training.data.notes) screen.line(note);
 }

@@ -66,10 +66,10 @@ Accelerator host(const std::filesystem::path& root) {
   return cpu;
 }
 
-Machine this_machine() {
+Machine this_machine(const std::string& device_env) {
   Machine machine{.cores = allowed_cores(),
                   .usable_cores = 0,
-                  .environment = device_environment(),
+                  .environment = device_environment(device_env),
                   .has_amd = ::access("/dev/kfd", F_OK) == 0,
                   .discover = [](const std::string& kind) {
                     return devices::discover(kind, device_environment());

@@ -28,8 +28,9 @@ struct Machine {
 
 /// The cores of this process' affinity, and how many of them its cgroup's quota pays for, rounded
 /// up (OpenMP's runtime looks at the affinity only: under a quota it would start too many threads);
-/// the accelerators as devices::discover() finds them in this process' environment.
-Machine this_machine();
+/// the accelerators as devices::discover() finds them in this process' environment. `device_env`:
+/// a variable more that may hide devices.
+Machine this_machine(const std::string& device_env = "");
 
 /// This machine's CPU and memory, as a device "cpu".
 Accelerator host(const std::filesystem::path& root = "/");

@@ -26,7 +26,7 @@ const Accelerator* named(const std::vector<Accelerator>& all, const std::string&
 
 }  // namespace
 
-Environment device_environment() {
+Environment device_environment(const std::string& also) {
   Environment found;
   const auto note = [&](const std::string& variable) {
     if (const char* value = std::getenv(variable.c_str())) found[variable] = value;
@@ -34,6 +34,7 @@ Environment device_environment() {
   for (const auto& kind : core::device_kinds())
     for (const auto& variable : {kind.mask, kind.order, kind.hidden_by.first})
       if (!variable.empty()) note(variable);
+  if (!also.empty()) note(also);
   for (const auto* variable :
        {"SLURM_JOB_ID", "SLURM_NNODES", "SLURM_NTASKS", "SLURM_GPUS_PER_TASK"})
     note(variable);

@@ -14,9 +14,9 @@ namespace evolve::devices {
 /// Variables and values.
 using Environment = std::map<std::string, std::string>;
 
-/// Those of this process that hide devices from it, or say that it is a Slurm job: all that
-/// discovery and choose() look at.
-Environment device_environment();
+/// Those of this process that hide devices from it (`also` too), or say that it is a Slurm job: all
+/// that discovery and choose() look at.
+Environment device_environment(const std::string& also = "");
 
 /// What a variable says; "" when it is not set.
 std::string value_in(const Environment& environment, const std::string& variable);

@@ -53,7 +53,8 @@ std::optional<Request> parse_item(std::string_view item) {
   const auto star = rest.find('*');
   const auto index = number_in(rest.substr(0, star), 0);
   const auto trials = star == rest.npos ? 1 : number_in(rest.substr(star + 1), 1);
-  if (!index || !trials) return {};
+  constexpr int most_trials = 1000;
+  if (!index || !trials || *trials > most_trials) return {};
   return Device{kind, *index, *trials};
 }
 

@@ -67,7 +67,7 @@ void check_launcher(const std::string& launcher) {
 devices::Choice launched_slots(const std::string& launcher, const std::string& spec,
                                const devices::TrainerTraits& trainer) {
   if (launcher == "slurm") return job_steps(spec, trainer);
-  auto choice = devices::choose(spec, devices::this_machine(), trainer);
+  auto choice = devices::choose(spec, devices::this_machine(trainer.device_env), trainer);
   if (launcher == "local") return choice;
   for (auto& slot : choice.slots) {
     const workers::Values values = {{"{device}", slot.name}, {"{index}", index_of(slot)}};

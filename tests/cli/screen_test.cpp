@@ -21,33 +21,33 @@ TEST(Screen, ShowsAPathAsItWouldBeTyped) {
 }
 
 TEST(Screen, TellsWhereARunStands) {
-  const Standing standing{.planned = 48,
-                          .ended = 17,
-                          .generation = 1,
-                          .generations = 4,
-                          .best_fitness = 0.33124,
-                          .best_trial = 12,
-                          .ended_here = 10,
-                          .seconds_here = 50,
-                          .busy = {"cpu:0 trial 18 epoch 2/4"}};
-  EXPECT_EQ(standing_text(standing),
+  const RunStatus status{.planned = 48,
+                         .ended = 17,
+                         .generation = 1,
+                         .generations = 4,
+                         .best_fitness = 0.33124,
+                         .best_trial = 12,
+                         .ended_here = 10,
+                         .seconds_here = 50,
+                         .busy = {"cpu:0 trial 18 epoch 2/4"}};
+  EXPECT_EQ(status_text(status),
             "17/48 trials · generation 2/4 · best 0.3312 (trial 12) · 2 min 35 s left · 720 "
             "trials/h · cpu:0 trial 18 epoch 2/4");
 }
 
 TEST(Screen, KnowsNoRateBeforeTheFirstTrialHasEnded) {
-  const Standing standing{.planned = 48, .generations = 4};
-  EXPECT_EQ(standing_text(standing), "0/48 trials · generation 1/4");
+  const RunStatus status{.planned = 48, .generations = 4};
+  EXPECT_EQ(status_text(status), "0/48 trials · generation 1/4");
 }
 
 TEST(Screen, LeavesNoMoreTimeThanTheTimeLimit) {
-  const Standing standing{.planned = 100,
-                          .ended = 10,
-                          .generations = 2,
-                          .ended_here = 10,
-                          .seconds_here = 100,
-                          .seconds_allowed = 30};
-  EXPECT_EQ(standing_text(standing), "10/100 trials · generation 1/2 · 30 s left · 360 trials/h");
+  const RunStatus status{.planned = 100,
+                         .ended = 10,
+                         .generations = 2,
+                         .ended_here = 10,
+                         .seconds_here = 100,
+                         .seconds_allowed = 30};
+  EXPECT_EQ(status_text(status), "10/100 trials · generation 1/2 · 30 s left · 360 trials/h");
 }
 
 TEST(Screen, BreaksALineBetweenWordsUnderTheWordsAfterItsLabel) {

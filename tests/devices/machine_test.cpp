@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "core/core_mask.hpp"
+#include "devices/masks.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace evolve::devices {
@@ -82,6 +84,13 @@ TEST(Machine, HasTheCoresOfThisProcessAffinity) {
   EXPECT_EQ(machine.cores, core::CoreMask::of_this_thread().cores());
   EXPECT_GE(machine.usable_cores, 1);
   EXPECT_LE(machine.usable_cores, static_cast<int>(machine.cores.size()));
+}
+
+TEST(Machine, KnowsWhatHidesDevicesOfAnUnknownKind) {
+  ::setenv("NPU_SET", "4,6", 1);
+  EXPECT_EQ(value_in(this_machine("NPU_SET").environment, "NPU_SET"), "4,6");
+  EXPECT_EQ(value_in(this_machine().environment, "NPU_SET"), "");
+  ::unsetenv("NPU_SET");
 }
 
 TEST(Machine, SeesAnAffinityNarrowedToOneCore) {

@@ -67,11 +67,13 @@ TEST(Spec, RefusesNothing) {
 
 TEST(Spec, RefusesWhatIsMalformed) {
   for (const std::string item :
-       {"cpu:",   "cpu:x",   "cpu:-1",      "cpu:+1",        "cpu:1.0", "cpu:01",      "cpu:0:1",
-        "cpu: 0", ":0",      "cpu 0",       "cpu;0",         "cpu0:",   "xpu:**2",     "xpu*2",
-        "xpu:0*", "xpu:0*0", "xpu:0*x",     "xpu:0*-1",      "0*2",     "00",          "-2",
-        "--1",    "*",       ":",           "1.5",           "auto:0",  "slurm:*",     "slurm:1",
-        "-1*2",   "9999999", "cpu:9999999", "cpu:0*9999999", "٣",       "cpu:0\ncpu:1"})
+       {"cpu:",    "cpu:x",       "cpu:-1",        "cpu:+1",   "cpu:1.0",
+        "cpu:01",  "cpu:0:1",     "cpu: 0",        ":0",       "cpu 0",
+        "cpu;0",   "cpu0:",       "xpu:**2",       "xpu*2",    "xpu:0*",
+        "xpu:0*0", "xpu:0*1001",  "xpu:0*x",       "xpu:0*-1", "0*2",
+        "00",      "-2",          "--1",           "*",        ":",
+        "1.5",     "auto:0",      "slurm:*",       "slurm:1",  "-1*2",
+        "9999999", "cpu:9999999", "cpu:0*9999999", "٣",        "cpu:0\ncpu:1"})
     EXPECT_EQ(complaint(item), "'" + item + "' is no device");
 }
 

@@ -57,8 +57,8 @@ torch::ScalarType checked(torch::ScalarType type, Detector& detector, const data
   constexpr double tolerance = 0.1;
   const bool agrees = difference <= tolerance;  // false for NaN
   fmt::print(stderr,
-             "mixed precision is {}: {} differs by {:.2g} of single precision on this batch\n",
-             agrees ? "on" : "off", torch::toString(type), difference);
+             "mixed precision is {}: {} differs from single precision by {:.2g} % on this batch\n",
+             agrees ? "on" : "off", torch::toString(type), 100 * difference);
   return agrees ? type : torch::kFloat;
 }
 
