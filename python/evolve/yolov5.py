@@ -126,6 +126,8 @@ def yolov5(checkout):
         import train
     # What YOLOv5 does itself where TensorBoard is missing: its writers are never closed, each keeps a thread.
     sys.modules[train.Loggers.__module__].SummaryWriter = lambda *_: None
+    # Nothing is drawn, and without a network the download of a font to draw with would end each training, or never end.
+    sys.modules[train.check_dataset.__module__].check_font = lambda *_, **__: None
     for name in ("check_dataset", "create_dataloader"):
         setattr(train, name, data_failure(getattr(train, name)))
     train.check_train_batch_size = first_batch(train.check_train_batch_size)

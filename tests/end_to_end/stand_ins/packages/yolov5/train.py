@@ -58,9 +58,14 @@ def check_file(file):
     raise AssertionError(f"File not found: {file}")
 
 
+def check_font(font, progress):
+    raise AssertionError(f"{font} is downloaded")
+
+
 def check_dataset(data):
     text = pathlib.Path(data).read_text()
     assert "train" in text, "data.yaml 'train:' field missing"
+    check_font("Arial.ttf", progress=True)
     return {"train": str(pathlib.Path(data).parent / "images")}
 
 
