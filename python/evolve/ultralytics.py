@@ -173,11 +173,14 @@ def load():
     worker.save_expendably(torch)  # before Ultralytics puts its own around it
     from ultralytics import YOLO
     from ultralytics.data.base import BaseDataset
+    from ultralytics.engine import trainer as engine
     from ultralytics.utils import DEFAULT_CFG_DICT, TQDM, callbacks
 
     worker.check_device(torch, os.environ["EVOLVE_DEVICE"])
     # Trackers that the user's settings switch on, and Ultralytics' own platform, are for single trainings.
     callbacks.add_integration_callbacks = lambda _: None
+    # It depends on the device alone; without a network each trial would wait for the weights that it is done with.
+    engine.check_amp = worker.asked_once(engine.check_amp)
     keep_images(BaseDataset)
     classes, batches = {}, {}
 

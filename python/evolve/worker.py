@@ -211,6 +211,18 @@ def save_expendably(torch):
     torch.save = save_or_not
 
 
+def asked_once(function):
+    """`function` with its first answer for all trials of the process."""
+    answers = []
+
+    def ask(*arguments, **named):
+        if not answers:
+            answers.append(function(*arguments, **named))
+        return answers[0]
+
+    return ask
+
+
 class data_failures:
     """Whatever is raised in here is the data set's fault, unless it is a failure of its own kind."""
 

@@ -130,7 +130,8 @@ def yolov5(checkout):
     sys.modules[train.check_dataset.__module__].check_font = lambda *_, **__: None
     for name in ("check_dataset", "create_dataloader"):
         setattr(train, name, data_failure(getattr(train, name)))
-    train.check_train_batch_size = first_batch(train.check_train_batch_size)
+    # AutoBatch would find another batch for each trial, by what the last one has left of the memory.
+    train.check_train_batch_size = worker.asked_once(train.check_train_batch_size)
     return train
 
 
@@ -140,18 +141,6 @@ def data_failure(function):
     def look(*arguments, **named):
         with worker.data_failures():
             return function(*arguments, **named)
-
-    return look
-
-
-def first_batch(find):
-    """AutoBatch, which would find another batch for each trial, by what the last one has left of the memory."""
-    found = []
-
-    def look(*arguments, **named):
-        if not found:
-            found.append(find(*arguments, **named))
-        return found[0]
 
     return look
 

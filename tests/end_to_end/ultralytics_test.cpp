@@ -280,15 +280,23 @@ TEST(Ultralytics, IsToldByNameWhichHyperparameterItDoesNotKnow) {
   EXPECT_THAT(ended.err, HasSubstr("'anchor_t' means nothing to this version of Ultralytics"));
 }
 
-TEST(Ultralytics, ReadsImagesOnceForAllTrialsOfAProcessThatKeepThem) {
+/// Expects that the logs of three trials of one process have these words once.
+void expect_once(const std::string& words, const std::vector<std::string>& options) {
   Folder folder;
-  ASSERT_EQ(run(folder, trials("yolo11n.yaml", 3, {"--cache"})).code, 0);
+  ASSERT_EQ(run(folder, trials("yolo11n.yaml", 3, options)).code, 0);
   std::string logs;
   for (int trial = 0; trial < 3; ++trial) logs += read_file(trial_folder(folder, trial) / "log");
-  const std::string caching = "Caching images";
-  const auto first = logs.find(caching);
+  const auto first = logs.find(words);
   ASSERT_NE(first, logs.npos);
-  EXPECT_EQ(logs.find(caching, first + 1), logs.npos);
+  EXPECT_EQ(logs.find(words, first + 1), logs.npos);
+}
+
+TEST(Ultralytics, ReadsImagesOnceForAllTrialsOfAProcessThatKeepThem) {
+  expect_once("Caching images", {"--cache"});
+}
+
+TEST(Ultralytics, ChecksMixedPrecisionOnceForAllTrialsOfAProcess) {
+  expect_once("AMP: running checks", {});
 }
 
 TEST(Ultralytics, DrawsMosaicsFromAllTheImagesThatItKeeps) {

@@ -8,6 +8,7 @@ import types
 
 import torch
 from ultralytics.data.base import BaseDataset
+from ultralytics.engine import trainer as engine
 from ultralytics.utils import DEFAULT_CFG_DICT, callbacks
 
 print("Creating new Ultralytics Settings")  # on standard output, as the real one does
@@ -67,6 +68,7 @@ class Trainer:
 
     def train(self):
         what = pathlib.Path(self.args.model).stem
+        assert engine.check_amp(what)
         dataset = self.build_dataset(self.data["train"])
         assert (dataset.ims[0] is None) == (self.args.cache is False), (dataset.ims, self.args.cache)
         print(f"Mosaics of {dataset.mosaics_of}")
