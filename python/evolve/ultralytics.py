@@ -171,7 +171,7 @@ def load():
     import torch
 
     worker.save_expendably(torch)  # before Ultralytics puts its own around it
-    from ultralytics import YOLO
+    from ultralytics import RTDETR, YOLO
     from ultralytics.data.base import BaseDataset
     from ultralytics.engine import trainer as engine
     from ultralytics.utils import DEFAULT_CFG_DICT, TQDM, callbacks
@@ -190,7 +190,8 @@ def load():
         settings["batch"] = batches.get(asked, asked)
         name = settings["model"]
         if name not in classes:
-            model = YOLO(name)
+            # As `yolo` does: YOLO knows its weights, but not its tables.
+            model = (RTDETR if "rtdetr" in os.path.basename(name).lower() else YOLO)(name)
             classes[name] = model.task, trainer_class(model.task_map[model.task]["trainer"])
         task, trainer_of_task = classes[name]
         with worker.signs_of_life(TQDM, trial):

@@ -186,6 +186,12 @@ TEST(Ultralytics, HasItsMetricsTaskByTask) {
   EXPECT_THAT(metrics_of("yolo11n-cls.yaml"), ElementsAre(0.2, 0.2, 0.1, 0.2, 0.0, 0.0, 0.1));
 }
 
+TEST(Ultralytics, TrainsAnRtDetr) {
+  Folder folder;
+  const auto ended = run(folder, trials("rtdetr-l.yaml"));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
 TEST(Ultralytics, SaysWhyATrialFailed) {
   EXPECT_EQ(failure_of("oom.yaml"),
             "oom: RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB");

@@ -124,5 +124,11 @@ class YOLO:
         stem = pathlib.Path(model).stem
         if stem == "no_weights":
             raise FileNotFoundError(f"'{model}' does not exist")
+        assert "rtdetr" not in stem, "YOLO cannot train an RT-DETR"
         self.task = next((task for ending, task in ENDINGS.items() if stem.endswith(ending)), "detect")
         self.task_map = {task: {"trainer": Trainer} for task in VALIDATED}
+
+
+class RTDETR:
+    def __init__(self, model):
+        self.task, self.task_map = "detect", {"detect": {"trainer": Trainer}}
