@@ -19,6 +19,7 @@ SETTINGS = {"data": "data", "batch_size": "batch", "imgsz": "imgsz", "optimizer"
 # Metrics that Ultralytics names differently in its tasks: the letter of each kind of prediction, and the losses that
 # stand for YOLOv5's three. RT-DETR's stand behind YOLO's.
 PREDICTIONS = "BMP"  # boxes, masks, poses
+BOXED = ("detect", "segment", "pose", "obb")  # tasks whose images have labels: a classifier's folders are its labels
 LOSSES = {"val/box_loss": ("val/box_loss", "val/giou_loss"), "val/obj_loss": ("val/dfl_loss", "val/l1_loss"),
           "val/cls_loss": ("val/cls_loss", "val/loss")}
 
@@ -97,7 +98,10 @@ def trainer_class(base):
 
         def build_dataset(self, img_path, mode="train", batch=None):
             with worker.data_failures():
-                return super().build_dataset(img_path, mode, batch)
+                dataset = super().build_dataset(img_path, mode, batch)
+            if mode == "val" and self.args.task in BOXED:
+                worker.check_labels((label["cls"] for label in dataset.labels), img_path)
+            return dataset
 
         def save_model(self):
             with worker.expendable(self.last, self.best):

@@ -211,6 +211,12 @@ def save_expendably(torch):
     torch.save = save_or_not
 
 
+def check_labels(labels, images):
+    """Raises TrialFailed where no image of a validation has a label: all of its metrics would be 0, whatever is trained."""
+    if not any(map(len, labels)):
+        raise TrialFailed("data", f"no label in the validation images: {images}")
+
+
 def asked_once(function):
     """`function` with its first answer for all trials of the process."""
     answers = []

@@ -128,8 +128,8 @@ def yolov5(checkout):
     sys.modules[train.Loggers.__module__].SummaryWriter = lambda *_: None
     # Nothing is drawn, and without a network the download of a font to draw with would end each training, or never end.
     sys.modules[train.check_dataset.__module__].check_font = lambda *_, **__: None
-    for name in ("check_dataset", "create_dataloader"):
-        setattr(train, name, data_failure(getattr(train, name)))
+    train.check_dataset = data_failure(train.check_dataset)
+    train.create_dataloader = with_labels(data_failure(train.create_dataloader))
     # AutoBatch would find another batch for each trial, by what the last one has left of the memory.
     train.check_train_batch_size = worker.asked_once(train.check_train_batch_size)
     return train
@@ -143,6 +143,17 @@ def data_failure(function):
             return function(*arguments, **named)
 
     return look
+
+
+def with_labels(create_dataloader):
+    """`create_dataloader`, images without any label being refused: YOLOv5 does so itself where it trains on them."""
+
+    def create(images, *arguments, **named):
+        loader, dataset = create_dataloader(images, *arguments, **named)
+        worker.check_labels(dataset.labels, images)
+        return loader, dataset
+
+    return create
 
 
 def load():

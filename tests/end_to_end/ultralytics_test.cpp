@@ -265,16 +265,24 @@ TEST(Ultralytics, TrainsAllTrialsOfAProcessWithTheBatchThatAutoBatchFindsFirst) 
 }
 
 // Not held against the trial: with --resume it is trained once the data are mended.
-TEST(Ultralytics, SaysThatItsDataAreWrong) {
+void expect_wrong_data(const std::string& yaml, const std::string& words) {
   Folder folder;
   write_data(folder);
-  write_file(folder / "my.yaml", "names: [a]\n");
+  write_file(folder / "my.yaml", yaml);
   const auto ended =
       Process(command(trials("yolo11n.yaml", 1, {"--retries", "0"})), folder.path()).wait();
   EXPECT_EQ(ended.code, 1);
   EXPECT_EQ(event(folder, "failed")["kind"], "data");
   EXPECT_EQ(event(folder, "failed")["final"], false);
-  EXPECT_THAT(ended.err, HasSubstr("'train:' key missing"));
+  EXPECT_THAT(ended.err, HasSubstr(words));
+}
+
+TEST(Ultralytics, SaysThatItsDataAreWrong) {
+  expect_wrong_data("names: [a]\n", "'train:' key missing");
+}
+
+TEST(Ultralytics, DoesNotTrainWhereNoValidationImageHasALabel) {
+  expect_wrong_data("train: images\nval: unlabelled\n", "no label in the validation images: ");
 }
 
 TEST(Ultralytics, IsToldByNameWhichHyperparameterItDoesNotKnow) {

@@ -197,15 +197,24 @@ TEST(Yolov5, LosesNoTrainingWhoseWeightsCannotBeWritten) {
 }
 
 // Not held against the trial: with --resume it is trained once the data are mended.
-TEST(Yolov5, SaysThatItsDataAreWrong) {
+void expect_wrong_data(const std::string& yaml, const std::string& words) {
   Folder folder;
-  write_file(folder / "my.yaml", "names: [a]\n");
+  write_data(folder);
+  write_file(folder / "my.yaml", yaml);
   const auto ended =
       Process(command(trials("yolov5n.yaml", 1, {"--retries", "0"})), folder.path()).wait();
   EXPECT_EQ(ended.code, 1);
   EXPECT_EQ(event(folder, "failed")["kind"], "data");
   EXPECT_EQ(event(folder, "failed")["final"], false);
-  EXPECT_THAT(ended.err, HasSubstr("data.yaml 'train:' field missing"));
+  EXPECT_THAT(ended.err, HasSubstr(words));
+}
+
+TEST(Yolov5, SaysThatItsDataAreWrong) {
+  expect_wrong_data("names: [a]\n", "data.yaml 'train:' field missing");
+}
+
+TEST(Yolov5, DoesNotTrainWhereNoValidationImageHasALabel) {
+  expect_wrong_data("train: images\nval: unlabelled\n", "no label in the validation images: ");
 }
 
 TEST(Yolov5, StopsAtARung) {

@@ -57,7 +57,7 @@ class Trainer:
         return {"train": str(data.parent / "images")}
 
     def build_dataset(self, img_path, mode="train", batch=None):
-        return BaseDataset(img_path, self.args)
+        return BaseDataset(img_path, self.args, mode)
 
     def add_callback(self, event, callback):
         self.callbacks.setdefault(event, []).append(callback)
@@ -70,6 +70,7 @@ class Trainer:
         what = pathlib.Path(self.args.model).stem
         assert engine.check_amp(what)
         dataset = self.build_dataset(self.data["train"])
+        self.build_dataset(self.data["train"], "val")
         assert (dataset.ims[0] is None) == (self.args.cache is False), (dataset.ims, self.args.cache)
         print(f"Mosaics of {dataset.mosaics_of}")
         if self.batch_size < 1:

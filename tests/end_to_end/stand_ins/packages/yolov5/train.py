@@ -66,14 +66,15 @@ def check_dataset(data):
     text = pathlib.Path(data).read_text()
     assert "train" in text, "data.yaml 'train:' field missing"
     check_font("Arial.ttf", progress=True)
-    return {"train": str(pathlib.Path(data).parent / "images")}
+    return {"train": str(pathlib.Path(data).parent / "images"), "unlabelled": "unlabelled" in text}
 
 
-def create_dataloader(folder, seconds):
+def create_dataloader(folder, seconds, labels):
     for _ in tqdm(range(4)):  # looks at the labels
         time.sleep(seconds / 4)
     if not os.path.isdir(folder):
         raise Exception(f"train: Error loading data from {folder}")
+    return "loader", argparse.Namespace(labels=labels)
 
 
 def check_train_batch_size(fits=[24]):
@@ -89,7 +90,9 @@ def train(hyp, opt, device, callbacks):
     given = {**vars(opt), "hyp": hyp, "device": device, "pid": os.getpid(), "batch": batch}
     (folder / "given.json").write_text(json.dumps(given))
     Loggers(folder)
-    create_dataloader(check_dataset(opt.data)["train"], 3.2 if what == "slow" else 0)
+    data = check_dataset(opt.data)
+    create_dataloader(data["train"], 3.2 if what == "slow" else 0, labels=[[], [0]])
+    create_dataloader(data["train"], 0, labels=[[], []] if data["unlabelled"] else [[], [0]])
     last, best = folder / "weights/last.pt", folder / "weights/best.pt"
     for epoch in range(opt.epochs):
         callbacks.run("on_train_epoch_start")

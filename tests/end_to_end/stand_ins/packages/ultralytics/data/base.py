@@ -1,17 +1,20 @@
 """Stands in for Ultralytics' data sets."""
 import os
+import pathlib
 import time
 
 from ultralytics.utils import TQDM
 
 
 class BaseDataset:
-    def __init__(self, folder, args):
+    def __init__(self, folder, args, mode):
         if not os.path.isdir(folder):
             raise FileNotFoundError(f"{folder} does not exist")
         for _ in TQDM(range(4)):  # looks at the labels
-            time.sleep(0.8 if "slow" in args.model else 0)
+            time.sleep(0.8 if "slow" in args.model and mode == "train" else 0)
         self.im_files, self.imgsz, self.rect = [folder + "/a.jpg"], args.imgsz, args.rect
+        has_labels = mode == "train" or "unlabelled" not in pathlib.Path(args.data).read_text()
+        self.labels = [{"cls": []}, {"cls": [0] if has_labels else []}]
         self.ims, self.im_hw0, self.im_hw = [None], [None], [None]
         self.cache = args.cache or None
         if self.cache == "ram" and self.check_cache_ram():
