@@ -14,6 +14,7 @@ import io
 import json
 import math
 import os
+import re
 import sys
 import time
 import traceback
@@ -29,6 +30,7 @@ FULL_MEMORY = ("out of memory", "OUT_OF_DEVICE_MEMORY", "OUT_OF_HOST_MEMORY", "O
 LOST_DEVICE = ("DEVICE_LOST", "device lost", "GPU is lost", "fallen off the bus", "uncorrectable ECC error")
 BAD_DATA = ("Image Not Found", "exceeds nc=")  # what YOLOv5 and Ultralytics say
 
+COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")  # and what else a terminal is told
 
 # How PyTorch calls a kind of device, where it is not by its own name.
 TORCH_KINDS = {"hip": "cuda"}
@@ -139,14 +141,17 @@ def kind_of(error):
 
 def said_by(error):
     """One line: what an exception says, and what it was raised from."""
-    words = " ".join(str(error).split())
+    words = " ".join(COLOURS.sub("", str(error)).split())
     cause = said_by(error.__cause__) if error.__cause__ else ""
     return words if cause in words else f"{words} ({cause})"
 
 
 def message_of(error):
-    """One line."""
-    return str(error) if isinstance(error, TrialFailed) else f"{type(error).__name__}: {said_by(error)}"
+    """One line of 300 characters at most: a package may tell of every image. What went wrong stands at one of the ends."""
+    if isinstance(error, TrialFailed):
+        return str(error)
+    words = f"{type(error).__name__}: {said_by(error)}"
+    return words if len(words) <= 300 else f"{words[:190]} … {words[-107:]}"
 
 
 def torch_kind(slot):

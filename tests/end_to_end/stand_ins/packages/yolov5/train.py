@@ -101,7 +101,9 @@ def train(hyp, opt, device, callbacks):
         if what == "broken":
             raise ValueError("something\nelse")
         if what == "no_image":
-            raise AssertionError("Caught AssertionError in DataLoader worker process 0.\nAssertionError: Image Not Found a.jpg")
+            trace = "\n".join(f"  File dataloaders.py, line {line}" for line in range(100))
+            raise AssertionError(f"Caught AssertionError in DataLoader worker process 0.\n{trace}\n"
+                                 "AssertionError: \x1b[34m\x1b[1mtrain: \x1b[0mImage Not Found a.jpg")
         assert not getattr(callbacks, "stop_training", False), "it is trained after it was told to stop"
         if what == "class":
             raise AssertionError("Label class 5 exceeds nc=3 in my.yaml. Possible class labels are 0-2")
