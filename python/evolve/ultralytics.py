@@ -1,8 +1,8 @@
 """Trains evolve's trials with Ultralytics, in one process for many trials: `evolve --trainer ultralytics`.
 
 Ultralytics' trainer of the model's task does the work, and leaves its files in the trial's folder. A trial trains
-exactly as `yolo train` does with the settings of its args.yaml, but for these: nothing is plotted, weights are kept
-once, at the end, and best.pt is not validated again.
+exactly as `yolo train` does with the settings of its args.yaml, but for these: nothing is plotted, and weights are kept
+once, at the end, in last.pt alone, and not validated again.
 
 It cannot pause: Ultralytics' checkpoints keep half-precision weights and no random state, so that a resumed training
 is another one.
@@ -108,10 +108,10 @@ def trainer_class(base):
                 return super().save_model()
 
         def final_eval(self):
-            """Every epoch has been validated; best.pt once more would be no news."""
-            for file in (self.last, self.best):
-                if file.exists():
-                    strip_optimizer(file)
+            """Every epoch has been validated, and weights are kept of the last one alone: best.pt is the same as last.pt."""
+            self.best.unlink(missing_ok=True)
+            if self.last.exists():
+                strip_optimizer(self.last)
 
     return Trainer
 

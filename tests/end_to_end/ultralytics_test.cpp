@@ -248,6 +248,7 @@ TEST(Ultralytics, KeepsTheWeightsOfAllTrialsWhereThatIsAskedFor) {
   Folder folder;
   ASSERT_EQ(run(folder, trials("yolo11n.yaml", 5, {"--keep-weights", "-1"})).code, 0);
   EXPECT_EQ(with_weights(folder, 5).size(), 5u);
+  EXPECT_FALSE(std::filesystem::exists(trial_folder(folder, 0) / "weights/best.pt"));
 }
 
 TEST(Ultralytics, DoesNotTrainWithASmallerBatchThanAskedFor) {

@@ -102,7 +102,8 @@ class Trainer:
         self.final_eval()
 
     def save_model(self):
-        self.last.write_text("weights and optimizer")
+        for file in (self.last, self.best):  # the last epoch is the best one
+            file.write_text("weights and optimizer")
 
     def validate(self, unlucky):
         score = 0.5 / (1 + abs(self.args.box - 6)) * (self.epoch + 1) / self.args.epochs
