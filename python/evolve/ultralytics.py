@@ -81,10 +81,13 @@ def settings_of(trial, defaults):
     if options["cache"] not in ("", "none"):
         settings["cache"] = options["cache"]
     settings.update({name: as_setting(name, value, defaults) for name, value in trial.hyp.items()})
-    settings.update(epochs=trial.epochs, seed=trial.seed, device=device_of(trial.device), patience=0, plots=False,
-                    save=False, val=True, project=os.path.dirname(trial.dir), name=os.path.basename(trial.dir),
-                    exist_ok=True)
-    return settings
+    ours = dict(epochs=trial.epochs, seed=trial.seed, device=device_of(trial.device), patience=0, plots=False,
+                save=False, val=True, project=os.path.dirname(trial.dir), name=os.path.basename(trial.dir),
+                exist_ok=True)
+    for name in ours:
+        if name in trial.hyp:
+            raise worker.TrialFailed("other", f"'{name}' is for evolve to set; leave it out of --hyp and --space")
+    return {**settings, **ours}
 
 
 def trainer_class(base):

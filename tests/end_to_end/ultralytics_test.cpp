@@ -286,13 +286,24 @@ TEST(Ultralytics, DoesNotTrainWhereNoValidationImageHasALabel) {
   expect_wrong_data("train: images\nval: unlabelled\n", "no label in the validation images: ");
 }
 
-TEST(Ultralytics, IsToldByNameWhichHyperparameterItDoesNotKnow) {
+/// What evolve says of a run that starts at this hyp, and cannot.
+std::string said_of_start(const std::string& hyp) {
   Folder folder;
-  write_file(folder / "hyp.yaml", "anchor_t: 4.0\n");
+  write_file(folder / "hyp.yaml", hyp);
   const auto ended =
       run(folder, trials("yolo11n.yaml", 1, {"--hyp", "hyp.yaml", "--retries", "0"}));
   EXPECT_EQ(ended.code, 1);
-  EXPECT_THAT(ended.err, HasSubstr("'anchor_t' means nothing to this version of Ultralytics"));
+  return ended.err;
+}
+
+TEST(Ultralytics, IsToldByNameWhichHyperparameterItDoesNotKnow) {
+  EXPECT_THAT(said_of_start("anchor_t: 4.0\n"),
+              HasSubstr("'anchor_t' means nothing to this version of Ultralytics"));
+}
+
+TEST(Ultralytics, IsToldByNameWhichSettingIsNoHyperparameter) {
+  EXPECT_THAT(said_of_start("patience: 5\n"),
+              HasSubstr("'patience' is for evolve to set; leave it out of --hyp and --space"));
 }
 
 /// Expects that the logs of three trials of one process have these words once.
