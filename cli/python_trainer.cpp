@@ -44,17 +44,52 @@ void check_checkout(const fs::path& folder) {
                          "name a checkout of YOLOv5's repository, or leave it out for the package");
 }
 
-/// Settings of a training that Ultralytics takes as whole numbers only.
-const std::array<std::string, 3> whole_numbers = {"close_mosaic", "mask_ratio", "nbs"};
+/// Settings of a training that Ultralytics, or an older version of it, takes as whole numbers only.
+const std::array<std::string, 7> whole_numbers = {"batch",      "close_mosaic", "freeze", "imgsz",
+                                                  "mask_ratio", "max_det",      "nbs"};
+
+/// Settings that it takes as True or False only.
+const std::array<std::string, 8> yes_or_no = {"amp",           "cls_remap",    "cos_lr",
+                                              "deterministic", "overlap_mask", "pretrained",
+                                              "rect",          "single_cls"};
+
+bool is_among(const auto& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
 
 /// What Ultralytics must be told besides the file, whose numbers are floats and whose yes and no
 /// are texts: choices and whole numbers. "" for any other number.
 std::string said_again(const hyp::Gene& gene, const hyp::Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return core::shell_word(*text);
   const auto number = std::get<double>(value);
-  const bool may_be_whole = gene.kind != hyp::Gene::Kind::real ||
-                            std::ranges::find(whole_numbers, gene.name) != whole_numbers.end();
+  if (is_among(yes_or_no, gene.name)) return number != 0 ? "True" : "False";
+  const bool may_be_whole =
+      gene.kind != hyp::Gene::Kind::real || is_among(whole_numbers, gene.name);
   return may_be_whole && number == std::floor(number) ? fmt::format("{:.0f}", number) : "";
+}
+
+/// The options of these trainings that are not Ultralytics' defaults, as its command line has them:
+/// names and values.
+std::vector<std::pair<std::string, std::string>> settings_of(const trainer::TrainOptions& t) {
+  const trainer::TrainOptions defaults;
+  std::vector<std::pair<std::string, std::string>> settings;
+  if (!t.cfg.empty() && !t.weights.empty())
+    settings.emplace_back("pretrained", shell_path(t.weights));
+  settings.emplace_back("optimizer", t.optimizer);
+  if (t.imgsz != defaults.imgsz) settings.emplace_back("imgsz", std::to_string(t.imgsz));
+  if (t.batch_size != defaults.batch_size)
+    settings.emplace_back("batch", std::to_string(t.batch_size));
+  if (t.single_cls) settings.emplace_back("single_cls", "True");
+  if (t.cos_lr) settings.emplace_back("cos_lr", "True");
+  if (t.rect) settings.emplace_back("rect", "True");
+  if (!t.amp) settings.emplace_back("amp", "False");
+  if (t.freeze.size() > 1)
+    settings.emplace_back("freeze", fmt::format("'[{}]'", fmt::join(t.freeze, ",")));
+  else if (t.freeze != defaults.freeze)
+    settings.emplace_back("freeze", std::to_string(t.freeze.front()));
+  if (t.fraction != defaults.fraction)
+    settings.emplace_back("fraction", core::shortest(t.fraction));
+  return settings;
 }
 
 }  // namespace
@@ -87,14 +122,15 @@ std::string description(const PythonTrainer& trainer, const trainer::TrainOption
 
 std::string ultralytics_usage(const trainer::TrainOptions& t, const hyp::Space& space,
                               const hyp::Hyperparameters& hyp, const std::string& file) {
-  std::string again;
+  std::string also;
+  for (const auto& [name, value] : settings_of(t))
+    if (!hyp.find(name)) also += fmt::format(" {}={}", name, value);
   for (const auto& gene : space.genes)
     if (const auto value = said_again(gene, *hyp.find(gene.name)); !value.empty())
-      again += fmt::format(" {}={}", gene.name, value);
-  const auto optimizer = hyp.find("optimizer") ? "" : " optimizer=" + t.optimizer;
+      also += fmt::format(" {}={}", gene.name, value);
   const auto model = t.cfg.empty() ? t.weights : t.cfg;
-  return fmt::format("Use it in Ultralytics: yolo cfg={} mode=train model={} data={}{}{}",
-                     shell_path(file), shell_path(model), shell_path(t.data), optimizer, again);
+  return fmt::format("Use it in Ultralytics: yolo cfg={} mode=train model={} data={}{}",
+                     shell_path(file), shell_path(model), shell_path(t.data), also);
 }
 
 std::string yolov5_usage(const trainer::TrainOptions& t, const hyp::Hyperparameters& hyp,

@@ -39,8 +39,9 @@ std::string description(const PythonTrainer& trainer, const trainer::TrainOption
 
 /// How a person trains with the hyperparameters of `file`, one set of this space, in Ultralytics.
 /// The file has every number as a float and every yes or no as a text; where something else is
-/// wanted, the command line says it again. So it does for the optimizer, which is the set's own
-/// where it has one.
+/// wanted, the command line says it again. It has the optimizer, and what else of these options is
+/// not Ultralytics' default, but for what the set has itself. How many epochs is left to the
+/// person.
 std::string ultralytics_usage(const trainer::TrainOptions& options, const hyp::Space& space,
                               const hyp::Hyperparameters& hyp, const std::string& file);
 
