@@ -92,7 +92,12 @@ void check_for(const PythonTrainer& trainer, const Options& options) {
           (off ? "--no-amp" : it->second) + ": " + trainer.name + " has no such option",
           "leave it out");
     }
-  if (trainer.is_yolov5) check_optimizer(options.train);
+  if (trainer.is_yolov5)
+    check_optimizer(options.train);
+  else if (leaves_it_to_ultralytics(options.train.optimizer))
+    throw bad_argument("--optimizer " + options.train.optimizer +
+                           ": Ultralytics would choose lr0 and momentum itself",
+                       "name one, such as " + trainer.optimizer);
 }
 
 void check_keep_weights(const Options& options) {

@@ -73,6 +73,15 @@ void check_known(const hyp::Space& space, const hyp::HypFile& start, const Optio
   }
 }
 
+/// No optimizer that a trial may have leaves lr0 and momentum to Ultralytics.
+void check_optimizers(const hyp::Space& space, const hyp::HypFile& start, const Options& options) {
+  const auto* gene = space.find("optimizer");
+  if (gene && std::ranges::any_of(gene->choices, leaves_it_to_ultralytics))
+    throw bad_input(written(gene->name, start, options.space),
+                    "optimizer auto: Ultralytics would choose lr0 and momentum itself",
+                    "name others, such as AdamW");
+}
+
 /// A space started where a trainer starts. Not taken: a start outside the user's bounds, and what
 /// the user's own start names.
 hyp::Space started_at_defaults(const hyp::Space& space, const hyp::HypFile& defaults,
@@ -108,6 +117,8 @@ hyp::Space space_of(const Options& options) {
   if (has_yolov5s_hyp(options)) {
     check_known(space, start, options);
     space = hyp::with_defaults(space);
+  } else if (python_trainer(options.trainer)) {
+    check_optimizers(space, start, options);
   }
   if (!options.evolve_genes.empty()) hyp::select_evolved(space, options.evolve_genes);
   if (space.evolved().empty() && !options.space.empty())

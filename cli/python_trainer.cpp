@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/predicate.hpp>
 #include <cmath>
 #include <filesystem>
 
@@ -142,6 +143,10 @@ std::string yolov5_usage(const trainer::TrainOptions& t, const hyp::Hyperparamet
   if (t.cos_lr) also += " --cos-lr";
   if (t.label_smoothing > 0) also += fmt::format(" --label-smoothing {}", t.label_smoothing);
   return fmt::format("Use it in YOLOv5: python train.py --hyp {}{}", shell_path(file), also);
+}
+
+bool leaves_it_to_ultralytics(const std::string& optimizer) {
+  return boost::iequals(optimizer, "auto");
 }
 
 std::vector<std::string> worker_command(const PythonTrainer& trainer, const Python& python) {

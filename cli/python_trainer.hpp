@@ -49,6 +49,10 @@ std::string ultralytics_usage(const trainer::TrainOptions& options, const hyp::S
 std::string yolov5_usage(const trainer::TrainOptions& options, const hyp::Hyperparameters& hyp,
                          const std::string& file);
 
+/// Whether this optimizer is Ultralytics' `auto`, which chooses lr0 and momentum itself: genes that
+/// would do nothing.
+bool leaves_it_to_ultralytics(const std::string& optimizer);
+
 /// How its worker is started. Throws `Error` when our code is not there.
 std::vector<std::string> worker_command(const PythonTrainer& trainer, const Python& python);
 

@@ -372,11 +372,25 @@ TEST(Ultralytics, IsRefusedWithoutWhatItNeeds) {
                  "--trainer ultralytics needs a model; name one with --model, such as yolo11n.pt");
   expect_refusal(command(trials("yolo11n.pt", 1, {"--label-smoothing", "0.1"})),
                  "--label-smoothing: ultralytics has no such option; leave it out");
+  expect_refusal(command(trials("yolo11n.pt", 1, {"--optimizer", "Auto"})),
+                 "--optimizer Auto: Ultralytics would choose lr0 and momentum itself; name one, "
+                 "such as AdamW");
   expect_refusal(command(trials("yolo11n.pt", 1, {"--trainer-command", "true"})),
                  "--trainer and --trainer-command: a run has one trainer; leave one of them out");
   expect_refusal({EVOLVE_BINARY, "--trainer", "magic", "--output", "run"},
                  "--trainer magic: there is no such trainer; choose among built-in, ultralytics, "
                  "yolov5, or name your own with --trainer-command or --trainer-exec");
+}
+
+TEST(Ultralytics, IsRefusedASetThatWouldLeaveItTheRates) {
+  Folder folder;
+  write_file(folder / "hyp.yaml", "box: 6.0\noptimizer: auto\n");
+  write_file(folder / "space.yaml", "optimizer: {choices: [SGD, auto]}\n");
+  for (const std::string file : {"hyp", "space"}) {
+    const auto ended = run(folder, trials("yolo11n.pt", 1, {"--" + file, file + ".yaml"}));
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, HasSubstr("Ultralytics would choose lr0 and momentum itself"));
+  }
 }
 
 TEST(Ultralytics, IsRefusedWhereItIsNotInstalled) {
