@@ -296,29 +296,6 @@ std::vector<std::string> names_of(const std::vector<core::Slot>& slots) {
   return names;
 }
 
-/// What is known of earlier runs: a line for each that was named, one for all of evolve's own.
-std::vector<std::string> known_lines(const std::vector<results::EarlierRun>& earlier, bool own) {
-  if (own && !earlier.empty()) {
-    std::int64_t trainings = 0;
-    for (const auto& run : earlier) trainings += std::ssize(run.trials);
-    return {fmt::format("knows {} of its own, on shapes with Adam and AdamW (--from none: nothing)",
-                        core::counted(trainings, "training"))};
-  }
-  std::vector<std::string> lines;
-  for (const auto& run : earlier)
-    lines.push_back(fmt::format("knows {} of {}", core::counted(std::ssize(run.trials), "training"),
-                                display_path(run.run)));
-  return lines;
-}
-
-/// "520 epochs of training, at most 200 trials (4 generations of 50)"; only what may decide.
-std::string bounded(const std::string& trials, const ga::Settings& search) {
-  if (!search.max_epochs) return trials;
-  const auto epochs = core::counted(*search.max_epochs, "epoch") + " of training";
-  const bool may_decide = search.trials || ga::most_trials(search) <= *search.max_epochs;
-  return may_decide ? epochs + ", at most " + trials : epochs;
-}
-
 /// `auto` finds what there is now. Where the run had GPUs and their driver fails, that is no reason
 /// to go on with the CPU.
 void check_no_fallback(const Plan& plan, const std::vector<std::string>& slots) {
@@ -381,43 +358,6 @@ void check_inputs(Plan& plan) {
   } else if (const auto missing = missing_input(train)) {
     throw Error(Error::Fault::input, *missing + "; restore it, or name another");
   }
-}
-
-std::vector<std::string> description(const Plan& plan) {
-  const auto& o = plan.options;
-  const auto& run = plan.settings.run;
-  std::vector<std::string> genes;
-  for (const auto& gene : hyp::evolved_genes(run.space)) genes.push_back(gene.name);
-  const auto slots = names_of(plan.settings.slots);
-
-  const auto search = engine::search_settings(run);
-  const auto again =
-      o.repeats == 0 ? "" : ", then " + core::counted(o.repeats, "repeat") + " of the best";
-  const auto trials = ga::most_trials(search);
-  const auto bounds = fmt::format(
-      "{} ({} of {})", core::counted(trials, "trial"),
-      core::counted(ga::generations_of(static_cast<int>(trials), search.population), "generation"),
-      search.population);
-  const auto limit = plan.settings.time_limit;
-  const auto until = limit ? fmt::format(", none begun after {},", duration_text(*limit)) : "";
-  std::vector<std::string> lines;
-  lines.push_back(fmt::format("{}{}{} on {}: {}", bounded(bounds, search), again, until,
-                              core::counted(std::ssize(slots), "slot"), fmt::join(slots, ", ")));
-  lines.insert(lines.end(), plan.device_notes.begin(), plan.device_notes.end());
-  if (const auto* trainer = python_trainer(o.trainer)) {
-    lines.push_back("each trains " + description(*trainer, o.train));
-  } else {
-    lines.push_back(o.has_external_trainer() ? "each runs " + o.trainer_command + o.trainer_exec
-                                             : "each trains " + description(o.train));
-  }
-  lines.push_back(fmt::format("{} of {} evolve: {}", genes.size(),
-                              core::counted(std::ssize(run.space.genes), "hyperparameter"),
-                              fmt::join(genes, " ")));
-  lines.push_back("fitness " + o.fitness);
-  const auto known = known_lines(run.earlier, o.from.empty());
-  lines.insert(lines.end(), known.begin(), known.end());
-  lines.insert(lines.end(), plan.notes.begin(), plan.notes.end());
-  return lines;
 }
 
 }  // namespace evolve::cli
