@@ -23,14 +23,9 @@ void plot_run(const fs::path& csv, const fs::path& image) {
   const auto journal = results::RunDirectory{csv.parent_path()}.journal();
   std::error_code ignored;
   if (fs::exists(journal, ignored)) {
-    try {
-      const auto run = results::read_journal(journal).run;
-      fitness = hyp::Fitness(run.fitness);
-      space = run.space;
-    } catch (const Error& error) {
-      fmt::print(stderr, "evolve: {}\nevolve: drawn with YOLOv5's fitness and ranges\n",
-                 error.what());
-    }
+    const auto run = results::read_journal(journal).run;
+    fitness = hyp::Fitness(run.fitness);
+    space = run.space;
   }
   results::plot_evolution(table, fitness, space, image);
 }

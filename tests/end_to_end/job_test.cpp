@@ -248,7 +248,7 @@ TEST(ValCommand, PrintsTheTableAndWritesTheNumbers) {
   const auto ended = stage.evolve(
       {"val", "--weights", "shapes-base", "--task", "test", "--no-rect", "--json", "out.json"});
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("                   all         2         3       0.5      0.25 "
+  EXPECT_THAT(ended.out, HasSubstr("                 all         2         3       0.5      0.25 "
                                    "     0.75       0.5\n"));
   EXPECT_THAT(ended.out, HasSubstr("Speed: 1.0 ms inference, 2.0 ms NMS per image at 96 px"));
   EXPECT_THAT(ended.out, HasSubstr("results in runs/val/exp\n"));

@@ -88,8 +88,6 @@ TEST(Refusal, OfNumbersThatMakeNoSense) {
   expect_refusal(folder, {"--seed", "99999999999999999999"}, {"--seed", "99999999999999999999"});
   expect_refusal(folder, {"--workers", "-1"}, {"--workers", "-1 is no whole number from 0"});
   expect_refusal(folder, {"--freeze", "-1"}, {"--freeze"});
-  expect_refusal(folder, {"--freeze", "24"}, {"--freeze 24", "nothing would be left to train"});
-  expect_refusal(folder, {"--freeze", "1", "30"}, {"--freeze 1 30", "its layers are 0 to 23"});
   expect_refusal(folder, {"--label-smoothing", "nan"}, {"nan is no number from 0 to 1"});
   expect_refusal(folder, {"--no-such-option"}, {"--no-such-option"});
 }
@@ -116,6 +114,18 @@ TEST(Refusal, OfANameThatTheTrainerDoesNotKnowSaysWhereItStands) {
   write_file(folder / "space.yaml", "lr0: [0.0, 0.1]\n");
   EXPECT_THAT(refused({"--space", "space.yaml", "--hyp", "hyp.yaml"}),
               HasSubstr("hyp.yaml:2: 'foo' means nothing"));
+}
+
+TEST(Refusal, OfLayersToFreezeThatTheModelHasNotOrThatAreAll) {
+  Folder folder;
+  const auto refused = [&](std::vector<std::string> layers) {
+    layers.insert(layers.begin(), {"--cfg", "yolov5n.yaml", "--devices", "cpu:0", "--freeze"});
+    return evolve(folder.path(), layers).err;
+  };
+  EXPECT_THAT(refused({"25"}), HasSubstr("--freeze 25: nothing would be left to train; the model "
+                                         "has 25 layers"));
+  EXPECT_THAT(refused({"1", "30"}),
+              HasSubstr("--freeze 1 30: the model has no such layer; its layers are 0 to 24"));
 }
 
 TEST(Refusal, OfAValueThatTheTrainerCannotTakeSaysWhereItStands) {

@@ -93,13 +93,14 @@ TEST(Surroundings, AFailureOfDataThatOnlyOneTrialHasIsThatTrials) {
   EXPECT_EQ(attempts, 1) << "it would repeat";
 }
 
-// The last trial, and with one slot, whose next trial waits for the outcome, any one.
+// The last trial, and any one where the next waits for its outcome.
 TEST(Surroundings, AFailureOfDataIsThatTrialsAlsoWhereNoOtherCanTell) {
   for (const std::string trial : {"1", "5"}) {
     Folder folder;
-    const auto ended = evolve(
-        folder.path(), {"--trainer-command", fake_trainer("--faults " + trial + "=data"),
-                        "--devices", "cpu:0", "--trials", "6", "--epochs", "3", "--output", "run"});
+    const auto trainer = fake_trainer("--faults " + trial + "=data");
+    const auto ended =
+        evolve(folder.path(), {"--trainer-command", trainer, "--devices", "cpu:0", "--trials", "6",
+                               "--epochs", "3", "--lag", "1", "--output", "run"});
     EXPECT_EQ(ended.code, 0) << ended.err;
     EXPECT_EQ(completed(folder / "run").size(), 5U);
     EXPECT_EQ(final_failures(folder / "run"), 1);

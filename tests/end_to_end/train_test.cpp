@@ -66,7 +66,7 @@ TEST(Train, LeavesWeightsResultsAndImages) {
     EXPECT_GT(fs::file_size(folder / ("run/" + std::string(file))), 0u) << file;
   EXPECT_EQ(lines_of(read_file(folder / "run/results.csv")).size(), 2u);
   EXPECT_THAT(ended.out, HasSubstr("Transferred "));
-  EXPECT_THAT(ended.out, HasSubstr("        0/0        0G"));
+  EXPECT_THAT(ended.out, HasSubstr("     0/0      0G"));
 }
 
 TEST(Train, GoesOnAfterCutsAsIfThereHadBeenNone) {
