@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <memory>
 
@@ -174,6 +175,10 @@ int main(int argc, char** argv) {
   } catch (const evolve::Error& error) {
     fmt::print(stderr, "evolve: {}\n", error.what());
     return error.exit_code();
+  } catch (const std::filesystem::filesystem_error& error) {
+    fmt::print(stderr, "evolve: {}: {}; check the path and its permissions\n",
+               error.path1().string(), error.code().message());
+    return 2;
   } catch (const std::exception& error) {
     fmt::print(stderr, "evolve: {}\n", error.what());
     return 1;

@@ -125,9 +125,11 @@ void throw_failure(int report, pid_t child, const std::string& program) {
 }  // namespace
 
 std::string program_file(const std::string& program) {
+  struct stat found {};
   if (program.find('/') != program.npos) {
-    if (::access(program.c_str(), X_OK) == 0) return program;
-    throw std::system_error(errno, std::system_category(), program);
+    const bool folder = ::stat(program.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+    if (!folder && ::access(program.c_str(), X_OK) == 0) return program;
+    throw std::system_error(folder ? EISDIR : errno, std::system_category(), program);
   }
   const char* path = std::getenv("PATH");
   std::string_view folders = path ? path : "/usr/bin:/bin";
@@ -135,7 +137,6 @@ std::string program_file(const std::string& program) {
   while (true) {
     const auto folder = folders.substr(0, folders.find(':'));
     const auto file = std::string(folder.empty() ? "." : folder) + "/" + program;
-    struct stat found {};
     if (::stat(file.c_str(), &found) == 0 && S_ISREG(found.st_mode)) {
       if (::access(file.c_str(), X_OK) == 0) return file;
       error = errno;

@@ -101,6 +101,22 @@ TEST(Refusal, OfATrainerThatIsNotThere) {
   EXPECT_FALSE(std::filesystem::exists(folder / "run"));
 }
 
+TEST(Refusal, OfATrainerThatIsAFolder) {
+  Folder folder;
+  const auto ended =
+      evolve(folder.path(), {"--trainer-command", "/usr", "--devices", "cpu:0", "--output", "run"});
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("--trainer-command: '/usr' cannot be started (Is a directory)"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+}
+
+TEST(Refusal, OfAPathThatCannotBeLookedAt) {
+  Folder folder;
+  std::filesystem::create_symlink("loop", folder / "loop");
+  expect_refusal(folder, {"--from", "loop"},
+                 {"loop: Too many levels of symbolic links; check the path and its permissions"});
+}
+
 TEST(Refusal, OfANameThatTheTrainerDoesNotKnowSaysWhereItStands) {
   Folder folder;
   write_file(folder / "space.yaml", "lr0: [0.0, 0.1]\nmine: [0.0, 0.1]\n");

@@ -76,11 +76,14 @@ TEST_F(RungsOfWorkers, DoNotStopAWorkerThatIgnoresThem) {
 
 TEST_F(RungsOfWorkers, SayWhetherTheWorkerCanPause) {
   WorkerSet workers(settings(R"(has {"can_pause":true})"), stop);
+  EXPECT_EQ(workers.can_pause(), std::nullopt);
   climb(workers, 0);
   EXPECT_TRUE(rungs.at(0).can_pause);
+  EXPECT_EQ(workers.can_pause(), true);
   WorkerSet others(settings(), stop);
   climb(others, 1);
   EXPECT_FALSE(rungs.at(2).can_pause);
+  EXPECT_EQ(others.can_pause(), false);
 }
 
 TEST_F(RungsOfWorkers, PauseATrialThatGoesOnInAnotherProcess) {

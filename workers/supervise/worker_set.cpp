@@ -37,6 +37,7 @@ struct WorkerSet::State {
   std::vector<Report> reports;
   std::vector<HandedBack> handed_back;
   bool ever_started = false;
+  std::optional<bool> can_pause;
 
   const std::vector<Worker*>& at(const std::string& slot) { return by_slot[slot]; }
   Worker* idle_worker(const std::string& slot);
@@ -139,12 +140,16 @@ void WorkerSet::decide(int trial, hyp::Decision decision) {
 
 std::optional<std::vector<WorkerEvent>> WorkerSet::wait(std::chrono::milliseconds timeout) {
   auto& state = *state_;
-  const bool known = can_pause().has_value();
+  const auto is_ready = [](const auto& worker) { return worker->can_pause().has_value(); };
   const auto news = [&] {
     return !state.reports.empty() || !state.handed_back.empty() ||
-           state.supervisor.stop_requested() || (!known && can_pause());
+           state.supervisor.stop_requested() ||
+           (!state.can_pause && std::ranges::any_of(state.workers, is_ready));
   };
   state.supervisor.wait_for(news, Clock::now() + timeout);
+  if (const auto ready = std::ranges::find_if(state.workers, is_ready);
+      !state.can_pause && ready != state.workers.end())
+    state.can_pause = (*ready)->can_pause();
   state.forget_the_gone();
   state.end_surplus();
   if (state.reports.empty() && state.supervisor.stop_requested()) return {};
@@ -186,9 +191,7 @@ bool WorkerSet::ever_started() const {
 }
 
 std::optional<bool> WorkerSet::can_pause() const {
-  const auto ready = std::ranges::find_if(
-      state_->workers, [](const auto& worker) { return worker->can_pause().has_value(); });
-  return ready == state_->workers.end() ? std::nullopt : (*ready)->can_pause();
+  return state_->can_pause;
 }
 
 }  // namespace evolve::workers

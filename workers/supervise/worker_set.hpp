@@ -140,8 +140,8 @@ class WorkerSet {
   core::WorkerCount count(const std::string& slot) const;
   /// A worker process could be started.
   bool ever_started() const;
-  /// Whether one that is ready may be told to pause; nothing while none is ready. wait() returns
-  /// when this is first known.
+  /// Whether the first one that was ready may be told to pause; nothing while none was. wait()
+  /// returns when this is known.
   std::optional<bool> can_pause() const;
 
  private:
