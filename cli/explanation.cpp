@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "cli/screen.hpp"
 #include "core/number.hpp"
@@ -22,6 +23,18 @@ std::string bar(double alone, double total, double full) {
   std::string text;
   for (long i = 0; i < blocks(total); ++i) text += i < blocks(alone) ? "█" : "░";
   return text;
+}
+
+/// Of many genes those that explain next to nothing are counted only.
+constexpr double least_told = 0.02;
+
+std::span<const results::GeneExplanation> shown(
+    const std::vector<results::GeneExplanation>& genes) {
+  constexpr std::size_t few = 10;
+  const auto told =
+      std::ranges::find_if(genes, [](const auto& gene) { return gene.total < least_told; });
+  const auto count = static_cast<std::size_t>(told - genes.begin());
+  return std::span(genes).first(std::max(count, std::min(few, genes.size())));
 }
 
 /// What the prediction of left out trials says of all the rest.
@@ -43,13 +56,15 @@ std::vector<std::string> description(const results::Explanation& explanation) {
   lines.push_back(fmt::format("{:{}}  share of the variation     loss by", "", width));
   lines.push_back(fmt::format("{:{}}  alone  total{:13}chance  start → best", "gene", width, ""));
   const double full = explanation.genes.front().total;
-  for (const auto& gene : explanation.genes) {
+  for (const auto& gene : shown(explanation.genes)) {
     const auto name = [&](double value) { return results::value_name(value, &gene.gene); };
     lines.push_back(fmt::format("{:{}}  {:>5}  {:>5}  {:9}  {:>6.3f}  {} → {}", gene.gene.name,
                                 width, percent(gene.alone), percent(gene.total),
                                 bar(gene.alone, gene.total, full), gene.loss, name(gene.gene.start),
                                 name(gene.values[explanation.best])));
   }
+  if (const auto rest = explanation.genes.size() - shown(explanation.genes).size(); rest > 0)
+    lines.push_back(fmt::format("{} more with less than {} each", rest, percent(least_told)));
   lines.push_back("alone: what the gene explains by itself; total: with its part in interactions");
   lines.push_back("loss by chance: fitness that any value instead of the best costs on average");
   lines.push_back(fmt::format("the trials pin down {} of that variation, {}",

@@ -49,24 +49,24 @@ void RunScreen::completed(const hyp::Outcome& outcome, const hyp::Completed& res
   if (outcome.repeat > 0) {
     const auto first =
         std::ranges::find(state.completed(), outcome.trial, &engine::Finished::trial)->fitness;
-    screen_.line(fmt::format("{}   fitness {:.4f} again, {:.4f} at first", head(outcome),
+    screen_.line(fmt::format("{}  fitness {:.4f} again, {:.4f} at first", head(outcome),
                              result.fitness, first));
     return;
   }
   const bool best = state.best()->trial == outcome.trial;
-  const auto text = fmt::format("{}   fitness {:.4f}   mAP50 {:.3f}   mAP50-95 {:.3f}{}",
+  const auto text = fmt::format("{}  fitness {:.4f}  mAP50 {:.3f}  mAP50-95 {:.3f}{}",
                                 head(outcome), result.fitness, result.metrics.map50,
-                                result.metrics.map50_95, best ? "   best so far" : "");
+                                result.metrics.map50_95, best ? "  best" : "");
   best ? screen_.line(text) : screen_.detail(text);
 }
 
 void RunScreen::stopped(const hyp::Outcome& outcome, const hyp::Stopped& stop) {
-  screen_.detail(fmt::format("{}   fitness {:.4f}   stopped after {} of {}", head(outcome),
+  screen_.detail(fmt::format("{}  fitness {:.4f}  stopped after {} of {}", head(outcome),
                              stop.fitness, stop.epoch, core::counted(epochs_, "epoch")));
 }
 
 void RunScreen::paused(const hyp::Outcome& outcome, const hyp::Paused& pause) {
-  screen_.detail(fmt::format("{}   fitness {:.4f}   paused after {} of {}", head(outcome),
+  screen_.detail(fmt::format("{}  fitness {:.4f}  paused after {} of {}", head(outcome),
                              pause.fitness, pause.epoch, core::counted(epochs_, "epoch")));
 }
 
@@ -74,6 +74,12 @@ void RunScreen::failed(const hyp::Outcome& outcome, const hyp::Failed& failure) 
   screen_.line(fmt::format("trial {:<4} {:<7} {} ({}): {}; see {}", outcome.trial, outcome.device,
                            fate(failure), hyp::name_of(failure.kind), failure.message,
                            (directory_.root / failure.log).string()));
+}
+
+void RunScreen::on(const results::Probed& probed, const engine::RunState&) {
+  screen_.line(
+      fmt::format("trial {:<4} {:<7} {:>6.1f} s  an epoch of it once more: the data are there",
+                  probed.trial, probed.device, probed.seconds));
 }
 
 void RunScreen::on(const results::DeviceLimited& limited, const engine::RunState&) {

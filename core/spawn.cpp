@@ -129,7 +129,7 @@ std::string program_file(const std::string& program) {
   if (program.find('/') != program.npos) {
     const bool folder = ::stat(program.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
     if (!folder && ::access(program.c_str(), X_OK) == 0) return program;
-    throw std::system_error(folder ? EISDIR : errno, std::system_category(), program);
+    throw std::system_error(folder ? EACCES : errno, std::system_category(), program);
   }
   const char* path = std::getenv("PATH");
   std::string_view folders = path ? path : "/usr/bin:/bin";

@@ -92,6 +92,18 @@ TEST(Train, WithSeveralFrozenLayersGoesOn) {
   EXPECT_EQ(lines_of(read_file(folder / "cut/results.csv")).size(), 4u);
 }
 
+TEST(Train, RefusesToFreezeLayersThatTheModelHasNotOrThatAreAll) {
+  const Folder folder;
+  const auto refused = [&](std::vector<std::string> layers) {
+    layers.insert(layers.begin(), {"train", "--cfg", "yolov5n.yaml", "--freeze"});
+    return run(folder, layers).err;
+  };
+  EXPECT_THAT(refused({"25"}), HasSubstr("--freeze 25: nothing would be left to train; the model "
+                                         "has 25 layers"));
+  EXPECT_THAT(refused({"1", "30"}),
+              HasSubstr("--freeze 1 30: the model has no such layer; its layers are 0 to 24"));
+}
+
 TEST(Train, LeavesAnotherProgramsTrainingAlone) {
   const Folder folder;
   fs::create_directory(folder / "theirs");
