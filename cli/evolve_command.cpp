@@ -25,9 +25,9 @@ namespace fs = std::filesystem;
 using engine::RunEnd;
 using engine::RunState;
 
-/// Whether the command line gives a run that bound: to one that is finished only a larger one.
+/// Whether the command line gives a run that bound: once its search is done only a larger one.
 bool gives(const Options& now, const RunState& state, const char* name, bool larger) {
-  return now.given.contains(name) && (larger || !state.finished());
+  return now.given.contains(name) && (larger || !state.evolution().done());
 }
 
 /// The bounds that the command line gives to a run, if it does: of `--trials` and `--generations`
@@ -42,10 +42,12 @@ std::optional<results::Extended> extension(const RunState& state, const Options&
   // As they were given: the search has what repeats leave.
   if (searching && after.trials) *after.trials += wanted + earlier;
   if (searching && after.max_epochs) *after.max_epochs += (wanted + earlier) * before.epochs;
-  const int trained = state.evolution().asked() + earlier;
-  const bool trials = gives(now, state, "trials", now.trials > trained);
+  const int planned = state.evolution().asked() + state.repeats().earlier() +
+                      std::max(state.repeats().begun(), wanted);
+  const bool trials = gives(now, state, "trials", now.trials > planned);
   const bool generations = gives(now, state, "generations", now.generations > before.generations);
-  const bool epochs = gives(now, state, "max_epochs", now.max_epochs > state.epochs_trained());
+  const bool epochs =
+      gives(now, state, "max_epochs", now.max_epochs > state.most_epochs().value_or(0));
   if (trials) {
     after.trials = now.trials;
     if (!generations)

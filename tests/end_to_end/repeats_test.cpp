@@ -91,7 +91,7 @@ TEST(Repeats, GoOnAfterAKillWithThoseThatAreMissing) {
   }
   const auto before = journal(folder / "run");
   ASSERT_LT(count(before, "repeated"), 6);
-  const auto ended = evolve(folder.path(), {"--resume", "run"});
+  const auto ended = evolve(folder.path(), {"--resume", "run", "--trials", "14"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("8 of 8 trials done, going on"));
   const auto after = journal(folder / "run");
