@@ -16,7 +16,7 @@ using hyp::FailureKind;
 
 /// What the worker says of its surroundings is looked at from here: the fault, or that there is
 /// none, where that can be seen.
-void look_again(hyp::Failed& failed, const FailurePolicy& policy) {
+void look_again(hyp::Failed& failed, const RunState& state, const FailurePolicy& policy) {
   if (const auto fault = policy.find_fault ? policy.find_fault(failed.message) : std::nullopt) {
     failed.kind = FailureKind::data;
     failed.message = *fault;
@@ -27,7 +27,12 @@ void look_again(hyp::Failed& failed, const FailurePolicy& policy) {
     failed.kind = FailureKind::other;
     failed.message += " (from outside the worker nothing is wrong with it)";
   } else {
-    failed.of_surroundings = failed.unconfirmed = true;
+    // What was seen to be missing a moment ago was missing here too.
+    const auto& last = state.surroundings_failure();
+    const bool was_missing =
+        state.surroundings_failures() > 0 && last.kind == FailureKind::data && !last.unconfirmed;
+    failed.of_surroundings = true;
+    failed.unconfirmed = !was_missing;
   }
 }
 
@@ -73,7 +78,7 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
   } else if (failed.kind == FailureKind::device_lost) {
     failed.of_surroundings = state.device_losses(failure.trial) + 1 < most_device_losses;
   } else if (failed.kind == FailureKind::data || failed.kind == FailureKind::other) {
-    look_again(failed, policy);
+    look_again(failed, state, policy);
   }
   if (fails_at_once(failed, state)) failed.of_surroundings = true;
   const bool would_repeat = failed.kind == FailureKind::diverged;

@@ -110,6 +110,14 @@ TEST_F(Judge, HoldsWhatNobodyCanLookAt) {
   EXPECT_FALSE(held.final);
 }
 
+TEST_F(Judge, HoldsNothingForDataThatWereMissingAMomentAgo) {
+  start_next();
+  prevent(hyp::FailureKind::data);
+  const auto failed = judged(hyp::FailureKind::data);
+  EXPECT_TRUE(failed.of_surroundings);
+  EXPECT_FALSE(failed.unconfirmed);
+}
+
 TEST_F(Judge, HoldsWhatOnlyTheTrainerCanSeeHoweverFarItCame) {
   policy.find_fault = [](const std::string&) {
     return std::nullopt;
