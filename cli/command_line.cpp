@@ -45,12 +45,6 @@ std::string share_fault(const std::string& text) {
   return share && *share >= 0 && *share <= 1 ? "" : text + " is no number from 0 to 1";
 }
 
-std::string count_fault(const std::string& text) {
-  const auto count = core::parse_number(text);
-  const bool whole = count && *count >= 0 && *count <= 1e6 && *count == std::trunc(*count);
-  return whole ? "" : text + " is no whole number from 0";
-}
-
 std::string seed_fault(const std::string& text) {
   return core::parse_integer<std::uint64_t>(text)
              ? ""

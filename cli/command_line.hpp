@@ -22,9 +22,8 @@ using Given = std::map<std::string, std::string>;
 /// To be called after parsing.
 Given given_on(const CLI::App& app);
 
-/// What is wrong with the text of a share of 0 to 1, or of a count; "" where nothing is.
+/// What is wrong with the text of a share of 0 to 1; "" where nothing is.
 std::string share_fault(const std::string& text);
-std::string count_fault(const std::string& text);
 
 /// What is wrong with the text of a seed, which is a whole number below 2^64; "": nothing is.
 std::string seed_fault(const std::string& text);

@@ -36,15 +36,14 @@ std::optional<results::Extended> extension(const RunState& state, const Options&
   const auto& before = state.evolution().settings();
   const int wanted = state.repeats().wanted();
   const int repeats = now.given.contains("repeats") ? now.repeats : wanted;
-  const int earlier = state.repeats().earlier() + state.repeats().begun();
+  const int earlier = state.repeats().begun_in_all();
   const bool searching = !state.evolution().done();
   auto after = before;
   // As they were given: the search has what repeats leave.
-  if (searching && after.trials) *after.trials += wanted + earlier;
-  if (searching && after.max_epochs) *after.max_epochs += (wanted + earlier) * before.epochs;
-  const int planned = state.evolution().asked() + state.repeats().earlier() +
-                      std::max(state.repeats().begun(), wanted);
-  const bool trials = gives(now, state, "trials", now.trials > planned);
+  const int kept = state.repeats().in_all();
+  if (searching && after.trials) *after.trials += kept;
+  if (searching && after.max_epochs) *after.max_epochs += kept * before.epochs;
+  const bool trials = gives(now, state, "trials", now.trials > state.trainings());
   const bool generations = gives(now, state, "generations", now.generations > before.generations);
   const bool epochs =
       gives(now, state, "max_epochs", now.max_epochs > state.most_epochs().value_or(0));
@@ -76,10 +75,10 @@ bool is_yolov5s(const hyp::Space& space) {
 }
 
 /// How the recommended set is used in YOLOv5 or Ultralytics; nothing where it cannot be.
-std::optional<std::string> usage(const RunState& state, const fs::path& file,
+std::optional<std::string> usage(const RunState& state, int recommended, const fs::path& file,
                                  const Options& options) {
   const auto& space = state.evolution().space();
-  const auto hyp = state.evolution().hyp(state.completed()[state.recommendation()->row].trial);
+  const auto hyp = state.evolution().hyp(recommended);
   const auto* trainer = python_trainer(options.trainer);
   if (trainer && !trainer->is_yolov5) return ultralytics_usage(options.train, space, hyp, file);
   if (!is_yolov5s(space)) return {};
@@ -91,8 +90,10 @@ std::optional<std::string> usage(const RunState& state, const fs::path& file,
 void say_recommended(Screen& screen, const RunState& state, const results::RunDirectory& directory,
                      const Options& options) {
   const auto& repeats = state.repeats().completed();
+  const auto recommendation = *state.recommendation();
   screen.line("");
-  for (const auto& line : recommendation_lines(state, directory.root)) screen.line(line);
+  for (const auto& line : recommendation_lines(state, recommendation, directory.root))
+    screen.line(line);
   if (!repeats.empty()) screen.line(repeat_summary(repeats));
   const std::pair<const char*, fs::path> files[] = {
       {"its hyperparameters", directory.hyp_evolved()},
@@ -102,7 +103,9 @@ void say_recommended(Screen& screen, const RunState& state, const results::RunDi
       {"the report", directory.report()}};
   for (const auto& [what, file] : files)
     if (fs::exists(file)) screen.line(fmt::format("  {:<20} {}", what, display_path(file)));
-  if (const auto how = usage(state, directory.hyp_evolved(), options)) screen.as_it_is(*how);
+  const int recommended = state.completed()[recommendation.row].trial;
+  if (const auto how = usage(state, recommended, directory.hyp_evolved(), options))
+    screen.as_it_is(*how);
 }
 
 /// "612 of 900 epochs" where these are what is counted, else "12 of 50 trials".
@@ -191,9 +194,8 @@ std::string larger_bound(const RunState& state) {
   const auto& search = state.evolution();
   const bool all_begun = search.asked() >= search.planned();
   if (search.settings().max_epochs && !all_begun) return "a larger --max-epochs";
-  const int repeats = state.repeats().earlier() + state.repeats().begun();
-  return fmt::format("--trials {} or more{}, or with a larger --generations",
-                     search.asked() + repeats + 1, repeats > 0 ? " (repeats count)" : "");
+  return fmt::format("--trials {} or more{}, or with a larger --generations", state.trainings() + 1,
+                     state.repeats().in_all() > 0 ? " (repeats count)" : "");
 }
 
 std::string greeting(const RunState& state, const results::RunDirectory& directory) {
@@ -225,7 +227,7 @@ Options with_bounds(Options options, const RunState& state) {
   const auto& repeats = state.repeats();
   options.generations = search.generations;
   options.repeats = repeats.wanted();
-  if (search.trials) options.trials = *search.trials + repeats.earlier() + repeats.wanted();
+  if (search.trials) options.trials = *search.trials + repeats.in_all();
   if (const auto most = state.most_epochs()) options.max_epochs = static_cast<int>(*most);
   return options;
 }

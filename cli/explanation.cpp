@@ -56,14 +56,15 @@ std::vector<std::string> description(const results::Explanation& explanation) {
   lines.push_back(fmt::format("{:{}}  share of the variation     loss by", "", width));
   lines.push_back(fmt::format("{:{}}  alone  total{:13}chance  start → best", "gene", width, ""));
   const double full = explanation.genes.front().total;
-  for (const auto& gene : shown(explanation.genes)) {
+  const auto told = shown(explanation.genes);
+  for (const auto& gene : told) {
     const auto name = [&](double value) { return results::value_name(value, &gene.gene); };
     lines.push_back(fmt::format("{:{}}  {:>5}  {:>5}  {:9}  {:>6.3f}  {} → {}", gene.gene.name,
                                 width, percent(gene.alone), percent(gene.total),
                                 bar(gene.alone, gene.total, full), gene.loss, name(gene.gene.start),
                                 name(gene.values[explanation.best])));
   }
-  if (const auto rest = explanation.genes.size() - shown(explanation.genes).size(); rest > 0)
+  if (const auto rest = explanation.genes.size() - told.size(); rest > 0)
     lines.push_back(fmt::format("{} more with less than {} each", rest, percent(least_told)));
   lines.push_back("alone: what the gene explains by itself; total: with its part in interactions");
   lines.push_back("loss by chance: fitness that any value instead of the best costs on average");

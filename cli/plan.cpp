@@ -35,10 +35,6 @@ bool has_yolov5s_hyp(const Options& options) {
   return trainer ? trainer->is_yolov5 : !options.has_external_trainer();
 }
 
-bool is_built_in(const Options& options) {
-  return !options.has_external_trainer();
-}
-
 /// Where a gene's name is written: in --hyp, else in --space.
 Where written(const std::string& gene, const hyp::HypFile& start, const std::string& space) {
   if (start.hyp.find(gene)) return start.where(gene);
@@ -58,18 +54,18 @@ std::vector<hyp::Value> values_of(const hyp::Gene& gene) {
 /// it can take.
 void check_known(const hyp::Space& space, const hyp::HypFile& start, const Options& options) {
   for (const auto& gene : space.genes) {
-    if (trainer::is_known(gene.name)) {
-      for (const auto& value : values_of(gene))
-        if (const auto fault = trainer::fault_of(gene.name, value); fault && is_built_in(options))
-          throw bad_input(
-              written(gene.name, start, options.space),
-              fmt::format("{}: {} cannot be trained with", gene.name, hyp::text_of(value)), *fault);
-      continue;
-    }
-    throw bad_input(written(gene.name, start, options.space),
-                    fmt::format("'{}' means nothing to the {} trainer", gene.name, options.trainer),
-                    "remove it, or name an external trainer that knows it (--trainer-command or "
-                    "--trainer-exec)");
+    const auto where = [&] { return written(gene.name, start, options.space); };
+    if (!trainer::is_known(gene.name))
+      throw bad_input(
+          where(), fmt::format("'{}' means nothing to the {} trainer", gene.name, options.trainer),
+          "remove it, or name an external trainer that knows it (--trainer-command or "
+          "--trainer-exec)");
+    if (options.has_external_trainer()) continue;
+    for (const auto& value : values_of(gene))
+      if (const auto fault = trainer::fault_of(gene.name, value))
+        throw bad_input(
+            where(), fmt::format("{}: {} cannot be trained with", gene.name, hyp::text_of(value)),
+            *fault);
   }
 }
 

@@ -93,8 +93,10 @@ bool all_alike(const std::vector<engine::Finished>& trials) {
 
 }  // namespace
 
-std::vector<std::string> recommendation_lines(const engine::RunState& state, const fs::path& run) {
-  const auto [row, standing] = *state.recommendation();
+std::vector<std::string> recommendation_lines(const engine::RunState& state,
+                                              const engine::Recommendation& recommendation,
+                                              const fs::path& run) {
+  const auto& [row, standing] = recommendation;
   const engine::Finished& trial = state.completed()[row];
   const bool is_start = trial.trial == 0;
   std::vector<std::string> lines = {

@@ -10,8 +10,9 @@
 namespace evolve::cli {
 
 /// Which trial to use, what to expect of it and of the start, how sure that is, and what a
-/// difference between two trainings means. `run` is the run's folder. A trial has completed.
+/// difference between two trainings means. `run` is the run's folder.
 std::vector<std::string> recommendation_lines(const engine::RunState& state,
+                                              const engine::Recommendation& recommendation,
                                               const std::filesystem::path& run);
 
 }  // namespace evolve::cli

@@ -123,7 +123,7 @@ void RunScreen::on_progress(const engine::RunState& state,
   const int begun = state.repeats().begun();
   const int repeats_under_way = evolution.done() ? static_cast<int>(std::ssize(state.open())) : 0;
   const int population = evolution.settings().population;
-  RunStatus status{.planned = evolution.planned() + std::max(begun, state.repeats().wanted()),
+  RunStatus status{.planned = evolution.planned() + state.repeats().due(),
                    .ended = evolution.ended() + begun - repeats_under_way,
                    .generation = std::max(0, evolution.asked() - 1) / population,
                    .generations = ga::generations_of(evolution.planned(), population),

@@ -28,6 +28,11 @@ std::optional<int> whole_number(std::string_view text) {
   return static_cast<int>(*number);
 }
 
+std::string count_fault(const std::string& text) {
+  const auto count = whole_number(text);
+  return count && *count >= 0 ? "" : text + " is no whole number from 0";
+}
+
 /// "50,2": cycles of 50, 100, 200, … epochs.
 void read_restarts(const std::string& text, trainer::TrainOptions& options) {
   const auto comma = text.find(',');
@@ -145,7 +150,7 @@ void check_epochs(const trainer::TrainOptions& options) {
 
 void check_optimizer(const trainer::TrainOptions& options) {
   const auto& optimizer = options.optimizer;
-  if (optimizer != "SGD" && optimizer != "Adam" && optimizer != "AdamW")
+  if (trainer::fault_of("optimizer", optimizer))
     throw bad_argument("--optimizer " + optimizer + ": there is no such optimizer",
                        "choose among SGD, Adam, AdamW");
 }

@@ -45,11 +45,9 @@ Ended ended(const RunState& state, const std::vector<hyp::Gene>& evolved) {
 
 /// The command that lets so many more trials complete, if all goes well.
 std::string more_trials(const RunState& state, std::int64_t more, const std::string& run) {
-  const auto& search = state.evolution();
-  const bool extended = state.finished() && !search.settings().max_epochs;
+  const bool extended = state.finished() && !state.evolution().settings().max_epochs;
   return "evolve --resume " + core::shell_word(run) +
-         (extended ? fmt::format(" --trials {}", search.asked() + state.repeats().wanted() + more)
-                   : "");
+         (extended ? fmt::format(" --trials {}", state.trainings() + more) : "");
 }
 
 void check(const std::vector<double>& fitness, const RunState& state, const std::string& run) {

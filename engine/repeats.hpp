@@ -1,6 +1,7 @@
 // Training trials again with other seeds: how lucky were they, and which one is the best?
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -31,11 +32,14 @@ class Repeats {
 
   /// A repeat of a trial has begun.
   void begin(int trial);
-  /// How many had begun before the search went on.
-  int earlier() const { return earlier_; }
   /// How many have begun, of all trials since the search was done, and of one.
   int begun() const { return begun_; }
   int begun(int trial) const;
+  /// How many there are to be since then: those wanted, or more where more had begun.
+  int due() const { return std::max(begun_, wanted_); }
+  /// How many have begun, and how many there are to be, with those before the search went on.
+  int begun_in_all() const { return earlier_ + begun_; }
+  int in_all() const { return earlier_ + due(); }
 
   /// A repeat of `first`, trained with `seed`, has ended.
   void add(const hyp::Outcome& outcome, std::uint64_t seed, const Finished& first);

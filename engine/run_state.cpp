@@ -251,8 +251,7 @@ std::chrono::milliseconds RunState::time_before(const hyp::Trial& trial) const {
 std::optional<std::int64_t> RunState::most_epochs() const {
   const auto& search = evolution_.settings().max_epochs;
   if (!search) return {};
-  const int repeats = repeats_.earlier() + std::max(repeats_.begun(), repeats_.wanted());
-  return *search + std::int64_t{repeats} * epochs_;
+  return *search + std::int64_t{repeats_.in_all()} * epochs_;
 }
 
 double RunState::training_seconds() const {
@@ -311,10 +310,10 @@ void RunState::failed(const hyp::Outcome& outcome, const hyp::Failed& failure, O
 void RunState::on(const results::Extended& extended) {
   if (extended.repeats) repeats_.want(*extended.repeats);
   if (next_ && next_->repeat > 0) next_.reset();
-  const auto before = std::pair(evolution_.planned(), evolution_.settings().max_epochs);
+  const int planned = evolution_.planned();
+  const auto max_epochs = evolution_.settings().max_epochs;
   evolution_.extend(extended.generations, extended.trials, extended.max_epochs);
-  if (evolution_.planned() > before.first || evolution_.settings().max_epochs > before.second)
-    repeats_.start_anew();
+  if (evolution_.planned() > planned || extended.max_epochs > max_epochs) repeats_.start_anew();
 }
 
 RunState::Open& RunState::open_trial(int trial) {

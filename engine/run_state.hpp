@@ -101,6 +101,8 @@ class RunState {
   /// Epochs that were trained in all, as far as the journal has them: of every attempt, of repeats
   /// too.
   std::int64_t epochs_trained() const { return epochs_trained_; }
+  /// As --trials counts them: the trials that were asked for, and all repeats.
+  int trainings() const { return evolution_.asked() + repeats_.in_all(); }
   /// With --max-epochs: how many there may be, those of repeats among them.
   std::optional<std::int64_t> most_epochs() const;
   /// What a whole training has taken of a device's time so far, by the epochs trained; 0: none was.

@@ -38,7 +38,7 @@ engine::RunState run_of(const std::string& search,
 }
 
 std::vector<std::string> lines_of(const engine::RunState& state) {
-  return recommendation_lines(state, "runs/a run");
+  return recommendation_lines(state, *state.recommendation(), "runs/a run");
 }
 
 double luck_alone(const hyp::Trial& trial) {

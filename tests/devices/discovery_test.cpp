@@ -191,28 +191,25 @@ TEST_F(Xpus, AreAskedAgainWithoutTheirSensorsWhenThoseCrash) {
   EXPECT_EQ(discovery.devices[0].memory_free_bytes, std::nullopt);
 }
 
-TEST_F(Xpus, OfADriverThatCrashesAreNone) {
-  set("FAKE_XPU_INIT", "crash");
-  const auto discovery = found();
+void expect_failed(const Discovery& discovery, const std::string& remark) {
   EXPECT_THAT(discovery.devices, IsEmpty());
   EXPECT_TRUE(discovery.failed);
-  EXPECT_EQ(discovery.remark, "it crashed (SIGABRT)");
+  EXPECT_EQ(discovery.remark, remark);
+}
+
+TEST_F(Xpus, OfADriverThatCrashesAreNone) {
+  set("FAKE_XPU_INIT", "crash");
+  expect_failed(found(), "it crashed (SIGABRT)");
 }
 
 TEST_F(Xpus, OfADriverThatEndsItsProcessAreNone) {
   set("FAKE_XPU_INIT", "exit");
-  const auto discovery = found();
-  EXPECT_THAT(discovery.devices, IsEmpty());
-  EXPECT_TRUE(discovery.failed);
-  EXPECT_EQ(discovery.remark, "it ended with exit code 0");
+  expect_failed(found(), "it ended with exit code 0");
 }
 
 TEST_F(Xpus, OfADriverThatHangsAreNone) {
   set("FAKE_XPU_INIT", "hang");
-  const auto discovery = found(milliseconds(500));
-  EXPECT_THAT(discovery.devices, IsEmpty());
-  EXPECT_TRUE(discovery.failed);
-  EXPECT_EQ(discovery.remark, "it does not answer within 0.5 s");
+  expect_failed(found(milliseconds(500)), "it does not answer within 0.5 s");
 }
 
 TEST_F(Xpus, OfADriverThatPrintsAreFoundInSilence) {

@@ -276,46 +276,48 @@ TEST(Journal, QuotesItsFolderInAdviceAsAShellWants) {
   EXPECT_THAT(refusal([&] { Journal::create(file, RunSettings{}); }), testing::HasSubstr(quoted));
 }
 
-TEST(Journal, OnAFullDiskLeavesNoTornLineAndTriesAgain) {
+/// A journal with a group of two events that is not committed yet.
+struct OpenGroup {
   const Folder folder;
-  const auto file = folder / "journal.jsonl";
+  const fs::path file = folder / "journal.jsonl";
   Journal journal = Journal::create(file, RunSettings{});
   const std::string before = content(file);
-  journal.append(started(0));
-  journal.append(completed(0));
+  OpenGroup() {
+    journal.append(started(0));
+    journal.append(completed(0));
+  }
+};
+
+TEST(Journal, OnAFullDiskLeavesNoTornLineAndTriesAgain) {
+  OpenGroup open;
   {
-    const FullDisk disk(before.size() + 50);
-    EXPECT_EQ(refusal([&] { journal.commit(); }),
-              "1: " + file.string() +
+    const FullDisk disk(open.before.size() + 50);
+    EXPECT_EQ(refusal([&] { open.journal.commit(); }),
+              "1: " + open.file.string() +
                   ": cannot write (File too large); all finished trials are safe: mend the disk, "
                   "then go on with evolve --resume " +
-                  folder.path().string());
-    EXPECT_EQ(content(file), before);
+                  open.folder.path().string());
+    EXPECT_EQ(content(open.file), open.before);
   }
-  journal.commit();
-  EXPECT_EQ(read_journal(file).events.size(), 2u);
+  open.journal.commit();
+  EXPECT_EQ(read_journal(open.file).events.size(), 2u);
 }
 
 TEST(Journal, WritesNothingBehindATornLineThatCouldNotBeCutOff) {
-  const Folder folder;
-  const auto file = folder / "journal.jsonl";
-  Journal journal = Journal::create(file, RunSettings{});
-  const std::string before = content(file);
-  journal.append(started(0));
-  journal.append(completed(0));
+  OpenGroup open;
   truncation_fails = true;
   {
-    const FullDisk disk(before.size() + 50);
-    EXPECT_THAT(refusal([&] { journal.commit(); }), testing::HasSubstr("(File too large)"));
+    const FullDisk disk(open.before.size() + 50);
+    EXPECT_THAT(refusal([&] { open.journal.commit(); }), testing::HasSubstr("(File too large)"));
   }
-  const std::string torn = content(file);
-  EXPECT_EQ(torn.size(), before.size() + 50);
-  EXPECT_THAT(refusal([&] { journal.commit(); }), testing::HasSubstr("(Input/output error)"));
-  EXPECT_EQ(content(file), torn);
+  const std::string torn = content(open.file);
+  EXPECT_EQ(torn.size(), open.before.size() + 50);
+  EXPECT_THAT(refusal([&] { open.journal.commit(); }), testing::HasSubstr("(Input/output error)"));
+  EXPECT_EQ(content(open.file), torn);
   truncation_fails = false;
-  journal.append(started(1));
-  journal.commit();
-  const History history = read_journal(file);
+  open.journal.append(started(1));
+  open.journal.commit();
+  const History history = read_journal(open.file);
   EXPECT_EQ(history.events.size(), 3u);
   EXPECT_EQ(history.warning, "");
 }

@@ -42,6 +42,8 @@ struct WorkerSet::State {
   const std::vector<Worker*>& at(const std::string& slot) { return by_slot[slot]; }
   Worker* idle_worker(const std::string& slot);
   Worker* new_worker(const core::Slot& slot, std::string& reason);
+  /// Whether the first one that is ready may be told to pause; nothing while none is.
+  std::optional<bool> told_whether_it_pauses() const;
   void forget_the_gone();
   /// Ends workers without a trial, where there are too many.
   void end_surplus();
@@ -78,6 +80,12 @@ Worker* WorkerSet::State::new_worker(const core::Slot& slot, std::string& reason
     reason = "'" + program + "' cannot be started (" + error.code().message() + ")";
     return nullptr;
   }
+}
+
+std::optional<bool> WorkerSet::State::told_whether_it_pauses() const {
+  const auto ready = std::ranges::find_if(
+      workers, [](const auto& worker) { return worker->can_pause().has_value(); });
+  return ready == workers.end() ? std::nullopt : (*ready)->can_pause();
 }
 
 void WorkerSet::State::forget_the_gone() {
@@ -140,16 +148,13 @@ void WorkerSet::decide(int trial, hyp::Decision decision) {
 
 std::optional<std::vector<WorkerEvent>> WorkerSet::wait(std::chrono::milliseconds timeout) {
   auto& state = *state_;
-  const auto is_ready = [](const auto& worker) { return worker->can_pause().has_value(); };
   const auto news = [&] {
     return !state.reports.empty() || !state.handed_back.empty() ||
            state.supervisor.stop_requested() ||
-           (!state.can_pause && std::ranges::any_of(state.workers, is_ready));
+           (!state.can_pause && state.told_whether_it_pauses());
   };
   state.supervisor.wait_for(news, Clock::now() + timeout);
-  if (const auto ready = std::ranges::find_if(state.workers, is_ready);
-      !state.can_pause && ready != state.workers.end())
-    state.can_pause = (*ready)->can_pause();
+  if (!state.can_pause) state.can_pause = state.told_whether_it_pauses();
   state.forget_the_gone();
   state.end_surplus();
   if (state.reports.empty() && state.supervisor.stop_requested()) return {};
