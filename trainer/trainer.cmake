@@ -11,6 +11,7 @@ evolve_library(trainer
   evaluation/candidate_rows.cpp
   evaluation/validate.cpp
   evaluation/validation_report.cpp
+  loss/level_loss.cpp
   loss/loss.cpp
   loss/matches.cpp
   loss/targets.cpp

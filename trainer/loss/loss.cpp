@@ -6,6 +6,8 @@
 #include <numbers>
 #include <numeric>
 
+#include "trainer/loss/level_loss.hpp"
+
 namespace evolve::trainer {
 namespace {
 
@@ -32,6 +34,30 @@ torch::Tensor cross_entropy(const torch::Tensor& logits, const torch::Tensor& la
   const auto alpha_t = labels * alpha + (1 - labels) * (1 - alpha);
   return (loss * (alpha_t * missed.pow(gamma))).mean().view(1);
 }
+
+/// level_loss() for autograd: [3], box, obj, cls with their gains. What is derived is their sum, so
+/// they must go into the loss with one factor.
+class LevelLoss : public torch::autograd::Function<LevelLoss> {
+ public:
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& rows,
+                               const LevelMatches& matches, const LossOptions& options,
+                               double obj_gain, bool with_gradient) {
+    const at::AutoDispatchBelowADInplaceOrView below_autograd;
+    const auto gradient = with_gradient ? torch::zeros_like(rows) : torch::Tensor();
+    const auto items =
+        level_loss({rows.data_ptr<float>(), rows.size(0), rows.size(1)}, matches, options, obj_gain,
+                   with_gradient ? gradient.data_ptr<float>() : nullptr);
+    context->save_for_backward({gradient});
+    // A sum beyond float becomes infinite, for the training to stop at.
+    return torch::tensor({items[0], items[1], items[2]}, torch::kDouble).to(torch::kFloat);
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list factors) {
+    const auto factor = factors[0][0];
+    return {context->get_saved_variables()[0] * factor, {}, {}, {}, {}};
+  }
+};
 
 }  // namespace
 
@@ -116,21 +142,48 @@ LossValue Loss::operator()(const std::vector<torch::Tensor>& maps,
 
 LossValue Loss::operator()(const std::vector<torch::Tensor>& maps,
                            const MatchTensors& matched) const {
-  const auto matched_rows = matched.rows.split_with_sizes(matched.counts);
-  std::vector<torch::Tensor> levels, predictions;
-  std::vector<std::int64_t> sizes;
-  for (std::size_t i = 0; i < maps.size(); ++i) {
-    levels.push_back(rows_of(maps[i], matched.by_anchor));
-    sizes.push_back(levels.back().size(0));
-    if (matched.counts[i] == 0) continue;
-    predictions.push_back(levels.back().index_select(0, matched_rows[i]));
+  std::vector<torch::Tensor> levels;
+  for (const auto& map : maps) levels.push_back(rows_of(map, matched.by_anchor));
+  const bool loops = operators_ == Operators::fast && maps.front().is_cpu() &&
+                     maps.front().scalar_type() == torch::kFloat;
+  const auto items = loops ? by_levels(levels, matched) : by_operators(levels, matched);
+  return {items.sum() * double(maps.front().size(0)), items.detach()};
+}
+
+torch::Tensor Loss::by_levels(const std::vector<torch::Tensor>& levels,
+                              const MatchTensors& matched) const {
+  torch::Tensor items;
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const LevelMatches matches{matched.counts[i], matched.rows.data_ptr<std::int64_t>() + first,
+                               matched.classes.data_ptr<std::int64_t>() + first,
+                               matched.boxes.data_ptr<float>() + 4 * first,
+                               matched.anchor_sizes.data_ptr<float>() + 2 * first};
+    first += matches.count;
+    const auto rows = levels[i].contiguous();
+    const auto level = LevelLoss::apply(rows, matches, options_, options_.obj * balance_[i],
+                                        rows.requires_grad() && torch::GradMode::is_enabled());
+    items = items.defined() ? items + level : level;
   }
-  const auto zero = torch::zeros(1, maps.front().options().requires_grad(false));
+  return items;
+}
+
+torch::Tensor Loss::by_operators(const std::vector<torch::Tensor>& levels,
+                                 const MatchTensors& matched) const {
+  const auto matched_rows = matched.rows.split_with_sizes(matched.counts);
+  std::vector<torch::Tensor> predictions;
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    sizes.push_back(levels[i].size(0));
+    if (matched.counts[i] == 0) continue;
+    predictions.push_back(levels[i].index_select(0, matched_rows[i]));
+  }
+  const auto zero = torch::zeros(1, levels.front().options().requires_grad(false));
   auto box = zero, obj = zero, cls = zero;
   const auto object_labels =
       torch::zeros(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}), zero.options());
   if (!predictions.empty()) {
-    const std::int64_t nc = maps.front().size(4) - 5;
+    const std::int64_t nc = levels.front().size(1) - 5;
     const auto parts = torch::cat(predictions).split_with_sizes({4, 1, nc}, 1);
     const auto s = (parts[0].sigmoid() * 2).split(2, 1);
     const auto boxes = torch::cat({s[0] - 0.5, s[1].square() * matched.anchor_sizes}, 1);
@@ -157,9 +210,7 @@ LossValue Loss::operator()(const std::vector<torch::Tensor>& maps,
         cross_entropy(levels[i].select(1, 4), labels[i], options_.obj_pw, options_.fl_gamma);
     obj = obj + loss * balance_[i];
   }
-  const auto weighted = std::vector{box * options_.box, obj * options_.obj, cls * options_.cls};
-  const auto total = (weighted[0] + weighted[1] + weighted[2]) * double(maps.front().size(0));
-  return {total.squeeze(0), torch::cat(weighted).detach()};
+  return torch::cat({box * options_.box, obj * options_.obj, cls * options_.cls});
 }
 
 }  // namespace evolve::trainer

@@ -8,30 +8,12 @@
 
 #include <vector>
 
-#include "hyp/hyperparameters.hpp"
+#include "trainer/loss/loss_options.hpp"
 #include "trainer/loss/matches.hpp"
 #include "trainer/loss/targets.hpp"
-#include "trainer/model/model_config.hpp"
+#include "trainer/model/conv_bn_silu.hpp"
 
 namespace evolve::trainer {
-
-struct LossOptions {
-  /// Gains, already scaled to the model.
-  double box = 0.05, cls = 0.5, obj = 1;
-  /// Weights of positives in the two cross-entropies.
-  double cls_pw = 1, obj_pw = 1;
-  /// Greatest ratio of an object's side to its anchor's.
-  double anchor_t = 4;
-  /// Focal loss exponent; 0 is plain cross-entropy. Lin et al., Focal Loss for Dense Object
-  /// Detection.
-  double fl_gamma = 0;
-  double label_smoothing = 0;
-};
-
-/// From the hyperparameters, gains scaled as YOLOv5's train.py does: box by 3 / levels, cls by nc /
-/// 80 * 3 / levels, obj by (imgsz / 640)² * 3 / levels. Throws `Error` when one is absent.
-LossOptions loss_options(const hyp::Hyperparameters& hyp, const ModelConfig& config, int imgsz,
-                         double label_smoothing);
 
 struct LossValue {
   /// Scalar with gradient: (box + obj + cls) * images.
@@ -49,6 +31,10 @@ class Loss {
  public:
   Loss(const LossOptions& options, const torch::Tensor& anchors);
 
+  /// With which operators it is computed: fast, unless this is called, which on the CPU in single
+  /// precision is level_loss(), elsewhere torch's too.
+  void use(Operators operators) { operators_ = operators; }
+
   /// The matches of objects in maps of these sizes, level by level.
   Matches matches(const std::vector<Target>& targets, std::int64_t images,
                   const std::vector<MapSize>& sizes, bool by_anchor = false) const;
@@ -61,7 +47,14 @@ class Loss {
                        const std::vector<Target>& targets) const;
 
  private:
+  /// The items of levels [rows, 5 + nc], with gradient: by torch's operators, or by level_loss().
+  torch::Tensor by_operators(const std::vector<torch::Tensor>& levels,
+                             const MatchTensors& matches) const;
+  torch::Tensor by_levels(const std::vector<torch::Tensor>& levels,
+                          const MatchTensors& matches) const;
+
   LossOptions options_;
+  Operators operators_ = Operators::fast;
   /// Per level.
   std::vector<std::vector<std::array<float, 2>>> anchors_;
   std::vector<double> balance_;

@@ -39,8 +39,9 @@ void expect_items(const LossValue& loss, const nlohmann::json& expected) {
   EXPECT_NEAR(loss.total.item<double>(), total, tolerance * total);
 }
 
-void expect_variant(const Golden& golden, const std::string& name, const nlohmann::json& variant) {
-  SCOPED_TRACE(golden.name + " " + name);
+void expect_variant(const Golden& golden, const std::string& name, const nlohmann::json& variant,
+                    Operators operators) {
+  SCOPED_TRACE(golden.name + " " + name + (operators == Operators::plain ? " plain" : " fast"));
   const std::string stem = name.substr(0, name.rfind('_'));
   const bool one_class = stem == "nc1";
   auto targets = targets_of(golden["targets"]);
@@ -54,7 +55,8 @@ void expect_variant(const Golden& golden, const std::string& name, const nlohman
   if (one_class) {
     for (Target& target : targets) target[1] = 0;
   }
-  const Loss loss(options_of(variant["hyp"]), golden["anchors_grid"]);
+  Loss loss(options_of(variant["hyp"]), golden["anchors_grid"]);
+  loss.use(operators);
   const LossValue value = loss(maps, targets);
   expect_items(value, variant);
   value.total.backward();
@@ -72,7 +74,8 @@ TEST(ParityLoss, ValuesAndGradientsAreYolov5s) {
   GOLDENS_OR_SKIP(cases, "b_loss");
   for (const Golden& golden : cases) {
     for (const auto& [name, variant] : golden.scalars["variants"].items()) {
-      expect_variant(golden, name, variant);
+      expect_variant(golden, name, variant, Operators::fast);
+      expect_variant(golden, name, variant, Operators::plain);
     }
   }
 }
@@ -265,6 +268,56 @@ TEST(Loss, LetsTheLastObjectOfACellDecideItsObjectness) {
   EXPECT_FLOAT_EQ(gradient({poor, exact}), gradient({exact}));
   EXPECT_FLOAT_EQ(gradient({exact, poor}), gradient({poor}));
   EXPECT_NE(gradient({exact}), gradient({poor}));
+}
+
+/// Maps of random numbers in channels-last memory, as Detect makes them, and objects in them.
+struct RandomCase {
+  std::vector<torch::Tensor> maps;
+  std::vector<Target> targets;
+};
+
+RandomCase random_case(std::int64_t outputs) {
+  torch::manual_seed(1);
+  RandomCase out;
+  for (const std::int64_t n : {8, 4, 2}) {
+    const auto map = torch::randn({2, n, n, 3, outputs}) * 3;
+    out.maps.push_back(map.permute({0, 3, 1, 2, 4}).detach().requires_grad_());
+  }
+  for (const float cls : {0.F, 1.F, 2.F, 1.F})
+    out.targets.push_back({cls > 1 ? 1.F : 0.F, cls, 0.2F + cls / 4, 0.45F, 0.2F + cls / 8, 0.3F});
+  return out;
+}
+
+/// Items and the maps' gradients, of the loss times two.
+std::vector<torch::Tensor> loss_and_gradients(const LossOptions& options, Operators operators) {
+  auto [maps, targets] = random_case(8);
+  Loss loss(options,
+            torch::tensor({1.F, 2.F, 2.F, 1.F, 1.5F, 1.5F}).view({1, 3, 2}).repeat({3, 1, 1}));
+  loss.use(operators);
+  const auto value = loss(maps, targets);
+  (value.total * 2).backward();
+  std::vector<torch::Tensor> results{value.items, value.total.detach()};
+  for (const auto& map : maps) results.push_back(map.grad());
+  return results;
+}
+
+TEST(Loss, InOnePassIsThatOfTorchsOperators) {
+  for (const LossOptions& options :
+       {LossOptions{}, LossOptions{.cls_pw = 0.6, .obj_pw = 1.7, .label_smoothing = 0.2},
+        LossOptions{.fl_gamma = 1.5}, LossOptions{.cls_pw = 2, .fl_gamma = 0.5}}) {
+    const auto fast = loss_and_gradients(options, Operators::fast);
+    const auto plain = loss_and_gradients(options, Operators::plain);
+    for (std::size_t i = 0; i < plain.size(); ++i)
+      EXPECT_LT(relative_error(fast[i], plain[i]), tolerance) << i;
+  }
+}
+
+TEST(Loss, WithoutGradientIsTheSame) {
+  auto [maps, targets] = random_case(8);
+  const Loss loss({}, torch::full({3, 3, 2}, 2.F));
+  const auto with = loss(maps, targets).items;
+  const torch::NoGradGuard no_gradients;
+  EXPECT_TRUE(loss(maps, targets).items.equal(with));
 }
 
 TEST(Loss, WithAFocalPowerBelowOneHasAGradientWhereNoDoubtIsLeft) {

@@ -45,6 +45,7 @@ class Replay {
         loss_(test::options_of(run_["hyp"]), detector_.anchors()),
         step_(state_, schedule(), algorithm_, run_["hyp"]["weight_decay"]) {
     detector_.use(Operators::plain);
+    loss_.use(Operators::plain);
   }
 
   void compare() {
