@@ -48,6 +48,12 @@ TEST(SpaceFile, StartsInTheMiddleWhereYolov5HasNoStart) {
   EXPECT_EQ(space.genes[3].start, 3);
 }
 
+TEST(SpaceFile, DoesNotEvolveAGeneThatHasOneValue) {
+  const Space space = parse_space("a: [2, 2]\nb: {low: 1, high: 1, type: int}\nc: [0, 1]\n", "s");
+  EXPECT_EQ(space.evolved(), std::vector<std::size_t>{2});
+  EXPECT_EQ(space.genes[0].start, 2);
+}
+
 TEST(SpaceFile, RefusesBadBoundsWithFileAndLine) {
   EXPECT_EQ(complaint("a: [0, 1]\nb: [1, 0]\n"),
             "space.yaml:2: b: low 1 is above high 0; swap them");
