@@ -212,9 +212,10 @@ TEST(ATrialOnTheCard, HasTheMetricsOfTheSameTrialOnTheCpu) {
   options.cfg = "yolov5p.yaml";
   const auto on_card = Trainer(card, 1).train(options, without_colours(), 1, {}).metrics;
   const auto on_cpu = Trainer("cpu", 1).train(options, without_colours(), 1, {}).metrics;
-  // Other operators round otherwise; an epoch takes that to the third digit of the losses.
+  // Other operators round otherwise; an epoch takes that to the third digit of the losses, and in
+  // recall a step is one of the 465 objects.
   for (std::size_t i = 0; i < 7; ++i)
-    EXPECT_NEAR(on_card.values()[i], on_cpu.values()[i], 2e-3) << i;
+    EXPECT_NEAR(on_card.values()[i], on_cpu.values()[i], 3e-3) << i;
   EXPECT_EQ(on_card, Trainer(card, 1).train(options, without_colours(), 1, {}).metrics);
 }
 
