@@ -24,7 +24,7 @@ double count_sets(const std::vector<hyp::Gene>& space) {
     if (gene.kind != hyp::Gene::Kind::real) {
       count =
           std::min(count * (greatest(gene) - least(gene) + 1), std::numeric_limits<double>::max());
-    } else if (gene.low < gene.high) {
+    } else if (hyp::has_range(gene)) {
       return std::numeric_limits<double>::infinity();
     }
   }

@@ -75,6 +75,10 @@ std::optional<WrongBounds> wrong_bounds(const Gene& gene) {
   return {};
 }
 
+bool has_range(const Gene& gene) {
+  return gene.low < gene.high;
+}
+
 double to_unit(const Gene& gene, double value) {
   const double low = first(gene), high = last(gene);
   if (!(low < high)) return 0;

@@ -55,6 +55,9 @@ struct WrongBounds {
 /// with a whole number between them where only whole ones count.
 std::optional<WrongBounds> wrong_bounds(const Gene& gene);
 
+/// Whether its bounds leave a choice.
+bool has_range(const Gene& gene);
+
 /// The place of a raw value in its gene's range, 0 at `low` and 1 at `high`, on the gene's scale.
 /// A range of one value gives 0.
 double to_unit(const Gene& gene, double value);

@@ -143,7 +143,7 @@ Gene read_gene(const std::string& name, const core::Yaml& node, const std::strin
   }
   if (const auto wrong = wrong_bounds(gene))
     throw source.refusal(node, ": " + wrong->what, wrong->remedy);
-  if (gene.low == gene.high) gene.evolve = false;  // there is nothing to choose
+  if (!has_range(gene)) gene.evolve = false;
   gene.start = default_start(gene);
   return gene;
 }

@@ -84,7 +84,6 @@ Space with_defaults(Space space) {
 }
 
 void select_evolved(Space& space, const std::string& names) {
-  const auto has_range = [](const Gene& gene) { return gene.low < gene.high; };
   if (names == "all") {
     for (Gene& gene : space.genes) gene.evolve = has_range(gene);
     return;

@@ -13,6 +13,7 @@ evolve_library(trainer
   evaluation/validation_report.cpp
   loss/level_loss.cpp
   loss/loss.cpp
+  loss/loss_options.cpp
   loss/matches.cpp
   loss/targets.cpp
   model/blocks.cpp

@@ -138,11 +138,6 @@ float box_iou(const float* row, const float* box, const float* anchor, float gai
   return iou.value;
 }
 
-/// Where `level_loss` writes the gradient of a row.
-float* gradient_of(std::int64_t row, const LevelRows& rows, float* gradient) {
-  return gradient == nullptr ? nullptr : gradient + row * rows.outputs;
-}
-
 /// The mean cross-entropy of the classes of a row, times `gain`.
 double class_loss(const float* logits, std::int64_t nc, std::int64_t cls,
                   const LossOptions& options, double gain, float* gradient) {
@@ -169,7 +164,7 @@ std::array<double, 3> level_loss(const LevelRows& rows, const LevelMatches& matc
     const auto share = 1 / static_cast<double>(matches.count);
     const auto at = matches.rows[i];
     const float* row = rows.numbers + at * rows.outputs;
-    float* to = gradient_of(at, rows, gradient);
+    float* to = gradient == nullptr ? nullptr : gradient + at * rows.outputs;
     const float iou = box_iou(row, matches.boxes + 4 * i, matches.anchor_sizes + 2 * i,
                               static_cast<float>(options.box * share), to);
     box += options.box * share * (1 - iou);
@@ -185,7 +180,7 @@ std::array<double, 3> level_loss(const LevelRows& rows, const LevelMatches& matc
                       options.obj_pw, options.fl_gamma);
     obj += share * term.loss;
     if (gradient != nullptr)
-      gradient_of(i, rows, gradient)[4] = static_cast<float>(share) * term.derivative;
+      gradient[i * rows.outputs + 4] = static_cast<float>(share) * term.derivative;
   }
   return {box, obj, cls};
 }

@@ -1,7 +1,7 @@
 // The loss of one level's map and its gradient in one pass, on the CPU. Torch-free.
 //
-// It is the formula of `Loss` (loss.hpp), which as torch's operators is some two hundred of them
-// there and back: for a small detector they take longer than its loss is work.
+// It is the formula of `Loss` (loss.hpp). As torch's operators that is some two hundred calls there
+// and back, and for a small detector the calls take longer than the numbers.
 #pragma once
 
 #include <array>

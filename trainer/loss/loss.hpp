@@ -11,7 +11,7 @@
 #include "trainer/loss/loss_options.hpp"
 #include "trainer/loss/matches.hpp"
 #include "trainer/loss/targets.hpp"
-#include "trainer/model/conv_bn_silu.hpp"
+#include "trainer/model/operators.hpp"
 
 namespace evolve::trainer {
 
@@ -31,8 +31,8 @@ class Loss {
  public:
   Loss(const LossOptions& options, const torch::Tensor& anchors);
 
-  /// With which operators it is computed: fast, unless this is called, which on the CPU in single
-  /// precision is level_loss(), elsewhere torch's too.
+  /// Computes it with these from now on. `fast`, what it begins with, is level_loss() on the CPU in
+  /// single precision, and torch's operators elsewhere.
   void use(Operators operators) { operators_ = operators; }
 
   /// The matches of objects in maps of these sizes, level by level.

@@ -4,17 +4,9 @@
 #include <torch/types.h>
 
 #include "trainer/model/model_config.hpp"
+#include "trainer/model/operators.hpp"
 
 namespace evolve::trainer {
-
-/// Which operators a model is computed with.
-enum class Operators {
-  /// Where it is faster an operator of our own: see conv_bn_silu() and convolve().
-  fast,
-  /// Torch's, one after the other, as YOLOv5 calls them: on the CPU, in one thread and in torch's
-  /// default memory layout they give YOLOv5's numbers to the last bit.
-  plain,
-};
 
 /// The convolution that `spec` describes; `bias` may be undefined. On the CPU it is computed in the
 /// type of `x`, to which weights and bias are rounded. On one CPU thread torch hands

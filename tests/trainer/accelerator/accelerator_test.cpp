@@ -212,10 +212,11 @@ TEST(ATrialOnTheCard, HasTheMetricsOfTheSameTrialOnTheCpu) {
   options.cfg = "yolov5p.yaml";
   const auto on_card = Trainer(card, 1).train(options, without_colours(), 1, {}).metrics;
   const auto on_cpu = Trainer("cpu", 1).train(options, without_colours(), 1, {}).metrics;
-  // Other operators round otherwise; an epoch takes that to the third digit of the losses, and in
-  // recall a step is one of the 465 objects.
+  // Other operators round otherwise; an epoch takes that to the third digit of the losses. In
+  // recall that can be an object: one of 155 triangles, in the mean of three classes.
+  const double object = 1.0 / (3 * 155);
   for (std::size_t i = 0; i < 7; ++i)
-    EXPECT_NEAR(on_card.values()[i], on_cpu.values()[i], 3e-3) << i;
+    EXPECT_NEAR(on_card.values()[i], on_cpu.values()[i], i == 1 ? object + 1e-9 : 2e-3) << i;
   EXPECT_EQ(on_card, Trainer(card, 1).train(options, without_colours(), 1, {}).metrics);
 }
 
