@@ -106,8 +106,7 @@ nlohmann::ordered_json to_json(const TrainArguments& arguments) {
 
 TrainArguments resumed(const TrainArguments& now, const nlohmann::ordered_json& run) {
   TrainArguments arguments = now;
-  const auto merged = options_to_resume(run, to_json(now), now.given,
-                                        {"devices", "workers", "hang_timeout", "cache"});
+  const auto merged = options_to_resume(run, to_json(now), now.given, {"devices", "hang_timeout"});
   for_each_option(arguments,
                   [&](const char* name, auto& value) { assign(merged.at(name), value); });
   arguments.train = trainer::train_options_from_json(merged);

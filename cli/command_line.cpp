@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/number.hpp"
+#include "trainer/options.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -58,7 +59,8 @@ void make_absolute(std::string& path) {
 
 nlohmann::ordered_json options_to_resume(const nlohmann::ordered_json& run,
                                          const nlohmann::ordered_json& now, const Given& given,
-                                         const std::set<std::string>& changeable) {
+                                         std::set<std::string> changeable) {
+  changeable.insert(trainer::changeable_options.begin(), trainer::changeable_options.end());
   auto merged = run;
   for (const auto& [key, option] : given) {
     const auto before = run.value(key, nlohmann::ordered_json());
@@ -82,23 +84,17 @@ std::optional<double> duration_seconds(const std::string& text, const std::strin
   std::size_t at = 0;
   while (at < text.size()) {
     const auto end = text.find_first_not_of("0123456789.", at);
-    const auto number = text.substr(at, end == std::string::npos ? end : end - at);
-    double amount = 0;
-    try {
-      std::size_t used = 0;
-      amount = std::stod(number, &used);
-      if (used != number.size()) throw wrong();
-    } catch (const std::logic_error&) {
-      throw wrong();
-    }
+    const auto amount =
+        core::parse_number(text.substr(at, end == std::string::npos ? end : end - at));
+    if (!amount) throw wrong();
     if (end == std::string::npos) {
       if (at != 0) throw wrong();
-      seconds = amount;
+      seconds = *amount;
       break;
     }
     const auto unit = std::string("smhd").find(text[end]);
     if (unit == std::string::npos) throw wrong();
-    seconds += amount * (unit == 0 ? 1 : unit == 1 ? 60 : unit == 2 ? 3600 : 86400);
+    seconds += *amount * (unit == 0 ? 1 : unit == 1 ? 60 : unit == 2 ? 3600 : 86400);
     at = end + 1;
   }
   constexpr double longest = 1e9;  // three decades

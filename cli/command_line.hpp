@@ -32,10 +32,11 @@ std::string seed_fault(const std::string& text);
 void make_absolute(std::string& path);
 
 /// The options to go on with: those of the run (`run`), with what the command line (`now`, as far
-/// as it is `given`) may change. Throws `Error` when it gives another value to anything else.
+/// as it is `given`) changes. Throws `Error` when it gives another value to an option that is
+/// neither `changeable` nor among trainer::changeable_options.
 nlohmann::ordered_json options_to_resume(const nlohmann::ordered_json& run,
                                          const nlohmann::ordered_json& now, const Given& given,
-                                         const std::set<std::string>& changeable);
+                                         std::set<std::string> changeable);
 
 /// Seconds of "90", "90s", "15m", "12h", "1h30m", nothing of ""; throws `Error` that names the
 /// option.

@@ -50,11 +50,6 @@ void for_each_option(O& options, Visit visit) {
   visit("early_stop", options.early_stop);
 }
 
-/// What a resumed run may change: how long and where it runs, not what it is.
-const std::set<std::string> changeable = {"generations",   "trials",       "max_epochs", "repeats",
-                                          "time_limit",    "devices",      "device_env", "launcher",
-                                          "trial_timeout", "hang_timeout", "retries",    "cache"};
-
 /// There is one trainer; the command of an external one can be split, and what it asks for is
 /// known.
 void check_trainer(const Options& options) {
@@ -334,7 +329,11 @@ Options resumed(const Options& now, const nlohmann::ordered_json& run) {
   auto before = run;
   // A run of a version that kept the weights of all trials.
   if (!before.contains("keep_weights")) before["keep_weights"] = -1;
-  const auto merged = options_to_resume(before, to_json(now), now.given, changeable);
+  const auto merged =
+      options_to_resume(before, to_json(now), now.given,
+                        // How long and where it runs, not what it is.
+                        {"generations", "trials", "max_epochs", "repeats", "time_limit", "devices",
+                         "device_env", "launcher", "trial_timeout", "hang_timeout", "retries"});
   for_each_option(options, [&](const char* name, auto& value) {
     if (const auto it = merged.find(name); it != merged.end()) assign(*it, value);
   });

@@ -44,7 +44,7 @@ Where written(const std::string& gene, const hyp::HypFile& start, const std::str
 
 /// Values that a gene may have: the choices, or the least and the start.
 std::vector<hyp::Value> values_of(const hyp::Gene& gene) {
-  if (gene.kind != hyp::Gene::Kind::categorical) return {gene.low, gene.start};
+  if (!is_categorical(gene)) return {gene.low, gene.start};
   std::vector<hyp::Value> values;
   for (std::size_t i = 0; i < gene.choices.size(); ++i) values.push_back(hyp::choice(gene, i));
   return values;

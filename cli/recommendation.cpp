@@ -104,7 +104,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
   if (is_start) {
     lines.back() += standing
                         ? fmt::format(", the start: nothing is better with a probability of {}",
-                                      text_of(ga::evidence))
+                                      text_of(ga::least_probability_better))
                         : ", the start";
   } else if (state.start_fitness()) {
     lines.back() += fmt::format("; the start had {:.4f}", *state.start_fitness());

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <optional>
 #include <string_view>
 
@@ -115,8 +114,9 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
       ->group(group)
       ->check(
           [](const std::string& text) {
-            const double share = std::strtod(text.c_str(), nullptr);
-            return share > 0 && share <= 1 ? "" : text + " is not more than 0 and at most 1";
+            const auto share = core::parse_number(text);
+            return share && *share > 0 && *share <= 1 ? ""
+                                                      : text + " is not more than 0 and at most 1";
           },
           "");
 }

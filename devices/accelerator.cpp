@@ -78,7 +78,7 @@ Accelerator accelerator_from_json(const Json& json) {
   const auto device = json.at("device").get<std::string>();
   const auto kind = core::kind_of(device);
   Accelerator a{.kind = kind,
-                .index = std::stoi(device.substr(kind.size() + 1)),
+                .index = core::parse_integer<int>(device.substr(kind.size() + 1)).value(),
                 .name = json.at("name"),
                 .uuid = text_in(json.at("uuid")),
                 .pci = text_in(json.at("pci")),

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
-#include <charconv>
 #include <iterator>
 #include <map>
 #include <set>
@@ -12,6 +11,7 @@
 #include <system_error>
 
 #include "core/device_kind.hpp"
+#include "core/number.hpp"
 #include "core/spawn.hpp"
 #include "devices/environment.hpp"
 #include "devices/probe.hpp"
@@ -31,9 +31,7 @@ std::string range(const std::string& kind, int first, int count) {
 }
 
 int whole(const std::string& text, int otherwise) {
-  int number = otherwise;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
+  return core::parse_integer<int>(text).value_or(otherwise);
 }
 
 }  // namespace

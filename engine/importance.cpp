@@ -8,12 +8,12 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/shell_word.hpp"
-#include "ga/history.hpp"
 #include "ga/importance.hpp"
-#include "ga/observation.hpp"
+#include "ga/model/history.hpp"
+#include "ga/model/observation.hpp"
+#include "ga/model/surrogate.hpp"
+#include "ga/model/unit_cube.hpp"
 #include "ga/sobol.hpp"
-#include "ga/surrogate.hpp"
-#include "ga/unit_cube.hpp"
 
 namespace evolve::engine {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "ga/thaw.hpp"
+#include "ga/epochs/thaw.hpp"
 #include "hyp/trial_folder.hpp"
 
 namespace evolve::engine {

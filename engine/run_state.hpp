@@ -16,8 +16,8 @@
 
 #include "core/error.hpp"
 #include "engine/repeats.hpp"
+#include "ga/epochs/rungs.hpp"
 #include "ga/evolution.hpp"
-#include "ga/rungs.hpp"
 #include "results/event.hpp"
 
 namespace evolve::engine {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "ga/classic/schedule.hpp"
 #include "ga/evolution_state.hpp"
-#include "ga/schedule.hpp"
 
 namespace evolve::ga {
 namespace {

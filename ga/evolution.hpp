@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "ga/earlier.hpp"
-#include "ga/mating_pool.hpp"
+#include "ga/classic/mating_pool.hpp"
+#include "ga/model/earlier.hpp"
 #include "ga/recommendation.hpp"
 #include "hyp/rung.hpp"
 #include "hyp/space.hpp"
@@ -20,7 +20,7 @@ namespace evolve::ga {
 
 struct Settings {
   /// "screened": children that a Gaussian process looks at before one is trained
-  /// (ga/screened.hpp). "classic": YOLOv5's operators, repaired (ga/classic.hpp).
+  /// (ga/screened/screened.hpp). "classic": YOLOv5's operators, repaired (ga/classic/classic.hpp).
   std::string search = "classic";
   std::uint64_t seed = 0;
   /// Trials per generation; elites live on besides. In the classic search also the number of latest
@@ -38,7 +38,7 @@ struct Settings {
   /// Ask for nothing that could make all trainings together more epochs than that.
   std::optional<int> max_epochs = {};
   /// In the screened search: trainings are paused at rungs, and go on when that is worth most
-  /// (ga/thaw.hpp). Not where `trials` alone bounds a run: sets are what is counted there.
+  /// (ga/epochs/thaw.hpp). Not where `trials` alone bounds a run: sets are what is counted there.
   bool pauses = true;
 };
 
@@ -90,8 +90,8 @@ class Evolution {
   /// The next trial; nothing when all have been handed out, or (with a lag) until more is told.
   std::optional<hyp::Trial> ask();
   /// The next trials, `most` at the most, all from what is known now: where no lag says otherwise
-  /// one model serves several (ga/screened.hpp). Without a lag, and where trainings are not paused,
-  /// the same outcomes and the same number of trials give the same trials again.
+  /// one model serves several (ga/screened/screened.hpp). Without a lag, and where trainings are
+  /// not paused, the same outcomes and the same number of trials give the same trials again.
   std::vector<hyp::Trial> ask(int most);
   /// Whether `ask` would give one.
   bool can_ask() const;

@@ -6,9 +6,9 @@
 #include <ranges>
 #include <utility>
 
+#include "ga/epochs/thaw.hpp"
 #include "ga/evolution_state.hpp"
-#include "ga/screened.hpp"
-#include "ga/thaw.hpp"
+#include "ga/screened/screened.hpp"
 
 namespace evolve::ga {
 namespace {

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "ga/classic.hpp"
-#include "ga/operators.hpp"
-#include "ga/prior.hpp"
-#include "ga/schedule.hpp"
-#include "ga/screened.hpp"
+#include "ga/classic/classic.hpp"
+#include "ga/classic/operators.hpp"
+#include "ga/classic/schedule.hpp"
+#include "ga/screened/prior.hpp"
+#include "ga/screened/screened.hpp"
 
 namespace evolve::ga {
 namespace {

@@ -9,12 +9,12 @@
 #include <span>
 #include <vector>
 
-#include "ga/basis.hpp"
 #include "ga/evolution.hpp"
-#include "ga/history.hpp"
-#include "ga/observation.hpp"
+#include "ga/model/basis.hpp"
+#include "ga/model/history.hpp"
+#include "ga/model/observation.hpp"
 #include "ga/rng.hpp"
-#include "ga/visited.hpp"
+#include "ga/screened/visited.hpp"
 
 namespace evolve::ga {
 

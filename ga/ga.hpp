@@ -4,21 +4,21 @@
 // no thread: trial k is a pure function of the run's seed, k, and the outcomes that it may know, so
 // replaying the same outcomes in the same order rebuilds the very same state.
 //
-// - The classic search, YOLOv5's: classic, mating_pool, operators, schedule.
-// - The screened search, the default: screened, whose children are bred by unit_operators in the
-//   unit_cube, where the start may be good (prior), and judged by an acquisition function
-//   (expected_improvement).
-// - Its model, a Gaussian process: history has what it learns from, observation how an outcome
-//   enters, kernel and fit its covariances, basis what it expects beforehand, earlier what other
-//   runs say; surrogate predicts.
-// - Trainings that end early: rungs (stopped), thaw (paused and continued) by learning curves.
-// - What comes of it: recommendation, importance.
+// - classic/: YOLOv5's search, and the operators that both searches have.
+// - screened/: the default, whose children are bred by unit_operators where the start may be good
+//   (prior), and judged by an acquisition function.
+// - model/: its Gaussian process. Sets are points of the unit_cube; history has what it learns
+//   from, observation how an outcome enters, kernel and fit its covariances, curves what trainings
+//   gain until their end, basis what is expected beforehand, earlier what other runs say; surrogate
+//   predicts.
+// - epochs/: trainings that end early, stopped (rungs) or paused and continued (thaw).
+// - Here: Evolution, and what comes of it: recommendation, importance.
 #pragma once
 
-#include "ga/classic.hpp"
+#include "ga/classic/classic.hpp"
+#include "ga/classic/mating_pool.hpp"
+#include "ga/classic/operators.hpp"
+#include "ga/classic/schedule.hpp"
+#include "ga/epochs/rungs.hpp"
 #include "ga/evolution.hpp"
-#include "ga/mating_pool.hpp"
-#include "ga/operators.hpp"
 #include "ga/rng.hpp"
-#include "ga/rungs.hpp"
-#include "ga/schedule.hpp"

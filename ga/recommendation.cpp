@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 
-#include "ga/expected_improvement.hpp"
-#include "ga/ranking.hpp"
-#include "ga/surrogate.hpp"
+#include "ga/model/expected_improvement.hpp"
+#include "ga/model/ranking.hpp"
+#include "ga/model/surrogate.hpp"
 
 namespace evolve::ga {
 namespace {
@@ -69,7 +69,7 @@ Compared compared_sets(std::span<const hyp::Gene> space, const hyp::Genes& start
                        const History& history, const KernelParameters& parameters) {
   constexpr std::size_t most = 20;
   const auto known = history.select(history.size(), model_points, parameters);
-  const VectorXd believed = Surrogate(known.observations, parameters).believed();
+  const VectorXd believed = Surrogate(known.observations, parameters).posterior_mean();
   Compared compared{.sets = {}, .points = Points(std::ssize(space), 0)};
   const auto add = [&](int set, const VectorXd& point) {
     const bool there = std::ranges::count(compared.sets, set) > 0;
@@ -113,7 +113,7 @@ Posterior posterior_of(std::span<const hyp::Gene> space, History& history,
 // Its place. The start, where it completed, has the first one.
 Index recommended(const Posterior& posterior, bool start_completed) {
   for (const Index i : ranking(posterior.mean, posterior.mean.size())) {
-    if (!start_completed || i == 0 || posterior.better(i, 0) >= evidence) return i;
+    if (!start_completed || i == 0 || posterior.better(i, 0) >= least_probability_better) return i;
   }
   return 0;
 }

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "ga/history.hpp"
+#include "ga/model/history.hpp"
 #include "hyp/space.hpp"
 
 namespace evolve::ga {
@@ -30,7 +30,7 @@ struct Candidate {
 /// So likely a set has to be better than the start to be recommended in its place: a search that
 /// found nothing leaves its user no worse off. The probabilities hold what they say
 /// (docs/search_measured.md).
-inline constexpr double evidence = 0.7;
+inline constexpr double least_probability_better = 0.7;
 
 /// While another set is better with a greater probability, trainings of the two decide something.
 inline constexpr double doubtful = 0.01;

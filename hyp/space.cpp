@@ -32,7 +32,7 @@ std::string listed(const Gene& gene) {
 double raw_value(const Gene& gene, const Hyperparameters& hyp) {
   const Value* value = hyp.find(gene.name);
   if (!value) return gene.start;
-  if (gene.kind != Gene::Kind::categorical) return hyp.number(gene.name);
+  if (!is_categorical(gene)) return hyp.number(gene.name);
   for (std::size_t i = 0; i < gene.choices.size(); ++i) {
     if (choice(gene, i) == *value) return static_cast<double>(i);
   }
@@ -76,7 +76,11 @@ std::optional<WrongBounds> wrong_bounds(const Gene& gene) {
 }
 
 bool has_range(const Gene& gene) {
-  return gene.low < gene.high;
+  return first(gene) < last(gene);
+}
+
+bool is_categorical(const Gene& gene) {
+  return gene.kind == Gene::Kind::categorical;
 }
 
 double to_unit(const Gene& gene, double value) {
@@ -116,7 +120,7 @@ Hyperparameters express(const Space& space, const Genes& genes) {
   std::size_t next = 0;
   for (const Gene& gene : space.genes) {
     const double raw = gene.evolve ? genes.at(next++) : gene.start;
-    if (gene.kind == Gene::Kind::categorical) {
+    if (is_categorical(gene)) {
       hyp.set(gene.name, choice(gene, static_cast<std::size_t>(raw)));
     } else {
       hyp.set(gene.name, raw);

@@ -55,8 +55,10 @@ struct WrongBounds {
 /// with a whole number between them where only whole ones count.
 std::optional<WrongBounds> wrong_bounds(const Gene& gene);
 
-/// Whether its bounds leave a choice.
+/// Whether its bounds leave it more than one value.
 bool has_range(const Gene& gene);
+/// Its values are choices, which have no order.
+bool is_categorical(const Gene& gene);
 
 /// The place of a raw value in its gene's range, 0 at `low` and 1 at `high`, on the gene's scale.
 /// A range of one value gives 0.

@@ -122,7 +122,7 @@ void read_map(const Source& source, Gene& gene) {
 /// YOLOv5's start where it has one inside the bounds, else the middle of the range, or the first
 /// choice.
 double default_start(const Gene& gene) {
-  if (gene.kind == Gene::Kind::categorical) return 0;
+  if (is_categorical(gene)) return 0;
   const Gene* standard = default_space().find(gene.name);
   if (standard && gene.low <= standard->start && standard->start <= gene.high) {
     return nearest(gene, standard->start);

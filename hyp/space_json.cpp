@@ -10,7 +10,7 @@ nlohmann::ordered_json to_json(const Space& space) {
   auto json = nlohmann::ordered_json::object();
   for (const Gene& gene : space.genes) {
     auto& entry = json[gene.name] = nlohmann::ordered_json::object();
-    if (gene.kind == Gene::Kind::categorical) {
+    if (is_categorical(gene)) {
       entry["choices"] = gene.choices;
     } else {
       if (gene.kind == Gene::Kind::integer) entry["type"] = "int";

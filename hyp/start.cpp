@@ -18,7 +18,7 @@ double raw_value(const Gene& gene, const Value& value, const Where& where) try {
 
 /// `gene` started at a value of the hyp file.
 Gene started(Gene gene, const Value& value, const Where& where) {
-  if (gene.kind == Gene::Kind::categorical) {
+  if (is_categorical(gene)) {
     gene.start = raw_value(gene, value, where);
     return gene;
   }

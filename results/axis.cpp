@@ -98,16 +98,15 @@ Axis counting_axis(double first, double last, int parts) {
 }
 
 Axis gene_axis(const hyp::Gene* gene, double low, double high) {
-  using Kind = hyp::Gene::Kind;
-  if (gene && gene->kind == Kind::categorical) return with_choices(padded(low, high, 0.06), *gene);
+  if (gene && is_categorical(*gene)) return with_choices(padded(low, high, 0.06), *gene);
   if (gene && gene->scale == hyp::Gene::Scale::log && low > 0) return log_axis(low, high);
-  if (gene && gene->kind == Kind::integer)
+  if (gene && gene->kind == hyp::Gene::Kind::integer)
     return with_round_ticks(padded(low, high, 0.06), 2 * gene_parts, 1);
   return narrow_axis(low, high);
 }
 
 std::string value_name(double value, const hyp::Gene* gene) {
-  const bool is_choice = gene && gene->kind == hyp::Gene::Kind::categorical && value >= 0 &&
+  const bool is_choice = gene && is_categorical(*gene) && value >= 0 &&
                          value < static_cast<double>(gene->choices.size());
   return is_choice ? gene->choices[static_cast<std::size_t>(value)] : fmt::format("{:.4g}", value);
 }

@@ -2,6 +2,7 @@
 // worker obeys it.
 #pragma once
 
+#include <array>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -66,6 +67,9 @@ struct TrainOptions {
 
   bool operator==(const TrainOptions&) const = default;
 };
+
+/// The options that a training may go on with changed: they do not say what is learnt.
+constexpr std::array changeable_options = {"workers", "patience", "cache"};
 
 /// Keys are the fields' names; a single `freeze` is a number, several are a list.
 nlohmann::ordered_json to_json(const TrainOptions& options);

@@ -100,6 +100,7 @@ TEST(TrainArguments, GoOnAsTheRunWasOnOtherDevices) {
   const auto arguments = resumed(train("--resume x --devices cpu --workers 1 --epochs 5"), run);
   EXPECT_EQ(arguments.train.epochs, 5);
   EXPECT_EQ(arguments.train.patience, 4);
+  EXPECT_EQ(resumed(train("--resume x --patience 0"), run).train.patience, 0);
   EXPECT_EQ(arguments.seed, 3u);
   EXPECT_EQ(arguments.devices, "cpu");
   EXPECT_EQ(arguments.train.workers, 1);

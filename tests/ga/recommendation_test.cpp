@@ -5,7 +5,7 @@
 #include <boost/random/normal_distribution.hpp>
 #include <optional>
 
-#include "ga/operators.hpp"
+#include "ga/classic/operators.hpp"
 #include "tests/ga/fixtures.hpp"
 
 namespace evolve::ga {
@@ -30,7 +30,7 @@ TEST(Recommendation, IsTheStartUnlessASetIsBetterWithEvidence) {
     if (is_start) {
       EXPECT_EQ(standing.better, 0) << seed;
     } else {
-      EXPECT_GE(standing.better, evidence) << seed;
+      EXPECT_GE(standing.better, least_probability_better) << seed;
     }
   }
   EXPECT_GT(starts, 0);
@@ -108,7 +108,7 @@ TEST(Recommendation, OfTheStartNamesAnotherSetThatMayBeBetter) {
     if (standing.best.trial == 0 && standing.doubt > 0.5) doubtful = standing;
   }
   ASSERT_TRUE(doubtful);
-  EXPECT_LT(doubtful->doubt, evidence);
+  EXPECT_LT(doubtful->doubt, least_probability_better);
   EXPECT_TRUE(doubtful->undecided);
 }
 

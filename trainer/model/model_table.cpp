@@ -71,12 +71,7 @@ constexpr std::array<Size, 6> sizes{{{"yolov5n", 0.33, 0.25},
                                      {"yolov5x", 1.33, 1.25},
                                      {"yolov5p", 0.33, 0.125}}};
 
-using core::Yaml;
-
-const Yaml* find(const Yaml& map, const std::string& key) {
-  const auto found = std::ranges::find(map.keys, key);
-  return found == map.keys.end() ? nullptr : &map.items[std::size_t(found - map.keys.begin())];
-}
+using core::Yaml, core::yaml_value;
 
 /// Reads nodes of one file; every error says the node's line.
 class Reader {
@@ -182,7 +177,7 @@ class Reader {
 };
 
 void read_rows(const Reader& reader, const Yaml& root, const char* part, ModelTable& table) {
-  const Yaml* rows = find(root, part);
+  const Yaml* rows = yaml_value(root, part);
   if (!rows || rows->kind != Yaml::Kind::list || rows->items.empty()) {
     throw bad_input({table.file}, std::string("there is no list '") + part + "'",
                     "write the rows of a YOLOv5 model table");
@@ -205,10 +200,10 @@ ModelTable parse_model_table(const std::string& text, const std::string& file) {
   const Reader reader(file);
   ModelTable table;
   table.file = file;
-  if (const Yaml* nc = find(root, "nc")) table.nc = reader.count(*nc, "nc", most_classes);
-  table.depth_multiple = reader.multiple(find(root, "depth_multiple"), "depth_multiple");
-  table.width_multiple = reader.multiple(find(root, "width_multiple"), "width_multiple");
-  const Yaml* anchors = find(root, "anchors");
+  if (const Yaml* nc = yaml_value(root, "nc")) table.nc = reader.count(*nc, "nc", most_classes);
+  table.depth_multiple = reader.multiple(yaml_value(root, "depth_multiple"), "depth_multiple");
+  table.width_multiple = reader.multiple(yaml_value(root, "width_multiple"), "width_multiple");
+  const Yaml* anchors = yaml_value(root, "anchors");
   if (!anchors)
     throw bad_input({file}, "there are no anchors", "write a list per level or a count");
   table.anchors = reader.anchors(*anchors);

@@ -50,7 +50,7 @@ std::vector<double> class_ap(const Validation& validation, int classes) {
 /// What must not change when a training goes on.
 Json identity(const workers::TrainingJob& job) {
   Json options = job.options;
-  for (const char* free : {"workers", "patience", "cache"}) options.erase(free);
+  for (const char* option : changeable_options) options.erase(option);
   return {{"hyp", to_json(job.hyp)}, {"seed", job.seed}, {"options", options}};
 }
 

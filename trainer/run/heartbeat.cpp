@@ -2,10 +2,9 @@
 
 namespace evolve::trainer {
 
-void Heartbeat::operator()() {
+void Heartbeat::operator()(Clock::time_point now) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;  // another thread is at it
-  const auto now = Clock::now();
   if (now - last_ < interval_) return;
   last_ = now;
   send_();

@@ -17,8 +17,8 @@ class Heartbeat {
   explicit Heartbeat(std::function<void()> send, Clock::duration interval = std::chrono::seconds(2))
       : send_(std::move(send)), interval_(interval) {}
 
-  /// Safe to call from several threads.
-  void operator()();
+  /// Safe to call from several threads. `now`: a test's clock.
+  void operator()(Clock::time_point now = Clock::now());
 
  private:
   std::function<void()> send_;

@@ -29,6 +29,7 @@
 #include "core/environment.hpp"
 #include "core/error.hpp"
 #include "core/file_descriptor.hpp"
+#include "core/number.hpp"
 #include "devices/discovery.hpp"
 #include "devices/machine.hpp"
 #include "hyp/trial_folder.hpp"
@@ -104,8 +105,8 @@ class Answers {
 /// The slot's share of the CPU, no more than the cores that this process is bound to.
 int threads() {
   const auto cores = static_cast<int>(devices::allowed_cores().size());
-  const char* share = std::getenv("OMP_NUM_THREADS");
-  return std::clamp(share ? std::atoi(share) : cores, 1, cores);
+  const auto share = core::parse_integer<int>(core::environment_variable("OMP_NUM_THREADS"));
+  return std::clamp(share.value_or(cores), 1, cores);
 }
 
 /// The cores of all slots (EVOLVE_CORES, "0,1,2"), for what one worker does while the others wait;
@@ -113,13 +114,14 @@ int threads() {
 std::vector<int> cores_of_all() {
   std::istringstream words(core::environment_variable("EVOLVE_CORES"));
   std::vector<int> cores;
-  for (std::string word; std::getline(words, word, ',');) cores.push_back(std::atoi(word.c_str()));
+  for (std::string word; std::getline(words, word, ',');)
+    cores.push_back(core::parse_integer<int>(word).value());
   return cores;
 }
 
 std::string slot_name() {
-  const char* slot = std::getenv("EVOLVE_DEVICE");
-  return slot ? slot : "cpu";
+  const auto slot = core::environment_variable("EVOLVE_DEVICE");
+  return slot.empty() ? "cpu" : slot;
 }
 
 /// A process sees one device only, and inside the mask it is number 0.
@@ -315,7 +317,7 @@ int main(int argc, char** argv) {
     }
     evolve::trainer::keep_freed_memory();
     if (argc > 2 && std::string(argv[1]) == evolve::trainer::rank_option) {
-      evolve::trainer::run_rank(std::atoi(argv[2]));
+      evolve::trainer::run_rank(evolve::core::parse_integer<int>(argv[2]).value());
     } else {
       evolve::trainer::run();
     }

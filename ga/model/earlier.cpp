@@ -1,0 +1,88 @@
+#include "ga/model/earlier.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "ga/model/fit.hpp"
+#include "ga/model/history.hpp"
+#include "ga/model/ranking.hpp"
+
+namespace evolve::ga {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr Index most_points = 150;  // of one run's model
+
+Surrogate model_of(const std::vector<hyp::Gene>& genes, const EarlierRun& run) {
+  constexpr int evaluations = 100;
+  History history(genes);
+  for (int i = 0; const auto& [set, fitness] : run) {
+    using Ending = Observation::Ending;
+    history.add(set, {.ending = fitness ? Ending::completed : Ending::failed,
+                      .fitness = fitness.value_or(0),
+                      .trial = i++});
+  }
+  const auto mode = prior_mode(static_cast<Index>(genes.size()));
+  const auto known = history.select(history.size(), most_points, mode).observations;
+  return {known, fit(known, mode, evaluations)};
+}
+
+MatrixXd features_of_sets(std::span<const hyp::Gene> space, const std::vector<hyp::Genes>& sets) {
+  Points points(static_cast<Index>(space.size()), static_cast<Index>(sets.size()));
+  for (Index i = 0; i < points.cols(); ++i)
+    points.col(i) = point_of(space, sets[static_cast<std::size_t>(i)]);
+  return features_of(space, points);
+}
+
+}  // namespace
+
+EarlierRuns::EarlierRuns(std::span<const hyp::Gene> space, std::span<const EarlierRun> runs) {
+  constexpr std::size_t most_sets = 64;  // as many slots may ask before anything has ended
+  std::set<hyp::Genes> trained;
+  for (const EarlierRun& run : runs) {
+    if (std::ranges::none_of(run, [](const auto& trial) { return trial.fitness.has_value(); }))
+      continue;
+    models_.push_back(model_of({space.begin(), space.end()}, run));
+    for (const auto& [set, fitness] : run)
+      if (fitness) trained.insert(set);
+  }
+  if (models_.empty()) return;
+  const hyp::Genes start = start_genes(space);
+  trained.erase(start);
+  std::vector<hyp::Genes> sets(trained.begin(), trained.end());
+  const MatrixXd expectations = expected(features_of_sets(space, sets));
+  VectorXd reached = expected(features_of_sets(space, {start}));
+  while (portfolio_.size() < std::min(most_sets, sets.size())) {
+    constexpr double tie = 1e-3;  // where no run gains any more: by what all say
+    const VectorXd gains =
+        (expectations.colwise() - reached).cwiseMax(0).colwise().sum().transpose() +
+        tie * expectations.colwise().sum().transpose();
+    VectorXd open = gains;
+    for (Index i = 0; i < open.size(); ++i) {
+      if (std::ranges::find(portfolio_, sets[static_cast<std::size_t>(i)]) != portfolio_.end())
+        open[i] = -std::numeric_limits<double>::infinity();
+    }
+    const Index next = ranking(open, 1).front();
+    portfolio_.push_back(sets[static_cast<std::size_t>(next)]);
+    reached = reached.cwiseMax(expectations.col(next));
+  }
+}
+
+MatrixXd EarlierRuns::expected(const MatrixXd& features) const {
+  MatrixXd all(count(), features.cols());
+  for (Index i = 0; i < count(); ++i)
+    all.row(i) = models_[static_cast<std::size_t>(i)].mean(features).transpose();
+  return all;
+}
+
+MatrixXd EarlierRuns::slopes(const VectorXd& features) const {
+  MatrixXd all(features.size(), count());
+  for (Index i = 0; i < count(); ++i)
+    all.col(i) = models_[static_cast<std::size_t>(i)].mean_slope(features);
+  return all;
+}
+
+}  // namespace evolve::ga

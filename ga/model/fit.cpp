@@ -1,0 +1,119 @@
+#include "ga/model/fit.hpp"
+
+#include <Eigen/Cholesky>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "ga/model/minimise.hpp"
+
+namespace evolve::ga {
+namespace {
+
+using Eigen::ArrayXXd;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double least_noise = 1e-6;
+// The logarithm is normal.
+struct LogPrior {
+  double mean, sd;
+};
+constexpr std::array<LogPrior, 3> variance_priors = {{{-2.5, 2}, {-6, 1.5}, {-6, 1.5}}};
+
+// Of a length scale.
+LogPrior length_prior(Index genes) {
+  return {.mean = std::log(std::sqrt(static_cast<double>(genes)) / 4), .sd = 1.15};
+}
+
+// R&W eq. 5.9: tr((K^-1 - weights weights^T) dK) / 2 for every parameter. `inverse` is that
+// difference, `points` are in units of the length scales, [features, n].
+void add_likelihood_gradient(const Observations& o, const MatrixXd& points, const ArrayXXd& decline,
+                             const Covariance& covariance, const Variances& variances,
+                             const MatrixXd& inverse, VectorXd& gradient) {
+  const Index genes = gradient.size() - 3;
+  ArrayXXd by_signal = 1 + 0.5 * variances.seed * covariance.same_seed.array();
+  gradient[genes] = 0.5 * variances.noise * inverse.diagonal().dot(o.noise);
+  if (o.curves.any()) {
+    by_signal += covariance.factor.array() - 1;
+    gradient[genes] += 0.5 * variances.noise * inverse.cwiseProduct(covariance.same_noise).sum();
+  }
+  gradient[genes + 1] = 0.5 * variances.seed * inverse.cwiseProduct(covariance.of_seeds).sum();
+  gradient[genes + 2] = 0.5 * variances.roughness * inverse.cwiseProduct(covariance.same_set).sum();
+  const MatrixXd weighted = (inverse.array() * decline * by_signal).matrix();
+  const VectorXd by_feature =
+      points.array().square().matrix() * weighted.rowwise().sum() -
+      (points.array() * (points * weighted).array()).rowwise().sum().matrix();
+  for (Index i = 0; i < by_feature.size(); ++i) {
+    gradient[o.gene_of[static_cast<std::size_t>(i)]] += by_feature[i];
+  }
+}
+
+// Minus its logarithm, and how that changes.
+void add_prior(const KernelParameters& parameters, double& value, VectorXd& gradient) {
+  const Index genes = parameters.size() - 3;
+  const auto add = [&](Index i, const LogPrior& prior) {
+    const double z = (parameters[i] - prior.mean) / prior.sd;
+    value += 0.5 * z * z;
+    gradient[i] += z / prior.sd;
+  };
+  for (Index i = 0; i < genes; ++i) add(i, length_prior(genes));
+  for (Index i = 0; i < 3; ++i) add(genes + i, variance_priors[static_cast<std::size_t>(i)]);
+}
+
+}  // namespace
+
+KernelParameters prior_mode(Index genes) {
+  KernelParameters mode = VectorXd::Constant(genes + 3, length_prior(genes).mean);
+  for (Index i = 0; i < 3; ++i) mode[genes + i] = variance_priors[static_cast<std::size_t>(i)].mean;
+  return mode;
+}
+
+double negative_log_posterior(const Observations& o, const KernelParameters& parameters,
+                              VectorXd& gradient) {
+  const Index n = o.values.size(), genes = parameters.size() - 3;
+  const Variances variances = variances_of(parameters);
+  const MatrixXd points = inverse_lengths(o.gene_of, parameters).asDiagonal() * o.features;
+
+  gradient = VectorXd::Zero(genes + 3);
+  const ArrayXXd r = distances(points, points);
+  MatrixXd signal = matern(r);
+  signal.diagonal().setOnes();
+  const Covariance covariance = covariance_of(signal, o.seed, o.set, o.curves, variances);
+  MatrixXd noisy = covariance.all;
+  noisy.diagonal() += variances.noise * o.noise;
+  const Eigen::LLT<MatrixXd> factor(noisy);
+  if (factor.info() != Eigen::Success) return std::numeric_limits<double>::infinity();
+
+  const MatrixXd half = factor.matrixL().solve(MatrixXd::Identity(n, n));
+  MatrixXd inverse = MatrixXd::Zero(n, n);
+  inverse.selfadjointView<Eigen::Lower>().rankUpdate(half.transpose());
+  inverse.triangularView<Eigen::StrictlyUpper>() = inverse.transpose();
+  const VectorXd sums = inverse.rowwise().sum();
+  const VectorXd centred = o.values.array() - sums.dot(o.values) / sums.sum();
+  const VectorXd weights = inverse * centred;
+  double value =
+      0.5 * centred.dot(weights) + MatrixXd(factor.matrixL()).diagonal().array().log().sum();
+
+  inverse.noalias() -= weights * weights.transpose();
+  add_likelihood_gradient(o, points, matern_decline(r), covariance, variances, inverse, gradient);
+  add_prior(parameters, value, gradient);
+  return value;
+}
+
+KernelParameters fit(const Observations& observations, const KernelParameters& start,
+                     int evaluations) {
+  Box box{VectorXd::Constant(start.size(), std::log(0.025)), VectorXd::Constant(start.size(), 12)};
+  box.low.tail<3>().setConstant(std::log(least_noise));
+  box.high.tail<3>().setConstant(3);
+  const auto scale = static_cast<double>(observations.values.size());
+  const auto objective = [&](const VectorXd& parameters, VectorXd& gradient) {
+    const double value = negative_log_posterior(observations, parameters, gradient);
+    gradient /= scale;
+    return value / scale;
+  };
+  return minimised(objective, start, box, evaluations, 1e-7);
+}
+
+}  // namespace evolve::ga

@@ -1,0 +1,322 @@
+#include "ga/model/history.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <unordered_set>
+#include <utility>
+
+#include "ga/model/fit.hpp"
+#include "ga/model/ranking.hpp"
+#include "ga/rng.hpp"
+
+namespace evolve::ga {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+constexpr double least_weight = 0.01;  // relative to the greatest
+
+// So many evaluations of the posterior take about 20 ms.
+int affordable_evaluations(Index observations, Index features) {
+  const auto n = static_cast<double>(observations), f = static_cast<double>(features);
+  const double operations = n * n * (2.5 * n + 2 * f + 40);
+  return static_cast<int>(std::clamp(4e7 / operations, 5.0, 200.0));
+}
+
+// One of `a`, two of `b` and so on, each once, as many as either has.
+std::vector<Index> one_and_two(const std::vector<Index>& a, const std::vector<Index>& b) {
+  std::vector<Index> order;
+  std::unordered_set<Index> taken;
+  auto next_a = a.begin(), next_b = b.begin();
+  while (order.size() < a.size()) {
+    const bool from_a = order.size() % 3 == 0;
+    const Index next = from_a ? *next_a++ : *next_b++;
+    if (taken.insert(next).second) order.push_back(next);
+  }
+  return order;
+}
+
+struct Variation {
+  KernelParameters parameters;
+  double log_prior = 0;
+};
+
+// All kinds of luck, from next to none to as much as there is signal, on a grid of logarithms of
+// variances. As many genes as trainings can take all luck for signal, so much luck is expected, as
+// short trainings have it, until trainings of the same set and of near ones say otherwise. The
+// fitted lengths are those that explain most of what was seen, luck included: so they are too
+// short.
+std::vector<Variation> variations(const KernelParameters& best) {
+  constexpr std::array noises = {-13.0, -6.0, -4.0, -2.5, -1.0};
+  constexpr std::array seeds = {-6.0, -3.5, -1.5};
+  constexpr std::array roughnesses = {-8.0, -4.0, -2.5, -1.0};
+  constexpr std::array longer = {0.6, 1.2};
+  constexpr double least = -6, sd = 1;  // below the least they are all alike: none
+  const auto log_prior = [&](double value, double mean) {
+    const double z = (std::max(value, least) - mean) / sd;
+    return -0.5 * z * z;
+  };
+  std::vector<Variation> all;
+  for (const double noise : noises) {
+    for (const double seed : seeds) {
+      for (const double roughness : roughnesses) {
+        for (const double more : longer) {
+          KernelParameters parameters = best;
+          parameters.array() += more;
+          parameters.tail<3>() << noise, seed, roughness;
+          all.push_back({parameters, log_prior(noise, -1.25) + log_prior(seed, -2.5) +
+                                         log_prior(roughness, -3.5)});
+        }
+      }
+    }
+  }
+  return all;
+}
+
+// Evenly spread over all of them, `most` at most.
+Observations thinned(const Observations& all, Index most) {
+  const Index n = all.values.size(), count = std::min(n, most);
+  std::vector<Index> kept;
+  for (Index i = 0; i < count; ++i) kept.push_back(i * n / count);
+  std::vector<int> seeds, sets;
+  for (const Index i : kept) {
+    seeds.push_back(all.seed[static_cast<std::size_t>(i)]);
+    sets.push_back(all.set[static_cast<std::size_t>(i)]);
+  }
+  return {.features = all.features(Eigen::seqN(0, all.features.rows()), kept),
+          .gene_of = all.gene_of,
+          .values = all.values(kept),
+          .noise = all.noise(kept),
+          .seed = std::move(seeds),
+          .set = std::move(sets),
+          .curves = all.curves.of(kept)};
+}
+
+// The variances of greatest posterior on a grid of logarithms; the priors are wide.
+CurveVariances fitted(Observations known, const KernelParameters& parameters) {
+  constexpr std::array shared = {-4.0, -2.5, -1.0, 0.5};
+  constexpr std::array own = {-8.0, -6.0, -4.5, -3.0, -1.5, 0.0};
+  constexpr Index most = 100;
+  known = thinned(known, most);
+  CurveVariances best = known.curves.variances;
+  double greatest = -std::numeric_limits<double>::infinity();
+  for (const double s : shared) {
+    for (const double o : own) {
+      known.curves.variances.shared = std::exp(s);
+      known.curves.variances.own = std::exp(o);
+      const double zs = (s + 2) / 1.5, zo = (o + 3) / 2;
+      const double posterior =
+          Surrogate(known, parameters).log_likelihood() - 0.5 * (zs * zs + zo * zo);
+      if (posterior <= greatest) continue;
+      greatest = posterior;
+      best = known.curves.variances;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+History::History(std::vector<hyp::Gene> space)
+    : space_(std::move(space)),
+      gene_of_(genes_of_features(space_)),
+      parameters_(prior_mode(static_cast<Index>(space_.size()))) {}
+
+void History::add(const hyp::Genes& genes, const Observation& observation) {
+  points_.push_back(point_of(space_, genes));
+  features_.push_back(features_of(space_, points_.back()));
+  observation_.push_back(observation);
+  noise_.push_back(1);
+  const auto entry = static_cast<int>(first_.size());
+  first_.push_back(sets_.try_emplace(genes, entry).first->second);
+  training_.push_back(
+      trainings_.try_emplace({observation.trial, observation.repeat}, entry).first->second);
+  completed_ += observation.ending == Observation::Ending::completed;
+  any_at_rung_ = any_at_rung_ || observation.ending == Observation::Ending::at_rung;
+}
+
+History::Selection History::select(Index length, Index most,
+                                   const KernelParameters& parameters) const {
+  const Targets targets = targets_of({observation_.data(), static_cast<std::size_t>(length)});
+  const std::vector<Index> best = ranking(targets.values, most);
+  const std::vector<Index> nearest =
+      ranking(-distances_from(best.front(), length, parameters), most);
+  return selection_of(one_and_two(best, nearest), targets);
+}
+
+History::Selection History::around(std::span<const int> sets, Index most,
+                                   const KernelParameters& parameters) const {
+  VectorXd distances = VectorXd::Constant(size(), std::numeric_limits<double>::infinity());
+  for (const int set : sets)
+    distances = distances.cwiseMin(distances_from(set, size(), parameters));
+  return selection_of(ranking(-distances, most), targets_of(observation_));
+}
+
+History::Selection History::selection_of(const std::vector<Index>& order,
+                                         const Targets& targets) const {
+  Points points(static_cast<Index>(space_.size()), static_cast<Index>(order.size()));
+  std::vector<int> seeds, sets;
+  Curves curves{.variances = curve_variances_};
+  if (any_at_rung_) curves.left = VectorXd::Zero(points.cols());
+  for (Index i = 0; i < points.cols(); ++i) {
+    const auto entry = static_cast<std::size_t>(order[static_cast<std::size_t>(i)]);
+    points.col(i) = points_[entry];
+    sets.push_back(first_[entry]);
+    seeds.push_back(seed_number(observation_[entry].trial, observation_[entry].repeat));
+    if (!any_at_rung_) continue;
+    curves.left[i] = observation_[entry].left;
+    curves.training.push_back(training_[entry]);
+  }
+  const VectorXd values = targets.values(order);
+  VectorXd noise = targets.noise(order);
+  for (Index i = 0; i < noise.size(); ++i)
+    noise[i] *= noise_[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])];
+  const OutputWarping warping(values);
+  return {.points = points,
+          .observations = {.features = features_of(space_, points),
+                           .gene_of = gene_of_,
+                           .values = warping(values),
+                           .noise = std::move(noise),
+                           .seed = std::move(seeds),
+                           .set = std::move(sets),
+                           .curves = std::move(curves)},
+          .warping = warping,
+          .entries = order};
+}
+
+VectorXd History::distances_from(Index centre, Index length,
+                                 const KernelParameters& parameters) const {
+  VectorXd inverse_squares(static_cast<Index>(gene_of_.size()));
+  for (Index i = 0; i < inverse_squares.size(); ++i) {
+    inverse_squares[i] = std::exp(-2 * parameters[gene_of_[static_cast<std::size_t>(i)]]);
+  }
+  const VectorXd& there = features_[static_cast<std::size_t>(centre)];
+  VectorXd squares(length);
+  for (Index i = 0; i < length; ++i) {
+    squares[i] = (features_[static_cast<std::size_t>(i)] - there)
+                     .array()
+                     .square()
+                     .matrix()
+                     .dot(inverse_squares);
+  }
+  return squares;
+}
+
+// Now and then a training collapses, or is luckier than any normal noise makes it. So noise has
+// Student's t distribution: normal, with a variance of each training's own. A few iterations of the
+// expectation-maximization algorithm for it (Lange, Little and Taylor 1989, "Robust statistical
+// modeling using the t distribution") set these variances to what the residuals let expect. Not of
+// looks before the end: what a curve does there is no noise.
+void History::weigh_outliers(Index length) {
+  constexpr double degrees_of_freedom = 4;
+  constexpr int iterations = 3;
+  if (any_at_rung_) return;
+  for (int i = 0; i < iterations; ++i) {
+    const auto known = select(length, model_points, parameters_);
+    const VectorXd squares = Surrogate(known.observations, parameters_).noise_squares();
+    for (Index k = 0; k < squares.size(); ++k) {
+      double& factor = noise_[static_cast<std::size_t>(known.entries[static_cast<std::size_t>(k)])];
+      const double square = squares[k] * factor / known.observations.noise[k];
+      factor = (degrees_of_freedom + square) / (degrees_of_freedom + 1);
+    }
+  }
+}
+
+const KernelParameters& History::parameters() {
+  constexpr Index most = 150, few = 40;
+  const KernelParameters mode = prior_mode(static_cast<Index>(space_.size()));
+  for (; next_fit_ <= size(); next_fit_ = std::max(next_fit_ + 1, next_fit_ * 11 / 10)) {
+    fitted_ = next_fit_;
+    // Late in a run the best and the nearest are so much alike that they differ by noise alone:
+    // then a sample of more.
+    const Index looked_at = next_fit_ > model_points ? model_points : most;
+    Observations known = thinned(select(next_fit_, looked_at, parameters_).observations, most);
+    if (known.curves.any()) known.curves.variances = curve_variances_ = fitted(known, parameters_);
+    const int evaluations = affordable_evaluations(known.values.size(), known.features.rows());
+    const KernelParameters warm = fit(known, parameters_, evaluations);
+    parameters_ = warm;
+    if (next_fit_ <= few) {
+      const KernelParameters cold = fit(known, mode, evaluations);
+      VectorXd unused;
+      const bool colder =
+          negative_log_posterior(known, cold, unused) < negative_log_posterior(known, warm, unused);
+      if (colder) parameters_ = cold;
+    }
+    weigh_outliers(next_fit_);
+  }
+  return parameters_;
+}
+
+const std::vector<History::Plausible>& History::plausible() {
+  const KernelParameters& best = parameters();
+  if (weighed_ == fitted_) return plausible_;
+  weighed_ = fitted_;
+  const Observations known =
+      thinned(select(fitted_, model_points, best).observations, compared_points);
+  std::vector<double> logarithms;
+  plausible_.clear();
+  for (const auto& [parameters, log_prior] : variations(best)) {
+    logarithms.push_back(log_prior + Surrogate(known, parameters).log_likelihood());
+    plausible_.push_back({parameters});
+  }
+  const double greatest = std::ranges::max(logarithms);
+  double sum = 0;
+  for (std::size_t i = 0; i < plausible_.size(); ++i) {
+    plausible_[i].weight = std::exp(logarithms[i] - greatest);
+    if (plausible_[i].weight < least_weight) plausible_[i].weight = 0;
+    sum += plausible_[i].weight;
+  }
+  std::erase_if(plausible_, [](const Plausible& one) { return one.weight == 0; });
+  for (Plausible& one : plausible_) one.weight /= sum;
+  return plausible_;
+}
+
+std::optional<int> History::number_of(const hyp::Genes& genes) const {
+  const auto found = sets_.find(genes);
+  if (found == sets_.end()) return std::nullopt;
+  return found->second;
+}
+
+const Observation* History::first_completed(int set) const {
+  for (std::size_t i = static_cast<std::size_t>(set); i < first_.size(); ++i) {
+    const bool completed = observation_[i].ending == Observation::Ending::completed;
+    if (first_[i] == set && completed) return &observation_[i];
+  }
+  return nullptr;
+}
+
+const Observation* History::first_completed(const hyp::Genes& genes) const {
+  const auto set = number_of(genes);
+  return set ? first_completed(*set) : nullptr;
+}
+
+const Observation* History::best_completed() const {
+  const Observation* best = nullptr;
+  for (const Observation& one : observation_) {
+    if (one.ending != Observation::Ending::completed) continue;
+    if (!best || one.fitness > best->fitness) best = &one;
+  }
+  return best;
+}
+
+bool History::deterministic() const {
+  constexpr int enough = 2;
+  int trained_again = 0;
+  std::map<int, const Observation*> first;  // of each set
+  std::unordered_set<double> fitnesses;     // of the sets
+  for (std::size_t i = 0; i < first_.size(); ++i) {
+    const Observation& now = observation_[i];
+    if (now.ending != Observation::Ending::completed || now.fitness == 0) continue;
+    const auto [entry, is_new] = first.try_emplace(first_[i], &now);
+    const Observation& before = *entry->second;
+    if (is_new ? !fitnesses.insert(now.fitness).second : now.fitness != before.fitness)
+      return false;
+    trained_again += seed_number(now.trial, now.repeat) != seed_number(before.trial, before.repeat);
+  }
+  return trained_again >= enough;
+}
+
+}  // namespace evolve::ga

@@ -1,0 +1,110 @@
+// What the screened search knows.
+#pragma once
+
+#include <Eigen/Core>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ga/model/observation.hpp"
+#include "ga/model/surrogate.hpp"
+#include "ga/model/unit_cube.hpp"
+#include "hyp/space.hpp"
+
+namespace evolve::ga {
+
+/// Outcomes that the model of a proposal has at most: 1000 would take it more than 50 ms.
+constexpr Eigen::Index model_points = 500;
+/// Outcomes that tell what to expect of the best sets: each is looked at with many parameters.
+constexpr Eigen::Index compared_points = 200;
+
+/// The outcomes that a run knows, in the order in which it came to know them, and the kernel's
+/// parameters that were fitted to them.
+///
+/// The parameters are fitted when the history has reached certain lengths, each time to the first
+/// so many outcomes and from the fit before: they depend on the outcomes alone, never on when a
+/// child was asked for.
+class History {
+ public:
+  /// `space`: the evolved genes.
+  explicit History(std::vector<hyp::Gene> space);
+
+  void add(const hyp::Genes& genes, const Observation& observation);
+
+  Eigen::Index size() const { return static_cast<Eigen::Index>(observation_.size()); }
+  /// Number of completed trainings.
+  int completed() const { return completed_; }
+
+  /// What a model of `most` points is made of.
+  struct Selection {
+    Points points;
+    Observations observations;
+    /// Between fitness and the observed values.
+    OutputWarping warping;
+    /// Which outcomes they are.
+    std::vector<Eigen::Index> entries;
+  };
+  /// Of the first `length` outcomes (not 0) the `most` that tell most about where the best set is,
+  /// in that order: the best one, the two nearest to it, in units of the length scales, the next
+  /// best one, the next two nearest, and so on.
+  Selection select(Eigen::Index length, Eigen::Index most,
+                   const KernelParameters& parameters) const;
+  /// The `most` outcomes that are nearest to any of these sets (their numbers), whatever they are:
+  /// a model of the best of many noisy outcomes alone expects too much of all of them.
+  Selection around(std::span<const int> sets, Eigen::Index most,
+                   const KernelParameters& parameters) const;
+
+  /// The parameters for the whole history; fits what has not been fitted yet.
+  const KernelParameters& parameters();
+  /// Other parameters that the outcomes make plausible: how much of a fitness is luck is seldom
+  /// known well, and what is expected of a set depends on it. Weights add up to 1.
+  struct Plausible {
+    KernelParameters parameters;
+    double weight = 0;
+  };
+  const std::vector<Plausible>& plausible();
+
+  /// Of the gains from rungs to ends, fitted with the parameters.
+  const CurveVariances& curve_variances() const { return curve_variances_; }
+
+  /// The number of a set among the observations (`Observations::set`); nothing: never trained.
+  std::optional<int> number_of(const hyp::Genes& genes) const;
+  /// The first training of the set of that number that completed; null: none.
+  const Observation* first_completed(int set) const;
+  const Observation* first_completed(const hyp::Genes& genes) const;
+  /// The completed training of greatest fitness, the first one among equals; null: none.
+  const Observation* best_completed() const;
+  /// Whether trainings are known to be free of luck: of those that completed two or more were of a
+  /// set that had been trained before, with another seed, and all of these agree with its first one
+  /// to the last digit (one of a few seeds agrees by chance), while no two sets do (a fitness that
+  /// takes few values does). A fitness of 0 says nothing.
+  bool deterministic() const;
+
+ private:
+  Selection selection_of(const std::vector<Eigen::Index>& order, const Targets& targets) const;
+  void weigh_outliers(Eigen::Index length);
+  Eigen::VectorXd distances_from(Eigen::Index centre, Eigen::Index length,
+                                 const KernelParameters& parameters) const;
+
+  std::vector<hyp::Gene> space_;
+  std::vector<int> gene_of_;
+  std::vector<Eigen::VectorXd> points_, features_;
+  std::vector<Observation> observation_;
+  std::vector<double> noise_;  // factor of each entry's noise
+  std::map<hyp::Genes, int> sets_;
+  std::map<std::pair<int, int>, int> trainings_;  // by trial and repeat: the first entry
+  std::vector<int> training_;                     // of each entry
+  bool any_at_rung_ = false;
+  CurveVariances curve_variances_;
+  std::vector<int> first_;  // the first entry of each entry's set: the set's number
+  int completed_ = 0;
+  KernelParameters parameters_;
+  std::vector<Plausible> plausible_;
+  Eigen::Index fitted_ = 0;    // the length to which the parameters were fitted
+  Eigen::Index weighed_ = 0;   // the length that made `plausible_` plausible
+  Eigen::Index next_fit_ = 3;  // the length at which the parameters are fitted next
+};
+
+}  // namespace evolve::ga

@@ -1,0 +1,46 @@
+#include "ga/model/kernel.hpp"
+
+#include <cmath>
+
+namespace evolve::ga {
+
+using Eigen::ArrayXXd;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+Variances variances_of(const KernelParameters& parameters) {
+  const Eigen::Vector3d variances = parameters.tail<3>().array().exp();
+  return {.noise = variances[0], .seed = variances[1], .roughness = variances[2]};
+}
+
+VectorXd inverse_lengths(const std::vector<int>& gene_of, const KernelParameters& parameters) {
+  VectorXd inverse(static_cast<Index>(gene_of.size()));
+  for (Index i = 0; i < inverse.size(); ++i) {
+    inverse[i] = std::exp(-parameters[gene_of[static_cast<std::size_t>(i)]]);
+  }
+  return inverse;
+}
+
+ArrayXXd distances(const MatrixXd& a, const MatrixXd& b) {
+  MatrixXd squares = -2 * a.transpose() * b;
+  squares.colwise() += a.colwise().squaredNorm().transpose();
+  squares.rowwise() += b.colwise().squaredNorm();
+  return (5 * squares.array().max(0)).sqrt();
+}
+
+Covariance covariance_of(const MatrixXd& signal, const std::vector<int>& seeds,
+                         const std::vector<int>& sets, const Curves& curves,
+                         const Variances& variances) {
+  Covariance c{.all = signal, .same_seed = equal(seeds, seeds), .same_set = equal(sets, sets)};
+  c.of_seeds = 0.5 * c.same_seed.array() * (1 + signal.array());
+  if (curves.any()) {
+    c.factor = curves.factor();
+    c.same_noise = curves.same_noise();
+    c.all = signal.cwiseProduct(c.factor) + curves.walk() + variances.noise * c.same_noise;
+  }
+  c.all += variances.seed * c.of_seeds + variances.roughness * c.same_set;
+  return c;
+}
+
+}  // namespace evolve::ga

@@ -1,0 +1,131 @@
+#include "ga/model/observation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+namespace evolve::ga {
+namespace {
+
+using Ending = Observation::Ending;
+
+// The value below which that share of the values lies, between two of them by a line. Values are
+// not empty.
+double percentile(std::vector<double> values, double share) {
+  const double place = share * static_cast<double>(values.size() - 1);
+  const auto low = static_cast<std::ptrdiff_t>(place);
+  std::nth_element(values.begin(), values.begin() + low, values.end());
+  const double below = values[static_cast<std::size_t>(low)];
+  if (place == static_cast<double>(low)) return below;
+  const double above = *std::min_element(values.begin() + low + 1, values.end());
+  return below + (place - static_cast<double>(low)) * (above - below);
+}
+
+// What trainings gain from a rung to their end, by what was left of them at the rung.
+std::map<double, double> median_gains(std::span<const Observation> observation) {
+  std::map<int, double> ends;
+  for (const Observation& e : observation) {
+    if (e.ending == Ending::completed && e.repeat == 0) ends[e.trial] = e.fitness;
+  }
+  std::map<double, std::vector<double>> gains;
+  for (const Observation& e : observation) {
+    const auto end = ends.find(e.trial);
+    if (e.ending == Ending::at_rung && end != ends.end())
+      gains[e.left].push_back(end->second - e.fitness);
+  }
+  std::map<double, double> medians;
+  for (const auto& [left, all] : gains) medians[left] = percentile(all, 0.5);
+  return medians;
+}
+
+}  // namespace
+
+Observation observation_of(const hyp::Outcome& outcome) {
+  const auto number = [&](Ending ending, double fitness) {
+    const bool finite = std::isfinite(fitness);
+    return Observation{.ending = finite ? ending : Ending::failed,
+                       .fitness = finite ? fitness : 0,
+                       .trial = outcome.trial,
+                       .repeat = outcome.repeat};
+  };
+  if (const auto* completed = std::get_if<hyp::Completed>(&outcome.result)) {
+    return number(Ending::completed, completed->fitness);
+  }
+  if (const auto* stopped = std::get_if<hyp::Stopped>(&outcome.result)) {
+    return number(Ending::stopped, stopped->fitness);
+  }
+  return number(Ending::failed, 0);
+}
+
+Targets targets_of(std::span<const Observation> observation) {
+  constexpr double stopped_noise = 10;
+  const auto gains = median_gains(observation);
+  const auto at_the_end = [&](const Observation& e) {
+    const auto gain = gains.find(e.left);
+    return e.fitness + (gain == gains.end() ? 0 : gain->second);
+  };
+  std::vector<double> known, good;
+  for (const Observation& e : observation) {
+    if (e.ending != Ending::completed && e.ending != Ending::at_rung) continue;
+    known.push_back(at_the_end(e));
+    if (e.fitness > 0) good.push_back(known.back());
+  }
+  const bool some_learnt = good.size() > 3;
+  if (!some_learnt) good = known;
+  const double bad = good.empty() ? 0 : percentile(good, 0.1);
+  const double behind = known.empty() ? 0 : percentile(known, 0.25);
+
+  const auto n = static_cast<Eigen::Index>(observation.size());
+  Targets targets{Eigen::VectorXd(n), Eigen::VectorXd::Ones(n)};
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const Observation& e = observation[static_cast<std::size_t>(i)];
+    const bool learnt = e.fitness > 0 || !some_learnt;
+    if (e.ending == Ending::at_rung) {
+      targets.values[i] = learnt ? at_the_end(e) : std::max(at_the_end(e), bad);
+    } else if (e.ending == Ending::failed || !learnt) {
+      targets.values[i] = bad;
+    } else if (e.ending == Ending::completed) {
+      targets.values[i] = e.fitness;
+    } else {
+      targets.values[i] = std::min(e.fitness, behind);
+      targets.noise[i] = stopped_noise;
+    }
+  }
+  return targets;
+}
+
+OutputWarping::OutputWarping(const Eigen::VectorXd& values) {
+  if (values.minCoeff() >= 0 && values.maxCoeff() > 0) offset_ = 0.1 * values.maxCoeff();
+  Eigen::VectorXd y = logarithms(values);
+  median_ = percentile({y.begin(), y.end()}, 0.5);
+  unit_ = std::max(y.maxCoeff() - median_, 1e-6);
+  y = (*this)(values);
+  mean_ = y.mean();
+  y.array() -= mean_;
+  const double spread = y.norm() / std::sqrt(std::max(1.0, static_cast<double>(y.size()) - 1));
+  if (spread > 1e-12) spread_ = spread;
+}
+
+Eigen::VectorXd OutputWarping::logarithms(const Eigen::VectorXd& values) const {
+  if (!offset_) return values;
+  return (values.array().max(0) + *offset_).log();
+}
+
+Eigen::VectorXd OutputWarping::operator()(const Eigen::VectorXd& values) const {
+  Eigen::VectorXd y = (logarithms(values).array() - median_) / unit_;
+  for (double& v : y) {
+    if (v < -1) v = -1 - std::log(-v);
+  }
+  y.array() -= mean_;
+  return y / spread_;
+}
+
+double OutputWarping::unwarped(double warped) const {
+  double v = warped * spread_ + mean_;
+  if (v < -1) v = -std::exp(-1 - v);
+  v = median_ + unit_ * v;
+  return offset_ ? std::exp(v) - *offset_ : v;
+}
+
+}  // namespace evolve::ga

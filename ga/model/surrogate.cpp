@@ -1,0 +1,239 @@
+#include "ga/model/surrogate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ga/model/basis.hpp"
+
+namespace evolve::ga {
+namespace {
+
+using Eigen::ArrayXd;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double least_variance = 1e-12;
+
+// Of one point with each column of `points`: [n]. In units of the length scales.
+struct Covariances {
+  const MatrixXd& points;
+  const VectorXd& here;
+  VectorXd values, decline;
+
+  Covariances(const MatrixXd& points_, const VectorXd& here_) : points(points_), here(here_) {
+    const ArrayXd r = (5 * (points.colwise() - here).colwise().squaredNorm().array()).sqrt();
+    values = matern(r).matrix();
+    decline = matern_decline(r).matrix();
+  }
+  // How their weighted sum changes with each feature: [features].
+  VectorXd slope(const VectorXd& weights) const {
+    const VectorXd pull = decline.cwiseProduct(weights);
+    return points * pull - here * pull.sum();
+  }
+};
+
+// Of `covariance`, whose diagonal lacks the noise. Many points on one spot and next to no noise can
+// be too much for it: then `noise` grows.
+Eigen::LLT<MatrixXd> factorised(MatrixXd covariance, const VectorXd& noises, double& noise) {
+  const VectorXd noise_free = covariance.diagonal();
+  for (;; noise *= 10) {
+    covariance.diagonal() = noise_free + noise * noises;
+    Eigen::LLT<MatrixXd> factor(covariance);
+    if (factor.info() == Eigen::Success) return factor;
+  }
+}
+
+}  // namespace
+
+Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
+                     const KernelParameters& parameters, Index spread_points, const Basis* basis)
+    : inverse_lengths_(inverse_lengths(observations.gene_of, parameters)),
+      roughness_(variances_of(parameters).roughness),
+      sets_(observations.set),
+      noises_(observations.noise),
+      scaled_(inverse_lengths_.asDiagonal() * observations.features),
+      basis_(basis) {
+  const Variances variances = variances_of(parameters);
+  training_variance_ = variances.noise + variances.seed + variances.roughness;
+  double noise = variances.noise;
+  const Curves& curves = observations.curves;
+  Covariance covariance = covariance_of(matern(distances(scaled_, scaled_)).matrix(),
+                                        observations.seed, sets_, curves, variances);
+  VectorXd values = observations.values;
+  if (basis_) {
+    basis_known_ = basis_->values(observations.features);
+    covariance.all += basis_known_.transpose() * basis_known_;
+    values -= basis_known_.transpose() * basis_->weight_means();
+  }
+  factor_ = factorised(covariance.all, observations.noise, noise);
+  noise_ = noise;
+  const VectorXd sums = factor_.solve(VectorXd::Ones(scaled_.cols()));
+  constant_ = sums.dot(values) / sums.sum();
+  const VectorXd centred = values.array() - constant_;
+  weights_ = factor_.solve(centred);
+  if (basis_) basis_weights_ = basis_->weight_means() + basis_known_ * weights_;
+  const MatrixXd of_seeds = variances.seed * covariance.of_seeds;
+  posterior_mean_ =
+      observations.values - noise * observations.noise.cwiseProduct(weights_) - of_seeds * weights_;
+  if (curves.any()) posterior_mean_ = of_sets(observations.features, sets_).mean;
+  log_likelihood_ = -0.5 * centred.dot(weights_) - 0.5 * std::log(sums.sum()) -
+                    MatrixXd(factor_.matrixL()).diagonal().array().log().sum();
+
+  condition_spread(observations, pending, parameters, spread_points);
+}
+
+void Surrogate::condition_spread(const Observations& observations, const MatrixXd& pending,
+                                 const KernelParameters& parameters, Index spread_points) {
+  const Index near = std::min(scaled_.cols(), spread_points);
+  if (near == scaled_.cols() && pending.cols() == 0) {  // all rests on the same
+    scaled_near_ = scaled_;
+    factor_near_ = factor_;
+    basis_near_ = basis_known_;
+    return;
+  }
+  scaled_near_.resize(scaled_.rows(), near + pending.cols());
+  scaled_near_ << scaled_.leftCols(near), inverse_lengths_.asDiagonal() * pending;
+  VectorXd noises(scaled_near_.cols());
+  noises << observations.noise.head(near), VectorXd::Ones(pending.cols());
+  std::vector<int> seeds(observations.seed.begin(), observations.seed.begin() + near);
+  std::vector<int> sets(sets_.begin(), sets_.begin() + near);
+  for (int i = 1; i <= pending.cols(); ++i) {  // each unlike any other
+    seeds.push_back(-i);
+    sets.push_back(-i);
+  }
+  Covariance covariance =
+      covariance_of(matern(distances(scaled_near_, scaled_near_)).matrix(), seeds, sets,
+                    observations.curves.first(near, pending.cols()), variances_of(parameters));
+  if (basis_) {
+    basis_near_.resize(basis_known_.rows(), scaled_near_.cols());
+    basis_near_ << basis_known_.leftCols(near), basis_->values(pending);
+    covariance.all += basis_near_.transpose() * basis_near_;
+  }
+  double noise = noise_;
+  factor_near_ = factorised(covariance.all, noises, noise);
+}
+
+VectorXd Surrogate::noise_squares() const {
+  const Index n = weights_.size();
+  const MatrixXd half = factor_.matrixL().solve(MatrixXd::Identity(n, n));
+  const ArrayXd variances = noise_ * noises_.array(), inverse = half.colwise().squaredNorm();
+  const ArrayXd left = variances - variances.square() * inverse;
+  return ((variances * weights_.array()).square() + left.max(0)) / noise_;
+}
+
+VectorXd Surrogate::leave_one_out_errors() const {
+  const Index n = weights_.size();
+  const MatrixXd half = factor_.matrixL().solve(MatrixXd::Identity(n, n));
+  const VectorXd sums = half.transpose() * half.rowwise().sum();  // of the inverse's rows
+  const VectorXd precision =
+      half.colwise().squaredNorm().transpose() - sums.cwiseAbs2() / sums.sum();
+  return weights_.cwiseQuotient(precision);
+}
+
+Surrogate::Prediction Surrogate::predict(const MatrixXd& features) const {
+  MatrixXd covariance = matern(distances(scaled_near_, inverse_lengths_.asDiagonal() * features));
+  Eigen::RowVectorXd before = Eigen::RowVectorXd::Ones(features.cols());
+  const MatrixXd basis = basis_values(features);
+  if (basis_) {
+    covariance += basis_near_.transpose() * basis;
+    before += basis.colwise().squaredNorm();
+  }
+  factor_near_.matrixL().solveInPlace(covariance);
+  return {.mean = mean(features, basis),
+          .sd = (before - covariance.colwise().squaredNorm())
+                    .array()
+                    .max(least_variance)
+                    .sqrt()
+                    .matrix()
+                    .transpose()};
+}
+
+VectorXd Surrogate::covariance(const MatrixXd& features, const VectorXd& point) const {
+  const MatrixXd there = inverse_lengths_.asDiagonal() * features;
+  const VectorXd here = inverse_lengths_.cwiseProduct(point);
+  MatrixXd near = matern(distances(scaled_near_, there)).matrix();
+  VectorXd near_here = Covariances(scaled_near_, here).values;
+  VectorXd covariance = Covariances(there, here).values;
+  if (basis_) {
+    const MatrixXd expected = basis_->values(features);
+    const VectorXd expected_here = basis_->values(point);
+    near += basis_near_.transpose() * expected;
+    near_here += basis_near_.transpose() * expected_here;
+    covariance += expected.transpose() * expected_here;
+  }
+  return covariance - near.transpose() * factor_near_.solve(near_here);
+}
+
+Surrogate::Slope Surrogate::slope(const VectorXd& features) const {
+  const VectorXd here = inverse_lengths_.cwiseProduct(features);
+  const Covariances all(scaled_, here), near(scaled_near_, here);
+  VectorXd covariance = near.values;
+  double before = 1;
+  VectorXd expected;
+  if (basis_) {
+    expected = basis_->values(features);
+    covariance += basis_near_.transpose() * expected;
+    before += expected.squaredNorm();
+  }
+  const VectorXd solved = factor_near_.solve(covariance);
+  const double variance = before - covariance.dot(solved),
+               sd = std::sqrt(std::max(variance, least_variance));
+  Slope result{.mean = all.values.dot(weights_) + constant_,
+               .sd = sd,
+               .mean_slope = inverse_lengths_.cwiseProduct(all.slope(weights_)),
+               .sd_slope = VectorXd::Zero(features.size())};
+  const bool varies = variance > least_variance;
+  if (varies) result.sd_slope = inverse_lengths_.cwiseProduct(near.slope(solved)) / -sd;
+  if (basis_) {
+    const MatrixXd slopes = basis_->slopes(features);
+    result.mean += expected.dot(basis_weights_);
+    result.mean_slope += slopes * basis_weights_;
+    if (varies) result.sd_slope += slopes * (expected - basis_near_ * solved) / sd;
+  }
+  return result;
+}
+
+VectorXd Surrogate::mean_slope(const VectorXd& features) const {
+  const VectorXd here = inverse_lengths_.cwiseProduct(features);
+  VectorXd slope = inverse_lengths_.cwiseProduct(Covariances(scaled_, here).slope(weights_));
+  if (basis_) slope += basis_->slopes(features) * basis_weights_;
+  return slope;
+}
+
+Surrogate::Joint Surrogate::of_sets(const MatrixXd& features, const std::vector<int>& sets) const {
+  const MatrixXd there = inverse_lengths_.asDiagonal() * features;
+  MatrixXd half = matern(distances(scaled_, there)).matrix() + roughness_ * equal(sets_, sets);
+  MatrixXd before = matern(distances(there, there)).matrix() + roughness_ * equal(sets, sets);
+  VectorXd mean = (half.transpose() * weights_).array() + constant_;
+  if (basis_) {
+    const MatrixXd expected = basis_->values(features);
+    mean += expected.transpose() * basis_weights_;
+    half += basis_known_.transpose() * expected;
+    before += expected.transpose() * expected;
+  }
+  factor_.matrixL().solveInPlace(half);
+  const VectorXd ones = factor_.matrixL().solve(VectorXd::Ones(scaled_.cols()));
+  // What the observations leave of the constant at each place.
+  const VectorXd rest = VectorXd::Ones(there.cols()) - half.transpose() * ones;
+  return {.mean = mean,
+          .covariance =
+              before - half.transpose() * half + rest * rest.transpose() / ones.squaredNorm()};
+}
+
+MatrixXd Surrogate::basis_values(const MatrixXd& features) const {
+  return basis_ ? basis_->values(features) : MatrixXd();
+}
+
+VectorXd Surrogate::mean(const MatrixXd& features) const {
+  return mean(features, basis_values(features));
+}
+
+VectorXd Surrogate::mean(const MatrixXd& features, const MatrixXd& basis) const {
+  const MatrixXd covariance = matern(distances(scaled_, inverse_lengths_.asDiagonal() * features));
+  VectorXd mean = (covariance.transpose() * weights_).array() + constant_;
+  if (basis_) mean += basis.transpose() * basis_weights_;
+  return mean;
+}
+
+}  // namespace evolve::ga

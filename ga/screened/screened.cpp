@@ -1,0 +1,250 @@
+#include "ga/screened/screened.hpp"
+
+#include <algorithm>
+#include <boost/random/normal_distribution.hpp>
+#include <boost/random/uniform_01.hpp>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "ga/model/ranking.hpp"
+#include "ga/screened/acquisition.hpp"
+#include "ga/screened/prior.hpp"
+#include "ga/screened/unit_operators.hpp"
+#include "ga/sobol.hpp"
+
+namespace evolve::ga {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+using Space = std::span<const hyp::Gene>;
+
+// Up to so many outcomes each child is the one of greatest expected improvement. Children bred
+// otherwise are a remedy for what the model has wrong again and again, and that takes many.
+constexpr Index few = 25;
+
+Points best_of(const Points& points, const VectorXd& values, Index most) {
+  return points(Eigen::seqN(0, points.rows()), ranking(values, most));
+}
+
+// What is near the best: 5 % of the points by their mean, each a little perturbed.
+Points around(Space space, const Points& ranked, Index count, Rng& rng) {
+  const double rate = std::min(1.0, 20.0 / static_cast<double>(space.size()));
+  Points points(ranked.rows(), count);
+  boost::random::uniform_int_distribution<Index> any(0, ranked.cols() - 1);
+  boost::random::normal_distribution<double> normal(0, 1e-3);
+  boost::random::uniform_01<double> chance;
+  for (Index p = 0; p < count; ++p) {
+    points.col(p) = ranked.col(any(rng));
+    const double r = p < count / 2 ? rate : 1;
+    for (Index i = 0; i < points.rows(); ++i) {
+      if (chance(rng) < r) points(i, p) = stepped(points(i, p), normal(rng));
+    }
+  }
+  return points;
+}
+
+void snap(Space space, Points& points) {
+  for (Index i = 0; i < points.rows(); ++i) {
+    const hyp::Gene& gene = space[static_cast<std::size_t>(i)];
+    if (gene.kind == hyp::Gene::Kind::real) continue;
+    for (double& unit : points.row(i)) unit = snapped(gene, unit);
+  }
+}
+
+struct Candidates {
+  Points points;
+  VectorXd values;
+
+  void add(const Points& more, const VectorXd& of_more) {
+    const Index old = points.cols();
+    points.conservativeResize(more.rows(), old + more.cols());
+    points.rightCols(more.cols()) = more;
+    values.conservativeResize(old + more.cols());
+    values.tail(more.cols()) = of_more;
+  }
+};
+
+// The inner genetic algorithm, from `raw` points of the prior and as many around the best. In the
+// end the fittest few climb ("memetic algorithm": Moscato 1989).
+Candidates search(Space space, const Acquisition& acquisition, double trust, const Points& elite,
+                  const Points& best, Index raw, Rng& rng) {
+  constexpr Index survivors = 30, children = 60, climbers = 4;
+  constexpr int looks = 30;  // of each climber
+  constexpr int generations = 5;
+  Candidates found{Points(elite.rows(), 0), VectorXd(0)};
+  const auto look_at = [&](Points points) {
+    snap(space, points);
+    found.add(points, acquisition(points));
+  };
+  look_at(prior_points(space, raw, trust, rng));
+  look_at(around(space, best, raw, rng));
+  look_at(elite);
+
+  const auto n = static_cast<double>(space.size());
+  const double broad = std::min(1.0, std::max(0.2, 6 / n)), narrow = 2 / n;
+  boost::random::uniform_01<double> chance;
+  double step = 0.2;
+  for (int generation = 0; generation < generations; ++generation, step /= 2) {
+    const Points parents = best_of(found.points, found.values, survivors);
+    Points bred(elite.rows(), children);
+    for (Index c = 0; c < children; ++c) {
+      const Index a = pick_parent(parents.cols(), rng), b = pick_parent(parents.cols(), rng);
+      const double rate = chance(rng) < 0.5 ? broad : narrow;
+      bred.col(c) =
+          perturbed(space, crossed(space, parents.col(a), parents.col(b), rng), rate, step, rng);
+    }
+    look_at(std::move(bred));
+  }
+  Points tops = best_of(found.points, found.values, climbers);
+  for (Index c = 0; c < tops.cols(); ++c) tops.col(c) = acquisition.maximised(tops.col(c), looks);
+  look_at(std::move(tops));
+  return found;
+}
+
+// Whether someone chose the start who knew, in the light of all that has ended: the model says how
+// much of the space is better.
+double trust(Space space, const Surrogate& surrogate, Rng& rng) {
+  constexpr Index samples = 64;
+  const double start = surrogate.mean(features_of(space, point_of(space, start_genes(space))))[0];
+  const Points even = sobol_points(static_cast<Index>(space.size()), samples, rng);
+  const auto there = surrogate.predict(features_of(space, even));
+  const Eigen::ArrayXd above = (there.mean.array() - start) / there.sd.array();
+  return trust_in_start(above.unaryExpr(&normal_cdf).mean());
+}
+
+Acquisition draw_acquisition(Space space, const Surrogate& surrogate, Index known, Rng& rng) {
+  constexpr Index late = 100;
+  constexpr double expected_share = 0.5, bound_share = 0.2;
+  boost::random::uniform_01<double> chance;
+  if (known >= late && chance(rng) < expected_share) {
+    return Acquisition::expectation(space, surrogate);
+  }
+  if (known > few && chance(rng) < bound_share) {
+    const double deviations = 0.3 * std::pow(2.5 / 0.3, chance(rng));
+    return Acquisition::upper_bound(space, surrogate, deviations);
+  }
+  return Acquisition::improvement(space, surrogate);
+}
+
+// The fittest candidates of a search, for several children.
+class Shortlist {
+ public:
+  Shortlist(Space space, const Surrogate& surrogate, const Candidates& found, bool all)
+      : space_(space), surrogate_(surrogate) {
+    constexpr Index most = 256;
+    const Index count = all ? found.values.size() : std::min(most, found.values.size());
+    const auto order = ranking(found.values, count);
+    points_ = found.points(Eigen::seqN(0, found.points.rows()), order);
+    values_ = found.values(order);
+  }
+
+  // What they promised the search.
+  const VectorXd& values() const { return values_; }
+
+  // The best by these values that is neither visited nor among `children`.
+  hyp::Genes take(const VectorXd& values, const Visited& visited,
+                  std::span<const hyp::Genes> children) {
+    hyp::Genes child;
+    for (const Index i : ranking(values, values.size())) {
+      child = genes_at(space_, points_.col(i));
+      if (visited.contains(child) || std::ranges::count(children, child) > 0) continue;
+      taken_.push_back(i);
+      break;
+    }
+    return child;
+  }
+
+  // Of all of them, with what was taken believed to give its mean: a Cholesky factor that grows by
+  // a row each time (R&W eq. A.12).
+  const Surrogate::Prediction& prediction() {
+    if (features_.size() == 0) {
+      features_ = features_of(space_, points_);
+      prediction_ = surrogate_.predict(features_);
+    }
+    for (; believed_ < taken_.size(); ++believed_) {
+      const Index taken = taken_[believed_];
+      VectorXd row = surrogate_.covariance(features_, features_.col(taken));
+      for (const VectorXd& before : rows_) row -= before[taken] * before;
+      row /= std::sqrt(std::pow(prediction_.sd[taken], 2) + surrogate_.training_variance());
+      prediction_.sd = (prediction_.sd.cwiseAbs2() - row.cwiseAbs2()).cwiseMax(1e-12).cwiseSqrt();
+      rows_.push_back(std::move(row));
+    }
+    return prediction_;
+  }
+
+ private:
+  Space space_;
+  const Surrogate& surrogate_;
+  Points points_;
+  VectorXd values_;
+  std::vector<Index> taken_;
+  std::size_t believed_ = 0;
+  Eigen::MatrixXd features_;
+  Surrogate::Prediction prediction_;
+  std::vector<VectorXd> rows_;
+};
+
+hyp::Genes unscreened(Space space, const Points& elite, Rng& rng) {
+  const Index a = pick_parent(elite.cols(), rng), b = pick_parent(elite.cols(), rng);
+  if (boost::random::uniform_01<double>()(rng) < 0.5) {
+    return genes_at(space, redrawn(space, elite.col(a), rng));
+  }
+  const double rate = 2 / static_cast<double>(space.size());
+  return genes_at(
+      space, perturbed(space, crossed(space, elite.col(a), elite.col(b), rng), rate, 0.1, rng));
+}
+
+}  // namespace
+
+hyp::Genes design_genes(Space space, std::uint64_t run_seed, int number) {
+  Rng rng = breeding_rng(run_seed, 0);
+  return genes_at(space, prior_points(space, number + 1, first_trust, rng).col(number));
+}
+
+std::vector<hyp::Genes> screened_children(Space space, History& history, const Basis& basis,
+                                          std::span<const hyp::Genes> pending,
+                                          const Visited& visited, std::span<Rng> rngs) {
+  constexpr Index spread_points = 200;
+  constexpr std::size_t most_pending = 100;
+  constexpr double unscreened_share = 0.3;
+  const KernelParameters& parameters = history.parameters();
+  const auto known = history.select(history.size(), model_points, parameters);
+  const Points& points = known.points;
+  pending = pending.last(std::min(pending.size(), most_pending));
+  Points open(points.rows(), static_cast<Index>(pending.size()));
+  for (Index i = 0; i < open.cols(); ++i) {
+    open.col(i) = point_of(space, pending[static_cast<std::size_t>(i)]);
+  }
+  const Surrogate surrogate(known.observations, features_of(space, open), parameters, spread_points,
+                            &basis);
+
+  const Index n = points.cols();
+  const auto best = [&](Index count) { return best_of(points, surrogate.posterior_mean(), count); };
+  std::vector<hyp::Genes> children;
+  std::optional<Shortlist> shortlist;
+  for (Rng& rng : rngs) {
+    if (n > few && boost::random::uniform_01<double>()(rng) < unscreened_share) {
+      children.push_back(unscreened(space, best(std::clamp(n / 4, Index{3}, Index{20})), rng));
+      continue;
+    }
+    if (!shortlist) {
+      const double trusted = trust(space, surrogate, rng);
+      const Acquisition acquisition = draw_acquisition(space, surrogate, history.size(), rng);
+      const Index raw = n <= 250 ? 512 : 192;  // the more the model has, the dearer each look
+      const Candidates found = search(space, acquisition, trusted, best(20),
+                                      best(std::max(Index{1}, (n + 10) / 20)), raw, rng);
+      shortlist.emplace(space, surrogate, found, rngs.size() == 1);
+      children.push_back(shortlist->take(shortlist->values(), visited, children));
+    } else {
+      const Acquisition acquisition = draw_acquisition(space, surrogate, history.size(), rng);
+      children.push_back(
+          shortlist->take(acquisition.of(shortlist->prediction()), visited, children));
+    }
+  }
+  return children;
+}
+
+}  // namespace evolve::ga

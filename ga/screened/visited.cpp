@@ -1,0 +1,58 @@
+#include "ga/screened/visited.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "ga/classic/operators.hpp"
+
+namespace evolve::ga {
+namespace {
+
+// The least and the greatest value that a gene takes: an integer gene's bounds need not be whole.
+double least(const hyp::Gene& gene) {
+  return hyp::nearest(gene, gene.low);
+}
+double greatest(const hyp::Gene& gene) {
+  return hyp::nearest(gene, gene.high);
+}
+
+double count_sets(const std::vector<hyp::Gene>& space) {
+  double count = 1;
+  for (const hyp::Gene& gene : space) {
+    if (gene.kind != hyp::Gene::Kind::real) {
+      count =
+          std::min(count * (greatest(gene) - least(gene) + 1), std::numeric_limits<double>::max());
+    } else if (hyp::has_range(gene)) {
+      return std::numeric_limits<double>::infinity();
+    }
+  }
+  return count;
+}
+
+// The next set of a finite space in counting order, the last gene being the fastest; after the last
+// set comes the first.
+void advance(const std::vector<hyp::Gene>& space, hyp::Genes& genes) {
+  for (std::size_t i = space.size(); i-- > 0;) {
+    if (genes[i] < greatest(space[i])) {
+      genes[i] += 1;
+      return;
+    }
+    genes[i] = least(space[i]);
+  }
+}
+
+}  // namespace
+
+Visited::Visited(std::vector<hyp::Gene> space)
+    : space_(std::move(space)), size_(count_sets(space_)) {}
+
+std::optional<hyp::Genes> Visited::find_unseen(Rng& rng) const {
+  if (!std::isfinite(size_) || exhausted()) return std::nullopt;
+  hyp::Genes genes = random_genes(space_, rng);
+  while (contains(genes)) advance(space_, genes);
+  return genes;
+}
+
+}  // namespace evolve::ga

@@ -1,0 +1,330 @@
+#include "ga/epochs/thaw.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "core/error.hpp"
+#include "tests/ga/fixtures.hpp"
+
+namespace evolve::ga {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(PausesOf, AreANinthAndAThirdOfTheEpochs) {
+  EXPECT_THAT(pauses_of(52), ElementsAre(6, 17));
+  EXPECT_THAT(pauses_of(300), ElementsAre(33, 100));
+  EXPECT_THAT(pauses_of(9), ElementsAre(1, 3));
+  EXPECT_THAT(pauses_of(10), ElementsAre(1, 3));
+  EXPECT_THAT(pauses_of(3), ElementsAre(1));
+  EXPECT_THAT(pauses_of(2), IsEmpty());
+  EXPECT_THAT(pauses_of(1), IsEmpty());
+}
+
+// Nothing is learnt on the way: the expected improvement per epoch.
+TEST(Price, OfATrainingWithoutARungIsItsImprovementPerEpoch) {
+  const double sd = 0.5, phi_0 = 0.3989422804014327;
+  EXPECT_NEAR(price({.mean = 1, .sd = sd, .sd_by_rung = sd, .to_rung = 10}, 1), sd * phi_0 / 10,
+              1e-12);
+  EXPECT_NEAR(price({.mean = 3, .sd = 0, .sd_by_rung = 0, .to_rung = 4}, 1), 0.5, 1e-12);
+}
+
+TEST(Price, WithARungThatTellsNothingIsThatWithoutOne) {
+  const Prospect whole{.mean = 0, .sd = 1, .sd_by_rung = 1, .to_rung = 9};
+  const Prospect blind{.mean = 0, .sd = 1, .sd_by_rung = 0, .to_rung = 1, .to_end = 8};
+  EXPECT_NEAR(price(blind, 1), price(whole, 1), 1e-9);
+}
+
+// A rung that tells all: the rest is trained where the end is better, and what a look costs is paid
+// by the improvement less that rest. E[max(0, e - p 8)] = p, e the improvement.
+TEST(Price, WithARungThatTellsAllPaysTheRestWhereItIsWorthIt) {
+  const Prospect telling{.mean = 0, .sd = 1, .sd_by_rung = 1, .to_rung = 1, .to_end = 8};
+  const double p = price(telling, 1);
+  EXPECT_GT(p, 1.5 * price({.mean = 0, .sd = 1, .sd_by_rung = 1, .to_rung = 9}, 1));
+  const double z = 1 + 8 * p, gain = std::exp(-0.5 * z * z) / std::sqrt(2 * M_PI) -
+                                     z * 0.5 * std::erfc(z / std::sqrt(2.0));
+  EXPECT_NEAR(gain, p, 0.05 * p);  // the integral is a sum
+}
+
+TEST(Price, IsGreaterTheMoreTheRungTells) {
+  double before = 0;
+  for (const double told : {0.1, 0.5, 0.9}) {
+    const double p = price({.mean = 0, .sd = 1, .sd_by_rung = told, .to_rung = 1, .to_end = 8}, 1);
+    EXPECT_GT(p, before);
+    before = p;
+  }
+}
+
+Settings thawing(int max_epochs, std::optional<int> lag = {}) {
+  return {.search = "screened", .seed = 3, .lag = lag, .epochs = 9, .max_epochs = max_epochs};
+}
+
+// Curves that rise to the peak; after an epoch of 9 a training has more than half of it.
+double curve(const hyp::Trial& trial, int epoch) {
+  return peak(trial.hyp) * (0.5 + 0.5 * epoch / 9.0);
+}
+
+// Trains what was asked for, as far as it is to be trained.
+void train(Evolution& evolution, const hyp::Trial& trial,
+           const std::function<double(const hyp::Trial&, int)>& fitness = curve) {
+  const int end = trial.pause_epoch > 0 ? trial.pause_epoch : 9;
+  for (const int rung : pauses_of(9)) {
+    if (rung > trial.start_epoch && rung <= end)
+      evolution.tell(
+          hyp::Rung{.trial = trial.number, .epoch = rung, .fitness = fitness(trial, rung)});
+  }
+  if (end == 9) return evolution.tell(completed(trial.number, fitness(trial, 9)));
+  evolution.tell({.trial = trial.number,
+                  .device = "cpu:0",
+                  .result = hyp::Paused{.epoch = end, .fitness = fitness(trial, end)}});
+}
+
+// A whole run: the epochs of each trial, and of all.
+struct Course {
+  std::map<int, int> reached;
+  int epochs = 0;
+};
+Course course(Evolution& evolution) {
+  Course course;
+  while (const auto trial = evolution.ask()) {
+    EXPECT_EQ(trial->start_epoch, course.reached[trial->number]);
+    course.reached[trial->number] = trial->pause_epoch > 0 ? trial->pause_epoch : 9;
+    course.epochs += course.reached[trial->number] - trial->start_epoch;
+    train(evolution, *trial);
+  }
+  return course;
+}
+
+TEST(Thaw, TrainsTheStartToItsEndAndMostSetsNot) {
+  Evolution evolution(cube(), thawing(200));
+  const auto [reached, epochs] = course(evolution);
+  EXPECT_EQ(reached.at(0), 9);
+  EXPECT_LE(epochs, 200);
+  EXPECT_GT(epochs, 191);
+  int whole = 0;
+  for (const auto& [trial, last] : reached)
+    whole += last == 9 && evolution.genes(trial) != evolution.genes(0);
+  EXPECT_GT(std::ssize(reached), 3 * whole);
+  EXPECT_TRUE(evolution.done());
+  EXPECT_EQ(reached.at(evolution.standing()->best.trial), 9);
+}
+
+// So many steps at a time, and what they give is told when all are under way.
+int trained_by(int devices, Evolution& evolution) {
+  int whole = 0;
+  std::deque<hyp::Trial> under_way;
+  while (!evolution.done()) {
+    while (std::ssize(under_way) < devices) {
+      auto trial = evolution.ask();
+      if (!trial) break;
+      under_way.push_back(*std::move(trial));
+    }
+    whole += under_way.front().pause_epoch == 0;
+    train(evolution, under_way.front());
+    under_way.pop_front();
+  }
+  return whole;
+}
+
+TEST(Thaw, WithALagSpendsWhatEarlierStepsLeftUnspentAtTheEnd) {
+  Evolution one(cube(), thawing(20, 8)), three(cube(), thawing(20, 8));
+  EXPECT_EQ(trained_by(1, one), 2);
+  EXPECT_EQ(trained_by(3, three), 2);
+  ASSERT_EQ(one.asked(), three.asked());
+  for (int trial = 0; trial < one.asked(); ++trial)
+    EXPECT_EQ(one.genes(trial), three.genes(trial)) << trial;
+}
+
+// After an epoch the start has learnt nothing, and what others have there is luck.
+double late_curve(const hyp::Trial& trial, int epoch) {
+  return epoch == 1 ? 0.1 * (trial.number % 3) : curve(trial, epoch);
+}
+
+TEST(Thaw, LooksAtNothingBeforeTheStartHasLearntSomething) {
+  Evolution evolution(cube(), thawing(100));
+  EXPECT_THAT(evolution.pause_epochs(), ElementsAre(3)) << "nothing is known of the start";
+  std::set<int> looks;
+  for (auto trial = evolution.ask(); trial; trial = evolution.ask()) {
+    looks.insert(trial->pause_epoch);
+    train(evolution, *trial, late_curve);
+  }
+  EXPECT_THAT(evolution.pause_epochs(), ElementsAre(3));
+  EXPECT_THAT(looks, ElementsAre(0, 3));
+}
+
+TEST(Thaw, VariesTheStartOnceALookAtAnotherSetIsFarWorse) {
+  Evolution evolution(cube(), thawing(100));
+  const auto far_worse = [](const hyp::Trial& trial, int epoch) {
+    return trial.number == 1 ? 0.2 : 0.5 + 0.05 * epoch;
+  };
+  for (int trial = 0; trial < 2; ++trial) train(evolution, *evolution.ask(), far_worse);
+  for (int trial = 2; trial < 6; ++trial) {
+    const auto next = *evolution.ask();
+    EXPECT_EQ(next.hyp.number("g1"), 0) << trial;  // as the start has it
+    train(evolution, next, far_worse);
+  }
+}
+
+TEST(Thaw, LooksEverywhereWhereTheStartEndsBelowZero) {
+  Evolution evolution(cube(), thawing(100));
+  train(evolution, *evolution.ask(),
+        [](const hyp::Trial&, int epoch) { return epoch == 9 ? -1.0 : -3.0; });
+  EXPECT_THAT(evolution.pause_epochs(), ElementsAre(1, 3));
+}
+
+TEST(Thaw, PausesNothingWhereNoLookTellsAnything) {
+  Evolution evolution(cube(), thawing(100));
+  const auto flat = [](const hyp::Trial& trial, int epoch) {
+    return epoch == 9 ? peak(trial.hyp) : 0.0;
+  };
+  int trials = 0;
+  for (auto trial = evolution.ask(); trial; trial = evolution.ask(), ++trials) {
+    EXPECT_EQ(trial->pause_epoch, 0);
+    train(evolution, *trial, flat);
+  }
+  EXPECT_EQ(trials, 11) << "as many as 100 epochs give";
+}
+
+TEST(Thaw, AsksForNoEpochThatCouldBeTooMuch) {
+  Evolution evolution(cube(), thawing(30));
+  std::vector<hyp::Trial> under_way;
+  int promised = 0;
+  while (const auto trial = evolution.ask()) {
+    promised += (trial->pause_epoch > 0 ? trial->pause_epoch : 9) - trial->start_epoch;
+    under_way.push_back(*trial);
+  }
+  EXPECT_LE(promised, 30);
+  EXPECT_EQ(evolution.epochs_left(), 30 - promised);
+  EXPECT_FALSE(evolution.done());
+}
+
+// Nothing says what an epoch costs: trials wait while others begin, and all are trained to their
+// end.
+TEST(Thaw, PausesWhereNothingBoundsTheEpochs) {
+  Evolution evolution(
+      cube(), {.search = "screened", .seed = 3, .population = 20, .generations = 1, .epochs = 9});
+  EXPECT_TRUE(evolution.pausing());
+  const auto [reached, epochs] = course(evolution);
+  EXPECT_EQ(std::ssize(reached), 20);
+  EXPECT_EQ(epochs, 20 * 9);
+}
+
+TEST(Thaw, IsNotForRunsThatCountSets) {
+  Settings settings{.search = "screened", .trials = 20, .epochs = 9};
+  EXPECT_FALSE(Evolution(cube(), settings).pausing());
+  settings.max_epochs = 180;
+  EXPECT_TRUE(Evolution(cube(), settings).pausing());
+}
+
+// A run keeps its way: what is paused must be able to go on.
+TEST(Thaw, StaysWhenARunIsExtendedByTrials) {
+  Evolution paused(cube(), {.search = "screened", .epochs = 9});
+  paused.extend(300, 20);
+  EXPECT_TRUE(paused.pausing());
+  Evolution whole(cube(), {.search = "screened", .trials = 20, .epochs = 9});
+  whole.extend(300, 40);
+  EXPECT_FALSE(whole.pausing());
+  whole.extend(300, {}, 900);
+  EXPECT_TRUE(whole.pausing());
+}
+
+TEST(Thaw, LetsFortyTrialsWaitAndGivesUpTheWorst) {
+  constexpr int many = 1000;
+  Evolution evolution(cube(), thawing(many));
+  std::map<int, double> waiting;  // what they had at their first rung
+  int given_up = 0;
+  while (const auto trial = evolution.ask()) {
+    waiting.erase(trial->number);
+    EXPECT_FALSE(evolution.given_up(trial->number));
+    train(evolution, *trial);
+    if (trial->pause_epoch == 0) continue;
+    waiting[trial->number] = trial->pause_epoch == 1 ? curve(*trial, 1) : 1;
+    if (waiting.size() <= 40) continue;
+    const auto worst =
+        std::ranges::min_element(waiting, {}, [](const auto& one) { return one.second; });
+    EXPECT_TRUE(evolution.given_up(worst->first));
+    waiting.erase(worst);
+    ++given_up;
+  }
+  EXPECT_GT(given_up, 0);
+}
+
+TEST(Thaw, KnowsAnEarlierLifeFromItsStepsAlone) {
+  Evolution original(cube(), thawing(150)), again(cube(), thawing(150));
+  int gone_on = 0;
+  for (int step = 0; step < 30; ++step) {
+    const auto trial = original.ask();
+    ASSERT_TRUE(trial);
+    const auto same = trial->start_epoch > 0 ? again.ask_again(trial->number, trial->pause_epoch)
+                                             : again.ask_again(trial->hyp, trial->pause_epoch);
+    EXPECT_EQ(*same, *trial);
+    EXPECT_EQ(same->start_epoch, trial->start_epoch);
+    gone_on += trial->start_epoch > 0;
+    train(original, *trial);
+    train(again, *trial);
+  }
+  EXPECT_GT(gone_on, 0);
+  const auto next = original.ask(), same = again.ask();
+  EXPECT_EQ(*next, *same);
+  EXPECT_EQ(next->pause_epoch, same->pause_epoch);
+}
+
+TEST(Thaw, WithALagDependsOnNoOrderOfEnds) {
+  Evolution one(cube(), thawing(120, 3)), two(cube(), thawing(120, 3));
+  std::vector<hyp::Trial> waiting;
+  while (const auto trial = one.ask()) {
+    const auto same = two.ask();
+    ASSERT_TRUE(same);
+    EXPECT_EQ(*same, *trial);
+    EXPECT_EQ(same->start_epoch, trial->start_epoch);
+    EXPECT_EQ(same->pause_epoch, trial->pause_epoch);
+    train(one, *trial);
+    waiting.push_back(*trial);
+    if (waiting.size() < 3) continue;
+    for (auto late = waiting.rbegin(); late != waiting.rend(); ++late) train(two, *late);
+    waiting.clear();
+  }
+}
+
+TEST(Thaw, RefusesToGoOnWithATrialThatIsNotPaused) {
+  Evolution evolution(cube(), thawing(150));
+  train(evolution, *evolution.ask());
+  EXPECT_THROW(evolution.ask_again(0, 3), Error);
+}
+
+TEST(Thaw, TrainsWholeTrialsOnceATrainerCannotPause) {
+  Evolution evolution(cube(), thawing(90));
+  train(evolution, *evolution.ask());
+  const auto second = *evolution.ask();
+  EXPECT_EQ(second.pause_epoch, 1);
+  evolution.cannot_pause();
+  EXPECT_EQ(evolution.epochs_left(), 72);
+  evolution.tell(completed(second.number, 0.5));
+  int more = 0;
+  for (; const auto trial = evolution.ask(); ++more) {
+    EXPECT_EQ(trial->pause_epoch, 0);
+    train(evolution, *trial);
+  }
+  EXPECT_EQ(more, 8);
+}
+
+TEST(Thaw, GivesBackTheEpochsThatAFailureDidNotTake) {
+  Evolution evolution(cube(), thawing(90));
+  evolution.ask();
+  EXPECT_EQ(evolution.epochs_left(), 81);
+  evolution.tell({.trial = 0, .result = hyp::Failed{.final = false, .epoch = 4}});
+  EXPECT_EQ(evolution.epochs_left(), 77);  // they are trained again
+  evolution.tell({.trial = 0, .result = hyp::Failed{.epoch = 2}});
+  EXPECT_EQ(evolution.epochs_left(), 84);
+}
+
+}  // namespace
+}  // namespace evolve::ga

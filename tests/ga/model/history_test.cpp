@@ -1,0 +1,143 @@
+#include "ga/model/history.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ga/model/fit.hpp"
+#include "ga/sobol.hpp"
+#include "tests/ga/fixtures.hpp"
+
+namespace evolve::ga {
+namespace {
+
+using Ending = Observation::Ending;
+
+const std::vector<hyp::Gene> space(2, real(0, 1));
+
+// `n` outcomes, the best at (0.5, 0.5).
+void fill(History& history, Eigen::Index n) {
+  Rng rng(1);
+  const Eigen::MatrixXd points = sobol_points(2, n, rng);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const double fitness = 1 - (points.col(i).array() - 0.5).matrix().squaredNorm();
+    history.add(genes_at(space, points.col(i)), {Ending::completed, fitness});
+  }
+}
+
+TEST(History, CountsWhatCompleted) {
+  History history(space);
+  history.add({0.1, 0.1}, {Ending::completed, 0.5});
+  history.add({0.2, 0.1}, {Ending::failed, 0});
+  history.add({0.3, 0.1}, {Ending::stopped, 0.5});
+  EXPECT_EQ(history.size(), 3);
+  EXPECT_EQ(history.completed(), 1);
+}
+
+TEST(History, KnowsThatTrainingsAreDeterministicOnceTwoWithOtherSeedsAgree) {
+  History history(space);
+  history.add({0.1, 0.1}, {Ending::completed, 0.5, 0});
+  history.add({0.2, 0.1}, {Ending::completed, 0.6, 1});
+  EXPECT_FALSE(history.deterministic());
+  history.add({0.1, 0.1}, {Ending::completed, 0.5, 6});  // the same seed again
+  EXPECT_FALSE(history.deterministic());
+  history.add({0.1, 0.1}, {Ending::completed, 0.5, 13});
+  EXPECT_FALSE(history.deterministic());  // chance, where there are a few seeds
+  history.add({0.1, 0.1}, {Ending::completed, 0.5, 14});
+  EXPECT_TRUE(history.deterministic());
+  history.add({0.2, 0.1}, {Ending::completed, 0.61, 15});
+  EXPECT_FALSE(history.deterministic());
+}
+
+TEST(History, TakesNoAgreementForDeterminismThatMayBeChance) {
+  History none_learns(space), few_values(space);
+  none_learns.add({0.1, 0.1}, {Ending::completed, 0, 0});
+  none_learns.add({0.1, 0.1}, {Ending::completed, 0, 13});
+  none_learns.add({0.1, 0.1}, {Ending::completed, 0, 14});
+  EXPECT_FALSE(none_learns.deterministic());
+  few_values.add({0.1, 0.1}, {Ending::completed, 0.5, 0});
+  few_values.add({0.2, 0.1}, {Ending::completed, 0.5, 1});
+  few_values.add({0.1, 0.1}, {Ending::completed, 0.5, 13});
+  few_values.add({0.1, 0.1}, {Ending::completed, 0.5, 14});
+  EXPECT_FALSE(few_values.deterministic());
+}
+
+TEST(History, SelectsAllOfAFew) {
+  History history(space);
+  fill(history, 30);
+  const auto selection = history.select(20, 25, prior_mode(2));
+  EXPECT_EQ(selection.points.cols(), 20);
+  EXPECT_EQ(selection.observations.features, selection.points);
+  EXPECT_EQ(selection.observations.values.size(), 20);
+}
+
+TEST(History, SelectsOneOfTheBestAndTwoOfTheNearestToItInTurn) {
+  History history(space);
+  // Far from the best the good ones, near to it the bad ones.
+  const std::vector<std::pair<double, double>> outcomes{
+      {0.90, 0.5}, {0.10, 1.0}, {0.12, 0.1}, {0.95, 0.6}, {0.11, 0.2}, {0.13, 0.3}, {0.99, 0.4}};
+  for (const auto& [place, fitness] : outcomes) {
+    history.add({place, 0}, {Ending::completed, fitness});
+  }
+  const Eigen::RowVectorXd places = history.select(7, 6, prior_mode(2)).points.row(0);
+  const Eigen::RowVectorXd expected{{0.10, 0.11, 0.12, 0.95, 0.13, 0.90}};
+  EXPECT_LT((places - expected).cwiseAbs().maxCoeff(), 1e-12) << places;
+}
+
+TEST(History, SelectsWhatIsNearestToSetsWhateverItGave) {
+  History history(space);
+  for (const auto& [place, fitness] : std::vector<std::pair<double, double>>{
+           {0.50, 1.0}, {0.10, 0.1}, {0.90, 0.2}, {0.12, 0.3}, {0.70, 0.9}, {0.87, 0.1}})
+    history.add({place, 0}, {Ending::completed, fitness});
+  history.add({0.10, 0}, {Ending::completed, 0.4});  // the second set again
+  EXPECT_THAT(history.around(std::vector{1, 2}, 5, prior_mode(2)).entries,
+              testing::UnorderedElementsAre(1, 2, 3, 5, 6));
+}
+
+TEST(History, DoubtsATrainingThatCollapsedAmongOthersThatDidNot) {
+  History history(space);
+  constexpr int collapsed = 17, all = 40;
+  Rng rng(1);
+  const Eigen::MatrixXd points = sobol_points(2, all, rng);
+  for (int i = 0; i < all; ++i) {
+    const double luck = 0.01 * std::sin(7.0 * i);
+    const double fitness = 1 - (points.col(i).array() - 0.5).matrix().squaredNorm() + luck;
+    history.add(genes_at(space, points.col(i)),
+                {Ending::completed, i == collapsed ? 0.3 * fitness : fitness, i});
+  }
+  const auto known = history.select(all, all, history.parameters());
+  for (std::size_t i = 0; i < all; ++i) {
+    const double noise = known.observations.noise[static_cast<Eigen::Index>(i)];
+    if (known.entries[i] == collapsed) {
+      EXPECT_GT(noise, 4);
+    } else {
+      EXPECT_LT(noise, 2) << i;
+    }
+  }
+}
+
+TEST(History, FitsTheSameWheneverItIsAsked) {
+  History once(space), often(space);
+  Rng rng(1);
+  for (Eigen::Index n = 1; n <= 150; ++n) {
+    History& history = often;
+    const Eigen::VectorXd point = sobol_points(2, 1, rng).col(0);
+    const Observation observation{Ending::completed, std::sin(9 * point[0]) + point[1]};
+    history.add(genes_at(space, point), observation);
+    once.add(genes_at(space, point), observation);
+    if (n % 3 == 0) often.parameters();
+  }
+  EXPECT_EQ(once.parameters(), often.parameters());
+  EXPECT_NE(once.parameters(), prior_mode(2));
+}
+
+TEST(History, BearsFailuresAlone) {
+  History history(space);
+  for (int i = 0; i < 10; ++i) history.add({0.1 * i, 0.5}, {Ending::failed, 0});
+  EXPECT_TRUE(history.parameters().allFinite());
+}
+
+}  // namespace
+}  // namespace evolve::ga

@@ -1,0 +1,139 @@
+#include "ga/model/observation.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tests/ga/fixtures.hpp"
+
+namespace evolve::ga {
+namespace {
+
+using Ending = Observation::Ending;
+using testing::DoubleNear;
+using testing::ElementsAre;
+
+TEST(Observation, SaysHowATrialEnded) {
+  EXPECT_EQ(observation_of(completed(0, 0.5)).ending, Ending::completed);
+  EXPECT_EQ(observation_of(completed(0, 0.5)).fitness, 0.5);
+  EXPECT_EQ(observation_of(stopped(0, 0.25)).ending, Ending::stopped);
+  EXPECT_EQ(observation_of(stopped(0, 0.25)).fitness, 0.25);
+  EXPECT_EQ(observation_of(failed(0)).ending, Ending::failed);
+}
+
+TEST(Observation, OfAFitnessThatIsNoNumberIsThatOfAFailure) {
+  EXPECT_EQ(observation_of(completed(0, std::nan(""))).ending, Ending::failed);
+  EXPECT_EQ(observation_of(stopped(0, std::nan(""))).ending, Ending::failed);
+  const double infinite = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(observation_of(completed(0, infinite)).ending, Ending::failed);
+}
+
+std::vector<Observation> eleven_completed() {
+  std::vector<Observation> observation;
+  for (int i = 10; i >= 0; --i) observation.push_back({Ending::completed, 0.1 + 0.01 * i});
+  return observation;
+}
+
+TEST(Targets, OfCompletedTrialsAreTheirFitness) {
+  const Targets targets = targets_of(eleven_completed());
+  for (int i = 0; i <= 10; ++i) EXPECT_EQ(targets.values[i], 0.1 + 0.01 * (10 - i));
+  EXPECT_EQ(targets.noise, Eigen::VectorXd::Ones(11));
+}
+
+TEST(Targets, OfFailuresAreThe10thPercentileOfTheGood) {
+  auto observation = eleven_completed();
+  observation.push_back({Ending::failed, 0});
+  observation.push_back({Ending::completed, 0});  // learnt nothing
+  const Targets targets = targets_of(observation);
+  EXPECT_DOUBLE_EQ(targets.values[11], 0.11);
+  EXPECT_DOUBLE_EQ(targets.values[12], 0.11);
+  EXPECT_EQ(targets.noise[11], 1);
+}
+
+TEST(Targets, OfAFitnessOf0IsItselfWhileLittleIsKnown) {
+  const std::vector<Observation> observation = {{Ending::completed, 0},
+                                                {Ending::completed, 0.5},
+                                                {Ending::completed, 0.5},
+                                                {Ending::completed, 0.5}};
+  EXPECT_EQ(targets_of(observation).values[0], 0);
+}
+
+TEST(Targets, MayAllBeNegative) {
+  const std::vector<Observation> observation = {
+      {Ending::completed, -3}, {Ending::completed, -2}, {Ending::completed, -1}};
+  EXPECT_THAT(targets_of(observation).values, ElementsAre(-3, -2, -1));
+}
+
+TEST(Targets, OfStoppedTrialsAreAtMostThe25thPercentileAndNoisy) {
+  auto observation = eleven_completed();
+  observation.push_back({Ending::stopped, 0.19});
+  observation.push_back({Ending::stopped, 0.05});
+  const Targets targets = targets_of(observation);
+  EXPECT_DOUBLE_EQ(targets.values[11], 0.125);
+  EXPECT_EQ(targets.values[12], 0.05);
+  EXPECT_EQ(targets.noise[11], 10);
+}
+
+TEST(Targets, OfFailuresAloneAreAllTheSame) {
+  const std::vector<Observation> observation(3, {Ending::failed, 0});
+  EXPECT_THAT(targets_of(observation).values, ElementsAre(0, 0, 0));
+}
+
+TEST(OutputWarping, HasMean0AndDeviation1AndTheSameOrder) {
+  const Eigen::VectorXd values{{0.3, 0.1, -40, 0.2, 0.25}};
+  const Eigen::VectorXd y = OutputWarping(values)(values);
+  EXPECT_NEAR(y.sum(), 0, 1e-12);
+  EXPECT_NEAR(y.squaredNorm(), 4, 1e-12);
+  EXPECT_TRUE(y[2] < y[1] && y[1] < y[3] && y[3] < y[4] && y[4] < y[0]);
+}
+
+TEST(OutputWarping, GrowsByLogarithmsFarBelowTheMedian) {
+  // Median 0, best 1: 1, 0.5, 0, -1, -1 - log(e).
+  const Eigen::VectorXd values{{1, 0.5, 0, -1, -std::exp(1.0)}};
+  const Eigen::VectorXd y = OutputWarping(values)(values);
+  const double unit = y[0] - y[2];
+  EXPECT_NEAR((y[1] - y[2]) / unit, 0.5, 1e-12);
+  EXPECT_NEAR((y[3] - y[2]) / unit, -1, 1e-12);
+  EXPECT_NEAR((y[4] - y[2]) / unit, -2, 1e-12);
+}
+
+TEST(OutputWarping, TakesLogarithmsWhereNoValueIsNegative) {
+  // A tenth of the best is added: 0.11, 0.022 and 0.0572 are the best, 1/5 and 13/25 of it.
+  const Eigen::VectorXd values{{0.1, 0.012, 0.0472}};
+  const Eigen::VectorXd y = OutputWarping(values)(values);
+  EXPECT_NEAR((y[1] - y[2]) / (y[0] - y[2]),
+              -1 - std::log(std::log(13 / 5.0) / std::log(25 / 13.0)), 1e-12);
+}
+
+TEST(OutputWarping, CountsALaterNegativeValueAs0) {
+  const OutputWarping warping(Eigen::VectorXd{{0.3, 0.1, 0.2}});
+  const Eigen::VectorXd y = warping(Eigen::VectorXd{{0.0, -0.5}});
+  EXPECT_EQ(y[0], y[1]);
+}
+
+TEST(OutputWarping, OfEqualValuesIs0) {
+  const Eigen::VectorXd four = Eigen::VectorXd::Constant(4, 0.25), one{{7}};
+  EXPECT_EQ(OutputWarping(four)(four), Eigen::VectorXd::Zero(4));
+  EXPECT_EQ(OutputWarping(one)(one), Eigen::VectorXd::Zero(1));
+}
+
+TEST(OutputWarping, OfLogarithmsIsUndone) {
+  const OutputWarping warping(Eigen::VectorXd{{0.3, 0.1, 0.01, 0.2, 0.25}});
+  for (const double value : {0.5, 0.3, 0.21, 0.05, 0.0}) {
+    EXPECT_NEAR(warping.unwarped(warping(Eigen::VectorXd{{value}})[0]), value, 1e-12);
+  }
+}
+
+TEST(OutputWarping, IsUndone) {
+  const OutputWarping warping(Eigen::VectorXd{{0.3, 0.1, -40, 0.2, 0.25}});
+  for (const double value : {0.5, 0.3, 0.21, 0.05, -3.0, -400.0}) {
+    const double warped = warping(Eigen::VectorXd{{value}})[0];
+    EXPECT_NEAR(warping.unwarped(warped), value, 1e-12 * std::abs(value) + 1e-15);
+  }
+}
+
+}  // namespace
+}  // namespace evolve::ga
