@@ -68,7 +68,7 @@ std::optional<results::Extended> extension(const RunState& state, const Options&
 }
 
 /// Whether it has what YOLOv5 wants of a hyp file (`anchors` it does without).
-bool is_yolov5s(const hyp::Space& space) {
+bool has_all_yolov5_genes(const hyp::Space& space) {
   return std::ranges::all_of(hyp::default_space().genes, [&](const hyp::Gene& gene) {
     return gene.name == "anchors" || space.find(gene.name);
   });
@@ -81,7 +81,7 @@ std::optional<std::string> usage(const RunState& state, int recommended, const f
   const auto hyp = state.evolution().hyp(recommended);
   const auto* trainer = python_trainer(options.trainer);
   if (trainer && !trainer->is_yolov5) return ultralytics_usage(options.train, space, hyp, file);
-  if (!is_yolov5s(space)) return {};
+  if (!has_all_yolov5_genes(space)) return {};
   // How somebody else's program trains is not known here.
   const bool known = trainer || !options.has_external_trainer();
   return yolov5_usage(known ? options.train : trainer::TrainOptions(), hyp, file);
@@ -116,11 +116,10 @@ std::string share_done(const RunState& state) {
               : fmt::format("{} of {} trials", search.ended(), search.planned());
 }
 
-std::string interruption(const RunState& state, RunEnd end, const results::RunDirectory& run) {
-  return fmt::format("{} after {}{}; nothing finished is lost. Go on with: evolve --resume {}",
+std::string interruption(const RunState& state, RunEnd end) {
+  return fmt::format("{} after {}{}; nothing finished is lost. Go on with:",
                      end == RunEnd::time_limit ? "Stopped at the time limit" : "Interrupted",
-                     share_done(state), state.evolution().done() ? ", in their repeats" : "",
-                     shell_path(run.root));
+                     share_done(state), state.evolution().done() ? ", in their repeats" : "");
 }
 
 /// The last words of a run, and its exit code.
@@ -141,10 +140,12 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
                       state.surroundings_failures(), state.surroundings_failure().message),
           go_on);
     case RunEnd::stopped:
-      screen.line(interruption(state, end, directory));
+      screen.line(interruption(state, end));
+      screen.line("  evolve --resume " + shell_path(directory.root));
       return 128 + signal;
     case RunEnd::time_limit:
-      screen.line(interruption(state, end, directory));
+      screen.line(interruption(state, end));
+      screen.line("  evolve --resume " + shell_path(directory.root));
       break;
     case RunEnd::finished:
       break;

@@ -40,7 +40,7 @@ std::span<const results::GeneExplanation> shown(
 /// What the prediction of left out trials says of all the rest.
 std::string verdict(double r2) {
   if (r2 >= 0.5) return "";
-  if (r2 >= 0.2) return ": trust the large shares only";
+  if (r2 >= results::least_r2) return ": trust the large shares only";
   return ": these figures mean little, more trials would help";
 }
 
@@ -53,6 +53,8 @@ std::vector<std::string> description(const results::Explanation& explanation) {
   lines.push_back(fmt::format("{} completed, best fitness {:.4g}",
                               core::counted(std::ssize(explanation.fitness), "trial"),
                               explanation.fitness[explanation.best]));
+  lines.push_back(fmt::format("predicting each trial from the others, the model has R² {:.2f}{}",
+                              explanation.r2, verdict(explanation.r2)));
   lines.push_back(fmt::format("{:{}}  share of the variation     loss by", "", width));
   lines.push_back(fmt::format("{:{}}  alone  total{:13}chance  start → best", "gene", width, ""));
   const double full = explanation.genes.front().total;
@@ -72,8 +74,6 @@ std::vector<std::string> description(const results::Explanation& explanation) {
                               percent(explanation.known),
                               explanation.known < 0.1 ? "the rest is extrapolated: go by the loss"
                                                       : "the rest is the model's guess"));
-  lines.push_back(fmt::format("predicting each trial from the others, the model has R² {:.2f}{}",
-                              explanation.r2, verdict(explanation.r2)));
   return lines;
 }
 

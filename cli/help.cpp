@@ -2,9 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -70,6 +72,14 @@ std::string like(const CLI::App& app, const std::string& name) {
   return nearest;
 }
 
+/// Options of YOLOv5's train.py that evolve has no use for.
+constexpr std::array<std::string_view, 17> of_yolov5 = {
+    "--noval",          "--nosave",         "--noplots",       "--quad",
+    "--sync-bn",        "--bucket",         "--entity",        "--save-period",
+    "--upload_dataset", "--bbox_interval",  "--ndjson-file",   "--local_rank",
+    "--artifact_alias", "--upload-dataset", "--bbox-interval", "--ndjson-console",
+    "--artifact-alias"};
+
 }  // namespace
 
 std::shared_ptr<CLI::FormatterBase> help_format() {
@@ -88,6 +98,8 @@ Error unknown_arguments(const CLI::App& app) {
                         see);
   }
   const auto name = option->substr(0, option->find('='));
+  if (std::ranges::count(of_yolov5, name) > 0)
+    return bad_argument(name + " is YOLOv5's, and nothing that evolve needs", "leave it out");
   const auto meant = like(command, name);
   return bad_argument(name + ": there is no such option",
                       meant.empty() ? see : "write " + meant + ", or " + see);

@@ -9,6 +9,7 @@
 
 #include "cli/training_options.hpp"
 #include "core/error.hpp"
+#include "core/number.hpp"
 #include "core/shell_word.hpp"
 #include "engine/launcher.hpp"
 #include "hyp/fitness.hpp"
@@ -142,11 +143,23 @@ void check(const Options& options) {
 }
 
 void declare_bounds(CLI::App& app, Options& o, const char* group) {
-  app.add_option("--generations,--evolve", o.generations,
-                 "Generations to evolve, of --population trials each; YOLOv5's --evolve N is "
-                 "--trials N here")
+  app.add_option_function<std::string>(
+         "--generations,--evolve",
+         [&o](const std::string& text) {
+           if (!text.empty()) o.generations = core::parse_integer<int>(text).value();
+         },
+         "Generations to evolve, of --population trials each (in YOLOv5 up to 7.0 --evolve N was "
+         "N trials: --trials N)")
       ->group(group)
-      ->capture_default_str();
+      ->expected(0, 1)
+      ->check(
+          [](const std::string& text) {
+            return text.empty() || core::parse_integer<int>(text) ? ""
+                                                                  : text + " is no whole number";
+          },
+          "")
+      ->type_name("INT")
+      ->default_str(std::to_string(o.generations));
   app.add_option("--population", o.population, "Trials per generation")
       ->group(group)
       ->capture_default_str();

@@ -30,7 +30,7 @@ namespace evolve::cli {
 namespace {
 
 /// Whether the trainer has YOLOv5's hyperparameters, all of them and no others.
-bool has_yolov5s_hyp(const Options& options) {
+bool trains_with_yolov5_hyp(const Options& options) {
   const auto* trainer = python_trainer(options.trainer);
   return trainer ? trainer->is_yolov5 : !options.has_external_trainer();
 }
@@ -110,7 +110,7 @@ hyp::Space space_of(const Options& options) {
   const auto start = options.hyp.empty() ? hyp::HypFile{} : hyp::read_hyp_file(options.hyp);
   auto space = table_of(options, start.hyp);
   if (!options.hyp.empty()) space = hyp::started_at(space, start);
-  if (has_yolov5s_hyp(options)) {
+  if (trains_with_yolov5_hyp(options)) {
     check_known(space, start, options);
     space = hyp::with_defaults(space);
   } else if (python_trainer(options.trainer)) {
@@ -140,7 +140,7 @@ std::vector<hyp::Hyperparameters> initial_of(const Options& options, const hyp::
 /// Whether the runs that come with evolve say something about this one: they are trainings with
 /// Adam or AdamW, whose rates are alike, on another data set than this.
 bool learns_from_known_runs(const Options& options, const hyp::Space& space) {
-  return options.from.empty() && options.search == "screened" && has_yolov5s_hyp(options) &&
+  return options.from.empty() && options.search == "screened" && trains_with_yolov5_hyp(options) &&
          options.train.data != "shapes" && options.train.optimizer != "SGD" &&
          !space.find("optimizer");
 }

@@ -60,8 +60,8 @@ std::optional<std::string> longer_trainings_line(const ga::Standing& standing,
   if (!longer || longer->luck > worth_it) return {};
   return fmt::format(
       "  longer trainings       fitness still grew by {:.0f} % after epoch {}, and luck does not "
-      "grow: a new run with --epochs {} --from {} would have {:.0f} % less luck in a fitness, for "
-      "{:.1f} times the time",
+      "grow with it: in a new run with --epochs {} --from {} luck would be {:.0f} % less of a "
+      "fitness, for {:.1f} times the time",
       100 * longer->growth, longer->looked_at, longer->epochs, shell_path(run),
       100 * (1 - longer->luck), static_cast<double>(longer->epochs) / evolution.settings().epochs);
 }
@@ -103,7 +103,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
       fmt::format("Best: trial {}, {}", trial.trial, observed(trial))};
   if (is_start) {
     lines.back() += standing
-                        ? fmt::format(", the start: nothing is better with a probability of {}",
+                        ? fmt::format(", the start: no other set is likely enough ({}) to beat it",
                                       text_of(ga::least_probability_better))
                         : ", the start";
   } else if (state.start_fitness()) {
@@ -111,8 +111,10 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
   }
   if (all_alike(state.completed())) {
     lines.push_back(
-        fmt::format("  all {} trials have the same fitness: what evolves changes nothing",
-                    state.completed().size()));
+        fmt::format("  all {} trials have the same fitness: {}", state.completed().size(),
+                    trial.fitness == 0 ? "they learnt nothing; train for more --epochs, or start "
+                                         "from trained --weights"
+                                       : "what evolves changes nothing"));
     return lines;
   }
   if (!standing) return lines;
@@ -127,12 +129,14 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
                                 state.best()->trial, observed(*state.best())));
   lines.push_back(luck_line(*standing, luck_was_seen(state)));
   constexpr int more = 8;
-  if (standing->doubt > ga::worth_deciding)
+  if (standing->doubt > ga::worth_deciding) {
     lines.push_back(fmt::format(
         "  undecided              another trial is better with a probability of {}: train the best "
-        "again, {} each, with evolve --resume {} --repeats {}",
-        text_of(standing->doubt), duration_text(state.training_seconds()), shell_path(run),
-        state.repeats().wanted() + more));
+        "again, {} more trainings of {} each, with",
+        text_of(standing->doubt), more, duration_text(state.training_seconds())));
+    lines.push_back(fmt::format("    evolve --resume {} --repeats {}", shell_path(run),
+                                state.repeats().wanted() + more));
+  }
   if (const auto line = longer_trainings_line(*standing, state.evolution(), run))
     lines.push_back(*line);
   return lines;

@@ -46,9 +46,16 @@ std::size_t words_begin(const std::string& line) {
   return words <= furthest ? words : label <= furthest ? std::max(label, usual) : usual;
 }
 
+/// Such a line may be copied into a shell.
+bool is_command(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  return line.starts_with("evolve ");
+}
+
 }  // namespace
 
 std::string wrapped(const std::string& line, std::size_t width) {
+  if (is_command(line)) return line;
   const auto indent = words_begin(line);
   std::string result, rest = line;
   while (bytes_in(rest, width) < rest.size()) {

@@ -45,7 +45,7 @@ std::string display_path(const std::filesystem::path& path);
 std::string shell_path(const std::filesystem::path& path);
 
 /// The line broken between words so that each part fits into `width` columns; what follows is
-/// indented as far as its words after the label, if it has one.
+/// indented as far as its words after the label, if it has one. A command ("evolve …") stays whole.
 std::string wrapped(const std::string& line, std::size_t width);
 /// As many of the fields "a · b · c" as fit into `width` columns, with "…" for the others.
 std::string shortened(const std::string& fields, std::size_t width);

@@ -33,20 +33,20 @@ std::string list_of(const std::vector<core::Slot>& slots) {
 
 }  // namespace
 
-DeviceWish wish_in(const std::string& text) {
-  DeviceWish wish;
+DeviceRequest parse_device_file(const std::string& text) {
+  DeviceRequest request;
   std::vector<std::string> lines, items;
   boost::split(lines, text, boost::is_any_of("\n"));
   for (auto line : lines) {
     line = boost::trim_copy(line.substr(0, line.find('#')));
     if (line.starts_with("take ")) {
-      wish.taken_at_once.push_back(boost::trim_copy(line.substr(5)));
+      request.taken_at_once.push_back(boost::trim_copy(line.substr(5)));
     } else if (!line.empty()) {
       items.push_back(line);
     }
   }
-  wish.spec = boost::join(items, ",");
-  return wish;
+  request.spec = boost::join(items, ",");
+  return request;
 }
 
 DeviceFile::DeviceFile(std::filesystem::path file, const std::vector<core::Slot>& slots)
@@ -54,16 +54,16 @@ DeviceFile::DeviceFile(std::filesystem::path file, const std::vector<core::Slot>
   results::write_atomically(file_, text_);
 }
 
-std::optional<DeviceWish> DeviceFile::changed() {
+std::optional<DeviceRequest> DeviceFile::changed() {
   if (Clock::now() < look_again_) return {};
   look_again_ = Clock::now() + between_looks;
   std::ifstream file(file_);
   if (!file) return {};
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (text == text_) return {};
-  const auto before = wish_in(std::exchange(text_, std::move(text)));
-  auto wish = wish_in(text_);
-  return wish == before ? std::nullopt : std::optional(std::move(wish));
+  const auto before = parse_device_file(std::exchange(text_, std::move(text)));
+  auto request = parse_device_file(text_);
+  return request == before ? std::nullopt : std::optional(std::move(request));
 }
 
 }  // namespace evolve::engine

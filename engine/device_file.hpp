@@ -12,17 +12,17 @@
 namespace evolve::engine {
 
 /// What the file asks for.
-struct DeviceWish {
+struct DeviceRequest {
   /// As in `--devices`.
   std::string spec;
   /// Devices that are taken away at once: what they train is trained elsewhere.
   std::vector<std::string> taken_at_once = {};
-  bool operator==(const DeviceWish&) const = default;
+  bool operator==(const DeviceRequest&) const = default;
 };
 
 /// One item of `--devices` a line, or several with commas; `take NAME` for a device that is taken
 /// away at once; `#` begins a comment.
-DeviceWish wish_in(const std::string& text);
+DeviceRequest parse_device_file(const std::string& text);
 
 class DeviceFile {
  public:
@@ -31,7 +31,7 @@ class DeviceFile {
 
   /// What it asks for, when that has changed since the last look; a file that is gone asks for
   /// nothing. Looks once a second at most.
-  std::optional<DeviceWish> changed();
+  std::optional<DeviceRequest> changed();
 
  private:
   using Clock = std::chrono::steady_clock;

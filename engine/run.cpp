@@ -119,25 +119,25 @@ void Run::publish(const std::vector<results::Event>& events) {
 }
 
 void Run::follow_devices() {
-  const auto wish = device_file_ ? device_file_->changed() : std::nullopt;
-  if (!wish) return;
+  const auto request = device_file_ ? device_file_->changed() : std::nullopt;
+  if (!request) return;
   try {
-    change_devices(*wish);
+    change_devices(*request);
   } catch (const Error& error) {
     if (error.fault() == Error::Fault::run) throw;
     observer_.on_devices_refused(error.what());
   }
 }
 
-void Run::change_devices(const DeviceWish& wish) {
-  const auto choice = settings_.choose_devices(wish.spec);
+void Run::change_devices(const DeviceRequest& request) {
+  const auto choice = settings_.choose_devices(request.spec);
   std::map<std::string, int> slots;
   std::vector<std::string> names;
   for (const auto& slot : choice.slots) {
     ++slots[slot.name];
     names.push_back(slot.name);
   }
-  const auto& at_once = wish.taken_at_once;
+  const auto& at_once = request.taken_at_once;
   for (const auto& device : at_once)
     if (slots.contains(device))
       throw bad_argument("take " + device + ": another line has it as a device of the run",

@@ -68,7 +68,7 @@ class Run {
   void publish(const std::vector<results::Event>& events);
   /// Follows the run's `devices` file.
   void follow_devices();
-  void change_devices(const DeviceWish& wish);
+  void change_devices(const DeviceRequest& request);
   /// Why nothing can be started any more.
   std::optional<RunEnd> blocked() const;
   /// A group of trials, as many as there are slots for, or the first of them; false: none.

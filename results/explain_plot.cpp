@@ -36,7 +36,8 @@ void add_bars(Chart& chart, const Rectangle& box, const Explanation& explanation
                        rest);
   };
   chart.panel(box, "");
-  chart.text(fmt::format("share of the variation (R² of the model {:.2f})", explanation.r2),
+  chart.text(fmt::format("share of the variation (R² of the model {:.2f}{})", explanation.r2,
+                         explanation.r2 < least_r2 ? ": too few trials to tell" : ""),
              box.left, 24);
   chart.axis("x", x);
   chart.axis("y", y);

@@ -43,6 +43,9 @@ struct Explanation {
   double r2 = 0;
 };
 
+/// With a smaller R² the figures mean little.
+inline constexpr double least_r2 = 0.2;
+
 /// Draws bars for the importance of each gene and, for the most important ones, the expected
 /// fitness along the gene with its band over the trials, the best one marked, as `image` (.png or
 /// .svg). Throws `Error` for another file ending, and as `run_gnuplot` does.

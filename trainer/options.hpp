@@ -69,7 +69,7 @@ struct TrainOptions {
 };
 
 /// The options that a training may go on with changed: they do not say what is learnt.
-constexpr std::array changeable_options = {"workers", "patience", "cache"};
+inline constexpr std::array changeable_options = {"workers", "patience", "cache"};
 
 /// Keys are the fields' names; a single `freeze` is a number, several are a list.
 nlohmann::ordered_json to_json(const TrainOptions& options);

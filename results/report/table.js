@@ -74,7 +74,7 @@ function drawRecommended(view) {
   const { recommended, recommendedTrial: trial } = view;
   show("recommended", Boolean(trial));
   if (!trial) return;
-  const words = [`Trial ${trial.trial}, fitness ${fitnessText(trial.fitness)}.`];
+  const words = [`Trial ${trial.trial}${trial.trial === 0 ? ", the start" : ""}, fitness ${fitnessText(trial.fitness)}.`];
   if (recommended.expected) {
     words.push(`Trained again, expect ${expectedText(recommended.expected)}, 90 % sure; another seed ${recommended.noise ? `moves a fitness by ±${fitnessText(recommended.noise)}` : "changes nothing"}.`);
     if (recommended.start && trial.trial !== 0)

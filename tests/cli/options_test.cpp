@@ -97,6 +97,13 @@ TEST(Options, TakeYolov5sOtherNames) {
   EXPECT_EQ(options.devices, "cpu:0");
 }
 
+TEST(Options, TakeABareEvolveAsYolov5Does) {
+  const auto options = parse("--evolve --img 96");
+  EXPECT_EQ(options.generations, 300);
+  EXPECT_EQ(options.train.imgsz, 96);
+  EXPECT_THROW(parse("--evolve often"), CLI::ParseError);
+}
+
 TEST(Options, TakeAModelAsUltralyticsWritesIt) {
   EXPECT_EQ(parse("--data my.yaml --model my.pt").train.weights, "my.pt");
   EXPECT_EQ(parse("--data my.yaml --model my.pt").train.cfg, "");

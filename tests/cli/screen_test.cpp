@@ -57,6 +57,7 @@ TEST(Screen, BreaksALineBetweenWordsUnderTheWordsAfterItsLabel) {
             "          more");
   EXPECT_EQ(wrapped("15 of 29 evolve", 10), "15 of 29\n  evolve");
   EXPECT_EQ(wrapped("15 of 29 evolve", 15), "15 of 29 evolve");
+  EXPECT_EQ(wrapped("  evolve --resume run", 10), "  evolve --resume run") << "to be copied";
   EXPECT_EQ(wrapped("in /a/long/folder here", 8), "in\n  /a/long/folder\n  here");
   EXPECT_EQ(wrapped("/a/long/folder", 8), "/a/long/folder");
   EXPECT_EQ(wrapped("", 8), "");

@@ -350,7 +350,7 @@ TEST(AbsentDevices, AreRefusedWithThoseThatExist) {
 }
 
 /// What this run loaded of the vendors' libraries that it must not load.
-class Isolation : public testing::Test {
+class NamedDevice : public testing::Test {
  protected:
   std::string marks() const { return read_file(folder / "mark"); }
   Variables with(Variables variables) const {
@@ -366,7 +366,7 @@ class Isolation : public testing::Test {
   const std::string both = "LD_LIBRARY_PATH=" TRAP_NVML_FOLDER ":" TRAP_LEVEL_ZERO_FOLDER;
 };
 
-TEST_F(Isolation, IsWatchedByTrapsThatWork) {
+TEST_F(NamedDevice, IsWatchedByTrapsThatWork) {
   const auto ended = evolve_with(folder, with({both}), {"devices"});
   EXPECT_EQ(ended.code, 0);
   EXPECT_EQ(marks(), "libnvidia-ml\nlibze_loader\n");
@@ -374,7 +374,7 @@ TEST_F(Isolation, IsWatchedByTrapsThatWork) {
               HasSubstr("the driver of Intel GPUs fails: libze_loader.so.1 has no zeInit"));
 }
 
-TEST_F(Isolation, OfTheCpu) {
+TEST_F(NamedDevice, OpensNoDriverWhereItIsACpu) {
   for (const std::string devices : {"cpu", "cpu:0", "npu:0"}) {
     const auto ended = run_on(devices, {both});
     EXPECT_EQ(ended.code, 0) << devices << ": " << ended.err;
@@ -388,7 +388,7 @@ TEST_F(Isolation, OfTheCpu) {
   EXPECT_EQ(marks(), "");
 }
 
-TEST_F(Isolation, OfAnXpu) {
+TEST_F(NamedDevice, OpensNoDriverOfNvidiaWhereItIsAnXpu) {
   const Variables variables = {"LD_LIBRARY_PATH=" TRAP_NVML_FOLDER, intel, four_xpus};
   const auto ended = run_on("xpu:0", variables);
   EXPECT_EQ(ended.code, 0) << ended.err;
@@ -398,7 +398,7 @@ TEST_F(Isolation, OfAnXpu) {
   EXPECT_EQ(marks(), "");
 }
 
-TEST_F(Isolation, OfACudaDevice) {
+TEST_F(NamedDevice, OpensNoLevelZeroWhereItIsACudaDevice) {
   const Variables variables = {"LD_LIBRARY_PATH=" FAKE_NVML_FOLDER ":" TRAP_LEVEL_ZERO_FOLDER,
                                two_gpus};
   const auto ended = run_on("cuda:0", variables);

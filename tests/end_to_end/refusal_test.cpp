@@ -23,26 +23,26 @@ void expect_refusal(const Folder& folder, std::vector<std::string> arguments,
   EXPECT_FALSE(std::filesystem::exists(folder / "run"));
 }
 
-TEST(Refusal, OfASpaceWithCrossedBounds) {
+TEST(Evolve, RefusesASpaceWithCrossedBounds) {
   Folder folder;
   write_file(folder / "space.yaml", "lr0: {low: 0.1, high: 0.5}\nhsv_h: [0.2, 0.1]\n");
   expect_refusal(folder, {"--space", "space.yaml"}, {"space.yaml:2: ", "hsv_h"});
 }
 
-TEST(Refusal, OfAStartOutsideItsBounds) {
+TEST(Evolve, RefusesAStartOutsideItsBounds) {
   Folder folder;
   write_file(folder / "space.yaml", "hsv_h: [0.0, 0.1]\n");
   write_file(folder / "hyp.yaml", "# start\nhsv_h: 0.5\n");
   expect_refusal(folder, {"--space", "space.yaml", "--hyp", "hyp.yaml"}, {"hyp.yaml:2: ", "hsv_h"});
 }
 
-TEST(Refusal, OfASpaceInWhichNothingEvolves) {
+TEST(Evolve, RefusesASpaceInWhichNothingEvolves) {
   Folder folder;
   write_file(folder / "space.yaml", "lr0: {low: 0.001, high: 0.1, evolve: false}\n");
   expect_refusal(folder, {"--space", "space.yaml"}, {"space.yaml: no gene evolves; "});
 }
 
-TEST(Refusal, OfAPlotWithoutARow) {
+TEST(Evolve, RefusesAPlotWithoutARow) {
   Folder folder;
   ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
                                    "--trials", "1", "--output", "run"})
@@ -55,18 +55,18 @@ TEST(Refusal, OfAPlotWithoutARow) {
   EXPECT_EQ(ended.err, "evolve: mine.csv: no trial has completed; draw it once one has\n");
 }
 
-TEST(Refusal, OfBrokenYaml) {
+TEST(Evolve, RefusesBrokenYaml) {
   Folder folder;
   write_file(folder / "hyp.yaml", "lr0: 0.01\nmomentum: [0.9\n");
   expect_refusal(folder, {"--hyp", "hyp.yaml"}, {"hyp.yaml:"});
 }
 
-TEST(Refusal, OfAMissingFile) {
+TEST(Evolve, RefusesAMissingFile) {
   Folder folder;
   expect_refusal(folder, {"--hyp", "nowhere.yaml"}, {"nowhere.yaml"});
 }
 
-TEST(Refusal, OfUnknownAndAbsentDevices) {
+TEST(Evolve, RefusesUnknownAndAbsentDevices) {
   Folder folder;
   expect_refusal(folder, {"--devices", "cpu:99999"}, {"cpu:99999", "cpu:0"});
   expect_refusal(folder, {"--devices", "xpu:0"}, {"xpu:0", "cpu:0"});
@@ -74,7 +74,7 @@ TEST(Refusal, OfUnknownAndAbsentDevices) {
   expect_refusal(folder, {"--devices", ""}, {"--devices"});
 }
 
-TEST(Refusal, OfNumbersThatMakeNoSense) {
+TEST(Evolve, RefusesNumbersThatMakeNoSense) {
   Folder folder;
   expect_refusal(folder, {"--population", "0"}, {"--population"});
   expect_refusal(folder, {"--generations", "-3"}, {"--generations"});
@@ -92,7 +92,7 @@ TEST(Refusal, OfNumbersThatMakeNoSense) {
   expect_refusal(folder, {"--no-such-option"}, {"--no-such-option"});
 }
 
-TEST(Refusal, OfATrainerThatIsNotThere) {
+TEST(Evolve, RefusesATrainerThatIsNotThere) {
   Folder folder;
   const auto ended = evolve(folder.path(), {"--trainer-command", "/nowhere/trainer --fast",
                                             "--devices", "cpu:0", "--output", "run"});
@@ -101,7 +101,7 @@ TEST(Refusal, OfATrainerThatIsNotThere) {
   EXPECT_FALSE(std::filesystem::exists(folder / "run"));
 }
 
-TEST(Refusal, OfATrainerThatIsAFolder) {
+TEST(Evolve, RefusesATrainerThatIsAFolder) {
   Folder folder;
   const auto ended =
       evolve(folder.path(), {"--trainer-command", "/usr", "--devices", "cpu:0", "--output", "run"});
@@ -111,14 +111,14 @@ TEST(Refusal, OfATrainerThatIsAFolder) {
   EXPECT_FALSE(std::filesystem::exists(folder / "run"));
 }
 
-TEST(Refusal, OfAPathThatCannotBeLookedAt) {
+TEST(Evolve, RefusesAPathThatCannotBeLookedAt) {
   Folder folder;
   std::filesystem::create_symlink("loop", folder / "loop");
   expect_refusal(folder, {"--from", "loop"},
                  {"loop: Too many levels of symbolic links; check the path and its permissions"});
 }
 
-TEST(Refusal, OfANameThatTheTrainerDoesNotKnowSaysWhereItStands) {
+TEST(Evolve, SaysWhereANameStandsThatTheTrainerDoesNotKnow) {
   Folder folder;
   write_file(folder / "space.yaml", "lr0: [0.0, 0.1]\nmine: [0.0, 0.1]\n");
   write_file(folder / "hyp.yaml", "lr0: 0.01\nfoo: 1\n");
@@ -133,7 +133,7 @@ TEST(Refusal, OfANameThatTheTrainerDoesNotKnowSaysWhereItStands) {
               HasSubstr("hyp.yaml:2: 'foo' means nothing"));
 }
 
-TEST(Refusal, OfAValueThatTheTrainerCannotTakeSaysWhereItStands) {
+TEST(Evolve, SaysWhereAValueStandsThatTheTrainerCannotTake) {
   Folder folder;
   const auto refused = [&](const std::string& option, const std::string& text) {
     write_file(folder / "file.yaml", text);
@@ -150,7 +150,7 @@ TEST(Refusal, OfAValueThatTheTrainerCannotTakeSaysWhereItStands) {
   EXPECT_FALSE(std::filesystem::exists(folder / "run"));
 }
 
-TEST(Refusal, OfAGivenSetSaysWhereItStands) {
+TEST(Evolve, SaysWhereAGivenSetStandsThatItRefuses) {
   Folder folder;
   write_file(folder / "space.yaml", "lr0: [0.0, 0.1]\nopt: {choices: [SGD, Adam]}\n");
   write_file(folder / "population.yaml", "gen0number0:\n  lr0: 0.01\n  opt: Foo\n");
@@ -162,7 +162,7 @@ TEST(Refusal, OfAGivenSetSaysWhereItStands) {
                  {"hyps/a.yaml:1: opt is '7'; choose among SGD, Adam"});
 }
 
-TEST(Refusal, OfAnOutputThatHasARunAlready) {
+TEST(Evolve, RefusesAnOutputThatHasARunAlready) {
   Folder folder;
   const std::vector<std::string> arguments = {
       "--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials", "2",
@@ -175,7 +175,7 @@ TEST(Refusal, OfAnOutputThatHasARunAlready) {
   EXPECT_EQ(read_file(folder / "run/journal.jsonl"), journal_before);
 }
 
-TEST(Refusal, OfNamesThatArePaths) {
+TEST(Evolve, RefusesNamesThatArePaths) {
   Folder folder;
   write_file(folder / "space.yaml", "lr0: [0.0, 0.1]\n../../up: [0.0, 0.1]\n");
   expect_refusal(folder, {"--space", "space.yaml"}, {"space.yaml:2: ", "../../up"});
@@ -183,7 +183,7 @@ TEST(Refusal, OfNamesThatArePaths) {
   expect_refusal(folder, {"--hyp", "hyp.yaml"}, {"hyp.yaml:2: ", "/tmp/up"});
 }
 
-TEST(Refusal, OfAJournalWhoseFirstLineMakesNoSense) {
+TEST(Evolve, RefusesAJournalWhoseFirstLineMakesNoSense) {
   Folder folder;
   ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
                                    "--trials", "2", "--output", "run"})
@@ -205,7 +205,7 @@ TEST(Refusal, OfAJournalWhoseFirstLineMakesNoSense) {
   }
 }
 
-TEST(Refusal, OfAFolderThatHoldsATraining) {
+TEST(Evolve, RefusesAFolderThatHoldsATraining) {
   Folder folder;
   std::filesystem::create_directory(folder / "train");
   write_file(folder / "train/results.csv", "epoch\n");

@@ -44,6 +44,10 @@ TEST(ExplainPlot, HasABarForEachGeneAndAPanelWithTheBestInItsTitle) {
   EXPECT_TRUE(has(text, "$shares << EOD\n0 0.25 0.75\n1 0.125 0.5\n2 0 0\nEOD\n"));
   EXPECT_TRUE(has(text, "'lr0' 0, 'anchors' 1, 'optimizer' 2"));
   EXPECT_TRUE(has(text, "(R² of the model 0.62)"));
+  auto unsure = three_genes();
+  unsure.r2 = -.2;
+  EXPECT_TRUE(
+      has(explanation_script(unsure, "png"), "(R² of the model -0.20: too few trials to tell)"));
   EXPECT_TRUE(has(text, "set title 'lr0 = 0.01'"));
   EXPECT_TRUE(has(text, "set title 'anchors = 3'"));
   EXPECT_TRUE(has(text, "set title 'optimizer = Adam_with_decoupled_decay'"));

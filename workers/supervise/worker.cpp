@@ -105,7 +105,7 @@ void Worker::on(const Ready& message) {
 void Worker::on(const Alive& message) {
   const bool known = !message.trial || message.trial == previous_trial_ ||
                      (assignment_ && message.trial == assignment_->trial);
-  if (!known) return speaks_of_another(*message.trial);
+  if (!known) return fail_wrong_trial(*message.trial);
   process_.on(message);
 }
 
@@ -142,11 +142,11 @@ void Worker::on(const Failure& message) {
 
 bool Worker::is_its_trial(int trial) {
   const bool its_own = assignment_ && process_.at_work() && assignment_->trial == trial;
-  if (!its_own) speaks_of_another(trial);
+  if (!its_own) fail_wrong_trial(trial);
   return its_own;
 }
 
-void Worker::speaks_of_another(int trial) {
+void Worker::fail_wrong_trial(int trial) {
   process_.fail(FailureKind::protocol,
                 fmt::format("it speaks of trial {}, which it was not given", trial));
 }

@@ -58,7 +58,7 @@ class Worker {
   void on(const Failure& message);
   /// False, after a protocol failure, when it is not the trial that it was given.
   bool is_its_trial(int trial);
-  void speaks_of_another(int trial);
+  void fail_wrong_trial(int trial);
   void log(std::string_view bytes);
   Error log_failed(int error) const;
   void failed(const Ending& ending);

@@ -43,8 +43,8 @@ struct WorkerSet::State {
   Worker* idle_worker(const std::string& slot);
   Worker* new_worker(const core::Slot& slot, std::string& reason);
   /// Whether the first one that is ready may be told to pause; nothing while none is.
-  std::optional<bool> told_whether_it_pauses() const;
-  void forget_the_gone();
+  std::optional<bool> reported_can_pause() const;
+  void erase_exited();
   /// Ends workers without a trial, where there are too many.
   void end_surplus();
 };
@@ -56,7 +56,7 @@ Worker* WorkerSet::State::idle_worker(const std::string& slot) {
   };
   supervisor.wait_for([&] { return std::ranges::none_of(at(slot), ending); },
                       Clock::now() + grace + last_grace);
-  forget_the_gone();
+  erase_exited();
   const auto found = std::ranges::find_if(at(slot), &Worker::idle);
   return found == at(slot).end() ? nullptr : *found;
 }
@@ -82,13 +82,13 @@ Worker* WorkerSet::State::new_worker(const core::Slot& slot, std::string& reason
   }
 }
 
-std::optional<bool> WorkerSet::State::told_whether_it_pauses() const {
+std::optional<bool> WorkerSet::State::reported_can_pause() const {
   const auto ready = std::ranges::find_if(
       workers, [](const auto& worker) { return worker->can_pause().has_value(); });
   return ready == workers.end() ? std::nullopt : (*ready)->can_pause();
 }
 
-void WorkerSet::State::forget_the_gone() {
+void WorkerSet::State::erase_exited() {
   for (const auto& worker : workers)
     if (worker->gone()) std::erase(by_slot[worker->slot()], worker.get());
   std::erase_if(workers, [](const auto& worker) { return worker->gone(); });
@@ -150,12 +150,11 @@ std::optional<std::vector<WorkerEvent>> WorkerSet::wait(std::chrono::millisecond
   auto& state = *state_;
   const auto news = [&] {
     return !state.reports.empty() || !state.handed_back.empty() ||
-           state.supervisor.stop_requested() ||
-           (!state.can_pause && state.told_whether_it_pauses());
+           state.supervisor.stop_requested() || (!state.can_pause && state.reported_can_pause());
   };
   state.supervisor.wait_for(news, Clock::now() + timeout);
-  if (!state.can_pause) state.can_pause = state.told_whether_it_pauses();
-  state.forget_the_gone();
+  if (!state.can_pause) state.can_pause = state.reported_can_pause();
+  state.erase_exited();
   state.end_surplus();
   if (state.reports.empty() && state.supervisor.stop_requested()) return {};
   for (auto& [assignment, lease] : std::exchange(state.handed_back, {}))
