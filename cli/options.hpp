@@ -1,4 +1,4 @@
-// What the user asked for, as one value. Nothing later reads argv or the environment.
+// What the user asked for, as one value. Nothing later reads argv.
 #pragma once
 
 #include <nlohmann/json.hpp>

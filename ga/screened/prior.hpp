@@ -1,4 +1,4 @@
-// What is believed before anything was trained: the start is good in some of its genes.
+// What is expected before anything was trained: the start is good in some of its genes.
 //
 // A hyp file that someone chose is knowledge. Each gene is as likely to be best near its start as
 // anywhere: half of the prior is normal around the start's coordinate, half is even over the

@@ -19,7 +19,7 @@ class Renderer {
   /// tables.write() has written, on the device. Waits for nothing. It is what OpenCV
   /// 4.6 to 4.10 computes (warpAffine and warpPerspective to 1/32 pixel, 8-bit HSV) to the last
   /// bit, but for the way back from HSV, where floats of OpenCV's and of a device may come to lie
-  /// on both sides of an integer: one number in 20,000 is off by 1.
+  /// on both sides of an integer: one number in 14,000 is off by 1.
   torch::Tensor render(const RenderTables& tables, const torch::Tensor& bytes) const;
 
  private:
