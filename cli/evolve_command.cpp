@@ -45,8 +45,10 @@ std::optional<results::Extended> extension(const RunState& state, const Options&
   if (searching && after.max_epochs) *after.max_epochs += kept * before.epochs;
   const bool trials = gives(now, state, "trials", now.trials > state.trainings());
   const bool generations = gives(now, state, "generations", now.generations > before.generations);
+  // Of the search that goes on the best are trained again.
   const bool epochs =
-      gives(now, state, "max_epochs", now.max_epochs > state.most_epochs().value_or(0));
+      gives(now, state, "max_epochs",
+            now.max_epochs >= state.epochs_trained() + std::int64_t{1 + repeats} * before.epochs);
   if (trials) {
     after.trials = now.trials;
     if (!generations)

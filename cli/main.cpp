@@ -1,18 +1,24 @@
 // The program `evolve`: reads the command line, runs one command, turns errors into exit codes.
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
 
 #include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "core/error.hpp"
 #include "workers/exec/exec_worker.hpp"
+#include "workers/protocol/text.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -121,10 +127,23 @@ Command dataset_in(CLI::App& app) {
   return {command, [given] { return dataset_command(given->name, given->folder); }};
 }
 
+/// Options and paths go into JSON.
+void refuse_other_encodings(std::span<char*> arguments) {
+  for (const char* argument : arguments) {
+    try {
+      (void)nlohmann::json(argument).dump();
+    } catch (const nlohmann::json::type_error&) {
+      throw bad_argument(workers::printable(argument) + ": this is not UTF-8",
+                         "rename what it names");
+    }
+  }
+}
+
 int run(int argc, char** argv) {
   // Started by evolve itself for --trainer-exec: no option of it is ours.
   if (argc > 2 && std::string_view(argv[1]) == workers::exec_worker_command)
     return workers::exec_worker({argv + 2, argv + argc});
+  refuse_other_encodings({argv + 1, argv + argc});
   CLI::App app{"Evolves the hyperparameters of object detectors over a pool of devices.", "evolve"};
   app.set_version_flag("--version", "evolve " EVOLVE_VERSION);
   app.require_subcommand(0, 1);
@@ -159,10 +178,24 @@ int run(int argc, char** argv) {
   return evolve_command(options);
 }
 
+/// That nobody can read it is no reason to end otherwise.
+void say(const std::string& what) {
+  std::fputs(("evolve: " + what + "\n").c_str(), stderr);
+}
+
+/// A file of a run must not get the number of a standard stream that is closed.
+void open_standard_streams() {
+  int descriptor = 0;
+  do descriptor = ::open("/dev/null", O_RDWR);
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+  ::close(descriptor);
+}
+
 }  // namespace
 }  // namespace evolve::cli
 
 int main(int argc, char** argv) {
+  evolve::cli::open_standard_streams();
   // Before a run has begun nothing has to be saved.
   for (const int number : {SIGINT, SIGTERM}) {
     const auto leave = [](int signal) { std::_Exit(128 + signal); };
@@ -173,14 +206,14 @@ int main(int argc, char** argv) {
   try {
     return evolve::cli::run(argc, argv);
   } catch (const evolve::Error& error) {
-    fmt::print(stderr, "evolve: {}\n", error.what());
+    evolve::cli::say(error.what());
     return error.exit_code();
   } catch (const std::filesystem::filesystem_error& error) {
-    fmt::print(stderr, "evolve: {}: {}; check the path and its permissions\n",
-               error.path1().string(), error.code().message());
+    evolve::cli::say(error.path1().string() + ": " + error.code().message() +
+                     "; check the path and its permissions");
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "evolve: {}\n", error.what());
+    evolve::cli::say(error.what());
     return 1;
   }
 }

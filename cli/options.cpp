@@ -297,10 +297,20 @@ void declare(CLI::App& app, Options& options) {
 }
 
 std::vector<std::string> earlier_runs(const Options& options) {
-  std::vector<std::string> runs;
+  std::vector<std::string> words, runs;
   if (!options.from.empty() && options.from != "none")
-    boost::split(runs, options.from, boost::is_any_of(","));
-  for (auto& run : runs) boost::trim(run);
+    boost::split(words, options.from, boost::is_any_of(","));
+  // A path may have commas too: as many words as name something that exists.
+  for (auto word = words.begin(); word != words.end();) {
+    auto end = words.end();
+    std::error_code ignored;
+    const auto name = [&] {
+      return boost::trim_copy(fmt::format("{}", fmt::join(word, end, ",")));
+    };
+    while (end - word > 1 && !std::filesystem::exists(name(), ignored)) --end;
+    runs.push_back(name());
+    word = end;
+  }
   if (std::ranges::count(runs, ""))
     throw bad_argument("--from " + options.from + ": a name is missing",
                        "write runs with commas between them");

@@ -39,7 +39,7 @@ void report(const workers::ValidationReport& validation, const ValArguments& arg
                   validation.inference_ms, validation.nms_ms, arguments.options.imgsz,
                   arguments.options.batch_size));
   if (!arguments.json.empty())
-    results::write_atomically(arguments.json, to_json(validation).dump(2) + "\n");
+    results::write_output(arguments.json, to_json(validation).dump(2) + "\n");
   screen.line("results in " + display_path(folder));
 }
 

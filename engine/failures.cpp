@@ -83,7 +83,7 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
   if (fails_at_once(failed, state)) failed.of_surroundings = true;
   const bool would_repeat = failed.kind == FailureKind::diverged;
   const int lost = std::max(0, failure.epoch - attempt.trial.start_epoch);
-  const bool too_dear = lost > 0 && lost > state.evolution().epochs_left();
+  const bool too_dear = lost > 0 && lost > state.epochs_to_spare(attempt);
   decide(failed, would_repeat, too_dear || attempt.number > policy.retries, state);
   return failed;
 }

@@ -254,6 +254,13 @@ std::optional<std::int64_t> RunState::most_epochs() const {
   return *search + std::int64_t{repeats_.in_all()} * epochs_;
 }
 
+std::int64_t RunState::epochs_to_spare(const Attempt& attempt) const {
+  const auto most = most_epochs();
+  if (attempt.trial.repeat == 0 || !most) return evolution_.epochs_left();
+  const std::int64_t to_come = repeats_.due() - repeats_.begun() + std::ssize(open_);
+  return *most - epochs_trained_ - to_come * epochs_;
+}
+
 double RunState::training_seconds() const {
   return epochs_trained_ > 0 ? seconds_trained_ / static_cast<double>(epochs_trained_) * epochs_
                              : 0;
@@ -310,10 +317,8 @@ void RunState::failed(const hyp::Outcome& outcome, const hyp::Failed& failure, O
 void RunState::on(const results::Extended& extended) {
   if (extended.repeats) repeats_.want(*extended.repeats);
   if (next_ && next_->repeat > 0) next_.reset();
-  const int planned = evolution_.planned();
-  const auto max_epochs = evolution_.settings().max_epochs;
   evolution_.extend(extended.generations, extended.trials, extended.max_epochs);
-  if (evolution_.planned() > planned || extended.max_epochs > max_epochs) repeats_.start_anew();
+  if (!evolution_.done()) repeats_.start_anew();
 }
 
 RunState::Open& RunState::open_trial(int trial) {

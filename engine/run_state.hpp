@@ -105,6 +105,8 @@ class RunState {
   int trainings() const { return evolution_.asked() + repeats_.in_all(); }
   /// With --max-epochs: how many there may be, those of repeats among them.
   std::optional<std::int64_t> most_epochs() const;
+  /// How many an attempt may lose, and be made again: those that nothing else is promised.
+  std::int64_t epochs_to_spare(const Attempt& attempt) const;
   /// What a whole training has taken of a device's time so far, by the epochs trained; 0: none was.
   double training_seconds() const;
   /// The fitness of trial 0, if it completed.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace evolve::results {
 
@@ -51,9 +52,12 @@ Axis narrow_axis(double low, double high) {
 
 /// With powers of ten, between them 3, 30, … where these are few.
 Axis log_axis(double low, double high) {
-  const double pad = std::pow(std::max(high / low, 1.01), 0.06);
-  Axis axis{.low = low / pad, .high = high * pad, .log = true};
-  if (high < 5 * low) return with_round_ticks(axis, gene_parts);
+  const double pad = std::exp(0.06 * std::max(std::log(high) - std::log(low), std::log(1.01)));
+  using Limits = std::numeric_limits<double>;
+  Axis axis{.low = std::max(low / pad, Limits::min()),
+            .high = std::min(high * pad, Limits::max()),
+            .log = true};
+  if (high / 5 < low) return with_round_ticks(axis, gene_parts);
   const double first = std::log10(axis.low), last = std::log10(axis.high);
   const int every = static_cast<int>(std::ceil((last - first) / gene_parts));
   for (int k = static_cast<int>(std::floor(first)); k < last; ++k) {

@@ -71,8 +71,7 @@ Error write_failed(const fs::path& file, int error) {
   std::error_code ignored;  // a disk that is dead tells nothing
   if (fs::exists(run.hyp(), ignored))
     return run_failed(what, "mend the disk, then go on with evolve train --resume " + folder);
-  if (!fs::exists(run.journal(), ignored))
-    return run_failed(what, "mend the disk, or write elsewhere");
+  if (!holds_run(run)) return run_failed(what, "mend the disk, or write elsewhere");
   return run_failed(
       what,
       "all finished trials are safe: mend the disk, then go on with evolve --resume " + folder);
@@ -84,6 +83,16 @@ void write_atomically(const fs::path& file, std::string_view text) {
   temporary += "." + std::to_string(::getpid()) + ".tmp";
   const auto write = [&](int descriptor) { return core::write_all(descriptor, text); };
   if (const int error = core::replace_file(file, temporary, write)) throw write_failed(file, error);
+}
+
+void write_output(const fs::path& file, std::string_view text) {
+  std::error_code ignored;
+  const auto status = fs::status(file, ignored);
+  if (!fs::exists(status) || fs::is_regular_file(status))
+    return write_atomically(fs::is_symlink(file, ignored) ? fs::canonical(file) : file, text);
+  const core::FileDescriptor stream(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+  const int error = stream.is_open() ? core::write_all(stream.number(), text) : errno;
+  if (error) throw write_failed(file, error);
 }
 
 }  // namespace evolve::results

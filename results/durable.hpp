@@ -21,4 +21,8 @@ Error write_failed(const std::filesystem::path& file, int error);
 /// `Error` (`Fault::run`) when that fails; the file then has its old content.
 void write_atomically(const std::filesystem::path& file, std::string_view text);
 
+/// The same for a file that a user has named: what it links to, if it is a link; what is no regular
+/// file (a pipe, /dev/stdout) is written to.
+void write_output(const std::filesystem::path& file, std::string_view text);
+
 }  // namespace evolve::results

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <boost/algorithm/string.hpp>
+#include <fstream>
 #include <optional>
 
 #include "core/durable_file.hpp"
@@ -27,9 +29,9 @@ void make_folders(const fs::path& folder) {
 const char* const name_a_run = "name the folder of a run, such as runs/evolve/exp";
 const char* const name_a_training = "name the folder of a training: --resume runs/train/exp";
 
-/// The run in `project` whose `mark` was written last.
-std::optional<RunDirectory> newest(const fs::path& project,
-                                   fs::path (RunDirectory::*mark)() const) {
+/// The run in `project` whose `mark` was written last, of those that `began`.
+std::optional<RunDirectory> newest(const fs::path& project, fs::path (RunDirectory::*mark)() const,
+                                   bool (*began)(const RunDirectory&)) {
   std::optional<RunDirectory> newest;
   fs::file_time_type newest_time;
   std::error_code ignored;
@@ -37,7 +39,7 @@ std::optional<RunDirectory> newest(const fs::path& project,
     const RunDirectory run{at->path()};
     std::error_code absent;
     const auto time = fs::last_write_time((run.*mark)(), absent);
-    if (absent) continue;
+    if (absent || !began(run)) continue;
     if (!newest || time > newest_time || (time == newest_time && run.root > newest->root)) {
       newest = run;
       newest_time = time;
@@ -46,9 +48,21 @@ std::optional<RunDirectory> newest(const fs::path& project,
   return newest;
 }
 
+bool holds_training(const RunDirectory& run) {
+  std::error_code ignored;
+  return fs::exists(run.hyp(), ignored);
+}
+
 }  // namespace
 
-RunDirectory create_run(const fs::path& project, const std::string& name, bool exist_ok) {
+bool holds_run(const RunDirectory& run) {
+  std::ifstream journal(run.journal());
+  std::string first;
+  return std::getline(journal, first) && !journal.eof();
+}
+
+RunDirectory create_run(const fs::path& project, const std::string& given, bool exist_ok) {
+  const auto name = boost::trim_right_copy_if(given, boost::is_any_of("/"));
   if (name.empty()) throw bad_argument("--name is empty", "write a name, such as exp");
   if (exist_ok) return create_run_at(project / name);
   make_folders((project / name).parent_path().empty() ? "." : (project / name).parent_path());
@@ -93,15 +107,14 @@ RunDirectory open_run(const fs::path& folder) {
 }
 
 RunDirectory newest_run(const fs::path& project) {
-  if (const auto run = newest(project, &RunDirectory::journal)) return *run;
+  if (const auto run = newest(project, &RunDirectory::journal, holds_run)) return *run;
   throw bad_input({project.string()}, "there is no run in this folder to go on with", name_a_run);
 }
 
 RunDirectory open_training(const fs::path& named) {
   RunDirectory run{named};
   if (named.extension() == ".pt") run.root = fs::absolute(named).parent_path().parent_path();
-  std::error_code ignored;
-  if (!fs::exists(run.hyp(), ignored)) {
+  if (!holds_training(run)) {
     throw bad_input({named.string()}, "there is no training in this folder (no hyp.yaml)",
                     name_a_training);
   }
@@ -109,7 +122,7 @@ RunDirectory open_training(const fs::path& named) {
 }
 
 RunDirectory newest_training(const fs::path& project) {
-  if (const auto run = newest(project, &RunDirectory::log)) return *run;
+  if (const auto run = newest(project, &RunDirectory::log, holds_training)) return *run;
   throw bad_input({project.string()}, "there is no training in this folder to go on with",
                   name_a_training);
 }

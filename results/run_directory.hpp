@@ -34,8 +34,8 @@ struct RunDirectory {
 };
 
 /// Makes `project`/`name`, or with the first free number from 2 on: exp, exp2, exp3, … as YOLOv5's
-/// increment_path. Two coordinators that do this at once get two folders. With `exist_ok` it is
-/// `project`/`name` in any case.
+/// increment_path; a slash at the end of the name means nothing. Two coordinators that do this at
+/// once get two folders. With `exist_ok` it is `project`/`name` in any case.
 RunDirectory create_run(const std::filesystem::path& project, const std::string& name,
                         bool exist_ok);
 
@@ -43,10 +43,14 @@ RunDirectory create_run(const std::filesystem::path& project, const std::string&
 /// without a journal: an evolution of YOLOv5, which would be overwritten.
 RunDirectory create_run_at(const std::filesystem::path& folder);
 
+/// Whether the first line of its journal is whole: before that no run has begun.
+bool holds_run(const RunDirectory& run);
+
 /// The run in `folder`; throws `Error` when there is none.
 RunDirectory open_run(const std::filesystem::path& folder);
 
-/// The run in `project` whose journal was written last; throws `Error` when there is none.
+/// The run in `project` that has begun and whose journal was written last; throws `Error` when
+/// there is none.
 RunDirectory newest_run(const std::filesystem::path& project);
 
 /// The same of a training: named by its folder or its weights/last.pt, the newest by its log.

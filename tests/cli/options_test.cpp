@@ -104,6 +104,14 @@ TEST(Options, TakeABareEvolveAsYolov5Does) {
   EXPECT_THROW(parse("--evolve often"), CLI::ParseError);
 }
 
+TEST(Options, TakeEarlierRunsWhosePathsHaveCommas) {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "a,b/run");
+  const auto with_comma = (folder / "a,b/run").string();
+  EXPECT_THAT(earlier_runs(parse("--from '" + with_comma + ",old'")),
+              testing::ElementsAre(with_comma, "old"));
+}
+
 TEST(Options, TakeAModelAsUltralyticsWritesIt) {
   EXPECT_EQ(parse("--data my.yaml --model my.pt").train.weights, "my.pt");
   EXPECT_EQ(parse("--data my.yaml --model my.pt").train.cfg, "");

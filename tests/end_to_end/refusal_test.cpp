@@ -218,5 +218,20 @@ TEST(Evolve, RefusesAFolderThatHoldsATraining) {
   EXPECT_EQ(read_file(folder / "train/results.csv"), "epoch\n");
 }
 
+TEST(Evolve, SaysThatWithItsExitCodeWhereNobodyCanReadIt) {
+  Folder folder;
+  auto words = evolve_command({"--resume", "nowhere"});
+  EXPECT_EQ(Process({"sh", "-c", "exec \"$@\" 2>/dev/full", "sh", words[0], words[1], words[2]},
+                    folder.path())
+                .wait()
+                .code,
+            2);
+}
+
+TEST(Evolve, RefusesAPathThatIsNotUtf8) {
+  Folder folder;
+  expect_refusal(folder, {"--data", "caf\xe9.yaml"}, {"caf", "this is not UTF-8"});
+}
+
 }  // namespace
 }  // namespace evolve::test

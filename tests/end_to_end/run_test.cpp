@@ -280,5 +280,15 @@ TEST(Run, HasAsManyTrialsAsAskedForWhateverTheGenerationsSay) {
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 5);
 }
 
+TEST(Run, KeepsItsJournalToItselfWhereTheStandardStreamsAreClosed) {
+  Folder folder;
+  std::vector<std::string> command = {"sh", "-c", "exec \"$@\" <&- >&- 2>&-", "sh"};
+  const auto words = evolve_command({"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                     "--trials", "3", "--output", "run"});
+  command.insert(command.end(), words.begin(), words.end());
+  EXPECT_EQ(Process(command, folder.path()).wait().code, 0);
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 3);
+}
+
 }  // namespace
 }  // namespace evolve::test

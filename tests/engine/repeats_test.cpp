@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/error.hpp"
+#include "engine/failures.hpp"
 #include "engine/run_state.hpp"
 #include "engine/settings.hpp"
 #include "ga/rng.hpp"
@@ -98,6 +99,38 @@ RunState in_its_repeat() {
   }
   state.apply(results::Repeating{.trial = 0, .repeat = 1});
   return state;
+}
+
+TEST(Repeats, AreTriedAgainAsLongAsTheBudgetOfEpochsAllows) {
+  auto settings = run_of("classic", 0, 2);
+  settings.trials.reset();
+  settings.epochs = 9;
+  settings.max_epochs = 53;  // three trainings, two repeats, and eight epochs
+  RunState state(settings);
+  while (state.next_trial()->repeat == 0) {
+    const auto trial = *state.next_trial();
+    state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
+    state.apply(hyp::Outcome{.trial = trial.number, .result = hyp::Completed{{}, 0.5}});
+  }
+  EXPECT_EQ(state.epochs_trained(), 27);
+  const int trial = state.next_trial()->number;
+  state.apply(results::Repeating{.trial = trial, .repeat = 1});
+  const auto crash_after_8_epochs = [&] {
+    const workers::NotTrained crash{
+        .trial = trial, .kind = hyp::FailureKind::crash, .message = "", .epoch = 8};
+    const auto failed = judge(crash, state.attempt_at(trial), state, {.retries = 9});
+    state.apply(hyp::Outcome{.trial = trial, .repeat = 1, .result = failed});
+    return failed.final;
+  };
+  EXPECT_FALSE(crash_after_8_epochs());
+  EXPECT_TRUE(crash_after_8_epochs()) << "a third attempt would be epochs 54 to 61";
+}
+
+TEST(Repeats, DoNotBeginAnewWhereALargerBudgetLetsNoFurtherTrialBegin) {
+  RunState state(run_of("classic", 8, 3));
+  train(state, fitness_of);
+  state.apply(results::Extended{.generations = 300, .trials = 5, .max_epochs = 20});
+  EXPECT_TRUE(state.finished());
 }
 
 TEST(Repeats, AreTriedAgainElsewhereUntilTheyFailForGood) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "hyp/space_file.hpp"
 
 namespace evolve::results {
@@ -94,6 +96,15 @@ TEST(GeneAxis, HasFewerTicksWhereLongNumbersWouldTouch) {
 
 TEST(GeneAxis, OfAnUnknownGeneHasPlainNumbers) {
   EXPECT_FALSE(gene_axis(nullptr, 1e-5, 0.1).log);
+}
+
+TEST(Axis, OfAllNumbersThatADoubleHoldsEnds) {
+  const hyp::Gene wide{
+      .name = "wide", .scale = hyp::Gene::Scale::log, .low = 1e-300, .high = 1e300};
+  const Axis axis = gene_axis(&wide, 1e-308, 1e308);
+  EXPECT_GT(axis.low, 0);
+  EXPECT_LT(axis.high, std::numeric_limits<double>::infinity());
+  EXPECT_LE(axis.ticks.size(), 8U);
 }
 
 }  // namespace

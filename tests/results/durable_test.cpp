@@ -1,13 +1,16 @@
 #include "results/durable.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 
+#include "core/file_descriptor.hpp"
 #include "tests/results/folder.hpp"
 
 namespace evolve::results {
@@ -56,15 +59,39 @@ TEST(Durable, RemovesWhatAKilledProcessLeftAnHourAgo) {
   EXPECT_TRUE(fs::exists(folder / "b.csv.17.tmp"));
 }
 
+TEST(Durable, WritesAnOutputIntoWhatIsNoRegularFileAndThroughLinks) {
+  const Folder folder;
+  const auto pipe = folder / "pipe", link = folder / "link.json";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const core::FileDescriptor reader(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK));
+  write_output(pipe, "{}");
+  char text[3] = {};
+  EXPECT_EQ(::read(reader.number(), text, sizeof text), 2);
+  EXPECT_STREQ(text, "{}");
+  EXPECT_TRUE(fs::is_fifo(pipe));
+  fill(folder / "real.json", "old");
+  fs::create_symlink("real.json", link);
+  write_output(link, "new");
+  EXPECT_EQ(content(folder / "real.json"), "new");
+  EXPECT_TRUE(fs::is_symlink(link));
+}
+
 TEST(Durable, QuotesTheFolderInItsAdviceAsAShellWants) {
   const Folder folder;
   const auto run = folder / "my run";
   fs::create_directory(run);
-  fill(run / "journal.jsonl", "");
+  fill(run / "journal.jsonl", "{}\n");
   const auto advice = [&] { return std::string(write_failed(run / "evolve.csv", ENOSPC).what()); };
   EXPECT_THAT(advice(), EndsWith("go on with evolve --resume '" + run.string() + "'"));
   fill(run / "hyp.yaml", "");
   EXPECT_THAT(advice(), EndsWith("go on with evolve train --resume '" + run.string() + "'"));
+}
+
+TEST(Durable, AdvisesNobodyToGoOnWithARunThatHasNotBegun) {
+  const Folder folder;
+  fill(folder / "journal.jsonl", "{\"event\":\"ru");
+  EXPECT_THAT(write_failed(folder / "journal.jsonl", ENOSPC).what(),
+              EndsWith("(No space left on device); mend the disk, or write elsewhere"));
 }
 
 TEST(Durable, SaysWhatIsWrongWhereTheDiskTellsNothingMore) {

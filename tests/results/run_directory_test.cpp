@@ -42,6 +42,7 @@ TEST(RunDirectory, CountsUpAsYolov5Does) {
   fs::create_directory(project / "exp4");
   EXPECT_EQ(create_run(project, "exp", false).root, project / "exp3");
   EXPECT_EQ(create_run(project, "exp", false).root, project / "exp5");
+  EXPECT_EQ(create_run(project, "exp/", false).root, project / "exp6");
   EXPECT_EQ(create_run(project, "exp", true).root, project / "exp");
   EXPECT_EQ(create_run(project, "other", true).root, project / "other");
   EXPECT_TRUE(fs::is_directory(project / "other"));
@@ -89,10 +90,12 @@ TEST(RunDirectory, ToGoOnWithIsTheOneWrittenLast) {
   int age = 0;
   for (const char* name : {"exp3", "exp", "exp2"}) {
     fs::create_directory(folder / name);
-    fill(folder / name / "journal.jsonl", "");
+    fill(folder / name / "journal.jsonl", "{}\n");
     fs::last_write_time(folder / name / "journal.jsonl", now - std::chrono::hours(age++));
   }
   fs::create_directory(folder / "exp4");  // without a journal
+  fs::create_directory(folder / "exp5");  // the disk was full when it began
+  fill(folder / "exp5/journal.jsonl", "{\"event\":\"ru");
   EXPECT_EQ(newest_run(folder.path()).root, folder / "exp3");
   EXPECT_EQ(open_run(folder / "exp2").root, folder / "exp2");
 }
@@ -130,8 +133,11 @@ TEST(RunDirectory, OfATrainingToGoOnWithIsTheOneWhoseLogWasWrittenLast) {
   for (const char* name : {"exp2", "exp", "exp3"}) {
     fs::create_directory(folder / name);
     fill(folder / name / "log", "");
+    fill(folder / name / "hyp.yaml", "lr0: 0.01\n");
     fs::last_write_time(folder / name / "log", now - std::chrono::hours(age++));
   }
+  fs::create_directory(folder / "exp4");  // the disk was full when it began
+  fill(folder / "exp4/log", "");
   EXPECT_EQ(newest_training(folder.path()).root, folder / "exp2");
 }
 
