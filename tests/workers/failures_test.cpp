@@ -110,6 +110,19 @@ TEST_F(Workers, FailWhenTheTrialTakesTooLongThoughTheySpeak) {
   EXPECT_TRUE(is_gone(pid(0)));
 }
 
+TEST_F(Workers, FailWhenTheTrialsTakeTooLongThoughTheyNeverPauseForBreath) {
+  auto impatient = settings();
+  impatient.trial_timeout = seconds(1);
+  WorkerSet workers(impatient, stop);
+  for (const int number : {0, 1, 2, 3})
+    workers.start(trial(number, "never pauses for breath"), lease("cpu:" + std::to_string(number)));
+  const auto all = ends(workers);
+  ASSERT_EQ(all.size(), 4u);
+  for (const auto& one : all)
+    EXPECT_EQ(ending(std::get<NotTrained>(one)),
+              failed(FailureKind::timeout, "not finished after 1 s"));
+}
+
 TEST_F(Workers, FailWhenATrialThatGoesOnTakesTooLongInAll) {
   auto impatient = settings("late");  // by more than the trial has left
   impatient.trial_timeout = seconds(3600);

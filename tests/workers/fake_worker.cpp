@@ -130,6 +130,12 @@ void misbehave(const std::string& mode, int trial, const std::string& dir) {
       say(epoch_line(trial, epoch));
       ::usleep(20000);
     }
+  if (mode == "never pauses for breath") {
+    std::string lines;
+    while (lines.size() < 1 << 16)
+      lines += R"({"type":"alive","trial":)" + std::to_string(trial) + "}\n";
+    while (true) say(lines);
+  }
   if (mode == "leaves a grandchild") {
     leave_grandchild(dir);
     std::exit(4);

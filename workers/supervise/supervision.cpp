@@ -23,6 +23,9 @@ using std::chrono::milliseconds;
 
 /// The longest step: a longer one means that we were stopped meanwhile, by Ctrl-Z or SIGSTOP.
 constexpr std::chrono::seconds longest_step{1};
+/// How long a step reads at most: those who never pause for breath must not keep us from the time
+/// limits, nor from a request to stop.
+constexpr milliseconds longest_reading{100};
 /// Later than asked for by so much, and it was not a busy machine either.
 constexpr std::chrono::seconds stopped_for{2};
 
@@ -105,7 +108,9 @@ void Supervisor::step(Clock::time_point until) {
   io_.restart();
   io_.run_one_until(until);
   // What a worker has sent counts before its silence does.
-  io_.poll();
+  const auto read_until = Clock::now() + longest_reading;
+  while (Clock::now() < read_until && io_.poll_one() > 0) {
+  }
   const auto now = Clock::now();
   const auto late = now - stepped_ - std::max(until - entered, Clock::duration::zero());
   for (auto* process : processes_) {

@@ -79,7 +79,8 @@ class Supervisor {
 
   /// Sees to all that happens until `condition` holds, or until then; returns whether it holds.
   bool wait_for(const std::function<bool()>& condition, Clock::time_point until);
-  /// Waits for something to happen, until then or for a second at the most, and sees to all of it.
+  /// Waits for something to happen, until then or for a second at the most, and sees to all of it,
+  /// or as much as can be seen to in a moment: the rest has its turn in the next step.
   /// Time in which we were stopped (SIGSTOP, Ctrl-Z) is held against nobody.
   void step(Clock::time_point until);
 
