@@ -208,12 +208,17 @@ void Supervised::on(const Ready& message) {
 void Supervised::receive(std::string_view line) {
   if (ending_) return;
   received_ = Clock::now();
+  const bool first_after_work = has_worked_ && !heard_;
   heard_ = true;
   try {
     events_.line(line);
   } catch (const std::invalid_argument& wrong) {
     fail(FailureKind::protocol, wrong.what());
   }
+  // What makes no sense now may be the last word about earlier work. Whether it has read its order
+  // since then does not tell: a new process, which has not worked, will.
+  if (first_after_work && ending_ && ending_->kind == FailureKind::protocol)
+    ending_->between_work = true;
 }
 
 void Supervised::log(std::string_view bytes) {

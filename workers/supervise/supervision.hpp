@@ -49,8 +49,9 @@ struct Ending {
   std::string message;
   /// It had not yet reported that it can take work.
   bool before_ready = false;
-  /// It had done work before, and was about to end when it was given more, which it has not begun:
-  /// not a line about it, and the order was never read, or the exit code was 0 without a word.
+  /// It had done work before, and what ended it need have nothing to do with what it was given
+  /// since: not a line about that, and the order was never read, or the exit code was 0 without a
+  /// word, or its first line made no sense.
   bool between_work = false;
   bool operator==(const Ending&) const = default;
 };
