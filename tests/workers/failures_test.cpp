@@ -101,6 +101,15 @@ TEST_F(Workers, FailWhenTheyAreNeverReady) {
                                 "not ready for 1 s; a longer --hang-timeout allows more"));
 }
 
+TEST_F(Workers, FailWhenTheyStartLongerThanATrialMayTake) {
+  auto impatient = settings("never ready");
+  impatient.trial_timeout = seconds(1);
+  WorkerSet workers(impatient, stop);
+  EXPECT_EQ(failure(workers, 0, "ok"),
+            failed_before_ready(FailureKind::timeout,
+                                "not ready after 1 s; a longer --trial-timeout allows more"));
+}
+
 TEST_F(Workers, FailWhenTheTrialTakesTooLongThoughTheySpeak) {
   auto impatient = settings();
   impatient.trial_timeout = seconds(1);

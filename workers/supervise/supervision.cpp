@@ -308,9 +308,15 @@ void Supervised::tick(Clock::time_point now) {
     return;
   }
   if (limits_ && limits_->in_all && now >= assigned_ + *limits_->in_all)
-    return fail(FailureKind::timeout, "not finished after " + seconds_text(*limits_->in_all));
+    return fail(FailureKind::timeout, lateness_text(*limits_->in_all));
   if (const auto silence = longest_silence(); silence && now >= received_ + *silence)
     fail(FailureKind::hang, silence_text(*silence));
+}
+
+std::string Supervised::lateness_text(std::chrono::seconds in_all) const {
+  if (ready_) return fmt::format("not finished after {}", seconds_text(in_all));
+  return fmt::format("not ready after {}; a longer --trial-timeout allows more",
+                     seconds_text(in_all));
 }
 
 std::string Supervised::silence_text(std::chrono::seconds silence) const {

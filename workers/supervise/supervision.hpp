@@ -157,6 +157,7 @@ class Supervised {
   void receive(std::string_view line);
   /// The longest time without a line, as things are.
   std::optional<std::chrono::seconds> longest_silence() const;
+  std::string lateness_text(std::chrono::seconds in_all) const;
   std::string silence_text(std::chrono::seconds silence) const;
   /// Nobody waits for it any longer.
   void give_up();
