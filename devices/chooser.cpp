@@ -20,6 +20,11 @@ bool is_gpu_kind(const std::string& kind) {
   return known && known->has_driver;
 }
 
+bool is_of_unknown_kind(const Request& request) {
+  const auto kind = kind_of(request);
+  return !kind.empty() && !core::find_device_kind(kind);
+}
+
 /// For those who look for AMD's GPUs: no driver is asked for them.
 const std::string amd_hint = "AMD's GPUs are named hip:0";
 
@@ -86,6 +91,7 @@ std::vector<Place> Chooser::places(const std::vector<Request>& requests) {
   std::vector<std::vector<Place>> by_request;
   std::vector<Place> taken;
   std::map<std::string, std::string> asked_as;
+  names_unknown_kind_ = std::ranges::any_of(requests, is_of_unknown_kind);
   for (const auto& request : requests) {
     by_request.push_back(std::visit([&](const auto& r) { return resolve(r); }, request));
     for (const auto& place : by_request.back()) {
@@ -330,7 +336,8 @@ std::string Chooser::variable_of(const std::string& kind) const {
     throw wrong("the built-in trainer knows no " + kind + hint +
                 ", an external one may (--trainer-command)");
   const auto usual = known ? known->mask : std::string();
-  const auto& variable = trainer_.device_env.empty() ? usual : trainer_.device_env;
+  const bool is_named = !trainer_.device_env.empty() && (!known || !names_unknown_kind_);
+  const auto& variable = is_named ? trainer_.device_env : usual;
   if (variable.empty())
     throw wrong("the variable that shows a process one " + kind + hint +
                 " is not known, name it (--device-env)");

@@ -75,6 +75,8 @@ class Chooser {
   const Machine& machine_;
   const TrainerTraits& trainer_;
   bool one_;
+  /// The specification has a device of a kind that evolve does not know.
+  bool names_unknown_kind_ = false;
   std::map<std::string, Discovery> found_;
 };
 

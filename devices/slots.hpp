@@ -22,7 +22,8 @@ struct TrainerTraits {
   /// must be unset, as evolve's own environment may have them. A device that has no number is
   /// masked all the same.
   bool by_number = false;
-  /// The variable that hides devices of such a kind; "" for the usual one of the kind.
+  /// The variable that hides devices of kinds that evolve does not know; where none of these is
+  /// asked for, those of the others without a driver too. "" for each kind's usual one.
   std::string device_env;
   /// Whether it can use "cuda" or "xpu" devices. Asked only where there are some.
   std::function<bool(const std::string& kind)> drives = [](const std::string&) { return true; };

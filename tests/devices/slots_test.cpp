@@ -10,6 +10,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::Not;
 using testing::Pair;
 
 const Machine five{.cores = {0, 1, 4, 5, 8}, .usable_cores = 5};
@@ -269,6 +270,19 @@ TEST(Slots, OfOtherKindsAreForOtherTrainers) {
                   .slots.front()
                   .environment,
               Contains(Pair("ROCR_VISIBLE_DEVICES", "1")));
+}
+
+TEST(Slots, OfKnownKindsKeepTheirMaskBesideAKindWhoseVariableIsNamed) {
+  const TrainerTraits trainer{.external = true, .device_env = "FOO"};
+  for (const std::string spec : {"foo:0,npu:1", "npu:1,foo:0+foo:1"}) {
+    for (const auto& slot : choose(spec, two, trainer).slots) {
+      const bool is_npu = slot.name == "npu:1";
+      EXPECT_THAT(slot.environment,
+                  Contains(Pair(is_npu ? "ASCEND_RT_VISIBLE_DEVICES" : "FOO", testing::_)));
+      EXPECT_THAT(slot.environment,
+                  Not(Contains(Pair(is_npu ? "FOO" : "ASCEND_RT_VISIBLE_DEVICES", testing::_))));
+    }
+  }
 }
 
 TEST(Slots, OfAmdsGpusAreForATorchForRocmToo) {
