@@ -241,12 +241,13 @@ std::vector<Place> Chooser::resolve(const AllOf& all) {
     note_left_out(discovery, working);
     return places_of(working);
   }
-  std::vector<Place> places;
-  const auto count = entries(value_in(machine_.environment, variable_of(all.kind))).size();
-  for (std::size_t i = 0; i < count; ++i)
-    places.push_back(foreign({all.kind, static_cast<int>(i)}));
-  if (places.empty())
+  const auto variable = variable_of(all.kind);
+  const auto shown = shown_by(machine_.environment, variable);
+  if (!shown)
     throw wrong("how many " + all.kind + " devices there are is not known here: name each");
+  if (shown->empty()) throw hidden(all.kind, variable);
+  std::vector<Place> places;
+  for (int i = 0; i < std::ssize(*shown); ++i) places.push_back(foreign({all.kind, i}));
   return places;
 }
 
@@ -344,16 +345,19 @@ std::string Chooser::variable_of(const std::string& kind) const {
   return variable;
 }
 
+std::invalid_argument Chooser::hidden(const std::string& name, const std::string& variable) const {
+  const auto value = value_in(machine_.environment, variable);
+  return absent(name, {.remark = variable + "=" + (value.empty() ? "''" : value)});
+}
+
 Place Chooser::foreign(const Device& device) const {
   const auto name = name_of(Request(device));
   const auto variable = variable_of(device.kind);
   auto entry = std::to_string(device.index);
   // A mask that we have ourselves is what numbers count.
-  if (const auto outer = value_in(machine_.environment, variable); !outer.empty()) {
-    const auto visible = entries(outer);
-    if (device.index >= std::ssize(visible))
-      throw wrong("there is no " + name + " here (" + variable + "=" + outer + ")");
-    entry = visible[static_cast<std::size_t>(device.index)];
+  if (const auto shown = shown_by(machine_.environment, variable)) {
+    if (device.index >= std::ssize(*shown)) throw hidden(name, variable);
+    entry = (*shown)[static_cast<std::size_t>(device.index)];
   }
   return {.name = name,
           .kind = device.kind,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,8 @@ class Chooser {
   std::vector<Place> cpus(int count) const;
   /// Of a kind whose devices evolve cannot discover.
   Place foreign(const Device& device) const;
+  /// That our own variable does not show it.
+  std::invalid_argument hidden(const std::string& name, const std::string& variable) const;
   /// The variable that hides devices of such a kind.
   std::string variable_of(const std::string& kind) const;
 
