@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "cli/inputs.hpp"
@@ -155,13 +156,21 @@ std::vector<results::EarlierRun> earlier_of(const Options& options, const hyp::S
   return earlier;
 }
 
-/// The program of --trainer-exec or --trainer-command is there.
+/// The program of --trainer-exec, --trainer-command or --launcher is there.
 void check_program(const std::string& option, const std::string& program) try {
   if (program.find('{') == program.npos) core::program_file(program);
 } catch (const std::system_error& error) {
   throw bad_argument(
       option + ": '" + program + "' cannot be started (" + error.code().message() + ")",
       "name a program that exists");
+}
+
+/// So is what the slots' workers are started by, before a folder is made for their run.
+void check_launchers(const std::vector<core::Slot>& slots) {
+  std::set<std::string> programs;
+  for (const auto& slot : slots)
+    if (!slot.launcher.empty()) programs.insert(slot.launcher.front());
+  for (const auto& program : programs) check_program("--launcher", program);
 }
 
 /// Each slot's device has a number to stand for {index}.
@@ -207,6 +216,7 @@ void resolve_devices(Plan& plan) {
     return choice;
   };
   auto choice = plan.settings.choose_devices(o.devices);
+  check_launchers(choice.slots);
   plan.settings.slots = std::move(choice.slots);
   plan.settings.accelerators = std::move(choice.accelerators);
   plan.device_notes = std::move(choice.notes);

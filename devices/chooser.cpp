@@ -20,6 +20,11 @@ bool is_gpu_kind(const std::string& kind) {
   return known && known->has_driver;
 }
 
+bool is_of_unknown_kind(const Request& request) {
+  const auto kind = kind_of(request);
+  return !kind.empty() && !core::find_device_kind(kind);
+}
+
 /// For those who look for AMD's GPUs: no driver is asked for them.
 const std::string amd_hint = "AMD's GPUs are named hip:0";
 
@@ -86,6 +91,7 @@ std::vector<Place> Chooser::places(const std::vector<Request>& requests) {
   std::vector<std::vector<Place>> by_request;
   std::vector<Place> taken;
   std::map<std::string, std::string> asked_as;
+  names_unknown_kind_ = std::ranges::any_of(requests, is_of_unknown_kind);
   for (const auto& request : requests) {
     by_request.push_back(std::visit([&](const auto& r) { return resolve(r); }, request));
     for (const auto& place : by_request.back()) {
@@ -235,12 +241,13 @@ std::vector<Place> Chooser::resolve(const AllOf& all) {
     note_left_out(discovery, working);
     return places_of(working);
   }
-  std::vector<Place> places;
-  const auto count = entries(value_in(machine_.environment, variable_of(all.kind))).size();
-  for (std::size_t i = 0; i < count; ++i)
-    places.push_back(foreign({all.kind, static_cast<int>(i)}));
-  if (places.empty())
+  const auto variable = variable_of(all.kind);
+  const auto shown = shown_by(machine_.environment, variable);
+  if (!shown)
     throw wrong("how many " + all.kind + " devices there are is not known here: name each");
+  if (shown->empty()) throw hidden(all.kind, variable);
+  std::vector<Place> places;
+  for (int i = 0; i < std::ssize(*shown); ++i) places.push_back(foreign({all.kind, i}));
   return places;
 }
 
@@ -330,11 +337,17 @@ std::string Chooser::variable_of(const std::string& kind) const {
     throw wrong("the built-in trainer knows no " + kind + hint +
                 ", an external one may (--trainer-command)");
   const auto usual = known ? known->mask : std::string();
-  const auto& variable = trainer_.device_env.empty() ? usual : trainer_.device_env;
+  const bool is_named = !trainer_.device_env.empty() && (!known || !names_unknown_kind_);
+  const auto& variable = is_named ? trainer_.device_env : usual;
   if (variable.empty())
     throw wrong("the variable that shows a process one " + kind + hint +
                 " is not known, name it (--device-env)");
   return variable;
+}
+
+std::invalid_argument Chooser::hidden(const std::string& name, const std::string& variable) const {
+  const auto value = value_in(machine_.environment, variable);
+  return absent(name, {.remark = variable + "=" + (value.empty() ? "''" : value)});
 }
 
 Place Chooser::foreign(const Device& device) const {
@@ -342,11 +355,9 @@ Place Chooser::foreign(const Device& device) const {
   const auto variable = variable_of(device.kind);
   auto entry = std::to_string(device.index);
   // A mask that we have ourselves is what numbers count.
-  if (const auto outer = value_in(machine_.environment, variable); !outer.empty()) {
-    const auto visible = entries(outer);
-    if (device.index >= std::ssize(visible))
-      throw wrong("there is no " + name + " here (" + variable + "=" + outer + ")");
-    entry = visible[static_cast<std::size_t>(device.index)];
+  if (const auto shown = shown_by(machine_.environment, variable)) {
+    if (device.index >= std::ssize(*shown)) throw hidden(name, variable);
+    entry = (*shown)[static_cast<std::size_t>(device.index)];
   }
   return {.name = name,
           .kind = device.kind,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -69,12 +70,16 @@ class Chooser {
   std::vector<Place> cpus(int count) const;
   /// Of a kind whose devices evolve cannot discover.
   Place foreign(const Device& device) const;
+  /// That our own variable does not show it.
+  std::invalid_argument hidden(const std::string& name, const std::string& variable) const;
   /// The variable that hides devices of such a kind.
   std::string variable_of(const std::string& kind) const;
 
   const Machine& machine_;
   const TrainerTraits& trainer_;
   bool one_;
+  /// The specification has a device of a kind that evolve does not know.
+  bool names_unknown_kind_ = false;
   std::map<std::string, Discovery> found_;
 };
 

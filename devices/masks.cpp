@@ -54,6 +54,15 @@ std::vector<std::string> entries(std::string_view list) {
   return all;
 }
 
+std::optional<std::vector<std::string>> shown_by(const Environment& environment,
+                                                 const std::string& variable) {
+  const auto found = environment.find(variable);
+  if (found == environment.end()) return {};
+  auto shown = entries(found->second);
+  shown.erase(std::ranges::find(shown, "-1"), shown.end());
+  return shown;
+}
+
 bool is_empty_for_slurm(const std::string& mask) {
   return mask.empty() || mask == "NoDevFiles" || mask == "-1";
 }

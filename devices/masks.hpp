@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,11 @@ Environment device_environment(const std::string& also = "");
 
 /// What a variable says; "" when it is not set.
 std::string value_in(const Environment& environment, const std::string& variable);
+
+/// What a variable that lists devices shows a process, in its order; nothing when it is not set. An
+/// entry of -1 ends the list, so that this alone hides all, as an empty list does.
+std::optional<std::vector<std::string>> shown_by(const Environment& environment,
+                                                 const std::string& variable);
 
 /// The entries of such a list: "4, 5" has "4" and "5".
 std::vector<std::string> entries(std::string_view list);

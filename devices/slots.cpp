@@ -7,6 +7,7 @@
 #include <boost/algorithm/string.hpp>
 #include <stdexcept>
 
+#include "core/device_kind.hpp"
 #include "core/error.hpp"
 #include "devices/chooser.hpp"
 #include "devices/spec.hpp"
@@ -14,13 +15,23 @@
 namespace evolve::devices {
 namespace {
 
+/// For a trainer that takes the machine's own number: without a mask, and without those variables
+/// of evolve's own environment within which that number would count again.
+Variables without_mask(const Place& place) {
+  const auto* known = core::find_device_kind(place.kind);
+  std::vector<std::string> masks;
+  for (const auto& [name, value] : place.mask)
+    if (!known || name != known->order) masks.push_back(name);
+  Variables sight = {{"EVOLVE_UNSET", boost::join(masks, ",")}};
+  // The order that our numbers have.
+  if (place.kind == "cuda") sight.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+  return sight;
+}
+
 /// What tells a trainer its device: the mask, and the machine's number where there is one.
 Variables sight_of(const Place& place, const TrainerTraits& trainer) {
   if (place.number.empty()) return place.mask;
-  auto sight = trainer.by_number ? Variables{} : place.mask;
-  // The order that our numbers have.
-  if (trainer.by_number && place.kind == "cuda")
-    sight.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+  auto sight = trainer.by_number ? without_mask(place) : place.mask;
   sight.emplace_back("EVOLVE_INDEX", place.number);
   return sight;
 }

@@ -145,7 +145,8 @@ core::Slot as_step(core::Slot slot, const std::string& node) {
   std::erase_if(slot.environment, [&](const auto& variable) {
     const auto& [name, value] = variable;
     if (name == "OMP_NUM_THREADS") threads = value;
-    return is_gpu && (name == kind->mask || name == kind->order || name == "EVOLVE_INDEX");
+    return is_gpu && (name == kind->mask || name == kind->order || name == "EVOLVE_INDEX" ||
+                      name == "EVOLVE_UNSET");
   });
   slot.cores.clear();
   slot.identities.clear();

@@ -90,16 +90,6 @@ std::vector<int> indices_of(const Request& request) {
   return {};
 }
 
-/// The kind whose devices the request names one by one or as a whole, or "".
-std::string kind_of(const Request& request) {
-  return std::visit(Cases{[](const WholeCpu&) { return std::string("cpu"); },
-                          [](const AllOf& all) { return all.kind; },
-                          [](const Device& device) { return device.kind; },
-                          [](const Group& group) { return group.kind; },
-                          [](const auto&) { return std::string(); }},
-                    request);
-}
-
 /// Both name the same device.
 bool overlap(const Request& a, const Request& b) {
   const auto left = indices_of(a), right = indices_of(b);
@@ -145,6 +135,15 @@ std::vector<Request> parse_spec(std::string_view spec) {
   if (requests.size() > 1 && alone != requests.end())
     throw std::invalid_argument(name_of(*alone) + " stands alone");
   return requests;
+}
+
+std::string kind_of(const Request& request) {
+  return std::visit(Cases{[](const WholeCpu&) { return std::string("cpu"); },
+                          [](const AllOf& all) { return all.kind; },
+                          [](const Device& device) { return device.kind; },
+                          [](const Group& group) { return group.kind; },
+                          [](const auto&) { return std::string(); }},
+                    request);
 }
 
 std::string name_of(const Request& request) {

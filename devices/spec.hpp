@@ -70,6 +70,9 @@ using Request = std::variant<Automatic, Allocation, IdleGpu, Gpu, WholeCpu, AllO
 /// text is empty or malformed or names a device twice; only "-1" may be repeated.
 std::vector<Request> parse_spec(std::string_view spec);
 
+/// The kind whose devices the request names one by one or as a whole, or "".
+std::string kind_of(const Request& request);
+
 /// As it is written in a specification: "cuda:0", "xpu:*", "-1", "xpu:0+xpu:1".
 std::string name_of(const Request& request);
 

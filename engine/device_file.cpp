@@ -1,12 +1,18 @@
 #include "engine/device_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <boost/algorithm/string.hpp>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <utility>
 
+#include "core/device_kind.hpp"
+#include "core/error.hpp"
+#include "devices/spec.hpp"
 #include "results/durable.hpp"
 
 namespace evolve::engine {
@@ -31,7 +37,52 @@ std::string list_of(const std::vector<core::Slot>& slots) {
   return text;
 }
 
+/// What follows `take` in a line that begins with it.
+std::optional<std::string> taken_in(const std::string& line) {
+  const auto end = std::min(line.find_first_of(" \t"), line.size());
+  if (!boost::iequals(line.substr(0, end), "take")) return {};
+  return boost::trim_copy(line.substr(end));
+}
+
+/// The kind of the run's GPUs that a number alone means.
+std::string kind_of_numbers(const std::set<std::string>& devices) {
+  for (const auto& kind : core::kinds_with_driver())
+    for (const auto& device : devices)
+      if (core::kind_of(device) == kind.name) return kind.name;
+  return {};
+}
+
+bool names(const devices::Request& request, const std::string& device,
+           const std::set<std::string>& all) {
+  if (const auto* every = std::get_if<devices::AllOf>(&request))
+    return core::kind_of(device) == every->kind;
+  if (const auto* gpu = std::get_if<devices::Gpu>(&request))
+    return device == fmt::format("{}:{}", kind_of_numbers(all), gpu->index);
+  return device == devices::name_of(request);
+}
+
 }  // namespace
+
+std::vector<std::string> devices_named(const std::string& text,
+                                       const std::set<std::string>& devices) {
+  const auto refusal = [&](const std::string& what) {
+    return bad_argument(fmt::format("take {}: {}", text.empty() ? "''" : text, what),
+                        fmt::format("name one of {}", fmt::join(devices, ", ")));
+  };
+  try {
+    std::vector<std::string> named;
+    for (const auto& request : devices::parse_spec(text)) {
+      const auto before = named.size();
+      for (const auto& device : devices)
+        if (names(request, device, devices)) named.push_back(device);
+      if (named.size() == before)
+        throw refusal(devices::name_of(request) + " is no device of the run");
+    }
+    return named;
+  } catch (const std::invalid_argument& wrong) {
+    throw refusal(wrong.what());
+  }
+}
 
 DeviceRequest parse_device_file(const std::string& text) {
   DeviceRequest request;
@@ -39,8 +90,8 @@ DeviceRequest parse_device_file(const std::string& text) {
   boost::split(lines, text, boost::is_any_of("\n"));
   for (auto line : lines) {
     line = boost::trim_copy(line.substr(0, line.find('#')));
-    if (line.starts_with("take ")) {
-      request.taken_at_once.push_back(boost::trim_copy(line.substr(5)));
+    if (const auto taken = taken_in(line)) {
+      request.taken_at_once.push_back(*taken);
     } else if (!line.empty()) {
       items.push_back(line);
     }

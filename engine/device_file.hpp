@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,14 +16,20 @@ namespace evolve::engine {
 struct DeviceRequest {
   /// As in `--devices`.
   std::string spec;
-  /// Devices that are taken away at once: what they train is trained elsewhere.
+  /// What is taken away at once, as in `--devices`: what it trains is trained elsewhere.
   std::vector<std::string> taken_at_once = {};
   bool operator==(const DeviceRequest&) const = default;
 };
 
-/// One item of `--devices` a line, or several with commas; `take NAME` for a device that is taken
+/// One item of `--devices` a line, or several with commas; `take ITEM` for a device that is taken
 /// away at once; `#` begins a comment.
 DeviceRequest parse_device_file(const std::string& text);
+
+/// Those of a run's devices that `take TEXT` names, read as `--devices` is: "NPU:3", "npu",
+/// "npu:*"; "1" is one of the run's CUDA devices where it has any, else of its XPUs. Throws `Error`
+/// when that is malformed, or no device of the run.
+std::vector<std::string> devices_named(const std::string& text,
+                                       const std::set<std::string>& devices);
 
 class DeviceFile {
  public:

@@ -46,6 +46,7 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
       earlier_failures_(state_.surroundings_failures()) {
   if (settings_.choose_devices)
     device_file_.emplace(results::RunDirectory{root_}.devices(), settings_.slots);
+  for (const auto& slot : settings_.slots) had_.insert(slot.name);
   for (const auto* attempt : state_.open()) left_over_.insert(attempt->trial.number);
 }
 
@@ -130,6 +131,9 @@ void Run::follow_devices() {
 }
 
 void Run::change_devices(const DeviceRequest& request) {
+  std::vector<std::string> at_once;
+  for (const auto& text : request.taken_at_once)
+    for (const auto& device : devices_named(text, had_)) at_once.push_back(device);
   const auto choice = settings_.choose_devices(request.spec);
   std::map<std::string, int> slots;
   std::vector<std::string> names;
@@ -137,15 +141,17 @@ void Run::change_devices(const DeviceRequest& request) {
     ++slots[slot.name];
     names.push_back(slot.name);
   }
-  const auto& at_once = request.taken_at_once;
   for (const auto& device : at_once)
     if (slots.contains(device))
       throw bad_argument("take " + device + ": another line has it as a device of the run",
                          "leave one of the two");
   for (const auto& [device, count] : slots) workers_.limit(device, count);
   for (const auto& [device, _] : fleet_.change(choice.slots, choice.accelerators))
-    workers_.limit(device, slots[device], std::ranges::count(at_once, device) > 0);
+    workers_.limit(device, slots[device]);
+  // One that had no slot any more may still be at its last trial.
+  for (const auto& device : at_once) workers_.limit(device, 0, /*at_once=*/true);
   settings_.slots = choice.slots;
+  had_.insert(names.begin(), names.end());
   record({results::DevicesChanged{std::move(names)}});
 }
 

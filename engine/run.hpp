@@ -113,6 +113,8 @@ class Run {
   RunFiles files_;
   LiveReport report_;
   std::optional<DeviceFile> device_file_;
+  /// The devices that this process has, or had: a line `take` of its file may stay there.
+  std::set<std::string> had_;
   Observer& observer_;
   hyp::Fitness fitness_;
   FailurePolicy policy_;

@@ -67,6 +67,14 @@ TEST(Masks, OfSlurmMayBeEmpty) {
   EXPECT_FALSE(is_empty_for_slurm("0"));
 }
 
+TEST(Masks, ShowWhatStandsBeforeMinusOneAndAllWhereTheyAreNotSet) {
+  EXPECT_EQ(shown_by({}, "FOO"), std::nullopt);
+  EXPECT_THAT(shown_by({{"FOO", "4, 5"}}, "FOO"), testing::Optional(ElementsAre("4", "5")));
+  EXPECT_THAT(shown_by({{"FOO", "4,-1,5"}}, "FOO"), testing::Optional(ElementsAre("4")));
+  for (const std::string nothing : {"-1", "", " "})
+    EXPECT_THAT(shown_by({{"FOO", nothing}}, "FOO"), testing::Optional(IsEmpty()));
+}
+
 TEST(Masks, AreListsOfEntries) {
   EXPECT_THAT(entries("4, 5"), ElementsAre("4", "5"));
   EXPECT_THAT(entries(""), IsEmpty());

@@ -10,6 +10,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::Not;
 using testing::Pair;
 
 const Machine five{.cores = {0, 1, 4, 5, 8}, .usable_cores = 5};
@@ -269,6 +270,36 @@ TEST(Slots, OfOtherKindsAreForOtherTrainers) {
                   .slots.front()
                   .environment,
               Contains(Pair("ROCR_VISIBLE_DEVICES", "1")));
+}
+
+TEST(Slots, OfOtherKindsAreRefusedWhereTheirVariableHidesThem) {
+  const auto refused = [](const std::string& spec, const std::string& value) {
+    auto machine = two;
+    machine.environment = {{"TOPS_VISIBLE_DEVICES", value}};
+    return complaint(spec, machine, {.external = true});
+  };
+  const std::string others = "; choose among cpu, cpu:0, cpu:1";
+  EXPECT_EQ(refused("gcu:0", ""),
+            "--devices gcu:0: there is no gcu:0 here (TOPS_VISIBLE_DEVICES='')" + others);
+  EXPECT_EQ(refused("gcu:0", "-1"),
+            "--devices gcu:0: there is no gcu:0 here (TOPS_VISIBLE_DEVICES=-1)" + others);
+  EXPECT_EQ(refused("gcu:1", "3,-1"),
+            "--devices gcu:1: there is no gcu:1 here (TOPS_VISIBLE_DEVICES=3,-1)" + others);
+  EXPECT_EQ(refused("gcu:*", "-1"),
+            "--devices gcu:*: there is no gcu here (TOPS_VISIBLE_DEVICES=-1)" + others);
+}
+
+TEST(Slots, OfKnownKindsKeepTheirMaskBesideAKindWhoseVariableIsNamed) {
+  const TrainerTraits trainer{.external = true, .device_env = "FOO"};
+  for (const std::string spec : {"foo:0,npu:1", "npu:1,foo:0+foo:1"}) {
+    for (const auto& slot : choose(spec, two, trainer).slots) {
+      const bool is_npu = slot.name == "npu:1";
+      EXPECT_THAT(slot.environment,
+                  Contains(Pair(is_npu ? "ASCEND_RT_VISIBLE_DEVICES" : "FOO", testing::_)));
+      EXPECT_THAT(slot.environment,
+                  Not(Contains(Pair(is_npu ? "FOO" : "ASCEND_RT_VISIBLE_DEVICES", testing::_))));
+    }
+  }
 }
 
 TEST(Slots, OfAmdsGpusAreForATorchForRocmToo) {

@@ -63,6 +63,7 @@ TEST(SlurmSteps, HaveNothingOfThisMachinesDevice) {
                                              {"CUDA_VISIBLE_DEVICES", "-1"},
                                              {"ZE_AFFINITY_MASK", "1"},
                                              {"ZE_FLAT_DEVICE_HIERARCHY", "FLAT"},
+                                             {"EVOLVE_UNSET", "ZE_AFFINITY_MASK"},
                                              {"EVOLVE_INDEX", "1"}},
                              .cores = {0, 1},
                              .identities = {{"1234", "0000:03:00.0"}}},

@@ -93,6 +93,30 @@ TEST_F(DeviceFile, ChangesNothingWhenItAsksForWhatCannotBe) {
   expect_all_completed();
 }
 
+TEST_F(DeviceFile, TakesNothingThatIsNoDeviceOfTheRun) {
+  write_after(2, "npu:1\ntake npu:7\n");
+  const auto ended = process_.wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out,
+              HasSubstr("run/devices: nothing changes: take npu:7: npu:7 is no device of "
+                        "the run; name one of npu:0, npu:1\n"));
+  EXPECT_EQ(count(events(), "devices"), 0);
+  expect_all_completed();
+}
+
+TEST_F(DeviceFileOfARunThatHangs, MayTakeAwayADeviceThatWasToEndItsTrialFirst) {
+  write_after(2, "npu:1\n");
+  ASSERT_TRUE(eventually([&] { return count(events(), "devices") == 1; }));
+  write_file(folder_ / "run/devices", "npu:1\ntake NPU\n");
+  EXPECT_TRUE(eventually([&] { return count(events(), "failed") == 1; }));
+  ASSERT_TRUE(eventually([&] { return count(events(), "devices") == 2; }));
+  write_file(folder_ / "run/devices", "npu:1,npu:2\ntake NPU\n");
+  EXPECT_TRUE(eventually([&] { return count(events(), "devices") == 3; }))
+      << "the line may stay there";
+  process_.signal(SIGTERM);
+  process_.wait();
+}
+
 TEST_F(DeviceFileOfARunThatHangs, MayTakeADeviceAwayAtOnce) {
   write_after(2, "npu:1\ntake npu:0\n");
   const auto of_trial_0 = [&](const std::string& kind) {

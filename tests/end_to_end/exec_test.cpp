@@ -191,15 +191,19 @@ TEST(TrainerExec, IsKeptByAResumedRun) {
 /// word, then what it has in `variable` ("-" for nothing).
 std::vector<std::string> sight(const std::vector<std::string>& variables,
                                const std::string& devices, const std::string& placeholder,
-                               const std::string& variable) {
+                               const std::string& variable,
+                               const std::vector<std::string>& more = {}) {
   Folder folder;
   std::vector<std::string> command = {"/usr/bin/env", "-u", "CUDA_VISIBLE_DEVICES", "-u",
                                       "ZE_AFFINITY_MASK"};
   command.insert(command.end(), variables.begin(), variables.end());
-  for (const auto& word :
-       evolve_command({"--trainer-exec", script + "yolov5 {hyp} {dir} " + placeholder, "--devices",
-                       devices, "--trials", "1", "--output", "run"}))
-    command.push_back(word);
+  std::vector<std::string> arguments = {
+      "--trainer-exec", script + "yolov5 {hyp} {dir} " + placeholder,
+      "--devices",      devices,
+      "--trials",       "1",
+      "--output",       "run"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  for (const auto& word : evolve_command(arguments)) command.push_back(word);
   const auto ended = Process(command, folder.path()).wait();
   EXPECT_EQ(ended.code, 0) << ended.err;
   const auto all = seen(folder);
@@ -255,6 +259,19 @@ TEST(TrainerExec, CountsTheIndexWithoutTheMaskThatEvolveHas) {
               ElementsAre("2", "-"));
   EXPECT_THAT(sight({"TOPS_VISIBLE_DEVICES=4,5"}, "gcu:1", "{index}", "TOPS_VISIBLE_DEVICES"),
               ElementsAre("5", "-"));
+}
+
+TEST(TrainerExec, ThatAsksForTheIndexGetsNoOtherMaskThatEvolveHasEither) {
+  const std::vector<std::string> selected = {intel, xpus, "ONEAPI_DEVICE_SELECTOR=level_zero:1",
+                                             "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE"};
+  EXPECT_THAT(sight(selected, "xpu:0", "{index}", "ONEAPI_DEVICE_SELECTOR"), ElementsAre("1", "-"));
+  EXPECT_THAT(sight(selected, "xpu:0", "{index}", "ZE_FLAT_DEVICE_HIERARCHY"),
+              ElementsAre("1", "COMPOSITE"))
+      << "what the number counts";
+  for (const std::string kind : {"abc", "hip"})
+    EXPECT_THAT(sight({"ABC_DEVICES=4,5"}, kind + ":1", "{index}", "ABC_DEVICES",
+                      {"--device-env", "ABC_DEVICES"}),
+                ElementsAre("5", "-"));
 }
 
 /// What `evolve --trainer-exec COMMAND --dry-run MORE` says against it.

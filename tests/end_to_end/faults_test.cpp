@@ -93,6 +93,28 @@ TEST(Faults, OfATrainerThatIgnoresItsShutdownLeaveNoProcess) {
   EXPECT_FALSE(alive(std::stoi(read_file(folder / "run/trials/000001/pid"))));
 }
 
+// Each is `yes` once it has its first trial.
+TEST(Faults, OfTrainersThatNeverPauseForBreathLeaveTimeLimitsAndCtrlC) {
+  Folder folder;
+  write_file(folder / "trainer.sh", R"(echo '{"type":"ready","protocol":1}'
+read order
+trial=${order#*\"trial\":}
+exec yes "{\"type\":\"alive\",\"trial\":${trial%%,*}}"
+)");
+  Process process(evolve_command({"--trainer-command", "sh " + (folder / "trainer.sh").string(),
+                                  "--devices", "npu:0,npu:1,npu:2,npu:3", "--trials", "1000",
+                                  "--trial-timeout", "1s", "--retries", "0", "--output", "run"}),
+                  folder.path());
+  ASSERT_TRUE(eventually([&] {
+    return std::filesystem::exists(folder / "run/journal.jsonl") &&
+           failures(folder / "run").size() >= 4;
+  }));
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait().code, 130);
+  for (const auto& [trial, failure] : failures(folder / "run"))
+    EXPECT_EQ(failure, "timeout: not finished after 1 s") << trial;
+}
+
 /// A trainer with a loader that has left its session and wrote its pid to `file`.
 std::string with_loader(const Folder& folder, const std::string& file) {
   write_file(folder / "loader.sh", "echo $$ >" + file + "\nexec sleep 1000\n");

@@ -158,6 +158,7 @@ std::string refusal(const std::vector<std::string>& variables,
   Folder folder;
   const auto ended = run(folder, variables, with_fake_trainer(folder, more));
   EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_FALSE(std::filesystem::exists(folder / "run")) << "the corrected command makes it";
   EXPECT_EQ(lines_of(ended.err).size(), 1u) << ended.err;
   return ended.err;
 }
@@ -171,8 +172,23 @@ TEST(Launcher, IsLookedOverBeforeAnythingRuns) {
   EXPECT_THAT(refusal({}, {"--launcher", "ssh {host}"}),
               HasSubstr("--launcher: {host} stands for nothing; choose among {device} {index}"));
   EXPECT_THAT(refusal({}, {"--launcher", " "}), HasSubstr("--launcher: it is empty"));
-  EXPECT_THAT(refusal({}, {"--launcher", "there-is-no-such-launcher", "--devices", "cpu"}),
-              HasSubstr("--launcher: 'there-is-no-such-launcher' cannot be started"));
+  for (const std::string launcher : {"there-is-no-such-launcher", "there-is-no-such-{device}"})
+    EXPECT_THAT(refusal({}, {"--launcher", launcher, "--devices", "npu:0"}),
+                HasSubstr("--launcher: 'there-is-no-such-" +
+                          std::string(launcher.ends_with('}') ? "npu:0" : "launcher") +
+                          "' cannot be started (No such file or directory); name a program that "
+                          "exists"));
+}
+
+TEST(Launcher, MayBeAProgramOfItsOwnForEachDevice) {
+  Folder folder;
+  std::filesystem::create_symlink("/usr/bin/env", folder / "on-npu:0");
+  const auto ended = run(
+      folder, {},
+      with_fake_trainer(folder, {"--launcher", (folder / "on-{device}").string() + " LAUNCHED=so",
+                                 "--devices", "npu:0"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(seen(folder, "npu:0", "LAUNCHED"), "so");
 }
 
 }  // namespace

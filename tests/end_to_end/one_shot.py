@@ -21,7 +21,8 @@ import time
 
 what, hyp_file, folder = sys.argv[1:4]
 seen = {"words": sys.argv[4:], "hyp": open(hyp_file).read(), "stale": os.path.exists(folder + "/results.csv")}
-for name in ("CUDA_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "CUDA_DEVICE_ORDER", "TOPS_VISIBLE_DEVICES"):
+for name in ("CUDA_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "ZE_FLAT_DEVICE_HIERARCHY", "ONEAPI_DEVICE_SELECTOR",
+             "CUDA_DEVICE_ORDER", "TOPS_VISIBLE_DEVICES", "ABC_DEVICES"):
     seen[name] = os.environ.get(name)
 with open("seen", "a") as file:
     file.write(json.dumps(seen) + "\n")

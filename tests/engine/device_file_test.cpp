@@ -1,9 +1,14 @@
 #include "engine/device_file.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "core/error.hpp"
 
 namespace evolve::engine {
 namespace {
+
+using testing::ElementsAre;
 
 TEST(DeviceFile, IsASpecificationWithALineForEachItem) {
   EXPECT_EQ(parse_device_file("cuda:0*2\ncpu:0, cpu:1\n"),
@@ -18,6 +23,37 @@ TEST(DeviceFile, HasCommentsAndEmptyLines) {
 TEST(DeviceFile, SaysWhatIsTakenAtOnce) {
   EXPECT_EQ(parse_device_file("cuda:0\ntake cuda:1\ntake  cuda:2 \n"),
             (DeviceRequest{.spec = "cuda:0", .taken_at_once = {"cuda:1", "cuda:2"}}));
+  EXPECT_EQ(parse_device_file("TAKE\tcuda:1\ntake\ntaker:0"),
+            (DeviceRequest{.spec = "taker:0", .taken_at_once = {"cuda:1", ""}}));
+}
+
+TEST(TakenDevices, AreReadAsTheOptionIs) {
+  const std::set<std::string> run = {"cuda:0", "cuda:1", "npu:0", "npu:3", "xpu:0+xpu:1", "xpu:2"};
+  EXPECT_THAT(devices_named("NPU:3", run), ElementsAre("npu:3"));
+  EXPECT_THAT(devices_named("npu", run), ElementsAre("npu:0"));
+  EXPECT_THAT(devices_named("npu:*", run), ElementsAre("npu:0", "npu:3"));
+  EXPECT_THAT(devices_named("cuda：1，npu", run), ElementsAre("cuda:1", "npu:0"));
+  EXPECT_THAT(devices_named("cuda:1*2", run), ElementsAre("cuda:1"));
+  EXPECT_THAT(devices_named("xpu:0 + xpu:1", run), ElementsAre("xpu:0+xpu:1"));
+  EXPECT_THAT(devices_named("1", run), ElementsAre("cuda:1"));
+  EXPECT_THAT(devices_named("1", {"npu:1", "xpu:1"}), ElementsAre("xpu:1"));
+}
+
+TEST(TakenDevices, AreOfTheRun) {
+  const auto refusal = [](const std::string& text) -> std::string {
+    try {
+      devices_named(text, {"npu:0", "npu:1"});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  const std::string others = "; name one of npu:0, npu:1";
+  EXPECT_EQ(refusal("npu:7"), "take npu:7: npu:7 is no device of the run" + others);
+  EXPECT_EQ(refusal("1"), "take 1: 1 is no device of the run" + others);
+  EXPECT_EQ(refusal("auto"), "take auto: auto is no device of the run" + others);
+  EXPECT_EQ(refusal("npu:x"), "take npu:x: 'npu:x' is no device" + others);
+  EXPECT_EQ(refusal(""), "take '': it is empty" + others);
 }
 
 }  // namespace

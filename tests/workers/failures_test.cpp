@@ -101,6 +101,15 @@ TEST_F(Workers, FailWhenTheyAreNeverReady) {
                                 "not ready for 1 s; a longer --hang-timeout allows more"));
 }
 
+TEST_F(Workers, FailWhenTheyStartLongerThanATrialMayTake) {
+  auto impatient = settings("never ready");
+  impatient.trial_timeout = seconds(1);
+  WorkerSet workers(impatient, stop);
+  EXPECT_EQ(failure(workers, 0, "ok"),
+            failed_before_ready(FailureKind::timeout,
+                                "not ready after 1 s; a longer --trial-timeout allows more"));
+}
+
 TEST_F(Workers, FailWhenTheTrialTakesTooLongThoughTheySpeak) {
   auto impatient = settings();
   impatient.trial_timeout = seconds(1);
@@ -108,6 +117,19 @@ TEST_F(Workers, FailWhenTheTrialTakesTooLongThoughTheySpeak) {
   EXPECT_EQ(failure(workers, 0, "chatters"),
             failed(FailureKind::timeout, "not finished after 1 s"));
   EXPECT_TRUE(is_gone(pid(0)));
+}
+
+TEST_F(Workers, FailWhenTheTrialsTakeTooLongThoughTheyNeverPauseForBreath) {
+  auto impatient = settings();
+  impatient.trial_timeout = seconds(1);
+  WorkerSet workers(impatient, stop);
+  for (const int number : {0, 1, 2, 3})
+    workers.start(trial(number, "never pauses for breath"), lease("cpu:" + std::to_string(number)));
+  const auto all = ends(workers);
+  ASSERT_EQ(all.size(), 4u);
+  for (const auto& one : all)
+    EXPECT_EQ(ending(std::get<NotTrained>(one)),
+              failed(FailureKind::timeout, "not finished after 1 s"));
 }
 
 TEST_F(Workers, FailWhenATrialThatGoesOnTakesTooLongInAll) {

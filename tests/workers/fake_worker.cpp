@@ -2,6 +2,7 @@
 // options ("mode", else its second argument) what it does with it. It speaks the protocol by hand,
 // so that the tests do not trust the code that they test.
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <unistd.h>
@@ -130,6 +131,12 @@ void misbehave(const std::string& mode, int trial, const std::string& dir) {
       say(epoch_line(trial, epoch));
       ::usleep(20000);
     }
+  if (mode == "never pauses for breath") {
+    std::string lines;
+    while (lines.size() < 1 << 16)
+      lines += R"({"type":"alive","trial":)" + std::to_string(trial) + "}\n";
+    while (true) say(lines);
+  }
   if (mode == "leaves a grandchild") {
     leave_grandchild(dir);
     std::exit(4);
@@ -208,11 +215,18 @@ void climb(const json& message) {
   say(result_line(trial, score(message.at("epochs"))));
 }
 
+/// Waits until the next order is there, which is not read.
+void wait_for_order() {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  ::poll(&input, 1, -1);
+}
+
 void train(const json& message) {
   const int trial = message.at("trial");
   const std::string dir = message.at("dir");
   const std::string mode = message.at("hyp").value("mode", "ok");
   if (mode == "dies without a word") std::exit(3);
+  if (mode == "begins with garbage") say("hello\n");
   say(epoch_line(trial, 1));
   leave_traces(message, dir);
   if (mode == "ok") {
@@ -231,6 +245,14 @@ void train(const json& message) {
     while (true) ::pause();
   } else if (mode == "ok, then garbage") {
     say(result_line(trial, "0.5") + "bye\n");
+  } else if (mode == "ok, then late garbage") {
+    say(result_line(trial, "0.5"));
+    wait_for_order();
+    say("Exception ignored in: <function>\n");
+  } else if (mode == "ok, then the same once more") {
+    say(result_line(trial, "0.5"));
+    wait_for_order();
+    say(epoch_line(trial, 4) + result_line(trial, "0.5"));
   } else if (mode == "talks") {
     std::fputs("first line\nsecond line\n", stderr);
     say("\n" + std::string(R"({"type":"weather","trial":99})") + "\n" +

@@ -157,6 +157,21 @@ TEST_F(Workers, ThatSpeakOutOfTurnAreReplaced) {
   EXPECT_NE(pid(0), pid(1));
 }
 
+TEST_F(Workers, ThatSpeakOutOfTurnWhenTheNextTrialWaitsAreReplacedAndItFailsNot) {
+  WorkerSet workers(settings(), stop);
+  EXPECT_EQ(trained(workers, 0, "ok, then late garbage").metrics, half);
+  EXPECT_EQ(trained(workers, 1, "ok, then the same once more").metrics, half);
+  EXPECT_EQ(trained(workers, 2, "ok").metrics, half);
+  EXPECT_EQ((std::set<pid_t>{pid(0), pid(1), pid(2)}).size(), 3u);
+}
+
+TEST_F(Workers, ThatBeginEachTrialWithGarbageFailIt) {
+  WorkerSet workers(settings(), stop);
+  EXPECT_EQ(trained(workers, 0, "ok").metrics, half);
+  EXPECT_EQ(failure(workers, 1, "begins with garbage").message,
+            "it wrote a line that is no JSON object: hello");
+}
+
 TEST_F(Workers, SeeTheirSlotAndNothingElse) {
   // A file that this process has open without care must not reach the worker.
   const int careless = ::open("/dev/null", O_RDONLY);

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "core/child.hpp"
 #include "core/device_kind.hpp"
@@ -209,11 +210,12 @@ std::string device_of(const std::string& slot, const std::string& index) {
   return kind + ":" + (index.empty() ? inner : index);
 }
 
-/// The mask that evolve itself was started with would count again.
-std::vector<std::string> masks_to_unset(const std::string& slot, const std::string& index) {
-  if (index.empty()) return {};
-  const auto* kind = core::find_device_kind(core::kind_of(slot));
-  return kind ? std::vector{kind->mask} : std::vector<std::string>();
+/// The masks that evolve itself was started with would count the machine's number again.
+std::vector<std::string> variables_to_unset() {
+  std::vector<std::string> names;
+  std::istringstream list(core::environment_variable("EVOLVE_UNSET"));
+  for (std::string name; std::getline(list, name, ',');) names.push_back(name);
+  return names;
 }
 
 FromWorker train(const Train& order, Orders& orders, const std::vector<std::string>& words) try {
@@ -241,7 +243,8 @@ FromWorker train(const Train& order, Orders& orders, const std::vector<std::stri
                          {"{trial}", std::to_string(order.trial)}};
   std::vector<std::string> command;
   for (const auto& word : words) command.push_back(filled(word, values));
-  Training training(order, orders, command, masks_to_unset(order.device, index));
+  Training training(order, orders, command,
+                    asks_for_index ? variables_to_unset() : std::vector<std::string>());
   if (const auto result = training.run()) return *result;
   core::end_like(training.status());
 } catch (const TrainingFailed& failed) {

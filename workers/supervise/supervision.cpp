@@ -23,6 +23,9 @@ using std::chrono::milliseconds;
 
 /// The longest step: a longer one means that we were stopped meanwhile, by Ctrl-Z or SIGSTOP.
 constexpr std::chrono::seconds longest_step{1};
+/// How long a step reads at most: those who never pause for breath must not keep us from the time
+/// limits, nor from a request to stop.
+constexpr milliseconds longest_reading{100};
 /// Later than asked for by so much, and it was not a busy machine either.
 constexpr std::chrono::seconds stopped_for{2};
 
@@ -105,7 +108,9 @@ void Supervisor::step(Clock::time_point until) {
   io_.restart();
   io_.run_one_until(until);
   // What a worker has sent counts before its silence does.
-  io_.poll();
+  const auto read_until = Clock::now() + longest_reading;
+  while (Clock::now() < read_until && io_.poll_one() > 0) {
+  }
   const auto now = Clock::now();
   const auto late = now - stepped_ - std::max(until - entered, Clock::duration::zero());
   for (auto* process : processes_) {
@@ -203,12 +208,17 @@ void Supervised::on(const Ready& message) {
 void Supervised::receive(std::string_view line) {
   if (ending_) return;
   received_ = Clock::now();
+  const bool first_after_work = has_worked_ && !heard_;
   heard_ = true;
   try {
     events_.line(line);
   } catch (const std::invalid_argument& wrong) {
     fail(FailureKind::protocol, wrong.what());
   }
+  // What makes no sense now may be the last word about earlier work. Whether it has read its order
+  // since then does not tell: a new process, which has not worked, will.
+  if (first_after_work && ending_ && ending_->kind == FailureKind::protocol)
+    ending_->between_work = true;
 }
 
 void Supervised::log(std::string_view bytes) {
@@ -298,9 +308,15 @@ void Supervised::tick(Clock::time_point now) {
     return;
   }
   if (limits_ && limits_->in_all && now >= assigned_ + *limits_->in_all)
-    return fail(FailureKind::timeout, "not finished after " + seconds_text(*limits_->in_all));
+    return fail(FailureKind::timeout, lateness_text(*limits_->in_all));
   if (const auto silence = longest_silence(); silence && now >= received_ + *silence)
     fail(FailureKind::hang, silence_text(*silence));
+}
+
+std::string Supervised::lateness_text(std::chrono::seconds in_all) const {
+  if (ready_) return fmt::format("not finished after {}", seconds_text(in_all));
+  return fmt::format("not ready after {}; a longer --trial-timeout allows more",
+                     seconds_text(in_all));
 }
 
 std::string Supervised::silence_text(std::chrono::seconds silence) const {

@@ -49,8 +49,9 @@ struct Ending {
   std::string message;
   /// It had not yet reported that it can take work.
   bool before_ready = false;
-  /// It had done work before, and was about to end when it was given more, which it has not begun:
-  /// not a line about it, and the order was never read, or the exit code was 0 without a word.
+  /// It had done work before, and what ended it need have nothing to do with what it was given
+  /// since: not a line about that, and the order was never read, or the exit code was 0 without a
+  /// word, or its first line made no sense.
   bool between_work = false;
   bool operator==(const Ending&) const = default;
 };
@@ -79,7 +80,8 @@ class Supervisor {
 
   /// Sees to all that happens until `condition` holds, or until then; returns whether it holds.
   bool wait_for(const std::function<bool()>& condition, Clock::time_point until);
-  /// Waits for something to happen, until then or for a second at the most, and sees to all of it.
+  /// Waits for something to happen, until then or for a second at the most, and sees to all of it,
+  /// or as much as can be seen to in a moment: the rest has its turn in the next step.
   /// Time in which we were stopped (SIGSTOP, Ctrl-Z) is held against nobody.
   void step(Clock::time_point until);
 
@@ -155,6 +157,7 @@ class Supervised {
   void receive(std::string_view line);
   /// The longest time without a line, as things are.
   std::optional<std::chrono::seconds> longest_silence() const;
+  std::string lateness_text(std::chrono::seconds in_all) const;
   std::string silence_text(std::chrono::seconds silence) const;
   /// Nobody waits for it any longer.
   void give_up();

@@ -19,7 +19,7 @@ class Worker {
  public:
   /// What happens to a trial; with its end comes the lease, else none.
   using Report = std::function<void(WorkerEvent, core::Lease)>;
-  /// What to do with a trial that the process exited without having begun.
+  /// What to do with a trial that the process ended without having begun, as far as one can see.
   using HandBack = std::function<void(Assignment, core::Lease)>;
 
   /// Starts the process; throws std::system_error when it cannot be executed. `settings` and
