@@ -54,7 +54,8 @@ void check_model(const trainer::TrainOptions& options) {
 }
 
 Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits) {
-  const auto config = data::with_fraction(data::read_data_yaml(options.data), options.fraction);
+  const auto config =
+      data::with_fraction(data::read_data_yaml(options.data, splits), options.fraction);
   Inspection found;
   const data::CheckOptions check{.single_cls = options.single_cls,
                                  .decode = options.skip_bad,

@@ -209,13 +209,14 @@ void resolve_devices(Plan& plan) {
                                  .by_number = workers::mentions(o.trainer_exec, "{index}"),
                                  .device_env = o.device_env};
   if (!trainer.external) trainer.drives = built_in_drives();
-  plan.settings.choose_devices = [trainer, o](const std::string& spec) {
-    auto choice = engine::launched_slots(o.launcher, spec, trainer);
+  plan.settings.choose_devices = [trainer, o](const std::string& spec,
+                                              const std::vector<core::Slot>& had) {
+    auto choice = engine::launched_slots(o.launcher, spec, trainer, had);
     check_groups(choice.slots, o);
     if (trainer.by_number) check_numbers(choice.slots);
     return choice;
   };
-  auto choice = plan.settings.choose_devices(o.devices);
+  auto choice = plan.settings.choose_devices(o.devices, {});
   check_launchers(choice.slots);
   plan.settings.slots = std::move(choice.slots);
   plan.settings.accelerators = std::move(choice.accelerators);

@@ -57,11 +57,6 @@ std::vector<std::string> description(const Plan& plan) {
   std::vector<std::string> lines;
   lines.push_back(fmt::format("{}{}{} on {}: {}", bounded(bounds, search), again, until,
                               core::counted(std::ssize(slots), "slot"), fmt::join(slots, ", ")));
-  if (!o.trials && !o.max_epochs && !limit)
-    lines.push_back(
-        fmt::format("nothing but --generations ends it; --evolve {0} of YOLOv5 up to "
-                    "7.0 was {0} trainings: --trials {0}",
-                    o.generations));
   lines.insert(lines.end(), plan.device_notes.begin(), plan.device_notes.end());
   if (const auto* trainer = python_trainer(o.trainer)) {
     lines.push_back("each trains " + description(*trainer, o.train));
@@ -75,6 +70,11 @@ std::vector<std::string> description(const Plan& plan) {
   lines.push_back("fitness " + o.fitness);
   const auto known = known_lines(run.earlier, o.from.empty());
   lines.insert(lines.end(), known.begin(), known.end());
+  if (!o.trials && !o.max_epochs && !limit)
+    lines.push_back(
+        fmt::format("nothing but --generations ends it; --evolve {0} of YOLOv5 up to "
+                    "7.0 was {0} trainings: --trials {0}",
+                    o.generations));
   lines.insert(lines.end(), plan.notes.begin(), plan.notes.end());
   return lines;
 }

@@ -82,8 +82,28 @@ Prepared prepare(const TrainArguments& arguments, const std::string& hyp_file) {
           .worker = built_in_worker()};
 }
 
-/// An empty folder, or with --exist-ok that of an earlier training, which is then forgotten.
-OwnFolder new_folder(const Destination& destination) {
+bool is_same_file(const std::string& one, const fs::path& other) {
+  std::error_code absent;
+  return fs::equivalent(one, other, absent);
+}
+
+/// Removes what a resume would take for this training's. The weights it starts from are moved
+/// where nothing overwrites them: the first epoch may be cut off, and begin again.
+void forget_earlier(const results::RunDirectory& run, std::string& start_weights) {
+  for (const auto& weights : {run.best_weights(), run.last_weights()}) {
+    if (!is_same_file(start_weights, weights)) continue;
+    fs::rename(weights, run.start_weights());
+    start_weights = run.start_weights().string();
+  }
+  for (const auto& file :
+       {run.results_csv(), run.results_plot(), run.best_weights(), run.last_weights()})
+    fs::remove(file);
+}
+
+/// An empty folder, or with --exist-ok that of an earlier training, which is then forgotten, but
+/// for the weights that `arguments` start from.
+OwnFolder new_folder(TrainArguments& arguments) {
+  const auto& destination = arguments.destination;
   auto folder = own(create(destination));
   const auto& run = folder.directory;
   if (fs::exists(run.results_csv()) && !fs::exists(run.options())) {
@@ -96,9 +116,7 @@ OwnFolder new_folder(const Destination& destination) {
       throw bad_input({run.root.string()}, "this folder holds a run already",
                       "go on with it (--resume), or choose another folder");
     }
-    for (const auto& file :
-         {run.results_csv(), run.results_plot(), run.best_weights(), run.last_weights()})
-      fs::remove(file);
+    forget_earlier(run, arguments.train.weights);
     if (::ftruncate(folder.log.number(), 0) != 0) throw results::write_failed(run.log(), errno);
   }
   return folder;
@@ -190,10 +208,10 @@ TrainArguments arguments_to_resume(const TrainArguments& now, const fs::path& fi
 
 int run_new(const TrainArguments& arguments, Screen& screen) {
   check_model(arguments.train);
-  const auto training = prepare(arguments, arguments.hyp);
-  const auto folder = new_folder(arguments.destination);
+  auto training = prepare(arguments, arguments.hyp);
+  const auto folder = new_folder(training.arguments);
   say_what(training, screen);
-  results::write_options(folder.directory.options(), to_json(arguments));
+  results::write_options(folder.directory.options(), to_json(training.arguments));
   results::write_hyp(folder.directory.hyp(), training.hyp);
   screen.line("results in " + display_path(folder.directory.root));
   return run(training, folder, /*resume=*/false, screen);

@@ -19,6 +19,13 @@ nlohmann::ordered_json scores(double precision, double recall, double map50, dou
       {"precision", precision}, {"recall", recall}, {"mAP_0.5", map50}, {"mAP_0.5:0.95", map50_95}};
 }
 
+/// The name, or with the first free number from 2 on: "cell (2)".
+std::string free_key(const nlohmann::ordered_json& object, const std::string& name) {
+  auto key = name;
+  for (int number = 2; object.contains(key); ++number) key = fmt::format("{} ({})", name, number);
+  return key;
+}
+
 }  // namespace
 
 std::string clock_text(double seconds) {
@@ -69,7 +76,7 @@ nlohmann::ordered_json to_json(const workers::ValidationReport& validation) {
   json["labels"] = validation.labels;
   auto classes = nlohmann::ordered_json::object();
   for (const auto& one : validation.classes) {
-    auto& entry = classes[one.name];
+    auto& entry = classes[free_key(classes, one.name)];
     entry = scores(one.precision, one.recall, one.map50, one.map50_95);
     entry["labels"] = one.labels;
   }

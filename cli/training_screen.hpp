@@ -27,7 +27,7 @@ std::string class_text(const hyp::Metrics& metrics, int images, int labels);
 std::vector<std::string> class_table(const workers::ValidationReport& validation);
 
 /// {"precision": …, "recall": …, "mAP_0.5": …, "mAP_0.5:0.95": …, "images": …, "labels": …,
-/// "classes": {NAME: {the same four, "labels": …}, …}}
+/// "classes": {NAME: {the same four, "labels": …}, …}}. The second class of a name is "NAME (2)".
 nlohmann::ordered_json to_json(const workers::ValidationReport& validation);
 
 }  // namespace evolve::cli

@@ -26,4 +26,5 @@
 #include "core/stopwatch.hpp"
 #include "core/text_file.hpp"
 #include "core/time.hpp"
+#include "core/utf8.hpp"
 #include "core/yaml.hpp"

@@ -11,6 +11,7 @@
 
 #include "core/device_kind.hpp"
 #include "core/number.hpp"
+#include "devices/numbering.hpp"
 
 namespace evolve::devices {
 namespace {
@@ -84,8 +85,9 @@ std::invalid_argument absent(const std::string& name, const Discovery& discovery
 
 }  // namespace
 
-Chooser::Chooser(const Machine& machine, const TrainerTraits& trainer, bool one)
-    : machine_(machine), trainer_(trainer), one_(one) {}
+Chooser::Chooser(const Machine& machine, const TrainerTraits& trainer, bool one,
+                 const std::vector<core::Slot>& had)
+    : machine_(machine), trainer_(trainer), one_(one), had_(had) {}
 
 std::vector<Place> Chooser::places(const std::vector<Request>& requests) {
   std::vector<std::vector<Place>> by_request;
@@ -140,7 +142,24 @@ const Discovery& Chooser::found(const std::string& kind) {
   auto discovery = machine_.discover(kind);
   if (kind == "cuda" && machine_.has_amd && discovery.devices.empty() && !discovery.failed)
     discovery.remark += (discovery.remark.empty() ? "" : "; ") + amd_hint;
+  if (keep_numbers(discovery.devices, identities_of(had_, kind)))
+    discovery.remark = "the driver has numbered its devices anew, the run keeps its numbers";
   return found_.emplace(kind, std::move(discovery)).first->second;
+}
+
+std::optional<Place> Chooser::had_place(const std::string& name, int trials) const {
+  const auto slot = std::ranges::find(had_, name, &core::Slot::name);
+  if (slot == had_.end() || slot->identities.empty()) return {};
+  const auto kind = core::kind_of(name);
+  Place place{.name = name,
+              .kind = kind,
+              .trials = trials,
+              .devices = static_cast<int>(slot->identities.size()),
+              .had = &*slot};
+  for (const auto& [device, identity] : identities_of({*slot}, kind))
+    place.gpus.push_back(
+        {.kind = kind, .index = number_in(device), .uuid = identity.uuid, .pci = identity.pci});
+  return place;
 }
 
 void Chooser::require_driven(const std::string& kind) const {
@@ -228,7 +247,9 @@ std::vector<Place> Chooser::resolve(const Allocation&) {
 
 std::vector<Place> Chooser::resolve(const Gpu& gpu) {
   const auto& discovery = found_gpus(fmt::format("GPU {}", gpu.index));
-  return {gpu_at(discovery, discovery.devices.front().kind, gpu.index, 1)};
+  const auto& kind = discovery.devices.front().kind;
+  if (const auto had = had_place(fmt::format("{}:{}", kind, gpu.index), 1)) return {*had};
+  return {gpu_at(discovery, kind, gpu.index, 1)};
 }
 
 std::vector<Place> Chooser::resolve(const AllOf& all) {
@@ -259,15 +280,20 @@ std::vector<Place> Chooser::resolve(const Device& device) {
     if (trials > 1) throw wrong(name + " runs one trial at a time, name more of them instead");
     return {{name, "cpu"}};
   }
+  if (const auto had = had_place(name, trials)) return {*had};
   if (is_gpu_kind(kind)) return {gpu_at(found(kind), kind, index, trials)};
   return {foreign(device)};
 }
 
 std::vector<Place> Chooser::resolve(const Group& group) {
+  const auto name = name_of(Request(group));
+  if (const auto had = had_place(name, 1)) return {*had};
   std::vector<Place> members;
   for (const int index : group.indices)
-    members.push_back(resolve(Device{group.kind, index}).front());
-  Place place{.name = name_of(Request(group)),
+    // Each must be there, whatever the run has of it.
+    members.push_back(is_gpu_kind(group.kind) ? gpu_at(found(group.kind), group.kind, index, 1)
+                                              : resolve(Device{group.kind, index}).front());
+  Place place{.name = name,
               .kind = group.kind,
               .mask = joined(members),
               .devices = static_cast<int>(members.size())};
@@ -284,11 +310,12 @@ Place Chooser::gpu_at(const Discovery& discovery, const std::string& kind, int i
   const auto name = fmt::format("{}:{}", kind, index);
   if (discovery.failed)
     throw wrong(name + " cannot be asked for, its driver fails: " + discovery.remark);
-  if (index >= std::ssize(discovery.devices)) throw absent(name, discovery);
+  const auto gpu = std::ranges::find(discovery.devices, index, &Accelerator::index);
+  if (gpu == discovery.devices.end()) throw absent(name, discovery);
   require_driven(kind);
-  const auto& gpu = discovery.devices[static_cast<std::size_t>(index)];
-  if (!gpu.ok()) throw wrong(fmt::format("{} ({}) is out of order: {}", name, gpu.name, gpu.state));
-  return place_of(gpu, trials);
+  if (!gpu->ok())
+    throw wrong(fmt::format("{} ({}) is out of order: {}", name, gpu->name, gpu->state));
+  return place_of(*gpu, trials);
 }
 
 std::vector<Place> Chooser::idlest_gpus(const std::vector<Place>& taken, std::size_t count) {

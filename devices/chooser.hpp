@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -28,12 +29,15 @@ struct Place {
   std::vector<Accelerator> gpus = {};
   /// How many devices it is.
   int devices = 1;
+  /// A slot that the run has there; null for a new one.
+  const core::Slot* had = nullptr;
 };
 
 class Chooser {
  public:
-  /// `one`: `auto` means one device.
-  Chooser(const Machine& machine, const TrainerTraits& trainer, bool one);
+  /// `one`: `auto` means one device. `had`: see choose(). All but `one` must outlive the chooser.
+  Chooser(const Machine& machine, const TrainerTraits& trainer, bool one,
+          const std::vector<core::Slot>& had);
 
   /// The devices of all requests, in their order. Throws std::invalid_argument, in words that can
   /// follow "--devices SPEC: ".
@@ -48,6 +52,9 @@ class Chooser {
 
  private:
   const Discovery& found(const std::string& kind);
+  /// The place of the run's slot of such a name; nothing when it has none, or no driver told its
+  /// devices.
+  std::optional<Place> had_place(const std::string& name, int trials) const;
   /// Throws when the trainer cannot use devices of this kind.
   void require_driven(const std::string& kind) const;
   /// NVIDIA's driver, or Intel's when that has no device. Throws that there is no `name` when
@@ -78,6 +85,7 @@ class Chooser {
   const Machine& machine_;
   const TrainerTraits& trainer_;
   bool one_;
+  const std::vector<core::Slot>& had_;
   /// The specification has a device of a kind that evolve does not know.
   bool names_unknown_kind_ = false;
   std::map<std::string, Discovery> found_;

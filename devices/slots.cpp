@@ -48,6 +48,10 @@ std::vector<core::Slot> slots_at(const std::vector<Place>& places, const Machine
   std::vector<core::Slot> slots;
   auto first = machine.cores.begin();
   for (const auto& place : places) {
+    if (place.had) {
+      slots.insert(slots.end(), static_cast<std::size_t>(place.trials), *place.had);
+      continue;
+    }
     if (place.kind == "cpu") {
       const auto last = first + place.devices * static_cast<std::ptrdiff_t>(share);
       const auto threads = machine.usable_cores / cpus;
@@ -71,8 +75,8 @@ std::vector<core::Slot> slots_at(const std::vector<Place>& places, const Machine
 }
 
 Choice chosen(const std::string& spec, const Machine& machine, const TrainerTraits& trainer,
-              bool one) {
-  Chooser chooser(machine, trainer, one);
+              bool one, const std::vector<core::Slot>& had) {
+  Chooser chooser(machine, trainer, one, had);
   try {
     const auto places = chooser.places(parse_spec(spec));
     auto notes = std::move(chooser.notes);
@@ -96,12 +100,13 @@ Choice chosen(const std::string& spec, const Machine& machine, const TrainerTrai
 
 }  // namespace
 
-Choice choose(const std::string& spec, const Machine& machine, const TrainerTraits& trainer) {
-  return chosen(spec, machine, trainer, /*one=*/false);
+Choice choose(const std::string& spec, const Machine& machine, const TrainerTraits& trainer,
+              const std::vector<core::Slot>& had) {
+  return chosen(spec, machine, trainer, /*one=*/false, had);
 }
 
 Choice choose_one(const std::string& spec, const Machine& machine, const TrainerTraits& trainer) {
-  auto choice = chosen(spec, machine, trainer, /*one=*/true);
+  auto choice = chosen(spec, machine, trainer, /*one=*/true, {});
   if (choice.slots.size() == 1) return choice;
   throw bad_argument("--devices " + spec + ": one training has one device",
                      "name one of them, such as " + choice.slots.front().name +

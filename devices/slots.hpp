@@ -50,7 +50,12 @@ struct Choice {
 /// devices that the trainer cannot use, and says so. Throws `Error` (exit code 2) with the devices
 /// that exist when the specification is malformed, or names a device that does not exist, that is
 /// out of order, or that the trainer does not know.
-Choice choose(const std::string& spec, const Machine& machine, const TrainerTraits& trainer);
+///
+/// `had`: the slots of a run that goes on. As far as a driver has told their devices, their names
+/// stay these devices', whatever number the driver gives them now: such a slot is had again, be its
+/// device there or not, and no other name means one of these devices.
+Choice choose(const std::string& spec, const Machine& machine, const TrainerTraits& trainer,
+              const std::vector<core::Slot>& had = {});
 
 /// The one slot of a single training: as choose(), but `auto` is the first GPU, else all cores.
 /// Throws `Error` also when the specification means several.

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/device_kind.hpp"
+#include "devices/numbering.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -19,15 +20,6 @@ std::vector<std::string> kinds_of(const std::vector<devices::Accelerator>& found
   return {kinds.begin(), kinds.end()};
 }
 
-bool is(const devices::Accelerator& accelerator, const std::string& name,
-        const core::DeviceIdentity& identity) {
-  if (accelerator.kind != core::kind_of(name)) return false;
-  // Where one is lost, the others may be numbered anew.
-  if (!identity.uuid.empty()) return accelerator.uuid == identity.uuid;
-  if (!identity.pci.empty()) return accelerator.pci == identity.pci;
-  return devices::name_of(accelerator) == name;
-}
-
 /// The slot's device, or its devices as one, in what the drivers say; nothing when one is missing.
 std::optional<devices::Accelerator> device_of(const core::Slot& slot,
                                               const std::vector<devices::Accelerator>& sample) {
@@ -36,8 +28,8 @@ std::optional<devices::Accelerator> device_of(const core::Slot& slot,
     const auto place = members.size();
     const auto identity =
         place < slot.identities.size() ? slot.identities[place] : core::DeviceIdentity{};
-    const auto found =
-        std::ranges::find_if(sample, [&](const auto& one) { return is(one, name, identity); });
+    const auto found = std::ranges::find_if(
+        sample, [&](const auto& one) { return devices::is(one, name, identity); });
     if (found == sample.end()) return {};
     members.push_back(*found);
   }

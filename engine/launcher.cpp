@@ -65,11 +65,13 @@ void check_launcher(const std::string& launcher) {
 }
 
 devices::Choice launched_slots(const std::string& launcher, const std::string& spec,
-                               const devices::TrainerTraits& trainer) {
+                               const devices::TrainerTraits& trainer,
+                               const std::vector<core::Slot>& had) {
   if (launcher == "slurm") return job_steps(spec, trainer);
-  auto choice = devices::choose(spec, devices::this_machine(trainer.device_env), trainer);
+  auto choice = devices::choose(spec, devices::this_machine(trainer.device_env), trainer, had);
   if (launcher == "local") return choice;
   for (auto& slot : choice.slots) {
+    if (!slot.launcher.empty()) continue;  // the run has it
     const workers::Values values = {{"{device}", slot.name}, {"{index}", index_of(slot)}};
     for (const auto& word : words_of(launcher))
       slot.launcher.push_back(workers::filled(word, values));

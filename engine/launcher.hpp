@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "devices/slots.hpp"
 
@@ -13,9 +14,11 @@ void check_launcher(const std::string& launcher);
 /// The slots of `--devices spec` on this machine, or of the Slurm job, each with its `launcher`:
 /// nothing for "local"; `srun …` for "slurm", where "auto" and "slurm" mean all that the job has;
 /// else the words of a command, {device} and {index} replaced, and `env NAME=VALUE …` for where it
-/// does not hand on an environment (for ssh, whose words a shell reads again, in quotes). Throws
-/// `Error` as devices::choose() does, and when the launcher cannot be used.
+/// does not hand on an environment (for ssh, whose words a shell reads again, in quotes). `had` are
+/// the slots of a run that goes on, for devices::choose(). Throws `Error` as that does, and when
+/// the launcher cannot be used.
 devices::Choice launched_slots(const std::string& launcher, const std::string& spec,
-                               const devices::TrainerTraits& trainer);
+                               const devices::TrainerTraits& trainer,
+                               const std::vector<core::Slot>& had = {});
 
 }  // namespace evolve::engine

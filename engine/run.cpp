@@ -134,7 +134,7 @@ void Run::change_devices(const DeviceRequest& request) {
   std::vector<std::string> at_once;
   for (const auto& text : request.taken_at_once)
     for (const auto& device : devices_named(text, had_)) at_once.push_back(device);
-  const auto choice = settings_.choose_devices(request.spec);
+  const auto choice = settings_.choose_devices(request.spec, settings_.slots);
   std::map<std::string, int> slots;
   std::vector<std::string> names;
   for (const auto& slot : choice.slots) {

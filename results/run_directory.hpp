@@ -31,6 +31,8 @@ struct RunDirectory {
   std::filesystem::path log() const { return root / "log"; }
   std::filesystem::path best_weights() const { return root / "weights/best.pt"; }
   std::filesystem::path last_weights() const { return root / "weights/last.pt"; }
+  /// Those of an earlier training here from which this one starts.
+  std::filesystem::path start_weights() const { return root / "weights/start.pt"; }
 };
 
 /// Makes `project`/`name`, or with the first free number from 2 on: exp, exp2, exp3, … as YOLOv5's

@@ -60,5 +60,17 @@ TEST(TrainingScreen, TellsAValidationAsJson) {
   EXPECT_EQ(json["classes"].size(), 2u);
 }
 
+TEST(TrainingScreen, TellsClassesOfOneNameApartInJson) {
+  auto twins = validation;
+  twins.classes = {{.name = "cell", .labels = 1},
+                   {.name = "cell (2)", .labels = 2},
+                   {.name = "cell", .labels = 3}};
+  const auto classes = to_json(twins)["classes"];
+  EXPECT_EQ(classes.size(), 3u);
+  EXPECT_EQ(classes["cell"]["labels"], 1);
+  EXPECT_EQ(classes["cell (2)"]["labels"], 2);
+  EXPECT_EQ(classes["cell (3)"]["labels"], 3);
+}
+
 }  // namespace
 }  // namespace evolve::cli

@@ -214,6 +214,68 @@ TEST(Slots, AskOnlyTheDriversOfTheKindsNamed) {
     EXPECT_EQ(asked(spec), "cuda ") << spec;
 }
 
+/// Three cards that a run has, of which the driver has lost the first, and numbers the others anew.
+class Renumbered : public testing::Test {
+ protected:
+  static Accelerator now(int before, int index) {
+    auto card = gpu("cuda", before);
+    card.index = index;
+    return card;
+  }
+  /// What slots of a run that has those in `had` are now: names and UUIDs.
+  std::vector<std::string> again(const std::string& spec, const std::string& had) const {
+    const auto slots = choose(had, before.machine, {}).slots;
+    std::vector<std::string> all;
+    try {
+      for (const auto& slot : choose(spec, after.machine, {}, slots).slots) {
+        std::string text = slot.name;
+        for (const auto& identity : slot.identities) text += " " + identity.uuid;
+        all.push_back(text);
+      }
+    } catch (const Error& error) {
+      all.push_back(error.what());
+    }
+    return all;
+  }
+  const WithGpus before{{gpu("cuda", 0), gpu("cuda", 1), gpu("cuda", 2)}, {}};
+  const WithGpus after{{now(1, 0), now(2, 1)}, {}};
+};
+
+TEST_F(Renumbered, DevicesOfARunKeepTheirNames) {
+  EXPECT_THAT(again("cuda:1,cuda:2", "cuda:*"), ElementsAre("cuda:1 cuda-1", "cuda:2 cuda-2"));
+  EXPECT_THAT(again("cuda:2*2", "cuda:*"), ElementsAre("cuda:2 cuda-2", "cuda:2 cuda-2"));
+  EXPECT_THAT(again("cuda:*", "cuda:*"), ElementsAre("cuda:1 cuda-1", "cuda:2 cuda-2"));
+  EXPECT_THAT(again("1", "cuda:*"), ElementsAre("cuda:1 cuda-1"));
+  EXPECT_THAT(again("cuda:2+cuda:1", "cuda:2+cuda:1"), ElementsAre("cuda:2+cuda:1 cuda-2 cuda-1"));
+  EXPECT_THAT(again("cuda:2+cuda:1", "cuda:*"), ElementsAre("cuda:2+cuda:1 cuda-2 cuda-1"));
+}
+
+TEST_F(Renumbered, DevicesOfARunStayThoughTheyAreNotThereNow) {
+  EXPECT_THAT(again("cuda:0,cuda:2", "cuda:*"), ElementsAre("cuda:0 cuda-0", "cuda:2 cuda-2"));
+  EXPECT_THAT(again("cuda:0+cuda:1", "cuda:0+cuda:1"), ElementsAre("cuda:0+cuda:1 cuda-0 cuda-1"));
+}
+
+TEST_F(Renumbered, DevicesOfARunHaveNoOtherName) {
+  const std::string why =
+      " here (the driver has numbered its devices anew, the run keeps its numbers); choose among "
+      "cpu, cpu:0, cpu:1, cuda:1, cuda:2";
+  EXPECT_THAT(again("cuda:0,cuda:1", "cuda:1,cuda:2"),
+              ElementsAre("--devices cuda:0,cuda:1: there is no cuda:0" + why));
+  EXPECT_THAT(again("cuda:0+cuda:1", "cuda:*"),
+              ElementsAre("--devices cuda:0+cuda:1: there is no cuda:0" + why));
+}
+
+TEST_F(Renumbered, ANewDeviceGetsANumberThatNoneOfTheRunHas) {
+  auto more = after;
+  more.machine.discover = [](const std::string&) {
+    return Discovery{.devices = {now(1, 0), now(2, 1), now(7, 2)}};
+  };
+  const auto had = choose("cuda:*", before.machine, {}).slots;
+  const auto slots = choose("cuda:1,cuda:3", more.machine, {}, had).slots;
+  ASSERT_THAT(names(slots), ElementsAre("cuda:1", "cuda:3"));
+  EXPECT_EQ(slots[1].identities.front().uuid, "cuda-7");
+}
+
 /// A machine with two cores and no GPU, whose drivers say why.
 Machine without_drivers() {
   auto machine = two;

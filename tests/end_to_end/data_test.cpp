@@ -106,6 +106,40 @@ TEST_F(DataSet, WithSeveralFaultsHasThemAllNamedAtOnce) {
   EXPECT_THAT(lines[3], HasSubstr("--skip-bad"));
 }
 
+TEST_F(DataSet, ThatListsImagesThatAreMissingHasThemAllNamedOrIsTrainedOnWithoutThem) {
+  write_file(folder / "shapes/list.txt",
+             "./images/train/0000.png\n./images/train/up.png\n./images/train/away.png\n");
+  auto yaml = read_file(folder / "shapes/shapes.yaml");
+  const std::string train = "train: images/train";
+  ASSERT_NE(yaml.find(train), std::string::npos) << yaml;
+  write_file(folder / "shapes/shapes.yaml",
+             yaml.replace(yaml.find(train), train.size(), "train: list.txt"));
+  write_file(folder / "shapes/labels/val/0001.txt", "9 0.5 0.5 0.1 0.1\n");
+  const auto lines = lines_of(look().err);
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_THAT(lines[0], HasSubstr("images/train/away.png: there is no such image"));
+  EXPECT_THAT(lines[1], HasSubstr("images/train/up.png: there is no such image"));
+  EXPECT_THAT(lines[2], HasSubstr("labels/val/0001.txt:1: "));
+  const auto without = evolve(folder.path(), {"--data", "shapes/shapes.yaml", "--cfg",
+                                              "yolov5p.yaml", "--skip-bad", "--dry-run"});
+  EXPECT_EQ(without.code, 0) << without.err;
+  EXPECT_THAT(without.out, HasSubstr("train: 1 images"));
+}
+
+TEST_F(DataSet, NeedsItsTestImagesForNothingButTheirValidation) {
+  std::filesystem::remove_all(folder / "shapes/images/test");
+  EXPECT_EQ(look().code, 0);
+  const auto val = [&](const std::string& task) {
+    return evolve(folder.path(), {"val", "--data", "shapes/shapes.yaml", "--weights", "shapes-base",
+                                  "--imgsz", "64", "--task", task});
+  };
+  const auto fine = val("val");
+  EXPECT_EQ(fine.code, 0) << fine.err;
+  const auto refused = val("test");
+  EXPECT_EQ(refused.code, 2) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("images/test' does not exist"));
+}
+
 TEST_F(DataSet, WithFaultsIsTrainedOnWithoutThemWhereThatIsAskedForAndTheyAreNamed) {
   write_file(folder / "shapes/labels/train/0003.txt", "0 0.5 1.5 0.1 0.1\n");
   write_file(folder / "shapes/images/train/0007.png", "no image");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <map>
 #include <set>
 
 #include "process.hpp"
@@ -136,6 +137,46 @@ TEST_F(DeviceFileOfARunThatHangs, MayTakeADeviceAwayAtOnce) {
   EXPECT_EQ(count(events(), "blamed"), 0);
   process_.signal(SIGTERM);
   process_.wait();
+}
+
+// The first of three GPUs goes, and the driver numbers the others anew.
+TEST(DeviceFileOfGpus, KeepsTheNamesOfTheirDevices) {
+  Folder folder;
+  const std::string others = "name=B,uuid=GPU-22bb,bus=2;name=C,uuid=GPU-33cc,bus=3\n";
+  write_file(folder / "gpus", "name=A,uuid=GPU-11aa,bus=1;" + others);
+  auto command =
+      evolve_command({"--output", "run", "--search", "classic", "--trials", "60", "--population",
+                      "60", "--devices", "cuda:0,cuda:1,cuda:2", "--trainer-command",
+                      fake_trainer("--sleep 200 --seen " + (folder / "seen").string())});
+  const std::vector<std::string> environment = {"/usr/bin/env", "-u", "CUDA_VISIBLE_DEVICES",
+                                                "LD_LIBRARY_PATH=" FAKE_NVML_FOLDER,
+                                                "FAKE_GPUS=@gpus"};
+  command.insert(command.begin(), environment.begin(), environment.end());
+  Process process(command, folder.path());
+  const auto changes = [&] {
+    std::vector<nlohmann::json> all;
+    if (std::filesystem::exists(folder / "run/journal.jsonl"))
+      for (const auto& event : journal(folder / "run"))
+        if (event["event"] == "devices") all.push_back(event["slots"]);
+    return all;
+  };
+  ASSERT_TRUE(eventually([&] { return lines_of(read_file(folder / "seen")).size() >= 3; }));
+  write_file(folder / "gpus", others);
+  write_file(folder / "run/devices", "cuda:1\ncuda:2\n");
+  ASSERT_TRUE(eventually([&] { return changes().size() == 1; }));
+  write_file(folder / "run/devices", "cuda:0\ncuda:1\ncuda:2\n");
+  const auto ended = process.wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(changes(), ElementsAre(nlohmann::json({"cuda:1", "cuda:2"})));
+  EXPECT_THAT(ended.out, HasSubstr("run/devices: nothing changes: --devices cuda:0,cuda:1,cuda:2: "
+                                   "there is no cuda:0 here (the driver has numbered its devices "
+                                   "anew, the run keeps its numbers); choose among cpu, "));
+  const std::map<std::string, std::string> uuids = {
+      {"cuda:0", "GPU-11aa"}, {"cuda:1", "GPU-22bb"}, {"cuda:2", "GPU-33cc"}};
+  for (const auto& line : lines_of(read_file(folder / "seen"))) {
+    const auto trial = nlohmann::json::parse(line);
+    EXPECT_EQ(trial["environment"]["CUDA_VISIBLE_DEVICES"], uuids.at(trial["device"]));
+  }
 }
 
 TEST_F(DeviceFile, EndsTheIdleWorkerOfADeviceThatGoes) {

@@ -221,11 +221,12 @@ TEST(Evolve, RefusesAFolderThatHoldsATraining) {
 TEST(Evolve, SaysThatWithItsExitCodeWhereNobodyCanReadIt) {
   Folder folder;
   auto words = evolve_command({"--resume", "nowhere"});
-  EXPECT_EQ(Process({"sh", "-c", "exec \"$@\" 2>/dev/full", "sh", words[0], words[1], words[2]},
-                    folder.path())
-                .wait()
-                .code,
-            2);
+  EXPECT_EQ(
+      Process({"/bin/sh", "-c", "exec \"$@\" 2>/dev/full", "sh", words[0], words[1], words[2]},
+              folder.path())
+          .wait()
+          .code,
+      2);
 }
 
 TEST(Evolve, RefusesAPathThatIsNotUtf8) {

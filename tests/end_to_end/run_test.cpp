@@ -282,7 +282,7 @@ TEST(Run, HasAsManyTrialsAsAskedForWhateverTheGenerationsSay) {
 
 TEST(Run, KeepsItsJournalToItselfWhereTheStandardStreamsAreClosed) {
   Folder folder;
-  std::vector<std::string> command = {"sh", "-c", "exec \"$@\" <&- >&- 2>&-", "sh"};
+  std::vector<std::string> command = {"/bin/sh", "-c", "exec \"$@\" <&- >&- 2>&-", "sh"};
   const auto words = evolve_command({"--trainer-command", fake_trainer(), "--devices", "cpu:0",
                                      "--trials", "3", "--output", "run"});
   command.insert(command.end(), words.begin(), words.end());

@@ -104,6 +104,41 @@ TEST(Train, RefusesToFreezeLayersThatTheModelHasNotOrThatAreAll) {
               HasSubstr("--freeze 1 30: the model has no such layer; its layers are 0 to 24"));
 }
 
+TEST(Train, StartsFromTheWeightsOfTheTrainingThatItReplaces) {
+  const Folder folder;
+  trained(folder, "run");
+  for (const std::string weights : {"run/weights/best.pt", "run/weights/last.pt"}) {
+    const auto before = read_file(folder / weights);
+    auto arguments = training("run", 1);
+    arguments.insert(arguments.end(), {"--exist-ok", "--weights", weights});
+    const auto ended = run(folder, arguments);
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("Transferred 349/349 items from run/weights/start.pt"));
+    EXPECT_EQ(read_file(folder / "run/weights/start.pt"), before);
+    EXPECT_NE(read_file(folder / weights), before);
+  }
+}
+
+TEST(Train, KeepsWeightsOfClassesWhoseNamesAreAlikeOrNotUtf8) {
+  const Folder folder;
+  ASSERT_EQ(run(folder, {"dataset", "shapes", "shapes"}).code, 0);
+  auto yaml = read_file(folder / "shapes/shapes.yaml");
+  write_file(folder / "shapes/shapes.yaml",
+             yaml.substr(0, yaml.find("names:")) + "names: [cell, cell, caf\xe9]\n");
+  auto arguments = training("run", 1);
+  arguments.insert(arguments.end(), {"--data", "shapes/shapes.yaml"});
+  const auto ended = run(folder, arguments);
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto validation =
+      run(folder, {"val", "--data", "shapes/shapes.yaml", "--weights", "run/weights/best.pt",
+                   "--imgsz", "64", "--json", "val.json"});
+  ASSERT_EQ(validation.code, 0) << validation.err;
+  std::vector<std::string> names;
+  const auto json = nlohmann::ordered_json::parse(read_file(folder / "val.json"));
+  for (const auto& [name, scores] : json["classes"].items()) names.push_back(name);
+  EXPECT_THAT(names, testing::ElementsAre("cell", "cell (2)", "caf\ufffd"));
+}
+
 TEST(Train, LeavesAnotherProgramsTrainingAlone) {
   const Folder folder;
   fs::create_directory(folder / "theirs");

@@ -62,6 +62,7 @@ ModelConfig config_of(const Checkpoint& checkpoint, const std::string& path, std
 ModelConfig config_of(const ModelTable& table, const Checkpoint& checkpoint,
                       const std::string& path, std::optional<int> nc,
                       std::optional<int> anchors_per_level) {
+  check_alike(checkpoint.about, path);
   ModelConfig config = resolve(table, nc, anchors_per_level);
   if (!anchors_per_level) take_anchors(config, checkpoint.state, path);
   return config;

@@ -1,7 +1,11 @@
 #include "trainer/checkpoint/saved_model.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
+
+#include "core/utf8.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -15,16 +19,6 @@ constexpr int deepest = 64;
 constexpr std::size_t most_keys = 256;
 /// YOLOv5's model tables have 200, names of classes a few thousand.
 constexpr int most_values = 100000;
-
-/// As JSON takes it: bytes that are not UTF-8 become U+FFFD.
-std::string utf8(const std::string& text) {
-  if (std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
-    return text;
-  }
-  const auto quoted =
-      ordered_json(text).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-  return ordered_json::parse(quoted);
-}
 
 /// The elements of a list or tuple, of a set as protocol 2 writes it (a call of `set` with a list),
 /// else nullptr.
@@ -110,6 +104,19 @@ class Walk {
     }
   }
 
+  /// Keeps of the first module that computes something else than its like here what is different.
+  void compare(const pickle::Object& found, const std::string& name, SavedModel& to) {
+    const auto* type = found.callee ? found.callee->as<pickle::Global>() : nullptr;
+    if (!type || to.about.contains("unlike")) return;
+    if (name.ends_with(".act") && type->name != "SiLU")
+      to.about["unlike"] = core::valid_utf8(name + " is " + type->name + ", not SiLU");
+    const Ref eps = type->name == "BatchNorm2d" ? get(found.state, "eps") : nullptr;
+    const auto* value = eps ? eps->as<double>() : nullptr;
+    if (value && *value != 1e-3)
+      to.about["unlike"] =
+          core::valid_utf8(fmt::format("the eps of {} is {}, not 0.001", name, *value));
+  }
+
   /// torch.nn.Module.state_dict(): parameters, buffers that persist, then the submodules'.
   void module(Ref state, const std::string& prefix, int depth, SavedModel& to) {
     if (depth > deepest) throw std::runtime_error("the file's modules are nested too deeply");
@@ -126,7 +133,9 @@ class Walk {
       if (value->as<pickle::None>()) continue;
       const Ref child = state_of_module(value);
       if (!child) throw std::runtime_error("a submodule is not a module");
-      module(child, prefix + text(key) + ".", depth + 1, to);
+      const auto name = prefix + text(key);
+      compare(*value->as<pickle::Object>(), name, to);
+      module(child, name + ".", depth + 1, to);
     }
   }
 
@@ -181,7 +190,7 @@ class Walk {
     if (const auto* number = value->as<double>()) return *number;
     if (const auto* words = value->as<std::string>()) {
       work(words->size());
-      return utf8(*words);
+      return core::valid_utf8(*words);
     }
     if (const auto* items = elements(value)) {
       auto array = ordered_json::array();
@@ -199,7 +208,7 @@ class Walk {
       const auto* name = key->as<std::string>();
       if (!name) continue;
       work(name->size());
-      object[utf8(*name)] = json(item, depth + 1);
+      object[core::valid_utf8(*name)] = json(item, depth + 1);
     }
     return object;
   }

@@ -16,7 +16,8 @@ struct SavedModel {
   /// the pickle's document.
   std::vector<std::pair<std::string, pickle::Ref>> tensors;
   /// What the pickle says besides, null when nothing. Of a module: "yaml" (its model table as a
-  /// dict), "nc" and "names" (a list, whether it was one or a dict from 0, 1, …). Of a
+  /// dict), "nc" and "names" (a list, whether it was one or a dict from 0, 1, …), and "unlike", a
+  /// text, where an activation is not SiLU or the eps of a batch norm not YOLOv5's. Of a
   /// checkpoint: "epoch", "updates", "best_fitness" and "date" where they are plain values.
   nlohmann::ordered_json about;
 };

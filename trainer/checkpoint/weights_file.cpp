@@ -74,9 +74,7 @@ WeightsFile open_weights(std::string_view bytes) {
 
 std::string read_weights(const std::string& path) {
   if (!fs::is_regular_file(path)) {
-    throw bad_input({path}, "there is no such file",
-                    "name a .pt file with --weights; YOLOv5's own are at "
-                    "https://github.com/ultralytics/yolov5/releases");
+    throw bad_input({path}, "there is no such file", "name a .pt file with --weights");
   }
   std::ifstream stream(path, std::ios::binary);
   std::string bytes(fs::file_size(path), '\0');

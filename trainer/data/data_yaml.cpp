@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/text_file.hpp"
+#include "core/utf8.hpp"
 #include "core/yaml.hpp"
 #include "trainer/data/embedded/shapes.hpp"
 #include "trainer/data/image_file.hpp"
@@ -39,6 +40,11 @@ std::string text_of(const Source& source, const Yaml& node, const std::string& k
   return node.text;
 }
 
+/// It becomes JSON in weights and in messages.
+std::string class_name(const Source& source, const Yaml& node, const std::string& remedy) {
+  return core::valid_utf8(text_of(source, node, "a class name", remedy));
+}
+
 /// The names of a map whose keys count 0, 1, 2, … in any order.
 std::vector<std::string> names_in_map(const Source& source, const Yaml& node) {
   const auto count = node.keys.size();
@@ -50,7 +56,7 @@ std::vector<std::string> names_in_map(const Source& source, const Yaml& node) {
           node, fmt::format("the keys of names do not count 0, 1, 2, …: there is no {}", i),
           fmt::format("number the {} classes from 0 to {}", count, count - 1));
     }
-    names.push_back(text_of(source, *name, "a class name", "write 0: name"));
+    names.push_back(class_name(source, *name, "write 0: name"));
   }
   return names;
 }
@@ -68,7 +74,7 @@ std::vector<std::string> read_names(const Source& source) {
     names = names_in_map(source, *node);
   } else {
     for (const Yaml& name : node->items)
-      names.push_back(text_of(source, name, "a class name", "write names: [a, b]"));
+      names.push_back(class_name(source, name, "write names: [a, b]"));
   }
   const Yaml* nc = source.value("nc");
   if (nc && core::yaml_number(*nc) != static_cast<double>(names.size())) {
@@ -107,21 +113,18 @@ std::vector<std::string> images_below(const fs::path& folder) {
 }
 
 /// Images that a text file lists: "./" is the file's own folder, other relative paths start from
-/// the current folder, or from the text file's when they only exist there.
+/// the current folder, or from the text file's when they do not exist there. One that is nowhere is
+/// found by the look at all images, with whatever else is at fault.
 std::vector<std::string> images_listed(const fs::path& list) {
   std::ifstream stream(list);
   std::vector<std::string> found;
   std::string line;
-  for (int number = 1; std::getline(stream, line); ++number) {
+  while (std::getline(stream, line)) {
     line.erase(line.find_last_not_of(" \t\r") + 1);
     line.erase(0, line.find_first_not_of(" \t"));
     if (line.empty() || !is_image_name(line)) continue;
     fs::path image = line;
     if (line.starts_with("./") || !fs::exists(image)) image = list.parent_path() / image;
-    if (!fs::exists(image)) {
-      throw bad_input({list.string(), number}, fmt::format("there is no image '{}'", line),
-                      "list images that exist, './…' from this file's folder");
-    }
     found.push_back(image.lexically_normal().string());
   }
   return found;
@@ -196,22 +199,27 @@ Split split_of(const std::string& name) {
   throw bad_argument("--task " + name, "choose train, val or test");
 }
 
-DataConfig read_data_yaml(const std::string& path) {
+DataConfig read_data_yaml(const std::string& path, const std::vector<Split>& splits) {
   if (is_embedded(path)) return embedded_config(path);
   try {
     const Source source = parsed(path);
     const auto roots = root_folders(source);
+    const auto images = [&](Split split) {
+      const bool wanted = std::ranges::count(splits, split) > 0;
+      return wanted ? read_split(source, split, roots) : std::vector<std::string>();
+    };
     return {.file = path,
             .names = read_names(source),
-            .train = read_split(source, Split::train, roots),
-            .val = read_split(source, Split::val, roots),
-            .test = read_split(source, Split::test, roots)};
+            .train = images(Split::train),
+            .val = images(Split::val),
+            .test = images(Split::test)};
   } catch (const fs::filesystem_error& error) {
     throw bad_input({path}, error.what(), "check the paths and their permissions");
   }
 }
 
 DataConfig with_fraction(DataConfig config, double share) {
+  if (config.train.empty()) return config;
   const auto count = std::nearbyint(static_cast<double>(config.train.size()) * share);
   config.train.resize(std::max<std::size_t>(1, static_cast<std::size_t>(count)));
   return config;

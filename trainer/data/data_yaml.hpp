@@ -20,7 +20,7 @@ struct DataConfig {
   bool embedded = false;
   /// Class names; their number is the model's nc.
   std::vector<std::string> names;
-  /// Files with images of each split, sorted. `test` may be empty.
+  /// Files with images of each split that was asked for, sorted. `test` may be empty.
   std::vector<std::string> train, val, test;
 
   const std::vector<std::string>& images(Split split) const {
@@ -30,14 +30,16 @@ struct DataConfig {
 
 /// Reads a data YAML as YOLOv5 does. `path` is relative to the file, else to the current folder;
 /// without it the splits are. A split is a folder (searched recursively), a text file with one
-/// image per line, or a list of those. `names` is a list or a map from 0 to n - 1; `nc`, when
-/// present, must agree with it. "shapes" and "shapes-base" are the embedded data sets and read no
-/// file. Throws `Error` with file and line when the YAML is broken or has a key twice, or a split
-/// is missing, absent or without images.
-DataConfig read_data_yaml(const std::string& path);
+/// image per line, or a list of those; the others than `splits` need not be there. `names` is a
+/// list or a map from 0 to n - 1; `nc`, when present, must agree with it. "shapes" and
+/// "shapes-base" are the embedded data sets, read no file and have all splits. Throws `Error` with
+/// file and line when the YAML is broken or has a key twice, or a split is missing, absent or
+/// without images. Whether a listed image is there, check() tells.
+DataConfig read_data_yaml(const std::string& path, const std::vector<Split>& splits = {
+                                                       Split::train, Split::val, Split::test});
 
 /// The same with this share (0 < share <= 1) of the training images, the first ones, as Ultralytics
-/// takes them: round(n * share), halves to the even number, but one at least.
+/// takes them: round(n * share), halves to the even number, but one at least where there are any.
 DataConfig with_fraction(DataConfig config, double share);
 
 /// Where the labels of an image are: the last "/images/" becomes "/labels/" and the ending ".txt".

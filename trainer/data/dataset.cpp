@@ -42,7 +42,8 @@ cv::Mat decoded(const Image& image, int imgsz, bool training) {
   const cv::Mat pixels = decode(image.file);
   if (pixels.empty()) throw cannot_be_decoded(image.file);
   if (pixels.cols != image.original_width || pixels.rows != image.original_height) {
-    throw bad_input({image.file}, "has another size than at the start", "start again");
+    throw bad_input({image.file}, "has another size than at the start",
+                    "start again, or go on without it: --skip-bad");
   }
   return resized(pixels, imgsz, training);
 }
@@ -72,6 +73,8 @@ class Loading {
     const auto opened =
         open_image_cache(file, wanted_, [this](int i) { return decode_one(i); },
                          {.budget = options_.keep == Keep::ram ? options_.memory_budget() : ~0ULL,
+                          .cut_to_disk = options_.keep == Keep::disk,
+                          .room = options_.disk_room,
                           .threads = options_.threads,
                           .beat = options_.beat});
     if (opened.cache) take(*opened.cache);
@@ -176,6 +179,7 @@ Dataset load(const DataConfig& config, Split split, const LoadOptions& options) 
     try {
       loading.keep();
     } catch (const Error&) {
+      if (options.skip_bad) throw;  // each was decoded a moment ago
       // Where one image cannot be decoded others may be like it: all are named.
       const auto undecodable = faults_of(look(true));
       if (!undecodable.empty()) throw bad_images(undecodable);

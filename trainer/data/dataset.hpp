@@ -44,8 +44,8 @@ struct Dataset {
 /// Where decoded and resized images are kept, in YOLOv5's words.
 enum class Keep {
   /// In memory, as many as leave a quarter of the machine's free: one file in the cache folder that
-  /// all workers of the machine map, read in at once; where that cannot be written, in each
-  /// worker's own memory.
+  /// all workers of the machine map, read in at once; where that cannot be written, or the disk has
+  /// less room than memory, in each worker's own memory.
   ram,
   /// The same file, as large as the disk allows. The system keeps in memory what it finds room for.
   disk,
@@ -75,6 +75,7 @@ struct LoadOptions {
   Threads threads = 1;
   /// How many bytes more may be taken of the machine's memory at this moment.
   std::function<std::uint64_t()> memory_budget = data::memory_budget;
+  DiskRoom disk_room = room_on_disk;
   /// Called after each image, by the thread that decoded it, and all the time while another process
   /// is waited for: loading may take long.
   std::function<void()> beat = [] {};

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <mutex>
 #include <optional>
+#include <system_error>
 
 #include "trainer/data/parallel.hpp"
 #include "trainer/data/records.hpp"
@@ -28,16 +29,6 @@ std::uint64_t pixel_bytes(cv::Size size) {
 std::uint64_t aligned(std::uint64_t bytes) {
   constexpr std::uint64_t line = 64;
   return (bytes + line - 1) / line * line;
-}
-
-/// A twentieth of a disk stays free.
-std::uint64_t room_on_disk(const std::string& file) {
-  struct statvfs disk {};
-  const auto folder = std::filesystem::path(file).parent_path();
-  if (::statvfs(folder.c_str(), &disk) != 0) return 0;
-  const auto free = std::uint64_t{disk.f_bavail} * disk.f_frsize;
-  const auto reserve = std::uint64_t{disk.f_blocks} * disk.f_frsize / 20;
-  return free > reserve ? free - reserve : 0;
 }
 
 /// How many of them fit, from the first on.
@@ -139,6 +130,15 @@ int make(const std::string& file, const std::vector<WantedImage>& wanted, std::s
 
 }  // namespace
 
+std::uint64_t room_on_disk(const std::string& file) {
+  struct statvfs disk {};
+  const auto folder = std::filesystem::path(file).parent_path();
+  if (::statvfs(folder.c_str(), &disk) != 0) return 0;
+  const auto free = std::uint64_t{disk.f_bavail} * disk.f_frsize;
+  const auto reserve = std::uint64_t{disk.f_blocks} * disk.f_frsize / 20;
+  return free > reserve ? free - reserve : 0;
+}
+
 std::uint64_t stored_bytes(const WantedImage& image) {
   constexpr std::uint64_t record = 64;  // about
   return aligned(pixel_bytes(image.size)) + record + image.file.size();
@@ -211,18 +211,24 @@ void ImageCache::read_in(std::uint64_t bytes, const Threads& threads,
 OpenedCache open_image_cache(const std::string& file, const std::vector<WantedImage>& wanted,
                              const std::function<cv::Mat(int)>& decode,
                              const ImageCacheOptions& options) {
-  const auto outdated = [&](const ImageCache* cache, std::uint64_t budget) {
-    return !cache || is_outdated(*cache, wanted, fitting(wanted, budget), budget);
+  // `taken` becomes free when the cache is replaced.
+  const auto budget = [&](std::uint64_t taken) {
+    return options.cut_to_disk ? std::min(options.budget, options.room(file) + taken)
+                               : options.budget;
+  };
+  const auto outdated = [&](const ImageCache* cache, std::uint64_t bytes) {
+    return !cache || is_outdated(*cache, wanted, fitting(wanted, bytes), bytes);
   };
   auto cache = ImageCache::open(file);
-  const auto taken = cache ? cache->bytes() : 0;  // becomes free when it is replaced
-  if (!outdated(cache.get(), std::min(options.budget, room_on_disk(file) + taken)))
-    return {.cache = cache};
+  if (!outdated(cache.get(), budget(cache ? cache->bytes() : 0))) return {.cache = cache};
   const MakerLock lock(file, options.beat);
   cache = ImageCache::open(file);  // another may have made it meanwhile
-  const auto budget = std::min(options.budget, room_on_disk(file));
-  if (!outdated(cache.get(), budget)) return {.cache = cache};
-  const auto count = fitting(wanted, budget);
+  const auto bytes = budget(0);
+  if (!outdated(cache.get(), bytes)) return {.cache = cache};
+  const auto count = fitting(wanted, bytes);
+  const auto needed = options.cut_to_disk ? std::min<std::size_t>(1, wanted.size()) : count;
+  if (fitting(wanted, options.room(file)) < needed)
+    throw std::system_error(ENOSPC, std::generic_category());
   if (count == 0) return {.cache = cache};
   const int decoded = make(file, wanted, count, cache.get(), decode, options);
   return {.cache = ImageCache::open(file), .decoded = decoded};

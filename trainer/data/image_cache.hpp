@@ -62,25 +62,36 @@ class ImageCache {
   bool cut_ = false;
 };
 
+/// What is free on the disk of a file, but for a twentieth of the disk.
+std::uint64_t room_on_disk(const std::string& file);
+
+using DiskRoom = std::function<std::uint64_t(const std::string& file)>;
+
 struct ImageCacheOptions {
   /// How many bytes it may have.
   std::uint64_t budget = 0;
+  /// Has as many images as the disk allows; else there is none where the disk, not the budget,
+  /// would cut it.
+  bool cut_to_disk = false;
+  /// How many bytes the disk has room for.
+  DiskRoom room = room_on_disk;
   Threads threads = {};
   std::function<void()> beat = [] {};
 };
 
 /// What came of asking for a cache.
 struct OpenedCache {
-  /// Nothing where there is no room for a single image.
+  /// Nothing where the budget has no room for a single image.
   std::shared_ptr<const ImageCache> cache;
   /// How many images were decoded for it, by this process.
   int decoded = 0;
 };
 
-/// The cache `file` with as many of the wanted images, from the first on, as the budget and the
-/// disk allow. Where some are missing it is made again, from what it has and what `decode` gives
+/// The cache `file` with as many of the wanted images, from the first on, as the options allow.
+/// Where some are missing it is made again, from what it has and what `decode` gives
 /// (`wanted[i]` in its size; called from several threads), by one process of the machine, and the
-/// others wait. Throws std::system_error where it cannot be written, and what `decode` throws.
+/// others wait. Throws std::system_error where it cannot be written or the disk has no room for it,
+/// and what `decode` throws.
 OpenedCache open_image_cache(const std::string& file, const std::vector<WantedImage>& wanted,
                              const std::function<cv::Mat(int)>& decode,
                              const ImageCacheOptions& options);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <optional>
@@ -59,10 +60,10 @@ struct ImageHeader {
   bool complete = false;
 };
 
-/// Whether the file ends with `mark` after `start`, or has it among its last 64 KiB: some cameras
-/// append bytes after an image's end.
+/// Whether `mark` comes after `start`, looked for from the end: some cameras append bytes after an
+/// image, phones a whole film.
 bool ends_with(Bytes& bytes, std::int64_t start, std::string_view mark) {
-  for (const std::int64_t tail : {64, 65536}) {
+  for (const std::int64_t tail : {std::int64_t{64}, std::int64_t{65536}, bytes.size()}) {
     const std::int64_t from = std::max(start, bytes.size() - tail);
     if (from >= bytes.size()) return false;
     const auto count = static_cast<std::size_t>(bytes.size() - from);
@@ -71,24 +72,54 @@ bool ends_with(Bytes& bytes, std::int64_t start, std::string_view mark) {
   return false;
 }
 
-/// Whether the Exif segment of a JPEG (its TIFF part begins at `tiff`) turns the image by a
-/// quarter: tag 0x112 of the first directory is 5, 6, 7 or 8.
-bool turned(Bytes& bytes, std::int64_t tiff) {
-  const bool little = bytes.at(tiff, 2) == "II";
+/// How many bytes OpenCV reads where an Exif entry of this tag points to; 0 where it does not.
+std::uint32_t bytes_elsewhere(std::uint32_t tag, std::uint32_t count) {
+  switch (tag) {
+    case 0x10e:  // texts: description, make, model, software, time, copyright
+    case 0x10f:
+    case 0x110:
+    case 0x131:
+    case 0x132:
+    case 0x8298:
+      return count > 4 ? count : 0;
+    case 0x11a:  // fractions: resolutions, white point, coefficients, chromaticities, black and
+                 // white
+    case 0x11b:
+      return 8;
+    case 0x13e:
+      return 16;
+    case 0x211:
+      return 24;
+    case 0x13f:
+    case 0x214:
+      return 48;
+    default:
+      return 0;
+  }
+}
+
+/// Whether an Exif segment of a JPEG, whose TIFF part lies in begin..end, turns the image by a
+/// quarter: tag 0x112 of the first directory is 5, 6, 7 or 8. As OpenCV does, it reads no further
+/// than to the first entry that points out of the segment.
+bool turned(Bytes& bytes, std::int64_t begin, std::int64_t end) {
+  const auto order = bytes.at(begin, 2);
+  const bool little = order == "II";
   const auto number = [&](std::int64_t offset, std::size_t count) {
     std::uint32_t value = bytes.number(offset, count);
     if (!little) return value;
     return count == 2 ? std::uint32_t{__builtin_bswap16(static_cast<std::uint16_t>(value))}
                       : __builtin_bswap32(value);
   };
-  const auto directory = tiff + number(tiff + 4, 4);
-  const auto entries = number(directory, 2);
+  if ((!little && order != "MM") || number(begin + 2, 2) != 42) return false;
+  const auto directory = begin + number(begin + 4, 4);
+  const auto entries = directory + 2 <= end ? number(directory, 2) : 0;
   for (std::uint32_t i = 0; i < entries; ++i) {
     const auto entry = directory + 2 + 12 * std::int64_t{i};
-    if (entry >= bytes.size()) return false;
-    if (number(entry, 2) != 0x112) continue;
-    const auto orientation = number(entry + 8, 2);
-    return orientation >= 5 && orientation <= 8;
+    if (entry + 12 > end) return false;
+    const auto tag = number(entry, 2), value = number(entry + 8, 4);
+    if (tag == 0x112) return number(entry + 8, 2) >= 5 && number(entry + 8, 2) <= 8;
+    const auto elsewhere = bytes_elsewhere(tag, number(entry + 4, 4));
+    if (elsewhere > 0 && begin + value + std::int64_t{elsewhere} > end) return false;
   }
   return false;
 }
@@ -112,10 +143,10 @@ std::optional<ImageHeader> jpeg_header(Bytes& bytes) {
       header.size = {static_cast<int>(bytes.number(place + 7, 2)),
                      static_cast<int>(bytes.number(place + 5, 2))};
     }
-    const std::string_view exif("Exif\0\0", 6);
-    if (marker == 0xe1 && !quarter_turn && bytes.at(place + 4, 6) == exif)
-      quarter_turn = turned(bytes, place + 10);
-    place += 2 + bytes.number(place + 2, 2);
+    const auto next = place + 2 + bytes.number(place + 2, 2);
+    // Only in the first one, whatever that holds (it may be XMP), does OpenCV look for Exif.
+    if (marker == 0xe1 && !quarter_turn) quarter_turn = turned(bytes, place + 10, next);
+    place = next;
     if (marker == 0xda) {
       if (quarter_turn.value_or(false)) std::swap(header.size.width, header.size.height);
       header.complete = ends_with(bytes, place, "\xff\xd9");
@@ -164,6 +195,9 @@ bool is_image_name(const std::string& file) {
 }
 
 ImageSize check_image(const std::string& file) {
+  std::error_code unknown;
+  if (std::filesystem::status(file, unknown).type() == std::filesystem::file_type::not_found)
+    throw bad_input({file}, "there is no such image", "check the path, or take it off its list");
   Bytes bytes(file);
   if (bytes.size() < 0)
     throw bad_input({file}, "cannot be read", "check the path and its permissions");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -18,16 +19,38 @@
 namespace evolve::data {
 namespace {
 
+/// How many bytes the blank takes with which a text begins; 0 where it begins with another letter.
+std::size_t blank_before(std::string_view text) {
+  constexpr std::string_view blanks = " \t\v\f", no_break_space = "\xc2\xa0";
+  if (blanks.find(text.front()) != std::string_view::npos) return 1;
+  return text.starts_with(no_break_space) ? no_break_space.size() : 0;
+}
+
 std::vector<std::string_view> columns_of(std::string_view line) {
-  constexpr std::string_view blanks = " \t\v\f\r";
   std::vector<std::string_view> columns;
-  std::size_t end = 0;
-  while (true) {
-    const auto begin = line.find_first_not_of(blanks, end);
-    if (begin == std::string_view::npos) return columns;
-    end = std::min(line.find_first_of(blanks, begin), line.size());
-    columns.push_back(line.substr(begin, end - begin));
+  std::size_t begin = 0, end = 0;
+  const auto end_column = [&] {
+    if (end > begin) columns.push_back(line.substr(begin, end - begin));
+  };
+  while (end < line.size()) {
+    if (const auto blank = blank_before(line.substr(end))) {
+      end_column();
+      begin = end += blank;
+    } else {
+      ++end;
+    }
   }
+  end_column();
+  return columns;
+}
+
+/// Takes the first line from a text. It ends with LF, CR LF or CR, as Python's do.
+std::string_view take_line(std::string_view& text) {
+  const auto end = std::min(text.find_first_of("\r\n"), text.size());
+  const auto line = text.substr(0, end);
+  text.remove_prefix(end);
+  if (!text.empty()) text.remove_prefix(text.starts_with("\r\n") ? 2 : 1);
+  return line;
 }
 
 double number_of(std::string_view text, const Where& where) {
@@ -54,13 +77,27 @@ int class_of(std::string_view text, const Where& where, int classes, bool single
   return static_cast<int>(value);
 }
 
+Error outside(std::string_view text, const Where& where) {
+  return bad_input(where, fmt::format("coordinate {} is outside 0..1", text.substr(0, 40)),
+                   "divide by the image's width or height");
+}
+
+/// As YOLOv5 reads it: the nearest float is what counts.
 float coordinate_of(std::string_view text, const Where& where) {
-  const double value = number_of(text, where);
-  if (!(value >= 0 && value <= 1)) {
-    throw bad_input(where, fmt::format("coordinate {} is outside 0..1", text.substr(0, 40)),
-                    "divide by the image's width or height");
-  }
-  return static_cast<float>(value);
+  const auto value = static_cast<float>(number_of(text, where));
+  if (!std::isfinite(value)) throw outside(text, where);
+  return value;
+}
+
+bool in_image(float coordinate) {
+  return coordinate >= 0 && coordinate <= 1;
+}
+
+/// Of an outline single points may leave the image, as in YOLOv5, but not its box.
+void check_box(const Label& box, const std::vector<std::string_view>& columns, const Where& where) {
+  if (in_image(box.x) && in_image(box.y) && in_image(box.w) && in_image(box.h)) return;
+  for (std::size_t i = 1; i < columns.size(); ++i)
+    if (!in_image(coordinate_of(columns[i], where))) throw outside(columns[i], where);
 }
 
 /// The box around an outline.
@@ -93,13 +130,11 @@ void add_row(const std::vector<std::string_view>& columns, const Where& where, i
   for (std::size_t i = 1; i < count; i += 2) {
     points.emplace_back(coordinate_of(columns[i], where), coordinate_of(columns[i + 1], where));
   }
-  if (count == 5) {
-    file.labels.push_back({cls, points[0].x, points[0].y, points[1].x, points[1].y});
-    file.segments.emplace_back();
-  } else {
-    file.labels.push_back(box_around(cls, points));
-    file.segments.push_back(std::move(points));
-  }
+  const bool is_box = count == 5;
+  file.labels.push_back(is_box ? Label{cls, points[0].x, points[0].y, points[1].x, points[1].y}
+                               : box_around(cls, points));
+  check_box(file.labels.back(), columns, where);
+  file.segments.push_back(is_box ? Segment() : std::move(points));
 }
 
 /// Drops rows that occur twice. Only then are the others sorted: NumPy's unique does so.
@@ -130,9 +165,7 @@ LabelFile parse_labels(std::string_view text, const std::string& file, int class
                        bool single_cls) {
   LabelFile result;
   for (int line = 1; !text.empty(); ++line) {
-    const auto end = std::min(text.find('\n'), text.size());
-    const auto columns = columns_of(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const auto columns = columns_of(take_line(text));
     if (!columns.empty()) add_row(columns, {file, line}, classes, single_cls, result);
   }
   drop_duplicates(result);

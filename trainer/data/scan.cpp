@@ -19,7 +19,7 @@
 namespace evolve::data {
 namespace {
 
-constexpr std::string_view label_records = "evolve labels 1";
+constexpr std::string_view label_records = "evolve labels 2";
 
 /// What was found, by the image's file.
 using Memory = std::unordered_map<std::string, ScannedImage>;
@@ -73,11 +73,22 @@ Memory remembered(const std::string& file) {
   return memory;
 }
 
+/// Decodes an image whose header says this size. Throws `Error` where that fails or says another.
+void check_decoded(const std::string& file, ImageSize said) {
+  const cv::Mat pixels = decode(file);
+  if (pixels.empty()) throw cannot_be_decoded(file);
+  if (pixels.cols == said.width && pixels.rows == said.height) return;
+  throw bad_input({file},
+                  fmt::format("its header says {} x {} pixels, OpenCV decodes {} x {}", said.width,
+                              said.height, pixels.cols, pixels.rows),
+                  "save it again without its Exif part, or go on without it: --skip-bad");
+}
+
 /// One look at an image and its labels.
 void look_at(ScannedImage& image, int classes, const ScanOptions& options) {
   try {
     image.size = check_image(image.file);
-    if (options.decode && decode(image.file).empty()) throw cannot_be_decoded(image.file);
+    if (options.decode) check_decoded(image.file, image.size);
     image.found = read_labels(image.file, classes, options.single_cls);
   } catch (const Error& error) {
     image.fault = error.what();

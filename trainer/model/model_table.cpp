@@ -120,6 +120,15 @@ class Reader {
     return levels;
   }
 
+  /// That of every Conv: YOLOv5 takes any of torch's, here there is one.
+  void check_activation(const Yaml& node) const {
+    if (node.kind == Yaml::Kind::null) return;
+    const auto activation = text(node, "activation", "nn.SiLU(), or leave it out");
+    if (activation.empty() || activation == "nn.SiLU()") return;
+    throw error(node, "activation is '" + activation + "'",
+                "leave it out: evolve trains with nn.SiLU() only");
+  }
+
   TableRow row(const Yaml& node) const {
     if (node.kind != Yaml::Kind::list || node.items.size() != 4 ||
         node.items[3].kind != Yaml::Kind::list) {
@@ -203,6 +212,7 @@ ModelTable parse_model_table(const std::string& text, const std::string& file) {
   if (const Yaml* nc = yaml_value(root, "nc")) table.nc = reader.count(*nc, "nc", most_classes);
   table.depth_multiple = reader.multiple(yaml_value(root, "depth_multiple"), "depth_multiple");
   table.width_multiple = reader.multiple(yaml_value(root, "width_multiple"), "width_multiple");
+  if (const Yaml* activation = yaml_value(root, "activation")) reader.check_activation(*activation);
   const Yaml* anchors = yaml_value(root, "anchors");
   if (!anchors)
     throw bad_input({file}, "there are no anchors", "write a list per level or a count");
@@ -214,7 +224,17 @@ ModelTable parse_model_table(const std::string& text, const std::string& file) {
   return table;
 }
 
+void check_alike(const nlohmann::ordered_json& about, const std::string& weights) {
+  const auto unlike = about.find("unlike");
+  if (unlike == about.end() || !unlike->is_string()) return;
+  throw bad_input(
+      {weights}, unlike->get<std::string>(),
+      "give weights of a model with SiLU and YOLOv5's batch norm, or start a training from "
+      "these with --cfg");
+}
+
 ModelTable model_table_in(const nlohmann::ordered_json& about, const std::string& weights) {
+  check_alike(about, weights);
   const auto yaml = about.find("yaml");
   if (yaml == about.end() || !yaml->is_object()) {
     throw bad_input({weights}, "the file does not tell its model table",

@@ -47,9 +47,13 @@ ModelTable parse_model_table(const std::string& text, const std::string& file);
 /// The table as YOLOv5's dict of it: what a checkpoint keeps as "yaml".
 nlohmann::ordered_json to_json(const ModelTable& table);
 
-/// The table that a weights file tells in `about` (see `Checkpoint`): "yaml", with "nc" where that
-/// says another number. Throws `Error` naming the file `weights`, for one without a table it says
-/// to add --cfg.
+/// Throws `Error` naming the file `weights` where `about` (see `Checkpoint`) tells in "unlike" of a
+/// module that computes something else than its like here.
+void check_alike(const nlohmann::ordered_json& about, const std::string& weights);
+
+/// The table that a weights file tells in `about`: "yaml", with "nc" where that says another
+/// number. Throws `Error` naming the file `weights`, for one without a table it says to add --cfg;
+/// and as check_alike() does.
 ModelTable model_table_in(const nlohmann::ordered_json& about, const std::string& weights);
 
 }  // namespace evolve::trainer

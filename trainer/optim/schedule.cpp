@@ -60,11 +60,10 @@ int warmup_iterations(double warmup_epochs, int batches) {
   return std::max(round_even(warmup_epochs * batches), 100);
 }
 
-Schedule schedule_of(const hyp::Hyperparameters& hyp, const TrainOptions& options, int batches,
-                     int batch_size) {
+Schedule schedule_of(const hyp::Hyperparameters& hyp, const TrainOptions& options, int batches) {
   return {.epochs = options.epochs,
           .batches = batches,
-          .batch_size = batch_size,
+          .batch_size = options.batch_size,
           .cosine = options.cos_lr,
           .restarts = {options.restart_epochs, options.restart_factor},
           .lr0 = hyp.number("lr0"),

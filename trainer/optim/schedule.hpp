@@ -60,8 +60,8 @@ struct Schedule {
 /// max(round(warmup_epochs * batches), 100)
 int warmup_iterations(double warmup_epochs, int batches);
 
+/// The batch size is the one that was asked for, also where there are fewer images, as in YOLOv5.
 /// Throws `Error` when a hyperparameter is absent.
-Schedule schedule_of(const hyp::Hyperparameters& hyp, const TrainOptions& options, int batches,
-                     int batch_size);
+Schedule schedule_of(const hyp::Hyperparameters& hyp, const TrainOptions& options, int batches);
 
 }  // namespace evolve::trainer

@@ -71,29 +71,27 @@ class FullTraining {
                const ComputeContext& context)
       : job_(job),
         options_(options),
-        pretrained_(weights),
+        weights_(weights),
         data_(data),
         context_(context),
-        folder_(std::filesystem::path(job.dir) / "weights") {
+        folder_(std::filesystem::path(last_weights(job)).parent_path()) {
     std::filesystem::create_directories(folder_);
   }
 
   workers::TrainingReport run(const OnReport& on_report) {
-    const std::optional<Checkpoint> saved =
-        job_.resume ? std::optional(read_checkpoint(last())) : std::nullopt;
-    if (saved) load_log(*saved);
+    if (job_.resume) load_log(*weights_);
     for (auto epoch : log_.epochs) {
       epoch.past = true;
       on_report(epoch);
     }
     if (log_.final_report) return *log_.final_report;
-    train(saved, on_report);
+    train(on_report);
     return context_.ranks->rank() == 0 ? finish() : workers::TrainingReport{};
   }
 
  private:
   std::string best() const { return (folder_ / "best.pt").string(); }
-  std::string last() const { return (folder_ / "last.pt").string(); }
+  std::string last() const { return last_weights(job_); }
 
   Error cannot_resume(const std::string& what, const std::string& remedy) const {
     return bad_input({last()}, what, remedy);
@@ -120,19 +118,18 @@ class FullTraining {
     }
   }
 
-  std::unique_ptr<Detector> detector(const std::optional<Checkpoint>& saved) const {
-    if (!saved) {
-      return make_detector(options_, job_.hyp, pretrained_, job_.seed, data_, context_.beat);
-    }
-    auto detector = detector_of(*saved, last());
+  std::unique_ptr<Detector> detector() const {
+    if (!job_.resume)
+      return make_detector(options_, job_.hyp, weights_, job_.seed, data_, context_.beat);
+    auto detector = detector_of(*weights_, last());
     freeze(*detector, options_.freeze);
     return detector;
   }
 
-  void train(const std::optional<Checkpoint>& saved, const OnReport& on_report) {
-    TrainingLoop run(options_, job_.hyp, job_.seed, data_, detector(saved), context_);
-    if (saved) {
-      run.load_state(state_in(*saved));
+  void train(const OnReport& on_report) {
+    TrainingLoop run(options_, job_.hyp, job_.seed, data_, detector(), context_);
+    if (job_.resume) {
+      run.load_state(state_in(*weights_));
     } else {
       log_.class_ap.resize(static_cast<std::size_t>(data_.classes()));
     }
@@ -224,7 +221,7 @@ class FullTraining {
 
   const workers::TrainingJob& job_;
   const TrainOptions& options_;
-  const std::optional<Checkpoint>& pretrained_;
+  const std::optional<Checkpoint>& weights_;
   PreparedData& data_;
   ComputeContext context_;
   std::filesystem::path folder_;
@@ -233,6 +230,10 @@ class FullTraining {
 };
 
 }  // namespace
+
+std::string last_weights(const workers::TrainingJob& job) {
+  return (std::filesystem::path(job.dir) / "weights/last.pt").string();
+}
 
 bool out_of_patience(const std::vector<double>& fitness, int patience) {
   const auto last = std::max_element(fitness.rbegin(), fitness.rend());

@@ -14,13 +14,17 @@ namespace evolve::trainer {
 /// YOLOv5's EarlyStopping.
 bool out_of_patience(const std::vector<double>& fitness, int patience);
 
+/// What a training goes on from.
+std::string last_weights(const workers::TrainingJob& job);
+
 /// Trains as `job` says; `options` are its options, settled, and `weights` those that they name
-/// (pretrained_weights()). Each epoch leaves job.dir/weights/last.pt, with all that a resume needs,
-/// and best.pt when its fitness is greater than any before; both hold the moving average in half
-/// precision. Reports each epoch when its last.pt is on the disk. Ends after options.epochs, or
-/// after options.patience epochs that were not as good as the best; the last.pt of an ended
-/// training holds the weights alone. At the end best.pt is validated, and images of the first
-/// validation batch with its labels and predictions are left in job.dir.
+/// (pretrained_weights()), or last_weights() where the job is resumed. Each epoch leaves
+/// job.dir/weights/last.pt, with all that a resume needs, and best.pt when its fitness is greater
+/// than any before; both hold the moving average in half precision. Reports each epoch when its
+/// last.pt is on the disk. Ends after options.epochs, or after options.patience epochs that were
+/// not as good as the best; the last.pt of an ended training holds the weights alone. At the end
+/// best.pt is validated, and images of the first validation batch with its labels and predictions
+/// are left in job.dir.
 ///
 /// A training that is resumed gives the same numbers, bit for bit, as one that was not cut off.
 /// Throws `Error` when there is nothing to resume, or a last.pt of other hyperparameters or

@@ -32,7 +32,9 @@ data::LoadOptions load_options(const TrainOptions& options, const data::Threads&
 
 PreparedData::PreparedData(const TrainOptions& options, int stride, const data::Threads& threads,
                            const std::function<void()>& beat)
-    : PreparedData(data::with_fraction(data::read_data_yaml(options.data), options.fraction),
+    : PreparedData(data::with_fraction(
+                       data::read_data_yaml(options.data, {data::Split::train, data::Split::val}),
+                       options.fraction),
                    options, stride, load_options(options, threads, beat)) {}
 
 // train.py validates twice the images at once, and rectangles depend on how many there are.

@@ -181,14 +181,20 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
 
 workers::TrainingReport Trainer::full_training(const workers::TrainingJob& job,
                                                const OnReport& on_report) {
-  const auto [options, weights, data] =
-      state_->prepare(train_options_from_json(job.options), job.hyp);
+  auto wanted = train_options_from_json(job.options);
+  if (job.resume) {
+    // All is in there; what the training started from may be gone.
+    wanted.weights = last_weights(job);
+    wanted.cfg.clear();
+  }
+  const auto [options, weights, data] = state_->prepare(wanted, job.hyp);
   return trainer::full_training(job, options, weights, data, state_->context, on_report);
 }
 
 workers::ValidationReport Trainer::validate(const workers::ValidationJob& job) {
   const auto wanted = train_options_from_json(job.options);
-  const auto config = data::read_data_yaml(wanted.data);
+  const auto split = data::split_of(job.split);
+  const auto config = data::read_data_yaml(wanted.data, {split});
   auto detector = detector_to_validate(wanted, config);
   const int stride = stride_of(detector->config());
   const TrainOptions options = settled(wanted, stride);
@@ -196,7 +202,7 @@ workers::ValidationReport Trainer::validate(const workers::ValidationJob& job) {
   auto loading = load_options(options, state_->context.loading_threads(), state_->context.beat);
   loading.training = false;
   loading.keep = data::Keep::none;  // each image is needed once
-  auto images = data::load(config, data::split_of(job.split), loading);
+  auto images = data::load(config, split, loading);
   detector->to(state_->context.device);
   const auto set = data::validation_set(std::move(images), options.batch_size, stride, job.rect);
   return validation_report(*detector, set, validate_options(options, state_->context), job.dir);

@@ -72,7 +72,7 @@ TrainingLoop::TrainingLoop(const TrainOptions& options, const hyp::Hyperparamete
       parameters_(*detector_, context.device),
       loss_(loss_options(hyp, detector_->config(), options.imgsz, options.label_smoothing),
             detector_->anchors()),
-      schedule_(schedule_of(hyp, options, batches(), batch_size())),
+      schedule_(schedule_of(hyp, options, batches())),
       step_(parameters_, schedule_, algorithm_of(optimizer_name(options, hyp)),
             hyp.number("weight_decay"), GradScaler(precision(), context.device),
             [ranks = context.ranks](const auto& gradients) { add_up(*ranks, gradients); }) {

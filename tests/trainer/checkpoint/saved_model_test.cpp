@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <stdexcept>
 
 #include "tests/trainer/checkpoint/pickle_text.hpp"
@@ -109,6 +111,33 @@ TEST(SavedModel, OrdersNamesThatAreADict) {
   };
   EXPECT_EQ(names({{number(1), text("b")}, {number(0), text("a")}}), ordered_json({"a", "b"}));
   EXPECT_TRUE(names({{number(1), text("b")}, {number(2), text("c")}}).is_null());
+}
+
+/// What about() has under "unlike" of a model with a layer "0" whose submodule `name` is this.
+ordered_json unlike(const std::string& name, const std::string& type, const Entries& further = {}) {
+  Entries state{
+      {text("_parameters"), dict({})}, {text("_buffers"), dict({})}, {text("_modules"), dict({})}};
+  state.insert(state.end(), further.begin(), further.end());
+  const auto layer = module({}, {}, {{text(name), object("torch.nn", type, dict(state))}});
+  const auto found = about(module({}, {}, {{text("0"), layer}}));
+  return found.is_null() ? ordered_json() : found.value("unlike", ordered_json());
+}
+
+TEST(SavedModel, TellsOfAnActivationThatIsNotSiLU) {
+  EXPECT_TRUE(unlike("act", "SiLU").is_null());
+  EXPECT_EQ(unlike("act", "Hardswish"), "0.act is Hardswish, not SiLU");
+  EXPECT_TRUE(unlike("m", "Hardswish").is_null());
+}
+
+TEST(SavedModel, TellsOfABatchNormWithAnotherEps) {
+  const auto eps = [](double value) {
+    std::string bytes(sizeof value, '\0');
+    std::memcpy(bytes.data(), &value, sizeof value);
+    std::reverse(bytes.begin(), bytes.end());
+    return Entries{{text("eps"), "G" + bytes}};
+  };
+  EXPECT_TRUE(unlike("bn", "BatchNorm2d", eps(1e-3)).is_null());
+  EXPECT_EQ(unlike("bn", "BatchNorm2d", eps(1e-5)), "the eps of 0.bn is 1e-05, not 0.001");
 }
 
 TEST(SavedModel, ReplacesWhatIsNoUtf8) {

@@ -7,6 +7,7 @@
 
 #include "tests/hyp/refusal.hpp"
 #include "tests/trainer/data/files.hpp"
+#include "trainer/data/check.hpp"
 
 namespace evolve::data {
 namespace {
@@ -134,11 +135,28 @@ TEST_F(DataYaml, RefusesASplitWithoutImages) {
             "d.yaml:1: train 'images/empty' holds no images; put .jpg or .png files there");
 }
 
-TEST_F(DataYaml, RefusesAListedImageThatIsAbsent) {
-  write_file(folder / "list.txt", "./images/val/c.bmp\n./images/val/d.bmp\n");
-  EXPECT_EQ(refused("train: list.txt\nval: images/val\nnames: [a]\n"),
-            "list.txt:2: there is no image './images/val/d.bmp'; list images that exist, './…' "
-            "from this file's folder");
+TEST_F(DataYaml, LeavesAListedImageThatIsAbsentToTheCheckOfAllImages) {
+  write_file(folder / "list.txt", "./images/val/d.bmp\nimages/val/e.bmp\n");
+  const auto config = read("train: list.txt\nval: images/val\nnames: [a]\n");
+  EXPECT_THAT(config.train, ElementsAre(folder / "images/val/d.bmp", folder / "images/val/e.bmp"));
+  EXPECT_EQ(check(config, Split::train).faults.size(), 2U);
+}
+
+TEST_F(DataYaml, ReadsOnlyTheSplitsThatAreAskedFor) {
+  const auto file = write_file(folder / "d.yaml",
+                               "train: images/train\nval: images/val\ntest: nowhere\nnames: [a]\n");
+  const auto config = read_data_yaml(file, {Split::train, Split::val});
+  EXPECT_EQ(config.train.size(), 2U);
+  EXPECT_EQ(config.val.size(), 1U);
+  EXPECT_TRUE(config.test.empty());
+  EXPECT_TRUE(with_fraction(read_data_yaml(file, {Split::val}), 0.5).train.empty());
+  EXPECT_THAT(refusal([&] { read_data_yaml(file, {Split::test}); }), HasSubstr("d.yaml:3: test "));
+}
+
+TEST_F(DataYaml, RepairsNamesThatAreNotUtf8) {
+  EXPECT_THAT(
+      read("train: images/train\nval: images/val\nnames: [caf\xe9, 'na\xc3\xafve']\n").names,
+      ElementsAre("caf\ufffd", "na\u00efve"));
 }
 
 TEST_F(DataYaml, SurvivesGarbage) {

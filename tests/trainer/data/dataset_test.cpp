@@ -81,7 +81,9 @@ TEST_F(DatasetTest, DecodesAgainWhatDoesNotFitIntoMemory) {
   EXPECT_EQ(size_of(tight, 1), cv::Size(20, 16));
   write_image(config.train[1], 40, 20);
   EXPECT_EQ(refusal([&] { pixels_of(tight, 1); }),
-            config.train[1] + ": has another size than at the start; start again");
+            config.train[1] +
+                ": has another size than at the start; start again, or go on without it: "
+                "--skip-bad");
   std::filesystem::remove(config.train[2]);
   EXPECT_EQ(refusal([&] { pixels_of(tight, 2); }),
             config.train[2] +
@@ -120,6 +122,27 @@ TEST_F(DatasetTest, RefusesImagesThatCheckFindsFaultWithOrLeavesThemOut) {
   const Dataset rest = load(config, Split::train, {.imgsz = 32, .skip_bad = true});
   ASSERT_EQ(rest.images.size(), 1U);
   EXPECT_EQ(rest.images[0].file, config.train[0]);
+}
+
+TEST_F(DatasetTest, NamesAnImageThatIsDecodedInAnotherSizeThanItsHeaderSaysOrLeavesItOut) {
+  const std::string file = write_image(folder / "images/a.jpg", 40, 20);
+  const std::string bytes = read_file(file);
+  // TIFF demands MM or II; OpenCV takes anything else for MM, and turns the image.
+  const std::string turned(
+      "\xff\xe1\x00\x22"
+      "Exif\0\0XX\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0",
+      36);
+  write_file(file, bytes.substr(0, 2) + turned + bytes.substr(2));
+  config.train = {file, write_image(folder / "images/b.png")};
+  EXPECT_EQ(refusal([&] { load(config, Split::train, {.imgsz = 32}); }),
+            file +
+                ": its header says 40 x 20 pixels, OpenCV decodes 20 x 40; save it again without "
+                "its Exif part, or go on without it: --skip-bad");
+  write_file(config.train[1], "no image");
+  config.train.push_back(write_image(folder / "images/c.png"));
+  const auto left = load(config, Split::train, {.imgsz = 32, .skip_bad = true});
+  ASSERT_EQ(left.images.size(), 1U);
+  EXPECT_EQ(left.images[0].file, config.train[2]);
 }
 
 TEST_F(DatasetTest, RefusesAnImageThatCannotBeDecodedThoughItsEndsAreThere) {

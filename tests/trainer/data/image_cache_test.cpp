@@ -238,6 +238,38 @@ TEST_F(ImageCacheTest, OnAFullDiskIsGivenUpBeforeAnythingIsDecodedForIt) {
   EXPECT_THAT(files_in_cache(".part"), ElementsAre());
 }
 
+TEST_F(ImageCacheTest, IsNoneWhereTheDiskHasLessRoomThanMemory) {
+  for (const std::uint64_t room : {0U, 10000U}) {
+    auto tight = options();
+    tight.disk_room = [room](const std::string&) { return room; };
+    const Dataset own = loaded(tight);
+    EXPECT_THAT(notes,
+                ElementsAre(HasSubstr("(No space left on device): this process keeps its own copy"),
+                            "train: 5 of 5 images in this process' memory, 5 decoded now"));
+    EXPECT_FALSE(own.on_disk);
+    EXPECT_EQ(cache(), "none");
+  }
+  loaded(options());
+  auto full = options();
+  full.disk_room = [](const std::string&) { return std::uint64_t{0}; };
+  loaded(full);
+  EXPECT_THAT(notes, ElementsAre("train: 5 of 5 images in " + cache() + ", 0 decoded now"));
+}
+
+TEST_F(ImageCacheTest, WithDiskHoldsAsManyAsTheDiskHasRoomForAndSaysWhereThatIsNone) {
+  auto tight = options(Keep::disk);
+  tight.disk_room = [](const std::string&) { return std::uint64_t{0}; };
+  loaded(tight);
+  EXPECT_THAT(notes,
+              ElementsAre(HasSubstr("(No space left on device): images are decoded at each use")));
+  tight.disk_room = [](const std::string&) { return std::uint64_t{9000}; };
+  EXPECT_TRUE(loaded(tight).on_disk);
+  EXPECT_THAT(notes, ElementsAre("train: 3 of 5 images in " + cache() + ", 3 decoded now"));
+  // With memory it is then made again, whole.
+  loaded(options());
+  EXPECT_THAT(notes, ElementsAre("train: 5 of 5 images in " + cache() + ", 2 decoded now"));
+}
+
 TEST_F(ImageCacheTest, OfAnImageThatCannotBeDecodedIsNotMade) {
   std::string bytes = read_file(config.train[2]);
   bytes[bytes.find("IDAT") + 6] ^= 0x55;

@@ -54,6 +54,35 @@ TEST_F(ImageFile, HasTheSizeInWhichItIsDecodedWhateverItsOrientation) {
   }
 }
 
+/// A JPEG of 40 x 20 pixels with these segments before all others.
+std::string with_segments(const std::string& file, const std::string& segments) {
+  const std::string bytes = read_file(write_image(file, 40, 20));
+  return write_file(file, bytes.substr(0, 2) + segments + bytes.substr(2));
+}
+
+TEST_F(ImageFile, LooksForItsOrientationInTheFirstApplicationSegmentOnlyAsOpenCvDoes) {
+  const std::string xmp("\xff\xe1\x00\x1fhttp://ns.adobe.com/xap/1.0/\0", 33);
+  for (const auto& [segments, width] :
+       {std::pair(exif(6, true) + xmp, 20), std::pair(xmp + exif(6, true), 40)}) {
+    const auto file = with_segments(folder / "a.jpg", segments);
+    EXPECT_EQ(decode(file).cols, width);
+    EXPECT_EQ(check_image(file).width, width);
+  }
+}
+
+TEST_F(ImageFile, ReadsNoOrientationBehindAnEntryThatPointsOutOfItsSegmentAsOpenCvDoes) {
+  for (const std::string& entry : {std::string("\x0e\x01\x02\0\x64\0\0\0\xf0\0\0\0", 12),  // a text
+                                   std::string("\x1a\x01\x05\0\x01\0\0\0\xf0\0\0\0", 12)}) {  // dpi
+    auto segment = exif(6, true);
+    segment.replace(18, 1, "\x02");  // entries
+    segment.insert(20, entry);
+    segment[3] = static_cast<char>(segment.size() - 2);
+    const auto file = with_segments(folder / "a.jpg", segment);
+    EXPECT_EQ(decode(file).cols, 40);
+    EXPECT_EQ(check_image(file).width, 40);
+  }
+}
+
 TEST_F(ImageFile, GoesByContentNotByName) {
   const std::string file = write_image(folder / "a.png", 33, 21);
   std::filesystem::rename(file, folder / "a.jpg");
@@ -81,8 +110,11 @@ TEST_F(ImageFile, MissesTheEndOfAJpegThatLosesItsLastByte) {
 
 TEST_F(ImageFile, AllowsBytesAfterTheEndOfAJpeg) {
   const std::string file = write_image(folder / "a.jpg");
-  write_file(file, read_file(file) + std::string(100, '\0'));
-  EXPECT_EQ(check_image(file).width, 20);
+  const std::string bytes = read_file(file);
+  for (const std::size_t more : {100U, 300000U}) {
+    write_file(file, bytes + std::string(more, '\0'));
+    EXPECT_EQ(check_image(file).width, 20) << more;
+  }
 }
 
 TEST_F(ImageFile, IsNotFooledByTheEndOfAThumbnail) {
@@ -125,7 +157,8 @@ TEST_F(ImageFile, RefusesATinyImage) {
 }
 
 TEST_F(ImageFile, RefusesAnAbsentFile) {
-  EXPECT_EQ(refused(folder / "a.jpg"), ": cannot be read; check the path and its permissions");
+  EXPECT_EQ(refused(folder / "a.jpg"),
+            ": there is no such image; check the path, or take it off its list");
 }
 
 TEST_F(ImageFile, SurvivesGarbage) {

@@ -39,6 +39,40 @@ TEST(LabelFile, ReadsANumberThatIsTooSmallAsZero) {
   EXPECT_EQ(parse("0 0.5 1e-400 0.5 0.5").labels[0].y, 0);
 }
 
+TEST(LabelFile, ComparesCoordinatesAsFloatsAsYolov5Does) {
+  for (const char* one : {"1.0000000000000002", "1.00000001"})
+    EXPECT_EQ(parse("0 0.5 0.5 " + std::string(one) + " 0.5").labels[0].w, 1);
+  EXPECT_EQ(refused("0 0.5 0.5 1.0000001 0.5"),
+            "a.txt:1: coordinate 1.0000001 is outside 0..1; divide by the image's width or height");
+  EXPECT_EQ(refused("0 -1e-9 0.5 0.5 0.5"),
+            "a.txt:1: coordinate -1e-9 is outside 0..1; divide by the image's width or height");
+}
+
+TEST(LabelFile, EndsLinesAsPythonDoes) {
+  const std::vector<Label> both = {{0, 0.5F, 0.5F, 0.5F, 0.5F}, {1, 0.25F, 0.5F, 0.5F, 0.5F}};
+  for (const std::string end : {"\n", "\r\n", "\r"}) {
+    const auto file = parse("0 0.5 0.5 0.5 0.5" + end + "1 0.25 0.5 0.5 0.5" + end);
+    EXPECT_EQ(file.labels, both);
+    EXPECT_TRUE(file.segments.empty());
+    EXPECT_EQ(refused(end + "5 0.5 0.5 0.5 0.5"),
+              "a.txt:2: '5' is no class; write an integer from 0 to 2");
+  }
+}
+
+TEST(LabelFile, TakesANoBreakSpaceForABlank) {
+  EXPECT_EQ(parse("0 0.5\u00a00.5 0.5 0.25\u00a0\n").labels,
+            (std::vector<Label>{{0, 0.5F, 0.5F, 0.5F, 0.25F}}));
+}
+
+TEST(LabelFile, LetsPointsOfAnOutlineLeaveTheImageButNotItsBox) {
+  EXPECT_EQ(parse("0 -0.25 0.5 0.75 0.5 0.5 1").labels,
+            (std::vector<Label>{{0, 0.25F, 0.75F, 1, 0.5F}}));
+  EXPECT_EQ(refused("0 -0.25 0.5 1.25 0.5 0.5 1"),
+            "a.txt:1: coordinate -0.25 is outside 0..1; divide by the image's width or height");
+  EXPECT_EQ(refused("0 0.25 0.5 nan 0.5 0.5 1"),
+            "a.txt:1: coordinate nan is outside 0..1; divide by the image's width or height");
+}
+
 TEST(LabelFile, BoxesAnOutlineByItsExtremes) {
   const LabelFile file = parse("1 0.25 0.5 0.75 0.5 0.5 1");
   EXPECT_EQ(file.labels, (std::vector<Label>{{1, 0.5F, 0.75F, 0.5F, 0.5F}}));

@@ -59,6 +59,25 @@ TEST(ModelTable, OfWeightsThatDoNotTellItAsksForCfg) {
   }
 }
 
+TEST(ModelTable, HasOneActivation) {
+  ordered_json yaml = to_json(read_model_table("yolov5p"));
+  for (const ordered_json& fine : {ordered_json("nn.SiLU()"), ordered_json(), ordered_json("")}) {
+    yaml["activation"] = fine;
+    EXPECT_EQ(complaint({{"yaml", yaml}}), "nothing") << fine;
+  }
+  yaml["activation"] = "nn.LeakyReLU(0.1)";
+  EXPECT_THAT(complaint({{"yaml", yaml}}),
+              HasSubstr("activation is 'nn.LeakyReLU(0.1)'; leave it out: evolve trains with "
+                        "nn.SiLU() only"));
+}
+
+TEST(ModelTable, OfWeightsWithOtherModulesIsRefused) {
+  const ordered_json yaml = to_json(read_model_table("yolov5p"));
+  EXPECT_EQ(complaint({{"yaml", yaml}, {"unlike", "model.0.act is Hardswish, not SiLU"}}),
+            "x.pt: model.0.act is Hardswish, not SiLU; give weights of a model with SiLU and "
+            "YOLOv5's batch norm, or start a training from these with --cfg");
+}
+
 TEST(ModelTable, OfWeightsIsNotEndless) {
   const ordered_json yaml{{"backbone", std::string(300000, 'x')}};
   EXPECT_THAT(complaint({{"yaml", yaml}}), HasSubstr("its model table has 300015 characters"));

@@ -133,6 +133,21 @@ TEST_F(FullTrainingTest, GoesOnAfterACutAsIfThereHadBeenNone) {
   expect_equal(weights("cut", "best.pt").state, weights("whole", "best.pt").state);
 }
 
+TEST_F(FullTrainingTest, GoesOnThoughTheTableAndTheWeightsItStartedFromAreGone) {
+  run(job("start", 1));
+  const auto table = folder / "table.yaml", start = folder / "start/weights/best.pt";
+  std::ofstream(table) << to_json(read_model_table("yolov5p.yaml"));
+  auto cut = job("cut", 2);
+  cut.options["cfg"] = table.string();
+  cut.options["weights"] = start.string();
+  EXPECT_EQ(run(cut, 1).size(), 1u);
+  fs::remove(table);
+  fs::remove(start);
+  cut.resume = true;
+  EXPECT_EQ(run(cut).size(), 2u);
+  EXPECT_EQ(result.epochs, 2);
+}
+
 TEST_F(FullTrainingTest, OnlyReportsWhatWasWhenItHasEnded) {
   const auto first = run(job("a", 2));
   const auto ended = result;

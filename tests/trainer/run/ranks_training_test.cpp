@@ -80,8 +80,8 @@ std::vector<torch::Tensor> trained_by_halves(const TrainOptions& options) {
   auto plan =
       data::plan_epoch(images, data::epoch_order(count, seed, 0), options.batch_size, seed, 0);
   const auto batches = static_cast<int>(plan.batches.size());
-  TrainStep step(parameters, schedule_of(hyp, options, batches, options.batch_size),
-                 algorithm_of(options.optimizer), hyp.number("weight_decay"));
+  TrainStep step(parameters, schedule_of(hyp, options, batches), algorithm_of(options.optimizer),
+                 hyp.number("weight_decay"));
   step.begin_epoch();
   const auto whole = plan;
   for (int i = 0; i < batches; ++i) {

@@ -10,15 +10,24 @@
 namespace evolve::trainer {
 namespace {
 
-/// The losses of three epochs, where so many threads besides the training's make batches.
-std::vector<std::array<double, 3>> losses_of_three_epochs(int batch_workers) {
-  const test::Threads one(1);
+TrainOptions small_training() {
   TrainOptions options;
   options.data = "shapes";
   options.cfg = "yolov5p.yaml";
   options.epochs = 3;
   options.imgsz = 64;
-  const auto hyp = hyp::express(hyp::default_space(), hyp::genes_of(hyp::default_space(), {}));
+  return options;
+}
+
+hyp::Hyperparameters default_hyp() {
+  return hyp::express(hyp::default_space(), hyp::genes_of(hyp::default_space(), {}));
+}
+
+/// The losses of three epochs, where so many threads besides the training's make batches.
+std::vector<std::array<double, 3>> losses_of_three_epochs(int batch_workers) {
+  const test::Threads one(1);
+  const auto options = small_training();
+  const auto hyp = default_hyp();
   PreparedData data(options, 32, 1);
   TrainingLoop loop(options, hyp, 1, data, make_detector(options, hyp, {}, 1, data),
                     {.device = torch::kCPU, .threads = 1 + batch_workers});
@@ -33,6 +42,22 @@ TEST(TrainingLoop, TrainsTheSameWhoeverMakesItsBatches) {
   const auto alone = losses_of_three_epochs(0);
   EXPECT_NE(alone[0], alone[1]);
   EXPECT_EQ(losses_of_three_epochs(2), alone);
+}
+
+TEST(TrainingLoop, AccumulatesForTheBatchSizeAskedForThoughThereAreFewerImages) {
+  const test::Threads one(1);
+  auto options = small_training();
+  options.fraction = 1. / 120;  // two images: of such batches 32 would make a step
+  options.batch_size = 64;
+  const auto hyp = default_hyp();
+  PreparedData data(options, 32, 1);
+  TrainingLoop loop(options, hyp, 1, data, make_detector(options, hyp, {}, 1, data),
+                    {.device = torch::kCPU, .threads = 1});
+  const std::vector<double> no_ap(3);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    EXPECT_EQ(loop.train_epoch(epoch, no_ap, {}).batches, 1);
+    EXPECT_EQ(loop.state().step.ema.updates, epoch + 1);
+  }
 }
 
 }  // namespace

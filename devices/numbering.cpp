@@ -1,0 +1,54 @@
+#include "devices/numbering.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "core/device_kind.hpp"
+#include "core/number.hpp"
+
+namespace evolve::devices {
+
+Identities identities_of(const std::vector<core::Slot>& slots, const std::string& kind) {
+  Identities all;
+  for (const auto& slot : slots) {
+    if (core::kind_of(slot.name) != kind) continue;
+    const auto devices = core::members_of(slot.name);
+    for (std::size_t i = 0; i < slot.identities.size(); ++i)
+      all.emplace(devices[i], slot.identities[i]);
+  }
+  return all;
+}
+
+int number_in(const std::string& device) {
+  return core::parse_integer<int>(device.substr(device.find(':') + 1)).value();
+}
+
+bool is(const Accelerator& accelerator, const std::string& name,
+        const core::DeviceIdentity& identity) {
+  if (accelerator.kind != core::kind_of(name)) return false;
+  if (!identity.uuid.empty()) return accelerator.uuid == identity.uuid;
+  if (!identity.pci.empty()) return accelerator.pci == identity.pci;
+  return name_of(accelerator) == name;
+}
+
+bool keep_numbers(std::vector<Accelerator>& found, const Identities& had) {
+  std::set<int> taken;
+  for (const auto& [name, identity] : had) taken.insert(number_in(name));
+  bool anew = false;
+  for (auto& device : found) {
+    const auto same = std::ranges::find_if(
+        had, [&](const auto& one) { return is(device, one.first, one.second); });
+    int number = device.index;
+    if (same != had.end()) {
+      number = number_in(same->first);
+    } else if (!taken.insert(number).second) {
+      number = *taken.rbegin() + 1;
+      taken.insert(number);
+    }
+    anew = anew || number != device.index;
+    device.index = number;
+  }
+  return anew;
+}
+
+}  // namespace evolve::devices

@@ -1,0 +1,33 @@
+// The names of devices that a run has. Where one is lost the driver may number the others anew: the
+// run does not.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/slot.hpp"
+#include "devices/accelerator.hpp"
+
+namespace evolve::devices {
+
+/// Devices by name, and what their driver said of each.
+using Identities = std::map<std::string, core::DeviceIdentity>;
+
+/// The devices of a kind that slots have, as far as a driver has told them.
+Identities identities_of(const std::vector<core::Slot>& slots, const std::string& kind);
+
+/// "2" of "cuda:2".
+int number_in(const std::string& device);
+
+/// Whether it is the device that had that name and identity: by UUID, else by PCI address, else by
+/// name.
+bool is(const Accelerator& accelerator, const std::string& name,
+        const core::DeviceIdentity& identity);
+
+/// Numbers those of a kind's devices that were `had` as they were then, and others as their driver
+/// does, or beyond all of those where one of those has that number. Whether any has another number
+/// now.
+bool keep_numbers(std::vector<Accelerator>& found, const Identities& had);
+
+}  // namespace evolve::devices

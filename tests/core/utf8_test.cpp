@@ -1,0 +1,19 @@
+#include "core/utf8.hpp"
+
+#include <gtest/gtest.h>
+
+namespace evolve::core {
+namespace {
+
+TEST(Utf8, IsLeftAlone) {
+  for (const std::string text : {"", "cat", "Kätzchen 猫", "a \"b\" \\\n"})
+    EXPECT_EQ(valid_utf8(text), text);
+}
+
+TEST(Utf8, HasAMarkWhereBytesAreAnything) {
+  EXPECT_EQ(valid_utf8("caf\xe9"), "caf\ufffd");
+  EXPECT_EQ(valid_utf8("\xe9t\xe9"), "\ufffdt\ufffd");
+}
+
+}  // namespace
+}  // namespace evolve::core
