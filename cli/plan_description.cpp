@@ -70,7 +70,8 @@ std::vector<std::string> description(const Plan& plan) {
   lines.push_back("fitness " + o.fitness);
   const auto known = known_lines(run.earlier, o.from.empty());
   lines.insert(lines.end(), known.begin(), known.end());
-  if (!o.trials && !o.max_epochs && !limit)
+  constexpr std::int64_t many = 1000;  // hardly what somebody wanted
+  if (!o.trials && !o.max_epochs && !limit && trials >= many)
     lines.push_back(
         fmt::format("nothing but --generations ends it; --evolve {0} of YOLOv5 up to "
                     "7.0 was {0} trainings: --trials {0}",
