@@ -18,8 +18,9 @@ namespace {
 namespace asio = boost::asio;
 using Stream = asio::posix::stream_descriptor;
 
-/// How much is read before other workers have their turn.
-constexpr std::size_t one_turn = 1 << 18;
+/// How much is read before other workers have their turn, and time limits theirs: a line is little,
+/// and what is made of it takes long under a sanitizer.
+constexpr std::size_t one_turn = 1 << 14;
 
 }  // namespace
 
@@ -127,7 +128,7 @@ void Process::watch(Stream& pipe) {
 }
 
 bool Process::read_some(Stream& pipe, std::size_t most) {
-  std::array<char, 1 << 16> buffer;
+  std::array<char, one_turn> buffer;
   for (std::size_t total = 0; total < most;) {
     boost::system::error_code error;
     const auto count = pipe.read_some(asio::buffer(buffer), error);
