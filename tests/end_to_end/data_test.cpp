@@ -129,9 +129,15 @@ TEST_F(DataSet, ThatListsImagesThatAreMissingHasThemAllNamedOrIsTrainedOnWithout
 TEST_F(DataSet, NeedsItsTestImagesForNothingButTheirValidation) {
   std::filesystem::remove_all(folder / "shapes/images/test");
   EXPECT_EQ(look().code, 0);
+  const auto on_shapes = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--data", "shapes/shapes.yaml", "--imgsz", "64"});
+    return evolve(folder.path(), arguments);
+  };
+  const auto trained =
+      on_shapes({"train", "--cfg", "yolov5p.yaml", "--epochs", "1", "--output", "run"});
+  ASSERT_EQ(trained.code, 0) << trained.err;
   const auto val = [&](const std::string& task) {
-    return evolve(folder.path(), {"val", "--data", "shapes/shapes.yaml", "--weights", "shapes-base",
-                                  "--imgsz", "64", "--task", task});
+    return on_shapes({"val", "--weights", "run/weights/best.pt", "--task", task});
   };
   const auto fine = val("val");
   EXPECT_EQ(fine.code, 0) << fine.err;
