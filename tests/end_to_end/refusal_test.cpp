@@ -229,6 +229,11 @@ TEST(Evolve, SaysThatWithItsExitCodeWhereNobodyCanReadIt) {
       2);
 }
 
+TEST(Evolve, SaysOfYolov5sOptionsThatItHasNoUseForThem) {
+  Folder folder;
+  expect_refusal(folder, {"--noval"}, {"--noval is YOLOv5's, and nothing that evolve needs"});
+}
+
 TEST(Evolve, RefusesAPathThatIsNotUtf8) {
   Folder folder;
   expect_refusal(folder, {"--data", "caf\xe9.yaml"}, {"caf", "this is not UTF-8"});
