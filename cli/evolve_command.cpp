@@ -118,10 +118,12 @@ std::string share_done(const RunState& state) {
               : fmt::format("{} of {} trials", search.ended(), search.planned());
 }
 
-std::string interruption(const RunState& state, RunEnd end) {
-  return fmt::format("{} after {}{}; nothing finished is lost. Go on with:",
-                     end == RunEnd::time_limit ? "Stopped at the time limit" : "Interrupted",
-                     share_done(state), state.evolution().done() ? ", in their repeats" : "");
+void say_interrupted(Screen& screen, const RunState& state, RunEnd end,
+                     const results::RunDirectory& directory) {
+  screen.line(fmt::format("{} after {}{}; nothing finished is lost. Go on with:",
+                          end == RunEnd::time_limit ? "Stopped at the time limit" : "Interrupted",
+                          share_done(state), state.evolution().done() ? ", in their repeats" : ""));
+  screen.line("  evolve --resume " + shell_path(directory.root));
 }
 
 /// The last words of a run, and its exit code.
@@ -142,12 +144,10 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
                       state.surroundings_failures(), state.surroundings_failure().message),
           go_on);
     case RunEnd::stopped:
-      screen.line(interruption(state, end));
-      screen.line("  evolve --resume " + shell_path(directory.root));
+      say_interrupted(screen, state, end, directory);
       return 128 + signal;
     case RunEnd::time_limit:
-      screen.line(interruption(state, end));
-      screen.line("  evolve --resume " + shell_path(directory.root));
+      say_interrupted(screen, state, end, directory);
       break;
     case RunEnd::finished:
       break;

@@ -11,12 +11,12 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "core/error.hpp"
+#include "core/utf8.hpp"
 #include "workers/exec/exec_worker.hpp"
 #include "workers/protocol/text.hpp"
 
@@ -129,14 +129,10 @@ Command dataset_in(CLI::App& app) {
 
 /// Options and paths go into JSON.
 void refuse_other_encodings(std::span<char*> arguments) {
-  for (const char* argument : arguments) {
-    try {
-      (void)nlohmann::json(argument).dump();
-    } catch (const nlohmann::json::type_error&) {
+  for (const char* argument : arguments)
+    if (core::valid_utf8(argument) != argument)
       throw bad_argument(workers::printable(argument) + ": this is not UTF-8",
                          "rename what it names");
-    }
-  }
 }
 
 int run(int argc, char** argv) {

@@ -6,6 +6,7 @@
 #include "core/device_kind.hpp"
 #include "core/json.hpp"
 #include "core/number.hpp"
+#include "devices/numbering.hpp"
 
 namespace evolve::devices {
 namespace {
@@ -78,7 +79,7 @@ Accelerator accelerator_from_json(const Json& json) {
   const auto device = json.at("device").get<std::string>();
   const auto kind = core::kind_of(device);
   Accelerator a{.kind = kind,
-                .index = core::parse_integer<int>(device.substr(kind.size() + 1)).value(),
+                .index = number_in(device),
                 .name = json.at("name"),
                 .uuid = text_in(json.at("uuid")),
                 .pci = text_in(json.at("pci")),

@@ -15,6 +15,17 @@ struct DatasetTest : testing::Test {
   DataConfig config{.file = "d.yaml", .names = {"cat", "dog"}, .train = {}, .val = {}, .test = {}};
 };
 
+/// Gives a JPEG the Exif orientation 6, in a TIFF part that begins with `order`.
+void turn_by_exif(const std::string& file, const std::string& order) {
+  const std::string before(
+      "\xff\xe1\x00\x22"
+      "Exif\0\0",
+      10);
+  const std::string after("\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0", 24);
+  const std::string bytes = read_file(file);
+  write_file(file, bytes.substr(0, 2) + before + order + after + bytes.substr(2));
+}
+
 TEST_F(DatasetTest, DecodesAndResizesWithTheLongerSideAtImgsz) {
   config.train = {write_image(folder / "images/a.png", 20, 16),
                   write_image(folder / "images/b.png", 30, 101)};
@@ -38,12 +49,7 @@ TEST_F(DatasetTest, LeavesAImageOfTheRightSizeAlone) {
 
 TEST_F(DatasetTest, TurnsAImageByItsExifOrientation) {
   const std::string file = write_image(folder / "a.jpg", 40, 20);
-  const std::string bytes = read_file(file);
-  const std::string turned(
-      "\xff\xe1\x00\x22"
-      "Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0",
-      36);
-  write_file(file, bytes.substr(0, 2) + turned + bytes.substr(2));
+  turn_by_exif(file, "MM");
   config.train = {file};
   const Image image = load(config, Split::train, {.imgsz = 40}).images[0];
   EXPECT_EQ(image.pixels.size(), cv::Size(20, 40));
@@ -126,13 +132,8 @@ TEST_F(DatasetTest, RefusesImagesThatCheckFindsFaultWithOrLeavesThemOut) {
 
 TEST_F(DatasetTest, NamesAnImageThatIsDecodedInAnotherSizeThanItsHeaderSaysOrLeavesItOut) {
   const std::string file = write_image(folder / "images/a.jpg", 40, 20);
-  const std::string bytes = read_file(file);
   // TIFF demands MM or II; OpenCV takes anything else for MM, and turns the image.
-  const std::string turned(
-      "\xff\xe1\x00\x22"
-      "Exif\0\0XX\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0",
-      36);
-  write_file(file, bytes.substr(0, 2) + turned + bytes.substr(2));
+  turn_by_exif(file, "XX");
   config.train = {file, write_image(folder / "images/b.png")};
   EXPECT_EQ(refusal([&] { load(config, Split::train, {.imgsz = 32}); }),
             file +
