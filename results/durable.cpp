@@ -68,8 +68,8 @@ Error write_failed(const fs::path& file, int error) {
   const std::string what = file.string() + ": cannot write (" + std::strerror(error) + ")";
   const RunDirectory run{folder_of(file)};
   const auto folder = core::shell_word(run.root.string());
-  std::error_code ignored;  // a disk that is dead tells nothing
-  if (fs::exists(run.hyp(), ignored))
+  // A disk that is dead tells nothing.
+  if (holds_training(run))
     return run_failed(what, "mend the disk, then go on with evolve train --resume " + folder);
   if (!holds_run(run)) return run_failed(what, "mend the disk, or write elsewhere");
   return run_failed(

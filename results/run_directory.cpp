@@ -48,17 +48,17 @@ std::optional<RunDirectory> newest(const fs::path& project, fs::path (RunDirecto
   return newest;
 }
 
-bool holds_training(const RunDirectory& run) {
-  std::error_code ignored;
-  return fs::exists(run.hyp(), ignored);
-}
-
 }  // namespace
 
 bool holds_run(const RunDirectory& run) {
   std::ifstream journal(run.journal());
   std::string first;
   return std::getline(journal, first) && !journal.eof();
+}
+
+bool holds_training(const RunDirectory& run) {
+  std::error_code ignored;
+  return fs::exists(run.hyp(), ignored);
 }
 
 RunDirectory create_run(const fs::path& project, const std::string& given, bool exist_ok) {

@@ -47,6 +47,8 @@ RunDirectory create_run_at(const std::filesystem::path& folder);
 
 /// Whether the first line of its journal is whole: before that no run has begun.
 bool holds_run(const RunDirectory& run);
+/// Whether it has a training's hyp.yaml.
+bool holds_training(const RunDirectory& run);
 
 /// The run in `folder`; throws `Error` when there is none.
 RunDirectory open_run(const std::filesystem::path& folder);
