@@ -13,7 +13,7 @@
 #include "ga/model/observation.hpp"
 #include "ga/model/surrogate.hpp"
 #include "ga/model/unit_cube.hpp"
-#include "ga/sobol.hpp"
+#include "ga/random/sobol.hpp"
 
 namespace evolve::engine {
 namespace {

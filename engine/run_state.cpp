@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 #include "engine/settings.hpp"
-#include "ga/rng.hpp"
+#include "ga/random/rng.hpp"
 
 namespace evolve::engine {
 namespace {

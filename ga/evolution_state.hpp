@@ -13,7 +13,7 @@
 #include "ga/model/basis.hpp"
 #include "ga/model/history.hpp"
 #include "ga/model/observation.hpp"
-#include "ga/rng.hpp"
+#include "ga/random/rng.hpp"
 #include "ga/screened/visited.hpp"
 
 namespace evolve::ga {

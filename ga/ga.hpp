@@ -12,6 +12,7 @@
 //   gain until their end, basis what is expected beforehand, earlier what other runs say; surrogate
 //   predicts.
 // - epochs/: trainings that end early, stopped (rungs) or paused and continued (thaw).
+// - random/: a generator for each trial (rng), points that are spread evenly (sobol).
 // - Here: Evolution, and what comes of it: recommendation, importance.
 #pragma once
 
@@ -21,4 +22,4 @@
 #include "ga/classic/schedule.hpp"
 #include "ga/epochs/rungs.hpp"
 #include "ga/evolution.hpp"
-#include "ga/rng.hpp"
+#include "ga/random/rng.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ga/sobol.hpp"
+#include "ga/random/sobol.hpp"
 
 namespace evolve::ga {
 

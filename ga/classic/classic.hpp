@@ -4,7 +4,7 @@
 #include <span>
 
 #include "ga/classic/mating_pool.hpp"
-#include "ga/rng.hpp"
+#include "ga/random/rng.hpp"
 #include "hyp/space.hpp"
 
 namespace evolve::ga {

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <span>
 
-#include "ga/rng.hpp"
+#include "ga/random/rng.hpp"
 #include "hyp/space.hpp"
 
 namespace evolve::ga {

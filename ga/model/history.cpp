@@ -9,7 +9,7 @@
 
 #include "ga/model/fit.hpp"
 #include "ga/model/ranking.hpp"
-#include "ga/rng.hpp"
+#include "ga/random/rng.hpp"
 
 namespace evolve::ga {
 namespace {

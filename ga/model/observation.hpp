@@ -17,7 +17,7 @@ struct Observation {
   Ending ending = Ending::completed;
   /// Finite; 0 for a failure.
   double fitness = 0;
-  /// Which training it was: together they say its seed (ga/rng.hpp).
+  /// Which training it was: together they say its seed (ga/random/rng.hpp).
   int trial = 0, repeat = 0;
   /// The share of its epochs that lay ahead, in (0, 1) at a rung, else 0.
   double left = 0;

@@ -5,8 +5,8 @@
 #include <boost/random/uniform_01.hpp>
 #include <cmath>
 
+#include "ga/random/sobol.hpp"
 #include "ga/screened/unit_operators.hpp"
-#include "ga/sobol.hpp"
 
 namespace evolve::ga {
 

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "ga/model/unit_cube.hpp"
-#include "ga/rng.hpp"
+#include "ga/random/rng.hpp"
 #include "hyp/space.hpp"
 
 namespace evolve::ga {

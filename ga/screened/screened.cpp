@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "ga/model/ranking.hpp"
+#include "ga/random/sobol.hpp"
 #include "ga/screened/acquisition.hpp"
 #include "ga/screened/prior.hpp"
 #include "ga/screened/unit_operators.hpp"
-#include "ga/sobol.hpp"
 
 namespace evolve::ga {
 namespace {

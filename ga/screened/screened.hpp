@@ -8,7 +8,7 @@
 
 #include "ga/model/basis.hpp"
 #include "ga/model/history.hpp"
-#include "ga/rng.hpp"
+#include "ga/random/rng.hpp"
 #include "ga/screened/visited.hpp"
 #include "hyp/space.hpp"
 

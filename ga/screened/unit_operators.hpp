@@ -8,7 +8,7 @@
 #include <span>
 
 #include "ga/model/unit_cube.hpp"
-#include "ga/rng.hpp"
+#include "ga/random/rng.hpp"
 
 namespace evolve::ga {
 

@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "ga/rng.hpp"
+#include "ga/random/rng.hpp"
 #include "hyp/space.hpp"
 
 namespace evolve::ga {

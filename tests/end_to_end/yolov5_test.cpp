@@ -101,7 +101,7 @@ TEST(Yolov5, GetsItsOptionsByName) {
                          {"device", "cpu"},
                          {"save_dir", trial_folder(folder, 0).string()}};
   for (const auto& [name, value] : expected.items()) EXPECT_EQ(options[name], value) << name;
-  // Those of trials 0 and 1 where --seed is 0 (tests/ga/rng_test.cpp).
+  // Those of trials 0 and 1 where --seed is 0 (tests/ga/random/rng_test.cpp).
   EXPECT_EQ(options["seed"], 266925343);
   EXPECT_EQ(given(folder, 1)["seed"], 1679338179);
 }

@@ -10,7 +10,7 @@
 #include "engine/failures.hpp"
 #include "engine/run_state.hpp"
 #include "engine/settings.hpp"
-#include "ga/rng.hpp"
+#include "ga/random/rng.hpp"
 
 namespace evolve::engine {
 namespace {

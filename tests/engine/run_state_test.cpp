@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "core/error.hpp"
-#include "ga/rng.hpp"
+#include "ga/random/rng.hpp"
 #include "results/journal.hpp"
 
 namespace evolve::engine {

@@ -11,8 +11,8 @@
 
 #include "core/device_kind.hpp"
 #include "core/error.hpp"
+#include "trainer/device/device_kinds.hpp"
 #include "trainer/device/torch_version.hpp"
-#include "trainer/run/trainer.hpp"
 
 namespace evolve::trainer {
 namespace {

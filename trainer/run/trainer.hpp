@@ -64,10 +64,6 @@ struct Rungs {
 
 using OnReport = std::function<void(const workers::JobReport&)>;
 
-/// The kinds of devices that the libtorch of this process has libraries for: "cpu", "cuda", "hip"
-/// (ROCm), "xpu". None is opened, and no driver asked.
-std::vector<std::string> device_kinds();
-
 /// Trains on one device and keeps what the next trial can use again: decoded images, anchors.
 class Trainer {
  public:

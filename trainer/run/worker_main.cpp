@@ -33,6 +33,7 @@
 #include "devices/discovery.hpp"
 #include "devices/machine.hpp"
 #include "hyp/trial_folder.hpp"
+#include "trainer/device/device_kinds.hpp"
 #include "trainer/ranks/start_ranks.hpp"
 #include "trainer/run/run.hpp"
 #include "trainer/training_failed.hpp"

@@ -8,7 +8,7 @@
 #include <boost/random/uniform_int_distribution.hpp>
 #include <limits>
 
-#include "ga/rng.hpp"
+#include "ga/random/rng.hpp"
 #include "tests/ga/fixtures.hpp"
 
 namespace evolve::ga {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "ga/model/unit_cube.hpp"
-#include "ga/sobol.hpp"
+#include "ga/random/sobol.hpp"
 #include "tests/ga/fixtures.hpp"
 
 namespace evolve::ga {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "ga/model/fit.hpp"
-#include "ga/sobol.hpp"
+#include "ga/random/sobol.hpp"
 #include "tests/ga/fixtures.hpp"
 
 namespace evolve::ga {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "ga/model/fit.hpp"
-#include "ga/sobol.hpp"
+#include "ga/random/sobol.hpp"
 
 namespace evolve::ga {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "ga/sobol.hpp"
+#include "ga/random/sobol.hpp"
 #include "tests/ga/fixtures.hpp"
 
 namespace evolve::ga {

@@ -1,4 +1,4 @@
-#include "ga/sobol.hpp"
+#include "ga/random/sobol.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ga/rng.hpp"
+#include "ga/random/rng.hpp"
 
 #include "core/splitmix64.hpp"
 

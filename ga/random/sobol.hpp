@@ -3,7 +3,7 @@
 
 #include <Eigen/Core>
 
-#include "ga/rng.hpp"
+#include "ga/random/rng.hpp"
 
 namespace evolve::ga {
 

@@ -1,0 +1,133 @@
+// The rooms of CONTRIBUTING.md: which may include which.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace evolve {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Include {
+  fs::path from, to;
+};
+
+std::vector<Include> includes_of(const fs::path& file) {
+  std::vector<Include> all;
+  std::ifstream lines(fs::path(EVOLVE_SOURCE_DIR) / file);
+  for (std::string line; std::getline(lines, line);) {
+    constexpr std::string_view directive = "#include \"";
+    if (!line.starts_with(directive)) continue;
+    all.push_back({file, line.substr(directive.size(), line.rfind('"') - directive.size())});
+  }
+  return all;
+}
+
+std::vector<Include> includes_in(const std::string& folder) {
+  std::vector<Include> all;
+  const fs::path root = EVOLVE_SOURCE_DIR;
+  for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+    if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
+    for (auto& include : includes_of(fs::relative(entry.path(), root)))
+      all.push_back(std::move(include));
+  }
+  return all;
+}
+
+/// "devices", "workers/protocol".
+std::string room_of(const fs::path& file) {
+  auto part = file.begin();
+  const std::string first = part->string();
+  return first == "workers" ? first + "/" + (++part)->string() : first;
+}
+
+/// "trainer/data" of what is in that folder and below, "trainer" of the files beside such folders.
+std::string part_of(const fs::path& file) {
+  auto part = file.begin();
+  const fs::path first = *part++;
+  return (std::next(part) == file.end() ? first : first / *part).string();
+}
+
+using Allowed = std::map<std::string, std::set<std::string>>;
+
+TEST(Includes, PointDownOnly) {
+  const Allowed allowed = {
+      {"core", {}},
+      {"hyp", {"core"}},
+      {"workers/protocol", {"core", "hyp"}},
+      {"workers/supervise", {"core", "hyp", "workers/protocol"}},
+      {"workers/exec", {"core", "hyp", "workers/protocol"}},
+      {"ga", {"core", "hyp"}},
+      {"devices", {"core", "hyp"}},
+      {"results", {"core", "hyp"}},
+      {"trainer", {"core", "hyp", "workers/protocol"}},
+      {"engine",
+       {"core", "hyp", "ga", "devices", "results", "workers/protocol", "workers/supervise",
+        "workers/exec"}},
+      {"cli",
+       {"core", "hyp", "devices", "results", "workers/protocol", "workers/supervise",
+        "workers/exec", "engine", "trainer"}},
+  };
+  // It says which card it has, and starts a process for each further one.
+  const auto is_evolve_worker = [](const fs::path& file) {
+    return file.stem() == "worker_main" || file.stem() == "start_ranks";
+  };
+  for (const auto& top :
+       {"core", "hyp", "workers", "ga", "devices", "results", "trainer", "engine", "cli"}) {
+    for (const Include& include : includes_in(top)) {
+      const auto room = room_of(include.from), other = room_of(include.to);
+      const bool down = room == other || allowed.at(room).contains(other);
+      EXPECT_TRUE(down || (is_evolve_worker(include.from) && other == "devices"))
+          << include.from << " includes " << include.to;
+    }
+  }
+}
+
+TEST(Includes, OfTheCommandsBringNoTorch) {
+  for (const Include& include : includes_in("cli")) {
+    if (room_of(include.to) != "trainer") continue;
+    std::set<fs::path> seen;
+    const std::function<void(const fs::path&)> look = [&](const fs::path& file) {
+      if (!seen.insert(file).second) return;
+      std::ifstream stream(fs::path(EVOLVE_SOURCE_DIR) / file);
+      const std::string text(std::istreambuf_iterator<char>(stream), {});
+      EXPECT_EQ(text.find("#include <torch/"), text.npos)
+          << include.from << " gets torch from " << file;
+      for (const Include& next : includes_of(file)) look(next.to);
+    };
+    look(include.to);
+  }
+}
+
+TEST(Includes, MakeNoCircleOfFolders) {
+  for (const auto& top : {"ga", "trainer", "results", "devices"}) {
+    Allowed next;
+    for (const Include& include : includes_in(top)) {
+      const auto from = part_of(include.from), to = part_of(include.to);
+      if (from != to && room_of(include.to) == top) next[from].insert(to);
+    }
+    std::set<std::string> done;
+    std::vector<std::string> way;
+    const std::function<void(const std::string&)> walk = [&](const std::string& folder) {
+      EXPECT_EQ(std::ranges::count(way, folder), 0)
+          << folder << " includes itself by way of " << way.back();
+      if (std::ranges::count(way, folder) > 0 || !done.insert(folder).second) return;
+      way.push_back(folder);
+      for (const auto& other : next[folder]) walk(other);
+      way.pop_back();
+    };
+    for (const auto& [folder, others] : Allowed(next)) walk(folder);
+  }
+}
+
+}  // namespace
+}  // namespace evolve
