@@ -19,6 +19,9 @@ int explain_command(const std::string& run, const std::string& image);
 /// `evolve export TARGET RUN`: TARGET is a module of python/evolve/export, and the package that it
 /// needs.
 int export_command(const std::string& target, const std::string& run);
+/// `evolve export yolov5 WEIGHTS [-o FILE]`: a checkpoint of YOLOv5's from weights that evolve has
+/// trained, or from the best of a training's folder; beside them by default.
+int export_weights_command(const std::string& weights, const std::string& output);
 /// `evolve report RUN... [-o FILE]`
 int report_command(const std::vector<std::string>& runs, const std::string& page);
 /// `evolve devices [--json]`

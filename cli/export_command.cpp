@@ -1,21 +1,55 @@
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "cli/commands.hpp"
 #include "cli/python.hpp"
+#include "core/error.hpp"
 #include "core/spawn.hpp"
 #include "results/results.hpp"
+#include "trainer/checkpoint/weights_file.hpp"
 
 namespace evolve::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+int run_python(const Python& python, std::vector<std::string> arguments) {
+  const auto child = core::spawn({.words = python_command(python, std::move(arguments)),
+                                  .output = STDOUT_FILENO,
+                                  .errors = STDERR_FILENO});
+  return core::wait_status(child) == 0 ? 0 : 1;
+}
+
+/// YOLOv5's own files need no export, and other tensors say nothing of their model.
+void check_trained_here(const std::string& weights) {
+  trainer::read_about(weights);
+  const auto bytes = trainer::read_weights(weights);
+  if (trainer::Archive(bytes).has(trainer::about_record)) return;
+  throw bad_input({weights}, "evolve has not trained these weights",
+                  "name a best.pt or last.pt of evolve train, or the folder of the training");
+}
+
+}  // namespace
 
 int export_command(const std::string& target, const std::string& run) {
   const auto directory = results::open_run(run);
   const auto python = python_of_environment();
   check_package(python, target, "evolve export " + target);
-  const auto words =
-      python_command(python, {"-m", "evolve.export", target, directory.root.string()});
-  const auto child =
-      core::spawn({.words = words, .output = STDOUT_FILENO, .errors = STDERR_FILENO});
-  return core::wait_status(child) == 0 ? 0 : 1;
+  return run_python(python, {"-m", "evolve.export", target, directory.root.string()});
+}
+
+int export_weights_command(const std::string& weights, const std::string& output) {
+  const fs::path given = weights;
+  const auto file = fs::is_directory(given) ? given / "weights/best.pt" : given;
+  check_trained_here(file);
+  const auto python = python_of_environment();
+  check_yolov5(python, "evolve export yolov5");
+  const auto beside = file.parent_path() / (file.stem().string() + "_yolov5.pt");
+  std::vector<std::string> arguments = {"-m", "evolve.export.yolov5", file,
+                                        output.empty() ? beside.string() : output};
+  if (!python.yolov5.empty()) arguments.push_back(python.yolov5);
+  return run_python(python, std::move(arguments));
 }
 
 }  // namespace evolve::cli

@@ -96,17 +96,32 @@ Command report_in(CLI::App& app) {
 
 Command export_in(CLI::App& app) {
   struct Given {
-    std::string target, run;
+    std::string target, what, output;
   };
   const auto given = std::make_shared<Given>();
   auto* command = app.add_subcommand(
-      "export", "Write a run for other programs that show experiments, with their Python packages");
-  command->add_option("TARGET", given->target, "tensorboard, mlflow, wandb or optuna")
+      "export", "Write a run, or trained weights, for other programs, with their Python packages");
+  command
+      ->add_option("TARGET", given->target,
+                   "tensorboard, mlflow, wandb, optuna: a run; yolov5: weights")
       ->required()
-      ->check(CLI::IsMember({"tensorboard", "mlflow", "wandb", "optuna"}));
-  command->add_option("RUN", given->run, "The folder of a run, also of one that is going on")
+      ->check(CLI::IsMember({"tensorboard", "mlflow", "wandb", "optuna", "yolov5"}));
+  command
+      ->add_option(
+          "WHAT", given->what,
+          "The folder of a run, also of one that is going on; of evolve train, or its weights")
       ->required();
-  return {command, [given] { return export_command(given->target, given->run); }};
+  auto* output =
+      command->add_option("-o,--output", given->output,
+                          "yolov5: file to write; default: best_yolov5.pt beside best.pt");
+  return {command, [given, output] {
+            if (given->target == "yolov5")
+              return export_weights_command(given->what, given->output);
+            if (output->count() > 0)
+              throw bad_argument("-o: a run is written where " + given->target + " looks for it",
+                                 "leave it out");
+            return export_command(given->target, given->what);
+          }};
 }
 
 Command devices_in(CLI::App& app) {

@@ -58,4 +58,13 @@ void check_package(const Python& python, const std::string& package, const std::
                   package));
 }
 
+void check_yolov5(const Python& python, const std::string& who) {
+  if (python.yolov5.empty()) return check_package(python, "yolov5", who);
+  python_file(python, who);
+  for (const auto* file : {"train.py", "models/yolo.py"})
+    if (!fs::exists(fs::path(python.yolov5) / file))
+      throw bad_argument(fmt::format("EVOLVE_YOLOV5: {} has no {}", python.yolov5, file),
+                         "name a checkout of YOLOv5's repository, or leave it out for the package");
+}
+
 }  // namespace evolve::cli

@@ -33,4 +33,8 @@ std::string python_file(const Python& python, const std::string& who);
 /// package.
 void check_package(const Python& python, const std::string& package, const std::string& who);
 
+/// Throws `Error`, on behalf of `who`, unless YOLOv5 is there: the checkout that `python` names, or
+/// the package.
+void check_yolov5(const Python& python, const std::string& who);
+
 }  // namespace evolve::cli

@@ -34,17 +34,6 @@ const std::array<PythonTrainer, 2> trainers = {{
      .unknown_options = {"amp", "cos_restarts", "fraction", "skip_bad"}},
 }};
 
-bool is_checkout(const PythonTrainer& trainer, const Python& python) {
-  return trainer.name == "yolov5" && !python.yolov5.empty();
-}
-
-void check_checkout(const fs::path& folder) {
-  for (const auto* file : {"train.py", "models/yolo.py"})
-    if (!fs::exists(folder / file))
-      throw bad_argument(fmt::format("EVOLVE_YOLOV5: {} has no {}", folder.string(), file),
-                         "name a checkout of YOLOv5's repository, or leave it out for the package");
-}
-
 /// Settings of a training that Ultralytics, or an older version of it, takes as whole numbers only.
 const std::array<std::string, 7> whole_numbers = {"batch",      "close_mosaic", "freeze", "imgsz",
                                                   "mask_ratio", "max_det",      "nbs"};
@@ -151,15 +140,14 @@ bool leaves_it_to_ultralytics(const std::string& optimizer) {
 
 std::vector<std::string> worker_command(const PythonTrainer& trainer, const Python& python) {
   std::vector<std::string> arguments = {"-m", "evolve." + trainer.name};
-  if (is_checkout(trainer, python)) arguments.push_back(fs::absolute(python.yolov5));
+  if (trainer.is_yolov5 && !python.yolov5.empty()) arguments.push_back(fs::absolute(python.yolov5));
   return python_command(python, arguments);
 }
 
 void check_installed(const PythonTrainer& trainer, const Python& python) {
   const auto who = "--trainer " + trainer.name;
-  if (!is_checkout(trainer, python)) return check_package(python, trainer.name, who);
-  python_file(python, who);
-  check_checkout(python.yolov5);
+  if (trainer.is_yolov5) return check_yolov5(python, who);
+  check_package(python, trainer.name, who);
 }
 
 }  // namespace evolve::cli

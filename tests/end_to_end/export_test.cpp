@@ -1,4 +1,5 @@
-// evolve export, as far as it needs none of the packages; scripts/test-export has the rest.
+// evolve export, as far as it needs none of the packages; scripts/test-export has the rest, and
+// scripts/test-real yolov5.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 /// What the exporters are given of a run whose journal has these lines after its first one.
 json whole_run(const std::vector<json>& events, const std::string& torn = "") {
@@ -157,7 +159,66 @@ TEST(Export, IsRefusedWithoutThePackageOrARun) {
             "evolve: evolve export mlflow: " + python + " has no package 'mlflow'; install it: " +
                 python + " -m pip install mlflow; or name another Python in EVOLVE_PYTHON\n");
   EXPECT_THAT(refused("mlflow", "nothing"), HasSubstr("name the folder of a run"));
-  EXPECT_THAT(refused("excel", "run"), HasSubstr("excel not in {tensorboard,mlflow,wandb,optuna}"));
+  EXPECT_THAT(refused("excel", "run"),
+              HasSubstr("excel not in {tensorboard,mlflow,wandb,optuna,yolov5}"));
+}
+
+/// Weights as evolve writes them: tensors, and a record of what they are.
+void write_trained_weights(const Folder& folder, const std::string& file) {
+  std::filesystem::copy_file(EVOLVE_SOURCE_DIR "/trainer/checkpoint/shapes_base.pt", folder / file);
+  const std::string program =
+      "import sys, zipfile; archive = zipfile.ZipFile(sys.argv[1], 'a'); "
+      "root = archive.namelist()[0].split('/')[0]; "
+      R"(archive.writestr(root + '/evolve/about.json', '{"yaml":{"nc":2},"names":["cat","dog"]}'))";
+  ASSERT_EQ(Process({"/usr/bin/env", "python3", "-c", program, file}, folder.path()).wait().code,
+            0);
+}
+
+/// `evolve export yolov5` with arguments, and with a stand-in for YOLOv5's package.
+Ended exported(const Folder& folder, std::vector<std::string> arguments) {
+  std::vector<std::string> words = {
+      "/usr/bin/env",  "-u",
+      "EVOLVE_PYTHON", "-u",
+      "EVOLVE_YOLOV5", "PYTHONPATH=" EVOLVE_SOURCE_DIR "/tests/end_to_end/stand_ins/packages",
+      EVOLVE_BINARY,   "export",
+      "yolov5"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return Process(words, folder.path()).wait();
+}
+
+TEST(ExportOfWeights, IsAModelOfYOLOv5sUnderTheNamesThatItsRepositoryHas) {
+  Folder folder;
+  std::filesystem::create_directories(folder / "exp/weights");
+  write_trained_weights(folder, "exp/weights/best.pt");
+  const auto ended = exported(folder, {"exp"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("exp/weights/best_yolov5.pt  for YOLOv5's detect.py"));
+  EXPECT_EQ(read_file(folder / "exp/weights/best_yolov5.pt"),
+            "{'epoch': -1, 'best_fitness': None, 'model': ['models.yolo.DetectionModel', "
+            "'models.common.Conv'] {'nc': 2} {'model.0.conv.weight': 'single precision'} 2 "
+            "{0: 'cat', 1: 'dog'} False, 'ema': None, 'updates': None, 'optimizer': None}");
+  EXPECT_EQ(exported(folder, {"exp/weights/best.pt", "-o", "other.pt"}).code, 0);
+  EXPECT_EQ(read_file(folder / "other.pt"), read_file(folder / "exp/weights/best_yolov5.pt"));
+}
+
+TEST(ExportOfWeights, IsRefusedForWhatEvolveHasNotTrained) {
+  Folder folder;
+  EXPECT_EQ(exported(folder, {"mine.pt"}).err,
+            "evolve: mine.pt: there is no such file; name a .pt file with --weights\n");
+  const std::string others = EVOLVE_SOURCE_DIR "/trainer/checkpoint/shapes_base.pt";
+  const auto ended = exported(folder, {others});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err, "evolve: " + others +
+                           ": evolve has not trained these weights; name a best.pt or last.pt of "
+                           "evolve train, or the folder of the training\n");
+}
+
+TEST(ExportOfARun, HasNoFileToName) {
+  Folder folder;
+  const auto ended =
+      Process({EVOLVE_BINARY, "export", "mlflow", "run", "-o", "x"}, folder.path()).wait();
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err, "evolve: -o: a run is written where mlflow looks for it; leave it out\n");
 }
 
 }  // namespace
