@@ -100,7 +100,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
   const engine::Finished& trial = state.completed()[row];
   const bool is_start = trial.trial == 0;
   std::vector<std::string> lines = {
-      fmt::format("Best: trial {}, {}", trial.trial, observed(trial))};
+      fmt::format("Recommended: trial {}, {}", trial.trial, observed(trial))};
   if (is_start) {
     lines.back() += standing
                         ? fmt::format(", the start: no other set is likely enough ({}) to beat it",
@@ -125,7 +125,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
                                 text_of(standing->start->expectation), text_of(standing->better),
                                 gave(state, 0)));
   if (state.best()->fitness > trial.fitness)
-    lines.push_back(fmt::format("  the luckiest           trial {}, {}: less is expected of it",
+    lines.push_back(fmt::format("  the highest            trial {}, {}: less is expected of it",
                                 state.best()->trial, observed(*state.best())));
   lines.push_back(luck_line(*standing, luck_was_seen(state)));
   constexpr int more = 8;

@@ -15,6 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 std::vector<std::string> columns(const std::string& line) {
   std::vector<std::string> cells;
@@ -84,7 +85,7 @@ TEST(Run, ItsBestIsTheFirstRowOfGreatestFitnessAndBeatsTheStart) {
     }
   }
   EXPECT_GT(best, start);
-  EXPECT_THAT(ended.out, HasSubstr("Best: trial " + std::to_string(best_trial) + ", "));
+  EXPECT_THAT(ended.out, HasSubstr("Recommended: trial " + std::to_string(best_trial) + ", "));
   const auto evolved = read_file(folder / "run/hyp_evolved.yaml");
   for (const auto& [name, value] : best_hyp.items()) {
     const auto at = evolved.find("\n" + name + ": ");
@@ -209,7 +210,7 @@ TEST(Run, ADryRunTellsThePlanAndTouchesNothing) {
       evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
                              "--generations", "2", "--population", "5", "--dry-run"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("10 trials"));
+  EXPECT_THAT(ended.out, StartsWith("10 trials (2 generations of 5) on 1 slot: cpu:0\n"));
   EXPECT_THAT(ended.out, HasSubstr("cpu:0"));
   EXPECT_THAT(ended.out, HasSubstr("hsv_h"));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
@@ -276,7 +277,7 @@ TEST(Run, HasAsManyTrialsAsAskedForWhateverTheGenerationsSay) {
       folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--generations",
                       "1", "--population", "2", "--trials", "5", "--output", "run"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("5 trials (3 generations of 2)"));
+  EXPECT_THAT(ended.out, StartsWith("5 trials on 1 slot: cpu:0\n"));
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 5);
 }
 

@@ -95,7 +95,7 @@ def look(browser, journal):
     expect("its tile", browser.value(f"{tile}.querySelector('b').textContent"), browser.value("duration(view.duration)"))
     expect("says what is left out", "without 1 break of 64 h 00 min in all" in browser.value(f"{tile}.textContent"), True)
     last = browser.value("view.results.at(-1).hours") * 3600
-    expect("so are the hours of the best so far", 0.95 * seconds < last <= seconds, True)
+    expect("so are the hours of the highest so far", 0.95 * seconds < last <= seconds, True)
     expect("and the devices'", browser.value("Math.max(...Object.values(view.devices).flatMap((one) => one.time))") <= seconds, True)
 
     lines = browser.value("view.trials.filter((trial) => trial.fitness === null).map((trial) => [trial.state, lineStyle(trial).dash.length > 0])")
