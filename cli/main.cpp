@@ -53,16 +53,18 @@ Command declared(CLI::App& app, const char* name, const char* summary,
 
 Command plot_in(CLI::App& app) {
   struct Given {
-    std::string csv, image;
+    std::string table, image;
   };
   const auto given = std::make_shared<Given>();
   auto* command = app.add_subcommand(
       "plot", "Draw evolve.png from an evolve.csv, or results.png from a results.csv");
-  command->add_option("EVOLVE_CSV", given->csv, "The results of a run or of a training")
+  command
+      ->add_option("EVOLVE_CSV", given->table,
+                   "The results of a run or of a training, or its folder")
       ->required();
   command->add_option("-o,--output", given->image,
                       "Picture to write: .png or .svg; default: beside the CSV");
-  return {command, [given] { return plot_command(given->csv, given->image); }};
+  return {command, [given] { return plot_command(given->table, given->image); }};
 }
 
 Command explain_in(CLI::App& app) {

@@ -63,6 +63,25 @@ TEST(Run, LeavesEveryFileOfARunDirectory) {
 }
 
 // Without a model of luck, as the classic search is.
+TEST(Run, IsDrawnAgainAsItDrewItself) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                   "--trials", "6", "--output", "run"})
+                .code,
+            0);
+  const auto own = read_file(folder / "run/evolve.png");
+  for (const std::string named : {"run", "run/evolve.csv"}) {
+    std::filesystem::remove(folder / "run/evolve.png");
+    const auto ended = evolve(folder.path(), {"plot", named});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.out, "run/evolve.png\n");
+    EXPECT_EQ(read_file(folder / "run/evolve.png"), own) << named;
+  }
+  std::filesystem::copy(folder / "run/evolve.csv", folder / "evolve.csv");
+  EXPECT_EQ(evolve(folder.path(), {"plot", "evolve.csv"}).out, "evolve.png\n");
+  EXPECT_NE(read_file(folder / "evolve.png"), own) << "nobody knows what was recommended";
+}
+
 TEST(Run, ItsBestIsTheFirstRowOfGreatestFitnessAndBeatsTheStart) {
   Folder folder;
   const auto ended = evolve(
