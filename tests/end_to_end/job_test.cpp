@@ -260,6 +260,23 @@ TEST(ValCommand, PrintsTheTableAndWritesTheNumbers) {
   EXPECT_EQ(message["options"]["batch_size"], 32);
 }
 
+TEST(ValCommand, FailsWhereItsTableCannotBeWrittenAndATrainingDoesNot) {
+  const Stage stage;
+  const auto printed_to_a_full_disk = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> command = {"/bin/sh", "-c", "exec \"$@\" >/dev/full", "sh"};
+    const auto words = stage.command(arguments);
+    command.insert(command.end(), words.begin(), words.end());
+    return Process(command, stage.path()).wait();
+  };
+  const auto val = printed_to_a_full_disk({"val", "--weights", "shapes-base"});
+  EXPECT_EQ(val.code, 1);
+  EXPECT_EQ(val.err,
+            "evolve: standard output: cannot write all of it; make room, or print it elsewhere\n");
+  const auto train = printed_to_a_full_disk({"train", "--epochs", "2"});
+  EXPECT_EQ(train.code, 0);
+  EXPECT_EQ(train.err, "");
+}
+
 TEST(ValCommand, EndsWith2WhereTheTrainerFindsFaultWithTheWeights) {
   const Stage stage("bad data");
   const auto ended = stage.evolve({"val", "--weights", "shapes-base"});
