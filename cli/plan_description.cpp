@@ -20,9 +20,12 @@ std::vector<std::string> known_lines(const std::vector<results::EarlierRun>& ear
                         core::counted(trainings, "training"))};
   }
   std::vector<std::string> lines;
-  for (const auto& run : earlier)
+  for (const auto& run : earlier) {
     lines.push_back(fmt::format("knows {} of {}", core::counted(std::ssize(run.trials), "training"),
                                 display_path(run.run)));
+    if (run.outside > 0)
+      lines.back() += fmt::format("; {} more outside this run's bounds", run.outside);
+  }
   return lines;
 }
 
