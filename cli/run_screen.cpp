@@ -167,8 +167,9 @@ std::string repeat_summary(const std::vector<results::Repeat>& repeats) {
     if (i >= most) continue;
     text += fmt::format("{}trial {} {:.4f} → {:.4f}", i ? ", " : "", trial, first, again);
   }
-  return text +
-         fmt::format("; on average {:.4f} {}", std::abs(change), change < 0 ? "less" : "more");
+  const auto size = fmt::format("{:.4f}", std::abs(change));
+  if (size == "0.0000") return text + "; on average no less and no more";
+  return text + fmt::format("; on average {} {}", size, change < 0 ? "less" : "more");
 }
 
 std::string device_text(const std::string& device, const engine::RunState& state) {

@@ -94,7 +94,7 @@ Rows highest_so_far(const Points& history, double last) {
 std::string title_of(const Trials& trials, std::size_t paused) {
   std::string title =
       fmt::format("{} {:.4g}, row {} of evolve.csv",
-                  trials.is_recommended ? "recommended: fitness" : "highest fitness",
+                  trials.is_recommended ? "+ recommended: fitness" : "+ highest fitness",
                   trials.fitness[trials.marked], trials.row[trials.marked]);
   if (trials.marked != trials.highest) {
     title += fmt::format("; the highest: {:.4g}, row {}", trials.fitness[trials.highest],
@@ -102,6 +102,7 @@ std::string title_of(const Trials& trials, std::size_t paused) {
   } else if (trials.is_recommended) {
     title += ", the highest";
   }
+  title += "; line: the highest so far";
   return paused == 0 ? title : title + fmt::format("; rings: {} paused", paused);
 }
 

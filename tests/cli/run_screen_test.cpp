@@ -101,6 +101,9 @@ TEST(RepeatSummary, IsWhatTheRepeatsLost) {
             "average 0.0120 less");
   EXPECT_EQ(repeat_summary({{0, 1, 0.25, 0.5, {}}}),
             "Trained again with other seeds: trial 0 0.2500 → 0.5000; on average 0.2500 more");
+  EXPECT_EQ(repeat_summary({{0, 1, 0.25, 0.25, {}}}),
+            "Trained again with other seeds: trial 0 0.2500 → 0.2500; on average no less and no "
+            "more");
 }
 
 TEST(RepeatSummary, NamesTheFirstFiveOfMany) {
