@@ -243,6 +243,18 @@ TEST(TrainCommand, WritesNothingOutsideItsFolderWhateverADataSetSays) {
   EXPECT_FALSE(fs::exists("/tmp/up"));
 }
 
+TEST(TrainCommand, LeavesAFolderThatIsDrawnAgain) {
+  const Stage stage;
+  ASSERT_EQ(stage.evolve({"train", "--epochs", "2"}).code, 0);
+  const auto picture = stage / "runs/train/exp/results.png";
+  const auto own = read_file(picture);
+  fs::remove(picture);
+  const auto ended = stage.evolve({"plot", "runs/train/exp"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "runs/train/exp/results.png\n");
+  EXPECT_EQ(read_file(picture), own);
+}
+
 TEST(ValCommand, PrintsTheTableAndWritesTheNumbers) {
   const Stage stage;
   const auto ended = stage.evolve(
