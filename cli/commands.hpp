@@ -12,8 +12,8 @@ int evolve_command(const Options& options);
 int train_command(const TrainArguments& arguments);
 /// `evolve val`: weights on a data set.
 int val_command(const ValArguments& arguments);
-/// `evolve plot EVOLVE_CSV [-o FILE]`, or a results.csv
-int plot_command(const std::string& csv, const std::string& image);
+/// `evolve plot EVOLVE_CSV [-o FILE]`, or a results.csv, or the folder of either
+int plot_command(const std::string& named, const std::string& image);
 /// `evolve explain RUN [-o FILE]`
 int explain_command(const std::string& run, const std::string& image);
 /// `evolve export TARGET RUN`: TARGET is a module of python/evolve/export, and the package that it

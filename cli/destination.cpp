@@ -1,6 +1,9 @@
 #include "cli/destination.hpp"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "core/error.hpp"
 
 namespace evolve::cli {
 
@@ -16,6 +19,15 @@ void declare(CLI::App& app, Destination& d, const char* group) {
 results::RunDirectory create(const Destination& d) {
   return d.output.empty() ? results::create_run(d.project, d.name, d.exist_ok)
                           : results::create_run_at(d.output);
+}
+
+void check_output(const std::string& file) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::is_directory(file, ignored)) throw bad_input({file}, "is a folder", "name a file in it");
+  const auto folder = fs::absolute(file).parent_path();
+  if (fs::is_directory(folder, ignored)) return;
+  throw bad_input({file}, "there is no folder " + folder.string(), "make it, or name another file");
 }
 
 }  // namespace evolve::cli

@@ -25,4 +25,7 @@ void declare(CLI::App& app, Destination& destination, const char* group);
 /// Makes the folder. Throws `Error` when that cannot be done.
 results::RunDirectory create(const Destination& destination);
 
+/// Throws `Error` when no file of this name can be made: it is a folder, or its folder is missing.
+void check_output(const std::string& file);
+
 }  // namespace evolve::cli

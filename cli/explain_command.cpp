@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/destination.hpp"
 #include "cli/explanation.hpp"
 #include "cli/recorded_run.hpp"
 #include "cli/savings.hpp"
@@ -11,6 +12,7 @@
 namespace evolve::cli {
 
 int explain_command(const std::string& run, const std::string& image) {
+  if (!image.empty()) check_output(image);
   const auto directory = results::open_run(run);
   const auto state = recorded_run(directory).state;
   const auto explanation = engine::explain(state, run);

@@ -50,13 +50,14 @@ std::vector<std::string> description(const results::Explanation& explanation) {
   std::size_t width = 4;
   for (const auto& gene : explanation.genes) width = std::max(width, gene.gene.name.size());
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("{} completed, best fitness {:.4g}",
+  lines.push_back(fmt::format("{} completed, highest fitness {:.4g}",
                               core::counted(std::ssize(explanation.fitness), "trial"),
                               explanation.fitness[explanation.best]));
   lines.push_back(fmt::format("predicting each trial from the others, the model has R² {:.2f}{}",
                               explanation.r2, verdict(explanation.r2)));
   lines.push_back(fmt::format("{:{}}  share of the variation     loss by", "", width));
-  lines.push_back(fmt::format("{:{}}  alone  total{:13}chance  start → best", "gene", width, ""));
+  lines.push_back(
+      fmt::format("{:{}}  alone  total{:13}chance  start → highest", "gene", width, ""));
   const double full = explanation.genes.front().total;
   const auto told = shown(explanation.genes);
   for (const auto& gene : told) {
@@ -69,7 +70,7 @@ std::vector<std::string> description(const results::Explanation& explanation) {
   if (const auto rest = explanation.genes.size() - told.size(); rest > 0)
     lines.push_back(fmt::format("{} more with less than {} each", rest, percent(least_told)));
   lines.push_back("alone: what the gene explains by itself; total: with its part in interactions");
-  lines.push_back("loss by chance: fitness that any value instead of the best costs on average");
+  lines.push_back("loss by chance: what a random value instead of the highest's costs on average");
   lines.push_back(fmt::format("the trials pin down {} of that variation, {}",
                               percent(explanation.known),
                               explanation.known < 0.1 ? "the rest is extrapolated: go by the loss"

@@ -33,36 +33,48 @@ void refuse_lost_options(const CLI::App& app) {
   }
 }
 
+/// What a command had to print has been printed; its exit code.
+int printed(int code) {
+  if (code != 0 || (std::fflush(stdout) == 0 && !std::ferror(stdout))) return code;
+  throw run_failed("standard output: cannot write all of it", "make room, or print it elsewhere");
+}
+
 /// A command of the program, and what it does with what it was given.
 struct Command {
   CLI::App* app;
   std::function<int()> run;
+  /// What it prints is its result. Else files are: then nobody has to read what it prints.
+  bool prints = true;
 };
 
 template <class Arguments>
-Command declared(CLI::App& app, const char* name, const char* summary,
-                 int (*run)(const Arguments&)) {
+Command declared(CLI::App& app, const char* name, const char* summary, int (*run)(const Arguments&),
+                 bool prints) {
   const auto given = std::make_shared<Arguments>();
   auto* command = app.add_subcommand(name, summary);
   declare(*command, *given);
-  return {command, [=] {
+  return {command,
+          [=] {
             complete(*command, *given);
             return run(*given);
-          }};
+          },
+          prints};
 }
 
 Command plot_in(CLI::App& app) {
   struct Given {
-    std::string csv, image;
+    std::string table, image;
   };
   const auto given = std::make_shared<Given>();
   auto* command = app.add_subcommand(
       "plot", "Draw evolve.png from an evolve.csv, or results.png from a results.csv");
-  command->add_option("EVOLVE_CSV", given->csv, "The results of a run or of a training")
+  command
+      ->add_option("EVOLVE_CSV", given->table,
+                   "The results of a run or of a training, or its folder")
       ->required();
   command->add_option("-o,--output", given->image,
                       "Picture to write: .png or .svg; default: beside the CSV");
-  return {command, [given] { return plot_command(given->csv, given->image); }};
+  return {command, [given] { return plot_command(given->table, given->image); }};
 }
 
 Command explain_in(CLI::App& app) {
@@ -165,8 +177,8 @@ int run(int argc, char** argv) {
   Options options;
   declare(app, options);
   const Command commands[] = {
-      declared(app, "train", "Train once, with one hyp file", train_command),
-      declared(app, "val", "Evaluate weights on a data set", val_command),
+      declared(app, "train", "Train once, with one hyp file", train_command, /*prints=*/false),
+      declared(app, "val", "Evaluate weights on a data set", val_command, /*prints=*/true),
       plot_in(app),
       explain_in(app),
       report_in(app),
@@ -176,7 +188,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
-    return app.exit(success);
+    return printed(app.exit(success));
   } catch (const CLI::ExtrasError&) {
     throw unknown_arguments(app);
   } catch (const CLI::ParseError& error) {
@@ -184,9 +196,9 @@ int run(int argc, char** argv) {
   }
   refuse_lost_options(app);
   for (const auto& command : commands)
-    if (*command.app) return command.run();
+    if (*command.app) return command.prints ? printed(command.run()) : command.run();
   complete(app, options);
-  return evolve_command(options);
+  return options.dry_run ? printed(evolve_command(options)) : evolve_command(options);
 }
 
 /// That nobody can read it is no reason to end otherwise.

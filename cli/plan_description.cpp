@@ -20,9 +20,12 @@ std::vector<std::string> known_lines(const std::vector<results::EarlierRun>& ear
                         core::counted(trainings, "training"))};
   }
   std::vector<std::string> lines;
-  for (const auto& run : earlier)
+  for (const auto& run : earlier) {
     lines.push_back(fmt::format("knows {} of {}", core::counted(std::ssize(run.trials), "training"),
                                 display_path(run.run)));
+    if (run.outside > 0)
+      lines.back() += fmt::format("; {} more outside this run's bounds", run.outside);
+  }
   return lines;
 }
 
@@ -48,10 +51,10 @@ std::vector<std::string> description(const Plan& plan) {
   const auto again =
       o.repeats == 0 ? "" : ", then " + core::counted(o.repeats, "repeat") + " of the best";
   const auto trials = ga::most_trials(search);
-  const auto bounds = fmt::format(
-      "{} ({} of {})", core::counted(trials, "trial"),
-      core::counted(ga::generations_of(static_cast<int>(trials), search.population), "generation"),
-      search.population);
+  auto bounds = core::counted(trials, "trial");
+  if (engine::ends_by_generations(search, o.repeats))
+    bounds += fmt::format(" ({} of {})", core::counted(search.generations, "generation"),
+                          search.population);
   const auto limit = plan.settings.time_limit;
   const auto until = limit ? fmt::format(", none begun after {},", duration_text(*limit)) : "";
   std::vector<std::string> lines;

@@ -3,8 +3,11 @@
 #include <filesystem>
 
 #include "cli/commands.hpp"
+#include "cli/destination.hpp"
+#include "cli/recorded_run.hpp"
 #include "core/csv.hpp"
 #include "core/error.hpp"
+#include "engine/run_files.hpp"
 #include "hyp/hyp.hpp"
 #include "results/results.hpp"
 
@@ -13,34 +16,53 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void plot_run(const fs::path& csv, const fs::path& image) {
-  const auto table = results::read_table(csv);
-  if (table.rows.empty())
-    throw bad_input({csv.string()}, "no trial has completed", "draw it once one has");
-  // A run's own journal knows its fitness and its axes; YOLOv5's evolve.csv has YOLOv5's.
-  hyp::Fitness fitness;
-  hyp::Space space = hyp::default_space();
-  const auto journal = results::RunDirectory{csv.parent_path()}.journal();
+Error nothing_to_draw(const fs::path& csv) {
+  return bad_input({csv.string()}, "no trial has completed", "draw it once one has");
+}
+
+/// The table in the folder of a run or of a training; else what was named.
+fs::path table_at(const fs::path& named) {
   std::error_code ignored;
-  if (fs::exists(journal, ignored)) {
-    const auto run = results::read_journal(journal).run;
-    fitness = hyp::Fitness(run.fitness);
-    space = run.space;
-  }
-  results::plot_evolution(table, fitness, space, image);
+  if (!fs::is_directory(named, ignored)) return named;
+  const results::RunDirectory folder{named};
+  return holds_training(folder) ? folder.results_csv() : results::open_run(named).evolve_csv();
+}
+
+bool is_of_a_run(const fs::path& csv) {
+  const results::RunDirectory folder{csv.parent_path()};
+  return csv == folder.evolve_csv() && holds_run(folder);
+}
+
+/// The picture that the run itself draws.
+void plot_own(const fs::path& csv, const fs::path& image) {
+  const auto [history, state] = recorded_run({csv.parent_path()});
+  if (!state.best()) throw nothing_to_draw(csv);
+  engine::plot_run(state, history.run.fitness, image);
+}
+
+/// YOLOv5's evolve.csv has its fitness and its hyperparameters.
+void plot_table(const fs::path& csv, const fs::path& image) {
+  const auto table = results::read_table(csv);
+  if (table.rows.empty()) throw nothing_to_draw(csv);
+  results::plot_evolution(table, hyp::Fitness(), hyp::default_space(), image);
 }
 
 }  // namespace
 
-int plot_command(const std::string& csv, const std::string& image) {
-  const bool is_training = core::csv_header(csv) == results::epoch_columns();
+int plot_command(const std::string& named, const std::string& image) {
+  if (!image.empty()) check_output(image);
+  const auto csv = table_at(named);
+  const bool own = is_of_a_run(csv);
+  const bool is_training = !own && core::csv_header(csv) == results::epoch_columns();
   const auto target =
       image.empty() ? fs::path(csv).replace_filename(is_training ? "results.png" : "evolve.png")
                     : fs::path(image);
-  if (is_training) {
+  if (own) {
+    plot_own(csv, target);
+  } else if (is_training) {
     results::plot_training(results::read_epochs(csv), target);
   } else {
-    plot_run(csv, target);
+    plot_table(csv, target);
   }
   fmt::print("{}\n", target.string());
   return 0;

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
 
 #include "cli/screen.hpp"
 #include "engine/longer_trainings.hpp"
+#include "engine/report.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -66,15 +66,6 @@ std::optional<std::string> longer_trainings_line(const ga::Standing& standing,
       100 * (1 - longer->luck), static_cast<double>(longer->epochs) / evolution.settings().epochs);
 }
 
-/// Whether a set was trained with two seeds.
-bool luck_was_seen(const engine::RunState& state) {
-  std::set<hyp::Genes> seen;
-  return !state.repeats().completed().empty() ||
-         std::ranges::any_of(state.completed(), [&](const engine::Finished& trial) {
-           return !seen.insert(state.evolution().genes(trial.trial)).second;
-         });
-}
-
 std::string luck_line(const ga::Standing& standing, bool was_seen) {
   if (standing.noise == 0)
     return "  luck                   none: trained again with another seed, sets gave the very "
@@ -100,7 +91,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
   const engine::Finished& trial = state.completed()[row];
   const bool is_start = trial.trial == 0;
   std::vector<std::string> lines = {
-      fmt::format("Best: trial {}, {}", trial.trial, observed(trial))};
+      fmt::format("Recommended: trial {}, {}", trial.trial, observed(trial))};
   if (is_start) {
     lines.back() += standing
                         ? fmt::format(", the start: no other set is likely enough ({}) to beat it",
@@ -125,9 +116,9 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
                                 text_of(standing->start->expectation), text_of(standing->better),
                                 gave(state, 0)));
   if (state.best()->fitness > trial.fitness)
-    lines.push_back(fmt::format("  the luckiest           trial {}, {}: less is expected of it",
+    lines.push_back(fmt::format("  the highest            trial {}, {}: less is expected of it",
                                 state.best()->trial, observed(*state.best())));
-  lines.push_back(luck_line(*standing, luck_was_seen(state)));
+  lines.push_back(luck_line(*standing, engine::luck_was_seen(state)));
   constexpr int more = 8;
   if (standing->doubt > ga::worth_deciding) {
     lines.push_back(fmt::format(

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/number.hpp"
+#include "engine/settings.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -53,11 +54,11 @@ void RunScreen::completed(const hyp::Outcome& outcome, const hyp::Completed& res
                              result.fitness, first));
     return;
   }
-  const bool best = state.best()->trial == outcome.trial;
+  const bool highest = state.best()->trial == outcome.trial;
   const auto text = fmt::format("{}  fitness {:.4f}  mAP50 {:.3f}  mAP50-95 {:.3f}{}",
                                 head(outcome), result.fitness, result.metrics.map50,
-                                result.metrics.map50_95, best ? "  best" : "");
-  best ? screen_.line(text) : screen_.detail(text);
+                                result.metrics.map50_95, highest ? "  highest" : "");
+  highest ? screen_.line(text) : screen_.detail(text);
 }
 
 void RunScreen::stopped(const hyp::Outcome& outcome, const hyp::Stopped& stop) {
@@ -122,17 +123,19 @@ void RunScreen::on_progress(const engine::RunState& state,
   const auto& evolution = state.evolution();
   const int begun = state.repeats().begun();
   const int repeats_under_way = evolution.done() ? static_cast<int>(std::ssize(state.open())) : 0;
-  const int population = evolution.settings().population;
   RunStatus status{.planned = evolution.planned() + state.repeats().due(),
                    .ended = evolution.ended() + begun - repeats_under_way,
-                   .generation = std::max(0, evolution.asked() - 1) / population,
-                   .generations = ga::generations_of(evolution.planned(), population),
                    .paused = static_cast<int>(std::ssize(state.paused())),
                    .ended_here = ended_here_,
                    .seconds_here = seconds()};
+  const auto& search = evolution.settings();
+  if (engine::ends_by_generations(search, state.repeats().in_all())) {
+    status.generation = std::max(0, evolution.asked() - 1) / search.population;
+    status.generations = search.generations;
+  }
   if (const auto* best = state.best()) {
-    status.best_fitness = best->fitness;
-    status.best_trial = best->trial;
+    status.highest_fitness = best->fitness;
+    status.highest_trial = best->trial;
   }
   status.most_epochs = state.most_epochs();
   if (status.most_epochs) {
@@ -164,8 +167,9 @@ std::string repeat_summary(const std::vector<results::Repeat>& repeats) {
     if (i >= most) continue;
     text += fmt::format("{}trial {} {:.4f} → {:.4f}", i ? ", " : "", trial, first, again);
   }
-  return text +
-         fmt::format("; on average {:.4f} {}", std::abs(change), change < 0 ? "less" : "more");
+  const auto size = fmt::format("{:.4f}", std::abs(change));
+  if (size == "0.0000") return text + "; on average no less and no more";
+  return text + fmt::format("; on average {} {}", size, change < 0 ? "less" : "more");
 }
 
 std::string device_text(const std::string& device, const engine::RunState& state) {

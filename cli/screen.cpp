@@ -90,11 +90,13 @@ std::string status_text(const RunStatus& status) {
   auto text = status.most_epochs
                   ? fmt::format("{}/{} epochs · {}, {} paused", status.epochs, *status.most_epochs,
                                 core::counted(status.ended, "trial"), status.paused)
-                  : fmt::format("{}/{} trials{} · generation {}/{}", status.ended, status.planned,
-                                status.paused > 0 ? fmt::format(", {} paused", status.paused) : "",
-                                status.generation + 1, status.generations);
-  if (status.best_fitness) {
-    text += fmt::format(" · best {:.4f} (trial {})", *status.best_fitness, status.best_trial);
+                  : fmt::format("{}/{} trials{}", status.ended, status.planned,
+                                status.paused > 0 ? fmt::format(", {} paused", status.paused) : "");
+  if (!status.most_epochs && status.generations > 0)
+    text += fmt::format(" · generation {}/{}", status.generation + 1, status.generations);
+  if (status.highest_fitness) {
+    text +=
+        fmt::format(" · highest {:.4f} (trial {})", *status.highest_fitness, status.highest_trial);
   }
   const bool by_epochs = status.most_epochs.has_value();
   const auto here = by_epochs ? status.epochs_here : status.ended_here;

@@ -15,10 +15,11 @@ struct RunStatus {
   int planned = 0;
   int ended = 0;
   int generation = 0;
+  /// 0 where --trials says when the run ends.
   int generations = 0;
   int paused = 0;
-  std::optional<double> best_fitness;
-  int best_trial = 0;
+  std::optional<double> highest_fitness;
+  int highest_trial = 0;
   /// Trials that this process has seen end, and the seconds it has been at work: what the rate
   /// counts.
   int ended_here = 0;
@@ -34,8 +35,8 @@ struct RunStatus {
 
 /// "1 h 05 min", "2 min 10 s", "8 s".
 std::string duration_text(double seconds);
-/// "17/48 trials, 3 paused · generation 1/4 · best 0.3312 (trial 12) · 2 min 10 s left · 812
-/// trials/h"; with --max-epochs "312/520 epochs · 7 trials, 20 paused · best … · 4120 epochs/h"
+/// "17/48 trials, 3 paused · generation 1/4 · highest 0.3312 (trial 12) · 2 min 10 s left · 812
+/// trials/h"; with --max-epochs "312/520 epochs · 7 trials, 20 paused · highest … · 4120 epochs/h"
 std::string status_text(const RunStatus& status);
 
 /// A path as the user would type it: relative where that is shorter.

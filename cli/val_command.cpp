@@ -20,15 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void check_json(const std::string& file) {
-  if (file.empty()) return;
-  std::error_code ignored;
-  if (fs::is_directory(file, ignored)) throw bad_input({file}, "is a folder", "name a file in it");
-  const auto folder = fs::absolute(file).parent_path();
-  if (fs::is_directory(folder, ignored)) return;
-  throw bad_input({file}, "there is no folder " + folder.string(), "make it, or name another file");
-}
-
 /// On the screen, and in the file that was asked for.
 void report(const workers::ValidationReport& validation, const ValArguments& arguments,
             const fs::path& folder, Screen& screen) {
@@ -55,7 +46,7 @@ int val_command(const ValArguments& arguments) {
     throw bad_argument("--device " + slot.name + ": a validation has one device",
                        "name one of them");
   check_model({.cfg = options.cfg, .weights = options.weights});
-  check_json(arguments.json);
+  if (!arguments.json.empty()) check_output(arguments.json);
   const auto data = inspect(options, {data::split_of(arguments.task)});
   const auto worker = built_in_worker();
   const auto folder = create(arguments.destination).root;

@@ -1,5 +1,8 @@
 #include "engine/report.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include "core/error.hpp"
 #include "engine/importance.hpp"
 
@@ -19,13 +22,23 @@ std::optional<results::RunReport::Recommended> recommended(const RunState& state
   if (const auto& standing = recommendation->standing) {
     recommended.expected = expected_of(standing->best);
     recommended.noise = standing->noise;
+    recommended.luck_seen = luck_was_seen(state);
     recommended.better = standing->better;
+    recommended.enough = ga::least_probability_better;
     if (standing->start) recommended.start = expected_of(*standing->start);
   }
   return recommended;
 }
 
 }  // namespace
+
+bool luck_was_seen(const RunState& state) {
+  std::set<hyp::Genes> seen;
+  return !state.repeats().completed().empty() ||
+         std::ranges::any_of(state.completed(), [&](const Finished& trial) {
+           return !seen.insert(state.evolution().genes(trial.trial)).second;
+         });
+}
 
 results::RunReport report_of(const RunState& state, const results::RunSettings& settings,
                              results::Timeline timeline, const std::string& name) {

@@ -14,6 +14,9 @@ namespace evolve::engine {
 results::RunReport report_of(const RunState& state, const results::RunSettings& settings,
                              results::Timeline timeline, const std::string& name);
 
+/// Whether a set was trained with two seeds: else nobody knows what another seed does.
+bool luck_was_seen(const RunState& state);
+
 /// As `explain`; nothing where that refuses: the trials do not tell which genes mattered.
 std::optional<results::Explanation> explanation_if_any(const RunState& state);
 

@@ -20,17 +20,38 @@ results::Row row_of(const ga::Evolution& search, int trial, const hyp::Metrics& 
   return {.metrics = metrics, .values = hyp::raw_values(search.space(), search.hyp(trial))};
 }
 
+/// A row for each completed trial.
+results::Table table_of(const RunState& state) {
+  const auto& search = state.evolution();
+  auto table = results::table_of(search.space());
+  for (const auto& one : state.completed())
+    table.rows.push_back(row_of(search, one.trial, one.metrics));
+  return table;
+}
+
+void plot(const results::Table& table, const RunState& state, const std::string& fitness,
+          std::optional<std::size_t> recommended, const std::filesystem::path& image) {
+  const auto& search = state.evolution();
+  results::PlotMarks marks{.recommended = recommended};
+  for (const auto& [trial, at] : state.paused())
+    marks.paused.push_back(row_of(search, trial, at.metrics));
+  results::plot_evolution(table, hyp::Fitness(fitness), search.space(), image, marks);
+}
+
 }  // namespace
+
+void plot_run(const RunState& state, const std::string& fitness,
+              const std::filesystem::path& image) {
+  plot(table_of(state), state, fitness, state.recommendation()->row, image);
+}
 
 RunFiles::RunFiles(results::RunDirectory directory, std::string fitness,
                    std::optional<int> keep_weights, const RunState& state)
     : directory_(std::move(directory)),
       fitness_(std::move(fitness)),
-      table_(results::table_of(state.evolution().space())),
+      table_(table_of(state)),
       generation_(state.generation()),
       kept_weights_(directory_.root, keep_weights, state) {
-  for (const auto& one : state.completed())
-    table_.rows.push_back(row_of(state.evolution(), one.trial, one.metrics));
   results::write_table(directory_.evolve_csv(), table_);
   update_recommended(state);
   write_population(state);
@@ -102,12 +123,7 @@ void RunFiles::close(const RunState& state) {
 }
 
 void RunFiles::draw(const RunState& state) const {
-  if (!state.best()) return;
-  const auto& search = state.evolution();
-  results::PlotMarks marks{.recommended = recommended_};
-  for (const auto& [trial, at] : state.paused())
-    marks.paused.push_back(row_of(search, trial, at.metrics));
-  results::plot_evolution(table_, hyp::Fitness(fitness_), search.space(), directory_.plot(), marks);
+  if (state.best()) plot(table_, state, fitness_, recommended_, directory_.plot());
 }
 
 void RunFiles::update_recommended(const RunState& state) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +14,12 @@
 #include "results/run_directory.hpp"
 
 namespace evolve::engine {
+
+/// Draws a run as its evolve.png: its trials by this fitness, the recommended set marked, those
+/// that are paused as rings. One trial at least has completed. Throws `Error` as `plot_evolution`
+/// does.
+void plot_run(const RunState& state, const std::string& fitness,
+              const std::filesystem::path& image);
 
 class RunFiles {
  public:

@@ -43,4 +43,8 @@ std::optional<int> search_epochs(const ga::Settings& bounds, int repeats) {
                      fmt::format("write {} or more", (std::int64_t{repeats} + 1) * bounds.epochs));
 }
 
+bool ends_by_generations(const ga::Settings& search, int repeats) {
+  return ga::most_trials(search) + repeats == std::int64_t{search.population} * search.generations;
+}
+
 }  // namespace evolve::engine

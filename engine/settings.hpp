@@ -54,4 +54,8 @@ ga::Settings search_settings(const results::RunSettings& run);
 std::optional<int> search_trials(const ga::Settings& bounds, int repeats);
 std::optional<int> search_epochs(const ga::Settings& bounds, int repeats);
 
+/// Whether it is by its generations that a search has as many trials as it has, so many repeats
+/// besides, and not by --trials.
+bool ends_by_generations(const ga::Settings& search, int repeats);
+
 }  // namespace evolve::engine

@@ -58,10 +58,19 @@ std::optional<double> finite(double fitness) {
   return std::isfinite(fitness) ? std::optional(fitness) : std::nullopt;
 }
 
-std::vector<EarlierTrial> trials_of_journal(const fs::path& file, const hyp::Space& space,
-                                            const hyp::Fitness& fitness) {
+/// Adds a trial to a run, if its set lies inside the space.
+void add(EarlierRun& run, std::optional<hyp::Hyperparameters> inside,
+         std::optional<double> fitness) {
+  if (inside) {
+    run.trials.push_back({*std::move(inside), fitness});
+  } else {
+    ++run.outside;
+  }
+}
+
+void add_journal(EarlierRun& run, const fs::path& file, const hyp::Space& space,
+                 const hyp::Fitness& fitness) {
   std::map<int, hyp::Hyperparameters> sets;
-  std::vector<EarlierTrial> trials;
   for (const Event& event : read_journal(file).events) {
     if (const auto* started = std::get_if<Started>(&event)) sets[started->trial] = started->hyp;
     const auto* outcome = std::get_if<hyp::Outcome>(&event);
@@ -69,19 +78,15 @@ std::vector<EarlierTrial> trials_of_journal(const fs::path& file, const hyp::Spa
     const auto* completed = std::get_if<hyp::Completed>(&outcome->result);
     const auto* failed = std::get_if<hyp::Failed>(&outcome->result);
     if (!completed && !(failed && failed->final && outcome->repeat == 0)) continue;
-    auto set = inside(space, sets.at(outcome->trial));
-    if (!set) continue;
-    trials.push_back({*std::move(set),
-                      completed ? finite(fitness(completed->metrics)) : std::optional<double>()});
+    add(run, inside(space, sets.at(outcome->trial)),
+        completed ? finite(fitness(completed->metrics)) : std::optional<double>());
   }
-  return trials;
 }
 
-std::vector<EarlierTrial> trials_of(const Table& table, const hyp::Space& space,
-                                    const hyp::Fitness& fitness) {
+void add_table(EarlierRun& run, const Table& table, const hyp::Space& space,
+               const hyp::Fitness& fitness) {
   const auto has = [&](const auto& name) { return std::ranges::count(table.names, name) > 0; };
-  if (!shares_a_gene(space, has)) return {};
-  std::vector<EarlierTrial> trials;
+  if (!shares_a_gene(space, has)) return;
   for (const Row& row : table.rows) {
     std::vector<double> raw;
     for (const hyp::Gene& gene : space.genes) {
@@ -90,10 +95,8 @@ std::vector<EarlierTrial> trials_of(const Table& table, const hyp::Space& space,
                         ? gene.start
                         : row.values[static_cast<std::size_t>(found - table.names.begin())]);
     }
-    if (auto set = inside(space, raw))
-      trials.push_back({*std::move(set), finite(fitness(row.metrics))});
+    add(run, inside(space, raw), finite(fitness(row.metrics)));
   }
-  return trials;
 }
 
 /// The best half of what may stay, and an even sample of the others, in their order.
@@ -126,9 +129,13 @@ EarlierRun read_earlier_run(const fs::path& path, const hyp::Space& space,
     throw bad_input({path.string()}, "no run is there",
                     "name the folder of a run, or an evolve.csv");
   const bool is_journal = has_journal || path.extension() == ".jsonl";
-  EarlierRun earlier{path.string(),
-                     thinned(is_journal ? trials_of_journal(file, space, fitness)
-                                        : trials_of(read_table(file), space, fitness))};
+  EarlierRun earlier{.run = path.string()};
+  if (is_journal) {
+    add_journal(earlier, file, space, fitness);
+  } else {
+    add_table(earlier, read_table(file), space, fitness);
+  }
+  earlier.trials = thinned(std::move(earlier.trials));
   if (std::ranges::none_of(earlier.trials, [](const auto& t) { return t.fitness.has_value(); }))
     throw bad_input({file.string()}, "no completed trial of it lies in this run's search space",
                     "name a run that evolved the same hyperparameters");
@@ -144,7 +151,8 @@ std::vector<EarlierRun> known_runs(const hyp::Space& space, const hyp::Fitness& 
   for (const auto& [name, csv] : known_tables()) {
     const Table table = parse_table(csv, fs::path(name));
     if (!std::ranges::all_of(table.names, evolves)) continue;
-    EarlierRun run{std::string(name), trials_of(table, space, fitness)};
+    EarlierRun run{.run = std::string(name)};
+    add_table(run, table, space, fitness);
     if (!run.trials.empty()) runs.push_back(std::move(run));
   }
   return runs;

@@ -16,9 +16,9 @@ namespace evolve::results {
 /// trial (and repeat) the evolved genes of `space`, a name that it does not have at its start, and
 /// its fitness by this run's expression; of a trial that failed for good, or whose fitness is not
 /// finite, the set. Trials that were stopped or paused say nothing of their end and are left out,
-/// and so are sets outside the space's bounds; of more than 200 trials the best 100 stay and an
-/// even sample of the others. Throws `Error` when there is no such run, it cannot be read, or no
-/// completed trial of it lies in the space.
+/// and sets outside the space's bounds are counted only; of more than 200 trials the best 100 stay
+/// and an even sample of the others. Throws `Error` when there is no such run, it cannot be read,
+/// or no completed trial of it lies in the space.
 EarlierRun read_earlier_run(const std::filesystem::path& path, const hyp::Space& space,
                             const hyp::Fitness& fitness);
 

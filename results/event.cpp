@@ -321,11 +321,11 @@ Json to_json(const EarlierRun& earlier) {
   for (const auto& trial : earlier.trials)
     trials.push_back(
         {{"hyp", hyp::to_json(trial.hyp)}, {"fitness", core::json_or_null(trial.fitness)}});
-  return {{"run", earlier.run}, {"trials", trials}};
+  return {{"run", earlier.run}, {"trials", trials}, {"outside", earlier.outside}};
 }
 
 EarlierRun earlier_run_from_json(const Json& json) {
-  EarlierRun earlier{text(json, "run"), {}};
+  EarlierRun earlier{text(json, "run"), {}, json.value("outside", 0)};
   for (const auto& trial : value(json, "trials")) {
     const Json& fitness = value(trial, "fitness");
     earlier.trials.push_back(

@@ -26,7 +26,9 @@ struct EarlierTrial {
 /// An earlier run, with the path that it was named by.
 struct EarlierRun {
   std::string run;
-  std::vector<EarlierTrial> trials;
+  std::vector<EarlierTrial> trials = {};
+  /// How many more lie outside this run's bounds.
+  int outside = 0;
   bool operator==(const EarlierRun&) const = default;
 };
 

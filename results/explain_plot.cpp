@@ -116,8 +116,8 @@ std::string explanation_script(const Explanation& explanation, const std::string
            explanation);
 
   chart.text(
-      "fitness to expect when one gene alone leaves the best set, ± one standard deviation; dots: "
-      "the trials",
+      "fitness to expect when one gene leaves the highest (+), ± one standard deviation; dots: "
+      "trials",
       left, 24);
   const auto panels = std::min(genes, most_panels);
   const std::size_t lines = panels > 4 ? 2 : 1, columns = (panels + lines - 1) / lines;

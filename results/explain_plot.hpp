@@ -34,7 +34,7 @@ struct Explanation {
   std::vector<GeneExplanation> genes;
   /// Of each completed trial.
   std::vector<double> fitness;
-  /// Position of the best trial in `fitness`.
+  /// Position of the highest in `fitness`: the best trial.
   std::size_t best = 0;
   /// How much of the variation over the whole space the model is sure of, in [0, 1]; the rest is
   /// its own uncertainty.
@@ -47,8 +47,8 @@ struct Explanation {
 inline constexpr double least_r2 = 0.2;
 
 /// Draws bars for the importance of each gene and, for the most important ones, the expected
-/// fitness along the gene with its band over the trials, the best one marked, as `image` (.png or
-/// .svg). Throws `Error` for another file ending, and as `run_gnuplot` does.
+/// fitness along the gene with its band over the trials, that of highest fitness marked, as `image`
+/// (.png or .svg). Throws `Error` for another file ending, and as `run_gnuplot` does.
 void plot_explanation(const Explanation& explanation, const std::filesystem::path& image);
 
 /// The gnuplot script of that plot, for a terminal "png" or "svg".

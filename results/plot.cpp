@@ -24,24 +24,28 @@ constexpr int most_columns = 5;
 struct Trials {
   std::vector<std::size_t> row;
   std::vector<double> fitness;
-  /// Positions in both of the greatest fitness and of the recommended set.
-  std::size_t luckiest = 0, recommended = 0;
+  /// Positions in both of the highest fitness and of the marked set: the recommended one where that
+  /// is known, else the highest.
+  std::size_t highest = 0, marked = 0;
+  bool is_recommended = false;
 };
 
 Trials trials_of(const Table& table, const hyp::Fitness& fitness,
                  const std::optional<std::size_t>& recommended) {
   Trials trials;
-  std::optional<std::size_t> marked;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const double value = fitness(table.rows[i].metrics);
     if (!std::isfinite(value)) continue;
-    if (i == recommended) marked = trials.row.size();
+    if (i == recommended) {
+      trials.marked = trials.row.size();
+      trials.is_recommended = true;
+    }
     trials.row.push_back(i);
     trials.fitness.push_back(value);
   }
   const auto greatest = std::max_element(trials.fitness.begin(), trials.fitness.end());
-  trials.luckiest = static_cast<std::size_t>(greatest - trials.fitness.begin());
-  trials.recommended = marked.value_or(trials.luckiest);
+  trials.highest = static_cast<std::size_t>(greatest - trials.fitness.begin());
+  if (!trials.is_recommended) trials.marked = trials.highest;
   return trials;
 }
 
@@ -76,8 +80,8 @@ void add_dots(Chart& chart, const Rectangle& box, const Points& points, const Ax
   chart.data("trials", rows);
 }
 
-/// The best so far where it changes, and at the end.
-Rows best_so_far(const Points& history, double last) {
+/// The highest so far where it changes, and at the end.
+Rows highest_so_far(const Points& history, double last) {
   Rows steps;
   for (std::size_t i = 0; i < history.x.size(); ++i) {
     if (steps.empty() || history.y[i] > steps.back()[1])
@@ -88,13 +92,17 @@ Rows best_so_far(const Points& history, double last) {
 }
 
 std::string title_of(const Trials& trials, std::size_t paused) {
-  const bool is_luckiest = trials.recommended == trials.luckiest;
-  std::string title = fmt::format(
-      "{} {:.4g}, row {} of evolve.csv", is_luckiest ? "best fitness" : "recommended: fitness",
-      trials.fitness[trials.recommended], trials.row[trials.recommended]);
-  if (!is_luckiest)
-    title += fmt::format("; the luckiest: {:.4g}, row {}", trials.fitness[trials.luckiest],
-                         trials.row[trials.luckiest]);
+  std::string title =
+      fmt::format("{} {:.4g}, row {} of evolve.csv",
+                  trials.is_recommended ? "+ recommended: fitness" : "+ highest fitness",
+                  trials.fitness[trials.marked], trials.row[trials.marked]);
+  if (trials.marked != trials.highest) {
+    title += fmt::format("; the highest: {:.4g}, row {}", trials.fitness[trials.highest],
+                         trials.row[trials.highest]);
+  } else if (trials.is_recommended) {
+    title += ", the highest";
+  }
+  title += "; line: the highest so far";
   return paused == 0 ? title : title + fmt::format("; rings: {} paused", paused);
 }
 
@@ -108,11 +116,11 @@ void add_history(Chart& chart, const Trials& trials, std::size_t rows, const Axi
   chart.axis("x", x, "completed trial");
   chart.axis("y", y, "fitness");
   add_dots(chart, box, history, x, y);
-  chart.data("best", best_so_far(history, last));
+  chart.data("highest", highest_so_far(history, last));
   const double size = rows < 100 ? 1.3 : 0.7;
   chart.plot(fmt::format("$trials using 1:2 with points pt 7 ps {} lc rgb '#9ebcda', ", size) +
-             "$best using 1:2 with steps lw 3 lc rgb '#d9480f', " +
-             plus(history.x[trials.recommended], history.y[trials.recommended]));
+             "$highest using 1:2 with steps lw 3 lc rgb '#d9480f', " +
+             plus(history.x[trials.marked], history.y[trials.marked]));
 }
 
 /// A column that moved.
@@ -123,8 +131,8 @@ struct Panel {
   /// Of the paused trials.
   Rows rings;
   Axis axis;
-  /// The recommended trial's value; may be no number.
-  double recommended;
+  /// The marked set's value; may be no number.
+  double marked;
 };
 
 /// What paused trials had, where it is not below all that completed ones have.
@@ -152,16 +160,16 @@ std::vector<Panel> panels_of(const Table& table, const Trials& trials, const hyp
     const std::string& name = table.names[column];
     const hyp::Gene* gene = space.find(name);
     const Axis axis = gene_axis(gene, *low, *high);
-    const double recommended = table.rows[trials.row[trials.recommended]].values[column];
-    panels.push_back({name, gene, std::move(points), std::move(rings), axis, recommended});
+    const double marked = table.rows[trials.row[trials.marked]].values[column];
+    panels.push_back({name, gene, std::move(points), std::move(rings), axis, marked});
   }
   return panels;
 }
 
 void add_panel(Chart& chart, const Rectangle& box, const Panel& panel, const Axis& y,
-               double recommended_fitness) {
-  const bool marked = std::isfinite(panel.recommended);
-  chart.panel(box, panel.name + (marked ? " = " + value_name(panel.recommended, panel.gene) : ""));
+               double marked_fitness) {
+  const bool marked = std::isfinite(panel.marked);
+  chart.panel(box, panel.name + (marked ? " = " + value_name(panel.marked, panel.gene) : ""));
   chart.axis("x", panel.axis);
   chart.axis("y", y, "fitness", box.left == left);
   add_dots(chart, box, panel.points, panel.axis, y);
@@ -169,7 +177,7 @@ void add_panel(Chart& chart, const Rectangle& box, const Panel& panel, const Axi
   chart.plot(
       (panel.rings.empty() ? "" : "$paused using 1:2 with points pt 6 ps 0.9 lc rgb '#808080', ") +
       std::string("$trials using 1:2:3 with points pt 7 ps 0.9 lc palette") +
-      (marked ? ", " + plus(panel.recommended, recommended_fitness) : ""));
+      (marked ? ", " + plus(panel.marked, marked_fitness) : ""));
 }
 
 }  // namespace
@@ -185,7 +193,7 @@ std::string plot_script(const Table& table, const hyp::Fitness& fitness, const h
   const int lines = (count + most_columns - 1) / most_columns;
   const int columns = lines == 0 ? 1 : (count + lines - 1) / lines;
   const Axis y =
-      linear_axis(*std::ranges::min_element(trials.fitness), trials.fitness[trials.luckiest], 6);
+      linear_axis(*std::ranges::min_element(trials.fitness), trials.fitness[trials.highest], 6);
 
   Chart chart(terminal, history_height + lines * panel_height);
   // From pale, for a lonely point, to deep, for the most crowded.
@@ -198,7 +206,7 @@ std::string plot_script(const Table& table, const hyp::Fitness& fitness, const h
     const double x = left + i % columns * step;
     const double line = history_height + i / columns * panel_height;
     add_panel(chart, {x, x + step - gap, line + 40, line + panel_height - 50},
-              panels[static_cast<std::size_t>(i)], y, trials.fitness[trials.recommended]);
+              panels[static_cast<std::size_t>(i)], y, trials.fitness[trials.marked]);
   }
   return chart.script();
 }

@@ -28,9 +28,13 @@ struct RunReport {
     /// much another seed alone moves a fitness (one standard deviation).
     std::optional<Expected> expected = {};
     double noise = 0;
+    /// A set was trained with two seeds: else that much is only supposed.
+    bool luck_seen = false;
     /// The same of the start, and the probability that it is the worse one.
     std::optional<Expected> start = {};
     double better = 0;
+    /// What another set needs of that probability, or the start is recommended.
+    double enough = 0;
   };
 
   /// What a person calls it: its folder.

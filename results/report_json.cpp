@@ -138,11 +138,10 @@ Json json_of(const std::optional<RunReport::Expected>& expected) {
 
 Json json_of(const std::optional<RunReport::Recommended>& recommended) {
   if (!recommended) return {};
-  return {{"trial", recommended->trial},
-          {"expected", json_of(recommended->expected)},
-          {"noise", recommended->noise},
-          {"start", json_of(recommended->start)},
-          {"better", recommended->better}};
+  return {{"trial", recommended->trial},          {"expected", json_of(recommended->expected)},
+          {"noise", recommended->noise},          {"luck_seen", recommended->luck_seen},
+          {"start", json_of(recommended->start)}, {"better", recommended->better},
+          {"enough", recommended->enough}};
 }
 
 Json json_of(const std::optional<Explanation>& explanation) {

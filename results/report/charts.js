@@ -86,7 +86,7 @@ function nearest(items, distance, reach = 14) {
 
 const progressAxes = { trials: "trials that ended", epochs: "epochs trained", hours: "hours" };
 
-/** Fitness of the trials, the best so far, and what is expected of the recommended set: all runs. */
+/** Fitness of the trials, the highest so far, and what is expected of the recommended set: all runs. */
 function drawProgress(views, over) {
   const results = views.flatMap((view) => view.results);
   show("progress", results.length > 0);

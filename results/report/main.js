@@ -34,7 +34,7 @@ function drawTiles() {
     [state, view.trials.filter((trial) => trial.state === state).length]).filter(([, count]) => count);
   const expected = view.recommended?.expected;
   const tiles = [
-    ["best fitness", fitnessText(view.best?.fitness), view.best ? `trial ${view.best.trial.trial}; the start had ${fitnessText(view.byNumber.get(0)?.fitness)}` : "no trial has completed"],
+    ["highest fitness", fitnessText(view.best?.fitness), view.best ? `trial ${view.best.trial.trial}; the start had ${fitnessText(view.byNumber.get(0)?.fitness)}` : "no trial has completed"],
     expected && ["expected again", fitnessText(expected.mean), `${fitnessText(expected.low)} to ${fitnessText(expected.high)}, 90 % sure`],
     ["trials", done.toLocaleString("en"), counts.map(([state, count]) => `${count} ${state}`).join(", ")],
     ["epochs trained", view.epochs_trained.toLocaleString("en"), `${view.epochs} for a whole training`],
@@ -77,7 +77,7 @@ function keyOfProgress() {
   const dot = (name) => element("i", { class: "dot", style: `background: var(--${name})` });
   return views.length > 1
     ? views.map((one) => element("span", {}, element("i", { class: "dot", style: `background: ${colourOf(one)}` }), one.name))
-    : [element("span", {}, dot("best"), "best so far"), element("span", {}, dot("completed"), "trial"),
+    : [element("span", {}, dot("best"), "highest so far"), element("span", {}, dot("completed"), "trial"),
        ...(views[0].results.some((one) => one.trial.state === "stopped")
          ? [element("span", {}, dot("stopped"), "stopped early")] : []),
        element("span", {}, dot("band"), "what is expected of the recommended set, trained again (90 %)")];

@@ -71,7 +71,7 @@ function breaksText(view) {
   return lost ? [`without ${counted(view.breaks.length, "break")} of ${duration(lost)} in all`] : [];
 }
 
-/** The trials with a fitness that ended, in that order: what had been trained by then, and the best so far. */
+/** The trials with a fitness that ended, in that order: what had been trained by then, and the highest so far. */
 function resultsOf(view) {
   const results = [];
   const last = new Map(view.trainings.flatMap((one, place) => (one.repeat ? [] : [[one.trial, place]])));

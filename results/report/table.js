@@ -70,19 +70,30 @@ function fill(id, head, rows) {
         : element("td", { class: typeof value === "string" && value.length > 40 ? "words" : undefined }, String(value)))))));
 }
 
-function drawRecommended(view) {
-  const { recommended, recommendedTrial: trial } = view;
-  show("recommended", Boolean(trial));
-  if (!trial) return;
-  const words = [`Trial ${trial.trial}${trial.trial === 0 ? ", the start" : ""}, fitness ${fitnessText(trial.fitness)}.`];
+/** How much another seed moves a fitness, in the words of the last lines of a run. */
+function luckText({ noise, luck_seen: seen }) {
+  return noise ? `another seed ${seen ? "moves" : "may move"} a fitness by ±${fitnessText(noise)}` : "another seed changes nothing";
+}
+
+/** Which set that is, why, and what to expect of it. */
+function recommendedText({ recommended, recommendedTrial: trial, repeats }) {
+  const why = trial.trial !== 0 ? "" : `, the start${recommended.expected ? `: no other set is likely enough (${percent(recommended.enough)}) to beat it` : ""}`;
+  const words = [`Trial ${trial.trial}, fitness ${fitnessText(trial.fitness)}${why}.`];
   if (recommended.expected) {
-    words.push(`Trained again, expect ${expectedText(recommended.expected)}, 90 % sure; another seed ${recommended.noise ? `moves a fitness by ±${fitnessText(recommended.noise)}` : "changes nothing"}.`);
+    words.push(`Trained again, expect ${expectedText(recommended.expected)}, 90 % sure; ${luckText(recommended)}.`);
     if (recommended.start && trial.trial !== 0)
       words.push(`The start: ${expectedText(recommended.start)}; worse with a probability of ${percent(recommended.better)}.`);
   }
-  for (const { first, again } of view.repeats.filter((repeat) => repeat.trial === trial.trial))
+  for (const { first, again } of repeats.filter((repeat) => repeat.trial === trial.trial))
     words.push(`Trained again it had ${fitnessText(again)}, at first ${fitnessText(first)}.`);
-  byId("recommended-words").textContent = words.join(" ");
+  return words.join(" ");
+}
+
+function drawRecommended(view) {
+  const { recommendedTrial: trial } = view;
+  show("recommended", Boolean(trial));
+  if (!trial) return;
+  byId("recommended-words").textContent = recommendedText(view);
   fill("recommended-table", ["gene", "start", "recommended", "in its range"], view.genes.map((gene) => {
     const value = trial.genes[gene.name];
     const at = (share) => element("i", { style: `left: ${100 * share}%` });
@@ -130,7 +141,7 @@ function drawSettings(view) {
 /** The runs beside each other. */
 function drawRuns(views) {
   show("runs", views.length > 1);
-  fill("run-table", ["run", "fitness", "trials", "epochs", "best", "expected, 90 %", "start", "time", "search", "seed"], views.map((view) => [
+  fill("run-table", ["run", "fitness", "trials", "epochs", "highest", "expected, 90 %", "start", "time", "search", "seed"], views.map((view) => [
     element("span", {}, element("i", { class: "dot", style: `background: ${colourOf(view)}` }), view.name), view.fitness,
     view.results.length, view.epochs_trained, fitnessText(view.best?.fitness),
     view.recommended?.expected ? expectedText(view.recommended.expected) : "–", fitnessText(view.byNumber.get(0)?.fitness),

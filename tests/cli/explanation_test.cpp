@@ -23,8 +23,9 @@ results::Explanation explained(const std::vector<results::Event>& events) {
 TEST(Explain, PrintsATableOf80ColumnsAndWhatItIsWorth) {
   const auto lines = description(explained(engine::trials(50, engine::depends)));
   ASSERT_EQ(lines.size(), 11U);
-  EXPECT_THAT(lines[0], HasSubstr("50 trials completed, best fitness 0."));
+  EXPECT_THAT(lines[0], HasSubstr("50 trials completed, highest fitness 0."));
   EXPECT_THAT(lines[4], testing::StartsWith("lr0        "));
+  EXPECT_THAT(lines[3], testing::EndsWith("  start → highest"));
   EXPECT_THAT(lines[5], HasSubstr("SGD → A"));
   for (const auto& line : lines) {
     const auto width =

@@ -52,12 +52,58 @@ TEST(RunScreen, CountsTheEpochsOfRepeatsBeyondTwoThousandMillions) {
   EXPECT_THAT(terminal.text(), testing::HasSubstr("0/3000009000 epochs"));
 }
 
+TEST(RunScreen, NamesTheGenerationWhereThatSaysWhenTheRunEnds) {
+  const Terminal terminal;
+  Screen screen(terminal.out());
+  RunScreen run(screen, {}, 1, {});
+  const hyp::Space space{{{.name = "lr0", .high = 1}}};
+  const auto shown = [&](const results::RunSettings& settings) {
+    run.on_progress(engine::RunState(settings), {});
+    const auto text = terminal.text();
+    return text.substr(text.rfind('K') + 1);
+  };
+  EXPECT_EQ(shown({.population = 8, .generations = 4, .space = space}),
+            "0/32 trials · generation 1/4");
+  EXPECT_EQ(shown({.population = 8, .generations = 4, .repeats = 4, .space = space}),
+            "0/32 trials · generation 1/4");
+  EXPECT_EQ(shown({.trials = 32, .space = space}), "0/32 trials");
+  EXPECT_EQ(shown({.trials = 32, .repeats = 4, .space = space}), "0/32 trials");
+}
+
+TEST(RunScreen, CallsTheFirstTrialOfHighestFitnessTheHighest) {
+  std::FILE* file = std::tmpfile();
+  {
+    Screen screen(file);
+    RunScreen run(screen, {}, 1, {});
+    engine::RunState state({.trials = 4, .epochs = 1, .space = {{{.name = "lr0", .high = 1}}}});
+    for (const double fitness : {0.25, 0.125, 0.25, 0.5}) {
+      const auto trial = *state.next_trial();
+      state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
+      const hyp::Outcome outcome{.trial = trial.number, .result = hyp::Completed{{}, fitness}};
+      state.apply(outcome);
+      run.on_event(outcome, state);
+    }
+  }
+  std::rewind(file);
+  std::vector<std::string> words;
+  for (std::array<char, 200> line{}; std::fgets(line.data(), line.size(), file);) {
+    const std::string text = line.data();
+    words.push_back(text.substr(text.rfind("  ")));
+  }
+  std::fclose(file);
+  EXPECT_THAT(words, testing::ElementsAre("  highest\n", "  mAP50-95 0.000\n", "  mAP50-95 0.000\n",
+                                          "  highest\n"));
+}
+
 TEST(RepeatSummary, IsWhatTheRepeatsLost) {
   EXPECT_EQ(repeat_summary({{37, 1, 0.2975, 0.281, {}}, {5, 1, 0.29, 0.2825, {}}}),
             "Trained again with other seeds: trial 37 0.2975 → 0.2810, trial 5 0.2900 → 0.2825; on "
             "average 0.0120 less");
   EXPECT_EQ(repeat_summary({{0, 1, 0.25, 0.5, {}}}),
             "Trained again with other seeds: trial 0 0.2500 → 0.5000; on average 0.2500 more");
+  EXPECT_EQ(repeat_summary({{0, 1, 0.25, 0.25, {}}}),
+            "Trained again with other seeds: trial 0 0.2500 → 0.2500; on average no less and no "
+            "more");
 }
 
 TEST(RepeatSummary, NamesTheFirstFiveOfMany) {

@@ -25,14 +25,19 @@ TEST(Screen, TellsWhereARunStands) {
                          .ended = 17,
                          .generation = 1,
                          .generations = 4,
-                         .best_fitness = 0.33124,
-                         .best_trial = 12,
+                         .highest_fitness = 0.33124,
+                         .highest_trial = 12,
                          .ended_here = 10,
                          .seconds_here = 50,
                          .busy = {"cpu:0 trial 18 epoch 2/4"}};
   EXPECT_EQ(status_text(status),
-            "17/48 trials · generation 2/4 · best 0.3312 (trial 12) · 2 min 35 s left · 720 "
-            "trials/h · cpu:0 trial 18 epoch 2/4");
+            "17/48 trials · generation 2/4 · highest 0.3312 (trial 12) · 2 min 35 s left · "
+            "720 trials/h · cpu:0 trial 18 epoch 2/4");
+}
+
+TEST(Screen, NamesNoGenerationWhereTrialsSayWhenTheRunEnds) {
+  EXPECT_EQ(status_text({.planned = 48, .ended = 17}), "17/48 trials");
+  EXPECT_EQ(status_text({.planned = 48, .ended = 17, .paused = 3}), "17/48 trials, 3 paused");
 }
 
 TEST(Screen, KnowsNoRateBeforeTheFirstTrialHasEnded) {

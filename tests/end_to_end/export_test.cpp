@@ -140,6 +140,28 @@ TEST(Export, ForgetsAnAttemptThatFailed) {
   EXPECT_EQ(fitness_by_epoch(trials[0]), (json{{"9", 0.3}}));
 }
 
+TEST(Export, SaysThatWhatItPrintsCannotBeWritten) {
+  Folder folder;
+  write_file(folder / "journal.jsonl", R"({"event":"run","options":{"epochs":9},"space":{}})"
+                                       "\n" +
+                                           started(0, 1).dump() + "\n" +
+                                           outcome("completed", 0, 0.5, 2).dump() + "\n");
+  write_file(folder / "say.py",
+             "import sys, types\n"
+             "said = sys.modules['evolve.export.said'] = types.ModuleType('said')\n"
+             "said.export = lambda run: 'all of it'\n"
+             "sys.argv[1:] = ['said', '.']\n"
+             "from evolve.export.__main__ import main\n"
+             "main()\n");
+  const auto ended = Process({"/bin/sh", "-c",
+                              "PYTHONPATH=" EVOLVE_SOURCE_DIR "/python PYTHONDONTWRITEBYTECODE=1 "
+                              "PYTHONUNBUFFERED= exec python3 say.py >/dev/full"},
+                             folder.path())
+                         .wait();
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(ended.err, "evolve: export said: OSError: [Errno 28] No space left on device\n");
+}
+
 TEST(Export, IsRefusedWithoutThePackageOrARun) {
   Folder folder;
   std::filesystem::create_directory(folder / "run");

@@ -51,6 +51,24 @@ TEST(From, AFileOfYolov5AndAJournalAreBothKnown) {
               HasSubstr("knows 8 trainings of first\nknows 8 trainings of first/evolve.csv\n"));
 }
 
+TEST(From, ARunIsSaidHowManyOfItsTrainingsLieOutsideTheBounds) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), run("first", {})).code, 0);
+  write_file(folder / "space.yaml", "degrees: [0.0, 1.0e-9]\n");
+  int outside = 0;
+  for (const auto& set : sets(folder / "first")) outside += set["degrees"] > 1e-9;
+  ASSERT_GT(outside, 0);
+  ASSERT_LT(outside, 8);
+  const auto words = "knows " + std::to_string(8 - outside) + " trainings of first; " +
+                     std::to_string(outside) + " more outside this run's bounds\n";
+  const auto ended =
+      evolve(folder.path(), run("second", {"--from", "first", "--space", "space.yaml"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr(words));
+  const auto again = evolve(folder.path(), {"--resume", "second", "--trials", "9", "--dry-run"});
+  EXPECT_THAT(again.out, HasSubstr(words));
+}
+
 TEST(From, ARunThatIsGoneAResumedOneGoesOnAsIfItWereThere) {
   Folder folder;
   ASSERT_EQ(evolve(folder.path(), run("first", {})).code, 0);

@@ -47,6 +47,43 @@ TEST(Output, ThatNobodyReadsAnyMoreEndsNoRun) {
   EXPECT_TRUE(fs::exists(folder / "run/hyp_evolved.yaml"));
 }
 
+TEST(FullDisk, OfWhatACommandPrintsIsSaid) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                   "--trials", "12", "--output", "run"})
+                .code,
+            0);
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--version"},
+                                                    {"--help"},
+                                                    {"train", "--help"},
+                                                    {"devices"},
+                                                    {"devices", "--json"},
+                                                    {"explain", "run"},
+                                                    {"plot", "run"},
+                                                    {"report", "run"},
+                                                    {"dataset", "shapes", "shapes"},
+                                                    {"--resume", "run", "--dry-run"}}) {
+    std::vector<std::string> command = {"/bin/sh", "-c", "exec \"$@\" >/dev/full", "sh"};
+    const auto words = evolve_command(arguments);
+    command.insert(command.end(), words.begin(), words.end());
+    const auto ended = Process(command, folder.path()).wait();
+    EXPECT_EQ(ended.code, 1) << arguments.front();
+    EXPECT_EQ(
+        ended.err,
+        "evolve: standard output: cannot write all of it; make room, or print it elsewhere\n");
+  }
+}
+
+TEST(FullDisk, OfWhatARunPrintsEndsNoRun) {
+  Folder folder;
+  const auto command = "'" EVOLVE_BINARY "' --trainer-command '" + fake_trainer() +
+                       "' --devices cpu:0 --trials 5 --output run >/dev/full";
+  const auto ended = Process({"/bin/sh", "-c", command}, folder.path()).wait();
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.err, "");
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 5);
+}
+
 TEST(FullDisk, OfALogEndsTheRunWith1AndKeepsWhatWasFinished) {
   Folder folder;
   const auto full = evolve(folder.path(),

@@ -243,6 +243,18 @@ TEST(TrainCommand, WritesNothingOutsideItsFolderWhateverADataSetSays) {
   EXPECT_FALSE(fs::exists("/tmp/up"));
 }
 
+TEST(TrainCommand, LeavesAFolderThatIsDrawnAgain) {
+  const Stage stage;
+  ASSERT_EQ(stage.evolve({"train", "--epochs", "2"}).code, 0);
+  const auto picture = stage / "runs/train/exp/results.png";
+  const auto own = read_file(picture);
+  fs::remove(picture);
+  const auto ended = stage.evolve({"plot", "runs/train/exp"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "runs/train/exp/results.png\n");
+  EXPECT_EQ(read_file(picture), own);
+}
+
 TEST(ValCommand, PrintsTheTableAndWritesTheNumbers) {
   const Stage stage;
   const auto ended = stage.evolve(
@@ -258,6 +270,23 @@ TEST(ValCommand, PrintsTheTableAndWritesTheNumbers) {
   EXPECT_EQ(message["split"], "test");
   EXPECT_EQ(message["rect"], false);
   EXPECT_EQ(message["options"]["batch_size"], 32);
+}
+
+TEST(ValCommand, FailsWhereItsTableCannotBeWrittenAndATrainingDoesNot) {
+  const Stage stage;
+  const auto printed_to_a_full_disk = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> command = {"/bin/sh", "-c", "exec \"$@\" >/dev/full", "sh"};
+    const auto words = stage.command(arguments);
+    command.insert(command.end(), words.begin(), words.end());
+    return Process(command, stage.path()).wait();
+  };
+  const auto val = printed_to_a_full_disk({"val", "--weights", "shapes-base"});
+  EXPECT_EQ(val.code, 1);
+  EXPECT_EQ(val.err,
+            "evolve: standard output: cannot write all of it; make room, or print it elsewhere\n");
+  const auto train = printed_to_a_full_disk({"train", "--epochs", "2"});
+  EXPECT_EQ(train.code, 0);
+  EXPECT_EQ(train.err, "");
 }
 
 TEST(ValCommand, EndsWith2WhereTheTrainerFindsFaultWithTheWeights) {

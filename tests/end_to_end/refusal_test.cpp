@@ -55,6 +55,20 @@ TEST(Evolve, RefusesAPlotWithoutARow) {
   EXPECT_EQ(ended.err, "evolve: mine.csv: no trial has completed; draw it once one has\n");
 }
 
+TEST(Evolve, RefusesAnOutputInAFolderThatIsNotThere) {
+  Folder folder;
+  const auto missing = (folder / "no").string();
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"plot", "run/evolve.csv", "-o", "no/it.png"},
+        {"explain", "run", "-o", "no/it.png"},
+        {"report", "run", "-o", "no/it.html"}}) {
+    const auto ended = evolve(folder.path(), command);
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_EQ(ended.err, "evolve: " + command.back() + ": there is no folder " + missing +
+                             "; make it, or name another file\n");
+  }
+}
+
 TEST(Evolve, RefusesBrokenYaml) {
   Folder folder;
   write_file(folder / "hyp.yaml", "lr0: 0.01\nmomentum: [0.9\n");

@@ -77,7 +77,7 @@ TEST(Repeats, TrainTheBestAgainWithOtherSeedsAndCountAsTrials) {
   // The best stays the first row of greatest fitness, whatever its repeat gave.
   const auto top = std::max_element(first.begin(), first.end(),
                                     [](auto& a, auto& b) { return a.second < b.second; });
-  EXPECT_THAT(ended.out, HasSubstr(fmt::format("Best: trial {}, ", top->first)));
+  EXPECT_THAT(ended.out, HasSubstr(fmt::format("Recommended: trial {}, ", top->first)));
 }
 
 TEST(Repeats, GoOnAfterAKillWithThoseThatAreMissing) {

@@ -15,6 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 std::vector<std::string> columns(const std::string& line) {
   std::vector<std::string> cells;
@@ -62,6 +63,25 @@ TEST(Run, LeavesEveryFileOfARunDirectory) {
 }
 
 // Without a model of luck, as the classic search is.
+TEST(Run, IsDrawnAgainAsItDrewItself) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                   "--trials", "6", "--output", "run"})
+                .code,
+            0);
+  const auto own = read_file(folder / "run/evolve.png");
+  for (const std::string named : {"run", "run/evolve.csv"}) {
+    std::filesystem::remove(folder / "run/evolve.png");
+    const auto ended = evolve(folder.path(), {"plot", named});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.out, "run/evolve.png\n");
+    EXPECT_EQ(read_file(folder / "run/evolve.png"), own) << named;
+  }
+  std::filesystem::copy(folder / "run/evolve.csv", folder / "evolve.csv");
+  EXPECT_EQ(evolve(folder.path(), {"plot", "evolve.csv"}).out, "evolve.png\n");
+  EXPECT_NE(read_file(folder / "evolve.png"), own) << "nobody knows what was recommended";
+}
+
 TEST(Run, ItsBestIsTheFirstRowOfGreatestFitnessAndBeatsTheStart) {
   Folder folder;
   const auto ended = evolve(
@@ -84,7 +104,7 @@ TEST(Run, ItsBestIsTheFirstRowOfGreatestFitnessAndBeatsTheStart) {
     }
   }
   EXPECT_GT(best, start);
-  EXPECT_THAT(ended.out, HasSubstr("Best: trial " + std::to_string(best_trial) + ", "));
+  EXPECT_THAT(ended.out, HasSubstr("Recommended: trial " + std::to_string(best_trial) + ", "));
   const auto evolved = read_file(folder / "run/hyp_evolved.yaml");
   for (const auto& [name, value] : best_hyp.items()) {
     const auto at = evolved.find("\n" + name + ": ");
@@ -203,13 +223,28 @@ TEST(Run, OutlivesItsTerminalUnderNohup) {
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 40);
 }
 
+TEST(Run, IgnoresWhatWasIgnoredWhenItBegan) {
+  Folder folder;
+  std::vector<std::string> command = {"/bin/sh", "-c", "trap '' INT TERM; exec \"$@\"", "sh"};
+  const auto words = evolve_command({"--trainer-command", fake_trainer("--sleep 20"), "--devices",
+                                     "cpu:0", "--trials", "40", "--output", "run"});
+  command.insert(command.end(), words.begin(), words.end());
+  Process process(command, folder.path());
+  ASSERT_TRUE(
+      eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 1; }));
+  process.signal(SIGINT);
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.wait(60).code, 0);
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 40);
+}
+
 TEST(Run, ADryRunTellsThePlanAndTouchesNothing) {
   Folder folder;
   const auto ended =
       evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
                              "--generations", "2", "--population", "5", "--dry-run"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("10 trials"));
+  EXPECT_THAT(ended.out, StartsWith("10 trials (2 generations of 5) on 1 slot: cpu:0\n"));
   EXPECT_THAT(ended.out, HasSubstr("cpu:0"));
   EXPECT_THAT(ended.out, HasSubstr("hsv_h"));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
@@ -276,7 +311,7 @@ TEST(Run, HasAsManyTrialsAsAskedForWhateverTheGenerationsSay) {
       folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--generations",
                       "1", "--population", "2", "--trials", "5", "--output", "run"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("5 trials (3 generations of 2)"));
+  EXPECT_THAT(ended.out, StartsWith("5 trials on 1 slot: cpu:0\n"));
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 5);
 }
 

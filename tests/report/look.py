@@ -89,13 +89,23 @@ def look(browser, journal):
     expect("another click turns that round", values, sorted(values))
     expect("and says so", browser.value(f"document.querySelector('{header}').parentNode.ariaSort"), "ascending")
 
+    def words(noise, seen):
+        return browser.value(f"""recommendedText({{ repeats: [], recommendedTrial: {{ trial: 0, fitness: 0.5 }}, recommended: {{ start: null, enough: 0.7,
+            expected: {{ mean: 0.4, low: 0.3, high: 0.45 }}, noise: {noise}, luck_seen: {json.dumps(seen)} }} }})""")
+
+    start = "Trial 0, fitness 0.5000, the start: no other set is likely enough (70 %) to beat it. " \
+        "Trained again, expect 0.4000 (0.3000 to 0.4500), 90 % sure; "
+    expect("why the start is recommended", words(0.01, True), start + "another seed moves a fitness by ±0.0100.")
+    expect("that luck was not seen", words(0.01, False), start + "another seed may move a fitness by ±0.0100.")
+    expect("that there is no luck", words(0, True), start + "another seed changes nothing.")
+
     seconds = seconds_at_work(journal)
     expect("the time is that at work", abs(browser.value("view.duration") - seconds) < 0.01, True)
     tile = "document.querySelector('[data-tile=time]')"
     expect("its tile", browser.value(f"{tile}.querySelector('b').textContent"), browser.value("duration(view.duration)"))
     expect("says what is left out", "without 1 break of 64 h 00 min in all" in browser.value(f"{tile}.textContent"), True)
     last = browser.value("view.results.at(-1).hours") * 3600
-    expect("so are the hours of the best so far", 0.95 * seconds < last <= seconds, True)
+    expect("so are the hours of the highest so far", 0.95 * seconds < last <= seconds, True)
     expect("and the devices'", browser.value("Math.max(...Object.values(view.devices).flatMap((one) => one.time))") <= seconds, True)
 
     lines = browser.value("view.trials.filter((trial) => trial.fitness === null).map((trial) => [trial.state, lineStyle(trial).dash.length > 0])")

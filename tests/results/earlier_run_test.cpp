@@ -88,6 +88,7 @@ TEST(EarlierRun, OfAJournalIsWhatEndedInsideTheSpace) {
   EXPECT_EQ(run.run, folder.path().string());
   EXPECT_THAT(run.trials, ElementsAre(trial(0.5, "SGD", 0.25), trial(0.1, "Adam", std::nullopt),
                                       trial(0.5, "SGD", 0.375)));
+  EXPECT_EQ(run.outside, 2);
 }
 
 TEST(EarlierRun, OfAnEvolveCsvHasItsColumnsAndElseTheStart) {
@@ -99,6 +100,7 @@ TEST(EarlierRun, OfAnEvolveCsvHasItsColumnsAndElseTheStart) {
   const auto expected = ElementsAre(trial(0.5, "SGD", 0.25), trial(1, "SGD", std::nullopt));
   EXPECT_THAT(read_earlier_run(file, space, fitness).trials, expected);
   EXPECT_THAT(read_earlier_run(folder.path(), space, fitness).trials, expected) << "its folder";
+  EXPECT_EQ(read_earlier_run(file, space, fitness).outside, 1);
 }
 
 TEST(EarlierRun, OfManyTrialsIsTheBestHundredAndASampleOfTheOthers) {

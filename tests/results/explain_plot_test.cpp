@@ -48,6 +48,7 @@ TEST(ExplainPlot, HasABarForEachGeneAndAPanelWithTheBestInItsTitle) {
   unsure.r2 = -.2;
   EXPECT_TRUE(
       has(explanation_script(unsure, "png"), "(R² of the model -0.20: too few trials to tell)"));
+  EXPECT_TRUE(has(text, "when one gene leaves the highest (+), "));
   EXPECT_TRUE(has(text, "set title 'lr0 = 0.01'"));
   EXPECT_TRUE(has(text, "set title 'anchors = 3'"));
   EXPECT_TRUE(has(text, "set title 'optimizer = Adam_with_decoupled_decay'"));

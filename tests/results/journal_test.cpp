@@ -62,14 +62,15 @@ std::string write_run(const fs::path& file, int trials) {
 TEST(Journal, BeginsWithTheRun) {
   const Folder folder;
   const auto file = folder / "journal.jsonl";
-  const RunSettings settings{.seed = 1,
-                             .search = "screened",
-                             .trials = 12,
-                             .fitness = "mAP50",
-                             .slots = {"cpu:0", "cpu:1"},
-                             .initial = {{{"lr0", 0.02}}},
-                             .earlier = {{"exp3", {{{{"lr0", 0.03}}, 0.5}, {{{"lr0", 1.0}}, {}}}}},
-                             .options = {{"data", "shapes"}}};
+  const RunSettings settings{
+      .seed = 1,
+      .search = "screened",
+      .trials = 12,
+      .fitness = "mAP50",
+      .slots = {"cpu:0", "cpu:1"},
+      .initial = {{{"lr0", 0.02}}},
+      .earlier = {{"exp3", {{{{"lr0", 0.03}}, 0.5}, {{{"lr0", 1.0}}, {}}}, 2}},
+      .options = {{"data", "shapes"}}};
   Journal::create(file, settings);
   EXPECT_EQ(content(file),
             R"({"event":"run","version":1,"seed":1,"search":"screened","lag":null,)"
@@ -78,7 +79,7 @@ TEST(Journal, BeginsWithTheRun) {
             R"("repeats":0,"fitness":"mAP50","lag":null},)"
             R"("space":{},"start":{},"initial":[{"lr0":0.02}],)"
             R"("from":[{"run":"exp3","trials":[{"hyp":{"lr0":0.03},"fitness":0.5},)"
-            R"({"hyp":{"lr0":1},"fitness":null}]}]})"
+            R"({"hyp":{"lr0":1},"fitness":null}],"outside":2}]})"
             "\n");
   const auto again = read_journal(file).run;
   EXPECT_EQ(again.trials, 12);

@@ -43,7 +43,9 @@ const Table three{.names = {"lr0", "mixup", "o", "fixed"},
 TEST(Plot, HasAPanelForEachGeneThatMovedWithTheFirstBestInItsTitle) {
   const std::string text = script(three);
   EXPECT_EQ(count(text, "set title "), 4);
-  EXPECT_NE(text.find("set title 'best fitness 0.3, row 1 of evolve.csv'"), text.npos);
+  EXPECT_NE(
+      text.find("set title '+ highest fitness 0.3, row 1 of evolve.csv; line: the highest so far'"),
+      text.npos);
   EXPECT_NE(text.find("set title 'lr0 = 0.001'"), text.npos);
   EXPECT_NE(text.find("set title 'mixup = 0.25'"), text.npos);
   EXPECT_NE(text.find("set title 'o = Adam'"), text.npos);
@@ -51,9 +53,9 @@ TEST(Plot, HasAPanelForEachGeneThatMovedWithTheFirstBestInItsTitle) {
   expect_plot(three);
 }
 
-TEST(Plot, ShowsTheFitnessOfEveryTrialAndTheBestSoFar) {
+TEST(Plot, ShowsTheFitnessOfEveryTrialAndTheHighestSoFar) {
   const std::string text = script(three);
-  EXPECT_NE(text.find("$trials << EOD\n0 0.1 1\n1 0.3 1\n2 0.3 1\nEOD\n$best << EOD\n0 0.1\n1 "
+  EXPECT_NE(text.find("$trials << EOD\n0 0.1 1\n1 0.3 1\n2 0.3 1\nEOD\n$highest << EOD\n0 0.1\n1 "
                       "0.3\n2 0.3\nEOD\n"),
             text.npos);
 }
@@ -62,23 +64,25 @@ TEST(Plot, HasARingForEachPausedTrialThatIsNotBelowAllOthers) {
   const std::string text =
       plot_script(three, hyp::Fitness("mAP50"), space, "svg",
                   {.paused = {row(0.2, {0.02, 0.1, 0, 7}), row(0.05, {0.02, 0.2, 1, 7})}});
-  EXPECT_NE(text.find("row 1 of evolve.csv; rings: 2 paused'"), text.npos);
+  EXPECT_NE(text.find("row 1 of evolve.csv; line: the highest so far; rings: 2 paused'"),
+            text.npos);
   EXPECT_EQ(count(text, "plot $paused using"), 3);
   EXPECT_NE(text.find("$paused << EOD\n0.02 0.2\nEOD\n"), text.npos);
 }
 
-TEST(Plot, MarksTheRecommendedSetAndNamesTheLuckiest) {
+TEST(Plot, MarksTheRecommendedSetAndNamesTheHighest) {
   const Table table{.names = {"lr0"},
                     .rows = {row(0.1, {0.01}), row(0.3, {0.02}), row(0.2, {0.03})}};
   const std::string text =
       plot_script(table, hyp::Fitness("mAP50"), space, "png", {.recommended = 2});
-  EXPECT_NE(
-      text.find(
-          "set title 'recommended: fitness 0.2, row 2 of evolve.csv; the luckiest: 0.3, row 1'"),
-      text.npos);
+  EXPECT_NE(text.find("set title '+ recommended: fitness 0.2, row 2 of evolve.csv; the highest: "
+                      "0.3, row 1; line: the highest so far'"),
+            text.npos);
   EXPECT_NE(text.find("set title 'lr0 = 0.03'"), text.npos);
-  EXPECT_EQ(plot_script(table, hyp::Fitness("mAP50"), space, "png", {.recommended = 1}),
-            plot_script(table, hyp::Fitness("mAP50"), space, "png"));
+  EXPECT_NE(plot_script(table, hyp::Fitness("mAP50"), space, "png", {.recommended = 1})
+                .find("set title '+ recommended: fitness 0.3, row 1 of evolve.csv, the highest; "
+                      "line: the highest so far'"),
+            text.npos);
 }
 
 TEST(Plot, OfASingleRowIsItsFitness) {
@@ -102,8 +106,10 @@ TEST(Plot, LeavesOutWhatIsNoNumber) {
       .rows = {row(nan, {0.1, 0.9, 0}), row(0.2, {nan, 0.1, 1}), row(0.1, {0.01, 0.2, nan}),
                row(infinity, {0.2, 0.3, 0}), row(0.15, {0.02, infinity, 0})}};
   const std::string text = script(table);
-  EXPECT_NE(text.find("set title 'best fitness 0.2, row 1 of evolve.csv'"), text.npos);
-  EXPECT_NE(text.find("set title 'lr0' "), text.npos) << "the best has no lr0";
+  EXPECT_NE(
+      text.find("set title '+ highest fitness 0.2, row 1 of evolve.csv; line: the highest so far'"),
+      text.npos);
+  EXPECT_NE(text.find("set title 'lr0' "), text.npos) << "the highest has no lr0";
   EXPECT_NE(text.find("set title 'mixup = 0.1' "), text.npos);
   EXPECT_EQ(text.find("nan"), text.npos);
   EXPECT_EQ(text.find("inf"), text.npos);

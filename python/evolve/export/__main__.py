@@ -13,8 +13,9 @@ def main():
     if not run.trials:
         sys.exit(f"evolve: {run.folder}: no trial has ended yet; export the run when one has")
     try:
-        print(importlib.import_module(f"evolve.export.{kind}").export(run))
+        print(importlib.import_module(f"evolve.export.{kind}").export(run), flush=True)
     except Exception as error:  # noqa: BLE001  a server that is not there, a disk that is full: one line
+        sys.stdout = None  # what could not be printed is not tried again
         sys.exit(f"evolve: export {kind}: {worker.message_of(error)}")
 
 
