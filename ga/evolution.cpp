@@ -59,7 +59,7 @@ Evolution::Evolution(Evolution&&) noexcept = default;
 Evolution& Evolution::operator=(Evolution&&) noexcept = default;
 
 bool Evolution::can_ask() const {
-  return state_->can_hand_out();
+  return state_->outcomes_told() && state_->repeats_told() && state_->has_room();
 }
 
 const hyp::Genes& Evolution::genes(int trial) const {
@@ -86,7 +86,9 @@ std::optional<hyp::Trial> Evolution::ask() {
 std::vector<hyp::Trial> Evolution::ask(int most) {
   State& s = *state_;
   std::vector<hyp::Trial> trials;
-  while (std::ssize(trials) < most && s.can_hand_out()) {
+  while (std::ssize(trials) < most && can_ask()) {
+    s.learn_outcomes();
+    s.learn_repeats();
     if (s.pausing()) {
       trials.push_back(s.thaw());
       continue;
@@ -97,9 +99,12 @@ std::vector<hyp::Trial> Evolution::ask(int most) {
   return trials;
 }
 
+// Earlier versions did not wait for repeats.
 std::optional<hyp::Trial> Evolution::ask_again(const hyp::Hyperparameters& hyp, int pause_epoch) {
   State& s = *state_;
-  if (!s.can_hand_out()) return std::nullopt;
+  if (!s.outcomes_told() || !s.has_room()) return std::nullopt;
+  s.learn_outcomes();
+  s.learn_repeats();
   hyp::Genes set = hyp::genes_of(s.space, hyp);
   if (s.pausing() && asked() > 0 && pause_epoch == 0 && set == s.given.front())
     s.start_again.push_back(asked());
@@ -108,7 +113,9 @@ std::optional<hyp::Trial> Evolution::ask_again(const hyp::Hyperparameters& hyp, 
 
 std::optional<hyp::Trial> Evolution::ask_again(int trial, int pause_epoch) {
   State& s = *state_;
-  if (!s.can_hand_out()) return std::nullopt;
+  if (!s.outcomes_told() || !s.has_room()) return std::nullopt;
+  s.learn_outcomes();
+  s.learn_repeats();
   return s.go_on(trial, pause_epoch);
 }
 
@@ -136,8 +143,7 @@ void Evolution::tell(const hyp::Outcome& outcome) {
   }
   Record& record = s.records[static_cast<std::size_t>(outcome.trial)];
   if (outcome.repeat > 0) {
-    if (hyp::ends_trial(outcome) && s.screened())
-      s.history.add(record.genes, observation_of(outcome));
+    if (hyp::ends_trial(outcome)) s.end_repeat(outcome);
     return;
   }
   const Step& step = s.steps[record.step];
@@ -171,7 +177,7 @@ int Evolution::ended() const {
   return state_->ended;
 }
 bool Evolution::done() const {
-  return state_->under_way == 0 && !state_->can_hand_out();
+  return state_->under_way == 0 && !state_->has_room();
 }
 bool Evolution::pausing() const {
   return state_->pausing();
@@ -189,6 +195,7 @@ int Evolution::epochs_left() const {
 
 void Evolution::extend(int generations, std::optional<int> trials, std::optional<int> max_epochs) {
   check_bounds(generations, trials, max_epochs);
+  state_->learn_outcomes();  // what it may know where nothing more fits in the bounds so far
   state_->settings.generations = generations;
   state_->settings.trials = trials;
   state_->settings.max_epochs = max_epochs;
@@ -199,16 +206,28 @@ const std::optional<Individual>& Evolution::best() const {
   return state_->best;
 }
 
-std::optional<Standing> Evolution::standing(std::span<const int> repeating) const {
-  State& s = *state_;
-  if (!s.screened()) return std::nullopt;
-  if (!s.settings.lag) return ga::standing(s.genes, s.history, s.given.front(), repeating);
-  History all = s.history;
-  for (auto step = s.steps.begin() + s.learnt; step != s.steps.end(); ++step) {
-    const Record& record = s.records[static_cast<std::size_t>(step->trial)];
-    if (record.observation) all.add(record.genes, *record.observation);
+std::optional<hyp::Trial> Evolution::next_repeat() const {
+  if (!done()) return std::nullopt;
+  const auto trial = state_->trial_to_repeat();
+  if (!trial) return std::nullopt;
+  const auto before = std::ranges::count(state_->repeats, *trial, &Repeat::trial);
+  return state_->repeat_of(*trial, static_cast<int>(before) + 1);
+}
+
+hyp::Trial Evolution::begin_repeat(int trial, int number) {
+  if (trial < 0 || trial >= asked() || !observation(trial)) {
+    throw bad_argument("trial " + std::to_string(trial) + " is trained again, but has not ended",
+                       "repeat trials that have completed");
   }
-  return ga::standing(s.genes, all, s.given.front(), repeating);
+  state_->repeats.push_back({.trial = trial, .number = number});
+  return state_->repeat_of(trial, number);
+}
+
+std::optional<Standing> Evolution::standing() const {
+  State& s = *state_;
+  if (!s.settings.lag) return s.standing(s.history);
+  History all = s.told(static_cast<int>(std::ssize(s.repeats)));
+  return s.standing(all);
 }
 
 std::vector<Individual> Evolution::population() const {

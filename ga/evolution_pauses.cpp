@@ -41,9 +41,9 @@ std::vector<int> Evolution::State::pause_epochs() const {
   return looks;
 }
 
-bool Evolution::State::paused_fits() const {
+bool Evolution::State::paused_fits(int epochs_left) const {
   return pausing() && std::ranges::any_of(paused, [&](const auto& one) {
-           return settings.epochs - one.second <= epochs_left();
+           return settings.epochs - one.second <= epochs_left;
          });
 }
 

@@ -68,47 +68,147 @@ double Evolution::State::progress(int number) const {
   return std::min(1.0, static_cast<double>(generation) / settings.generations);
 }
 
-// With a lag, where what is known leaves no room for anything, the next outcomes may: they are
-// learnt one by one, so that what follows still depends on nothing but outcomes.
-bool Evolution::State::can_hand_out() {
-  if (!learn_outcomes()) return false;
-  while (!new_trial_fits() && !paused_fits()) {
-    const bool more = settings.lag && settings.max_epochs && learnt < std::ssize(steps);
-    if (!more || !steps[static_cast<std::size_t>(learnt)].over) return false;
-    learn(steps[static_cast<std::size_t>(learnt++)]);
-  }
+int Evolution::State::must_know() const {
+  return settings.lag ? std::max(0, static_cast<int>(std::ssize(steps)) - *settings.lag + 1) : 0;
+}
+
+bool Evolution::State::outcomes_told() const {
+  for (int number = learnt; number < must_know(); ++number)
+    if (!step(number).over) return false;
   return true;
 }
 
-bool Evolution::State::learn_outcomes() {
-  if (!settings.lag) return true;  // told is learnt
-  for (; learnt <= std::ssize(steps) - *settings.lag; ++learnt) {
-    const Step& step = steps[static_cast<std::size_t>(learnt)];
-    if (!step.over) return false;
-    learn(step);
+bool Evolution::State::repeats_told() const {
+  return !settings.lag ||
+         std::ranges::all_of(repeats, [](const Repeat& one) { return one.end.has_value(); });
+}
+
+// With a lag, where what is known leaves no room for anything, the next outcomes may: they are
+// learnt one by one, so that what follows still depends on nothing but outcomes.
+bool Evolution::State::has_room() const {
+  int left = epochs_left();
+  if (new_trial_fits(left) || paused_fits(left)) return true;
+  if (!settings.lag) return false;
+  const int end = settings.max_epochs ? static_cast<int>(std::ssize(steps)) : must_know();
+  for (int number = learnt; number < end && step(number).over; ++number) {
+    const auto& [trial, begin, promised, over, reached] = step(number);
+    left += promised - reached;
+    const bool is_paused = !records[static_cast<std::size_t>(trial)].observation;
+    if (new_trial_fits(left) || paused_fits(left) ||
+        (pausing() && is_paused && settings.epochs - reached <= left))
+      return true;
   }
-  return true;
+  return false;
+}
+
+void Evolution::State::learn_outcomes() {
+  if (!settings.lag) return;  // told is learnt
+  const auto is_over = [&] { return learnt < std::ssize(steps) && step(learnt).over; };
+  while (learnt < must_know() && is_over()) learn(step(learnt++));
+  if (!settings.max_epochs) return;
+  while (!new_trial_fits() && !paused_fits(epochs_left()) && is_over()) learn(step(learnt++));
+}
+
+void Evolution::State::learn_repeats() {
+  if (!settings.lag || !screened()) return;
+  for (; learnt_repeats < std::ssize(repeats); ++learnt_repeats) {
+    const Repeat& repeat = repeats[static_cast<std::size_t>(learnt_repeats)];
+    if (!repeat.end) return;
+    history.add(records[static_cast<std::size_t>(repeat.trial)].genes, *repeat.end);
+  }
 }
 
 void Evolution::State::learn(const Step& step) {
-  const Record& record = records[static_cast<std::size_t>(step.trial)];
   pending.erase(step.trial);
   offer(step.trial, pool);
-  if (screened()) {
-    const auto looks = pause_epochs();
-    for (const auto& [epoch, fitness] : record.rungs) {
-      if (epoch <= step.begin || epoch > step.reached || !std::ranges::count(looks, epoch))
-        continue;
-      history.add(record.genes, {.ending = Observation::Ending::at_rung,
-                                 .fitness = fitness,
-                                 .trial = step.trial,
-                                 .left = 1 - static_cast<double>(epoch) / settings.epochs});
-    }
-    if (record.observation) history.add(record.genes, *record.observation);
-  }
-  if (!record.observation) paused[step.trial] = step.reached;
+  if (screened()) offer(step, history);
+  if (!records[static_cast<std::size_t>(step.trial)].observation) paused[step.trial] = step.reached;
   if (std::ssize(paused) > most_waiting) give_up_one();
   epochs += step.reached - step.end;
+}
+
+void Evolution::State::offer(const Step& step, History& to) const {
+  const Record& record = records[static_cast<std::size_t>(step.trial)];
+  const auto looks = pause_epochs();
+  for (const auto& [epoch, fitness] : record.rungs) {
+    if (epoch <= step.begin || epoch > step.reached || !std::ranges::count(looks, epoch)) continue;
+    to.add(record.genes, {.ending = Observation::Ending::at_rung,
+                          .fitness = fitness,
+                          .trial = step.trial,
+                          .left = 1 - static_cast<double>(epoch) / settings.epochs});
+  }
+  if (record.observation) to.add(record.genes, *record.observation);
+}
+
+History Evolution::State::told(int first_repeats) const {
+  History all = history;
+  for (int number = learnt; number < std::ssize(steps); ++number)
+    if (step(number).over) offer(step(number), all);
+  for (int number = learnt_repeats; number < first_repeats; ++number) {
+    const Repeat& repeat = repeats[static_cast<std::size_t>(number)];
+    if (repeat.end) all.add(records[static_cast<std::size_t>(repeat.trial)].genes, *repeat.end);
+  }
+  return all;
+}
+
+std::optional<Standing> Evolution::State::standing(History& known,
+                                                   const std::set<int>& repeating) const {
+  if (!screened()) return std::nullopt;
+  const std::vector<int> trials(repeating.begin(), repeating.end());
+  return ga::standing(genes, known, given.front(), trials);
+}
+
+// With a lag repeat r knows the first r - N, and takes the later ones to be under way. Where that
+// leaves nothing to choose from, it knows one more.
+std::optional<int> Evolution::State::trial_to_repeat() {
+  std::map<int, double> fitness;
+  for (int trial = 0; trial < std::ssize(records); ++trial) {
+    const auto& end = records[static_cast<std::size_t>(trial)].observation;
+    if (end && end->ending == Observation::Ending::completed) fitness[trial] = end->fitness;
+  }
+  const auto choose = [&](History& known, const std::set<int>& repeating) {
+    return ga::trial_to_repeat(standing(known, repeating), fitness, repeats, repeating);
+  };
+  if (!settings.lag) {
+    std::set<int> repeating;
+    for (const Repeat& repeat : repeats)
+      if (!repeat.end) repeating.insert(repeat.trial);
+    return choose(history, repeating);
+  }
+  const auto begun = static_cast<int>(std::ssize(repeats));
+  const auto has_ended = [&](int number) {
+    return repeats[static_cast<std::size_t>(number)].end.has_value();
+  };
+  int known = 0;
+  for (; known < begun + 1 - *settings.lag; ++known)
+    if (!has_ended(known)) return std::nullopt;
+  for (known = std::max(known, learnt_repeats);; ++known) {
+    History history_then = told(known);
+    const auto later = std::span(repeats).subspan(static_cast<std::size_t>(known));
+    const auto trial = choose(history_then, trials_of(later));
+    if (trial || known == begun || !has_ended(known)) return trial;
+  }
+}
+
+hyp::Trial Evolution::State::repeat_of(int trial, int number) const {
+  return {.number = trial,
+          .hyp = hyp::express(space, records[static_cast<std::size_t>(trial)].genes),
+          .seed = training_seed(settings.seed, seed_number(trial, number)),
+          .repeat = number};
+}
+
+void Evolution::State::end_repeat(const hyp::Outcome& outcome) {
+  const auto repeat = std::ranges::find_if(repeats, [&](const Repeat& one) {
+    return one.trial == outcome.trial && one.number == outcome.repeat && !one.end;
+  });
+  if (repeat == repeats.end()) {
+    throw bad_argument("repeat " + std::to_string(outcome.repeat) + " of trial " +
+                           std::to_string(outcome.trial) + " ended, but is not under way",
+                       "tell of the end of a repeat that has begun, once");
+  }
+  repeat->end = observation_of(outcome);
+  if (!settings.lag && screened())
+    history.add(records[static_cast<std::size_t>(outcome.trial)].genes, *repeat->end);
 }
 
 void Evolution::State::end_step(int trial, int reached) {
@@ -123,9 +223,9 @@ int Evolution::State::epochs_left() const {
   return settings.max_epochs.value_or(std::numeric_limits<int>::max()) - epochs;
 }
 
-bool Evolution::State::new_trial_fits() const {
+bool Evolution::State::new_trial_fits(int epochs_left) const {
   return std::ssize(records) < planned() &&
-         (!settings.max_epochs || epochs_left() >= settings.epochs);
+         (!settings.max_epochs || epochs_left >= settings.epochs);
 }
 
 void Evolution::State::offer(int number, MatingPool& to) const {

@@ -13,6 +13,7 @@
 #include "ga/model/basis.hpp"
 #include "ga/model/history.hpp"
 #include "ga/model/observation.hpp"
+#include "ga/repeats.hpp"
 #include "ga/rng.hpp"
 #include "ga/screened/visited.hpp"
 
@@ -50,6 +51,8 @@ struct Evolution::State {
   EarlierRuns earlier;           // and what it knew before
   Basis basis;                   // and expects therefore
   int learnt = 0;                // with a lag: breeding knows the steps below this number
+  std::vector<Repeat> repeats;   // those that have begun, in that order
+  int learnt_repeats = 0;        // with a lag: breeding knows so many of them
   std::set<int> pending = {};    // handed out, and breeding does not know how they ended
   std::map<int, int> paused;     // trials that breeding knows to be paused, and after which epoch
   std::map<int, int> given_up;   // the same of those that do not go on
@@ -64,12 +67,29 @@ struct Evolution::State {
   int planned() const;
   /// Share of the run that is behind trial `number`, in [0, 1].
   double progress(int number) const;
-  /// The next trial is planned, and all that it may know is known.
-  bool can_hand_out();
-  /// Lets breeding know all that the next step may know; false when some of that is not over yet.
-  bool learn_outcomes();
+  const Step& step(int number) const { return steps[static_cast<std::size_t>(number)]; }
+  /// With a lag: the steps below this number must be over before the next one is handed out.
+  int must_know() const;
+  /// All that the next step must know has been told.
+  bool outcomes_told() const;
+  /// With a lag: no repeat is under way. A search that goes on knows how all before it ended.
+  bool repeats_told() const;
+  /// Something may be handed out, once the next step knows what has been told.
+  bool has_room() const;
+  /// With a lag: lets breeding know all that the next step may know.
+  void learn_outcomes();
+  void learn_repeats();
   /// Lets breeding know how a step ended.
   void learn(const Step& step);
+  /// Adds a step that is over to `to`.
+  void offer(const Step& step, History& to) const;
+  /// All that has been told of trials, and of the first so many repeats.
+  History told(int first_repeats) const;
+  std::optional<Standing> standing(History& known, const std::set<int>& repeating = {}) const;
+  /// Which trial to train once more, after the search.
+  std::optional<int> trial_to_repeat();
+  hyp::Trial repeat_of(int trial, int number) const;
+  void end_repeat(const hyp::Outcome& outcome);
   /// Of too many paused trials the one that looks worst does not go on.
   void give_up_one();
   /// The step of that trial is over; it has been trained for so many epochs in all.
@@ -78,9 +98,10 @@ struct Evolution::State {
   /// See Evolution::pause_epochs.
   std::vector<int> pause_epochs() const;
   int epochs_left() const;
-  bool new_trial_fits() const;
+  bool new_trial_fits() const { return new_trial_fits(epochs_left()); }
+  bool new_trial_fits(int epochs_left) const;
   /// A paused trial can be trained to its end.
-  bool paused_fits() const;
+  bool paused_fits(int epochs_left) const;
   /// Adds trial `number` to `to`, if it completed.
   void offer(int number, MatingPool& to) const;
   /// The sets of the trials from `number` on: one, or `most` at the most that one model proposes.
