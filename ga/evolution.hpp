@@ -18,6 +18,8 @@
 
 namespace evolve::ga {
 
+struct EvolutionState;
+
 struct Settings {
   /// "screened": children that a Gaussian process looks at before one is trained
   /// (ga/screened/screened.hpp). "classic": YOLOv5's operators, repaired (ga/classic/classic.hpp).
@@ -167,8 +169,9 @@ class Evolution {
   const Settings& settings() const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  bool can_ask_again();
+
+  std::unique_ptr<EvolutionState> state_;
 };
 
 }  // namespace evolve::ga

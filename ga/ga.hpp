@@ -12,7 +12,9 @@
 //   gain until their end, basis what is expected beforehand, earlier what other runs say; surrogate
 //   predicts.
 // - epochs/: trainings that end early, stopped (rungs) or paused and continued (thaw).
-// - Here: Evolution, and what comes of it: recommendation, importance.
+// - Here: Evolution, and what comes of it: recommendation, importance. Its inside are values
+//   (evolution_state) and what is done with them: steps, knowledge, breeding, retraining, pauses,
+//   repeats.
 #pragma once
 
 #include "ga/classic/classic.hpp"

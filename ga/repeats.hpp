@@ -1,4 +1,4 @@
-// Completed trials trained once more, when the search is done: which one comes next.
+// Completed trials trained once more, when the search is done.
 #pragma once
 
 #include <map>
@@ -6,22 +6,11 @@
 #include <set>
 #include <span>
 
-#include "ga/model/observation.hpp"
+#include "ga/evolution_state.hpp"
 #include "ga/recommendation.hpp"
+#include "hyp/trial.hpp"
 
 namespace evolve::ga {
-
-/// One of them.
-struct Repeat {
-  int trial = 0;
-  /// From 1: which one of that trial.
-  int number = 1;
-  /// Of one that has ended.
-  std::optional<Observation> end = {};
-};
-
-/// The trials of these repeats.
-std::set<int> trials_of(std::span<const Repeat> repeats);
 
 /// The trial whose training once more decides most, where the model is in doubt; else (or where
 /// there is none) the best of the `completed` trials (fitness by number) that were repeated least,
@@ -30,5 +19,11 @@ std::set<int> trials_of(std::span<const Repeat> repeats);
 std::optional<int> trial_to_repeat(const std::optional<Standing>& standing,
                                    const std::map<int, double>& completed,
                                    std::span<const Repeat> begun, const std::set<int>& under_way);
+
+/// See Evolution::next_repeat.
+std::optional<hyp::Trial> next_repeat(EvolutionState& state);
+/// A repeat of that trial, of that number, begins, and ends. Throw `Error` where it cannot.
+hyp::Trial begin_repeat(EvolutionState& state, int trial, int number);
+void end_repeat(EvolutionState& state, const hyp::Outcome& outcome);
 
 }  // namespace evolve::ga
