@@ -68,8 +68,8 @@ struct Knowledge {
   std::set<int> pending = {};
   /// Paused trials that may go on, and after which epoch they do; and those that will not.
   std::map<int, int> paused = {}, given_up = {};
-  /// Epochs of all steps: as many as they were trained for, or where that is not known as many as
-  /// they were asked for.
+  /// Epochs of all steps, as many as they were trained for, or where that is not known as many as
+  /// they were asked for; and those of attempts that failed and were tried again.
   int epochs = 0;
 };
 
