@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -19,7 +18,8 @@ struct Finished {
   double fitness = 0;
 };
 
-/// Knows how many repeats there are and what they gave.
+/// Knows how many repeats there are and what they gave; of which trials they are is the search's to
+/// say (ga::Evolution::next_repeat).
 class Repeats {
  public:
   explicit Repeats(int wanted) : wanted_(wanted) {}
@@ -30,11 +30,10 @@ class Repeats {
   void start_anew() { earlier_ += std::exchange(begun_, 0); }
   int wanted() const { return wanted_; }
 
-  /// A repeat of a trial has begun.
-  void begin(int trial);
-  /// How many have begun, of all trials since the search was done, and of one.
+  /// One has begun.
+  void begin() { ++begun_; }
+  /// How many have begun since the search was done.
   int begun() const { return begun_; }
-  int begun(int trial) const;
   /// How many there are to be since then: those wanted, or more where more had begun.
   int due() const { return std::max(begun_, wanted_); }
   /// How many have begun, and how many there are to be, with those before the search went on.
@@ -49,7 +48,6 @@ class Repeats {
  private:
   int wanted_;
   int begun_ = 0, earlier_ = 0;
-  std::map<int, int> begun_of_;
   std::vector<results::Repeat> completed_;
 };
 

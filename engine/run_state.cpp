@@ -7,7 +7,6 @@
 
 #include "core/error.hpp"
 #include "engine/settings.hpp"
-#include "ga/random/rng.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -96,8 +95,13 @@ void RunState::on(const results::Started& started) {
   begin(started);
 }
 
+// Earlier versions let a search with a lag that went on after repeats know those that had ended.
+bool RunState::trusts(int trials) const {
+  return trials <= trusted_ || (evolution_.settings().lag && repeats_.begun_in_all() > 0);
+}
+
 std::optional<hyp::Trial> RunState::ask(const results::Started& started) {
-  if (asked_ >= trusted_) return evolution_.ask();
+  if (!trusts(asked_ + 1)) return evolution_.ask();
   if (started.start_epoch > 0) return evolution_.ask_again(started.trial, started.pause_epoch);
   return evolution_.ask_again(started.hyp, started.pause_epoch);
 }
@@ -138,7 +142,7 @@ std::optional<results::Bred> RunState::breed(int most) {
 void RunState::on(const results::Bred& bred) {
   auto trials = std::exchange(bred_, {});
   const auto count = static_cast<int>(std::ssize(bred.trials));
-  if (trials.empty() && asked_ + count > trusted_) trials = evolution_.ask(count);
+  if (trials.empty() && !trusts(asked_ + count)) trials = evolution_.ask(count);
   asked_ += count;
   for (std::size_t i = 0; i < bred.trials.size(); ++i) {
     const auto& [number, hyp] = bred.trials[i];
@@ -162,44 +166,18 @@ void RunState::on(const results::Repeating& repeating) {
     again->second.start_again(events_);
     return;
   }
-  const auto trial = std::ranges::find(completed_, repeating.trial, &Finished::trial);
-  if (trial == completed_.end())
+  if (!std::ranges::count(completed_, repeating.trial, &Finished::trial))
     throw contradiction(repeating.trial, "is trained again, but has not completed");
   next_.reset();
-  repeats_.begin(repeating.trial);
-  open_[repeating.trial] = {.attempt = {.trial = repeat_of(*trial, repeating.repeat)},
-                            .started = events_};
+  repeats_.begin();
+  open_[repeating.trial] = {
+      .attempt = {.trial = evolution_.begin_repeat(repeating.trial, repeating.repeat)},
+      .started = events_};
 }
 
-hyp::Trial RunState::repeat_of(const Finished& trial, int repeat) const {
-  return {
-      .number = trial.trial,
-      .hyp = evolution_.hyp(trial.trial),
-      .seed = ga::training_seed(evolution_.settings().seed, ga::seed_number(trial.trial, repeat)),
-      .repeat = repeat};
-}
-
-// The one that decides most where the model is in doubt; else the best ones, each as often.
 std::optional<hyp::Trial> RunState::next_repeat() const {
-  if (!evolution_.done() || completed_.empty() || repeats_.begun() >= repeats_.wanted()) return {};
-  std::vector<int> under_way;
-  for (const auto& [trial, open] : open_) under_way.push_back(trial);
-  const Finished* chosen = nullptr;
-  const auto standing = evolution_.standing(under_way);
-  if (standing && standing->doubt > ga::doubtful) {
-    if (!standing->undecided) return {};
-    chosen = &*std::ranges::find(completed_, *standing->undecided, &Finished::trial);
-  } else {
-    const auto rank = [&](const Finished& one) {
-      return std::pair(-repeats_.begun(one.trial), one.fitness);
-    };
-    for (const auto& one : completed_) {
-      if (open_.contains(one.trial)) continue;
-      if (!chosen || rank(one) > rank(*chosen)) chosen = &one;
-    }
-    if (!chosen) return {};
-  }
-  return repeat_of(*chosen, repeats_.begun(chosen->trial) + 1);
+  if (completed_.empty() || repeats_.begun() >= repeats_.wanted()) return {};
+  return evolution_.next_repeat();
 }
 
 void RunState::on(const hyp::Outcome& outcome) {

@@ -163,12 +163,13 @@ class RunState {
 
   void begin(const results::Started& started);
   hyp::Trial take_next(const results::Started& started);
+  /// A journal's trials up to that many are taken as they are recorded.
+  bool trusts(int trials) const;
   std::optional<hyp::Trial> ask(const results::Started& started);
   Error bred_differently(int trial) const;
   void count_epochs(const hyp::Outcome& outcome, const hyp::Trial& trial);
   void repeat_ended(const hyp::Outcome& outcome, const hyp::Trial& repeat);
   std::optional<hyp::Trial> next_repeat() const;
-  hyp::Trial repeat_of(const Finished& trial, int repeat) const;
   void completed(int trial, const hyp::Completed& result);
   void failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Open& open);
   void count_surroundings(const hyp::Outcome& outcome);

@@ -6,8 +6,13 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "ga/breeding.hpp"
 #include "ga/classic/schedule.hpp"
 #include "ga/evolution_state.hpp"
+#include "ga/knowledge.hpp"
+#include "ga/pauses.hpp"
+#include "ga/repeats.hpp"
+#include "ga/steps.hpp"
 
 namespace evolve::ga {
 namespace {
@@ -52,18 +57,19 @@ Evolution::Evolution(hyp::Space space, Settings settings,
                      const std::vector<hyp::Hyperparameters>& initial,
                      std::span<const EarlierRun> earlier) {
   check(settings);
-  state_ = std::make_unique<State>(std::move(space), std::move(settings), initial, earlier);
+  state_ =
+      std::make_unique<EvolutionState>(std::move(space), std::move(settings), initial, earlier);
 }
 Evolution::~Evolution() = default;
 Evolution::Evolution(Evolution&&) noexcept = default;
 Evolution& Evolution::operator=(Evolution&&) noexcept = default;
 
 bool Evolution::can_ask() const {
-  return state_->can_hand_out();
+  return outcomes_told(*state_) && repeats_told(*state_) && has_room(*state_);
 }
 
 const hyp::Genes& Evolution::genes(int trial) const {
-  return state_->records.at(static_cast<std::size_t>(trial)).genes;
+  return state_->trials.at(static_cast<std::size_t>(trial)).genes;
 }
 
 hyp::Hyperparameters Evolution::hyp(int trial) const {
@@ -71,11 +77,11 @@ hyp::Hyperparameters Evolution::hyp(int trial) const {
 }
 
 const std::optional<Observation>& Evolution::observation(int trial) const {
-  return state_->records.at(static_cast<std::size_t>(trial)).observation;
+  return state_->trials.at(static_cast<std::size_t>(trial)).observation;
 }
 
 const std::map<int, double>& Evolution::rungs(int trial) const {
-  return state_->records.at(static_cast<std::size_t>(trial)).rungs;
+  return state_->trials.at(static_cast<std::size_t>(trial)).rungs;
 }
 
 std::optional<hyp::Trial> Evolution::ask() {
@@ -84,141 +90,149 @@ std::optional<hyp::Trial> Evolution::ask() {
 }
 
 std::vector<hyp::Trial> Evolution::ask(int most) {
-  State& s = *state_;
+  EvolutionState& state = *state_;
   std::vector<hyp::Trial> trials;
-  while (std::ssize(trials) < most && s.can_hand_out()) {
-    if (s.pausing()) {
-      trials.push_back(s.thaw());
+  while (std::ssize(trials) < most && can_ask()) {
+    learn_outcomes(state);
+    learn_repeats(state);
+    if (ga::pausing(state)) {
+      trials.push_back(begin_or_go_on(state));
       continue;
     }
-    for (auto& set : s.breed(asked(), most - static_cast<int>(std::ssize(trials))))
-      trials.push_back(s.hand_out(std::move(set)));
+    for (auto& set : next_sets(state, most - static_cast<int>(std::ssize(trials))))
+      trials.push_back(hand_out(state, std::move(set)));
   }
   return trials;
 }
 
+// Earlier versions did not wait for repeats.
+bool Evolution::can_ask_again() {
+  if (!outcomes_told(*state_) || !has_room(*state_)) return false;
+  learn_outcomes(*state_);
+  learn_repeats(*state_);
+  return true;
+}
+
 std::optional<hyp::Trial> Evolution::ask_again(const hyp::Hyperparameters& hyp, int pause_epoch) {
-  State& s = *state_;
-  if (!s.can_hand_out()) return std::nullopt;
-  hyp::Genes set = hyp::genes_of(s.space, hyp);
-  if (s.pausing() && asked() > 0 && pause_epoch == 0 && set == s.given.front())
-    s.start_again.push_back(asked());
-  return s.hand_out(std::move(set), pause_epoch);
+  EvolutionState& state = *state_;
+  if (!can_ask_again()) return std::nullopt;
+  hyp::Genes set = hyp::genes_of(state.space, hyp);
+  if (ga::pausing(state) && asked() > 0 && pause_epoch == 0 && set == state.start())
+    state.start_again.push_back(asked());
+  return hand_out(state, std::move(set), pause_epoch);
 }
 
 std::optional<hyp::Trial> Evolution::ask_again(int trial, int pause_epoch) {
-  State& s = *state_;
-  if (!s.can_hand_out()) return std::nullopt;
-  return s.go_on(trial, pause_epoch);
+  if (!can_ask_again()) return std::nullopt;
+  return go_on(*state_, trial, pause_epoch);
 }
 
 void Evolution::tell(const hyp::Rung& rung) {
   if (!std::isfinite(rung.fitness)) return;  // it says nothing, as 0/0 while P and R are 0
-  state_->records.at(static_cast<std::size_t>(rung.trial)).rungs[rung.epoch] = rung.fitness;
+  state_->trials.at(static_cast<std::size_t>(rung.trial)).rungs[rung.epoch] = rung.fitness;
 }
 
 void Evolution::cannot_pause() {
-  State& s = *state_;
-  s.settings.pauses = false;
-  for (Step& step : s.steps) {
-    if (step.over) continue;
-    s.epochs += s.settings.epochs - step.end;
-    step.end = s.settings.epochs;
+  EvolutionState& state = *state_;
+  state.settings.pauses = false;
+  for (Step& step : state.steps) {
+    if (step.is_over()) continue;
+    state.known.epochs += state.settings.epochs - step.end;
+    step.end = state.settings.epochs;
   }
 }
 
 void Evolution::tell(const hyp::Outcome& outcome) {
-  State& s = *state_;
+  EvolutionState& state = *state_;
   const std::string trial = "trial " + std::to_string(outcome.trial);
   if (outcome.trial < 0 || outcome.trial >= asked()) {
     throw bad_argument(trial + " ended, but was never asked for",
                        "tell of trials that were asked for");
   }
-  Record& record = s.records[static_cast<std::size_t>(outcome.trial)];
   if (outcome.repeat > 0) {
-    if (hyp::ends_trial(outcome) && s.screened())
-      s.history.add(record.genes, observation_of(outcome));
+    if (hyp::ends_trial(outcome)) end_repeat(state, outcome);
     return;
   }
-  const Step& step = s.steps[record.step];
-  if (step.over) throw bad_argument(trial + " ended twice", "tell of the end of a trial once");
+  Record& record = state.trials[static_cast<std::size_t>(outcome.trial)];
+  const Step& step = state.steps[static_cast<std::size_t>(record.step)];
+  if (step.is_over()) throw bad_argument(trial + " ended twice", "tell of the end of a trial once");
 
   if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) {
     record.rungs[paused->epoch] = paused->fitness;
-    return s.end_step(outcome.trial, paused->epoch);
+    return end_step(state, outcome.trial, paused->epoch);
   }
-  const int reached = std::max(hyp::reached_epoch(outcome, s.settings.epochs), step.begin);
+  const int reached = std::max(hyp::reached_epoch(outcome, state.settings.epochs), step.begin);
   if (!hyp::ends_trial(outcome)) {
-    s.epochs += reached - step.begin;
+    state.known.epochs += reached - step.begin;
     return;
   }
   record.observation = observation_of(outcome);
-  ++s.ended;
-  s.end_step(outcome.trial, reached);
+  ++state.trials_ended;
+  end_step(state, outcome.trial, reached);
   if (record.observation->ending != Observation::Ending::completed) return;
-  if (!s.best || record.observation->fitness > s.best->fitness) {
-    s.best = Individual{outcome.trial, record.genes, record.observation->fitness};
+  if (!state.best || record.observation->fitness > state.best->fitness) {
+    state.best = Individual{outcome.trial, record.genes, record.observation->fitness};
   }
 }
 
-int Evolution::planned() const {
-  return state_->planned();
+std::optional<hyp::Trial> Evolution::next_repeat() const {
+  return done() ? ga::next_repeat(*state_) : std::nullopt;
 }
-int Evolution::asked() const {
-  return static_cast<int>(state_->records.size());
-}
-int Evolution::ended() const {
-  return state_->ended;
-}
-bool Evolution::done() const {
-  return state_->under_way == 0 && !state_->can_hand_out();
-}
-bool Evolution::pausing() const {
-  return state_->pausing();
-}
-bool Evolution::given_up(int trial) const {
-  return state_->given_up.contains(trial);
-}
-std::vector<int> Evolution::pause_epochs() const {
-  return state_->pause_epochs();
+hyp::Trial Evolution::begin_repeat(int trial, int number) {
+  return ga::begin_repeat(*state_, trial, number);
 }
 
+int Evolution::planned() const {
+  return ga::planned(*state_);
+}
+int Evolution::asked() const {
+  return state_->asked();
+}
+int Evolution::ended() const {
+  return state_->trials_ended;
+}
+bool Evolution::done() const {
+  return state_->steps_under_way == 0 && !has_room(*state_);
+}
+bool Evolution::pausing() const {
+  return ga::pausing(*state_);
+}
+bool Evolution::given_up(int trial) const {
+  return state_->known.given_up.contains(trial);
+}
+std::vector<int> Evolution::pause_epochs() const {
+  return ga::pause_epochs(*state_);
+}
 int Evolution::epochs_left() const {
-  return state_->epochs_left();
+  return ga::epochs_left(*state_);
 }
 
 void Evolution::extend(int generations, std::optional<int> trials, std::optional<int> max_epochs) {
   check_bounds(generations, trials, max_epochs);
-  state_->settings.generations = generations;
-  state_->settings.trials = trials;
-  state_->settings.max_epochs = max_epochs;
-  if (max_epochs) state_->whole = false;
+  EvolutionState& state = *state_;
+  learn_outcomes(state);  // what it may know where nothing more fits in the bounds so far
+  state.settings.generations = generations;
+  state.settings.trials = trials;
+  state.settings.max_epochs = max_epochs;
+  if (max_epochs) state.counts_sets = false;
 }
 
 const std::optional<Individual>& Evolution::best() const {
   return state_->best;
 }
 
-std::optional<Standing> Evolution::standing(std::span<const int> repeating) const {
-  State& s = *state_;
-  if (!s.screened()) return std::nullopt;
-  if (!s.settings.lag) return ga::standing(s.genes, s.history, s.given.front(), repeating);
-  History all = s.history;
-  for (auto step = s.steps.begin() + s.learnt; step != s.steps.end(); ++step) {
-    const Record& record = s.records[static_cast<std::size_t>(step->trial)];
-    if (record.observation) all.add(record.genes, *record.observation);
-  }
-  return ga::standing(s.genes, all, s.given.front(), repeating);
+std::optional<Standing> Evolution::standing() const {
+  EvolutionState& state = *state_;
+  if (!state.screened()) return std::nullopt;
+  if (!state.settings.lag) return ga::standing(state.genes, state.known.history, state.start());
+  History all = history_of_all(state, static_cast<int>(std::ssize(state.repeats)));
+  return ga::standing(state.genes, all, state.start());
 }
 
 std::vector<Individual> Evolution::population() const {
-  const State& s = *state_;
-  MatingPool pool = s.pool;
-  if (s.settings.lag) {
-    for (auto step = s.steps.begin() + s.learnt; step != s.steps.end(); ++step)
-      s.offer(step->trial, pool);
-  }
-  return pool.members(elite_count(s.progress(asked())));
+  const MatingPool& known = state_->known.pool;
+  const MatingPool pool = state_->settings.lag ? pool_of_all(*state_) : known;
+  return pool.members(elite_count(progress(*state_, asked())));
 }
 
 const hyp::Space& Evolution::space() const {

@@ -18,6 +18,8 @@
 
 namespace evolve::ga {
 
+struct EvolutionState;
+
 struct Settings {
   /// "screened": children that a Gaussian process looks at before one is trained
   /// (ga/screened/screened.hpp). "classic": YOLOv5's operators, repaired (ga/classic/classic.hpp).
@@ -72,8 +74,8 @@ int generations_of(int trials, int population);
 /// Without a lag, what is known is everything told so far, in the order of the tells: replaying the
 /// asks and tells of a run in their order gives the same trials again. With lag N, trial k knows
 /// the outcomes of the trials 0 … k-N and no others, in the order of their numbers, and `ask` waits
-/// for them: the same trials then come out whatever the order in which they end, with 1 … N of them
-/// in flight.
+/// for them: the same trials, and after the search the same repeats, then come out whatever the
+/// order in which they end, with 1 … N of them in flight.
 class Evolution {
  public:
   /// `initial` (a population to resume from, or a folder of hyps) is clamped to the bounds; sets
@@ -108,8 +110,20 @@ class Evolution {
   /// How a trial ended, or a repeat of a trial that has completed: that is nothing to breed from,
   /// but the model knows it. Of a failure that will be tried again (`final == false`) the epochs
   /// count, and nothing else. Throws `Error` for a trial that was not asked for or has ended
-  /// already.
+  /// already, and for a repeat that is not under way.
   void tell(const hyp::Outcome& outcome);
+
+  /// When the search is done: the completed trial to train once more, with another seed (see
+  /// trial_to_repeat). The same one until it has begun. With lag N repeat r, in the order in which
+  /// they begin, is chosen from the ends of all trials and of the repeats up to r - N, exactly
+  /// those, and the later ones are taken to be under way; where that leaves none to choose, from as
+  /// many more of their ends, in that order, as it takes. Nothing while one of these has not
+  /// ended, and where there is none to choose.
+  std::optional<hyp::Trial> next_repeat() const;
+  /// That one, or with the number that it had in an earlier life of this run any other, is under
+  /// way from now on. With a lag a search that goes on waits for all repeats that began before.
+  /// Throws `Error` for a trial that has not ended.
+  hyp::Trial begin_repeat(int trial, int number);
 
   /// The set of a trial that was handed out, as genes and as its trainer gets it, and what was told
   /// of its end. Throws std::out_of_range for another number.
@@ -145,9 +159,8 @@ class Evolution {
   /// The completed trial of greatest fitness (the first one told, among equals), or nothing.
   const std::optional<Individual>& best() const;
   /// Which set to use, and what to expect of it, from all that was told; nothing without a model:
-  /// in the classic search, and until three trials have completed. Repeats of the trials
-  /// `repeating` are under way.
-  std::optional<Standing> standing(std::span<const int> repeating = {}) const;
+  /// in the classic search, and until three trials have completed.
+  std::optional<Standing> standing() const;
   /// The mating pool as of now: elites, best first, then the latest completed trials that are not
   /// among them, the latest last. With a lag it includes what trials still to be asked for may not
   /// know yet.
@@ -156,8 +169,9 @@ class Evolution {
   const Settings& settings() const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  bool can_ask_again();
+
+  std::unique_ptr<EvolutionState> state_;
 };
 
 }  // namespace evolve::ga

@@ -1,8 +1,15 @@
-// The inside of the evolution: what it knows, and how the next trial is made of that. Nobody but
-// evolution.cpp needs it.
+// The inside of the evolution, as values: what the run is, what happened, and what breeding may
+// know of that. What is done with them stands in
+//
+// - steps: trials are handed out, go on, and end;
+// - knowledge: breeding gets to know how steps ended, with a lag not all that was told;
+// - breeding: the next sets; retraining: a set that is trained again in their place;
+// - pauses: where trainings are paused, what is trained next;
+// - repeats: completed trials that are trained once more, after the search.
+//
+// Nobody but these and evolution.cpp needs it.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,109 +20,94 @@
 #include "ga/model/basis.hpp"
 #include "ga/model/history.hpp"
 #include "ga/model/observation.hpp"
-#include "ga/random/rng.hpp"
 #include "ga/screened/visited.hpp"
 
 namespace evolve::ga {
 
-// What is kept of a trial that has been handed out.
+/// What is kept of a trial that has been handed out.
 struct Record {
   hyp::Genes genes;
-  std::optional<Observation> observation = {};  // of a trial that has ended
-  std::map<int, double> rungs = {};             // the fitness after an epoch, before the end
-  std::size_t step = 0;                         // the latest one
+  /// Of a trial that has ended.
+  std::optional<Observation> observation = {};
+  /// The fitness after an epoch, before the end.
+  std::map<int, double> rungs = {};
+  /// The number of its latest step.
+  int step = 0;
 };
 
-// What one ask gave: a trial, and which of its epochs.
+/// What one ask gave: a trial, and which of its epochs.
 struct Step {
   int trial = 0;
-  int begin = 0, end = 0;  // trained are the epochs after the first up to the second
-  bool over = false;
-  int reached = 0;  // once it is over
+  /// Trained are the epochs after the first up to the second.
+  int begin = 0, end = 0;
+  /// The last epoch that was trained, once the step is over.
+  std::optional<int> reached = {};
+
+  bool is_over() const { return reached.has_value(); }
 };
 
-struct Evolution::State {
+/// A completed trial trained once more, after the search.
+struct Repeat {
+  int trial = 0;
+  /// From 1: which one of that trial.
+  int number = 1;
+  /// Once it is over.
+  std::optional<Observation> observation = {};
+
+  bool is_over() const { return observation.has_value(); }
+};
+
+/// Without a lag what has been told; with one what the next step may know of that.
+struct Knowledge {
+  /// The first so many steps and repeats, with a lag.
+  int steps = 0, repeats = 0;
+  /// For the classic search, and for the screened one.
+  MatingPool pool;
+  History history;
+  /// Trials of which the latest step is not known to be over.
+  std::set<int> pending = {};
+  /// Paused trials that may go on, and after which epoch they do; and those that will not.
+  std::map<int, int> paused = {}, given_up = {};
+  /// Epochs of all steps, as many as they were trained for, or where that is not known as many as
+  /// they were asked for; and those of attempts that failed and were tried again.
+  int epochs = 0;
+};
+
+struct EvolutionState {
   hyp::Space space;
   Settings settings;
-  std::vector<hyp::Gene> genes;  // the evolved ones
+  /// Sets are what is counted, not epochs: each is trained to its end.
+  bool counts_sets;
+  /// The evolved ones.
+  std::vector<hyp::Gene> genes;
+  /// The start, then the initial sets: what the first trials are.
+  std::vector<hyp::Genes> first_sets = {};
+  /// What was known before, and what the model expects therefore.
+  EarlierRuns earlier;
+  Basis basis;
+
+  /// The trials handed out, by number, and their steps in the order in which they were.
+  std::vector<Record> trials = {};
+  std::vector<Step> steps = {};
+  int trials_ended = 0, steps_under_way = 0;
+  /// Those that have begun, in that order.
+  std::vector<Repeat> repeats = {};
+  std::optional<Individual> best = {};
+  /// Of the trials, and of the first sets that are not trials yet.
   Visited visited;
-  std::vector<hyp::Genes> given;  // what the first trials are: the start, then the initial sets
-  std::vector<Record> records;    // of the trials handed out, by number
-  std::vector<Step> steps;
-  int ended = 0;
-  int under_way = 0;             // steps
-  int epochs = 0;                // of all steps as they were asked for, or as they turned out
-  MatingPool pool;               // what the classic search may know
-  History history;               // what the screened search may know
-  EarlierRuns earlier;           // and what it knew before
-  Basis basis;                   // and expects therefore
-  int learnt = 0;                // with a lag: breeding knows the steps below this number
-  std::set<int> pending = {};    // handed out, and breeding does not know how they ended
-  std::map<int, int> paused;     // trials that breeding knows to be paused, and after which epoch
-  std::map<int, int> given_up;   // the same of those that do not go on
-  bool whole;                    // sets are what is counted: each is trained to its end
-  std::vector<int> start_again;  // trials of the start, but the first
-  std::optional<Individual> best;
+  /// Where trainings are paused: the trials that train the start again.
+  std::vector<int> start_again = {};
 
-  State(hyp::Space space_, Settings settings_, const std::vector<hyp::Hyperparameters>& initial,
-        std::span<const EarlierRun> earlier_runs);
+  Knowledge known;
 
+  EvolutionState(hyp::Space space_, Settings settings_,
+                 const std::vector<hyp::Hyperparameters>& initial,
+                 std::span<const EarlierRun> earlier_runs);
+
+  int asked() const { return static_cast<int>(trials.size()); }
   bool screened() const { return settings.search == "screened"; }
-  int planned() const;
-  /// Share of the run that is behind trial `number`, in [0, 1].
-  double progress(int number) const;
-  /// The next trial is planned, and all that it may know is known.
-  bool can_hand_out();
-  /// Lets breeding know all that the next step may know; false when some of that is not over yet.
-  bool learn_outcomes();
-  /// Lets breeding know how a step ended.
-  void learn(const Step& step);
-  /// Of too many paused trials the one that looks worst does not go on.
-  void give_up_one();
-  /// The step of that trial is over; it has been trained for so many epochs in all.
-  void end_step(int trial, int reached);
-  bool pausing() const;
-  /// See Evolution::pause_epochs.
-  std::vector<int> pause_epochs() const;
-  int epochs_left() const;
-  bool new_trial_fits() const;
-  /// A paused trial can be trained to its end.
-  bool paused_fits() const;
-  /// Adds trial `number` to `to`, if it completed.
-  void offer(int number, MatingPool& to) const;
-  /// The sets of the trials from `number` on: one, or `most` at the most that one model proposes.
-  std::vector<hyp::Genes> breed(int number, int most);
-  /// The set that trial `number` trains again, if it does.
-  std::optional<hyp::Genes> set_to_train_again(int number);
-  /// Trial `number` may train a set again.
-  bool may_train_again(int number) const;
-  /// Trial `number` belongs to those at the end that decide between the best sets.
-  bool decides(int number) const;
-  bool is_start(int trial) const;
-  /// Breeding knows that a trial, another training of the start, ended as trial 0 did.
-  bool start_agrees_with(int trial) const;
-  /// Where trainings are paused: the trial to go on with, or the next one.
-  hyp::Trial thaw();
-  hyp::Trial thaw_without_model();
-  bool start_is_due_again() const;
-  hyp::Genes breed_classic(int number, Rng& rng) const;
-  /// Something is known that trial `number` can be bred from.
-  bool has_model(int number) const;
-  /// One for each generator of random numbers: of the trials from `number` on.
-  std::vector<hyp::Genes> breed_screened(int number, std::span<Rng> rngs);
-  /// How many trials from `number` on one model may propose, `most` at the most.
-  int bred_together(int number, int most);
-  /// Breeding knows of a trial that had less than half of what the start had, in the end or at a
-  /// look, or failed where the start did not.
-  bool far_worse_known() const;
-  /// What is trained while there is no model.
-  hyp::Genes design(int number) const;
-  hyp::Genes unseen(hyp::Genes child, double t, Rng& rng) const;
-  /// The next trial is one of these genes.
-  hyp::Trial hand_out(hyp::Genes set, int pause_epoch = 0);
-  /// A paused trial goes on.
-  hyp::Trial go_on(int trial, int pause_epoch);
-  hyp::Trial begin_step(int trial, int begin, int pause_epoch);
+  const Record& trial(int number) const { return trials[static_cast<std::size_t>(number)]; }
+  const hyp::Genes& start() const { return first_sets.front(); }
 };
 
 }  // namespace evolve::ga

@@ -13,7 +13,9 @@
 //   predicts.
 // - epochs/: trainings that end early, stopped (rungs) or paused and continued (thaw).
 // - random/: a generator for each trial (rng), points that are spread evenly (sobol).
-// - Here: Evolution, and what comes of it: recommendation, importance.
+// - Here: Evolution, and what comes of it: recommendation, importance. Its inside are values
+//   (evolution_state) and what is done with them: steps, knowledge, breeding, retraining, pauses,
+//   repeats.
 #pragma once
 
 #include "ga/classic/classic.hpp"

@@ -108,6 +108,46 @@ TEST(Repeats, GoOnAfterAKillWithThoseThatAreMissing) {
   EXPECT_EQ(journal(folder / "run").size(), after.size()) << "finished is finished";
 }
 
+std::vector<std::string> sorted_repeats(const std::filesystem::path& run) {
+  auto rows = lines_of(read_file(run / "repeats.csv"));
+  std::ranges::sort(rows);
+  return rows;
+}
+
+TEST(Repeats, WithALagAreTheSameWhateverTheSlotsAndTheKills) {
+  Folder folder;
+  const auto arguments = [](const std::string& output, const std::string& devices,
+                            const std::string& trainer = "--noise") {
+    return std::vector<std::string>{"--trainer-command",
+                                    fake_trainer(trainer),
+                                    "--output",
+                                    output,
+                                    "--devices",
+                                    devices,
+                                    "--trials",
+                                    "20",
+                                    "--repeats",
+                                    "6",
+                                    "--lag",
+                                    "3"};
+  };
+  const std::string three = "gcu:0,gcu:1,gcu:2";
+  for (const auto& [output, devices] : {std::pair{"one", std::string("gcu:0")}, {"three", three}}) {
+    const auto ended = evolve(folder.path(), arguments(output, devices));
+    ASSERT_EQ(ended.code, 0) << ended.err;
+  }
+  ASSERT_EQ(lines(folder / "one/repeats.csv"), 7U);
+  EXPECT_EQ(sorted_rows(folder / "three"), sorted_rows(folder / "one"));
+  EXPECT_EQ(sorted_repeats(folder / "three"), sorted_repeats(folder / "one"));
+
+  Process process(evolve_command(arguments("killed", three, "--noise --sleep 300")), folder.path());
+  ASSERT_TRUE(eventually([&] { return count(journal(folder / "killed"), "repeated") >= 2; }));
+  process.signal(SIGKILL);
+  ASSERT_EQ(process.wait().code, 128 + SIGKILL);
+  ASSERT_EQ(evolve(folder.path(), {"--resume", "killed"}).code, 0);
+  EXPECT_EQ(sorted_repeats(folder / "killed"), sorted_repeats(folder / "one"));
+}
+
 TEST(Repeats, OfAnExtendedRunAreAsManyAgainOfItsNewBest) {
   Folder folder;
   ASSERT_EQ(evolve(folder.path(), with({"--trials", "8", "--repeats", "2"}, "")).code, 0);

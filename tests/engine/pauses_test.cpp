@@ -90,6 +90,27 @@ TEST(Pauses, AreFoldedAsTheyWereLived) {
   EXPECT_THAT(live.open(), IsEmpty());
 }
 
+// What is looked at on the way (is there room for more?) leaves no trace.
+TEST(Pauses, OfALaggedRunThatWasExtendedAreFoldedAsTheyWereLived) {
+  auto run = pausing(90);
+  run.lag = 4;
+  RunState live(run);
+  std::vector<results::Event> events;
+  const auto train_all = [&] {
+    while (!live.finished())
+      for (auto& event : train_next(live)) events.push_back(std::move(event));
+  };
+  train_all();
+  for (const int max_epochs : {120, 150}) {
+    events.push_back(results::Extended{.generations = 300, .max_epochs = max_epochs});
+    live.apply(events.back());
+    train_all();
+  }
+  const auto again = fold(run, events, "journal", 1000);
+  EXPECT_EQ(again.ended(), live.ended());
+  EXPECT_TRUE(again.finished());
+}
+
 TEST(Pauses, OfATrialThatIsOpenAreNotLost) {
   RunState state(pausing(90));
   while (state.paused().empty()) train_next(state);

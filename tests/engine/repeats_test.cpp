@@ -164,6 +164,89 @@ TEST(Repeats, OfOtherNumbersAreWantedLater) {
   EXPECT_THAT(train(state, fitness_of), UnorderedElementsAre(3, 5));
 }
 
+results::RunSettings lagged(int trials, int repeats, int lag) {
+  auto run = run_of("screened", trials, repeats);
+  run.lag = lag;
+  return run;
+}
+
+hyp::Outcome end_of(const hyp::Trial& trial) {
+  const double luck = static_cast<double>(trial.seed % 1000) / 20'000;
+  const double fitness = fitness_of(trial.number) + luck;
+  return {.trial = trial.number,
+          .repeat = trial.repeat,
+          .result = hyp::Completed{{.map50 = fitness}, fitness}};
+}
+
+// Killed after each event, and with up to three trainings under way of which the latest ends first,
+// a run has the repeats of one that trains one after the other.
+TEST(Repeats, WithALagAreTheSameWhateverIsUnderWayAndKilled) {
+  RunState one(lagged(18, 6, 3));
+  const auto begin = [](RunState& state, std::vector<int>& repeated) {
+    const auto trial = *state.next_trial();
+    if (trial.repeat > 0) repeated.push_back(trial.number);
+    return trial.repeat > 0
+               ? results::Event(results::Repeating{.trial = trial.number, .repeat = trial.repeat})
+               : results::Event(results::Started{.trial = trial.number, .hyp = trial.hyp});
+  };
+  std::vector<int> expected;
+  while (one.next_trial()) {
+    one.apply(begin(one, expected));
+    one.apply(end_of(one.open()[0]->trial));
+  }
+  ASSERT_EQ(expected.size(), 6U);
+
+  RunState three(lagged(18, 6, 3));
+  std::vector<results::Event> events;
+  std::vector<int> repeated;
+  const auto record = [&](const results::Event& event) {
+    events.push_back(event);
+    three.apply(event);
+    auto again = fold(lagged(18, 6, 3), events, "journal");
+    const auto *next = three.next_trial(), *same = again.next_trial();
+    ASSERT_EQ(next == nullptr, same == nullptr);
+    if (!next) return;
+    ASSERT_EQ(std::pair(next->number, next->repeat), std::pair(same->number, same->repeat));
+    ASSERT_EQ(next->hyp, same->hyp);
+  };
+  while (!three.finished()) {
+    if (three.open().size() < 3 && three.next_trial()) {
+      record(begin(three, repeated));
+    } else {
+      record(end_of(three.open().back()->trial));
+    }
+  }
+  EXPECT_EQ(repeated, expected);
+  EXPECT_EQ(three.recommendation()->standing->best.expectation.mean,
+            one.recommendation()->standing->best.expectation.mean);
+}
+
+// Earlier versions chose repeats from all that had ended, and let a search that went on know those.
+TEST(Repeats, OfAnEarlierVersionWithALagAreTakenAsTheyAreRecorded) {
+  const auto run = lagged(12, 2, 4);
+  RunState state(run);
+  std::vector<results::Event> events;
+  const auto record = [&](const results::Event& event) {
+    events.push_back(event);
+    state.apply(event);
+  };
+  for (int i = 0; i < 10; ++i) {
+    const auto trial = *state.next_trial();
+    record(results::Started{.trial = trial.number, .hyp = trial.hyp});
+    record(end_of(trial));
+  }
+  for (const int trial : {9, 8}) record(results::Repeating{.trial = trial, .repeat = 1});
+  record(end_of({.number = 8, .repeat = 1}));
+  record(results::Extended{.generations = 300, .trials = 20});
+  auto hyp = state.evolution().hyp(1);
+  hyp.set("mosaic", 0.123);
+  record(results::Started{.trial = 10, .hyp = hyp});
+  record(end_of({.number = 9, .repeat = 1}));
+  auto again = fold(run, events, "journal");
+  EXPECT_EQ(again.open().size(), 1U);
+  EXPECT_EQ(again.next_trial()->number, 11);
+}
+
 TEST(SearchTrials, AreThoseThatTheRepeatsLeave) {
   EXPECT_EQ(search_trials({.population = 10, .generations = 3}, 0), std::nullopt);
   EXPECT_EQ(search_trials({.population = 10, .generations = 3}, 4), 26);

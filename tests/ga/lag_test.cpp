@@ -116,6 +116,39 @@ TEST(Lag, WaitsForExactlyTheTrialsThatMustBeKnown) {
   EXPECT_FALSE(evolution.ask());
 }
 
+// In the budget of epochs that is left the last trials have no room before others have ended.
+TEST(Lag, KnowsNoMoreForBeingLookedAt) {
+  Settings bounded = settings(4);
+  bounded.epochs = 9;
+  bounded.max_epochs = 100;
+  Evolution looked_at(cube(), bounded), left_alone(cube(), bounded);
+  const auto train = [&](bool looks) {
+    Evolution& evolution = looks ? looked_at : left_alone;
+    std::vector<hyp::Trial> trials, in_flight;
+    while (true) {
+      while (auto trial = evolution.ask()) {
+        trials.push_back(*trial);
+        in_flight.push_back(*std::move(trial));
+      }
+      if (in_flight.empty()) return trials;
+      auto end = outcome_of(in_flight.back());
+      if (auto* failure = std::get_if<hyp::Failed>(&end.result)) failure->epoch = 1;
+      evolution.tell(end);
+      in_flight.pop_back();
+      for (int i = 0; looks && i < 3; ++i) {
+        EXPECT_EQ(evolution.done(), in_flight.empty() && !evolution.can_ask());
+        evolution.standing();
+        evolution.population();
+      }
+    }
+  };
+  EXPECT_EQ(train(true), train(false));
+  for (auto* evolution : {&looked_at, &left_alone}) evolution->extend(50, {}, 200);
+  const auto trials = train(true);
+  EXPECT_GE(trials.size(), 11U);
+  EXPECT_EQ(trials, train(false));
+}
+
 TEST(Lag, ShowsAllThatIsKnownNotOnlyWhatMayBeUsed) {
   Evolution evolution(cube(), settings(3));
   for (int number = 0; number < 3; ++number) evolution.ask();

@@ -1,0 +1,153 @@
+#include "ga/breeding.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <utility>
+
+#include "ga/classic/classic.hpp"
+#include "ga/classic/operators.hpp"
+#include "ga/classic/schedule.hpp"
+#include "ga/knowledge.hpp"
+#include "ga/pauses.hpp"
+#include "ga/retraining.hpp"
+#include "ga/screened/prior.hpp"
+#include "ga/screened/screened.hpp"
+
+namespace evolve::ga {
+namespace {
+
+using Ending = Observation::Ending;
+
+std::optional<hyp::Genes> first_set(const EvolutionState& state) {
+  const auto number = static_cast<std::size_t>(state.asked());
+  return number < state.first_sets.size() ? std::optional(state.first_sets[number]) : std::nullopt;
+}
+
+// The child, or where that set was handed out before, one that was not: a mutant of the child, or a
+// random one, or in a small space whatever is left.
+hyp::Genes unseen(const EvolutionState& state, hyp::Genes child, int number, Rng& rng) {
+  constexpr int tries = 20;
+  const auto& genes = state.genes;
+  const Visited& visited = state.visited;
+  if (visited.exhausted()) return child;
+  const double rate =
+      std::max(mutation_rate(progress(state, number)), 1.0 / static_cast<double>(genes.size()));
+  for (int i = 0; i < tries && visited.contains(child); ++i)
+    child = mutate(genes, std::move(child), rate, rng);
+  for (int i = 0; i < tries && visited.contains(child); ++i) child = random_genes(genes, rng);
+  if (!visited.contains(child)) return child;
+  return visited.find_unseen(rng).value_or(child);
+}
+
+hyp::Genes classic_set(const EvolutionState& state, Rng& rng) {
+  const double t = progress(state, state.asked());
+  const std::vector<Individual> parents = state.known.pool.members(elite_count(t));
+  const bool random = state.asked() < state.settings.population || parents.empty();
+  return random ? random_genes(state.genes, rng) : classic_child(state.genes, parents, t, rng);
+}
+
+// Breeding knows of a trial that had less than half of what the start had, in the end or at a look,
+// or failed where the start did not.
+bool far_worse_known(const EvolutionState& state) {
+  constexpr double much = 0.5;
+  const auto& pending = state.known.pending;
+  const Record& start = state.trial(0);
+  // Of a fitness below 0 nobody can say what half of it is.
+  if (pending.contains(0) || !start.observation || start.observation->ending != Ending::completed ||
+      start.observation->fitness <= 0)
+    return false;
+  const auto looks = pause_epochs(state);
+  const auto far_worse = [&](const Record& record) {
+    const auto& end = record.observation;
+    if (end && end->ending == Ending::failed) return true;
+    if (end && end->ending == Ending::completed)
+      return end->fitness < much * start.observation->fitness;
+    return std::ranges::any_of(looks, [&](int epoch) {
+      const auto seen = record.rungs.find(epoch), then = start.rungs.find(epoch);
+      return seen != record.rungs.end() && then != start.rungs.end() &&
+             seen->second < much * then->second;
+    });
+  };
+  return std::ranges::any_of(std::views::iota(1, state.asked()), [&](int trial) {
+    return !pending.contains(trial) && far_worse(state.trial(trial));
+  });
+}
+
+// What is trained while there is no model.
+hyp::Genes design(const EvolutionState& state) {
+  const int number = state.asked();
+  const auto place = static_cast<std::size_t>(number) - state.first_sets.size();
+  if (place < state.earlier.portfolio().size()) return state.earlier.portfolio()[place];
+  if (!far_worse_known(state)) return design_genes(state.genes, state.settings.seed, number);
+  Rng rng = breeding_rng(state.settings.seed, number);
+  return varied_start(state.genes, rng);
+}
+
+// Something is known that the next trial can be bred from.
+bool has_model(const EvolutionState& state) {
+  constexpr int least_known = 3;
+  const History& history = state.known.history;
+  return state.earlier.count() > 0
+             ? history.size() >= least_known
+             : state.asked() >= design_size && history.completed() >= least_known;
+}
+
+// How many trials one model may propose, `most` at the most.
+int proposed_together(const EvolutionState& state, int most) {
+  if (state.settings.lag || !has_model(state)) return 1;
+  int together = std::min(most, planned(state) - state.asked());
+  if (state.settings.max_epochs)
+    together = std::min(together, epochs_left(state) / state.settings.epochs);
+  for (int i = 1; i < together; ++i)
+    if (may_train_again(state, state.asked() + i)) return i;
+  return together;
+}
+
+// One for each generator of random numbers.
+std::vector<hyp::Genes> proposed(EvolutionState& state, std::span<Rng> rngs) {
+  std::vector<hyp::Genes> open;
+  for (const int trial : state.known.pending) open.push_back(state.trial(trial).genes);
+  return screened_children(state.genes, state.known.history, state.basis, open, state.visited,
+                           rngs);
+}
+
+}  // namespace
+
+double progress(const EvolutionState& state, int number) {
+  const int generation = number / state.settings.population;
+  return std::min(1.0, static_cast<double>(generation) / state.settings.generations);
+}
+
+std::vector<hyp::Genes> next_sets(EvolutionState& state, int most) {
+  if (auto first = first_set(state)) return {*std::move(first)};
+  if (auto again = set_to_train_again(state)) return {*std::move(again)};
+  const int count = state.screened() ? proposed_together(state, most) : 1;
+  std::vector<Rng> rngs;
+  for (int i = 0; i < count; ++i)
+    rngs.push_back(breeding_rng(state.settings.seed, state.asked() + i));
+  std::vector<hyp::Genes> children;
+  if (!state.screened())
+    children.push_back(classic_set(state, rngs[0]));
+  else if (!has_model(state))
+    children.push_back(design(state));
+  else
+    children = proposed(state, rngs);
+  for (std::size_t i = 0; i < children.size(); ++i)
+    children[i] =
+        unseen(state, std::move(children[i]), state.asked() + static_cast<int>(i), rngs[i]);
+  return children;
+}
+
+hyp::Genes proposed_set(EvolutionState& state, Rng& rng) {
+  if (auto first = first_set(state)) return *std::move(first);
+  return unseen(state, proposed(state, {&rng, 1}).front(), state.asked(), rng);
+}
+
+hyp::Genes design_set(const EvolutionState& state, Rng& rng) {
+  if (auto first = first_set(state)) return *std::move(first);
+  return unseen(state, design(state), state.asked(), rng);
+}
+
+}  // namespace evolve::ga

@@ -1,0 +1,170 @@
+#include "ga/knowledge.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <ranges>
+
+#include "ga/pauses.hpp"
+
+namespace evolve::ga {
+namespace {
+
+using Ending = Observation::Ending;
+
+// Paused trials that may go on. Each takes space on a disk.
+constexpr int most_waiting = 40;
+
+bool new_trial_fits(const EvolutionState& state, int epochs_left) {
+  return state.asked() < planned(state) &&
+         (!state.settings.max_epochs || epochs_left >= state.settings.epochs);
+}
+
+// A trial that is paused there can be trained to its end.
+bool rest_fits(const EvolutionState& state, int paused_at, int epochs_left) {
+  return pausing(state) && state.settings.epochs - paused_at <= epochs_left;
+}
+
+bool something_fits(const EvolutionState& state, int epochs_left) {
+  return new_trial_fits(state, epochs_left) ||
+         std::ranges::any_of(std::views::values(state.known.paused), [&](int paused_at) {
+           return rest_fits(state, paused_at, epochs_left);
+         });
+}
+
+// With a lag: the next step must know the steps below this number.
+int must_know(const EvolutionState& state) {
+  return static_cast<int>(std::ssize(state.steps)) - *state.settings.lag + 1;
+}
+
+// With a lag: those that are over before the first that is not.
+std::span<const Step> next_to_learn(const EvolutionState& state) {
+  const auto unknown = std::span(state.steps).subspan(static_cast<std::size_t>(state.known.steps));
+  const auto over = std::ranges::find_if_not(unknown, &Step::is_over);
+  return unknown.first(static_cast<std::size_t>(over - unknown.begin()));
+}
+
+void add(const EvolutionState& state, int trial, MatingPool& to) {
+  const Record& record = state.trial(trial);
+  if (record.observation && record.observation->ending == Ending::completed)
+    to.add({trial, record.genes, record.observation->fitness});
+}
+
+void add(const EvolutionState& state, const Step& step, History& to) {
+  const Record& record = state.trial(step.trial);
+  const auto looks = pause_epochs(state);
+  for (const auto& [epoch, fitness] : record.rungs) {
+    if (epoch <= step.begin || epoch > step.reached || !std::ranges::count(looks, epoch)) continue;
+    to.add(record.genes, {.ending = Ending::at_rung,
+                          .fitness = fitness,
+                          .trial = step.trial,
+                          .left = 1 - static_cast<double>(epoch) / state.settings.epochs});
+  }
+  if (record.observation) to.add(record.genes, *record.observation);
+}
+
+// Of too many paused trials the one with the least at the first rung, among those that are still
+// there, does not go on: it has the least to hope for whatever the model may learn.
+void give_up_one(EvolutionState& state) {
+  auto& paused = state.known.paused;
+  const int first = std::ranges::min(std::views::values(paused));
+  const auto worst = std::ranges::min_element(paused, {}, [&](const auto& one) {
+    return one.second == first ? state.trial(one.first).rungs.at(first)
+                               : std::numeric_limits<double>::infinity();
+  });
+  state.known.given_up.insert(paused.extract(worst));
+}
+
+}  // namespace
+
+int planned(const EvolutionState& state) {
+  return static_cast<int>(
+      std::max<std::int64_t>(most_trials(state.settings), std::ssize(state.trials)));
+}
+
+int epochs_left(const EvolutionState& state) {
+  return state.settings.max_epochs.value_or(std::numeric_limits<int>::max()) - state.known.epochs;
+}
+
+bool new_trial_fits(const EvolutionState& state) {
+  return new_trial_fits(state, epochs_left(state));
+}
+
+bool outcomes_told(const EvolutionState& state) {
+  return !state.settings.lag ||
+         state.known.steps + std::ssize(next_to_learn(state)) >= must_know(state);
+}
+
+bool repeats_told(const EvolutionState& state) {
+  return !state.settings.lag ||
+         std::ranges::all_of(state.repeats, [](const Repeat& one) { return one.is_over(); });
+}
+
+// With a lag, where what is known leaves no room for anything, the next outcomes may: they are
+// learnt one by one, so that what follows still depends on nothing but outcomes.
+bool has_room(const EvolutionState& state) {
+  int left = epochs_left(state);
+  if (something_fits(state, left)) return true;
+  if (!state.settings.lag) return false;
+  auto next = next_to_learn(state);
+  if (!state.settings.max_epochs)
+    next = next.first(std::min(
+        next.size(), static_cast<std::size_t>(std::max(0, must_know(state) - state.known.steps))));
+  return std::ranges::any_of(next, [&](const Step& step) {
+    left += step.end - *step.reached;
+    const bool is_paused = !state.trial(step.trial).observation;
+    return something_fits(state, left) || (is_paused && rest_fits(state, *step.reached, left));
+  });
+}
+
+void learn(EvolutionState& state, const Step& step) {
+  Knowledge& known = state.known;
+  known.pending.erase(step.trial);
+  add(state, step.trial, known.pool);
+  if (state.screened()) add(state, step, known.history);
+  if (!state.trial(step.trial).observation) known.paused[step.trial] = *step.reached;
+  if (std::ssize(known.paused) > most_waiting) give_up_one(state);
+  known.epochs += *step.reached - step.end;
+}
+
+void learn_outcomes(EvolutionState& state) {
+  if (!state.settings.lag) return;
+  for (auto over = next_to_learn(state).size(); over > 0; --over) {
+    const bool must = state.known.steps < must_know(state);
+    const bool may = state.settings.max_epochs && !something_fits(state, epochs_left(state));
+    if (!must && !may) return;
+    learn(state, state.steps[static_cast<std::size_t>(state.known.steps++)]);
+  }
+}
+
+void learn_repeats(EvolutionState& state) {
+  if (!state.settings.lag) return;
+  for (int& number = state.known.repeats; number < std::ssize(state.repeats); ++number) {
+    const Repeat& repeat = state.repeats[static_cast<std::size_t>(number)];
+    if (!repeat.is_over()) return;
+    if (state.screened())
+      state.known.history.add(state.trial(repeat.trial).genes, *repeat.observation);
+  }
+}
+
+History history_of_all(const EvolutionState& state, int first_repeats) {
+  History all = state.known.history;
+  const auto steps = std::span(state.steps).subspan(static_cast<std::size_t>(state.known.steps));
+  for (const Step& step : steps)
+    if (step.is_over()) add(state, step, all);
+  for (int number = state.known.repeats; number < first_repeats; ++number) {
+    const Repeat& repeat = state.repeats[static_cast<std::size_t>(number)];
+    if (repeat.is_over()) all.add(state.trial(repeat.trial).genes, *repeat.observation);
+  }
+  return all;
+}
+
+MatingPool pool_of_all(const EvolutionState& state) {
+  MatingPool all = state.known.pool;
+  for (auto step = state.steps.begin() + state.known.steps; step != state.steps.end(); ++step)
+    add(state, step->trial, all);
+  return all;
+}
+
+}  // namespace evolve::ga

@@ -1,0 +1,34 @@
+// What breeding knows of how trials ended: without a lag all that was told, in the order of the
+// tells. With lag N step k knows the steps up to k - N, in their order, and waits for them.
+#pragma once
+
+#include "ga/evolution_state.hpp"
+
+namespace evolve::ga {
+
+/// Trials at most: those of all generations or fewer, and never fewer than there are.
+int planned(const EvolutionState& state);
+/// Epochs that the budget leaves, as far as is known; very many where there is none.
+int epochs_left(const EvolutionState& state);
+/// Whether another trial fits in the bounds.
+bool new_trial_fits(const EvolutionState& state);
+
+/// Whether all steps have been told of that the next one must know, and all repeats: with a lag a
+/// search that goes on waits for those that began before.
+bool outcomes_told(const EvolutionState& state);
+bool repeats_told(const EvolutionState& state);
+/// Whether something may be handed out once the next step knows what it may know.
+bool has_room(const EvolutionState& state);
+
+/// With a lag: what the next step may know of the steps, and of the repeats, is known.
+void learn_outcomes(EvolutionState& state);
+void learn_repeats(EvolutionState& state);
+/// A step that is over is known.
+void learn(EvolutionState& state, const Step& step);
+
+/// With a lag: all that was told of trials, and of the first so many repeats, in their order.
+History history_of_all(const EvolutionState& state, int first_repeats);
+/// The mating pool of all that was told.
+MatingPool pool_of_all(const EvolutionState& state);
+
+}  // namespace evolve::ga

@@ -1,0 +1,83 @@
+#include "ga/pauses.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "ga/breeding.hpp"
+#include "ga/epochs/thaw.hpp"
+#include "ga/knowledge.hpp"
+#include "ga/random/rng.hpp"
+#include "ga/retraining.hpp"
+#include "ga/screened/screened.hpp"
+#include "ga/steps.hpp"
+
+namespace evolve::ga {
+namespace {
+
+// Trials of which only the start is trained to its end before there is a model of curves.
+constexpr int curve_design = 9;
+
+// A look tells sets from each other once they have learnt something: before the start has this
+// share of what it ends with, it tells who came out of the warm-up first, and luck.
+constexpr double least_learnt = 0.5;
+
+// The start is trained to its end: it tells what a look at a rung is worth, and is what every claim
+// compares with.
+hyp::Trial without_model(EvolutionState& state, Rng& rng) {
+  if (new_trial_fits(state)) {
+    const auto looks = pause_epochs(state);
+    const int pause_epoch = state.asked() == 0 || looks.empty() ? 0 : looks.front();
+    return hand_out(state, design_set(state, rng), pause_epoch);
+  }
+  const auto furthest = std::ranges::max_element(
+      state.known.paused, {}, [](const auto& one) { return std::pair(one.second, -one.first); });
+  return go_on(state, furthest->first, 0);
+}
+
+}  // namespace
+
+bool pausing(const EvolutionState& state) {
+  return state.settings.pauses && !state.counts_sets && state.screened() &&
+         !pauses_of(state.settings.epochs).empty();
+}
+
+std::vector<int> pause_epochs(const EvolutionState& state) {
+  if (!pausing(state)) return {};
+  auto looks = pauses_of(state.settings.epochs);
+  const bool start_is_known =
+      state.asked() > 0 && state.trial(0).observation && !state.known.pending.contains(0);
+  if (!start_is_known) return {looks.back()};
+  const Record& start = state.trial(0);
+  const double end = start.observation->fitness;
+  // Of a fitness below 0 nobody can say which share is reached.
+  if (start.observation->ending != Observation::Ending::completed || end <= 0) return looks;
+  std::erase_if(looks, [&](int epoch) {
+    const auto look = start.rungs.find(epoch);
+    return look != start.rungs.end() && look->second < least_learnt * end;
+  });
+  return looks;
+}
+
+hyp::Trial begin_or_go_on(EvolutionState& state) {
+  const auto looks = pause_epochs(state);
+  Rng rng = breeding_rng(state.settings.seed, static_cast<int>(state.steps.size()));
+  if (state.known.history.completed() == 0 ||
+      state.asked() < (looks.empty() ? design_size : curve_design))
+    return without_model(state, rng);
+  if (start_is_due_again(state)) {
+    state.start_again.push_back(state.asked());
+    return hand_out(state, state.start());
+  }
+  std::optional<hyp::Genes> child;
+  if (new_trial_fits(state)) child = proposed_set(state, rng);
+  std::vector<Thawable> waiting;
+  for (const auto& [trial, epoch] : state.known.paused)
+    waiting.push_back({trial, state.trial(trial).genes, epoch});
+  const auto next = next_training(state.genes, state.known.history, child, waiting, looks,
+                                  state.settings.epochs, epochs_left(state));
+  return next.trial ? go_on(state, *next.trial, next.pause_epoch)
+                    : hand_out(state, *std::move(child), next.pause_epoch);
+}
+
+}  // namespace evolve::ga

@@ -1,0 +1,108 @@
+#include "ga/repeats.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "ga/knowledge.hpp"
+#include "ga/random/rng.hpp"
+
+namespace evolve::ga {
+namespace {
+
+std::map<int, double> completed_trials(const EvolutionState& state) {
+  std::map<int, double> fitness;
+  for (int trial = 0; trial < state.asked(); ++trial) {
+    const auto& end = state.trial(trial).observation;
+    if (end && end->ending == Observation::Ending::completed) fitness[trial] = end->fitness;
+  }
+  return fitness;
+}
+
+std::optional<int> choose(const EvolutionState& state, History& known,
+                          const std::set<int>& under_way) {
+  const std::vector<int> repeating(under_way.begin(), under_way.end());
+  const auto now =
+      state.screened() ? standing(state.genes, known, state.start(), repeating) : std::nullopt;
+  return trial_to_repeat(now, completed_trials(state), state.repeats, under_way);
+}
+
+// Repeat r knows the first r - N, and takes the later ones to be under way. Where that leaves none
+// to choose, it knows one more.
+std::optional<int> choose_with_lag(const EvolutionState& state) {
+  const std::span repeats(state.repeats);
+  const auto ended =
+      static_cast<int>(std::ranges::find_if_not(repeats, &Repeat::is_over) - repeats.begin());
+  const int must = static_cast<int>(repeats.size()) + 1 - *state.settings.lag;
+  for (int known = std::max(must, state.known.repeats); known <= ended; ++known) {
+    std::set<int> under_way;
+    for (const Repeat& later : repeats.subspan(static_cast<std::size_t>(known)))
+      under_way.insert(later.trial);
+    History history = history_of_all(state, known);
+    if (const auto trial = choose(state, history, under_way)) return trial;
+  }
+  return std::nullopt;
+}
+
+hyp::Trial repeat_of(const EvolutionState& state, int trial, int number) {
+  return {.number = trial,
+          .hyp = hyp::express(state.space, state.trial(trial).genes),
+          .seed = training_seed(state.settings.seed, seed_number(trial, number)),
+          .repeat = number};
+}
+
+}  // namespace
+
+std::optional<int> trial_to_repeat(const std::optional<Standing>& standing,
+                                   const std::map<int, double>& completed,
+                                   std::span<const Repeat> begun, const std::set<int>& under_way) {
+  if (standing && standing->doubt > doubtful) return standing->undecided;
+  std::optional<int> chosen;
+  std::pair<std::ptrdiff_t, double> greatest;
+  for (const auto& [trial, fitness] : completed) {
+    if (under_way.contains(trial)) continue;
+    const std::pair rank(-std::ranges::count(begun, trial, &Repeat::trial), fitness);
+    if (chosen && rank <= greatest) continue;
+    chosen = trial;
+    greatest = rank;
+  }
+  return chosen;
+}
+
+std::optional<hyp::Trial> next_repeat(EvolutionState& state) {
+  std::set<int> under_way;
+  for (const Repeat& repeat : state.repeats)
+    if (!repeat.is_over()) under_way.insert(repeat.trial);
+  const auto trial =
+      state.settings.lag ? choose_with_lag(state) : choose(state, state.known.history, under_way);
+  if (!trial) return std::nullopt;
+  const auto before = std::ranges::count(state.repeats, *trial, &Repeat::trial);
+  return repeat_of(state, *trial, static_cast<int>(before) + 1);
+}
+
+hyp::Trial begin_repeat(EvolutionState& state, int trial, int number) {
+  if (trial < 0 || trial >= state.asked() || !state.trial(trial).observation) {
+    throw bad_argument("trial " + std::to_string(trial) + " is trained again, but has not ended",
+                       "repeat trials that have completed");
+  }
+  state.repeats.push_back({.trial = trial, .number = number});
+  return repeat_of(state, trial, number);
+}
+
+void end_repeat(EvolutionState& state, const hyp::Outcome& outcome) {
+  const auto repeat = std::ranges::find_if(state.repeats, [&](const Repeat& one) {
+    return one.trial == outcome.trial && one.number == outcome.repeat && !one.is_over();
+  });
+  if (repeat == state.repeats.end()) {
+    throw bad_argument("repeat " + std::to_string(outcome.repeat) + " of trial " +
+                           std::to_string(outcome.trial) + " ended, but is not under way",
+                       "tell of the end of a repeat that has begun, once");
+  }
+  repeat->observation = observation_of(outcome);
+  if (!state.settings.lag && state.screened())
+    state.known.history.add(state.trial(outcome.trial).genes, *repeat->observation);
+}
+
+}  // namespace evolve::ga

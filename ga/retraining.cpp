@@ -1,0 +1,93 @@
+#include "ga/retraining.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "ga/knowledge.hpp"
+#include "ga/pauses.hpp"
+#include "ga/random/rng.hpp"
+#include "ga/recommendation.hpp"
+
+namespace evolve::ga {
+namespace {
+
+// Every claim compares with the start: it is trained with each of the first seeds, early enough to
+// tell how much of a fitness is luck, and late enough to cost a search of ten trainings nothing.
+// Where the first two agree to the last digit the third follows at once: two may agree by chance, a
+// table of trainings has a few seeds only, and three tell that there is no luck.
+constexpr int second_start = 13, early_third_start = 14, third_start = 26;
+static_assert(second_start % rotating_seeds == 1 && early_third_start % rotating_seeds == 2 &&
+              third_start % rotating_seeds == 2);
+
+// Trial `number` belongs to those at the end that decide between the best sets.
+bool decides(const EvolutionState& state, int number) {
+  constexpr int least = 45, share = 5, most = 50;
+  const Settings& settings = state.settings;
+  int all = planned(state);
+  if (settings.max_epochs) all = std::min(all, *settings.max_epochs / settings.epochs);
+  return number >= least && number >= all - std::min(all / share, most);
+}
+
+bool is_start(const EvolutionState& state, int trial) {
+  return state.trial(trial).genes == state.start();
+}
+
+// Breeding knows that a trial, another training of the start, ended as trial 0 did.
+bool start_agrees_with(const EvolutionState& state, int trial) {
+  const auto& pending = state.known.pending;
+  const auto& first = state.trial(0).observation;
+  const auto& again = state.trial(trial).observation;
+  if (!is_start(state, trial) || pending.contains(0) || pending.contains(trial) || !first || !again)
+    return false;
+  return first->ending == again->ending && first->fitness == again->fitness;
+}
+
+// The best of many noisy trainings is the luckiest, so the last ones are of the two sets that may
+// be best, whichever is known less; not with a seed that it has had.
+std::optional<hyp::Genes> undecided_set(EvolutionState& state, int number) {
+  History& history = state.known.history;
+  std::vector<int> repeating;
+  for (const int trial : state.known.pending) {
+    if (const auto* first = history.first_completed(state.trial(trial).genes))
+      repeating.push_back(first->trial);
+  }
+  const auto known = standing(state.genes, history, state.start(), repeating);
+  if (!known || known->doubt <= worth_deciding || !known->undecided) return std::nullopt;
+  const auto& set = state.trial(*known->undecided).genes;
+  for (int trial = number % rotating_seeds; trial < number; trial += rotating_seeds)
+    if (state.trial(trial).genes == set) return std::nullopt;
+  return set;
+}
+
+}  // namespace
+
+bool may_train_again(const EvolutionState& state, int number) {
+  if (!state.screened() || pausing(state)) return false;
+  return number == second_start || number == early_third_start || number == third_start ||
+         decides(state, number);
+}
+
+std::optional<hyp::Genes> set_to_train_again(EvolutionState& state) {
+  const int number = state.asked();
+  if (!may_train_again(state, number)) return std::nullopt;
+  const auto start = std::optional(state.start());
+  if (number == second_start) return start;
+  if (number == early_third_start)
+    return start_agrees_with(state, second_start) ? start : std::nullopt;
+  if (number == third_start) return is_start(state, early_third_start) ? std::nullopt : start;
+  const bool nothing_is_luck =
+      start_agrees_with(state, second_start) && start_agrees_with(state, early_third_start);
+  return nothing_is_luck ? std::nullopt : undecided_set(state, number);
+}
+
+// After as many epochs as trials 13 and 26 would have taken in a search that pauses nothing.
+bool start_is_due_again(const EvolutionState& state) {
+  constexpr int trainings = second_start;
+  const auto times = static_cast<int>(state.start_again.size());
+  if (times == 2) return false;
+  const bool at_once = times == 1 && start_agrees_with(state, state.start_again.front());
+  return (at_once || state.known.epochs >= (times + 1) * trainings * state.settings.epochs) &&
+         state.asked() % rotating_seeds == times + 1 && new_trial_fits(state);
+}
+
+}  // namespace evolve::ga

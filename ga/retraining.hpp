@@ -1,0 +1,18 @@
+// Sets that are trained again in place of new ones: the start, early, and at the end those that may
+// be the best. Where trainings are luck in part, that says more than another set.
+#pragma once
+
+#include <optional>
+
+#include "ga/evolution_state.hpp"
+
+namespace evolve::ga {
+
+/// Whether trial `number` may train a set again, where trainings are not paused.
+bool may_train_again(const EvolutionState& state, int number);
+/// The set that the next trial trains again, if it does.
+std::optional<hyp::Genes> set_to_train_again(EvolutionState& state);
+/// Where trainings are paused: the next trial is to train the start again.
+bool start_is_due_again(const EvolutionState& state);
+
+}  // namespace evolve::ga

@@ -1,0 +1,16 @@
+// Trials are handed out, go on where they were paused, and end.
+#pragma once
+
+#include "ga/evolution_state.hpp"
+#include "hyp/trial.hpp"
+
+namespace evolve::ga {
+
+/// The next trial is one of these genes. It is paused after that epoch, if not 0.
+hyp::Trial hand_out(EvolutionState& state, hyp::Genes set, int pause_epoch = 0);
+/// A paused trial goes on. Throws `Error` when it is not known to be paused.
+hyp::Trial go_on(EvolutionState& state, int trial, int pause_epoch);
+/// The latest step of that trial is over; it has been trained for so many epochs in all.
+void end_step(EvolutionState& state, int trial, int reached);
+
+}  // namespace evolve::ga
