@@ -29,7 +29,7 @@ std::vector<std::string> known_lines(const std::vector<results::EarlierRun>& ear
   return lines;
 }
 
-/// "520 epochs of training, at most 200 trials (4 generations of 50)"; only what may decide.
+/// "520 epochs of training, at most 200 trials"; only what may decide.
 std::string bounded(const std::string& trials, const ga::Settings& search) {
   if (!search.max_epochs) return trials;
   const auto epochs = core::counted(*search.max_epochs, "epoch") + " of training";

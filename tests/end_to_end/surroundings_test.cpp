@@ -188,7 +188,7 @@ TEST(ADryRun, OfAResumedRunTrainsNothing) {
   const auto before = read_file(folder / "run/journal.jsonl");
   const auto looked = evolve(folder.path(), {"--resume", "run", "--trials", "9", "--dry-run"});
   EXPECT_EQ(looked.code, 0) << looked.err;
-  EXPECT_THAT(looked.out, StartsWith("9 trials ("));
+  EXPECT_THAT(looked.out, StartsWith("9 trials on 1 slot: cpu\n"));
   EXPECT_THAT(looked.out, HasSubstr("run: 4 of 9 trials done, going on"));
   EXPECT_EQ(read_file(folder / "run/journal.jsonl"), before);
 }
