@@ -21,7 +21,8 @@ StopOnSignals::StopOnSignals() {
   action.sa_flags = SA_RESTART;
   for (std::size_t i = 0; i < signals.size(); ++i) {
     ::sigaction(signals[i], nullptr, &before_[i]);
-    if (before_[i].sa_handler != SIG_IGN) ::sigaction(signals[i], &action, nullptr);
+    const bool nohup = signals[i] == SIGHUP && before_[i].sa_handler == SIG_IGN;
+    if (!nohup) ::sigaction(signals[i], &action, nullptr);
   }
 }
 

@@ -28,8 +28,6 @@ Process::Process(const std::vector<std::string>& command, const fs::path& folder
   pid_ = fork();
   if (pid_ == 0) {
     setpgid(0, 0);
-    // Whoever runs the tests in the background of a script ignores SIGINT.
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
     if (chdir(folder.c_str()) != 0) _exit(126);
     setenv("XDG_CACHE_HOME", cache_of(folder).c_str(), 1);
     dup2(open("/dev/null", O_RDONLY), 0);

@@ -223,21 +223,6 @@ TEST(Run, OutlivesItsTerminalUnderNohup) {
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 40);
 }
 
-TEST(Run, IgnoresWhatWasIgnoredWhenItBegan) {
-  Folder folder;
-  std::vector<std::string> command = {"/bin/sh", "-c", "trap '' INT TERM; exec \"$@\"", "sh"};
-  const auto words = evolve_command({"--trainer-command", fake_trainer("--sleep 20"), "--devices",
-                                     "cpu:0", "--trials", "40", "--output", "run"});
-  command.insert(command.end(), words.begin(), words.end());
-  Process process(command, folder.path());
-  ASSERT_TRUE(
-      eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 1; }));
-  process.signal(SIGINT);
-  process.signal(SIGTERM);
-  EXPECT_EQ(process.wait(60).code, 0);
-  EXPECT_EQ(count(journal(folder / "run"), "completed"), 40);
-}
-
 TEST(Run, ADryRunTellsThePlanAndTouchesNothing) {
   Folder folder;
   const auto ended =
