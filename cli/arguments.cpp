@@ -79,7 +79,7 @@ void complete(const CLI::App& app, TrainArguments& a) {
     throw bad_argument("evolve train --evolve", "plain evolve evolves: leave out train --evolve");
   make_absolute(a.train);
   make_absolute(a.hyp);
-  if (!a.given.contains("data")) default_to_shapes(a.train, a.given);
+  if (a.train.data == default_data) default_to_shapes(a.train, a.given);
   default_model(a.train);
   check_training(a.train);
   if (a.train.patience < 0)
@@ -90,7 +90,7 @@ void complete(const CLI::App& app, TrainArguments& a) {
 void complete(const CLI::App& app, ValArguments& a) {
   const auto given = given_on(app);
   make_absolute(a.options);
-  if (!given.contains("data") && !given.contains("imgsz")) a.options.imgsz = 96;
+  if (a.options.data == default_data && !given.contains("imgsz")) a.options.imgsz = 96;
   if (!given.contains("weights"))
     throw bad_argument("evolve val: there are no --weights", "name a .pt file with --weights");
   check_batches(a.options, 32);

@@ -21,6 +21,20 @@ std::string key_of(std::string name) {
   return name;
 }
 
+/// A variable of a script that is not set must not pass for an option that was left out. Without
+/// weights a training starts from random ones, without a table from that of the weights: YOLOv5
+/// has '' for both.
+void refuse_empty(const CLI::Option& option, const std::string& name) {
+  if (option.get_items_expected_min() == 0 || name == "weights" || name == "cfg") return;
+  if (std::ranges::count(option.results(), "") > 0)
+    throw bad_argument("--" + name + " '': this is empty", "give it a value, or leave it out");
+}
+
+/// A flag that was given by its negative name.
+bool is_negated(const CLI::Option& option) {
+  return option.get_items_expected_max() == 0 && option.as<std::string>() == "false";
+}
+
 }  // namespace
 
 Given given_on(const CLI::App& app) {
@@ -28,7 +42,8 @@ Given given_on(const CLI::App& app) {
   for (const auto* option : app.get_options()) {
     if (option->count() == 0) continue;
     const auto& name = option->get_lnames().front();
-    given[key_of(name)] = "--" + name;
+    refuse_empty(*option, name);
+    given[key_of(name)] = (is_negated(*option) ? "--no-" : "--") + name;
   }
   // One option, two values.
   if (const auto it = given.find("model"); it != given.end()) {
@@ -66,9 +81,10 @@ nlohmann::ordered_json options_to_resume(const nlohmann::ordered_json& run,
     const auto before = run.value(key, nlohmann::ordered_json());
     if (!now.contains(key) || now[key] == before) continue;
     if (!changeable.contains(key)) {
-      throw bad_argument(
-          option + " " + now[key].dump() + ": the run to resume has " + before.dump(),
-          "leave the option out, or start a new run");
+      const auto differs = now[key].is_boolean() ? option + ": the run to resume has none"
+                                                 : option + " " + now[key].dump() +
+                                                       ": the run to resume has " + before.dump();
+      throw bad_argument(differs, "leave the option out, or start a new run");
     }
     merged[key] = now[key];
   }

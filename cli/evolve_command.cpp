@@ -196,7 +196,9 @@ int run_new(const Options& options, Screen& screen) {
 std::string larger_bound(const RunState& state) {
   const auto& search = state.evolution();
   const bool all_begun = search.asked() >= search.planned();
-  if (search.settings().max_epochs && !all_begun) return "a larger --max-epochs";
+  if (search.settings().max_epochs && !all_begun)
+    return fmt::format("--max-epochs {} or more",
+                       state.epochs_trained() + search.settings().epochs);
   return fmt::format("--trials {} or more{}, or with a larger --generations", state.trainings() + 1,
                      state.repeats().in_all() > 0 ? " (repeats count)" : "");
 }

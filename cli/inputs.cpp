@@ -81,6 +81,32 @@ Inspection inspect(const trainer::TrainOptions& options, const std::vector<data:
   return found;
 }
 
+nlohmann::ordered_json trained_on(const trainer::TrainOptions& options, const Inspection& found) {
+  auto inputs = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < found.splits.size(); ++i)
+    inputs[i == 0 ? "train" : "val"] = {{"images", found.splits[i].images},
+                                        {"labels", found.splits[i].labels}};
+  if (!options.weights.empty() && options.weights != trainer::embedded_weights)
+    inputs["weights"] = trainer::checksum_of(trainer::read_weights(options.weights));
+  return inputs;
+}
+
+void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
+                const trainer::TrainOptions& options) {
+  if (before.is_null() || before == now) return;
+  const auto remedy =
+      "bring them back, or begin a new run that learns from this one: evolve --from RUN";
+  for (const auto* split : {"train", "val"})
+    if (before.at(split) != now.at(split))
+      throw bad_input(
+          {options.data},
+          fmt::format("{} {} images with {} labels, the run began with {} with {}",
+                      now[split].at("images").dump(), split, now[split].at("labels").dump(),
+                      before[split].at("images").dump(), before[split].at("labels").dump()),
+          remedy);
+  throw bad_input({options.weights}, "these are other weights than the run began with", remedy);
+}
+
 std::string built_in_worker() {
   const auto worker = worker_path();
   if (!fs::exists(worker)) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,15 @@ struct Inspection {
 /// Throws `Error` for whatever is wrong, a line with file and line for each of the first images at
 /// fault, unless options.skip_bad leaves them out; a split without images is always wrong.
 Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits);
+
+/// What trials train on, as far as their fitness depends on it: images and labels of each split,
+/// and a checksum of the weights that they start from.
+nlohmann::ordered_json trained_on(const trainer::TrainOptions& options, const Inspection& found);
+
+/// Throws `Error` where a run that began with `before` would go on with `now`: the fitness of its
+/// trials could not be compared. `before` is null in runs that did not keep it.
+void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
+                const trainer::TrainOptions& options);
 
 /// The program evolve-worker, which lies beside this one. Throws `Error` when it does not.
 std::string built_in_worker();

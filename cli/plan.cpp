@@ -138,11 +138,40 @@ std::vector<hyp::Hyperparameters> initial_of(const Options& options, const hyp::
   return initial;
 }
 
+/// What becomes of sets that are not as this space has them: YOLOv5 moves values to the bounds too,
+/// and evolves no other name.
+std::vector<std::string> notes_on(const std::vector<hyp::Hyperparameters>& initial,
+                                  const hyp::Space& space) {
+  int outside = 0;
+  std::set<std::string> fixed;
+  for (const auto& set : initial) {
+    bool moved = false;
+    for (const auto& [name, value] : set) {
+      const auto* gene = space.find(name);
+      const auto* number = std::get_if<double>(&value);
+      if (!gene || !gene->evolve) {
+        if (!gene || !number || *number != gene->start) fixed.insert(name);
+      } else if (number && !hyp::is_categorical(*gene)) {
+        moved |= *number < gene->low || *number > gene->high;
+      }
+    }
+    outside += moved;
+  }
+  std::vector<std::string> notes;
+  if (outside > 0)
+    notes.push_back(fmt::format("population: {} of {} outside the bounds, moved to them", outside,
+                                core::counted(std::ssize(initial), "set")));
+  if (!fixed.empty())
+    notes.push_back(fmt::format("population: {} {} here: as at the start", fmt::join(fixed, ", "),
+                                fixed.size() == 1 ? "does not evolve" : "do not evolve"));
+  return notes;
+}
+
 /// Whether the runs that come with evolve say something about this one: they are trainings with
 /// Adam or AdamW, whose rates are alike, on another data set than this.
 bool learns_from_known_runs(const Options& options, const hyp::Space& space) {
   return options.from.empty() && options.search == "screened" && trains_with_yolov5_hyp(options) &&
-         options.train.data != "shapes" && options.train.optimizer != "SGD" &&
+         options.train.data != default_data && options.train.optimizer != "SGD" &&
          !space.find("optimizer");
 }
 
@@ -344,6 +373,7 @@ Plan make_plan(const Options& options) {
                        .options = to_json(options)};
   engine::search_settings(plan.settings.run);
   check_inputs(plan);
+  for (auto& note : notes_on(initial, space)) plan.notes.push_back(std::move(note));
   return plan;
 }
 
@@ -361,7 +391,12 @@ Plan resumed_plan(const Options& now, const results::RunSettings& run,
 void check_inputs(Plan& plan) {
   const auto& train = plan.options.train;
   if (!plan.options.has_external_trainer()) {
-    plan.notes = look_over(train).notes;
+    auto found = look_over(train);
+    auto& began_with = plan.settings.run.inputs;
+    const auto now = trained_on(train, found);
+    check_same(began_with, now, train);
+    began_with = now;
+    plan.notes = std::move(found.notes);
   } else if (const auto missing = missing_input(train)) {
     throw Error(Error::Fault::input, *missing + "; restore it, or name another");
   }

@@ -182,9 +182,11 @@ void check_group(const core::Slot& slot, int batch_size) {
 }
 
 std::string description(const trainer::TrainOptions& t) {
-  return fmt::format("{} on {} for {} at {} px with {}, from {}", display_path(t.cfg),
-                     display_path(t.data), core::counted(t.epochs, "epoch"), t.imgsz, t.optimizer,
-                     t.weights.empty() ? "random weights" : display_path(t.weights));
+  const auto model = display_path(t.cfg.empty() ? t.weights : t.cfg);
+  const auto start = t.weights.empty() ? "random weights" : display_path(t.weights);
+  return fmt::format("{} on {} for {} at {} px with {}{}", model, display_path(t.data),
+                     core::counted(t.epochs, "epoch"), t.imgsz, t.optimizer,
+                     t.cfg.empty() ? "" : ", from " + start);
 }
 
 }  // namespace evolve::cli

@@ -21,6 +21,9 @@ void declare_training(CLI::App& app, trainer::TrainOptions& options, const char*
 /// The paths that the options hold, made absolute. "shapes" is not a path; "./shapes" is one.
 void make_absolute(trainer::TrainOptions& options);
 
+/// The embedded data set, which everything without --data trains on.
+inline constexpr const char* default_data = "shapes";
+
 /// What was not given suits the embedded data set, which is small: a few seconds of training from
 /// a small pre-trained checkpoint.
 void default_to_shapes(trainer::TrainOptions& options, const Given& given);

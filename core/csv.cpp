@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 #include "core/number.hpp"
 #include "core/text_file.hpp"
@@ -30,7 +32,8 @@ std::vector<std::string> split(std::string_view line) {
   }
 }
 
-std::vector<double> numbers_in(std::string_view line, std::size_t columns, const Where& where) {
+std::vector<double> numbers_in(std::string_view line, std::size_t columns,
+                               const std::vector<std::size_t>& needed, const Where& where) {
   const auto cells = split(line);
   if (cells.size() != columns) {
     throw bad_input(where, fmt::format("{} columns, the header has {}", cells.size(), columns),
@@ -39,11 +42,11 @@ std::vector<double> numbers_in(std::string_view line, std::size_t columns, const
   std::vector<double> numbers;
   for (const auto& cell : cells) {
     const auto number = parse_number(cell);
-    if (!number) {
+    if (!number && std::ranges::count(needed, numbers.size()) > 0) {
       throw bad_input(where, fmt::format("column {} is '{}', no number", numbers.size() + 1, cell),
                       "mend or delete the row");
     }
-    numbers.push_back(*number);
+    numbers.push_back(number.value_or(std::numeric_limits<double>::quiet_NaN()));
   }
   return numbers;
 }
@@ -69,23 +72,28 @@ void for_each_line(std::string_view text, Visit visit) {
 
 }  // namespace
 
-NumberTable read_csv(
-    const fs::path& file, const std::string& remedy,
-    const std::function<void(const std::vector<std::string>&, const Where&)>& check_header) {
+std::vector<std::size_t> all_columns(const std::vector<std::string>& names) {
+  std::vector<std::size_t> places(names.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  return places;
+}
+
+NumberTable read_csv(const fs::path& file, const std::string& remedy,
+                     const CheckHeader& check_header) {
   return parse_csv(text_of(file), file, remedy, check_header);
 }
 
-NumberTable parse_csv(
-    std::string_view text, const fs::path& file, const std::string& remedy,
-    const std::function<void(const std::vector<std::string>&, const Where&)>& check_header) {
+NumberTable parse_csv(std::string_view text, const fs::path& file, const std::string& remedy,
+                      const CheckHeader& check_header) {
   NumberTable table;
+  std::vector<std::size_t> needed;
   for_each_line(text, [&](std::string_view line, int number) {
     const Where where{file.string(), number};
     if (table.names.empty()) {
       table.names = split(line);
-      check_header(table.names, where);
+      needed = check_header(table.names, where);
     } else {
-      table.rows.push_back(numbers_in(line, table.names.size(), where));
+      table.rows.push_back(numbers_in(line, table.names.size(), needed, where));
     }
     return true;
   });

@@ -17,18 +17,23 @@ struct NumberTable {
   std::vector<std::vector<double>> rows;
 };
 
-/// Reads a table; blanks around cells and blank lines are nothing, NaN is a number. `check_header`
-/// may throw for names that it does not expect, `remedy` says what to name instead of an empty
-/// file. Throws `Error` with file and line for a row with too few or too many columns, or a cell
-/// that is not a number.
-NumberTable read_csv(
-    const std::filesystem::path& file, const std::string& remedy,
-    const std::function<void(const std::vector<std::string>&, const Where&)>& check_header);
+/// Looks at the names, and may throw for ones that it does not expect. Returns the places of those
+/// whose cells must be numbers; in other columns what is none is NaN.
+using CheckHeader =
+    std::function<std::vector<std::size_t>(const std::vector<std::string>&, const Where&)>;
+
+/// The places of `names`: all cells must be numbers.
+std::vector<std::size_t> all_columns(const std::vector<std::string>& names);
+
+/// Reads a table; blanks around cells and blank lines are nothing, NaN is a number. `remedy` says
+/// what to name instead of an empty file. Throws `Error` with file and line for a row with too few
+/// or too many columns, or a cell that must be a number and is none.
+NumberTable read_csv(const std::filesystem::path& file, const std::string& remedy,
+                     const CheckHeader& check_header);
 
 /// The same of a text; `file` is what errors say.
-NumberTable parse_csv(
-    std::string_view text, const std::filesystem::path& file, const std::string& remedy,
-    const std::function<void(const std::vector<std::string>&, const Where&)>& check_header);
+NumberTable parse_csv(std::string_view text, const std::filesystem::path& file,
+                      const std::string& remedy, const CheckHeader& check_header);
 
 /// The names in the first line of a file; none when it is empty. Throws `Error` when it cannot be
 /// read.

@@ -6,6 +6,7 @@
 
 #include "core/number.hpp"
 #include "core/text_file.hpp"
+#include "core/utf8.hpp"
 #include "hyp/space.hpp"
 
 namespace evolve::hyp {
@@ -84,8 +85,9 @@ void check_name(const std::string& name, const Where& where) {
     return c <= ' ' || c == 0x7f ||
            std::string_view(",:/\"'#").find(static_cast<char>(c)) != std::string_view::npos;
   };
-  if (name.empty() || std::any_of(name.begin(), name.end(), is_forbidden)) {
-    throw bad_input(where, "'" + name + "' can't be the name of a hyperparameter",
+  if (name.empty() || std::any_of(name.begin(), name.end(), is_forbidden) ||
+      core::valid_utf8(name) != name) {
+    throw bad_input(where, "'" + core::valid_utf8(name) + "' can't be the name of a hyperparameter",
                     "use letters, digits, _ - and .");
   }
 }

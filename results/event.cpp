@@ -363,7 +363,8 @@ Json to_json(const RunSettings& settings) {
           {"space", hyp::to_json(settings.space)},
           {"start", hyp::to_json(hyp::start_of(settings.space))},
           {"initial", initial},
-          {"from", earlier}};
+          {"from", earlier},
+          {"inputs", settings.inputs}};
 }
 
 RunSettings run_settings_from_json(const Json& json) {
@@ -381,6 +382,7 @@ RunSettings run_settings_from_json(const Json& json) {
                        .fitness = text(options, "fitness"),
                        .slots = value(json, "slots").get<std::vector<std::string>>(),
                        .space = hyp::space_from_json(value(json, "space")),
+                       .inputs = json.value("inputs", Json()),
                        .options = options};
   for (const auto& set : value(json, "initial"))
     settings.initial.push_back(hyp::hyperparameters_from_json(set));

@@ -56,6 +56,9 @@ struct RunSettings {
   std::vector<hyp::Hyperparameters> initial = {};
   /// What it knows from the beginning.
   std::vector<EarlierRun> earlier = {};
+  /// What its trials train on, so that a resumed run can tell whether they still do: null where
+  /// that is not known here.
+  nlohmann::ordered_json inputs = {};
   /// The options of the command line, for whoever made them. What is above is kept there too.
   nlohmann::ordered_json options = nlohmann::ordered_json::object();
   bool operator==(const RunSettings&) const = default;

@@ -27,12 +27,13 @@ std::string line_of(const Row& row) {
   return csv_line(numbers);
 }
 
-void check_header(const std::vector<std::string>& cells, const Where& where) {
+std::vector<std::size_t> check_header(const std::vector<std::string>& cells, const Where& where) {
   const auto& metrics = hyp::Metrics::names();
   if (cells.size() < metric_count || !std::equal(metrics.begin(), metrics.end(), cells.begin())) {
     throw bad_input(where, "the header doesn't start with the seven metrics",
                     "name an evolve.csv: metrics/precision, metrics/recall, …");
   }
+  return core::all_columns(cells);
 }
 
 constexpr const char* remedy = "name an evolve.csv";

@@ -42,6 +42,34 @@ TEST(Options, WithoutADataSetTrainASmallModelOnShapes) {
   EXPECT_EQ(options.population, 50);
 }
 
+TEST(Options, ForShapesByNameAreThoseWithoutADataSet) {
+  const auto options = parse("--data shapes --epochs 3");
+  EXPECT_EQ(options.train.cfg, "yolov5p.yaml");
+  EXPECT_EQ(options.train.imgsz, 96);
+  EXPECT_EQ(options.train.epochs, 3);
+  EXPECT_EQ(parse("--data mine.yaml").train.cfg, "yolov5s.yaml");
+}
+
+TEST(Options, AreNotEmpty) {
+  const auto complaint_about = [](const std::string& option) -> std::string {
+    CLI::App app;
+    Options options;
+    declare(app, options);
+    app.parse(std::vector<std::string>{"", option});  // in reverse
+    try {
+      complete(app, options);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  for (const std::string option : {"--trials", "--output", "--time-limit", "--fitness", "--name"})
+    EXPECT_EQ(complaint_about(option),
+              option + " '': this is empty; give it a value, or leave it out");
+  EXPECT_EQ(complaint_about("--weights"), "");  // YOLOv5's word for random ones
+  EXPECT_NO_THROW(parse("--evolve --resume"));
+}
+
 /// A current folder with folders that are called like the embedded data sets.
 struct EmbeddedNames : testing::Test {
   const std::filesystem::path before = std::filesystem::current_path();
@@ -222,6 +250,20 @@ TEST(Options, RefuseAnotherValueOnResume) {
     EXPECT_STREQ(
         error.what(),
         "--batch-size 16: the run to resume has 8; leave the option out, or start a new run");
+  }
+}
+
+TEST(Options, RefuseAnotherFlagOnResumeByTheNameThatWasTyped) {
+  const auto run = to_json(parse(""));
+  for (const std::string flag : {"--no-early-stop", "--rect", "--no-amp"}) {
+    try {
+      resumed(parse("--resume x " + flag), run);
+      FAIL() << flag;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), flag +
+                                  ": the run to resume has none; leave the option out, or start "
+                                  "a new run");
+    }
   }
 }
 

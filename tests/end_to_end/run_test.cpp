@@ -280,6 +280,18 @@ TEST(Run, StartsFromAPopulationOfAnotherRun) {
   }
 }
 
+TEST(Run, SaysWhatBecomesOfAPopulationThatIsNotAsItsSpaceHasIt) {
+  Folder folder;
+  std::filesystem::create_directory(folder / "hyps");
+  write_file(folder / "hyps/a.yaml", "hsv_h: 0.5\nlr0: 0.02\nmomentum: 0.937\nfoo: 3\n");
+  write_file(folder / "hyps/b.yaml", "hsv_h: 0.1\n");
+  const auto ended = evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices",
+                                            "cpu:0", "--dry-run", "--evolve_population", "hyps"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("population: 1 of 2 sets outside the bounds, moved to them\n"
+                                   "population: foo, lr0 do not evolve here: as at the start\n"));
+}
+
 TEST(Run, OfWhichEveryTrialFailedUntilTheTimeLimitHasFailed) {
   Folder folder;
   const auto ended =

@@ -31,6 +31,44 @@ TEST(Training, OneSlotOnOneCoreAndTwoSlotsGiveTheSameRows) {
   EXPECT_EQ(rows[0], rows[1]);
 }
 
+TEST(Training, IsNotGoneOnWithOnOtherDataOrFromOtherWeights) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), {"dataset", "shapes", "shapes"}).code, 0);
+  const auto weights = folder / "w.pt";
+  const std::filesystem::path base = EVOLVE_SOURCE_DIR "/trainer/checkpoint/shapes_base.pt";
+  std::filesystem::copy_file(base, weights);
+  ASSERT_EQ(
+      evolve(folder.path(), {"--data", "shapes/shapes.yaml", "--cfg", "yolov5p.yaml", "--weights",
+                             "w.pt", "--imgsz", "64", "--epochs", "1", "--fraction", "0.1",
+                             "--trials", "1", "--devices", "cpu:0", "--output", "run"})
+          .code,
+      0);
+  const auto go_on = [&] { return evolve(folder.path(), {"--resume", "run", "--trials", "2"}); };
+  const std::string remedy =
+      "; bring them back, or begin a new run that learns from this one: evolve --from RUN\n";
+
+  const std::string program =
+      "import zipfile; archive = zipfile.ZipFile('w.pt', 'a'); "
+      "archive.writestr(archive.namelist()[0].split('/')[0] + '/more', '')";
+  ASSERT_EQ(Process({"/usr/bin/env", "python3", "-c", program}, folder.path()).wait().code, 0);
+  auto ended = go_on();
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err, "evolve: " + weights.string() +
+                           ": these are other weights than the run began with" + remedy);
+  std::filesystem::copy_file(base, weights, std::filesystem::copy_options::overwrite_existing);
+
+  const auto label = folder / "shapes/labels/val/0000.txt";
+  const auto labels = read_file(label);
+  write_file(label, labels + "0 0.5 0.5 0.25 0.125\n");
+  ended = go_on();
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err, "evolve: " + (folder / "shapes/shapes.yaml").string() +
+                           ": 100 val images with 434 labels, the run began with 100 with 433" +
+                           remedy);
+  write_file(label, labels);
+  EXPECT_EQ(go_on().code, 0);
+}
+
 TEST(Training, ThatDivergesFailsOnceAndIsNoRow) {
   Folder folder;
   write_file(folder / "space.yaml", "lr0: {low: 1.0e+20, high: 1.0e+30}\n");

@@ -40,6 +40,16 @@ TEST(ResultsCsv, OfUltralyticsHasDflForObj) {
   EXPECT_EQ(table.columns[5], "val/dfl_loss");
 }
 
+TEST(ResultsCsv, MayHaveTextInColumnsThatAreNoMetrics) {
+  const std::string header =
+      "epoch,time,note,metrics/precision(B),metrics/recall(B),metrics/mAP50(B),"
+      "metrics/mAP50-95(B),val/box_loss,val/cls_loss,val/dfl_loss\n";
+  const auto table = parse_results_csv(
+      header + "1,00:01:02,n/a,0.5,0.25,0.75,0.125,1,3,2\n2,,,0.5,0.25,0.75,0.125,1,3,2\n",
+      "a.csv");
+  EXPECT_EQ(table.epochs, (std::vector{expected, expected}));
+}
+
 std::string complaint(std::string_view text) {
   try {
     parse_results_csv(text, "a.csv");
@@ -55,6 +65,12 @@ TEST(ResultsCsv, LacksAColumn) {
   EXPECT_EQ(complaint("metrics/precision(B),metrics/recall(B),metrics/mAP50-95(B)\n"),
             "a.csv:1: there is no column metrics/mAP50(B)" + remedy);
   EXPECT_EQ(complaint(""), "a.csv: this is empty; write a header and a row per epoch");
+}
+
+TEST(ResultsCsv, NeedsNumbersForMetrics) {
+  EXPECT_EQ(complaint("metrics/precision,metrics/recall,metrics/mAP_0.5,metrics/mAP_0.5:0.95,"
+                      "val/box_loss,val/obj_loss,val/cls_loss\n0.5,n/a,0.75,0.125,1,2,3\n"),
+            "a.csv:2: column 2 is 'n/a', no number; mend or delete the row");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "trainer/checkpoint/weights_file.hpp"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -82,6 +84,11 @@ std::string read_weights(const std::string& path) {
     throw bad_input({path}, "the file cannot be read", "check its permissions");
   }
   return bytes;
+}
+
+std::uint32_t checksum_of(std::string_view bytes) {
+  return static_cast<std::uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 /// Names of the file may be in it: one line of printable characters.

@@ -2,6 +2,7 @@
 // the tensors themselves.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -47,6 +48,9 @@ WeightsFile open_weights(std::string_view bytes);
 
 /// The bytes of a file. Throws `Error`.
 std::string read_weights(const std::string& path);
+
+/// A checksum of the bytes, by which other weights are told from these.
+std::uint32_t checksum_of(std::string_view bytes);
 
 /// The error for a file that open_weights() refuses for the reason `what`.
 Error not_weights(const std::string& path, const std::string& what);

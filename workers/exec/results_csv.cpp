@@ -36,6 +36,7 @@ EpochTable parse_results_csv(std::string_view text, const std::string& path) {
                         "write the columns of YOLOv5's or of Ultralytics' results.csv");
       places[i] = static_cast<std::size_t>(found - header.begin());
     }
+    return std::vector<std::size_t>(places.begin(), places.end());
   };
   const auto table = core::parse_csv(text, path, "write a header and a row per epoch", find);
   for (const auto& row : table.rows) {

@@ -21,7 +21,7 @@ struct EpochTable {
 
 /// Reads a results.csv whose columns are YOLOv5's or Ultralytics', with or without blanks around
 /// the cells, among any others. `path` is what errors say. Throws `Error` with the line for an
-/// absent column, a row with too few or too many cells, or a cell that is not a number.
+/// absent column, a row with too few or too many cells, or a metric that is not a number.
 EpochTable parse_results_csv(std::string_view text, const std::string& path);
 
 }  // namespace evolve::workers

@@ -91,6 +91,12 @@ TEST_F(DataYaml, TakesListsOfFoldersAndOfImages) {
   EXPECT_THAT(config.val, ElementsAre(folder / "images/train/b.jpg", folder / "images/val/c.bmp"));
 }
 
+TEST_F(DataYaml, TakesAListThatBeginsWithAByteOrderMark) {
+  write_file(folder / "list.txt", "\xEF\xBB\xBF./images/val/c.bmp\n./images/train/b.jpg\n");
+  EXPECT_THAT(read("train: images/train\nval: list.txt\nnames: [a]\n").val,
+              ElementsAre(folder / "images/train/b.jpg", folder / "images/val/c.bmp"));
+}
+
 TEST_F(DataYaml, ForgivesAParentFolderThatIsNotThere) {
   EXPECT_THAT(read("train: ../images/train\nval: ../images/val\nnames: [a]\n").val,
               ElementsAre(folder / "images/val/c.bmp"));
