@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/commands.hpp"
+#include "cli/destination.hpp"
 #include "cli/python.hpp"
 #include "core/error.hpp"
 #include "core/spawn.hpp"
@@ -40,6 +41,7 @@ int export_command(const std::string& target, const std::string& run) {
 }
 
 int export_weights_command(const std::string& weights, const std::string& output) {
+  if (!output.empty()) check_output(output);
   const fs::path given = weights;
   const auto file = fs::is_directory(given) ? given / "weights/best.pt" : given;
   check_trained_here(file);

@@ -85,9 +85,11 @@ void check_name(const std::string& name, const Where& where) {
     return c <= ' ' || c == 0x7f ||
            std::string_view(",:/\"'#").find(static_cast<char>(c)) != std::string_view::npos;
   };
-  if (name.empty() || std::any_of(name.begin(), name.end(), is_forbidden) ||
-      core::valid_utf8(name) != name) {
-    throw bad_input(where, "'" + core::valid_utf8(name) + "' can't be the name of a hyperparameter",
+  const auto readable = core::valid_utf8(name);
+  if (name.empty() || std::ranges::any_of(name, is_forbidden) || readable != name) {
+    auto line = readable;
+    std::ranges::replace(line, '\n', '?');
+    throw bad_input(where, "'" + line + "' can't be the name of a hyperparameter",
                     "use letters, digits, _ - and .");
   }
 }

@@ -227,6 +227,8 @@ TEST(ExportOfWeights, IsRefusedForWhatEvolveHasNotTrained) {
   Folder folder;
   EXPECT_EQ(exported(folder, {"mine.pt"}).err,
             "evolve: mine.pt: there is no such file; name a .pt file with --weights\n");
+  EXPECT_THAT(exported(folder, {"mine.pt", "-o", "nowhere/x.pt"}).err,
+              StartsWith("evolve: nowhere/x.pt: there is no folder "));
   const std::string others = EVOLVE_SOURCE_DIR "/trainer/checkpoint/shapes_base.pt";
   const auto ended = exported(folder, {others});
   EXPECT_EQ(ended.code, 2);

@@ -105,6 +105,9 @@ TEST(SpaceFile, RefusesABadForm) {
       complaint("'a,b': [0, 1]\n"),
       "space.yaml:1: 'a,b' can't be the name of a hyperparameter; use letters, digits, _ - and .");
   EXPECT_EQ(
+      complaint("\"a\\nb\": [0, 1]\n"),
+      "space.yaml:1: 'a?b' can't be the name of a hyperparameter; use letters, digits, _ - and .");
+  EXPECT_EQ(
       complaint("a\xff: [0, 1]\n"),
       "space.yaml:1: 'a\uFFFD' can't be the name of a hyperparameter; use letters, digits, _ - "
       "and .");
