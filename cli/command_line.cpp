@@ -23,9 +23,10 @@ std::string key_of(std::string name) {
 
 /// A variable of a script that is not set must not pass for an option that was left out. Without
 /// weights a training starts from random ones, without a table from that of the weights: YOLOv5
-/// has '' for both.
+/// has '' for both. Who names no device is told which there are.
 void refuse_empty(const CLI::Option& option, const std::string& name) {
-  if (option.get_items_expected_min() == 0 || name == "weights" || name == "cfg") return;
+  const bool has_meaning = name == "weights" || name == "cfg" || name == "devices";
+  if (has_meaning || option.get_items_expected_min() == 0) return;
   if (std::ranges::count(option.results(), "") > 0)
     throw bad_argument("--" + name + " '': this is empty", "give it a value, or leave it out");
 }

@@ -293,7 +293,7 @@ TEST(TrainerExec, IsLookedOverBeforeAnythingRuns) {
               HasSubstr("--trainer-exec: the command does not learn its hyperparameters; write "
                         "{hyp}"));
   EXPECT_THAT(refusal("train 'a"), HasSubstr("--trainer-exec: a ' is not closed"));
-  EXPECT_THAT(refusal(""), HasSubstr("--trainer-exec: it is empty"));
+  EXPECT_THAT(refusal(""), HasSubstr("--trainer-exec '': this is empty"));
   EXPECT_THAT(refusal("train {hyp}", {"--trainer-command", "b"}),
               HasSubstr("--trainer-command and --trainer-exec: a run has one trainer"));
   EXPECT_THAT(refusal("cat {hyp} --device {index}"),

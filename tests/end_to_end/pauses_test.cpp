@@ -173,7 +173,7 @@ TEST(Pause, EndsATrialWithTheRunAndGoesOnWhenItIsExtended) {
   ASSERT_GT(count(journal(folder / "run"), "paused"), 0);
   const auto finished = evolve(folder.path(), {"--resume", "run"});
   EXPECT_EQ(finished.code, 0);
-  EXPECT_THAT(finished.out, HasSubstr("finished; extend it with a larger --max-epochs"));
+  EXPECT_THAT(finished.out, HasSubstr("finished; extend it with --max-epochs "));
   const auto ended = evolve(folder.path(), {"--resume", "run", "--max-epochs", "125"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto after = trained(folder);
