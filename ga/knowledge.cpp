@@ -107,11 +107,7 @@ bool has_room(const EvolutionState& state) {
   int left = epochs_left(state);
   if (something_fits(state, left)) return true;
   if (!state.settings.lag) return false;
-  auto next = next_to_learn(state);
-  if (!state.settings.max_epochs)
-    next = next.first(std::min(
-        next.size(), static_cast<std::size_t>(std::max(0, must_know(state) - state.known.steps))));
-  return std::ranges::any_of(next, [&](const Step& step) {
+  return std::ranges::any_of(next_to_learn(state), [&](const Step& step) {
     left += step.end - *step.reached;
     const bool is_paused = !state.trial(step.trial).observation;
     return something_fits(state, left) || (is_paused && rest_fits(state, *step.reached, left));
@@ -132,7 +128,7 @@ void learn_outcomes(EvolutionState& state) {
   if (!state.settings.lag) return;
   for (auto over = next_to_learn(state).size(); over > 0; --over) {
     const bool must = state.known.steps < must_know(state);
-    const bool may = state.settings.max_epochs && !something_fits(state, epochs_left(state));
+    const bool may = !something_fits(state, epochs_left(state));
     if (!must && !may) return;
     learn(state, state.steps[static_cast<std::size_t>(state.known.steps++)]);
   }

@@ -217,6 +217,17 @@ TEST(Thaw, PausesWhereNothingBoundsTheEpochs) {
   EXPECT_EQ(epochs, 20 * 9);
 }
 
+TEST(Thaw, WithALagTrainsAllToTheirEndWhereNothingBoundsTheEpochs) {
+  const Settings settings{
+      .search = "screened", .seed = 3, .population = 20, .generations = 1, .lag = 8, .epochs = 9};
+  Evolution one(cube(), settings), three(cube(), settings);
+  EXPECT_EQ(trained_by(1, one), 20);
+  EXPECT_EQ(trained_by(3, three), 20);
+  EXPECT_EQ(one.ended(), 20);
+  EXPECT_EQ(three.ended(), 20);
+  for (int trial = 0; trial < 20; ++trial) EXPECT_EQ(one.genes(trial), three.genes(trial)) << trial;
+}
+
 TEST(Thaw, IsNotForRunsThatCountSets) {
   Settings settings{.search = "screened", .trials = 20, .epochs = 9};
   EXPECT_FALSE(Evolution(cube(), settings).pausing());
