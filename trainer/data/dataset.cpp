@@ -43,7 +43,7 @@ cv::Mat decoded(const Image& image, int imgsz, bool training) {
   if (pixels.empty()) throw cannot_be_decoded(image.file);
   if (pixels.cols != image.original_width || pixels.rows != image.original_height) {
     throw bad_input({image.file}, "has another size than at the start",
-                    "start again, or go on without it: --skip-bad");
+                    "start again, or begin without it: --skip-bad");
   }
   return resized(pixels, imgsz, training);
 }

@@ -81,7 +81,7 @@ void check_decoded(const std::string& file, ImageSize said) {
   throw bad_input({file},
                   fmt::format("its header says {} x {} pixels, OpenCV decodes {} x {}", said.width,
                               said.height, pixels.cols, pixels.rows),
-                  "save it again without its Exif part, or go on without it: --skip-bad");
+                  "save it again without its Exif part, or begin without it: --skip-bad");
 }
 
 /// One look at an image and its labels.

@@ -88,12 +88,12 @@ TEST_F(DatasetTest, DecodesAgainWhatDoesNotFitIntoMemory) {
   write_image(config.train[1], 40, 20);
   EXPECT_EQ(refusal([&] { pixels_of(tight, 1); }),
             config.train[1] +
-                ": has another size than at the start; start again, or go on without it: "
+                ": has another size than at the start; start again, or begin without it: "
                 "--skip-bad");
   std::filesystem::remove(config.train[2]);
   EXPECT_EQ(refusal([&] { pixels_of(tight, 2); }),
             config.train[2] +
-                ": cannot be decoded; convert it to .jpg or .png, remove it, or go on without it: "
+                ": cannot be decoded; convert it to .jpg or .png, remove it, or begin without it: "
                 "--skip-bad");
 }
 
@@ -138,7 +138,7 @@ TEST_F(DatasetTest, NamesAnImageThatIsDecodedInAnotherSizeThanItsHeaderSaysOrLea
   EXPECT_EQ(refusal([&] { load(config, Split::train, {.imgsz = 32}); }),
             file +
                 ": its header says 40 x 20 pixels, OpenCV decodes 20 x 40; save it again without "
-                "its Exif part, or go on without it: --skip-bad");
+                "its Exif part, or begin without it: --skip-bad");
   write_file(config.train[1], "no image");
   config.train.push_back(write_image(folder / "images/c.png"));
   const auto left = load(config, Split::train, {.imgsz = 32, .skip_bad = true});
@@ -154,7 +154,7 @@ TEST_F(DatasetTest, RefusesAnImageThatCannotBeDecodedThoughItsEndsAreThere) {
   config.train = {file};
   EXPECT_EQ(refusal([&] { load(config, Split::train, {.imgsz = 32}); }),
             file +
-                ": cannot be decoded; convert it to .jpg or .png, remove it, or go on without it: "
+                ": cannot be decoded; convert it to .jpg or .png, remove it, or begin without it: "
                 "--skip-bad");
   config.train.push_back(write_image(folder / "b.png"));
   const Dataset rest = load(config, Split::train, {.imgsz = 32, .skip_bad = true});
@@ -164,7 +164,7 @@ TEST_F(DatasetTest, RefusesAnImageThatCannotBeDecodedThoughItsEndsAreThere) {
   write_file(folder / "c.png", bytes);
   const auto fault = [](const std::string& name) {
     return name +
-           ": cannot be decoded; convert it to .jpg or .png, remove it, or go on without it: "
+           ": cannot be decoded; convert it to .jpg or .png, remove it, or begin without it: "
            "--skip-bad\n";
   };
   EXPECT_EQ(refusal([&] { load(config, Split::train, {.imgsz = 32}); }),
