@@ -79,7 +79,7 @@ void complete(const CLI::App& app, TrainArguments& a) {
     throw bad_argument("evolve train --evolve", "plain evolve evolves: leave out train --evolve");
   make_absolute(a.train);
   make_absolute(a.hyp);
-  if (a.train.data == default_data) default_to_shapes(a.train, a.given);
+  default_to_shapes(a.train, a.given);
   default_model(a.train);
   check_training(a.train);
   if (a.train.patience < 0)

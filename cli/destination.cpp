@@ -23,6 +23,7 @@ results::RunDirectory create(const Destination& d) {
 
 void check_output(const std::string& file) {
   namespace fs = std::filesystem;
+  if (file.empty()) return;
   std::error_code ignored;
   if (fs::is_directory(file, ignored)) throw bad_input({file}, "is a folder", "name a file in it");
   const auto folder = fs::absolute(file).parent_path();

@@ -26,6 +26,7 @@ void declare(CLI::App& app, Destination& destination, const char* group);
 results::RunDirectory create(const Destination& destination);
 
 /// Throws `Error` when no file of this name can be made: it is a folder, or its folder is missing.
+/// "": none was asked for.
 void check_output(const std::string& file);
 
 }  // namespace evolve::cli

@@ -12,7 +12,7 @@
 namespace evolve::cli {
 
 int explain_command(const std::string& run, const std::string& image) {
-  if (!image.empty()) check_output(image);
+  check_output(image);
   const auto directory = results::open_run(run);
   const auto state = recorded_run(directory).state;
   const auto explanation = engine::explain(state, run);

@@ -24,9 +24,7 @@ int run_python(const Python& python, std::vector<std::string> arguments) {
 
 /// YOLOv5's own files need no export, and other tensors say nothing of their model.
 void check_trained_here(const std::string& weights) {
-  trainer::read_about(weights);
-  const auto bytes = trainer::read_weights(weights);
-  if (trainer::Archive(bytes).has(trainer::about_record)) return;
+  if (trainer::read_summary(weights).is_ours) return;
   throw bad_input({weights}, "evolve has not trained these weights",
                   "name a best.pt or last.pt of evolve train, or the folder of the training");
 }
@@ -41,7 +39,7 @@ int export_command(const std::string& target, const std::string& run) {
 }
 
 int export_weights_command(const std::string& weights, const std::string& output) {
-  if (!output.empty()) check_output(output);
+  check_output(output);
   const fs::path given = weights;
   const auto file = fs::is_directory(given) ? given / "weights/best.pt" : given;
   check_trained_here(file);

@@ -42,15 +42,17 @@ void check_freeze(const std::vector<int>& freeze, const trainer::ModelConfig& mo
 
 }  // namespace
 
-void check_model(const trainer::TrainOptions& options) {
+std::optional<std::uint32_t> check_model(const trainer::TrainOptions& options) {
   const bool embedded = options.weights == trainer::embedded_weights;
-  nlohmann::ordered_json about;
-  if (!options.weights.empty() && !embedded) about = trainer::read_about(options.weights);
+  std::optional<trainer::WeightsSummary> weights;
+  if (!options.weights.empty() && !embedded) weights = trainer::read_summary(options.weights);
   if (!options.cfg.empty()) {
     check_freeze(options.freeze, trainer::resolve(trainer::read_model_table(options.cfg)));
   } else if (!embedded) {
+    const auto about = weights ? weights->about : nlohmann::ordered_json();
     check_freeze(options.freeze, trainer::resolve(trainer::model_table_in(about, options.weights)));
   }
+  return weights ? std::optional(weights->checksum) : std::nullopt;
 }
 
 Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits) {
@@ -81,13 +83,12 @@ Inspection inspect(const trainer::TrainOptions& options, const std::vector<data:
   return found;
 }
 
-nlohmann::ordered_json trained_on(const trainer::TrainOptions& options, const Inspection& found) {
+nlohmann::ordered_json trained_on(const Inspection& found, std::optional<std::uint32_t> weights) {
   auto inputs = nlohmann::ordered_json::object();
-  for (std::size_t i = 0; i < found.splits.size(); ++i)
-    inputs[i == 0 ? "train" : "val"] = {{"images", found.splits[i].images},
-                                        {"labels", found.splits[i].labels}};
-  if (!options.weights.empty() && options.weights != trainer::embedded_weights)
-    inputs["weights"] = trainer::checksum_of(trainer::read_weights(options.weights));
+  for (std::size_t i = 0; i < training_splits.size(); ++i)
+    inputs[data::name_of(training_splits[i])] = {{"images", found.splits[i].images},
+                                                 {"labels", found.splits[i].labels}};
+  if (weights) inputs["weights"] = *weights;
   return inputs;
 }
 
@@ -96,8 +97,8 @@ void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_js
   if (before.is_null() || before == now) return;
   const auto remedy =
       "bring them back, or begin a new run that learns from this one: evolve --from RUN";
-  for (const auto* split : {"train", "val"})
-    if (before.at(split) != now.at(split))
+  for (const auto training_split : training_splits)
+    if (const auto& split = data::name_of(training_split); before.at(split) != now.at(split))
       throw bad_input(
           {options.data},
           fmt::format("{} {} images with {} labels, the run began with {} with {}",

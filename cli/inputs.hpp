@@ -1,8 +1,10 @@
 // What the built-in trainer needs, looked over before anything is written or trained.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +14,11 @@
 namespace evolve::cli {
 
 /// Throws `Error` unless the weights can be read and the model's table, theirs where there is no
-/// --cfg, can be built.
-void check_model(const trainer::TrainOptions& options);
+/// --cfg, can be built. The checksum of the weights; none without a file of them.
+std::optional<std::uint32_t> check_model(const trainer::TrainOptions& options);
+
+/// What a training trains on and is validated with.
+inline const std::vector<data::Split> training_splits = {data::Split::train, data::Split::val};
 
 /// What a look at the splits of a data set found.
 struct Inspection {
@@ -28,9 +33,9 @@ struct Inspection {
 /// fault, unless options.skip_bad leaves them out; a split without images is always wrong.
 Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits);
 
-/// What trials train on, as far as their fitness depends on it: images and labels of each split,
-/// and a checksum of the weights that they start from.
-nlohmann::ordered_json trained_on(const trainer::TrainOptions& options, const Inspection& found);
+/// What trials train on, as far as their fitness depends on it: images and labels of each of their
+/// splits, of which `found` tells, and the checksum of the weights that they start from.
+nlohmann::ordered_json trained_on(const Inspection& found, std::optional<std::uint32_t> weights);
 
 /// Throws `Error` where a run that began with `before` would go on with `now`: the fitness of its
 /// trials could not be compared. `before` is null in runs that did not keep it.

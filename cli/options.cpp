@@ -331,7 +331,7 @@ void complete(const CLI::App& app, Options& options) {
   if (options.fitness.empty()) options.fitness = hyp::Fitness::standard;
   options.python = python_of_environment();
   if (!options.has_external_trainer()) {
-    if (options.train.data == default_data) default_to_shapes(options.train, options.given);
+    default_to_shapes(options.train, options.given);
     default_model(options.train);
   } else if (const auto* trainer = python_trainer(options.trainer)) {
     if (!options.given.contains("optimizer")) options.train.optimizer = trainer->optimizer;

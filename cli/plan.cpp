@@ -271,11 +271,6 @@ std::optional<std::string> missing_input(const trainer::TrainOptions& train) {
   return {};
 }
 
-Inspection look_over(const trainer::TrainOptions& train) {
-  check_model(train);
-  return inspect(train, {data::Split::train, data::Split::val});
-}
-
 /// The check reads an image's header and end; a worker that decoded it knows more.
 bool undecodable(const std::string& said) {
   std::error_code ignored;
@@ -299,7 +294,8 @@ std::function<std::optional<std::string>(const std::string&)> fault_finder(const
   }
   return [train](const std::string& said) -> std::optional<std::string> {
     try {
-      look_over(train);
+      check_model(train);
+      inspect(train, training_splits);
       return undecodable(said) ? std::optional(said) : std::nullopt;
     } catch (const Error& error) {
       return error.what();
@@ -391,9 +387,10 @@ Plan resumed_plan(const Options& now, const results::RunSettings& run,
 void check_inputs(Plan& plan) {
   const auto& train = plan.options.train;
   if (!plan.options.has_external_trainer()) {
-    auto found = look_over(train);
+    const auto weights = check_model(train);
+    auto found = inspect(train, training_splits);
     auto& began_with = plan.settings.run.inputs;
-    const auto now = trained_on(train, found);
+    const auto now = trained_on(found, weights);
     check_same(began_with, now, train);
     began_with = now;
     plan.notes = std::move(found.notes);

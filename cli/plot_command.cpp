@@ -50,7 +50,7 @@ void plot_table(const fs::path& csv, const fs::path& image) {
 }  // namespace
 
 int plot_command(const std::string& named, const std::string& image) {
-  if (!image.empty()) check_output(image);
+  check_output(image);
   const auto csv = table_at(named);
   const bool own = is_of_a_run(csv);
   const bool is_training = !own && core::csv_header(csv) == results::epoch_columns();

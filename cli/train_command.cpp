@@ -78,7 +78,7 @@ Prepared prepare(const TrainArguments& arguments, const std::string& hyp_file) {
   return {.arguments = arguments,
           .hyp = hyp_of(hyp_file),
           .device = std::move(device),
-          .data = inspect(arguments.train, {data::Split::train, data::Split::val}),
+          .data = inspect(arguments.train, training_splits),
           .worker = built_in_worker()};
 }
 

@@ -129,6 +129,7 @@ void make_absolute(trainer::TrainOptions& t) {
 }
 
 void default_to_shapes(trainer::TrainOptions& options, const Given& given) {
+  if (options.data != default_data) return;
   const auto set = [&](const char* name, auto& value, auto wanted) {
     if (!given.contains(name)) value = wanted;
   };

@@ -24,8 +24,8 @@ void make_absolute(trainer::TrainOptions& options);
 /// The embedded data set, which everything without --data trains on.
 inline constexpr const char* default_data = "shapes";
 
-/// What was not given suits the embedded data set, which is small: a few seconds of training from
-/// a small pre-trained checkpoint.
+/// On the embedded data set, which is small, what was not given suits it: a few seconds of training
+/// from a small pre-trained checkpoint.
 void default_to_shapes(trainer::TrainOptions& options, const Given& given);
 
 /// YOLOv5's smallest usual model, unless weights bring theirs.

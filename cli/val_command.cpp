@@ -46,7 +46,7 @@ int val_command(const ValArguments& arguments) {
     throw bad_argument("--device " + slot.name + ": a validation has one device",
                        "name one of them");
   check_model({.cfg = options.cfg, .weights = options.weights});
-  if (!arguments.json.empty()) check_output(arguments.json);
+  check_output(arguments.json);
   const auto data = inspect(options, {data::split_of(arguments.task)});
   const auto worker = built_in_worker();
   const auto folder = create(arguments.destination).root;

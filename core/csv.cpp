@@ -8,6 +8,7 @@
 
 #include "core/number.hpp"
 #include "core/text_file.hpp"
+#include "core/utf8.hpp"
 
 namespace evolve::core {
 
@@ -58,9 +59,8 @@ std::string text_of(const fs::path& file) {
 /// Calls `visit(line, its number)` for each line that is not blank, until it returns false.
 template <class Visit>
 void for_each_line(std::string_view text, Visit visit) {
-  // Spreadsheets put one there.
-  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-  std::size_t begin = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+  text = without_byte_order_mark(text);
+  std::size_t begin = 0;
   for (int number = 1; begin < text.size(); ++number) {
     const auto end = std::min(text.find('\n', begin), text.size());
     const auto line = text.substr(begin, end - begin);

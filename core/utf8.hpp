@@ -2,10 +2,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace evolve::core {
 
 /// The text with U+FFFD for bytes that are not UTF-8.
 std::string valid_utf8(const std::string& text);
+
+/// The text without the byte order mark that editors and spreadsheets begin a file with.
+std::string_view without_byte_order_mark(std::string_view text);
 
 }  // namespace evolve::core

@@ -15,5 +15,12 @@ TEST(Utf8, HasAMarkWhereBytesAreAnything) {
   EXPECT_EQ(valid_utf8("\xe9t\xe9"), "\ufffdt\ufffd");
 }
 
+TEST(Utf8, OfAFileMayBeginWithAByteOrderMark) {
+  EXPECT_EQ(without_byte_order_mark("\xEF\xBB\xBF"
+                                    "a"),
+            "a");
+  EXPECT_EQ(without_byte_order_mark("a"), "a");
+}
+
 }  // namespace
 }  // namespace evolve::core

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "process.hpp"
+#include "python_trainer.hpp"
 
 namespace evolve::test {
 namespace {
@@ -199,11 +199,8 @@ void write_trained_weights(const Folder& folder, const std::string& file) {
 /// `evolve export yolov5` with arguments, and with a stand-in for YOLOv5's package.
 Ended exported(const Folder& folder, std::vector<std::string> arguments) {
   std::vector<std::string> words = {
-      "/usr/bin/env",  "-u",
-      "EVOLVE_PYTHON", "-u",
-      "EVOLVE_YOLOV5", "PYTHONPATH=" EVOLVE_SOURCE_DIR "/tests/end_to_end/stand_ins/packages",
-      EVOLVE_BINARY,   "export",
-      "yolov5"};
+      "/usr/bin/env",           "-u",          "EVOLVE_PYTHON", "-u",    "EVOLVE_YOLOV5",
+      "PYTHONPATH=" + packages, EVOLVE_BINARY, "export",        "yolov5"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   return Process(words, folder.path()).wait();
 }

@@ -155,11 +155,16 @@ Archive::Archive(std::string_view bytes) {
   }
 }
 
+std::uint32_t checksum_of(std::string_view bytes) {
+  return static_cast<std::uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
 std::string_view Archive::record(const std::string& name) const {
   const auto found = records_.find(name);
   if (found == records_.end()) throw std::runtime_error("the archive has no record " + name);
   const auto& [bytes, checksum] = found->second;
-  if (crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) != checksum) {
+  if (checksum_of(bytes) != checksum) {
     throw std::runtime_error("record " + name + " is damaged: its checksum disagrees");
   }
   return bytes;

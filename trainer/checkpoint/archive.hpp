@@ -8,6 +8,9 @@
 
 namespace evolve::trainer {
 
+/// The checksum (CRC-32) that a zip archive has of each record.
+std::uint32_t checksum_of(std::string_view bytes);
+
 /// Records by name, without the archive's own folder: "data.pkl", "data/0", "version".
 class Archive {
  public:

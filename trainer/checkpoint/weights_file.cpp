@@ -1,7 +1,5 @@
 #include "trainer/checkpoint/weights_file.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -86,11 +84,6 @@ std::string read_weights(const std::string& path) {
   return bytes;
 }
 
-std::uint32_t checksum_of(std::string_view bytes) {
-  return static_cast<std::uint32_t>(
-      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
-
 /// Names of the file may be in it: one line of printable characters.
 Error not_weights(const std::string& path, const std::string& what) {
   constexpr std::size_t longest = 300;
@@ -100,10 +93,13 @@ Error not_weights(const std::string& path, const std::string& what) {
   return bad_input({path}, line, "give a .pt file of YOLOv5, or a state dict");
 }
 
-ordered_json read_about(const std::string& path) {
+WeightsSummary read_summary(const std::string& path) {
   const std::string bytes = read_weights(path);
   try {
-    return open_weights(bytes).about;
+    auto file = open_weights(bytes);
+    return {.about = std::move(file.about),
+            .is_ours = file.archive.has(about_record),
+            .checksum = checksum_of(bytes)};
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {

@@ -49,13 +49,19 @@ WeightsFile open_weights(std::string_view bytes);
 /// The bytes of a file. Throws `Error`.
 std::string read_weights(const std::string& path);
 
-/// A checksum of the bytes, by which other weights are told from these.
-std::uint32_t checksum_of(std::string_view bytes);
-
 /// The error for a file that open_weights() refuses for the reason `what`.
 Error not_weights(const std::string& path, const std::string& what);
 
-/// What a file says besides its weights. Throws `Error` naming the file, as read_checkpoint() does.
-nlohmann::ordered_json read_about(const std::string& path);
+struct WeightsSummary {
+  /// What the file says besides its weights, see `Checkpoint`.
+  nlohmann::ordered_json about;
+  /// Whether evolve wrote it with what it says.
+  bool is_ours = false;
+  /// Of all bytes: other weights are told from these by it.
+  std::uint32_t checksum = 0;
+};
+
+/// Looks at a file without its tensors. Throws `Error` naming it, as read_checkpoint() does.
+WeightsSummary read_summary(const std::string& path);
 
 }  // namespace evolve::trainer

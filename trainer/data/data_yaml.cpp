@@ -119,9 +119,8 @@ std::vector<std::string> images_listed(const fs::path& list) {
   std::ifstream stream(list);
   std::vector<std::string> found;
   std::string line;
-  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // editors put one there
   while (std::getline(stream, line)) {
-    if (found.empty() && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
+    if (found.empty()) line = core::without_byte_order_mark(line);
     line.erase(line.find_last_not_of(" \t\r") + 1);
     line.erase(0, line.find_first_not_of(" \t"));
     if (line.empty() || !is_image_name(line)) continue;

@@ -88,7 +88,7 @@ TEST(WeightsFile, IsNamedByItsErrorsInOneLine) {
   const auto path = folder / "weights.pt";
   std::ofstream(path) << zip({{.name = "a/b\nc\x1b[31m", .bytes = "", .method = 8}});
   try {
-    read_about(path);
+    read_summary(path);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.exit_code(), 2);
