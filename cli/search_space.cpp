@@ -1,0 +1,174 @@
+#include "cli/search_space.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/python_trainer.hpp"
+#include "cli/training_options.hpp"
+#include "core/number.hpp"
+#include "core/text_file.hpp"
+#include "core/yaml.hpp"
+#include "results/earlier_run.hpp"
+#include "results/yaml_files.hpp"
+
+namespace evolve::cli {
+namespace {
+
+/// Whether the trainer has YOLOv5's hyperparameters, all of them and no others.
+bool trains_with_yolov5_hyp(const Options& options) {
+  const auto* trainer = python_trainer(options.trainer);
+  return trainer ? trainer->is_yolov5 : !options.has_external_trainer();
+}
+
+/// Where a gene's name is written: in --hyp, else in --space.
+Where written(const std::string& gene, const hyp::HypFile& start, const std::string& space) {
+  if (start.hyp.find(gene)) return start.where(gene);
+  const auto root = core::parse_yaml(core::read_text_file(space), space);
+  return {space, core::yaml_value(root, gene)->line};
+}
+
+/// Values that a gene may have: the choices, or the least and the start.
+std::vector<hyp::Value> values_of(const hyp::Gene& gene) {
+  if (!is_categorical(gene)) return {gene.low, gene.start};
+  std::vector<hyp::Value> values;
+  for (std::size_t i = 0; i < gene.choices.size(); ++i) values.push_back(hyp::choice(gene, i));
+  return values;
+}
+
+/// The space's genes mean something to the trainer: YOLOv5's 29 and `optimizer`, with values that
+/// it can take.
+void check_known(const hyp::Space& space, const hyp::HypFile& start, const Options& options) {
+  for (const auto& gene : space.genes) {
+    const auto where = [&] { return written(gene.name, start, options.space); };
+    if (!trainer::is_known(gene.name))
+      throw bad_input(
+          where(), fmt::format("'{}' means nothing to the {} trainer", gene.name, options.trainer),
+          "remove it, or name an external trainer that knows it (--trainer-command or "
+          "--trainer-exec)");
+    if (options.has_external_trainer()) continue;
+    for (const auto& value : values_of(gene))
+      if (const auto fault = trainer::fault_of(gene.name, value))
+        throw bad_input(
+            where(), fmt::format("{}: {} cannot be trained with", gene.name, hyp::text_of(value)),
+            *fault);
+  }
+}
+
+/// No optimizer that a trial may have leaves lr0 and momentum to Ultralytics.
+void check_optimizers(const hyp::Space& space, const hyp::HypFile& start, const Options& options) {
+  const auto* gene = space.find("optimizer");
+  if (gene && std::ranges::any_of(gene->choices, leaves_it_to_ultralytics))
+    throw bad_input(written(gene->name, start, options.space),
+                    "optimizer auto: Ultralytics would choose lr0 and momentum itself",
+                    "name others, such as AdamW");
+}
+
+/// A space started where a trainer starts. Not taken: a start outside the user's bounds, and what
+/// the user's own start names.
+hyp::Space started_at_defaults(const hyp::Space& space, const hyp::HypFile& defaults,
+                               const hyp::Hyperparameters& named) {
+  hyp::HypFile taken{.path = defaults.path};
+  for (std::size_t i = 0; const auto& [name, value] : defaults.hyp) {
+    const auto line = defaults.lines[i++];
+    const auto* gene = space.find(name);
+    const auto* number = std::get_if<double>(&value);
+    const bool outside = gene && number && (*number < gene->low || *number > gene->high);
+    if (outside || named.find(name)) continue;
+    taken.hyp.set(name, value);
+    taken.lines.push_back(line);
+  }
+  return hyp::started_at(space, taken);
+}
+
+/// The space before --hyp, of which these are the names: the user's, or the trainer's own.
+hyp::Space table_of(const Options& options, const hyp::Hyperparameters& named) {
+  const auto* trainer = python_trainer(options.trainer);
+  if (!trainer || trainer->is_yolov5)
+    return options.space.empty() ? hyp::default_space() : hyp::read_space_file(options.space);
+  const auto path =
+      options.space.empty() ? file_of(*trainer, options.train, "space") : options.space;
+  return started_at_defaults(hyp::read_space_file(path),
+                             hyp::read_hyp_file(file_of(*trainer, options.train, "hyp")), named);
+}
+
+/// Whether the runs that come with evolve say something about this one: they are trainings with
+/// Adam or AdamW, whose rates are alike, on another data set than this.
+bool learns_from_known_runs(const Options& options, const hyp::Space& space) {
+  return options.from.empty() && options.search == "screened" && trains_with_yolov5_hyp(options) &&
+         options.train.data != default_data && options.train.optimizer != "SGD" &&
+         !space.find("optimizer");
+}
+
+}  // namespace
+
+hyp::Space space_of(const Options& options) {
+  const auto start = options.hyp.empty() ? hyp::HypFile{} : hyp::read_hyp_file(options.hyp);
+  auto space = table_of(options, start.hyp);
+  if (!options.hyp.empty()) space = hyp::started_at(space, start);
+  if (trains_with_yolov5_hyp(options)) {
+    check_known(space, start, options);
+    space = hyp::with_defaults(space);
+  } else if (python_trainer(options.trainer)) {
+    check_optimizers(space, start, options);
+  }
+  if (!options.evolve_genes.empty()) hyp::select_evolved(space, options.evolve_genes);
+  if (space.evolved().empty() && !options.space.empty())
+    throw bad_input({options.space}, "no gene evolves", "give one a range, or name --evolve-genes");
+  return space;
+}
+
+std::vector<hyp::Hyperparameters> initial_of(const Options& options, const hyp::Space& space) {
+  std::vector<hyp::HypFile> files;
+  if (!options.resume_evolve.empty()) files = results::read_population(options.resume_evolve);
+  if (!options.evolve_population.empty()) {
+    const auto more = results::read_hyp_folder(options.evolve_population);
+    files.insert(files.end(), more.begin(), more.end());
+  }
+  std::vector<hyp::Hyperparameters> initial;
+  for (const auto& file : files) {
+    hyp::check_values(space, file);
+    initial.push_back(file.hyp);
+  }
+  return initial;
+}
+
+std::vector<std::string> notes_on(const std::vector<hyp::Hyperparameters>& initial,
+                                  const hyp::Space& space) {
+  int outside = 0;
+  std::set<std::string> fixed;
+  for (const auto& set : initial) {
+    bool moved = false;
+    for (const auto& [name, value] : set) {
+      const auto* gene = space.find(name);
+      const auto* number = std::get_if<double>(&value);
+      if (!gene || !gene->evolve) {
+        if (!gene || !number || *number != gene->start) fixed.insert(name);
+      } else if (number && !hyp::is_categorical(*gene)) {
+        moved |= *number < gene->low || *number > gene->high;
+      }
+    }
+    outside += moved;
+  }
+  std::vector<std::string> notes;
+  if (outside > 0)
+    notes.push_back(fmt::format("population: {} of {} outside the bounds, moved to them", outside,
+                                core::counted(std::ssize(initial), "set")));
+  if (!fixed.empty())
+    notes.push_back(fmt::format("population: {} {} here: as at the start", fmt::join(fixed, ", "),
+                                fixed.size() == 1 ? "does not evolve" : "do not evolve"));
+  return notes;
+}
+
+std::vector<results::EarlierRun> earlier_of(const Options& options, const hyp::Space& space) {
+  const hyp::Fitness fitness(options.fitness);
+  if (learns_from_known_runs(options, space)) return results::known_runs(space, fitness);
+  std::vector<results::EarlierRun> earlier;
+  for (const auto& run : earlier_runs(options))
+    earlier.push_back(results::read_earlier_run(run, space, fitness));
+  return earlier;
+}
+
+}  // namespace evolve::cli
