@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "trainer/model/model_table.hpp"
+
 namespace evolve::trainer {
 namespace {
 
@@ -72,10 +74,17 @@ WeightsFile open_weights(std::string_view bytes) {
   return file;
 }
 
+std::string remedy_for_absent(const std::string& path) {
+  if (is_of_ultralytics(path))
+    return "a model of Ultralytics' is trained with --trainer ultralytics --model";
+  if (fs::path(path).filename().string().starts_with("yolov5"))
+    return "evolve downloads nothing: get it from https://github.com/ultralytics/yolov5/releases";
+  return "name a .pt file that is there";
+}
+
 std::string read_weights(const std::string& path) {
-  if (!fs::is_regular_file(path)) {
-    throw bad_input({path}, "there is no such file", "name a .pt file with --weights");
-  }
+  if (!fs::is_regular_file(path))
+    throw bad_input({path}, "there is no such file", remedy_for_absent(path));
   std::ifstream stream(path, std::ios::binary);
   std::string bytes(fs::file_size(path), '\0');
   if (!stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {

@@ -36,12 +36,15 @@ DatasetStats check(const DataConfig& config, Split split, const CheckOptions& op
   for (const ScannedImage& image : images)
     if (image.fault.empty()) count(image.found.labels, image.found.duplicates, stats);
   stats.faults = faults_of(images);
-  if (split == Split::train && stats.labels == 0 && stats.faults.empty()) {
-    throw bad_input({config.file},
-                    fmt::format("none of the {} training images has a label", stats.images),
-                    fmt::format("put label files like {}", label_file_of(config.train.front())));
-  }
   return stats;
+}
+
+void check_labels(const DatasetStats& stats, const DataConfig& config, Split split) {
+  if (stats.labels > 0) return;
+  throw bad_input(
+      {config.file},
+      fmt::format("none of the {} {} images has a label", stats.images, name_of(split)),
+      fmt::format("put label files like {}", label_file_of(config.images(split).front())));
 }
 
 Error bad_images(const std::vector<std::string>& faults) {

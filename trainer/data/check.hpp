@@ -38,9 +38,12 @@ struct CheckOptions {
 /// Reads every label, and each image's header and end (or decodes it), on every thread that this
 /// process may use; what was looked at earlier and has not changed is remembered (scan.hpp). A bad
 /// label (with its line), an image that is unreadable, truncated or smaller than 10 pixels are
-/// `faults`, in the order of the images. Throws `Error` for a training split without any label, if
-/// no image is at fault.
+/// `faults`, in the order of the images.
 DatasetStats check(const DataConfig& config, Split split, const CheckOptions& options = {});
+
+/// Throws `Error` for a split without any label: nothing is learnt from it, and every metric of it
+/// is 0.
+void check_labels(const DatasetStats& stats, const DataConfig& config, Split split);
 
 /// These faults, as an input `Error` of as many lines, and that --skip-bad goes on without them.
 Error bad_images(const std::vector<std::string>& faults);

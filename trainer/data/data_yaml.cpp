@@ -126,7 +126,7 @@ std::vector<std::string> images_listed(const fs::path& list) {
     if (line.empty() || !is_image_name(line)) continue;
     fs::path image = line;
     if (line.starts_with("./") || !fs::exists(image)) image = list.parent_path() / image;
-    found.push_back(image.lexically_normal().string());
+    found.push_back(fs::absolute(image).lexically_normal().string());
   }
   return found;
 }

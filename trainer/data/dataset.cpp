@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cmath>
 #include <filesystem>
+#include <opencv2/core/utility.hpp>
 #include <opencv2/imgproc.hpp>
 #include <system_error>
 
@@ -93,10 +94,10 @@ class Loading {
   int count() const { return static_cast<int>(wanted_.size()); }
 
   std::string cache_file() const {
-    return data::cache_file(
-        options_.cache_folder, "images",
-        {std::filesystem::absolute(config_.file).lexically_normal().string(), name_of(split_),
-         std::to_string(options_.imgsz), options_.training ? "linear" : "area"});
+    return data::cache_file(options_.cache_folder, "images",
+                            {std::filesystem::absolute(config_.file).lexically_normal().string(),
+                             name_of(split_), std::to_string(options_.imgsz),
+                             options_.training ? "linear" : "area", cv::getVersionString()});
   }
 
   cv::Mat decode_one(int i) const {
@@ -155,7 +156,8 @@ std::uint64_t memory_budget() {
 
 Dataset load(const DataConfig& config, Split split, const LoadOptions& options) {
   Dataset dataset;
-  dataset.names = options.single_cls ? std::vector<std::string>{"item"} : config.names;
+  const bool renamed = options.single_cls && config.names.size() != 1;  // as YOLOv5 has it
+  dataset.names = renamed ? std::vector<std::string>{"item"} : config.names;
   dataset.imgsz = options.imgsz;
   dataset.training = options.training;
   if (config.embedded) {

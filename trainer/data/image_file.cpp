@@ -124,14 +124,24 @@ bool turned(Bytes& bytes, std::int64_t begin, std::int64_t end) {
   return false;
 }
 
+std::optional<ImageHeader> header_by_decoding(const std::string& file) {
+  const cv::Mat image = decode(file);
+  if (image.empty()) return std::nullopt;
+  return ImageHeader{{image.cols, image.rows}, true};
+}
+
 /// ITU T.81: segments up to the start of scan; inside the scan an FF byte is never followed by D9
 /// but at its end. OpenCV would decode a truncated JPEG, and leave the rest grey.
-std::optional<ImageHeader> jpeg_header(Bytes& bytes) {
+std::optional<ImageHeader> jpeg_header(Bytes& bytes, const std::string& file) {
   ImageHeader header;
   std::optional<bool> quarter_turn;
   std::int64_t place = 2;
   while (place + 4 <= bytes.size()) {
-    if (bytes.number(place, 1) != 0xff) return std::nullopt;
+    if (bytes.number(place, 1) != 0xff) {  // libjpeg passes over what is between two segments
+      auto decoded = header_by_decoding(file);
+      if (decoded) decoded->complete = ends_with(bytes, place, "\xff\xd9");
+      return decoded;
+    }
     const std::uint32_t marker = bytes.number(place + 1, 1);
     if (marker == 0xff) {  // fill byte
       ++place;
@@ -156,12 +166,6 @@ std::optional<ImageHeader> jpeg_header(Bytes& bytes) {
   return header;
 }
 
-std::optional<ImageHeader> header_by_decoding(const std::string& file) {
-  const cv::Mat image = decode(file);
-  if (image.empty()) return std::nullopt;
-  return ImageHeader{{image.cols, image.rows}, true};
-}
-
 std::optional<ImageHeader> png_header(Bytes& bytes, const std::string& file) {
   if (bytes.at(12, 4) != "IHDR") return std::nullopt;
   for (std::int64_t chunk = 8; chunk < bytes.size();
@@ -176,7 +180,7 @@ std::optional<ImageHeader> png_header(Bytes& bytes, const std::string& file) {
 
 std::optional<ImageHeader> read_header(Bytes& bytes, const std::string& file) {
   const std::string magic = bytes.at(0, 8);
-  if (magic.starts_with("\xff\xd8")) return jpeg_header(bytes);
+  if (magic.starts_with("\xff\xd8")) return jpeg_header(bytes, file);
   if (magic == "\x89PNG\r\n\x1a\n") return png_header(bytes, file);
   return header_by_decoding(file);
 }

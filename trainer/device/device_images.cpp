@@ -28,6 +28,17 @@ std::int64_t bytes_of(const data::ValidationSet& set) {
   return bytes;
 }
 
+/// Whether there still was memory to store them in.
+bool succeeds(const std::function<void()>& store, const char* what, const torch::Device& device) {
+  try {
+    store();
+    return true;
+  } catch (const c10::OutOfMemoryError&) {
+    fmt::print(stderr, "{} images stay on the host: {} is out of memory\n", what, device.str());
+    return false;
+  }
+}
+
 torch::Tensor stored(data::Batch batch, const torch::Device& device) {
   return torch::from_blob(batch.pixels.data(), {batch.size, 3, batch.height, batch.width},
                           torch::kByte)
@@ -47,13 +58,17 @@ DeviceImages device_images(const data::Dataset& training, const data::Validation
                            const std::function<void()>& beat) {
   DeviceImages images;
   if (take("training", store_bytes(training), device, budget))
-    images.training.emplace(store_images(training, device, beat));
-  if (take("validation", bytes_of(validation), device, budget)) {
+    succeeds([&] { images.training.emplace(store_images(training, device, beat)); }, "training",
+             device);
+  const auto store_validation = [&] {
     for (const data::BatchPlan& plan : validation.batches) {
       images.validation.push_back(stored(data::validation_batch(validation.dataset, plan), device));
       beat();
     }
-  }
+  };
+  if (take("validation", bytes_of(validation), device, budget) &&
+      !succeeds(store_validation, "validation", device))
+    images.validation.clear();
   return images;
 }
 

@@ -22,15 +22,30 @@ std::int64_t aligned(std::int64_t bytes) {
 
 /// What a batch's pixels, or what renders them, take of a load.
 std::int64_t image_bytes(const HostBatch& batch) {
-  if (batch.renderer) return batch.tables.bytes();
+  if (batch.renderer) {
+    std::int64_t sum = 0;
+    for (const RenderTables& tables : batch.tables) sum += aligned(tables.bytes());
+    return sum;
+  }
   return batch.stored.defined() ? 0 : pixels_in(batch.batch);
 }
 
 void write_images(const HostBatch& batch, std::byte* to) {
-  if (batch.renderer)
-    batch.tables.write(to);
-  else if (!batch.batch.pixels.empty())
+  for (const RenderTables& tables : batch.tables) {
+    tables.write(to);
+    to += aligned(tables.bytes());
+  }
+  if (!batch.batch.pixels.empty())
     std::memcpy(to, batch.batch.pixels.data(), batch.batch.pixels.size());
+}
+
+torch::Tensor rendered(const HostBatch& batch, torch::Tensor bytes) {
+  std::vector<torch::Tensor> parts;
+  for (const RenderTables& tables : batch.tables) {
+    parts.push_back(batch.renderer->render(tables, bytes));
+    bytes = bytes.slice(0, aligned(tables.bytes()));
+  }
+  return parts.size() == 1 ? parts.front() : torch::cat(parts);
 }
 
 torch::Tensor normalised(const torch::Tensor& pixels) {
@@ -41,7 +56,7 @@ torch::Tensor normalised(const torch::Tensor& pixels) {
 
 /// `bytes`: those of the load, from where the batch's begin.
 torch::Tensor images_in(const HostBatch& batch, const torch::Tensor& bytes) {
-  if (batch.renderer) return batch.renderer->render(batch.tables, bytes);
+  if (batch.renderer) return rendered(batch, bytes);
   if (batch.stored.defined()) return normalised(batch.stored);
   const auto& made = batch.batch;
   return normalised(

@@ -19,7 +19,7 @@ struct HostBatch {
   data::Batch batch;
   Matches matches;
   const Renderer* renderer = nullptr;
-  RenderTables tables = {};
+  std::vector<RenderTables> tables = {};
   torch::Tensor stored = {};
 };
 

@@ -53,7 +53,6 @@ void make_repeatable() {
 #endif
 #if EVOLVE_TORCH_AT_LEAST(2, 8)
   context.setDeterministicMkldnn(true);
-  context.setAllowTF32OneDNN(false);
 #endif
 }
 
@@ -103,8 +102,12 @@ std::int64_t memory_bytes(const torch::Device& device) {
 std::optional<std::int64_t> free_memory_bytes(const torch::Device& device) {
 #if EVOLVE_TORCH_AT_LEAST(2, 10)
   if (!device.is_cuda() && !device.is_xpu()) return {};
-  return static_cast<std::int64_t>(
-      c10::getDeviceAllocator(device.type())->getMemoryInfo(device.index()).first);
+  try {
+    return static_cast<std::int64_t>(
+        c10::getDeviceAllocator(device.type())->getMemoryInfo(device.index()).first);
+  } catch (const c10::Error&) {  // Intel's integrated GPUs do not tell
+    return {};
+  }
 #else
   if (!device.is_cuda()) return {};
   // The runtime's: its headers are not needed to build. libtorch_cuda or libtorch_hip has opened

@@ -351,6 +351,10 @@ std::vector<MapSize> map_sizes(const ModelConfig& config, MapSize images) {
   return maps;
 }
 
+int image_stride(const ModelConfig& config) {
+  return std::max(32, *std::max_element(config.strides.begin(), config.strides.end()));
+}
+
 double count_parameters(const ModelConfig& config) {
   double count = 0;
   for (const LayerSpec& layer : config.layers) {

@@ -77,6 +77,10 @@ struct ModelConfig {
   int outputs() const { return 5 + nc; }
 };
 
+/// What the sides of images are multiples of: the greatest of Detect's strides, 32 at least.
+/// YOLOv5's train.py does so too.
+int image_stride(const ModelConfig& config);
+
 /// Resolves a table as YOLOv5 does: widths are rounded up to a multiple of 8, a number n above 1
 /// becomes max(round(n * depth_multiple), 1), half to even. `nc` replaces the table's number of
 /// classes, `anchors_per_level` (the hyperparameter `anchors`) its anchors. Throws `Error` with

@@ -254,6 +254,11 @@ ModelTable model_table_in(const nlohmann::ordered_json& about, const std::string
   return table;
 }
 
+bool is_of_ultralytics(const std::string& file) {
+  const std::string name = fs::path(file).stem();
+  return name.starts_with("rtdetr") || (name.starts_with("yolo") && !name.starts_with("yolov5"));
+}
+
 ModelTable read_model_table(const std::string& cfg) {
   if (fs::is_regular_file(cfg)) return parse_model_table(core::read_text_file(cfg), cfg);
   const std::string name = fs::path(cfg).stem();
@@ -261,7 +266,9 @@ ModelTable read_model_table(const std::string& cfg) {
                                  [&](const Size& candidate) { return candidate.name == name; });
   if (size == sizes.end()) {
     throw bad_argument("--cfg " + cfg + ": there is no such model table",
-                       "name a file, or yolov5n, s, m, l, x or p.yaml");
+                       is_of_ultralytics(cfg)
+                           ? "a model of Ultralytics' is trained with --trainer ultralytics --model"
+                           : "name a file, or yolov5n, s, m, l, x or p.yaml");
   }
   ModelTable table = parse_model_table(yolov5_v6, cfg);
   table.depth_multiple = size->depth;

@@ -56,4 +56,8 @@ void check_alike(const nlohmann::ordered_json& about, const std::string& weights
 /// and as check_alike() does.
 ModelTable model_table_in(const nlohmann::ordered_json& about, const std::string& weights);
 
+/// Whether a file's name is that of a model of Ultralytics' package, not of YOLOv5's: "yolov8n.pt",
+/// "yolo11s.yaml".
+bool is_of_ultralytics(const std::string& file);
+
 }  // namespace evolve::trainer

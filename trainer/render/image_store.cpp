@@ -43,12 +43,12 @@ void copy(const cv::Mat& bgr, const Place& place, const torch::Tensor& to) {
 
 }  // namespace
 
-std::int64_t ImageStore::begin_of(const data::Piece& piece) const {
+std::optional<std::int64_t> ImageStore::begin_of(const data::Piece& piece) const {
   const auto index = static_cast<std::size_t>(piece.image);
   for (const auto* places : {&images, &letterboxed}) {
     if ((*places)[index].size == piece.size) return (*places)[index].begin;
   }
-  TORCH_CHECK(false, "image ", piece.image, " is not stored in the size of its letterbox");
+  return {};
 }
 
 std::int64_t store_bytes(const data::Dataset& dataset) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "trainer/data/dataset.hpp"
@@ -26,8 +27,9 @@ struct ImageStore {
   /// [n, 3] uint8, RGB. The first one is the grey of what no image covers.
   torch::Tensor pixels;
 
-  /// Where a piece's pixels begin.
-  std::int64_t begin_of(const data::Piece& piece) const;
+  /// Where a piece's pixels begin; nothing where they are not stored in its size, as the letterbox
+  /// of a rectangle may have an image a pixel smaller than that of the square.
+  std::optional<std::int64_t> begin_of(const data::Piece& piece) const;
 };
 
 /// How many bytes of the device's memory the images fill.

@@ -19,6 +19,10 @@ using data::Layer;
 using data::Piece;
 using data::Recipe;
 
+/// Of the layers that are rendered at once, each of which takes some 200 bytes of the device's
+/// memory.
+constexpr std::int64_t most_pixels = 1 << 23;
+
 /// Negative whatever is added to it, twice.
 constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::min() / 4;
 
@@ -63,7 +67,7 @@ void add_pieces(const Layer& layer, std::int64_t l, const ImageStore& store, Ren
   for (const Piece& piece : layer.pieces) {
     const std::int64_t right = quadrant % 2, below = quadrant / 2;
     const auto [canvas, image, pad_x, pad_y] = piece.tile;
-    const std::int64_t begin = store.begin_of(piece);
+    const std::int64_t begin = store.begin_of(piece).value();
     auto* const x_terms =
         &tables.x_terms[static_cast<std::size_t>((2 * l + below) * tables.extent)];
     auto* const y_terms =
@@ -176,6 +180,35 @@ RenderTables tables_of(const std::vector<Recipe>& recipes, const ImageStore& sto
   for (std::size_t l = 0; l < layers.size(); ++l)
     add_coordinates(layers[l]->warp, flips[l], static_cast<std::int64_t>(l), tables);
   return tables;
+}
+
+std::vector<RenderTables> tables_in_parts(const std::vector<Recipe>& recipes,
+                                          const ImageStore& store) {
+  const cv::Size size = recipes.front().layers.front().warp.result;
+  const auto most = std::max<std::int64_t>(1, most_pixels / size.area());
+  std::vector<RenderTables> parts;
+  std::vector<Recipe> part;
+  std::int64_t layers = 0;
+  for (const Recipe& recipe : recipes) {
+    if (!part.empty() && layers + std::ssize(recipe.layers) > most) {
+      parts.push_back(tables_of(part, store));
+      part.clear();
+      layers = 0;
+    }
+    part.push_back(recipe);
+    layers += std::ssize(recipe.layers);
+  }
+  parts.push_back(tables_of(part, store));
+  return parts;
+}
+
+bool all_stored(const std::vector<Recipe>& recipes, const ImageStore& store) {
+  const auto stored = [&](const Piece& piece) { return store.begin_of(piece).has_value(); };
+  return std::ranges::all_of(recipes, [&](const Recipe& recipe) {
+    return std::ranges::all_of(recipe.layers, [&](const Layer& layer) {
+      return std::ranges::all_of(layer.pieces, stored);
+    });
+  });
 }
 
 std::int64_t RenderTables::bytes() const {

@@ -54,6 +54,13 @@ Json identity(const workers::TrainingJob& job) {
   return {{"hyp", to_json(job.hyp)}, {"seed", job.seed}, {"options", options}};
 }
 
+/// Whether a part of two identities says the same. An option that an earlier version did not have
+/// was what it is by default.
+bool alike(const std::string& part, const Json& then, const Json& now) {
+  if (part != "options") return then == now;
+  return train_options_from_json(then) == train_options_from_json(now);
+}
+
 /// A report as the object that its line holds, and back.
 template <class Report>
 Json json_of(const Report& report) {
@@ -104,7 +111,7 @@ class FullTraining {
     }
     const Json now = identity(job_), then = training.at("run");
     for (const auto& [key, value] : now.items()) {
-      if (value != then.at(key)) {
+      if (!alike(key, then.at(key), value)) {
         throw cannot_resume("the training was begun with another " + key,
                             "give those of its opt.yaml and hyp.yaml, or start a new run");
       }

@@ -31,11 +31,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// The model's greatest stride, 32 at least.
-int stride_of(const ModelConfig& config) {
-  return std::max(*std::max_element(config.strides.begin(), config.strides.end()), 32);
-}
-
 /// YOLOv5 rounds the images' size up to whole strides, two at least.
 TrainOptions settled(TrainOptions options, int stride) {
   options.imgsz = std::max((options.imgsz + stride - 1) / stride, 2) * stride;
@@ -74,13 +69,24 @@ void keep(const std::string& path, int epoch, const hyp::Metrics& metrics, const
   write_checkpoint(path, checkpoint);
 }
 
+/// What keep() wrote; nothing where it is gone or damaged.
+std::optional<Checkpoint> read_kept(const std::string& path) {
+  if (!std::filesystem::exists(path)) return {};
+  try {
+    return read_checkpoint(path);
+  } catch (const Error& damage) {
+    fmt::print(stderr, "{}\nits epochs are trained again\n", damage.what());
+    return {};
+  }
+}
+
 /// Lets a training go on from what keep() wrote; the epochs that it has, 0 where there is nothing.
 int load_kept(const Rungs& rungs, TrainingLoop& run, hyp::Metrics& metrics) {
-  if (rungs.start_epoch == 0 || !std::filesystem::exists(rungs.kept)) return 0;
-  const Checkpoint kept = read_checkpoint(rungs.kept);
-  if (kept.about.at("epoch") != rungs.start_epoch - 1) return 0;
-  run.load_state(state_in(kept));
-  metrics = hyp::metrics_from_json(kept.about.at("metrics"));
+  if (rungs.start_epoch == 0) return 0;
+  const auto kept = read_kept(rungs.kept);
+  if (!kept || kept->about.at("epoch") != rungs.start_epoch - 1) return 0;
+  run.load_state(state_in(*kept));
+  metrics = hyp::metrics_from_json(kept->about.at("metrics"));
   return rungs.start_epoch;
 }
 
@@ -111,7 +117,7 @@ Trainer::State::Prepared Trainer::State::prepare(const TrainOptions& wanted,
                                                  const hyp::Hyperparameters& hyp) {
   check_names(hyp);
   auto weights = pretrained_weights(wanted);
-  const int stride = stride_of(model_config(wanted, hyp, weights, {}));
+  const int stride = image_stride(model_config(wanted, hyp, weights, {}));
   TrainOptions options = settled(wanted, stride);
   PreparedData& data = cache.get(options, stride, context.loading_threads(), context.beat);
   check_batches(options, data, *context.ranks);
@@ -196,7 +202,7 @@ workers::ValidationReport Trainer::validate(const workers::ValidationJob& job) {
   const auto split = data::split_of(job.split);
   const auto config = data::read_data_yaml(wanted.data, {split});
   auto detector = detector_to_validate(wanted, config);
-  const int stride = stride_of(detector->config());
+  const int stride = image_stride(detector->config());
   const TrainOptions options = settled(wanted, stride);
   check_classes(options, config, detector->config().nc);
   auto loading = load_options(options, state_->context.loading_threads(), state_->context.beat);

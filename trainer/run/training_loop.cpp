@@ -204,11 +204,6 @@ int TrainingLoop::batches() const {
   return (images + batch_size() - 1) / batch_size();
 }
 
-int TrainingLoop::greatest_stride() const {
-  const auto& strides = detector_->strides();
-  return *std::max_element(strides.begin(), strides.end());
-}
-
 data::EpochPlan TrainingLoop::plan_of(int epoch, std::span<const double> ap) const {
   auto plan = full_plan_of(epoch, ap);
   const auto& ranks = *context_.ranks;
@@ -227,7 +222,8 @@ data::EpochPlan TrainingLoop::full_plan_of(int epoch, std::span<const double> ap
                             seed_, epoch);
   }
   if (options_.rect) {
-    return data::plan_rect_epoch(images, batch_size(), greatest_stride(), seed_, epoch);
+    return data::plan_rect_epoch(images, batch_size(), image_stride(detector_->config()), seed_,
+                                 epoch);
   }
   const int count = static_cast<int>(images.images.size());
   return data::plan_epoch(images, data::epoch_order(count, seed_, epoch), batch_size(), seed_,
@@ -249,7 +245,7 @@ torch::ScalarType TrainingLoop::precision() {
 
 MapSize TrainingLoop::scaled(MapSize size, int epoch, int index) const {
   if (!options_.multi_scale) return size;
-  const int stride = greatest_stride();
+  const int stride = image_stride(detector_->config());
   // Numbers that no sample of the epoch draws.
   const auto rng = data::seeded_random_source(data::sample_seed(seed_, epoch, -2 - index));
   const int least = options_.imgsz / 2, most = options_.imgsz * 3 / 2 + stride;
@@ -292,19 +288,21 @@ HostBatch TrainingLoop::make_batch(const data::EpochPlan& plan, int epoch, int i
     const auto size = scaled({batch.height, batch.width}, epoch, index);
     return loss_.matches(batch.targets, batch.size, map_sizes(detector_->config(), size));
   };
-  if (!images_.training) {
-    read_ahead(plan, index);
-    auto batch = data::train_batch(data_.training(), plan, index, augmentation_);
-    auto matches = matches_of(batch);
-    return {.batch = std::move(batch), .matches = std::move(matches)};
+  if (const auto& renderer = images_.training) {
+    const auto recipes = data::draw_recipes(data_.training(), plan, index, augmentation_);
+    if (all_stored(recipes, renderer->store())) {
+      auto batch = data::batch_of(planned, recipes);
+      auto matches = matches_of(batch);
+      return {.batch = std::move(batch),
+              .matches = std::move(matches),
+              .renderer = &*renderer,
+              .tables = tables_in_parts(recipes, renderer->store())};
+    }
   }
-  const auto recipes = data::draw_recipes(data_.training(), plan, index, augmentation_);
-  auto batch = data::batch_of(planned, recipes);
+  read_ahead(plan, index);
+  auto batch = data::train_batch(data_.training(), plan, index, augmentation_);
   auto matches = matches_of(batch);
-  return {.batch = std::move(batch),
-          .matches = std::move(matches),
-          .renderer = &*images_.training,
-          .tables = tables_of(recipes, images_.training->store())};
+  return {.batch = std::move(batch), .matches = std::move(matches)};
 }
 
 void TrainingLoop::read_ahead(const data::EpochPlan& plan, int index) const {

@@ -91,7 +91,6 @@ class TrainingLoop {
  private:
   int batch_size() const;
   int batches() const;
-  int greatest_stride() const;
   /// Of all ranks, and this one's part of it.
   data::EpochPlan full_plan_of(int epoch, std::span<const double> ap) const;
   data::EpochPlan plan_of(int epoch, std::span<const double> ap) const;

@@ -80,13 +80,15 @@ TEST_F(Check, NamesTheFirstTenOfManyBadFilesAndCountsTheOthers) {
   }
 }
 
-TEST_F(Check, RefusesTrainingWithoutAnyLabel) {
+TEST_F(Check, RefusesASplitWithoutAnyLabel) {
   add("a", "");
-  EXPECT_EQ(refusal([&] { check(config, Split::train); }),
-            "d.yaml: none of the 1 training images has a label; put label files like " +
-                (folder / "labels/a.txt"));
   config.val = config.train;
-  EXPECT_EQ(check(config, Split::val).labels, 0);
+  for (const auto split : {Split::train, Split::val})
+    EXPECT_EQ(refusal([&] { check_labels(check(config, split), config, split); }),
+              "d.yaml: none of the 1 " + name_of(split) +
+                  " images has a label; put label files like " + (folder / "labels/a.txt"));
+  add("b", "0 0.5 0.5 0.5 0.5\n");
+  EXPECT_NO_THROW(check_labels(check(config, Split::train), config, Split::train));
 }
 
 TEST_F(Check, AcceptsAnyClassInASingleClassDataSet) {

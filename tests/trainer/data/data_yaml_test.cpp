@@ -97,6 +97,17 @@ TEST_F(DataYaml, TakesAListThatBeginsWithAByteOrderMark) {
               ElementsAre(folder / "images/train/b.jpg", folder / "images/val/c.bmp"));
 }
 
+TEST_F(DataYaml, FindsTheLabelsOfAListThatIsReadFromItsOwnFolder) {
+  write_file(folder / "elsewhere/images/d.jpg", "");
+  write_file(folder / "elsewhere/list.txt", "images/d.jpg\n");
+  const std::string text = "train: list.txt\nval: ../images/val\nnames: [a]\n";
+  for (const std::string current : {"elsewhere", "images"}) {
+    const auto config = read_from(current, text);
+    ASSERT_THAT(config.train, ElementsAre(folder / "elsewhere/images/d.jpg")) << current;
+    EXPECT_EQ(label_file_of(config.train[0]), folder / "elsewhere/labels/d.txt");
+  }
+}
+
 TEST_F(DataYaml, ForgivesAParentFolderThatIsNotThere) {
   EXPECT_THAT(read("train: ../images/train\nval: ../images/val\nnames: [a]\n").val,
               ElementsAre(folder / "images/val/c.bmp"));

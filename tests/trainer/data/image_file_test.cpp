@@ -117,6 +117,17 @@ TEST_F(ImageFile, AllowsBytesAfterTheEndOfAJpeg) {
   }
 }
 
+TEST_F(ImageFile, AllowsBytesBetweenTheSegmentsOfAJpegAsLibjpegDoes) {
+  const std::string file = write_image(folder / "a.jpg", 40, 20);
+  const std::string bytes = read_file(file);
+  const std::string comment("\xff\xfe\x00\x04hi\0\0\0", 9);
+  const std::string padded = bytes.substr(0, 2) + comment + bytes.substr(2);
+  write_file(file, padded);
+  EXPECT_EQ(check_image(file).width, 40);
+  write_file(file, padded.substr(0, padded.size() - 1));
+  EXPECT_EQ(refused(file), ": is truncated: its end is missing; copy it again, or remove it");
+}
+
 TEST_F(ImageFile, IsNotFooledByTheEndOfAThumbnail) {
   const std::string file = write_image(folder / "a.jpg");
   const std::string bytes = read_file(file);

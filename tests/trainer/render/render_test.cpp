@@ -9,6 +9,7 @@
 
 #include "trainer/data/data.hpp"
 #include "trainer/data/pixels.hpp"
+#include "trainer/device/load.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -98,6 +99,34 @@ TEST(Render, FillsRectanglesToThePixel) {
   const auto found = rendered(renderer, draw_recipes(dataset, plan, 0, augmentation));
   EXPECT_TRUE(
       torch::equal(found, torch::from_blob(batch.pixels.data(), {3, 3, 64, 64}, torch::kByte)));
+}
+
+/// 424 x 318 at 640 px is 640 x 481, of which a letterbox of 640 x 480 shows 639 x 480.
+TEST(Render, KnowsWhatARectangleShowsInASizeThatIsNotStored) {
+  Dataset dataset = noise(640, {{640, 481}});
+  dataset.images[0].original_width = 424;
+  dataset.images[0].original_height = 318;
+  const auto store = store_images(dataset, torch::kCPU);
+  const auto rectangles = data::plan_rect_epoch(dataset, 1, 32, 7, 0);
+  EXPECT_FALSE(all_stored(draw_recipes(dataset, rectangles, 0, {}), store));
+  const auto squares = data::plan_epoch(dataset, {0}, 1, 7, 0);
+  EXPECT_TRUE(all_stored(draw_recipes(dataset, squares, 0, {}), store));
+}
+
+TEST(Render, MakesALargeBatchInParts) {
+  const Dataset dataset = noise(1024);
+  const Renderer renderer(store_images(dataset, torch::kCPU));
+  const auto plan = data::plan_epoch(dataset, data::epoch_order(5, 7, 0), 5, 7, 0);
+  const auto recipes = draw_recipes(dataset, plan, 0, {.mosaic = 1, .mixup = 1});
+  const auto parts = tables_in_parts(recipes, renderer.store());
+  ASSERT_EQ(parts.size(), 2U);  // ten layers of a million pixels, eight at once
+  EXPECT_EQ(parts[0].samples, 4);
+  EXPECT_EQ(parts[1].samples, 1);
+  const auto load = staged(
+      {{.batch = data::batch_of(plan.batches[0], recipes), .renderer = &renderer, .tables = parts}},
+      torch::kCPU);
+  const auto found = on_device(load).images.mul(255).round().to(torch::kByte).contiguous();
+  EXPECT_TRUE(torch::equal(found, rendered(renderer, recipes)));
 }
 
 TEST(Render, WarpsToThePixel) {

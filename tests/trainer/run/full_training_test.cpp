@@ -180,6 +180,16 @@ TEST_F(FullTrainingTest, RefusesToGoOnWithOtherSettings) {
   EXPECT_EQ(run(more_workers).size(), 3u);
 }
 
+TEST_F(FullTrainingTest, GoesOnWhereItBeganWithoutAnOptionThatIsNewerThanIt) {
+  auto older = job("a");
+  older.options.erase("skip_bad");
+  run(older, 1);
+  auto now = job("a");
+  now.resume = true;
+  ASSERT_TRUE(now.options.contains("skip_bad"));
+  EXPECT_EQ(run(now).size(), 3u);
+}
+
 TEST_F(FullTrainingTest, EndsWhenPatienceRunsOut) {
   auto ruinous = job("a", 9);
   ruinous.hyp.set("lr0", 0.02);

@@ -161,6 +161,24 @@ TEST(Trainer, TrainsAgainWhatWasKeptAndIsGone) {
   EXPECT_EQ(result.metrics, train(options, defaults()));
 }
 
+TEST(Trainer, TrainsAgainWhatWasKeptAndIsDamaged) {
+  const data::TemporaryFolder folder;
+  TrainOptions options = small();
+  options.epochs = 2;
+  const Rungs pause{.epochs = {1},
+                    .decide = [](int) { return hyp::Decision::pause; },
+                    .kept = folder / "paused.pt"};
+  Trainer("cpu", 1).train(options, defaults(), 1, {}, pause);
+  std::filesystem::resize_file(pause.kept, std::filesystem::file_size(pause.kept) / 2);
+  testing::internal::CaptureStderr();
+  const auto result =
+      Trainer("cpu", 1).train(options, defaults(), 1, {},
+                              {.epochs = {}, .decide = {}, .kept = pause.kept, .start_epoch = 1});
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("its epochs are trained again"));
+  EXPECT_EQ(result.metrics, train(options, defaults()));
+}
+
 TEST(Trainer, DependsOnItsArgumentsAndNotOnEarlierTrials) {
   Trainer trainer("cpu", 1);
   const auto first = trainer.train(small(), defaults(), 1, {}).metrics;

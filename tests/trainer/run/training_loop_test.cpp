@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "hyp/space.hpp"
+#include "tests/trainer/data/files.hpp"
 #include "tests/trainer/threads.hpp"
 #include "trainer/run/setup.hpp"
 
@@ -42,6 +43,37 @@ TEST(TrainingLoop, TrainsTheSameWhoeverMakesItsBatches) {
   const auto alone = losses_of_three_epochs(0);
   EXPECT_NE(alone[0], alone[1]);
   EXPECT_EQ(losses_of_three_epochs(2), alone);
+}
+
+// Its strides are 8 and 16, those of its backbone go to 32.
+TEST(TrainingLoop, TakesImagesOfWholeStridesOfTheBackboneToo) {
+  const test::Threads one(1);
+  const data::TemporaryFolder folder;
+  auto options = small_training();
+  options.cfg = data::write_file(folder / "p34.yaml",
+                                 "nc: 3\ndepth_multiple: 0.33\nwidth_multiple: 0.125\n"
+                                 "anchors: [[10,13, 16,30], [30,61, 62,45]]\n"
+                                 "backbone:\n"
+                                 "  [[-1, 1, Conv, [64, 6, 2, 2]],\n"
+                                 "   [-1, 1, Conv, [128, 3, 2]],\n"
+                                 "   [-1, 1, Conv, [256, 3, 2]],\n"
+                                 "   [-1, 1, Conv, [512, 3, 2]],\n"
+                                 "   [-1, 1, Conv, [1024, 3, 2]]]\n"
+                                 "head:\n"
+                                 "  [[-1, 1, nn.Upsample, [None, 2, nearest]],\n"
+                                 "   [[-1, 3], 1, Concat, [1]],\n"
+                                 "   [-1, 1, Conv, [256, 1, 1]],\n"
+                                 "   [[2, 7], 1, Detect, [nc, anchors]]]\n");
+  options.multi_scale = true;
+  const auto hyp = default_hyp();
+  for (const bool rect : {false, true}) {
+    options.rect = rect;
+    PreparedData data(options, 32, 1);
+    TrainingLoop loop(options, hyp, 1, data, make_detector(options, hyp, {}, 1, data),
+                      {.device = torch::kCPU, .threads = 1});
+    const std::vector<double> no_ap(3);
+    EXPECT_GT(loop.train_epoch(0, no_ap, {}).losses[0], 0);
+  }
 }
 
 TEST(TrainingLoop, AccumulatesForTheBatchSizeAskedForThoughThereAreFewerImages) {
