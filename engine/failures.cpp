@@ -73,7 +73,9 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
                      .log = log_of(attempt),
                      .failed_before_ready = failure.before_ready,
                      .epoch = failure.epoch};
-  if (failed.failed_before_ready || speaks_of_surroundings(failed.message)) {
+  const auto* before = state.outlived_failure(failure.trial);
+  const bool said_before = before && speaks_of_surroundings(before->message);
+  if (failed.failed_before_ready || (speaks_of_surroundings(failed.message) && !said_before)) {
     failed.of_surroundings = true;
   } else if (failed.kind == FailureKind::device_lost) {
     failed.of_surroundings = state.device_losses(failure.trial) + 1 < most_device_losses;

@@ -160,6 +160,38 @@ TEST_F(Judge, TakesADiskThatIsFullOrAwayForTheSurroundings) {
   }
 }
 
+TEST_F(Judge, BlamesATrialThatSpeaksOfAFullDiskWhereOthersAreTrained) {
+  start_next();
+  attempt = 9;
+  const auto full = [&] {
+    return judge({.trial = 0,
+                  .kind = hyp::FailureKind::other,
+                  .message = "OSError: [Errno 28] No space left on device"},
+                 {.number = attempt}, state, policy);
+  };
+  const auto first = full();
+  EXPECT_TRUE(first.of_surroundings);
+  state.apply(hyp::Outcome{.trial = 0, .device = "cpu:0", .result = first});
+  EXPECT_TRUE(full().of_surroundings) << "nothing was trained since";
+  start_next();
+  complete(1);
+  EXPECT_FALSE(full().of_surroundings);
+  EXPECT_TRUE(full().final);
+  attempt = 1;
+  EXPECT_FALSE(full().final) << "it has its retries";
+}
+
+TEST_F(Judge, TakesTheFirstFullDiskForTheSurroundingsWhateverTheTrialHadBefore) {
+  start_next();
+  state.apply(
+      hyp::Outcome{.trial = 0, .device = "cpu:0", .result = judged(hyp::FailureKind::crash)});
+  start_next();
+  complete(1);
+  const workers::NotTrained full{
+      .trial = 0, .kind = hyp::FailureKind::other, .message = "No space left on device"};
+  EXPECT_FALSE(judge(full, {.number = 9}, state, policy).final);
+}
+
 TEST_F(Judge, BlamesTheSurroundingsOnceTenTrialsInARowFailedBeforeTheirFirstEpoch) {
   attempt = 9;
   for (int trial = 0; trial < most_failed_in_a_row; ++trial) {

@@ -68,6 +68,22 @@ TEST_F(Workers, FailWhenTheyAreSilentTooLong) {
   EXPECT_TRUE(is_gone(pid(0)));
 }
 
+TEST_F(Workers, FailWhenTheyAreSilentTooLongThoughTheCoordinatorIsOftenLate) {
+  auto impatient = settings();
+  impatient.hang_timeout = seconds(1);
+  WorkerSet workers(impatient, stop);
+  workers.start(trial(0, "hang"), lease());
+  int late = 0;
+  while (workers.busy() > 0 && late < 6) {
+    for (int i = 0; i < 8 && workers.busy() > 0; ++i) workers.wait(std::chrono::milliseconds(50));
+    if (workers.busy() == 0) break;
+    ++late;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+  }
+  EXPECT_EQ(workers.busy(), 0);
+  EXPECT_GE(late, 1);
+}
+
 TEST_F(Workers, ThatSendSignsOfLifeHaveAMinute) {
   auto impatient = settings();
   impatient.hang_timeout = seconds(1);
@@ -142,6 +158,14 @@ TEST_F(Workers, FailWhenATrialThatGoesOnTakesTooLongInAll) {
   workers.start(goes_on, lease());
   EXPECT_EQ(ending(std::get<NotTrained>(ends(workers).at(0))),
             failed(FailureKind::timeout, "not finished after 3600 s"));
+}
+
+TEST_F(Workers, TellTheTimeThatATrialTookWithoutWhatTheyTookToStart) {
+  WorkerSet workers(settings("late"), stop);  // by 1.5 s
+  const auto began = std::chrono::steady_clock::now();
+  const double taken = trained(workers, 0, "ok").seconds;
+  const std::chrono::duration<double> in_all = std::chrono::steady_clock::now() - began;
+  EXPECT_LE(taken, in_all.count() - 1.5);
 }
 
 TEST_F(Workers, TellTheLastEpochThatTheyFinished) {

@@ -198,15 +198,20 @@ void climb(const json& message) {
   const auto score = [](int epoch) { return std::to_string(epoch / 8.0); };
   const int begin = message.value("start_epoch", 0);
   for (int epoch = std::max(2, begin + 1); epoch <= message.at("epochs"); ++epoch) {
-    say(R"({"type":"epoch","trial":)" + std::to_string(trial) + R"(,"epoch":)" +
-        std::to_string(epoch) + R"(,"metrics":)" + metrics(score(epoch)) + "}\n");
+    const auto report = [&] {
+      say(R"({"type":"epoch","trial":)" + std::to_string(trial) + R"(,"epoch":)" +
+          std::to_string(epoch) + R"(,"metrics":)" + metrics(score(epoch)) + "}\n");
+    };
+    report();
     if (message.at("hyp").at("mode") == "ignores rungs") continue;
     const auto& rungs = message.at("rungs");
     if (std::find(rungs.begin(), rungs.end(), epoch) == rungs.end()) continue;
     if (message.at("hyp").at("mode") == "dies at a rung") std::exit(3);
+    if (message.at("hyp").at("mode") == "climbs ahead") say(epoch_line(trial, epoch + 1));
     std::string line;
     if (!std::getline(std::cin, line)) std::exit(0);
     std::ofstream(dir + "/told", std::ios::app) << line << std::endl;
+    if (message.at("hyp").at("mode") == "climbs, and says so twice") report();
     if (json::parse(line).at("type") == "stop")
       return say(result_line(trial, score(epoch), R"(,"stopped":true)"));
     if (json::parse(line).at("type") == "pause")
@@ -261,7 +266,7 @@ void train(const json& message) {
     say(epoch_line(trial, 2) + result_line(trial, "0.5", R"(,"stopped":true)"));
   } else if (mode == "paused") {
     say(epoch_line(trial, 2) + result_line(trial, "0.5", R"(,"paused":true)"));
-  } else if (mode == "climbs" || mode == "ignores rungs" || mode == "dies at a rung") {
+  } else if (mode.starts_with("climbs") || mode == "ignores rungs" || mode == "dies at a rung") {
     climb(message);
   } else if (mode == "slow" || mode == "alive, then slow") {
     if (mode != "slow") say(R"({"type":"alive","trial":)" + std::to_string(trial) + "}\n");

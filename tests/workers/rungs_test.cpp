@@ -57,6 +57,12 @@ TEST_F(RungsOfWorkers, EndATrialThatStops) {
             "{\"type\":\"continue\",\"trial\":3}\n{\"type\":\"stop\",\"trial\":3}\n");
 }
 
+TEST_F(RungsOfWorkers, AreDecidedOnceThoughTheirEpochIsReportedAgain) {
+  WorkerSet workers(settings(), stop);
+  EXPECT_EQ(std::get<Trained>(climb(workers, 3, "climbs, and says so twice")).stopped_at, 0);
+  EXPECT_THAT(rungs, ElementsAre(at(3, 2), at(3, 4)));
+}
+
 TEST_F(RungsOfWorkers, LeaveTheWorkerAliveForTheNextTrial) {
   stop_at = 2;
   WorkerSet workers(settings(), stop);
@@ -110,6 +116,12 @@ TEST_F(RungsOfWorkers, PauseATrialThatGoesOnInAnotherProcess) {
   EXPECT_THAT(rungs, ElementsAre(at(3, 5)));
   EXPECT_EQ(end.paused_at, 0);
   EXPECT_EQ(end.metrics, scored(0.75));
+}
+
+TEST_F(RungsOfWorkers, AreWhereATrialIsPausedThoughItsWorkerHasReportedLaterEpochs) {
+  pause_at = 2;
+  WorkerSet workers(settings(R"(has {"can_pause":true})"), stop);
+  EXPECT_EQ(std::get<Trained>(climb(workers, 3, "climbs ahead")).paused_at, 2);
 }
 
 TEST_F(RungsOfWorkers, FailATrialThatDiesThere) {

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
+
+#include "core/utf8.hpp"
 
 namespace evolve::workers {
 namespace {
@@ -35,11 +36,7 @@ constexpr std::array<std::string_view, 5> signs_of_a_lost_device = {
 
 std::string printable(std::string_view raw, std::size_t most) {
   const bool cut = raw.size() > most;
-  using json = nlohmann::json;
-  // JSON's writer knows what is not UTF-8.
-  const auto quoted =
-      json(raw.substr(0, most)).dump(-1, ' ', false, json::error_handler_t::replace);
-  auto text = json::parse(quoted).get<std::string>();
+  auto text = core::valid_utf8(std::string(raw.substr(0, most)));
   std::ranges::replace_if(
       text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   return cut ? text + "…" : text;

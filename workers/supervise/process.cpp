@@ -25,7 +25,7 @@ constexpr std::size_t one_turn = 1 << 14;
 }  // namespace
 
 Process::Process(asio::io_context& io, ProcessEvents events)
-    : io_(io), events_(std::move(events)), input_(io), output_(io), errors_(io), lifeline_(io) {}
+    : events_(std::move(events)), input_(io), output_(io), errors_(io), lifeline_(io) {}
 
 std::shared_ptr<Process> Process::start(asio::io_context& io,
                                         const std::vector<std::string>& command,

@@ -72,7 +72,6 @@ class Process : public std::enable_shared_from_this<Process> {
   bool write_some();
   void finish();
 
-  boost::asio::io_context& io_;
   ProcessEvents events_;
   pid_t reaper_ = -1;
   boost::asio::posix::stream_descriptor input_;

@@ -131,28 +131,27 @@ void Supervisor::send_all(int number) {
   for (auto* process : processes_) process->signal(number);
 }
 
-bool Supervisor::wait_until_all_gone(milliseconds timeout) {
-  const int seen = stop_.requests();
+bool Supervisor::wait_until_all_gone(milliseconds timeout, int seen) {
   const auto all_gone = [&] {
     return std::ranges::all_of(processes_, [](const auto* process) { return process->gone(); });
   };
-  wait_for([&] { return all_gone() || stop_.requests() != seen; }, Clock::now() + timeout);
+  wait_for([&] { return all_gone() || stop_.requests() > seen; }, Clock::now() + timeout);
   return all_gone();
 }
 
 void Supervisor::end_all() noexcept try {
-  const int seen = stop_.requests();
+  const int first = stop_requested() ? 1 : 0;
   for (auto* process : processes_) process->shut_down();
-  if (wait_until_all_gone(milliseconds(stop_requested() ? 1000 : 2000))) return;
-  if (stop_.requests() == seen) {
+  if (wait_until_all_gone(milliseconds(stop_requested() ? 1000 : 2000), first)) return;
+  if (stop_.requests() <= first) {
     send_all(SIGTERM);
-    if (wait_until_all_gone(milliseconds(500))) return;
+    if (wait_until_all_gone(milliseconds(500), first)) return;
   }
   send_all(SIGKILL);
   // Nothing survives this but a process stuck in its driver, for which nobody should wait.
   const auto deadline = Clock::now() + milliseconds(5000);
   while (Clock::now() < deadline)
-    if (wait_until_all_gone(milliseconds(100))) return;
+    if (wait_until_all_gone(milliseconds(100), stop_.requests())) return;
 } catch (const std::exception&) {
   // A log that cannot be written no longer matters; that nothing is left running does.
   send_all(SIGKILL);
@@ -192,6 +191,11 @@ void Supervised::assign(std::string line, const TimeLimits& limits) {
 void Supervised::begin() {
   assigned_ = Clock::now() - limits_->before;
   process_->send(std::exchange(unsent_, {}));
+}
+
+double Supervised::seconds() const {
+  const auto before = limits_ && unsent_.empty() ? limits_->before : milliseconds(0);
+  return std::chrono::duration<double>(Clock::now() - assigned_ - before).count();
 }
 
 void Supervised::on(const Ready& message) {
@@ -283,7 +287,7 @@ std::optional<Clock::time_point> Supervised::deadline() const {
 }
 
 void Supervised::excuse(Clock::duration time, Clock::time_point now) {
-  received_ = now;
+  received_ = std::min(now, received_ + time);
   assigned_ += time;
   for (auto* moment : {&broken_at_, &kill_at_, &give_up_at_})
     if (*moment) **moment += time;

@@ -96,7 +96,8 @@ class Supervisor {
   friend class Supervised;
   void wake_up_at_stop();
   void send_all(int number);
-  bool wait_until_all_gone(std::chrono::milliseconds timeout);
+  /// No longer than that, nor once there were more requests to stop than `seen`.
+  bool wait_until_all_gone(std::chrono::milliseconds timeout, int seen);
 
   const core::StopSource& stop_;
   /// Outlives the processes: its handlers refer to them, but are destroyed without being called.
@@ -138,6 +139,10 @@ class Supervised {
   /// Asks the process to end, with a signal too when it is at work.
   void shut_down();
   void signal(int number) { process_->signal(number); }
+
+  /// That its work has taken, as its time limit counts it: not what the process took to be ready
+  /// for it, nor while we were stopped.
+  double seconds() const;
 
   /// The line of its work is out, and the work not done.
   bool at_work() const { return limits_ && unsent_.empty(); }

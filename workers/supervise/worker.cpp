@@ -40,7 +40,6 @@ Worker::Worker(Supervisor& supervisor, const WorkerSettings& settings, const cor
 void Worker::start(Assignment assignment, core::Lease lease) {
   assignment_ = std::move(assignment);
   lease_ = std::move(lease);
-  started_ = Clock::now();
   epoch_ = assignment_->start_epoch;
   at_rung_ = false;
   decision_ = hyp::Decision::go_on;
@@ -112,11 +111,14 @@ void Worker::on(const Alive& message) {
 void Worker::on(const Epoch& message) {
   if (!is_its_trial(message.trial)) return;
   grown_ = true;
+  // One that was reported before is a sign of life: what it had at a rung was decided upon.
+  const bool is_new = message.epoch > epoch_;
   // A number beyond its own epochs must not use up the run's.
   epoch_ = std::clamp(message.epoch, epoch_, assignment_->epochs);
   metrics_ = message.metrics;
-  if (std::ranges::count(assignment_->rungs, message.epoch) == 0) return;
+  if (!is_new || std::ranges::count(assignment_->rungs, message.epoch) == 0) return;
   at_rung_ = true;
+  rung_ = epoch_;
   report_(AtRung{message.trial, epoch_, metrics_, slot_, can_pause_.value_or(false)}, nullptr);
 }
 
@@ -129,9 +131,9 @@ void Worker::on(const Result& message) {
   end(Trained{.trial = message.trial,
               .metrics = message.metrics,
               .stopped_at = stopped ? epoch_ : 0,
-              .paused_at = paused ? epoch_ : 0,
+              .paused_at = paused ? rung_ : 0,
               .device = slot_,
-              .seconds = seconds(),
+              .seconds = process_.seconds(),
               .identity = identity_});
 }
 
@@ -167,11 +169,7 @@ void Worker::failed(const Ending& ending) {
     return hand_back_(*std::exchange(assignment_, std::nullopt), std::move(lease_));
   const int reported = epoch_ > assignment_->start_epoch ? epoch_ : 0;
   end(NotTrained{assignment_->trial, ending.kind, ending.message, ending.before_ready, slot_,
-                 seconds(), reported, identity_});
-}
-
-double Worker::seconds() const {
-  return std::chrono::duration<double>(Clock::now() - started_).count();
+                 process_.seconds(), reported, identity_});
 }
 
 void Worker::end(WorkerEvent event) {

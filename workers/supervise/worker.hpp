@@ -62,7 +62,6 @@ class Worker {
   void log(std::string_view bytes);
   Error log_failed(int error) const;
   void failed(const Ending& ending);
-  double seconds() const;
   void end(WorkerEvent event);
 
   const WorkerSettings& settings_;
@@ -73,10 +72,10 @@ class Worker {
   /// What it was given before: a sign of life may be late.
   std::optional<int> previous_trial_;
   core::Lease lease_;
-  Clock::time_point started_;
   int epoch_ = 0;
-  /// It waits for a decision.
+  /// It waits for a decision, and where it did so last.
   bool at_rung_ = false;
+  int rung_ = 0;
   /// What it was told at its last rung.
   hyp::Decision decision_ = hyp::Decision::go_on;
   std::optional<bool> can_pause_;  // that its process has told

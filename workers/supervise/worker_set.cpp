@@ -54,8 +54,9 @@ Worker* WorkerSet::State::idle_worker(const std::string& slot) {
   const auto ending = [](const Worker* worker) {
     return !worker->busy() && !worker->idle() && !worker->gone();
   };
-  supervisor.wait_for([&] { return std::ranges::none_of(at(slot), ending); },
-                      Clock::now() + grace + last_grace);
+  supervisor.wait_for(
+      [&] { return std::ranges::none_of(at(slot), ending) || supervisor.stop_requested(); },
+      Clock::now() + grace + last_grace);
   erase_exited();
   const auto found = std::ranges::find_if(at(slot), &Worker::idle);
   return found == at(slot).end() ? nullptr : *found;
@@ -113,12 +114,20 @@ WorkerSet::WorkerSet(WorkerSettings settings, const core::StopSource& stop)
     : state_(std::make_unique<State>(std::move(settings), stop)) {}
 
 WorkerSet::~WorkerSet() {
+  end();
+}
+
+void WorkerSet::end() noexcept {
   state_->supervisor.end_all();
 }
 
 void WorkerSet::start(Assignment assignment, core::Lease lease) {
   std::string reason;
   auto* worker = state_->idle_worker(lease->name);
+  if (state_->supervisor.stop_requested()) {  // nothing is begun any more
+    state_->handed_back.push_back({std::move(assignment), std::move(lease)});
+    return;
+  }
   if (!worker) worker = state_->new_worker(*lease, reason);
   if (worker) return worker->start(std::move(assignment), std::move(lease));
   state_->reports.push_back({NotTrained{.trial = assignment.trial,

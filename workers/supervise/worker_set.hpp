@@ -107,10 +107,11 @@ struct Progress {
 class WorkerSet {
  public:
   WorkerSet(WorkerSettings settings, const core::StopSource& stop);
+  ~WorkerSet();
   /// Ends every worker and its process group: asks (a worker at work by SIGTERM), waits for two
   /// seconds at most (one, when `stop` was requested), then terminates, then kills. A further
-  /// request of `stop` kills at once.
-  ~WorkerSet();
+  /// request of `stop` kills at once. The destructor does the same.
+  void end() noexcept;
 
   /// Hands a trial to the slot's worker, which is started first if there is none. A command that
   /// cannot be executed is a `NotTrained`, of kind `other` and `before_ready`. The lease comes back
