@@ -134,9 +134,11 @@ std::vector<hyp::Genes> next_sets(EvolutionState& state, int most) {
     children.push_back(design(state));
   else
     children = proposed(state, rngs);
-  for (std::size_t i = 0; i < children.size(); ++i)
+  for (std::size_t i = 0; i < children.size(); ++i) {
     children[i] =
         unseen(state, std::move(children[i]), state.asked() + static_cast<int>(i), rngs[i]);
+    state.visited.insert(children[i]);  // they are all handed out
+  }
   return children;
 }
 

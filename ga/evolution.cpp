@@ -12,6 +12,7 @@
 #include "ga/knowledge.hpp"
 #include "ga/pauses.hpp"
 #include "ga/repeats.hpp"
+#include "ga/retraining.hpp"
 #include "ga/steps.hpp"
 
 namespace evolve::ga {
@@ -80,6 +81,18 @@ const std::optional<Observation>& Evolution::observation(int trial) const {
   return state_->trials.at(static_cast<std::size_t>(trial)).observation;
 }
 
+std::vector<std::pair<int, Observation>> Evolution::ended_repeats() const {
+  std::vector<std::pair<int, Observation>> ended;
+  for (const Repeat& repeat : state_->repeats)
+    if (repeat.is_over()) ended.emplace_back(repeat.trial, *repeat.observation);
+  return ended;
+}
+
+int Evolution::end(int trial) const {
+  const Record& record = state_->trials.at(static_cast<std::size_t>(trial));
+  return state_->steps[static_cast<std::size_t>(record.step)].end;
+}
+
 const std::map<int, double>& Evolution::rungs(int trial) const {
   return state_->trials.at(static_cast<std::size_t>(trial)).rungs;
 }
@@ -117,7 +130,8 @@ std::optional<hyp::Trial> Evolution::ask_again(const hyp::Hyperparameters& hyp, 
   EvolutionState& state = *state_;
   if (!can_ask_again()) return std::nullopt;
   hyp::Genes set = hyp::genes_of(state.space, hyp);
-  if (ga::pausing(state) && asked() > 0 && pause_epoch == 0 && set == state.start())
+  if (ga::pausing(state) && asked() > 0 && pause_epoch == 0 && set == state.start() &&
+      start_is_due_again(state))
     state.start_again.push_back(asked());
   return hand_out(state, std::move(set), pause_epoch);
 }
@@ -128,8 +142,20 @@ std::optional<hyp::Trial> Evolution::ask_again(int trial, int pause_epoch) {
 }
 
 void Evolution::tell(const hyp::Rung& rung) {
-  if (!std::isfinite(rung.fitness)) return;  // it says nothing, as 0/0 while P and R are 0
-  state_->trials.at(static_cast<std::size_t>(rung.trial)).rungs[rung.epoch] = rung.fitness;
+  EvolutionState& state = *state_;
+  Record& record = state.trials.at(static_cast<std::size_t>(rung.trial));
+  if (std::isfinite(rung.fitness)) {
+    record.rungs[rung.epoch] = rung.fitness;
+    return;
+  }
+  // It says nothing, as 0/0 while P and R are 0: nothing could decide when it goes on. Its end may
+  // have a fitness all the same.
+  Step& step = state.steps[static_cast<std::size_t>(record.step)];
+  const int rest = state.settings.epochs - step.end;
+  if (!ga::pausing(state) || step.is_over() || rung.epoch != step.end || rest > epochs_left())
+    return;
+  step.end = state.settings.epochs;
+  state.known.epochs += rest;
 }
 
 void Evolution::cannot_pause() {
@@ -199,9 +225,6 @@ bool Evolution::pausing() const {
 }
 bool Evolution::given_up(int trial) const {
   return state_->known.given_up.contains(trial);
-}
-std::vector<int> Evolution::pause_epochs() const {
-  return ga::pause_epochs(*state_);
 }
 int Evolution::epochs_left() const {
   return ga::epochs_left(*state_);

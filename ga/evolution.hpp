@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ga/classic/mating_pool.hpp"
@@ -103,7 +104,8 @@ class Evolution {
   std::optional<hyp::Trial> ask_again(const hyp::Hyperparameters& hyp, int pause_epoch = 0);
   /// The same where a paused trial goes on; throws `Error` when it is not paused.
   std::optional<hyp::Trial> ask_again(int trial, int pause_epoch);
-  /// What a training had at a rung. A fitness that is not finite says nothing.
+  /// What a training had at a rung. A fitness that is not finite says nothing: where it was to be
+  /// paused there, it goes on to its end, if that many epochs are left.
   void tell(const hyp::Rung& rung);
   /// From now on nothing is paused: the trainer cannot. What is under way is trained to its end.
   void cannot_pause();
@@ -132,6 +134,11 @@ class Evolution {
   const std::optional<Observation>& observation(int trial) const;
   /// The fitness that was told of it before its end, by epochs.
   const std::map<int, double>& rungs(int trial) const;
+  /// The epoch up to which it is trained, or was last: where it is to be paused, else its last one.
+  int end(int trial) const;
+  /// The trials of the repeats that have ended, and what was told of these ends, in the order in
+  /// which the repeats began.
+  std::vector<std::pair<int, Observation>> ended_repeats() const;
 
   /// Number of trials that the run has in all.
   int planned() const;
@@ -143,10 +150,6 @@ class Evolution {
   bool done() const;
   /// Whether trainings are paused.
   bool pausing() const;
-  /// After which epochs a training that begins now may be paused: those of pauses_of() at which the
-  /// start had half of its final fitness or more (all of them where that is not above 0, or the
-  /// start failed). The last one only until the start has ended. None in a run that pauses nothing.
-  std::vector<int> pause_epochs() const;
   /// Whether a paused trial will never go on: too many that looked better were paused.
   bool given_up(int trial) const;
   /// Epochs that are left of `max_epochs` when all that was asked for has been trained.

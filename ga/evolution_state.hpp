@@ -40,6 +40,9 @@ struct Step {
   int trial = 0;
   /// Trained are the epochs after the first up to the second.
   int begin = 0, end = 0;
+  /// After which of them its fitness is looked at. A look that another attempt at it had besides
+  /// must not tell: with a lag the same trials come out whatever was killed.
+  std::vector<int> looks = {};
   /// The last epoch that was trained, once the step is over.
   std::optional<int> reached = {};
 

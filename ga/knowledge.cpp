@@ -55,7 +55,9 @@ void add(const EvolutionState& state, const Step& step, History& to) {
   const Record& record = state.trial(step.trial);
   const auto looks = pause_epochs(state);
   for (const auto& [epoch, fitness] : record.rungs) {
-    if (epoch <= step.begin || epoch > step.reached || !std::ranges::count(looks, epoch)) continue;
+    if (epoch > step.reached || !std::ranges::count(step.looks, epoch) ||
+        !std::ranges::count(looks, epoch))
+      continue;
     to.add(record.genes, {.ending = Ending::at_rung,
                           .fitness = fitness,
                           .trial = step.trial,

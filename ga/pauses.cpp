@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "ga/breeding.hpp"
@@ -22,17 +23,28 @@ constexpr int curve_design = 9;
 // share of what it ends with, it tells who came out of the warm-up first, and luck.
 constexpr double least_learnt = 0.5;
 
-// The start is trained to its end: it tells what a look at a rung is worth, and is what every claim
-// compares with.
+// Nothing has been trained to its end, and nothing is on its way there.
+bool none_is_whole(const EvolutionState& state) {
+  return state.known.history.completed() == 0 &&
+         std::ranges::none_of(state.known.pending, [&](int trial) {
+           return state.steps[static_cast<std::size_t>(state.trial(trial).step)].end ==
+                  state.settings.epochs;
+         });
+}
+
+// The start is trained to its end, or where it fails another: it tells what a look at a rung is
+// worth, and is what every claim compares with.
 hyp::Trial without_model(EvolutionState& state, Rng& rng) {
   if (new_trial_fits(state)) {
     const auto looks = pause_epochs(state);
-    const int pause_epoch = state.asked() == 0 || looks.empty() ? 0 : looks.front();
+    const int pause_epoch = none_is_whole(state) || looks.empty() ? 0 : looks.front();
     return hand_out(state, design_set(state, rng), pause_epoch);
   }
-  const auto furthest = std::ranges::max_element(
-      state.known.paused, {}, [](const auto& one) { return std::pair(one.second, -one.first); });
-  return go_on(state, furthest->first, 0);
+  const auto best = std::ranges::max_element(state.known.paused, {}, [&](const auto& one) {
+    const auto& [trial, epoch] = one;
+    return std::tuple(epoch, state.trial(trial).rungs.at(epoch), -trial);
+  });
+  return go_on(state, best->first, 0);
 }
 
 }  // namespace

@@ -12,11 +12,15 @@
 namespace evolve::ga {
 namespace {
 
+// Of each set the first one: another trial of it would be repeated with the very same seed.
 std::map<int, double> completed_trials(const EvolutionState& state) {
   std::map<int, double> fitness;
+  std::set<hyp::Genes> sets;
   for (int trial = 0; trial < state.asked(); ++trial) {
-    const auto& end = state.trial(trial).observation;
-    if (end && end->ending == Observation::Ending::completed) fitness[trial] = end->fitness;
+    const Record& record = state.trial(trial);
+    const auto& end = record.observation;
+    if (end && end->ending == Observation::Ending::completed && sets.insert(record.genes).second)
+      fitness[trial] = end->fitness;
   }
   return fitness;
 }

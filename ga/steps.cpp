@@ -4,17 +4,29 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "ga/epochs/thaw.hpp"
 #include "ga/knowledge.hpp"
+#include "ga/pauses.hpp"
 #include "ga/random/rng.hpp"
 
 namespace evolve::ga {
 namespace {
 
+/// The start's looks say which ones are of use: it has all of them.
+std::vector<int> looks_between(const EvolutionState& state, int number, int begin, int end) {
+  if (!pausing(state)) return {};
+  auto looks = number == 0 ? pauses_of(state.settings.epochs) : pause_epochs(state);
+  std::erase_if(looks, [&](int epoch) { return epoch <= begin || epoch >= end; });
+  if (end < state.settings.epochs) looks.push_back(end);
+  return looks;
+}
+
 hyp::Trial begin_step(EvolutionState& state, int number, int begin, int pause_epoch) {
   Record& record = state.trials[static_cast<std::size_t>(number)];
   record.step = static_cast<int>(state.steps.size());
   const int end = pause_epoch > 0 ? pause_epoch : state.settings.epochs;
-  state.steps.push_back({.trial = number, .begin = begin, .end = end});
+  auto looks = looks_between(state, number, begin, end);
+  state.steps.push_back({.trial = number, .begin = begin, .end = end, .looks = looks});
   ++state.steps_under_way;
   state.known.epochs += end - begin;
   state.known.pending.insert(number);
@@ -23,7 +35,8 @@ hyp::Trial begin_step(EvolutionState& state, int number, int begin, int pause_ep
           .hyp = hyp::express(state.space, record.genes),
           .seed = training_seed(state.settings.seed, seed_number(number, 0)),
           .start_epoch = begin,
-          .pause_epoch = pause_epoch};
+          .pause_epoch = pause_epoch,
+          .looks = std::move(looks)};
 }
 
 }  // namespace

@@ -44,6 +44,8 @@ struct Fitness::Parser {
 
 Fitness::Fitness(const std::string& expression) : parser_(std::make_unique<Parser>()) {
   if (has_assignment(expression)) throw refusal(expression, "'=' is no comparison");
+  if (expression.find("mAP50-95") != expression.npos)
+    throw refusal(expression, "mAP50-95 is mAP50 less 95, the metric is mAP50_95");
   try {
     auto& parser = parser_->parser;
     for (std::size_t i = 0; i < Metrics::count; ++i) {

@@ -87,7 +87,8 @@ double to_unit(const Gene& gene, double value) {
   const double low = first(gene), high = last(gene);
   if (!(low < high)) return 0;
   if (gene.scale == Gene::Scale::log) {
-    return (std::log(value) - std::log(low)) / (std::log(high) - std::log(low));
+    const double width = std::log(high) - std::log(low);
+    return width > 0 ? (std::log(value) - std::log(low)) / width : 0;
   }
   return (value - low) / (high - low);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "core/device_identity.hpp"
 #include "hyp/hyperparameters.hpp"
@@ -51,6 +52,8 @@ struct Trial {
   int start_epoch = 0;
   /// It is paused after this epoch; 0: trained to its last one.
   int pause_epoch = 0;
+  /// Where trainings are paused: the epochs after which its fitness is looked at, that one last.
+  std::vector<int> looks = {};
 };
 
 /// Trained to its last epoch.

@@ -1,12 +1,12 @@
 // How the classic search cools down: from broad exploration to the refinement of what is good.
 //
-// `t` is the share of the run that is behind us, generation / generations, in [0, 1). The numbers
+// `t` is the share of the run that is behind us, generation / generations, in [0, 1]. The numbers
 // are those of YOLOv5's adaptive evolve.
 #pragma once
 
 namespace evolve::ga {
 
-/// The bound that `elite_count` comes near and never reaches.
+/// What `elite_count` comes to at the end of a run.
 inline constexpr int max_elites = 5;
 
 /// Contestants of a tournament: 10 at first (or the whole population, where that is smaller), one

@@ -67,7 +67,7 @@ std::vector<int> EarlyStopping::rungs_for(int trial, int epochs, std::optional<i
 bool EarlyStopping::stops(const hyp::Rung& rung, std::optional<int> lag) const {
   if (is_control(rung.trial)) return false;
   const auto least = threshold(rung.trial, rung.epoch, lag);
-  return least && rung.fitness < *least;
+  return least && std::isfinite(rung.fitness) && rung.fitness < *least;
 }
 
 std::optional<double> EarlyStopping::threshold(int trial, int epoch, std::optional<int> lag) const {

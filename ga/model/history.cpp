@@ -135,7 +135,8 @@ void History::add(const hyp::Genes& genes, const Observation& observation) {
   training_.push_back(
       trainings_.try_emplace({observation.trial, observation.repeat}, entry).first->second);
   completed_ += observation.ending == Observation::Ending::completed;
-  any_at_rung_ = any_at_rung_ || observation.ending == Observation::Ending::at_rung;
+  if (observation.ending == Observation::Ending::at_rung)
+    first_at_rung_ = std::min(first_at_rung_, Index{entry});
 }
 
 History::Selection History::select(Index length, Index most,
@@ -160,13 +161,13 @@ History::Selection History::selection_of(const std::vector<Index>& order,
   Points points(static_cast<Index>(space_.size()), static_cast<Index>(order.size()));
   std::vector<int> seeds, sets;
   Curves curves{.variances = curve_variances_};
-  if (any_at_rung_) curves.left = VectorXd::Zero(points.cols());
+  if (any_at_rung(size())) curves.left = VectorXd::Zero(points.cols());
   for (Index i = 0; i < points.cols(); ++i) {
     const auto entry = static_cast<std::size_t>(order[static_cast<std::size_t>(i)]);
     points.col(i) = points_[entry];
     sets.push_back(first_[entry]);
     seeds.push_back(seed_number(observation_[entry].trial, observation_[entry].repeat));
-    if (!any_at_rung_) continue;
+    if (!any_at_rung(size())) continue;
     curves.left[i] = observation_[entry].left;
     curves.training.push_back(training_[entry]);
   }
@@ -213,7 +214,7 @@ VectorXd History::distances_from(Index centre, Index length,
 void History::weigh_outliers(Index length) {
   constexpr double degrees_of_freedom = 4;
   constexpr int iterations = 3;
-  if (any_at_rung_) return;
+  if (any_at_rung(length)) return;
   for (int i = 0; i < iterations; ++i) {
     const auto known = select(length, model_points, parameters_);
     const VectorXd squares = Surrogate(known.observations, parameters_).noise_squares();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -85,6 +86,8 @@ class History {
  private:
   Selection selection_of(const std::vector<Eigen::Index>& order, const Targets& targets) const;
   void weigh_outliers(Eigen::Index length);
+  /// Among the first `length` outcomes.
+  bool any_at_rung(Eigen::Index length) const { return first_at_rung_ < length; }
   Eigen::VectorXd distances_from(Eigen::Index centre, Eigen::Index length,
                                  const KernelParameters& parameters) const;
 
@@ -96,7 +99,7 @@ class History {
   std::map<hyp::Genes, int> sets_;
   std::map<std::pair<int, int>, int> trainings_;  // by trial and repeat: the first entry
   std::vector<int> training_;                     // of each entry
-  bool any_at_rung_ = false;
+  Eigen::Index first_at_rung_ = std::numeric_limits<Eigen::Index>::max();
   CurveVariances curve_variances_;
   std::vector<int> first_;  // the first entry of each entry's set: the set's number
   int completed_ = 0;

@@ -73,7 +73,9 @@ Targets targets_of(std::span<const Observation> observation) {
   }
   const bool some_learnt = good.size() > 3;
   if (!some_learnt) good = known;
-  const double bad = good.empty() ? 0 : percentile(good, 0.1);
+  double bad = good.empty() ? 0 : percentile(good, 0.1);
+  if (!good.empty() && bad == std::ranges::max(good))  // all the same: a failure is worse
+    bad = std::min(std::ranges::min(known), bad - 0.1 * std::abs(bad));
   const double behind = known.empty() ? 0 : percentile(known, 0.25);
 
   const auto n = static_cast<Eigen::Index>(observation.size());

@@ -144,17 +144,17 @@ class Shortlist {
   // What they promised the search.
   const VectorXd& values() const { return values_; }
 
-  // The best by these values that is neither visited nor among `children`.
+  // The best by these values that is neither visited nor among `children`; the best where all are.
   hyp::Genes take(const VectorXd& values, const Visited& visited,
                   std::span<const hyp::Genes> children) {
-    hyp::Genes child;
-    for (const Index i : ranking(values, values.size())) {
-      child = genes_at(space_, points_.col(i));
+    const auto order = ranking(values, values.size());
+    for (const Index i : order) {
+      hyp::Genes child = genes_at(space_, points_.col(i));
       if (visited.contains(child) || std::ranges::count(children, child) > 0) continue;
       taken_.push_back(i);
-      break;
+      return child;
     }
-    return child;
+    return genes_at(space_, points_.col(order.front()));
   }
 
   // Of all of them, with what was taken believed to give its mean: a Cholesky factor that grows by

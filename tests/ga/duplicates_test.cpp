@@ -27,6 +27,36 @@ TEST(Duplicates, AreNotHandedOutWhileTheFirstTrialsAreInFlight) {
   EXPECT_EQ(sets_of(space, trials).size(), 30U);
 }
 
+TEST(Duplicates, AreNotHandedOutAmongSeveralAtOnce) {
+  const hyp::Space space = space_of({integer(1, 30, 1), integer(1, 10, 1)});
+  Evolution evolution(space, {.search = "screened", .population = 200, .generations = 1});
+  std::vector<hyp::Trial> all;
+  while (all.size() < 100) {
+    const auto trials = evolution.ask(8);
+    for (const auto& trial : trials) {
+      evolution.tell(completed(trial.number, trial.hyp.number("g0") - trial.hyp.number("g1")));
+      all.push_back(trial);
+    }
+  }
+  // The start is trained again on purpose, as trials 13 and 14 or 26.
+  EXPECT_GE(sets_of(space, all).size() + 2, all.size());
+}
+
+TEST(Duplicates, InAnExhaustedSpaceAreOfGoodSets) {
+  const hyp::Space space =
+      space_of({categorical({"a", "b", "c"}), integer(1, 2, 1), integer(1, 4, 1)});
+  Evolution evolution(space,
+                      {.search = "screened", .seed = 3, .population = 120, .generations = 1});
+  int good = 0, bad = 0;
+  for (const auto& trial :
+       run(evolution, [](const auto& hyp) { return 0.1 + 0.1 * hyp.number("g2"); })) {
+    if (trial.number < 30) continue;
+    good += trial.hyp.number("g2") == 4;
+    bad += trial.hyp.number("g2") == 1;
+  }
+  EXPECT_GT(good, bad);
+}
+
 TEST(Duplicates, ComeOnlyWhenAFiniteSpaceIsExhausted) {
   const hyp::Space space =
       space_of({integer(2, 10, 3), categorical({"SGD", "Adam", "AdamW"}), real(0.5, 0.5, 0.5)});

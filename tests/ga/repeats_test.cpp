@@ -152,6 +152,21 @@ TEST_P(Repeating, WithALagIsKnownToASearchThatGoesOn) {
   EXPECT_EQ(trials[0], trials[1]);
 }
 
+// The start has three trials, and is the best.
+TEST(Repeat, TrainsNoSetTwiceWithTheSameSeed) {
+  Evolution evolution(cube(), settings("screened", 30, {}));
+  run(evolution, [](const auto& hyp) { return hyp.number("g0") == 0.1 ? 0.9 : 0.1 * peak(hyp); });
+  std::set<std::pair<hyp::Genes, std::uint64_t>> trained;
+  for (int i = 0; i < 6; ++i) {
+    const auto repeat = *evolution.next_repeat();
+    evolution.begin_repeat(repeat.number, repeat.repeat);
+    EXPECT_TRUE(trained.emplace(evolution.genes(repeat.number), repeat.seed).second) << i;
+    auto end = completed(repeat.number, 0.5);
+    end.repeat = repeat.repeat;
+    evolution.tell(end);
+  }
+}
+
 TEST(Repeat, IsToldOfWhatHasBegunAndOnce) {
   Evolution evolution(cube(), settings("classic", 2, {}));
   EXPECT_FALSE(evolution.next_repeat()) << "the search is not done";

@@ -74,6 +74,9 @@ TEST(Gene, HasItsPlaceOnALinearScale) {
 TEST(Gene, HasItsPlaceOnALogScale) {
   const Gene gene = real(1e-5, 0.1, Gene::Scale::log);
   EXPECT_EQ(to_unit(gene, 1e-5), 0);
+  Gene narrow = gene;  // the logarithms of its bounds are the same number
+  narrow.low = 1000, narrow.high = std::nextafter(1000, 1001);
+  EXPECT_EQ(to_unit(narrow, narrow.high), 0);
   EXPECT_EQ(to_unit(gene, 0.1), 1);
   EXPECT_NEAR(to_unit(gene, 1e-3), 0.5, 1e-15);
   EXPECT_NEAR(from_unit(gene, 0.5), 1e-3, 1e-17);

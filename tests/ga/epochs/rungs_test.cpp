@@ -171,6 +171,7 @@ TEST(EarlyStopping, NeverStopsAControl) {
 
 TEST(EarlyStopping, NeverStopsAFitnessThatIsNoNumber) {
   EXPECT_FALSE(after(40).stops(at(41, std::numeric_limits<double>::quiet_NaN()), {}));
+  EXPECT_FALSE(after(40).stops(at(41, -std::numeric_limits<double>::infinity()), {}));
 }
 
 TEST(EarlyStopping, AsksTheControlsOfTheSameRung) {

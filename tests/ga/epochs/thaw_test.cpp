@@ -76,11 +76,9 @@ double curve(const hyp::Trial& trial, int epoch) {
 void train(Evolution& evolution, const hyp::Trial& trial,
            const std::function<double(const hyp::Trial&, int)>& fitness = curve) {
   const int end = trial.pause_epoch > 0 ? trial.pause_epoch : 9;
-  for (const int rung : pauses_of(9)) {
-    if (rung > trial.start_epoch && rung <= end)
-      evolution.tell(
-          hyp::Rung{.trial = trial.number, .epoch = rung, .fitness = fitness(trial, rung)});
-  }
+  for (const int look : trial.looks)
+    evolution.tell(
+        hyp::Rung{.trial = trial.number, .epoch = look, .fitness = fitness(trial, look)});
   if (end == 9) return evolution.tell(completed(trial.number, fitness(trial, 9)));
   evolution.tell({.trial = trial.number,
                   .device = "cpu:0",
@@ -118,7 +116,8 @@ TEST(Thaw, TrainsTheStartToItsEndAndMostSetsNot) {
 }
 
 // So many steps at a time, and what they give is told when all are under way.
-int trained_by(int devices, Evolution& evolution) {
+int trained_by(int devices, Evolution& evolution,
+               const std::function<void(const hyp::Trial&)>& before_it_is_trained = {}) {
   int whole = 0;
   std::deque<hyp::Trial> under_way;
   while (!evolution.done()) {
@@ -128,6 +127,7 @@ int trained_by(int devices, Evolution& evolution) {
       under_way.push_back(*std::move(trial));
     }
     whole += under_way.front().pause_epoch == 0;
+    if (before_it_is_trained) before_it_is_trained(under_way.front());
     train(evolution, under_way.front());
     under_way.pop_front();
   }
@@ -143,6 +143,22 @@ TEST(Thaw, WithALagSpendsWhatEarlierStepsLeftUnspentAtTheEnd) {
     EXPECT_EQ(one.genes(trial), three.genes(trial)) << trial;
 }
 
+// Trials 1 and 2 begin before the start's looks are known, and have one; begun again after a kill
+// they could have two.
+TEST(Thaw, WithALagKnowsNothingOfALookThatATrialWasNotToHave) {
+  Evolution one(cube(), thawing(60, 3)), other(cube(), thawing(60, 3));
+  trained_by(3, one);
+  trained_by(3, other, [&](const hyp::Trial& trial) {
+    if (trial.number == 1 && trial.start_epoch == 0)
+      other.tell(hyp::Rung{.trial = 1, .epoch = 1, .fitness = 0.9});
+  });
+  EXPECT_EQ(other.rungs(1).at(1), 0.9);
+  EXPECT_FALSE(one.rungs(1).contains(1));
+  ASSERT_EQ(one.asked(), other.asked());
+  for (int trial = 0; trial < one.asked(); ++trial)
+    EXPECT_EQ(one.genes(trial), other.genes(trial)) << trial;
+}
+
 // After an epoch the start has learnt nothing, and what others have there is luck.
 double late_curve(const hyp::Trial& trial, int epoch) {
   return epoch == 1 ? 0.1 * (trial.number % 3) : curve(trial, epoch);
@@ -150,14 +166,50 @@ double late_curve(const hyp::Trial& trial, int epoch) {
 
 TEST(Thaw, LooksAtNothingBeforeTheStartHasLearntSomething) {
   Evolution evolution(cube(), thawing(100));
-  EXPECT_THAT(evolution.pause_epochs(), ElementsAre(3)) << "nothing is known of the start";
-  std::set<int> looks;
+  const hyp::Trial start = *evolution.ask(), second = *evolution.ask();
+  EXPECT_THAT(start.looks, ElementsAre(1, 3));
+  EXPECT_THAT(second.looks, ElementsAre(3)) << "nothing is known of the start";
+  train(evolution, start, late_curve);
+  train(evolution, second, late_curve);
+  std::set<int> pauses, looks;
   for (auto trial = evolution.ask(); trial; trial = evolution.ask()) {
-    looks.insert(trial->pause_epoch);
+    pauses.insert(trial->pause_epoch);
+    looks.insert(trial->looks.begin(), trial->looks.end());
     train(evolution, *trial, late_curve);
   }
-  EXPECT_THAT(evolution.pause_epochs(), ElementsAre(3));
-  EXPECT_THAT(looks, ElementsAre(0, 3));
+  EXPECT_THAT(looks, ElementsAre(3));
+  EXPECT_THAT(pauses, ElementsAre(0, 3));
+}
+
+TEST(Thaw, TrainsAnotherSetToItsEndWhereTheStartFails) {
+  for (const std::optional<int> lag : {std::optional<int>(), std::optional(3)}) {
+    Evolution evolution(cube(), thawing(300, lag));
+    ASSERT_TRUE(evolution.ask());
+    evolution.tell(failed(0));
+    int whole = 0;
+    while (const auto trial = evolution.ask()) {
+      whole += trial->pause_epoch == 0;
+      train(evolution, *trial);
+    }
+    EXPECT_GT(whole, 10);
+  }
+}
+
+TEST(Thaw, LetsATrialWithoutAFitnessAtItsLookGoOnInEpochsThatNothingElseHas) {
+  Evolution evolution(cube(), thawing(30));
+  const hyp::Trial start = *evolution.ask();
+  train(evolution, start);
+  const hyp::Trial second = *evolution.ask(), third = *evolution.ask();
+  ASSERT_GT(second.pause_epoch, 0);
+  ASSERT_GT(third.pause_epoch, 0);
+  const double nothing = std::nan("");
+  evolution.tell(
+      hyp::Rung{.trial = second.number, .epoch = second.pause_epoch, .fitness = nothing});
+  EXPECT_EQ(evolution.end(second.number), 9);
+  EXPECT_EQ(evolution.epochs_left(), 30 - 9 - 9 - third.pause_epoch);
+  evolution.tell(hyp::Rung{.trial = third.number, .epoch = third.pause_epoch, .fitness = nothing});
+  EXPECT_EQ(evolution.end(third.number), 9);
+  EXPECT_EQ(evolution.epochs_left(), 3);
 }
 
 TEST(Thaw, VariesTheStartOnceALookAtAnotherSetIsFarWorse) {
@@ -177,7 +229,7 @@ TEST(Thaw, LooksEverywhereWhereTheStartEndsBelowZero) {
   Evolution evolution(cube(), thawing(100));
   train(evolution, *evolution.ask(),
         [](const hyp::Trial&, int epoch) { return epoch == 9 ? -1.0 : -3.0; });
-  EXPECT_THAT(evolution.pause_epochs(), ElementsAre(1, 3));
+  EXPECT_THAT(evolution.ask()->looks, ElementsAre(1));
 }
 
 TEST(Thaw, PausesNothingWhereNoLookTellsAnything) {

@@ -124,7 +124,9 @@ TEST(History, FitsTheSameWheneverItIsAsked) {
   for (Eigen::Index n = 1; n <= 150; ++n) {
     History& history = often;
     const Eigen::VectorXd point = sobol_points(2, 1, rng).col(0);
-    const Observation observation{Ending::completed, std::sin(9 * point[0]) + point[1]};
+    Observation observation{Ending::completed, std::sin(9 * point[0]) + point[1],
+                            static_cast<int>(n)};
+    if (n > 60 && n % 5 == 0) observation.ending = Ending::at_rung, observation.left = 0.5;
     history.add(genes_at(space, point), observation);
     once.add(genes_at(space, point), observation);
     if (n % 3 == 0) often.parameters();

@@ -77,6 +77,16 @@ TEST(Targets, OfStoppedTrialsAreAtMostThe25thPercentileAndNoisy) {
   EXPECT_EQ(targets.noise[11], 10);
 }
 
+TEST(Targets, OfFailuresAreWorseThanGoodOnesThatAreAllTheSame) {
+  std::vector<Observation> observation(8, {Ending::completed, 1});
+  observation.push_back({Ending::completed, 0});
+  observation.push_back({Ending::failed, 0});
+  const Targets targets = targets_of(observation);
+  EXPECT_EQ(targets.values[7], 1);
+  EXPECT_EQ(targets.values[8], 0);
+  EXPECT_EQ(targets.values[9], 0);
+}
+
 TEST(Targets, OfFailuresAloneAreAllTheSame) {
   const std::vector<Observation> observation(3, {Ending::failed, 0});
   EXPECT_THAT(targets_of(observation).values, ElementsAre(0, 0, 0));
