@@ -37,6 +37,17 @@ std::string list_of(const std::vector<core::Slot>& slots) {
   return text;
 }
 
+/// Nothing where it is gone for a moment, cannot be read, or is no file (a pipe would never end).
+std::optional<std::string> text_in(const std::filesystem::path& path) try {
+  std::error_code ignored;
+  std::ifstream file;
+  if (std::filesystem::is_regular_file(path, ignored)) file.open(path);
+  if (!file.is_open()) return {};
+  return std::string{std::istreambuf_iterator<char>(file), {}};
+} catch (const std::ios_base::failure&) {
+  return {};
+}
+
 /// What follows `take` in a line that begins with it.
 std::optional<std::string> taken_in(const std::string& line) {
   const auto end = std::min(line.find_first_of(" \t"), line.size());
@@ -108,11 +119,9 @@ DeviceFile::DeviceFile(std::filesystem::path file, const std::vector<core::Slot>
 std::optional<DeviceRequest> DeviceFile::changed() {
   if (Clock::now() < look_again_) return {};
   look_again_ = Clock::now() + between_looks;
-  std::ifstream file(file_);
-  if (!file) return {};
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (text == text_) return {};
-  const auto before = parse_device_file(std::exchange(text_, std::move(text)));
+  auto text = text_in(file_);
+  if (!text || *text == text_) return {};
+  const auto before = parse_device_file(std::exchange(text_, *std::move(text)));
   auto request = parse_device_file(text_);
   return request == before ? std::nullopt : std::optional(std::move(request));
 }

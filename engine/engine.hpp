@@ -7,7 +7,8 @@
 // keeps the files for people, an `Observer` watches.
 //
 // It installs no signal handler and knows no screen: a `core::StopSource` stops it, and several may
-// run in one process, each in a thread of its own.
+// run in one process, each in a thread of its own, where none asks a driver (devices/probe.hpp
+// forks).
 #pragma once
 
 #include "engine/fleet.hpp"

@@ -22,8 +22,9 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// The trials that ended.
+/// What ended.
 struct Ended {
+  /// Trials, and repeats of them.
   ga::History all;
   /// Of the completed ones, in the order of completion.
   std::vector<hyp::Genes> genes;
@@ -40,6 +41,8 @@ Ended ended(const RunState& state, const std::vector<hyp::Gene>& evolved) {
     ended.genes.push_back(genes);
     ended.fitness.push_back(observation.fitness);
   }
+  for (const auto& [trial, observation] : state.evolution().ended_repeats())
+    ended.all.add(state.evolution().genes(trial), observation);
   return ended;
 }
 
@@ -47,7 +50,9 @@ Ended ended(const RunState& state, const std::vector<hyp::Gene>& evolved) {
 std::string more_trials(const RunState& state, std::int64_t more, const std::string& run) {
   const bool extended = state.finished() && !state.evolution().settings().max_epochs;
   return "evolve --resume " + core::shell_word(run) +
-         (extended ? fmt::format(" --trials {}", state.trainings() + more) : "");
+         (extended
+              ? fmt::format(" --trials {}", state.trainings() + more + state.repeats().wanted())
+              : "");
 }
 
 void check(const std::vector<double>& fitness, const RunState& state, const std::string& run) {
@@ -152,8 +157,8 @@ double Explainer::loss(const std::vector<results::GeneExplanation::Expectation>&
 
 double Explainer::r2() const {
   const VectorXd& values = selection_.observations.values;
-  return 1 - surrogate_.leave_one_out_errors().squaredNorm() /
-                 (values.array() - values.mean()).matrix().squaredNorm();
+  const double variation = (values.array() - values.mean()).matrix().squaredNorm();
+  return variation > 0 ? 1 - surrogate_.leave_one_out_errors().squaredNorm() / variation : 0;
 }
 
 results::Explanation Explainer::explanation() const {

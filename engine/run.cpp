@@ -78,6 +78,7 @@ RunEnd Run::run() {
       take(*events);
     }
   }
+  workers_.end();  // they are not to train on while the pictures are drawn
   close();
   return end;
 }
@@ -281,18 +282,9 @@ results::Event Run::start_of(const Attempt& attempt, const std::string& device) 
 
 std::vector<int> Run::rungs_for(const hyp::Trial& trial) const {
   if (!settings_.run.early_stop || trial.repeat > 0) return {};
-  if (!state_.evolution().pausing()) {
-    return state_.early_stopping().rungs_for(trial.number, settings_.run.epochs,
-                                             state_.evolution().settings().lag);
-  }
-  // The start's rungs say which ones are of use.
-  auto rungs =
-      trial.number == 0 ? ga::pauses_of(settings_.run.epochs) : state_.evolution().pause_epochs();
-  std::erase_if(rungs, [&](int epoch) {
-    return epoch <= trial.start_epoch || (trial.pause_epoch > 0 && epoch >= trial.pause_epoch);
-  });
-  if (trial.pause_epoch > 0) rungs.push_back(trial.pause_epoch);
-  return rungs;
+  if (state_.evolution().pausing()) return trial.looks;
+  return state_.early_stopping().rungs_for(trial.number, settings_.run.epochs,
+                                           state_.evolution().settings().lag);
 }
 
 void Run::ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on) {

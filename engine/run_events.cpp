@@ -11,9 +11,12 @@ namespace evolve::engine {
 void Run::take(const std::vector<workers::WorkerEvent>& news) {
   std::vector<results::Event> events;
   std::vector<Attempt> attempts;
+  std::vector<bool> was_to_pause;
   for (const auto& one : news) {
     const int trial = std::visit([](const auto& e) { return e.trial; }, one);
     attempts.push_back(state_.attempt_at(trial));  // before the state forgets it
+    was_to_pause.push_back(attempts.back().trial.pause_epoch > 0 &&
+                           state_.evolution().end(trial) < settings_.run.epochs);
     events.push_back(std::visit([this](const auto& e) { return event_of(e); }, one));
     apply(events.back());
   }
@@ -28,7 +31,7 @@ void Run::take(const std::vector<workers::WorkerEvent>& news) {
     }
     if (const auto* outcome = std::get_if<hyp::Outcome>(&events[i])) {
       const bool completed = std::holds_alternative<hyp::Completed>(outcome->result);
-      if (completed && attempts[i].trial.pause_epoch > 0) cannot_pause();
+      if (completed && was_to_pause[i]) cannot_pause();
       ended(*outcome, attempts[i].failed_on);
     }
   }
@@ -119,9 +122,8 @@ hyp::Decision Run::decision(const hyp::Rung& rung) const {
   if (evolution.pausing()) {
     if (!pauses) return hyp::Decision::go_on;
     if (std::isfinite(rung.fitness)) return hyp::Decision::pause;
-    // Nothing could decide when it goes on; its end may have a fitness all the same.
-    const bool fits = settings_.run.epochs - rung.epoch <= evolution.epochs_left();
-    return fits ? hyp::Decision::go_on : hyp::Decision::stop;
+    const bool goes_on = evolution.end(rung.trial) == settings_.run.epochs;
+    return goes_on ? hyp::Decision::go_on : hyp::Decision::stop;
   }
   // Where nothing can be paused after all, trials that were to be have promised fewer epochs.
   const bool over_budget = evolution.settings().max_epochs && evolution.epochs_left() < 0;

@@ -80,7 +80,6 @@ void RunFiles::update(const results::Event& event, const RunState& state) {
 
 void RunFiles::remove_kept(const hyp::Outcome& outcome, const RunState& state) {
   const auto& evolution = state.evolution();
-  if (!evolution.pausing()) return;
   const auto remove = [&](int trial) {
     if (!removed_.insert(trial).second) return;
     const auto kept = directory_.root / hyp::trial_folder(trial) / hyp::kept_training;
@@ -90,11 +89,14 @@ void RunFiles::remove_kept(const hyp::Outcome& outcome, const RunState& state) {
     std::filesystem::remove(core::temporary_of(kept), gone_already);
   };
   if (outcome.repeat == 0 && hyp::ends_trial(outcome)) remove(outcome.trial);
-  const auto& search = evolution.settings();
+  const int epochs = evolution.settings().epochs;
+  const auto most = state.most_epochs();
+  const std::int64_t for_repeats =
+      std::int64_t{state.repeats().in_all() - state.repeats().begun_in_all()} * epochs;
   for (const auto& [trial, paused] : state.paused()) {
-    const bool out_of_reach = search.max_epochs && search.epochs - paused.epoch >
-                                                       *search.max_epochs - state.epochs_trained();
-    if (out_of_reach || evolution.given_up(trial)) remove(trial);
+    const bool out_of_reach =
+        most && epochs - paused.epoch > *most - for_repeats - state.epochs_trained();
+    if (!evolution.pausing() || out_of_reach || evolution.given_up(trial)) remove(trial);
   }
 }
 

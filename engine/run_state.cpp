@@ -79,6 +79,13 @@ int RunState::device_losses(int trial) const {
   return found == open_.end() ? 0 : found->second.device_losses;
 }
 
+const hyp::Failed* RunState::outlived_failure(int trial) const {
+  const auto found = open_.find(trial);
+  if (found == open_.end() || found->second.failed == 0 || found->second.failed >= trained_start_)
+    return nullptr;
+  return &std::get<hyp::Failed>(found->second.failure.result);
+}
+
 bool RunState::finished() const {
   const bool repeated = completed_.empty() || repeats_.begun() >= repeats_.wanted();
   return evolution_.done() && open_.empty() && repeated;
@@ -314,7 +321,8 @@ Error RunState::bred_differently(int trial) const {
 
 Error RunState::contradiction(int trial, const std::string& what,
                               const std::string& way_out) const {
-  return bad_input({journal_}, fmt::format("trial {} {}", trial, what), way_out);
+  return bad_input({journal_, static_cast<int>(events_) + 1},  // the first line is the run
+                   fmt::format("trial {} {}", trial, what), way_out);
 }
 
 RunState fold(const results::RunSettings& settings, const std::vector<results::Event>& events,

@@ -82,6 +82,8 @@ class RunState {
   /// How often the trial has lost its device.
   int device_losses(int trial) const;
 
+  /// The last failure of a trial under way, if one that started later has been trained since.
+  const hyp::Failed* outlived_failure(int trial) const;
   /// Nothing is left to be trained.
   bool finished() const;
   /// The completed trials, in that order.

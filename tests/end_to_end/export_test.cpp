@@ -223,7 +223,8 @@ TEST(ExportOfWeights, IsAModelOfYOLOv5sUnderTheNamesThatItsRepositoryHas) {
 TEST(ExportOfWeights, IsRefusedForWhatEvolveHasNotTrained) {
   Folder folder;
   EXPECT_EQ(exported(folder, {"mine.pt"}).err,
-            "evolve: mine.pt: there is no such file; name a .pt file with --weights\n");
+            "evolve: mine.pt: there is no such training; name its folder, or weights of evolve "
+            "train\n");
   EXPECT_THAT(exported(folder, {"mine.pt", "-o", "nowhere/x.pt"}).err,
               StartsWith("evolve: nowhere/x.pt: there is no folder "));
   const std::string others = EVOLVE_SOURCE_DIR "/trainer/checkpoint/shapes_base.pt";

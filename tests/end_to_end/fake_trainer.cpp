@@ -4,7 +4,7 @@
 //   fake_trainer [--sleep MILLISECONDS] [--log FILE] [--crash-trial N] [--crash-always] [--crash-on
 //   DEVICE] [--crash-repeats] [--noise] [--seen FILE] [--look PROGRAM]
 //   [--rungs] [--pauses] [--epochs FILE] [--faults TRIAL=FAULT,…] [--chatter BYTES] [--needs FILE]
-//   [--once] [--linger MS] [--stops-itself] [--runs-on] [--learns-late]
+//   [--once] [--linger MS] [--stops-itself] [--runs-on] [--learns-late] [--late-trial N]
 //
 // --crash-repeats crashes where a repeat is trained. --noise takes 1e-11 of the seed off the score.
 // --log appends "PID TRIAL DEVICE OMP_NUM_THREADS" per training. --seen appends the trial, the
@@ -16,7 +16,8 @@
 // --needs fails a trial with kind data while FILE is not there. --once trains one trial and exits,
 // MS later, without looking at what it is told meanwhile. --stops-itself calls every result stopped
 // and paused though nobody asked for that. --runs-on could pause, but waits at no rung: it reports
-// all epochs and the result in one piece. --learns-late learns nothing before the last epoch.
+// all epochs and the result in one piece. --learns-late learns nothing before the last epoch,
+// --late-trial in one trial.
 
 #include <signal.h>
 #include <unistd.h>
@@ -42,7 +43,7 @@ namespace {
 struct Options {
   bool crash_always = false, crash_repeats = false, noise = false, rungs = false, pauses = false;
   bool runs_on = false, learns_late = false, once = false, stops_itself = false;
-  int sleep_ms = 0, linger_ms = 0, crash_trial = -1, chatter = 0;
+  int sleep_ms = 0, linger_ms = 0, crash_trial = -1, late_trial = -1, chatter = 0;
   std::string log, epochs, needs, seen, program, crash_on, faults;
 };
 
@@ -60,6 +61,7 @@ Options read_options(int argc, char** argv) {
   const std::map<std::string, int Options::*> numbers = {{"--sleep", &Options::sleep_ms},
                                                          {"--linger", &Options::linger_ms},
                                                          {"--crash-trial", &Options::crash_trial},
+                                                         {"--late-trial", &Options::late_trial},
                                                          {"--chatter", &Options::chatter}};
   const std::map<std::string, std::string Options::*> texts = {
       {"--log", &Options::log},      {"--epochs", &Options::epochs},
@@ -128,7 +130,8 @@ void say(const json& message) {
 
 /// What is learnt after an epoch of a trial that will reach a score: more than half of it at once.
 double learnt(const Options& options, const json& train, double score, int epoch) {
-  if (options.learns_late && epoch < train["epochs"]) return 0;
+  const bool late = options.learns_late || train["trial"] == options.late_trial;
+  if (late && epoch < train["epochs"]) return 0;
   return score * (0.5 + 0.5 * epoch / train["epochs"].get<int>());
 }
 

@@ -202,7 +202,7 @@ TEST(TrainCommand, RefusesWhatIsWrongBeforeItWritesAnything) {
       stage, {"train", "--hyp", "hyp.yaml"},
       (stage / "hyp.yaml").string() + ":2: 'foo' means nothing to the built-in trainer; remove it");
   expect_refusal(stage, {"train", "--weights", "no.pt"},
-                 "no.pt: there is no such file; name a .pt file with --weights");
+                 "no.pt: there is no such file; name a .pt file that is there");
   expect_refusal(stage, {"train", "--data", "no.yaml"},
                  "no.yaml: there is no such file; give a data YAML, or 'shapes' for the embedded "
                  "data set");
@@ -324,7 +324,15 @@ TEST(ValCommand, RefusesWhatIsWrongBeforeItWritesAnything) {
                  "no/out.json: there is no folder " + (stage / "no").string() +
                      "; make it, or name another file");
   expect_refusal(stage, {"val", "--weights", "no.pt"},
-                 "no.pt: there is no such file; name a .pt file with --weights");
+                 "no.pt: there is no such file; name a .pt file that is there");
+  expect_refusal(stage, {"val", "--weights", "yolov5n.pt"},
+                 "yolov5n.pt: there is no such file; evolve downloads nothing: get it from "
+                 "https://github.com/ultralytics/yolov5/releases");
+  expect_refusal(stage, {"val", "--weights", "yolo11n.pt"},
+                 "yolo11n.pt: there is no such file; a model of Ultralytics' is trained with "
+                 "--trainer ultralytics --model");
+  expect_refusal(stage, {"val", "--task", "speed"},
+                 "--task: speed not in {val,test,train}; see evolve val --help");
 }
 
 }  // namespace

@@ -237,5 +237,28 @@ TEST(Pause, IsNoneWhereTheFitnessIsNotANumberYet) {
   EXPECT_EQ(count(events, "completed"), 13);  // 117 of 120 epochs
 }
 
+TEST(Pause, IsThereForTheOthersWhereOneTrialHadNoFitnessAtItsLook) {
+  Folder folder;
+  const auto ended =
+      evolve(folder.path(), {"--trainer-command", fake_trainer("--pauses --late-trial 5"),
+                             "--devices", "cpu:0", "--epochs", "9", "--max-epochs", "200",
+                             "--fitness", "2*P*R/(P+R)", "--output", "run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const auto events = journal(folder / "run");
+  EXPECT_EQ(count(events, "cannot_pause"), 0);
+  const auto of_the_late = [&](const std::string& name) {
+    return std::ranges::count_if(
+        events, [&](const auto& event) { return event["event"] == name && event["trial"] == 5; });
+  };
+  EXPECT_EQ(of_the_late("paused"), 0);
+  EXPECT_EQ(of_the_late("completed"), 1);
+  const auto late = std::ranges::find_if(events, [](const auto& event) {
+    return event["event"] == "completed" && event["trial"] == 5;
+  });
+  EXPECT_GT(std::count_if(late, events.end(),
+                          [](const auto& event) { return event["event"] == "paused"; }),
+            0);
+}
+
 }  // namespace
 }  // namespace evolve::test

@@ -232,7 +232,26 @@ TEST(Run, ADryRunTellsThePlanAndTouchesNothing) {
   EXPECT_THAT(ended.out, StartsWith("10 trials (2 generations of 5) on 1 slot: cpu:0\n"));
   EXPECT_THAT(ended.out, HasSubstr("cpu:0"));
   EXPECT_THAT(ended.out, HasSubstr("hsv_h"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("nothing but --generations ends it")));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Run, TellsWhatRepeatsTakeOffThePlan) {
+  Folder folder;
+  const auto ended = evolve(
+      folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--generations",
+                      "2", "--population", "5", "--repeats", "3", "--dry-run"});
+  EXPECT_THAT(ended.out, StartsWith("10 trainings (2 generations of 5): 7 trials, then 3 repeats "
+                                    "of the best on 1 slot: cpu:0\n"));
+}
+
+TEST(Run, TellsWhatYolov5MeantByTheNumberOfItsEvolve) {
+  Folder folder;
+  const auto ended = evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices",
+                                            "cpu:0", "--evolve", "10", "--dry-run"});
+  EXPECT_THAT(ended.out, StartsWith("500 trials (10 generations of 50) on 1 slot: cpu:0\n"));
+  EXPECT_THAT(ended.out,
+              HasSubstr("--evolve 10 of YOLOv5 up to 7.0 was 10 trainings: --trials 10"));
 }
 
 TEST(Run, StopsStartingTrialsAtTheTimeLimit) {

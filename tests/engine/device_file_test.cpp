@@ -2,8 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
 
 #include "core/error.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -25,6 +29,21 @@ TEST(DeviceFile, SaysWhatIsTakenAtOnce) {
             (DeviceRequest{.spec = "cuda:0", .taken_at_once = {"cuda:1", "cuda:2"}}));
   EXPECT_EQ(parse_device_file("TAKE\tcuda:1\ntake\ntaker:0"),
             (DeviceRequest{.spec = "taker:0", .taken_at_once = {"cuda:1", ""}}));
+}
+
+TEST(DeviceFile, ChangesNothingWhereItIsNoFile) {
+  const test::TemporaryFolder folder;
+  for (const bool pipe : {false, true}) {
+    const auto path = folder / (pipe ? "pipe" : "folder");
+    DeviceFile file(path, {{.name = "cpu:0"}});
+    std::filesystem::remove(path);
+    if (pipe) {
+      ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    } else {
+      std::filesystem::create_directory(path);
+    }
+    EXPECT_EQ(file.changed(), std::nullopt);
+  }
 }
 
 TEST(TakenDevices, AreReadAsTheOptionIs) {

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -125,6 +126,26 @@ TEST(Engine, StopsWhenItIsAskedAndGoesOn) {
       resume_run(slow, {folder / "run"}, std::move(journal), std::move(state), {}, stop, counter);
   EXPECT_EQ(run->run(), RunEnd::finished);
   EXPECT_EQ(run->state().completed().size(), 12U);
+}
+
+TEST(Engine, HasEndedItsWorkersWhenItHasStopped) {
+  const results::Folder folder;
+  auto slow = settings(1, 12);
+  slow.workers.command = {FAKE_TRAINER_BINARY, "--sleep", "50", "--log", folder / "log"};
+  struct Stopper : Counter {
+    void on_event(const results::Event& event, const RunState& state) override {
+      Counter::on_event(event, state);
+      if (completed == 1) stop.request(77);
+    }
+    core::StopSource stop;
+  } stopper;
+  const auto run = begin_run(slow, results::create_run_at(folder / "run"), stopper.stop, stopper);
+  EXPECT_EQ(run->run(), RunEnd::stopped);
+  std::ifstream log(folder / "log");
+  int trainings = 0;
+  for (std::string line; std::getline(log, line); ++trainings)
+    EXPECT_EQ(::kill(std::stoi(line), 0), -1) << line;  // its pid comes first
+  EXPECT_GE(trainings, 1);
 }
 
 TEST(Engine, TellsWhatIsWrongWithTheSurroundings) {

@@ -71,6 +71,19 @@ TEST(Explain, TakesFailedTrialsForBadOnes) {
   EXPECT_LT(explanation.fitness.size(), 40U);
 }
 
+TEST(Explain, LearnsFromRepeatsToo) {
+  auto events = trials(20, depends);
+  const auto before = explained(events);
+  for (int repeat = 1; repeat <= 4; ++repeat) {
+    events.push_back(results::Repeating{.trial = 3, .repeat = repeat, .device = "cpu:0"});
+    events.push_back(hyp::Outcome{
+        .trial = 3, .device = "cpu:0", .repeat = repeat, .result = hyp::Completed{{}, 0.1}});
+  }
+  const auto after = explained(events);
+  EXPECT_NE(after.r2, before.r2);
+  EXPECT_EQ(after.fitness, before.fitness);
+}
+
 TEST(Explain, RefusesTooFewTrials) {
   EXPECT_EQ(refusal(trials(9, depends)),
             "2: exp: 9 trials of this run completed, too few to explain anything; explain it when "
@@ -100,7 +113,7 @@ TEST(Explain, RefusesAnOutcomeOfATrialThatNeverStarted) {
   auto events = trials(20, depends);
   events.erase(events.begin());
   EXPECT_THAT(refusal(events),
-              HasSubstr("2: exp: trial 0 is not under way where its event stands"));
+              HasSubstr("2: exp:2: trial 0 is not under way where its event stands"));
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ TEST_P(Fold, RefusesALateTrialThatIsBredDifferentlyNow) {
     fold(settings(GetParam()), events, "journal");
     FAIL() << "not refused";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("journal: trial 40 is bred differently now"));
+    EXPECT_THAT(error.what(), HasSubstr(": trial 40 is bred differently now"));
   }
 }
 
@@ -266,7 +266,7 @@ TEST_P(Fold, RefusesWhatWasBredAheadDifferently) {
     fold(settings(GetParam()), events, "journal");
     FAIL() << "not refused";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("journal: trial 61 is bred differently now"));
+    EXPECT_THAT(error.what(), HasSubstr(": trial 61 is bred differently now"));
   }
 }
 
