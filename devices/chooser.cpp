@@ -230,16 +230,21 @@ std::vector<Place> Chooser::resolve(const Allocation&) {
   const auto& environment = machine_.environment;
   if (!environment.contains("SLURM_JOB_ID")) throw wrong("this is no Slurm job");
   std::vector<Place> places;
-  // Slurm sets a kind's variable where the allocation has devices of the kind.
+  std::optional<std::invalid_argument> none;
+  // Slurm sets a kind's variable where the allocation has devices of the kind, or those of all
+  // kinds, if its configuration does not say which (no AutoDetect and no Flags in gres.conf).
   for (const auto& kind : core::kinds_with_driver()) {
     const auto mask = value_in(environment, kind.mask);
     if (is_empty_for_slurm(mask)) continue;
     const auto& discovery = found(kind.name);
-    if (discovery.devices.empty()) throw absent(kind.name, discovery);
+    if (discovery.devices.empty() && !none) none = absent(kind.name, discovery);
     for (const auto& gpu : discovery.devices)
       places.push_back(gpu_at(discovery, kind.name, gpu.index, 1));
   }
   if (!places.empty()) return places;
+  if (none) throw *none;
+  if (!is_empty_for_slurm(value_in(environment, "ROCR_VISIBLE_DEVICES")))
+    throw wrong("the allocation has AMD's GPUs, which are named one by one (hip:0,hip:1)");
   const int count = std::min(machine_.usable_cores, most_automatic_slots);
   notes.push_back(fmt::format("slurm: the allocation has no GPU, training on its {} cores", count));
   return cpus(count);
@@ -263,12 +268,12 @@ std::vector<Place> Chooser::resolve(const AllOf& all) {
     return places_of(working);
   }
   const auto variable = variable_of(all.kind);
-  const auto shown = shown_by(machine_.environment, variable);
-  if (!shown)
+  const auto those = shown(all.kind, variable);
+  if (!those)
     throw wrong("how many " + all.kind + " devices there are is not known here: name each");
-  if (shown->empty()) throw hidden(all.kind, variable);
+  if (those->empty()) throw hidden(all.kind, variable);
   std::vector<Place> places;
-  for (int i = 0; i < std::ssize(*shown); ++i) places.push_back(foreign({all.kind, i}));
+  for (int i = 0; i < std::ssize(*those); ++i) places.push_back(foreign({all.kind, i}));
   return places;
 }
 
@@ -377,14 +382,23 @@ std::invalid_argument Chooser::hidden(const std::string& name, const std::string
   return absent(name, {.remark = variable + "=" + (value.empty() ? "''" : value)});
 }
 
+std::optional<std::vector<std::string>> Chooser::shown(const std::string& kind,
+                                                       const std::string& variable) const {
+  if (auto entries = shown_by(machine_.environment, variable)) return entries;
+  // ROCm obeys CUDA's mask where its own is not set.
+  const auto* known = core::find_device_kind(kind);
+  const auto* other = known ? core::find_device_kind(known->also_called) : nullptr;
+  return other ? shown_by(machine_.environment, other->mask) : std::nullopt;
+}
+
 Place Chooser::foreign(const Device& device) const {
   const auto name = name_of(Request(device));
   const auto variable = variable_of(device.kind);
   auto entry = std::to_string(device.index);
   // A mask that we have ourselves is what numbers count.
-  if (const auto shown = shown_by(machine_.environment, variable)) {
-    if (device.index >= std::ssize(*shown)) throw hidden(name, variable);
-    entry = (*shown)[static_cast<std::size_t>(device.index)];
+  if (const auto those = shown(device.kind, variable)) {
+    if (device.index >= std::ssize(*those)) throw hidden(name, variable);
+    entry = (*those)[static_cast<std::size_t>(device.index)];
   }
   return {.name = name,
           .kind = device.kind,

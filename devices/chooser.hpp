@@ -77,6 +77,9 @@ class Chooser {
   std::vector<Place> cpus(int count) const;
   /// Of a kind whose devices evolve cannot discover.
   Place foreign(const Device& device) const;
+  /// What a mask that we have ourselves shows of a kind; nothing: there is none.
+  std::optional<std::vector<std::string>> shown(const std::string& kind,
+                                                const std::string& variable) const;
   /// That our own variable does not show it.
   std::invalid_argument hidden(const std::string& name, const std::string& variable) const;
   /// The variable that hides devices of such a kind.

@@ -206,7 +206,7 @@ def load():
             if trainer.device.type != worker.torch_kind(trial.device):
                 raise worker.TrialFailed("device_lost", f"Ultralytics takes {trainer.device.type} for {trial.device}")
             if trainer.device.type == "cpu":
-                torch.set_num_threads(len(os.sched_getaffinity(0)))  # Ultralytics takes the machine's, not the slot's
+                torch.set_num_threads(worker.cpu_threads())  # Ultralytics takes the machine's, not the slot's
             report(trial, trainer)
             trainer.train()
         del trainer

@@ -222,6 +222,13 @@ def check_labels(labels, images):
         raise TrialFailed("data", f"no label in the validation images: {images}")
 
 
+def cpu_threads():
+    """The slot's number of threads: evolve says it in OMP_NUM_THREADS, as a container's quota does not show in its cores."""
+    cores = len(os.sched_getaffinity(0))
+    told = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, min(int(told), cores)) if told.isdigit() else cores
+
+
 def asked_once(function):
     """`function` with its first answer for all trials of the process."""
     answers = []

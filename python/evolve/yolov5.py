@@ -172,7 +172,7 @@ def load():
     def train(trial):
         kind = worker.torch_kind(trial.device)
         if kind == "cpu":
-            torch.set_num_threads(len(os.sched_getaffinity(0)))  # YOLOv5 takes the machine's, not the slot's
+            torch.set_num_threads(worker.cpu_threads())  # YOLOv5 takes the machine's, not the slot's
         # It would be continued.
         pathlib.Path(trial.dir, "results.csv").unlink(missing_ok=True)
         options = options_of(trial, module.parse_opt(True), module.check_file)

@@ -334,6 +334,17 @@ TEST(Slots, OfOtherKindsAreForOtherTrainers) {
               Contains(Pair("ROCR_VISIBLE_DEVICES", "1")));
 }
 
+TEST(Slots, OfAmdsGpusCountWithinCudasMaskToo) {
+  auto machine = two;
+  machine.environment = {{"CUDA_VISIBLE_DEVICES", "2,3"}};
+  const auto choice = choose("hip:0,hip:1", machine, {.external = true});
+  EXPECT_THAT(choice.slots.at(0).environment, Contains(Pair("HIP_VISIBLE_DEVICES", "2")));
+  EXPECT_THAT(choice.slots.at(1).environment, Contains(Pair("HIP_VISIBLE_DEVICES", "3")));
+  machine.environment["HIP_VISIBLE_DEVICES"] = "5";
+  EXPECT_THAT(choose("hip:0", machine, {.external = true}).slots.at(0).environment,
+              Contains(Pair("HIP_VISIBLE_DEVICES", "5")));
+}
+
 TEST(Slots, OfOtherKindsAreRefusedWhereTheirVariableHidesThem) {
   const auto refused = [](const std::string& spec, const std::string& value) {
     auto machine = two;
