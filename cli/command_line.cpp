@@ -82,9 +82,10 @@ nlohmann::ordered_json options_to_resume(const nlohmann::ordered_json& run,
     const auto before = run.value(key, nlohmann::ordered_json());
     if (!now.contains(key) || now[key] == before) continue;
     if (!changeable.contains(key)) {
-      const auto differs = now[key].is_boolean() ? option + ": the run to resume has none"
-                                                 : option + " " + now[key].dump() +
-                                                       ": the run to resume has " + before.dump();
+      const auto differs = now[key].is_boolean()
+                               ? option + ": the run to resume has none"
+                               : option + " " + now[key].dump() + ": the run to resume has " +
+                                     (before.is_null() ? "none" : before.dump());
       throw bad_argument(differs, "leave the option out, or start a new run");
     }
     merged[key] = now[key];

@@ -63,6 +63,10 @@ std::optional<results::Extended> extension(const RunState& state, const Options&
   if (trials || generations || searching)
     after.trials = engine::search_trials(after, repeats + earlier);
   if (epochs || searching) after.max_epochs = engine::search_epochs(after, repeats + earlier);
+  // Where nothing new could begin, the search does not go on.
+  if (!searching && state.paused().empty() && ga::most_trials(after) <= state.evolution().asked()) {
+    after = before;
+  }
   if (after.generations == before.generations && after.trials == before.trials &&
       after.max_epochs == before.max_epochs && repeats == wanted)
     return {};
@@ -108,6 +112,9 @@ void say_recommended(Screen& screen, const RunState& state, const results::RunDi
   const int recommended = state.completed()[recommendation.row].trial;
   if (const auto how = usage(state, recommended, directory.hyp_evolved(), options))
     screen.as_it_is(*how);
+  if (!options.has_external_trainer())
+    screen.as_it_is(
+        train_usage(options.train, state.evolution().hyp(recommended), directory.hyp_evolved()));
 }
 
 /// "612 of 900 epochs" where these are what is counted, else "12 of 50 trials".
@@ -199,8 +206,10 @@ std::string larger_bound(const RunState& state) {
   if (search.settings().max_epochs && !all_begun)
     return fmt::format("--max-epochs {} or more",
                        state.epochs_trained() + search.settings().epochs);
-  return fmt::format("--trials {} or more{}, or with a larger --generations", state.trainings() + 1,
-                     state.repeats().in_all() > 0 ? " (repeats count)" : "");
+  return fmt::format(
+      "--trials {} or more{}, or with a larger --generations",
+      state.trainings() + 1 + state.repeats().wanted(),
+      state.repeats().in_all() > 0 ? " (repeats count, also those of the new ones)" : "");
 }
 
 std::string greeting(const RunState& state, const results::RunDirectory& directory) {

@@ -41,6 +41,9 @@ int export_command(const std::string& target, const std::string& run) {
 int export_weights_command(const std::string& weights, const std::string& output) {
   check_output(output);
   const fs::path given = weights;
+  if (!fs::exists(given))
+    throw bad_input({weights}, "there is no such training",
+                    "name its folder, or weights of evolve train");
   const auto file = fs::is_directory(given) ? given / "weights/best.pt" : given;
   check_trained_here(file);
   const auto python = python_of_environment();

@@ -86,10 +86,22 @@ std::shared_ptr<CLI::FormatterBase> help_format() {
   return std::make_shared<HelpFormat>();
 }
 
+std::string see_help(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  return "see evolve " + (commands.empty() ? "" : commands.front()->get_name() + " ") + "--help";
+}
+
+Error bad_conversion(const CLI::App& app, std::string said) {
+  const std::string_view before = "Could not convert: ", between = " = ";
+  if (said.starts_with(before)) said.erase(0, before.size());
+  if (const auto at = said.find(between); at != said.npos) said.replace(at, between.size(), " ");
+  return bad_argument(said + ": no number that this option takes", see_help(app));
+}
+
 Error unknown_arguments(const CLI::App& app) {
   const auto commands = app.get_subcommands();
   const auto& command = commands.empty() ? app : *commands.front();
-  const auto see = "see evolve " + (commands.empty() ? "" : command.get_name() + " ") + "--help";
+  const auto see = see_help(app);
   const auto left = app.remaining(true);
   const auto option = std::ranges::find_if(left, [](auto& word) { return word.starts_with("-"); });
   if (option == left.end()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "core/error.hpp"
 
@@ -14,6 +15,12 @@ namespace evolve::cli {
 
 /// Lines of 80 columns at most; of a type its name alone.
 std::shared_ptr<CLI::FormatterBase> help_format();
+
+/// "see evolve export --help": that of the command that the arguments name.
+std::string see_help(const CLI::App& app);
+
+/// Of a value that is no number, which CLI11 calls "Could not convert: --trials = ten".
+Error bad_conversion(const CLI::App& app, std::string said);
 
 /// Of the arguments that are left over on `app` and its commands: what is wrong, and the option
 /// that was meant, if one is like it.

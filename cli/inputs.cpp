@@ -11,6 +11,7 @@
 #include "core/spawn.hpp"
 #include "trainer/checkpoint/weights_file.hpp"
 #include "trainer/data/cache_file.hpp"
+#include "trainer/data/image_file.hpp"
 #include "trainer/model/model_config.hpp"
 #include "workers/supervise/kinds.hpp"
 
@@ -38,6 +39,18 @@ void check_freeze(const std::vector<int>& freeze, const trainer::ModelConfig& mo
   if (single ? last >= layers : std::ssize(chosen) == layers)
     throw bad_argument(option + ": nothing would be left to train",
                        fmt::format("the model has {} layers", layers));
+}
+
+/// The check reads an image's header and end; a worker that decoded it knows more.
+bool undecodable(const std::string& said) {
+  std::error_code ignored;
+  // "FILE: what is wrong", and a file's name may have a colon too.
+  for (auto end = said.find(": "); end != said.npos; end = said.find(": ", end + 1)) {
+    const auto file = said.substr(0, end);
+    if (std::filesystem::is_regular_file(file, ignored) && data::is_image_name(file))
+      return data::decode(file).empty();
+  }
+  return false;
 }
 
 }  // namespace
@@ -80,6 +93,8 @@ Inspection inspect(const trainer::TrainOptions& options, const std::vector<data:
     found.splits.push_back(stats);
   }
   if (!faults.empty() && !options.skip_bad) throw data::bad_images(faults);
+  for (std::size_t i = 0; i < splits.size(); ++i)
+    data::check_labels(found.splits[i], config, splits[i]);
   return found;
 }
 
@@ -106,6 +121,35 @@ void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_js
                       before[split].at("images").dump(), before[split].at("labels").dump()),
           remedy);
   throw bad_input({options.weights}, "these are other weights than the run began with", remedy);
+}
+
+std::optional<std::string> missing_input(const trainer::TrainOptions& train) {
+  for (const auto& path : {train.data, train.weights}) {
+    std::error_code error;
+    if (!path.starts_with('/') || std::filesystem::exists(path, error)) continue;
+    return path + ": " + (error ? error.message() : "No such file or directory");
+  }
+  return {};
+}
+
+std::function<std::optional<std::string>(const std::string&)> fault_finder(const Options& options) {
+  const auto& train = options.train;
+  // It looks at all of its data, and says so; here, nothing but a file's existence could be seen.
+  if (options.trainer != "built-in") return {};
+  if (options.has_external_trainer()) {
+    // A path that existed at the start is absolute.
+    if (!train.data.starts_with('/') && !train.weights.starts_with('/')) return {};
+    return [train](const std::string&) { return missing_input(train); };
+  }
+  return [train](const std::string& said) -> std::optional<std::string> {
+    try {
+      check_model(train);
+      inspect(train, training_splits);
+      return undecodable(said) ? std::optional(said) : std::nullopt;
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
 }
 
 std::string built_in_worker() {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/options.hpp"
 #include "trainer/data/check.hpp"
 #include "trainer/options.hpp"
 
@@ -41,6 +42,13 @@ nlohmann::ordered_json trained_on(const Inspection& found, std::optional<std::ui
 /// trials could not be compared. `before` is null in runs that did not keep it.
 void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
                 const trainer::TrainOptions& options);
+
+/// What only the trainer reads can still be missed from here: a file or a folder that has gone.
+std::optional<std::string> missing_input(const trainer::TrainOptions& train);
+
+/// See engine::Settings::find_fault. None where a trainer looks at all of its data itself.
+std::function<std::optional<std::string>(const std::string& said)> fault_finder(
+    const Options& options);
 
 /// The program evolve-worker, which lies beside this one. Throws `Error` when it does not.
 std::string built_in_worker();

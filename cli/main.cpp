@@ -191,8 +191,10 @@ int run(int argc, char** argv) {
     return printed(app.exit(success));
   } catch (const CLI::ExtrasError&) {
     throw unknown_arguments(app);
+  } catch (const CLI::ConversionError& error) {
+    throw bad_conversion(app, error.what());
   } catch (const CLI::ParseError& error) {
-    throw bad_argument(error.what(), "see evolve --help");
+    throw bad_argument(error.what(), see_help(app));
   }
   refuse_lost_options(app);
   for (const auto& command : commands)

@@ -18,7 +18,6 @@
 #include "core/spawn.hpp"
 #include "devices/devices.hpp"
 #include "engine/launcher.hpp"
-#include "trainer/data/image_file.hpp"
 #include "workers/exec/exec_worker.hpp"
 #include "workers/exec/placeholders.hpp"
 
@@ -99,48 +98,6 @@ std::vector<std::string> worker_command(const Options& options) {
     return core::shell_words(options.trainer_command, "--trainer-command");
   if (options.trainer_exec.empty()) return {built_in_worker()};
   return workers::exec_worker_command_for(workers::exec_words(options.trainer_exec));
-}
-
-/// What only the trainer reads can still be missed from here: a file or a folder that has gone.
-std::optional<std::string> missing_input(const trainer::TrainOptions& train) {
-  for (const auto& path : {train.data, train.weights}) {
-    std::error_code error;
-    if (!path.starts_with('/') || std::filesystem::exists(path, error)) continue;
-    return path + ": " + (error ? error.message() : "No such file or directory");
-  }
-  return {};
-}
-
-/// The check reads an image's header and end; a worker that decoded it knows more.
-bool undecodable(const std::string& said) {
-  std::error_code ignored;
-  // "FILE: what is wrong", and a file's name may have a colon too.
-  for (auto end = said.find(": "); end != said.npos; end = said.find(": ", end + 1)) {
-    const auto file = said.substr(0, end);
-    if (std::filesystem::is_regular_file(file, ignored) && data::is_image_name(file))
-      return data::decode(file).empty();
-  }
-  return false;
-}
-
-std::function<std::optional<std::string>(const std::string&)> fault_finder(const Options& options) {
-  const auto& train = options.train;
-  // It looks at all of its data, and says so; here, nothing but a file's existence could be seen.
-  if (options.trainer != "built-in") return {};
-  if (options.has_external_trainer()) {
-    // A path that existed at the start is absolute.
-    if (!train.data.starts_with('/') && !train.weights.starts_with('/')) return {};
-    return [train](const std::string&) { return missing_input(train); };
-  }
-  return [train](const std::string& said) -> std::optional<std::string> {
-    try {
-      check_model(train);
-      inspect(train, training_splits);
-      return undecodable(said) ? std::optional(said) : std::nullopt;
-    } catch (const Error& error) {
-      return error.what();
-    }
-  };
 }
 
 /// Everything but the run's own settings.

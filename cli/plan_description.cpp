@@ -52,9 +52,13 @@ std::vector<std::string> description(const Plan& plan) {
       o.repeats == 0 ? "" : ", then " + core::counted(o.repeats, "repeat") + " of the best";
   const auto trials = ga::most_trials(search);
   auto bounds = core::counted(trials, "trial");
-  if (engine::ends_by_generations(search, o.repeats))
-    bounds += fmt::format(" ({} of {})", core::counted(search.generations, "generation"),
-                          search.population);
+  if (engine::ends_by_generations(search, o.repeats)) {
+    const auto generations = fmt::format(
+        " ({} of {})", core::counted(search.generations, "generation"), search.population);
+    bounds = o.repeats == 0
+                 ? bounds + generations
+                 : core::counted(trials + o.repeats, "training") + generations + ": " + bounds;
+  }
   const auto limit = plan.settings.time_limit;
   const auto until = limit ? fmt::format(", none begun after {},", duration_text(*limit)) : "";
   std::vector<std::string> lines;
@@ -74,7 +78,8 @@ std::vector<std::string> description(const Plan& plan) {
   const auto known = known_lines(run.earlier, o.from.empty());
   lines.insert(lines.end(), known.begin(), known.end());
   constexpr std::int64_t many = 1000;  // hardly what somebody wanted
-  if (!o.trials && !o.max_epochs && !limit && trials >= many)
+  const bool unlike_yolov5 = o.given.contains("generations") && !o.given.contains("population");
+  if (!o.trials && !o.max_epochs && !limit && (trials >= many || unlike_yolov5))
     lines.push_back(
         fmt::format("nothing but --generations ends it; --evolve {0} of YOLOv5 up to "
                     "7.0 was {0} trainings: --trials {0}",

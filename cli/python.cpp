@@ -52,10 +52,12 @@ void check_package(const Python& python, const std::string& package, const std::
       "sys.exit(spec is None or spec.origin is None)",
       package);
   if (core::run({.words = python_command(python, {"-c", code})}).status == 0) return;
+  // YOLOv5's imports pkg_resources, which later versions of setuptools have not.
+  const auto besides = package == "yolov5" ? " 'setuptools<81'" : "";
   throw bad_argument(
       fmt::format("{}: {} has no package '{}'", who, file, package),
-      fmt::format("install it: {} -m pip install {}; or name another Python in EVOLVE_PYTHON", file,
-                  package));
+      fmt::format("install it: {} -m pip install {}{}; or name another Python in EVOLVE_PYTHON",
+                  file, package, besides));
 }
 
 void check_yolov5(const Python& python, const std::string& who) {

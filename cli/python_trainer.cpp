@@ -82,6 +82,17 @@ std::vector<std::pair<std::string, std::string>> settings_of(const trainer::Trai
   return settings;
 }
 
+/// " --optimizer Adam --cos-lr": the options of trainings that bear on their set.
+std::string options_of_the_set(const trainer::TrainOptions& t, const hyp::Hyperparameters& hyp) {
+  const auto* gene = hyp.find("optimizer");
+  const auto optimizer = gene ? std::get<std::string>(*gene) : t.optimizer;
+  std::string options;
+  if (optimizer != "SGD") options += " --optimizer " + optimizer;
+  if (t.cos_lr) options += " --cos-lr";
+  if (t.label_smoothing > 0) options += fmt::format(" --label-smoothing {}", t.label_smoothing);
+  return options;
+}
+
 }  // namespace
 
 const PythonTrainer* python_trainer(const std::string& name) {
@@ -123,15 +134,27 @@ std::string ultralytics_usage(const trainer::TrainOptions& t, const hyp::Space& 
                      shell_path(file), shell_path(model), shell_path(t.data), also);
 }
 
-std::string yolov5_usage(const trainer::TrainOptions& t, const hyp::Hyperparameters& hyp,
+std::string yolov5_usage(const trainer::TrainOptions& options, const hyp::Hyperparameters& hyp,
                          const std::string& file) {
-  const auto* gene = hyp.find("optimizer");
-  const auto optimizer = gene ? std::get<std::string>(*gene) : t.optimizer;
-  std::string also;
-  if (optimizer != "SGD") also += " --optimizer " + optimizer;
-  if (t.cos_lr) also += " --cos-lr";
-  if (t.label_smoothing > 0) also += fmt::format(" --label-smoothing {}", t.label_smoothing);
-  return fmt::format("Use it in YOLOv5: python train.py --hyp {}{}", shell_path(file), also);
+  return fmt::format("Use it in YOLOv5: python train.py --hyp {}{}", shell_path(file),
+                     options_of_the_set(options, hyp));
+}
+
+std::string train_usage(const trainer::TrainOptions& options, const hyp::Hyperparameters& hyp,
+                        const std::string& file) {
+  const trainer::TrainOptions usual;
+  std::string command = "Or here: evolve train";
+  const auto add = [&](const char* option, const auto& value, const auto& usual_value) {
+    if (value != usual_value) command += fmt::format(" {} {}", option, value);
+  };
+  const auto path = [](const std::string& named) { return named.empty() ? "" : shell_path(named); };
+  add("--data", path(options.data), usual.data);
+  add("--cfg", path(options.cfg), "");
+  add("--weights", path(options.weights), "");
+  add("--imgsz", options.imgsz, usual.imgsz);
+  add("--batch-size", options.batch_size, usual.batch_size);
+  return fmt::format("{} --hyp {}{} --epochs {}", command, shell_path(file),
+                     options_of_the_set(options, hyp), usual.epochs);
 }
 
 bool leaves_it_to_ultralytics(const std::string& optimizer) {

@@ -45,6 +45,11 @@ std::string description(const PythonTrainer& trainer, const trainer::TrainOption
 std::string ultralytics_usage(const trainer::TrainOptions& options, const hyp::Space& space,
                               const hyp::Hyperparameters& hyp, const std::string& file);
 
+/// The same with `evolve train`, on the same images and from the same weights, for as many epochs
+/// as that has by default.
+std::string train_usage(const trainer::TrainOptions& options, const hyp::Hyperparameters& hyp,
+                        const std::string& file);
+
 /// The same in YOLOv5, with the options of these trainings that bear on the set.
 std::string yolov5_usage(const trainer::TrainOptions& options, const hyp::Hyperparameters& hyp,
                          const std::string& file);

@@ -76,6 +76,9 @@ std::string luck_line(const ga::Standing& standing, bool was_seen) {
                               : ": no set was trained twice, so nobody knows yet");
 }
 
+/// Fitness of detectors that have hardly begun to learn ranks who begins fastest.
+constexpr double least_map50 = 0.05;
+
 bool all_alike(const std::vector<engine::Finished>& trials) {
   return trials.size() > 1 &&
          std::ranges::adjacent_find(trials, std::ranges::not_equal_to(),
@@ -108,6 +111,12 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
                                        : "what evolves changes nothing"));
     return lines;
   }
+  if (trial.metrics.map50 > 0 && trial.metrics.map50 < least_map50)
+    lines.push_back(
+        fmt::format("  it has hardly learnt    mAP50 is {:.3f}: which of such trainings is best "
+                    "says little of real ones; train for more --epochs, or start from trained "
+                    "--weights",
+                    trial.metrics.map50));
   if (!standing) return lines;
   lines.push_back("  trained again, expect  " + text_of(standing->best.expectation) +
                   ", 90 % sure" + gave(state, trial.trial));

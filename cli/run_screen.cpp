@@ -8,15 +8,16 @@
 
 #include "core/number.hpp"
 #include "engine/settings.hpp"
+#include "workers/protocol/text.hpp"
 
 namespace evolve::cli {
 namespace {
 
 using core::gib;
 
-/// "trial 17   cpu:0      4.2 s"
+/// "trial 17   cpu:0     4.2 s": with all that follows 80 columns.
 std::string head(const hyp::Outcome& outcome) {
-  return fmt::format("trial {:<4} {:<7} {:>6.1f} s", outcome.trial, outcome.device,
+  return fmt::format("trial {:<4} {:<7} {:>5.1f} s", outcome.trial, outcome.device,
                      outcome.seconds);
 }
 
@@ -107,7 +108,8 @@ void RunScreen::on(const results::DevicesChanged& changed, const engine::RunStat
 }
 
 void RunScreen::on_devices_refused(const std::string& reason) {
-  screen_.line(display_path(directory_.devices()) + ": nothing changes: " + reason);
+  screen_.line(display_path(directory_.devices()) +
+               ": nothing changes: " + workers::printable(reason, 300));
 }
 
 void RunScreen::on_plot_failed(const std::string& reason) {

@@ -7,9 +7,9 @@
 
 namespace evolve::cli {
 
-/// "12 of 60 trials stopped early: 76 of 600 epochs saved"; where trials are paused "31 of 40
-/// trials are paused, 9 went on: 262 of 360 epochs saved"; empty where every trial was trained to
-/// its end.
+/// "12 of 60 trials stopped early: saved 76 of 600 epochs"; where trials are paused "31 of 40
+/// trials are still paused, 9 went on after a pause: saved 262 of 360 epochs"; empty where every
+/// trial was trained to its end.
 std::string savings(const engine::RunState& state);
 
 }  // namespace evolve::cli

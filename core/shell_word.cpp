@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view blanks = " \t\r\n";
 
 /// Inside double quotes a backslash is special before these only.
-constexpr std::string_view escapable = "$`\"\\\n";
+constexpr std::string_view escapable = "$`\"\\";
 
 }  // namespace
 
@@ -42,6 +42,10 @@ std::vector<std::string> shell_words(std::string_view text, const std::string& o
       if (word) words.push_back(*std::exchange(word, {}));
       continue;
     }
+    if (quote != '\'' && text.substr(i, 2) == "\\\n") {  // a line that goes on
+      ++i;
+      continue;
+    }
     if (!word) word = "";
     if (c == quote) {
       quote = 0;
@@ -52,7 +56,7 @@ std::vector<std::string> shell_words(std::string_view text, const std::string& o
         throw bad_argument(option + ": nothing follows the last \\", "write \\\\ for a backslash");
       const char next = text[++i];
       if (quote && escapable.find(next) == escapable.npos) *word += c;
-      if (next != '\n') *word += next;
+      *word += next;
     } else {
       *word += c;
     }

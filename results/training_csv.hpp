@@ -12,7 +12,7 @@ namespace evolve::results {
 struct EpochRow {
   /// From 0, as YOLOv5 counts here.
   int epoch = 0;
-  /// Means over the training pictures: box, obj, cls.
+  /// Means over the training images: box, obj, cls.
   std::array<double, 3> losses{};
   /// Of the validation.
   hyp::Metrics metrics;

@@ -111,7 +111,7 @@ function drawImportance(view) {
   show("importance", Boolean(view.importance));
   if (!view.importance) return;
   const { genes, r2, known } = view.importance;
-  byId("importance-words").textContent = "Share of the variation of fitness that a gene explains: alone (dark), and with its part in interactions. " +
+  byId("importance-words").textContent = "Share of the variation of fitness that a gene explains: alone (strong), and with its part in interactions. " +
     `Predicting each trial from the others, the model has R² ${r2.toFixed(2)}; the trials pin down ${percent(known)} of the variation.`;
   const most = Math.max(...genes.map((gene) => gene.total), 0.01);
   fill("importance-table", ["gene", "alone", "total", "", "loss by chance"], genes.map((gene) => [

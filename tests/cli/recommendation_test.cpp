@@ -23,7 +23,7 @@ using testing::StartsWith;
 /// share of them after an epoch.
 engine::RunState run_of(const std::string& search,
                         const std::function<double(const hyp::Trial&)>& fitness_of,
-                        double share_after_an_epoch = 1, int trials = 20) {
+                        double share_after_an_epoch = 1, int trials = 20, double map50 = 0.5) {
   engine::RunState state(
       {.seed = 1, .search = search, .trials = trials, .epochs = 2, .space = engine::small_space});
   while (const auto* next = state.next_trial()) {
@@ -32,8 +32,8 @@ engine::RunState run_of(const std::string& search,
     const double fitness = fitness_of(trial);
     state.apply(
         hyp::Rung{.trial = trial.number, .epoch = 1, .fitness = share_after_an_epoch * fitness});
-    state.apply(
-        hyp::Outcome{.trial = trial.number, .seconds = 3, .result = hyp::Completed{{}, fitness}});
+    state.apply(hyp::Outcome{
+        .trial = trial.number, .seconds = 3, .result = hyp::Completed{{.map50 = map50}, fitness}});
   }
   return state;
 }
@@ -93,7 +93,7 @@ TEST(Recommendation, OfTheStartSaysThatNothingIsLikelyEnoughToBeatIt) {
   }));
   EXPECT_EQ(
       lines[0],
-      "Recommended: trial 0, fitness 0.4000 (mAP50 0.000, mAP50-95 0.000), the start: no other set "
+      "Recommended: trial 0, fitness 0.4000 (mAP50 0.500, mAP50-95 0.000), the start: no other set "
       "is likely enough (70 %) to beat it");
 }
 
@@ -115,6 +115,14 @@ TEST(Recommendation, OfTrialsThatLearntNothingSaysWhatWouldHelp) {
   EXPECT_THAT(lines_of(run_of("screened", [](const auto&) { return 0; })),
               Contains("  all 20 trials have the same fitness: they learnt nothing; train for more "
                        "--epochs, or start from trained --weights"));
+}
+
+TEST(Recommendation, OfDetectorsThatHaveHardlyLearntSaysHowLittleItSays) {
+  EXPECT_EQ(lines_of(run_of("screened", luck_alone, 1, 20, 0.02))[1],
+            "  it has hardly learnt    mAP50 is 0.020: which of such trainings is best says little "
+            "of real ones; train for more --epochs, or start from trained --weights");
+  EXPECT_THAT(lines_of(run_of("screened", luck_alone, 1, 20, 0.06)),
+              testing::Not(Contains(StartsWith("  it has hardly learnt"))));
 }
 
 TEST(Recommendation, OfTheClassicSearchIsTheFirstRowOfGreatestFitness) {

@@ -55,7 +55,9 @@ TEST(ShellWords, KeepsWhatIsQuoted) {
 TEST(ShellWords, KnowsBackslashes) {
   EXPECT_EQ(split(R"(my\ file \'\"\\)"), (Words{"my file", R"('"\)"}));
   EXPECT_EQ(split(R"("\"\\\$\n")"), (Words{R"("\$\n)"}));
-  EXPECT_EQ(split("a\\\nb"), (Words{"ab"}));
+  EXPECT_EQ(split("a\\\nb \"c\\\nd\" 'e\\\nf'"), (Words{"ab", "cd", "e\\\nf"}));
+  EXPECT_EQ(split("train.py \\\n  --hyp {hyp} \\\n  --epochs 3"),
+            (Words{"train.py", "--hyp", "{hyp}", "--epochs", "3"}));
 }
 
 TEST(ShellWords, ExpandsNothing) {
