@@ -15,8 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int run_python(const Python& python, std::vector<std::string> arguments) {
-  const auto child = core::spawn({.words = python_command(python, std::move(arguments)),
+int run_module(const Python& python, const std::string& module,
+               std::vector<std::string> arguments) {
+  const auto child = core::spawn({.words = module_command(python, module, std::move(arguments)),
                                   .output = STDOUT_FILENO,
                                   .errors = STDERR_FILENO});
   return core::wait_status(child) == 0 ? 0 : 1;
@@ -35,7 +36,7 @@ int export_command(const std::string& target, const std::string& run) {
   const auto directory = results::open_run(run);
   const auto python = python_of_environment();
   check_package(python, target, "evolve export " + target);
-  return run_python(python, {"-m", "evolve.export", target, directory.root.string()});
+  return run_module(python, "evolve.export", {target, directory.root.string()});
 }
 
 int export_weights_command(const std::string& weights, const std::string& output) {
@@ -49,10 +50,9 @@ int export_weights_command(const std::string& weights, const std::string& output
   const auto python = python_of_environment();
   check_yolov5(python, "evolve export yolov5");
   const auto beside = file.parent_path() / (file.stem().string() + "_yolov5.pt");
-  std::vector<std::string> arguments = {"-m", "evolve.export.yolov5", file,
-                                        output.empty() ? beside.string() : output};
+  std::vector<std::string> arguments = {file, output.empty() ? beside.string() : output};
   if (!python.yolov5.empty()) arguments.push_back(python.yolov5);
-  return run_python(python, std::move(arguments));
+  return run_module(python, "evolve.export.yolov5", std::move(arguments));
 }
 
 }  // namespace evolve::cli

@@ -185,6 +185,11 @@ int run(int argc, char** argv) {
       export_in(app),
       devices_in(app),
       dataset_in(app)};
+  app.footer(
+      "Examples:\n"
+      "  evolve --data my.yaml --weights yolov5n.pt --epochs 10 --trials 100\n"
+      "  evolve --resume\n"
+      "  evolve train --data my.yaml --weights yolov5n.pt --hyp runs/evolve/exp/hyp_evolved.yaml");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

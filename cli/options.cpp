@@ -163,7 +163,9 @@ void declare_bounds(CLI::App& app, Options& o, const char* group) {
   app.add_option("--population", o.population, "Trials per generation")
       ->group(group)
       ->capture_default_str();
-  app.add_option("--trials", o.trials, "Stop after this many trials")->group(group);
+  app.add_option("--trials", o.trials,
+                 "Stop after this many trials; by itself it lets each be trained in full")
+      ->group(group);
   app.add_option("--max-epochs", o.max_epochs,
                  "Train no more epochs than this in all trials together; trials are paused, and go "
                  "on while they promise most")

@@ -36,6 +36,16 @@ std::vector<std::string> python_command(const Python& python, std::vector<std::s
   return command;
 }
 
+std::vector<std::string> module_command(const Python& python, const std::string& module,
+                                        std::vector<std::string> arguments) {
+  const auto* code =
+      "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
+      "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)";
+  const std::vector<std::string> before = {"-c", code, package_folder().string(), module};
+  arguments.insert(arguments.begin(), before.begin(), before.end());
+  return python_command(python, std::move(arguments));
+}
+
 std::string python_file(const Python& python, const std::string& who) try {
   return core::program_file(python.program);
 } catch (const std::system_error& error) {

@@ -26,6 +26,11 @@ std::filesystem::path package_folder();
 /// `python` with arguments, and with our package among those that it finds.
 std::vector<std::string> python_command(const Python& python, std::vector<std::string> arguments);
 
+/// `python` running a module of our package, whatever of that name the current folder has: unlike
+/// with -m, ours comes first.
+std::vector<std::string> module_command(const Python& python, const std::string& module,
+                                        std::vector<std::string> arguments);
+
 /// The file of the program; throws `Error`, on behalf of `who`, when it cannot be started.
 std::string python_file(const Python& python, const std::string& who);
 

@@ -162,9 +162,9 @@ bool leaves_it_to_ultralytics(const std::string& optimizer) {
 }
 
 std::vector<std::string> worker_command(const PythonTrainer& trainer, const Python& python) {
-  std::vector<std::string> arguments = {"-m", "evolve." + trainer.name};
+  std::vector<std::string> arguments;
   if (trainer.is_yolov5 && !python.yolov5.empty()) arguments.push_back(fs::absolute(python.yolov5));
-  return python_command(python, arguments);
+  return module_command(python, "evolve." + trainer.name, arguments);
 }
 
 void check_installed(const PythonTrainer& trainer, const Python& python) {

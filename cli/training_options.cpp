@@ -53,7 +53,7 @@ void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group, co
       ->group(group);
   app.add_option("--cfg", t.cfg,
                  "Model table: yolov5n.yaml … yolov5x.yaml, yolov5p.yaml, or a file; default: "
-                 "yolov5s.yaml, of shapes yolov5p.yaml")
+                 "that of the weights, else yolov5s.yaml; of shapes yolov5p.yaml")
       ->group(group);
   app.add_option("--weights", t.weights, weights)->group(group);
   app.add_option("--batch-size,--batch", t.batch_size, "Images per batch")

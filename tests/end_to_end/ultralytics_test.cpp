@@ -53,6 +53,13 @@ std::string failure_of(const std::string& model, const std::vector<std::string>&
   return failed["kind"].get<std::string>() + ": " + failed["message"].get<std::string>();
 }
 
+TEST(Ultralytics, IsTrainedThoughTheFolderHasAnEvolveOfItsOwn) {
+  Folder folder;
+  write_file(folder / "evolve.py", "raise SystemExit('not this one')\n");
+  const auto ended = run(folder, trials("yolo11n.yaml", 1));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
 TEST(Ultralytics, TrainsTrialAfterTrialInOneProcessPerSlot) {
   Folder folder;
   const auto ended = run(folder, trials("yolo11n.yaml", 6, {"--devices", "cpu:0,cpu:1"}));
