@@ -137,7 +137,7 @@ TEST_F(Workers, FailWhenTheTrialTakesTooLongThoughTheySpeak) {
 
 TEST_F(Workers, FailWhenTheTrialsTakeTooLongThoughTheyNeverPauseForBreath) {
   auto impatient = settings();
-  impatient.trial_timeout = seconds(1);
+  impatient.trial_timeout = seconds(3);  // they have as long to start, all at once
   WorkerSet workers(impatient, stop);
   for (const int number : {0, 1, 2, 3})
     workers.start(trial(number, "never pauses for breath"), lease("cpu:" + std::to_string(number)));
@@ -145,7 +145,7 @@ TEST_F(Workers, FailWhenTheTrialsTakeTooLongThoughTheyNeverPauseForBreath) {
   ASSERT_EQ(all.size(), 4u);
   for (const auto& one : all)
     EXPECT_EQ(ending(std::get<NotTrained>(one)),
-              failed(FailureKind::timeout, "not finished after 1 s"));
+              failed(FailureKind::timeout, "not finished after 3 s"));
 }
 
 TEST_F(Workers, FailWhenATrialThatGoesOnTakesTooLongInAll) {
