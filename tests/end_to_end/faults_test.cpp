@@ -104,7 +104,7 @@ exec yes "{\"type\":\"alive\",\"trial\":${trial%%,*}}"
 )");
   Process process(evolve_command({"--trainer-command", "sh " + (folder / "trainer.sh").string(),
                                   "--devices", "npu:0,npu:1,npu:2,npu:3", "--trials", "1000",
-                                  "--trial-timeout", "1s", "--retries", "0", "--output", "run"}),
+                                  "--trial-timeout", "3s", "--retries", "0", "--output", "run"}),
                   folder.path());
   ASSERT_TRUE(eventually([&] {
     return std::filesystem::exists(folder / "run/journal.jsonl") &&
@@ -113,7 +113,7 @@ exec yes "{\"type\":\"alive\",\"trial\":${trial%%,*}}"
   process.signal(SIGINT);
   EXPECT_EQ(process.wait().code, 130);
   for (const auto& [trial, failure] : failures(folder / "run"))
-    EXPECT_EQ(failure, "timeout: not finished after 1 s") << trial;
+    EXPECT_EQ(failure, "timeout: not finished after 3 s") << trial;
 }
 
 /// A trainer with a loader that has left its session and wrote its pid to `file`.
