@@ -1,18 +1,10 @@
 #include "core/error.hpp"
 
-#include <algorithm>
+#include "core/utf8.hpp"
 
 namespace evolve {
-namespace {
 
-/// What an error quotes may have line ends and other control characters.
-std::string one_line(std::string text) {
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return text;
-}
-
-}  // namespace
+using core::one_line;  // what an error quotes may have more
 
 Error bad_input(const Where& where, const std::string& what, const std::string& remedy) {
   const std::string line = where.line > 0 ? ":" + std::to_string(where.line) : "";

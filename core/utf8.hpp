@@ -9,6 +9,9 @@ namespace evolve::core {
 /// The text with U+FFFD for bytes that are not UTF-8.
 std::string valid_utf8(const std::string& text);
 
+/// The text with a blank for each line end and other control character.
+std::string one_line(std::string text);
+
 /// The text without the byte order mark that editors and spreadsheets begin a file with.
 std::string_view without_byte_order_mark(std::string_view text);
 

@@ -11,12 +11,9 @@ namespace evolve::engine {
 void Run::take(const std::vector<workers::WorkerEvent>& news) {
   std::vector<results::Event> events;
   std::vector<Attempt> attempts;
-  std::vector<bool> was_to_pause;
   for (const auto& one : news) {
     const int trial = std::visit([](const auto& e) { return e.trial; }, one);
     attempts.push_back(state_.attempt_at(trial));  // before the state forgets it
-    was_to_pause.push_back(attempts.back().trial.pause_epoch > 0 &&
-                           state_.evolution().end(trial) < settings_.run.epochs);
     events.push_back(std::visit([this](const auto& e) { return event_of(e); }, one));
     apply(events.back());
   }
@@ -31,7 +28,9 @@ void Run::take(const std::vector<workers::WorkerEvent>& news) {
     }
     if (const auto* outcome = std::get_if<hyp::Outcome>(&events[i])) {
       const bool completed = std::holds_alternative<hyp::Completed>(outcome->result);
-      if (completed && was_to_pause[i]) cannot_pause();
+      const bool was_to_pause = attempts[i].trial.pause_epoch > 0 &&
+                                state_.evolution().end(outcome->trial) < settings_.run.epochs;
+      if (completed && was_to_pause) cannot_pause();
       ended(*outcome, attempts[i].failed_on);
     }
   }

@@ -89,8 +89,7 @@ std::vector<std::pair<int, Observation>> Evolution::ended_repeats() const {
 }
 
 int Evolution::end(int trial) const {
-  const Record& record = state_->trials.at(static_cast<std::size_t>(trial));
-  return state_->steps[static_cast<std::size_t>(record.step)].end;
+  return state_->step_of(trial).end;
 }
 
 const std::map<int, double>& Evolution::rungs(int trial) const {
@@ -150,22 +149,17 @@ void Evolution::tell(const hyp::Rung& rung) {
   }
   // It says nothing, as 0/0 while P and R are 0: nothing could decide when it goes on. Its end may
   // have a fitness all the same.
-  Step& step = state.steps[static_cast<std::size_t>(record.step)];
-  const int rest = state.settings.epochs - step.end;
-  if (!ga::pausing(state) || step.is_over() || rung.epoch != step.end || rest > epochs_left())
-    return;
-  step.end = state.settings.epochs;
-  state.known.epochs += rest;
+  Step& step = state.step_of(rung.trial);
+  const bool fits = state.settings.epochs - step.end <= epochs_left();
+  if (ga::pausing(state) && !step.is_over() && rung.epoch == step.end && fits)
+    lengthen(state, step);
 }
 
 void Evolution::cannot_pause() {
   EvolutionState& state = *state_;
   state.settings.pauses = false;
-  for (Step& step : state.steps) {
-    if (step.is_over()) continue;
-    state.known.epochs += state.settings.epochs - step.end;
-    step.end = state.settings.epochs;
-  }
+  for (Step& step : state.steps)
+    if (!step.is_over()) lengthen(state, step);
 }
 
 void Evolution::tell(const hyp::Outcome& outcome) {
@@ -180,7 +174,7 @@ void Evolution::tell(const hyp::Outcome& outcome) {
     return;
   }
   Record& record = state.trials[static_cast<std::size_t>(outcome.trial)];
-  const Step& step = state.steps[static_cast<std::size_t>(record.step)];
+  const Step& step = state.step_of(outcome.trial);
   if (step.is_over()) throw bad_argument(trial + " ended twice", "tell of the end of a trial once");
 
   if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) {

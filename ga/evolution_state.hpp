@@ -111,6 +111,11 @@ struct EvolutionState {
   bool screened() const { return settings.search == "screened"; }
   const Record& trial(int number) const { return trials[static_cast<std::size_t>(number)]; }
   const hyp::Genes& start() const { return first_sets.front(); }
+  /// The latest one of that trial.
+  Step& step_of(int number) { return steps[static_cast<std::size_t>(trial(number).step)]; }
+  const Step& step_of(int number) const {
+    return steps[static_cast<std::size_t>(trial(number).step)];
+  }
 };
 
 }  // namespace evolve::ga

@@ -27,8 +27,7 @@ constexpr double least_learnt = 0.5;
 bool none_is_whole(const EvolutionState& state) {
   return state.known.history.completed() == 0 &&
          std::ranges::none_of(state.known.pending, [&](int trial) {
-           return state.steps[static_cast<std::size_t>(state.trial(trial).step)].end ==
-                  state.settings.epochs;
+           return state.step_of(trial).end == state.settings.epochs;
          });
 }
 

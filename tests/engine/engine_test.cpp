@@ -47,6 +47,19 @@ struct Counter : Observer {
   std::thread::id thread;
 };
 
+/// Asks for a stop once so many trials have completed.
+struct Stopper : Counter {
+  explicit Stopper(int trials) : trials_(trials) {}
+  void on_event(const results::Event& event, const RunState& state) override {
+    Counter::on_event(event, state);
+    if (completed == trials_) stop.request(77);
+  }
+  core::StopSource stop;
+
+ private:
+  int trials_;
+};
+
 RunEnd evolve(const Settings& settings, const std::filesystem::path& folder, Counter& counter,
               const core::StopSource& stop) {
   return begin_run(settings, results::create_run_at(folder), stop, counter)->run();
@@ -107,13 +120,7 @@ TEST(Engine, StopsWhenItIsAskedAndGoesOn) {
   const results::Folder folder;
   auto slow = settings(1, 12);
   slow.workers.command = {FAKE_TRAINER_BINARY, "--sleep", "50"};
-  struct Stopper : Counter {
-    void on_event(const results::Event& event, const RunState& state) override {
-      Counter::on_event(event, state);
-      if (completed == 3) stop.request(77);
-    }
-    core::StopSource stop;
-  } stopper;
+  Stopper stopper(3);
   EXPECT_EQ(evolve(slow, folder / "run", stopper, stopper.stop), RunEnd::stopped);
   EXPECT_EQ(stopper.stop.reason(), 77);
 
@@ -132,13 +139,7 @@ TEST(Engine, HasEndedItsWorkersWhenItHasStopped) {
   const results::Folder folder;
   auto slow = settings(1, 12);
   slow.workers.command = {FAKE_TRAINER_BINARY, "--sleep", "50", "--log", folder / "log"};
-  struct Stopper : Counter {
-    void on_event(const results::Event& event, const RunState& state) override {
-      Counter::on_event(event, state);
-      if (completed == 1) stop.request(77);
-    }
-    core::StopSource stop;
-  } stopper;
+  Stopper stopper(1);
   const auto run = begin_run(slow, results::create_run_at(folder / "run"), stopper.stop, stopper);
   EXPECT_EQ(run->run(), RunEnd::stopped);
   std::ifstream log(folder / "log");

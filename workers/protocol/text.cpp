@@ -36,9 +36,7 @@ constexpr std::array<std::string_view, 5> signs_of_a_lost_device = {
 
 std::string printable(std::string_view raw, std::size_t most) {
   const bool cut = raw.size() > most;
-  auto text = core::valid_utf8(std::string(raw.substr(0, most)));
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  auto text = core::one_line(core::valid_utf8(std::string(raw.substr(0, most))));
   return cut ? text + "…" : text;
 }
 
