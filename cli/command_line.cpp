@@ -8,7 +8,6 @@
 
 #include "core/error.hpp"
 #include "core/number.hpp"
-#include "trainer/options.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -21,9 +20,9 @@ std::string key_of(std::string name) {
   return name;
 }
 
-/// A variable of a script that is not set must not pass for an option that was left out. Without
-/// weights a training starts from random ones, without a table from that of the weights: YOLOv5
-/// has '' for both. Who names no device is told which there are.
+/// An option with an empty value is most likely a script's variable that is not set: it must not be
+/// taken for an option that was left out. Of --weights and --cfg YOLOv5 gives '' a meaning (random
+/// weights, the table of the weights); for --devices there is an error of its own that lists them.
 void refuse_empty(const CLI::Option& option, const std::string& name) {
   const bool has_meaning = name == "weights" || name == "cfg" || name == "devices";
   if (has_meaning || option.get_items_expected_min() == 0) return;
@@ -71,26 +70,6 @@ std::string seed_fault(const std::string& text) {
 void make_absolute(std::string& path) {
   std::error_code ignored;
   if (!path.empty() && fs::exists(path, ignored)) path = fs::absolute(path).lexically_normal();
-}
-
-nlohmann::ordered_json options_to_resume(const nlohmann::ordered_json& run,
-                                         const nlohmann::ordered_json& now, const Given& given,
-                                         std::set<std::string> changeable) {
-  changeable.insert(trainer::changeable_options.begin(), trainer::changeable_options.end());
-  auto merged = run;
-  for (const auto& [key, option] : given) {
-    const auto before = run.value(key, nlohmann::ordered_json());
-    if (!now.contains(key) || now[key] == before) continue;
-    if (!changeable.contains(key)) {
-      const auto differs = now[key].is_boolean()
-                               ? option + ": the run to resume has none"
-                               : option + " " + now[key].dump() + ": the run to resume has " +
-                                     (before.is_null() ? "none" : before.dump());
-      throw bad_argument(differs, "leave the option out, or start a new run");
-    }
-    merged[key] = now[key];
-  }
-  return merged;
 }
 
 std::optional<double> duration_seconds(const std::string& text, const std::string& option) {

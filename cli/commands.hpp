@@ -1,32 +1,46 @@
-// The commands, one source file each. Each returns the exit code; errors are thrown as `Error`.
+// The commands, one source file each: it declares its command line, and runs it.
 #pragma once
 
-#include "cli/arguments.hpp"
-#include "cli/options.hpp"
+#include <functional>
+#include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace evolve::cli {
 
-/// `evolve`: the main job.
-int evolve_command(const Options& options);
+/// A command as it is declared on a command line, and what it does with what it was given.
+struct Command {
+  /// What its options are on: a subcommand, or the program's own command line.
+  CLI::App* app;
+  /// To be called once the command line has been parsed. Returns the exit code; errors are thrown
+  /// as `Error`.
+  std::function<int()> run;
+};
+
+/// `evolve`: the main job, on the program's own command line.
+Command evolve_command(CLI::App& app);
 /// `evolve train`: one training.
-int train_command(const TrainArguments& arguments);
+Command train_command(CLI::App& app);
 /// `evolve val`: weights on a data set.
-int val_command(const ValArguments& arguments);
+Command val_command(CLI::App& app);
 /// `evolve plot EVOLVE_CSV [-o FILE]`, or a results.csv, or the folder of either
-int plot_command(const std::string& named, const std::string& image);
+Command plot_command(CLI::App& app);
 /// `evolve explain RUN [-o FILE]`
-int explain_command(const std::string& run, const std::string& image);
-/// `evolve export TARGET RUN`: TARGET is a module of python/evolve/export, and the package that it
-/// needs.
-int export_command(const std::string& target, const std::string& run);
-/// `evolve export yolov5 WEIGHTS [-o FILE]`: a checkpoint of YOLOv5's from weights that evolve has
-/// trained, or from the best of a training's folder; beside them by default.
-int export_weights_command(const std::string& weights, const std::string& output);
+Command explain_command(CLI::App& app);
 /// `evolve report RUN... [-o FILE]`
-int report_command(const std::vector<std::string>& runs, const std::string& page);
+Command report_command(CLI::App& app);
+/// `evolve export TARGET RUN`, `evolve export yolov5 WEIGHTS [-o FILE]`
+Command export_command(CLI::App& app);
 /// `evolve devices [--json]`
-int devices_command(bool json);
+Command devices_command(CLI::App& app);
 /// `evolve dataset shapes DIR`
-int dataset_command(const std::string& name, const std::string& directory);
+Command dataset_command(CLI::App& app);
+
+/// For a command whose result is what it prints: the exit code, now that all has been printed.
+/// Throws `Error` when it could not be. Other commands write files, and nobody has to read what
+/// they print.
+int printed(int code);
 
 }  // namespace evolve::cli

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
 #include <map>
+#include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"
@@ -120,15 +122,22 @@ void print_json(const Found& found) {
   fmt::print("{}\n", list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
-}  // namespace
-
-int devices_command(bool json) {
+int list_devices(bool json) {
   auto machine = devices::this_machine();
   Found found;
   for (const auto& kind : core::kinds_with_driver()) found[kind.name] = machine.discover(kind.name);
   machine.discover = [&](const std::string& kind) { return found.at(kind); };
   json ? print_json(found) : print_table(machine, found);
   return 0;
+}
+
+}  // namespace
+
+Command devices_command(CLI::App& app) {
+  const auto json = std::make_shared<bool>(false);
+  auto* command = app.add_subcommand("devices", "List the devices that can train");
+  command->add_flag("--json", *json, "As JSON: an array of objects");
+  return {command, [json] { return printed(list_devices(*json)); }};
 }
 
 }  // namespace evolve::cli

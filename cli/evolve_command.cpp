@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/plan.hpp"
@@ -12,9 +14,12 @@
 #include "cli/run_screen.hpp"
 #include "cli/savings.hpp"
 #include "cli/signals.hpp"
+#include "cli/text.hpp"
+#include "cli/usage.hpp"
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "engine/engine.hpp"
+#include "engine/extension.hpp"
 #include "results/yaml_files.hpp"
 
 namespace evolve::cli {
@@ -25,76 +30,19 @@ namespace fs = std::filesystem;
 using engine::RunEnd;
 using engine::RunState;
 
-/// Whether the command line gives a run that bound: once its search is done only a larger one.
-bool gives(const Options& now, const RunState& state, const char* name, bool larger) {
-  return now.given.contains(name) && (larger || !state.evolution().done());
-}
-
-/// The bounds that the command line gives to a run, if it does: of `--trials` and `--generations`
-/// one alone decides. Repeats count, those of an earlier end too.
-std::optional<results::Extended> extension(const RunState& state, const Options& now) {
-  const auto& before = state.evolution().settings();
-  const int wanted = state.repeats().wanted();
-  const int repeats = now.given.contains("repeats") ? now.repeats : wanted;
-  const int earlier = state.repeats().begun_in_all();
-  const bool searching = !state.evolution().done();
-  auto after = before;
-  // As they were given: the search has what repeats leave.
-  const int kept = state.repeats().in_all();
-  if (searching && after.trials) *after.trials += kept;
-  if (searching && after.max_epochs) *after.max_epochs += kept * before.epochs;
-  const bool trials = gives(now, state, "trials", now.trials > state.trainings());
-  const bool generations = gives(now, state, "generations", now.generations > before.generations);
-  // Of the search that goes on the best are trained again.
-  const bool epochs =
-      gives(now, state, "max_epochs",
-            now.max_epochs >= state.epochs_trained() + std::int64_t{1 + repeats} * before.epochs);
-  if (trials) {
-    after.trials = now.trials;
-    if (!generations)
-      after.generations =
-          std::max(before.generations, ga::generations_of(*now.trials, before.population));
-  }
-  if (generations) {
-    after.generations = now.generations;
-    if (!trials) after.trials.reset();
-  }
-  if (epochs) after.max_epochs = now.max_epochs;
-  if (trials || generations || searching)
-    after.trials = engine::search_trials(after, repeats + earlier);
-  if (epochs || searching) after.max_epochs = engine::search_epochs(after, repeats + earlier);
-  // Where nothing new could begin, the search does not go on.
-  if (!searching && state.paused().empty() && ga::most_trials(after) <= state.evolution().asked()) {
-    after = before;
-  }
-  if (after.generations == before.generations && after.trials == before.trials &&
-      after.max_epochs == before.max_epochs && repeats == wanted)
-    return {};
-  return results::Extended{after.generations, after.trials, repeats, after.max_epochs};
-}
-
-/// Whether it has what YOLOv5 wants of a hyp file (`anchors` it does without).
-bool has_all_yolov5_genes(const hyp::Space& space) {
-  return std::ranges::all_of(hyp::default_space().genes, [&](const hyp::Gene& gene) {
-    return gene.name == "anchors" || space.find(gene.name);
-  });
-}
-
-/// How the recommended set is used in YOLOv5 or Ultralytics; nothing where it cannot be.
-std::optional<std::string> usage(const RunState& state, int recommended, const fs::path& file,
-                                 const Options& options) {
-  const auto& space = state.evolution().space();
-  const auto hyp = state.evolution().hyp(recommended);
-  const auto* trainer = python_trainer(options.trainer);
-  if (trainer && !trainer->is_yolov5) return ultralytics_usage(options.train, space, hyp, file);
-  if (!has_all_yolov5_genes(space)) return {};
-  // How somebody else's program trains is not known here.
-  const bool known = trainer || !options.has_external_trainer();
-  return yolov5_usage(known ? options.train : trainer::TrainOptions(), hyp, file);
+/// The bounds that the command line gives to a run.
+engine::Bounds bounds_given(const EvolveOptions& now) {
+  const auto if_given = [&](const char* name, std::optional<int> value) {
+    return now.given.contains(name) ? value : std::nullopt;
+  };
+  return {.generations = if_given("generations", now.generations),
+          .trials = if_given("trials", now.trials),
+          .max_epochs = if_given("max_epochs", now.max_epochs),
+          .repeats = if_given("repeats", now.repeats)};
 }
 
 void say_recommended(Screen& screen, const RunState& state, const results::RunDirectory& directory,
-                     const Options& options) {
+                     const EvolveOptions& options) {
   const auto& repeats = state.repeats().completed();
   const auto recommendation = *state.recommendation();
   screen.line("");
@@ -110,11 +58,9 @@ void say_recommended(Screen& screen, const RunState& state, const results::RunDi
   for (const auto& [what, file] : files)
     if (fs::exists(file)) screen.line(fmt::format("  {:<20} {}", what, display_path(file)));
   const int recommended = state.completed()[recommendation.row].trial;
-  if (const auto how = usage(state, recommended, directory.hyp_evolved(), options))
-    screen.as_it_is(*how);
-  if (!options.has_external_trainer())
-    screen.as_it_is(
-        train_usage(options.train, state.evolution().hyp(recommended), directory.hyp_evolved()));
+  for (const auto& command : usages(options.trainer, options.train, state.evolution().space(),
+                                    state.evolution().hyp(recommended), directory.hyp_evolved()))
+    screen.as_it_is(command);
 }
 
 /// "612 of 900 epochs" where these are what is counted, else "12 of 50 trials".
@@ -135,7 +81,7 @@ void say_interrupted(Screen& screen, const RunState& state, RunEnd end,
 
 /// The last words of a run, and its exit code.
 int conclude(Screen& screen, const engine::Run& run, RunEnd end,
-             const results::RunDirectory& directory, const Options& options, int signal) {
+             const results::RunDirectory& directory, const EvolveOptions& options, int signal) {
   const auto& state = run.state();
   const auto go_on = "mend it and go on with: evolve --resume " + shell_path(directory.root);
   if (const auto words = savings(state); !words.empty()) screen.line(words);
@@ -146,9 +92,10 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
     case RunEnd::surroundings:
       throw run_failed(
           fmt::format("{} in {} attempts in a row: {}",
-                      state.surroundings_failure().failed_before_ready ? "no worker became ready"
-                                                                       : "nothing could be trained",
-                      state.surroundings_failures(), state.surroundings_failure().message),
+                      state.surroundings().last_failure().failed_before_ready
+                          ? "no worker became ready"
+                          : "nothing could be trained",
+                      state.surroundings().failures(), state.surroundings().last_failure().message),
           go_on);
     case RunEnd::stopped:
       say_interrupted(screen, state, end, directory);
@@ -179,7 +126,7 @@ void allow_many_workers() {
   ::setrlimit(RLIMIT_NOFILE, &limit);  // as far as it goes
 }
 
-int run_new(const Options& options, Screen& screen) {
+int run_new(const EvolveOptions& options, Screen& screen) {
   const auto plan = make_plan(options);
   const RunState checked(plan.settings.run);  // what is wrong with the search is found here
   for (const auto& line : description(plan)) screen.line(line);
@@ -206,10 +153,8 @@ std::string larger_bound(const RunState& state) {
   if (search.settings().max_epochs && !all_begun)
     return fmt::format("--max-epochs {} or more",
                        state.epochs_trained() + search.settings().epochs);
-  return fmt::format(
-      "--trials {} or more{}, or with a larger --generations",
-      state.trainings() + 1 + state.repeats().wanted(),
-      state.repeats().in_all() > 0 ? " (repeats count, also those of the new ones)" : "");
+  return fmt::format("--trials {} or more{}, or with a larger --generations", state.trainings() + 1,
+                     state.repeats().in_all() > 0 ? " (repeats count)" : "");
 }
 
 std::string greeting(const RunState& state, const results::RunDirectory& directory) {
@@ -236,17 +181,15 @@ int dry_run(RunState state, const std::optional<results::Extended>& bounds, Plan
 }
 
 /// The options of a run as they are after all extensions.
-Options with_bounds(Options options, const RunState& state) {
-  const auto& search = state.evolution().settings();
-  const auto& repeats = state.repeats();
-  options.generations = search.generations;
-  options.repeats = repeats.wanted();
-  if (search.trials) options.trials = *search.trials + repeats.in_all();
-  if (const auto most = state.most_epochs()) options.max_epochs = static_cast<int>(*most);
+EvolveOptions with_bounds(EvolveOptions options, const engine::Bounds& bounds) {
+  options.generations = bounds.generations.value_or(options.generations);
+  options.repeats = bounds.repeats.value_or(options.repeats);
+  if (bounds.trials) options.trials = bounds.trials;
+  if (bounds.max_epochs) options.max_epochs = bounds.max_epochs;
   return options;
 }
 
-int run_resumed(const Options& now, Screen& screen) {
+int run_resumed(const EvolveOptions& now, Screen& screen) {
   const auto directory = now.resume->empty() ? results::newest_run(now.destination.project)
                                              : results::open_run(*now.resume);
   const auto path = directory.journal();
@@ -262,7 +205,7 @@ int run_resumed(const Options& now, Screen& screen) {
   if (!history.warning.empty()) screen.line(history.warning);
   auto plan = resumed_plan(now, history.run, path.string());
   auto state = engine::fold(history.run, history.events, path.string());
-  const auto bounds = extension(state, now);
+  const auto bounds = engine::extension(state, bounds_given(now));
   if (!state.finished() || bounds) check_inputs(plan);
   if (now.dry_run) return dry_run(std::move(state), bounds, std::move(plan), directory, screen);
 
@@ -271,19 +214,29 @@ int run_resumed(const Options& now, Screen& screen) {
   RunScreen observer(screen, directory, plan.options.train.epochs, plan.settings.time_limit);
   const auto run = engine::resume_run(plan.settings, directory, std::move(*journal),
                                       std::move(state), bounds, stop.source(), observer);
-  results::write_options(directory.options(), to_json(with_bounds(plan.options, run->state())));
+  results::write_options(directory.options(),
+                         to_json(with_bounds(plan.options, engine::bounds_of(run->state()))));
   screen.line(greeting(run->state(), directory));
   const auto end = run->run();
   screen.clear();
   return conclude(screen, *run, end, directory, plan.options, stop.source().reason());
 }
 
-}  // namespace
-
-int evolve_command(const Options& options) {
+int evolve(const EvolveOptions& options) {
   allow_many_workers();
   Screen screen(stdout);
   return options.resume ? run_resumed(options, screen) : run_new(options, screen);
+}
+
+}  // namespace
+
+Command evolve_command(CLI::App& app) {
+  const auto options = std::make_shared<EvolveOptions>();
+  declare(app, *options);
+  return {&app, [&app, options] {
+            complete(app, *options);
+            return options->dry_run ? printed(evolve(*options)) : evolve(*options);
+          }};
 }
 
 }  // namespace evolve::cli

@@ -1,17 +1,23 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
 #include "cli/commands.hpp"
 #include "cli/destination.hpp"
 #include "cli/explanation.hpp"
 #include "cli/recorded_run.hpp"
 #include "cli/savings.hpp"
-#include "cli/screen.hpp"
-#include "engine/importance.hpp"
+#include "cli/text.hpp"
+#include "engine/explanation.hpp"
+#include "results/plots/plots.hpp"
 #include "results/results.hpp"
 
 namespace evolve::cli {
+namespace {
 
-int explain_command(const std::string& run, const std::string& image) {
+int explain(const std::string& run, const std::string& image) {
   check_output(image);
   const auto directory = results::open_run(run);
   const auto state = recorded_run(directory).state;
@@ -22,6 +28,21 @@ int explain_command(const std::string& run, const std::string& image) {
   results::plot_explanation(explanation, target);
   fmt::print("{}\n", display_path(target));
   return 0;
+}
+
+}  // namespace
+
+Command explain_command(CLI::App& app) {
+  struct Given {
+    std::string run, image;
+  };
+  const auto given = std::make_shared<Given>();
+  auto* command = app.add_subcommand("explain", "Which genes mattered in a run, with a picture");
+  command->add_option("RUN", given->run, "The folder of a run, also of one that is going on")
+      ->required();
+  command->add_option("-o,--output", given->image,
+                      "Picture to write: .png or .svg; default: RUN/explain.png");
+  return {command, [given] { return printed(explain(given->run, given->image)); }};
 }
 
 }  // namespace evolve::cli

@@ -6,9 +6,8 @@
 #include <cmath>
 #include <span>
 
-#include "cli/screen.hpp"
 #include "core/number.hpp"
-#include "results/axis.hpp"
+#include "results/plots/axis.hpp"
 
 namespace evolve::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "results/explain_plot.hpp"
+#include "results/explanation.hpp"
 
 namespace evolve::cli {
 

@@ -1,6 +1,8 @@
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
+#include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/destination.hpp"
@@ -30,16 +32,17 @@ void check_trained_here(const std::string& weights) {
                   "name a best.pt or last.pt of evolve train, or the folder of the training");
 }
 
-}  // namespace
-
-int export_command(const std::string& target, const std::string& run) {
+/// `target` is a module of python/evolve/export, and the package that it needs.
+int export_run(const std::string& target, const std::string& run) {
   const auto directory = results::open_run(run);
   const auto python = python_of_environment();
   check_package(python, target, "evolve export " + target);
   return run_module(python, "evolve.export", {target, directory.root.string()});
 }
 
-int export_weights_command(const std::string& weights, const std::string& output) {
+/// A checkpoint of YOLOv5's from weights that evolve has trained, or from the best of a training's
+/// folder; beside them by default.
+int export_weights(const std::string& weights, const std::string& output) {
   check_output(output);
   const fs::path given = weights;
   if (!fs::exists(given))
@@ -53,6 +56,38 @@ int export_weights_command(const std::string& weights, const std::string& output
   std::vector<std::string> arguments = {file, output.empty() ? beside.string() : output};
   if (!python.yolov5.empty()) arguments.push_back(python.yolov5);
   return run_module(python, "evolve.export.yolov5", std::move(arguments));
+}
+
+}  // namespace
+
+Command export_command(CLI::App& app) {
+  struct Given {
+    std::string target, what, output;
+  };
+  const auto given = std::make_shared<Given>();
+  auto* command = app.add_subcommand(
+      "export", "Write a run, or trained weights, for other programs, with their Python packages");
+  command
+      ->add_option("TARGET", given->target,
+                   "tensorboard, mlflow, wandb, optuna: a run; yolov5: weights")
+      ->required()
+      ->check(CLI::IsMember({"tensorboard", "mlflow", "wandb", "optuna", "yolov5"}));
+  command
+      ->add_option(
+          "WHAT", given->what,
+          "The folder of a run, also of one that is going on; of evolve train, or its weights")
+      ->required();
+  auto* output =
+      command->add_option("-o,--output", given->output,
+                          "yolov5: file to write; default: best_yolov5.pt beside best.pt");
+  return {command, [given, output] {
+            if (given->target == "yolov5")
+              return printed(export_weights(given->what, given->output));
+            if (output->count() > 0)
+              throw bad_argument("-o: a run is written where " + given->target + " looks for it",
+                                 "leave it out");
+            return printed(export_run(given->target, given->what));
+          }};
 }
 
 }  // namespace evolve::cli

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/screen.hpp"
+#include "cli/text.hpp"
 
 namespace evolve::cli {
 namespace {

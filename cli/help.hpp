@@ -1,4 +1,4 @@
-// What --help shows, and what is said of arguments that nobody knows.
+// What --help shows, and what is said of arguments that evolve does not know.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,8 @@ std::shared_ptr<CLI::FormatterBase> help_format();
 /// "see evolve export --help": that of the command that the arguments name.
 std::string see_help(const CLI::App& app);
 
-/// Of a value that is no number, which CLI11 calls "Could not convert: --trials = ten".
+/// The error for a value that should be a number, from what CLI11 says: "Could not convert:
+/// --trials = ten".
 Error bad_conversion(const CLI::App& app, std::string said);
 
 /// Of the arguments that are left over on `app` and its commands: what is wrong, and the option

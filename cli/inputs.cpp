@@ -4,11 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <ranges>
 #include <set>
 
 #include "core/error.hpp"
 #include "core/spawn.hpp"
+#include "core/text_file.hpp"
+#include "core/yaml.hpp"
+#include "trainer/checkpoint/archive.hpp"
 #include "trainer/checkpoint/weights_file.hpp"
 #include "trainer/data/cache_file.hpp"
 #include "trainer/data/image_file.hpp"
@@ -25,20 +32,39 @@ fs::path worker_path() {
   return core::this_program().parent_path() / "evolve-worker";
 }
 
-/// `--freeze 10` is the first ten layers, `--freeze 0 1 2` are these.
+/// The model has these layers, and others are left to train.
 void check_freeze(const std::vector<int>& freeze, const trainer::ModelConfig& model) {
-  if (freeze.empty()) return;
-  const auto layers = std::ssize(model.layers);
-  const bool single = freeze.size() == 1;
-  const int last = *std::ranges::max_element(freeze);
+  const int layers = static_cast<int>(model.layers.size());
   const auto option = fmt::format("--freeze {}", fmt::join(freeze, " "));
-  if (!single && last >= layers)
+  if (freeze.size() > 1 && *std::ranges::max_element(freeze) >= layers)
     throw bad_argument(option + ": the model has no such layer",
                        fmt::format("its layers are 0 to {}", layers - 1));
-  const std::set<int> chosen(freeze.begin(), freeze.end());
-  if (single ? last >= layers : std::ssize(chosen) == layers)
+  const auto frozen = [&](int layer) { return trainer::is_frozen(freeze, layer); };
+  if (std::ranges::all_of(std::views::iota(0, layers), frozen))
     throw bad_argument(option + ": nothing would be left to train",
                        fmt::format("the model has {} layers", layers));
+}
+
+/// Models with a level P6 have a greater stride than others.
+void check_image_size(int imgsz, int stride) {
+  if (imgsz % stride == 0) return;
+  throw bad_argument(
+      fmt::format("--imgsz {}: this model's images have a multiple of {} pixels", imgsz, stride),
+      fmt::format("write {}", (imgsz / stride + 1) * stride));
+}
+
+/// Where --cfg names another model than the weights are of: YOLOv5 takes from them what fits.
+std::optional<std::string> note_on_transfer(const trainer::TrainOptions& options,
+                                            const trainer::ModelConfig& model,
+                                            const nlohmann::ordered_json& about) try {
+  const auto table = trainer::model_table_in(about, options.weights);
+  const auto [alike, all] = trainer::layers_alike(model, trainer::resolve(table));
+  if (2 * alike >= all) return {};
+  return fmt::format(
+      "{} is of another model than --cfg {}: {} of {} layers are the same; the others begin anew",
+      options.weights, options.cfg, alike, all);
+} catch (const Error&) {
+  return {};  // the weights bring no table that can be built: their layers are not known
 }
 
 /// The check reads an image's header and end; a worker that decoded it knows more.
@@ -53,19 +79,60 @@ bool undecodable(const std::string& said) {
   return false;
 }
 
+constexpr const char* bring_back =
+    "bring them back, or begin a new run that learns from this one: evolve --from RUN";
+
+/// Of all bytes of a file, which may be larger than memory should be; each piece's goes into the
+/// next one's.
+std::uint32_t checksum_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::uint32_t checksum = 0;
+  std::string piece(std::size_t{1} << 20, '\0');
+  while (file.read(piece.data(), std::ssize(piece)) || file.gcount() > 0) {
+    piece.resize(static_cast<std::size_t>(file.gcount()));
+    checksum = trainer::checksum_of(std::to_string(checksum) + piece);
+    piece.resize(std::size_t{1} << 20);
+  }
+  return checksum;
+}
+
+/// What it says, however it is written.
+std::string text_of(const core::Yaml& node) {
+  std::string text = node.text;
+  for (std::size_t i = 0; i < node.items.size(); ++i)
+    text += "\n" + (node.keys.empty() ? "-" : node.keys[i]) + ": (" + text_of(node.items[i]) + ")";
+  return text;
+}
+
+std::uint32_t checksum_of_data(const std::string& path) try {
+  auto root = core::parse_yaml(core::read_text_file(path), path);
+  for (std::size_t i = root.keys.size(); i-- > 0;) {
+    if (root.keys[i] != "path" && root.keys[i] != "download") continue;
+    root.keys.erase(root.keys.begin() + static_cast<std::ptrdiff_t>(i));
+    root.items.erase(root.items.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return trainer::checksum_of(text_of(root));
+} catch (const Error&) {
+  return checksum_of_file(path);  // what its trainer makes of it is not known
+}
+
 }  // namespace
 
-std::optional<std::uint32_t> check_model(const trainer::TrainOptions& options) {
+ModelInspection check_model(const trainer::TrainOptions& options) {
   const bool embedded = options.weights == trainer::embedded_weights;
   std::optional<trainer::WeightsSummary> weights;
   if (!options.weights.empty() && !embedded) weights = trainer::read_summary(options.weights);
-  if (!options.cfg.empty()) {
-    check_freeze(options.freeze, trainer::resolve(trainer::read_model_table(options.cfg)));
-  } else if (!embedded) {
-    const auto about = weights ? weights->about : nlohmann::ordered_json();
-    check_freeze(options.freeze, trainer::resolve(trainer::model_table_in(about, options.weights)));
-  }
-  return weights ? std::optional(weights->checksum) : std::nullopt;
+  const auto about = weights ? weights->about : nlohmann::ordered_json();
+  ModelInspection found;
+  if (weights) found.checksum = weights->checksum;
+  if (embedded && options.cfg.empty()) return found;
+  const auto model =
+      trainer::resolve(options.cfg.empty() ? trainer::model_table_in(about, options.weights)
+                                           : trainer::read_model_table(options.cfg));
+  check_freeze(options.freeze, model);
+  check_image_size(options.imgsz, trainer::image_stride(model));
+  if (weights && !options.cfg.empty()) found.note = note_on_transfer(options, model, about);
+  return found;
 }
 
 Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits) {
@@ -80,13 +147,16 @@ Inspection inspect(const trainer::TrainOptions& options, const std::vector<data:
                                      found.notes.push_back(line);
                                  }};
   std::vector<std::string> faults;
+  std::set<std::string> said;
   for (const auto split : splits) {
     const auto& name = data::name_of(split);
     if (config.images(split).empty())
       throw bad_input({options.data}, "there is no " + name,
                       "write " + name + ": and a folder of images");
     const auto stats = data::check(config, split, check);
-    faults.insert(faults.end(), stats.faults.begin(), stats.faults.end());
+    // Splits may share images.
+    std::ranges::copy_if(stats.faults, std::back_inserter(faults),
+                         [&](const auto& fault) { return said.insert(fault).second; });
     if (options.skip_bad && stats.images == 0)
       throw bad_input({options.data}, "no " + name + " image can be used", "mend them");
     for (auto& note : data::notes(stats, config, split)) found.notes.push_back(std::move(note));
@@ -110,8 +180,6 @@ nlohmann::ordered_json trained_on(const Inspection& found, std::optional<std::ui
 void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
                 const trainer::TrainOptions& options) {
   if (before.is_null() || before == now) return;
-  const auto remedy =
-      "bring them back, or begin a new run that learns from this one: evolve --from RUN";
   for (const auto training_split : training_splits)
     if (const auto& split = data::name_of(training_split); before.at(split) != now.at(split))
       throw bad_input(
@@ -119,12 +187,34 @@ void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_js
           fmt::format("{} {} images with {} labels, the run began with {} with {}",
                       now[split].at("images").dump(), split, now[split].at("labels").dump(),
                       before[split].at("images").dump(), before[split].at("labels").dump()),
-          remedy);
-  throw bad_input({options.weights}, "these are other weights than the run began with", remedy);
+          bring_back);
+  throw bad_input({options.weights}, "these are other weights than the run began with", bring_back);
+}
+
+nlohmann::ordered_json files_trained_on(const trainer::TrainOptions& options) {
+  auto files = nlohmann::ordered_json::object();
+  std::error_code ignored;  // a name is no file's, and a folder has no checksum
+  for (const auto& [name, path] : {std::pair("weights", options.weights), {"cfg", options.cfg}})
+    if (path.starts_with('/') && fs::is_regular_file(path, ignored))
+      files[name] = checksum_of_file(path);
+  if (options.data.starts_with('/') && fs::is_regular_file(options.data, ignored))
+    files["data"] = checksum_of_data(options.data);
+  return files;
+}
+
+void check_same_files(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
+                      const trainer::TrainOptions& options) {
+  const auto check = [&](const char* name, const std::string& path, const char* fault) {
+    if (before.contains(name) && now.contains(name) && before[name] != now[name])
+      throw bad_input({path}, fault, bring_back);
+  };
+  check("weights", options.weights, "these are other weights than the run began with");
+  check("cfg", options.cfg, "this is another model than the run began with");
+  check("data", options.data, "its images or classes are not those that the run began with");
 }
 
 std::optional<std::string> missing_input(const trainer::TrainOptions& train) {
-  for (const auto& path : {train.data, train.weights}) {
+  for (const auto& path : {train.data, train.weights, train.cfg}) {
     std::error_code error;
     if (!path.starts_with('/') || std::filesystem::exists(path, error)) continue;
     return path + ": " + (error ? error.message() : "No such file or directory");
@@ -132,16 +222,10 @@ std::optional<std::string> missing_input(const trainer::TrainOptions& train) {
   return {};
 }
 
-std::function<std::optional<std::string>(const std::string&)> fault_finder(const Options& options) {
-  const auto& train = options.train;
-  // It looks at all of its data, and says so; here, nothing but a file's existence could be seen.
-  if (options.trainer != "built-in") return {};
-  if (options.has_external_trainer()) {
-    // A path that existed at the start is absolute.
-    if (!train.data.starts_with('/') && !train.weights.starts_with('/')) return {};
-    return [train](const std::string&) { return missing_input(train); };
-  }
-  return [train](const std::string& said) -> std::optional<std::string> {
+using FaultFinder = std::function<std::optional<std::string>(const std::string& said)>;
+
+FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& train) {
+  const auto look = [train](const std::string& said) -> std::optional<std::string> {
     try {
       check_model(train);
       inspect(train, training_splits);
@@ -150,6 +234,20 @@ std::function<std::optional<std::string>(const std::string&)> fault_finder(const
       return error.what();
     }
   };
+  const auto by_its_files = [&]() -> FaultFinder {
+    // A path that existed at the start is absolute.
+    const bool none = std::ranges::none_of(std::array{train.data, train.weights, train.cfg},
+                                           [](const auto& path) { return path.starts_with('/'); });
+    if (none) return {};
+    return [train](const std::string&) { return missing_input(train); };
+  };
+  return match(
+      trainer, [&](const BuiltIn&) -> FaultFinder { return look; },
+      // It looks over its data and says what is wrong; all that can be seen here is whether a file
+      // exists.
+      [&](const PythonTrainer*) { return by_its_files(); },
+      [&](const WorkerCommand&) { return by_its_files(); },
+      [&](const TrialCommand&) { return by_its_files(); });
 }
 
 std::string built_in_worker() {

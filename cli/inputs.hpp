@@ -8,15 +8,23 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "cli/trainer.hpp"
 #include "trainer/data/check.hpp"
 #include "trainer/options.hpp"
 
 namespace evolve::cli {
 
-/// Throws `Error` unless the weights can be read and the model's table, theirs where there is no
-/// --cfg, can be built. The checksum of the weights; none without a file of them.
-std::optional<std::uint32_t> check_model(const trainer::TrainOptions& options);
+/// What a look at the model found.
+struct ModelInspection {
+  /// Of the weights file, where there is one.
+  std::optional<std::uint32_t> checksum;
+  /// For the user: that the weights are hardly those of this model.
+  std::optional<std::string> note;
+};
+
+/// Throws `Error` unless the weights can be read and a model can be built from its table: --cfg, or
+/// without that the one that the weights bring.
+ModelInspection check_model(const trainer::TrainOptions& options);
 
 /// What a training trains on and is validated with.
 inline const std::vector<data::Split> training_splits = {data::Split::train, data::Split::val};
@@ -43,18 +51,27 @@ nlohmann::ordered_json trained_on(const Inspection& found, std::optional<std::ui
 void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
                 const trainer::TrainOptions& options);
 
-/// What only the trainer reads can still be missed from here: a file or a folder that has gone.
+/// The same of a trainer that evolve does not look into: checksums of the files that these options
+/// name, and of a data YAML's all but where its images lie, which may be mended.
+nlohmann::ordered_json files_trained_on(const trainer::TrainOptions& options);
+
+/// Throws `Error` where these are others than a run began with.
+void check_same_files(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
+                      const trainer::TrainOptions& options);
+
+/// Which of the files that only the trainer reads has gone, as a message; nothing: none has.
 std::optional<std::string> missing_input(const trainer::TrainOptions& train);
 
-/// See engine::Settings::find_fault. None where a trainer looks at all of its data itself.
+/// See engine::Settings::find_fault. Empty for a trainer that looks over all of its data itself.
 std::function<std::optional<std::string>(const std::string& said)> fault_finder(
-    const Options& options);
+    const Trainer& trainer, const trainer::TrainOptions& train);
 
 /// The program evolve-worker, which lies beside this one. Throws `Error` when it does not.
 std::string built_in_worker();
 
-/// Whether the built-in trainer can use devices of a kind, "cuda" or "xpu"; yes, as long as there
-/// is none. The worker is asked once, when the answer is first needed.
+/// Whether the built-in trainer can use devices of a kind, "cuda" or "xpu"; yes where evolve-worker
+/// is not installed, so that this is what is complained of. The worker is asked once, when the
+/// answer is first needed.
 std::function<bool(const std::string& kind)> built_in_drives();
 
 }  // namespace evolve::cli

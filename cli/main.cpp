@@ -1,7 +1,6 @@
 // The program `evolve`: reads the command line, runs one command, turns errors into exit codes.
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -9,10 +8,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
-#include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 
+#include "cli/command_line.hpp"
 #include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "core/error.hpp"
@@ -23,7 +23,8 @@
 namespace evolve::cli {
 namespace {
 
-/// An option before a command is one of plain evolve, and would be lost.
+/// An option that stands before a command is read as one of plain evolve: the command would not get
+/// it.
 void refuse_lost_options(const CLI::App& app) {
   if (app.get_subcommands().empty()) return;
   const auto& command = app.get_subcommands().front()->get_name();
@@ -33,128 +34,7 @@ void refuse_lost_options(const CLI::App& app) {
   }
 }
 
-/// What a command had to print has been printed; its exit code.
-int printed(int code) {
-  if (code != 0 || (std::fflush(stdout) == 0 && !std::ferror(stdout))) return code;
-  throw run_failed("standard output: cannot write all of it", "make room, or print it elsewhere");
-}
-
-/// A command of the program, and what it does with what it was given.
-struct Command {
-  CLI::App* app;
-  std::function<int()> run;
-  /// What it prints is its result. Else files are: then nobody has to read what it prints.
-  bool prints = true;
-};
-
-template <class Arguments>
-Command declared(CLI::App& app, const char* name, const char* summary, int (*run)(const Arguments&),
-                 bool prints) {
-  const auto given = std::make_shared<Arguments>();
-  auto* command = app.add_subcommand(name, summary);
-  declare(*command, *given);
-  return {command,
-          [=] {
-            complete(*command, *given);
-            return run(*given);
-          },
-          prints};
-}
-
-Command plot_in(CLI::App& app) {
-  struct Given {
-    std::string table, image;
-  };
-  const auto given = std::make_shared<Given>();
-  auto* command = app.add_subcommand(
-      "plot", "Draw evolve.png from an evolve.csv, or results.png from a results.csv");
-  command
-      ->add_option("EVOLVE_CSV", given->table,
-                   "The results of a run or of a training, or its folder")
-      ->required();
-  command->add_option("-o,--output", given->image,
-                      "Picture to write: .png or .svg; default: beside the CSV");
-  return {command, [given] { return plot_command(given->table, given->image); }};
-}
-
-Command explain_in(CLI::App& app) {
-  struct Given {
-    std::string run, image;
-  };
-  const auto given = std::make_shared<Given>();
-  auto* command = app.add_subcommand("explain", "Which genes mattered in a run, with a picture");
-  command->add_option("RUN", given->run, "The folder of a run, also of one that is going on")
-      ->required();
-  command->add_option("-o,--output", given->image,
-                      "Picture to write: .png or .svg; default: RUN/explain.png");
-  return {command, [given] { return explain_command(given->run, given->image); }};
-}
-
-Command report_in(CLI::App& app) {
-  struct Given {
-    std::vector<std::string> runs;
-    std::string page;
-  };
-  const auto given = std::make_shared<Given>();
-  auto* command = app.add_subcommand(
-      "report", "Show a run, or several beside each other, as a page for a browser");
-  command->add_option("RUN", given->runs, "Folders of runs, also of such that are going on")
-      ->required();
-  command->add_option(
-      "-o,--output", given->page,
-      "Page to write: .html; default: RUN/report.html, of several runs report.html here");
-  return {command, [given] { return report_command(given->runs, given->page); }};
-}
-
-Command export_in(CLI::App& app) {
-  struct Given {
-    std::string target, what, output;
-  };
-  const auto given = std::make_shared<Given>();
-  auto* command = app.add_subcommand(
-      "export", "Write a run, or trained weights, for other programs, with their Python packages");
-  command
-      ->add_option("TARGET", given->target,
-                   "tensorboard, mlflow, wandb, optuna: a run; yolov5: weights")
-      ->required()
-      ->check(CLI::IsMember({"tensorboard", "mlflow", "wandb", "optuna", "yolov5"}));
-  command
-      ->add_option(
-          "WHAT", given->what,
-          "The folder of a run, also of one that is going on; of evolve train, or its weights")
-      ->required();
-  auto* output =
-      command->add_option("-o,--output", given->output,
-                          "yolov5: file to write; default: best_yolov5.pt beside best.pt");
-  return {command, [given, output] {
-            if (given->target == "yolov5")
-              return export_weights_command(given->what, given->output);
-            if (output->count() > 0)
-              throw bad_argument("-o: a run is written where " + given->target + " looks for it",
-                                 "leave it out");
-            return export_command(given->target, given->what);
-          }};
-}
-
-Command devices_in(CLI::App& app) {
-  const auto json = std::make_shared<bool>(false);
-  auto* command = app.add_subcommand("devices", "List the devices that can train");
-  command->add_flag("--json", *json, "As JSON: an array of objects");
-  return {command, [json] { return devices_command(*json); }};
-}
-
-Command dataset_in(CLI::App& app) {
-  struct Given {
-    std::string name, folder;
-  };
-  const auto given = std::make_shared<Given>();
-  auto* command = app.add_subcommand("dataset", "Write an embedded data set in YOLO format");
-  command->add_option("NAME", given->name, "shapes")->required();
-  command->add_option("DIR", given->folder, "Folder to write")->required();
-  return {command, [given] { return dataset_command(given->name, given->folder); }};
-}
-
-/// Options and paths go into JSON.
+/// Options and paths go into JSON, which has no other encoding.
 void refuse_other_encodings(std::span<char*> arguments) {
   for (const char* argument : arguments)
     if (core::valid_utf8(argument) != argument)
@@ -174,17 +54,10 @@ int run(int argc, char** argv) {
   // Of an option that stands twice the last one counts, as in YOLOv5.
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 
-  Options options;
-  declare(app, options);
-  const Command commands[] = {
-      declared(app, "train", "Train once, with one hyp file", train_command, /*prints=*/false),
-      declared(app, "val", "Evaluate weights on a data set", val_command, /*prints=*/true),
-      plot_in(app),
-      explain_in(app),
-      report_in(app),
-      export_in(app),
-      devices_in(app),
-      dataset_in(app)};
+  const auto evolve = evolve_command(app);
+  const Command commands[] = {train_command(app),   val_command(app),    plot_command(app),
+                              explain_command(app), report_command(app), export_command(app),
+                              devices_command(app), dataset_command(app)};
   app.footer(
       "Examples:\n"
       "  evolve --data my.yaml --weights yolov5n.pt --epochs 10 --trials 100\n"
@@ -203,12 +76,11 @@ int run(int argc, char** argv) {
   }
   refuse_lost_options(app);
   for (const auto& command : commands)
-    if (*command.app) return command.prints ? printed(command.run()) : command.run();
-  complete(app, options);
-  return options.dry_run ? printed(evolve_command(options)) : evolve_command(options);
+    if (*command.app) return command.run();
+  return evolve.run();
 }
 
-/// That nobody can read it is no reason to end otherwise.
+/// Whether it can be written does not matter: the exit code says the same.
 void say(const std::string& what) {
   std::fputs(("evolve: " + what + "\n").c_str(), stderr);
 }

@@ -4,36 +4,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
 #include <set>
-#include <system_error>
 
 #include "cli/inputs.hpp"
-#include "cli/screen.hpp"
 #include "cli/search_space.hpp"
-#include "cli/training_options.hpp"
+#include "cli/trainer_options.hpp"
 #include "core/device_kind.hpp"
-#include "core/shell_word.hpp"
-#include "core/spawn.hpp"
+#include "core/slot_environment.hpp"
 #include "devices/devices.hpp"
 #include "engine/launcher.hpp"
-#include "workers/exec/exec_worker.hpp"
-#include "workers/exec/placeholders.hpp"
 
 namespace evolve::cli {
 namespace {
 
-/// The program of --trainer-exec, --trainer-command or --launcher is there.
-void check_program(const std::string& option, const std::string& program) try {
-  if (program.find('{') == program.npos) core::program_file(program);
-} catch (const std::system_error& error) {
-  throw bad_argument(
-      option + ": '" + program + "' cannot be started (" + error.code().message() + ")",
-      "name a program that exists");
-}
-
-/// So is what the slots' workers are started by, before a folder is made for their run.
+/// What starts the slots' workers is there, before a folder is made for their run.
 void check_launchers(const std::vector<core::Slot>& slots) {
   std::set<std::string> programs;
   for (const auto& slot : slots)
@@ -43,45 +28,40 @@ void check_launchers(const std::vector<core::Slot>& slots) {
 
 /// Each slot's device has a number to stand for {index}.
 void check_numbers(const std::vector<core::Slot>& slots) {
-  const auto is_number = [](const auto& variable) { return variable.first == "EVOLVE_INDEX"; };
   for (const auto& slot : slots)
-    if (std::ranges::none_of(slot.environment, is_number))
+    if (!core::variable(slot, core::index_variable))
       throw bad_argument("--trainer-exec with {index}: " + slot.name + " has no number",
                          "write {device}, or name GPUs with --devices");
 }
 
-/// What a slot with several devices trains with knows how to.
-void check_groups(const std::vector<core::Slot>& slots, const Options& options) {
+/// The trainer can train on the devices of a slot that has several.
+void check_groups(const std::vector<core::Slot>& slots, const EvolveOptions& options) {
   for (const auto& slot : slots) {
     const auto devices = core::members_of(slot.name).size();
-    if (devices > 1 && python_trainer(options.trainer))
+    if (const auto* python = python_trainer(options.trainer); python && devices > 1)
       throw bad_argument(fmt::format("--trainer {}: it trains on one device, {} has {}",
-                                     options.trainer, slot.name, devices),
+                                     python->name, slot.name, devices),
                          "name each device by itself, or use the built-in trainer");
-    if (!options.has_external_trainer()) check_group(slot, options.train.batch_size);
+    if (is_built_in(options.trainer)) check_group(slot, options.train.batch_size);
   }
+}
+
+devices::TrainerTraits traits_of(const EvolveOptions& o) {
+  devices::TrainerTraits traits{.external = !is_built_in(o.trainer),
+                                .by_number = mentions_index(o.trainer),
+                                .device_env = o.device_env};
+  if (!traits.external) traits.drives = built_in_drives();
+  return traits;
 }
 
 void resolve_devices(Plan& plan) {
   const auto& o = plan.options;
-  if (o.launcher == "local") {
-    if (!o.trainer_exec.empty())
-      check_program("--trainer-exec", workers::exec_words(o.trainer_exec).front());
-    if (!o.trainer_command.empty())
-      check_program("--trainer-command",
-                    core::shell_words(o.trainer_command, "--trainer-command").front());
-  }
-  if (const auto* trainer = python_trainer(o.trainer); trainer && o.launcher == "local")
-    check_installed(*trainer, o.python);
-  devices::TrainerTraits trainer{.external = o.has_external_trainer(),
-                                 .by_number = workers::mentions(o.trainer_exec, "{index}"),
-                                 .device_env = o.device_env};
-  if (!trainer.external) trainer.drives = built_in_drives();
-  plan.settings.choose_devices = [trainer, o](const std::string& spec,
-                                              const std::vector<core::Slot>& had) {
-    auto choice = engine::launched_slots(o.launcher, spec, trainer, had);
+  if (o.launcher == "local") check_startable(o.trainer, o.python);
+  plan.settings.choose_devices = [traits = traits_of(o), o](const std::string& spec,
+                                                            const std::vector<core::Slot>& had) {
+    auto choice = engine::launched_slots(o.launcher, spec, traits, had);
     check_groups(choice.slots, o);
-    if (trainer.by_number) check_numbers(choice.slots);
+    if (traits.by_number) check_numbers(choice.slots);
     return choice;
   };
   auto choice = plan.settings.choose_devices(o.devices, {});
@@ -91,31 +71,23 @@ void resolve_devices(Plan& plan) {
   plan.device_notes = std::move(choice.notes);
 }
 
-std::vector<std::string> worker_command(const Options& options) {
-  if (const auto* trainer = python_trainer(options.trainer))
-    return worker_command(*trainer, options.python);
-  if (!options.trainer_command.empty())
-    return core::shell_words(options.trainer_command, "--trainer-command");
-  if (options.trainer_exec.empty()) return {built_in_worker()};
-  return workers::exec_worker_command_for(workers::exec_words(options.trainer_exec));
-}
-
 /// Everything but the run's own settings.
-Plan planned(const Options& options) {
+Plan planned(const EvolveOptions& options) {
   Plan plan{.options = options};
   resolve_devices(plan);
   auto& settings = plan.settings;
-  settings.workers = {.command = worker_command(options),
-                      .trial_timeout = duration(options.trial_timeout, "--trial-timeout"),
-                      .hang_timeout = duration(options.hang_timeout, "--hang-timeout")};
+  const auto& trainer = options.trainer;
+  settings.workers = {.command = worker_command(trainer, options.python),
+                      .trial_timeout = options.limits.trial,
+                      .hang_timeout = options.limits.silence};
   settings.trainer_options = trainer::to_json(options.train);
-  if (options.trainer_command.empty()) settings.can_pause = !options.has_external_trainer();
+  settings.can_pause = can_pause(trainer);
   settings.retries = options.retries;
-  if (python_trainer(options.trainer) && options.keep_weights >= 0)
+  if (python_trainer(trainer) && options.keep_weights >= 0)
     settings.keep_weights = options.keep_weights;
-  settings.time_limit = duration_seconds(options.time_limit, "--time-limit");
-  settings.find_fault = fault_finder(options);
-  settings.sees_data = options.trainer == "built-in" && !options.has_external_trainer();
+  settings.time_limit = options.limits.run_seconds;
+  settings.find_fault = fault_finder(trainer, options.train);
+  settings.sees_data = is_built_in(trainer);
   return plan;
 }
 
@@ -125,8 +97,8 @@ std::vector<std::string> names_of(const std::vector<core::Slot>& slots) {
   return names;
 }
 
-/// `auto` finds what there is now. Where the run had GPUs and their driver fails, that is no reason
-/// to go on with the CPU.
+/// Throws `Error` where the run had GPUs and `auto` finds only CPUs now: their driver fails, and a
+/// run that goes on with the CPU would do so unnoticed.
 void check_no_fallback(const Plan& plan, const std::vector<std::string>& slots) {
   if (plan.options.devices != "auto" || slots.empty() || core::is_cpu(slots.front())) return;
   if (!std::ranges::all_of(names_of(plan.settings.slots), core::is_cpu)) return;
@@ -136,14 +108,32 @@ void check_no_fallback(const Plan& plan, const std::vector<std::string>& slots) 
 }
 
 /// Where `--trials` asks for more than the generations have, there are more of these.
-int generations_of(const Options& options) {
+int generations_of(const EvolveOptions& options) {
   if (!options.trials || options.population < 1) return options.generations;
   return std::max(options.generations, ga::generations_of(*options.trials, options.population));
 }
 
+/// Of a trainer in Python: trials start from what the run began with, in the folder where it did
+/// (Ultralytics looks there for a relative `path:`), and the trainer finds nothing wrong. What a
+/// launcher starts may have files that are not here, or a Python that is not.
+void check_python_inputs(Plan& plan, const PythonTrainer& trainer) {
+  const auto& o = plan.options;
+  auto& began_with = plan.settings.run.inputs;
+  auto now = files_trained_on(o.train);
+  if (began_with.is_null()) {
+    began_with = std::move(now);
+    began_with["folder"] = std::filesystem::current_path().string();
+  } else {
+    check_same_files(began_with, now, o.train);
+  }
+  plan.settings.trainer_options["folder"] = began_with.value("folder", "");
+  if (!o.dry_run && o.launcher == "local")
+    look_over(trainer, o.python, plan.settings.trainer_options, plan.settings.run.space);
+}
+
 }  // namespace
 
-Plan make_plan(const Options& options) {
+Plan make_plan(const EvolveOptions& options) {
   const auto space = space_of(options);
   const auto initial = initial_of(options, space);
   const auto earlier = earlier_of(options, space);
@@ -170,7 +160,7 @@ Plan make_plan(const Options& options) {
   return plan;
 }
 
-Plan resumed_plan(const Options& now, const results::RunSettings& run,
+Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
                   const std::string& journal) try {
   auto plan = planned(resumed(now, run.options));
   check_no_fallback(plan, run.slots);
@@ -183,16 +173,19 @@ Plan resumed_plan(const Options& now, const results::RunSettings& run,
 
 void check_inputs(Plan& plan) {
   const auto& train = plan.options.train;
-  if (!plan.options.has_external_trainer()) {
-    const auto weights = check_model(train);
+  if (is_built_in(plan.options.trainer)) {
+    auto model = check_model(train);
     auto found = inspect(train, training_splits);
     auto& began_with = plan.settings.run.inputs;
-    const auto now = trained_on(found, weights);
+    const auto now = trained_on(found, model.checksum);
     check_same(began_with, now, train);
     began_with = now;
     plan.notes = std::move(found.notes);
+    if (model.note) plan.notes.push_back(std::move(*model.note));
   } else if (const auto missing = missing_input(train)) {
     throw Error(Error::Fault::input, *missing + "; restore it, or name another");
+  } else if (const auto* python = python_trainer(plan.options.trainer)) {
+    check_python_inputs(plan, *python);
   }
 }
 

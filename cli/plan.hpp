@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "cli/evolve_options.hpp"
 #include "engine/settings.hpp"
 
 namespace evolve::cli {
 
 struct Plan {
-  Options options;
+  EvolveOptions options;
   engine::Settings settings;
   /// What was found and chosen.
   std::vector<std::string> device_notes;
@@ -20,11 +20,12 @@ struct Plan {
 
 /// The plan of a new run. Reads the space, hyp and population files and looks over the data set.
 /// Throws `Error` for whatever is wrong with any of them, before anything is written or trained.
-Plan make_plan(const Options& options);
+Plan make_plan(const EvolveOptions& options);
 
 /// The plan of a run to go on with: `run` is the first line of its journal, `now` the command line.
 /// Throws `Error` as `make_plan` does, but for the inputs of the trials.
-Plan resumed_plan(const Options& now, const results::RunSettings& run, const std::string& journal);
+Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
+                  const std::string& journal);
 
 /// Looks over what every trial needs, its data set and weights, as a start does. Throws `Error`.
 void check_inputs(Plan& plan);

@@ -2,9 +2,8 @@
 #include <fmt/ranges.h>
 
 #include "cli/plan.hpp"
-#include "cli/python_trainer.hpp"
-#include "cli/screen.hpp"
-#include "cli/training_options.hpp"
+#include "cli/text.hpp"
+#include "cli/trainer_options.hpp"
 #include "core/number.hpp"
 #include "engine/settings.hpp"
 
@@ -37,6 +36,27 @@ std::string bounded(const std::string& trials, const ga::Settings& search) {
   return may_decide ? epochs + ", at most " + trials : epochs;
 }
 
+/// The options with what hyperparameters of the same name make of them, for whom it is read: "SGD
+/// or MuSGD" where the optimizer evolves.
+trainer::TrainOptions as_trained(trainer::TrainOptions t, const hyp::Space& space) {
+  if (const auto* gene = space.find("optimizer"); gene && hyp::is_categorical(*gene))
+    t.optimizer = gene->evolve ? fmt::format("{}", fmt::join(gene->choices, " or "))
+                               : gene->choices.at(static_cast<std::size_t>(gene->start));
+  if (const auto* gene = space.find("imgsz"); gene && !gene->evolve)
+    t.imgsz = static_cast<int>(gene->start);
+  return t;
+}
+
+/// "trains yolov5p.yaml on shapes …", "runs python mine.py"
+std::string what_runs(const EvolveOptions& o, const hyp::Space& space) {
+  const auto train = as_trained(o.train, space);
+  return match(
+      o.trainer, [&](const BuiltIn&) { return "trains " + description(train); },
+      [&](const PythonTrainer* one) { return "trains " + description(*one, train); },
+      [&](const WorkerCommand&) { return "runs " + o.trainer_texts.command; },
+      [&](const TrialCommand&) { return "runs " + o.trainer_texts.exec; });
+}
+
 }  // namespace
 
 std::vector<std::string> description(const Plan& plan) {
@@ -65,12 +85,7 @@ std::vector<std::string> description(const Plan& plan) {
   lines.push_back(fmt::format("{}{}{} on {}: {}", bounded(bounds, search), again, until,
                               core::counted(std::ssize(slots), "slot"), fmt::join(slots, ", ")));
   lines.insert(lines.end(), plan.device_notes.begin(), plan.device_notes.end());
-  if (const auto* trainer = python_trainer(o.trainer)) {
-    lines.push_back("each trains " + description(*trainer, o.train));
-  } else {
-    lines.push_back(o.has_external_trainer() ? "each runs " + o.trainer_command + o.trainer_exec
-                                             : "each trains " + description(o.train));
-  }
+  lines.push_back("each " + what_runs(o, run.space));
   lines.push_back(fmt::format("{} of {} evolve: {}", genes.size(),
                               core::counted(std::ssize(run.space.genes), "hyperparameter"),
                               fmt::join(genes, " ")));

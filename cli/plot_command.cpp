@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
+#include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/destination.hpp"
@@ -9,6 +11,7 @@
 #include "core/error.hpp"
 #include "engine/run_files.hpp"
 #include "hyp/hyp.hpp"
+#include "results/plots/plots.hpp"
 #include "results/results.hpp"
 
 namespace evolve::cli {
@@ -47,9 +50,7 @@ void plot_table(const fs::path& csv, const fs::path& image) {
   results::plot_evolution(table, hyp::Fitness(), hyp::default_space(), image);
 }
 
-}  // namespace
-
-int plot_command(const std::string& named, const std::string& image) {
+int plot(const std::string& named, const std::string& image) {
   check_output(image);
   const auto csv = table_at(named);
   const bool own = is_of_a_run(csv);
@@ -66,6 +67,24 @@ int plot_command(const std::string& named, const std::string& image) {
   }
   fmt::print("{}\n", target.string());
   return 0;
+}
+
+}  // namespace
+
+Command plot_command(CLI::App& app) {
+  struct Given {
+    std::string table, image;
+  };
+  const auto given = std::make_shared<Given>();
+  auto* command = app.add_subcommand(
+      "plot", "Draw evolve.png from an evolve.csv, or results.png from a results.csv");
+  command
+      ->add_option("EVOLVE_CSV", given->table,
+                   "The results of a run or of a training, or its folder")
+      ->required();
+  command->add_option("-o,--output", given->image,
+                      "Picture to write: .png or .svg; default: beside the CSV");
+  return {command, [given] { return printed(plot(given->table, given->image)); }};
 }
 
 }  // namespace evolve::cli

@@ -38,8 +38,9 @@ std::vector<std::string> python_command(const Python& python, std::vector<std::s
 
 std::vector<std::string> module_command(const Python& python, const std::string& module,
                                         std::vector<std::string> arguments) {
+  // "" is the current folder, which -c puts first: a user's yaml.py there is not to be imported.
   const auto* code =
-      "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
+      "import sys; sys.path[:] = [sys.argv.pop(1), *filter(None, sys.path)]; import runpy; "
       "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)";
   const std::vector<std::string> before = {"-c", code, package_folder().string(), module};
   arguments.insert(arguments.begin(), before.begin(), before.end());
@@ -47,18 +48,22 @@ std::vector<std::string> module_command(const Python& python, const std::string&
 }
 
 std::string python_file(const Python& python, const std::string& who) try {
+  // A name without a slash is looked for in PATH, whatever the current folder has.
+  if (python.program.find('/') != std::string::npos && fs::is_directory(python.program))
+    throw bad_argument(who + ": EVOLVE_PYTHON: " + python.program + " is a folder",
+                       "name its bin/python3");
   return core::program_file(python.program);
 } catch (const std::system_error& error) {
-  throw bad_argument(
-      fmt::format("{}: '{}' cannot be started ({})", who, python.program, error.code().message()),
-      "install Python 3, or name one in EVOLVE_PYTHON");
+  throw bad_argument(who + ": " + core::cannot_start(python.program, error),
+                     "install Python 3, or name one in EVOLVE_PYTHON");
 }
 
 void check_package(const Python& python, const std::string& package, const std::string& who) {
   const auto file = python_file(python, who);
   // A folder of that name in the current one is not yet the package.
   const auto code = fmt::format(
-      "import importlib.util, sys; spec = importlib.util.find_spec('{}'); "
+      "import sys; sys.path[:] = filter(None, sys.path); import importlib.util; "
+      "spec = importlib.util.find_spec('{}'); "
       "sys.exit(spec is None or spec.origin is None)",
       package);
   if (core::run({.words = python_command(python, {"-c", code})}).status == 0) return;

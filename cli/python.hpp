@@ -26,15 +26,15 @@ std::filesystem::path package_folder();
 /// `python` with arguments, and with our package among those that it finds.
 std::vector<std::string> python_command(const Python& python, std::vector<std::string> arguments);
 
-/// `python` running a module of our package, whatever of that name the current folder has: unlike
-/// with -m, ours comes first.
+/// `python` running a module of our package, whatever modules the current folder has: unlike with
+/// -m, none is imported from there, be it of our names or of Python's.
 std::vector<std::string> module_command(const Python& python, const std::string& module,
                                         std::vector<std::string> arguments);
 
 /// The file of the program; throws `Error`, on behalf of `who`, when it cannot be started.
 std::string python_file(const Python& python, const std::string& who);
 
-/// Throws `Error`, on behalf of `who`, when there is no such Python here, or it does not have this
+/// Throws `Error`, on behalf of `who`, when this Python cannot be started or does not have this
 /// package.
 void check_package(const Python& python, const std::string& package, const std::string& who);
 

@@ -1,6 +1,8 @@
 // Trainers that come along: Python workers of ours (python/evolve) around somebody else's package.
 #pragma once
 
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,32 +39,22 @@ std::string file_of(const PythonTrainer& trainer, const trainer::TrainOptions& o
 /// "yolo11n.pt on coco8.yaml for 10 epochs at 640 px with AdamW, by ultralytics"
 std::string description(const PythonTrainer& trainer, const trainer::TrainOptions& options);
 
-/// How a person trains with the hyperparameters of `file`, one set of this space, in Ultralytics.
-/// The file has every number as a float and every yes or no as a text; where something else is
-/// wanted, the command line says it again. It has the optimizer, and what else of these options is
-/// not Ultralytics' default, but for what the set has itself. How many epochs is left to the
-/// person.
-std::string ultralytics_usage(const trainer::TrainOptions& options, const hyp::Space& space,
-                              const hyp::Hyperparameters& hyp, const std::string& file);
-
-/// The same with `evolve train`, on the same images and from the same weights, for as many epochs
-/// as that has by default.
-std::string train_usage(const trainer::TrainOptions& options, const hyp::Hyperparameters& hyp,
-                        const std::string& file);
-
-/// The same in YOLOv5, with the options of these trainings that bear on the set.
-std::string yolov5_usage(const trainer::TrainOptions& options, const hyp::Hyperparameters& hyp,
-                         const std::string& file);
-
-/// Whether this optimizer is Ultralytics' `auto`, which chooses lr0 and momentum itself: genes that
-/// would do nothing.
-bool leaves_it_to_ultralytics(const std::string& optimizer);
+/// What is wrong with an optimizer for Ultralytics: with `auto` the genes lr0 and momentum would do
+/// nothing. Nothing: it may be used.
+std::optional<std::string> ultralytics_optimizer_fault(const std::string& optimizer);
 
 /// How its worker is started. Throws `Error` when our code is not there.
 std::vector<std::string> worker_command(const PythonTrainer& trainer, const Python& python);
 
-/// Throws `Error` when there is no such Python here, or it does not have the trainer's package, or
-/// there is no such checkout.
+/// Has the trainer itself look once at what every trial needs: its model and data set are found, a
+/// model of its own is fetched, and it takes each hyperparameter of the space at its start and its
+/// bounds. `options` are what trials are given. Throws `Error` with its line where something is
+/// wrong. Takes as long as importing its package.
+void look_over(const PythonTrainer& trainer, const Python& python,
+               const nlohmann::ordered_json& options, const hyp::Space& space);
+
+/// Throws `Error` when this Python cannot be started, does not have the trainer's package, or the
+/// checkout that it names is missing.
 void check_installed(const PythonTrainer& trainer, const Python& python);
 
 }  // namespace evolve::cli

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "cli/screen.hpp"
+#include "cli/text.hpp"
 #include "engine/longer_trainings.hpp"
 #include "engine/report.hpp"
 
@@ -43,7 +43,8 @@ std::string gave(const engine::RunState& state, int trial) {
   return trainings.size() < 2 ? "" : fmt::format("; it gave {}", fmt::join(trainings, ", "));
 }
 
-/// One training hardly tells the best from the start, though trainings differ at all.
+/// Whether trainings of the same set differ by so much that one training says little about which
+/// set is better: by half of what the best gains, and by 2 % of its fitness.
 bool luck_is_strong(const ga::Standing& standing) {
   const double best = standing.best.expectation.mean;
   const double gain = standing.start ? best - standing.start->expectation.mean : 0;
@@ -76,7 +77,8 @@ std::string luck_line(const ga::Standing& standing, bool was_seen) {
                               : ": no set was trained twice, so nobody knows yet");
 }
 
-/// Fitness of detectors that have hardly begun to learn ranks who begins fastest.
+/// Below this, fitness says which set makes a detector begin to learn fastest, not which makes the
+/// best one.
 constexpr double least_map50 = 0.05;
 
 bool all_alike(const std::vector<engine::Finished>& trials) {
@@ -92,7 +94,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
                                               const fs::path& run) {
   const auto& [row, standing] = recommendation;
   const engine::Finished& trial = state.completed()[row];
-  const bool is_start = trial.trial == 0;
+  const bool is_start = state.evolution().genes(trial.trial) == state.evolution().genes(0);
   std::vector<std::string> lines = {
       fmt::format("Recommended: trial {}, {}", trial.trial, observed(trial))};
   if (is_start) {
@@ -119,7 +121,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
                     trial.metrics.map50));
   if (!standing) return lines;
   lines.push_back("  trained again, expect  " + text_of(standing->best.expectation) +
-                  ", 90 % sure" + gave(state, trial.trial));
+                  " on average, 90 % sure" + gave(state, trial.trial));
   if (!is_start && standing->start)
     lines.push_back(fmt::format("  the start              {}; worse with a probability of {}{}",
                                 text_of(standing->start->expectation), text_of(standing->better),

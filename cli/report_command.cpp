@@ -1,9 +1,15 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "cli/commands.hpp"
 #include "cli/destination.hpp"
 #include "cli/recorded_run.hpp"
-#include "cli/screen.hpp"
+#include "cli/text.hpp"
 #include "core/error.hpp"
 #include "engine/report.hpp"
 #include "results/results.hpp"
@@ -19,9 +25,7 @@ results::RunReport report_of(const results::RunDirectory& directory) {
   return report;
 }
 
-}  // namespace
-
-int report_command(const std::vector<std::string>& runs, const std::string& page) {
+int report(const std::vector<std::string>& runs, const std::string& page) {
   if (!page.empty() && std::filesystem::path(page).extension() != ".html")
     throw bad_argument("-o " + page + ": a report is a page", "write a name that ends in .html");
   check_output(page);
@@ -32,6 +36,24 @@ int report_command(const std::vector<std::string>& runs, const std::string& page
   results::write_report(target, reports);
   fmt::print("{}\n", display_path(target));
   return 0;
+}
+
+}  // namespace
+
+Command report_command(CLI::App& app) {
+  struct Given {
+    std::vector<std::string> runs;
+    std::string page;
+  };
+  const auto given = std::make_shared<Given>();
+  auto* command = app.add_subcommand(
+      "report", "Show a run, or several beside each other, as a page for a browser");
+  command->add_option("RUN", given->runs, "Folders of runs, also of such that are going on")
+      ->required();
+  command->add_option(
+      "-o,--output", given->page,
+      "Page to write: .html; default: RUN/report.html, of several runs report.html here");
+  return {command, [given] { return printed(report(given->runs, given->page)); }};
 }
 
 }  // namespace evolve::cli

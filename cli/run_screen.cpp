@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/text.hpp"
 #include "core/number.hpp"
 #include "engine/settings.hpp"
 #include "workers/protocol/text.hpp"
@@ -28,6 +29,33 @@ std::string fate(const hyp::Failed& failure) {
 }
 
 }  // namespace
+
+std::string status_text(const RunStatus& status) {
+  auto text = status.most_epochs
+                  ? fmt::format("{}/{} epochs · {}, {} paused", status.epochs, *status.most_epochs,
+                                core::counted(status.ended, "trial"), status.paused)
+                  : fmt::format("{}/{} trials{}", status.ended, status.planned,
+                                status.paused > 0 ? fmt::format(", {} paused", status.paused) : "");
+  if (!status.most_epochs && status.generations > 0)
+    text += fmt::format(" · generation {}/{}", status.generation + 1, status.generations);
+  if (status.highest_fitness) {
+    text +=
+        fmt::format(" · highest {:.4f} (trial {})", *status.highest_fitness, status.highest_trial);
+  }
+  const bool by_epochs = status.most_epochs.has_value();
+  const auto here = by_epochs ? status.epochs_here : status.ended_here;
+  if (here > 0 && status.seconds_here > 0) {
+    const double per_second = static_cast<double>(here) / status.seconds_here;
+    const auto to_come =
+        by_epochs ? *status.most_epochs - status.epochs : status.planned - status.ended;
+    double left = static_cast<double>(to_come) / per_second;
+    if (status.seconds_allowed) left = std::min(left, std::max(0.0, *status.seconds_allowed));
+    text += fmt::format(" · {} left · {:.0f} {}/h", duration_text(left), per_second * 3600,
+                        by_epochs ? "epochs" : "trials");
+  }
+  for (const auto& what : status.busy) text += " · " + what;
+  return text;
+}
 
 void RunScreen::on_event(const results::Event& event, const engine::RunState& state) {
   std::visit([&](const auto& e) { on(e, state); }, event);

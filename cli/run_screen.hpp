@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,33 @@
 #include "results/run_directory.hpp"
 
 namespace evolve::cli {
+
+/// Where a run stands.
+struct RunStatus {
+  int planned = 0;
+  int ended = 0;
+  int generation = 0;
+  /// 0 where --trials says when the run ends.
+  int generations = 0;
+  int paused = 0;
+  std::optional<double> highest_fitness;
+  int highest_trial = 0;
+  /// Trials that this process has seen end, and the seconds it has been at work: what the rate
+  /// counts.
+  int ended_here = 0;
+  double seconds_here = 0;
+  /// With --max-epochs: epochs that were trained, those of this process, and how many there may be.
+  std::int64_t epochs = 0, epochs_here = 0;
+  std::optional<std::int64_t> most_epochs;
+  /// Seconds until --time-limit, if there is one.
+  std::optional<double> seconds_allowed;
+  /// What each busy slot does: "cpu:0 trial 17 epoch 2/4".
+  std::vector<std::string> busy;
+};
+
+/// "17/48 trials, 3 paused · generation 1/4 · highest 0.3312 (trial 12) · 2 min 10 s left · 812
+/// trials/h"; with --max-epochs "312/520 epochs · 7 trials, 20 paused · highest … · 4120 epochs/h"
+std::string status_text(const RunStatus& status);
 
 class RunScreen : public engine::Observer {
  public:

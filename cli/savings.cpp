@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/screen.hpp"
 #include "core/number.hpp"
 
 namespace evolve::cli {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/python_trainer.hpp"
-#include "cli/training_options.hpp"
+#include "cli/trainer_options.hpp"
 #include "core/number.hpp"
+#include "core/split.hpp"
 #include "core/text_file.hpp"
 #include "core/yaml.hpp"
 #include "results/earlier_run.hpp"
@@ -16,12 +16,6 @@
 
 namespace evolve::cli {
 namespace {
-
-/// Whether the trainer has YOLOv5's hyperparameters, all of them and no others.
-bool trains_with_yolov5_hyp(const Options& options) {
-  const auto* trainer = python_trainer(options.trainer);
-  return trainer ? trainer->is_yolov5 : !options.has_external_trainer();
-}
 
 /// Where a gene's name is written: in --hyp, else in --space.
 Where written(const std::string& gene, const hyp::HypFile& start, const std::string& space) {
@@ -38,32 +32,45 @@ std::vector<hyp::Value> values_of(const hyp::Gene& gene) {
   return values;
 }
 
-/// The space's genes mean something to the trainer: YOLOv5's 29 and `optimizer`, with values that
-/// it can take.
-void check_known(const hyp::Space& space, const hyp::HypFile& start, const Options& options) {
+/// The space's genes mean something to a trainer with YOLOv5's. The built-in one must also be able
+/// to take their values; YOLOv5 says itself what it cannot.
+void check_known(const hyp::Space& space, const hyp::HypFile& start, const EvolveOptions& options) {
   for (const auto& gene : space.genes) {
-    const auto where = [&] { return written(gene.name, start, options.space); };
-    if (!trainer::is_known(gene.name))
-      throw bad_input(
-          where(), fmt::format("'{}' means nothing to the {} trainer", gene.name, options.trainer),
-          "remove it, or name an external trainer that knows it (--trainer-command or "
-          "--trainer-exec)");
-    if (options.has_external_trainer()) continue;
-    for (const auto& value : values_of(gene))
-      if (const auto fault = trainer::fault_of(gene.name, value))
-        throw bad_input(
-            where(), fmt::format("{}: {} cannot be trained with", gene.name, hyp::text_of(value)),
-            *fault);
+    const auto values = is_built_in(options.trainer) ? values_of(gene) : std::vector<hyp::Value>();
+    if (const auto fault = hyperparameter_fault(gene.name, values, options.trainer_texts.name,
+                                                ", or name an external trainer that knows it "
+                                                "(--trainer-command or --trainer-exec)"))
+      throw bad_input(written(gene.name, start, options.space), fault->what, fault->remedy);
   }
 }
 
 /// No optimizer that a trial may have leaves lr0 and momentum to Ultralytics.
-void check_optimizers(const hyp::Space& space, const hyp::HypFile& start, const Options& options) {
+void check_optimizers(const hyp::Space& space, const hyp::HypFile& start,
+                      const EvolveOptions& options) {
   const auto* gene = space.find("optimizer");
-  if (gene && std::ranges::any_of(gene->choices, leaves_it_to_ultralytics))
-    throw bad_input(written(gene->name, start, options.space),
-                    "optimizer auto: Ultralytics would choose lr0 and momentum itself",
-                    "name others, such as AdamW");
+  if (!gene) return;
+  for (const auto& optimizer : gene->choices)
+    if (const auto fault = ultralytics_optimizer_fault(optimizer))
+      throw bad_input(written(gene->name, start, options.space), "optimizer auto: " + *fault,
+                      "name others, such as AdamW");
+}
+
+/// What `yolo copy-cfg` and each training of Ultralytics write has the names of hyperparameters
+/// too, among many that are none and have no value.
+void check_no_configuration(const std::string& path) {
+  const auto root = core::parse_yaml(core::read_text_file(path), path);
+  if (core::yaml_value(root, "task") && core::yaml_value(root, "mode"))
+    throw bad_input({path}, "this is a whole configuration of Ultralytics'",
+                    "keep only its hyperparameters, lr0 to copy_paste and close_mosaic");
+}
+
+/// Without AutoAnchor their number says nothing: the model's own are meant, and YOLOv5 has no such
+/// gene then either.
+void leave_out_anchors(hyp::Space& space, const std::string& evolved) {
+  if (std::ranges::count(core::split_and_trim(evolved, ','), "anchors") > 0)
+    throw bad_argument("--evolve-genes anchors: with --noautoanchor the model keeps its own",
+                       "leave out one of the two");
+  std::erase_if(space.genes, [](const hyp::Gene& gene) { return gene.name == "anchors"; });
 }
 
 /// A space started where a trainer starts. Not taken: a start outside the user's bounds, and what
@@ -84,7 +91,7 @@ hyp::Space started_at_defaults(const hyp::Space& space, const hyp::HypFile& defa
 }
 
 /// The space before --hyp, of which these are the names: the user's, or the trainer's own.
-hyp::Space table_of(const Options& options, const hyp::Hyperparameters& named) {
+hyp::Space table_of(const EvolveOptions& options, const hyp::Hyperparameters& named) {
   const auto* trainer = python_trainer(options.trainer);
   if (!trainer || trainer->is_yolov5)
     return options.space.empty() ? hyp::default_space() : hyp::read_space_file(options.space);
@@ -96,21 +103,24 @@ hyp::Space table_of(const Options& options, const hyp::Hyperparameters& named) {
 
 /// Whether the runs that come with evolve say something about this one: they are trainings with
 /// Adam or AdamW, whose rates are alike, on another data set than this.
-bool learns_from_known_runs(const Options& options, const hyp::Space& space) {
-  return options.from.empty() && options.search == "screened" && trains_with_yolov5_hyp(options) &&
+bool learns_from_known_runs(const EvolveOptions& options, const hyp::Space& space) {
+  return options.from.empty() && options.search == "screened" && has_yolov5_hyp(options.trainer) &&
          options.train.data != default_data && options.train.optimizer != "SGD" &&
          !space.find("optimizer");
 }
 
 }  // namespace
 
-hyp::Space space_of(const Options& options) {
+hyp::Space space_of(const EvolveOptions& options) {
+  const auto* python = python_trainer(options.trainer);
+  if (python && !python->is_yolov5 && !options.hyp.empty()) check_no_configuration(options.hyp);
   const auto start = options.hyp.empty() ? hyp::HypFile{} : hyp::read_hyp_file(options.hyp);
   auto space = table_of(options, start.hyp);
   if (!options.hyp.empty()) space = hyp::started_at(space, start);
-  if (trains_with_yolov5_hyp(options)) {
+  if (has_yolov5_hyp(options.trainer)) {
     check_known(space, start, options);
     space = hyp::with_defaults(space);
+    if (options.train.noautoanchor) leave_out_anchors(space, options.evolve_genes);
   } else if (python_trainer(options.trainer)) {
     check_optimizers(space, start, options);
   }
@@ -120,7 +130,8 @@ hyp::Space space_of(const Options& options) {
   return space;
 }
 
-std::vector<hyp::Hyperparameters> initial_of(const Options& options, const hyp::Space& space) {
+std::vector<hyp::Hyperparameters> initial_of(const EvolveOptions& options,
+                                             const hyp::Space& space) {
   std::vector<hyp::HypFile> files;
   if (!options.resume_evolve.empty()) files = results::read_population(options.resume_evolve);
   if (!options.evolve_population.empty()) {
@@ -162,7 +173,7 @@ std::vector<std::string> notes_on(const std::vector<hyp::Hyperparameters>& initi
   return notes;
 }
 
-std::vector<results::EarlierRun> earlier_of(const Options& options, const hyp::Space& space) {
+std::vector<results::EarlierRun> earlier_of(const EvolveOptions& options, const hyp::Space& space) {
   const hyp::Fitness fitness(options.fitness);
   if (learns_from_known_runs(options, space)) return results::known_runs(space, fitness);
   std::vector<results::EarlierRun> earlier;

@@ -4,13 +4,17 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
+#include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"
 #include "cli/job.hpp"
 #include "cli/signals.hpp"
-#include "cli/training_options.hpp"
+#include "cli/text.hpp"
+#include "cli/train_options.hpp"
+#include "cli/trainer_options.hpp"
 #include "cli/training_record.hpp"
 #include "cli/training_screen.hpp"
 #include "core/number.hpp"
@@ -26,7 +30,7 @@ namespace fs = std::filesystem;
 
 /// A training whose inputs have been looked over.
 struct Prepared {
-  TrainArguments arguments;
+  TrainCommandOptions options;
   hyp::Hyperparameters hyp;
   devices::Choice device;
   /// Of the training and of the validation images.
@@ -53,32 +57,26 @@ OwnFolder own(results::RunDirectory directory) {
 /// own.
 hyp::Hyperparameters hyp_of(const std::string& file) {
   hyp::Hyperparameters hyp;
-  for (const auto& [name, value] : hyp::start_of(hyp::default_space())) {
+  for (const auto& [name, value] : hyp::start_of(hyp::default_space()))
     if (name != "anchors") hyp.set(name, value);
-  }
   if (file.empty()) return hyp;
   const auto given = hyp::read_hyp_file(file);
   for (const auto& [name, value] : given.hyp) {
-    if (!trainer::is_known(name)) {
-      throw bad_input(given.where(name), "'" + name + "' means nothing to the built-in trainer",
-                      "remove it");
-    }
-    if (const auto fault = trainer::fault_of(name, value))
-      throw bad_input(given.where(name),
-                      name + ": " + hyp::text_of(value) + " cannot be trained with", *fault);
+    if (const auto fault = hyperparameter_fault(name, {value}))
+      throw bad_input(given.where(name), fault->what, fault->remedy);
     hyp.set(name, value);
   }
   return hyp;
 }
 
-Prepared prepare(const TrainArguments& arguments, const std::string& hyp_file) {
-  auto device = devices::choose_one(arguments.devices, devices::this_machine(),
-                                    {.drives = built_in_drives()});
-  check_group(device.slots.front(), arguments.train.batch_size);
-  return {.arguments = arguments,
+Prepared prepare(const TrainCommandOptions& options, const std::string& hyp_file) {
+  auto device =
+      devices::choose_one(options.devices, devices::this_machine(), {.drives = built_in_drives()});
+  check_group(device.slots.front(), options.train.batch_size);
+  return {.options = options,
           .hyp = hyp_of(hyp_file),
           .device = std::move(device),
-          .data = inspect(arguments.train, training_splits),
+          .data = inspect(options.train, training_splits),
           .worker = built_in_worker()};
 }
 
@@ -101,9 +99,9 @@ void forget_earlier(const results::RunDirectory& run, std::string& start_weights
 }
 
 /// An empty folder, or with --exist-ok that of an earlier training, which is then forgotten, but
-/// for the weights that `arguments` start from.
-OwnFolder new_folder(TrainArguments& arguments) {
-  const auto& destination = arguments.destination;
+/// for the weights that `options` start from.
+OwnFolder new_folder(TrainCommandOptions& options) {
+  const auto& destination = options.destination;
   auto folder = own(create(destination));
   const auto& run = folder.directory;
   if (fs::exists(run.results_csv()) && !fs::exists(run.options())) {
@@ -116,14 +114,14 @@ OwnFolder new_folder(TrainArguments& arguments) {
       throw bad_input({run.root.string()}, "this folder holds a run already",
                       "go on with it (--resume), or choose another folder");
     }
-    forget_earlier(run, arguments.train.weights);
+    forget_earlier(run, options.train.weights);
     if (::ftruncate(folder.log.number(), 0) != 0) throw results::write_failed(run.log(), errno);
   }
   return folder;
 }
 
 void say_what(const Prepared& training, Screen& screen) {
-  auto train = training.arguments.train;
+  auto train = training.options.train;
   if (const auto* own = training.hyp.find("optimizer"))
     train.optimizer = std::get<std::string>(*own);
   screen.line(description(train) + ", on " + slot_of(training).name);
@@ -138,7 +136,7 @@ void say_result(const workers::TrainingReport& end, const Prepared& training,
     screen.line(fmt::format(
         "Stopped early: no improvement in the last {}, the best results are those of epoch {}. "
         "(--patience waits longer, 0 for ever.)",
-        core::counted(training.arguments.train.patience, "epoch"), best));
+        core::counted(training.options.train.patience, "epoch"), best));
   }
   screen.line(fmt::format("weights/best.pt, of epoch {}:", best));
   for (const auto& line : class_table(end.validation)) screen.line(line);
@@ -155,7 +153,7 @@ int conclude(const TrainingRecord& record, const workers::JobEnd& end, const Pre
   if (end.stopped) {
     const auto after = record.epochs() > 0
                            ? fmt::format(" after {} of {}", record.epochs(),
-                                         core::counted(training.arguments.train.epochs, "epoch"))
+                                         core::counted(training.options.train.epochs, "epoch"))
                            : "";
     screen.line("Interrupted" + after + ". Go on with: evolve train --resume " +
                 shell_path(run.root));
@@ -179,63 +177,74 @@ std::string remedy_of(const workers::Ending& failure, const results::RunDirector
 
 /// Trains to the end, a failure or a signal; returns the exit code.
 int run(const Prepared& training, const OwnFolder& folder, bool resume, Screen& screen) {
-  const auto& arguments = training.arguments;
+  const auto& options = training.options;
   const auto& directory = folder.directory;
-  TrainingRecord record(directory, folder.log, arguments.train.epochs, training.data.splits[1],
+  TrainingRecord record(directory, folder.log, options.train.epochs, training.data.splits[1],
                         screen);
   const workers::TrainingJob job{.hyp = training.hyp,
-                                 .seed = arguments.seed,
+                                 .seed = options.seed,
                                  .dir = fs::absolute(directory.root).lexically_normal().string(),
                                  .resume = resume,
-                                 .options = trainer::to_json(arguments.train)};
+                                 .options = trainer::to_json(options.train)};
   const StopOnSignals stop;
-  const auto end = workers::run_job(
-      job_settings(training.worker, arguments.hang_timeout), slot_of(training), job,
-      {.report = [&](const workers::JobReport& report) { record.receive(report); },
-       .log = [&](std::string_view bytes) { record.log(bytes); }},
-      stop.source());
+  const auto end =
+      workers::run_job({.command = {training.worker}, .hang_timeout = options.longest_silence},
+                       slot_of(training), job,
+                       {.report = [&](const workers::JobReport& report) { record.receive(report); },
+                        .log = [&](std::string_view bytes) { record.log(bytes); }},
+                       stop.source());
   record.close();
   if (end.failure) throw job_failed(*end.failure, remedy_of(*end.failure, directory));
   return conclude(record, end, training, directory, stop.source().reason(), screen);
 }
 
-TrainArguments arguments_to_resume(const TrainArguments& now, const fs::path& file) try {
+TrainCommandOptions options_of(const TrainCommandOptions& now, const fs::path& file) try {
   return resumed(now, results::read_options(file));
 } catch (const nlohmann::json::exception& error) {
   throw bad_input({file.string()}, std::string("not the options of a training: ") + error.what(),
                   "restore it, or start a new training");
 }
 
-int run_new(const TrainArguments& arguments, Screen& screen) {
-  check_model(arguments.train);
-  auto training = prepare(arguments, arguments.hyp);
-  const auto folder = new_folder(training.arguments);
+int run_new(const TrainCommandOptions& options, Screen& screen) {
+  check_model(options.train);
+  auto training = prepare(options, options.hyp);
+  const auto folder = new_folder(training.options);
   say_what(training, screen);
-  results::write_options(folder.directory.options(), to_json(training.arguments));
+  results::write_options(folder.directory.options(), to_json(training.options));
   results::write_hyp(folder.directory.hyp(), training.hyp);
   screen.line("results in " + display_path(folder.directory.root));
   return run(training, folder, /*resume=*/false, screen);
 }
 
-int run_resumed(const TrainArguments& now, Screen& screen) {
+int run_resumed(const TrainCommandOptions& now, Screen& screen) {
   const auto folder = own(now.resume->empty() ? results::newest_training(now.destination.project)
                                               : results::open_training(*now.resume));
   const auto& directory = folder.directory;
-  const auto arguments = arguments_to_resume(now, directory.options());
+  const auto options = options_of(now, directory.options());
   const bool began = fs::exists(directory.last_weights());
-  if (!began) check_model(arguments.train);
-  const auto training = prepare(arguments, directory.hyp().string());
+  if (!began) check_model(options.train);
+  const auto training = prepare(options, directory.hyp().string());
   say_what(training, screen);
   screen.line(display_path(directory.root) + (began ? ": going on from weights/last.pt"
                                                     : ": no epoch had ended, so it starts afresh"));
   return run(training, folder, began, screen);
 }
 
+int train(const TrainCommandOptions& options) {
+  Screen screen(stdout);
+  return options.resume ? run_resumed(options, screen) : run_new(options, screen);
+}
+
 }  // namespace
 
-int train_command(const TrainArguments& arguments) {
-  Screen screen(stdout);
-  return arguments.resume ? run_resumed(arguments, screen) : run_new(arguments, screen);
+Command train_command(CLI::App& app) {
+  const auto options = std::make_shared<TrainCommandOptions>();
+  auto* command = app.add_subcommand("train", "Train once, with one hyp file");
+  declare(*command, *options);
+  return {command, [=] {
+            complete(*command, *options);
+            return train(*options);
+          }};
 }
 
 }  // namespace evolve::cli

@@ -1,10 +1,8 @@
 #include "cli/training_record.hpp"
 
-#include <fmt/format.h>
-
 #include "cli/training_screen.hpp"
 #include "core/error.hpp"
-#include "results/training_plot.hpp"
+#include "results/plots/training_plot.hpp"
 #include "workers/protocol/text.hpp"
 
 namespace evolve::cli {

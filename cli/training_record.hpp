@@ -8,8 +8,8 @@
 
 #include "cli/screen.hpp"
 #include "core/file_descriptor.hpp"
-#include "results/durable.hpp"
 #include "results/run_directory.hpp"
+#include "results/run_file.hpp"
 #include "results/training_csv.hpp"
 #include "trainer/data/check.hpp"
 #include "workers/protocol/jobs.hpp"

@@ -25,7 +25,7 @@ function(evolve_library name)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/evolve>)
   target_link_libraries(evolve_${name} PRIVATE $<BUILD_INTERFACE:evolve_warnings>)
   set_target_properties(evolve_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
-  evolve_unity_library(evolve_${name} ${ARGN})
+  evolve_unity_library(evolve_${name})
 endfunction()
 
 # evolve_test(NAME SOURCES... [LONG FILTERS...]) makes a GoogleTest program whose every TEST is one ctest test. Suites

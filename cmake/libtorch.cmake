@@ -30,13 +30,14 @@ if(torch_version VERSION_EQUAL 2.2)
   message(FATAL_ERROR "${torch_cpu} is libtorch 2.2, whose convolutions corrupt memory on CPUs (pytorch#120211): "
                       "give another version with -DEVOLVE_LIBTORCH=DIR")
 endif()
-# Upstream's builds before 2.6 may have the string of before C++11; they say so in their CMake files.
+# Upstream's builds before 2.7 may have the string of before C++11 (2.6.0's for CUDA on PyPI has); they say so in their
+# CMake files.
 set(config ${torch_include}/../share/cmake/Torch/TorchConfig.cmake)
 if(EXISTS ${config})
   file(STRINGS ${config} old_abi REGEX "_GLIBCXX_USE_CXX11_ABI=0")
   if(old_abi)
     message(FATAL_ERROR "${torch_cpu} was built with _GLIBCXX_USE_CXX11_ABI=0, which no library here shares: "
-                        "give a build with the cxx11 ABI (all are since 2.6) with -DEVOLVE_LIBTORCH=DIR")
+                        "give a build with the cxx11 ABI (all are since 2.7) with -DEVOLVE_LIBTORCH=DIR")
   endif()
 endif()
 

@@ -23,34 +23,18 @@ function(evolve_precompiled_headers target)
   endif()
 endfunction()
 
-# Sources of libraries that declare the same name in their anonymous namespaces as a neighbour of theirs: each is
-# compiled by itself in a unity build. (A new clash says "redefinition of … {anonymous}": rename it, or add the file here.)
-set(evolve_alone
-  cli/options.cpp
-  devices/sysman.cpp
-  hyp/start.cpp
-  results/plot.cpp
-  results/training_csv.cpp
-  results/training_plot.cpp
-  trainer/checkpoint/weights_file.cpp)
-
-# evolve_unity_library(TARGET SOURCES... ) makes a unity build of a library.
+# evolve_unity_library(TARGET) makes a unity build of a library: its sources share one anonymous namespace, so a clash of
+# names there says "redefinition of … {anonymous}": rename one of the two.
 function(evolve_unity_library target)
   if(NOT EVOLVE_UNITY STREQUAL all)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
   evolve_precompiled_headers(${target})
-  foreach(source IN LISTS ARGN)
-    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${source})
-    if(path IN_LIST evolve_alone)
-      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-    endif()
-  endforeach()
 endfunction()
 
 # evolve_unity_tests(RESULT TARGET SOURCES... ) puts the sources into RESULT, six *_test.cpp at a time as one file, or all
-# of them. Every test file may have its own complaint(), space or Folder: each gets a namespace of its own inside the one it opens.
+# of them. Every test file may have its own refused(), space or Folder: each gets a namespace of its own inside the one it opens.
 function(evolve_unity_tests result target)
   set(sources ${ARGN})
   if(EVOLVE_UNITY)

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/number.hpp"
+#include "core/split.hpp"
 #include "core/text_file.hpp"
 #include "core/utf8.hpp"
 
@@ -19,23 +20,9 @@ namespace {
 /// More than a million rows.
 constexpr std::size_t max_bytes = std::size_t{1} << 30;
 
-/// The cells of a line without the blanks around them.
-std::vector<std::string> split(std::string_view line) {
-  std::vector<std::string> cells;
-  for (;;) {
-    const auto comma = line.find(',');
-    std::string_view cell = line.substr(0, comma);
-    const auto first = cell.find_first_not_of(" \t\r");
-    const auto last = cell.find_last_not_of(" \t\r");
-    cells.emplace_back(first == cell.npos ? "" : cell.substr(first, last - first + 1));
-    if (comma == line.npos) return cells;
-    line.remove_prefix(comma + 1);
-  }
-}
-
 std::vector<double> numbers_in(std::string_view line, std::size_t columns,
                                const std::vector<std::size_t>& needed, const Where& where) {
-  const auto cells = split(line);
+  const auto cells = split_and_trim(line, ',');
   if (cells.size() != columns) {
     throw bad_input(where, fmt::format("{} columns, the header has {}", cells.size(), columns),
                     "mend or delete the row");
@@ -90,7 +77,7 @@ NumberTable parse_csv(std::string_view text, const fs::path& file, const std::st
   for_each_line(text, [&](std::string_view line, int number) {
     const Where where{file.string(), number};
     if (table.names.empty()) {
-      table.names = split(line);
+      table.names = split_and_trim(line, ',');
       needed = check_header(table.names, where);
     } else {
       table.rows.push_back(numbers_in(line, table.names.size(), needed, where));
@@ -104,7 +91,7 @@ NumberTable parse_csv(std::string_view text, const fs::path& file, const std::st
 std::vector<std::string> csv_header(const fs::path& file) {
   std::vector<std::string> names;
   for_each_line(text_of(file), [&](std::string_view line, int) {
-    names = split(line);
+    names = split_and_trim(line, ',');
     return false;
   });
   return names;

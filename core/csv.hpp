@@ -18,7 +18,7 @@ struct NumberTable {
 };
 
 /// Looks at the names, and may throw for ones that it does not expect. Returns the places of those
-/// whose cells must be numbers; in other columns what is none is NaN.
+/// whose cells must be numbers; in other columns a cell that is not a number reads as NaN.
 using CheckHeader =
     std::function<std::vector<std::size_t>(const std::vector<std::string>&, const Where&)>;
 
@@ -27,7 +27,7 @@ std::vector<std::size_t> all_columns(const std::vector<std::string>& names);
 
 /// Reads a table; blanks around cells and blank lines are nothing, NaN is a number. `remedy` says
 /// what to name instead of an empty file. Throws `Error` with file and line for a row with too few
-/// or too many columns, or a cell that must be a number and is none.
+/// or too many columns, or for a cell that must be a number and is not one.
 NumberTable read_csv(const std::filesystem::path& file, const std::string& remedy,
                      const CheckHeader& check_header);
 

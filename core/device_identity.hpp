@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace evolve::core {
 
@@ -10,5 +11,13 @@ struct DeviceIdentity {
   std::string uuid = {}, pci = {};
   bool operator==(const DeviceIdentity&) const = default;
 };
+
+/// Drivers and libraries write the same UUID with "GPU-" before it or not, with dashes or not, in
+/// capital letters or small ones.
+bool same_uuid(std::string_view a, std::string_view b);
+
+/// And the same address with a domain of more or fewer digits, or with none: "0000:03:00.0",
+/// "03:00.0".
+bool same_pci(std::string_view a, std::string_view b);
 
 }  // namespace evolve::core

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <sstream>
+
+#include "core/split.hpp"
 
 namespace evolve::core {
 
@@ -58,10 +59,7 @@ bool is_cpu(std::string_view device) {
 }
 
 std::vector<std::string> members_of(const std::string& slot) {
-  std::vector<std::string> members;
-  std::istringstream names(slot);
-  for (std::string name; std::getline(names, name, '+');) members.push_back(name);
-  return members;
+  return split(slot, '+');
 }
 
 }  // namespace evolve::core

@@ -1,8 +1,9 @@
-// What JSON has for values that may be absent.
+// How values become JSON, and JSON text.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 
 namespace evolve::core {
 
@@ -10,6 +11,12 @@ namespace evolve::core {
 template <class T>
 nlohmann::ordered_json json_or_null(const std::optional<T>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+}
+
+/// In one line. What is not UTF-8 in it is replaced: such a text may come from anywhere.
+template <class Json>
+std::string json_text(const Json& json) {
+  return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }
 
 }  // namespace evolve::core

@@ -32,14 +32,4 @@ struct Slot {
 /// Exclusive use of a slot; giving it up (destruction) frees the slot.
 using Lease = std::unique_ptr<const Slot, std::function<void(const Slot*)>>;
 
-/// The workers of a run on one device.
-struct WorkerCount {
-  /// Processes that hold, or may hold, memory of the device.
-  int alive = 0;
-  /// Those without a trial.
-  int idle = 0;
-  /// Each of them has trained an epoch or a whole trial, so that it holds what it needs.
-  bool grown = true;
-};
-
 }  // namespace evolve::core

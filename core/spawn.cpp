@@ -13,7 +13,6 @@
 #include <map>
 #include <optional>
 #include <string_view>
-#include <system_error>
 
 #include "core/child.hpp"
 #include "core/core_mask.hpp"
@@ -145,6 +144,10 @@ std::string program_file(const std::string& program) {
     folders.remove_prefix(folder.size() + 1);
   }
   throw std::system_error(error, std::system_category(), program);
+}
+
+std::string cannot_start(const std::string& program, const std::system_error& error) {
+  return fmt::format("'{}' cannot be started ({})", program, error.code().message());
 }
 
 std::filesystem::path this_program() {

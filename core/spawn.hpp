@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,10 @@ struct Command {
 /// The file of a program, which is looked for in PATH. Throws std::system_error when there is none
 /// that can be executed.
 std::string program_file(const std::string& program);
+
+/// "'PROGRAM' cannot be started (No such file or directory)", of what program_file() and spawn()
+/// throw.
+std::string cannot_start(const std::string& program, const std::system_error& error);
 
 /// The file of this program.
 std::filesystem::path this_program();

@@ -1,7 +1,8 @@
 #include "core/utf8.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "core/json.hpp"
 
 namespace evolve::core {
 
@@ -9,8 +10,7 @@ std::string valid_utf8(const std::string& text) {
   if (std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
     return text;
   // JSON's writer knows what is not UTF-8.
-  return nlohmann::json::parse(
-      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return nlohmann::json::parse(json_text(nlohmann::json(text)));
 }
 
 std::string one_line(std::string text) {

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "core/number.hpp"
 
 namespace evolve::core {
@@ -162,6 +162,12 @@ std::optional<bool> yaml_bool(const Yaml& node) {
   return std::nullopt;
 }
 
+std::string yaml_word(const Yaml& node) {
+  const auto flag = yaml_bool(node);
+  if (!flag) return node.text;
+  return *flag ? "true" : "false";
+}
+
 std::string yaml_text(const std::string& text) {
   const Yaml plain{.kind = Yaml::Kind::scalar, .text = text};
   const bool starts_safely =
@@ -173,7 +179,7 @@ std::string yaml_text(const std::string& text) {
   const bool has_meaning =
       yaml_bool(plain) || yaml_number(plain) || small == "null" || small == "y" || small == "n";
   if (starts_safely && safe_characters && !has_meaning) return text;
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_text(nlohmann::json(text));
 }
 
 }  // namespace evolve::core

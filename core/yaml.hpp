@@ -40,6 +40,9 @@ std::optional<double> yaml_number(const Yaml& node);
 /// nothing.
 std::optional<bool> yaml_bool(const Yaml& node);
 
+/// The text of a scalar; "true" or "false" of a truth value, however it is spelled.
+std::string yaml_word(const Yaml& node);
+
 /// `text` as a scalar that YAML reads back as this very text: plain, or in double quotes where it
 /// has to be.
 std::string yaml_text(const std::string& text);

@@ -25,7 +25,7 @@ struct Accelerator {
   std::string pci;
   /// Shares the host's memory.
   bool integrated = false;
-  /// "ok", or why nothing can run on it: "lost".
+  /// "ok", or why nothing can run on it: "lost", "in MIG mode, without an instance".
   std::string state = "ok";
 
   // What the driver tells of its present condition. A hint: Intel's driver shows a user other than

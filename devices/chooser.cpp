@@ -11,6 +11,7 @@
 
 #include "core/device_kind.hpp"
 #include "core/number.hpp"
+#include "devices/masks.hpp"
 #include "devices/numbering.hpp"
 
 namespace evolve::devices {
@@ -25,9 +26,6 @@ bool is_of_unknown_kind(const Request& request) {
   const auto kind = kind_of(request);
   return !kind.empty() && !core::find_device_kind(kind);
 }
-
-/// For those who look for AMD's GPUs: no driver is asked for them.
-const std::string amd_hint = "AMD's GPUs are named hip:0";
 
 std::invalid_argument wrong(const std::string& what) {
   return std::invalid_argument(what);
@@ -77,12 +75,6 @@ std::optional<double> used_share(const Accelerator& gpu) {
          static_cast<double>(*gpu.memory_free_bytes) / static_cast<double>(*gpu.memory_total_bytes);
 }
 
-/// "there is no xpu:0 here (libze_loader.so.1 is not installed)"
-std::invalid_argument absent(const std::string& name, const Discovery& discovery) {
-  const auto& why = discovery.remark;
-  return wrong("there is no " + name + " here" + (why.empty() ? "" : " (" + why + ")"));
-}
-
 }  // namespace
 
 Chooser::Chooser(const Machine& machine, const TrainerTraits& trainer, bool one,
@@ -93,7 +85,7 @@ std::vector<Place> Chooser::places(const std::vector<Request>& requests) {
   std::vector<std::vector<Place>> by_request;
   std::vector<Place> taken;
   std::map<std::string, std::string> asked_as;
-  names_unknown_kind_ = std::ranges::any_of(requests, is_of_unknown_kind);
+  driverless_.names_unknown_kind = std::ranges::any_of(requests, is_of_unknown_kind);
   for (const auto& request : requests) {
     by_request.push_back(std::visit([&](const auto& r) { return resolve(r); }, request));
     for (const auto& place : by_request.back()) {
@@ -177,7 +169,7 @@ const Discovery& Chooser::found_gpus(const std::string& name) {
       throw wrong("the " + kind.maker + " driver cannot be asked: " + discovery.remark);
     if (!discovery.remark.empty()) remarks.push_back(discovery.remark);
   }
-  throw absent(name, {.remark = fmt::format("{}", fmt::join(remarks, "; "))});
+  throw absent(name, fmt::format("{}", fmt::join(remarks, "; ")));
 }
 
 std::vector<Accelerator> Chooser::workable(const Discovery& discovery) const {
@@ -237,7 +229,7 @@ std::vector<Place> Chooser::resolve(const Allocation&) {
     const auto mask = value_in(environment, kind.mask);
     if (is_empty_for_slurm(mask)) continue;
     const auto& discovery = found(kind.name);
-    if (discovery.devices.empty() && !none) none = absent(kind.name, discovery);
+    if (discovery.devices.empty() && !none) none = absent(kind.name, discovery.remark);
     for (const auto& gpu : discovery.devices)
       places.push_back(gpu_at(discovery, kind.name, gpu.index, 1));
   }
@@ -262,32 +254,25 @@ std::vector<Place> Chooser::resolve(const AllOf& all) {
   if (is_gpu_kind(all.kind)) {
     const auto& discovery = found(all.kind);
     const auto working = in_order(discovery);
-    if (working.empty()) throw absent(all.kind, discovery);
+    if (working.empty()) throw absent(all.kind, discovery.remark);
     require_driven(all.kind);
     note_left_out(discovery, working);
     return places_of(working);
   }
-  const auto variable = variable_of(all.kind);
-  const auto those = shown(all.kind, variable);
-  if (!those)
-    throw wrong("how many " + all.kind + " devices there are is not known here: name each");
-  if (those->empty()) throw hidden(all.kind, variable);
-  std::vector<Place> places;
-  for (int i = 0; i < std::ssize(*those); ++i) places.push_back(foreign({all.kind, i}));
-  return places;
+  return driverless_.all_of(all.kind);
 }
 
 std::vector<Place> Chooser::resolve(const Device& device) {
   const auto& [kind, index, trials] = device;
   const auto name = name_of(Request(device));
   if (kind == "cpu") {
-    if (index >= machine_.usable_cores) throw absent(name, {});
+    if (index >= machine_.usable_cores) throw absent(name);
     if (trials > 1) throw wrong(name + " runs one trial at a time, name more of them instead");
     return {{name, "cpu"}};
   }
   if (const auto had = had_place(name, trials)) return {*had};
   if (is_gpu_kind(kind)) return {gpu_at(found(kind), kind, index, trials)};
-  return {foreign(device)};
+  return {driverless_.place_of(device)};
 }
 
 std::vector<Place> Chooser::resolve(const Group& group) {
@@ -316,7 +301,7 @@ Place Chooser::gpu_at(const Discovery& discovery, const std::string& kind, int i
   if (discovery.failed)
     throw wrong(name + " cannot be asked for, its driver fails: " + discovery.remark);
   const auto gpu = std::ranges::find(discovery.devices, index, &Accelerator::index);
-  if (gpu == discovery.devices.end()) throw absent(name, discovery);
+  if (gpu == discovery.devices.end()) throw absent(name, discovery.remark);
   require_driven(kind);
   if (!gpu->ok())
     throw wrong(fmt::format("{} ({}) is out of order: {}", name, gpu->name, gpu->state));
@@ -357,54 +342,6 @@ std::vector<Place> Chooser::cpus(int count) const {
   std::vector<Place> all;
   for (int i = 0; i < count; ++i) all.push_back({fmt::format("cpu:{}", i), "cpu"});
   return all;
-}
-
-std::string Chooser::variable_of(const std::string& kind) const {
-  const auto* known = core::find_device_kind(kind);
-  if (known && known->mask.empty()) throw absent(kind, {});
-  // AMD's: a libtorch for ROCm calls them "cuda", and no driver is asked for them.
-  const bool built_in = known && !known->also_called.empty() && trainer_.drives(kind);
-  const auto hint = kind == "amd" || kind == "rocm" ? " (" + amd_hint + ")" : "";
-  if (!trainer_.external && !built_in)
-    throw wrong("the built-in trainer knows no " + kind + hint +
-                ", an external one may (--trainer-command)");
-  const auto usual = known ? known->mask : std::string();
-  const bool is_named = !trainer_.device_env.empty() && (!known || !names_unknown_kind_);
-  const auto& variable = is_named ? trainer_.device_env : usual;
-  if (variable.empty())
-    throw wrong("the variable that shows a process one " + kind + hint +
-                " is not known, name it (--device-env)");
-  return variable;
-}
-
-std::invalid_argument Chooser::hidden(const std::string& name, const std::string& variable) const {
-  const auto value = value_in(machine_.environment, variable);
-  return absent(name, {.remark = variable + "=" + (value.empty() ? "''" : value)});
-}
-
-std::optional<std::vector<std::string>> Chooser::shown(const std::string& kind,
-                                                       const std::string& variable) const {
-  if (auto entries = shown_by(machine_.environment, variable)) return entries;
-  // ROCm obeys CUDA's mask where its own is not set.
-  const auto* known = core::find_device_kind(kind);
-  const auto* other = known ? core::find_device_kind(known->also_called) : nullptr;
-  return other ? shown_by(machine_.environment, other->mask) : std::nullopt;
-}
-
-Place Chooser::foreign(const Device& device) const {
-  const auto name = name_of(Request(device));
-  const auto variable = variable_of(device.kind);
-  auto entry = std::to_string(device.index);
-  // A mask that we have ourselves is what numbers count.
-  if (const auto those = shown(device.kind, variable)) {
-    if (device.index >= std::ssize(*those)) throw hidden(name, variable);
-    entry = (*those)[static_cast<std::size_t>(device.index)];
-  }
-  return {.name = name,
-          .kind = device.kind,
-          .trials = device.trials,
-          .mask = {{variable, entry}},
-          .number = entry};
 }
 
 }  // namespace evolve::devices

@@ -7,31 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "devices/environment.hpp"
+#include "devices/driverless.hpp"
 #include "devices/machine.hpp"
+#include "devices/place.hpp"
 #include "devices/slots.hpp"
 #include "devices/spec.hpp"
 
 namespace evolve::devices {
-
-/// A device that was asked for, or a group.
-struct Place {
-  /// "cpu:0", "xpu:1", "xpu:0+xpu:1"
-  std::string name;
-  std::string kind;
-  /// Trials at a time.
-  int trials = 1;
-  /// Shows a process this alone. Empty for a CPU.
-  Variables mask = {};
-  /// Its number on this machine, "0,1" of a group; empty when it has none.
-  std::string number = {};
-  /// What the driver says of each device, where there is one to ask.
-  std::vector<Accelerator> gpus = {};
-  /// How many devices it is.
-  int devices = 1;
-  /// A slot that the run has there; null for a new one.
-  const core::Slot* had = nullptr;
-};
 
 class Chooser {
  public:
@@ -75,22 +57,12 @@ class Chooser {
   Place gpu_at(const Discovery& discovery, const std::string& kind, int index, int trials);
   std::vector<Place> idlest_gpus(const std::vector<Place>& taken, std::size_t count);
   std::vector<Place> cpus(int count) const;
-  /// Of a kind whose devices evolve cannot discover.
-  Place foreign(const Device& device) const;
-  /// What a mask that we have ourselves shows of a kind; nothing: there is none.
-  std::optional<std::vector<std::string>> shown(const std::string& kind,
-                                                const std::string& variable) const;
-  /// That our own variable does not show it.
-  std::invalid_argument hidden(const std::string& name, const std::string& variable) const;
-  /// The variable that hides devices of such a kind.
-  std::string variable_of(const std::string& kind) const;
 
   const Machine& machine_;
   const TrainerTraits& trainer_;
   bool one_;
   const std::vector<core::Slot>& had_;
-  /// The specification has a device of a kind that evolve does not know.
-  bool names_unknown_kind_ = false;
+  Driverless driverless_{machine_, trainer_};
   std::map<std::string, Discovery> found_;
 };
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <stdexcept>
 
+#include "core/json.hpp"
 #include "devices/library.hpp"
 #include "devices/nvml.hpp"
 #include "devices/probe.hpp"
@@ -25,7 +26,7 @@ std::string report_of(Look look) {
   } catch (const NoDriver& none) {
     report["none"] = none.what();
   }
-  return report.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return core::json_text(report);
 }
 
 std::string report_of_nvidia() {

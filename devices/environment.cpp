@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "core/device_kind.hpp"
+#include "core/slot_environment.hpp"
 
 namespace evolve::devices {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 Variables host_environment(const std::string& slot, int threads) {
   const auto count = std::to_string(threads);
   return {
-      {"EVOLVE_DEVICE", slot},
+      {core::device_variable, slot},
       {"OMP_NUM_THREADS", count},
       {"MKL_NUM_THREADS", count},
       {"OPENBLAS_NUM_THREADS", count},
@@ -48,8 +49,7 @@ Variables cpu_environment(const std::string& slot, int threads) {
 Variables gpu_environment(const std::string& slot, const std::string& kind, const Variables& mask,
                           int threads) {
   auto all = host_environment(slot, threads);
-  const auto* known = core::find_device_kind(kind);
-  if (known && known->has_driver) add(all, without_all_but(kind));
+  add(all, without_all_but(kind));
   add(all, mask);
   return all;
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "devices/probe.hpp"
-#include "hyp/trial.hpp"
+#include "hyp/outcome.hpp"
 
 namespace evolve::devices {
 

@@ -1,11 +1,11 @@
 #include "devices/masks.hpp"
 
 #include <algorithm>
-#include <boost/algorithm/string.hpp>
 #include <cstdlib>
 
 #include "core/device_kind.hpp"
 #include "core/number.hpp"
+#include "core/split.hpp"
 
 namespace evolve::devices {
 namespace {
@@ -47,11 +47,7 @@ std::string value_in(const Environment& environment, const std::string& variable
 }
 
 std::vector<std::string> entries(std::string_view list) {
-  std::vector<std::string> all;
-  if (boost::trim_copy(std::string(list)).empty()) return all;
-  boost::split(all, list, boost::is_any_of(","));
-  for (auto& entry : all) boost::trim(entry);
-  return all;
+  return core::split_and_trim(list, ',');
 }
 
 std::optional<std::vector<std::string>> shown_by(const Environment& environment,

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/slot.hpp"
+#include "core/worker_count.hpp"
 #include "devices/accelerator.hpp"
 #include "devices/probe.hpp"
 

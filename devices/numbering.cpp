@@ -26,8 +26,8 @@ int number_in(const std::string& device) {
 bool is(const Accelerator& accelerator, const std::string& name,
         const core::DeviceIdentity& identity) {
   if (accelerator.kind != core::kind_of(name)) return false;
-  if (!identity.uuid.empty()) return accelerator.uuid == identity.uuid;
-  if (!identity.pci.empty()) return accelerator.pci == identity.pci;
+  if (!identity.uuid.empty()) return core::same_uuid(accelerator.uuid, identity.uuid);
+  if (!identity.pci.empty()) return core::same_pci(accelerator.pci, identity.pci);
   return name_of(accelerator) == name;
 }
 

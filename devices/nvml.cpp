@@ -68,7 +68,7 @@ struct Nvml {
   }
 };
 
-std::string pci_text(const PciInfo& pci) {
+std::string text_of_pci(const PciInfo& pci) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
   return text.data();
@@ -98,7 +98,7 @@ Accelerator describe(const Nvml& nvml, Handle handle) {
   if (succeeded(nvml.name(handle, text.data(), text.size()), gpu.state)) gpu.name = text.data();
   if (succeeded(nvml.uuid(handle, text.data(), text.size()), gpu.state)) gpu.uuid = text.data();
   PciInfo pci{};
-  if (nvml.pci && succeeded(nvml.pci(handle, &pci), gpu.state)) gpu.pci = pci_text(pci);
+  if (nvml.pci && succeeded(nvml.pci(handle, &pci), gpu.state)) gpu.pci = text_of_pci(pci);
   Memory memory{};
   if (succeeded(nvml.memory(handle, &memory), gpu.state)) {
     gpu.memory_total_bytes = static_cast<std::int64_t>(memory.total);
@@ -108,13 +108,16 @@ Accelerator describe(const Nvml& nvml, Handle handle) {
   return gpu;
 }
 
-/// The MIG instances of a GPU, with its PCI address; none when it is not in MIG mode.
+bool is_in_mig_mode(const Nvml& nvml, Handle handle) {
+  unsigned current = 0, pending = 0;
+  return nvml.mig_mode && nvml.most_instances && nvml.instance &&
+         nvml.mig_mode(handle, &current, &pending) == success && current != 0;
+}
+
+/// The MIG instances of a GPU in that mode that this process may see, with its PCI address.
 std::vector<Accelerator> instances_of(const Nvml& nvml, Handle handle, const Accelerator& gpu) {
-  unsigned current = 0, pending = 0, most = 0;
-  if (!nvml.mig_mode || !nvml.most_instances || !nvml.instance ||
-      nvml.mig_mode(handle, &current, &pending) != success || current == 0 ||
-      nvml.most_instances(handle, &most) != success)
-    return {};
+  unsigned most = 0;
+  if (nvml.most_instances(handle, &most) != success) return {};
   std::vector<Accelerator> instances;
   for (unsigned i = 0; i < most; ++i) {
     Handle part = nullptr;
@@ -146,10 +149,15 @@ std::vector<Accelerator> look_for_nvidia() {
       succeeded(opened, all.back().state);
       continue;
     }
-    const auto gpu = describe(nvml, handle);
-    auto instances = instances_of(nvml, handle, gpu);
-    if (instances.empty()) instances.push_back(gpu);
-    all.insert(all.end(), instances.begin(), instances.end());
+    auto gpu = describe(nvml, handle);
+    if (is_in_mig_mode(nvml, handle)) {
+      const auto instances = instances_of(nvml, handle, gpu);
+      all.insert(all.end(), instances.begin(), instances.end());
+      if (!instances.empty()) continue;
+      // CUDA runs on instances only: to it there is no such device.
+      if (gpu.ok()) gpu.state = "in MIG mode, without an instance";
+    }
+    all.push_back(std::move(gpu));
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].index = static_cast<int>(i);

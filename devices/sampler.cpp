@@ -2,6 +2,7 @@
 
 #include <system_error>
 
+#include "core/json.hpp"
 #include "devices/discovery.hpp"
 #include "devices/masks.hpp"
 
@@ -15,7 +16,7 @@ std::string sample_of(const std::vector<std::string>& kinds) {
   for (const auto& kind : kinds)
     for (const auto& device : discover(kind, device_environment()).devices)
       list.push_back(to_json(device));
-  return list.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return core::json_text(list);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "core/device_kind.hpp"
 #include "core/error.hpp"
+#include "core/slot_environment.hpp"
 #include "devices/chooser.hpp"
 #include "devices/spec.hpp"
 
@@ -22,7 +23,7 @@ Variables without_mask(const Place& place) {
   std::vector<std::string> masks;
   for (const auto& [name, value] : place.mask)
     if (!known || name != known->order) masks.push_back(name);
-  Variables sight = {{"EVOLVE_UNSET", boost::join(masks, ",")}};
+  Variables sight = {{core::unset_variable, boost::join(masks, ",")}};
   // The order that our numbers have.
   if (place.kind == "cuda") sight.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
   return sight;
@@ -32,7 +33,7 @@ Variables without_mask(const Place& place) {
 Variables sight_of(const Place& place, const TrainerTraits& trainer) {
   if (place.number.empty()) return place.mask;
   auto sight = trainer.by_number ? without_mask(place) : place.mask;
-  sight.emplace_back("EVOLVE_INDEX", place.number);
+  sight.emplace_back(core::index_variable, place.number);
   return sight;
 }
 
@@ -57,7 +58,8 @@ std::vector<core::Slot> slots_at(const std::vector<Place>& places, const Machine
       const auto threads = machine.usable_cores / cpus;
       auto environment = cpu_environment(place.name, threads);
       // What a worker does while all of them wait may use them all.
-      environment.emplace_back("EVOLVE_CORES", fmt::format("{}", fmt::join(machine.cores, ",")));
+      environment.emplace_back(core::cores_variable,
+                               fmt::format("{}", fmt::join(machine.cores, ",")));
       slots.push_back({.name = place.name,
                        .environment = std::move(environment),
                        .cores = std::vector<int>(first, last)});

@@ -17,10 +17,9 @@ constexpr int most_automatic_slots = 16;
 struct TrainerTraits {
   /// Not the built-in trainer: it may know kinds of devices besides "cpu", "cuda" and "xpu".
   bool external = false;
-  /// Takes the machine's own number of its device (EVOLVE_INDEX) and hides the others itself: its
-  /// environment has no mask, and EVOLVE_UNSET names the variables, with commas between them, that
-  /// must be unset, as evolve's own environment may have them. A device that has no number is
-  /// masked all the same.
+  /// Takes the machine's own number of its device (core::index_variable) and hides the others
+  /// itself: its environment has no mask, and core::unset_variable names what it must not have. A
+  /// device that has no number is masked all the same.
   bool by_number = false;
   /// The variable that hides devices of kinds that evolve does not know; where none of these is
   /// asked for, those of the others without a driver too. "" for each kind's usual one.

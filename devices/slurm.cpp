@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/algorithm/string.hpp>
 #include <iterator>
 #include <map>
 #include <set>
@@ -12,7 +11,9 @@
 
 #include "core/device_kind.hpp"
 #include "core/number.hpp"
+#include "core/slot_environment.hpp"
 #include "core/spawn.hpp"
+#include "core/split.hpp"
 #include "devices/environment.hpp"
 #include "devices/probe.hpp"
 
@@ -73,11 +74,8 @@ std::vector<Node> nodes_in(std::string_view text) {
   std::map<int, Node> nodes;
   std::map<std::string, std::set<std::string>> gpus;
   std::string else_said;
-  std::vector<std::string> lines;
-  boost::split(lines, text, boost::is_any_of("\n"));
-  for (const auto& line : lines) {
-    std::vector<std::string> cells;
-    boost::split(cells, line, boost::is_any_of("|"));
+  for (const auto& line : core::split(text, '\n')) {
+    const auto cells = core::split(line, '|');
     constexpr std::size_t first_mask = 5;
     if (cells.size() != first_mask + kinds.size() || cells[0] != mark) {
       if (!line.empty()) else_said = line;
@@ -139,14 +137,14 @@ Choice steps_on(const std::vector<Node>& nodes) {
 }
 
 core::Slot as_step(core::Slot slot, const std::string& node) {
-  std::string threads = "1";
+  const auto* share = core::variable(slot, "OMP_NUM_THREADS");
+  const auto threads = share ? *share : "1";
   const auto* kind = core::find_device_kind(core::kind_of(slot.name));
   const bool is_gpu = kind && kind->has_driver;
   std::erase_if(slot.environment, [&](const auto& variable) {
-    const auto& [name, value] = variable;
-    if (name == "OMP_NUM_THREADS") threads = value;
-    return is_gpu && (name == kind->mask || name == kind->order || name == "EVOLVE_INDEX" ||
-                      name == "EVOLVE_UNSET");
+    const auto& name = variable.first;
+    return is_gpu && (name == kind->mask || name == kind->order || name == core::index_variable ||
+                      name == core::unset_variable);
   });
   slot.cores.clear();
   slot.identities.clear();

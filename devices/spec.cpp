@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "core/number.hpp"
+#include "core/split.hpp"
 
 namespace evolve::devices {
 namespace {
@@ -60,11 +61,8 @@ std::optional<Request> parse_item(std::string_view item) {
 
 /// Of an item with a "+".
 Group parse_group(const std::string& item) {
-  std::vector<std::string> names;
-  boost::split(names, item, boost::is_any_of("+"));
   Group group;
-  for (auto& name : names) {
-    boost::trim(name, std::locale::classic());
+  for (const auto& name : core::split_and_trim(item, '+')) {
     const auto parsed = parse_item(name);
     if (!parsed) throw std::invalid_argument("'" + item + "' is no device");
     const auto* device = std::get_if<Device>(&*parsed);
@@ -112,12 +110,8 @@ std::vector<Request> parse_spec(std::string_view spec) {
   boost::to_lower(text, std::locale::classic());
   boost::trim(text, std::locale::classic());
   if (text.empty()) throw std::invalid_argument("it is empty");
-
-  std::vector<std::string> items;
-  boost::split(items, text, boost::is_any_of(","));
   std::vector<Request> requests;
-  for (auto& item : items) {
-    boost::trim(item, std::locale::classic());
+  for (const auto& item : core::split_and_trim(text, ',')) {
     if (item.empty()) throw std::invalid_argument("a device is missing");
     const auto parsed =
         item.find('+') == item.npos ? parse_item(item) : std::optional<Request>(parse_group(item));

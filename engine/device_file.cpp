@@ -12,8 +12,9 @@
 
 #include "core/device_kind.hpp"
 #include "core/error.hpp"
+#include "core/split.hpp"
 #include "devices/spec.hpp"
-#include "results/durable.hpp"
+#include "results/run_file.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -97,9 +98,8 @@ std::vector<std::string> devices_named(const std::string& text,
 
 DeviceRequest parse_device_file(const std::string& text) {
   DeviceRequest request;
-  std::vector<std::string> lines, items;
-  boost::split(lines, text, boost::is_any_of("\n"));
-  for (auto line : lines) {
+  std::vector<std::string> items;
+  for (auto line : core::split(text, '\n')) {
     line = boost::trim_copy(line.substr(0, line.find('#')));
     if (const auto taken = taken_in(line)) {
       request.taken_at_once.push_back(*taken);

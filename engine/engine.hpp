@@ -11,8 +11,8 @@
 // forks).
 #pragma once
 
+#include "engine/explanation.hpp"
 #include "engine/fleet.hpp"
-#include "engine/importance.hpp"
 #include "engine/launcher.hpp"
 #include "engine/longer_trainings.hpp"
 #include "engine/observer.hpp"

@@ -28,9 +28,9 @@ void look_again(hyp::Failed& failed, const RunState& state, const FailurePolicy&
     failed.message += " (from outside the worker nothing is wrong with it)";
   } else {
     // What was seen to be missing a moment ago was missing here too.
-    const auto& last = state.surroundings_failure();
+    const auto& last = state.surroundings().last_failure();
     const bool was_missing =
-        state.surroundings_failures() > 0 && last.kind == FailureKind::data && !last.unconfirmed;
+        state.surroundings().failures() > 0 && last.kind == FailureKind::data && !last.unconfirmed;
     failed.of_surroundings = true;
     failed.unconfirmed = !was_missing;
   }
@@ -51,7 +51,7 @@ bool speaks_of_surroundings(const std::string& message) {
 /// Nothing that a set of hyperparameters would explain: the program or its data have gone.
 bool fails_at_once(const hyp::Failed& failed, const RunState& state) {
   return hyp::is_unexplained(failed.kind) && failed.epoch == 0 &&
-         state.failed_in_a_row() >= most_failed_in_a_row;
+         state.surroundings().failed_in_a_row() >= most_failed_in_a_row;
 }
 
 std::string log_of(const Attempt& attempt) {
@@ -60,7 +60,7 @@ std::string log_of(const Attempt& attempt) {
 
 /// Decides whether a further attempt follows; `last`: as far as the trial is concerned, none does.
 void decide(hyp::Failed& failed, bool would_repeat, bool last, const RunState& state) {
-  if (!would_repeat && state.surroundings_failures() > 0) failed.of_surroundings = true;
+  if (!would_repeat && state.surroundings().failures() > 0) failed.of_surroundings = true;
   failed.final = (would_repeat || last) && !failed.of_surroundings;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/run_state.hpp"
-#include "hyp/trial.hpp"
+#include "hyp/outcome.hpp"
 #include "workers/supervise/worker_set.hpp"
 
 namespace evolve::engine {

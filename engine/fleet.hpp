@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/worker_count.hpp"
 #include "devices/health.hpp"
 #include "devices/memory_admission.hpp"
 #include "devices/pool.hpp"

@@ -6,21 +6,21 @@
 
 #include "core/device_kind.hpp"
 #include "core/error.hpp"
+#include "core/placeholders.hpp"
 #include "core/shell_word.hpp"
+#include "core/slot_environment.hpp"
 #include "devices/devices.hpp"
-#include "workers/exec/placeholders.hpp"
 
 namespace evolve::engine {
 namespace {
 
 std::vector<std::string> words_of(const std::string& launcher) {
-  return workers::command_words(launcher, "--launcher", {"{device}", "{index}"});
+  return core::command_words(launcher, "--launcher", {"{device}", "{index}"});
 }
 
 /// The machine's number of the slot's device; that of its name where it has none.
 std::string index_of(const core::Slot& slot) {
-  for (const auto& [name, value] : slot.environment)
-    if (name == "EVOLVE_INDEX") return value;
+  if (const auto* index = core::variable(slot, core::index_variable)) return *index;
   std::vector<std::string> indices;
   for (const auto& device : core::members_of(slot.name)) {
     const auto colon = device.find(':');
@@ -72,9 +72,9 @@ devices::Choice launched_slots(const std::string& launcher, const std::string& s
   if (launcher == "local") return choice;
   for (auto& slot : choice.slots) {
     if (!slot.launcher.empty()) continue;  // the run has it
-    const workers::Values values = {{"{device}", slot.name}, {"{index}", index_of(slot)}};
+    const core::Replacements replacements = {{"{device}", slot.name}, {"{index}", index_of(slot)}};
     for (const auto& word : words_of(launcher))
-      slot.launcher.push_back(workers::filled(word, values));
+      slot.launcher.push_back(core::filled(word, replacements));
     slot.remote_shell = std::filesystem::path(slot.launcher.front()).filename() == "ssh";
     slot.launcher.push_back("env");
     for (const auto& [name, value] : slot.environment) {

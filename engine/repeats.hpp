@@ -5,8 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "hyp/trial.hpp"
-#include "results/repeats_csv.hpp"
+#include "hyp/metrics.hpp"
+#include "hyp/outcome.hpp"
+#include "results/repeat.hpp"
 
 namespace evolve::engine {
 

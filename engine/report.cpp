@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/error.hpp"
-#include "engine/importance.hpp"
+#include "engine/explanation.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -19,6 +19,8 @@ std::optional<results::RunReport::Recommended> recommended(const RunState& state
   if (!recommendation) return {};
   results::RunReport::Recommended recommended{.trial =
                                                   state.completed()[recommendation->row].trial};
+  const auto& evolution = state.evolution();
+  recommended.is_start = evolution.genes(recommended.trial) == evolution.genes(0);
   if (const auto& standing = recommendation->standing) {
     recommended.expected = expected_of(standing->best);
     recommended.noise = standing->noise;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "ga/epochs/thaw.hpp"
 #include "hyp/trial_folder.hpp"
 
 namespace evolve::engine {
@@ -13,12 +12,12 @@ namespace {
 /// shown that at most: a thousand workers have news all the time.
 constexpr std::chrono::milliseconds longest_wait{500}, shown_for{100};
 
-/// Trials that are handed over before those that have ended meanwhile are seen to: a worker that
-/// must be started first takes milliseconds.
+/// The most trials handed over at a time. A worker that must be started first takes milliseconds,
+/// and meanwhile nobody records the trials that end.
 constexpr std::size_t most_starts = 32;
 
-/// So many failures of the surroundings in a row, besides those that all slots meet at once, end
-/// the run: whatever is wrong needs somebody to mend it.
+/// So many failures of the surroundings in a row end the run, as somebody must mend what is wrong.
+/// On top of these come as many as all slots can meet at the same time.
 constexpr int most_surroundings_failures = 5;
 
 /// How long the first failure of the surroundings delays further starts; each one in a row doubles
@@ -43,7 +42,7 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
       workers_(settings.workers, stop),
       fleet_(settings.slots, settings.accelerators, state_.trial_limits(),
              [this](const std::string& device) { return workers_.count(device); }),
-      earlier_failures_(state_.surroundings_failures()) {
+      earlier_failures_(state_.surroundings().failures()) {
   if (settings_.choose_devices)
     device_file_.emplace(results::RunDirectory{root_}.devices(), settings_.slots);
   for (const auto& slot : settings_.slots) had_.insert(slot.name);
@@ -160,7 +159,7 @@ std::optional<RunEnd> Run::blocked() const {
   if (out_of_time()) return RunEnd::time_limit;
   if (!fleet_.no_usable_device().empty()) return RunEnd::no_usable_device;
   const int most = most_surroundings_failures + static_cast<int>(std::ssize(settings_.slots)) - 1;
-  if (state_.surroundings_failures() - earlier_failures_ >= most) return RunEnd::surroundings;
+  if (state_.surroundings().failures() - earlier_failures_ >= most) return RunEnd::surroundings;
   return {};
 }
 
@@ -289,7 +288,7 @@ std::vector<int> Run::rungs_for(const hyp::Trial& trial) const {
 
 void Run::ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on) {
   under_way_.erase(outcome.trial);
-  if (state_.surroundings_failures() == 0) earlier_failures_ = 0;
+  if (state_.surroundings().failures() == 0) earlier_failures_ = 0;
   fleet_.ended(outcome, failed_on);
   pause_after(outcome);
 }
@@ -297,7 +296,7 @@ void Run::ended(const hyp::Outcome& outcome, const std::vector<std::string>& fai
 void Run::pause_after(const hyp::Outcome& outcome) {
   const auto* failed = std::get_if<hyp::Failed>(&outcome.result);
   if (!failed || !failed->of_surroundings) return;
-  const int row = std::clamp(state_.surroundings_failures() - 1, 0, 5);
+  const int row = std::clamp(state_.surroundings().failures() - 1, 0, 5);
   const auto until = Clock::now() + first_pause * (1 << row);
   // A worker that does not start, or a device that is lost, is one device's matter.
   if (failed->failed_before_ready || failed->kind == hyp::FailureKind::device_lost) {

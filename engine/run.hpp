@@ -34,7 +34,7 @@ enum class RunEnd {
   stopped,
   /// Every device is quarantined.
   no_usable_device,
-  /// What every trial needs failed several times in a row: RunState::surroundings_failure says
+  /// What every trial needs failed several times in a row: RunState::surroundings says
   /// what.
   surroundings,
 };
@@ -90,7 +90,7 @@ class Run {
   std::optional<bool> can_pause() const;
   void cannot_pause();
   hyp::Decision decision(const hyp::Rung& rung) const;
-  void take(const std::vector<workers::WorkerEvent>& events);
+  void take(const std::vector<workers::WorkerEvent>& news);
   void probed(const workers::WorkerEvent& end);
   /// The failures of held trials that turned out to be their own.
   void record_cleared();

@@ -85,19 +85,21 @@ results::Event Run::event_of(const workers::Trained& trained) const {
   auto result = outcome(trained);
   const double fitness = fitness_(trained.metrics);
   if (!std::isfinite(fitness)) {
-    // It was stopped or paused, or neither.
-    const int ended_early_at = trained.stopped_at + trained.paused_at;
-    result.result =
-        judge(NoFitness{.formula = settings_.run.fitness,
-                        .fitness = fitness,
-                        .epoch = ended_early_at > 0 ? ended_early_at : settings_.run.epochs},
-              state_.attempt_at(result.trial), state_);
-  } else if (trained.stopped_at > 0) {
-    result.result = hyp::Stopped{trained.stopped_at, trained.metrics, fitness};
-  } else if (trained.paused_at > 0) {
-    result.result = hyp::Paused{trained.paused_at, trained.metrics, fitness};
-  } else {
-    result.result = hyp::Completed{trained.metrics, fitness};
+    result.result = judge(
+        NoFitness{.formula = settings_.run.fitness, .fitness = fitness, .epoch = trained.epoch},
+        state_.attempt_at(result.trial), state_);
+    return result;
+  }
+  switch (trained.obeyed) {
+    case hyp::Decision::stop:
+      result.result = hyp::Stopped{trained.epoch, trained.metrics, fitness};
+      break;
+    case hyp::Decision::pause:
+      result.result = hyp::Paused{trained.epoch, trained.metrics, fitness};
+      break;
+    case hyp::Decision::go_on:
+      result.result = hyp::Completed{trained.metrics, fitness};
+      break;
   }
   return result;
 }

@@ -1,18 +1,17 @@
 #include "engine/run_files.hpp"
 
-#include <algorithm>
-
 #include "core/durable_file.hpp"
 #include "hyp/fitness.hpp"
 #include "hyp/trial_folder.hpp"
-#include "results/plot.hpp"
+#include "results/plots/evolution_plot.hpp"
+#include "results/repeats_csv.hpp"
 #include "results/yaml_files.hpp"
 
 namespace evolve::engine {
 namespace {
 
-/// With more rows than this, what is recommended is the dearest of the files: it is looked at no
-/// more often than once in this multiple of the time that it takes.
+/// With more rows than this, working out the recommended set takes longer than everything else
+/// here. So after each time it rests for this multiple of what it took.
 constexpr std::ptrdiff_t few_rows = 100;
 constexpr int times_its_cost = 100;
 

@@ -56,14 +56,14 @@ std::vector<const Attempt*> RunState::open() const {
 }
 
 bool RunState::held(int trial) const {
-  const auto found = open_.find(trial);
-  return found != open_.end() && found->second.held;
+  const auto* open = find_open(trial);
+  return open && open->held;
 }
 
 std::vector<hyp::Outcome> RunState::cleared() const {
   std::vector<hyp::Outcome> failures;
   for (const auto& [number, open] : open_) {
-    if (!open.held || open.failed >= trained_start_) continue;
+    if (!open.held || !surroundings_.trained_since(open.failed)) continue;
     failures.push_back(open.failure);
     failures.back().seconds = 0;  // they were counted when it failed, as its epochs were
     auto& failure = std::get<hyp::Failed>(failures.back().result);
@@ -75,15 +75,14 @@ std::vector<hyp::Outcome> RunState::cleared() const {
 }
 
 int RunState::device_losses(int trial) const {
-  const auto found = open_.find(trial);
-  return found == open_.end() ? 0 : found->second.device_losses;
+  const auto* open = find_open(trial);
+  return open ? open->device_losses : 0;
 }
 
 const hyp::Failed* RunState::outlived_failure(int trial) const {
-  const auto found = open_.find(trial);
-  if (found == open_.end() || found->second.failed == 0 || found->second.failed >= trained_start_)
-    return nullptr;
-  return &std::get<hyp::Failed>(found->second.failure.result);
+  const auto* open = find_open(trial);
+  if (!open || open->failed == 0 || !surroundings_.trained_since(open->failed)) return nullptr;
+  return &std::get<hyp::Failed>(open->failure.result);
 }
 
 bool RunState::finished() const {
@@ -188,14 +187,10 @@ std::optional<hyp::Trial> RunState::next_repeat() const {
 }
 
 void RunState::on(const hyp::Outcome& outcome) {
-  count_surroundings(outcome);
   auto& ended = open_trial(outcome.trial);
-  const auto* failure = std::get_if<hyp::Failed>(&outcome.result);
-  if (failure) {
+  surroundings_.apply(outcome, ended.started);
+  if (const auto* failure = std::get_if<hyp::Failed>(&outcome.result))
     failed(outcome, *failure, ended);
-  } else {
-    trained_start_ = std::max(trained_start_, ended.started);
-  }
   count_epochs(outcome, ended.attempt.trial);
   evolution_.tell(outcome);
   if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) {
@@ -217,8 +212,7 @@ void RunState::on(const hyp::Outcome& outcome) {
 }
 
 void RunState::on(const results::Probed&) {
-  trained_start_ = events_;
-  surroundings_failures_ = 0;
+  surroundings_.in_order(events_);
 }
 
 void RunState::count_epochs(const hyp::Outcome& outcome, const hyp::Trial& trial) {
@@ -249,21 +243,6 @@ std::int64_t RunState::epochs_to_spare(const Attempt& attempt) const {
 double RunState::training_seconds() const {
   return epochs_trained_ > 0 ? seconds_trained_ / static_cast<double>(epochs_trained_) * epochs_
                              : 0;
-}
-
-void RunState::count_surroundings(const hyp::Outcome& outcome) {
-  const auto* failure = std::get_if<hyp::Failed>(&outcome.result);
-  if (!failure || failure->epoch > 0) {
-    failed_in_a_row_ = 0;
-  } else if (failure->final && hyp::is_unexplained(failure->kind)) {
-    ++failed_in_a_row_;
-  }
-  if (!failure) {
-    surroundings_failures_ = 0;
-  } else if (failure->of_surroundings) {
-    ++surroundings_failures_;
-    surroundings_failure_ = *failure;
-  }
 }
 
 void RunState::repeat_ended(const hyp::Outcome& outcome, const hyp::Trial& repeat) {
@@ -304,6 +283,11 @@ void RunState::on(const results::Extended& extended) {
   if (next_ && next_->repeat > 0) next_.reset();
   evolution_.extend(extended.generations, extended.trials, extended.max_epochs);
   if (!evolution_.done()) repeats_.start_anew();
+}
+
+const RunState::Open* RunState::find_open(int trial) const {
+  const auto found = open_.find(trial);
+  return found == open_.end() ? nullptr : &found->second;
 }
 
 RunState::Open& RunState::open_trial(int trial) {

@@ -16,9 +16,11 @@
 
 #include "core/error.hpp"
 #include "engine/repeats.hpp"
+#include "engine/surroundings.hpp"
 #include "ga/epochs/rungs.hpp"
 #include "ga/evolution.hpp"
 #include "results/event.hpp"
+#include "results/run_settings.hpp"
 
 namespace evolve::engine {
 
@@ -117,11 +119,7 @@ class RunState {
   const std::optional<hyp::Failed>& first_failure() const { return first_failure_; }
   /// Of the latest trial that was started.
   int generation() const { return generation_; }
-  /// Failures of the surroundings since a trial was last trained, and the last one.
-  int surroundings_failures() const { return surroundings_failures_; }
-  const hyp::Failed& surroundings_failure() const { return surroundings_failure_; }
-  /// Trials that failed for good before their first epoch, since an epoch was last trained.
-  int failed_in_a_row() const { return failed_in_a_row_; }
+  const Surroundings& surroundings() const { return surroundings_; }
   /// Trials at a time, for devices whose memory was seen to be too small for more.
   const std::map<std::string, int>& trial_limits() const { return trial_limits_; }
   /// What the drivers said last, by device.
@@ -174,7 +172,9 @@ class RunState {
   std::optional<hyp::Trial> next_repeat() const;
   void completed(int trial, const hyp::Completed& result);
   void failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Open& open);
-  void count_surroundings(const hyp::Outcome& outcome);
+  /// Null when it is not under way.
+  const Open* find_open(int trial) const;
+  /// Throws `Error` when it is not.
   Open& open_trial(int trial);
   Error contradiction(int trial, const std::string& what,
                       const std::string& way_out = "start a new run") const;
@@ -204,14 +204,10 @@ class RunState {
   std::optional<double> start_fitness_;
   std::optional<hyp::Failed> first_failure_;
   int generation_ = 0;
-  int surroundings_failures_ = 0;
-  int failed_in_a_row_ = 0;
-  hyp::Failed surroundings_failure_;
+  Surroundings surroundings_;
   std::map<std::string, int> trial_limits_;
   std::map<std::string, results::DeviceStats> device_stats_;
   std::int64_t events_ = 0;
-  /// The latest start of a trial that was trained, or the latest probe.
-  std::int64_t trained_start_ = 0;
 };
 
 /// The state after all events of a journal at `path`, whose first line is `settings`. Throws

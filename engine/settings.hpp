@@ -10,7 +10,7 @@
 #include "devices/accelerator.hpp"
 #include "devices/slots.hpp"
 #include "ga/evolution.hpp"
-#include "results/event.hpp"
+#include "results/run_settings.hpp"
 #include "workers/supervise/worker_set.hpp"
 
 namespace evolve::engine {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "hyp/trial.hpp"
+#include "hyp/metrics.hpp"
 
 namespace evolve::hyp {
 

@@ -30,7 +30,7 @@ Value value_of(const std::string& name, const core::Yaml& node, const std::strin
   if (!number && default_space().find(name)) {
     throw bad_input(where, name + " is '" + node.text + "'", example);
   }
-  if (!number) return node.text;
+  if (!number) return core::yaml_word(node);
   if (!std::isfinite(*number)) throw bad_input(where, name + " is " + node.text, example);
   return *number;
 }
@@ -73,8 +73,12 @@ std::string hyp_lines(const Hyperparameters& hyp) {
   std::string lines;
   for (const auto& [name, value] : hyp) {
     const double* number = std::get_if<double>(&value);
+    const auto text = text_of(value);
+    const bool is_bare = is_boolean(text);
     lines += core::yaml_text(name) + ": " +
-             (number ? core::yaml_float(*number) : core::yaml_text(std::get<std::string>(value))) +
+             (number    ? core::yaml_float(*number)
+              : is_bare ? text
+                        : core::yaml_text(text)) +
              "\n";
   }
   return lines;

@@ -19,13 +19,20 @@ bool is_exact_integer(double value) {
 }
 
 nlohmann::ordered_json to_json(const Value& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    if (is_boolean(*text)) return *text == "true";
+    return *text;
+  }
   const double number = std::get<double>(value);
   if (is_exact_integer(number)) return static_cast<std::int64_t>(number);
   return number;
 }
 
 }  // namespace
+
+bool is_boolean(const std::string& text) {
+  return text == "true" || text == "false";
+}
 
 std::string text_of(const Value& value) {
   const double* number = std::get_if<double>(&value);
@@ -68,6 +75,8 @@ Hyperparameters hyperparameters_from_json(const nlohmann::ordered_json& json) {
   for (const auto& [name, value] : json.get_ref<const nlohmann::ordered_json::object_t&>()) {
     if (value.is_number()) {
       hyp.set(name, value.get<double>());
+    } else if (value.is_boolean()) {
+      hyp.set(name, value.dump());
     } else {
       hyp.set(name, value.get<std::string>());
     }

@@ -9,8 +9,10 @@
 
 namespace evolve::hyp {
 
-/// A number, or the name of a choice of a categorical gene.
+/// A number, or the name of a choice of a categorical gene. "true" and "false" are truth values for
+/// trainers and in files.
 using Value = std::variant<double, std::string>;
+bool is_boolean(const std::string& text);
 /// As a person reads it: "0.01", "Adam".
 std::string text_of(const Value& value);
 
@@ -23,7 +25,7 @@ class Hyperparameters {
 
   /// The value of `name`, or nullptr.
   const Value* find(const std::string& name) const;
-  /// The number called `name`; throws `Error` when it is absent or no number.
+  /// The number called `name`; throws `Error` when it is absent or not a number.
   double number(const std::string& name) const;
   /// Replaces the value of `name`, or appends it.
   void set(const std::string& name, Value value);
@@ -40,7 +42,8 @@ class Hyperparameters {
 /// {"lr0": 0.01, "anchors": 3, "optimizer": "Adam"}: whole numbers are written as integers, so that
 /// a trainer in any language can count with them.
 nlohmann::ordered_json to_json(const Hyperparameters& hyp);
-/// The inverse; throws nlohmann's exceptions when a value is neither a number nor a text.
+/// The inverse; throws nlohmann's exceptions when a value is neither a number, a text nor a truth
+/// value.
 Hyperparameters hyperparameters_from_json(const nlohmann::ordered_json& json);
 
 }  // namespace evolve::hyp

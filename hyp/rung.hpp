@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "hyp/trial.hpp"
+#include "hyp/metrics.hpp"
 
 namespace evolve::hyp {
 

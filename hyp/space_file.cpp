@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 
+#include "core/error.hpp"
 #include "core/text_file.hpp"
 #include "core/yaml.hpp"
+#include "hyp/hyp_file.hpp"
 
 namespace evolve::hyp {
 
@@ -82,7 +84,7 @@ void read_choices(const Source& source, const core::Yaml& list, Gene& gene) {
     if (item.kind != core::Yaml::Kind::scalar || item.text.empty()) {
       throw source.refusal(item, ": a choice is no word", remedy);
     }
-    gene.choices.push_back(item.text);
+    gene.choices.push_back(core::yaml_word(item));
     for (std::size_t i = 0; i + 1 < gene.choices.size(); ++i) {
       if (choice(gene, i) == choice(gene, gene.choices.size() - 1)) {
         throw source.refusal(item, ": choice " + item.text + " appears twice", remedy);

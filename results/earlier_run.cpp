@@ -49,7 +49,7 @@ std::optional<hyp::Hyperparameters> inside(const hyp::Space& space,
   if (!shares_a_gene(space, [&](const auto& name) { return hyp.find(name) != nullptr; })) return {};
   try {
     return inside(space, hyp::raw_values(space, hyp));
-  } catch (const Error&) {  // a text that is no choice here
+  } catch (const Error&) {  // a text that is not one of the choices here
     return {};
   }
 }

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "hyp/fitness.hpp"
 #include "hyp/space.hpp"
-#include "results/event.hpp"
+#include "results/run_settings.hpp"
 
 namespace evolve::results {
 

@@ -1,276 +1,216 @@
 #include "results/event.hpp"
 
-#include <limits>
 #include <stdexcept>
+#include <type_traits>
 
 #include "core/json.hpp"
+#include "results/keys.hpp"
+#include "results/outcome_json.hpp"
 
 namespace evolve::results {
-
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-const Json& value(const Json& json, const char* key) {
-  const auto it = json.find(key);
-  if (it == json.end()) throw std::invalid_argument(std::string("key ") + key + " is missing");
-  return *it;
+/// The name of an event of type E.
+template <class E>
+constexpr const char* event_name = nullptr;
+template <>
+constexpr const char* event_name<Started> = "started";
+template <>
+constexpr const char* event_name<Bred> = "bred";
+template <>
+constexpr const char* event_name<Repeating> = "repeating";
+template <>
+constexpr const char* event_name<hyp::Rung> = "rung";
+template <>
+constexpr const char* event_name<Extended> = "extended";
+template <>
+constexpr const char* event_name<CannotPause> = "cannot_pause";
+template <>
+constexpr const char* event_name<Probed> = "probed";
+template <>
+constexpr const char* event_name<DeviceStats> = "device_stats";
+template <>
+constexpr const char* event_name<DeviceLimited> = "limited";
+template <>
+constexpr const char* event_name<DeviceFull> = "full";
+template <>
+constexpr const char* event_name<DeviceBroughtBack> = "brought_back";
+template <>
+constexpr const char* event_name<DevicesChanged> = "devices";
+
+/// What a visitor V visits of an event of type E.
+template <class V, class E>
+using Of = std::conditional_t<V::reads, E, const E>;
+
+// One list of keys for each event, which writes it and reads it. key(…) is needed; key.or_null(…)
+// too, but may be null; key.if_known(…) may be absent where it is read, and is null where it is
+// written; key.unless_default(…) is written only where it is not the default; key.or_default(…) is
+// always written, but may be absent where it is read.
+
+template <class V>
+void visit(const V& key, Of<V, Started>& e) {
+  key("trial", e.trial), key("generation", e.generation), key("hyp", e.hyp);
+  key("device", e.device), key("attempt", e.attempt);
+  key.unless_default("start_epoch", e.start_epoch);
+  key.unless_default("pause_epoch", e.pause_epoch);
+}
+template <class V>
+void visit(const V& key, Of<V, Bred::Child>& e) {
+  key("trial", e.trial), key("hyp", e.hyp);
+}
+template <class V>
+void visit(const V& key, Of<V, Bred>& e) {
+  key("trials", e.trials);
+}
+template <class V>
+void visit(const V& key, Of<V, Repeating>& e) {
+  key("trial", e.trial), key.or_default("repeat", e.repeat), key("seed", e.seed);
+  key("device", e.device), key("attempt", e.attempt);
+}
+template <class V>
+void visit(const V& key, Of<V, hyp::Rung>& e) {
+  key("trial", e.trial), key("epoch", e.epoch), key("metrics", e.metrics);
+  key("fitness", e.fitness), key("device", e.device);
+}
+template <class V>
+void visit(const V& key, Of<V, Extended>& e) {
+  key("generations", e.generations), key.or_null("trials", e.trials);
+  key.unless_default("repeats", e.repeats), key.unless_default("max_epochs", e.max_epochs);
+}
+template <class V>
+void visit(const V&, Of<V, CannotPause>&) {}
+template <class V>
+void visit(const V& key, Of<V, Probed>& e) {
+  key("trial", e.trial), key("device", e.device), key("seconds", e.seconds);
+}
+template <class V>
+void visit(const V& key, Of<V, DeviceStats>& e) {
+  key("device", e.device), key("state", e.state);
+  key.if_known("memory_total_bytes", e.memory_total_bytes);
+  key.if_known("memory_free_bytes", e.memory_free_bytes);
+  key.if_known("load_percent", e.load_percent);
+  key.if_known("temperature_celsius", e.temperature_celsius);
+  key.if_known("power_watts", e.power_watts);
+}
+template <class V>
+void visit(const V& key, Of<V, DeviceLimited>& e) {
+  key("device", e.device), key("trials", e.trials);
+}
+template <class V>
+void visit(const V& key, Of<V, DeviceFull>& e) {
+  key("device", e.device), key("memory_total_bytes", e.memory_total_bytes);
+  key("memory_free_bytes", e.memory_free_bytes);
+}
+template <class V>
+void visit(const V& key, Of<V, DeviceBlamed>& e) {
+  key("device", e.device), key("reason", e.reason);
+}
+template <class V>
+void visit(const V& key, Of<V, DeviceBroughtBack>& e) {
+  key("device", e.device);
+}
+template <class V>
+void visit(const V& key, Of<V, DevicesChanged>& e) {
+  key("slots", e.slots);
 }
 
-bool has(const Json& json, const char* key) {
-  const auto it = json.find(key);
-  return it != json.end() && !it->is_null();
-}
+/// Writes the keys into `json`.
+struct Writing {
+  static constexpr bool reads = false;
+  Json& json;
 
-int integer(const Json& json, const char* key) {
-  const Json& number = value(json, key);
-  constexpr auto most = std::numeric_limits<int>::max();
-  if (!number.is_number_integer() || number < -most || number > most)
-    throw std::invalid_argument(std::string(key) + " is no whole number");
-  return number.get<int>();
-}
-
-std::optional<int> integer_or_null(const Json& json, const char* key) {
-  return value(json, key).is_null() ? std::nullopt : std::optional(integer(json, key));
-}
-
-std::string text(const Json& json, const char* key) {
-  const Json& string = value(json, key);
-  if (!string.is_string()) throw std::invalid_argument(std::string(key) + " is no text");
-  return string.get<std::string>();
-}
-
-/// JSON has no NaN: a fitness that isn't finite is null.
-double number(const Json& json, const char* key) {
-  const Json& number = value(json, key);
-  if (number.is_null()) return std::numeric_limits<double>::quiet_NaN();
-  if (!number.is_number()) throw std::invalid_argument(std::string(key) + " is no number");
-  return number.get<double>();
-}
-
-bool flag(const Json& json, const char* key) {
-  const Json& flag = value(json, key);
-  if (!flag.is_boolean())
-    throw std::invalid_argument(std::string(key) + " is neither true nor false");
-  return flag.get<bool>();
-}
-
-template <class T>
-std::optional<T> optional(const Json& json, const char* key) {
-  return has(json, key) ? std::optional(value(json, key).get<T>()) : std::nullopt;
-}
-
-Started started_from_json(const Json& json) {
-  return {.trial = integer(json, "trial"),
-          .generation = integer(json, "generation"),
-          .hyp = hyp::hyperparameters_from_json(value(json, "hyp")),
-          .device = text(json, "device"),
-          .attempt = integer(json, "attempt"),
-          .start_epoch = json.contains("start_epoch") ? integer(json, "start_epoch") : 0,
-          .pause_epoch = json.contains("pause_epoch") ? integer(json, "pause_epoch") : 0};
-}
-
-hyp::Rung rung_from_json(const Json& json) {
-  return {.trial = integer(json, "trial"),
-          .epoch = integer(json, "epoch"),
-          .metrics = hyp::metrics_from_json(value(json, "metrics")),
-          .fitness = number(json, "fitness"),
-          .device = text(json, "device")};
-}
-
-hyp::Failed failed_from_json(const Json& json) {
-  const bool final = flag(json, "final");
-  // "never_ready" is what version 0.1 wrote.
-  const bool failed_before_ready =
-      json.value("failed_before_ready", json.value("never_ready", false));
-  return {.kind = hyp::failure_kind(text(json, "kind")),
-          .message = text(json, "message"),
-          .log = text(json, "log"),
-          .final = final,
-          .failed_before_ready = failed_before_ready,
-          .of_surroundings = json.value("surroundings", false),
-          .unconfirmed = json.value("unconfirmed", false),
-          .epoch = json.contains("epoch") ? integer(json, "epoch") : 0};
-}
-
-hyp::Outcome outcome_from_json(const Json& json, const std::string& event) {
-  hyp::Outcome outcome{.trial = integer(json, "trial"), .device = text(json, "device")};
-  if (json.contains("attempt")) outcome.attempt = integer(json, "attempt");
-  if (json.contains("seconds")) outcome.seconds = number(json, "seconds");
-  if (json.contains("uuid")) outcome.identity.uuid = text(json, "uuid");
-  if (json.contains("pci")) outcome.identity.pci = text(json, "pci");
-  const bool again = event == "repeated" || event == "repeat_failed";
-  outcome.repeat = again ? json.value("repeat", 1) : 0;
-  if (event == "failed" || event == "repeat_failed") {
-    outcome.result = failed_from_json(json);
-    return outcome;
+  void operator()(const char* key, const auto& value) const { json[key] = written(value); }
+  void or_null(const char* key, const auto& value) const { (*this)(key, value); }
+  void if_known(const char* key, const auto& value) const { (*this)(key, value); }
+  void or_default(const char* key, const auto& value) const { (*this)(key, value); }
+  template <class T>
+  void unless_default(const char* key, const T& value) const {
+    if (value != T()) (*this)(key, value);
   }
-  const auto metrics = hyp::metrics_from_json(value(json, "metrics"));
-  const double fitness = number(json, "fitness");
-  if (event == "completed" || event == "repeated") {
-    outcome.result = hyp::Completed{.metrics = metrics, .fitness = fitness};
-  } else if (event == "paused") {
-    outcome.result =
-        hyp::Paused{.epoch = integer(json, "epoch"), .metrics = metrics, .fitness = fitness};
-  } else {
-    outcome.result =
-        hyp::Stopped{.epoch = integer(json, "epoch"), .metrics = metrics, .fitness = fitness};
+
+ private:
+  static Json written(const auto& value) { return value; }
+  template <class T>
+  static Json written(const std::optional<T>& value) {
+    return core::json_or_null(value);
   }
-  return outcome;
-}
-
-Extended extended_from_json(const Json& json) {
-  Extended extended{.generations = integer(json, "generations"),
-                    .trials = integer_or_null(json, "trials")};
-  if (json.contains("repeats")) extended.repeats = integer(json, "repeats");
-  if (json.contains("max_epochs")) extended.max_epochs = integer(json, "max_epochs");
-  return extended;
-}
-
-DeviceStats stats_from_json(const Json& json) {
-  return {.device = text(json, "device"),
-          .state = text(json, "state"),
-          .memory_total_bytes = optional<std::int64_t>(json, "memory_total_bytes"),
-          .memory_free_bytes = optional<std::int64_t>(json, "memory_free_bytes"),
-          .load_percent = optional<double>(json, "load_percent"),
-          .temperature_celsius = optional<double>(json, "temperature_celsius"),
-          .power_watts = optional<double>(json, "power_watts")};
-}
-
-Json json_of(const Started& started) {
-  Json json = {{"event", "started"},
-               {"trial", started.trial},
-               {"generation", started.generation},
-               {"hyp", hyp::to_json(started.hyp)},
-               {"device", started.device},
-               {"attempt", started.attempt}};
-  if (started.start_epoch > 0) json["start_epoch"] = started.start_epoch;
-  if (started.pause_epoch > 0) json["pause_epoch"] = started.pause_epoch;
-  return json;
-}
-
-Json json_of(const Repeating& repeating) {
-  return {{"event", "repeating"},   {"trial", repeating.trial},   {"repeat", repeating.repeat},
-          {"seed", repeating.seed}, {"device", repeating.device}, {"attempt", repeating.attempt}};
-}
-
-Json json_of(const hyp::Rung& rung) {
-  return {{"event", "rung"},         {"trial", rung.trial},
-          {"epoch", rung.epoch},     {"metrics", hyp::to_json(rung.metrics)},
-          {"fitness", rung.fitness}, {"device", rung.device}};
-}
-
-Json json_of(const hyp::Outcome& outcome) {
-  Json json = {{"event", ""}, {"trial", outcome.trial}};
-  if (outcome.repeat > 0) json["repeat"] = outcome.repeat;
-  if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
-    json["event"] = outcome.repeat ? "repeat_failed" : "failed";
-    json["kind"] = hyp::name_of(failed->kind);
-    json["message"] = failed->message;
-    json["log"] = failed->log;
-    if (failed->failed_before_ready) json["failed_before_ready"] = true;
-    if (failed->of_surroundings) json["surroundings"] = true;
-    if (failed->unconfirmed) json["unconfirmed"] = true;
-    if (failed->epoch > 0) json["epoch"] = failed->epoch;
-  } else if (const auto* stopped = std::get_if<hyp::Stopped>(&outcome.result)) {
-    json["event"] = "stopped";
-    json["epoch"] = stopped->epoch;
-    json["metrics"] = hyp::to_json(stopped->metrics);
-    json["fitness"] = stopped->fitness;
-  } else if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) {
-    json["event"] = "paused";
-    json["epoch"] = paused->epoch;
-    json["metrics"] = hyp::to_json(paused->metrics);
-    json["fitness"] = paused->fitness;
-  } else {
-    const auto& completed = std::get<hyp::Completed>(outcome.result);
-    json["event"] = outcome.repeat ? "repeated" : "completed";
-    json["metrics"] = hyp::to_json(completed.metrics);
-    json["fitness"] = completed.fitness;
+  static Json written(const hyp::Hyperparameters& set) { return hyp::to_json(set); }
+  static Json written(const hyp::Metrics& metrics) { return hyp::to_json(metrics); }
+  static Json written(const std::vector<Bred::Child>& children) {
+    auto list = Json::array();
+    for (const auto& child : children) visit(Writing{list.emplace_back()}, child);
+    return list;
   }
-  json["device"] = outcome.device;
-  json["attempt"] = outcome.attempt;
-  if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) json["final"] = failed->final;
-  json["seconds"] = outcome.seconds;
-  const auto& [uuid, pci] = outcome.identity;
-  if (!uuid.empty()) json["uuid"] = uuid;
-  if (!pci.empty()) json["pci"] = pci;
+};
+
+/// Reads the keys of `json`. Throws std::exception that says which one is missing or wrong.
+struct Reading {
+  static constexpr bool reads = true;
+  const Json& json;
+
+  void operator()(const char* key, int& value) const { value = keys::integer(json, key); }
+  void operator()(const char* key, std::optional<int>& value) const {
+    value = keys::integer(json, key);
+  }
+  void operator()(const char* key, double& value) const { value = keys::number(json, key); }
+  void operator()(const char* key, std::string& value) const { value = keys::text(json, key); }
+  void operator()(const char* key, hyp::Hyperparameters& value) const {
+    value = hyp::hyperparameters_from_json(keys::value(json, key));
+  }
+  void operator()(const char* key, hyp::Metrics& value) const {
+    value = hyp::metrics_from_json(keys::value(json, key));
+  }
+  void operator()(const char* key, std::vector<Bred::Child>& children) const {
+    for (const auto& child : keys::value(json, key)) visit(Reading{child}, children.emplace_back());
+  }
+  template <class T>
+  void operator()(const char* key, T& value) const {
+    value = keys::value(json, key).get<T>();
+  }
+  void or_null(const char* key, std::optional<int>& value) const {
+    value = keys::integer_or_null(json, key);
+  }
+  template <class T>
+  void if_known(const char* key, std::optional<T>& value) const {
+    value = keys::optional<T>(json, key);
+  }
+  void or_default(const char* key, auto& value) const { value = json.value(key, value); }
+  void unless_default(const char* key, auto& value) const {
+    if (json.contains(key)) (*this)(key, value);
+  }
+};
+
+template <class E>
+Json json_of(const E& event) {
+  Json json = {{"event", event_name<E>}};
+  visit(Writing{json}, event);
   return json;
-}
-
-Json json_of(const Bred& bred) {
-  auto trials = Json::array();
-  for (const auto& [trial, hyp] : bred.trials)
-    trials.push_back({{"trial", trial}, {"hyp", hyp::to_json(hyp)}});
-  return {{"event", "bred"}, {"trials", trials}};
-}
-
-Bred bred_from_json(const Json& json) {
-  Bred bred;
-  for (const auto& child : value(json, "trials"))
-    bred.trials.push_back(
-        {integer(child, "trial"), hyp::hyperparameters_from_json(value(child, "hyp"))});
-  return bred;
-}
-
-Json json_of(const Extended& extended) {
-  Json json = {{"event", "extended"},
-               {"generations", extended.generations},
-               {"trials", core::json_or_null(extended.trials)}};
-  if (extended.repeats) json["repeats"] = *extended.repeats;
-  if (extended.max_epochs) json["max_epochs"] = *extended.max_epochs;
-  return json;
-}
-
-Json json_of(const CannotPause&) {
-  return {{"event", "cannot_pause"}};
-}
-
-Json json_of(const Probed& probed) {
-  return {{"event", "probed"},
-          {"trial", probed.trial},
-          {"device", probed.device},
-          {"seconds", probed.seconds}};
-}
-
-Json json_of(const DeviceStats& stats) {
-  return {{"event", "device_stats"},
-          {"device", stats.device},
-          {"state", stats.state},
-          {"memory_total_bytes", core::json_or_null(stats.memory_total_bytes)},
-          {"memory_free_bytes", core::json_or_null(stats.memory_free_bytes)},
-          {"load_percent", core::json_or_null(stats.load_percent)},
-          {"temperature_celsius", core::json_or_null(stats.temperature_celsius)},
-          {"power_watts", core::json_or_null(stats.power_watts)}};
-}
-
-Json json_of(const DeviceLimited& limited) {
-  return {{"event", "limited"}, {"device", limited.device}, {"trials", limited.trials}};
-}
-
-Json json_of(const DeviceFull& full) {
-  return {{"event", "full"},
-          {"device", full.device},
-          {"memory_total_bytes", full.memory_total_bytes},
-          {"memory_free_bytes", full.memory_free_bytes}};
 }
 
 Json json_of(const DeviceBlamed& blamed) {
-  return {{"event", blamed.quarantined ? "quarantined" : "blamed"},
-          {"device", blamed.device},
-          {"reason", blamed.reason}};
-}
-
-Json json_of(const DeviceBroughtBack& back) {
-  return {{"event", "brought_back"}, {"device", back.device}};
-}
-
-Json json_of(const DevicesChanged& changed) {
-  return {{"event", "devices"}, {"slots", changed.slots}};
+  Json json = {{"event", blamed.quarantined ? "quarantined" : "blamed"}};
+  visit(Writing{json}, blamed);
+  return json;
 }
 
 Json json_of(const UnknownEvent& unknown) {
   return unknown.json;
+}
+
+template <class E>
+E read(const Json& json, E event = {}) {
+  visit(Reading{json}, event);
+  return event;
+}
+
+/// The event of that name among these types.
+template <class... Events>
+std::optional<Event> read_one_of(const std::string& name, const Json& json) {
+  std::optional<Event> event;
+  static_cast<void>(((name == event_name<Events> && (event = read<Events>(json), true)) || ...));
+  return event;
 }
 
 }  // namespace
@@ -281,114 +221,15 @@ Json to_json(const Event& event) {
 
 Event event_from_json(const Json& json) {
   if (!json.is_object()) throw std::invalid_argument("this is no JSON object");
-  const std::string event = text(json, "event");
-  if (event == "started") return started_from_json(json);
-  if (event == "bred") return bred_from_json(json);
-  if (event == "repeating")
-    return Repeating{.trial = integer(json, "trial"),
-                     .repeat = json.value("repeat", 1),
-                     .seed = value(json, "seed").get<std::uint64_t>(),
-                     .device = text(json, "device"),
-                     .attempt = integer(json, "attempt")};
-  if (event == "rung") return rung_from_json(json);
-  if (event == "completed" || event == "stopped" || event == "paused" || event == "failed" ||
-      event == "repeated" || event == "repeat_failed") {
-    return outcome_from_json(json, event);
-  }
-  if (event == "extended") return extended_from_json(json);
-  if (event == "cannot_pause") return CannotPause{};
-  if (event == "probed")
-    return Probed{.trial = integer(json, "trial"),
-                  .device = text(json, "device"),
-                  .seconds = number(json, "seconds")};
-  if (event == "device_stats") return stats_from_json(json);
-  if (event == "limited") return DeviceLimited{text(json, "device"), integer(json, "trials")};
-  if (event == "full")
-    return DeviceFull{text(json, "device"), value(json, "memory_total_bytes").get<std::int64_t>(),
-                      value(json, "memory_free_bytes").get<std::int64_t>()};
-  if (event == "blamed" || event == "quarantined")
-    return DeviceBlamed{text(json, "device"), text(json, "reason"), event == "quarantined"};
-  if (event == "brought_back") return DeviceBroughtBack{text(json, "device")};
-  if (event == "devices")
-    return DevicesChanged{value(json, "slots").get<std::vector<std::string>>()};
-  return UnknownEvent{json};
-}
-
-namespace {
-
-Json to_json(const EarlierRun& earlier) {
-  auto trials = Json::array();
-  for (const auto& trial : earlier.trials)
-    trials.push_back(
-        {{"hyp", hyp::to_json(trial.hyp)}, {"fitness", core::json_or_null(trial.fitness)}});
-  return {{"run", earlier.run}, {"trials", trials}, {"outside", earlier.outside}};
-}
-
-EarlierRun earlier_run_from_json(const Json& json) {
-  EarlierRun earlier{text(json, "run"), {}, json.value("outside", 0)};
-  for (const auto& trial : value(json, "trials")) {
-    const Json& fitness = value(trial, "fitness");
-    earlier.trials.push_back(
-        {hyp::hyperparameters_from_json(value(trial, "hyp")),
-         fitness.is_null() ? std::nullopt : std::optional(fitness.get<double>())});
-  }
-  return earlier;
-}
-
-}  // namespace
-
-Json to_json(const RunSettings& settings) {
-  auto options = settings.options;
-  options["population"] = settings.population;
-  options["generations"] = settings.generations;
-  options["trials"] = core::json_or_null(settings.trials);
-  options["max_epochs"] = core::json_or_null(settings.max_epochs);
-  options["epochs"] = settings.epochs;
-  options["early_stop"] = settings.early_stop;
-  options["repeats"] = settings.repeats;
-  options["fitness"] = settings.fitness;
-  options["lag"] = core::json_or_null(settings.lag);
-  auto initial = Json::array();
-  for (const auto& set : settings.initial) initial.push_back(hyp::to_json(set));
-  auto earlier = Json::array();
-  for (const auto& run : settings.earlier) earlier.push_back(to_json(run));
-  // With one slot every earlier outcome is known.
-  const auto lag =
-      settings.slots.size() == 1 ? std::optional(settings.lag.value_or(1)) : settings.lag;
-  return {{"seed", settings.seed},
-          {"search", settings.search},
-          {"lag", core::json_or_null(lag)},
-          {"slots", settings.slots},
-          {"options", options},
-          {"space", hyp::to_json(settings.space)},
-          {"start", hyp::to_json(hyp::start_of(settings.space))},
-          {"initial", initial},
-          {"from", earlier},
-          {"inputs", settings.inputs}};
-}
-
-RunSettings run_settings_from_json(const Json& json) {
-  const Json& options = value(json, "options");
-  RunSettings settings{.seed = value(json, "seed").get<std::uint64_t>(),
-                       .search = text(json, "search"),
-                       .lag = integer_or_null(options, "lag"),
-                       .population = integer(options, "population"),
-                       .generations = integer(options, "generations"),
-                       .trials = integer_or_null(options, "trials"),
-                       .max_epochs = optional<int>(options, "max_epochs"),
-                       .repeats = options.value("repeats", 0),
-                       .epochs = options.value("epochs", 1),
-                       .early_stop = options.value("early_stop", true),
-                       .fitness = text(options, "fitness"),
-                       .slots = value(json, "slots").get<std::vector<std::string>>(),
-                       .space = hyp::space_from_json(value(json, "space")),
-                       .inputs = json.value("inputs", Json()),
-                       .options = options};
-  for (const auto& set : value(json, "initial"))
-    settings.initial.push_back(hyp::hyperparameters_from_json(set));
-  for (const auto& run : json.value("from", Json::array()))
-    settings.earlier.push_back(earlier_run_from_json(run));
-  return settings;
+  const std::string name = keys::text(json, "event");
+  if (is_outcome(name)) return outcome_from_json(json, name);
+  if (name == "blamed" || name == "quarantined")
+    return read(json,
+                DeviceBlamed{.device = "", .reason = "", .quarantined = name == "quarantined"});
+  const auto event =
+      read_one_of<Started, Bred, Repeating, hyp::Rung, Extended, CannotPause, Probed, DeviceStats,
+                  DeviceLimited, DeviceFull, DeviceBroughtBack, DevicesChanged>(name, json);
+  return event ? *event : UnknownEvent{json};
 }
 
 }  // namespace evolve::results

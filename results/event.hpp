@@ -9,60 +9,11 @@
 #include <variant>
 #include <vector>
 
-#include "hyp/fitness.hpp"
+#include "hyp/hyperparameters.hpp"
+#include "hyp/outcome.hpp"
 #include "hyp/rung.hpp"
-#include "hyp/space.hpp"
-#include "hyp/trial.hpp"
 
 namespace evolve::results {
-
-/// A set that an earlier run trained, as far as it evolves here. Nothing: that failed.
-struct EarlierTrial {
-  hyp::Hyperparameters hyp;
-  std::optional<double> fitness = {};
-  bool operator==(const EarlierTrial&) const = default;
-};
-
-/// An earlier run, with the path that it was named by.
-struct EarlierRun {
-  std::string run;
-  std::vector<EarlierTrial> trials = {};
-  /// How many more lie outside this run's bounds.
-  int outside = 0;
-  bool operator==(const EarlierRun&) const = default;
-};
-
-/// {"event":"run","version":1,…}, the first line: what makes the run what it is.
-struct RunSettings {
-  std::uint64_t seed = 0;
-  std::string search = "classic";
-  std::optional<int> lag = {};
-  int population = 50;
-  int generations = 300;
-  std::optional<int> trials = {};
-  /// Epochs that may be trained in all.
-  std::optional<int> max_epochs = {};
-  int repeats = 0;
-  /// Of one training.
-  int epochs = 1;
-  /// Trainings may be stopped or paused before their last epoch.
-  bool early_stop = true;
-  /// An expression over the metrics: see hyp::Fitness.
-  std::string fitness = hyp::Fitness::standard;
-  /// Names of the slots that it began with.
-  std::vector<std::string> slots = {};
-  hyp::Space space = {};
-  /// Sets that join the first generation after the start.
-  std::vector<hyp::Hyperparameters> initial = {};
-  /// What it knows from the beginning.
-  std::vector<EarlierRun> earlier = {};
-  /// What its trials train on, so that a resumed run can tell whether they still do: null where
-  /// that is not known here.
-  nlohmann::ordered_json inputs = {};
-  /// The options of the command line, for whoever made them. What is above is kept there too.
-  nlohmann::ordered_json options = nlohmann::ordered_json::object();
-  bool operator==(const RunSettings&) const = default;
-};
 
 /// {"event":"started","trial":17,"generation":1,"hyp":{…},"device":"cpu:0","attempt":1}
 struct Started {
@@ -188,9 +139,5 @@ using Event = std::variant<Started, Bred, Repeating, hyp::Rung, hyp::Outcome, Ex
 nlohmann::ordered_json to_json(const Event& event);
 /// The inverse. Throws std::exception that says which key is missing or wrong.
 Event event_from_json(const nlohmann::ordered_json& json);
-
-nlohmann::ordered_json to_json(const RunSettings& settings);
-/// The inverse; throws as above.
-RunSettings run_settings_from_json(const nlohmann::ordered_json& json);
 
 }  // namespace evolve::results

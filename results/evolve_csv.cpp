@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/csv.hpp"
-#include "results/csv.hpp"
-#include "results/durable.hpp"
+#include "results/run_file.hpp"
+#include "results/yolov5_csv.hpp"
 
 namespace evolve::results {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hyp/metrics.hpp"
 #include "hyp/space.hpp"
-#include "hyp/trial.hpp"
 
 namespace evolve::results {
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/durable_file.hpp"
+#include "core/json.hpp"
 #include "core/shell_word.hpp"
 #include "core/text_file.hpp"
 
@@ -44,7 +45,8 @@ RunSettings read_run(const Json& json, const Where& where) {
   }
   const Json number = json.value("version", Json());
   if (number != version) {
-    throw refuse("this journal has version " + number.dump() + ", this evolve knows version 1");
+    throw refuse("this journal has version " + number.dump() + ", this evolve knows version " +
+                 std::to_string(version));
   }
   return read(json, where, run_settings_from_json);
 }
@@ -63,7 +65,8 @@ struct Parsed {
   std::size_t size = 0;
 };
 
-/// The JSON in a line, discarded when it is none. (Values are copied and compared by recursion.)
+/// The JSON in a line, "discarded" where it is not JSON. (Not too deep, because values are copied
+/// and compared by recursion.)
 Json json_in(std::string_view line, const Where& where) {
   constexpr int deepest = 100;
   const auto not_too_deep = [&](int depth, Json::parse_event_t, Json&) {
@@ -143,7 +146,7 @@ std::pair<Journal, History> Journal::resume(const fs::path& file) {
 
 void Journal::append_line(const Json& line) {
   // A message may hold any bytes; the journal is UTF-8.
-  group_ += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  group_ += core::json_text(line) + "\n";
 }
 
 void Journal::append(const Event& event, core::Time time) {

@@ -14,8 +14,9 @@
 #include <vector>
 
 #include "core/time.hpp"
-#include "results/durable.hpp"
 #include "results/event.hpp"
+#include "results/run_file.hpp"
+#include "results/run_settings.hpp"
 
 namespace evolve::results {
 
@@ -56,7 +57,7 @@ class Journal {
 
  private:
   void append_line(const nlohmann::ordered_json& line);
-  /// Cuts off what is not committed; false, with errno: it may still be there.
+  /// Cuts off what is not committed. False, with errno: that failed, and some may still be there.
   bool cut_off();
   Journal(std::filesystem::path file, core::FileDescriptor descriptor, std::size_t size)
       : file_(std::move(file)), descriptor_(std::move(descriptor)), size_(size) {}

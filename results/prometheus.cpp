@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "core/number.hpp"
-#include "results/durable.hpp"
+#include "results/run_file.hpp"
 
 namespace evolve::results {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "results/csv.hpp"
-#include "results/durable.hpp"
+#include "results/run_file.hpp"
+#include "results/yolov5_csv.hpp"
 
 namespace evolve::results {
 

@@ -1,7 +1,8 @@
 #include "results/report.hpp"
 
 #include "core/embedded_file.hpp"
-#include "results/durable.hpp"
+#include "core/json.hpp"
+#include "results/run_file.hpp"
 
 EVOLVE_EMBEDDED_FILE(report_page)
 EVOLVE_EMBEDDED_FILE(report_style)
@@ -22,7 +23,7 @@ using Json = nlohmann::ordered_json;
 
 /// JSON inside a script element: whatever a text has, no `</script>` or `<!--` is in it.
 std::string embedded(const Json& json) {
-  const auto text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const auto text = core::json_text(json);
   std::string escaped;
   escaped.reserve(text.size());
   for (const char c : text) {

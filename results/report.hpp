@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "results/explain_plot.hpp"
-#include "results/repeats_csv.hpp"
+#include "results/explanation.hpp"
+#include "results/repeat.hpp"
+#include "results/run_settings.hpp"
 #include "results/timeline.hpp"
 
 namespace evolve::results {
@@ -24,16 +25,18 @@ struct RunReport {
   };
   struct Recommended {
     int trial = 0;
+    /// It is of the run's first set.
+    bool is_start = false;
     /// Where there is a model: what is expected of the set when it is trained again, and by how
     /// much another seed alone moves a fitness (one standard deviation).
     std::optional<Expected> expected = {};
     double noise = 0;
-    /// A set was trained with two seeds: else that much is only supposed.
+    /// Some set was trained with two seeds: else `noise` is only an assumption.
     bool luck_seen = false;
     /// The same of the start, and the probability that it is the worse one.
     std::optional<Expected> start = {};
     double better = 0;
-    /// What another set needs of that probability, or the start is recommended.
+    /// How great that probability must be for another set than the start to be recommended.
     double enough = 0;
   };
 

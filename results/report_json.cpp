@@ -72,8 +72,8 @@ Json trials_of(const RunReport& report) {
 }
 
 Json trainings_of(const Timeline& timeline) {
-  Json table = columns(
-      {"trial", "repeat", "slot", "state", "start_epoch", "end_epoch", "begin", "end", "seconds"});
+  Json table = columns({"trial", "repeat", "device", "state", "start_epoch", "end_epoch", "begin",
+                        "end", "seconds"});
   for (const auto& one : timeline.trainings)
     add_row(table,
             {one.trial, one.repeat, one.device, name_of(one.state), one.start_epoch, one.end_epoch,
@@ -138,9 +138,13 @@ Json json_of(const std::optional<RunReport::Expected>& expected) {
 
 Json json_of(const std::optional<RunReport::Recommended>& recommended) {
   if (!recommended) return {};
-  return {{"trial", recommended->trial},          {"expected", json_of(recommended->expected)},
-          {"noise", recommended->noise},          {"luck_seen", recommended->luck_seen},
-          {"start", json_of(recommended->start)}, {"better", recommended->better},
+  return {{"trial", recommended->trial},
+          {"is_start", recommended->is_start},
+          {"expected", json_of(recommended->expected)},
+          {"noise", recommended->noise},
+          {"luck_seen", recommended->luck_seen},
+          {"start", json_of(recommended->start)},
+          {"better", recommended->better},
           {"enough", recommended->enough}};
 }
 

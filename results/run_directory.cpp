@@ -8,7 +8,7 @@
 
 #include "core/durable_file.hpp"
 #include "core/error.hpp"
-#include "results/durable.hpp"
+#include "results/run_file.hpp"
 
 namespace evolve::results {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "core/csv.hpp"
-#include "results/csv.hpp"
-#include "results/durable.hpp"
+#include "results/run_file.hpp"
+#include "results/yolov5_csv.hpp"
 
 namespace evolve::results {
 
@@ -30,7 +30,7 @@ std::vector<double> numbers_of(const EpochRow& row) {
           row.learning_rates[2]};
 }
 
-EpochRow row_of(const std::vector<double>& n) {
+EpochRow epoch_of(const std::vector<double>& n) {
   return {.epoch = static_cast<int>(std::lround(n[0])),
           .losses = {n[1], n[2], n[3]},
           .metrics = hyp::Metrics::from_values({n[4], n[5], n[6], n[7], n[8], n[9], n[10]}),
@@ -69,7 +69,7 @@ std::vector<EpochRow> read_epochs(const fs::path& file) {
     return core::all_columns(names);
   });
   std::vector<EpochRow> rows;
-  for (const auto& numbers : csv.rows) rows.push_back(row_of(numbers));
+  for (const auto& numbers : csv.rows) rows.push_back(epoch_of(numbers));
   return rows;
 }
 

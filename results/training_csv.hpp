@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "hyp/trial.hpp"
+#include "hyp/metrics.hpp"
 
 namespace evolve::results {
 

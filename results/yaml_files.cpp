@@ -8,13 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <string>
 #include <string_view>
 
 #include "core/number.hpp"
 #include "core/text_file.hpp"
 #include "core/yaml.hpp"
-#include "hyp/hyp_file.hpp"
-#include "results/durable.hpp"
+#include "results/run_file.hpp"
 
 namespace evolve::results {
 
@@ -71,21 +71,22 @@ nlohmann::ordered_json value_of(const core::Yaml& node, const std::string& path)
 
 }  // namespace
 
-void write_hyp_evolved(const fs::path& file, const Best& best, int rows) {
+void write_hyp_evolved(const fs::path& file, const Recommended& recommended, int rows) {
   std::string names, values;
-  const auto numbers = best.metrics.values();
+  const auto numbers = recommended.metrics.values();
   for (std::size_t i = 0; i < hyp::Metrics::count; ++i) {
     const char* comma = i == 0 ? "" : ", ";
     names += fmt::format("{}{:>20}", comma, hyp::Metrics::names()[i]);
     values += fmt::format("{}{:>20.5g}", comma, numbers[i]);
   }
-  write_atomically(file, fmt::format("# YOLOv5 Hyperparameter Evolution Results\n"
-                                     "# Best generation: {}\n"
-                                     "# Last generation: {}\n"
-                                     "# {}\n"
-                                     "# {}\n\n"
-                                     "{}",
-                                     best.row, rows - 1, names, values, hyp::hyp_lines(best.hyp)));
+  write_atomically(
+      file, fmt::format("# YOLOv5 Hyperparameter Evolution Results\n"
+                        "# Best generation: {}\n"
+                        "# Last generation: {}\n"
+                        "# {}\n"
+                        "# {}\n\n"
+                        "{}",
+                        recommended.row, rows - 1, names, values, hyp::hyp_lines(recommended.hyp)));
 }
 
 void write_population(const fs::path& file, int generation,

@@ -3,17 +3,16 @@
 
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
-#include <string>
 #include <vector>
 
 #include "hyp/hyp_file.hpp"
 #include "hyp/hyperparameters.hpp"
-#include "hyp/trial.hpp"
+#include "hyp/metrics.hpp"
 
 namespace evolve::results {
 
 /// The trial that is recommended so far.
-struct Best {
+struct Recommended {
   hyp::Hyperparameters hyp;
   hyp::Metrics metrics;
   /// Its row of evolve.csv, from 0.
@@ -23,7 +22,7 @@ struct Best {
 /// hyp_evolved.yaml: the comment header of YOLOv5's print_mutation, then `name: value`, every
 /// number a YAML 1.1 float. `rows`: how many evolve.csv has. Atomic. Throws `Error` (`Fault::run`)
 /// when the disk is full.
-void write_hyp_evolved(const std::filesystem::path& file, const Best& best, int rows);
+void write_hyp_evolved(const std::filesystem::path& file, const Recommended& recommended, int rows);
 
 /// evolve_population.yaml: `gen{generation}number{i}:` and the `i`th set as a block. Atomic; throws
 /// as above.
@@ -34,8 +33,8 @@ void write_population(const std::filesystem::path& file, int generation,
 /// Throws `Error` with file and line for anything else.
 std::vector<hyp::HypFile> read_population(const std::filesystem::path& file);
 
-/// The hyp files (*.yaml, *.yml) of a folder, by name. Throws `Error` when there is none or one is
-/// no hyp file.
+/// The hyp files (*.yaml, *.yml) of a folder, by name. Throws `Error` when there are none, or for
+/// one that is not a hyp file.
 std::vector<hyp::HypFile> read_hyp_folder(const std::filesystem::path& folder);
 
 /// hyp.yaml: `name: value`, every number a YAML 1.1 float. Atomic; throws as above.
@@ -45,8 +44,8 @@ void write_hyp(const std::filesystem::path& file, const hyp::Hyperparameters& hy
 /// Atomic; throws as above.
 void write_options(const std::filesystem::path& file, const nlohmann::ordered_json& options);
 
-/// The same object back, as far as its values are neither lists nor objects. Throws `Error` with
-/// file and line for those, and for broken YAML.
+/// The same object back. Throws `Error` with file and line for a value that is an object, and for
+/// broken YAML.
 nlohmann::ordered_json read_options(const std::filesystem::path& file);
 
 }  // namespace evolve::results

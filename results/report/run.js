@@ -35,8 +35,8 @@ function viewOf(run, index) {
 function placeBySeconds(view) {
   const free = {};
   for (const one of view.trainings) {
-    one.begin = free[one.slot] ?? 0;
-    one.end = free[one.slot] = one.begin + one.seconds;
+    one.begin = free[one.device] ?? 0;
+    one.end = free[one.device] = one.begin + one.seconds;
   }
   view.duration = Math.max(0, ...Object.values(free));
 }

@@ -5,13 +5,13 @@ const barStates = ["completed", "stopped", "paused", "failed", "running", "inter
 
 /** The bars with the lane of each: a slot has as many lanes as it had trainings at a time. */
 function lanesOf(view) {
-  const slots = [...new Set([...view.slots, ...view.trainings.map((one) => one.slot)])];
+  const slots = [...new Set([...view.slots, ...view.trainings.map((one) => one.device)])];
   const lanes = [], bars = [];
   const sorted = [...view.trainings].sort((a, b) => a.begin - b.begin);
   for (const slot of slots) {
     const free = [];
     for (const one of sorted) {
-      if (one.slot !== slot) continue;
+      if (one.device !== slot) continue;
       let lane = free.findIndex((until) => until <= one.begin + 1e-3);
       if (lane < 0) lane = free.length;
       free[lane] = one.end;
@@ -57,7 +57,7 @@ function drawSlots(view, chosen) {
 function barText(bar) {
   const what = bar.repeat ? `repeat ${bar.repeat} of trial ${bar.trial}` : `trial ${bar.trial}`;
   const epochs = bar.end_epoch > bar.start_epoch ? `\nepochs ${bar.start_epoch + 1} to ${bar.end_epoch}` : "";
-  return `${what}, ${bar.state}\n${bar.slot}, ${duration(bar.end - bar.begin)} from ${duration(bar.begin)} on${epochs}`;
+  return `${what}, ${bar.state}\n${bar.device}, ${duration(bar.end - bar.begin)} from ${duration(bar.begin)} on${epochs}`;
 }
 
 /** Failed bars have a full-height mark where they end, repeats a hollow middle: not told apart by colour alone. */

@@ -77,11 +77,11 @@ function luckText({ noise, luck_seen: seen }) {
 
 /** Which set that is, why, and what to expect of it. */
 function recommendedText({ recommended, recommendedTrial: trial, repeats }) {
-  const why = trial.trial !== 0 ? "" : `, the start${recommended.expected ? `: no other set is likely enough (${percent(recommended.enough)}) to beat it` : ""}`;
+  const why = !recommended.is_start ? "" : `, the start${recommended.expected ? `: no other set is likely enough (${percent(recommended.enough)}) to beat it` : ""}`;
   const words = [`Trial ${trial.trial}, fitness ${fitnessText(trial.fitness)}${why}.`];
   if (recommended.expected) {
-    words.push(`Trained again, expect ${expectedText(recommended.expected)}, 90 % sure; ${luckText(recommended)}.`);
-    if (recommended.start && trial.trial !== 0)
+    words.push(`Trained again, expect ${expectedText(recommended.expected)} on average, 90 % sure; ${luckText(recommended)}.`);
+    if (recommended.start && !recommended.is_start)
       words.push(`The start: ${expectedText(recommended.start)}; worse with a probability of ${percent(recommended.better)}.`);
   }
   for (const { first, again } of repeats.filter((repeat) => repeat.trial === trial.trial))

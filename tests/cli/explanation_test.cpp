@@ -3,10 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 
 #include "cli/commands.hpp"
-#include "engine/importance.hpp"
+#include "engine/explanation.hpp"
 #include "results/journal.hpp"
 #include "tests/engine/trials.hpp"
 #include "tests/results/folder.hpp"
@@ -47,10 +48,13 @@ TEST(Explain, ReadsARunThatIsGoingOnAndLeavesItsJournalAlone) {
   auto journal = results::Journal::create(file, engine::small_run);
   for (const auto& event : engine::trials(12, engine::depends)) journal.append(event);
   journal.commit();
-  const auto before = results::content(file);
-  EXPECT_EQ(explain_command(folder.path(), ""), 0);
-  EXPECT_EQ(results::content(file), before);
-  EXPECT_EQ(results::content(folder / "explain.png").substr(1, 3), "PNG");
+  const auto before = test::read_file(file);
+  CLI::App app;
+  const auto command = explain_command(app);
+  app.parse("explain " + folder.path().string());
+  EXPECT_EQ(command.run(), 0);
+  EXPECT_EQ(test::read_file(file), before);
+  EXPECT_EQ(test::read_file(folder / "explain.png").substr(1, 3), "PNG");
 }
 
 }  // namespace

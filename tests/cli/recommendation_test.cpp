@@ -61,7 +61,7 @@ TEST(Recommendation, TellsWhatEachTrainingOfTheStartGave) {
     return trial.number == 13 ? 0.125 : engine::depends(trial.hyp);
   }));
   const auto start = fmt::format("{:.4f}", engine::depends(hyp::start_of(engine::small_space)));
-  EXPECT_THAT(lines[1], testing::EndsWith(", 90 % sure"));
+  EXPECT_THAT(lines[1], testing::EndsWith(" on average, 90 % sure"));
   EXPECT_THAT(lines[2], testing::EndsWith("; it gave " + start + ", 0.1250"));
 }
 

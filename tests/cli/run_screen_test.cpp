@@ -95,6 +95,41 @@ TEST(RunScreen, CallsTheFirstTrialOfHighestFitnessTheHighest) {
                                           "  highest\n"));
 }
 
+TEST(RunStatus, TellsWhereARunStands) {
+  const RunStatus status{.planned = 48,
+                         .ended = 17,
+                         .generation = 1,
+                         .generations = 4,
+                         .highest_fitness = 0.33124,
+                         .highest_trial = 12,
+                         .ended_here = 10,
+                         .seconds_here = 50,
+                         .busy = {"cpu:0 trial 18 epoch 2/4"}};
+  EXPECT_EQ(status_text(status),
+            "17/48 trials · generation 2/4 · highest 0.3312 (trial 12) · 2 min 35 s left · "
+            "720 trials/h · cpu:0 trial 18 epoch 2/4");
+}
+
+TEST(RunStatus, NamesNoGenerationWhereTrialsSayWhenTheRunEnds) {
+  EXPECT_EQ(status_text({.planned = 48, .ended = 17}), "17/48 trials");
+  EXPECT_EQ(status_text({.planned = 48, .ended = 17, .paused = 3}), "17/48 trials, 3 paused");
+}
+
+TEST(RunStatus, KnowsNoRateBeforeTheFirstTrialHasEnded) {
+  const RunStatus status{.planned = 48, .generations = 4};
+  EXPECT_EQ(status_text(status), "0/48 trials · generation 1/4");
+}
+
+TEST(RunStatus, LeavesNoMoreTimeThanTheTimeLimit) {
+  const RunStatus status{.planned = 100,
+                         .ended = 10,
+                         .generations = 2,
+                         .ended_here = 10,
+                         .seconds_here = 100,
+                         .seconds_allowed = 30};
+  EXPECT_EQ(status_text(status), "10/100 trials · generation 1/2 · 30 s left · 360 trials/h");
+}
+
 TEST(RepeatSummary, IsWhatTheRepeatsLost) {
   EXPECT_EQ(repeat_summary({{37, 1, 0.2975, 0.281, {}}, {5, 1, 0.29, 0.2825, {}}}),
             "Trained again with other seeds: trial 37 0.2975 → 0.2810, trial 5 0.2900 → 0.2825; on "

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-
+#include "tests/files.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace evolve::core {
@@ -19,8 +18,7 @@ class HostMemoryTest : public testing::Test {
   }
 
   void file(const std::string& name, const std::string& text) {
-    fs::create_directories((root / name).parent_path());
-    std::ofstream(root / name) << text;
+    test::write_file(root / name, text);
   }
   void expect(std::int64_t total, std::int64_t available) {
     const auto memory = host_memory(root.path());

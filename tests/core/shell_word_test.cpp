@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "core/error.hpp"
+#include "tests/refusal.hpp"
 
 namespace evolve::core {
 namespace {
@@ -31,14 +31,8 @@ Words split(std::string_view text) {
   return shell_words(text, "--trainer-command");
 }
 
-std::string complaint(std::string_view text) {
-  try {
-    split(text);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), 2);
-    return error.what();
-  }
-  return "none";
+std::string refused(std::string_view text) {
+  return test::refusal([&] { split(text); });
 }
 
 TEST(ShellWords, SplitsAtBlanks) {
@@ -65,13 +59,12 @@ TEST(ShellWords, ExpandsNothing) {
 }
 
 TEST(ShellWords, RefusesWhatIsNotClosedOrEmpty) {
-  EXPECT_EQ(complaint("sh -c 'echo"),
+  EXPECT_EQ(refused("sh -c 'echo"),
             R"(--trainer-command: a ' is not closed; write a second ', or \')");
-  EXPECT_EQ(complaint("sh \"a'"),
-            R"(--trainer-command: a " is not closed; write a second ", or \")");
-  EXPECT_EQ(complaint("sh \\"),
+  EXPECT_EQ(refused("sh \"a'"), R"(--trainer-command: a " is not closed; write a second ", or \")");
+  EXPECT_EQ(refused("sh \\"),
             R"(--trainer-command: nothing follows the last \; write \\ for a backslash)");
-  EXPECT_EQ(complaint("  "), "--trainer-command: it is empty; write a program and its arguments");
+  EXPECT_EQ(refused("  "), "--trainer-command: it is empty; write a program and its arguments");
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "tests/hyp/refusal.hpp"
+#include "tests/refusal.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace evolve::core {
@@ -18,17 +18,17 @@ TEST(TextFile, IsReadWhole) {
 }
 
 TEST(TextFile, ThatIsMissingIsRefused) {
-  EXPECT_EQ(refusal([] { read_text_file("/no/such/hyp.yaml"); }),
+  EXPECT_EQ(test::refusal([] { read_text_file("/no/such/hyp.yaml"); }),
             "/no/such/hyp.yaml: No such file or directory; check the path and its permissions");
 }
 
 TEST(TextFile, ThatIsADirectoryIsRefused) {
-  EXPECT_EQ(refusal([] { read_text_file("/usr"); }),
+  EXPECT_EQ(test::refusal([] { read_text_file("/usr"); }),
             "/usr: this is a directory; name a file in it");
 }
 
 TEST(TextFile, WithoutEndIsRefused) {
-  EXPECT_EQ(refusal([] { read_text_file("/dev/zero"); }),
+  EXPECT_EQ(test::refusal([] { read_text_file("/dev/zero"); }),
             "/dev/zero: this is larger than 16 MiB; check the path");
 }
 

@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/hyp/refusal.hpp"
+#include "tests/refusal.hpp"
 
 namespace evolve::core {
 namespace {
 
-std::string complaint(const std::string& text) {
-  return refusal([&] { parse_yaml(text, "f.yaml"); });
+std::string refused(const std::string& text) {
+  return test::refusal([&] { parse_yaml(text, "f.yaml"); });
 }
 
 TEST(Yaml, KnowsItsLines) {
@@ -24,33 +24,33 @@ TEST(Yaml, KnowsItsLines) {
 }
 
 TEST(Yaml, RefusesAKeyThatAppearsTwice) {
-  EXPECT_EQ(complaint("a: 1\nb: 2\na: 3\n"),
+  EXPECT_EQ(refused("a: 1\nb: 2\na: 3\n"),
             "f.yaml:3: a appears twice, first in line 1; keep one of them");
 }
 
 TEST(Yaml, SaysTheLineWhereItIsBroken) {
-  EXPECT_EQ(complaint("a: 1\nb: [1, 2\nc: 3\n"),
+  EXPECT_EQ(refused("a: 1\nb: [1, 2\nc: 3\n"),
             "f.yaml:3: broken YAML (end of sequence flow not found); check the indentation, the "
             "colons and the brackets");
-  EXPECT_EQ(complaint("a: 1\n\tb: 2\n").substr(0, 23), "f.yaml:2: broken YAML (");
+  EXPECT_EQ(refused("a: 1\n\tb: 2\n").substr(0, 23), "f.yaml:2: broken YAML (");
 }
 
 TEST(Yaml, RefusesWhatAHypFileNeverNeeds) {
-  EXPECT_EQ(complaint("a: &x 1\nb: *x\n"), "f.yaml:2: an alias (*name); write the value out");
-  EXPECT_EQ(complaint("a: 1\n---\nb: 2\n"), "f.yaml:3: a second document starts here; keep one");
-  EXPECT_EQ(complaint("[a, b]: 2\n"), "f.yaml:1: a key is a list or a map; write name: value");
-  EXPECT_EQ(complaint("~: 2\n"), "f.yaml:1: a key is empty; name it");
-  EXPECT_EQ(complaint("a: " + std::string(9, '[') + std::string(9, ']')),
+  EXPECT_EQ(refused("a: &x 1\nb: *x\n"), "f.yaml:2: an alias (*name); write the value out");
+  EXPECT_EQ(refused("a: 1\n---\nb: 2\n"), "f.yaml:3: a second document starts here; keep one");
+  EXPECT_EQ(refused("[a, b]: 2\n"), "f.yaml:1: a key is a list or a map; write name: value");
+  EXPECT_EQ(refused("~: 2\n"), "f.yaml:1: a key is empty; name it");
+  EXPECT_EQ(refused("a: " + std::string(9, '[') + std::string(9, ']')),
             "f.yaml:1: nested deeper than 8; write it flat");
 }
 
 TEST(Yaml, RefusesHostileNestingWithoutFollowingIt) {
-  for (const char open : {'[', '{'}) EXPECT_NE(complaint(std::string(1 << 20, open)), "accepted");
+  for (const char open : {'[', '{'}) EXPECT_NE(refused(std::string(1 << 20, open)), "accepted");
 }
 
 TEST(Yaml, RefusesAnEmptyDocument) {
   for (const char* text : {"", "\n\n", "# only a comment\n", "---\n", "~\n"}) {
-    EXPECT_EQ(complaint(text), "f.yaml: this is empty; write name: value lines") << text;
+    EXPECT_EQ(refused(text), "f.yaml: this is empty; write name: value lines") << text;
   }
 }
 

@@ -4,18 +4,15 @@
 
 #include <fstream>
 
+#include "tests/refusal.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace evolve::devices {
 namespace {
 
 TEST(Library, ThatIsNotThereMeansNoDriver) {
-  try {
-    const Library library("libno-such-driver.so.1");
-    FAIL();
-  } catch (const NoDriver& none) {
-    EXPECT_STREQ(none.what(), "libno-such-driver.so.1 is not installed");
-  }
+  EXPECT_EQ(test::refusal<NoDriver>([&] { const Library library("libno-such-driver.so.1"); }),
+            "libno-such-driver.so.1 is not installed");
 }
 
 TEST(Library, ThatIsDamagedIsAFault) {
@@ -36,12 +33,8 @@ TEST(Library, HasFunctionsOrSaysWhichItLacks) {
   const Library math("libm.so.6");
   EXPECT_EQ(math.get<double(double)>("floor")(2.5), 2);
   EXPECT_EQ(math.find<void()>("no_such_function"), nullptr);
-  try {
-    math.get<void()>("no_such_function");
-    FAIL();
-  } catch (const std::runtime_error& fault) {
-    EXPECT_STREQ(fault.what(), "libm.so.6 has no no_such_function");
-  }
+  EXPECT_EQ(test::refusal<std::runtime_error>([&] { math.get<void()>("no_such_function"); }),
+            "libm.so.6 has no no_such_function");
 }
 
 }  // namespace

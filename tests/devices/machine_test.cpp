@@ -7,6 +7,7 @@
 
 #include "core/core_mask.hpp"
 #include "devices/masks.hpp"
+#include "tests/files.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace evolve::devices {
@@ -16,8 +17,7 @@ namespace {
 class Quota : public testing::Test {
  protected:
   void file(const std::string& path, const std::string& text) {
-    std::filesystem::create_directories((root / path).parent_path());
-    std::ofstream(root / path) << text;
+    test::write_file(root / path, text);
   }
 
   test::TemporaryFolder root;

@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "tests/refusal.hpp"
+
 namespace evolve::devices {
 namespace {
 
@@ -31,12 +33,9 @@ TEST(SlurmNodes, HaveTheGpusOfAllTheirTasks) {
 }
 
 TEST(SlurmNodes, AreMissedWithWhatSrunSaid) {
-  try {
-    nodes_in("srun: error: Unable to create step\n");
-    FAIL();
-  } catch (const std::invalid_argument& wrong) {
-    EXPECT_STREQ(wrong.what(), "srun reached no node (srun: error: Unable to create step)");
-  }
+  EXPECT_EQ(test::refusal<std::invalid_argument>(
+                [&] { nodes_in("srun: error: Unable to create step\n"); }),
+            "srun reached no node (srun: error: Unable to create step)");
 }
 
 TEST(SlurmSteps, ShareTheCoresOfTheirNode) {

@@ -40,6 +40,47 @@ TEST_F(DataSet, InOrderIsCounted) {
   EXPECT_THAT(ended.out, HasSubstr("val: 100 images"));
 }
 
+TEST_F(DataSet, OfImagesThatAreNoWholeStridesOfTheModelIsRefused) {
+  const auto ended = evolve(folder.path(), {"--data", "shapes/shapes.yaml", "--cfg", "yolov5n6",
+                                            "--imgsz", "96", "--dry-run"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err,
+            "evolve: --imgsz 96: this model's images have a multiple of 64 pixels; write 128\n");
+}
+
+TEST_F(DataSet, IsTrainedFromWeightsOfAnotherModelOnlyWithANote) {
+  const std::string weights = folder / "w.pt";
+  std::filesystem::copy_file(EVOLVE_SOURCE_DIR "/trainer/checkpoint/shapes_base.pt", weights);
+  const std::string table =
+      R"({"nc": 3, "anchors": 3, "backbone": [[-1, 1, "Conv", [8, 6, 2, 2]]], )"
+      R"("head": [[[0], 1, "Detect", ["nc", "anchors"]]]})";
+  write_file(folder / "table.yaml", table);
+  const std::string program =
+      "import zipfile; archive = zipfile.ZipFile('w.pt', 'a'); "
+      "archive.writestr(archive.namelist()[0].split('/')[0] + '/evolve/about.json', "
+      "'{\"yaml\": ' + open('table.yaml').read() + '}')";
+  ASSERT_EQ(Process({"/usr/bin/env", "python3", "-c", program}, folder.path()).wait().code, 0);
+  const auto said = [&](const std::string& cfg) {
+    const auto ended = evolve(folder.path(), {"--data", "shapes/shapes.yaml", "--cfg", cfg,
+                                              "--weights", "w.pt", "--dry-run"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.out;
+  };
+  EXPECT_THAT(said("yolov5n.yaml"),
+              HasSubstr(weights + " is of another model than --cfg yolov5n.yaml: 0 of 18 layers "
+                                  "are the same; the others begin anew\n"));
+  EXPECT_THAT(said("yolov5p.yaml"), HasSubstr("1 of 18 layers"));
+  EXPECT_THAT(said("table.yaml"), Not(HasSubstr("another model")));
+}
+
+TEST_F(DataSet, WhoseSplitsShareImagesNamesEachFaultOnce) {
+  write_file(folder / "shapes/labels/val/0000.txt", "0 0.5 0.5 2 2\n");
+  auto yaml = read_file(folder / "shapes/shapes.yaml");
+  yaml.replace(yaml.find("images/train"), 12, "images/val");
+  write_file(folder / "shapes/shapes.yaml", yaml);
+  expect_refusal({"labels/val/0000.txt:1: coordinate 2 is outside 0..1"});
+}
+
 TEST_F(DataSet, OfTheUsersOwnBeginsWithWhatEvolveKnowsOfAdam) {
   const auto knows = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {"--cfg", "yolov5p.yaml", "--dry-run"});

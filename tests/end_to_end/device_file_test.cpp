@@ -173,10 +173,8 @@ TEST(DeviceFileOfGpus, KeepsTheNamesOfTheirDevices) {
                                    "anew, the run keeps its numbers); choose among cpu, "));
   const std::map<std::string, std::string> uuids = {
       {"cuda:0", "GPU-11aa"}, {"cuda:1", "GPU-22bb"}, {"cuda:2", "GPU-33cc"}};
-  for (const auto& line : lines_of(read_file(folder / "seen"))) {
-    const auto trial = nlohmann::json::parse(line);
+  for (const auto& trial : seen(folder))
     EXPECT_EQ(trial["environment"]["CUDA_VISIBLE_DEVICES"], uuids.at(trial["device"]));
-  }
 }
 
 TEST_F(DeviceFile, EndsTheIdleWorkerOfADeviceThatGoes) {

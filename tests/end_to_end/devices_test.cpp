@@ -1,63 +1,18 @@
-// Devices found, chosen and shown to trainers one each, as real processes: with NVIDIA's library
-// and Intel's driver replaced by those of tests/fake_drivers.
+// Devices found and shown to trainers one each, as real processes, with cards that are not there.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <set>
 
-#include "process.hpp"
+#include "fake_cards.hpp"
 
 namespace evolve::test {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::Not;
 using testing::UnorderedElementsAre;
-
-using Variables = std::vector<std::string>;
-
-const std::string intel = "ZE_ENABLE_ALT_DRIVERS=" FAKE_LEVEL_ZERO;
-const std::string nvidia = "LD_LIBRARY_PATH=" FAKE_NVML_FOLDER;
-const std::string four_xpus =
-    "FAKE_XPUS=name=Arc A770,bus=3;name=Arc A750,bus=4;name=Arc A580,bus=5;name=Arc A380,bus=6";
-const std::string two_gpus =
-    "FAKE_GPUS=name=RTX 4090,uuid=GPU-11aa,bus=1;name=RTX 3090,uuid=GPU-22bb,bus=2";
-
-/// `evolve ARGUMENTS` in an environment with these variables ("NAME=VALUE") and no other that
-/// matters.
-Ended evolve_with(const Folder& folder, const Variables& variables,
-                  const std::vector<std::string>& arguments) {
-  std::vector<std::string> command = {"/usr/bin/env"};
-  for (const auto* unset : {"CUDA_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "ZE_FLAT_DEVICE_HIERARCHY",
-                            "ONEAPI_DEVICE_SELECTOR", "SLURM_JOB_ID", "LD_LIBRARY_PATH"})
-    command.insert(command.end(), {"-u", unset});
-  command.insert(command.end(), variables.begin(), variables.end());
-  for (const auto& word : evolve_command(arguments)) command.push_back(word);
-  return Process(command, folder.path()).wait();
-}
-
-/// `evolve` on these devices with the fake trainer, which leaves what it sees in the file "seen".
-Ended run(const Folder& folder, const Variables& variables, const std::string& devices,
-          std::vector<std::string> more = {}, const std::string& trainer_options = "") {
-  std::vector<std::string> arguments = {
-      "--trainer-command", fake_trainer("--seen " + (folder / "seen").string() + trainer_options),
-      "--devices",         devices,
-      "--population",      "4",
-      "--generations",     "2",
-      "--output",          "run"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return evolve_with(folder, variables, arguments);
-}
-
-std::vector<nlohmann::json> seen(const Folder& folder) {
-  std::vector<nlohmann::json> all;
-  for (const auto& line : lines_of(read_file(folder / "seen")))
-    all.push_back(nlohmann::json::parse(line));
-  return all;
-}
 
 /// What the trainers of a device had in a variable of their environment ("-" for nothing).
 std::set<std::string> values(const Folder& folder, const std::string& device,
@@ -161,6 +116,19 @@ TEST(Devices, InMigModeAreTheirInstances) {
   EXPECT_EQ(list[2]["uuid"], "GPU-2");
 }
 
+TEST(Devices, InMigModeWithoutAnInstanceAreOutOfOrder) {
+  Folder folder;
+  const Variables cards = {nvidia,
+                           "FAKE_GPUS=name=A100,uuid=GPU-1,bus=1,mig=0;name=A30,uuid=GPU-2,bus=2"};
+  const auto list = nlohmann::json::parse(evolve_with(folder, cards, {"devices", "--json"}).out);
+  ASSERT_GE(list.size(), 2u);
+  EXPECT_EQ(list[0]["uuid"], "GPU-1");
+  EXPECT_EQ(list[0]["state"], "in MIG mode, without an instance");
+  EXPECT_EQ(list[1]["state"], "ok");
+  const auto ended = evolve_with(folder, cards, {"--trainer-command", "true", "--dry-run"});
+  EXPECT_THAT(ended.out, HasSubstr(" on 1 slot: cuda:1\n")) << ended.err;
+}
+
 TEST(Devices, OfAnotherJobAreNotCounted) {
   Folder folder;
   const auto ended = evolve_with(
@@ -176,7 +144,7 @@ TEST(Devices, OfAnotherJobAreNotCounted) {
 
 TEST(Devices, TrainOneCardEach) {
   Folder folder;
-  const auto ended = run(folder, {intel, four_xpus}, "xpu:0,xpu:2", {}, looking + " --sleep 20");
+  const auto ended = run_on(folder, {intel, four_xpus}, "xpu:0,xpu:2", {}, looking + " --sleep 20");
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("xpu:2 is Arc A580, 16.0 GiB, 0000:05:00.0, "
                                    "86800000-0500-0000-0000-000000000000\n"));
@@ -193,7 +161,8 @@ TEST(Devices, TrainOneCardEach) {
 
 TEST(Devices, AreCountedWithinAnOuterMask) {
   Folder folder;
-  const auto ended = run(folder, {intel, four_xpus, "ZE_AFFINITY_MASK=2,3"}, "xpu:0", {}, looking);
+  const auto ended =
+      run_on(folder, {intel, four_xpus, "ZE_AFFINITY_MASK=2,3"}, "xpu:0", {}, looking);
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(values(folder, "xpu:0", "ZE_AFFINITY_MASK"), ElementsAre("2"));
   EXPECT_EQ(seen(folder)[0]["uuid"], "86800000-0500-0000-0000-000000000000");
@@ -202,7 +171,7 @@ TEST(Devices, AreCountedWithinAnOuterMask) {
 TEST(Devices, OfNvidiaAreShownByTheirUuids) {
   Folder folder;
   const auto ended =
-      run(folder, {nvidia, two_gpus, "CUDA_VISIBLE_DEVICES=1,0"}, "cuda:0", {}, looking);
+      run_on(folder, {nvidia, two_gpus, "CUDA_VISIBLE_DEVICES=1,0"}, "cuda:0", {}, looking);
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(values(folder, "cuda:0", "CUDA_VISIBLE_DEVICES"), ElementsAre("GPU-22bb"));
   EXPECT_THAT(values(folder, "cuda:0", "ONEAPI_DEVICE_SELECTOR"), ElementsAre("*:cpu"));
@@ -211,7 +180,7 @@ TEST(Devices, OfNvidiaAreShownByTheirUuids) {
 
 TEST(Devices, TakeSeveralTrialsAtATime) {
   Folder folder;
-  const auto ended = run(folder, {nvidia, two_gpus}, "cuda:1*2", {}, " --sleep 400");
+  const auto ended = run_on(folder, {nvidia, two_gpus}, "cuda:1*2", {}, " --sleep 400");
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(journal(folder / "run")[0]["slots"], (std::vector<std::string>{"cuda:1", "cuda:1"}));
   std::set<int> processes;
@@ -221,7 +190,7 @@ TEST(Devices, TakeSeveralTrialsAtATime) {
 
 TEST(Devices, WithSeveralTrialsTryAFailedOneAgain) {
   Folder folder;
-  const auto ended = run(folder, {nvidia, two_gpus}, "cuda:1*2", {}, " --crash-trial 3");
+  const auto ended = run_on(folder, {nvidia, two_gpus}, "cuda:1*2", {}, " --crash-trial 3");
   ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 7);
   EXPECT_EQ(count(journal(folder / "run"), "failed"), 3);
@@ -229,8 +198,8 @@ TEST(Devices, WithSeveralTrialsTryAFailedOneAgain) {
 
 TEST(Devices, ThatAreNotTheSlotsAreNeverTrainedOn) {
   Folder folder;
-  const auto ended = run(folder, {intel, four_xpus, "FAKE_XPU_BLIND=yes"}, "xpu:1",
-                         {"--retries", "0", "--trials", "1"}, looking);
+  const auto ended = run_on(folder, {intel, four_xpus, "FAKE_XPU_BLIND=yes"}, "xpu:1",
+                            {"--retries", "0", "--trials", "1"}, looking);
   EXPECT_EQ(ended.code, 1);
   EXPECT_THAT(ended.err, HasSubstr("it has the device 86800000-0300-0000-0000-000000000000, its "
                                    "slot's is 86800000-0400-0000-0000-000000000000"));
@@ -239,8 +208,8 @@ TEST(Devices, ThatAreNotTheSlotsAreNeverTrainedOn) {
 
 TEST(Devices, OfKindsThatOnlyATrainerKnowsAreMasked) {
   Folder folder;
-  const auto ended = run(folder, {"ASCEND_RT_VISIBLE_DEVICES=4,5"}, "npu:1,gcu:3",
-                         {"--trials", "8"}, " --sleep 20");
+  const auto ended = run_on(folder, {"ASCEND_RT_VISIBLE_DEVICES=4,5"}, "npu:1,gcu:3",
+                            {"--trials", "8"}, " --sleep 20");
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(values(folder, "npu:1", "ASCEND_RT_VISIBLE_DEVICES"), ElementsAre("5"));
   EXPECT_THAT(values(folder, "gcu:3", "TOPS_VISIBLE_DEVICES"), ElementsAre("3"));
@@ -248,170 +217,22 @@ TEST(Devices, OfKindsThatOnlyATrainerKnowsAreMasked) {
 
 TEST(Devices, OfAnUnknownKindAreMaskedByTheVariableThatIsNamed) {
   Folder folder;
-  ASSERT_EQ(run(folder, {}, "abc:3", {"--device-env", "ABC_DEVICES"}).code, 0);
+  ASSERT_EQ(run_on(folder, {}, "abc:3", {"--device-env", "ABC_DEVICES"}).code, 0);
   EXPECT_THAT(values(folder, "abc:3", "ABC_DEVICES"), ElementsAre("3"));
 }
 
 TEST(Devices, OfSlurmAreTheAllocations) {
   Folder folder;
   const auto ended =
-      run(folder, {nvidia, two_gpus, "SLURM_JOB_ID=7", "CUDA_VISIBLE_DEVICES=1"}, "slurm");
+      run_on(folder, {nvidia, two_gpus, "SLURM_JOB_ID=7", "CUDA_VISIBLE_DEVICES=1"}, "slurm");
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(journal(folder / "run")[0]["slots"], (std::vector<std::string>{"cuda:0"}));
   EXPECT_THAT(values(folder, "cuda:0", "CUDA_VISIBLE_DEVICES"), ElementsAre("GPU-22bb"));
 }
 
-/// What `evolve --dry-run --devices DEVICES` says, or its error.
-std::string plan(const Variables& variables, const std::string& devices) {
-  Folder folder;
-  const auto ended = run(folder, variables, devices, {"--dry-run"});
-  EXPECT_EQ(ended.code, ended.err.empty() ? 0 : 2);
-  EXPECT_LE(lines_of(ended.err).size(), 1u) << ended.err;
-  return ended.out + ended.err;
-}
-
-TEST(AutomaticDevices, AreAllOfCudaAndSaid) {
-  const auto text = plan({nvidia, intel, two_gpus, four_xpus}, "auto");
-  EXPECT_THAT(text, HasSubstr("on 2 slots: cuda:0, cuda:1\n"
-                              "auto: found 2 cuda devices, training on them\n"
-                              "cuda:0 is RTX 4090, 24.0 GiB, 0000:01:00.0, GPU-11aa\n"));
-}
-
-TEST(AutomaticDevices, AreElseAllXpus) {
-  const auto text = plan({nvidia, intel, "FAKE_NVML=unloaded", four_xpus}, "auto");
-  EXPECT_THAT(text, HasSubstr("on 4 slots: xpu:0, xpu:1, xpu:2, xpu:3\n"));
-}
-
-TEST(AutomaticDevices, AreElseCores) {
-  const auto text = plan({nvidia, intel, "FAKE_NVML=unloaded", "FAKE_XPU_INIT=none"}, "auto");
-  EXPECT_THAT(text, HasSubstr("auto: found no CUDA device and no XPU, training on the CPU, a slot "
-                              "per core ("));
-}
-
-TEST(AutomaticDevices, LeaveOutWhatCannotWork) {
-  const auto text =
-      plan({nvidia, intel, "FAKE_NVML=unloaded",
-            "FAKE_XPUS=name=Arc,bus=3;name=Arc,bus=4,lost;name=Iris,bus=0,integrated"},
-           "auto");
-  EXPECT_THAT(text, HasSubstr("on 1 slot: xpu:0\n"));
-  EXPECT_THAT(text, HasSubstr("left out: xpu:1, Intel GPU, lost\n"));
-  EXPECT_THAT(text, HasSubstr("left out: xpu:2, Iris, which shares the host's memory\n"));
-}
-
-TEST(AutomaticDevices, SayThatADriverFails) {
-  const auto text = plan({nvidia, intel, "FAKE_NVML=crash", four_xpus}, "auto");
-  EXPECT_THAT(text, HasSubstr("auto: no cuda device: it crashed (SIGABRT)\n"));
-  EXPECT_THAT(text, HasSubstr("on 4 slots: xpu:0"));
-}
-
-TEST(NumberedDevices, AreOfCudaElseXpus) {
-  EXPECT_THAT(plan({nvidia, intel, two_gpus, four_xpus}, "0,1"),
-              HasSubstr("on 2 slots: cuda:0, cuda:1\n"));
-  EXPECT_THAT(plan({nvidia, intel, "FAKE_NVML=unloaded", four_xpus}, "3,0"),
-              HasSubstr("on 2 slots: xpu:3, xpu:0\n"));
-  EXPECT_THAT(plan({nvidia, intel, "FAKE_NVML=crash", four_xpus}, "0"),
-              HasSubstr("--devices 0: the NVIDIA driver cannot be asked: it crashed (SIGABRT);"));
-}
-
-TEST(IdleDevices, AreTheIdlestFirst) {
-  const std::string cards =
-      "FAKE_GPUS=name=A,uuid=GPU-1,bus=1,load=90;name=B,uuid=GPU-2,bus=2,load=0,free=20;"
-      "name=C,uuid=GPU-3,bus=3,load=0,free=23";
-  EXPECT_THAT(plan({nvidia, cards}, "-1"), HasSubstr("on 1 slot: cuda:2\n"));
-  EXPECT_THAT(plan({nvidia, cards}, "-1,-1"), HasSubstr("on 2 slots: cuda:2, cuda:1\n"));
-  EXPECT_THAT(plan({nvidia, cards}, "cuda:2,-1"), HasSubstr("on 2 slots: cuda:2, cuda:1\n"));
-  EXPECT_THAT(plan({nvidia, cards}, "-1,-1,-1,-1"),
-              HasSubstr("there are 3 GPUs here, 4 asked for; choose among cpu, cpu:0"));
-}
-
-TEST(MixedDevices, KeepTheirOrder) {
-  EXPECT_THAT(plan({intel, four_xpus}, "xpu:1,cpu:0,xpu:0"),
-              HasSubstr("on 3 slots: xpu:1, cpu:0, xpu:0\n"));
-  EXPECT_THAT(plan({intel, four_xpus}, "xpu:*"), HasSubstr("on 4 slots: xpu:0, "));
-}
-
-TEST(AbsentDevices, AreRefusedWithThoseThatExist) {
-  const auto missing = plan({intel, four_xpus}, "xpu:0,xpu:7");
-  EXPECT_THAT(missing,
-              HasSubstr("--devices xpu:0,xpu:7: there is no xpu:7 here; choose among cpu, cpu:0"));
-  EXPECT_THAT(missing, HasSubstr("xpu:0, xpu:1, xpu:2, xpu:3\n"));
-  EXPECT_THAT(plan({nvidia, intel, two_gpus, four_xpus}, "gpu:0"),
-              HasSubstr("cuda:0, cuda:1, xpu:0, xpu:1, xpu:2, xpu:3\n"));
-  EXPECT_THAT(plan({nvidia, intel, two_gpus, four_xpus}, ""), HasSubstr("cuda:1, xpu:0"));
-  EXPECT_THAT(plan({nvidia, intel, two_gpus, four_xpus}, "0,cuda:0"),
-              HasSubstr("0 and cuda:0 name the same device"));
-  EXPECT_THAT(plan({nvidia, "FAKE_NVML=broken"}, "cuda:0"),
-              HasSubstr("cuda:0 cannot be asked for, its driver fails: nvmlInit: Unknown Error;"));
-  EXPECT_THAT(plan({intel, "FAKE_XPUS=name=Arc,bus=3,wedged"}, "xpu:0"),
-              HasSubstr("xpu:0 (Arc) is out of order: wedged;"));
-  EXPECT_THAT(plan({}, "slurm"), HasSubstr("this is no Slurm job;"));
-  EXPECT_THAT(plan({}, "abc:0"), HasSubstr("name it (--device-env);"));
-  EXPECT_THAT(plan({}, "mps"), HasSubstr("there is no mps here;"));
-}
-
-/// What this run loaded of the vendors' libraries that it must not load.
-class NamedDevice : public testing::Test {
- protected:
-  std::string marks() const { return read_file(folder / "mark"); }
-  Variables with(Variables variables) const {
-    variables.push_back("TRAP_MARK=" + (folder / "mark").string());
-    return variables;
-  }
-  /// A run on these devices, in a folder of its own.
-  Ended run_on(const std::string& devices, const Variables& variables) const {
-    const Folder own;
-    return run(own, with(variables), devices);
-  }
-  Folder folder;
-  const std::string both = "LD_LIBRARY_PATH=" TRAP_NVML_FOLDER ":" TRAP_LEVEL_ZERO_FOLDER;
-};
-
-TEST_F(NamedDevice, IsWatchedByTrapsThatWork) {
-  const auto ended = evolve_with(folder, with({both}), {"devices"});
-  EXPECT_EQ(ended.code, 0);
-  EXPECT_EQ(marks(), "libnvidia-ml\nlibze_loader\n");
-  EXPECT_THAT(ended.out,
-              HasSubstr("the driver of Intel GPUs fails: libze_loader.so.1 has no zeInit"));
-}
-
-TEST_F(NamedDevice, OpensNoDriverWhereItIsACpu) {
-  for (const std::string devices : {"cpu", "cpu:0", "npu:0"}) {
-    const auto ended = run_on(devices, {both});
-    EXPECT_EQ(ended.code, 0) << devices << ": " << ended.err;
-  }
-  for (const auto& [devices, why] : {std::pair("cpu:99999", "there is no cpu:99999 here"),
-                                     std::pair("cpu:0,cpu:0", "cpu:0 is named twice")}) {
-    const auto refused = run_on(devices, {both});
-    EXPECT_EQ(refused.code, 2) << devices;
-    EXPECT_THAT(refused.err, HasSubstr(why));
-  }
-  EXPECT_EQ(marks(), "");
-}
-
-TEST_F(NamedDevice, OpensNoDriverOfNvidiaWhereItIsAnXpu) {
-  const Variables variables = {"LD_LIBRARY_PATH=" TRAP_NVML_FOLDER, intel, four_xpus};
-  const auto ended = run_on("xpu:0", variables);
-  EXPECT_EQ(ended.code, 0) << ended.err;
-  const auto refused = run_on("xpu:9", variables);
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("there is no xpu:9 here"));
-  EXPECT_EQ(marks(), "");
-}
-
-TEST_F(NamedDevice, OpensNoLevelZeroWhereItIsACudaDevice) {
-  const Variables variables = {"LD_LIBRARY_PATH=" FAKE_NVML_FOLDER ":" TRAP_LEVEL_ZERO_FOLDER,
-                               two_gpus};
-  const auto ended = run_on("cuda:0", variables);
-  EXPECT_EQ(ended.code, 0) << ended.err;
-  const auto refused = run_on("cuda:9", variables);
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("there is no cuda:9 here"));
-  EXPECT_EQ(marks(), "");
-}
-
 TEST(Auto, GoesOnWithNoCpuWhereTheRunHadGpus) {
   Folder folder;
-  ASSERT_EQ(run(folder, {nvidia, two_gpus}, "auto", {"--trials", "2"}).code, 0);
+  ASSERT_EQ(run_on(folder, {nvidia, two_gpus}, "auto", {"--trials", "2"}).code, 0);
   const auto refused = evolve_with(folder, {}, {"--resume", "run", "--trials", "4"});
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, HasSubstr("evolve: --devices auto: the run had cuda:0, cuda:1, and now "

@@ -31,21 +31,6 @@ Ended run(const Folder& folder, const std::string& command,
   return evolve(folder.path(), arguments(command, more, trials));
 }
 
-std::vector<nlohmann::json> seen(const Folder& folder) {
-  std::vector<nlohmann::json> all;
-  for (const auto& line : lines_of(read_file(folder / "seen")))
-    all.push_back(nlohmann::json::parse(line));
-  return all;
-}
-
-/// The first event of that kind in the journal of the run.
-nlohmann::json event(const Folder& folder, const std::string& kind) {
-  for (const auto& e : journal(folder / "run"))
-    if (e["event"] == kind) return e;
-  ADD_FAILURE() << "there is no event " << kind;
-  return {};
-}
-
 /// How the first trial of a run by `what` failed: "kind: message".
 std::string failure_of(const std::string& what) {
   Folder folder;

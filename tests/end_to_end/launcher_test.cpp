@@ -34,11 +34,10 @@ std::vector<std::string> with_fake_trainer(const Folder& folder, std::vector<std
 }
 
 /// A variable of what trained on a device; "-" when it had none.
-std::string seen(const Folder& folder, const std::string& device, const std::string& variable) {
-  for (const auto& line : lines_of(read_file(folder / "seen"))) {
-    const auto trial = nlohmann::json::parse(line);
+std::string variable_of(const Folder& folder, const std::string& device,
+                        const std::string& variable) {
+  for (const auto& trial : seen(folder))
     if (trial["device"] == device) return trial["environment"].value(variable, "-");
-  }
   return "no trial";
 }
 
@@ -68,9 +67,9 @@ TEST(Launcher, OfSlurmMakesEachWorkerAStepOnItsNode) {
            " --gpus=1 --gpus-per-node=1 --gpus-per-task=1 --mem=0";
   };
   EXPECT_THAT(steps, UnorderedElementsAre(step("n1"), step("n1"), step("n2"), step("n2")));
-  EXPECT_EQ(seen(folder, "cuda:1", "SLURMD_NODENAME"), "n1");
-  EXPECT_EQ(seen(folder, "cuda:2", "SLURMD_NODENAME"), "n2");
-  EXPECT_EQ(seen(folder, "cuda:2", "OMP_NUM_THREADS"), "2");
+  EXPECT_EQ(variable_of(folder, "cuda:1", "SLURMD_NODENAME"), "n1");
+  EXPECT_EQ(variable_of(folder, "cuda:2", "SLURMD_NODENAME"), "n2");
+  EXPECT_EQ(variable_of(folder, "cuda:2", "OMP_NUM_THREADS"), "2");
 }
 
 TEST(Launcher, OfSlurmLeavesTheMaskToTheStep) {
@@ -79,8 +78,8 @@ TEST(Launcher, OfSlurmLeavesTheMaskToTheStep) {
   variables.push_back("CUDA_VISIBLE_DEVICES=0,1");  // as sbatch sets it
   const auto ended = run(folder, variables, with_fake_trainer(folder, {"--launcher", "slurm"}));
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_EQ(seen(folder, "cuda:3", "CUDA_VISIBLE_DEVICES"), "step");
-  EXPECT_EQ(seen(folder, "cuda:3", "EVOLVE_INDEX"), "-");
+  EXPECT_EQ(variable_of(folder, "cuda:3", "CUDA_VISIBLE_DEVICES"), "step");
+  EXPECT_EQ(variable_of(folder, "cuda:3", "EVOLVE_INDEX"), "-");
 }
 
 TEST(Launcher, OfSlurmTakesCoresWhereThereIsNoGpu) {
@@ -91,7 +90,7 @@ TEST(Launcher, OfSlurmTakesCoresWhereThereIsNoGpu) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(journal(folder / "run")[0]["slots"],
             (std::vector<std::string>{"cpu:0", "cpu:1", "cpu:2", "cpu:3"}));
-  EXPECT_EQ(seen(folder, "cpu:3", "SLURMD_NODENAME"), "n2");
+  EXPECT_EQ(variable_of(folder, "cpu:3", "SLURMD_NODENAME"), "n2");
   EXPECT_EQ(lines_of(read_file(folder / "srun.log"))[1],
             " --exact -N1 -n1 -c1 --nodelist=n1 --mem=0");
 }
@@ -113,8 +112,8 @@ TEST(Launcher, MayBeACommand) {
           with_fake_trainer(folder, {"--launcher", "env 'LAUNCHED=as {device} ({index})'",
                                      "--devices", "cpu:1,gcu:3"}));
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_EQ(seen(folder, "cpu:1", "LAUNCHED"), "as cpu:1 (1)");
-  EXPECT_EQ(seen(folder, "gcu:3", "LAUNCHED"), "as gcu:3 (3)");
+  EXPECT_EQ(variable_of(folder, "cpu:1", "LAUNCHED"), "as cpu:1 (1)");
+  EXPECT_EQ(variable_of(folder, "gcu:3", "LAUNCHED"), "as gcu:3 (3)");
 }
 
 TEST(Launcher, ThatHandsOnNoEnvironmentGetsItAsWords) {
@@ -122,9 +121,9 @@ TEST(Launcher, ThatHandsOnNoEnvironmentGetsItAsWords) {
   const auto ended =
       run(folder, {}, with_fake_trainer(folder, {"--launcher", "env -i", "--devices", "gcu:3"}));
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_EQ(seen(folder, "gcu:3", "TOPS_VISIBLE_DEVICES"), "3");
-  EXPECT_EQ(seen(folder, "gcu:3", "EVOLVE_DEVICE"), "gcu:3");
-  EXPECT_EQ(seen(folder, "gcu:3", "PATH"), "-");
+  EXPECT_EQ(variable_of(folder, "gcu:3", "TOPS_VISIBLE_DEVICES"), "3");
+  EXPECT_EQ(variable_of(folder, "gcu:3", "EVOLVE_DEVICE"), "gcu:3");
+  EXPECT_EQ(variable_of(folder, "gcu:3", "PATH"), "-");
 }
 
 TEST(Launcher, StartsTheWorkerOfACommandPerTrial) {
@@ -134,7 +133,7 @@ TEST(Launcher, StartsTheWorkerOfACommandPerTrial) {
       run(folder, job_with("FAKE_MASK=0"),
           {"--launcher", "slurm", "--trainer-exec", trainer + "yolov5 {hyp} {dir} {device}"});
   ASSERT_EQ(ended.code, 0) << ended.err;
-  const auto first = nlohmann::json::parse(lines_of(read_file(folder / "seen"))[0]);
+  const auto first = seen(folder).at(0);
   EXPECT_EQ(first["words"], (std::vector<std::string>{"cuda:0"}));
   EXPECT_EQ(first["CUDA_VISIBLE_DEVICES"], "step");
 }
@@ -188,7 +187,7 @@ TEST(Launcher, MayBeAProgramOfItsOwnForEachDevice) {
       with_fake_trainer(folder, {"--launcher", (folder / "on-{device}").string() + " LAUNCHED=so",
                                  "--devices", "npu:0"}));
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_EQ(seen(folder, "npu:0", "LAUNCHED"), "so");
+  EXPECT_EQ(variable_of(folder, "npu:0", "LAUNCHED"), "so");
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <sstream>
 #include <thread>
 
@@ -107,18 +106,6 @@ std::string fake_trainer(const std::string& options) {
   return std::string(FAKE_TRAINER_BINARY) + " " + options;
 }
 
-std::string read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-void write_file(const fs::path& path, const std::string& text) {
-  fs::create_directories(path.parent_path());
-  std::ofstream(path, std::ios::binary) << text;
-}
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
@@ -132,6 +119,13 @@ std::vector<nlohmann::json> journal(const fs::path& run) {
   text.erase(text.rfind('\n') + 1);  // the line that is just being written, or torn
   for (const auto& line : lines_of(text)) events.push_back(nlohmann::json::parse(line));
   return events;
+}
+
+nlohmann::json event(const Folder& folder, const std::string& kind) {
+  for (const auto& e : journal(folder / "run"))
+    if (e["event"] == kind) return e;
+  ADD_FAILURE() << "there is no event " << kind;
+  return {};
 }
 
 int count(const std::vector<nlohmann::json>& events, const std::string& kind) {
@@ -150,6 +144,13 @@ std::vector<std::string> sorted_rows(const fs::path& run) {
   auto rows = lines_of(read_file(run / "evolve.csv"));
   std::sort(rows.begin(), rows.end());
   return rows;
+}
+
+std::vector<nlohmann::json> seen(const Folder& folder) {
+  std::vector<nlohmann::json> all;
+  for (const auto& line : lines_of(read_file(folder / "seen")))
+    all.push_back(nlohmann::json::parse(line));
+  return all;
 }
 
 std::set<int> pids(const fs::path& log) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/files.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace evolve::test {
@@ -60,17 +61,19 @@ std::vector<std::string> evolve_command(std::vector<std::string> arguments);
 /// The command of the fake trainer with these options, for --trainer-command.
 std::string fake_trainer(const std::string& options = "");
 
-std::string read_file(const std::filesystem::path& path);
-void write_file(const std::filesystem::path& path, const std::string& text);
 std::vector<std::string> lines_of(const std::string& text);
 /// The events of a run's journal.
 std::vector<nlohmann::json> journal(const std::filesystem::path& run);
+/// The first event of a kind in the journal of the folder's "run".
+nlohmann::json event(const Folder& folder, const std::string& kind);
 /// How many events of a kind a journal has.
 int count(const std::vector<nlohmann::json>& events, const std::string& kind);
 /// The trials that a run has completed.
 std::set<int> completed(const std::filesystem::path& run);
 /// The lines of a run's evolve.csv, in an order that does not depend on which trial ended first.
 std::vector<std::string> sorted_rows(const std::filesystem::path& run);
+/// What trainers have left in the folder's file "seen", a line of JSON each.
+std::vector<nlohmann::json> seen(const Folder& folder);
 /// The processes in the fake trainer's log.
 std::set<int> pids(const std::filesystem::path& log);
 /// Waits until `condition` holds; false after `seconds`.

@@ -5,7 +5,8 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <cstdio>
+
+#include "hyp/trial_folder.hpp"
 
 namespace evolve::test {
 
@@ -28,12 +29,21 @@ std::vector<std::string> command_of(const std::string& trainer, std::vector<std:
 
 std::vector<std::string> trials(const std::string& model, int count,
                                 std::vector<std::string> more) {
-  more.insert(more.end(), {"--model", model, "--data", "my.yaml"});
+  more.insert(more.end(), {"--model", model});
   const std::vector<std::pair<std::string, std::string>> defaults = {
-      {"--devices", "cpu:0"}, {"--epochs", "2"}, {"--trials", std::to_string(count)}};
+      {"--data", "my.yaml"},
+      {"--devices", "cpu:0"},
+      {"--epochs", "2"},
+      {"--trials", std::to_string(count)}};
   for (const auto& [name, value] : defaults)
     if (std::ranges::find(more, name) == more.end()) more.insert(more.end(), {name, value});
   return more;
+}
+
+Ended run_with(const std::string& trainer, const Folder& folder,
+               const std::vector<std::string>& arguments) {
+  write_data(folder);
+  return Process(command_of(trainer, arguments), folder.path()).wait();
 }
 
 Ended resumed(const Folder& folder, const std::vector<std::string>& more) {
@@ -43,17 +53,8 @@ Ended resumed(const Folder& folder, const std::vector<std::string>& more) {
   return Process(words, folder.path()).wait();
 }
 
-nlohmann::json event(const Folder& folder, const std::string& kind) {
-  for (const auto& e : journal(folder / "run"))
-    if (e["event"] == kind) return e;
-  ADD_FAILURE() << "there is no event " << kind;
-  return {};
-}
-
 std::filesystem::path trial_folder(const Folder& folder, int trial) {
-  char name[32];
-  std::snprintf(name, sizeof name, "%06d", trial);
-  return folder / "run/trials" / name;
+  return folder / "run" / hyp::trial_folder(trial);
 }
 
 void expect_refusal(const std::vector<std::string>& words, const std::string& line) {
@@ -65,14 +66,34 @@ void expect_refusal(const std::vector<std::string>& words, const std::string& li
   EXPECT_FALSE(std::filesystem::exists(folder / "run"));
 }
 
-void expect_a_stop_at_a_rung(const std::string& trainer, const std::string& model) {
+std::string failure_with(const std::string& trainer, const std::string& model,
+                         std::vector<std::string> more) {
+  Folder folder;
+  more.insert(more.end(), {"--retries", "0"});
+  EXPECT_EQ(run_with(trainer, folder, trials(model, 1, std::move(more))).code, 1);
+  const auto failed = event(folder, "failed");
+  return failed["kind"].get<std::string>() + ": " + failed["message"].get<std::string>();
+}
+
+void expect_wrong_data(const std::string& trainer, const std::string& model,
+                       const std::string& yaml, const std::string& words) {
   Folder folder;
   write_data(folder);
-  const auto words =
-      command_of(trainer, trials(model, 60,
-                                 {"--search", "classic", "--epochs", "9", "--population", "10",
-                                  "--lag", "2", "--seed", "1"}));
-  const auto ended = Process(words, folder.path()).wait();
+  write_file(folder / "my.yaml", yaml);
+  const auto ended =
+      Process(command_of(trainer, trials(model, 1, {"--retries", "0"})), folder.path()).wait();
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(event(folder, "failed")["kind"], "data");
+  EXPECT_EQ(event(folder, "failed")["final"], false);
+  EXPECT_THAT(ended.err, testing::HasSubstr(words));
+}
+
+void expect_a_stop_at_a_rung(const std::string& trainer, const std::string& model) {
+  Folder folder;
+  const auto ended = run_with(trainer, folder,
+                              trials(model, 60,
+                                     {"--search", "classic", "--epochs", "9", "--population", "10",
+                                      "--lag", "2", "--seed", "1"}));
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto stopped = event(folder, "stopped");
   const auto rows = lines_of(read_file(trial_folder(folder, stopped["trial"]) / "results.csv"));
@@ -106,8 +127,7 @@ void expect_no_other_device(const std::string& trainer, const std::string& model
 
 void expect_a_training_without_weights(const std::string& trainer) {
   Folder folder;
-  write_data(folder);
-  const auto ended = Process(command_of(trainer, trials("full.yaml")), folder.path()).wait();
+  const auto ended = run_with(trainer, folder, trials("full.yaml"));
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto weights = trial_folder(folder, 0) / "weights/last.pt";
   EXPECT_THAT(read_file(trial_folder(folder, 0) / "log"),

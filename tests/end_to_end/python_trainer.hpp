@@ -19,17 +19,27 @@ std::vector<std::string> command_of(const std::string& trainer, std::vector<std:
 std::vector<std::string> trials(const std::string& model, int count = 1,
                                 std::vector<std::string> more = {});
 
+/// Runs it on the data set, in the folder, to its end.
+Ended run_with(const std::string& trainer, const Folder& folder,
+               const std::vector<std::string>& arguments);
+
 /// evolve --resume on the folder's run, to its end.
 Ended resumed(const Folder& folder, const std::vector<std::string>& more = {});
-
-/// The first event of this kind in the folder's run.
-nlohmann::json event(const Folder& folder, const std::string& kind);
 
 /// The folder of a trial in the folder's run.
 std::filesystem::path trial_folder(const Folder& folder, int trial);
 
 /// Expects that this command is refused with this line.
 void expect_refusal(const std::vector<std::string>& words, const std::string& line);
+
+/// How the first trial of `model` fails: "kind: message".
+std::string failure_with(const std::string& trainer, const std::string& model,
+                         std::vector<std::string> more = {});
+
+/// Expects that a trial on this data set fails with these words, and is not held against the trial:
+/// with --resume it is trained once the data are mended.
+void expect_wrong_data(const std::string& trainer, const std::string& model,
+                       const std::string& yaml, const std::string& words);
 
 /// Runs 60 trials of `model` and expects that the first one that is stopped has a results.csv that
 /// ends at its rung.

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <random>
 #include <set>
-#include <sstream>
 #include <thread>
 
 #include "process.hpp"

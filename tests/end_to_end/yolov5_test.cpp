@@ -23,8 +23,7 @@ std::vector<std::string> command(const std::vector<std::string>& arguments,
 }
 
 Ended run(const Folder& folder, const std::vector<std::string>& arguments) {
-  write_data(folder);
-  return Process(command(arguments), folder.path()).wait();
+  return run_with("yolov5", folder, arguments);
 }
 
 /// What YOLOv5's train() was given, and the process that it was called in.
@@ -34,10 +33,16 @@ json given(const Folder& folder, int trial) {
 
 /// How the first trial of `model` fails: "kind: message".
 std::string failure_of(const std::string& model) {
-  Folder folder;
-  EXPECT_EQ(run(folder, trials(model, 1, {"--retries", "0"})).code, 1);
-  const auto failed = event(folder, "failed");
-  return failed["kind"].get<std::string>() + ": " + failed["message"].get<std::string>();
+  return failure_with("yolov5", model);
+}
+
+/// What evolve says of a run that cannot start, before anything is written.
+std::string said_of(const Folder& folder, const std::vector<std::string>& arguments) {
+  const auto ended = run(folder, arguments);
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(lines_of(ended.err).size(), 1u);
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+  return ended.err;
 }
 
 TEST(Yolov5, TrainsTrialAfterTrialInOneProcessPerSlot) {
@@ -48,7 +53,7 @@ TEST(Yolov5, TrainsTrialAfterTrialInOneProcessPerSlot) {
   std::set<int> processes;
   for (int trial = 0; trial < 6; ++trial) processes.insert(given(folder, trial)["pid"].get<int>());
   EXPECT_LE(processes.size(), 2u);
-  EXPECT_THAT(ended.out, HasSubstr("Use it in YOLOv5: python train.py --hyp run/hyp_evolved.yaml"));
+  EXPECT_THAT(ended.out, HasSubstr("Use it in YOLOv5: python train.py --data my.yaml "));
 }
 
 TEST(Yolov5, GetsItsOptionsByName) {
@@ -136,6 +141,30 @@ TEST(Yolov5, LeavesTheModelsAnchorsAloneWithoutAutoAnchor) {
   ASSERT_EQ(run(folder, trials("yolov5n.yaml", 1, {"--noautoanchor"})).code, 0);
   EXPECT_TRUE(given(folder, 0)["noautoanchor"]);
   EXPECT_FALSE(given(folder, 0)["hyp"].contains("anchors"));
+  EXPECT_FALSE(event(folder, "run")["space"].contains("anchors"));
+  EXPECT_THAT(read_file(folder / "run/hyp_evolved.yaml"), Not(HasSubstr("anchors:")));
+}
+
+TEST(Yolov5, EvolvesNoAnchorsWithoutAutoAnchor) {
+  Folder folder;
+  EXPECT_THAT(
+      said_of(folder,
+              trials("yolov5n.yaml", 1, {"--noautoanchor", "--evolve-genes", "lr0,anchors"})),
+      HasSubstr(
+          "--evolve-genes anchors: with --noautoanchor the model keeps its own; leave out one "
+          "of the two"));
+}
+
+TEST(Yolov5, IsUsedWithTheOptionsOfItsTrials) {
+  Folder folder;
+  const auto ended = run(folder, trials("yolov5n.yaml", 1,
+                                        {"--imgsz", "64", "--batch-size", "8", "--rect",
+                                         "--noautoanchor", "--freeze", "0", "1"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(lines_of(ended.out).back(),
+            "Use it in YOLOv5: python train.py --data my.yaml --cfg yolov5n.yaml --imgsz 64 "
+            "--batch-size 8 --weights '' --hyp run/hyp_evolved.yaml --rect --noautoanchor "
+            "--freeze 0 1");
 }
 
 // The stand-in's scores: 0.25 for the default scale, then a half, a third, … of it.
@@ -191,7 +220,7 @@ TEST(Yolov5, SaysWhyATrialFailed) {
   EXPECT_LT(long_one.size(), 320u);
   EXPECT_THAT(failure_of("class.yaml"), HasSubstr("data: AssertionError: Label class 5 exceeds"));
   EXPECT_EQ(failure_of("no_weights.yaml"),
-            "other: FileNotFoundError: [Errno 2] No such file or directory: 'no.pt'");
+            "data: FileNotFoundError: [Errno 2] No such file or directory: 'no.pt'");
   EXPECT_EQ(failure_of("killed.yaml"),
             "oom: RuntimeError: DataLoader worker (pid(s) 5) exited unexpectedly (DataLoader "
             "worker (pid 5) is killed by signal: Killed.)");
@@ -201,25 +230,22 @@ TEST(Yolov5, LosesNoTrainingWhoseWeightsCannotBeWritten) {
   expect_a_training_without_weights("yolov5");
 }
 
-// Not held against the trial: with --resume it is trained once the data are mended.
-void expect_wrong_data(const std::string& yaml, const std::string& words) {
+TEST(Yolov5, IsRefusedBeforeItTrainsWhatItDoesNotFind) {
   Folder folder;
-  write_data(folder);
-  write_file(folder / "my.yaml", yaml);
-  const auto ended =
-      Process(command(trials("yolov5n.yaml", 1, {"--retries", "0"})), folder.path()).wait();
-  EXPECT_EQ(ended.code, 1);
-  EXPECT_EQ(event(folder, "failed")["kind"], "data");
-  EXPECT_EQ(event(folder, "failed")["final"], false);
-  EXPECT_THAT(ended.err, HasSubstr(words));
-}
-
-TEST(Yolov5, SaysThatItsDataAreWrong) {
-  expect_wrong_data("names: [a]\n", "data.yaml 'train:' field missing");
+  write_file(folder / "data.yaml", "names: [a]\n");
+  write_file(folder / "relative.yaml", "path: nowhere\ntrain: images\n");
+  EXPECT_THAT(said_of(folder, trials("yolov5n.yaml", 1, {"--data", "data.yaml"})),
+              HasSubstr("data.yaml 'train:' field missing"));
+  EXPECT_THAT(said_of(folder, trials("yolov5n.yaml", 1, {"--data", "relative.yaml"})),
+              HasSubstr("missing paths ['/yolov5/nowhere/images']; YOLOv5 looks for a relative "
+                        "path: beside its own files, so write an absolute one"));
+  EXPECT_THAT(said_of(folder, trials("nowhere.pt")),
+              HasSubstr("FileNotFoundError: 'nowhere.pt' does not exist"));
 }
 
 TEST(Yolov5, DoesNotTrainWhereNoValidationImageHasALabel) {
-  expect_wrong_data("train: images\nval: unlabelled\n", "no label in the validation images: ");
+  expect_wrong_data("yolov5", "yolov5n.yaml", "train: images\nval: unlabelled\n",
+                    "no label in the validation images: ");
 }
 
 TEST(Yolov5, StopsAtARung) {

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "core/error.hpp"
+#include "tests/refusal.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace evolve::engine {
@@ -59,20 +59,15 @@ TEST(TakenDevices, AreReadAsTheOptionIs) {
 }
 
 TEST(TakenDevices, AreOfTheRun) {
-  const auto refusal = [](const std::string& text) -> std::string {
-    try {
-      devices_named(text, {"npu:0", "npu:1"});
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "none";
+  const auto refused = [](const std::string& text) {
+    return test::refusal([&] { devices_named(text, {"npu:0", "npu:1"}); });
   };
   const std::string others = "; name one of npu:0, npu:1";
-  EXPECT_EQ(refusal("npu:7"), "take npu:7: npu:7 is no device of the run" + others);
-  EXPECT_EQ(refusal("1"), "take 1: 1 is no device of the run" + others);
-  EXPECT_EQ(refusal("auto"), "take auto: auto is no device of the run" + others);
-  EXPECT_EQ(refusal("npu:x"), "take npu:x: 'npu:x' is no device" + others);
-  EXPECT_EQ(refusal(""), "take '': it is empty" + others);
+  EXPECT_EQ(refused("npu:7"), "take npu:7: npu:7 is no device of the run" + others);
+  EXPECT_EQ(refused("1"), "take 1: 1 is no device of the run" + others);
+  EXPECT_EQ(refused("auto"), "take auto: auto is no device of the run" + others);
+  EXPECT_EQ(refused("npu:x"), "take npu:x: 'npu:x' is no device" + others);
+  EXPECT_EQ(refused(""), "take '': it is empty" + others);
 }
 
 }  // namespace

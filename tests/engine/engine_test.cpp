@@ -157,9 +157,9 @@ TEST(Engine, TellsWhatIsWrongWithTheSurroundings) {
   Counter counter;
   const auto run = begin_run(gone, results::create_run_at(folder / "run"), stop, counter);
   EXPECT_EQ(run->run(), RunEnd::surroundings);
-  EXPECT_EQ(run->state().surroundings_failure().message, "the data set is gone");
+  EXPECT_EQ(run->state().surroundings().last_failure().message, "the data set is gone");
   EXPECT_FALSE(run->state().first_failure()) << "nothing final is written";
-  EXPECT_LE(run->state().surroundings_failures(), 7) << "a few, not all";
+  EXPECT_LE(run->state().surroundings().failures(), 7) << "a few, not all";
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/run_state.hpp"
+#include "tests/engine/trials.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -18,22 +19,10 @@ class Judge : public testing::Test {
                  {.number = attempt}, state, policy);
   }
 
-  void start_next() {
-    const auto trial = *state.next_trial();
-    state.apply(results::Started{.trial = trial.number,
-                                 .generation = trial.generation,
-                                 .hyp = trial.hyp,
-                                 .device = "cpu:0"});
-  }
-  void complete(int trial) {
-    state.apply(hyp::Outcome{.trial = trial, .device = "cpu:0", .result = hyp::Completed{{}, 0.5}});
-  }
+  void start_next() { state.apply(started(*state.next_trial())); }
+  void complete(int trial) { state.apply(completed(trial)); }
   /// Trial 0 fails, and its surroundings are to blame.
-  void prevent(hyp::FailureKind kind = hyp::FailureKind::other) {
-    const hyp::Failed gone{
-        .kind = kind, .message = "gone", .final = false, .of_surroundings = true};
-    state.apply(hyp::Outcome{.trial = 0, .device = "cpu:0", .result = gone});
-  }
+  void prevent(hyp::FailureKind kind = hyp::FailureKind::other) { state.apply(prevented(0, kind)); }
 
   RunState state{{.seed = 3, .trials = 200, .space = hyp::default_space()}};
   FailurePolicy policy{.retries = 1};

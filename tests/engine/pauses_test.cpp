@@ -4,28 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "engine/run_state.hpp"
+#include "tests/engine/trials.hpp"
 
 namespace evolve::engine {
 namespace {
 
 using testing::IsEmpty;
-
-hyp::Outcome completed(int trial, double fitness = 0.5) {
-  return {.trial = trial, .device = "cpu:0", .result = hyp::Completed{{}, fitness}};
-}
-
-hyp::Outcome failed(int trial, const hyp::Failed& failure) {
-  return {.trial = trial, .device = "cpu:0", .result = failure};
-}
-
-results::Started started(const hyp::Trial& trial) {
-  return {.trial = trial.number,
-          .generation = trial.generation,
-          .hyp = trial.hyp,
-          .device = "cpu:0",
-          .start_epoch = trial.start_epoch,
-          .pause_epoch = trial.pause_epoch};
-}
 
 // A run whose trainings of 9 epochs are paused, as its journal has it.
 results::RunSettings pausing(int max_epochs) {

@@ -3,14 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <cstdlib>
 #include <map>
 
-#include "core/error.hpp"
 #include "engine/failures.hpp"
 #include "engine/run_state.hpp"
 #include "engine/settings.hpp"
 #include "ga/random/rng.hpp"
+#include "tests/refusal.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -252,15 +252,9 @@ TEST(SearchTrials, AreThoseThatTheRepeatsLeave) {
   EXPECT_EQ(search_trials({.population = 10, .generations = 3}, 4), 26);
   EXPECT_EQ(search_trials({.population = 10, .generations = 3, .trials = 12}, 11), 1);
   EXPECT_EQ(search_trials({.population = 10, .generations = 3, .trials = 99}, 4), 26);
-  try {
-    search_trials({.trials = 3}, 3);
-    FAIL() << "not refused";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), 2);
-    EXPECT_STREQ(error.what(),
-                 "--repeats 3: with 3 trials none is left to be the best; repeat fewer, or let "
-                 "--trials be more");
-  }
+  EXPECT_EQ(test::refusal([&] { search_trials({.trials = 3}, 3); }),
+            "--repeats 3: with 3 trials none is left to be the best; repeat fewer, or let "
+            "--trials be more");
 }
 
 }  // namespace

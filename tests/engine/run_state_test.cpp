@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "core/error.hpp"
 #include "ga/random/rng.hpp"
 #include "results/journal.hpp"
+#include "tests/engine/trials.hpp"
+#include "tests/refusal.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -18,28 +18,6 @@ using testing::IsEmpty;
 
 results::RunSettings settings(const std::string& search = "classic") {
   return {.seed = 3, .search = search, .trials = 200, .space = hyp::default_space()};
-}
-
-hyp::Outcome completed(int trial, double fitness = 0.5) {
-  return {.trial = trial, .device = "cpu:0", .result = hyp::Completed{{}, fitness}};
-}
-
-hyp::Outcome completed(const hyp::Trial& trial) {
-  return completed(trial.number, 0.5 - 0.1 * trial.hyp.number("mosaic"));
-}
-
-hyp::Outcome failed(int trial, const hyp::Failed& failure, int attempt = 1) {
-  return {.trial = trial, .device = "cpu:0", .attempt = attempt, .result = failure};
-}
-
-/// A failure of the surroundings.
-hyp::Outcome prevented(int trial, hyp::FailureKind kind = hyp::FailureKind::other) {
-  return failed(trial, {.kind = kind, .message = "gone", .final = false, .of_surroundings = true});
-}
-
-results::Started started(const hyp::Trial& trial) {
-  return {
-      .trial = trial.number, .generation = trial.generation, .hyp = trial.hyp, .device = "cpu:0"};
 }
 
 /// One of its data that nobody could look at.
@@ -71,7 +49,8 @@ std::vector<results::Event> journal_of(const std::string& search, int count) {
     under_way.push_back(*state.next_trial());
     events.push_back(start_next(state));
     if (under_way.size() < 2) continue;
-    events.push_back(completed(under_way.front()));
+    const auto& first = under_way.front();
+    events.push_back(completed(first.number, 0.5 - 0.1 * first.hyp.number("mosaic")));
     under_way.erase(under_way.begin());
     state.apply(events.back());
   }
@@ -103,12 +82,8 @@ TEST_P(Fold, RebuildsTheRun) {
 TEST_P(Fold, RefusesALateTrialThatIsBredDifferentlyNow) {
   auto events = journal_of(GetParam(), 60);
   set_of(events, 60 - bred_again).set("mosaic", 0.123);
-  try {
-    fold(settings(GetParam()), events, "journal");
-    FAIL() << "not refused";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr(": trial 40 is bred differently now"));
-  }
+  EXPECT_THAT(test::refusal([&] { fold(settings(GetParam()), events, "journal"); }),
+              HasSubstr(": trial 40 is bred differently now"));
 }
 
 TEST_P(Fold, TakesAnEarlyTrialAsItIsRecorded) {
@@ -140,7 +115,7 @@ auto summary(RunState& state) {
   for (const auto& one : state.completed()) completed.emplace_back(one.trial, one.fitness);
   return std::tuple(completed, state.ended(), state.best() ? state.best()->trial : -1,
                     state.start_fitness(), state.generation(), numbers(state.open()), held(state),
-                    state.surroundings_failures(), state.surroundings_failure().message,
+                    state.surroundings().failures(), state.surroundings().last_failure().message,
                     state.evolution().asked(), state.finished(), state.trial_limits(),
                     state.repeats().begun(), state.repeats().completed());
 }
@@ -262,12 +237,8 @@ TEST_P(Fold, RefusesWhatWasBredAheadDifferently) {
   auto bred = *live.breed(2);
   bred.trials[1].hyp.set("mosaic", 0.123);
   events.push_back(bred);
-  try {
-    fold(settings(GetParam()), events, "journal");
-    FAIL() << "not refused";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr(": trial 61 is bred differently now"));
-  }
+  EXPECT_THAT(test::refusal([&] { fold(settings(GetParam()), events, "journal"); }),
+              HasSubstr(": trial 61 is bred differently now"));
 }
 
 TEST(RunState, KeepsOpenAttemptsWhereTheyAreWhenOthersStart) {
@@ -309,8 +280,8 @@ TEST(RunState, CountsAnAttemptThatTheSurroundingsPreventedAsNone) {
   state.apply(prevented(0));
   ASSERT_THAT(numbers(state.open()), ElementsAre(0));
   EXPECT_EQ(state.open()[0]->number, 1);
-  EXPECT_EQ(state.surroundings_failures(), 1);
-  EXPECT_EQ(state.surroundings_failure().message, "gone");
+  EXPECT_EQ(state.surroundings().failures(), 1);
+  EXPECT_EQ(state.surroundings().last_failure().message, "gone");
   state.apply(failed(0, {.message = "crash", .final = false}));
   EXPECT_EQ(state.open()[0]->number, 2);
   EXPECT_THAT(state.open()[0]->failed_on, ElementsAre("cpu:0", "cpu:0"));
@@ -322,7 +293,7 @@ TEST(RunState, ForgetsTheFailuresOfTheSurroundingsOnceATrialIsTrained) {
   start_next(state);
   state.apply(prevented(0));
   state.apply(completed(1));
-  EXPECT_EQ(state.surroundings_failures(), 0);
+  EXPECT_EQ(state.surroundings().failures(), 0);
 }
 
 TEST(RunState, HoldsATrialWhoseDataNobodyCanLookAtUntilALaterOneIsTrained) {

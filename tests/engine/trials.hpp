@@ -1,9 +1,8 @@
-// A small search space, and a run on it as its journal has it.
+// What a run records of its trials; a small search space, and a run on it as its journal has it.
 #pragma once
 
 #include <cmath>
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "engine/run_state.hpp"
@@ -11,6 +10,28 @@
 #include "hyp/space_file.hpp"
 
 namespace evolve::engine {
+
+inline results::Started started(const hyp::Trial& trial) {
+  return {.trial = trial.number,
+          .generation = trial.generation,
+          .hyp = trial.hyp,
+          .device = "cpu:0",
+          .start_epoch = trial.start_epoch,
+          .pause_epoch = trial.pause_epoch};
+}
+
+inline hyp::Outcome completed(int trial, double fitness = 0.5) {
+  return {.trial = trial, .device = "cpu:0", .result = hyp::Completed{{}, fitness}};
+}
+
+inline hyp::Outcome failed(int trial, const hyp::Failed& failure, int attempt = 1) {
+  return {.trial = trial, .device = "cpu:0", .attempt = attempt, .result = failure};
+}
+
+/// A failure of the surroundings.
+inline hyp::Outcome prevented(int trial, hyp::FailureKind kind = hyp::FailureKind::other) {
+  return failed(trial, {.kind = kind, .message = "gone", .final = false, .of_surroundings = true});
+}
 
 inline const hyp::Space small_space = hyp::parse_space(
     "idle: [0, 1]\n"
@@ -28,8 +49,7 @@ inline std::vector<results::Event> trials(
   std::vector<results::Event> events;
   for (int i = 0; i < count; ++i) {
     const auto trial = *evolution.ask();
-    const hyp::Outcome outcome{
-        .trial = i, .device = "cpu:0", .result = hyp::Completed{{}, fitness_of(trial.hyp)}};
+    const auto outcome = completed(i, fitness_of(trial.hyp));
     events.push_back(results::Started{.trial = i, .hyp = trial.hyp, .device = "cpu:0"});
     events.push_back(outcome);
     evolution.tell(outcome);

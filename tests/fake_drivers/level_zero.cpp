@@ -14,7 +14,6 @@
 #include <level_zero/zes_ddi.h>
 #include <level_zero/zet_ddi.h>
 
-#include <algorithm>
 #include <cstring>
 #include <deque>
 

@@ -2,9 +2,9 @@
 //
 // FAKE_GPUS describes them: "name=RTX 4090,uuid=GPU-1,bus=3;name=A100,uuid=GPU-2,bus=4,mig=2" with
 // any of memory, free (GiB), secret (no word of memory), held (a folder, see fake::held), load (%),
-// celsius, watts, mig (instances), lost, odd (fails, with a code that has no words), foreign
-// (another job's). FAKE_NVML makes it start badly:
-// unloaded (no kernel module), broken, crash, exit, hang, print.
+// celsius, watts, mig (in MIG mode, with so many instances: 0 too), lost, odd (fails, with a code
+// that has no words), foreign (another job's). FAKE_NVML makes it start badly: unloaded (no kernel
+// module), broken, crash, exit, hang, print.
 
 #include <deque>
 
@@ -112,7 +112,7 @@ int nvmlDeviceGetPowerUsage(Unit* unit, unsigned* milliwatts) {
 }
 
 int nvmlDeviceGetMigMode(Unit* unit, unsigned* current, unsigned* pending) {
-  *current = *pending = unit->instances.empty() ? 0 : 1;
+  *current = *pending = unit->card.contains("mig") ? 1 : 0;
   return success;
 }
 

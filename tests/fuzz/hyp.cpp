@@ -1,5 +1,5 @@
 #include "hyp/hyp_file.hpp"
-#include "hyp/space_file.hpp"
+#include "hyp/run_space.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 void evolve::fuzz::hyp(const std::string& input) {

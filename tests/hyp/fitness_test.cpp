@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tests/hyp/refusal.hpp"
+#include "tests/refusal.hpp"
 
 namespace evolve::hyp {
 namespace {
@@ -17,8 +17,8 @@ const Metrics metrics{.precision = 0.5,
                       .obj_loss = 2,
                       .cls_loss = 4};
 
-std::string complaint(const std::string& expression) {
-  return refusal([&] { Fitness{expression}; });
+std::string refused(const std::string& expression) {
+  return test::refusal([&] { Fitness{expression}; });
 }
 
 TEST(Fitness, IsThatOfYolov5ByDefault) {
@@ -46,7 +46,7 @@ TEST(Fitness, MayBeUndefined) {
 }
 
 TEST(Fitness, SaysWhatAnExpressionMayBe) {
-  EXPECT_EQ(complaint("0.1*map50"),
+  EXPECT_EQ(refused("0.1*map50"),
             "--fitness '0.1*map50': Unexpected token \"map50\" found at position 4.; write an "
             "expression over P, R, mAP50, mAP50_95, box_loss, obj_loss and cls_loss, such as "
             "0.1*mAP50 + 0.9*mAP50_95");
@@ -55,9 +55,9 @@ TEST(Fitness, SaysWhatAnExpressionMayBe) {
 TEST(Fitness, RefusesWhatCannotRankTrials) {
   for (const char* expression :
        {"", "  ", "1", "P +", "(P", "P)", "P R", "P, R", "P = 1", "foo(P)", "\"P\"", "P;R"}) {
-    EXPECT_NE(complaint(expression), "accepted") << expression;
+    EXPECT_NE(refused(expression), "accepted") << expression;
   }
-  EXPECT_NE(complaint(std::string(100000, '(')), "accepted");
+  EXPECT_NE(refused(std::string(100000, '(')), "accepted");
 }
 
 }  // namespace

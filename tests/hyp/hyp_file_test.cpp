@@ -6,14 +6,14 @@
 #include <random>
 
 #include "hyp/space.hpp"
-#include "tests/hyp/refusal.hpp"
+#include "tests/refusal.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace evolve::hyp {
 namespace {
 
-std::string complaint(const std::string& text) {
-  return refusal([&] { parse_hyp(text, "hyp.yaml"); });
+std::string refused(const std::string& text) {
+  return test::refusal([&] { parse_hyp(text, "hyp.yaml"); });
 }
 
 TEST(HypFile, IsReadInItsOrder) {
@@ -36,30 +36,30 @@ TEST(HypFile, IsReadFromAFile) {
 
 TEST(HypFile, IsRefusedWithFileLineAndRemedy) {
   const std::string example = "; write one number, such as 0.01";
-  EXPECT_EQ(complaint("a: 1\nlr0:\n"), "hyp.yaml:2: lr0 has no value" + example);
-  EXPECT_EQ(complaint("lr0: ~\n"), "hyp.yaml:1: lr0 has no value" + example);
-  EXPECT_EQ(complaint("a: 1\nlr0: [1, 2]\n"), "hyp.yaml:2: lr0 is a list" + example);
-  EXPECT_EQ(complaint("a: 1\nlr0:\n  low: 1\n"), "hyp.yaml:2: lr0 is nested" + example);
-  EXPECT_EQ(complaint("a: 1\nlr0: .nan\n"), "hyp.yaml:2: lr0 is .nan" + example);
-  EXPECT_EQ(complaint("a: 1\nlr0: nan\n"), "hyp.yaml:2: lr0 is nan" + example);
-  EXPECT_EQ(complaint("lr0: -.inf\n"), "hyp.yaml:1: lr0 is -.inf" + example);
-  EXPECT_EQ(complaint("lr0: 1\nlr0: 1\n"),
+  EXPECT_EQ(refused("a: 1\nlr0:\n"), "hyp.yaml:2: lr0 has no value" + example);
+  EXPECT_EQ(refused("lr0: ~\n"), "hyp.yaml:1: lr0 has no value" + example);
+  EXPECT_EQ(refused("a: 1\nlr0: [1, 2]\n"), "hyp.yaml:2: lr0 is a list" + example);
+  EXPECT_EQ(refused("a: 1\nlr0:\n  low: 1\n"), "hyp.yaml:2: lr0 is nested" + example);
+  EXPECT_EQ(refused("a: 1\nlr0: .nan\n"), "hyp.yaml:2: lr0 is .nan" + example);
+  EXPECT_EQ(refused("a: 1\nlr0: nan\n"), "hyp.yaml:2: lr0 is nan" + example);
+  EXPECT_EQ(refused("lr0: -.inf\n"), "hyp.yaml:1: lr0 is -.inf" + example);
+  EXPECT_EQ(refused("lr0: 1\nlr0: 1\n"),
             "hyp.yaml:2: lr0 appears twice, first in line 1; keep one of them");
-  EXPECT_EQ(complaint("- 1\n- 2\n"),
+  EXPECT_EQ(refused("- 1\n- 2\n"),
             "hyp.yaml:1: this is no list of hyperparameters; write lines of name: number, such as "
             "lr0: 0.01");
-  EXPECT_EQ(complaint("just words\n"),
+  EXPECT_EQ(refused("just words\n"),
             "hyp.yaml:1: this is no list of hyperparameters; write lines of name: number, such as "
             "lr0: 0.01");
   EXPECT_EQ(
-      complaint("{}\n"),
+      refused("{}\n"),
       "hyp.yaml:1: there is no hyperparameter; write lines of name: number, such as lr0: 0.01");
-  EXPECT_EQ(complaint(""), "hyp.yaml: this is empty; write name: value lines");
+  EXPECT_EQ(refused(""), "hyp.yaml: this is empty; write name: value lines");
 }
 
 TEST(HypFile, RefusesANameThatCannotBeAColumn) {
   for (const char* key : {"'a b'", "'a,b'", "val/x", "\"a\\nb\"", "''", "'a\"b'"}) {
-    EXPECT_TRUE(complaint(std::string(key) + ": 1\n").ends_with("use letters, digits, _ - and ."))
+    EXPECT_TRUE(refused(std::string(key) + ": 1\n").ends_with("use letters, digits, _ - and ."))
         << key;
   }
 }
@@ -67,6 +67,12 @@ TEST(HypFile, RefusesANameThatCannotBeAColumn) {
 TEST(HypFile, IsWrittenAsYaml11Floats) {
   EXPECT_EQ(hyp_lines({{"lr0", 1e-5}, {"anchors", 3.0}, {"optimizer", "Adam"}, {"odd", "no"}}),
             "lr0: 1.0e-05\nanchors: 3.0\noptimizer: Adam\nodd: \"no\"\n");
+}
+
+TEST(HypFile, HasTruthValuesAsYaml11Does) {
+  const auto hyp = parse_hyp("a: True\nb: off\nc: 'true'\n", "hyp.yaml").hyp;
+  EXPECT_EQ(hyp, (Hyperparameters{{"a", "true"}, {"b", "false"}, {"c", "true"}}));
+  EXPECT_EQ(hyp_lines(hyp), "a: true\nb: false\nc: true\n");
 }
 
 TEST(HypFile, ComesBackExactly) {
@@ -84,7 +90,7 @@ TEST(HypFile, SurvivesHostileBytes) {
     std::string text = sample;
     for (int k = 0; k < 8; ++k) text[random() % text.size()] = static_cast<char>(random());
     text.resize(random() % text.size());
-    accepted += complaint(text) == "accepted";
+    accepted += refused(text) == "accepted";
   }
   EXPECT_LT(accepted, 20000);
 }

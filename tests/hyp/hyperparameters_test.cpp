@@ -2,10 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tests/hyp/refusal.hpp"
+#include "tests/refusal.hpp"
 
 namespace evolve::hyp {
 namespace {
@@ -36,8 +35,14 @@ TEST(Hyperparameters, ComeBackFromJsonExactly) {
   EXPECT_EQ(hyperparameters_from_json(nlohmann::ordered_json::parse(to_json(hyp).dump())), hyp);
 }
 
+TEST(Hyperparameters, HaveTruthValuesInJson) {
+  const Hyperparameters hyp{{"cos_lr", "true"}, {"rect", "false"}, {"optimizer", "True"}};
+  EXPECT_EQ(to_json(hyp).dump(), R"({"cos_lr":true,"rect":false,"optimizer":"True"})");
+  EXPECT_EQ(hyperparameters_from_json(to_json(hyp)), hyp);
+}
+
 TEST(Hyperparameters, AreNotReadFromOtherJson) {
-  for (const char* text : {R"({"lr0":true})", R"({"lr0":null})", R"({"lr0":[1]})", "[]", "3"}) {
+  for (const char* text : {R"({"lr0":null})", R"({"lr0":[1]})", "[]", "3"}) {
     EXPECT_THROW(hyperparameters_from_json(nlohmann::ordered_json::parse(text)),
                  nlohmann::json::exception)
         << text;
@@ -47,9 +52,9 @@ TEST(Hyperparameters, AreNotReadFromOtherJson) {
 TEST(Hyperparameters, SayWhichNumberIsMissing) {
   const Hyperparameters hyp{{"lr0", 0.01}, {"optimizer", "Adam"}};
   EXPECT_EQ(hyp.number("lr0"), 0.01);
-  EXPECT_EQ(refusal([&] { hyp.number("box"); }),
+  EXPECT_EQ(test::refusal([&] { hyp.number("box"); }),
             "hyperparameter box is missing; add it to the hyp file");
-  EXPECT_EQ(refusal([&] { hyp.number("optimizer"); }),
+  EXPECT_EQ(test::refusal([&] { hyp.number("optimizer"); }),
             "hyperparameter optimizer is 'Adam'; it must be a number");
 }
 

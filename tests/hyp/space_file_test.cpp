@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/hyp/refusal.hpp"
+#include "tests/refusal.hpp"
 
 namespace evolve::hyp {
 namespace {
 
-std::string complaint(const std::string& text) {
-  return refusal([&] { parse_space(text, "space.yaml"); });
+std::string refused(const std::string& text) {
+  return test::refusal([&] { parse_space(text, "space.yaml"); });
 }
 
 TEST(SpaceFile, HasALongAShortAndATupleForm) {
@@ -55,21 +55,20 @@ TEST(SpaceFile, DoesNotEvolveAGeneThatHasOneValue) {
 }
 
 TEST(SpaceFile, RefusesBadBoundsWithFileAndLine) {
-  EXPECT_EQ(complaint("a: [0, 1]\nb: [1, 0]\n"),
-            "space.yaml:2: b: low 1 is above high 0; swap them");
-  EXPECT_EQ(complaint("a: {low: 0, high: 1, scale: log}\n"),
+  EXPECT_EQ(refused("a: [0, 1]\nb: [1, 0]\n"), "space.yaml:2: b: low 1 is above high 0; swap them");
+  EXPECT_EQ(refused("a: {low: 0, high: 1, scale: log}\n"),
             "space.yaml:1: a: a log scale can't start at 0; give a low above 0, or scale: linear");
-  EXPECT_EQ(complaint("a: {low: -1, high: 1, scale: log}\n"),
+  EXPECT_EQ(refused("a: {low: -1, high: 1, scale: log}\n"),
             "space.yaml:1: a: a log scale can't start at -1; give a low above 0, or scale: linear");
-  EXPECT_EQ(complaint("a: [0, .nan]\n"), "space.yaml:1: a: high is .nan; write a finite number");
-  EXPECT_EQ(complaint("a: [-inf, 0]\n"), "space.yaml:1: a: low is -inf; write a finite number");
-  EXPECT_EQ(complaint("a: [0, one]\n"),
+  EXPECT_EQ(refused("a: [0, .nan]\n"), "space.yaml:1: a: high is .nan; write a finite number");
+  EXPECT_EQ(refused("a: [-inf, 0]\n"), "space.yaml:1: a: low is -inf; write a finite number");
+  EXPECT_EQ(refused("a: [0, one]\n"),
             "space.yaml:1: a: high is no number; write one, such as 0.01");
-  EXPECT_EQ(complaint("a: [0, '1']\n"),
+  EXPECT_EQ(refused("a: [0, '1']\n"),
             "space.yaml:1: a: high is no number; write one, such as 0.01");
-  EXPECT_EQ(complaint("a: [-1e308, 1e308]\n"),
+  EXPECT_EQ(refused("a: [-1e308, 1e308]\n"),
             "space.yaml:1: a: from -1e+308 to 1e+308 is too wide; narrow it");
-  EXPECT_EQ(complaint("a: {low: 2.1, high: 2.9, type: int}\n"),
+  EXPECT_EQ(refused("a: {low: 2.1, high: 2.9, type: int}\n"),
             "space.yaml:1: a: no whole number lies between 2.1 and 2.9; widen the bounds");
 }
 
@@ -77,53 +76,62 @@ TEST(SpaceFile, RefusesABadForm) {
   const std::string forms =
       "; write [low, high], [evolve, low, high], or {low: 0.0, high: 1.0} with scale, type, "
       "evolve, or choices";
-  EXPECT_EQ(complaint("a: 3\n"), "space.yaml:1: a has no bounds" + forms);
-  EXPECT_EQ(complaint("a:\n"), "space.yaml:1: a has no bounds" + forms);
-  EXPECT_EQ(complaint("a: [1]\n"), "space.yaml:1: a is a list of 1" + forms);
-  EXPECT_EQ(complaint("a: [1, 2, 3]\n"),
+  EXPECT_EQ(refused("a: 3\n"), "space.yaml:1: a has no bounds" + forms);
+  EXPECT_EQ(refused("a:\n"), "space.yaml:1: a has no bounds" + forms);
+  EXPECT_EQ(refused("a: [1]\n"), "space.yaml:1: a is a list of 1" + forms);
+  EXPECT_EQ(refused("a: [1, 2, 3]\n"),
             "space.yaml:1: a: the first of three is neither true nor false" + forms);
-  EXPECT_EQ(complaint("a: {low: 1}\n"), "space.yaml:1: a has no high" + forms);
-  EXPECT_EQ(complaint("b: [0, 1]\na:\n  high: 1\n"), "space.yaml:2: a has no low" + forms);
-  EXPECT_EQ(complaint("a:\n  low: 0\n  high: 1\n  hihg: 2\n"),
+  EXPECT_EQ(refused("a: {low: 1}\n"), "space.yaml:1: a has no high" + forms);
+  EXPECT_EQ(refused("b: [0, 1]\na:\n  high: 1\n"), "space.yaml:2: a has no low" + forms);
+  EXPECT_EQ(refused("a:\n  low: 0\n  high: 1\n  hihg: 2\n"),
             "space.yaml:4: a has an unknown key 'hihg'; the keys are low, high, scale, type, "
             "choices, evolve");
-  EXPECT_EQ(complaint("a: {low: 0, high: 1, scale: lin}\n"),
+  EXPECT_EQ(refused("a: {low: 0, high: 1, scale: lin}\n"),
             "space.yaml:1: a: scale is 'lin'; write linear or log");
-  EXPECT_EQ(complaint("a: {low: 0, high: 1, type: [int]}\n"),
+  EXPECT_EQ(refused("a: {low: 0, high: 1, type: [int]}\n"),
             "space.yaml:1: a: type is ''; write float or int");
-  EXPECT_EQ(complaint("a: {low: 0, high: 1, evolve: 2}\n"),
+  EXPECT_EQ(refused("a: {low: 0, high: 1, evolve: 2}\n"),
             "space.yaml:1: a: evolve is neither true nor false; write true or false");
-  EXPECT_EQ(complaint("a: [0, 1]\na: [0, 2]\n"),
+  EXPECT_EQ(refused("a: [0, 1]\na: [0, 2]\n"),
             "space.yaml:2: a appears twice, first in line 1; keep one of them");
-  EXPECT_EQ(complaint("a: {low: 0, high: 1, low: 1}\n"),
+  EXPECT_EQ(refused("a: {low: 0, high: 1, low: 1}\n"),
             "space.yaml:1: low appears twice, first in line 1; keep one of them");
-  EXPECT_EQ(complaint("- a\n"),
+  EXPECT_EQ(refused("- a\n"),
             "space.yaml:1: there is no gene; write lines such as hsv_h: [0.0, 0.1]");
-  EXPECT_EQ(complaint("{}\n"),
+  EXPECT_EQ(refused("{}\n"),
             "space.yaml:1: there is no gene; write lines such as hsv_h: [0.0, 0.1]");
   EXPECT_EQ(
-      complaint("'a,b': [0, 1]\n"),
+      refused("'a,b': [0, 1]\n"),
       "space.yaml:1: 'a,b' can't be the name of a hyperparameter; use letters, digits, _ - and .");
   EXPECT_EQ(
-      complaint("\"a\\nb\": [0, 1]\n"),
+      refused("\"a\\nb\": [0, 1]\n"),
       "space.yaml:1: 'a?b' can't be the name of a hyperparameter; use letters, digits, _ - and .");
   EXPECT_EQ(
-      complaint("a\xff: [0, 1]\n"),
+      refused("a\xff: [0, 1]\n"),
       "space.yaml:1: 'a\uFFFD' can't be the name of a hyperparameter; use letters, digits, _ - "
       "and .");
 }
 
+TEST(SpaceFile, HasTruthValuesAmongTheChoices) {
+  const auto choices = [](const std::string& text) {
+    return parse_space(text, "space.yaml").genes[0].choices;
+  };
+  const std::vector<std::string> both = {"false", "true"};
+  EXPECT_EQ(choices("cos_lr: {choices: [False, True]}\n"), both);
+  EXPECT_EQ(choices("cos_lr: {choices: [off, on]}\n"), both);
+}
+
 TEST(SpaceFile, RefusesChoicesThatAreNone) {
   const std::string remedy = "; list at least two different ones: choices: [SGD, Adam]";
-  EXPECT_EQ(complaint("a: {choices: [x]}\n"), "space.yaml:1: a has 1 choices" + remedy);
-  EXPECT_EQ(complaint("a: {choices: []}\n"), "space.yaml:1: a has 0 choices" + remedy);
-  EXPECT_EQ(complaint("a: {choices: x}\n"), "space.yaml:1: a: choices is no list" + remedy);
-  EXPECT_EQ(complaint("a: {choices: [x, [y]]}\n"), "space.yaml:1: a: a choice is no word" + remedy);
-  EXPECT_EQ(complaint("a: {choices: [x, y, x]}\n"),
+  EXPECT_EQ(refused("a: {choices: [x]}\n"), "space.yaml:1: a has 1 choices" + remedy);
+  EXPECT_EQ(refused("a: {choices: []}\n"), "space.yaml:1: a has 0 choices" + remedy);
+  EXPECT_EQ(refused("a: {choices: x}\n"), "space.yaml:1: a: choices is no list" + remedy);
+  EXPECT_EQ(refused("a: {choices: [x, [y]]}\n"), "space.yaml:1: a: a choice is no word" + remedy);
+  EXPECT_EQ(refused("a: {choices: [x, y, x]}\n"),
             "space.yaml:1: a: choice x appears twice" + remedy);
-  EXPECT_EQ(complaint("a: {choices: [16, 16.0]}\n"),
+  EXPECT_EQ(refused("a: {choices: [16, 16.0]}\n"),
             "space.yaml:1: a: choice 16.0 appears twice" + remedy);
-  EXPECT_EQ(complaint("a: {choices: [x, y], low: 1}\n"),
+  EXPECT_EQ(refused("a: {choices: [x, y], low: 1}\n"),
             "space.yaml:1: a has choices and low; keep one of the two");
 }
 

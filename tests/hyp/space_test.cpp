@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tests/hyp/refusal.hpp"
+#include "tests/refusal.hpp"
 
 namespace evolve::hyp {
 namespace {
@@ -145,15 +145,15 @@ TEST(Space, ClampsGenesButNotTheRowsOfEvolveCsv) {
 
 TEST(Space, RefusesATextThatIsNoChoice) {
   const Space space{{optimizer, real(0, 1)}};
-  EXPECT_EQ(refusal([&] {
+  EXPECT_EQ(test::refusal([&] {
               genes_of(space, {{"optimizer", "Sgd"}});
             }),
             "optimizer is 'Sgd'; choose among SGD, Adam, AdamW");
-  EXPECT_EQ(refusal([&] {
+  EXPECT_EQ(test::refusal([&] {
               genes_of(space, {{"optimizer", 1.0}});
             }),
             "optimizer is '1'; choose among SGD, Adam, AdamW");
-  EXPECT_EQ(refusal([&] {
+  EXPECT_EQ(test::refusal([&] {
               genes_of(space, {{"x", "high"}});
             }),
             "hyperparameter x is 'high'; it must be a number");

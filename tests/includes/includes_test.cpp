@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -11,6 +10,8 @@
 #include <set>
 #include <string>
 #include <vector>
+
+#include "tests/files.hpp"
 
 namespace evolve {
 namespace {
@@ -71,8 +72,7 @@ TEST(Includes, PointDownOnly) {
       {"results", {"core", "hyp"}},
       {"trainer", {"core", "hyp", "workers/protocol"}},
       {"engine",
-       {"core", "hyp", "ga", "devices", "results", "workers/protocol", "workers/supervise",
-        "workers/exec"}},
+       {"core", "hyp", "ga", "devices", "results", "workers/protocol", "workers/supervise"}},
       {"cli",
        {"core", "hyp", "devices", "results", "workers/protocol", "workers/supervise",
         "workers/exec", "engine", "trainer"}},
@@ -98,8 +98,7 @@ TEST(Includes, OfTheCommandsBringNoTorch) {
     std::set<fs::path> seen;
     const std::function<void(const fs::path&)> look = [&](const fs::path& file) {
       if (!seen.insert(file).second) return;
-      std::ifstream stream(fs::path(EVOLVE_SOURCE_DIR) / file);
-      const std::string text(std::istreambuf_iterator<char>(stream), {});
+      const auto text = test::read_file(fs::path(EVOLVE_SOURCE_DIR) / file);
       EXPECT_EQ(text.find("#include <torch/"), text.npos)
           << include.from << " gets torch from " << file;
       for (const Include& next : includes_of(file)) look(next.to);

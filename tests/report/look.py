@@ -90,11 +90,11 @@ def look(browser, journal):
     expect("and says so", browser.value(f"document.querySelector('{header}').parentNode.ariaSort"), "ascending")
 
     def words(noise, seen):
-        return browser.value(f"""recommendedText({{ repeats: [], recommendedTrial: {{ trial: 0, fitness: 0.5 }}, recommended: {{ start: null, enough: 0.7,
+        return browser.value(f"""recommendedText({{ repeats: [], recommendedTrial: {{ trial: 0, fitness: 0.5 }}, recommended: {{ is_start: true, start: null, enough: 0.7,
             expected: {{ mean: 0.4, low: 0.3, high: 0.45 }}, noise: {noise}, luck_seen: {json.dumps(seen)} }} }})""")
 
     start = "Trial 0, fitness 0.5000, the start: no other set is likely enough (70 %) to beat it. " \
-        "Trained again, expect 0.4000 (0.3000 to 0.4500), 90 % sure; "
+        "Trained again, expect 0.4000 (0.3000 to 0.4500) on average, 90 % sure; "
     expect("why the start is recommended", words(0.01, True), start + "another seed moves a fitness by ±0.0100.")
     expect("that luck was not seen", words(0.01, False), start + "another seed may move a fitness by ±0.0100.")
     expect("that there is no luck", words(0, True), start + "another seed changes nothing.")

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "hyp/run_space.hpp"
 #include "hyp/space_file.hpp"
 #include "results/evolve_csv.hpp"
 #include "results/journal.hpp"
@@ -36,13 +36,8 @@ EarlierTrial trial(double lr0, const char* optimizer, std::optional<double> had)
   return {{{"lr0", lr0}, {"optimizer", optimizer}}, had};
 }
 
-std::string complaint(const std::filesystem::path& path) {
-  try {
-    read_earlier_run(path, space, fitness);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+std::string refused(const std::filesystem::path& path) {
+  return refusal([&] { read_earlier_run(path, space, fitness); });
 }
 
 TEST(KnownRuns, LieWithinYolov5sBounds) {
@@ -120,12 +115,11 @@ TEST(EarlierRun, OfManyTrialsIsTheBestHundredAndASampleOfTheOthers) {
 
 TEST(EarlierRun, ThatIsNotThereOrTellsNothingIsRefused) {
   const Folder folder;
-  EXPECT_THAT(complaint(folder / "exp9"), HasSubstr("exp9: no run is there; name the folder"));
-  EXPECT_THAT(complaint(folder.path()), HasSubstr("no run is there"));
+  EXPECT_THAT(refused(folder / "exp9"), HasSubstr("exp9: no run is there; name the folder"));
+  EXPECT_THAT(refused(folder.path()), HasSubstr("no run is there"));
   const auto file = folder / "evolve.csv";
   append_row(file, {"lr0"}, {.metrics = {.map50 = 0.25}, .values = {7}});
-  EXPECT_THAT(complaint(file),
-              HasSubstr("no completed trial of it lies in this run's search space"));
+  EXPECT_THAT(refused(file), HasSubstr("no completed trial of it lies in this run's search space"));
 }
 
 }  // namespace

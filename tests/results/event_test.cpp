@@ -5,6 +5,9 @@
 
 #include <cmath>
 
+#include "hyp/space.hpp"
+#include "tests/refusal.hpp"
+
 namespace evolve::results {
 namespace {
 
@@ -109,6 +112,31 @@ TEST(Event, OfAnOutcomeHasTheContractsKeys) {
   }
 }
 
+TEST(Event, OfADeviceHasTheContractsKeys) {
+  const auto line = [](const Event& event) { return to_json(event).dump(); };
+  EXPECT_EQ(
+      line(DeviceStats{.device = "xpu:0", .memory_free_bytes = 1, .load_percent = 97.5}),
+      R"({"event":"device_stats","device":"xpu:0","state":"ok","memory_total_bytes":null,"memory_free_bytes":1,)"
+      R"("load_percent":97.5,"temperature_celsius":null,"power_watts":null})");
+  EXPECT_EQ(line(DeviceLimited{.device = "xpu:0", .trials = 2}),
+            R"({"event":"limited","device":"xpu:0","trials":2})");
+  EXPECT_EQ(line(DeviceFull{.device = "xpu:0", .memory_total_bytes = 10, .memory_free_bytes = 1}),
+            R"({"event":"full","device":"xpu:0","memory_total_bytes":10,"memory_free_bytes":1})");
+  EXPECT_EQ(line(DeviceBlamed{.device = "xpu:0", .reason = "lost", .quarantined = true}),
+            R"({"event":"quarantined","device":"xpu:0","reason":"lost"})");
+  EXPECT_EQ(line(DeviceBroughtBack{.device = "xpu:0"}),
+            R"({"event":"brought_back","device":"xpu:0"})");
+  EXPECT_EQ(line(DevicesChanged{.slots = {"cpu:0", "npu:3"}}),
+            R"({"event":"devices","slots":["cpu:0","npu:3"]})");
+}
+
+TEST(Event, OfOtherBoundsHasOnlyThoseThatAreGiven) {
+  EXPECT_EQ(to_json(Extended{.generations = 9}).dump(),
+            R"({"event":"extended","generations":9,"trials":null})");
+  EXPECT_EQ(to_json(Extended{.generations = 9, .trials = 7, .repeats = 2, .max_epochs = 90}).dump(),
+            R"({"event":"extended","generations":9,"trials":7,"repeats":2,"max_epochs":90})");
+}
+
 TEST(Event, OfARungHasItsFitnessAndPlace) {
   const hyp::Rung rung{
       .trial = 17, .epoch = 3, .metrics = metrics, .fitness = 0.25, .device = "cpu:0"};
@@ -173,22 +201,17 @@ TEST(Event, OfAnUnknownNameIsKeptAsItIs) {
 }
 
 TEST(Event, SaysWhatIsMissingOrWrong) {
-  const auto complaint = [](const std::string& text) -> std::string {
-    try {
-      event_from_json(Json::parse(text));
-    } catch (const std::exception& error) {
-      return error.what();
-    }
-    return "accepted";
+  const auto refused = [](const std::string& text) {
+    return test::refusal<std::exception>([&] { event_from_json(Json::parse(text)); });
   };
-  EXPECT_EQ(complaint("[]"), "this is no JSON object");
-  EXPECT_EQ(complaint("{}"), "key event is missing");
-  EXPECT_EQ(complaint(R"({"event":3})"), "event is no text");
-  EXPECT_EQ(complaint(R"({"event":"started"})"), "key trial is missing");
-  EXPECT_EQ(complaint(R"({"event":"started","trial":1.5})"), "trial is no whole number");
-  EXPECT_EQ(complaint(R"({"event":"completed","trial":1,"device":"cpu:0","metrics":{}})"),
+  EXPECT_EQ(refused("[]"), "this is no JSON object");
+  EXPECT_EQ(refused("{}"), "key event is missing");
+  EXPECT_EQ(refused(R"({"event":3})"), "event is no text");
+  EXPECT_EQ(refused(R"({"event":"started"})"), "key trial is missing");
+  EXPECT_EQ(refused(R"({"event":"started","trial":1.5})"), "trial is no whole number");
+  EXPECT_EQ(refused(R"({"event":"completed","trial":1,"device":"cpu:0","metrics":{}})"),
             "metric metrics/precision is missing");
-  EXPECT_EQ(complaint(R"({"event":"failed","trial":1,"device":"cpu:0","final":1})"),
+  EXPECT_EQ(refused(R"({"event":"failed","trial":1,"device":"cpu:0","final":1})"),
             "final is neither true nor false");
 }
 

@@ -1,30 +1,23 @@
-// A temporary folder, files in it, and what a call refuses.
+// A temporary folder, files in it, what a call refuses, and a full disk.
 #pragma once
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <string>
 
-#include "core/error.hpp"
+#include "tests/files.hpp"
+#include "tests/refusal.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace evolve::results {
 
 using Folder = test::TemporaryFolder;
 
-inline std::string content(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-inline void fill(const std::filesystem::path& file, const std::string& text) {
-  std::ofstream(file, std::ios::binary) << text;
-}
+using test::read_file;
+using test::refusal;
+using test::run_failure;
+using test::write_file;
 
 /// No file of this process may grow beyond `bytes`: as if the disk were full.
 class FullDisk {
@@ -45,17 +38,5 @@ class FullDisk {
   rlimit before_{};
   void (*handler_)(int);
 };
-
-/// "2: line" or "1: line", the exit code and the line of the `Error` that `call` throws; else
-/// "accepted".
-template <typename Call>
-std::string refusal(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return std::to_string(error.exit_code()) + ": " + error.what();
-  }
-  return "accepted";
-}
 
 }  // namespace evolve::results

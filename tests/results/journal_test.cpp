@@ -56,7 +56,7 @@ std::string write_run(const fs::path& file, int trials) {
     journal.append(completed(trial), moment);
   }
   journal.commit();
-  return content(file);
+  return read_file(file);
 }
 
 TEST(Journal, BeginsWithTheRun) {
@@ -73,7 +73,7 @@ TEST(Journal, BeginsWithTheRun) {
       .inputs = {{"weights", 7}},
       .options = {{"data", "shapes"}}};
   Journal::create(file, settings);
-  EXPECT_EQ(content(file),
+  EXPECT_EQ(read_file(file),
             R"({"event":"run","version":1,"seed":1,"search":"screened","lag":null,)"
             R"("slots":["cpu:0","cpu:1"],"options":{"data":"shapes","population":50,)"
             R"("generations":300,"trials":12,"max_epochs":null,"epochs":1,"early_stop":true,)"
@@ -110,7 +110,8 @@ TEST(Journal, SaysWhenEachLineWasWritten) {
   EXPECT_NE(text.find(R"("seconds":0.5,"time":"1970-01-01T00:00:01.250Z"})"), std::string::npos);
   EXPECT_EQ(read_journal(file).times, std::vector(2, moment));
   // A line of before may have whole seconds, none, or a time that nobody can read.
-  fill(file, text.substr(0, text.find('\n') + 1) +
+  write_file(file,
+             text.substr(0, text.find('\n') + 1) +
                  "{\"event\":\"cannot_pause\",\"time\":\"2026-05-01T12:00:00Z\"}\n"
                  "{\"event\":\"cannot_pause\"}\n{\"event\":\"cannot_pause\",\"time\":\"now\"}\n");
   EXPECT_EQ(read_journal(file).times,
@@ -141,7 +142,7 @@ TEST(Journal, IsCutAtAnyByteOfItsLastTwoRecordsAndGoesOn) {
   }
   ASSERT_EQ(ends.size(), 7u);
   for (std::size_t cut = ends[4]; cut <= text.size(); ++cut) {
-    fill(file, text.substr(0, cut));
+    write_file(file, text.substr(0, cut));
     const std::size_t whole = *(std::upper_bound(ends.begin(), ends.end(), cut) - 1);
     const std::size_t lines = static_cast<std::size_t>(
         std::count(text.begin(), text.begin() + static_cast<long>(cut), '\n'));
@@ -156,7 +157,7 @@ TEST(Journal, IsCutAtAnyByteOfItsLastTwoRecordsAndGoesOn) {
       }
       journal.commit();
     }
-    ASSERT_EQ(content(file), text) << cut;
+    ASSERT_EQ(read_file(file), text) << cut;
   }
 }
 
@@ -164,7 +165,7 @@ TEST(Journal, SaysThatItsLastLineIsTorn) {
   const Folder folder;
   const auto file = folder / "journal.jsonl";
   const std::string text = write_run(file, 1);
-  fill(file, text + std::string(100, '\0'));
+  write_file(file, text + std::string(100, '\0'));
   const History history = read_journal(file);
   EXPECT_EQ(history.warning, file.string() + ":4: the last line is torn and was left out");
   EXPECT_EQ(history.events.size(), 2u);
@@ -177,22 +178,22 @@ TEST(Journal, RefusesADamagedMiddleWithItsLine) {
   std::string text = write_run(file, 2);
   const auto third = text.find('\n', text.find('\n') + 1) + 1;
   text[third + 5] = '\0';
-  fill(file, text);
-  const std::string complaint =
-      "2: " + file.string() +
+  write_file(file, text);
+  const std::string line =
+      file.string() +
       ":3: this line is damaged; restore the journal from a copy, or start a new run";
-  EXPECT_EQ(refusal([&] { read_journal(file); }), complaint);
-  EXPECT_EQ(refusal([&] { Journal::resume(file); }), complaint);
-  EXPECT_EQ(content(file), text);
+  EXPECT_EQ(refusal([&] { read_journal(file); }), line);
+  EXPECT_EQ(refusal([&] { Journal::resume(file); }), line);
+  EXPECT_EQ(read_file(file), text);
 }
 
 TEST(Journal, RefusesALineThatLacksAKey) {
   const Folder folder;
   const auto file = folder / "journal.jsonl";
-  fill(file, write_run(file, 1) + "{\"event\":\"started\",\"trial\":2}\n");
+  write_file(file, write_run(file, 1) + "{\"event\":\"started\",\"trial\":2}\n");
   EXPECT_EQ(
       refusal([&] { read_journal(file); }),
-      "2: " + file.string() +
+      file.string() +
           ":4: key generation is missing; restore the journal from a copy, or start a new run");
 }
 
@@ -203,8 +204,8 @@ TEST(Journal, RefusesNumbersThatNoTrialHas) {
   for (const auto* line : {R"({"event":"rung","trial":4294967296,"epoch":1})",
                            R"({"event":"extended","generations":"many","trials":null})",
                            R"({"event":"extended","generations":3})"}) {
-    fill(file, run + line + "\n");
-    EXPECT_EQ(refusal([&] { read_journal(file); }).substr(3, file.string().size() + 3),
+    write_file(file, run + line + "\n");
+    EXPECT_EQ(refusal([&] { read_journal(file); }).substr(0, file.string().size() + 3),
               file.string() + ":4:");
   }
 }
@@ -213,10 +214,10 @@ TEST(Journal, RefusesALineThatIsNestedTooDeeply) {
   const Folder folder;
   const auto file = folder / "journal.jsonl";
   constexpr std::size_t depth = 1000000;
-  fill(file, write_run(file, 1) + R"({"event":"weather","sun":)" + std::string(depth, '[') +
-                 std::string(depth, ']') + "}\n");
+  write_file(file, write_run(file, 1) + R"({"event":"weather","sun":)" + std::string(depth, '[') +
+                       std::string(depth, ']') + "}\n");
   EXPECT_EQ(refusal([&] { read_journal(file); }),
-            "2: " + file.string() +
+            file.string() +
                 ":4: this line is nested too deeply; restore the journal from a copy, or start a "
                 "new run");
 }
@@ -224,20 +225,20 @@ TEST(Journal, RefusesALineThatIsNestedTooDeeply) {
 TEST(Journal, RefusesAnythingButARunOfVersion1) {
   const Folder folder;
   const auto file = folder / "journal.jsonl";
-  const auto complaint = [&](const std::string& text) {
-    fill(file, text);
-    return refusal([&] { Journal::resume(file); }).substr(3 + file.string().size());
+  const auto refused = [&](const std::string& text) {
+    write_file(file, text);
+    return refusal([&] { Journal::resume(file); }).substr(file.string().size());
   };
   const std::string remedy = "; name the folder of a run, or start a new one";
-  EXPECT_EQ(complaint(""), ": this journal holds no run; start a new run");
-  EXPECT_EQ(complaint("{\"event\":\"run\",\"vers"), ": this journal holds no run; start a new run");
-  EXPECT_EQ(complaint("{\"event\":\"started\"}\n"), ":1: the first line is no run event" + remedy);
-  EXPECT_EQ(complaint("[1]\n"), ":1: the first line is no run event" + remedy);
-  EXPECT_EQ(complaint("{\"event\":\"run\",\"version\":2}\n"),
+  EXPECT_EQ(refused(""), ": this journal holds no run; start a new run");
+  EXPECT_EQ(refused("{\"event\":\"run\",\"vers"), ": this journal holds no run; start a new run");
+  EXPECT_EQ(refused("{\"event\":\"started\"}\n"), ":1: the first line is no run event" + remedy);
+  EXPECT_EQ(refused("[1]\n"), ":1: the first line is no run event" + remedy);
+  EXPECT_EQ(refused("{\"event\":\"run\",\"version\":2}\n"),
             ":1: this journal has version 2, this evolve knows version 1" + remedy);
-  EXPECT_EQ(complaint("{\"event\":\"run\"}\n"),
+  EXPECT_EQ(refused("{\"event\":\"run\"}\n"),
             ":1: this journal has version null, this evolve knows version 1" + remedy);
-  EXPECT_EQ(complaint("words\nwords\n"),
+  EXPECT_EQ(refused("words\nwords\n"),
             ":1: this line is damaged; restore the journal from a copy, or start a new run");
 }
 
@@ -245,7 +246,7 @@ TEST(Journal, HasOneWriter) {
   const Folder folder;
   const auto file = folder / "journal.jsonl";
   const std::string busy =
-      "2: " + file.string() +
+      file.string() +
       ": another evolve is at work on this run; wait until it ends, or choose another folder";
   {
     const Journal journal = Journal::create(file, RunSettings{});
@@ -261,11 +262,10 @@ TEST(Journal, IsNeverBegunTwice) {
   const auto file = folder / "journal.jsonl";
   const std::string text = write_run(file, 1);
   EXPECT_EQ(refusal([&] { Journal::create(file, RunSettings{}); }),
-            "2: " + folder.path().string() +
-                ": this folder holds a run already; go on with it (--resume " +
+            folder.path().string() + ": this folder holds a run already; go on with it (--resume " +
                 folder.path().string() + ") or choose another folder");
-  EXPECT_EQ(content(file), text);
-  fill(file, "{\"event\":\"ru");  // a power cut at the very beginning
+  EXPECT_EQ(read_file(file), text);
+  write_file(file, "{\"event\":\"ru");  // a power cut at the very beginning
   Journal::create(file, RunSettings{});
   EXPECT_EQ(read_journal(file).events.size(), 0u);
 }
@@ -284,7 +284,7 @@ struct OpenGroup {
   const Folder folder;
   const fs::path file = folder / "journal.jsonl";
   Journal journal = Journal::create(file, RunSettings{});
-  const std::string before = content(file);
+  const std::string before = read_file(file);
   OpenGroup() {
     journal.append(started(0));
     journal.append(completed(0));
@@ -295,12 +295,12 @@ TEST(Journal, OnAFullDiskLeavesNoTornLineAndTriesAgain) {
   OpenGroup open;
   {
     const FullDisk disk(open.before.size() + 50);
-    EXPECT_EQ(refusal([&] { open.journal.commit(); }),
-              "1: " + open.file.string() +
+    EXPECT_EQ(run_failure([&] { open.journal.commit(); }),
+              open.file.string() +
                   ": cannot write (File too large); all finished trials are safe: mend the disk, "
                   "then go on with evolve --resume " +
                   open.folder.path().string());
-    EXPECT_EQ(content(open.file), open.before);
+    EXPECT_EQ(read_file(open.file), open.before);
   }
   open.journal.commit();
   EXPECT_EQ(read_journal(open.file).events.size(), 2u);
@@ -311,12 +311,14 @@ TEST(Journal, WritesNothingBehindATornLineThatCouldNotBeCutOff) {
   truncation_fails = true;
   {
     const FullDisk disk(open.before.size() + 50);
-    EXPECT_THAT(refusal([&] { open.journal.commit(); }), testing::HasSubstr("(File too large)"));
+    EXPECT_THAT(run_failure([&] { open.journal.commit(); }),
+                testing::HasSubstr("(File too large)"));
   }
-  const std::string torn = content(open.file);
+  const std::string torn = read_file(open.file);
   EXPECT_EQ(torn.size(), open.before.size() + 50);
-  EXPECT_THAT(refusal([&] { open.journal.commit(); }), testing::HasSubstr("(Input/output error)"));
-  EXPECT_EQ(content(open.file), torn);
+  EXPECT_THAT(run_failure([&] { open.journal.commit(); }),
+              testing::HasSubstr("(Input/output error)"));
+  EXPECT_EQ(read_file(open.file), torn);
   truncation_fails = false;
   open.journal.append(started(1));
   open.journal.commit();

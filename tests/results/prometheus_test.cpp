@@ -105,10 +105,10 @@ TEST(Prometheus, KeepsANameInsideItsQuotes) {
 
 TEST(Prometheus, ReplacesTheFileAsAWhole) {
   const Folder folder;
-  fill(folder / "metrics.prom", "the old one");
+  write_file(folder / "metrics.prom", "the old one");
   const RunReport run{.name = "exp"};
   write_prometheus(folder / "metrics.prom", run, true);
-  EXPECT_EQ(content(folder / "metrics.prom"), prometheus_text(run, true));
+  EXPECT_EQ(read_file(folder / "metrics.prom"), prometheus_text(run, true));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ TEST(Repeats, AreATableOfTheStyleOfEvolveCsv) {
                                           .again = 0.1,
                                           .metrics = {1, 2, 3, 4, 5, 6, 7}}});
   EXPECT_EQ(
-      content(folder / "repeats.csv"),
+      read_file(folder / "repeats.csv"),
       "               trial,                seed,       fitness/first,       fitness/again,   "
       "metrics/precision,      metrics/recall,     metrics/mAP_0.5,metrics/mAP_0.5:0.95,      "
       "  val/box_loss,        val/obj_loss,        val/cls_loss\n"

@@ -131,10 +131,10 @@ TEST(Report, OfManySamplesOfADeviceKeepsSome) {
 
 TEST(Report, ReplacesTheFileAsAWhole) {
   const Folder folder;
-  fill(folder / "report.html", "the old one");
+  write_file(folder / "report.html", "the old one");
   const std::array runs = {report_with({}), report_with({})};
   write_report(folder / "report.html", runs);
-  EXPECT_EQ(data_in(content(folder / "report.html"))["runs"].size(), 2U);
+  EXPECT_EQ(data_in(read_file(folder / "report.html"))["runs"].size(), 2U);
   const std::filesystem::directory_iterator files(folder.path());
   EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "no temporary is left";
 }

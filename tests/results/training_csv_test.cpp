@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "tests/results/folder.hpp"
 
 namespace evolve::results {
@@ -34,9 +32,9 @@ TEST(TrainingCsv, HasYolov5sBytes) {
   const Folder folder;
   const auto file = folder / "results.csv";
   append_epoch(file, first);
-  EXPECT_EQ(content(file), header + first_line);
+  EXPECT_EQ(read_file(file), header + first_line);
   append_epoch(file, first);
-  EXPECT_EQ(content(file), header + first_line + first_line);
+  EXPECT_EQ(read_file(file), header + first_line + first_line);
 }
 
 TEST(TrainingCsv, IsRewrittenAndReadBackExactly) {
@@ -45,25 +43,24 @@ TEST(TrainingCsv, IsRewrittenAndReadBackExactly) {
   auto second = first;
   second.epoch = 1;
   second.metrics.map50_95 = 1. / 3;
-  fill(file, "something else");
+  write_file(file, "something else");
   write_epochs(file, {first, second});
-  EXPECT_EQ(content(file).substr(0, header.size() + first_line.size()), header + first_line);
+  EXPECT_EQ(read_file(file).substr(0, header.size() + first_line.size()), header + first_line);
   EXPECT_EQ(read_epochs(file), (std::vector<EpochRow>{first, second}));
 }
 
 TEST(TrainingCsv, IsRefusedWithFileAndLine) {
   const Folder folder;
   const auto file = folder / "results.csv";
-  const auto complaint = [&](const std::string& text) {
-    fill(file, text);
-    return refusal([&] { read_epochs(file); }).substr(3 + file.string().size());
+  const auto refused = [&](const std::string& text) {
+    write_file(file, text);
+    return refusal([&] { read_epochs(file); }).substr(file.string().size());
   };
   const std::string remedy = "; name a results.csv: epoch, train/box_loss, …";
-  EXPECT_EQ(complaint("epoch,loss\n0,1\n"),
+  EXPECT_EQ(refused("epoch,loss\n0,1\n"),
             ":1: these are not the columns of YOLOv5's results.csv" + remedy);
-  EXPECT_EQ(complaint(""), ": this is empty" + remedy);
-  EXPECT_EQ(complaint(header + "0,1\n"),
-            ":2: 2 columns, the header has 14; mend or delete the row");
+  EXPECT_EQ(refused(""), ": this is empty" + remedy);
+  EXPECT_EQ(refused(header + "0,1\n"), ":2: 2 columns, the header has 14; mend or delete the row");
 }
 
 }  // namespace

@@ -44,7 +44,8 @@ class ExecWorker : public Workers {
 TEST_F(ExecWorker, StopsACommandThatKnowsNothingOfRungs) {
   WorkerSet workers(running("row 1 0.125; row 2 0.25; sleep 1000", 2), stop);
   const auto end = train(workers);
-  EXPECT_EQ(end.stopped_at, 2);
+  EXPECT_EQ(end.obeyed, hyp::Decision::stop);
+  EXPECT_EQ(end.epoch, 2);
   EXPECT_EQ(end.metrics, scored(0.25));
   EXPECT_THAT(epochs(), ElementsAre(2));
 }
@@ -52,7 +53,8 @@ TEST_F(ExecWorker, StopsACommandThatKnowsNothingOfRungs) {
 TEST_F(ExecWorker, HasTheEpochOfTheRungThoughTheCommandHasGoneOn) {
   WorkerSet workers(running(six_rows, 4), stop);
   const auto end = train(workers);
-  EXPECT_EQ(end.stopped_at, 4);
+  EXPECT_EQ(end.obeyed, hyp::Decision::stop);
+  EXPECT_EQ(end.epoch, 4);
   EXPECT_EQ(end.metrics, scored(0.5));
   EXPECT_THAT(epochs(), ElementsAre(2, 4));
 }

@@ -52,6 +52,9 @@ INSTANTIATE_TEST_SUITE_P(
              failed(FailureKind::protocol, "it wrote a line of more than 1048576 bytes")},
         Case{"closes its output",
              failed(FailureKind::protocol, "it closed its standard input or output")},
+        Case{"closes its output with a word",
+             failed(FailureKind::protocol,
+                    "it closed its standard input or output: ImportError: no libtorch")},
         Case{"out of memory", failed(FailureKind::oom, "CUDA out of memory")}),
     [](const auto& parameter) {
       auto name = parameter.param.mode;

@@ -99,7 +99,10 @@ void misbehave(const std::string& mode, int trial, const std::string& dir) {
     std::exit(3);
   }
   if (mode == "abort") std::abort();
-  if (mode == "killed") ::raise(SIGKILL);
+  if (mode == "killed") {
+    std::fputs("Epoch  box_loss  Size\n", stderr);  // a table's head, about no end
+    ::raise(SIGKILL);
+  }
   if (mode == "hang") sleep_for_ever();
   if (mode == "stubborn") {
     ::signal(SIGTERM, SIG_IGN);
@@ -126,6 +129,10 @@ void misbehave(const std::string& mode, int trial, const std::string& dir) {
     say(R"({"type":"error","trial":0,"kind":"data","message":"a.pt: this is no checkpoint; name one"})"
         "\n");
   if (mode == "closes its output") ::close(STDOUT_FILENO);
+  if (mode == "closes its output with a word") {
+    std::fputs("ImportError: no libtorch\n", stderr);
+    ::close(STDOUT_FILENO);
+  }
   if (mode == "chatters")
     for (int epoch = 2;; ++epoch) {
       say(epoch_line(trial, epoch));

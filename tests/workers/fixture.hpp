@@ -10,14 +10,13 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <iomanip>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <thread>
 
 #include "core/stop_source.hpp"
+#include "hyp/trial_folder.hpp"
+#include "tests/files.hpp"
 #include "tests/temporary_folder.hpp"
 #include "workers/supervise/supervision.hpp"
 #include "workers/supervise/worker_set.hpp"
@@ -108,15 +107,10 @@ class Workers : public testing::Test {
     return {.kind = failure.kind, .message = failure.message, .before_ready = failure.before_ready};
   }
 
-  std::string folder(int number) const {
-    std::ostringstream name;
-    name << "trials/" << std::setw(6) << std::setfill('0') << number;
-    return (directory / name.str()).string();
-  }
+  std::string folder(int number) const { return (directory / hyp::trial_folder(number)).string(); }
 
   std::string text(int number, const std::string& file) const {
-    std::ifstream stream(folder(number) + "/" + file);
-    return {std::istreambuf_iterator<char>(stream), {}};
+    return test::read_file(folder(number) + "/" + file);
   }
 
   /// The process that trained a trial.

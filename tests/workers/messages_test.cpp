@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <stdexcept>
+
+#include "tests/refusal.hpp"
 
 namespace evolve::workers {
 namespace {
@@ -24,13 +25,8 @@ std::string replaced(std::string text, const std::string& part, const std::strin
 }
 
 /// Why a line of a worker is refused.
-std::string complaint(const std::string& line) {
-  try {
-    parse_from_worker(line);
-  } catch (const std::invalid_argument& wrong) {
-    return wrong.what();
-  }
-  return "none";
+std::string refused(const std::string& line) {
+  return test::refusal<std::invalid_argument>([&] { parse_from_worker(line); });
 }
 
 TEST(Messages, OfAWorkerAreWrittenInOneLineEach) {
@@ -119,44 +115,49 @@ TEST(Messages, OfUnknownTypesAndUnknownKeysAreIgnored) {
   EXPECT_EQ(parse_from_engine(R"({"type":"stop","trial":2,"why":"rung"})"), FromEngine(Stop{2}));
 }
 
+TEST(Messages, MayHaveWholeNumbersAsFloatsAndAnyDevice) {
+  EXPECT_EQ(parse_from_worker(R"({"type":"alive","trial":3.0})"), FromWorker(Alive{3}));
+  EXPECT_EQ(parse_from_worker(R"({"type":"ready","protocol":1.0,"device":0})"),
+            FromWorker(Ready{.protocol = 1, .device = "0"}));
+}
+
 TEST(Messages, ThatAreNoJsonShowTheirBeginning) {
-  EXPECT_EQ(complaint("Epoch 1/3"), "it wrote a line that is no JSON object: Epoch 1/3");
-  EXPECT_EQ(complaint("17"), "it wrote a line that is no JSON object: 17");
-  EXPECT_EQ(complaint("[\"type\"]"), "it wrote a line that is no JSON object: [\"type\"]");
-  EXPECT_EQ(complaint("null"), "it wrote a line that is no JSON object: null");
-  EXPECT_EQ(complaint(R"({"type":"ready")"),
+  EXPECT_EQ(refused("Epoch 1/3"), "it wrote a line that is no JSON object: Epoch 1/3");
+  EXPECT_EQ(refused("17"), "it wrote a line that is no JSON object: 17");
+  EXPECT_EQ(refused("[\"type\"]"), "it wrote a line that is no JSON object: [\"type\"]");
+  EXPECT_EQ(refused("null"), "it wrote a line that is no JSON object: null");
+  EXPECT_EQ(refused(R"({"type":"ready")"),
             R"(it wrote a line that is no JSON object: {"type":"ready")");
-  EXPECT_EQ(complaint("\xff"), "it wrote a line that is no JSON object: \uFFFD");
-  EXPECT_EQ(complaint(std::string(1000, 'x')),
+  EXPECT_EQ(refused("\xff"), "it wrote a line that is no JSON object: \uFFFD");
+  EXPECT_EQ(refused(std::string(1000, 'x')),
             "it wrote a line that is no JSON object: " + std::string(200, 'x') + "…");
 }
 
 TEST(Messages, WithMetricsThatAreNoNumbersAreRefused) {
   const auto result = line_of(FromWorker(Result{17, metrics}));
   for (const auto* none : {"NaN", "Infinity", "-Infinity"})
-    EXPECT_EQ(complaint(replaced(result, "0.125", none)),
+    EXPECT_EQ(refused(replaced(result, "0.125", none)),
               "metric metrics/mAP_0.5:0.95 is not finite");
-  EXPECT_EQ(complaint(replaced(result, "0.125", "1e999")).substr(0, 39),
+  EXPECT_EQ(refused(replaced(result, "0.125", "1e999")).substr(0, 39),
             "it wrote a line that is no JSON object:");
-  EXPECT_EQ(complaint(replaced(result, "0.125", "null")),
-            "metric metrics/mAP_0.5:0.95 is no number");
-  EXPECT_EQ(complaint(replaced(result, "\"val/obj_loss\":0.2,", "")),
+  EXPECT_EQ(refused(replaced(result, "0.125", "null")), "metric metrics/mAP_0.5:0.95 is no number");
+  EXPECT_EQ(refused(replaced(result, "\"val/obj_loss\":0.2,", "")),
             "metric val/obj_loss is missing");
-  EXPECT_EQ(complaint(R"({"type":"epoch","trial":1,"epoch":1,"metrics":[]})"),
+  EXPECT_EQ(refused(R"({"type":"epoch","trial":1,"epoch":1,"metrics":[]})"),
             "the \"metrics\" of its epoch is no object");
-  EXPECT_EQ(complaint(R"({"type":"result","trial":1})"), "its result lacks \"metrics\"");
+  EXPECT_EQ(refused(R"({"type":"result","trial":1})"), "its result lacks \"metrics\"");
 }
 
 TEST(Messages, WithKeysOfAnotherTypeAreRefused) {
-  EXPECT_EQ(complaint("{}"), "its message lacks \"type\"");
-  EXPECT_EQ(complaint(R"({"type":1})"), "the \"type\" of its message is no text");
-  EXPECT_EQ(complaint(R"({"type":"ready"})"), "its ready lacks \"protocol\"");
+  EXPECT_EQ(refused("{}"), "its message lacks \"type\"");
+  EXPECT_EQ(refused(R"({"type":1})"), "the \"type\" of its message is no text");
+  EXPECT_EQ(refused(R"({"type":"ready"})"), "its ready lacks \"protocol\"");
   for (const std::string trial : {"1.5", "-1", "\"1\"", "null", "4294967296"})
-    EXPECT_EQ(complaint(R"({"type":"error","message":"","trial":)" + trial + "}"),
+    EXPECT_EQ(refused(R"({"type":"error","message":"","trial":)" + trial + "}"),
               "the \"trial\" of its error is no whole number");
-  EXPECT_EQ(complaint(R"({"type":"alive","trial":"one"})"),
+  EXPECT_EQ(refused(R"({"type":"alive","trial":"one"})"),
             "the \"trial\" of its alive is no whole number");
-  EXPECT_EQ(complaint(R"({"type":"result","trial":1,"stopped":1,"metrics":)" + metrics_text + "}"),
+  EXPECT_EQ(refused(R"({"type":"result","trial":1,"stopped":1,"metrics":)" + metrics_text + "}"),
             "the \"stopped\" of its result is neither true nor false");
 }
 

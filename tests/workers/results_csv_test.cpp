@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "tests/refusal.hpp"
 
 namespace evolve::workers {
 namespace {
@@ -50,26 +50,21 @@ TEST(ResultsCsv, MayHaveTextInColumnsThatAreNoMetrics) {
   EXPECT_EQ(table.epochs, (std::vector{expected, expected}));
 }
 
-std::string complaint(std::string_view text) {
-  try {
-    parse_results_csv(text, "a.csv");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
+std::string refused(std::string_view text) {
+  return test::refusal([&] { parse_results_csv(text, "a.csv"); });
 }
 
 TEST(ResultsCsv, LacksAColumn) {
   const std::string remedy = "; write the columns of YOLOv5's or of Ultralytics' results.csv";
-  EXPECT_EQ(complaint("epoch\n"), "a.csv:1: there is no column metrics/precision" + remedy);
-  EXPECT_EQ(complaint("metrics/precision(B),metrics/recall(B),metrics/mAP50-95(B)\n"),
+  EXPECT_EQ(refused("epoch\n"), "a.csv:1: there is no column metrics/precision" + remedy);
+  EXPECT_EQ(refused("metrics/precision(B),metrics/recall(B),metrics/mAP50-95(B)\n"),
             "a.csv:1: there is no column metrics/mAP50(B)" + remedy);
-  EXPECT_EQ(complaint(""), "a.csv: this is empty; write a header and a row per epoch");
+  EXPECT_EQ(refused(""), "a.csv: this is empty; write a header and a row per epoch");
 }
 
 TEST(ResultsCsv, NeedsNumbersForMetrics) {
-  EXPECT_EQ(complaint("metrics/precision,metrics/recall,metrics/mAP_0.5,metrics/mAP_0.5:0.95,"
-                      "val/box_loss,val/obj_loss,val/cls_loss\n0.5,n/a,0.75,0.125,1,2,3\n"),
+  EXPECT_EQ(refused("metrics/precision,metrics/recall,metrics/mAP_0.5,metrics/mAP_0.5:0.95,"
+                    "val/box_loss,val/obj_loss,val/cls_loss\n0.5,n/a,0.75,0.125,1,2,3\n"),
             "a.csv:2: column 2 is 'n/a', no number; mend or delete the row");
 }
 

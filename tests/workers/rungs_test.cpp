@@ -40,7 +40,7 @@ TEST_F(RungsOfWorkers, LetATrialThatContinuesEnd) {
   WorkerSet workers(settings(), stop);
   const auto end = std::get<Trained>(climb(workers, 3));
   EXPECT_EQ(end.metrics, scored(0.75));
-  EXPECT_EQ(end.stopped_at, 0);
+  EXPECT_EQ(end.obeyed, hyp::Decision::go_on);
   EXPECT_THAT(rungs, ElementsAre(at(3, 2), at(3, 4)));
   EXPECT_EQ(text(3, "told"),
             "{\"type\":\"continue\",\"trial\":3}\n{\"type\":\"continue\",\"trial\":3}\n");
@@ -51,7 +51,8 @@ TEST_F(RungsOfWorkers, EndATrialThatStops) {
   WorkerSet workers(settings(), stop);
   const auto end = std::get<Trained>(climb(workers, 3));
   EXPECT_EQ(end.metrics, scored(0.5));
-  EXPECT_EQ(end.stopped_at, 4);
+  EXPECT_EQ(end.obeyed, hyp::Decision::stop);
+  EXPECT_EQ(end.epoch, 4);
   EXPECT_THAT(rungs, ElementsAre(at(3, 2), at(3, 4)));
   EXPECT_EQ(text(3, "told"),
             "{\"type\":\"continue\",\"trial\":3}\n{\"type\":\"stop\",\"trial\":3}\n");
@@ -59,7 +60,8 @@ TEST_F(RungsOfWorkers, EndATrialThatStops) {
 
 TEST_F(RungsOfWorkers, AreDecidedOnceThoughTheirEpochIsReportedAgain) {
   WorkerSet workers(settings(), stop);
-  EXPECT_EQ(std::get<Trained>(climb(workers, 3, "climbs, and says so twice")).stopped_at, 0);
+  EXPECT_EQ(std::get<Trained>(climb(workers, 3, "climbs, and says so twice")).obeyed,
+            hyp::Decision::go_on);
   EXPECT_THAT(rungs, ElementsAre(at(3, 2), at(3, 4)));
 }
 
@@ -75,8 +77,8 @@ TEST_F(RungsOfWorkers, LeaveTheWorkerAliveForTheNextTrial) {
 TEST_F(RungsOfWorkers, DoNotStopAWorkerThatIgnoresThem) {
   stop_at = 2;
   WorkerSet workers(settings(), stop);
-  EXPECT_EQ(std::get<Trained>(climb(workers, 0, "ignores rungs")).stopped_at, 0);
-  EXPECT_EQ(std::get<Trained>(climb(workers, 1, "ignores rungs")).stopped_at, 0);
+  EXPECT_EQ(std::get<Trained>(climb(workers, 0, "ignores rungs")).obeyed, hyp::Decision::go_on);
+  EXPECT_EQ(std::get<Trained>(climb(workers, 1, "ignores rungs")).obeyed, hyp::Decision::go_on);
   EXPECT_EQ(pid(0), pid(1));
 }
 
@@ -97,8 +99,8 @@ TEST_F(RungsOfWorkers, PauseATrialThatGoesOnInAnotherProcess) {
   {
     WorkerSet workers(settings(R"(has {"can_pause":true})"), stop);
     const auto end = std::get<Trained>(climb(workers, 3));
-    EXPECT_EQ(end.paused_at, 4);
-    EXPECT_EQ(end.stopped_at, 0);
+    EXPECT_EQ(end.obeyed, hyp::Decision::pause);
+    EXPECT_EQ(end.epoch, 4);
     EXPECT_EQ(end.metrics, scored(0.5));
   }
   EXPECT_EQ(text(3, "told"),
@@ -114,14 +116,17 @@ TEST_F(RungsOfWorkers, PauseATrialThatGoesOnInAnotherProcess) {
   const auto end = std::get<Trained>(ends(workers).at(0));
   EXPECT_EQ(nlohmann::json::parse(text(3, "message"))["start_epoch"], 4);
   EXPECT_THAT(rungs, ElementsAre(at(3, 5)));
-  EXPECT_EQ(end.paused_at, 0);
+  EXPECT_EQ(end.obeyed, hyp::Decision::go_on);
+  EXPECT_EQ(end.epoch, 6);
   EXPECT_EQ(end.metrics, scored(0.75));
 }
 
 TEST_F(RungsOfWorkers, AreWhereATrialIsPausedThoughItsWorkerHasReportedLaterEpochs) {
   pause_at = 2;
   WorkerSet workers(settings(R"(has {"can_pause":true})"), stop);
-  EXPECT_EQ(std::get<Trained>(climb(workers, 3, "climbs ahead")).paused_at, 2);
+  const auto end = std::get<Trained>(climb(workers, 3, "climbs ahead"));
+  EXPECT_EQ(end.obeyed, hyp::Decision::pause);
+  EXPECT_EQ(end.epoch, 2);
 }
 
 TEST_F(RungsOfWorkers, FailATrialThatDiesThere) {

@@ -40,6 +40,13 @@ TEST(LastWords, TellAFullMemoryAndALostDevice) {
   EXPECT_EQ(kind("level_zero backend failed with error: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)"),
             FailureKind::oom);
   EXPECT_EQ(kind("error: 40 (UR_RESULT_ERROR_OUT_OF_RESOURCES)\nmore"), FailureKind::oom);
+  for (const auto* words :
+       {"CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+        "CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`",
+        "cuDNN error: CUDNN_STATUS_NOT_INITIALIZED",
+        "GET was unable to find an engine to execute this computation",
+        "Unable to find a valid cuDNN algorithm to run convolution"})
+    EXPECT_EQ(kind(words), FailureKind::oom) << words;
   EXPECT_EQ(kind("error: 20 (UR_RESULT_ERROR_DEVICE_LOST)"), FailureKind::device_lost);
   EXPECT_EQ(kind("ZE_RESULT_ERROR_DEVICE_LOST after ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY"),
             FailureKind::oom);

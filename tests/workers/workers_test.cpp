@@ -1,7 +1,6 @@
 #include <fcntl.h>
 #include <sched.h>
 
-#include <fstream>
 #include <set>
 
 #include "tests/workers/fixture.hpp"
@@ -25,7 +24,7 @@ TEST_F(Workers, TrainATrial) {
   EXPECT_EQ(end.device, "cpu:3");
   EXPECT_GT(end.seconds, 0);
   EXPECT_EQ(end.metrics, half);
-  EXPECT_EQ(end.stopped_at, 0);
+  EXPECT_EQ(end.obeyed, hyp::Decision::go_on);
 }
 
 TEST_F(Workers, AreToldEverythingAboutATrial) {
@@ -95,7 +94,7 @@ TEST_F(Workers, ShowTheirProgress) {
 TEST_F(Workers, MayStopForReasonsOfTheirOwnWhichIsAPlainResult) {
   WorkerSet workers(settings(), stop);
   const auto end = trained(workers, 0, "stopped");
-  EXPECT_EQ(end.stopped_at, 0);
+  EXPECT_EQ(end.obeyed, hyp::Decision::go_on);
   EXPECT_EQ(end.metrics, half);
 }
 

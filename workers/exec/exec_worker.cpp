@@ -11,21 +11,21 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "core/child.hpp"
 #include "core/device_kind.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
 #include "core/file_descriptor.hpp"
+#include "core/placeholders.hpp"
+#include "core/slot_environment.hpp"
 #include "core/spawn.hpp"
+#include "core/split.hpp"
 #include "core/text_file.hpp"
 #include "hyp/hyp_file.hpp"
-#include "workers/exec/placeholders.hpp"
 #include "workers/exec/results_csv.hpp"
 #include "workers/exec/subprocess.hpp"
 #include "workers/protocol/messages.hpp"
-#include "workers/protocol/text.hpp"
 
 namespace evolve::workers {
 namespace {
@@ -89,8 +89,7 @@ Subprocess started(const std::vector<std::string>& command,
                    const std::vector<std::string>& unset) try {
   return Subprocess(command, unset);
 } catch (const std::system_error& error) {
-  throw TrainingFailed{FailureKind::other, "'" + command.front() + "' cannot be started (" +
-                                               error.code().message() + ")"};
+  throw TrainingFailed{FailureKind::other, core::cannot_start(command.front(), error)};
 }
 
 /// One training by the command.
@@ -152,8 +151,8 @@ class Training {
     return true;
   }
 
-  /// Tells of each new row, up to a rung. A row that is being written, or of numbers that are none,
-  /// is nothing yet: the last one is judged in the end.
+  /// Tells of each new row, up to a rung. One that is still being written, or whose cells are not
+  /// numbers, is left for later: the last row is judged when the command has ended.
   void report_epochs() try {
     std::error_code unreadable;
     if (at_rung_ || !fs::exists(results_, unreadable)) return;
@@ -194,7 +193,7 @@ class Training {
   std::string results_;
   Subprocess command_;
   std::size_t reported_ = 0;
-  /// What the rung was told that no word has come about yet.
+  /// The metrics of the rung at which the trial waits for a decision.
   std::optional<hyp::Metrics> at_rung_;
   bool stopped_ = false;
   bool output_ended_ = false;
@@ -210,20 +209,18 @@ std::string device_of(const std::string& slot, const std::string& index) {
   return kind + ":" + (index.empty() ? inner : index);
 }
 
-/// The masks that evolve itself was started with would count the machine's number again.
+/// Under the masks that evolve itself was started with the machine's number would be another
+/// device's.
 std::vector<std::string> variables_to_unset() {
-  std::vector<std::string> names;
-  std::istringstream list(core::environment_variable("EVOLVE_UNSET"));
-  for (std::string name; std::getline(list, name, ',');) names.push_back(name);
-  return names;
+  return core::split(core::environment_variable(core::unset_variable), ',');
 }
 
 FromWorker train(const Train& order, Orders& orders, const std::vector<std::string>& words) try {
   const fs::path folder = order.dir;
   const auto hyp = (folder / "trial_hyp.yaml").string();
   const auto asks_for_index =
-      std::ranges::any_of(words, [](const auto& word) { return mentions(word, "{index}"); });
-  const auto index = asks_for_index ? core::environment_variable("EVOLVE_INDEX") : "";
+      std::ranges::any_of(words, [](const auto& word) { return core::mentions(word, "{index}"); });
+  const auto index = asks_for_index ? core::environment_variable(core::index_variable) : "";
   // A trainer that appends would add to an earlier attempt's rows.
   std::error_code stays;
   fs::remove(folder / "results.csv", stays);
@@ -234,15 +231,15 @@ FromWorker train(const Train& order, Orders& orders, const std::vector<std::stri
   if (!(std::ofstream(hyp) << hyp::hyp_lines(order.hyp) << std::flush))
     throw TrainingFailed{FailureKind::other,
                          fmt::format("{} cannot be written ({})", hyp, std::strerror(errno))};
-  const Values values = {{"{hyp}", hyp},
-                         {"{device}", device_of(order.device, index)},
-                         {"{index}", index},
-                         {"{epochs}", std::to_string(order.epochs)},
-                         {"{dir}", order.dir},
-                         {"{seed}", std::to_string(order.seed)},
-                         {"{trial}", std::to_string(order.trial)}};
+  const core::Replacements replacements = {{"{hyp}", hyp},
+                                           {"{device}", device_of(order.device, index)},
+                                           {"{index}", index},
+                                           {"{epochs}", std::to_string(order.epochs)},
+                                           {"{dir}", order.dir},
+                                           {"{seed}", std::to_string(order.seed)},
+                                           {"{trial}", std::to_string(order.trial)}};
   std::vector<std::string> command;
-  for (const auto& word : words) command.push_back(filled(word, values));
+  for (const auto& word : words) command.push_back(core::filled(word, replacements));
   Training training(order, orders, command,
                     asks_for_index ? variables_to_unset() : std::vector<std::string>());
   if (const auto result = training.run()) return *result;
@@ -253,6 +250,17 @@ FromWorker train(const Train& order, Orders& orders, const std::vector<std::stri
 
 }  // namespace
 
+std::vector<std::string> exec_words(const std::string& text) {
+  const std::string option = "--trainer-exec";
+  auto words = core::command_words(
+      text, option, {"{hyp}", "{device}", "{index}", "{epochs}", "{dir}", "{seed}", "{trial}"});
+  if (!core::mentions(text, "{hyp}") && !core::mentions(text, "{dir}"))
+    throw bad_argument(option + ": the command does not learn its hyperparameters",
+                       "write {hyp}, the path of its hyp file, and {dir}, where it must leave "
+                       "results.csv");
+  return words;
+}
+
 std::vector<std::string> exec_worker_command_for(const std::vector<std::string>& words) {
   std::vector<std::string> command = {core::this_program().string(),
                                       std::string(exec_worker_command)};
@@ -261,7 +269,7 @@ std::vector<std::string> exec_worker_command_for(const std::vector<std::string>&
 }
 
 int exec_worker(const std::vector<std::string>& words) try {
-  send(Ready{.device = device_of(core::environment_variable("EVOLVE_DEVICE"), "")});
+  send(Ready{.device = device_of(core::environment_variable(core::device_variable), "")});
   for (Orders orders;;) {
     while (const auto order = orders.next()) {
       if (std::holds_alternative<Shutdown>(*order)) return 0;

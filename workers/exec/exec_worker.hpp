@@ -11,6 +11,10 @@ namespace evolve::workers {
 /// The command of `evolve` that is this worker; in no help.
 constexpr std::string_view exec_worker_command = "exec-worker";
 
+/// The words of a --trainer-exec template. Throws `Error` when it cannot be split, has an unknown
+/// placeholder, or none that leads to the hyperparameters.
+std::vector<std::string> exec_words(const std::string& text);
+
 /// How to start it with the words of a template.
 std::vector<std::string> exec_worker_command_for(const std::vector<std::string>& words);
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hyp/trial.hpp"
+#include "hyp/metrics.hpp"
 
 namespace evolve::workers {
 

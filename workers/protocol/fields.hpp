@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -15,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/json.hpp"
 #include "workers/protocol/jobs.hpp"
 #include "workers/protocol/messages.hpp"
 #include "workers/protocol/text.hpp"
@@ -28,11 +30,12 @@ template <class V, class T>
 using Of = std::conditional_t<V::reads, T, const T>;
 
 // key(…) is needed; key.optional(…) is always written, but may be absent or null where it is read;
-// key.unless_default(…) is written only where it is not the default.
+// key.unless_default(…) is written only where it is not the default; key.label(…) is optional, a
+// text that only people read: anything else is taken as it is spelled.
 
 template <class V>
 void visit(const V& key, Of<V, Ready>& m) {
-  key("protocol", m.protocol), key.optional("device", m.device);
+  key("protocol", m.protocol), key.label("device", m.device);
   key.unless_default("uuid", m.identity.uuid), key.unless_default("pci", m.identity.pci);
   key.unless_default("can_pause", m.can_pause);
 }
@@ -138,6 +141,7 @@ struct Writing {
   void unless_default(const char* key, const T& value) const {
     if (value != T()) (*this)(key, value);
   }
+  void label(const char* key, const std::string& value) const { (*this)(key, value); }
 
  private:
   template <class T>
@@ -185,6 +189,11 @@ class Reading {
   void unless_default(const char* key, T& value) const {
     optional(key, value);
   }
+  void label(const char* key, std::string& value) const {
+    const auto found = json_.find(key);
+    if (found != json_.end() && !found->is_null())
+      value = found->is_string() ? found->get<std::string>() : found->dump();
+  }
 
  private:
   void require(bool right, const char* key, const std::string& otherwise) const {
@@ -193,13 +202,21 @@ class Reading {
                                   otherwise);
   }
 
+  /// From 0. Trainers in languages with one kind of number may write 3.0.
   template <std::integral T>
   void read(const char* key, const Json& json, T& value) const {
-    const bool fits =
-        json.is_number_unsigned() &&
-        json.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<T>::max());
-    require(fits, key, "no whole number");
-    json.get_to(value);
+    std::optional<std::uint64_t> whole;
+    if (json.is_number_unsigned()) {
+      whole = json.get<std::uint64_t>();
+    } else if (json.is_number_float()) {
+      constexpr double most_exact = 9007199254740992.0;  // 2^53
+      const auto number = json.get<double>();
+      if (number >= 0 && number <= most_exact && number == std::trunc(number))
+        whole = static_cast<std::uint64_t>(number);
+    }
+    require(whole && *whole <= std::uint64_t{std::numeric_limits<T>::max()}, key,
+            "no whole number");
+    value = static_cast<T>(*whole);
   }
   void read(const char* key, const Json& json, bool& value) const {
     require(json.is_boolean(), key, "neither true nor false");
@@ -261,7 +278,7 @@ std::string line_of(const Message& message) {
         visit(Writing{json}, m);
       },
       message);
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return core::json_text(json) + "\n";
 }
 
 template <class T>

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "hyp/hyperparameters.hpp"
-#include "hyp/trial.hpp"
+#include "hyp/metrics.hpp"
 #include "workers/protocol/messages.hpp"
 
 namespace evolve::workers {

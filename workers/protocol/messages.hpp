@@ -17,7 +17,8 @@
 
 #include "core/device_identity.hpp"
 #include "hyp/hyperparameters.hpp"
-#include "hyp/trial.hpp"
+#include "hyp/metrics.hpp"
+#include "hyp/outcome.hpp"
 
 namespace evolve::workers {
 

@@ -12,18 +12,18 @@ constexpr std::string_view blanks = " \t\r\n";
 
 constexpr std::array<std::string_view, 3> no_numbers = {"NaN", "Infinity", "-Infinity"};
 
-constexpr std::array<std::string_view, 10> signs_of_full_memory = {
+constexpr auto signs_of_full_memory = std::to_array<std::string_view>({
     "out of memory",         // CUDA and XPU allocators
     "OUT_OF_DEVICE_MEMORY",  // Unified Runtime 39, Level Zero
     "OUT_OF_HOST_MEMORY",
     "OUT_OF_RESOURCES",  // Unified Runtime 40
-    "not enough memory",
-    "DefaultCPUAllocator",
-    "CUBLAS_STATUS_ALLOC_FAILED",
+    "not enough memory", "DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED",
     "CUDNN_STATUS_ALLOC_FAILED",
-    "std::bad_alloc",
+    // A training has left these libraries no room for their handles or workspaces.
+    "CUBLAS_STATUS_NOT_INITIALIZED", "CUDNN_STATUS_NOT_INITIALIZED",
+    "find an engine to execute this computation", "find a valid cuDNN algorithm", "std::bad_alloc",
     "MemoryError",  // Python
-};
+});
 
 constexpr std::array<std::string_view, 5> signs_of_a_lost_device = {
     "DEVICE_LOST",  // Unified Runtime 20, Level Zero

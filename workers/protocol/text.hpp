@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "hyp/trial.hpp"
+#include "hyp/outcome.hpp"
 
 namespace evolve::workers {
 

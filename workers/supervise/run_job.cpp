@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
+#include "core/spawn.hpp"
 #include "workers/protocol/text.hpp"
 #include "workers/supervise/supervision.hpp"
 
@@ -69,9 +70,8 @@ std::unique_ptr<JobRun> started(const JobSettings& settings, const core::Slot& s
                                 const JobEvents& events, const core::StopSource& stop) try {
   return std::make_unique<JobRun>(settings, slot, job, events, stop);
 } catch (const std::system_error& error) {
-  throw run_failed(
-      "'" + settings.command.front() + "' cannot be started (" + error.code().message() + ")",
-      "build it (cmake --preset release) or install the package evolve-worker");
+  throw run_failed(core::cannot_start(settings.command.front(), error),
+                   "build it (cmake --preset release) or install the package evolve-worker");
 }
 
 }  // namespace

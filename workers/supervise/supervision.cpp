@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <cctype>
 #include <stdexcept>
 #include <system_error>
 
@@ -41,46 +40,26 @@ bool ended_well(int status) {
   return status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// Hexadecimal digits in small letters, without what drivers and libraries write around them:
-/// "GPU-", dashes.
-std::string digits_of(std::string_view text) {
-  if (text.starts_with("GPU-")) text.remove_prefix(4);
-  std::string digits;
-  for (const char c : text)
-    if (c != '-') digits += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return digits;
-}
-
-/// One that is not told is no other.
-bool same_uuid(const std::string& told, const std::string& expected) {
-  return told.empty() || expected.empty() || digits_of(told) == digits_of(expected);
-}
-
-/// The same, of "0000:03:00.0", with as many digits of the domain as one likes, or none.
-bool same_pci(const std::string& told, const std::string& expected) {
-  const auto short_form = [](std::string text) {
-    if (std::ranges::count(text, ':') == 1) text = "0:" + text;
-    text = digits_of(text);
-    return text.substr(std::min(text.find_first_not_of('0'), text.size()));
-  };
-  return told.empty() || expected.empty() || short_form(told) == short_form(expected);
-}
-
-/// What a worker tells of its device that is none of its slot's; empty when it is one of them.
+/// Why the device that a worker reports cannot be one of its slot's; empty when it may be. What
+/// either side does not tell contradicts nothing.
 std::string misfit(const core::DeviceIdentity& told,
                    const std::vector<core::DeviceIdentity>& expected) {
-  const auto none = [&](const auto& is_same) {
-    return !expected.empty() && std::ranges::none_of(expected, is_same);
+  using Part = std::string core::DeviceIdentity::*;
+  const auto is_another = [&](Part part, const auto& same) {
+    const auto contradicts = [&](const std::string& one) {
+      return !(told.*part).empty() && !one.empty() && !same(told.*part, one);
+    };
+    return !expected.empty() && std::ranges::all_of(expected, contradicts, part);
   };
-  const auto list = [&](std::string core::DeviceIdentity::*part) {
+  const auto list = [&](Part part) {
     std::vector<std::string> all;
     for (const auto& device : expected) all.push_back(device.*part);
     return fmt::format("{}", fmt::join(all, " or "));
   };
-  if (none([&](const auto& device) { return same_uuid(told.uuid, device.uuid); }))
+  if (is_another(&core::DeviceIdentity::uuid, core::same_uuid))
     return fmt::format("it has the device {}, its slot's is {}", printable(told.uuid),
                        list(&core::DeviceIdentity::uuid));
-  if (none([&](const auto& device) { return same_pci(told.pci, device.pci); }))
+  if (is_another(&core::DeviceIdentity::pci, core::same_pci))
     return fmt::format("it has the device at {}, its slot's is at {}", printable(told.pci),
                        list(&core::DeviceIdentity::pci));
   return {};
@@ -248,14 +227,25 @@ bool Supervised::ended_between_work(bool exited_well) {
 void Supervised::exited(int status) {
   gone_ = true;
   if (!ending_) {
-    const auto words = last_line(last_words_);
+    // What kills a process so says nothing to it: its last line is about something else.
+    const bool killed = status != -1 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     ending_ = Ending{.kind = kind_in(last_words_, FailureKind::crash),
                      .message = (ready_ ? "" : "worker never became ready: ") +
-                                core::ending_text(status) + (words.empty() ? "" : ": " + words),
+                                core::ending_text(status) + (killed ? "" : last_words()),
                      .before_ready = !ready_,
                      .between_work = ended_between_work(ended_well(status))};
   }
   events_.gone(*ending_);
+}
+
+std::string Supervised::last_words() const {
+  const auto words = last_line(last_words_);
+  return words.empty() ? "" : ": " + words;
+}
+
+std::optional<Clock::time_point> Supervised::broken_until() const {
+  if (!broken_at_) return {};
+  return *broken_at_ + (ready_ ? grace : milliseconds(grace_before_ready));
 }
 
 void Supervised::give_up() {
@@ -280,7 +270,7 @@ std::optional<Clock::time_point> Supervised::deadline() const {
   if (gone_) return {};
   if (give_up_at_) return give_up_at_;
   if (ending_ || kill_at_) return kill_at_;
-  if (broken_at_) consider(*broken_at_ + grace);
+  consider(broken_until());
   if (const auto silence = longest_silence()) consider(received_ + *silence);
   if (limits_ && limits_->in_all) consider(assigned_ + *limits_->in_all);
   return next;
@@ -305,9 +295,9 @@ void Supervised::tick(Clock::time_point now) {
     give_up_at_ = now + last_grace;
     return;
   }
-  if (broken_at_ && now >= *broken_at_ + grace) {
+  if (const auto until = broken_until(); until && now >= *until) {
     const bool between_work = ended_between_work(false);
-    fail(FailureKind::protocol, "it closed its standard input or output");
+    fail(FailureKind::protocol, "it closed its standard input or output" + last_words());
     ending_->between_work = between_work;
     return;
   }

@@ -14,7 +14,7 @@
 
 #include "core/slot.hpp"
 #include "core/stop_source.hpp"
-#include "hyp/trial.hpp"
+#include "hyp/outcome.hpp"
 #include "workers/protocol/messages.hpp"
 #include "workers/supervise/process.hpp"
 
@@ -25,6 +25,10 @@ using Clock = std::chrono::steady_clock;
 /// How long a process that was asked to end by SIGTERM is waited for, before its group gets
 /// SIGKILL.
 constexpr std::chrono::milliseconds grace{1000};
+
+/// How long a process may take to end that has closed a stream before it was ever ready: a Python
+/// that fails to import a large library takes seconds to exit, and how it exits says more.
+constexpr std::chrono::seconds grace_before_ready{10};
 
 /// How long a process that got SIGKILL is waited for: longer than it takes a driver to free all of
 /// a card's memory. One that is still there is stuck in its driver.
@@ -164,6 +168,11 @@ class Supervised {
   std::optional<std::chrono::seconds> longest_silence() const;
   std::string lateness_text(std::chrono::seconds in_all) const;
   std::string silence_text(std::chrono::seconds silence) const;
+  /// When a process that has closed a stream is given up.
+  std::optional<Clock::time_point> broken_until() const;
+  /// The last line of what it wrote to standard error, as the end of a sentence; "" where it wrote
+  /// nothing.
+  std::string last_words() const;
   /// Nobody waits for it any longer.
   void give_up();
   void log(std::string_view bytes);

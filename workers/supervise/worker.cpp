@@ -128,10 +128,13 @@ void Worker::on(const Result& message) {
   // A trainer may have stopped for reasons of its own: that is its result.
   const bool stopped = message.stopped && decision_ == hyp::Decision::stop;
   const bool paused = message.paused && decision_ == hyp::Decision::pause;
+  const bool obeyed = stopped || paused;
   end(Trained{.trial = message.trial,
               .metrics = message.metrics,
-              .stopped_at = stopped ? epoch_ : 0,
-              .paused_at = paused ? rung_ : 0,
+              .obeyed = obeyed ? decision_ : hyp::Decision::go_on,
+              .epoch = stopped  ? epoch_
+                       : paused ? rung_
+                                : assignment_->epochs,
               .device = slot_,
               .seconds = process_.seconds(),
               .identity = identity_});

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <unordered_map>
 
+#include "core/spawn.hpp"
 #include "workers/supervise/worker.hpp"
 
 namespace evolve::workers {
@@ -41,7 +42,8 @@ struct WorkerSet::State {
 
   const std::vector<Worker*>& at(const std::string& slot) { return by_slot[slot]; }
   Worker* idle_worker(const std::string& slot);
-  Worker* new_worker(const core::Slot& slot, std::string& reason);
+  /// Throws std::system_error when the command cannot be executed.
+  Worker* new_worker(const core::Slot& slot);
   /// Whether the first one that is ready may be told to pause; nothing while none is.
   std::optional<bool> reported_can_pause() const;
   void erase_exited();
@@ -62,25 +64,18 @@ Worker* WorkerSet::State::idle_worker(const std::string& slot) {
   return found == at(slot).end() ? nullptr : *found;
 }
 
-/// Null with the reason when the command cannot be executed.
-Worker* WorkerSet::State::new_worker(const core::Slot& slot, std::string& reason) {
-  try {
-    workers.push_back(std::make_unique<Worker>(
-        supervisor, settings, slot,
-        [this](WorkerEvent event, core::Lease lease) {
-          reports.push_back({std::move(event), std::move(lease)});
-        },
-        [this](Assignment assignment, core::Lease lease) {
-          handed_back.push_back({std::move(assignment), std::move(lease)});
-        }));
-    by_slot[slot.name].push_back(workers.back().get());
-    ever_started = true;
-    return workers.back().get();
-  } catch (const std::system_error& error) {
-    const auto& program = slot.launcher.empty() ? settings.command.front() : slot.launcher.front();
-    reason = "'" + program + "' cannot be started (" + error.code().message() + ")";
-    return nullptr;
-  }
+Worker* WorkerSet::State::new_worker(const core::Slot& slot) {
+  workers.push_back(std::make_unique<Worker>(
+      supervisor, settings, slot,
+      [this](WorkerEvent event, core::Lease lease) {
+        reports.push_back({std::move(event), std::move(lease)});
+      },
+      [this](Assignment assignment, core::Lease lease) {
+        handed_back.push_back({std::move(assignment), std::move(lease)});
+      }));
+  by_slot[slot.name].push_back(workers.back().get());
+  ever_started = true;
+  return workers.back().get();
 }
 
 std::optional<bool> WorkerSet::State::reported_can_pause() const {
@@ -122,20 +117,24 @@ void WorkerSet::end() noexcept {
 }
 
 void WorkerSet::start(Assignment assignment, core::Lease lease) {
-  std::string reason;
   auto* worker = state_->idle_worker(lease->name);
   if (state_->supervisor.stop_requested()) {  // nothing is begun any more
     state_->handed_back.push_back({std::move(assignment), std::move(lease)});
     return;
   }
-  if (!worker) worker = state_->new_worker(*lease, reason);
-  if (worker) return worker->start(std::move(assignment), std::move(lease));
-  state_->reports.push_back({NotTrained{.trial = assignment.trial,
-                                        .kind = hyp::FailureKind::other,
-                                        .message = reason,
-                                        .before_ready = true,
-                                        .device = lease->name},
-                             std::move(lease)});
+  try {
+    if (!worker) worker = state_->new_worker(*lease);
+  } catch (const std::system_error& error) {
+    const auto& words = lease->launcher.empty() ? state_->settings.command : lease->launcher;
+    state_->reports.push_back({NotTrained{.trial = assignment.trial,
+                                          .kind = hyp::FailureKind::other,
+                                          .message = core::cannot_start(words.front(), error),
+                                          .before_ready = true,
+                                          .device = lease->name},
+                               std::move(lease)});
+    return;
+  }
+  worker->start(std::move(assignment), std::move(lease));
 }
 
 void WorkerSet::limit(const std::string& slot, int most, bool at_once) {

@@ -16,8 +16,11 @@
 
 #include "core/slot.hpp"
 #include "core/stop_source.hpp"
+#include "core/worker_count.hpp"
+#include "hyp/hyperparameters.hpp"
+#include "hyp/metrics.hpp"
+#include "hyp/outcome.hpp"
 #include "hyp/rung.hpp"
-#include "hyp/trial.hpp"
 
 namespace evolve::workers {
 
@@ -66,8 +69,10 @@ struct AtRung {
 struct Trained {
   int trial = 0;
   hyp::Metrics metrics;
-  /// The epoch at whose end it was stopped, or paused, because it was told to; else 0.
-  int stopped_at = 0, paused_at = 0;
+  /// What it was told at a rung and did: `go_on` is a training to its end, as the trainer sees it.
+  hyp::Decision obeyed = hyp::Decision::go_on;
+  /// The one at whose end it was stopped or paused; else its last.
+  int epoch = 0;
   std::string device;
   double seconds = 0;
   /// What it told of the device that it has.

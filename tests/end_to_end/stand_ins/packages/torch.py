@@ -1,7 +1,13 @@
 """Stands in for PyTorch: what evolve.ultralytics, evolve.yolov5 and evolve.export.yolov5
 call of it. Its CUDA finds a device where the variable
-TORCH_HAS_CUDA is set."""
+TORCH_HAS_CUDA is set; where TORCH_IS_BROKEN is, it cannot be imported, and the process takes seconds to end."""
+import atexit
 import os
+import time
+
+if "TORCH_IS_BROKEN" in os.environ:
+    atexit.register(time.sleep, 5)
+    raise ImportError("libtorch_cpu.so: cannot open\nshared object file")
 
 __version__ = "2.4.1"
 
@@ -9,6 +15,12 @@ __version__ = "2.4.1"
 class cuda:
     def is_available():
         return "TORCH_HAS_CUDA" in os.environ
+
+
+class nn:
+    class Linear:
+        def __init__(self, inputs, outputs):
+            pass
 
 
 def set_num_threads(count):

@@ -1,5 +1,6 @@
 """Stands in for Ultralytics, as far as evolve.ultralytics uses it. Trains nothing; what goes wrong is in the model's
-name: oom.yaml, halved.yaml, nan.yaml, nan_loss.yaml, lost.yaml, gone.yaml, slow.yaml, full.yaml, no_weights.yaml, broken.yaml."""
+name: oom.yaml, halved.yaml, nan.yaml, nan_loss.yaml, lost.yaml, gone.yaml, slow.yaml, full.yaml, no_weights.yaml, offline.yaml,
+broken.yaml, short.yaml, and goes.pt, a file that the first trial takes away."""
 import json
 import math
 import os
@@ -7,6 +8,7 @@ import pathlib
 import types
 
 import torch
+from ultralytics.data import utils
 from ultralytics.data.base import BaseDataset
 from ultralytics.engine import trainer as engine
 from ultralytics.utils import DEFAULT_CFG_DICT, callbacks
@@ -51,10 +53,10 @@ class Trainer:
         self.data = self.get_dataset()
 
     def get_dataset(self):
-        data = pathlib.Path(self.args.data)
-        if "images" not in data.read_text():
-            raise RuntimeError(f"Dataset '{data}' error: 'train:' key missing")
-        return {"train": str(data.parent / "images")}
+        try:
+            return utils.check_det_dataset(self.args.data)
+        except Exception as error:
+            raise RuntimeError(f"Dataset '{self.args.data}' error: {error}") from error
 
     def build_dataset(self, img_path, mode="train", batch=None):
         return BaseDataset(img_path, self.args, mode)
@@ -69,6 +71,10 @@ class Trainer:
     def train(self):
         what = pathlib.Path(self.args.model).stem
         assert engine.check_amp(what)
+        if os.sep in self.args.model and not os.path.exists(self.args.model):
+            raise FileNotFoundError(2, "No such file or directory", self.args.model)
+        if what == "offline":
+            raise ConnectionError("Download failure for offline.yaml. Environment may be offline.")
         dataset = self.build_dataset(self.data["train"])
         self.build_dataset(self.data["train"], "val")
         assert (dataset.ims[0] is None) == (self.args.cache is False), (dataset.ims, self.args.cache)
@@ -94,10 +100,12 @@ class Trainer:
             self.run_callbacks("on_val_batch_end")
             self.metrics = self.validate("nan" if what == "nan" else 0)
             self.run_callbacks("on_fit_epoch_end")
-            if self.stop:
+            if self.stop or what == "short":
                 break
         if what == "full":
             self.last.symlink_to("/dev/full")
+        if what == "goes" and self.args.name == "000000":
+            os.unlink(self.args.model)
         self.save_model()
         self.final_eval()
 

@@ -2,6 +2,7 @@
 no_image.yaml, class.yaml, no_weights.yaml, killed.yaml, full.yaml, slow.yaml."""
 import argparse
 import json
+import logging
 import os
 import pathlib
 import time
@@ -17,6 +18,9 @@ except ImportError:
 
 KEYS = ("metrics/precision", "metrics/recall", "metrics/mAP_0.5", "metrics/mAP_0.5:0.95", "val/box_loss", "val/obj_loss",
         "val/cls_loss")
+
+LOGGER = logging.getLogger("yolov5")
+LOGGER.setLevel(logging.INFO)
 
 print("YOLOv5 is speaking")  # on standard output, as the real one does
 
@@ -62,9 +66,18 @@ def check_font(font, progress):
     raise AssertionError(f"{font} is downloaded")
 
 
+def attempt_download(file):
+    if file.startswith("yolov5"):
+        pathlib.Path(file).write_text("fetched")
+    return file  # as the real one does with what it cannot fetch
+
+
 def check_dataset(data):
     text = pathlib.Path(data).read_text()
     assert "train" in text, "data.yaml 'train:' field missing"
+    if "path: nowhere" in text:
+        LOGGER.info("\nDataset not found, missing paths %s" % ["/yolov5/nowhere/images"])
+        raise Exception("Dataset not found")
     check_font("Arial.ttf", progress=True)
     return {"train": str(pathlib.Path(data).parent / "images"), "unlabelled": "unlabelled" in text}
 

@@ -1,0 +1,369 @@
+#include "cli/evolve_options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/algorithm/string.hpp>
+#include <cctype>
+
+#include "cli/option_json.hpp"
+#include "cli/trainer_options.hpp"
+#include "core/error.hpp"
+#include "core/number.hpp"
+#include "core/split.hpp"
+#include "engine/launcher.hpp"
+#include "hyp/fitness.hpp"
+
+namespace evolve::cli {
+namespace {
+
+/// The options that belong to the run, besides the trainer's: the one list of their names.
+constexpr auto kept_of_a_run = [](auto& options, auto visit) {
+  visit("generations", options.generations);
+  visit("population", options.population);
+  visit("trials", options.trials);
+  visit("max_epochs", options.max_epochs);
+  visit("repeats", options.repeats);
+  visit("time_limit", options.time_limit);
+  visit("devices", options.devices);
+  visit("device_env", options.device_env);
+  visit("launcher", options.launcher);
+  visit("search", options.search);
+  visit("lag", options.lag);
+  visit("seed", options.seed);
+  visit("space", options.space);
+  visit("evolve_genes", options.evolve_genes);
+  visit("hyp", options.hyp);
+  visit("fitness", options.fitness);
+  visit("evolve_population", options.evolve_population);
+  visit("resume_evolve", options.resume_evolve);
+  visit("from", options.from);
+  visit("trainer", options.trainer_texts.name);
+  visit("trainer_command", options.trainer_texts.command);
+  visit("trainer_exec", options.trainer_texts.exec);
+  visit("trial_timeout", options.trial_timeout);
+  visit("hang_timeout", options.hang_timeout);
+  visit("retries", options.retries);
+  visit("keep_weights", options.keep_weights);
+  visit("early_stop", options.early_stop);
+};
+
+void check_one_trainer(const Given& given) {
+  std::vector<std::string> trainers;
+  for (const auto* key : {"trainer", "trainer_command", "trainer_exec"})
+    if (const auto it = given.find(key); it != given.end()) trainers.push_back(it->second);
+  if (trainers.size() > 1)
+    throw bad_argument(trainers[0] + " and " + trainers[1] + ": a run has one trainer",
+                       "leave one of them out");
+}
+
+/// Reads what the texts of durations mean.
+TimeLimits limits_of(const EvolveOptions& options) {
+  return {.run_seconds = duration_seconds(options.time_limit, "--time-limit"),
+          .trial = duration(options.trial_timeout, "--trial-timeout"),
+          .silence = duration(options.hang_timeout, "--hang-timeout")};
+}
+
+/// What only a trainer that speaks the worker protocol can be told.
+void check_for_a_command(const EvolveOptions& options) {
+  for (const auto* key : {"cache", "fraction", "skip_bad"})
+    if (const auto it = options.given.find(key); it != options.given.end())
+      throw bad_argument(it->second + ": a command of --trainer-exec is not told",
+                         "write what it calls this into the command");
+}
+
+/// What a trainer that comes along needs, and what it cannot take.
+void check_for(const PythonTrainer& trainer, const EvolveOptions& options) {
+  const auto name = "--trainer " + trainer.name;
+  if (!options.given.contains("data"))
+    throw bad_argument(name + " needs a data set",
+                       "name one with --data, such as " + trainer.example_data);
+  if (options.train.cfg.empty() && options.train.weights.empty())
+    throw bad_argument(name + " needs a model",
+                       "name one with --model, such as " + trainer.example_model);
+  for (const auto& key : trainer.unknown_options)
+    if (const auto it = options.given.find(key); it != options.given.end()) {
+      const bool off = key == "amp" && !options.train.amp;
+      throw bad_argument(
+          (off ? "--no-amp" : it->second) + ": " + trainer.name + " has no such option",
+          "leave it out");
+    }
+  if (trainer.is_yolov5)
+    check_optimizer(options.train);
+  else if (const auto fault = ultralytics_optimizer_fault(options.train.optimizer))
+    throw bad_argument("--optimizer " + options.train.optimizer + ": " + *fault,
+                       "name one, such as " + trainer.optimizer);
+}
+
+void check_trainer(const EvolveOptions& options) {
+  match(
+      options.trainer, [&](const BuiltIn&) { check_training(options.train); },
+      [&](const PythonTrainer* trainer) {
+        // A run to resume has brought its own data and model.
+        if (!options.resume) check_for(*trainer, options);
+      },
+      [](const WorkerCommand&) {}, [&](const TrialCommand&) { check_for_a_command(options); });
+}
+
+void check_keep_weights(const EvolveOptions& options) {
+  const auto given = options.given.find("keep_weights");
+  if (given == options.given.end()) return;
+  if (options.keep_weights < -1)
+    throw bad_argument(fmt::format("{} {}", given->second, options.keep_weights),
+                       "a number of trials, or -1 for all of them");
+  if (!options.resume && !python_trainer(options.trainer))
+    throw bad_argument(given->second + ": only trials of --trainer leave weights that evolve knows",
+                       "leave it out");
+}
+
+void check_device_env(const std::string& name) {
+  const auto fits = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  const bool digit = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front()));
+  if (!std::ranges::all_of(name, fits) || digit)
+    throw bad_argument("--device-env " + name + ": no variable is called so",
+                       "write a name such as NPU_VISIBLE_DEVICES");
+}
+
+void check(const EvolveOptions& options) {
+  check_device_env(options.device_env);
+  check_epochs(options.train);
+  check_trainer(options);
+  for (const auto* key : {"output", "name"})
+    if (const auto it = options.given.find(key); options.resume && it != options.given.end())
+      throw bad_argument(it->second + ": a run that goes on stays where it is",
+                         "leave it out: --resume DIR names the run");
+  engine::check_launcher(options.launcher);
+  if (options.retries < 0)
+    throw bad_argument("--retries " + std::to_string(options.retries), "0 or more");
+  check_keep_weights(options);
+  if (options.repeats < 0)
+    throw bad_argument("--repeats " + std::to_string(options.repeats), "0 or more");
+  if (!earlier_runs(options).empty() && options.search == "classic")
+    throw bad_argument("--from: the classic search has no model that could learn from earlier runs",
+                       "leave out --search classic");
+}
+
+void declare_bounds(CLI::App& app, EvolveOptions& o, const char* group) {
+  app.add_option_function<std::string>(
+         "--generations,--evolve",
+         [&o](const std::string& text) {
+           if (!text.empty()) o.generations = core::parse_integer<int>(text).value();
+         },
+         "Generations to evolve, of --population trials each (in YOLOv5 up to 7.0 --evolve N was "
+         "N trials: --trials N)")
+      ->group(group)
+      ->expected(0, 1)
+      ->check(
+          [](const std::string& text) {
+            return text.empty() || core::parse_integer<int>(text) ? ""
+                                                                  : text + " is no whole number";
+          },
+          "")
+      ->type_name("INT")
+      ->default_str(std::to_string(o.generations));
+  app.add_option("--population", o.population, "Trials per generation")
+      ->group(group)
+      ->capture_default_str();
+  app.add_option("--trials", o.trials,
+                 "Stop after this many trials; by itself it lets each be trained in full")
+      ->group(group);
+  app.add_option("--max-epochs", o.max_epochs,
+                 "Train no more epochs than this in all trials together; trials are paused, and go "
+                 "on while they promise most")
+      ->group(group);
+  app.add_option("--repeats", o.repeats,
+                 "Keep so many trainings for the end: the best again, with other seeds")
+      ->group(group)
+      ->capture_default_str();
+  app.add_option("--time-limit", o.time_limit,
+                 "Stop starting trials after this long: 90m, 12h; a number alone is seconds")
+      ->group(group);
+}
+
+void declare_search(CLI::App& app, EvolveOptions& o) {
+  const auto* group = "Search";
+  declare_bounds(app, o, group);
+  app.add_option("--search", o.search,
+                 "screened: a genetic algorithm whose children a Gaussian process looks at first; "
+                 "classic: YOLOv5's, repaired")
+      ->group(group)
+      ->capture_default_str();
+  app.add_option("--lag", o.lag,
+                 "Breed trial k from the trials up to k - LAG, exactly those: the same run on any "
+                 "number of devices")
+      ->group(group);
+  app.add_option("--seed", o.seed, "Seed of everything random")
+      ->group(group)
+      ->check(seed_fault, "")
+      ->capture_default_str();
+  app.add_option("--space", o.space,
+                 "Search space (YAML); default: YOLOv5's 29 hyperparameters, or the trainer's own")
+      ->group(group);
+  app.add_option("--evolve-genes", o.evolve_genes,
+                 "Evolve exactly these: names with commas, or all")
+      ->group(group);
+  app.add_option("--hyp", o.hyp,
+                 "Hyperparameters to start from (YAML); default: YOLOv5's hyp.scratch-low, or the "
+                 "trainer's own")
+      ->group(group);
+  app.add_option("--fitness", o.fitness, "Over P R mAP50 mAP50_95 box_loss obj_loss cls_loss")
+      ->group(group)
+      ->default_str(hyp::Fitness::standard);
+  app.add_option("--evolve_population,--evolve-population", o.evolve_population,
+                 "Folder of hyp files that join the first generation")
+      ->group(group);
+  app.add_option("--resume_evolve,--resume-evolve", o.resume_evolve,
+                 "Start from this evolve_population.yaml (ours or YOLOv5's)")
+      ->group(group);
+  app.add_option(
+         "--from", o.from,
+         "Learn from earlier runs, of other data sets too, as far as they predict this one: "
+         "their folders or evolve.csv (ours or YOLOv5's), with commas; none: not even from those "
+         "that come with evolve")
+      ->group(group);
+}
+
+void declare_trainer(CLI::App& app, EvolveOptions& o) {
+  const auto* group = "Training";
+  declare_data(app, o.train, group);
+  declare_training(app, o.train, group, "Epochs of each trial");
+  app.add_flag("--early-stop,!--no-early-stop", o.early_stop,
+               "Do not train every trial to its last epoch: pause those that promise less than "
+               "others, or with --trials, where sets are counted, stop those that cannot reach "
+               "the best half; the default")
+      ->group(group);
+  app.add_option_function<std::string>(
+         "--model",
+         [&o](const std::string& model) {
+           (model.ends_with(".pt") ? o.train.weights : o.train.cfg) = model;
+         },
+         "As Ultralytics writes it: weights (--weights) where it ends in .pt, else a model table "
+         "(--cfg)")
+      ->group(group);
+  app.add_option("--trainer", o.trainer_texts.name,
+                 "built-in; or ultralytics or yolov5, which need that Python package")
+      ->group(group)
+      ->capture_default_str();
+  app.add_option("--trainer-command", o.trainer_texts.command,
+                 "An external trainer that speaks the worker protocol on stdin and stdout")
+      ->group(group);
+  app.add_option(
+         "--trainer-exec", o.trainer_texts.exec,
+         "A command that trains once and leaves results.csv in {dir}; {hyp} {device} {index} "
+         "{epochs} {dir} {seed} {trial} are replaced")
+      ->group(group);
+}
+
+void declare_running(CLI::App& app, EvolveOptions& o) {
+  const auto* group = "Running";
+  app.add_option(
+         "--devices,--device", o.devices,
+         "Where trials run, such as auto, cuda:0,cuda:1 or xpu:* or cuda:0*2 (two trials at "
+         "a time) or -1,-1 (idle GPUs) or slurm or cpu:0,cpu:1; evolve devices lists them")
+      ->group(group)
+      ->capture_default_str();
+  app.add_option("--device-env", o.device_env,
+                 "The variable that shows a process one device of a kind that evolve does not know")
+      ->group(group);
+  app.add_option(
+         "--launcher", o.launcher,
+         "How workers start: local, slurm (each is a step of the job), or a command that is "
+         "put before theirs, such as 'nice -n 19'; {device} {index} are replaced")
+      ->group(group)
+      ->capture_default_str();
+  app.add_option("--trial-timeout", o.trial_timeout, "Longest duration of a trial")->group(group);
+  app.add_option("--hang-timeout", o.hang_timeout,
+                 "Longest time without a message from a trainer; 0: no limit")
+      ->group(group)
+      ->capture_default_str();
+  app.add_option("--retries", o.retries, "Further attempts at a failed trial, on another device")
+      ->group(group)
+      ->capture_default_str();
+  app.add_option("--keep-weights", o.keep_weights,
+                 "With --trainer, of how many of the best trials the weights are kept; -1: of all")
+      ->group(group)
+      ->capture_default_str();
+  declare(app, o.destination, group);
+  app.add_option("--resume", o.resume, "Go on with this run; default: the newest")
+      ->group(group)
+      ->expected(0, 1)
+      ->type_name("[DIR]");
+  app.add_flag("--dry-run", o.dry_run, "Print what would run, touch nothing")->group(group);
+}
+
+}  // namespace
+
+void declare(CLI::App& app, EvolveOptions& options) {
+  declare_search(app, options);
+  declare_trainer(app, options);
+  declare_running(app, options);
+}
+
+std::vector<std::string> earlier_runs(const EvolveOptions& options) {
+  std::vector<std::string> words, runs;
+  if (!options.from.empty() && options.from != "none") words = core::split(options.from, ',');
+  // A path may have commas too: as many words as name something that exists.
+  for (auto word = words.begin(); word != words.end();) {
+    auto end = words.end();
+    std::error_code ignored;
+    const auto name = [&] {
+      return boost::trim_copy(fmt::format("{}", fmt::join(word, end, ",")));
+    };
+    while (end - word > 1 && !std::filesystem::exists(name(), ignored)) --end;
+    runs.push_back(name());
+    word = end;
+  }
+  if (std::ranges::count(runs, ""))
+    throw bad_argument("--from " + options.from + ": a name is missing",
+                       "write runs with commas between them");
+  return runs;
+}
+
+void complete(const CLI::App& app, EvolveOptions& options) {
+  options.given = given_on(app);
+  for (auto* path : {&options.space, &options.hyp, &options.evolve_population,
+                     &options.resume_evolve, &options.destination.output}) {
+    make_absolute(*path);
+  }
+  if (auto earlier = earlier_runs(options); !earlier.empty()) {
+    for (auto& run : earlier) make_absolute(run);
+    options.from = fmt::format("{}", fmt::join(earlier, ","));
+  }
+  make_absolute(options.train);
+  if (options.fitness.empty()) options.fitness = hyp::Fitness::standard;
+  options.python = python_of_environment();
+  check_one_trainer(options.given);
+  options.trainer = trainer_of(options.trainer_texts);
+  if (is_built_in(options.trainer)) {
+    default_to_shapes(options.train, options.given);
+    default_model(options.train);
+  } else if (const auto* trainer = python_trainer(options.trainer)) {
+    if (!options.given.contains("optimizer")) options.train.optimizer = trainer->optimizer;
+  }
+  check(options);
+  options.limits = limits_of(options);
+  hyp::Fitness{options.fitness};  // throws when it cannot be computed
+}
+
+nlohmann::ordered_json to_json(const EvolveOptions& options) {
+  return options_to_json(options, kept_of_a_run);
+}
+
+EvolveOptions resumed(const EvolveOptions& now, const nlohmann::ordered_json& run) {
+  auto options = now;
+  auto before = run;
+  // A run of a version that kept the weights of all trials.
+  if (!before.contains("keep_weights")) before["keep_weights"] = -1;
+  const auto merged =
+      options_to_resume(before, to_json(now), now.given,
+                        // How long and where it runs, not what it is.
+                        {"generations", "trials", "max_epochs", "repeats", "time_limit", "devices",
+                         "device_env", "launcher", "trial_timeout", "hang_timeout", "retries"});
+  options_from_json(merged, options, kept_of_a_run);
+  options.trainer = trainer_of(options.trainer_texts);
+  options.limits = limits_of(options);
+  return options;
+}
+
+}  // namespace evolve::cli

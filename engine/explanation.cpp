@@ -1,0 +1,195 @@
+#include "engine/explanation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/number.hpp"
+#include "core/shell_word.hpp"
+#include "ga/importance.hpp"
+#include "ga/model/history.hpp"
+#include "ga/model/observation.hpp"
+#include "ga/model/surrogate.hpp"
+#include "ga/model/unit_cube.hpp"
+#include "ga/random/sobol.hpp"
+
+namespace evolve::engine {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+/// What ended.
+struct Ended {
+  /// Trials, and repeats of them.
+  ga::History all;
+  /// Of the completed ones, in the order of completion.
+  std::vector<hyp::Genes> genes;
+  std::vector<double> fitness;
+};
+
+Ended ended(const RunState& state, const std::vector<hyp::Gene>& evolved) {
+  Ended ended{.all = ga::History(evolved)};
+  for (const int trial : state.ended()) {
+    const auto& genes = state.evolution().genes(trial);
+    const auto& observation = *state.evolution().observation(trial);
+    ended.all.add(genes, observation);
+    if (observation.ending != ga::Observation::Ending::completed) continue;
+    ended.genes.push_back(genes);
+    ended.fitness.push_back(observation.fitness);
+  }
+  for (const auto& [trial, observation] : state.evolution().ended_repeats())
+    ended.all.add(state.evolution().genes(trial), observation);
+  return ended;
+}
+
+/// The command that lets so many more trials complete, if all goes well.
+std::string more_trials(const RunState& state, std::int64_t more, const std::string& run) {
+  const bool extended = state.finished() && !state.evolution().settings().max_epochs;
+  return "evolve --resume " + core::shell_word(run) +
+         (extended
+              ? fmt::format(" --trials {}", state.trainings() + more + state.repeats().wanted())
+              : "");
+}
+
+void check(const std::vector<double>& fitness, const RunState& state, const std::string& run) {
+  const auto missing = least_explained - std::ssize(fitness);
+  if (missing > 0) {
+    throw bad_input({run},
+                    core::counted(std::ssize(fitness), "trial") +
+                        " of this run completed, too few to explain anything",
+                    fmt::format("explain it when {} have: {}", least_explained,
+                                more_trials(state, missing, run)));
+  }
+  const auto [low, high] = std::minmax_element(fitness.begin(), fitness.end());
+  if (*low < *high) return;
+  throw bad_input(
+      {run}, fmt::format("all trials have the fitness {:.4g}, no gene made a difference", *low),
+      "evolve more trials, more genes or wider ranges");
+}
+
+class Explainer {
+ public:
+  Explainer(std::vector<hyp::Gene> space, Ended ended)
+      : space_(std::move(space)),
+        ended_(std::move(ended)),
+        selection_(ended_.all.select(ended_.all.size(), most_points, ended_.all.parameters())),
+        surrogate_(selection_.observations, ended_.all.parameters()),
+        best_(static_cast<std::size_t>(
+            std::max_element(ended_.fitness.begin(), ended_.fitness.end()) -
+            ended_.fitness.begin())) {}
+
+  results::Explanation explanation() const;
+
+ private:
+  /// More would take minutes.
+  static constexpr Index most_points = 1000;
+  static constexpr Index samples = 2048;
+
+  VectorXd mean_at(MatrixXd points) const;
+  /// The share of the mean's variance in all variance: the model's own is on average `1 - known` of
+  /// it (law of total variance).
+  double known(double variance) const;
+  std::vector<results::GeneExplanation::Expectation> along(std::size_t gene) const;
+  double loss(const std::vector<results::GeneExplanation::Expectation>& along) const;
+  double r2() const;
+  Index dimensions() const { return std::ssize(space_); }
+
+  std::vector<hyp::Gene> space_;
+  Ended ended_;
+  ga::History::Selection selection_;
+  ga::Surrogate surrogate_;
+  /// Position of the best completed trial.
+  std::size_t best_;
+};
+
+/// The model's mean at the nearest sets to these points.
+VectorXd Explainer::mean_at(MatrixXd points) const {
+  for (Index i = 0; i < points.cols(); ++i) {
+    points.col(i) = ga::point_of(space_, ga::genes_at(space_, points.col(i)));
+  }
+  return surrogate_.mean(ga::features_of(space_, points));
+}
+
+double Explainer::known(double variance) const {
+  ga::Rng rng(0);
+  const MatrixXd points = ga::sobol_points(dimensions(), samples, rng);
+  const VectorXd sd = surrogate_.predict(ga::features_of(space_, points)).sd;
+  return variance / (variance + sd.squaredNorm() / static_cast<double>(samples));
+}
+
+std::vector<results::GeneExplanation::Expectation> Explainer::along(std::size_t gene) const {
+  constexpr int steps = 100;
+  std::vector<double> values;
+  for (int i = 0; i <= steps; ++i) {
+    const double value = hyp::from_unit(space_[gene], static_cast<double>(i) / steps);
+    if (values.empty() || value > values.back()) values.push_back(value);
+  }
+  MatrixXd points(dimensions(), std::ssize(values));
+  hyp::Genes genes = ended_.genes[best_];
+  for (Index i = 0; i < points.cols(); ++i) {
+    genes[gene] = values[static_cast<std::size_t>(i)];
+    points.col(i) = ga::point_of(space_, genes);
+  }
+  const auto at = surrogate_.predict(ga::features_of(space_, points));
+  std::vector<results::GeneExplanation::Expectation> along;
+  for (Index i = 0; i < points.cols(); ++i) {
+    const auto fitness = [&](double sds) {
+      return selection_.warping.unwarped(at.mean[i] + sds * at.sd[i]);
+    };
+    along.push_back({values[static_cast<std::size_t>(i)], fitness(-1), fitness(0), fitness(1)});
+  }
+  return along;
+}
+
+double Explainer::loss(const std::vector<results::GeneExplanation::Expectation>& along) const {
+  // Far below the median the model knows the order only: nothing is worse than what was seen.
+  const double worst = *std::min_element(ended_.fitness.begin(), ended_.fitness.end());
+  double sum = 0;
+  for (const auto& at : along) sum += std::max(at.mean, worst);
+  const double best =
+      surrogate_.mean(ga::features_of(space_, ga::point_of(space_, ended_.genes[best_])))[0];
+  return selection_.warping.unwarped(best) - sum / static_cast<double>(along.size());
+}
+
+double Explainer::r2() const {
+  const VectorXd& values = selection_.observations.values;
+  const double variation = (values.array() - values.mean()).matrix().squaredNorm();
+  return variation > 0 ? 1 - surrogate_.leave_one_out_errors().squaredNorm() / variation : 0;
+}
+
+results::Explanation Explainer::explanation() const {
+  const auto shares = ga::importance([&](const MatrixXd& points) { return mean_at(points); },
+                                     dimensions(), samples);
+  results::Explanation explanation{.genes = {},
+                                   .fitness = ended_.fitness,
+                                   .best = best_,
+                                   .known = known(shares.variance),
+                                   .r2 = r2()};
+  for (std::size_t i = 0; i < space_.size(); ++i) {
+    const auto at = static_cast<Index>(i);
+    results::GeneExplanation gene{
+        .gene = space_[i], .alone = shares.alone[at], .total = shares.total[at]};
+    for (const auto& genes : ended_.genes) gene.values.push_back(genes[i]);
+    gene.expected = along(i);
+    gene.loss = loss(gene.expected);
+    explanation.genes.push_back(std::move(gene));
+  }
+  std::stable_sort(explanation.genes.begin(), explanation.genes.end(),
+                   [](const auto& a, const auto& b) { return a.total > b.total; });
+  return explanation;
+}
+
+}  // namespace
+
+results::Explanation explain(const RunState& state, const std::string& run) {
+  auto evolved = hyp::evolved_genes(state.evolution().space());
+  auto trials = ended(state, evolved);
+  check(trials.fitness, state, run);
+  return Explainer(std::move(evolved), std::move(trials)).explanation();
+}
+
+}  // namespace evolve::engine

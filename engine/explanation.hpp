@@ -1,0 +1,19 @@
+// Which genes mattered in a run.
+#pragma once
+
+#include <string>
+
+#include "engine/run_state.hpp"
+#include "results/explanation.hpp"
+
+namespace evolve::engine {
+
+/// Fewer completed trials than this explain nothing.
+inline constexpr int least_explained = 5;
+
+/// Conditions the model of the screened search (ga/model/surrogate.hpp) on all that ended, whatever
+/// the run's own search. `run` names the run in an `Error`, thrown when fewer than
+/// `least_explained` trials completed or all of them have the same fitness.
+results::Explanation explain(const RunState& state, const std::string& run);
+
+}  // namespace evolve::engine

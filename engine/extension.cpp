@@ -1,0 +1,75 @@
+#include "engine/extension.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/settings.hpp"
+
+namespace evolve::engine {
+namespace {
+
+/// Whether these generations let a finished search go on: more than it had, or as many as its
+/// `trials` are, the last one not full.
+bool are_more(const RunState& state, const Bounds& given) {
+  const auto& search = state.evolution().settings();
+  if (*given.generations != search.generations) return *given.generations > search.generations;
+  return !given.trials && search.trials &&
+         search.generations == ga::generations_of(*search.trials, search.population) &&
+         std::int64_t{search.generations} * search.population > state.evolution().asked();
+}
+
+}  // namespace
+
+std::optional<results::Extended> extension(const RunState& state, const Bounds& given) {
+  const auto& before = state.evolution().settings();
+  const int wanted = state.repeats().wanted();
+  const int earlier = state.repeats().begun_in_all();
+  const bool searching = !state.evolution().done();
+  auto after = before;
+  // As they were given: the search has what repeats leave.
+  const int kept = state.repeats().in_all();
+  if (searching && after.trials) *after.trials += kept;
+  if (searching && after.max_epochs) *after.max_epochs += kept * before.epochs;
+  const bool trials = given.trials && (searching || *given.trials > state.trainings());
+  int repeats = given.repeats.value_or(wanted);
+  // More trials are a longer search: repeats that nobody asked for anew leave it one of them.
+  if (trials && !searching && !given.repeats)
+    repeats = std::min(repeats, *given.trials - state.trainings() - 1);
+  const bool generations = given.generations && (searching || are_more(state, given));
+  // Of the search that goes on the best are trained again.
+  const auto least_epochs = state.epochs_trained() + std::int64_t{1 + repeats} * before.epochs;
+  const bool epochs = given.max_epochs && (searching || *given.max_epochs >= least_epochs);
+  if (trials) {
+    after.trials = given.trials;
+    if (!generations)
+      after.generations =
+          std::max(before.generations, ga::generations_of(*given.trials, before.population));
+  }
+  if (generations) {
+    after.generations = *given.generations;
+    if (!trials) after.trials.reset();
+  }
+  if (epochs) after.max_epochs = given.max_epochs;
+  if (trials || generations || searching) after.trials = search_trials(after, repeats + earlier);
+  if (epochs || searching) after.max_epochs = search_epochs(after, repeats + earlier);
+  // Where nothing new could begin, the search does not go on.
+  if (!searching && state.paused().empty() && ga::most_trials(after) <= state.evolution().asked()) {
+    after = before;
+    repeats = given.repeats.value_or(wanted);
+  }
+  if (after.generations == before.generations && after.trials == before.trials &&
+      after.max_epochs == before.max_epochs && repeats == wanted)
+    return {};
+  return results::Extended{after.generations, after.trials, repeats, after.max_epochs};
+}
+
+Bounds bounds_of(const RunState& state) {
+  const auto& search = state.evolution().settings();
+  const auto& repeats = state.repeats();
+  Bounds bounds{.generations = search.generations, .repeats = repeats.wanted()};
+  if (search.trials) bounds.trials = *search.trials + repeats.in_all();
+  if (const auto most = state.most_epochs()) bounds.max_epochs = static_cast<int>(*most);
+  return bounds;
+}
+
+}  // namespace evolve::engine

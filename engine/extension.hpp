@@ -1,0 +1,25 @@
+// How far a run goes that is resumed with other bounds.
+#pragma once
+
+#include <optional>
+
+#include "engine/run_state.hpp"
+
+namespace evolve::engine {
+
+/// The bounds of a run as a person gives them: trials and epochs count those of repeats too. What
+/// is not given is absent.
+struct Bounds {
+  std::optional<int> generations = {}, trials = {}, max_epochs = {}, repeats = {};
+};
+
+/// What a run would go on with when it is given these bounds, with those of an earlier end for what
+/// is absent; nothing: nothing changes. Of `trials` and `generations` one alone decides. Once its
+/// search is done, it is extended only by larger bounds, and by none that let nothing new begin.
+/// Throws `Error` when repeats leave nothing for the search.
+std::optional<results::Extended> extension(const RunState& state, const Bounds& given);
+
+/// The bounds that a run has, extensions included.
+Bounds bounds_of(const RunState& state);
+
+}  // namespace evolve::engine

@@ -1,0 +1,28 @@
+#include "engine/surroundings.hpp"
+
+#include <algorithm>
+
+namespace evolve::engine {
+
+void Surroundings::apply(const hyp::Outcome& outcome, std::int64_t started) {
+  const auto* failure = std::get_if<hyp::Failed>(&outcome.result);
+  if (!failure || failure->epoch > 0) {
+    failed_in_a_row_ = 0;
+  } else if (failure->final && hyp::is_unexplained(failure->kind)) {
+    ++failed_in_a_row_;
+  }
+  if (!failure) {
+    failures_ = 0;
+    trained_start_ = std::max(trained_start_, started);
+  } else if (failure->of_surroundings) {
+    ++failures_;
+    last_failure_ = *failure;
+  }
+}
+
+void Surroundings::in_order(std::int64_t event) {
+  failures_ = 0;
+  trained_start_ = event;
+}
+
+}  // namespace evolve::engine

@@ -1,0 +1,34 @@
+// What the surroundings of a run's trials (data set, disk, devices, the program) have done to them,
+// as far as the ways in which trainings ended tell.
+#pragma once
+
+#include <cstdint>
+
+#include "hyp/outcome.hpp"
+
+namespace evolve::engine {
+
+class Surroundings {
+ public:
+  /// How an attempt ended that had started with event number `started` of the run.
+  void apply(const hyp::Outcome& outcome, std::int64_t started);
+  /// A training that was to tell whether they are in order went well: event number `event`.
+  void in_order(std::int64_t event);
+
+  /// Their failures since a trial was last trained, and the last one.
+  int failures() const { return failures_; }
+  const hyp::Failed& last_failure() const { return last_failure_; }
+  /// Trials that failed for good before their first epoch, since an epoch was last trained.
+  int failed_in_a_row() const { return failed_in_a_row_; }
+  /// Whether a trial that started after that event has been trained since, or a probe was.
+  bool trained_since(std::int64_t event) const { return event < trained_start_; }
+
+ private:
+  int failures_ = 0;
+  hyp::Failed last_failure_;
+  int failed_in_a_row_ = 0;
+  /// The latest start of a trial that was trained, or the latest probe.
+  std::int64_t trained_start_ = 0;
+};
+
+}  // namespace evolve::engine

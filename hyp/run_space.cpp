@@ -1,0 +1,114 @@
+#include "hyp/run_space.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/number.hpp"
+#include "core/split.hpp"
+
+namespace evolve::hyp {
+
+namespace {
+
+/// The raw value of a gene that a file has there.
+double value_in_file(const Gene& gene, const Value& value, const Where& where) try {
+  return raw_values({{gene}}, {{gene.name, value}}).front();
+} catch (const Error& error) {
+  throw Error(error.fault(), where.file + ":" + std::to_string(where.line) + ": " + error.what());
+}
+
+/// `gene` started at a value of the hyp file.
+Gene started(Gene gene, const Value& value, const Where& where) {
+  if (is_categorical(gene)) {
+    gene.start = value_in_file(gene, value, where);
+    return gene;
+  }
+  if (std::holds_alternative<std::string>(value)) {
+    throw bad_input(where, gene.name + " is '" + text_of(value) + "'",
+                    "write one number, such as 0.01");
+  }
+  double start = std::get<double>(value);
+  if (gene.kind == Gene::Kind::integer) start = std::round(start);
+  if (start < gene.low || start > gene.high) {
+    throw bad_input(where,
+                    gene.name + " is " + text_of(value) + ", outside its bounds " +
+                        core::shortest(gene.low) + " to " + core::shortest(gene.high),
+                    "change it, or give it other bounds with --space");
+  }
+  gene.start = start;
+  return gene;
+}
+
+/// A name that only the hyp file has. A text stays a text, as the only choice.
+Gene fixed_gene(const std::string& name, const Value& value) {
+  Gene gene{.name = name, .high = 0, .evolve = false};
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    gene.kind = Gene::Kind::categorical;
+    gene.choices = {*text};
+    return gene;
+  }
+  const Gene* standard = default_space().find(name);
+  if (standard) gene.kind = standard->kind;
+  const double start = std::get<double>(value);
+  gene.low = gene.high = gene.start = gene.kind == Gene::Kind::integer ? std::round(start) : start;
+  return gene;
+}
+
+}  // namespace
+
+void check_values(const Space& space, const HypFile& file) {
+  for (const auto& [name, value] : file.hyp)
+    if (const Gene* gene = space.find(name)) value_in_file(*gene, value, file.where(name));
+}
+
+Space started_at(const Space& table, const HypFile& start) {
+  Space space;
+  std::size_t position = 0;
+  for (const auto& [name, value] : start.hyp) {
+    const Where where{start.path, start.lines[position++]};
+    const Gene* gene = table.find(name);
+    space.genes.push_back(gene ? started(*gene, value, where) : fixed_gene(name, value));
+  }
+  for (const Gene& gene : table.genes) {
+    if (!start.hyp.find(gene.name)) space.genes.push_back(gene);
+  }
+  return space;
+}
+
+Space with_defaults(Space space) {
+  for (Gene gene : default_space().genes) {
+    if (space.find(gene.name)) continue;
+    gene.evolve = false;
+    space.genes.push_back(std::move(gene));
+  }
+  return space;
+}
+
+void select_evolved(Space& space, const std::string& names) {
+  if (names == "all") {
+    for (Gene& gene : space.genes) gene.evolve = has_range(gene);
+    return;
+  }
+  for (Gene& gene : space.genes) gene.evolve = false;
+  auto listed = core::split_and_trim(names, ',');
+  if (!listed.empty() && listed.back().empty()) listed.pop_back();  // a comma may end the list
+  for (const auto& name : listed) {
+    const auto gene = std::find_if(space.genes.begin(), space.genes.end(),
+                                   [&](const Gene& candidate) { return candidate.name == name; });
+    if (gene == space.genes.end()) {
+      std::string known;
+      for (const Gene& candidate : space.genes)
+        known += (known.empty() ? "" : ", ") + candidate.name;
+      throw bad_argument("--evolve-genes: there is no gene '" + name + "'",
+                         "choose among all, " + known);
+    }
+    if (!has_range(*gene)) {
+      throw bad_argument("--evolve-genes: " + name + " has no bounds", "give it some with --space");
+    }
+    gene->evolve = true;
+  }
+  if (space.evolved().empty())
+    throw bad_argument("--evolve-genes names no gene", "write all, or lr0,momentum");
+}
+
+}  // namespace evolve::hyp

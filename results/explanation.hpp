@@ -1,0 +1,49 @@
+// Which genes mattered in a run, as far as its trials tell.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "hyp/space.hpp"
+
+namespace evolve::results {
+
+/// What the trials of a run tell about one gene.
+struct GeneExplanation {
+  hyp::Gene gene;
+  /// Shares, in [0, 1], of the variation of fitness over the whole space: what the gene explains
+  /// by itself, and together with its part in every interaction.
+  double alone = 0;
+  double total = 0;
+  /// Fitness to lose, on average, when the gene takes any value of its range and the others are
+  /// those of the best set. Below 0 where the best set is worse than most others on that line.
+  double loss = 0;
+  /// The gene's value in each completed trial.
+  std::vector<double> values = {};
+  /// The fitness to expect when this gene alone leaves the best set, and one standard deviation to
+  /// either side: at each of some values, ascending; of whole ones at all (or some) of them.
+  struct Expectation {
+    double value, low, mean, high;
+  };
+  std::vector<Expectation> expected = {};
+};
+
+/// What the trials of a run tell about its genes.
+struct Explanation {
+  /// The most important (greatest `total`) first.
+  std::vector<GeneExplanation> genes;
+  /// Of each completed trial.
+  std::vector<double> fitness;
+  /// Position of the highest in `fitness`: the best trial.
+  std::size_t best = 0;
+  /// How much of the variation over the whole space the model is sure of, in [0, 1]; the rest is
+  /// its own uncertainty.
+  double known = 0;
+  /// R² of what the model predicts of each trial from all the others.
+  double r2 = 0;
+};
+
+/// With a smaller R² the figures mean little.
+inline constexpr double least_r2 = 0.2;
+
+}  // namespace evolve::results

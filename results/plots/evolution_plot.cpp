@@ -1,0 +1,219 @@
+#include "results/plots/evolution_plot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "results/plots/chart.hpp"
+#include "results/plots/gnuplot.hpp"
+#include "results/plots/scatter.hpp"
+
+namespace evolve::results {
+
+namespace {
+
+using Rows = std::vector<std::vector<double>>;
+
+/// Pixels.
+constexpr double history_height = 400, gene_height = 300, left_margin = 110;
+constexpr int most_columns = 5;
+
+/// The trials that have a fitness, by their rows of the table.
+struct Trials {
+  std::vector<std::size_t> row;
+  std::vector<double> fitness;
+  /// Positions in both of the highest fitness and of the marked set: the recommended one where that
+  /// is known, else the highest.
+  std::size_t highest = 0, marked = 0;
+  bool is_recommended = false;
+};
+
+Trials trials_of(const Table& table, const hyp::Fitness& fitness,
+                 const std::optional<std::size_t>& recommended) {
+  Trials trials;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const double value = fitness(table.rows[i].metrics);
+    if (!std::isfinite(value)) continue;
+    if (i == recommended) {
+      trials.marked = trials.row.size();
+      trials.is_recommended = true;
+    }
+    trials.row.push_back(i);
+    trials.fitness.push_back(value);
+  }
+  const auto greatest = std::max_element(trials.fitness.begin(), trials.fitness.end());
+  trials.highest = static_cast<std::size_t>(greatest - trials.fitness.begin());
+  if (!trials.is_recommended) trials.marked = trials.highest;
+  return trials;
+}
+
+/// Fitness (y) against anything (x).
+struct Points {
+  std::vector<double> x, y;
+};
+
+/// The points of one column, without values that are not finite.
+Points points_of(const Table& table, std::size_t column, const Trials& trials) {
+  Points points;
+  for (std::size_t i = 0; i < trials.row.size(); ++i) {
+    const double value = table.rows[trials.row[i]].values[column];
+    if (!std::isfinite(value)) continue;
+    points.x.push_back(value);
+    points.y.push_back(trials.fitness[i]);
+  }
+  return points;
+}
+
+/// Data block $trials: x, y and a colour from 0 to 1 of the dots that can be seen in this box.
+void add_dots(Chart& chart, const Rectangle& box, const Points& points, const Axis& x_axis,
+              const Axis& y_axis) {
+  std::vector<double> x, y;
+  for (const double value : points.x) x.push_back(x_axis.place(value));
+  for (const double value : points.y) y.push_back(y_axis.place(value));
+  constexpr double pixels = 2;
+  Rows rows;
+  for (const auto& [i, density] :
+       visible_dots(x, y, (box.right - box.left) / pixels, (box.bottom - box.top) / pixels))
+    rows.push_back({points.x[i], points.y[i], std::sqrt(density)});
+  chart.data("trials", rows);
+}
+
+/// The highest so far where it changes, and at the end.
+Rows highest_so_far(const Points& history, double last) {
+  Rows steps;
+  for (std::size_t i = 0; i < history.x.size(); ++i) {
+    if (steps.empty() || history.y[i] > steps.back()[1])
+      steps.push_back({history.x[i], history.y[i]});
+  }
+  steps.push_back({last, steps.back()[1]});
+  return steps;
+}
+
+std::string title_of(const Trials& trials, std::size_t paused) {
+  std::string title =
+      fmt::format("{} {:.4g}, row {} of evolve.csv",
+                  trials.is_recommended ? "+ recommended: fitness" : "+ highest fitness",
+                  trials.fitness[trials.marked], trials.row[trials.marked]);
+  if (trials.marked != trials.highest) {
+    title += fmt::format("; the highest: {:.4g}, row {}", trials.fitness[trials.highest],
+                         trials.row[trials.highest]);
+  } else if (trials.is_recommended) {
+    title += ", the highest";
+  }
+  title += "; line: the highest so far";
+  return paused == 0 ? title : title + fmt::format("; rings: {} paused", paused);
+}
+
+void add_history(Chart& chart, const Trials& trials, std::size_t rows, const Axis& y,
+                 std::size_t paused) {
+  const Rectangle box{left_margin, Chart::width - Chart::right_margin, 45, history_height - 85};
+  const Points history{{trials.row.begin(), trials.row.end()}, trials.fitness};
+  const double last = static_cast<double>(rows - 1);
+  const Axis x = counting_axis(0, last, 16);
+  chart.panel(box, title_of(trials, paused));
+  chart.axis("x", x, "completed trial");
+  chart.axis("y", y, "fitness");
+  add_dots(chart, box, history, x, y);
+  chart.data("highest", highest_so_far(history, last));
+  const double size = rows < 100 ? 1.3 : 0.7;
+  chart.plot(fmt::format("$trials using 1:2 with points pt 7 ps {} lc rgb '#9ebcda', ", size) +
+             "$highest using 1:2 with steps lw 3 lc rgb '#d9480f', " +
+             plus(history.x[trials.marked], history.y[trials.marked]));
+}
+
+/// A column that moved.
+struct GenePanel {
+  const std::string& name;
+  const hyp::Gene* gene;
+  Points points;
+  /// Of the paused trials.
+  Rows rings;
+  Axis axis;
+  /// The marked set's value; may be no number.
+  double marked;
+};
+
+/// What paused trials had, where it is not below all that completed ones have.
+Rows rings_of(const std::vector<Row>& paused, std::size_t column, const hyp::Fitness& fitness,
+              double least) {
+  Rows rings;
+  for (const Row& row : paused) {
+    const double x = row.values[column], y = fitness(row.metrics);
+    if (std::isfinite(x) && y >= least) rings.push_back({x, y});
+  }
+  return rings;
+}
+
+std::vector<GenePanel> panels_of(const Table& table, const Trials& trials, const hyp::Space& space,
+                                 const hyp::Fitness& fitness, const std::vector<Row>& paused) {
+  const double least = *std::ranges::min_element(trials.fitness);
+  std::vector<GenePanel> panels;
+  for (std::size_t column = 0; column < table.names.size(); ++column) {
+    Points points = points_of(table, column, trials);
+    Rows rings = rings_of(paused, column, fitness, least);
+    std::vector<double> all = points.x;
+    for (const auto& ring : rings) all.push_back(ring[0]);
+    const auto [low, high] = std::minmax_element(all.begin(), all.end());
+    if (points.x.empty() || *low == *high) continue;
+    const std::string& name = table.names[column];
+    const hyp::Gene* gene = space.find(name);
+    const Axis axis = gene_axis(gene, *low, *high);
+    const double marked = table.rows[trials.row[trials.marked]].values[column];
+    panels.push_back({name, gene, std::move(points), std::move(rings), axis, marked});
+  }
+  return panels;
+}
+
+void add_gene_panel(Chart& chart, const Rectangle& box, const GenePanel& panel, const Axis& y,
+                    double marked_fitness) {
+  const bool marked = std::isfinite(panel.marked);
+  chart.panel(box, panel.name + (marked ? " = " + value_name(panel.marked, panel.gene) : ""));
+  chart.axis("x", panel.axis);
+  chart.axis("y", y, "fitness", box.left == left_margin);
+  add_dots(chart, box, panel.points, panel.axis, y);
+  if (!panel.rings.empty()) chart.data("paused", panel.rings);
+  chart.plot(
+      (panel.rings.empty() ? "" : "$paused using 1:2 with points pt 6 ps 0.9 lc rgb '#808080', ") +
+      std::string("$trials using 1:2:3 with points pt 7 ps 0.9 lc palette") +
+      (marked ? ", " + plus(panel.marked, marked_fitness) : ""));
+}
+
+}  // namespace
+
+std::string plot_script(const Table& table, const hyp::Fitness& fitness, const hyp::Space& space,
+                        const std::string& terminal, const PlotMarks& marks) {
+  const Trials trials = trials_of(table, fitness, marks.recommended);
+  if (trials.row.empty()) {
+    throw bad_argument("no row has a fitness", "draw it once a trial has completed");
+  }
+  const auto panels = panels_of(table, trials, space, fitness, marks.paused);
+  const int count = static_cast<int>(panels.size());
+  const int lines = (count + most_columns - 1) / most_columns;
+  const int columns = lines == 0 ? 1 : (count + lines - 1) / lines;
+  const Axis y =
+      linear_axis(*std::ranges::min_element(trials.fitness), trials.fitness[trials.highest], 6);
+
+  Chart chart(terminal, history_height + lines * gene_height);
+  // From pale, for a lonely point, to deep, for the most crowded.
+  chart.add(
+      "set cbrange [0:1]\n"
+      "set palette defined (0 '#9ebcda', 1 '#6b92cc', 2 '#5365b5', 3 '#5d3791', 4 '#6a1167')");
+  add_history(chart, trials, table.rows.size(), y, marks.paused.size());
+  const double step = (Chart::width - left_margin - Chart::right_margin + Chart::gap) / columns;
+  for (int i = 0; i < count; ++i) {
+    const double x = left_margin + i % columns * step;
+    const double line = history_height + i / columns * gene_height;
+    add_gene_panel(chart, {x, x + step - Chart::gap, line + 40, line + gene_height - 50},
+                   panels[static_cast<std::size_t>(i)], y, trials.fitness[trials.marked]);
+  }
+  return chart.script();
+}
+
+void plot_evolution(const Table& table, const hyp::Fitness& fitness, const hyp::Space& space,
+                    const std::filesystem::path& image, const PlotMarks& marks) {
+  run_gnuplot(plot_script(table, fitness, space, terminal_of(image), marks), image);
+}
+
+}  // namespace evolve::results

@@ -1,0 +1,94 @@
+#include "results/plots/gnuplot.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <system_error>
+
+#include "core/error.hpp"
+#include "core/spawn.hpp"
+#include "results/run_file.hpp"
+
+namespace evolve::results {
+
+namespace {
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// An unnamed temporary file. Unlike pipes, files can't fill up while both sides wait.
+File temporary() {
+  File file(std::tmpfile(), &std::fclose);
+  if (!file)
+    throw run_failed(std::string("no temporary file: ") + std::strerror(errno),
+                     "make room in /tmp");
+  return file;
+}
+
+std::string content(std::FILE* file) {
+  std::rewind(file);
+  std::string text;
+  std::array<char, 65536> chunk{};
+  while (const auto count = std::fread(chunk.data(), 1, chunk.size(), file)) {
+    text.append(chunk.data(), count);
+  }
+  return text;
+}
+
+/// Runs gnuplot on these three streams; returns its wait status.
+int run(const std::filesystem::path& image, std::FILE* input, std::FILE* output,
+        std::FILE* complaints) try {
+  return core::wait_status(core::spawn({.words = {"gnuplot", "--default-settings"},
+                                        .input = ::fileno(input),
+                                        .output = ::fileno(output),
+                                        .errors = ::fileno(complaints)}));
+} catch (const std::system_error& error) {
+  if (error.code() != std::errc::no_such_file_or_directory)
+    throw run_failed("gnuplot: " + error.code().message(), "try again");
+  throw run_failed(
+      image.string() + ": gnuplot is not installed",
+      "install it (Debian: apt install gnuplot-nox), then draw with evolve plot or explain");
+}
+
+/// The line of gnuplot's complaints that says most.
+std::string complaint(const std::string& text) {
+  const auto hint = text.find(": ");  // "line 12: undefined function"
+  const auto begin = hint == std::string::npos ? 0 : hint + 2;
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+}  // namespace
+
+void run_gnuplot(const std::string& script, const std::filesystem::path& image) {
+  const File input = temporary(), output = temporary(), complaints = temporary();
+  std::fwrite(script.data(), 1, script.size(), input.get());
+  std::fflush(input.get());
+  std::rewind(input.get());
+  if (std::ferror(input.get())) throw write_failed(image, errno);
+
+  const int status = run(image, input.get(), output.get(), complaints.get());
+  const std::string drawn = content(output.get());
+  if (status != 0 || drawn.empty()) {
+    throw run_failed(
+        image.string() + ": gnuplot failed (" + complaint(content(complaints.get())) + ")",
+        "only the plot is missing: draw again");
+  }
+  write_atomically(image, drawn);
+}
+
+std::string gnuplot_quoted(const std::string& text) {
+  // Between single quotes only these end the string or the line; doubled quotes confuse
+  // gnuplot 5.4.
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      quoted += "’";
+    } else {
+      quoted += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+    }
+  }
+  return quoted + "'";
+}
+
+}  // namespace evolve::results

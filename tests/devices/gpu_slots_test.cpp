@@ -1,0 +1,220 @@
+// Slots of CUDA and Intel GPUs.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/devices/slots.hpp"
+
+namespace evolve::devices {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Pair;
+
+/// A machine with two cores, these devices, and a note of the kinds whose drivers were asked.
+struct WithGpus {
+  WithGpus(std::vector<Accelerator> cuda, std::vector<Accelerator> xpu) {
+    machine = two;
+    machine.discover = [this, cuda, xpu](const std::string& kind) {
+      asked += kind + " ";
+      return Discovery{.devices = kind == "cuda" ? cuda : xpu};
+    };
+  }
+  Machine machine;
+  std::string asked;
+};
+
+Accelerator gpu(const std::string& kind, int index) {
+  return {.kind = kind,
+          .index = index,
+          .name = "a card",
+          .uuid = kind + "-" + std::to_string(index),
+          .pci = "0000:03:00.0",
+          .mask = {{"MASK", std::to_string(index)}}};
+}
+
+TEST(Slots, OfAGpuHaveItsMaskItsIdentityAndAllCores) {
+  const WithGpus here({}, {gpu("xpu", 0), gpu("xpu", 1)});
+  const auto slots = choose("xpu:1,cpu:0", here.machine, {}).slots;
+  ASSERT_THAT(names(slots), ElementsAre("xpu:1", "cpu:0"));
+  EXPECT_THAT(slots[0].identities, ElementsAre(core::DeviceIdentity{"xpu-1", "0000:03:00.0"}));
+  EXPECT_TRUE(slots[0].cores.empty());
+  EXPECT_THAT(slots[0].environment,
+              ElementsAre(Pair("EVOLVE_DEVICE", "xpu:1"), Pair("OMP_NUM_THREADS", "1"),
+                          Pair("MKL_NUM_THREADS", "1"), Pair("OPENBLAS_NUM_THREADS", "1"),
+                          Pair("OMP_WAIT_POLICY", "passive"), Pair("GOMP_SPINCOUNT", "1000"),
+                          Pair("CUDA_VISIBLE_DEVICES", "-1"), Pair("HIP_VISIBLE_DEVICES", "-1"),
+                          Pair("MASK", "1")));
+  EXPECT_THAT(slots[1].cores, ElementsAre(0, 1));
+}
+
+TEST(Slots, OfAGroupOfGpusShowThemInTheirOrder) {
+  auto first = gpu("xpu", 0), second = gpu("xpu", 1);
+  first.number = "4", second.number = "7";
+  first.mask.emplace_back("HIERARCHY", "FLAT"), second.mask.emplace_back("HIERARCHY", "FLAT");
+  const WithGpus here({}, {first, second});
+  const auto choice = choose("xpu:1+xpu:0", here.machine, {});
+  ASSERT_THAT(names(choice.slots), ElementsAre("xpu:1+xpu:0"));
+  const auto& slot = choice.slots.front();
+  EXPECT_THAT(slot.environment, Contains(Pair("MASK", "1,0")));
+  EXPECT_THAT(slot.environment, Contains(Pair("HIERARCHY", "FLAT")));
+  EXPECT_THAT(slot.environment, Contains(Pair("EVOLVE_INDEX", "7,4")));
+  EXPECT_THAT(slot.environment, Contains(Pair("OMP_NUM_THREADS", "1")));
+  EXPECT_THAT(slot.identities, ElementsAre(core::DeviceIdentity{"xpu-1", "0000:03:00.0"},
+                                           core::DeviceIdentity{"xpu-0", "0000:03:00.0"}));
+  EXPECT_THAT(choice.accelerators, ElementsAre(second, first));
+}
+
+TEST(Slots, OfAGroupNeedDevicesThatExist) {
+  EXPECT_EQ(refused("cpu:0+cpu:2"),
+            "--devices cpu:0+cpu:2: there is no cpu:2 here; choose among cpu, cpu:0, cpu:1");
+  const WithGpus here({}, {gpu("xpu", 0), gpu("xpu", 1)});
+  EXPECT_EQ(refused("xpu:1+xpu:2", here.machine),
+            "--devices xpu:1+xpu:2: there is no xpu:2 here; choose among cpu, cpu:0, "
+            "cpu:1, xpu:0, xpu:1");
+  EXPECT_EQ(refused("0,xpu:0+xpu:1", here.machine),
+            "--devices 0,xpu:0+xpu:1: 0 and xpu:0+xpu:1 name the same device; choose among cpu, "
+            "cpu:0, cpu:1, xpu:0, xpu:1");
+  EXPECT_EQ(choose_one("xpu:0+xpu:1", here.machine, {}).slots.front().name, "xpu:0+xpu:1");
+}
+
+TEST(Slots, AskOnlyTheDriversOfTheKindsNamed) {
+  const auto asked = [](const std::string& spec) {
+    WithGpus here({gpu("cuda", 0)}, {gpu("xpu", 0)});
+    try {
+      choose(spec, here.machine, {});
+    } catch (const Error&) {
+    }
+    return here.asked;
+  };
+  for (const std::string spec : {"cpu", "cpu:0,cpu:1", "cpu:7", "cpu:x", "cpu:*"})
+    EXPECT_EQ(asked(spec), "") << spec;
+  for (const std::string spec : {"xpu", "xpu:*", "xpu:0,cpu:0", "xpu:7", "xpu:x", "xpu:0,xpu:0"})
+    EXPECT_EQ(asked(spec), "xpu ") << spec;
+  for (const std::string spec : {"cuda:0", "cuda:0*2", "CUDA:7", "0", "-1", "auto"})
+    EXPECT_EQ(asked(spec), "cuda ") << spec;
+}
+
+/// Three cards that a run has, of which the driver has lost the first, and numbers the others anew.
+class Renumbered : public testing::Test {
+ protected:
+  static Accelerator now(int before, int index) {
+    auto card = gpu("cuda", before);
+    card.index = index;
+    return card;
+  }
+  /// What slots of a run that has those in `had` are now: names and UUIDs.
+  std::vector<std::string> again(const std::string& spec, const std::string& had) const {
+    const auto slots = choose(had, before.machine, {}).slots;
+    std::vector<std::string> all;
+    try {
+      for (const auto& slot : choose(spec, after.machine, {}, slots).slots) {
+        std::string text = slot.name;
+        for (const auto& identity : slot.identities) text += " " + identity.uuid;
+        all.push_back(text);
+      }
+    } catch (const Error& error) {
+      all.push_back(error.what());
+    }
+    return all;
+  }
+  const WithGpus before{{gpu("cuda", 0), gpu("cuda", 1), gpu("cuda", 2)}, {}};
+  const WithGpus after{{now(1, 0), now(2, 1)}, {}};
+};
+
+TEST_F(Renumbered, DevicesOfARunKeepTheirNames) {
+  EXPECT_THAT(again("cuda:1,cuda:2", "cuda:*"), ElementsAre("cuda:1 cuda-1", "cuda:2 cuda-2"));
+  EXPECT_THAT(again("cuda:2*2", "cuda:*"), ElementsAre("cuda:2 cuda-2", "cuda:2 cuda-2"));
+  EXPECT_THAT(again("cuda:*", "cuda:*"), ElementsAre("cuda:1 cuda-1", "cuda:2 cuda-2"));
+  EXPECT_THAT(again("1", "cuda:*"), ElementsAre("cuda:1 cuda-1"));
+  EXPECT_THAT(again("cuda:2+cuda:1", "cuda:2+cuda:1"), ElementsAre("cuda:2+cuda:1 cuda-2 cuda-1"));
+  EXPECT_THAT(again("cuda:2+cuda:1", "cuda:*"), ElementsAre("cuda:2+cuda:1 cuda-2 cuda-1"));
+}
+
+TEST_F(Renumbered, DevicesOfARunStayThoughTheyAreNotThereNow) {
+  EXPECT_THAT(again("cuda:0,cuda:2", "cuda:*"), ElementsAre("cuda:0 cuda-0", "cuda:2 cuda-2"));
+  EXPECT_THAT(again("cuda:0+cuda:1", "cuda:0+cuda:1"), ElementsAre("cuda:0+cuda:1 cuda-0 cuda-1"));
+}
+
+TEST_F(Renumbered, DevicesOfARunHaveNoOtherName) {
+  const std::string why =
+      " here (the driver has numbered its devices anew, the run keeps its numbers); choose among "
+      "cpu, cpu:0, cpu:1, cuda:1, cuda:2";
+  EXPECT_THAT(again("cuda:0,cuda:1", "cuda:1,cuda:2"),
+              ElementsAre("--devices cuda:0,cuda:1: there is no cuda:0" + why));
+  EXPECT_THAT(again("cuda:0+cuda:1", "cuda:*"),
+              ElementsAre("--devices cuda:0+cuda:1: there is no cuda:0" + why));
+}
+
+TEST_F(Renumbered, ANewDeviceGetsANumberThatNoneOfTheRunHas) {
+  auto more = after;
+  more.machine.discover = [](const std::string&) {
+    return Discovery{.devices = {now(1, 0), now(2, 1), now(7, 2)}};
+  };
+  const auto had = choose("cuda:*", before.machine, {}).slots;
+  const auto slots = choose("cuda:1,cuda:3", more.machine, {}, had).slots;
+  ASSERT_THAT(names(slots), ElementsAre("cuda:1", "cuda:3"));
+  EXPECT_EQ(slots[1].identities.front().uuid, "cuda-7");
+}
+
+/// A machine with two cores and no GPU, whose drivers say why.
+Machine without_drivers() {
+  auto machine = two;
+  machine.discover = [](const std::string& kind) {
+    return Discovery{.remark = kind == "cuda" ? "no NVML" : "no Level Zero"};
+  };
+  return machine;
+}
+
+TEST(Slots, ThatAreNotThereAreRefusedWithWhatTheDriversSay) {
+  const auto machine = without_drivers();
+  const std::string others = "; choose among cpu, cpu:0, cpu:1";
+  EXPECT_EQ(refused("cuda:0", machine),
+            "--devices cuda:0: there is no cuda:0 here (no NVML)" + others);
+  EXPECT_EQ(refused("xpu:*", machine),
+            "--devices xpu:*: there is no xpu here (no Level Zero)" + others);
+  EXPECT_EQ(refused("0", machine),
+            "--devices 0: there is no GPU 0 here (no NVML; no Level Zero)" + others);
+  EXPECT_EQ(refused("-1,-1", machine),
+            "--devices -1,-1: there is no GPU here (no NVML; no Level Zero)" + others);
+}
+
+TEST(Slots, PassOverWhatTheTrainerCannotUseWhenAutomaticOnly) {
+  const TrainerTraits cpu_only{.drives = [](const std::string&) { return false; }};
+  const WithGpus here({gpu("cuda", 0)}, {});
+  const auto choice = choose("auto", here.machine, cpu_only);
+  EXPECT_THAT(names(choice.slots), ElementsAre("cpu:0", "cpu:1"));
+  EXPECT_THAT(choice.notes,
+              ElementsAre("auto: found 1 cuda device, which the built-in trainer's libtorch cannot "
+                          "use (docs/libtorch.md)",
+                          "auto: training on the CPU, a slot per core (2)"));
+  for (const std::string spec : {"cuda:0", "0", "-1", "cuda:*"})
+    EXPECT_EQ(
+        refused(spec, here.machine, cpu_only),
+        "--devices " + spec +
+            ": the built-in trainer's libtorch has no cuda devices (docs/libtorch.md); choose "
+            "among cpu, cpu:0, cpu:1, cuda:0");
+}
+
+TEST(Slots, OfCudaOrAutoTellWhereAmdsDriverIs) {
+  auto machine = without_drivers();
+  machine.has_amd = true;
+  const std::string others = "; choose among cpu, cpu:0, cpu:1";
+  EXPECT_EQ(
+      refused("cuda:0", machine),
+      "--devices cuda:0: there is no cuda:0 here (no NVML; AMD's GPUs are named hip:0)" + others);
+  EXPECT_EQ(refused("xpu:0", machine),
+            "--devices xpu:0: there is no xpu:0 here (no Level Zero)" + others);
+  EXPECT_THAT(choose("auto", machine, {}).notes,
+              ElementsAre("auto: AMD's GPUs are named hip:0",
+                          "auto: found no CUDA device and no XPU, training on the CPU, a slot per "
+                          "core (2)"));
+  WithGpus here({gpu("cuda", 0)}, {});
+  here.machine.has_amd = true;
+  EXPECT_EQ(choose("auto", here.machine, {}).notes.front(),
+            "auto: found 1 cuda device, training on it");
+}
+
+}  // namespace
+}  // namespace evolve::devices

@@ -1,0 +1,140 @@
+// What --trainer ultralytics refuses, with a stand-in for Ultralytics' package.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "python_trainer.hpp"
+
+namespace evolve::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<std::string> command(const std::vector<std::string>& arguments,
+                                 const std::vector<std::string>& environment = {}) {
+  return command_of("ultralytics", arguments, environment);
+}
+
+/// What evolve says of a run that cannot start, before anything is written.
+std::string said_of(const Folder& folder, const std::vector<std::string>& arguments) {
+  const auto ended = run_with("ultralytics", folder, arguments);
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(lines_of(ended.err).size(), 1u);
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+  return ended.err;
+}
+
+/// The same of one that starts at this hyp.
+std::string said_of_start(const std::string& hyp) {
+  Folder folder;
+  write_file(folder / "hyp.yaml", hyp);
+  return said_of(folder, trials("yolo11n.yaml", 1, {"--hyp", "hyp.yaml"}));
+}
+
+/// The same of one with this data YAML.
+std::string said_of_data(const std::string& yaml) {
+  Folder folder;
+  write_data(folder);
+  write_file(folder / "data.yaml", yaml);
+  return said_of(folder, trials("yolo11n.yaml", 1, {"--data", "data.yaml"}));
+}
+
+TEST(Ultralytics, IsToldByNameWhichHyperparameterItDoesNotKnow) {
+  EXPECT_THAT(said_of_start("anchor_t: 4.0\n"),
+              HasSubstr("'anchor_t' means nothing to this version of Ultralytics"));
+}
+
+TEST(Ultralytics, IsToldByNameWhichSettingIsNoHyperparameter) {
+  for (const std::string name : {"patience", "epochs", "save_period", "time", "resume"})
+    EXPECT_THAT(said_of_start("lr0: 0.001\n" + name + ": 5\n"),
+                HasSubstr("evolve: --trainer ultralytics: '" + name +
+                          "' is for evolve to set; leave it out of --hyp and --space"));
+}
+
+TEST(Ultralytics, IsToldWhichValueItDoesNotTakeThoughNoTrialStartsThere) {
+  Folder folder;
+  write_file(folder / "space.yaml", "fliplr: [0.0, 3.5]\n");
+  EXPECT_THAT(said_of(folder, trials("yolo11n.yaml", 1, {"--space", "space.yaml"})),
+              HasSubstr("ValueError: 'fliplr=3.5' is an invalid value"));
+}
+
+TEST(Ultralytics, IsRefusedBeforeItTrainsWhatItDoesNotFind) {
+  Folder folder;
+  EXPECT_THAT(said_of(folder, trials("no_weights.yaml")),
+              HasSubstr("FileNotFoundError: 'no_weights.yaml' does not exist"));
+  EXPECT_THAT(said_of(folder, trials("yolo11n-sem.yaml")),
+              HasSubstr("its task has no precision, recall and mAP"));
+  EXPECT_THAT(said_of(folder, trials("yolo11n.yaml", 1, {"--optimizer", "Foo"})),
+              HasSubstr("Optimizer 'Foo' not found in list of available optimizers."));
+  Folder without;
+  EXPECT_THAT(said_of(without, trials("yolo11n.yaml", 1, {"--data", "nowhere.yaml"})),
+              HasSubstr("FileNotFoundError: 'nowhere.yaml' does not exist"));
+  EXPECT_THAT(said_of_data("names: [a]\n"), HasSubstr("'train:' key missing"));
+  EXPECT_THAT(said_of_data("path: nowhere\ntrain: images\n"),
+              HasSubstr("images not found, missing path 'nowhere/images'"));
+}
+
+TEST(Ultralytics, IsNotRefusedDataThatItFetches) {
+  Folder folder;
+  write_file(folder / "data.yaml", "path: nowhere\ntrain: images\ndownload: https://x.zip\n");
+  const auto ended =
+      run_with("ultralytics", folder, trials("yolo11n.yaml", 1, {"--data", "data.yaml"}));
+  EXPECT_THAT(ended.err, HasSubstr("nothing could be trained"));
+}
+
+TEST(Ultralytics, SaysWhatToDoWithAWholeConfiguration) {
+  Folder folder;
+  write_file(folder / "hyp.yaml", "# all of it\ntask: detect\nmode: train\nmodel:\nlr0: 0.01\n");
+  EXPECT_THAT(said_of(folder, trials("yolo11n.yaml", 1, {"--hyp", "hyp.yaml"})),
+              HasSubstr("hyp.yaml: this is a whole configuration of Ultralytics'; keep only its "
+                        "hyperparameters, lr0 to copy_paste and close_mosaic"));
+}
+
+TEST(Ultralytics, IsRefusedWithoutWhatItNeeds) {
+  expect_refusal(
+      command({"--model", "yolo11n.pt"}),
+      "--trainer ultralytics needs a data set; name one with --data, such as coco8.yaml");
+  expect_refusal(command({"--data", "my.yaml"}),
+                 "--trainer ultralytics needs a model; name one with --model, such as yolo11n.pt");
+  expect_refusal(command(trials("yolo11n.pt", 1, {"--label-smoothing", "0.1"})),
+                 "--label-smoothing: ultralytics has no such option; leave it out");
+  expect_refusal(command(trials("yolo11n.pt", 1, {"--optimizer", "Auto"})),
+                 "--optimizer Auto: Ultralytics would choose lr0 and momentum itself; name one, "
+                 "such as AdamW");
+  expect_refusal(command(trials("yolo11n.pt", 1, {"--trainer-command", "true"})),
+                 "--trainer and --trainer-command: a run has one trainer; leave one of them out");
+  expect_refusal({EVOLVE_BINARY, "--trainer", "magic", "--output", "run"},
+                 "--trainer magic: there is no such trainer; choose among built-in, ultralytics, "
+                 "yolov5, or name your own with --trainer-command or --trainer-exec");
+}
+
+TEST(Ultralytics, IsRefusedASetThatWouldLeaveItTheRates) {
+  Folder folder;
+  write_file(folder / "hyp.yaml", "box: 6.0\noptimizer: auto\n");
+  write_file(folder / "space.yaml", "optimizer: {choices: [SGD, auto]}\n");
+  for (const std::string file : {"hyp", "space"}) {
+    const auto ended =
+        run_with("ultralytics", folder, trials("yolo11n.pt", 1, {"--" + file, file + ".yaml"}));
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, HasSubstr("Ultralytics would choose lr0 and momentum itself"));
+  }
+}
+
+TEST(Ultralytics, IsRefusedWhereItIsNotInstalled) {
+  Folder bin;
+  const auto python = (bin / "python").string();
+  write_file(python, "#!/bin/sh\nexec /usr/bin/python3 -I -S \"$@\"\n");
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  expect_refusal(command(trials("yolo11n.pt"), {"EVOLVE_PYTHON=" + python}),
+                 "--trainer ultralytics: " + python +
+                     " has no package 'ultralytics'; install it: " + python +
+                     " -m pip install ultralytics; or name another Python in EVOLVE_PYTHON");
+  expect_refusal(command(trials("yolo11n.pt"), {"EVOLVE_PYTHON=/usr"}),
+                 "--trainer ultralytics: EVOLVE_PYTHON: /usr is a folder; name its bin/python3");
+  expect_refusal(command(trials("yolo11n.pt"), {"EVOLVE_PYTHON=/nowhere/python"}),
+                 "--trainer ultralytics: '/nowhere/python' cannot be started (No such file or "
+                 "directory); install Python 3, or name one in EVOLVE_PYTHON");
+}
+
+}  // namespace
+}  // namespace evolve::test

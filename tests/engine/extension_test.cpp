@@ -1,0 +1,114 @@
+#include "engine/extension.hpp"
+
+#include <gtest/gtest.h>
+
+#include "hyp/space.hpp"
+#include "tests/refusal.hpp"
+
+namespace evolve::engine {
+namespace {
+
+// A run of trials of 2 epochs that was trained to its end, or as far as `most` trainings.
+RunState run(const results::RunSettings& bounds, int most = 1000) {
+  auto settings = bounds;
+  settings.search = "classic";
+  settings.epochs = 2;
+  settings.space = hyp::default_space();
+  RunState state(settings);
+  while (const auto* next = most-- > 0 ? state.next_trial() : nullptr) {
+    const auto trial = *next;
+    if (trial.repeat > 0) {
+      state.apply(results::Repeating{.trial = trial.number, .repeat = trial.repeat});
+    } else {
+      state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
+    }
+    state.apply(hyp::Outcome{.trial = trial.number,
+                             .repeat = trial.repeat,
+                             .result = hyp::Completed{{.map50 = 0.5}, 0.5}});
+  }
+  return state;
+}
+
+using results::Extended;
+
+TEST(Extension, IsNothingWhereNoOtherBoundIsGiven) {
+  const auto state = run({.population = 4, .generations = 2});
+  EXPECT_EQ(extension(state, {}), std::nullopt);
+  EXPECT_EQ(extension(state, {.generations = 2}), std::nullopt);
+}
+
+TEST(Extension, OfAFinishedRunTakesOnlyMore) {
+  const auto state = run({.population = 4, .generations = 2});
+  ASSERT_TRUE(state.finished());
+  EXPECT_EQ(extension(state, {.generations = 3}), (Extended{.generations = 3, .repeats = 0}));
+  EXPECT_EQ(extension(state, {.generations = 1}), std::nullopt);
+  EXPECT_EQ(extension(state, {.trials = 8}), std::nullopt);
+}
+
+TEST(Extension, ByTrialsHasTheGenerationsThatTheseNeed) {
+  const auto state = run({.population = 4, .generations = 2});
+  EXPECT_EQ(extension(state, {.trials = 10}),
+            (Extended{.generations = 3, .trials = 10, .repeats = 0}));
+}
+
+TEST(Extension, ByGenerationsForgetsTheTrials) {
+  const auto state = run({.population = 4, .generations = 2, .trials = 6});
+  EXPECT_EQ(extension(state, {.generations = 4}), (Extended{.generations = 4, .repeats = 0}));
+}
+
+TEST(Extension, OfARunThatIsNotFinishedTakesLessToo) {
+  const auto state = run({.population = 4, .generations = 5}, 3);
+  ASSERT_FALSE(state.finished());
+  EXPECT_EQ(extension(state, {.generations = 2}), (Extended{.generations = 2, .repeats = 0}));
+}
+
+TEST(Extension, KeepsTrialsForTheRepeats) {
+  const auto state = run({.population = 4, .generations = 5, .trials = 10}, 3);
+  EXPECT_EQ(extension(state, {.repeats = 4}),
+            (Extended{.generations = 5, .trials = 6, .repeats = 4}));
+  EXPECT_EQ(test::refusal([&] { extension(state, {.repeats = 10}); }),
+            "--repeats 10: with 10 trials none is left to be the best; repeat fewer, or let "
+            "--trials be more");
+}
+
+TEST(Extension, CountsTheRepeatsOfAnEarlierEnd) {
+  const auto state = run({.population = 4, .generations = 5, .trials = 8, .repeats = 2});
+  ASSERT_TRUE(state.finished());
+  EXPECT_EQ(state.trainings(), 8);
+  EXPECT_EQ(extension(state, {.trials = 8}), std::nullopt);
+  // 12 in all: 2 repeats before, 2 of the best of those to come.
+  EXPECT_EQ(extension(state, {.trials = 12}),
+            (Extended{.generations = 5, .trials = 8, .repeats = 2}));
+}
+
+TEST(Extension, ByAnyLargerNumberOfTrialsHasANewOneThoughFewerAreTrainedAgain) {
+  const auto state = run({.population = 4, .generations = 5, .trials = 6, .repeats = 2});
+  ASSERT_EQ(state.trainings(), 6);
+  EXPECT_EQ(extension(state, {.trials = 7}),
+            (Extended{.generations = 5, .trials = 5, .repeats = 0}));
+  EXPECT_EQ(extension(state, {.trials = 8}),
+            (Extended{.generations = 5, .trials = 5, .repeats = 1}));
+  EXPECT_EQ(extension(state, {.trials = 9}),
+            (Extended{.generations = 5, .trials = 5, .repeats = 2}));
+}
+
+TEST(Extension, ByGenerationsFillsTheLastOneOfARunThatTrialsHadEnded) {
+  const auto state = run({.population = 3, .generations = 4, .trials = 10});
+  EXPECT_EQ(extension(state, {.generations = 4}), (Extended{.generations = 4, .repeats = 0}));
+  EXPECT_EQ(extension(state, {.generations = 4, .trials = 10}), std::nullopt);
+  // Of 300 generations the user wanted ten trials only.
+  const auto bounded = run({.population = 3, .generations = 300, .trials = 10});
+  EXPECT_EQ(extension(bounded, {.generations = 300}), std::nullopt);
+}
+
+TEST(Bounds, OfARunAreWhatAPersonWouldGiveIt) {
+  const auto state = run({.population = 4, .generations = 5, .trials = 8, .repeats = 2});
+  const auto bounds = bounds_of(state);
+  EXPECT_EQ(bounds.generations, 5);
+  EXPECT_EQ(bounds.trials, 8);
+  EXPECT_EQ(bounds.repeats, 2);
+  EXPECT_EQ(bounds.max_epochs, std::nullopt);
+}
+
+}  // namespace
+}  // namespace evolve::engine

@@ -1,0 +1,111 @@
+#include "results/plots/axis.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "hyp/space_file.hpp"
+
+namespace evolve::results {
+namespace {
+
+std::string labels(const Axis& axis) {
+  std::string text;
+  for (const auto& [value, name] : axis.ticks)
+    text += (name.empty() ? fmt::format("{:g}", value) : name) + " ";
+  return text;
+}
+
+hyp::Gene gene(const std::string& text) {
+  return hyp::parse_space("g: " + text, "s").genes[0];
+}
+
+std::string gene_labels(const std::string& text, double low, double high) {
+  const auto one = gene(text);
+  return labels(gene_axis(&one, low, high));
+}
+
+TEST(Axis, HasFewRoundTicks) {
+  EXPECT_EQ(labels(linear_axis(0, 1, 5)), "0 0.5 1 ");
+  EXPECT_EQ(labels(linear_axis(0, 1, 6)), "0 0.2 0.4 0.6 0.8 1 ");
+  EXPECT_EQ(labels(linear_axis(0, 0.001, 6)), "0 0.0002 0.0004 0.0006 0.0008 0.001 ");
+  EXPECT_EQ(labels(linear_axis(-45, 45, 6)), "-40 -20 0 20 40 ");
+}
+
+TEST(Axis, ReachesALittleBeyondItsData) {
+  const Axis axis = linear_axis(0, 1, 5);
+  EXPECT_DOUBLE_EQ(axis.low, -0.06);
+  EXPECT_DOUBLE_EQ(axis.high, 1.06);
+  EXPECT_DOUBLE_EQ(axis.place(0.5), 0.5);
+}
+
+TEST(Axis, OfOneValueHasItInTheMiddle) {
+  for (const double value : {0.0, 0.3, -7.0, 1e-5}) {
+    const Axis axis = linear_axis(value, value, 5);
+    EXPECT_LT(axis.low, value);
+    EXPECT_NEAR(axis.place(value), 0.5, 1e-12);
+    ASSERT_EQ(axis.ticks.size(), 1u);
+    EXPECT_EQ(axis.ticks[0].first, value);
+  }
+}
+
+TEST(Axis, HasTicksForExtremeRanges) {
+  for (const auto& [low, high] : {std::pair(0.0, 1e-300), std::pair(-1e300, 1e300),
+                                  std::pair(1.0, 1.0 + 1e-12), std::pair(1.0, 1.0 + 3e-16)}) {
+    EXPECT_LE(linear_axis(low, high, 5).ticks.size(), 6u);
+  }
+}
+
+TEST(Axis, OfCountsHasWholeNumbersOnly) {
+  const Axis axis = counting_axis(0, 3, 16);
+  EXPECT_EQ(labels(axis), "0 1 2 3 ");
+  EXPECT_EQ(axis.low, -0.03);
+  EXPECT_EQ(axis.high, 3.03);
+  EXPECT_EQ(labels(counting_axis(0, 299, 16)), labels(counting_axis(0, 290, 16)) + "300 ");
+  EXPECT_EQ(labels(counting_axis(7, 7, 16)), "7 ");
+}
+
+TEST(GeneAxis, IsLogarithmicWhereTheGeneIs) {
+  const std::string log = "{low: 1.0e-5, high: 0.1, scale: log}";
+  const auto lr0 = gene(log);
+  const Axis axis = gene_axis(&lr0, 1e-5, 0.1);
+  EXPECT_TRUE(axis.log);
+  EXPECT_NEAR(axis.place(1e-3), 0.5, 1e-12);
+  EXPECT_EQ(labels(axis), "0.0001 0.01 ");
+  EXPECT_EQ(gene_labels(log, 1e-9, 0.1), "1e-09 1e-06 0.001 ");
+  EXPECT_EQ(gene_labels(log, 0.0002, 0.0018), "0.0003 0.001 ");
+  EXPECT_EQ(gene_labels(log, 0.02, 0.05), "0.02 0.03 0.04 0.05 ");
+  EXPECT_LT(gene_axis(&lr0, 0.02, 0.02).low, 0.02);
+}
+
+TEST(GeneAxis, HasWholeNumbersWhereTheGeneHas) {
+  EXPECT_EQ(gene_labels("{low: 2, high: 10, type: int}", 2, 3), "2 3 ");
+  EXPECT_EQ(gene_labels("{low: 2, high: 10, type: int}", 2, 10), "2 4 6 8 10 ");
+}
+
+TEST(GeneAxis, ShortensChoicesThatWouldTouch) {
+  EXPECT_EQ(gene_labels("{choices: [SGD, Adam_with_decoupled_decay]}", 0, 1), "SGD Adam_with_de… ");
+}
+
+TEST(GeneAxis, HasFewerTicksWhereLongNumbersWouldTouch) {
+  EXPECT_EQ(labels(gene_axis(nullptr, 0, 0.85)), "0 0.2 0.4 0.6 0.8 ");
+  EXPECT_EQ(labels(gene_axis(nullptr, 0, 0.00085)), "0 0.0005 ");
+  EXPECT_EQ(labels(gene_axis(nullptr, 0.00005, 0.0008)), "0.0002 0.0004 0.0006 0.0008 ");
+}
+
+TEST(GeneAxis, OfAnUnknownGeneHasPlainNumbers) {
+  EXPECT_FALSE(gene_axis(nullptr, 1e-5, 0.1).log);
+}
+
+TEST(Axis, OfAllNumbersThatADoubleHoldsEnds) {
+  const hyp::Gene wide{
+      .name = "wide", .scale = hyp::Gene::Scale::log, .low = 1e-300, .high = 1e300};
+  const Axis axis = gene_axis(&wide, 1e-308, 1e308);
+  EXPECT_GT(axis.low, 0);
+  EXPECT_LT(axis.high, std::numeric_limits<double>::infinity());
+  EXPECT_LE(axis.ticks.size(), 8U);
+}
+
+}  // namespace
+}  // namespace evolve::results
