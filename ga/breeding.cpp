@@ -54,7 +54,7 @@ bool far_worse_known(const EvolutionState& state) {
   constexpr double much = 0.5;
   const auto& pending = state.known.pending;
   const Record& start = state.trial(0);
-  // Of a fitness below 0 nobody can say what half of it is.
+  // Half of a fitness below 0 means nothing.
   if (pending.contains(0) || !start.observation || start.observation->ending != Ending::completed ||
       start.observation->fitness <= 0)
     return false;

@@ -13,6 +13,7 @@
 #include "ga/classic/mating_pool.hpp"
 #include "ga/model/earlier.hpp"
 #include "ga/recommendation.hpp"
+#include "hyp/outcome.hpp"
 #include "hyp/rung.hpp"
 #include "hyp/space.hpp"
 #include "hyp/trial.hpp"
@@ -48,7 +49,7 @@ struct Settings {
 /// Trials at most: those of all generations, or fewer.
 std::int64_t most_trials(const Settings& settings);
 
-/// Generations that have so many trials.
+/// How many generations `trials` trials are.
 int generations_of(int trials, int population);
 
 /// A steady-state genetic algorithm: every ask breeds one child from what is known at that moment,
@@ -109,7 +110,7 @@ class Evolution {
   void tell(const hyp::Rung& rung);
   /// From now on nothing is paused: the trainer cannot. What is under way is trained to its end.
   void cannot_pause();
-  /// How a trial ended, or a repeat of a trial that has completed: that is nothing to breed from,
+  /// How a trial ended, or a repeat of a trial that has completed: nothing is bred from a repeat,
   /// but the model knows it. Of a failure that will be tried again (`final == false`) the epochs
   /// count, and nothing else. Throws `Error` for a trial that was not asked for or has ended
   /// already, and for a repeat that is not under way.
@@ -120,7 +121,7 @@ class Evolution {
   /// they begin, is chosen from the ends of all trials and of the repeats up to r - N, exactly
   /// those, and the later ones are taken to be under way; where that leaves none to choose, from as
   /// many more of their ends, in that order, as it takes. Nothing while one of these has not
-  /// ended, and where there is none to choose.
+  /// ended, and where no trial can be chosen.
   std::optional<hyp::Trial> next_repeat() const;
   /// That one, or with the number that it had in an earlier life of this run any other, is under
   /// way from now on. With a lag a search that goes on waits for all repeats that began before.

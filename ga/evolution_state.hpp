@@ -60,9 +60,9 @@ struct Repeat {
   bool is_over() const { return observation.has_value(); }
 };
 
-/// Without a lag what has been told; with one what the next step may know of that.
+/// Without a lag, all that has been told; with one, the part of it that the next step may know.
 struct Knowledge {
-  /// The first so many steps and repeats, with a lag.
+  /// With a lag: how many of the first steps and repeats are known.
   int steps = 0, repeats = 0;
   /// For the classic search, and for the screened one.
   MatingPool pool;
@@ -79,7 +79,7 @@ struct Knowledge {
 struct EvolutionState {
   hyp::Space space;
   Settings settings;
-  /// Sets are what is counted, not epochs: each is trained to its end.
+  /// The run counts sets, not epochs: each is trained to its end.
   bool counts_sets;
   /// The evolved ones.
   std::vector<hyp::Gene> genes;

@@ -8,7 +8,7 @@ namespace evolve::ga {
 
 /// Trials at most: those of all generations or fewer, and never fewer than there are.
 int planned(const EvolutionState& state);
-/// Epochs that the budget leaves, as far as is known; very many where there is none.
+/// Epochs that the budget leaves, as far as is known; a very large number without a budget.
 int epochs_left(const EvolutionState& state);
 /// Whether another trial fits in the bounds.
 bool new_trial_fits(const EvolutionState& state);
@@ -23,10 +23,10 @@ bool has_room(const EvolutionState& state);
 /// With a lag: what the next step may know of the steps, and of the repeats, is known.
 void learn_outcomes(EvolutionState& state);
 void learn_repeats(EvolutionState& state);
-/// A step that is over is known.
+/// From now on this step, which is over, is known.
 void learn(EvolutionState& state, const Step& step);
 
-/// With a lag: all that was told of trials, and of the first so many repeats, in their order.
+/// With a lag: all that was told of trials, and of the first `first_repeats` repeats, in order.
 History history_of_all(const EvolutionState& state, int first_repeats);
 /// The mating pool of all that was told.
 MatingPool pool_of_all(const EvolutionState& state);

@@ -16,11 +16,11 @@
 namespace evolve::ga {
 namespace {
 
-// Trials of which only the start is trained to its end before there is a model of curves.
+// Before there is a model of curves, only the start of these first trials is trained to its end.
 constexpr int curve_design = 9;
 
 // A look tells sets from each other once they have learnt something: before the start has this
-// share of what it ends with, it tells who came out of the warm-up first, and luck.
+// share of what it ends with, a look shows which came out of the warm-up first, and luck.
 constexpr double least_learnt = 0.5;
 
 // Nothing has been trained to its end, and nothing is on its way there.
@@ -61,7 +61,7 @@ std::vector<int> pause_epochs(const EvolutionState& state) {
   if (!start_is_known) return {looks.back()};
   const Record& start = state.trial(0);
   const double end = start.observation->fitness;
-  // Of a fitness below 0 nobody can say which share is reached.
+  // A share of a fitness below 0 means nothing.
   if (start.observation->ending != Observation::Ending::completed || end <= 0) return looks;
   std::erase_if(looks, [&](int epoch) {
     const auto look = start.rungs.find(epoch);

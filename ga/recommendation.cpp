@@ -53,7 +53,7 @@ struct Posterior {
     const double variance = covariance(i, i) + covariance(j, j) - 2 * covariance(i, j);
     return normal_cdf((mean[i] - mean[j]) / std::sqrt(std::max(variance, 1e-12)));
   }
-  // What one more training of i leaves, whose outcome is the expected one.
+  // What is left to know after one more training of i, whose outcome is the expected one.
   void observe(Index i) {
     const VectorXd shared = covariance.col(i);
     covariance -= shared * shared.transpose() / (shared[i] + luck);
@@ -103,7 +103,8 @@ Posterior posterior_of(std::span<const hyp::Gene> space, History& history,
   all.covariance -= all.mean * all.mean.transpose();
   // The values' own scale is estimated from them: the variance of Student's t for it.
   const auto n = static_cast<double>(known.points.cols());
-  const double wider = (n - 1) / std::max(1.0, n - 3);
+  constexpr double widest = 4;  // of three values it would be infinite
+  const double wider = n > 3 ? (n - 1) / (n - 3) : widest;
   all.covariance *= wider;
   all.luck *= wider;
   for (const int set : compared.sets) all.trials.push_back(history.first_completed(set)->trial);
@@ -143,7 +144,7 @@ void doubt(Posterior posterior, Index best, std::span<const int> pending, Standi
   if (less_known) result.undecided = posterior.trials[static_cast<std::size_t>(*less_known)];
 }
 
-// Where nothing is luck, what was seen is what there is.
+// Without luck, what a set gave is what it is expected to give.
 Standing standing_without_luck(const History& history, const hyp::Genes& start) {
   const auto candidate = [](const Observation& one) {
     return Candidate{.trial = one.trial, .expectation = {one.fitness, one.fitness, one.fitness}};

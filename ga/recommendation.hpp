@@ -7,7 +7,6 @@
 
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "ga/model/history.hpp"
 #include "hyp/space.hpp"
@@ -27,14 +26,15 @@ struct Candidate {
   Expectation expectation;
 };
 
-/// So likely a set has to be better than the start to be recommended in its place: a search that
+/// How likely a set has to be better than the start to be recommended in its place: a search that
 /// found nothing leaves its user no worse off. The probabilities hold what they say
 /// (docs/search_measured.md).
 inline constexpr double least_probability_better = 0.7;
 
-/// While another set is better with a greater probability, trainings of the two decide something.
+/// While another set is better than the best with a greater probability than this, trainings of the
+/// two decide something.
 inline constexpr double doubtful = 0.01;
-/// And with such a probability a run spends trials on that, and says that it is undecided.
+/// From this probability on a run spends trials on that, and says that it is undecided.
 inline constexpr double worth_deciding = 0.2;
 
 /// What is known of the sets that may be the best.
@@ -42,7 +42,7 @@ struct Standing {
   /// Nothing where the start has not completed.
   std::optional<Candidate> start;
   /// The set of greatest expectation among those that are better than the start with that
-  /// probability; the start while there is none.
+  /// probability; the start while no set is.
   Candidate best;
   /// The probability that the best has a greater mean fitness than the start has; 0 when it is the
   /// start.
@@ -57,7 +57,7 @@ struct Standing {
 };
 
 /// Of the sets that were trained to the end at least once; nothing until `history` has three such
-/// trainings, or where none is among what the model is made of. Where trainings are known to be
+/// trainings, or where the model is made of none of them. Where trainings are known to be
 /// free of luck (History::deterministic) the best is what gave most, what it gave is expected with
 /// no interval around, and nothing is undecided. The sets of the trials `pending` are being trained
 /// once more: those trainings are taken to give what is expected of them.

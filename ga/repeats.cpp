@@ -25,12 +25,33 @@ std::map<int, double> completed_trials(const EvolutionState& state) {
   return fitness;
 }
 
+bool are_of_one_set(const EvolutionState& state, int one, int other) {
+  return state.trial(one).genes == state.trial(other).genes;
+}
+
+// Repeats of a set that has begun, whichever of its trials they are of.
+int times_repeated(const EvolutionState& state, int trial) {
+  return static_cast<int>(std::ranges::count_if(
+      state.repeats, [&](const Repeat& one) { return are_of_one_set(state, one.trial, trial); }));
+}
+
 std::optional<int> choose(const EvolutionState& state, History& known,
                           const std::set<int>& under_way) {
-  const std::vector<int> repeating(under_way.begin(), under_way.end());
-  const auto now =
-      state.screened() ? standing(state.genes, known, state.start(), repeating) : std::nullopt;
-  return trial_to_repeat(now, completed_trials(state), state.repeats, under_way);
+  const auto completed = completed_trials(state);
+  // The first trial of a set may have completed after another one of it had been repeated.
+  const auto first_of_set = [&](int trial) {
+    const auto first = std::ranges::find_if(
+        completed, [&](const auto& one) { return are_of_one_set(state, one.first, trial); });
+    return first == completed.end() ? trial : first->first;
+  };
+  std::vector<Repeat> begun = state.repeats;
+  for (Repeat& repeat : begun) repeat.trial = first_of_set(repeat.trial);
+  std::set<int> repeating;
+  for (const int trial : under_way) repeating.insert(first_of_set(trial));
+  const auto now = state.screened() ? standing(state.genes, known, state.start(),
+                                               std::vector(repeating.begin(), repeating.end()))
+                                    : std::nullopt;
+  return trial_to_repeat(now, completed, begun, repeating);
 }
 
 // Repeat r knows the first r - N, and takes the later ones to be under way. Where that leaves none
@@ -82,8 +103,7 @@ std::optional<hyp::Trial> next_repeat(EvolutionState& state) {
   const auto trial =
       state.settings.lag ? choose_with_lag(state) : choose(state, state.known.history, under_way);
   if (!trial) return std::nullopt;
-  const auto before = std::ranges::count(state.repeats, *trial, &Repeat::trial);
-  return repeat_of(state, *trial, static_cast<int>(before) + 1);
+  return repeat_of(state, *trial, times_repeated(state, *trial) + 1);
 }
 
 hyp::Trial begin_repeat(EvolutionState& state, int trial, int number) {

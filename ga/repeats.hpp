@@ -8,12 +8,13 @@
 
 #include "ga/evolution_state.hpp"
 #include "ga/recommendation.hpp"
+#include "hyp/outcome.hpp"
 #include "hyp/trial.hpp"
 
 namespace evolve::ga {
 
-/// The trial whose training once more decides most, where the model is in doubt; else (or where
-/// there is none) the best of the `completed` trials (fitness by number) that were repeated least,
+/// The trial whose training once more decides most, where the model is in doubt; else (or without a
+/// model) the best of the `completed` trials (fitness by number) that were repeated least,
 /// among equals that of the lowest number. Nothing where all that come into question are
 /// `under_way`. `begun`: all repeats so far.
 std::optional<int> trial_to_repeat(const std::optional<Standing>& standing,

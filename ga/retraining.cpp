@@ -32,14 +32,16 @@ bool is_start(const EvolutionState& state, int trial) {
   return state.trial(trial).genes == state.start();
 }
 
-// Breeding knows that a trial, another training of the start, ended as trial 0 did.
+// Breeding knows that a trial, another training of the start, gave what trial 0 gave. A failure, or
+// a fitness of 0, says nothing of luck.
 bool start_agrees_with(const EvolutionState& state, int trial) {
   const auto& pending = state.known.pending;
   const auto& first = state.trial(0).observation;
   const auto& again = state.trial(trial).observation;
   if (!is_start(state, trial) || pending.contains(0) || pending.contains(trial) || !first || !again)
     return false;
-  return first->ending == again->ending && first->fitness == again->fitness;
+  return first->ending == Observation::Ending::completed && first->ending == again->ending &&
+         first->fitness != 0 && first->fitness == again->fitness;
 }
 
 // The best of many noisy trainings is the luckiest, so the last ones are of the two sets that may

@@ -12,7 +12,7 @@ hyp::Trial hand_out(EvolutionState& state, hyp::Genes set, int pause_epoch = 0);
 hyp::Trial go_on(EvolutionState& state, int trial, int pause_epoch);
 /// A step that is not over, and was to end at a pause, goes on to the last epoch.
 void lengthen(EvolutionState& state, Step& step);
-/// The latest step of that trial is over; it has been trained for so many epochs in all.
+/// The latest step of that trial is over; it has been trained for `reached` epochs in all.
 void end_step(EvolutionState& state, int trial, int reached);
 
 }  // namespace evolve::ga

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "hyp/outcome.hpp"
 #include "hyp/rung.hpp"
-#include "hyp/trial.hpp"
 
 namespace evolve::ga {
 
@@ -38,7 +38,7 @@ inline constexpr double least_use = 0.15;
 ///
 /// Good are those whose final fitness is above the median (the lower one, of an even number). With
 /// n good controls the threshold is the k-th smallest of their fitnesses at the rung,
-/// k = floor(`loss` (n + 1)); there is none for k = 0, nor where fewer than `least_use` of the bad
+/// k = floor(`loss` (n + 1)). No threshold for k = 0, nor where fewer than `least_use` of the bad
 /// controls lie below it: such a rung tells nothing. If the good trials, controls or not, are
 /// exchangeable, a further good one is among the k smallest of n + 1 with probability k / (n + 1)
 /// at most: it is stopped here with probability `loss` at most (split conformal prediction: Vovk,

@@ -1,7 +1,6 @@
 #include "ga/epochs/thaw.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "ga/model/expected_improvement.hpp"

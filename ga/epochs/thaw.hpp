@@ -39,7 +39,7 @@ double price(const Prospect& prospect, double best);
 struct Thawable {
   int trial = 0;
   hyp::Genes genes = {};
-  /// It has been trained for so many epochs.
+  /// How many epochs it has been trained for.
   int epoch = 0;
 };
 
@@ -51,7 +51,7 @@ struct NextTraining {
   int pause_epoch = 0;
 };
 
-/// The dearest of a new training of `child` (nothing: there is none to be had) and those that are
+/// The dearest of a new training of `child` (nothing: no new one can begin) and those that are
 /// paused, which end at `epochs` and may be paused at `pauses`. One that could not be trained to
 /// its end with `left` epochs is left out; not all may be. `history` has a completed training.
 NextTraining next_training(std::span<const hyp::Gene> space, History& history,

@@ -12,8 +12,8 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Before any outcome: by so many standard deviations of fitness an evenly drawn set is expected to
-// be worse than the start. (The outcomes decide, so it matters little: docs/search_tried.md.)
+// Before any outcome: how many standard deviations of fitness worse than the start an evenly drawn
+// set is expected to be. (The outcomes decide, so it matters little: docs/search_tried.md.)
 constexpr double start_weight = 0.5;
 // And how far all earlier runs together are believed.
 constexpr double earlier_weight = 0.7;

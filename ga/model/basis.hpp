@@ -1,5 +1,5 @@
 // What is expected of a set before this run's own outcomes say more: what the models of earlier
-// runs say, or where there are none, that a set is the worse the farther it is from the start.
+// runs say, or without any, that a set is the worse the farther it is from the start.
 //
 // Each is a function of the set that is added to the Gaussian process's constant mean with a weight
 // that the outcomes decide ("explicit basis functions": Rasmussen and Williams 2006, section 2.7).

@@ -19,7 +19,7 @@ using Eigen::VectorXd;
 
 constexpr double least_weight = 0.01;  // relative to the greatest
 
-// So many evaluations of the posterior take about 20 ms.
+// This many evaluations of the posterior take about 20 ms.
 int affordable_evaluations(Index observations, Index features) {
   const auto n = static_cast<double>(observations), f = static_cast<double>(features);
   const double operations = n * n * (2.5 * n + 2 * f + 40);
@@ -50,7 +50,7 @@ struct Variation {
 // fitted lengths are those that explain most of what was seen, luck included: so they are too
 // short.
 std::vector<Variation> variations(const KernelParameters& best) {
-  constexpr std::array noises = {-13.0, -6.0, -4.0, -2.5, -1.0};
+  constexpr std::array noises = {-13.0, -6.0, -4.0, -2.5, -1.0, 0.0};
   constexpr std::array seeds = {-6.0, -3.5, -1.5};
   constexpr std::array roughnesses = {-8.0, -4.0, -2.5, -1.0};
   constexpr std::array longer = {0.6, 1.2};
@@ -232,7 +232,7 @@ const KernelParameters& History::parameters() {
   for (; next_fit_ <= size(); next_fit_ = std::max(next_fit_ + 1, next_fit_ * 11 / 10)) {
     fitted_ = next_fit_;
     // Late in a run the best and the nearest are so much alike that they differ by noise alone:
-    // then a sample of more.
+    // then a sample of more of them is taken.
     const Index looked_at = next_fit_ > model_points ? model_points : most;
     Observations known = thinned(select(next_fit_, looked_at, parameters_).observations, most);
     if (known.curves.any()) known.curves.variances = curve_variances_ = fitted(known, parameters_);
@@ -282,11 +282,13 @@ std::optional<int> History::number_of(const hyp::Genes& genes) const {
 }
 
 const Observation* History::first_completed(int set) const {
+  const Observation* first = nullptr;
   for (std::size_t i = static_cast<std::size_t>(set); i < first_.size(); ++i) {
-    const bool completed = observation_[i].ending == Observation::Ending::completed;
-    if (first_[i] == set && completed) return &observation_[i];
+    const Observation& one = observation_[i];
+    if (first_[i] != set || one.ending != Observation::Ending::completed) continue;
+    if (!first || one.trial < first->trial) first = &one;
   }
-  return nullptr;
+  return first;
 }
 
 const Observation* History::first_completed(const hyp::Genes& genes) const {

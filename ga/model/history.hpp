@@ -24,8 +24,8 @@ constexpr Eigen::Index compared_points = 200;
 /// The outcomes that a run knows, in the order in which it came to know them, and the kernel's
 /// parameters that were fitted to them.
 ///
-/// The parameters are fitted when the history has reached certain lengths, each time to the first
-/// so many outcomes and from the fit before: they depend on the outcomes alone, never on when a
+/// The parameters are fitted when the history has reached certain lengths, each time to that many
+/// first outcomes and from the fit before: they depend on the outcomes alone, never on when a
 /// child was asked for.
 class History {
  public:

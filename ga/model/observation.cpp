@@ -63,13 +63,18 @@ Targets targets_of(std::span<const Observation> observation) {
   const auto gains = median_gains(observation);
   const auto at_the_end = [&](const Observation& e) {
     const auto gain = gains.find(e.left);
-    return e.fitness + (gain == gains.end() ? 0 : gain->second);
+    const double end = e.fitness + (gain == gains.end() ? 0 : gain->second);
+    return e.fitness < 0 ? end : std::max(0.0, end);
   };
+  // Where fitnesses can be below 0, one of 0 is a fitness like any other.
+  const bool can_be_negative =
+      std::ranges::any_of(observation, [](const Observation& e) { return e.fitness < 0; });
+  const auto has_learnt = [&](const Observation& e) { return can_be_negative || e.fitness > 0; };
   std::vector<double> known, good;
   for (const Observation& e : observation) {
     if (e.ending != Ending::completed && e.ending != Ending::at_rung) continue;
     known.push_back(at_the_end(e));
-    if (e.fitness > 0) good.push_back(known.back());
+    if (has_learnt(e)) good.push_back(known.back());
   }
   const bool some_learnt = good.size() > 3;
   if (!some_learnt) good = known;
@@ -82,7 +87,7 @@ Targets targets_of(std::span<const Observation> observation) {
   Targets targets{Eigen::VectorXd(n), Eigen::VectorXd::Ones(n)};
   for (Eigen::Index i = 0; i < n; ++i) {
     const Observation& e = observation[static_cast<std::size_t>(i)];
-    const bool learnt = e.fitness > 0 || !some_learnt;
+    const bool learnt = has_learnt(e) || !some_learnt;
     if (e.ending == Ending::at_rung) {
       targets.values[i] = learnt ? at_the_end(e) : std::max(at_the_end(e), bad);
     } else if (e.ending == Ending::failed || !learnt) {
@@ -127,7 +132,7 @@ double OutputWarping::unwarped(double warped) const {
   double v = warped * spread_ + mean_;
   if (v < -1) v = -std::exp(-1 - v);
   v = median_ + unit_ * v;
-  return offset_ ? std::exp(v) - *offset_ : v;
+  return offset_ ? std::max(0.0, std::exp(v) - *offset_) : v;
 }
 
 }  // namespace evolve::ga

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "hyp/trial.hpp"
+#include "hyp/outcome.hpp"
 
 namespace evolve::ga {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "ga/model/basis.hpp"
 
@@ -34,14 +35,15 @@ struct Covariances {
 };
 
 // Of `covariance`, whose diagonal lacks the noise. Many points on one spot and next to no noise can
-// be too much for it: then `noise` grows.
+// be too much for it: then `noise` grows. Throws std::domain_error where a value is no number.
 Eigen::LLT<MatrixXd> factorised(MatrixXd covariance, const VectorXd& noises, double& noise) {
   const VectorXd noise_free = covariance.diagonal();
-  for (;; noise *= 10) {
+  for (; std::isfinite(noise); noise *= 10) {
     covariance.diagonal() = noise_free + noise * noises;
     Eigen::LLT<MatrixXd> factor(covariance);
     if (factor.info() == Eigen::Success) return factor;
   }
+  throw std::domain_error("a covariance has values that are no numbers");
 }
 
 }  // namespace

@@ -20,11 +20,11 @@ class Surrogate {
   /// mean that is expected of them (the "kriging believer" of Ginsbourger et al. 2010), which
   /// leaves every mean as it is and shrinks the variance around them.
   ///
-  /// `spread_points`: means rest on all observations, standard deviations on so many of the first
+  /// `spread_points`: means rest on all observations, standard deviations on that many of the first
   /// ones and on what is pending. They are never smaller than those that all would give, and cost
   /// the square of their number each, where a mean costs the number.
   ///
-  /// `basis`: what is added to the constant mean, with weights of which the observations decide;
+  /// `basis`: what is added to the constant mean, with weights that the observations decide;
   /// refers to it. Null: nothing.
   Surrogate(const Observations& observations, const Eigen::MatrixXd& pending,
             const KernelParameters& parameters,
@@ -60,7 +60,7 @@ class Surrogate {
   /// Of trained sets, with their roughness: [m].
   struct Joint {
     Eigen::VectorXd mean;
-    /// Given all observations, with what is not known of the constant (R&W eq. 2.42): [m, m].
+    /// Given all observations, including the uncertainty of the constant (R&W eq. 2.42): [m, m].
     Eigen::MatrixXd covariance;
   };
   /// `sets`: [m], their numbers among the observations.

@@ -21,13 +21,13 @@ class Acquisition {
   static Acquisition improvement(std::span<const hyp::Gene> space, const Surrogate& surrogate);
   /// The mean alone.
   static Acquisition expectation(std::span<const hyp::Gene> space, const Surrogate& surrogate);
-  /// The mean and so many standard deviations.
+  /// The mean and `deviations` standard deviations.
   static Acquisition upper_bound(std::span<const hyp::Gene> space, const Surrogate& surrogate,
                                  double deviations);
 
   /// Of each point: [points].
   Eigen::VectorXd operator()(const Points& points) const;
-  /// Of points of which that is predicted: [points].
+  /// Of points with this prediction: [points].
   Eigen::VectorXd of(const Surrogate::Prediction& prediction) const;
   /// Of one point. `slope` becomes how it changes with each number: [genes], 0 for a categorical
   /// gene.

@@ -2,7 +2,7 @@
 //
 // A hyp file that someone chose is knowledge. Each gene is as likely to be best near its start as
 // anywhere: half of the prior is normal around the start's coordinate, half is even over the
-// gene's range. Whether someone chose it nobody says, so it is trusted as far as it does well.
+// gene's range. Nobody says whether someone chose it, so it is trusted as far as it does well.
 #pragma once
 
 #include <Eigen/Core>

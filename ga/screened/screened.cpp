@@ -21,15 +21,15 @@ using Eigen::Index;
 using Eigen::VectorXd;
 using Space = std::span<const hyp::Gene>;
 
-// Up to so many outcomes each child is the one of greatest expected improvement. Children bred
-// otherwise are a remedy for what the model has wrong again and again, and that takes many.
+// Up to this many outcomes each child is the one of greatest expected improvement. Children bred
+// otherwise make up for what the model gets wrong again and again, and that takes many outcomes.
 constexpr Index few = 25;
 
 Points best_of(const Points& points, const VectorXd& values, Index most) {
   return points(Eigen::seqN(0, points.rows()), ranking(values, most));
 }
 
-// What is near the best: 5 % of the points by their mean, each a little perturbed.
+// Points near the best: 5 % of the points by their mean, each a little perturbed.
 Points around(Space space, const Points& ranked, Index count, Rng& rng) {
   const double rate = std::min(1.0, 20.0 / static_cast<double>(space.size()));
   Points points(ranked.rows(), count);

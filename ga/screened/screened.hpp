@@ -17,8 +17,8 @@ namespace evolve::ga {
 /// The trials that are spread over the space before any is bred, the start among them.
 inline constexpr int design_size = 5;
 
-/// What is trained while there is nothing to breed from: point `number` of those that the prior has
-/// where nothing is known of the start but that it was chosen or was not.
+/// What is trained before there are outcomes to breed from: point `number` of the prior as it is
+/// when the start is trusted as far as `first_trust` says.
 hyp::Genes design_genes(std::span<const hyp::Gene> space, std::uint64_t run_seed, int number);
 
 /// The children to train next, one for each generator of random numbers. The first: that which

@@ -6,24 +6,15 @@
 #include <cmath>
 #include <limits>
 
-#include "core/error.hpp"
 #include "tests/ga/fixtures.hpp"
+#include "tests/refusal.hpp"
 
 namespace evolve::ga {
 namespace {
 
+using test::refusal;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string refusal(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), 2);
-    return error.what();
-  }
-  return "no refusal";
-}
 
 TEST(Evolution, StartsWithTheStart) {
   Evolution evolution(cube(), {.seed = 1});

@@ -87,6 +87,15 @@ TEST(Recommendation, PromisesNoLuckHoweverManyWereTrained) {
   EXPECT_NEAR(promised.mean, 0.3, 0.03);  // the luckiest of 400 has 0.39
 }
 
+TEST(Recommendation, NamesASetByItsFirstTrialThatCompletedWhateverWasToldFirst) {
+  Evolution evolution(cube(), {.search = "screened", .trials = 20});
+  std::optional<hyp::Trial> first = evolution.ask();
+  while (const auto trial = evolution.ask()) evolution.tell(completed(trial->number, 0.1));
+  ASSERT_EQ(evolution.genes(13), evolution.genes(0));
+  evolution.tell(completed(first->number, 0.9));
+  EXPECT_EQ(evolution.standing()->start->trial, 0);
+}
+
 TEST(Recommendation, IsNoneWhereTheModelKnowsSetsOnlyThatWereLookedAtBeforeTheirEnd) {
   const hyp::Space space = cube();
   History history(space.genes);

@@ -67,6 +67,23 @@ TEST(Targets, MayAllBeNegative) {
   EXPECT_THAT(targets_of(observation).values, ElementsAre(-3, -2, -1));
 }
 
+TEST(Targets, BelowAndAbove0AreAllThemselves) {
+  std::vector<Observation> some;
+  for (const double fitness : {0.4, 0.3, 0.2, 0.1, 0.0, -0.01, -5.0})
+    some.push_back({.ending = Ending::completed, .fitness = fitness});
+  EXPECT_THAT(targets_of(some).values, ElementsAre(0.4, 0.3, 0.2, 0.1, 0.0, -0.01, -5.0));
+}
+
+TEST(Targets, OfALookAreNot0OrLessBecauseOthersLostUntilTheirEnd) {
+  std::vector<Observation> some;
+  for (int trial = 0; trial < 3; ++trial) {
+    some.push_back({.ending = Ending::at_rung, .fitness = 0.3, .trial = trial, .left = 0.5});
+    some.push_back({.ending = Ending::completed, .fitness = 0.2, .trial = trial});
+  }
+  some.push_back({.ending = Ending::at_rung, .fitness = 0.05, .trial = 3, .left = 0.5});
+  EXPECT_EQ(targets_of(some).values[6], 0);
+}
+
 TEST(Targets, OfStoppedTrialsAreAtMostThe25thPercentileAndNoisy) {
   auto observation = eleven_completed();
   observation.push_back({Ending::stopped, 0.19});
@@ -135,6 +152,12 @@ TEST(OutputWarping, OfLogarithmsIsUndone) {
   for (const double value : {0.5, 0.3, 0.21, 0.05, 0.0}) {
     EXPECT_NEAR(warping.unwarped(warping(Eigen::VectorXd{{value}})[0]), value, 1e-12);
   }
+}
+
+TEST(OutputWarping, OfLogarithmsIsUndoneTo0AtLeast) {
+  Eigen::VectorXd values(4);
+  values << 0.01, 0.1, 0.2, 0.4;
+  EXPECT_EQ(OutputWarping(values).unwarped(-50), 0);
 }
 
 TEST(OutputWarping, IsUndone) {

@@ -88,6 +88,27 @@ TEST(Screened, GivesTheSameTrialsForTheSameOutcomes) {
   EXPECT_EQ(run(one), run(two));
 }
 
+TEST(Screened, TrainsTheBestAgainThoughTheStartFailsOrLearnsNothing) {
+  for (const bool fails : {true, false}) {
+    Evolution evolution(cube(), screened(1, 60));
+    int again = 0;
+    std::set<hyp::Genes> trained;
+    while (const auto trial = evolution.ask()) {
+      const auto& set = evolution.genes(trial->number);
+      const bool is_start = set == evolution.genes(0);
+      again += !trained.insert(set).second && !is_start;
+      const double luck = 0.2 * std::sin(37.0 * trial->number);
+      if (is_start && fails) {
+        evolution.tell(failed(trial->number));
+      } else {
+        evolution.tell(
+            completed(trial->number, is_start ? 0 : 0.5 + 0.1 * peak(trial->hyp) + luck));
+      }
+    }
+    EXPECT_GT(again, 0) << fails;
+  }
+}
+
 TEST(Screened, GivesOtherTrialsForAnotherSeed) {
   Evolution one(cube(), screened(5, 8)), two(cube(), screened(6, 8));
   const auto a = run(one), b = run(two);
