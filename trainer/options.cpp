@@ -1,5 +1,6 @@
 #include "trainer/options.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "hyp/space.hpp"
@@ -76,6 +77,10 @@ TrainOptions train_options_from_json(const nlohmann::ordered_json& json) {
   return options;
 }
 
+bool is_frozen(const std::vector<int>& freeze, int layer) {
+  return freeze.size() == 1 ? layer < freeze.front() : std::ranges::count(freeze, layer) > 0;
+}
+
 bool is_known(const std::string& hyperparameter) {
   return hyperparameter == "optimizer" || hyp::default_space().find(hyperparameter);
 }
@@ -88,7 +93,8 @@ std::optional<std::string> fault_of(const std::string& hyperparameter, const hyp
     return "optimizer is SGD, Adam or AdamW";
   }
   if (!number) return hyperparameter + " is a number";
-  if (hyperparameter == "anchors" && *number < 1) return "anchors are 1 or more";
+  if (hyperparameter == "anchors" && *number != 0 && *number < 1)
+    return "anchors are 1 or more, or 0: the model's own";
   return {};
 }
 

@@ -76,6 +76,9 @@ nlohmann::ordered_json to_json(const TrainOptions& options);
 /// Absent keys keep their defaults, unknown ones are ignored.
 TrainOptions train_options_from_json(const nlohmann::ordered_json& json);
 
+/// Whether this layer keeps its weights, as `TrainOptions::freeze` means it.
+bool is_frozen(const std::vector<int>& freeze, int layer);
+
 /// Whether the built-in trainer knows this hyperparameter: one of YOLOv5's 29, or `optimizer`.
 bool is_known(const std::string& hyperparameter);
 

@@ -62,7 +62,7 @@ endif()
 # libtorch allocates and frees all the time: mimalloc instead of glibc's malloc makes a trial of a small model 5 to
 # 10 % shorter. 3.0, which Debian 13 has, is a beta in which a training crashed (docs/platforms.md).
 find_package(mimalloc REQUIRED)
-add_executable(evolve-worker ranks/start_ranks.cpp run/worker_main.cpp)
+add_executable(evolve-worker ranks/start_ranks.cpp run/kept_memory.cpp run/worker_main.cpp)
 if(NOT mimalloc_VERSION MATCHES "^3\\.0")
   target_compile_definitions(evolve-worker PRIVATE EVOLVE_MIMALLOC)
   # Nothing else names it: the linker would drop it.

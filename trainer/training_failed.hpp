@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "hyp/trial.hpp"
+#include "hyp/outcome.hpp"
 
 namespace evolve::trainer {
 

@@ -16,8 +16,8 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 /// An ordered_json looks through all keys of an object for a new one.
-constexpr int most_keys = 1000;
-constexpr std::size_t deepest = 64;
+constexpr int most_about_keys = 1000;
+constexpr std::size_t deepest_about = 64;
 
 /// Files of torch before 1.6 begin with this number, pickled.
 constexpr std::string_view legacy_magic("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20", 10);
@@ -35,8 +35,8 @@ ordered_json parse_about(std::string_view text) {
   const auto limit = [&](int, Event event, const ordered_json&) {
     if (event == Event::object_start || event == Event::array_start) keys.push_back(0);
     if (event == Event::object_end || event == Event::array_end) keys.pop_back();
-    const bool too_many = event == Event::key && ++keys.back() > most_keys;
-    if (!too_many && keys.size() <= deepest) return true;
+    const bool too_many = event == Event::key && ++keys.back() > most_about_keys;
+    if (!too_many && keys.size() <= deepest_about) return true;
     throw std::runtime_error("the file's description is too long");
   };
   try {

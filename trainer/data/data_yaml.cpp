@@ -85,7 +85,8 @@ std::vector<std::string> read_names(const Source& source) {
 }
 
 /// What the splits are relative to: `path`, beside the YAML file if it is there, else from the
-/// current folder; without it the YAML file's folder, else the current one.
+/// current folder, else from the folder above the YAML file's (YOLOv5's own files lie in data/ of
+/// its repository and count from there); without it the YAML file's folder, else the current one.
 std::vector<fs::path> root_folders(const Source& source) {
   const fs::path beside = fs::path(source.file).parent_path();
   const Yaml* node = source.value("path");
@@ -93,6 +94,7 @@ std::vector<fs::path> root_folders(const Source& source) {
   const fs::path path = text_of(source, *node, "path", "write one path");
   if (fs::exists(beside / path)) return {beside / path};
   if (fs::exists(path)) return {path};
+  if (const auto above = beside / ".." / path; fs::exists(above)) return {above};
   throw source.refusal(*node, fmt::format("path '{}' does not exist", path.string()),
                        "write a folder, relative to this file or to the current folder");
 }
@@ -174,6 +176,8 @@ std::vector<std::string> read_split(const Source& source, Split split,
     add_images(source, *node, name, roots, images);
   }
   std::sort(images.begin(), images.end());
+  // One that is listed twice is one image, as in YOLOv5, which keeps them by their paths.
+  images.erase(std::unique(images.begin(), images.end()), images.end());
   return images;
 }
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <system_error>
 #include <tuple>
@@ -69,7 +70,8 @@ double number_of(std::string_view text, const Where& where) {
 
 int class_of(std::string_view text, const Where& where, int classes, bool single_cls) {
   const double value = number_of(text, where);
-  if (single_cls) return 0;
+  constexpr double most = std::numeric_limits<int>::max();
+  if (single_cls) return static_cast<int>(std::clamp(value, -most, most));
   if (!(value >= 0 && value < classes) || value != static_cast<int>(value)) {
     throw bad_input(where, fmt::format("'{}' is no class", text.substr(0, 40)),
                     fmt::format("write an integer from 0 to {}", classes - 1));
@@ -169,6 +171,9 @@ LabelFile parse_labels(std::string_view text, const std::string& file, int class
     if (!columns.empty()) add_row(columns, {file, line}, classes, single_cls, result);
   }
   drop_duplicates(result);
+  // Not before: two equal boxes of two classes stay two objects, as in YOLOv5.
+  if (single_cls)
+    for (Label& label : result.labels) label.cls = 0;
 
   const auto is_empty = [](const Segment& segment) { return segment.empty(); };
   if (std::all_of(result.segments.begin(), result.segments.end(), is_empty)) {

@@ -19,7 +19,7 @@
 namespace evolve::data {
 namespace {
 
-constexpr std::string_view label_records = "evolve labels 2";
+constexpr std::string_view label_records = "evolve labels 3";
 
 /// What was found, by the image's file.
 using Memory = std::unordered_map<std::string, ScannedImage>;
@@ -123,7 +123,7 @@ class Scan {
       known_[i] = it != memory.end() && it->second.image_stamp == images_[i].image_stamp &&
                   it->second.label_stamp == images_[i].label_stamp;
       if (!known_[i]) continue;
-      images_[i] = it->second;  // an image may be listed twice
+      images_[i] = it->second;
       ++found;
     }
     return found == images_.size();

@@ -26,8 +26,9 @@ struct DeviceImages {
 };
 
 /// Copies the training images to the device, then those of the validation, each only if all of
-/// them fit into what is left of `budget` bytes and of the device's memory; else a line on standard
-/// error says so. `beat` is called all the time.
+/// them fit into what is left of `budget` bytes and of the device's memory, the training images, on
+/// an XPU, into 3.5 GiB besides; else a line on standard error says so. `beat` is called all the
+/// time.
 DeviceImages device_images(const data::Dataset& training, const data::ValidationSet& validation,
                            const torch::Device& device, std::int64_t budget,
                            const std::function<void()>& beat);

@@ -3,6 +3,7 @@
 #include <ATen/autocast_mode.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <torch/torch.h>
 #include <torch/version.h>
 
@@ -41,6 +42,9 @@ void set_autocast(const torch::Device& device, bool enabled, torch::ScalarType t
 void make_repeatable() {
   // cuBLAS reads it when it is opened. Without it two streams may share a workspace.
   setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*replace=*/0);
+  // CUDA reads it when it starts. From 12.2 on it is the default; CUDA 11.7 to 12.1 would load
+  // every kernel of libtorch at once, which takes seconds and hundreds of MB of each worker's card.
+  setenv("CUDA_MODULE_LOADING", "LAZY", /*replace=*/0);
   auto& context = at::globalContext();
   context.setDeterministicAlgorithms(true, /*warn_only=*/true);
   context.setDeterministicCuDNN(true);
@@ -56,19 +60,24 @@ void make_repeatable() {
 #endif
 }
 
-void bound_xpu_memory(void* library) {
-#if EVOLVE_TORCH_AT_LEAST(2, 9)
+void bound_xpu_memory([[maybe_unused]] void* library) {
+#if EVOLVE_TORCH_AT_LEAST(2, 10)
   // c10::xpu::XPUCachingAllocator::setMemoryFraction(double, c10::DeviceIndex): its header needs
   // SYCL's. It is in a library that this one stands on.
   using SetMemoryFraction = void (*)(double, c10::DeviceIndex);
   const auto set = reinterpret_cast<SetMemoryFraction>(
       dlsym(library, "_ZN3c103xpu19XPUCachingAllocator17setMemoryFractionEda"));
-  if (!set || c10::impl::getDeviceGuardImpl(torch::kXPU)->deviceCount() == 0) return;
-  at::globalContext().lazyInitDevice(torch::kXPU);  // which makes the allocator
-  set(1, 0);
-#else
-  static_cast<void>(library);
+  if (set) {
+    if (c10::impl::getDeviceGuardImpl(torch::kXPU)->deviceCount() == 0) return;
+    at::globalContext().lazyInitDevice(torch::kXPU);  // which makes the allocator
+    set(1, 0);
+    return;
+  }
 #endif
+  fmt::print(stderr,
+             "libtorch " TORCH_VERSION
+             " sets no bound to an XPU's memory (2.10 does): too large an allocation may cost the "
+             "device, not only the trial\n");
 }
 
 torch::Tensor staging_memory(std::int64_t bytes, const torch::Device& device) {
@@ -91,8 +100,12 @@ std::int64_t memory_bytes(const torch::Device& device) {
 #if EVOLVE_TORCH_AT_LEAST(2, 9)
   if (!device.is_cuda() && !device.is_xpu()) return 0;
   constexpr std::size_t all_pools = 0;
-  const auto stats = c10::getDeviceAllocator(device.type())->getDeviceStats(device.index());
-  return stats.reserved_bytes[all_pools].current;
+  try {
+    const auto stats = c10::getDeviceAllocator(device.type())->getDeviceStats(device.index());
+    return stats.reserved_bytes[all_pools].current;
+  } catch (const c10::Error&) {  // ROCm's may be none that tells
+    return 0;
+  }
 #else
   static_cast<void>(device);
   return 0;

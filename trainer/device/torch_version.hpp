@@ -15,8 +15,8 @@ void make_repeatable();
 
 /// `library` is libtorch_xpu, just opened. Lets this process have all of each device's memory and
 /// no more: beyond it Intel's driver would lose the device (pytorch#177714), and an allocation
-/// fails with "out of memory" instead. Does nothing with a libtorch before 2.9, which has no such
-/// bound.
+/// fails with "out of memory" instead. A libtorch before 2.10 has no such bound: one line on
+/// standard error says so.
 void bound_xpu_memory(void* library);
 
 /// Memory of the host, [bytes] of uint8, from which a copy to the device need not wait: page-locked
@@ -28,7 +28,8 @@ torch::Tensor staging_memory(std::int64_t bytes, const torch::Device& device);
 void synchronize(const torch::Device& device);
 
 /// Bytes of the device's memory that this process holds, its cache included: YOLOv5's GPU_mem. 0 on
-/// a CPU, and with a libtorch before 2.9, which tells it to no device-neutral program.
+/// a CPU, with a libtorch before 2.9, which tells it to no device-neutral program, and where its
+/// allocator for the device does not tell.
 std::int64_t memory_bytes(const torch::Device& device);
 
 /// Bytes of the device's memory that nobody holds; nothing where this libtorch does not tell: on

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "hyp/trial.hpp"
+#include "hyp/metrics.hpp"
 #include "trainer/data/batch.hpp"
 #include "trainer/evaluation/average_precision.hpp"
 #include "trainer/evaluation/nms.hpp"

@@ -325,6 +325,13 @@ double parameters(const DetectSpec& detect, const ModelConfig& config) {
                          [out](double sum, int in) { return sum + (in + 1) * out; });
 }
 
+double parameters_of(const LayerSpec& layer, const ModelConfig& config) {
+  double count = 0;
+  for (const ModuleSpec& module : layer.modules)
+    count += std::visit([&](const auto& spec) { return parameters(spec, config); }, module);
+  return count;
+}
+
 /// The length of a map's side behind a module.
 std::int64_t side_behind(const ModuleSpec& module, std::int64_t side) {
   if (const auto* conv = std::get_if<ConvSpec>(&module))
@@ -357,12 +364,19 @@ int image_stride(const ModelConfig& config) {
 
 double count_parameters(const ModelConfig& config) {
   double count = 0;
-  for (const LayerSpec& layer : config.layers) {
-    for (const ModuleSpec& module : layer.modules) {
-      count += std::visit([&](const auto& spec) { return parameters(spec, config); }, module);
-    }
-  }
+  for (const LayerSpec& layer : config.layers) count += parameters_of(layer, config);
   return count;
+}
+
+LayersAlike layers_alike(const ModelConfig& config, const ModelConfig& other) {
+  LayersAlike found;
+  for (std::size_t i = 0; i + 1 < config.layers.size(); ++i) {
+    const auto& layer = config.layers[i];
+    if (parameters_of(layer, config) == 0) continue;
+    ++found.all;
+    if (i < other.layers.size() && other.layers[i].modules == layer.modules) ++found.alike;
+  }
+  return found;
 }
 
 }  // namespace evolve::trainer

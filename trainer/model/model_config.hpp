@@ -16,27 +16,34 @@ namespace evolve::trainer {
 struct ConvSpec {
   int in = 0, out = 0;
   int kernel = 1, stride = 1, padding = 0, groups = 1;
+  bool operator==(const ConvSpec&) const = default;
 };
 /// A 1x1 Conv and a 3x3 one; adds its input when `shortcut` and in == out.
 struct BottleneckSpec {
   int in = 0, out = 0;
   bool shortcut = true;
+  bool operator==(const BottleneckSpec&) const = default;
 };
 /// Cross-stage partial block with three 1x1 Convs around `repeats` bottlenecks of half the width.
 struct C3Spec {
   int in = 0, out = 0, repeats = 1;
   bool shortcut = true;
+  bool operator==(const C3Spec&) const = default;
 };
 /// Spatial pyramid pooling: three stacked max pools of one kernel.
 struct SppfSpec {
   int in = 0, out = 0, kernel = 5;
+  bool operator==(const SppfSpec&) const = default;
 };
 /// Nearest neighbour.
 struct UpsampleSpec {
   int factor = 2;
+  bool operator==(const UpsampleSpec&) const = default;
 };
 /// Along the channels.
-struct ConcatSpec {};
+struct ConcatSpec {
+  bool operator==(const ConcatSpec&) const = default;
+};
 /// P3 to P7: YOLOv5's loss has weights for no more.
 constexpr int most_levels = 5;
 
@@ -44,6 +51,7 @@ constexpr int most_levels = 5;
 struct DetectSpec {
   /// Channels of each level's input.
   std::vector<int> in;
+  bool operator==(const DetectSpec&) const = default;
 };
 
 using ModuleSpec =
@@ -100,5 +108,13 @@ std::vector<MapSize> map_sizes(const ModelConfig& config, MapSize images);
 /// The number of a model's weights and biases, batch statistics not counted: 1.9e6 for yolov5n. A
 /// table can ask for more than any integer holds.
 double count_parameters(const ModelConfig& config);
+
+/// How many of a model's layers have weights, and how many of these are, under the same number, the
+/// same in another model: whose weights start there where the other's are given. Detect, whose
+/// weights go by the number of classes, is not counted.
+struct LayersAlike {
+  int alike = 0, all = 0;
+};
+LayersAlike layers_alike(const ModelConfig& config, const ModelConfig& other);
 
 }  // namespace evolve::trainer

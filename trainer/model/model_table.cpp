@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -11,65 +9,18 @@
 #include "core/error.hpp"
 #include "core/text_file.hpp"
 #include "core/yaml.hpp"
+#include "trainer/model/built_in_tables.hpp"
 
 namespace evolve::trainer {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The one architecture of YOLOv5 v6; its sizes differ in the multiples only.
-constexpr const char* yolov5_v6 = R"(
-nc: 80
-anchors:
-  - [10, 13, 16, 30, 33, 23]       # P3/8
-  - [30, 61, 62, 45, 59, 119]      # P4/16
-  - [116, 90, 156, 198, 373, 326]  # P5/32
-backbone:
-  - [-1, 1, Conv, [64, 6, 2, 2]]   # 0: P1/2
-  - [-1, 1, Conv, [128, 3, 2]]     # 1: P2/4
-  - [-1, 3, C3, [128]]
-  - [-1, 1, Conv, [256, 3, 2]]     # 3: P3/8
-  - [-1, 6, C3, [256]]
-  - [-1, 1, Conv, [512, 3, 2]]     # 5: P4/16
-  - [-1, 9, C3, [512]]
-  - [-1, 1, Conv, [1024, 3, 2]]    # 7: P5/32
-  - [-1, 3, C3, [1024]]
-  - [-1, 1, SPPF, [1024, 5]]
-head:
-  - [-1, 1, Conv, [512, 1, 1]]     # 10
-  - [-1, 1, nn.Upsample, [None, 2, nearest]]
-  - [[-1, 6], 1, Concat, [1]]
-  - [-1, 3, C3, [512, false]]
-  - [-1, 1, Conv, [256, 1, 1]]     # 14
-  - [-1, 1, nn.Upsample, [None, 2, nearest]]
-  - [[-1, 4], 1, Concat, [1]]
-  - [-1, 3, C3, [256, false]]      # 17: small objects
-  - [-1, 1, Conv, [256, 3, 2]]
-  - [[-1, 14], 1, Concat, [1]]
-  - [-1, 3, C3, [512, false]]      # 20: middling ones
-  - [-1, 1, Conv, [512, 3, 2]]
-  - [[-1, 10], 1, Concat, [1]]
-  - [-1, 3, C3, [1024, false]]     # 23: large ones
-  - [[17, 20, 23], 1, Detect, [nc, anchors]]
-)";
-
 // Far beyond any detector.
 constexpr int most_classes = 100000;
 constexpr int most_anchors = 1000;
 constexpr std::size_t most_rows = 1000;
 constexpr std::size_t longest_table = std::size_t{1} << 18;
-
-struct Size {
-  const char* name;
-  double depth;
-  double width;
-};
-constexpr std::array<Size, 6> sizes{{{"yolov5n", 0.33, 0.25},
-                                     {"yolov5s", 0.33, 0.50},
-                                     {"yolov5m", 0.67, 0.75},
-                                     {"yolov5l", 1.0, 1.0},
-                                     {"yolov5x", 1.33, 1.25},
-                                     {"yolov5p", 0.33, 0.125}}};
 
 using core::Yaml, core::yaml_value;
 
@@ -149,11 +100,7 @@ class Reader {
     }
     row.number = whole(number, "number", "a whole number");
     row.module = text(module, "module", "a module's name");
-    for (const Yaml& argument : node.items[3].items) {
-      row.arguments.push_back(argument.kind == Yaml::Kind::null
-                                  ? "None"
-                                  : text(argument, "an argument", "a single value"));
-    }
+    for (const Yaml& argument : node.items[3].items) row.arguments.push_back(spelled(argument));
     return row;
   }
 
@@ -162,6 +109,15 @@ class Reader {
     const bool single = node.kind == Yaml::Kind::scalar;
     return error(node, name + " is " + (single ? "'" + node.text + "'" : "not a single value"),
                  "write " + expected);
+  }
+
+  /// No module here takes a list; those of YOLOv5 that do are refused by their name.
+  std::string spelled(const Yaml& argument) const {
+    if (argument.kind == Yaml::Kind::null) return "None";
+    if (argument.kind != Yaml::Kind::list) return text(argument, "an argument", "a single value");
+    std::string list;
+    for (const Yaml& item : argument.items) list += (list.empty() ? "" : ", ") + item.text;
+    return "[" + list + "]";
   }
 
   std::string text(const Yaml& node, const std::string& name, const std::string& expected) const {
@@ -261,18 +217,17 @@ bool is_of_ultralytics(const std::string& file) {
 
 ModelTable read_model_table(const std::string& cfg) {
   if (fs::is_regular_file(cfg)) return parse_model_table(core::read_text_file(cfg), cfg);
-  const std::string name = fs::path(cfg).stem();
-  const auto size = std::find_if(sizes.begin(), sizes.end(),
-                                 [&](const Size& candidate) { return candidate.name == name; });
-  if (size == sizes.end()) {
-    throw bad_argument("--cfg " + cfg + ": there is no such model table",
-                       is_of_ultralytics(cfg)
-                           ? "a model of Ultralytics' is trained with --trainer ultralytics --model"
-                           : "name a file, or yolov5n, s, m, l, x or p.yaml");
+  const auto built_in = built_in_table(fs::path(cfg).stem());
+  if (!built_in) {
+    throw bad_argument(
+        "--cfg " + cfg + ": there is no such model table",
+        is_of_ultralytics(cfg)
+            ? "a model of Ultralytics' is trained with --trainer ultralytics --model"
+            : "name a file, or yolov5n, s, m, l, x or p.yaml, or n6, s6, m6, l6 or x6");
   }
-  ModelTable table = parse_model_table(yolov5_v6, cfg);
-  table.depth_multiple = size->depth;
-  table.width_multiple = size->width;
+  ModelTable table = parse_model_table(built_in->rows, cfg);
+  table.depth_multiple = built_in->depth_multiple;
+  table.width_multiple = built_in->width_multiple;
   return table;
 }
 

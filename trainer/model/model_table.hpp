@@ -37,8 +37,8 @@ struct ModelTable {
   std::size_t backbone_rows = 0;
 };
 
-/// Reads the table of `cfg`: a file, else a built-in table of that name (yolov5n, s, m, l, x and p,
-/// whose width is 0.125; with or without ".yaml" and a folder). Throws `Error` with file and line.
+/// Reads the table of `cfg`: a file, else a built-in table of that name (see built_in_table(); with
+/// or without ".yaml" and a folder). Throws `Error` with file and line.
 ModelTable read_model_table(const std::string& cfg);
 
 /// The same from text; `file` is what errors say.

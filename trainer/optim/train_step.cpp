@@ -26,6 +26,11 @@ void TrainStep::begin_epoch() {
   parameters_.gradients().zero_();
 }
 
+void TrainStep::give_up_16_bits() {
+  scaler_ = GradScaler(torch::kFloat);
+  parameters_.gradients().zero_();
+}
+
 TrainStep::Report TrainStep::end_iteration(int iteration) {
   constexpr double greatest_norm = 10;
   Report report{schedule_.at(iteration)};

@@ -30,7 +30,7 @@ struct EpochLog {
   std::optional<workers::TrainingReport> final_report;
 };
 
-/// From 1: the first of greatest fitness, which best.pt holds.
+/// From 1: the last of greatest fitness, which best.pt holds, as YOLOv5's does.
 int best_epoch(const std::vector<workers::EpochReport>& epochs) {
   for (auto it = epochs.rbegin(); it != epochs.rend(); ++it) {
     if (it->best) return it->training.epoch;
@@ -173,8 +173,8 @@ class FullTraining {
     report.metrics = validation.metrics;
     report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     const int before = best_epoch(log_.epochs);
-    report.best = before == 0 ||
-                  fitness_(report.metrics) > fitness_(log_.epochs[std::size_t(before - 1)].metrics);
+    report.best = before == 0 || fitness_(report.metrics) >=
+                                     fitness_(log_.epochs[std::size_t(before - 1)].metrics);
     log_.epochs.push_back(report);
     log_.class_ap = class_ap(validation, data_.classes());
     save(run, report.best);

@@ -16,9 +16,9 @@
 namespace evolve::trainer {
 namespace {
 
-/// The hyperparameter `anchors`, unless anchors stay as they are.
+/// The hyperparameter `anchors`, unless anchors stay as they are: where it is 0, too.
 std::optional<int> anchors_asked_for(const TrainOptions& options, const hyp::Hyperparameters& hyp) {
-  if (options.noautoanchor || !hyp.find("anchors")) return {};
+  if (options.noautoanchor || !hyp.find("anchors") || hyp.number("anchors") == 0) return {};
   const int count = static_cast<int>(std::nearbyint(hyp.number("anchors")));
   if (count < 1) {
     throw bad_argument("hyperparameter anchors is " + std::to_string(count), "write 1 or more");
@@ -108,13 +108,9 @@ void check_batches(const TrainOptions& options, const PreparedData& data, const 
 }
 
 void freeze(Detector& detector, const std::vector<int>& layers) {
-  const auto frozen = [&](int layer) {
-    return layers.size() == 1 ? layer < layers.front()
-                              : std::find(layers.begin(), layers.end(), layer) != layers.end();
-  };
   for (auto& item : detector.named_parameters()) {
     // "model.3.cv1.conv.weight"
-    if (frozen(std::stoi(item.key().substr(6)))) item.value().set_requires_grad(false);
+    if (is_frozen(layers, std::stoi(item.key().substr(6)))) item.value().set_requires_grad(false);
   }
 }
 

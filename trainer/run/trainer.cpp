@@ -151,7 +151,7 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
     run.follow();
     return result;
   }
-  for (int epoch = done + 1; epoch <= options.epochs && !result.stopped && !result.paused;
+  for (int epoch = done + 1; epoch <= options.epochs && result.obeyed == hyp::Decision::go_on;
        ++epoch) {
     const bool rung = std::ranges::count(rungs.epochs, epoch) > 0;
     const auto training = Clock::now();
@@ -170,11 +170,10 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
     if (on_epoch && epoch > rungs.start_epoch) on_epoch(epoch, result.metrics);
     if (!rung) continue;
     const auto waiting = Clock::now();
-    const auto decision = rungs.decide(epoch);
+    result.obeyed = rungs.decide(epoch);
     waited += seconds_since(waiting);
-    result.stopped = decision == hyp::Decision::stop;
-    result.paused = decision == hyp::Decision::pause;
-    if (result.paused) keep(rungs.kept, epoch, result.metrics, run, data.training().names);
+    if (result.obeyed == hyp::Decision::pause)
+      keep(rungs.kept, epoch, result.metrics, run, data.training().names);
   }
   run.end();
   if (!options.save.empty()) {

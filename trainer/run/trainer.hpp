@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "hyp/hyperparameters.hpp"
+#include "hyp/metrics.hpp"
 #include "hyp/rung.hpp"
-#include "hyp/trial.hpp"
 #include "trainer/options.hpp"
 #include "workers/protocol/jobs.hpp"
 
@@ -39,8 +39,8 @@ struct Timing {
 struct TrainResult {
   /// Of the last epoch that was trained.
   hyp::Metrics metrics;
-  /// Ended at a rung, by either decision.
-  bool stopped = false, paused = false;
+  /// The decision at a rung that ended it; `go_on`: it was trained to its last epoch.
+  hyp::Decision obeyed = hyp::Decision::go_on;
   Timing timing;
 };
 

@@ -6,13 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <unistd.h>
-#ifdef EVOLVE_MIMALLOC
-#include <mimalloc.h>
-#else
-#include <malloc.h>
-#endif
 
 #include <algorithm>
 #include <cstdlib>
@@ -22,7 +16,6 @@
 #include <mutex>
 #include <new>
 #include <optional>
-#include <sstream>
 #include <string>
 
 #include "core/device_kind.hpp"
@@ -30,11 +23,14 @@
 #include "core/error.hpp"
 #include "core/file_descriptor.hpp"
 #include "core/number.hpp"
+#include "core/slot_environment.hpp"
+#include "core/split.hpp"
 #include "devices/discovery.hpp"
 #include "devices/machine.hpp"
 #include "hyp/trial_folder.hpp"
 #include "trainer/device/device_kinds.hpp"
 #include "trainer/ranks/start_ranks.hpp"
+#include "trainer/run/kept_memory.hpp"
 #include "trainer/run/run.hpp"
 #include "trainer/training_failed.hpp"
 #include "workers/protocol/jobs.hpp"
@@ -43,46 +39,6 @@
 
 namespace evolve::trainer {
 namespace {
-
-constexpr std::size_t kept_bytes = std::size_t{4} << 30, alignment = std::size_t{64} << 20;
-
-/// The aligned `kept_bytes` in [memory, memory + kept_bytes + alignment), with pages of 2 MiB where
-/// the kernel has any free.
-void* with_huge_pages(void* memory) {
-  std::size_t room = kept_bytes + alignment;
-  std::align(alignment, kept_bytes, memory, room);
-  ::madvise(memory, kept_bytes, MADV_HUGEPAGE);
-  return memory;
-}
-
-/// Each iteration allocates what the one before freed. So the allocator keeps memory, in one range
-/// of addresses, whose pages are taken as they are used: what it gives back to the kernel comes as
-/// pages to clear. Under a limit on addresses it does without.
-#ifdef EVOLVE_MIMALLOC
-void keep_freed_memory() {
-#if MI_MALLOC_VERSION < 210
-  mi_option_disable(mi_option_allow_decommit);
-#else
-  mi_option_set(mi_option_purge_delay, -1);
-#endif
-  // The range is ours and not mi_reserve_os_memory()'s, which would take pages that somebody has
-  // reserved (hugetlbfs).
-  void* const memory = ::mmap(nullptr, kept_bytes + alignment, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return;
-  mi_manage_os_memory(with_huge_pages(memory), kept_bytes, /*is_committed=*/true,
-                      /*is_large=*/false, /*is_zero=*/true, -1);
-}
-#else
-void keep_freed_memory() {
-  ::mallopt(M_MMAP_MAX, 0);
-  ::mallopt(M_TRIM_THRESHOLD, -1);  // never
-  void* const memory = std::malloc(kept_bytes + alignment);
-  if (!memory) return;
-  with_huge_pages(memory);
-  std::free(memory);  // which malloc() keeps
-}
-#endif
 
 /// Where answers go. Standard output itself becomes standard error, so that a library's print
 /// cannot break the stream.
@@ -110,18 +66,17 @@ int threads() {
   return std::clamp(share.value_or(cores), 1, cores);
 }
 
-/// The cores of all slots (EVOLVE_CORES, "0,1,2"), for what one worker does while the others wait;
-/// none where this one is bound to none.
+/// The cores of all slots, for what one worker does while the others wait; none where this one is
+/// bound to none.
 std::vector<int> cores_of_all() {
-  std::istringstream words(core::environment_variable("EVOLVE_CORES"));
   std::vector<int> cores;
-  for (std::string word; std::getline(words, word, ',');)
+  for (const auto& word : core::split(core::environment_variable(core::cores_variable), ','))
     cores.push_back(core::parse_integer<int>(word).value());
   return cores;
 }
 
 std::string slot_name() {
-  const auto slot = core::environment_variable("EVOLVE_DEVICE");
+  const auto slot = core::environment_variable(core::device_variable);
   return slot.empty() ? "cpu" : slot;
 }
 
@@ -220,8 +175,8 @@ workers::Result train(Trainer& trainer, const workers::Train& message, Answers& 
   fmt::print(stderr, "trial {}: {}\n", message.trial, spent(result.timing));
   return {.trial = message.trial,
           .metrics = result.metrics,
-          .stopped = result.stopped,
-          .paused = result.paused};
+          .stopped = result.obeyed == hyp::Decision::stop,
+          .paused = result.obeyed == hyp::Decision::pause};
 }
 
 void work(Trainer& trainer, const workers::Train& message, Answers& answers) {

@@ -2,6 +2,7 @@
 
 #include "trainer/device/device_images.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -10,6 +11,7 @@
 #include "tests/trainer/accelerator/simulated_accelerator.hpp"
 #include "trainer/evaluation/candidate_rows.hpp"
 #include "trainer/evaluation/nms.hpp"
+#include "workers/protocol/text.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -55,6 +57,34 @@ TEST(DeviceImages, StayOnTheHostWhereTheyDoNotFit) {
   testing::internal::CaptureStderr();
   EXPECT_FALSE(sets.on_card(training - 1).training.has_value());
   testing::internal::GetCapturedStderr();
+}
+
+TEST(DeviceImages, StayOnTheHostInWordsThatNoFailureHasWhereTheCardIsFullerThanItSaid) {
+  const Sets sets;
+  const test::NothingLargerThan small_pieces(20'000);  // batches of the validation have 24,576
+  testing::internal::CaptureStderr();
+  const auto none = sets.on_card(1 << 30);
+  const auto said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(said, "training images stay on the host: " + simulated_card.str() +
+                      " has no room for them any more\nvalidation images stay on the host: " +
+                      simulated_card.str() + " has no room for them any more\n");
+  EXPECT_EQ(workers::kind_in(said, hyp::FailureKind::crash), hyp::FailureKind::crash);
+  EXPECT_FALSE(none.training.has_value());
+  EXPECT_TRUE(none.validation.empty());
+}
+
+TEST(DeviceImages, FillNoTensorOf4GibOnAnXpu) {
+  data::Dataset many{.names = {"a"}, .imgsz = 2048, .images = {}};
+  data::Image image;
+  image.pixels.create(2048, 2048, CV_8UC3);  // shared by all of them
+  image.original_width = image.original_height = 2048;
+  many.images.assign(300, image);
+  constexpr std::int64_t bytes = 3 * (300LL * 2048 * 2048 + 1), gib = 1 << 30;
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(device_images(many, {}, simulated_card, 8 * gib, [] {}).training.has_value());
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            fmt::format("training images stay on the host: they are {} bytes, {} has room for {}\n",
+                        bytes, simulated_card.str(), 7 * gib / 2));
 }
 
 /// Boxes of two images whose confidences often are equal, `kept` of a hundred of them above the

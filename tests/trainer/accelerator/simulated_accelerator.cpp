@@ -10,20 +10,14 @@
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/library.h>
 #include <torch/torch.h>
-#include <torch/version.h>
 
-#include <cstdlib>
+#include <atomic>
+#include <limits>
 
 #include "tests/trainer/accelerator/card_log.hpp"
 #include "tests/trainer/accelerator/simulated_memory.hpp"
+#include "tests/trainer/accelerator/torch_at_least.hpp"
 
-#define TORCH_AT_LEAST(major, minor) \
-  (TORCH_VERSION_MAJOR > (major) ||  \
-   (TORCH_VERSION_MAJOR == (major) && TORCH_VERSION_MINOR >= (minor)))
-
-#if TORCH_AT_LEAST(2, 5)
-#include <ATen/detail/XPUHooksInterface.h>
-#endif
 #if TORCH_AT_LEAST(2, 9)
 #include <c10/core/CachingDeviceAllocator.h>
 #endif
@@ -40,6 +34,8 @@ SimulatedMemory& memory() {
 }
 
 // ---- memory
+
+std::atomic<std::size_t> greatest_allocation = std::numeric_limits<std::size_t>::max();
 
 #if TORCH_AT_LEAST(2, 9)
 struct DeviceAllocator : c10::DeviceAllocator {
@@ -87,8 +83,9 @@ struct CardAllocator final : DeviceAllocator {
   }
   static c10::DataPtr allocated(std::size_t bytes) {
     if (bytes == 0) return {nullptr, simulated_card};
-    void* address = memory().allocate(bytes);
-    TORCH_CHECK(address, "simulated accelerator: out of memory, tried to allocate ", bytes);
+    void* address = bytes > greatest_allocation ? nullptr : memory().allocate(bytes);
+    TORCH_CHECK_WITH(OutOfMemoryError, address,
+                     "simulated accelerator: out of memory, tried to allocate ", bytes);
     return {address, address, &release, simulated_card};
   }
 };
@@ -297,75 +294,6 @@ torch::Scalar number(const torch::Tensor& tensor) {
   return for_kernels(tensor).item();
 }
 
-// ---- page-locked memory of the host
-
-struct PinnedAllocator final : c10::Allocator {
-#if TORCH_AT_LEAST(2, 3)
-  c10::DataPtr allocate(std::size_t bytes) override {
-    return allocated(bytes);
-  }
-  void copy_data(void* to, const void* from, std::size_t bytes) const override {
-    default_copy_data(to, from, bytes);
-  }
-#else
-  c10::DataPtr allocate(std::size_t bytes) const override {
-    return allocated(bytes);
-  }
-#endif
-  c10::DeleterFnPtr raw_deleter() const override {
-    return &release;
-  }
-
- private:
-  static void release(void* address) {
-    unpin(address);
-    std::free(address);
-  }
-  static c10::DataPtr allocated(std::size_t bytes) {
-    void* address = std::malloc(bytes + 1);
-    pin(address);
-    return {address, address, &release, torch::kCPU};
-  }
-};
-PinnedAllocator pinned_allocator;
-
-#if TORCH_AT_LEAST(2, 5)
-struct XPUHooks final : at::XPUHooksInterface {
-  /// torch 2.6 hands over arguments that say nothing, later ones do not.
-  template <typename... Arguments>
-  explicit XPUHooks(Arguments&&...) {}
-  void init() const override {}
-  bool hasXPU() const override { return true; }
-  c10::DeviceIndex getNumGPUs() const override { return 1; }
-  c10::DeviceIndex current_device() const override { return 0; }
-  /// torch::manual_seed() sets it, too; nothing draws from it.
-  const at::Generator& getDefaultGenerator(c10::DeviceIndex) const override {
-    return at::detail::getDefaultCPUGenerator();
-  }
-  bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
-  c10::DeviceIndex deviceCount() const override { return 1; }
-  c10::DeviceIndex getCurrentDevice() const override { return 0; }
-  bool isPinnedPtr(const void* address) const override { return is_pinned_address(address); }
-  c10::Allocator* getPinnedMemoryAllocator() const override { return &pinned_allocator; }
-  // Later than 2.6 these override, too.
-  bool isBuilt() const { return true; }
-  bool isAvailable() const { return true; }
-};
-using at::RegistererXPUHooksRegistry;
-using at::XPUHooksRegistry;
-REGISTER_XPU_HOOKS(XPUHooks)
-#else
-torch::Tensor pin_memory(const torch::Tensor& tensor, c10::optional<torch::Device>) {
-  torch::Tensor pinned = at::detail::empty_generic(tensor.sizes(), &pinned_allocator,
-                                                   c10::DispatchKeySet(c10::DispatchKey::CPU),
-                                                   tensor.scalar_type(), c10::nullopt);
-  return pinned.copy_(tensor);
-}
-bool is_pinned(const torch::Tensor& tensor, c10::optional<torch::Device>) {
-  return is_pinned_address(tensor.storage().data());
-}
-#endif
-
 // ---- the device
 
 /// One card with one stream, on which everything is done at once.
@@ -411,12 +339,15 @@ TORCH_LIBRARY_IMPL(aten, XPU, library) {
   library.impl("copy_", &copy);
   library.impl("_copy_from_and_resize", &copy_from_and_resize);
   library.impl("_local_scalar_dense", &number);
-#if !TORCH_AT_LEAST(2, 5)
-  library.impl("_pin_memory", &pin_memory);
-  library.impl("is_pinned", &is_pinned);
-#endif
 }
 
 }  // namespace
+
+NothingLargerThan::NothingLargerThan(std::size_t bytes) {
+  greatest_allocation = bytes;
+}
+NothingLargerThan::~NothingLargerThan() {
+  greatest_allocation = std::numeric_limits<std::size_t>::max();
+}
 
 }  // namespace evolve::test

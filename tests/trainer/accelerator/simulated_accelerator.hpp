@@ -12,6 +12,7 @@
 
 #include <torch/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -33,6 +34,15 @@ struct CardCounts {
   std::int64_t waits = 0;
   /// The launches, by operator.
   std::map<std::string, std::int64_t> operators = {};
+};
+
+/// While it lives, the card refuses every allocation of more than `bytes`, as a full one would.
+class NothingLargerThan {
+ public:
+  explicit NothingLargerThan(std::size_t bytes);
+  ~NothingLargerThan();
+  NothingLargerThan(const NothingLargerThan&) = delete;
+  NothingLargerThan& operator=(const NothingLargerThan&) = delete;
 };
 
 /// Since the process began.

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "core/error.hpp"
+#include "tests/refusal.hpp"
 #include "tests/trainer/formula.hpp"
 
 namespace evolve::trainer {
@@ -21,14 +21,8 @@ Checkpoint checkpoint() {
   return {.state = state_dict(detector), .about = {{"yaml", table}, {"nc", 3}}};
 }
 
-std::string complaint(const Checkpoint& checkpoint) {
-  try {
-    detector_of(checkpoint, "x.pt");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), 2);
-    return error.what();
-  }
-  return "nothing";
+std::string refused(const Checkpoint& checkpoint) {
+  return test::refusal([&] { detector_of(checkpoint, "x.pt"); });
 }
 
 TEST(Pretrained, DetectorIsThatOfTheFile) {
@@ -72,34 +66,33 @@ TEST(Pretrained, ConfigOfATableThatOnlyCountsAnchors) {
   file.about["yaml"]["anchors"] = 3;
   EXPECT_EQ(config_of(file, "x.pt").anchors, config_of(checkpoint(), "x.pt").anchors);
   file.about["yaml"]["anchors"] = 4;
-  EXPECT_THAT(complaint(file), HasSubstr("its model.24.anchors are not the 3 x 4 of its table"));
+  EXPECT_THAT(refused(file), HasSubstr("its model.24.anchors are not the 3 x 4 of its table"));
 }
 
 TEST(Pretrained, RefusesAFileWithoutATable) {
   Checkpoint file = checkpoint();
   file.about = nullptr;
-  EXPECT_THAT(complaint(file),
-              HasSubstr("x.pt: the file does not tell its model table; add --cfg"));
+  EXPECT_THAT(refused(file), HasSubstr("x.pt: the file does not tell its model table; add --cfg"));
 }
 
 TEST(Pretrained, RefusesATableThatTheWeightsDoNotFill) {
   Checkpoint file = checkpoint();
   file.state.erase(file.state.begin());
-  EXPECT_THAT(complaint(file), HasSubstr("1 of the 349 tensors of its model are missing"));
+  EXPECT_THAT(refused(file), HasSubstr("1 of the 349 tensors of its model are missing"));
 }
 
 /// Building such a model would take terabytes.
 TEST(Pretrained, RefusesATableOfMoreWeightsThanTheFileHas) {
   Checkpoint file = checkpoint();
   file.about["yaml"]["width_multiple"] = 50;
-  EXPECT_THAT(complaint(file), HasSubstr("x.pt: its table has "));
+  EXPECT_THAT(refused(file), HasSubstr("x.pt: its table has "));
   file = checkpoint();
   file.about["nc"] = 100000;
-  EXPECT_THAT(complaint(file), HasSubstr("x.pt: its table has "));
+  EXPECT_THAT(refused(file), HasSubstr("x.pt: its table has "));
   // A hundred names for the same numbers are no more numbers.
   const auto shared = file.state.front().second;
   for (int i = 0; i < 100000; ++i) file.state.emplace_back(std::to_string(i), shared);
-  EXPECT_THAT(complaint(file), HasSubstr("x.pt: its table has "));
+  EXPECT_THAT(refused(file), HasSubstr("x.pt: its table has "));
 }
 
 TEST(Pretrained, CountsTheParametersOfAModel) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "tests/refusal.hpp"
 #include "tests/trainer/checkpoint/pickle_text.hpp"
 
 namespace evolve::trainer {
@@ -31,13 +32,8 @@ ordered_json about(const Opcodes& value) {
   return find_model(pickle::read(pickled(value))).about;
 }
 
-std::string complaint(const Opcodes& value) {
-  try {
-    find_model(pickle::read(pickled(value)));
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "nothing";
+std::string refused(const Opcodes& value) {
+  return test::refusal<std::runtime_error>([&] { find_model(pickle::read(pickled(value))); });
 }
 
 /// A model of one layer whose only parameter is called `name`.
@@ -146,11 +142,11 @@ TEST(SavedModel, ReplacesWhatIsNoUtf8) {
 }
 
 TEST(SavedModel, RefusesWhatHoldsNoWeights) {
-  EXPECT_THAT(complaint(number(1)), HasSubstr("no weights"));
-  EXPECT_THAT(complaint(list({})), HasSubstr("no weights"));
-  EXPECT_THAT(complaint(dict({{number(1), tensor("0", 1)}})), HasSubstr("name is not a text"));
-  EXPECT_THAT(complaint(module({}, {}, {{text("0"), number(1)}})), HasSubstr("is not a module"));
-  EXPECT_THAT(complaint(object("m", "C", dict({{text("_modules"), dict({})}}))),
+  EXPECT_THAT(refused(number(1)), HasSubstr("no weights"));
+  EXPECT_THAT(refused(list({})), HasSubstr("no weights"));
+  EXPECT_THAT(refused(dict({{number(1), tensor("0", 1)}})), HasSubstr("name is not a text"));
+  EXPECT_THAT(refused(module({}, {}, {{text("0"), number(1)}})), HasSubstr("is not a module"));
+  EXPECT_THAT(refused(object("m", "C", dict({{text("_modules"), dict({})}}))),
               HasSubstr("lacks its parameters"));
 }
 
@@ -159,12 +155,12 @@ TEST(SavedModel, RefusesAModuleInsideItself) {
   const Opcodes state = dict({{text("_parameters"), dict({})},
                               {text("_buffers"), dict({})},
                               {text("_modules"), dict({{text("again"), recall(7)}})}});
-  EXPECT_THAT(complaint(begin + state + "b"), HasSubstr("nested too deeply"));
+  EXPECT_THAT(refused(begin + state + "b"), HasSubstr("nested too deeply"));
 }
 
 TEST(SavedModel, RefusesAListInsideItself) {
   const Opcodes yaml = "]q\7" + recall(7) + "a";
-  EXPECT_THAT(complaint(model_of("w", {{text("yaml"), yaml}})), HasSubstr("nested too deeply"));
+  EXPECT_THAT(refused(model_of("w", {{text("yaml"), yaml}})), HasSubstr("nested too deeply"));
 }
 
 /// Thirty levels, each of which holds the one below ten times.
@@ -180,15 +176,15 @@ TEST(SavedModel, RefusesAnEndlessTreeInASmallPickle) {
     modules = keep(module({}, {}, submodules), level);
     lists = keep(list(items), level);
   }
-  EXPECT_THAT(complaint(modules), HasSubstr("contain each other too often"));
-  EXPECT_THAT(complaint(model_of("w", {{text("yaml"), lists}})),
+  EXPECT_THAT(refused(modules), HasSubstr("contain each other too often"));
+  EXPECT_THAT(refused(model_of("w", {{text("yaml"), lists}})),
               HasSubstr("contain each other too often"));
 }
 
 TEST(SavedModel, RefusesADescriptionOfManyKeys) {
   Entries many;
   for (int i = 0; i < 1000; ++i) many.emplace_back(text(std::to_string(i)), none);
-  EXPECT_THAT(complaint(model_of("w", {{text("yaml"), dict(many)}})), HasSubstr("too long"));
+  EXPECT_THAT(refused(model_of("w", {{text("yaml"), dict(many)}})), HasSubstr("too long"));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <opencv2/core.hpp>
 
-#include "tests/hyp/refusal.hpp"
+#include "tests/refusal.hpp"
 #include "tests/trainer/data/replay.hpp"
 #include "trainer/data/copy_paste.hpp"
 
@@ -23,6 +23,9 @@ Dataset two_images() {
   return dataset;
 }
 
+/// The draws of a perspective that turns, scales and shifts nothing.
+const std::vector<double> plain = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.5, 0.5};
+
 /// Appends the draws of a mosaic of one image around the canvas's centre that nothing turns, scales
 /// or shifts.
 void append_plain_mosaic(nlohmann::json& records, int image) {
@@ -30,8 +33,7 @@ void append_plain_mosaic(nlohmann::json& records, int image) {
   records.push_back({"random.uniform", 16, 48, 32.1});
   records.push_back({"random.choices", {image, image, image}});
   records.push_back({"random.shuffle_result", {image, image, image, image}});
-  for (const double value : {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.5, 0.5})
-    records.push_back({"random.uniform", value});
+  append_uniforms(records, plain);
 }
 
 TEST(Sample, MixesTwoMosaics) {
@@ -62,8 +64,7 @@ TEST(Sample, FlipsUpDownThenLeftRight) {
   dataset.images[0].pixels.at<cv::Vec3b>(0, 0) = {1, 2, 3};
   nlohmann::json records = nlohmann::json::array();
   records.push_back({"random.random", 0.5});
-  for (const double value : {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.5, 0.5})
-    records.push_back({"random.uniform", value});
+  append_uniforms(records, plain);
   records.push_back({"random.random", 0.1});
   records.push_back({"random.random", 0.1});
   Replay rng(records);
@@ -78,8 +79,7 @@ TEST(Sample, FlipsUpDownThenLeftRight) {
 
 TEST(Sample, MakesNoMosaicInARectangle) {
   nlohmann::json records;
-  for (const double value : {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.5, 0.5})
-    records.push_back({"random.uniform", value});
+  append_uniforms(records, plain);
   records.push_back({"random.random", 0.5});
   records.push_back({"random.random", 0.5});
   Replay rng(records);
@@ -94,8 +94,7 @@ TEST(Sample, MakesNoMosaicInARectangle) {
 TEST(Sample, DrawsColoursOnlyWhenTheyMayChange) {
   nlohmann::json records = nlohmann::json::array();
   records.push_back({"random.random", 0.5});
-  for (const double value : {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.5, 0.5})
-    records.push_back({"random.uniform", value});
+  append_uniforms(records, plain);
   records.push_back({"np.random.uniform", {0, 0, -1}});
   records.push_back({"random.random", 0.5});
   records.push_back({"random.random", 0.5});
@@ -144,7 +143,7 @@ TEST_F(CopyPaste, NeedsOutlinesAndAShare) {
 
 TEST(Augmentation, NeedsAllOfItsHyperparameters) {
   hyp::Hyperparameters hyp;
-  EXPECT_NE(refusal([&] { augmentation_of(hyp); }).find("hsv_h"), std::string::npos);
+  EXPECT_NE(test::refusal([&] { augmentation_of(hyp); }).find("hsv_h"), std::string::npos);
   for (const char* name : {"hsv_h", "hsv_s", "hsv_v", "degrees", "translate", "scale", "shear",
                            "perspective", "flipud", "fliplr", "mosaic", "mixup", "copy_paste"}) {
     hyp.set(name, static_cast<double>(hyp.size()));

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/hyp/refusal.hpp"
+#include "tests/refusal.hpp"
 #include "tests/trainer/data/files.hpp"
 
 namespace evolve::data {
@@ -84,7 +84,7 @@ TEST_F(Check, RefusesASplitWithoutAnyLabel) {
   add("a", "");
   config.val = config.train;
   for (const auto split : {Split::train, Split::val})
-    EXPECT_EQ(refusal([&] { check_labels(check(config, split), config, split); }),
+    EXPECT_EQ(test::refusal([&] { check_labels(check(config, split), config, split); }),
               "d.yaml: none of the 1 " + name_of(split) +
                   " images has a label; put label files like " + (folder / "labels/a.txt"));
   add("b", "0 0.5 0.5 0.5 0.5\n");

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "tests/hyp/refusal.hpp"
+#include "tests/refusal.hpp"
 #include "tests/trainer/data/files.hpp"
 #include "trainer/data/check.hpp"
 
@@ -40,7 +40,7 @@ struct DataYaml : testing::Test {
   }
   /// What is refused, without the folder's name.
   std::string refused(const std::string& text) {
-    std::string line = refusal([&] { read(text); });
+    std::string line = test::refusal([&] { read(text); });
     const std::string prefix = folder / "";
     for (auto at = line.find(prefix); at != std::string::npos; at = line.find(prefix))
       line.erase(at, prefix.size());
@@ -51,7 +51,7 @@ struct DataYaml : testing::Test {
 TEST(Split, IsNamed) {
   for (const auto split : {Split::train, Split::val, Split::test})
     EXPECT_EQ(split_of(name_of(split)), split);
-  EXPECT_EQ(refusal([] { split_of("speed"); }), "--task speed; choose train, val or test");
+  EXPECT_EQ(test::refusal([] { split_of("speed"); }), "--task speed; choose train, val or test");
 }
 
 TEST_F(DataYaml, FindsTheImagesOfFolders) {
@@ -78,6 +78,23 @@ TEST_F(DataYaml, FindsAPathFromTheCurrentFolderWhenItIsNotBesideTheFile) {
 TEST_F(DataYaml, FindsSplitsFromTheCurrentFolderWhereThereIsNoPathAndTheyAreNotBesideTheFile) {
   const auto config = read_from("images", "train: train/deep\nval: ../images/val\nnames: [a]\n");
   EXPECT_THAT(config.train, ElementsAre(folder / "images/train/deep/a.PNG"));
+  EXPECT_THAT(config.val, ElementsAre(folder / "images/val/c.bmp"));
+}
+
+TEST_F(DataYaml, FindsAPathThatCountsFromTheFolderAboveTheFiles) {
+  // As that of YOLOv5's data/coco128.yaml, ../datasets/coco128, does.
+  const auto config =
+      read("path: " + std::filesystem::path(folder / "").parent_path().filename().string() +
+           "/images\ntrain: train/deep\nval: val\nnames: [a]\n");
+  EXPECT_THAT(config.val, ElementsAre(folder / "images/val/c.bmp"));
+}
+
+TEST_F(DataYaml, HasAnImageOnceHoweverOftenItIsListed) {
+  write_file(folder / "list.txt", "./images/val/c.bmp\n./images/val/c.bmp\n");
+  const auto config =
+      read("train: [images/train, images/train/deep, images/train]\nval: list.txt\nnames: [a]\n");
+  EXPECT_THAT(config.train,
+              ElementsAre(folder / "images/train/b.jpg", folder / "images/train/deep/a.PNG"));
   EXPECT_THAT(config.val, ElementsAre(folder / "images/val/c.bmp"));
 }
 
@@ -141,7 +158,7 @@ TEST_F(DataYaml, RefusesWithFileAndLine) {
   EXPECT_THAT(refused(""), HasSubstr("d.yaml: this is empty"));
   EXPECT_EQ(refused(splits + "names: [a]\nval: images/train\n"),
             "d.yaml:4: val appears twice, first in line 2; keep one of them");
-  EXPECT_EQ(refusal([] { read_data_yaml("/nowhere/d.yaml"); }),
+  EXPECT_EQ(test::refusal([] { read_data_yaml("/nowhere/d.yaml"); }),
             "/nowhere/d.yaml: there is no such file; give a data YAML, or 'shapes' for the "
             "embedded data set");
 }
@@ -167,7 +184,8 @@ TEST_F(DataYaml, ReadsOnlyTheSplitsThatAreAskedFor) {
   EXPECT_EQ(config.val.size(), 1U);
   EXPECT_TRUE(config.test.empty());
   EXPECT_TRUE(with_fraction(read_data_yaml(file, {Split::val}), 0.5).train.empty());
-  EXPECT_THAT(refusal([&] { read_data_yaml(file, {Split::test}); }), HasSubstr("d.yaml:3: test "));
+  EXPECT_THAT(test::refusal([&] { read_data_yaml(file, {Split::test}); }),
+              HasSubstr("d.yaml:3: test "));
 }
 
 TEST_F(DataYaml, RepairsNamesThatAreNotUtf8) {

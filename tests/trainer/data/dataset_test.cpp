@@ -4,7 +4,7 @@
 
 #include <opencv2/core.hpp>
 
-#include "tests/hyp/refusal.hpp"
+#include "tests/refusal.hpp"
 #include "tests/trainer/data/files.hpp"
 
 namespace evolve::data {
@@ -86,12 +86,12 @@ TEST_F(DatasetTest, DecodesAgainWhatDoesNotFitIntoMemory) {
   EXPECT_EQ(cv::norm(pixels_of(kept, 1), pixels_of(tight, 1), cv::NORM_INF), 0);
   EXPECT_EQ(size_of(tight, 1), cv::Size(20, 16));
   write_image(config.train[1], 40, 20);
-  EXPECT_EQ(refusal([&] { pixels_of(tight, 1); }),
+  EXPECT_EQ(test::refusal([&] { pixels_of(tight, 1); }),
             config.train[1] +
                 ": has another size than at the start; start again, or begin without it: "
                 "--skip-bad");
   std::filesystem::remove(config.train[2]);
-  EXPECT_EQ(refusal([&] { pixels_of(tight, 2); }),
+  EXPECT_EQ(test::refusal([&] { pixels_of(tight, 2); }),
             config.train[2] +
                 ": cannot be decoded; convert it to .jpg or .png, remove it, or begin without it: "
                 "--skip-bad");
@@ -121,7 +121,7 @@ TEST_F(DatasetTest, RefusesImagesThatCheckFindsFaultWithOrLeavesThemOut) {
   const std::string fault =
       ": is truncated, or no image that OpenCV reads; convert it to .jpg or .png, or remove it\n";
   for (const int threads : {1, 2}) {
-    EXPECT_EQ(refusal([&] { load(config, Split::train, {.imgsz = 32, .threads = threads}); }),
+    EXPECT_EQ(test::refusal([&] { load(config, Split::train, {.imgsz = 32, .threads = threads}); }),
               (folder / "b.png") + fault + (folder / "c.png") + fault +
                   "mend them, or go on without them: --skip-bad");
   }
@@ -135,7 +135,7 @@ TEST_F(DatasetTest, NamesAnImageThatIsDecodedInAnotherSizeThanItsHeaderSaysOrLea
   // TIFF demands MM or II; OpenCV takes anything else for MM, and turns the image.
   turn_by_exif(file, "XX");
   config.train = {file, write_image(folder / "images/b.png")};
-  EXPECT_EQ(refusal([&] { load(config, Split::train, {.imgsz = 32}); }),
+  EXPECT_EQ(test::refusal([&] { load(config, Split::train, {.imgsz = 32}); }),
             file +
                 ": its header says 40 x 20 pixels, OpenCV decodes 20 x 40; save it again without "
                 "its Exif part, or begin without it: --skip-bad");
@@ -152,7 +152,7 @@ TEST_F(DatasetTest, RefusesAnImageThatCannotBeDecodedThoughItsEndsAreThere) {
   bytes[bytes.find("IDAT") + 6] ^= 0x55;
   write_file(file, bytes);
   config.train = {file};
-  EXPECT_EQ(refusal([&] { load(config, Split::train, {.imgsz = 32}); }),
+  EXPECT_EQ(test::refusal([&] { load(config, Split::train, {.imgsz = 32}); }),
             file +
                 ": cannot be decoded; convert it to .jpg or .png, remove it, or begin without it: "
                 "--skip-bad");
@@ -167,7 +167,7 @@ TEST_F(DatasetTest, RefusesAnImageThatCannotBeDecodedThoughItsEndsAreThere) {
            ": cannot be decoded; convert it to .jpg or .png, remove it, or begin without it: "
            "--skip-bad\n";
   };
-  EXPECT_EQ(refusal([&] { load(config, Split::train, {.imgsz = 32}); }),
+  EXPECT_EQ(test::refusal([&] { load(config, Split::train, {.imgsz = 32}); }),
             fault(file) + fault(folder / "c.png") + "mend them, or go on without them: --skip-bad");
 }
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 #include <opencv2/imgcodecs.hpp>
 #include <string>
 
+#include "tests/files.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace evolve::data {
@@ -16,17 +16,8 @@ class TemporaryFolder : public test::TemporaryFolder {
   std::string operator/(const std::string& name) const { return (path() / name).string(); }
 };
 
-/// Writes a file and the folders above it; gives its name back.
-inline std::string write_file(const std::string& file, const std::string& bytes) {
-  std::filesystem::create_directories(std::filesystem::path(file).parent_path());
-  std::ofstream(file, std::ios::binary) << bytes;
-  return file;
-}
-
-inline std::string read_file(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
+using test::read_file;
+using test::write_file;
 
 /// Writes an image with a little structure, encoded by its name's ending.
 inline std::string write_image(const std::string& file, int width = 20, int height = 16) {

@@ -9,7 +9,7 @@
 
 #include <opencv2/core.hpp>
 
-#include "tests/hyp/refusal.hpp"
+#include "tests/refusal.hpp"
 #include "tests/trainer/data/files.hpp"
 #include "trainer/data/dataset.hpp"
 
@@ -274,7 +274,7 @@ TEST_F(ImageCacheTest, OfAnImageThatCannotBeDecodedIsNotMade) {
   std::string bytes = read_file(config.train[2]);
   bytes[bytes.find("IDAT") + 6] ^= 0x55;
   write_file(config.train[2], bytes);
-  EXPECT_EQ(refusal([&] { loaded(options()); }),
+  EXPECT_EQ(test::refusal([&] { loaded(options()); }),
             config.train[2] +
                 ": cannot be decoded; convert it to .jpg or .png, remove it, or begin without it: "
                 "--skip-bad");

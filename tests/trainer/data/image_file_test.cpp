@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "tests/hyp/refusal.hpp"
+#include "tests/refusal.hpp"
 #include "tests/trainer/data/files.hpp"
 
 namespace evolve::data {
@@ -15,7 +15,7 @@ struct ImageFile : testing::Test {
   TemporaryFolder folder;
 
   std::string refused(const std::string& file) {
-    return refusal([&] { check_image(file); }).substr(file.size());
+    return test::refusal([&] { check_image(file); }).substr(file.size());
   }
 };
 

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "tests/hyp/refusal.hpp"
+#include "tests/refusal.hpp"
 #include "tests/trainer/data/files.hpp"
 #include "trainer/data/data_yaml.hpp"
 
@@ -16,7 +16,7 @@ LabelFile parse(const std::string& text) {
 }
 
 std::string refused(const std::string& text) {
-  return refusal([&] { parse(text); });
+  return test::refusal([&] { parse(text); });
 }
 
 TEST(LabelFile, ReadsBoxes) {
@@ -129,6 +129,15 @@ TEST(LabelFile, MakesEveryClassZeroInASingleClassDataSet) {
   EXPECT_EQ(file.labels[1].cls, 0);
 }
 
+TEST(LabelFile, KeepsEqualBoxesOfTwoClassesInASingleClassDataSet) {
+  const LabelFile file = parse_labels(
+      "2 0.5 0.5 0.5 0.5\n1 0.5 0.5 0.5 0.5\n1e30 0.5 0.5 0.5 0.5\n2 0.5 0.5 0.5 0.5\n", "a.txt", 1,
+      true);
+  EXPECT_EQ(file.duplicates, 1);
+  ASSERT_EQ(file.labels.size(), 3u);
+  for (const Label& label : file.labels) EXPECT_EQ(label.cls, 0);
+}
+
 TEST(LabelFile, HasNoLabelsWhereThereIsNoFile) {
   EXPECT_TRUE(read_labels("/nowhere/images/a.jpg", 3, false).labels.empty());
 }
@@ -139,7 +148,7 @@ TEST(LabelFile, IsRefusedWhereNobodyCanTellWhetherItIsThere) {
   const auto labels = label_file_of(image);
   std::filesystem::create_directories(std::filesystem::path(labels).parent_path());
   std::filesystem::create_symlink("a.txt", labels);
-  EXPECT_EQ(refusal([&] { read_labels(image, 1, false); }),
+  EXPECT_EQ(test::refusal([&] { read_labels(image, 1, false); }),
             labels + ": cannot be read (Too many levels of symbolic links); check its permissions");
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/refusal.hpp"
+
 namespace evolve::data {
 namespace {
 
@@ -22,14 +24,12 @@ TEST(ForEachIndex, VisitsEveryIndexOnceOnAnyNumberOfThreads) {
 
 TEST(ForEachIndex, RethrowsTheFailureOfTheLowestIndex) {
   for (int again = 0; again < 100; ++again) {
-    try {
-      for_each_index(200, all_threads, [](int i) {
-        if (i % 50 == 37) throw std::runtime_error(std::to_string(i));
-      });
-      FAIL();
-    } catch (const std::runtime_error& error) {
-      EXPECT_STREQ(error.what(), "37");
-    }
+    EXPECT_EQ(test::refusal<std::runtime_error>([&] {
+                for_each_index(200, all_threads, [](int i) {
+                  if (i % 50 == 37) throw std::runtime_error(std::to_string(i));
+                });
+              }),
+              "37");
   }
 }
 

@@ -102,13 +102,6 @@ TEST(ParityAugment, LetterboxesLikeYolov5) {
   }
 }
 
-/// The eight draws of a perspective as recorded calls.
-Replay eight_draws(const std::vector<double>& values) {
-  nlohmann::json records;
-  for (const double value : values) records.push_back({"random.uniform", value});
-  return Replay(records);
-}
-
 TEST(ParityAugment, WarpsImagesAndBoxesLikeYolov5) {
   CASES_OR_SKIP(cases, "h_augment");
   for (const test::Case& golden : cases) {
@@ -123,7 +116,7 @@ TEST(ParityAugment, WarpsImagesAndBoxesLikeYolov5) {
                                       .perspective = params.at("perspective")};
       const cv::Mat in = image_of(golden[key + ".in"]);
       const auto border = item.at("border").get<std::vector<int>>();
-      Replay rng = eight_draws(item.at("draws"));
+      Replay rng = uniforms(item.at("draws"));
       const Warp drawn = draw_warp(augmentation, in.size(),
                                    {in.cols + 2 * border[1], in.rows + 2 * border[0]}, rng);
       EXPECT_TRUE(rng.finished());

@@ -9,12 +9,6 @@
 namespace evolve::data {
 namespace {
 
-Replay uniforms(const std::vector<double>& values) {
-  nlohmann::json records;
-  for (const double value : values) records.push_back({"random.uniform", value});
-  return Replay(records);
-}
-
 // One of YOLOv5's own: degrees 45, translate 0.1, scale 0.9, shear 10, perspective 0.001 on a
 // mosaic of 128 pixels.
 TEST(Perspective, PutsTheMappingTogetherLikeYolov5) {

@@ -56,4 +56,14 @@ class Replay final : public RandomSource {
   std::size_t place_ = 0;
 };
 
+inline void append_uniforms(nlohmann::json& records, const std::vector<double>& values) {
+  for (const double value : values) records.push_back({"random.uniform", value});
+}
+
+inline Replay uniforms(const std::vector<double>& values) {
+  nlohmann::json records;
+  append_uniforms(records, values);
+  return Replay(records);
+}
+
 }  // namespace evolve::data

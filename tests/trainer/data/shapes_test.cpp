@@ -2,10 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
 #include <opencv2/core.hpp>
 
-#include "tests/hyp/refusal.hpp"
+#include "tests/refusal.hpp"
 #include "tests/trainer/data/files.hpp"
 #include "trainer/data/check.hpp"
 #include "trainer/data/dataset.hpp"
@@ -106,7 +105,7 @@ TEST(Shapes, AreReadBackFromAnotherFolderThanTheyWereWrittenFrom) {
 TEST(Shapes, AreNotWrittenAmongOtherFiles) {
   const TemporaryFolder folder;
   write_file(folder / "mine.txt", "");
-  EXPECT_EQ(refusal([&] { write_embedded("shapes", folder / ""); }),
+  EXPECT_EQ(test::refusal([&] { write_embedded("shapes", folder / ""); }),
             (folder / "") + " holds other files; name a new or an empty folder");
 }
 

@@ -5,7 +5,6 @@
 #include <torch/torch.h>
 
 #include <filesystem>
-#include <numeric>
 
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.hpp"
+#include "tests/refusal.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -11,14 +11,8 @@ namespace {
 using nlohmann::ordered_json;
 using ::testing::HasSubstr;
 
-std::string complaint(const ordered_json& about) {
-  try {
-    model_table_in(about, "x.pt");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit_code(), 2);
-    return error.what();
-  }
-  return "nothing";
+std::string refused(const ordered_json& about) {
+  return test::refusal([&] { model_table_in(about, "x.pt"); });
 }
 
 TEST(ModelTable, IsYolov5sDictAsJson) {
@@ -48,12 +42,12 @@ TEST(ModelTable, OfWeightsHasTheirNumberOfClasses) {
   const ordered_json yaml = to_json(read_model_table("yolov5p"));
   EXPECT_EQ(model_table_in({{"yaml", yaml}}, "x.pt").nc, 80);
   EXPECT_EQ(model_table_in({{"yaml", yaml}, {"nc", 3}}, "x.pt").nc, 3);
-  EXPECT_THAT(complaint({{"yaml", yaml}, {"nc", "many"}}), HasSubstr("nc is 'many'"));
+  EXPECT_THAT(refused({{"yaml", yaml}, {"nc", "many"}}), HasSubstr("nc is 'many'"));
 }
 
 TEST(ModelTable, OfWeightsThatDoNotTellItAsksForCfg) {
   for (const auto& about : {ordered_json(), ordered_json{{"nc", 3}}, ordered_json{{"yaml", 1}}}) {
-    EXPECT_EQ(complaint(about),
+    EXPECT_EQ(refused(about),
               "x.pt: the file does not tell its model table; add --cfg, for instance --cfg "
               "yolov5s.yaml");
   }
@@ -63,24 +57,24 @@ TEST(ModelTable, HasOneActivation) {
   ordered_json yaml = to_json(read_model_table("yolov5p"));
   for (const ordered_json& fine : {ordered_json("nn.SiLU()"), ordered_json(), ordered_json("")}) {
     yaml["activation"] = fine;
-    EXPECT_EQ(complaint({{"yaml", yaml}}), "nothing") << fine;
+    EXPECT_EQ(refused({{"yaml", yaml}}), "accepted") << fine;
   }
   yaml["activation"] = "nn.LeakyReLU(0.1)";
-  EXPECT_THAT(complaint({{"yaml", yaml}}),
+  EXPECT_THAT(refused({{"yaml", yaml}}),
               HasSubstr("activation is 'nn.LeakyReLU(0.1)'; leave it out: evolve trains with "
                         "nn.SiLU() only"));
 }
 
 TEST(ModelTable, OfWeightsWithOtherModulesIsRefused) {
   const ordered_json yaml = to_json(read_model_table("yolov5p"));
-  EXPECT_EQ(complaint({{"yaml", yaml}, {"unlike", "model.0.act is Hardswish, not SiLU"}}),
+  EXPECT_EQ(refused({{"yaml", yaml}, {"unlike", "model.0.act is Hardswish, not SiLU"}}),
             "x.pt: model.0.act is Hardswish, not SiLU; give weights of a model with SiLU and "
             "YOLOv5's batch norm, or start a training from these with --cfg");
 }
 
 TEST(ModelTable, OfWeightsIsNotEndless) {
   const ordered_json yaml{{"backbone", std::string(300000, 'x')}};
-  EXPECT_THAT(complaint({{"yaml", yaml}}), HasSubstr("its model table has 300015 characters"));
+  EXPECT_THAT(refused({{"yaml", yaml}}), HasSubstr("its model table has 300015 characters"));
 }
 
 }  // namespace

@@ -4,11 +4,10 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <cmath>
 #include <limits>
-#include <string>
 
+#include "tests/files.hpp"
 #include "tests/trainer/formula.hpp"
 #include "trainer/device/torch_version.hpp"
 #include "trainer/optim/train_step.hpp"
@@ -82,8 +81,7 @@ TEST(MixedPrecision, IsSwitchedOffWithAWarningWhereItDoesNotAgree) {
 
 /// Whether /proc/cpuinfo has these words.
 bool cpu_has(std::initializer_list<const char*> words) {
-  std::ifstream file("/proc/cpuinfo");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto text = test::read_file("/proc/cpuinfo");
   return std::ranges::all_of(words, [&](const char* word) { return text.find(word) != text.npos; });
 }
 
@@ -153,6 +151,31 @@ TEST(GradScaler, KeepsTheWeightsWhenGradientsOverflow) {
   const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(after_a_step(GradScaler(torch::kHalf), infinity), 1);
   EXPECT_EQ(after_a_step(GradScaler(torch::kBFloat16), infinity), 1);
+}
+
+/// The weight after two batches: one with the gradient `first` and no step due, after which 16 bits
+/// are given up, and one with a quarter and a step.
+double after_giving_up(torch::ScalarType type, double first) {
+  OneWeight model;
+  FlatParameters state(model, torch::kCPU);
+  TrainStep step(state, {.batches = 100, .lr0 = 0.5, .warmup_iterations = 0}, Algorithm::sgd, 0,
+                 GradScaler(type));
+  state.gradients().fill_(first).copy_(step.scaled(state.gradients()));
+  EXPECT_FALSE(step.end_iteration(2).stepped);  // after four batches one is
+  step.give_up_16_bits();
+  EXPECT_EQ(step.precision(), torch::kFloat);
+  state.gradients().add_(0.25);
+  EXPECT_TRUE(step.end_iteration(3).stepped);
+  return state.values()[0].item<double>();
+}
+
+TEST(TrainStep, ForgetsGradientsOf16BitsThatItGivesUp) {
+  const double expected = after_giving_up(torch::kFloat, 0);
+  EXPECT_LT(expected, 1);
+  for (const auto type : {torch::kHalf, torch::kBFloat16}) {
+    EXPECT_EQ(after_giving_up(type, 0.125), expected) << type << ", finite";
+    EXPECT_EQ(after_giving_up(type, std::nan("")), expected) << type << ", not finite";
+  }
 }
 
 TEST(TrainStep, CountsAStepThatWasLeftOutAsNone) {

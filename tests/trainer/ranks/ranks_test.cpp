@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <array>
 #include <chrono>
 #include <thread>
 
-#include "core/error.hpp"
 #include "core/spawn.hpp"
+#include "tests/refusal.hpp"
 #include "tests/trainer/ranks/pair.hpp"
 #include "trainer/ranks/start_ranks.hpp"
 #include "trainer/run/trainer.hpp"
@@ -152,14 +151,11 @@ TEST(RankShares, OfOneDeviceAreAllThatItHas) {
 }
 
 TEST(RankShares, NeedAMaskThatShowsAllOfThem) {
-  try {
-    rank_shares("cuda:0+cuda:1", {{"CUDA_VISIBLE_DEVICES", "GPU-a"}}, {0});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "CUDA_VISIBLE_DEVICES shows 1 devices, cuda:0+cuda:1 has 2; let evolve set the "
-                 "mask");
-  }
+  EXPECT_EQ(test::run_failure([&] {
+              rank_shares("cuda:0+cuda:1", {{"CUDA_VISIBLE_DEVICES", "GPU-a"}}, {0});
+            }),
+            "CUDA_VISIBLE_DEVICES shows 1 devices, cuda:0+cuda:1 has 2; let evolve set the "
+            "mask");
 }
 
 }  // namespace

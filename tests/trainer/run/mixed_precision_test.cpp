@@ -19,7 +19,13 @@ using ::testing::HasSubstr;
 
 /// A training in bfloat16 on the CPU, of images in which no anchor fits an object.
 struct In16Bits {
-  In16Bits() {
+  explicit In16Bits(int batch_size = 16, double fraction = 1)
+      : options{.cfg = "yolov5p.yaml",
+                .epochs = 1,
+                .batch_size = batch_size,
+                .imgsz = 64,
+                .noautoanchor = true,
+                .fraction = fraction} {
     auto made = make_detector(options, hyp, {}, 1, data);
     detector = made.get();
     loop.emplace(options, hyp, 1, data, std::move(made),
@@ -27,7 +33,7 @@ struct In16Bits {
   }
 
   static hyp::Hyperparameters without_matches() {
-    auto hyp = hyp::express(hyp::default_space(), hyp::genes_of(hyp::default_space(), {}));
+    auto hyp = hyp::start_of(hyp::default_space());
     hyp.set("anchor_t", 1.0);
     return hyp;
   }
@@ -45,7 +51,7 @@ struct In16Bits {
 
   torch::ScalarType precision() const { return loop->state().step.scaler.type; }
 
-  TrainOptions options{.cfg = "yolov5p.yaml", .epochs = 1, .imgsz = 64, .noautoanchor = true};
+  TrainOptions options;
   hyp::Hyperparameters hyp = without_matches();
   PreparedData data{options, 32, 1};
   Detector* detector;
@@ -67,6 +73,19 @@ TEST(MixedPrecisionTraining, GoesOnInSinglePrecisionAfterAnOverflow) {
   const auto trained = training.loop->state().values;
   EXPECT_TRUE(trained.isfinite().all().item<bool>()) << "weights and running statistics";
   EXPECT_FALSE(torch::equal(trained, weights));
+}
+
+TEST(MixedPrecisionTraining, DropsWhatItHasAccumulatedWhenItGoesOnInSinglePrecision) {
+  In16Bits training(/*batch_size=*/2, /*fraction=*/0.1);
+  ASSERT_EQ(training.precision(), torch::kBFloat16);
+  ::testing::internal::CaptureStderr();
+  // Of the third batch's gradients no step is made but with those of the fourth.
+  training.loop->train_epoch(0, training.no_ap, [&](const EpochProgress& progress) {
+    if (progress.batch == 2) training.overflow();
+  });
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "mixed precision is off: BFloat16 overflowed before iteration 3\n");
+  EXPECT_TRUE(training.loop->state().values.isfinite().all().item<bool>());
 }
 
 TEST(MixedPrecisionTraining, KeepsItsPrecisionWhenItGoesOnLater) {
@@ -91,7 +110,7 @@ TEST(MixedPrecisionTraining, IsSinglePrecisionOnADeviceThatTrainsInAnotherType) 
 TEST(MixedPrecisionTraining, OnTheCpuHasTheLossesOfOneInSinglePrecision) {
   const auto losses = [](bool amp) {
     TrainOptions options{.cfg = "yolov5p.yaml", .epochs = 1, .imgsz = 64, .amp = amp};
-    const auto hyp = hyp::express(hyp::default_space(), hyp::genes_of(hyp::default_space(), {}));
+    const auto hyp = hyp::start_of(hyp::default_space());
     PreparedData data{options, 32, 1};
     TrainingLoop loop(options, hyp, 1, data, make_detector(options, hyp, {}, 1, data),
                       ComputeContext{.device = torch::kCPU, .fast_type = torch::kBFloat16});

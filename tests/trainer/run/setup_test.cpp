@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include "core/error.hpp"
+#include "tests/refusal.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/trainer/formula.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
@@ -55,17 +55,17 @@ TEST_F(Setup, FitsAsManyAnchorsAsTheHyperparameterSays) {
   EXPECT_EQ(anchors({.weights = whole_}, hyp).sizes(), (std::vector<std::int64_t>{3, 2, 2}));
 }
 
+TEST_F(Setup, KeepsTheAnchorsWhereTheHyperparameterIs0) {
+  const hyp::Hyperparameters zero{{"anchors", 0.0}, {"anchor_t", 4.0}}, without{{"anchor_t", 4.0}};
+  EXPECT_TRUE(anchors({.weights = whole_}, zero).equal(anchors({.weights = whole_}, without)));
+}
+
 TEST_F(Setup, NeedsATableFromSomewhere) {
-  const auto complaint = [&](const TrainOptions& options) -> std::string {
-    try {
-      model_config(options, {}, pretrained_weights(options), {});
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "nothing";
+  const auto refused = [&](const TrainOptions& options) {
+    return test::refusal([&] { model_config(options, {}, pretrained_weights(options), {}); });
   };
-  EXPECT_THAT(complaint({.weights = bare_}), HasSubstr("does not tell its model table; add --cfg"));
-  EXPECT_THAT(complaint({}), HasSubstr("there is no --cfg"));
+  EXPECT_THAT(refused({.weights = bare_}), HasSubstr("does not tell its model table; add --cfg"));
+  EXPECT_THAT(refused({}), HasSubstr("there is no --cfg"));
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ TrainOptions small_training() {
 }
 
 hyp::Hyperparameters default_hyp() {
-  return hyp::express(hyp::default_space(), hyp::genes_of(hyp::default_space(), {}));
+  return hyp::start_of(hyp::default_space());
 }
 
 /// The losses of three epochs, where so many threads besides the training's make batches.

@@ -101,7 +101,9 @@ void write_embedded(const std::string& name, const std::string& folder) {
   for (const Split split : splits) {
     fs::create_directories(root / "images" / name_of(split), failure);
     fs::create_directories(root / "labels" / name_of(split), failure);
-    if (failure) throw run_failed("cannot make " + root.string(), failure.message());
+    if (failure)
+      throw bad_argument("cannot make " + root.string() + " (" + failure.message() + ")",
+                         "name a folder that can be made");
     for (const Drawing& drawing : embedded_images(name, split, false, all_threads)) {
       const fs::path image = root / drawing.name;
       if (!cv::imwrite(image.string(), drawing.pixels)) {
