@@ -20,6 +20,10 @@ SETTINGS = {"data": "data", "batch_size": "batch", "imgsz": "imgsz", "optimizer"
 # stand for YOLOv5's three. RT-DETR's stand behind YOLO's.
 PREDICTIONS = "BMP"  # boxes, masks, poses
 BOXED = ("detect", "segment", "pose", "obb")  # tasks whose images have labels: a classifier's folders are its labels
+NO_TASK = "its task has no precision, recall and mAP: evolve trains detectors, segmenters, poses, oriented boxes and classifiers"
+# Settings that evolve sets, or that would make another training of it: `time` ends it early, `resume` goes on with another.
+OURS = ("epochs", "seed", "device", "patience", "plots", "save", "save_period", "val", "project", "name", "exist_ok", "data",
+        "time", "resume", "save_dir", "task", "mode", "cfg")
 LOSSES = {"val/box_loss": ("val/box_loss", "val/giou_loss"), "val/obj_loss": ("val/dfl_loss", "val/l1_loss"),
           "val/cls_loss": ("val/cls_loss", "val/loss")}
 
@@ -38,8 +42,7 @@ def as_metrics(found):
     else:
         kinds = [kind for kind in PREDICTIONS if f"metrics/mAP50({kind})" in found]
         if not kinds:
-            raise worker.TrialFailed("other", "its task has no precision, recall and mAP: evolve trains detectors, "
-                                     "segmenters, poses, oriented boxes and classifiers")
+            raise worker.TrialFailed("other", NO_TASK)
         scores = [sum(found[f"metrics/{name}({kind})"] for kind in kinds) / len(kinds)
                   for name in ("precision", "recall", "mAP50", "mAP50-95")]
     metrics = dict(zip(worker.METRICS, map(float, scores)))
@@ -50,7 +53,9 @@ def as_metrics(found):
 
 def as_setting(name, value, defaults):
     """A hyperparameter as Ultralytics wants it: whole numbers and yes or no where its default is one, and None for `none`,
-    as its command line has it."""
+    as its command line has it. Raises TrialFailed for one that it does not know or that is not the user's."""
+    if name in OURS:
+        raise worker.TrialFailed("other", f"'{name}' is for evolve to set; leave it out of --hyp and --space")
     if name not in defaults:
         raise worker.TrialFailed("other", f"'{name}' means nothing to this version of Ultralytics; leave it out of "
                                  "--hyp, and of the space with --space")
@@ -81,13 +86,9 @@ def settings_of(trial, defaults):
     if options["cache"] not in ("", "none"):
         settings["cache"] = options["cache"]
     settings.update({name: as_setting(name, value, defaults) for name, value in trial.hyp.items()})
-    ours = dict(epochs=trial.epochs, seed=trial.seed, device=device_of(trial.device), patience=0, plots=False,
+    return dict(settings, epochs=trial.epochs, seed=trial.seed, device=device_of(trial.device), patience=0, plots=False,
                 save=False, val=True, project=os.path.dirname(trial.dir), name=os.path.basename(trial.dir),
                 exist_ok=True)
-    for name in ours:
-        if name in trial.hyp:
-            raise worker.TrialFailed("other", f"'{name}' is for evolve to set; leave it out of --hyp and --space")
-    return {**settings, **ours}
 
 
 def trainer_class(base):
@@ -117,6 +118,83 @@ def trainer_class(base):
                 strip_optimizer(self.last)
 
     return Trainer
+
+
+def model_of(name):
+    """Ultralytics' model of that name, fetched where it is one of its own; as `yolo` does: YOLO knows an RT-DETR's weights,
+    but not its tables. That it cannot be had is no trial's fault."""
+    from ultralytics import RTDETR, YOLO
+
+    with worker.data_failures():
+        return (RTDETR if "rtdetr" in os.path.basename(name).lower() else YOLO)(name)
+
+
+def check_values(space):
+    """Raises what Ultralytics has against a value that a hyperparameter may have."""
+    from ultralytics.cfg import get_cfg
+    from ultralytics.utils import DEFAULT_CFG_DICT
+
+    for name, values in space.items():
+        for value in values:
+            get_cfg(overrides={name: as_setting(name, value, DEFAULT_CFG_DICT)})
+
+
+def check_optimizers(names):
+    """Raises what Ultralytics says of an optimizer that it does not have."""
+    import types
+
+    import torch
+    from ultralytics.engine.trainer import BaseTrainer
+
+    for name in names:
+        try:
+            BaseTrainer.build_optimizer(types.SimpleNamespace(), torch.nn.Linear(1, 1), name)
+        except NotImplementedError as error:
+            raise worker.TrialFailed("other", worker.said_by(error).split(" Request support")[0]) from None
+        except Exception:  # noqa: BLE001  it wants a model that is one
+            pass
+
+
+def check_data(data, task):
+    """Raises what Ultralytics has against the data set, as far as it shows without a download: its own it fetches when it
+    trains."""
+    from ultralytics.data import utils
+    from ultralytics.utils.checks import check_file
+
+    if "://" in data or data.endswith(".ndjson"):
+        return
+    if task not in BOXED:  # a folder, or the name of one that is fetched
+        if os.sep in data and not os.path.exists(data):
+            raise FileNotFoundError(f"'{data}' does not exist")
+        return
+    utils.check_font = lambda *_, **__: None  # to draw with; without a network it would be waited for
+    try:
+        utils.check_det_dataset(data, autodownload=False)
+    except FileNotFoundError as error:
+        if "images not found" not in str(error) or not is_fetched(check_file(data)):
+            raise
+
+
+def is_fetched(data):
+    """Whether a data set's YAML file says where its images are fetched from."""
+    import re
+
+    if not os.path.isfile(data):
+        return False
+    with open(data, encoding="utf-8", errors="ignore") as text:
+        return re.search(r"^download:\s*\S", text.read(), re.MULTILINE) is not None
+
+
+def check(options, space):
+    """See worker.main."""
+    check_values(space)
+    check_optimizers(space.get("optimizer", [options["optimizer"]]))
+    task = model_of(options["cfg"] or options["weights"]).task
+    if task not in (*BOXED, "classify"):
+        raise worker.TrialFailed("other", NO_TASK)
+    if options["cfg"] and options["weights"]:
+        model_of(options["weights"])
+    check_data(options["data"], task)
 
 
 def keep_images(dataset_class):
@@ -178,7 +256,6 @@ def load():
     import torch
 
     worker.save_expendably(torch)  # before Ultralytics puts its own around it
-    from ultralytics import RTDETR, YOLO
     from ultralytics.data.base import BaseDataset
     from ultralytics.engine import trainer as engine
     from ultralytics.utils import DEFAULT_CFG_DICT, TQDM, callbacks
@@ -197,8 +274,7 @@ def load():
         settings["batch"] = batches.get(asked, asked)
         name = settings["model"]
         if name not in classes:
-            # As `yolo` does: YOLO knows its weights, but not its tables.
-            model = (RTDETR if "rtdetr" in os.path.basename(name).lower() else YOLO)(name)
+            model = model_of(name)
             classes[name] = model.task, trainer_class(model.task_map[model.task]["trainer"])
         task, trainer_of_task = classes[name]
         with worker.signs_of_life(TQDM, trial):
@@ -218,4 +294,4 @@ def load():
 
 
 if __name__ == "__main__":
-    worker.serve(load)
+    worker.main(load, check)

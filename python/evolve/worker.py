@@ -25,10 +25,16 @@ METRICS = ("metrics/precision", "metrics/recall", "metrics/mAP_0.5", "metrics/mA
 # What PyTorch, CUDA, SYCL and C++ say. Memory comes first: Intel's driver reports a lost device after too large an
 # allocation.
 FULL_MEMORY = ("out of memory", "OUT_OF_DEVICE_MEMORY", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES", "not enough memory",
-               "DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "std::bad_alloc",
+               "DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED",
+               # A training has left these libraries no room for their handles or workspaces.
+               "CUBLAS_STATUS_NOT_INITIALIZED", "CUDNN_STATUS_NOT_INITIALIZED",
+               "find an engine to execute this computation", "find a valid cuDNN algorithm", "std::bad_alloc",
                "killed by signal: Killed")  # a DataLoader's worker, by the kernel
 LOST_DEVICE = ("DEVICE_LOST", "device lost", "GPU is lost", "fallen off the bus", "uncorrectable ECC error")
 BAD_DATA = ("Image Not Found", "exceeds nc=")  # what YOLOv5 and Ultralytics say
+# What cannot be found or fetched (weights, images) is missing for every set of hyperparameters. By name: requests has a
+# ConnectionError of its own, and that a connection is reset means no such thing, though Python calls it one too.
+MISSING = ("FileNotFoundError", "ConnectionError", "URLError", "HTTPError")
 
 COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")  # and what else a terminal is told
 
@@ -77,7 +83,8 @@ class Trial:
 
     number: of the trial. hyp: {name: number or text}. epochs: how many in all. device: the slot's name, "cuda:1"; the
     process sees that device alone, as number 0. seed: from 0. dir: a folder for its files. options: evolve's own
-    options (data, cfg, weights, batch_size, imgsz, …). stopped: it was told to stop.
+    options (data, cfg, weights, batch_size, imgsz, …). stopped: it was told to stop. trained: its epochs so far, as far
+    as they were reported.
     """
 
     def __init__(self, channel, message):
@@ -92,6 +99,7 @@ class Trial:
         self.dir = message["dir"]
         self.options = message.get("options") or {}
         self.stopped = False
+        self.trained = 0
 
     def alive(self):
         """To be called often, from the loop that works: a sign of life, one per second at most."""
@@ -107,6 +115,7 @@ class Trial:
     def epoch_done(self, epoch, metrics):
         """Reports an epoch (from 1). False, and `stopped` from then on, when the training is to end with it."""
         self._channel.send(type="epoch", trial=self.number, epoch=epoch, metrics=checked(metrics))
+        self.trained = epoch
         if epoch not in self._rungs:
             return True
         while True:
@@ -117,6 +126,12 @@ class Trial:
                 break
         self.stopped = decision["type"] == "stop"
         return not self.stopped
+
+    def check_end(self):
+        """Raises TrialFailed unless it was trained to its last epoch, or to the one with which evolve stopped it: a shorter
+        training must not be compared with the others."""
+        if not self.stopped and self.trained != self.epochs:
+            raise TrialFailed("other", f"the training ended after {self.trained} of {self.epochs} epochs")
 
 
 def checked(metrics):
@@ -136,7 +151,16 @@ def kind_of(error):
         return "oom"
     if any(lost in words for lost in LOST_DEVICE):
         return "device_lost"
-    return "data" if any(bad in words for bad in BAD_DATA) else "other"
+    return "data" if is_missing(error) or any(bad in words for bad in BAD_DATA) else "other"
+
+
+def is_missing(error):
+    """Whether it, or what it was raised from, says that something is not there."""
+    while error:
+        if type(error).__name__ in MISSING:
+            return True
+        error = error.__cause__
+    return False
 
 
 def said_by(error):
@@ -216,6 +240,17 @@ def save_expendably(torch):
     torch.save = save_or_not
 
 
+@contextlib.contextmanager
+def without_empty_weights(folder):
+    """A trial's folder `weights` goes, if nothing is in it: both trainers make it first of all, and a trial that fails or is
+    stopped keeps none."""
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.rmdir(os.path.join(folder, "weights"))
+
+
 def check_labels(labels, images):
     """Raises TrialFailed where no image of a validation has a label: all of its metrics would be 0, whatever is trained."""
     if not any(map(len, labels)):
@@ -252,18 +287,64 @@ class data_failures:
             raise TrialFailed("data", message_of(error)) from error
 
 
+def last_words(error):
+    """Ends the process at once, with the error as the last line of what it says: an interpreter that has PyTorch takes
+    seconds to end, in which the error would be taken for silence."""
+    code = error.code if isinstance(error, SystemExit) else 1
+    if not isinstance(error, SystemExit):
+        traceback.print_exc()
+        print(message_of(error), file=sys.stderr)
+    elif isinstance(code, str):
+        print(code, file=sys.stderr)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 1)
+
+
+def enter_folder(options):
+    """Goes where the run was begun: Ultralytics looks there for a data set whose `path:` is relative, and for models that
+    have no other path than a name. A run can be resumed from elsewhere."""
+    if os.path.isdir(options.get("folder", "")):
+        os.chdir(options["folder"])
+
+
+def main(load, check):
+    """What a module of a trainer does: `python -m evolve.TRAINER` serves, and with `--check JSON` it looks once at what the
+    run needs before anything is trained, `check(options, space)`: evolve's options, and {name: values that it may
+    have}. The last line that it prints says what is wrong, if its exit code is not 0."""
+    if sys.argv[1:2] != ["--check"]:
+        return serve(load)
+    # Nobody has said on which device; it can be done without one.
+    os.environ.update(CUDA_VISIBLE_DEVICES="-1", HIP_VISIBLE_DEVICES="-1")
+    asked = json.loads(sys.argv[2])
+    del sys.argv[1:3]
+    try:
+        enter_folder(asked["options"])
+        check(asked["options"], asked["space"])
+    except BaseException as error:  # noqa: BLE001  whatever it is, the run could not begin
+        last_words(error)
+    sys.stdout.flush()
+    os._exit(0)
+
+
 def serve(load):
     """Trains until evolve has no more trials. `load()` imports what training needs and returns `train(trial)`, which
     returns the seven metrics of the last epoch; whatever it raises is the trial's failure."""
     channel = Channel()
-    train = load()
+    try:
+        train = load()
+    except BaseException as error:  # noqa: BLE001  sys.exit() too
+        last_words(error)
     channel.send(type="ready", protocol=1, device=os.environ.get("EVOLVE_DEVICE", ""))
     while (message := channel.receive()) is not None:
         if message.get("type") != "train":
             continue
         trial = Trial(channel, message)
+        enter_folder(trial.options)
         try:
-            metrics = checked(train(trial))
+            with without_empty_weights(trial.dir):
+                metrics = checked(train(trial))
+            trial.check_end()
         except Exception as error:  # noqa: BLE001  a failed trial is news, not the worker's end
             traceback.print_exc()
             channel.send(type="error", trial=trial.number, kind=kind_of(error), message=message_of(error))

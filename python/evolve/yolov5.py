@@ -12,6 +12,7 @@ It cannot pause: YOLOv5's checkpoints keep half-precision weights and no random 
 another one.
 """
 
+import logging
 import os
 import pathlib
 import sys
@@ -128,7 +129,8 @@ def yolov5(checkout):
     sys.modules[train.Loggers.__module__].SummaryWriter = lambda *_: None
     # Nothing is drawn, and without a network the download of a font to draw with would end each training, or never end.
     sys.modules[train.check_dataset.__module__].check_font = lambda *_, **__: None
-    train.check_dataset = data_failure(train.check_dataset)
+    log = sys.modules[train.check_dataset.__module__].LOGGER
+    train.check_dataset = data_failure(with_missing_paths(train.check_dataset, log))
     train.create_dataloader = with_labels(data_failure(train.create_dataloader))
     # AutoBatch would find another batch for each trial, by what the last one has left of the memory.
     train.check_train_batch_size = worker.asked_once(train.check_train_batch_size)
@@ -145,6 +147,38 @@ def data_failure(function):
     return look
 
 
+class MissingPaths(logging.Handler):
+    """Hears which paths of a data set YOLOv5 does not find: it says that in its log alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.said = ""
+
+    def emit(self, record):
+        line = " ".join(record.getMessage().split())
+        if "missing paths" in line:
+            self.said = line
+
+
+def with_missing_paths(check_dataset, log):
+    """`check_dataset`, whose failure names them."""
+
+    def look(*arguments, **named):
+        heard = MissingPaths()
+        log.addHandler(heard)
+        try:
+            return check_dataset(*arguments, **named)
+        except Exception as error:
+            if heard.said:
+                raise worker.TrialFailed("data", f"{heard.said}; YOLOv5 looks for a relative path: beside its own files, so "
+                                         "write an absolute one") from error
+            raise
+        finally:
+            log.removeHandler(heard)
+
+    return look
+
+
 def with_labels(create_dataloader):
     """`create_dataloader`, images without any label being refused: YOLOv5 does so itself where it trains on them."""
 
@@ -156,11 +190,31 @@ def with_labels(create_dataloader):
     return create
 
 
+def checkout_named():
+    """The folder on the command line, off it, as YOLOv5 reads that too; None: the package is meant."""
+    return sys.argv.pop() if len(sys.argv) > 1 else None
+
+
+def check(options, space):
+    """See worker.main. What hyperparameters and optimizers YOLOv5 has, evolve knows."""
+    module = yolov5(checkout_named())
+    module.check_file(options["cfg"])
+    weights = options["weights"]
+    if weights and not os.path.isfile(weights):
+        if not os.path.isfile(module.attempt_download(weights)):
+            raise FileNotFoundError(f"'{weights}' does not exist")
+    data = module.check_file(options["data"])
+    with open(data, encoding="utf-8", errors="ignore") as text:
+        is_fetched = any(line.startswith("download:") for line in text)  # when it trains
+    if not is_fetched:
+        module.check_dataset(data)
+
+
 def load():
     """Imports YOLOv5; returns what trains a trial with it."""
     import gc
 
-    checkout = sys.argv.pop() if len(sys.argv) > 1 else None  # YOLOv5 reads sys.argv
+    checkout = checkout_named()
     module = yolov5(checkout)
     run = module.validate.run
     import torch
@@ -192,4 +246,4 @@ def load():
 
 
 if __name__ == "__main__":
-    worker.serve(load)
+    worker.main(load, check)
