@@ -10,6 +10,7 @@
 #include <iterator>
 #include <ranges>
 #include <set>
+#include <string_view>
 
 #include "core/error.hpp"
 #include "core/spawn.hpp"
@@ -82,16 +83,14 @@ bool undecodable(const std::string& said) {
 constexpr const char* bring_back =
     "bring them back, or begin a new run that learns from this one: evolve --from RUN";
 
-/// Of all bytes of a file, which may be larger than memory should be; each piece's goes into the
-/// next one's.
+/// Of all bytes of a file, which may be larger than memory should be.
 std::uint32_t checksum_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::uint32_t checksum = 0;
   std::string piece(std::size_t{1} << 20, '\0');
   while (file.read(piece.data(), std::ssize(piece)) || file.gcount() > 0) {
-    piece.resize(static_cast<std::size_t>(file.gcount()));
-    checksum = trainer::checksum_of(std::to_string(checksum) + piece);
-    piece.resize(std::size_t{1} << 20);
+    const std::string_view bytes(piece.data(), static_cast<std::size_t>(file.gcount()));
+    checksum = trainer::checksum_of(bytes, checksum);
   }
   return checksum;
 }

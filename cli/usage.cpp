@@ -29,8 +29,8 @@ bool is_among(const auto& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-/// What Ultralytics must be told besides the file, whose numbers are floats and whose yes and no
-/// are texts: choices and whole numbers. "" for any other number.
+/// What Ultralytics must be told besides the file, whose numbers are floats: choices and whole
+/// numbers. "" for any other number.
 std::string said_again(const hyp::Gene& gene, const hyp::Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return core::shell_word(*text);
   const auto number = std::get<double>(value);
@@ -71,9 +71,9 @@ std::string options_of_the_set(const trainer::TrainOptions& t, const hyp::Hyperp
   const auto optimizer = gene ? std::get<std::string>(*gene) : t.optimizer;
   std::string options;
   if (optimizer != "SGD") options += " --optimizer " + optimizer;
-  if (t.cos_lr) options += " --cos-lr";
-  if (t.label_smoothing > 0) options += fmt::format(" --label-smoothing {}", t.label_smoothing);
   const auto add = [&](bool given, const char* flag) { options += given ? flag : ""; };
+  add(t.cos_lr, " --cos-lr");
+  if (t.label_smoothing > 0) options += fmt::format(" --label-smoothing {}", t.label_smoothing);
   add(t.single_cls, " --single-cls");
   add(t.rect, " --rect");
   add(t.image_weights, " --image-weights");

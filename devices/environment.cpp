@@ -40,14 +40,8 @@ void add(Variables& to, const Variables& more) {
 
 }  // namespace
 
-Variables cpu_environment(const std::string& slot, int threads) {
-  auto all = host_environment(slot, threads);
-  add(all, without_all_but("cpu"));
-  return all;
-}
-
-Variables gpu_environment(const std::string& slot, const std::string& kind, const Variables& mask,
-                          int threads) {
+Variables environment_of(const std::string& slot, const std::string& kind, const Variables& mask,
+                         int threads) {
   auto all = host_environment(slot, threads);
   add(all, without_all_but(kind));
   add(all, mask);

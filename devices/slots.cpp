@@ -56,7 +56,7 @@ std::vector<core::Slot> slots_at(const std::vector<Place>& places, const Machine
     if (place.kind == "cpu") {
       const auto last = first + place.devices * static_cast<std::ptrdiff_t>(share);
       const auto threads = machine.usable_cores / cpus;
-      auto environment = cpu_environment(place.name, threads);
+      auto environment = environment_of(place.name, place.kind, {}, threads);
       // What a worker does while all of them wait may use them all.
       environment.emplace_back(core::cores_variable,
                                fmt::format("{}", fmt::join(machine.cores, ",")));
@@ -69,7 +69,7 @@ std::vector<core::Slot> slots_at(const std::vector<Place>& places, const Machine
     const auto threads = std::max(1, machine.usable_cores / all);
     core::Slot slot{
         .name = place.name,
-        .environment = gpu_environment(place.name, place.kind, sight_of(place, trainer), threads)};
+        .environment = environment_of(place.name, place.kind, sight_of(place, trainer), threads)};
     for (const auto& gpu : place.gpus) slot.identities.push_back({gpu.uuid, gpu.pci});
     slots.insert(slots.end(), static_cast<std::size_t>(place.trials), slot);
   }

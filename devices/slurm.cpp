@@ -118,11 +118,8 @@ Choice steps_on(const std::vector<Node>& nodes) {
     const int first = numbers[node.kind];
     for (int i = 0; i < count; ++i) {
       const auto name = fmt::format("{}:{}", node.kind, numbers[node.kind]++);
-      choice.slots.push_back(
-          as_step({.name = name,
-                   .environment = node.gpus > 0 ? gpu_environment(name, node.kind, {}, threads)
-                                                : cpu_environment(name, threads)},
-                  node.name));
+      choice.slots.push_back(as_step(
+          {.name = name, .environment = environment_of(name, node.kind, {}, threads)}, node.name));
     }
     choice.notes.push_back(fmt::format("slurm: {} on node {}, cores each: {} of {}",
                                        range(node.kind, first, count), node.name, threads,

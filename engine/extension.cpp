@@ -31,7 +31,8 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
   if (searching && after.trials) *after.trials += kept;
   if (searching && after.max_epochs) *after.max_epochs += kept * before.epochs;
   const bool trials = given.trials && (searching || *given.trials > state.trainings());
-  int repeats = given.repeats.value_or(wanted);
+  const int asked = given.repeats.value_or(wanted);
+  int repeats = asked;
   // More trials are a longer search: repeats that nobody asked for anew leave it one of them.
   if (trials && !searching && !given.repeats)
     repeats = std::min(repeats, *given.trials - state.trainings() - 1);
@@ -55,7 +56,7 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
   // Where nothing new could begin, the search does not go on.
   if (!searching && state.paused().empty() && ga::most_trials(after) <= state.evolution().asked()) {
     after = before;
-    repeats = given.repeats.value_or(wanted);
+    repeats = asked;
   }
   if (after.generations == before.generations && after.trials == before.trials &&
       after.max_epochs == before.max_epochs && repeats == wanted)

@@ -171,18 +171,8 @@ def check_data(data, task):
     try:
         utils.check_det_dataset(data, autodownload=False)
     except FileNotFoundError as error:
-        if "images not found" not in str(error) or not is_fetched(check_file(data)):
+        if "images not found" not in str(error) or not worker.is_fetched(check_file(data)):
             raise
-
-
-def is_fetched(data):
-    """Whether a data set's YAML file says where its images are fetched from."""
-    import re
-
-    if not os.path.isfile(data):
-        return False
-    with open(data, encoding="utf-8", errors="ignore") as text:
-        return re.search(r"^download:\s*\S", text.read(), re.MULTILINE) is not None
 
 
 def check(options, space):

@@ -301,6 +301,14 @@ def last_words(error):
     os._exit(code if isinstance(code, int) else 1)
 
 
+def is_fetched(data):
+    """Whether a data set's YAML file says where its images are fetched from."""
+    if not os.path.isfile(data):
+        return False
+    with open(data, encoding="utf-8", errors="ignore") as text:
+        return re.search(r"^download:\s*\S", text.read(), re.MULTILINE) is not None
+
+
 def enter_folder(options):
     """Goes where the run was begun: Ultralytics looks there for a data set whose `path:` is relative, and for models that
     have no other path than a name. A run can be resumed from elsewhere."""

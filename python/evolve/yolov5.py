@@ -200,13 +200,10 @@ def check(options, space):
     module = yolov5(checkout_named())
     module.check_file(options["cfg"])
     weights = options["weights"]
-    if weights and not os.path.isfile(weights):
-        if not os.path.isfile(module.attempt_download(weights)):
-            raise FileNotFoundError(f"'{weights}' does not exist")
+    if weights and not os.path.isfile(weights) and not os.path.isfile(module.attempt_download(weights)):
+        raise FileNotFoundError(f"'{weights}' does not exist")
     data = module.check_file(options["data"])
-    with open(data, encoding="utf-8", errors="ignore") as text:
-        is_fetched = any(line.startswith("download:") for line in text)  # when it trains
-    if not is_fetched:
+    if not worker.is_fetched(data):  # that happens when it trains
         module.check_dataset(data)
 
 

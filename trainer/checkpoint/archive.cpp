@@ -155,9 +155,9 @@ Archive::Archive(std::string_view bytes) {
   }
 }
 
-std::uint32_t checksum_of(std::string_view bytes) {
+std::uint32_t checksum_of(std::string_view bytes, std::uint32_t before) {
   return static_cast<std::uint32_t>(
-      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+      crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 std::string_view Archive::record(const std::string& name) const {
