@@ -14,9 +14,9 @@ std::string digits_of(std::string_view text) {
   return digits;
 }
 
-std::string uuid_digits(std::string_view uuid) {
-  if (uuid.starts_with("GPU-")) uuid.remove_prefix(4);
-  return digits_of(uuid);
+/// Without "GPU-" or "MIG-", which NVML puts before a UUID and torch does not.
+std::string without_prefix(const std::string& digits) {
+  return digits.starts_with("gpu") || digits.starts_with("mig") ? digits.substr(3) : digits;
 }
 
 std::string pci_digits(std::string_view pci) {
@@ -28,7 +28,8 @@ std::string pci_digits(std::string_view pci) {
 }  // namespace
 
 bool same_uuid(std::string_view a, std::string_view b) {
-  return uuid_digits(a) == uuid_digits(b);
+  const auto one = digits_of(a), other = digits_of(b);
+  return one == other || without_prefix(one) == other || one == without_prefix(other);
 }
 
 bool same_pci(std::string_view a, std::string_view b) {

@@ -311,15 +311,15 @@ Place Chooser::gpu_at(const Discovery& discovery, const std::string& kind, int i
 std::vector<Place> Chooser::idlest_gpus(const std::vector<Place>& taken, std::size_t count) {
   if (count == 0) return {};
   auto gpus = workable(found_gpus("GPU"));
-  std::erase_if(gpus, [&](const Accelerator& gpu) {
+  const auto named = std::erase_if(gpus, [&](const Accelerator& gpu) {
     return std::ranges::any_of(taken, [&](const auto& place) {
       return std::ranges::count(core::members_of(place.name), name_of(gpu)) > 0;
     });
   });
   if (gpus.size() < count)
-    throw wrong(fmt::format("there {} here, {} asked for",
+    throw wrong(fmt::format("there {} here{}, {} asked for",
                             gpus.size() == 1 ? "is 1 GPU" : fmt::format("are {} GPUs", gpus.size()),
-                            count));
+                            named > 0 ? " besides those named" : "", count));
   std::ranges::stable_sort(gpus, {}, [](const Accelerator& gpu) {
     // Of what is not known nobody can say that it is idle.
     return std::tuple(gpu.load_percent.value_or(100), used_share(gpu).value_or(1));

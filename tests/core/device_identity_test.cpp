@@ -7,6 +7,8 @@ namespace {
 
 TEST(DeviceIdentity, HasTheSameUuidHoweverItIsWritten) {
   EXPECT_TRUE(same_uuid("GPU-ab-cd", "ABCD"));
+  EXPECT_TRUE(same_uuid("gpu-ab-cd", "GPU-AB-CD"));
+  EXPECT_TRUE(same_uuid("ab-cd", "MIG-ab-cd"));
   EXPECT_FALSE(same_uuid("GPU-ab-cd", "ab-ce"));
   EXPECT_FALSE(same_uuid("GPU-ab-cd", "MIG-ab-cd"));
   EXPECT_FALSE(same_uuid("ab", ""));

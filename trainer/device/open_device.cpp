@@ -3,6 +3,7 @@
 #include <ATen/Context.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <torch/version.h>
 
 #include <algorithm>
@@ -73,8 +74,12 @@ torch::Device open_device(const std::string& name) {
   if (!c10::impl::hasDeviceGuardImpl(device.type()))
     throw run_failed(name + ": libtorch " TORCH_VERSION " was built without such devices",
                      "build with one that has them (docs/libtorch.md)");
-  if (c10::impl::getDeviceGuardImpl(device.type())->deviceCount() == 0)
-    throw run_failed(name + ": libtorch sees no such device", "check its driver");
+  const auto count = c10::impl::getDeviceGuardImpl(device.type())->deviceCount();
+  if (count == 0) throw run_failed(name + ": libtorch sees no such device", "check its driver");
+  // Number 0 would then be the same one in every slot, and in every rank of a group.
+  if (count > 1)
+    throw run_failed(fmt::format("{}: libtorch sees {} such devices, a slot has one", name, count),
+                     "check what hides the others (evolve devices --json: mask)");
   return device;
 }
 

@@ -13,8 +13,8 @@ namespace evolve::trainer {
 
 /// The device "cpu", "cuda:0", "hip:0" (which torch calls "cuda:0") or "xpu:0", with its library
 /// opened and its arithmetic made repeatable (torch_version.hpp). Throws `Error` where this
-/// libtorch was built without such devices, its library does not open, or it sees none: nothing
-/// ever runs on another one.
+/// libtorch was built without such devices, its library does not open, or it sees none, or several,
+/// because no mask holds: nothing ever runs on another one.
 torch::Device open_device(const std::string& name);
 
 }  // namespace evolve::trainer

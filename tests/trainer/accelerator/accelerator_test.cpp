@@ -218,6 +218,13 @@ TEST(ATrialOnTheCard, HasTheMetricsOfTheSameTrialOnTheCpu) {
   EXPECT_EQ(on_card, Trainer(card, 1).train(options, without_colours(), 1, {}).metrics);
 }
 
+TEST(ATrialOnTheCard, IsRefusedWhereNoMaskHidesTheOthers) {
+  const test::VisibleCards two(2);
+  EXPECT_EQ(test::run_failure([] { Trainer(card, 1); }),
+            "xpu:0: libtorch sees 2 such devices, a slot has one; check what hides the others "
+            "(evolve devices --json: mask)");
+}
+
 TEST(ATrialOnTheCard, TrainsWithEveryOptimizer) {
   auto options = small();
   options.cfg = "yolov5p.yaml";

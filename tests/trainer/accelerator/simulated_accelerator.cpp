@@ -296,6 +296,8 @@ torch::Scalar number(const torch::Tensor& tensor) {
 
 // ---- the device
 
+std::atomic<c10::DeviceIndex> visible_cards = 1;
+
 /// One card with one stream, on which everything is done at once.
 struct Guard final : c10::impl::DeviceGuardImplInterface {
   Guard() = default;
@@ -308,7 +310,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::Stream getStream(c10::Device) const noexcept override { return stream(); }
   c10::Stream getDefaultStream(c10::Device) const override { return stream(); }
   c10::Stream exchangeStream(c10::Stream) const noexcept override { return stream(); }
-  c10::DeviceIndex deviceCount() const noexcept override { return 1; }
+  c10::DeviceIndex deviceCount() const noexcept override { return visible_cards; }
   void record(void**, const c10::Stream&, const c10::DeviceIndex, c10::EventFlag) const override {}
   void block(void*, const c10::Stream&) const override {}
   bool queryEvent(void*) const override { return true; }
@@ -348,6 +350,13 @@ NothingLargerThan::NothingLargerThan(std::size_t bytes) {
 }
 NothingLargerThan::~NothingLargerThan() {
   greatest_allocation = std::numeric_limits<std::size_t>::max();
+}
+
+VisibleCards::VisibleCards(c10::DeviceIndex count) {
+  visible_cards = count;
+}
+VisibleCards::~VisibleCards() {
+  visible_cards = 1;
 }
 
 }  // namespace evolve::test

@@ -45,6 +45,15 @@ class NothingLargerThan {
   NothingLargerThan& operator=(const NothingLargerThan&) = delete;
 };
 
+/// While it lives, torch sees as many cards, as where no mask hides the others.
+class VisibleCards {
+ public:
+  explicit VisibleCards(c10::DeviceIndex count);
+  ~VisibleCards();
+  VisibleCards(const VisibleCards&) = delete;
+  VisibleCards& operator=(const VisibleCards&) = delete;
+};
+
 /// Since the process began.
 CardCounts card_counts();
 CardCounts operator-(const CardCounts& after, const CardCounts& before);
