@@ -21,34 +21,30 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_trials = 200;
 
-/// A run that names none of this space's evolved genes says nothing of them.
-bool shares_a_gene(const hyp::Space& space, const auto& has) {
-  return std::ranges::any_of(space.evolved(), [&](auto i) { return has(space.genes[i].name); });
+/// A run that names none of these genes says nothing of them.
+bool shares_a_gene(const hyp::Space& evolved, const auto& has) {
+  return std::ranges::any_of(evolved.genes, [&](const hyp::Gene& gene) { return has(gene.name); });
 }
 
-/// The evolved genes of a set, unless one lies outside its bounds.
-std::optional<hyp::Hyperparameters> inside(const hyp::Space& space,
+/// A set of these values, unless one lies outside its bounds, or between two choices.
+std::optional<hyp::Hyperparameters> inside(const hyp::Space& evolved,
                                            const std::vector<double>& raw) {
   hyp::Genes genes;
   for (std::size_t i = 0; i < raw.size(); ++i) {
-    const hyp::Gene& gene = space.genes[i];
-    if (!gene.evolve) continue;
+    const hyp::Gene& gene = evolved.genes[i];
     if (!(raw[i] >= gene.low && raw[i] <= gene.high)) return {};
+    if (is_categorical(gene) && raw[i] != std::floor(raw[i])) return {};
     genes.push_back(hyp::nearest(gene, raw[i]));
   }
-  const auto all = hyp::express(space, genes);
-  hyp::Hyperparameters evolved;
-  for (const hyp::Gene& gene : space.genes) {
-    if (gene.evolve) evolved.set(gene.name, *all.find(gene.name));
-  }
-  return evolved;
+  return hyp::express(evolved, genes);
 }
 
-std::optional<hyp::Hyperparameters> inside(const hyp::Space& space,
+std::optional<hyp::Hyperparameters> inside(const hyp::Space& evolved,
                                            const hyp::Hyperparameters& hyp) {
-  if (!shares_a_gene(space, [&](const auto& name) { return hyp.find(name) != nullptr; })) return {};
+  if (!shares_a_gene(evolved, [&](const auto& name) { return hyp.find(name) != nullptr; }))
+    return {};
   try {
-    return inside(space, hyp::raw_values(space, hyp));
+    return inside(evolved, hyp::raw_values(evolved, hyp));
   } catch (const Error&) {  // a text that is not one of the choices here
     return {};
   }
@@ -68,7 +64,7 @@ void add(EarlierRun& run, std::optional<hyp::Hyperparameters> inside,
   }
 }
 
-void add_journal(EarlierRun& run, const fs::path& file, const hyp::Space& space,
+void add_journal(EarlierRun& run, const fs::path& file, const hyp::Space& evolved,
                  const hyp::Fitness& fitness) {
   std::map<int, hyp::Hyperparameters> sets;
   for (const Event& event : read_journal(file).events) {
@@ -78,24 +74,24 @@ void add_journal(EarlierRun& run, const fs::path& file, const hyp::Space& space,
     const auto* completed = std::get_if<hyp::Completed>(&outcome->result);
     const auto* failed = std::get_if<hyp::Failed>(&outcome->result);
     if (!completed && !(failed && failed->final && outcome->repeat == 0)) continue;
-    add(run, inside(space, sets.at(outcome->trial)),
+    add(run, inside(evolved, sets.at(outcome->trial)),
         completed ? finite(fitness(completed->metrics)) : std::optional<double>());
   }
 }
 
-void add_table(EarlierRun& run, const Table& table, const hyp::Space& space,
+void add_table(EarlierRun& run, const Table& table, const hyp::Space& evolved,
                const hyp::Fitness& fitness) {
   const auto has = [&](const auto& name) { return std::ranges::count(table.names, name) > 0; };
-  if (!shares_a_gene(space, has)) return;
+  if (!shares_a_gene(evolved, has)) return;
   for (const Row& row : table.rows) {
     std::vector<double> raw;
-    for (const hyp::Gene& gene : space.genes) {
+    for (const hyp::Gene& gene : evolved.genes) {
       const auto found = std::ranges::find(table.names, gene.name);
       raw.push_back(found == table.names.end()
                         ? gene.start
                         : row.values[static_cast<std::size_t>(found - table.names.begin())]);
     }
-    add(run, inside(space, raw), finite(fitness(row.metrics)));
+    add(run, inside(evolved, raw), finite(fitness(row.metrics)));
   }
 }
 
@@ -129,11 +125,12 @@ EarlierRun read_earlier_run(const fs::path& path, const hyp::Space& space,
     throw bad_input({path.string()}, "no run is there",
                     "name the folder of a run, or an evolve.csv");
   const bool is_journal = has_journal || path.extension() == ".jsonl";
+  const hyp::Space evolved{hyp::evolved_genes(space)};
   EarlierRun earlier{.run = path.string()};
   if (is_journal) {
-    add_journal(earlier, file, space, fitness);
+    add_journal(earlier, file, evolved, fitness);
   } else {
-    add_table(earlier, read_table(file), space, fitness);
+    add_table(earlier, read_table(file), evolved, fitness);
   }
   earlier.trials = thinned(std::move(earlier.trials));
   if (std::ranges::none_of(earlier.trials, [](const auto& t) { return t.fitness.has_value(); }))
@@ -143,16 +140,14 @@ EarlierRun read_earlier_run(const fs::path& path, const hyp::Space& space,
 }
 
 std::vector<EarlierRun> known_runs(const hyp::Space& space, const hyp::Fitness& fitness) {
-  const auto evolves = [&](const std::string& name) {
-    const auto* gene = space.find(name);
-    return gene && gene->evolve;
-  };
+  const hyp::Space evolved{hyp::evolved_genes(space)};
+  const auto evolves = [&](const std::string& name) { return evolved.find(name) != nullptr; };
   std::vector<EarlierRun> runs;
   for (const auto& [name, csv] : known_tables()) {
     const Table table = parse_table(csv, fs::path(name));
     if (!std::ranges::all_of(table.names, evolves)) continue;
     EarlierRun run{.run = std::string(name)};
-    add_table(run, table, space, fitness);
+    add_table(run, table, evolved, fitness);
     if (!run.trials.empty()) runs.push_back(std::move(run));
   }
   return runs;

@@ -98,6 +98,28 @@ TEST(EarlierRun, OfAnEvolveCsvHasItsColumnsAndElseTheStart) {
   EXPECT_EQ(read_earlier_run(file, space, fitness).outside, 1);
 }
 
+TEST(EarlierRun, MayHaveHadOtherChoicesOfWhatDoesNotEvolveHere) {
+  const Folder folder;
+  auto journal = Journal::create(folder / "journal.jsonl", {.seed = 1});
+  journal.append(started(0, 0.5, "Lion"));
+  journal.append(completed(0, 0.25));
+  journal.commit();
+  const auto fixed =
+      hyp::parse_space("lr0: [0, 1]\noptimizer: {choices: [SGD, Adam], evolve: false}\n", "s");
+  EXPECT_THAT(read_earlier_run(folder.path(), fixed, fitness).trials,
+              ElementsAre(EarlierTrial{{{"lr0", 0.5}}, 0.25}));
+}
+
+TEST(EarlierRun, HasNoChoiceWhereItsTableHasAnotherNumberThanAnIndex) {
+  const Folder folder;
+  const auto file = folder / "evolve.csv";
+  append_row(file, {"lr0", "optimizer"}, {.metrics = {.map50 = 0.25}, .values = {0.5, 1}});
+  append_row(file, {"lr0", "optimizer"}, {.metrics = {.map50 = 0.5}, .values = {0.5, 0.7}});
+  const auto run = read_earlier_run(file, space, fitness);
+  EXPECT_THAT(run.trials, ElementsAre(trial(0.5, "Adam", 0.25)));
+  EXPECT_EQ(run.outside, 1);
+}
+
 TEST(EarlierRun, OfManyTrialsIsTheBestHundredAndASampleOfTheOthers) {
   const Folder folder;
   const auto file = folder / "evolve.csv";
