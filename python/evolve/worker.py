@@ -186,12 +186,16 @@ def torch_kind(slot):
 
 def check_device(torch, slot):
     """Ends the process with one line when this PyTorch cannot use the slot's device: a trainer that finds none of its kind
-    may take the CPU. PyTorch itself refuses the kinds that it has never heard of."""
+    may take the CPU, and where no mask holds all would take number 0. PyTorch itself refuses the kinds that it has never
+    heard of."""
     kind = torch_kind(slot)
     backend = torch.backends.mps if kind == "mps" else getattr(torch, kind, None)
     if kind in ("cuda", "xpu", "mps") and not (backend and backend.is_available()):
         sys.exit(f"{slot}: PyTorch {torch.__version__} of {sys.executable} finds no {kind.upper()} device; install one "
                  "that was built for it, or name another Python in EVOLVE_PYTHON")
+    if kind in ("cuda", "xpu") and backend.device_count() > 1:
+        sys.exit(f"{slot}: PyTorch sees {backend.device_count()} {kind.upper()} devices, a slot has one; check what hides "
+                 "the others (evolve devices --json: mask)")
 
 
 @contextlib.contextmanager

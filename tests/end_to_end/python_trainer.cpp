@@ -122,6 +122,12 @@ void expect_no_other_device(const std::string& trainer, const std::string& model
                                  "another Python in EVOLVE_PYTHON"));
     const auto trained = on(device, {"TORCH_HAS_CUDA=1"});
     EXPECT_EQ(trained.code, 0) << trained.err;
+    const auto unmasked = on(device, {"TORCH_HAS_CUDA=2"});
+    EXPECT_EQ(unmasked.code, 1) << unmasked.out;
+    EXPECT_THAT(unmasked.err, testing::HasSubstr(
+                                  std::string(device) +
+                                  ": PyTorch sees 2 CUDA devices, a slot has one; check what hides "
+                                  "the others (evolve devices --json: mask)"));
   }
 }
 

@@ -45,8 +45,8 @@ void expect_wrong_data(const std::string& trainer, const std::string& model,
 /// ends at its rung.
 void expect_a_stop_at_a_rung(const std::string& trainer, const std::string& model);
 
-/// Expects that no worker starts on a GPU that its PyTorch cannot use, and that it trains on it as
-/// "cuda" with a PyTorch that can.
+/// Expects that no worker starts on a GPU that its PyTorch cannot use, nor where that sees several,
+/// and that it trains on it as "cuda" with a PyTorch that can.
 void expect_no_other_device(const std::string& trainer, const std::string& model);
 
 /// Expects that a training completes whose weights cannot be written, and that its log says so.

@@ -1,6 +1,6 @@
 """Stands in for PyTorch: what evolve.ultralytics, evolve.yolov5 and evolve.export.yolov5
-call of it. Its CUDA finds a device where the variable
-TORCH_HAS_CUDA is set; where TORCH_IS_BROKEN is, it cannot be imported, and the process takes seconds to end."""
+call of it. Its CUDA finds as many devices as the variable
+TORCH_HAS_CUDA says; where TORCH_IS_BROKEN is, it cannot be imported, and the process takes seconds to end."""
 import atexit
 import os
 import time
@@ -15,6 +15,9 @@ __version__ = "2.4.1"
 class cuda:
     def is_available():
         return "TORCH_HAS_CUDA" in os.environ
+
+    def device_count():
+        return int(os.environ.get("TORCH_HAS_CUDA", 0))
 
 
 class nn:
