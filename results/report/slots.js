@@ -52,6 +52,8 @@ function drawSlots(view, chosen) {
   key.replaceChildren(...barStates.filter((state) => bars.some((bar) => bar.state === state)).flatMap((state) => [
     element("span", {}, element("i", { class: "dot", style: `background: var(--${state})` }),
       `${state} ${bars.filter((bar) => bar.state === state).length}`)]));
+  const repeats = bars.filter((bar) => bar.repeat).length;
+  if (repeats) key.append(element("span", {}, `hollow: ${counted(repeats, "repeat")}`));
 }
 
 function barText(bar) {

@@ -141,7 +141,7 @@ function drawSettings(view) {
 /** The runs beside each other. */
 function drawRuns(views) {
   show("runs", views.length > 1);
-  fill("run-table", ["run", "fitness", "trials", "epochs", "highest", "expected, 90 %", "start", "time", "search", "seed"], views.map((view) => [
+  fill("run-table", ["run", "fitness", "completed", "epochs", "highest", "expected, 90 %", "start", "time", "search", "seed"], views.map((view) => [
     element("span", {}, element("i", { class: "dot", style: `background: ${colourOf(view)}` }), view.name), view.fitness,
     view.results.length, view.epochs_trained, fitnessText(view.best?.fitness),
     view.recommended?.expected ? expectedText(view.recommended.expected) : "–", fitnessText(view.byNumber.get(0)?.fitness),

@@ -108,6 +108,10 @@ def look(browser, journal):
     expect("so are the hours of the highest so far", 0.95 * seconds < last <= seconds, True)
     expect("and the devices'", browser.value("Math.max(...Object.values(view.devices).flatMap((one) => one.time))") <= seconds, True)
 
+    browser.value("drawSlots({ ...view, trainings: view.trainings.map((one, i) => ({ ...one, repeat: i < 2 ? i + 1 : 0 })) }, () => true)")
+    expect("the key of slots says what is hollow", browser.value("byId('slots-key').lastChild.textContent"), "hollow: 2 repeats")
+    browser.value("drawChosen()")
+
     lines = browser.value("view.trials.filter((trial) => trial.fitness === null).map((trial) => [trial.state, lineStyle(trial).dash.length > 0])")
     expect("how the lines of trials without a fitness are", sorted(map(tuple, set(map(tuple, lines)))), [("failed", True), ("running", False)])
 
