@@ -135,11 +135,9 @@ TEST(Messages, ThatAreNoJsonShowTheirBeginning) {
 
 TEST(Messages, WithMetricsThatAreNoNumbersAreRefused) {
   const auto result = line_of(FromWorker(Result{17, metrics}));
-  for (const auto* none : {"NaN", "Infinity", "-Infinity"})
+  for (const auto* none : {"NaN", "Infinity", "-Infinity", "1e999", "-1e999"})
     EXPECT_EQ(refused(replaced(result, "0.125", none)),
               "metric metrics/mAP_0.5:0.95 is not finite");
-  EXPECT_EQ(refused(replaced(result, "0.125", "1e999")).substr(0, 39),
-            "it wrote a line that is no JSON object:");
   EXPECT_EQ(refused(replaced(result, "0.125", "null")), "metric metrics/mAP_0.5:0.95 is no number");
   EXPECT_EQ(refused(replaced(result, "\"val/obj_loss\":0.2,", "")),
             "metric val/obj_loss is missing");

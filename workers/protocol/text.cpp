@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdlib>
+#include <string>
 
 #include "core/utf8.hpp"
 
@@ -32,6 +35,11 @@ constexpr std::array<std::string_view, 5> signs_of_a_lost_device = {
     "fallen off the bus", "uncorrectable ECC error",
 };
 
+/// The number with which a text begins, or "": all of the letters that numbers have.
+std::string_view leading_number(std::string_view text) {
+  return text.substr(0, text.find_first_not_of("+-.0123456789eE"));
+}
+
 }  // namespace
 
 std::string printable(std::string_view raw, std::size_t most) {
@@ -59,6 +67,12 @@ std::string with_quoted_nans(std::string_view line) {
     if (none != no_numbers.end()) {
       quoted.append("\"").append(*none).append("\"");
       i += none->size() - 1;
+      continue;
+    }
+    if (const auto number = leading_number(rest); !in_text && !number.empty()) {
+      const double value = std::strtod(std::string(number).c_str(), nullptr);
+      quoted += std::isfinite(value) ? number : value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+      i += number.size() - 1;
       continue;
     }
     quoted += line[i];

@@ -17,7 +17,8 @@ std::string printable(std::string_view raw, std::size_t most = 200);
 std::string last_line(std::string_view raw);
 
 /// A line of JSON with quotes around NaN, Infinity and -Infinity, which Python writes and JSON does
-/// not have: so what is no number can be named.
+/// not have; a number too large for a double (1e999) becomes one of them. So what is no number can
+/// be named.
 std::string with_quoted_nans(std::string_view line);
 
 /// What a trainer's last words say of its end: `oom` or `device_lost` in the words of PyTorch,
