@@ -61,8 +61,8 @@ std::optional<std::string> longer_trainings_line(const ga::Standing& standing,
   if (!longer || longer->luck > worth_it) return {};
   return fmt::format(
       "  longer trainings       fitness still grew by {:.0f} % after epoch {}, and luck does not "
-      "grow with it: in a new run with --epochs {} --from {} luck would be {:.0f} % less of a "
-      "fitness, for {:.1f} times the time",
+      "grow with it: in a new run with --epochs {} --from {} luck would weigh {:.0f} % less, for "
+      "{:.1f} times the time",
       100 * longer->growth, longer->looked_at, longer->epochs, shell_path(run),
       100 * (1 - longer->luck), static_cast<double>(longer->epochs) / evolution.settings().epochs);
 }
@@ -97,15 +97,16 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
   const bool is_start = state.evolution().genes(trial.trial) == state.evolution().genes(0);
   std::vector<std::string> lines = {
       fmt::format("Recommended: trial {}, {}", trial.trial, observed(trial))};
+  const bool alike = all_alike(state.completed());
   if (is_start) {
-    lines.back() += standing
+    lines.back() += standing && !alike
                         ? fmt::format(", the start: no other set is likely enough ({}) to beat it",
                                       text_of(ga::least_probability_better))
                         : ", the start";
   } else if (state.start_fitness()) {
     lines.back() += fmt::format("; the start had {:.4f}", *state.start_fitness());
   }
-  if (all_alike(state.completed())) {
+  if (alike) {
     lines.push_back(
         fmt::format("  all {} trials have the same fitness: {}", state.completed().size(),
                     trial.fitness == 0 ? "they learnt nothing; train for more --epochs, or start "

@@ -28,32 +28,62 @@ std::string fate(const hyp::Failed& failure) {
                                  : "failed, will be tried again";
 }
 
+/// How fast this process works, in trials or epochs, and what that leaves.
+struct Pace {
+  double per_hour = 0;
+  double seconds_left = 0;
+};
+
+/// Nothing before the first of them has ended.
+std::optional<Pace> pace_of(const RunStatus& status) {
+  const bool by_epochs = status.most_epochs.has_value();
+  const auto here = by_epochs ? status.epochs_here : status.ended_here;
+  if (here <= 0 || status.seconds_here <= 0) return {};
+  const double per_second = static_cast<double>(here) / status.seconds_here;
+  const auto to_come =
+      by_epochs ? *status.most_epochs - status.epochs
+                : status.planned - status.ended + status.repeats_planned - status.repeats_ended;
+  double left = static_cast<double>(to_come) / per_second;
+  if (status.seconds_allowed) left = std::min(left, std::max(0.0, *status.seconds_allowed));
+  return Pace{per_second * 3600, left};
+}
+
 }  // namespace
 
 std::string status_text(const RunStatus& status) {
   auto text = status.most_epochs
-                  ? fmt::format("{}/{} epochs · {}, {} paused", status.epochs, *status.most_epochs,
-                                core::counted(status.ended, "trial"), status.paused)
-                  : fmt::format("{}/{} trials{}", status.ended, status.planned,
-                                status.paused > 0 ? fmt::format(", {} paused", status.paused) : "");
+                  ? fmt::format("{}/{} epochs · {}", status.epochs, *status.most_epochs,
+                                core::counted(status.ended, "trial"))
+                  : fmt::format("{}/{} trials", status.ended, status.planned);
+  if (status.most_epochs || status.paused > 0) text += fmt::format(", {} paused", status.paused);
+  if (!status.most_epochs && status.repeats_planned > 0)
+    text += fmt::format(", {}/{} repeats", status.repeats_ended, status.repeats_planned);
   if (!status.most_epochs && status.generations > 0)
     text += fmt::format(" · generation {}/{}", status.generation + 1, status.generations);
   if (status.highest_fitness) {
     text +=
         fmt::format(" · highest {:.4f} (trial {})", *status.highest_fitness, status.highest_trial);
   }
-  const bool by_epochs = status.most_epochs.has_value();
-  const auto here = by_epochs ? status.epochs_here : status.ended_here;
-  if (here > 0 && status.seconds_here > 0) {
-    const double per_second = static_cast<double>(here) / status.seconds_here;
-    const auto to_come =
-        by_epochs ? *status.most_epochs - status.epochs : status.planned - status.ended;
-    double left = static_cast<double>(to_come) / per_second;
-    if (status.seconds_allowed) left = std::min(left, std::max(0.0, *status.seconds_allowed));
-    text += fmt::format(" · {} left · {:.0f} {}/h", duration_text(left), per_second * 3600,
-                        by_epochs ? "epochs" : "trials");
+  if (const auto pace = pace_of(status)) {
+    text += fmt::format(" · {} left · {:.0f} {}/h", duration_text(pace->seconds_left),
+                        pace->per_hour, status.most_epochs ? "epochs" : "trials");
   }
-  for (const auto& what : status.busy) text += " · " + what;
+  for (const auto& [progress, device] : status.busy)
+    text += fmt::format(" · {} trial {} epoch {}/{}", device, progress.trial, progress.epoch,
+                        progress.epochs);
+  return text;
+}
+
+std::string brief_status_text(const RunStatus& status) {
+  auto text = status.most_epochs ? fmt::format("{}/{} epochs", status.epochs, *status.most_epochs)
+              : status.ended < status.planned || status.repeats_planned == 0
+                  ? fmt::format("{}/{} trials", status.ended, status.planned)
+                  : fmt::format("{}/{} repeats", status.repeats_ended, status.repeats_planned);
+  if (status.highest_fitness) text += fmt::format(" · highest {:.4f}", *status.highest_fitness);
+  if (const auto pace = pace_of(status))
+    text += fmt::format(" · {} left", duration_text(pace->seconds_left));
+  for (const auto& [progress, device] : status.busy)
+    text += fmt::format(" · {} {}/{}", progress.device, progress.epoch, progress.epochs);
   return text;
 }
 
@@ -153,8 +183,10 @@ void RunScreen::on_progress(const engine::RunState& state,
   const auto& evolution = state.evolution();
   const int begun = state.repeats().begun();
   const int repeats_under_way = evolution.done() ? static_cast<int>(std::ssize(state.open())) : 0;
-  RunStatus status{.planned = evolution.planned() + state.repeats().due(),
-                   .ended = evolution.ended() + begun - repeats_under_way,
+  RunStatus status{.planned = evolution.planned(),
+                   .ended = evolution.ended(),
+                   .repeats_planned = state.repeats().due(),
+                   .repeats_ended = begun - repeats_under_way,
                    .paused = static_cast<int>(std::ssize(state.paused())),
                    .ended_here = ended_here_,
                    .seconds_here = seconds()};
@@ -175,15 +207,24 @@ void RunScreen::on_progress(const engine::RunState& state,
     status.epochs_here = status.epochs - *epochs_before_;
   }
   if (time_limit_) status.seconds_allowed = *time_limit_ - seconds();
-  for (const auto& one : progress) {
-    status.busy.push_back(fmt::format("{} trial {} epoch {}/{}", device_text(one.device, state),
-                                      one.trial, one.epoch, one.epochs));
-  }
-  screen_.show(status_text(status));
+  for (const auto& one : progress) status.busy.push_back({one, device_text(one.device, state)});
+  screen_.show(status_text(status), brief_status_text(status));
 }
 
 double RunScreen::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+}
+
+std::string failure_summary(const engine::RunState& state, const results::RunDirectory& directory) {
+  const auto& first = state.first_failure();
+  if (!first) return "";
+  const auto& search = state.evolution();
+  const auto failed = std::ranges::count_if(state.ended(), [&](int trial) {
+    return search.observation(trial)->ending == ga::Observation::Ending::failed;
+  });
+  return fmt::format("{} of {} failed, the first one with: {}; see {}", failed,
+                     core::counted(search.ended(), "trial"), first->message,
+                     display_path(directory.root / first->log));
 }
 
 std::string repeat_summary(const std::vector<results::Repeat>& repeats) {

@@ -15,16 +15,25 @@ namespace evolve::cli {
 
 /// Where a run stands.
 struct RunStatus {
+  /// What a busy slot does.
+  struct Busy {
+    workers::Progress progress;
+    /// Its device, and what the driver said of it last (device_text).
+    std::string device;
+  };
+
   int planned = 0;
   int ended = 0;
+  int repeats_planned = 0;
+  int repeats_ended = 0;
   int generation = 0;
   /// 0 where --trials says when the run ends.
   int generations = 0;
   int paused = 0;
   std::optional<double> highest_fitness;
   int highest_trial = 0;
-  /// Trials that this process has seen end, and the seconds it has been at work: what the rate
-  /// counts.
+  /// Trials and repeats that this process has seen end, and the seconds it has been at work: what
+  /// the rate counts.
   int ended_here = 0;
   double seconds_here = 0;
   /// With --max-epochs: epochs that were trained, those of this process, and how many there may be.
@@ -32,13 +41,15 @@ struct RunStatus {
   std::optional<std::int64_t> most_epochs;
   /// Seconds until --time-limit, if there is one.
   std::optional<double> seconds_allowed;
-  /// What each busy slot does: "cpu:0 trial 17 epoch 2/4".
-  std::vector<std::string> busy;
+  std::vector<Busy> busy;
 };
 
 /// "17/48 trials, 3 paused · generation 1/4 · highest 0.3312 (trial 12) · 2 min 10 s left · 812
-/// trials/h"; with --max-epochs "312/520 epochs · 7 trials, 20 paused · highest … · 4120 epochs/h"
+/// trials/h · cpu:0 trial 17 epoch 2/4"; with repeats "17/48 trials, 0/4 repeats · …"; with
+/// --max-epochs "312/520 epochs · 7 trials, 20 paused · highest … · 4120 epochs/h · …"
 std::string status_text(const RunStatus& status);
+/// The same for a narrow screen: "17/48 trials · highest 0.3312 · 2 min 10 s left · cpu:0 2/4".
+std::string brief_status_text(const RunStatus& status);
 
 class RunScreen : public engine::Observer {
  public:
@@ -84,6 +95,10 @@ class RunScreen : public engine::Observer {
   std::optional<std::int64_t> epochs_before_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
+
+/// "3 of 50 trials failed, the first one with: …; see runs/evolve/exp/trials/000002/log"; "": none
+/// did.
+std::string failure_summary(const engine::RunState& state, const results::RunDirectory& directory);
 
 /// "Trained again with other seeds: trial 37 0.2975 → 0.2810, …; on average 0.0120 less".
 std::string repeat_summary(const std::vector<results::Repeat>& repeats);

@@ -56,14 +56,16 @@ void Screen::detail(const std::string& text) {
   if (!live_) line(text);
 }
 
-void Screen::show(const std::string& text) {
+void Screen::show(const std::string& text, const std::string& brief) {
   if (!live_) {
     if (Clock::now() < shown_ + between_lines_) return;
     shown_ = Clock::now();
     return line(text);
   }
   constexpr std::size_t margin = 3;  // for the ^C that a terminal shows
-  write("\r\x1b[2K" + shortened(text, std::max(columns(out_), margin) - margin));
+  const auto width = std::max(columns(out_), margin) - margin;
+  const bool fits = shortened(text, width) == text;
+  write("\r\x1b[2K" + shortened(fits ? text : brief, width));
   drawn_ = true;
 }
 

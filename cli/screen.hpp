@@ -21,8 +21,10 @@ class Screen {
   void as_it_is(const std::string& text);
   /// A line that stays in a pipe, and on a terminal is told by the live line.
   void detail(const std::string& text);
-  /// Redraws the live line; in a pipe a line that stays, now and then.
-  void show(const std::string& text);
+  /// Redraws the live line: `text`, or as much of `brief` as fits where `text` is too wide; in a
+  /// pipe a line that stays, now and then.
+  void show(const std::string& text, const std::string& brief);
+  void show(const std::string& text) { show(text, text); }
   /// Removes the live line.
   void clear();
 

@@ -1,5 +1,6 @@
 #include "cli/run_screen.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pty.h>
@@ -15,8 +16,8 @@ namespace {
 /// A terminal, and what was written to it.
 class Terminal {
  public:
-  Terminal() {
-    const winsize size{.ws_row = 24, .ws_col = 200};
+  explicit Terminal(unsigned short columns = 200) {
+    const winsize size{.ws_row = 24, .ws_col = columns};
     int end = -1;
     if (::openpty(&ours_, &end, nullptr, nullptr, &size) != 0) throw std::runtime_error("openpty");
     out_ = ::fdopen(end, "w");
@@ -65,9 +66,25 @@ TEST(RunScreen, NamesTheGenerationWhereThatSaysWhenTheRunEnds) {
   EXPECT_EQ(shown({.population = 8, .generations = 4, .space = space}),
             "0/32 trials · generation 1/4");
   EXPECT_EQ(shown({.population = 8, .generations = 4, .repeats = 4, .space = space}),
-            "0/32 trials · generation 1/4");
+            "0/28 trials, 0/4 repeats · generation 1/4");
   EXPECT_EQ(shown({.trials = 32, .space = space}), "0/32 trials");
-  EXPECT_EQ(shown({.trials = 32, .repeats = 4, .space = space}), "0/32 trials");
+  EXPECT_EQ(shown({.trials = 32, .repeats = 4, .space = space}), "0/28 trials, 0/4 repeats");
+}
+
+TEST(RunScreen, HasRoomForSlotsOnANarrowTerminalBecauseItSaysLessOfThem) {
+  engine::RunState state({.trials = 32, .epochs = 16, .space = {{{.name = "lr0", .high = 1}}}});
+  const auto shown = [&](unsigned short columns) {
+    const Terminal terminal(columns);
+    Screen screen(terminal.out());
+    RunScreen run(screen, {}, 16, {});
+    run.on_progress(state, {{.trial = 0, .device = "cpu:0", .epoch = 5, .epochs = 16},
+                            {.trial = 1, .device = "cpu:1", .epoch = 14, .epochs = 16}});
+    const auto text = terminal.text();
+    return text.substr(text.rfind('K') + 1);
+  };
+  EXPECT_EQ(shown(80), "0/32 trials · cpu:0 trial 0 epoch 5/16 · cpu:1 trial 1 epoch 14/16");
+  EXPECT_EQ(shown(60), "0/32 trials · cpu:0 5/16 · cpu:1 14/16");
+  EXPECT_EQ(shown(36), "0/32 trials · cpu:0 5/16 …");
 }
 
 TEST(RunScreen, CallsTheFirstTrialOfHighestFitnessTheHighest) {
@@ -96,18 +113,46 @@ TEST(RunScreen, CallsTheFirstTrialOfHighestFitnessTheHighest) {
 }
 
 TEST(RunStatus, TellsWhereARunStands) {
-  const RunStatus status{.planned = 48,
-                         .ended = 17,
-                         .generation = 1,
-                         .generations = 4,
-                         .highest_fitness = 0.33124,
-                         .highest_trial = 12,
-                         .ended_here = 10,
-                         .seconds_here = 50,
-                         .busy = {"cpu:0 trial 18 epoch 2/4"}};
+  const RunStatus status{
+      .planned = 44,
+      .ended = 17,
+      .repeats_planned = 4,
+      .generation = 1,
+      .generations = 4,
+      .highest_fitness = 0.33124,
+      .highest_trial = 12,
+      .ended_here = 10,
+      .seconds_here = 50,
+      .busy = {{{.trial = 18, .device = "cpu:0", .epoch = 2, .epochs = 4}, "cpu:0 (97 %)"}}};
   EXPECT_EQ(status_text(status),
-            "17/48 trials · generation 2/4 · highest 0.3312 (trial 12) · 2 min 35 s left · "
-            "720 trials/h · cpu:0 trial 18 epoch 2/4");
+            "17/44 trials, 0/4 repeats · generation 2/4 · highest 0.3312 (trial 12) · "
+            "2 min 35 s left · 720 trials/h · cpu:0 (97 %) trial 18 epoch 2/4");
+  EXPECT_EQ(brief_status_text(status),
+            "17/44 trials · highest 0.3312 · 2 min 35 s left · cpu:0 2/4");
+}
+
+TEST(RunStatus, CountsRepeatsBesideTrials) {
+  const RunStatus status{.planned = 28,
+                         .ended = 28,
+                         .repeats_planned = 4,
+                         .repeats_ended = 1,
+                         .ended_here = 29,
+                         .seconds_here = 290};
+  EXPECT_EQ(status_text(status), "28/28 trials, 1/4 repeats · 30 s left · 360 trials/h");
+  EXPECT_EQ(brief_status_text(status), "1/4 repeats · 30 s left");
+}
+
+TEST(RunStatus, CountsEpochsWhereTheyAreTheBudget) {
+  const RunStatus status{.planned = 9,
+                         .ended = 7,
+                         .paused = 2,
+                         .seconds_here = 100,
+                         .epochs = 312,
+                         .epochs_here = 100,
+                         .most_epochs = 512};
+  EXPECT_EQ(status_text(status),
+            "312/512 epochs · 7 trials, 2 paused · 3 min 20 s left · 3600 epochs/h");
+  EXPECT_EQ(brief_status_text(status), "312/512 epochs · 3 min 20 s left");
 }
 
 TEST(RunStatus, NamesNoGenerationWhereTrialsSayWhenTheRunEnds) {
@@ -128,6 +173,24 @@ TEST(RunStatus, LeavesNoMoreTimeThanTheTimeLimit) {
                          .seconds_here = 100,
                          .seconds_allowed = 30};
   EXPECT_EQ(status_text(status), "10/100 trials · generation 1/2 · 30 s left · 360 trials/h");
+}
+
+TEST(FailureSummary, CountsTrialsThatFailedForGoodAndNamesTheFirst) {
+  engine::RunState state({.trials = 4, .epochs = 1, .space = {{{.name = "lr0", .high = 1}}}});
+  const results::RunDirectory directory{.root = "run"};
+  EXPECT_EQ(failure_summary(state, directory), "");
+  for (const int number : {0, 1, 2, 3}) {
+    const auto trial = *state.next_trial();
+    state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
+    hyp::Outcome outcome{.trial = number, .result = hyp::Completed{{}, 0.25}};
+    if (number % 2 == 1)
+      outcome.result = hyp::Failed{.message = fmt::format("{} is enough", number),
+                                   .log = fmt::format("trials/{}/log", number),
+                                   .final = true};
+    state.apply(outcome);
+  }
+  EXPECT_EQ(failure_summary(state, directory),
+            "2 of 4 trials failed, the first one with: 1 is enough; see run/trials/1/log");
 }
 
 TEST(RepeatSummary, IsWhatTheRepeatsLost) {
