@@ -89,7 +89,7 @@ std::vector<std::pair<int, Observation>> Evolution::ended_repeats() const {
 }
 
 int Evolution::end(int trial) const {
-  return state_->step_of(trial).end;
+  return last_epoch(*state_, state_->step_of(trial));
 }
 
 const std::map<int, double>& Evolution::rungs(int trial) const {
@@ -151,15 +151,14 @@ void Evolution::tell(const hyp::Rung& rung) {
   // have a fitness all the same.
   Step& step = state.step_of(rung.trial);
   const bool fits = state.settings.epochs - step.end <= epochs_left();
-  if (ga::pausing(state) && !step.is_over() && rung.epoch == step.end && fits)
-    lengthen(state, step);
+  if (ga::pausing(state) && !step.is_over() && rung.epoch == step.end && fits) step.goes_on = true;
 }
 
 void Evolution::cannot_pause() {
   EvolutionState& state = *state_;
   state.settings.pauses = false;
   for (Step& step : state.steps)
-    if (!step.is_over()) lengthen(state, step);
+    if (!step.is_over()) step.goes_on = true;
 }
 
 void Evolution::tell(const hyp::Outcome& outcome) {
@@ -174,7 +173,7 @@ void Evolution::tell(const hyp::Outcome& outcome) {
     return;
   }
   Record& record = state.trials[static_cast<std::size_t>(outcome.trial)];
-  const Step& step = state.step_of(outcome.trial);
+  Step& step = state.step_of(outcome.trial);
   if (step.is_over()) throw bad_argument(trial + " ended twice", "tell of the end of a trial once");
 
   if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) {
@@ -183,7 +182,7 @@ void Evolution::tell(const hyp::Outcome& outcome) {
   }
   const int reached = std::max(hyp::reached_epoch(outcome, state.settings.epochs), step.begin);
   if (!hyp::ends_trial(outcome)) {
-    state.known.epochs += reached - step.begin;
+    step.lost += reached - step.begin;
     return;
   }
   record.observation = observation_of(outcome);

@@ -38,8 +38,12 @@ struct Record {
 /// What one ask gave: a trial, and which of its epochs.
 struct Step {
   int trial = 0;
-  /// Trained are the epochs after the first up to the second.
+  /// Asked for are the epochs after the first up to the second.
   int begin = 0, end = 0;
+  /// It is not paused there after all, but trained to its last epoch.
+  bool goes_on = false;
+  /// Epochs of attempts that failed and were tried again.
+  int lost = 0;
   /// After which of them its fitness is looked at. A look that another attempt at it had besides
   /// must not tell: with a lag the same trials come out whatever was killed.
   std::vector<int> looks = {};
@@ -71,8 +75,8 @@ struct Knowledge {
   std::set<int> pending = {};
   /// Paused trials that may go on, and after which epoch they do; and those that will not.
   std::map<int, int> paused = {}, given_up = {};
-  /// Epochs of all steps, as many as they were trained for, or where that is not known as many as
-  /// they were asked for; and those of attempts that failed and were tried again.
+  /// Epochs of all steps, as many as they took, or where that is not known as many as they were
+  /// asked for.
   int epochs = 0;
 };
 

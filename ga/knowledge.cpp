@@ -85,8 +85,18 @@ int planned(const EvolutionState& state) {
       std::max<std::int64_t>(most_trials(state.settings), std::ssize(state.trials)));
 }
 
+int last_epoch(const EvolutionState& state, const Step& step) {
+  return step.goes_on ? state.settings.epochs : step.end;
+}
+
 int epochs_left(const EvolutionState& state) {
-  return state.settings.max_epochs.value_or(std::numeric_limits<int>::max()) - state.known.epochs;
+  int left = state.settings.max_epochs.value_or(std::numeric_limits<int>::max());
+  left -= state.known.epochs;
+  for (const int trial : state.known.pending) {
+    const Step& step = state.step_of(trial);
+    left -= last_epoch(state, step) - step.end + step.lost;
+  }
+  return left;
 }
 
 bool new_trial_fits(const EvolutionState& state) {
@@ -110,7 +120,7 @@ bool has_room(const EvolutionState& state) {
   if (something_fits(state, left)) return true;
   if (!state.settings.lag) return false;
   return std::ranges::any_of(next_to_learn(state), [&](const Step& step) {
-    left += step.end - *step.reached;
+    left += last_epoch(state, step) - *step.reached;
     const bool is_paused = !state.trial(step.trial).observation;
     return something_fits(state, left) || (is_paused && rest_fits(state, *step.reached, left));
   });
@@ -123,7 +133,7 @@ void learn(EvolutionState& state, const Step& step) {
   if (state.screened()) add(state, step, known.history);
   if (!state.trial(step.trial).observation) known.paused[step.trial] = *step.reached;
   if (std::ssize(known.paused) > most_waiting) give_up_one(state);
-  known.epochs += *step.reached - step.end;
+  known.epochs += *step.reached - step.end + step.lost;
 }
 
 void learn_outcomes(EvolutionState& state) {

@@ -8,7 +8,11 @@ namespace evolve::ga {
 
 /// Trials at most: those of all generations or fewer, and never fewer than there are.
 int planned(const EvolutionState& state);
-/// Epochs that the budget leaves, as far as is known; a very large number without a budget.
+/// The last epoch that a step has, or had when it was not over.
+int last_epoch(const EvolutionState& state, const Step& step);
+/// Epochs that the budget leaves; a very large number without a budget. What a step takes beyond
+/// what it was asked for counts at once, though with a lag nothing else depends on it before the
+/// step is known: nobody else may spend it.
 int epochs_left(const EvolutionState& state);
 /// Whether another trial fits in the bounds.
 bool new_trial_fits(const EvolutionState& state);

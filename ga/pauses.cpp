@@ -63,9 +63,11 @@ std::vector<int> pause_epochs(const EvolutionState& state) {
   const double end = start.observation->fitness;
   // A share of a fitness below 0 means nothing.
   if (start.observation->ending != Observation::Ending::completed || end <= 0) return looks;
+  const auto& looked_at = state.steps.front().looks;  // none where the run paused nothing then
   std::erase_if(looks, [&](int epoch) {
     const auto look = start.rungs.find(epoch);
-    return look != start.rungs.end() && look->second < least_learnt * end;
+    return look != start.rungs.end() ? look->second < least_learnt * end
+                                     : std::ranges::count(looked_at, epoch) > 0;
   });
   return looks;
 }

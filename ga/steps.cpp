@@ -60,11 +60,6 @@ hyp::Trial go_on(EvolutionState& state, int trial, int pause_epoch) {
   return begin_step(state, trial, begin, pause_epoch);
 }
 
-void lengthen(EvolutionState& state, Step& step) {
-  state.known.epochs += state.settings.epochs - step.end;
-  step.end = state.settings.epochs;
-}
-
 void end_step(EvolutionState& state, int trial, int reached) {
   Step& step = state.step_of(trial);
   step.reached = reached;

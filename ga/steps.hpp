@@ -10,8 +10,6 @@ namespace evolve::ga {
 hyp::Trial hand_out(EvolutionState& state, hyp::Genes set, int pause_epoch = 0);
 /// A paused trial goes on. Throws `Error` when it is not known to be paused.
 hyp::Trial go_on(EvolutionState& state, int trial, int pause_epoch);
-/// A step that is not over, and was to end at a pause, goes on to the last epoch.
-void lengthen(EvolutionState& state, Step& step);
 /// The latest step of that trial is over; it has been trained for `reached` epochs in all.
 void end_step(EvolutionState& state, int trial, int reached);
 

@@ -181,6 +181,39 @@ TEST(Thaw, LooksAtNothingBeforeTheStartHasLearntSomething) {
   EXPECT_THAT(pauses, ElementsAre(0, 3));
 }
 
+TEST(Thaw, LooksAtNothingWhereTheStartHadNoFitness) {
+  Evolution evolution(cube(), thawing(60));
+  train(evolution, *evolution.ask(), [](const hyp::Trial& trial, int epoch) {
+    return epoch == 1 ? std::nan("") : curve(trial, epoch);
+  });
+  EXPECT_THAT(evolution.ask()->looks, ElementsAre(3));
+}
+
+// When the start is due again is a matter of epochs, those of failed attempts among them.
+TEST(Thaw, WithALagTrainsTheSameWheneverFailedAttemptsAreTold) {
+  const auto trained = [](bool told_at_once) {
+    Settings settings = thawing(2000, 2);
+    settings.seed = 11;
+    Evolution evolution(cube(), settings);
+    const auto fail_once = [&](const hyp::Trial& trial) {
+      const int epoch = trial.pause_epoch > 0 ? trial.pause_epoch : 8;
+      evolution.tell(
+          {.trial = trial.number, .result = hyp::Failed{.final = false, .epoch = epoch}});
+    };
+    std::vector<hyp::Trial> trials;
+    for (std::size_t ended = 0; trials.size() < 40; ++ended) {
+      while (trials.size() < ended + 2) {
+        trials.push_back(*evolution.ask());
+        if (told_at_once) fail_once(trials.back());
+      }
+      if (!told_at_once) fail_once(trials[ended]);
+      train(evolution, trials[ended]);
+    }
+    return trials;
+  };
+  EXPECT_EQ(trained(true), trained(false));
+}
+
 TEST(Thaw, TrainsAnotherSetToItsEndWhereTheStartFails) {
   for (const std::optional<int> lag : {std::optional<int>(), std::optional(3)}) {
     Evolution evolution(cube(), thawing(300, lag));
