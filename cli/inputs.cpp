@@ -15,11 +15,11 @@
 #include "core/error.hpp"
 #include "core/spawn.hpp"
 #include "core/text_file.hpp"
+#include "core/utf8.hpp"
 #include "core/yaml.hpp"
 #include "trainer/checkpoint/archive.hpp"
 #include "trainer/checkpoint/weights_file.hpp"
 #include "trainer/data/cache_file.hpp"
-#include "trainer/data/image_file.hpp"
 #include "trainer/model/model_config.hpp"
 #include "workers/supervise/kinds.hpp"
 
@@ -68,14 +68,18 @@ std::optional<std::string> note_on_transfer(const trainer::TrainOptions& options
   return {};  // the weights bring no table that can be built: their layers are not known
 }
 
-/// The check reads an image's header and end; a worker that decoded it knows more.
-bool undecodable(const std::string& said) {
-  std::error_code ignored;
-  // "FILE: what is wrong", and a file's name may have a colon too.
-  for (auto end = said.find(": "); end != said.npos; end = said.find(": ", end + 1)) {
-    const auto file = said.substr(0, end);
-    if (std::filesystem::is_regular_file(file, ignored) && data::is_image_name(file))
-      return data::decode(file).empty();
+/// The check reads an image's header and end; a worker that decoded it knows more. Whether the
+/// image that it names, as messages name it, cannot be trained on.
+bool undecodable(const std::string& said, const trainer::TrainOptions& options) {
+  const auto config = data::read_data_yaml(options.data, training_splits);
+  for (const auto split : training_splits) {
+    for (const auto& file : config.images(split)) {
+      if (!said.starts_with(core::one_line(core::valid_utf8(file)) + ": ")) continue;
+      const data::DataConfig alone{
+          .file = config.file, .names = config.names, .train = {file}, .val = {}, .test = {}};
+      const data::CheckOptions check{.single_cls = options.single_cls, .decode = true};
+      return !data::check(alone, data::Split::train, check).faults.empty();
+    }
   }
   return false;
 }
@@ -228,7 +232,7 @@ FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& tr
     try {
       check_model(train);
       inspect(train, training_splits);
-      return undecodable(said) ? std::optional(said) : std::nullopt;
+      return undecodable(said, train) ? std::optional(said) : std::nullopt;
     } catch (const Error& error) {
       return error.what();
     }

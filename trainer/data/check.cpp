@@ -17,6 +17,24 @@ void count(const std::vector<Label>& labels, int duplicates, DatasetStats& stats
   for (const Label& label : labels) ++stats.per_class[static_cast<std::size_t>(label.cls)];
 }
 
+/// One line, though hundreds of a large table's classes may have no label in a small split.
+std::string note_on_empty_classes(const DatasetStats& stats, const DataConfig& config) {
+  constexpr std::size_t most = 10;
+  std::vector<std::string> named;
+  std::size_t more = 0;
+  for (std::size_t i = 0; i < stats.per_class.size(); ++i) {
+    if (stats.per_class[i] > 0) continue;
+    if (named.size() < most) {
+      named.push_back(fmt::format("{} ({})", i, config.names[i]));
+    } else {
+      ++more;
+    }
+  }
+  if (named.empty()) return "";
+  return fmt::format("no label of {} {}{}", named.size() == 1 ? "class" : "classes",
+                     fmt::join(named, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
 }  // namespace
 
 DatasetStats check(const DataConfig& config, Split split, const CheckOptions& options) {
@@ -68,11 +86,8 @@ std::vector<std::string> notes(const DatasetStats& stats, const DataConfig& conf
   }
   for (const auto& fault : stats.faults)
     lines.push_back(fmt::format("{}: left out: {}", name, fault));
-  for (std::size_t i = 0; i < stats.per_class.size(); ++i) {
-    if (stats.per_class[i] == 0) {
-      lines.push_back(fmt::format("{}: no label of class {} ({})", name, i, config.names[i]));
-    }
-  }
+  if (const auto line = note_on_empty_classes(stats, config); !line.empty())
+    lines.push_back(name + ": " + line);
   return lines;
 }
 

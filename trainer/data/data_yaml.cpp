@@ -61,9 +61,24 @@ std::vector<std::string> names_in_map(const Source& source, const Yaml& node) {
   return names;
 }
 
+/// What YOLOv5 v6 calls classes of which only the number is told.
+std::vector<std::string> numbered_names(const Source& source, const Yaml& nc) {
+  constexpr double most = 100'000;
+  const double count = core::yaml_number(nc).value_or(0);
+  if (!(count >= 1 && count <= most) || count != std::floor(count)) {
+    throw source.refusal(nc, "nc is no number of classes",
+                         fmt::format("write a whole number from 1 to {}", most));
+  }
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i) names.push_back(fmt::format("class{}", i));
+  return names;
+}
+
 std::vector<std::string> read_names(const Source& source) {
   const Yaml* node = source.value("names");
+  const Yaml* nc = source.value("nc");
   const std::string remedy = "list the classes: names: [cat, dog]";
+  if (!node && nc) return numbered_names(source, *nc);
   if (!node) throw bad_input({source.file}, "there are no names", remedy);
   if (node->kind == Yaml::Kind::scalar) {
     throw source.refusal(*node, "names is neither a list nor a map", "write names: [cat, dog]");
@@ -76,7 +91,6 @@ std::vector<std::string> read_names(const Source& source) {
     for (const Yaml& name : node->items)
       names.push_back(class_name(source, name, "write names: [a, b]"));
   }
-  const Yaml* nc = source.value("nc");
   if (nc && core::yaml_number(*nc) != static_cast<double>(names.size())) {
     throw source.refusal(*nc, fmt::format("nc does not agree with the {} names", names.size()),
                          fmt::format("write nc: {} or leave it out", names.size()));
@@ -99,19 +113,27 @@ std::vector<fs::path> root_folders(const Source& source) {
                        "write a folder, relative to this file or to the current folder");
 }
 
-/// Images in a folder and below, without the hidden ones, as a recursive glob of *.* finds them.
-std::vector<std::string> images_below(const fs::path& folder) {
-  std::vector<std::string> found;
-  const auto options = fs::directory_options::follow_directory_symlink |
-                       fs::directory_options::skip_permission_denied;
-  for (auto it = fs::recursive_directory_iterator(folder, options); it != fs::end(it); ++it) {
-    const bool hidden = it->path().filename().string().starts_with('.');
-    if (hidden && it->is_directory()) it.disable_recursion_pending();
-    if (!hidden && is_image_name(it->path().string()) && !it->is_directory()) {
-      found.push_back(it->path().string());
+/// Whether an entry is a link to a folder that it lies in: what is below it comes again and again.
+bool leads_back(const fs::directory_entry& entry) {
+  if (!entry.is_symlink()) return false;
+  const auto from_target =
+      fs::canonical(entry.path().parent_path()).lexically_relative(fs::canonical(entry.path()));
+  return *from_target.begin() != "..";
+}
+
+/// Adds the images in a folder and below, without the hidden ones, as a recursive glob of *.* finds
+/// them. A folder that cannot be read is no empty one.
+void add_images_below(const fs::path& folder, std::vector<std::string>& found) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const auto file = entry.path().string();
+    std::error_code unknown;  // of an image: the look at all images says it
+    if (entry.path().filename().string().starts_with('.')) continue;
+    if (is_image_name(file) && !entry.is_directory(unknown)) {
+      found.push_back(file);
+    } else if (entry.is_directory() && !leads_back(entry)) {
+      add_images_below(entry.path(), found);
     }
   }
-  return found;
 }
 
 /// Images that a text file lists: "./" is the file's own folder, other relative paths start from
@@ -119,6 +141,7 @@ std::vector<std::string> images_below(const fs::path& folder) {
 /// found by the look at all images, with whatever else is at fault.
 std::vector<std::string> images_listed(const fs::path& list) {
   std::ifstream stream(list);
+  if (!stream) throw bad_input({list.string()}, "cannot be read", "check its permissions");
   std::vector<std::string> found;
   std::string line;
   while (std::getline(stream, line)) {
@@ -152,10 +175,16 @@ void add_images(const Source& source, const Yaml& node, const std::string& split
     throw source.refusal(node, fmt::format("{} '{}' does not exist", split, path.string()),
                          "write a folder of images or a text file that lists them");
   }
-  const auto found = fs::is_directory(path) ? images_below(path) : images_listed(path);
+  std::vector<std::string> found;
+  if (fs::is_directory(path)) {
+    add_images_below(path, found);
+  } else {
+    found = images_listed(path);
+  }
   if (found.empty()) {
     throw source.refusal(node, fmt::format("{} '{}' holds no images", split, path.string()),
-                         "put .jpg or .png files there");
+                         fs::is_directory(path) ? "put .jpg or .png files there"
+                                                : "write one on each line, such as ./images/1.jpg");
   }
   images.insert(images.end(), found.begin(), found.end());
 }

@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "core/error.hpp"
+#include "core/utf8.hpp"
 #include "trainer/data/data_yaml.hpp"
 
 namespace evolve::data {
@@ -71,7 +72,7 @@ double number_of(std::string_view text, const Where& where) {
 int class_of(std::string_view text, const Where& where, int classes, bool single_cls) {
   const double value = number_of(text, where);
   constexpr double most = std::numeric_limits<int>::max();
-  if (single_cls) return static_cast<int>(std::clamp(value, -most, most));
+  if (single_cls && value >= 0) return static_cast<int>(std::min(value, most));
   if (!(value >= 0 && value < classes) || value != static_cast<int>(value)) {
     throw bad_input(where, fmt::format("'{}' is no class", text.substr(0, 40)),
                     fmt::format("write an integer from 0 to {}", classes - 1));
@@ -166,6 +167,7 @@ void drop_duplicates(LabelFile& file) {
 LabelFile parse_labels(std::string_view text, const std::string& file, int classes,
                        bool single_cls) {
   LabelFile result;
+  text = core::without_byte_order_mark(text);
   for (int line = 1; !text.empty(); ++line) {
     const auto columns = columns_of(take_line(text));
     if (!columns.empty()) add_row(columns, {file, line}, classes, single_cls, result);

@@ -19,7 +19,7 @@
 namespace evolve::data {
 namespace {
 
-constexpr std::string_view label_records = "evolve labels 3";
+constexpr std::string_view label_records = "evolve labels 4";
 
 /// What was found, by the image's file.
 using Memory = std::unordered_map<std::string, ScannedImage>;

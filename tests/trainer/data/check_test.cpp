@@ -46,6 +46,14 @@ TEST_F(Check, SaysOnlyTheCountsWhenAllIsWell) {
               ElementsAre("train: 1 images, 3 labels"));
 }
 
+TEST_F(Check, NamesTheFirstTenClassesWithoutLabelsInOneLine) {
+  config.names.resize(80, "thing");
+  add("a", "0 0.5 0.5 0.5 0.5\n2 0.5 0.5 0.5 0.5\n");
+  EXPECT_EQ(notes(check(config, Split::train), config, Split::train).back(),
+            "train: no label of classes 1 (dog), 3 (thing), 4 (thing), 5 (thing), 6 (thing), "
+            "7 (thing), 8 (thing), 9 (thing), 10 (thing), 11 (thing) and 68 more");
+}
+
 TEST_F(Check, RefusesABadLabelWithItsLine) {
   add("a", "0 0.5 0.5 0.5 0.5\n3 0.5 0.5 0.5 0.5\n");
   EXPECT_THAT(

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <random>
 
@@ -70,6 +71,16 @@ TEST_F(DataYaml, TakesNamesAsAMapInAnyOrder) {
               ElementsAre("cat", "dog"));
 }
 
+TEST_F(DataYaml, NumbersClassesOfWhichOnlyTheNumberIsToldAsYolov5v6Does) {
+  const std::string splits = "train: images/train\nval: images/val\n";
+  EXPECT_THAT(read(splits + "nc: 2\n").names, ElementsAre("class0", "class1"));
+  for (const char* nc : {"0", "1.5", "-1", "1e9", "many", "[2]"}) {
+    EXPECT_EQ(refused(splits + "nc: " + nc + "\n"),
+              "d.yaml:3: nc is no number of classes; write a whole number from 1 to 100000")
+        << nc;
+  }
+}
+
 TEST_F(DataYaml, FindsAPathFromTheCurrentFolderWhenItIsNotBesideTheFile) {
   const auto config = read_from("images", "path: train\ntrain: deep\nval: ../val\nnames: [a]\n");
   EXPECT_THAT(config.train, ElementsAre(folder / "images/train/deep/a.PNG"));
@@ -96,6 +107,33 @@ TEST_F(DataYaml, HasAnImageOnceHoweverOftenItIsListed) {
   EXPECT_THAT(config.train,
               ElementsAre(folder / "images/train/b.jpg", folder / "images/train/deep/a.PNG"));
   EXPECT_THAT(config.val, ElementsAre(folder / "images/val/c.bmp"));
+}
+
+TEST_F(DataYaml, FollowsLinksToFoldersButNotBackToOneThatTheyLieIn) {
+  // What `ln -s` leaves that is called twice.
+  std::filesystem::create_directory_symlink(folder / "images/val", folder / "images/val/val");
+  std::filesystem::create_directory_symlink("../..", folder / "images/train/up");
+  std::filesystem::create_directory_symlink("../train/deep", folder / "images/val/deep");
+  const auto config = read("train: images/train\nval: images/val\nnames: [a]\n");
+  EXPECT_THAT(config.train,
+              ElementsAre(folder / "images/train/b.jpg", folder / "images/train/deep/a.PNG"));
+  EXPECT_THAT(config.val,
+              ElementsAre(folder / "images/val/c.bmp", folder / "images/val/deep/a.PNG"));
+}
+
+TEST_F(DataYaml, TakesNoFolderOrListThatCannotBeReadForAnEmptyOne) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  using std::filesystem::perms;
+  write_file(folder / "list.txt", "images/val/c.bmp\n");
+  const std::string val = "val: images/val\nnames: [a]\n";
+  for (const std::string name : {"images/train/deep", "list.txt"}) {
+    std::filesystem::permissions(folder / name, perms::none);
+    const auto split = name == "list.txt" ? name : "images/train";
+    const auto said = refused("train: " + std::string(split) + "\n" + val);
+    std::filesystem::permissions(folder / name, perms::owner_all);
+    EXPECT_THAT(said, HasSubstr(name));
+    EXPECT_THAT(said, HasSubstr("permissions"));
+  }
 }
 
 TEST_F(DataYaml, TakesListsOfFoldersAndOfImages) {
@@ -167,6 +205,10 @@ TEST_F(DataYaml, RefusesASplitWithoutImages) {
   std::filesystem::create_directories(folder / "images/empty");
   EXPECT_EQ(refused("train: images/empty\nval: images/val\nnames: [a]\n"),
             "d.yaml:1: train 'images/empty' holds no images; put .jpg or .png files there");
+  write_file(folder / "list.txt", "images/train\n");
+  EXPECT_EQ(refused("train: list.txt\nval: images/val\nnames: [a]\n"),
+            "d.yaml:1: train 'list.txt' holds no images; write one on each line, such as "
+            "./images/1.jpg");
 }
 
 TEST_F(DataYaml, LeavesAListedImageThatIsAbsentToTheCheckOfAllImages) {

@@ -15,17 +15,6 @@ struct DatasetTest : testing::Test {
   DataConfig config{.file = "d.yaml", .names = {"cat", "dog"}, .train = {}, .val = {}, .test = {}};
 };
 
-/// Gives a JPEG the Exif orientation 6, in a TIFF part that begins with `order`.
-void turn_by_exif(const std::string& file, const std::string& order) {
-  const std::string before(
-      "\xff\xe1\x00\x22"
-      "Exif\0\0",
-      10);
-  const std::string after("\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0", 24);
-  const std::string bytes = read_file(file);
-  write_file(file, bytes.substr(0, 2) + before + order + after + bytes.substr(2));
-}
-
 TEST_F(DatasetTest, DecodesAndResizesWithTheLongerSideAtImgsz) {
   config.train = {write_image(folder / "images/a.png", 20, 16),
                   write_image(folder / "images/b.png", 30, 101)};

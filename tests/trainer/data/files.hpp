@@ -33,4 +33,15 @@ inline std::string write_image(const std::string& file, int width = 20, int heig
   return file;
 }
 
+/// Gives a JPEG the Exif orientation 6, in a TIFF part that begins with `order`.
+inline void turn_by_exif(const std::string& file, const std::string& order) {
+  const std::string before(
+      "\xff\xe1\x00\x22"
+      "Exif\0\0",
+      10);
+  const std::string after("\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0", 24);
+  const std::string bytes = read_file(file);
+  write_file(file, bytes.substr(0, 2) + before + order + after + bytes.substr(2));
+}
+
 }  // namespace evolve::data

@@ -64,6 +64,13 @@ TEST(LabelFile, TakesANoBreakSpaceForABlank) {
             (std::vector<Label>{{0, 0.5F, 0.5F, 0.5F, 0.25F}}));
 }
 
+TEST(LabelFile, MayBeginWithAByteOrderMark) {
+  EXPECT_EQ(parse("\xEF\xBB\xBF"
+                  "0 0.5 0.5 0.5 0.25\n")
+                .labels,
+            (std::vector<Label>{{0, 0.5F, 0.5F, 0.5F, 0.25F}}));
+}
+
 TEST(LabelFile, LetsPointsOfAnOutlineLeaveTheImageButNotItsBox) {
   EXPECT_EQ(parse("0 -0.25 0.5 0.75 0.5 0.5 1").labels,
             (std::vector<Label>{{0, 0.25F, 0.75F, 1, 0.5F}}));
@@ -127,6 +134,12 @@ TEST(LabelFile, MakesEveryClassZeroInASingleClassDataSet) {
   const LabelFile file = parse_labels("7 0.5 0.5 0.5 0.5\n2 0.5 0.5 0.5 0.25", "a.txt", 1, true);
   EXPECT_EQ(file.labels[0].cls, 0);
   EXPECT_EQ(file.labels[1].cls, 0);
+}
+
+TEST(LabelFile, RefusesANegativeClassInASingleClassDataSetToo) {
+  for (const std::string cls : {"-1", "nan"})
+    EXPECT_EQ(test::refusal([&] { parse_labels(cls + " 0.5 0.5 0.5 0.5", "a.txt", 1, true); }),
+              "a.txt:1: '" + cls + "' is no class; write an integer from 0 to 0");
 }
 
 TEST(LabelFile, KeepsEqualBoxesOfTwoClassesInASingleClassDataSet) {
