@@ -74,7 +74,7 @@ std::string status_text(const RunStatus& status) {
   return text;
 }
 
-std::string brief_status_text(const RunStatus& status) {
+std::string brief_status_text(const RunStatus& status, bool with_sensors) {
   auto text = status.most_epochs ? fmt::format("{}/{} epochs", status.epochs, *status.most_epochs)
               : status.ended < status.planned || status.repeats_planned == 0
                   ? fmt::format("{}/{} trials", status.ended, status.planned)
@@ -83,7 +83,8 @@ std::string brief_status_text(const RunStatus& status) {
   if (const auto pace = pace_of(status))
     text += fmt::format(" · {} left", duration_text(pace->seconds_left));
   for (const auto& [progress, device] : status.busy)
-    text += fmt::format(" · {} {}/{}", progress.device, progress.epoch, progress.epochs);
+    text += fmt::format(" · {} {}/{}", with_sensors ? device : progress.device, progress.epoch,
+                        progress.epochs);
   return text;
 }
 
@@ -208,7 +209,8 @@ void RunScreen::on_progress(const engine::RunState& state,
   }
   if (time_limit_) status.seconds_allowed = *time_limit_ - seconds();
   for (const auto& one : progress) status.busy.push_back({one, device_text(one.device, state)});
-  screen_.show(status_text(status), brief_status_text(status));
+  screen_.show({status_text(status), brief_status_text(status, /*with_sensors=*/true),
+                brief_status_text(status, /*with_sensors=*/false)});
 }
 
 double RunScreen::seconds() const {

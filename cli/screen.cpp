@@ -56,16 +56,17 @@ void Screen::detail(const std::string& text) {
   if (!live_) line(text);
 }
 
-void Screen::show(const std::string& text, const std::string& brief) {
+void Screen::show(const std::vector<std::string>& texts) {
   if (!live_) {
     if (Clock::now() < shown_ + between_lines_) return;
     shown_ = Clock::now();
-    return line(text);
+    return line(texts.front());
   }
   constexpr std::size_t margin = 3;  // for the ^C that a terminal shows
   const auto width = std::max(columns(out_), margin) - margin;
-  const bool fits = shortened(text, width) == text;
-  write("\r\x1b[2K" + shortened(fits ? text : brief, width));
+  const auto fitting =
+      std::ranges::find_if(texts, [&](const auto& text) { return shortened(text, width) == text; });
+  write("\r\x1b[2K" + (fitting != texts.end() ? *fitting : shortened(texts.back(), width)));
   drawn_ = true;
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 namespace evolve::cli {
 
@@ -21,10 +22,10 @@ class Screen {
   void as_it_is(const std::string& text);
   /// A line that stays in a pipe, and on a terminal is told by the live line.
   void detail(const std::string& text);
-  /// Redraws the live line: `text`, or as much of `brief` as fits where `text` is too wide; in a
-  /// pipe a line that stays, now and then.
-  void show(const std::string& text, const std::string& brief);
-  void show(const std::string& text) { show(text, text); }
+  /// Redraws the live line: the first of these texts that fits, else as much of the last one as
+  /// does; in a pipe the first one as a line that stays, now and then.
+  void show(const std::vector<std::string>& texts);
+  void show(const std::string& text) { show(std::vector{text}); }
   /// Removes the live line.
   void clear();
 

@@ -127,7 +127,9 @@ TEST(RunStatus, TellsWhereARunStands) {
   EXPECT_EQ(status_text(status),
             "17/44 trials, 0/4 repeats · generation 2/4 · highest 0.3312 (trial 12) · "
             "2 min 35 s left · 720 trials/h · cpu:0 (97 %) trial 18 epoch 2/4");
-  EXPECT_EQ(brief_status_text(status),
+  EXPECT_EQ(brief_status_text(status, true),
+            "17/44 trials · highest 0.3312 · 2 min 35 s left · cpu:0 (97 %) 2/4");
+  EXPECT_EQ(brief_status_text(status, false),
             "17/44 trials · highest 0.3312 · 2 min 35 s left · cpu:0 2/4");
 }
 
@@ -139,7 +141,7 @@ TEST(RunStatus, CountsRepeatsBesideTrials) {
                          .ended_here = 29,
                          .seconds_here = 290};
   EXPECT_EQ(status_text(status), "28/28 trials, 1/4 repeats · 30 s left · 360 trials/h");
-  EXPECT_EQ(brief_status_text(status), "1/4 repeats · 30 s left");
+  EXPECT_EQ(brief_status_text(status, false), "1/4 repeats · 30 s left");
 }
 
 TEST(RunStatus, CountsEpochsWhereTheyAreTheBudget) {
@@ -152,7 +154,7 @@ TEST(RunStatus, CountsEpochsWhereTheyAreTheBudget) {
                          .most_epochs = 512};
   EXPECT_EQ(status_text(status),
             "312/512 epochs · 7 trials, 2 paused · 3 min 20 s left · 3600 epochs/h");
-  EXPECT_EQ(brief_status_text(status), "312/512 epochs · 3 min 20 s left");
+  EXPECT_EQ(brief_status_text(status, false), "312/512 epochs · 3 min 20 s left");
 }
 
 TEST(RunStatus, NamesNoGenerationWhereTrialsSayWhenTheRunEnds) {
