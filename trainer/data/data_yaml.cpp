@@ -110,7 +110,9 @@ std::vector<fs::path> root_folders(const Source& source) {
   if (fs::exists(path)) return {path};
   if (const auto above = beside / ".." / path; fs::exists(above)) return {above};
   throw source.refusal(*node, fmt::format("path '{}' does not exist", path.string()),
-                       "write a folder, relative to this file or to the current folder");
+                       source.value("download")
+                           ? "evolve does not follow download: fetch the images first"
+                           : "write a folder, relative to this file or to the current folder");
 }
 
 /// Whether an entry is a link to a folder that it lies in: what is below it comes again and again.
@@ -216,8 +218,13 @@ Source parsed(const std::string& file) {
                     "give a data YAML, or 'shapes' for the embedded data set");
   }
   Source source{file, core::parse_yaml(core::read_text_file(file), file)};
-  if (source.root.kind == Yaml::Kind::map) return source;
-  throw bad_input({file}, "is no data YAML", "write path:, train:, val: and names:");
+  if (source.root.kind != Yaml::Kind::map)
+    throw bad_input({file}, "is no data YAML", "write path:, train:, val: and names:");
+  if (const Yaml* shape = source.value("kpt_shape")) {
+    throw source.refusal(*shape, "its labels have keypoints, which would be read as outlines",
+                         "give labels of boxes alone, or train with --trainer ultralytics");
+  }
+  return source;
 }
 
 }  // namespace

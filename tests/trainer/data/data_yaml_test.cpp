@@ -189,6 +189,12 @@ TEST_F(DataYaml, RefusesWithFileAndLine) {
   EXPECT_EQ(refused("path: nowhere\n" + splits + "names: [a]\n"),
             "d.yaml:1: path 'nowhere' does not exist; write a folder, relative to this file or to "
             "the current folder");
+  EXPECT_EQ(refused("path: nowhere\ndownload: https://x.org/y.zip\n" + splits + "names: [a]\n"),
+            "d.yaml:1: path 'nowhere' does not exist; evolve does not follow download: fetch the "
+            "images first");
+  EXPECT_EQ(refused(splits + "names: [a]\nkpt_shape: [17, 3]\n"),
+            "d.yaml:4: its labels have keypoints, which would be read as outlines; give labels of "
+            "boxes alone, or train with --trainer ultralytics");
   EXPECT_EQ(refused("train: {a: b}\nval: images/val\nnames: [a]\n"),
             "d.yaml:1: train is no text; write one path");
   EXPECT_THAT(refused(splits + "names: [a\n"), HasSubstr("d.yaml:4: broken YAML"));
