@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <limits>
+#include <utility>
+
 #include "trainer/data/embedded/shapes.hpp"
 #include "trainer/data/scan.hpp"
 
@@ -35,6 +39,42 @@ std::string note_on_empty_classes(const DatasetStats& stats, const DataConfig& c
                      fmt::join(named, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
+/// The greatest class of an image's labels, as far as these are in order but for the classes that
+/// the data set names; -1: they are not.
+int greatest_class(const ScannedImage& image, bool single_cls) try {
+  const auto file = read_labels(image.file, std::numeric_limits<int>::max(), single_cls);
+  const auto greatest = std::ranges::max_element(file.labels, {}, &Label::cls);
+  return greatest == file.labels.end() ? -1 : greatest->cls;
+} catch (const Error&) {
+  return -1;
+}
+
+/// Where several images have labels of classes that the data set does not name, too short a list of
+/// names is what is wrong: one line says so instead of theirs.
+std::vector<std::string> faults_in(std::vector<ScannedImage> images, const DataConfig& config,
+                                   Split split, bool single_cls) {
+  const int classes = static_cast<int>(config.names.size());
+  std::vector<ScannedImage*> beyond;
+  int greatest = 0;
+  for (ScannedImage& image : images) {
+    if (!image.fault.starts_with(label_file_of(image.file) + ":")) continue;
+    const int cls = greatest_class(image, single_cls);
+    if (cls >= classes) beyond.push_back(&image);
+    greatest = std::max(greatest, cls);
+  }
+  if (beyond.size() < 2) return faults_of(images);
+  const auto line = bad_input(
+      {config.file},
+      fmt::format("it names {} {}, but labels of {} {} images have classes up to {}, such as {}",
+                  classes, classes == 1 ? "class" : "classes", beyond.size(), name_of(split),
+                  greatest, label_file_of(beyond.front()->file)),
+      "name all classes, or mend the labels");
+  for (auto* image : beyond) image->fault.clear();
+  auto faults = faults_of(images);
+  faults.insert(faults.begin(), line.what());
+  return faults;
+}
+
 }  // namespace
 
 DatasetStats check(const DataConfig& config, Split split, const CheckOptions& options) {
@@ -46,14 +86,14 @@ DatasetStats check(const DataConfig& config, Split split, const CheckOptions& op
     for (const Drawing& drawing : drawings) count(drawing.labels, 0, stats);
     return stats;
   }
-  const auto images = scan(config, split,
-                           {.single_cls = options.single_cls,
-                            .decode = options.decode,
-                            .cache_folder = options.cache_folder,
-                            .note = options.note});
+  auto images = scan(config, split,
+                     {.single_cls = options.single_cls,
+                      .decode = options.decode,
+                      .cache_folder = options.cache_folder,
+                      .note = options.note});
   for (const ScannedImage& image : images)
     if (image.fault.empty()) count(image.found.labels, image.found.duplicates, stats);
-  stats.faults = faults_of(images);
+  stats.faults = faults_in(std::move(images), config, split, options.single_cls);
   return stats;
 }
 

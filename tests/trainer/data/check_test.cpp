@@ -73,19 +73,35 @@ TEST_F(Check, RefusesABadImage) {
 TEST_F(Check, NamesTheFirstTenOfManyBadFilesAndCountsTheOthers) {
   for (int i = 0; i < 40; ++i)
     add(std::to_string(100 + i),
-        i < 7 ? "0 0.5 0.5 0.5 0.5\n" : "0 0.5 0.5 0.5 0.5\n3 0.5 0.5 0.5 0.5\n");
+        i < 7 ? "0 0.5 0.5 0.5 0.5\n" : "0 0.5 0.5 0.5 0.5\n0 1.5 0.5 0.5 0.5\n");
   write_file(config.train[8], "no image");
   for (int again = 0; again < 20; ++again) {
     const DatasetStats stats = check(config, Split::train);
     EXPECT_EQ(stats.images, 7);
     EXPECT_EQ(stats.labels, 7);
     ASSERT_EQ(stats.faults.size(), 11U);
-    EXPECT_EQ(stats.faults[0],
-              (folder / "labels/107.txt") + ":2: '3' is no class; write an integer from 0 to 2");
+    EXPECT_EQ(stats.faults[0], (folder / "labels/107.txt") +
+                                   ":2: coordinate 1.5 is outside 0..1; divide by the image's "
+                                   "width or height");
     EXPECT_THAT(stats.faults[1], testing::StartsWith(config.train[8] + ": is truncated"));
     EXPECT_THAT(stats.faults[9], testing::StartsWith(folder / "labels/116.txt:2"));
     EXPECT_EQ(stats.faults[10], "and 23 more like these");
   }
+}
+
+TEST_F(Check, SaysInOneLineThatTheListOfClassesIsTooShort) {
+  add("a", "3 0.5 0.5 0.5 0.5\n");
+  add("b", "0 0.5 0.5 0.5 0.5\n");
+  add("c", "0 0.5 0.5 0.5 0.5\n3 0.5 0.5 0.5 0.5\n7 0.5 0.5 0.5 0.5\n");
+  add("d", "3 1.5 0.5 0.5 0.5\n");
+  const DatasetStats stats = check(config, Split::train);
+  EXPECT_EQ(stats.images, 1);
+  EXPECT_THAT(
+      stats.faults,
+      ElementsAre("d.yaml: it names 3 classes, but labels of 2 train images have classes up "
+                  "to 7, such as " +
+                      (folder / "labels/a.txt") + "; name all classes, or mend the labels",
+                  testing::StartsWith(folder / "labels/d.txt:1: '3' is no class")));
 }
 
 TEST_F(Check, RefusesASplitWithoutAnyLabel) {
