@@ -310,7 +310,7 @@ def is_fetched(data):
     if not os.path.isfile(data):
         return False
     with open(data, encoding="utf-8", errors="ignore") as text:
-        return re.search(r"^download:\s*\S", text.read(), re.MULTILINE) is not None
+        return re.search(r"^download:[ \t]*[^\s#]", text.read(), re.MULTILINE) is not None
 
 
 def enter_folder(options):

@@ -72,6 +72,8 @@ TEST(Ultralytics, IsRefusedBeforeItTrainsWhatItDoesNotFind) {
   EXPECT_THAT(said_of_data("names: [a]\n"), HasSubstr("'train:' key missing"));
   EXPECT_THAT(said_of_data("path: nowhere\ntrain: images\n"),
               HasSubstr("images not found, missing path 'nowhere/images'"));
+  EXPECT_THAT(said_of_data("path: nowhere\ntrain: images\ndownload:  # none\nnames: [a]\n"),
+              HasSubstr("images not found, missing path 'nowhere/images'"));
 }
 
 TEST(Ultralytics, IsNotRefusedDataThatItFetches) {
