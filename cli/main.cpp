@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
@@ -40,6 +41,15 @@ void refuse_other_encodings(std::span<char*> arguments) {
     if (core::valid_utf8(argument) != argument)
       throw bad_argument(workers::printable(argument) + ": this is not UTF-8",
                          "rename what it names");
+}
+
+/// Paths that are relative to it go there as absolute ones.
+void refuse_a_folder_of_another_encoding() {
+  std::error_code gone;
+  const auto folder = std::filesystem::current_path(gone).string();
+  if (core::valid_utf8(folder) != folder)
+    throw bad_argument("the current folder " + workers::printable(folder) + " is not UTF-8",
+                       "rename it, or work in another one");
 }
 
 int run(int argc, char** argv) {
@@ -75,6 +85,7 @@ int run(int argc, char** argv) {
     throw bad_argument(error.what(), see_help(app));
   }
   refuse_lost_options(app);
+  refuse_a_folder_of_another_encoding();
   for (const auto& command : commands)
     if (*command.app) return command.run();
   return evolve.run();

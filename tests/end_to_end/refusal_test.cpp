@@ -258,5 +258,13 @@ TEST(Evolve, RefusesAPathThatIsNotUtf8) {
   expect_refusal(folder, {"--data", "caf\xe9.yaml"}, {"caf", "this is not UTF-8"});
 }
 
+TEST(Evolve, RefusesToWorkInAFolderWhoseNameIsNotUtf8) {
+  Folder folder;
+  std::filesystem::create_directory(folder / "caf\xe9");
+  const auto ended = evolve(folder / "caf\xe9", {"--trials", "1"});
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("caf\ufffd is not UTF-8; rename it, or work in another one\n"));
+}
+
 }  // namespace
 }  // namespace evolve::test
