@@ -90,6 +90,9 @@ std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
   pool_.change(slots);
   sampler_.change(kinds_of(found));
   index(found);
+  leaving_.clear();
+  for (const auto& [device, trials] : running_)
+    if (trials > 0 && !devices_.contains(device)) leaving_.insert(device);
   health_.change(names_of(pool_.slots()));
   no_usable_device_.clear();
   return fewer;
@@ -122,7 +125,8 @@ std::vector<std::string> Fleet::eligible(const std::vector<std::string>& failed_
 }
 
 bool Fleet::usable(const std::string& device) {
-  return !health_.quarantined(device) && !is_resting(device) && !full(device);
+  return !health_.quarantined(device) && !is_resting(device) && !is_being_left(device) &&
+         !full(device);
 }
 
 bool Fleet::full(const std::string& device) {
@@ -147,6 +151,13 @@ bool Fleet::is_resting(const std::string& device) const {
   return found != resting_.end() && Clock::now() < found->second;
 }
 
+bool Fleet::is_being_left(const std::string& device) const {
+  const auto members = core::members_of(device);
+  return std::ranges::any_of(leaving_, [&](const auto& other) {
+    return std::ranges::find_first_of(members, core::members_of(other)) != members.end();
+  });
+}
+
 void Fleet::rest(const std::string& device, Clock::time_point until) {
   resting_[device] = until;
 }
@@ -160,6 +171,7 @@ void Fleet::started(const std::string& device) {
 void Fleet::ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on) {
   const auto& device = outcome.device;
   const int others = --running_[device];
+  if (others == 0) leaving_.erase(device);
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
     memory_admission_.changed(device, Clock::now());
     if (failed->kind == hyp::FailureKind::oom && others > 0) {

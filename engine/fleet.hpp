@@ -63,6 +63,8 @@ class Fleet {
   bool needs_worker(const std::string& device) const { return count_(device).idle == 0; }
   bool full(const std::string& device);
   bool is_resting(const std::string& device) const;
+  /// A slot that the run has no more still trains on it, or on one of its devices.
+  bool is_being_left(const std::string& device) const;
   void blame(const devices::Blame& blame);
   void bring_back(const std::string& device);
   void ask();
@@ -82,6 +84,8 @@ class Fleet {
   std::set<std::string> sampled_;
   /// Attempts under way.
   std::map<std::string, int> running_;
+  /// Those of them that are no device of the run any more.
+  std::set<std::string> leaving_;
   /// Devices with an attempt that is not handed over yet.
   std::set<std::string> starting_;
   /// What the drivers said last.

@@ -78,6 +78,32 @@ TEST(Fleet, LendsWhatIsAddedAndNotWhatIsTakenAway) {
   EXPECT_FALSE(fleet.lease({}));
 }
 
+TEST(Fleet, LendsNoGroupWhoseDeviceIsStillAtItsLastTrial) {
+  Fleet fleet({slot, {.name = "cuda:1"}}, {}, {}, no_worker);
+  auto lease = fleet.lease({});
+  fleet.started("cuda:0");
+  fleet.handed_over();
+  fleet.change({{.name = "cuda:0+cuda:1"}}, {});
+  EXPECT_FALSE(fleet.lease({}));
+  fleet.ended(failure(hyp::FailureKind::crash), {});
+  EXPECT_TRUE(fleet.lease({}));
+}
+
+TEST(Fleet, LendsNoDeviceWhoseGroupIsStillAtItsLastTrial) {
+  Fleet fleet({{.name = "cuda:0+cuda:1"}}, {}, {}, no_worker);
+  auto lease = fleet.lease({});
+  fleet.started("cuda:0+cuda:1");
+  fleet.handed_over();
+  fleet.change({{.name = "cuda:1"}, {.name = "cuda:2"}}, {});
+  const auto other = fleet.lease({});
+  ASSERT_TRUE(other);
+  EXPECT_EQ((*other)->name, "cuda:2");
+  EXPECT_FALSE(fleet.lease({}));
+  fleet.change({{.name = "cuda:0+cuda:1"}}, {});
+  lease.reset();
+  EXPECT_TRUE(fleet.lease({})) << "it is back";
+}
+
 TEST(Fleet, HasAUsableDeviceAgainWhenOneIsAdded) {
   Fleet fleet({slot}, {}, {}, no_worker);
   fleet.ended(failure(hyp::FailureKind::device_lost), {});
