@@ -71,6 +71,25 @@ TEST(Extension, KeepsTrialsForTheRepeats) {
             "--trials be more");
 }
 
+TEST(Extension, OfARunThatIsNotFinishedHasItsBoundsAsTheyWereGiven) {
+  const auto by_trials = run({.population = 4, .generations = 5, .trials = 10, .repeats = 2}, 3);
+  EXPECT_EQ(extension(by_trials, {.repeats = 4}),
+            (Extended{.generations = 5, .trials = 6, .repeats = 4}));
+  const auto by_epochs =
+      run({.population = 4, .generations = 5, .max_epochs = 20, .repeats = 2}, 3);
+  EXPECT_EQ(extension(by_epochs, {.repeats = 4}),
+            (Extended{.generations = 5, .trials = 16, .repeats = 4, .max_epochs = 12}));
+}
+
+TEST(Extension, ByEpochsHasAWholeTrainingMore) {
+  const auto state = run({.population = 4, .generations = 5, .max_epochs = 20});
+  ASSERT_TRUE(state.finished());
+  ASSERT_EQ(state.epochs_trained(), 20);
+  EXPECT_EQ(extension(state, {.max_epochs = 21}), std::nullopt);
+  EXPECT_EQ(extension(state, {.max_epochs = 22}),
+            (Extended{.generations = 5, .repeats = 0, .max_epochs = 22}));
+}
+
 TEST(Extension, CountsTheRepeatsOfAnEarlierEnd) {
   const auto state = run({.population = 4, .generations = 5, .trials = 8, .repeats = 2});
   ASSERT_TRUE(state.finished());

@@ -43,7 +43,7 @@ TEST_F(Judge, DoesNotRepeatADivergedTraining) {
 TEST_F(Judge, DoesNotRepeatATrainingWithoutAFitness) {
   const NoFitness failure{
       .formula = "1/mAP50", .fitness = std::numeric_limits<double>::infinity(), .epoch = 3};
-  const Attempt repeat{.trial = {.number = 17, .repeat = true}};
+  const Attempt repeat{.trial = {.number = 17, .repeat = 1}};
   EXPECT_EQ(judge(failure, repeat, state), (hyp::Failed{.message = "its fitness 1/mAP50 is inf",
                                                         .log = "trials/000017/repeat/log",
                                                         .epoch = 3}));
@@ -105,6 +105,8 @@ TEST_F(Judge, HoldsNothingForDataThatWereMissingAMomentAgo) {
   const auto failed = judged(hyp::FailureKind::data);
   EXPECT_TRUE(failed.of_surroundings);
   EXPECT_FALSE(failed.unconfirmed);
+  prevent(hyp::FailureKind::other);
+  EXPECT_TRUE(judged(hyp::FailureKind::data).unconfirmed) << "it was not the data that failed last";
 }
 
 TEST_F(Judge, HoldsWhatOnlyTheTrainerCanSeeHoweverFarItCame) {
@@ -193,8 +195,27 @@ TEST_F(Judge, BlamesTheSurroundingsOnceTenTrialsInARowFailedBeforeTheirFirstEpoc
   EXPECT_TRUE(judged(hyp::FailureKind::other).of_surroundings);
   EXPECT_TRUE(judged(hyp::FailureKind::hang).of_surroundings);
   EXPECT_TRUE(judged(hyp::FailureKind::oom).final);
+  const workers::NotTrained later{.trial = 0, .kind = hyp::FailureKind::crash, .epoch = 3};
+  EXPECT_TRUE(judge(later, {.number = 9}, state, policy).final) << "it was trained";
   start_next();
   complete(most_failed_in_a_row);
+  EXPECT_TRUE(judged(hyp::FailureKind::crash).final);
+}
+
+TEST_F(Judge, BeginsTheRowAgainWhereATrialReachedAnEpoch) {
+  attempt = 9;
+  for (int trial = 0; trial < most_failed_in_a_row; ++trial) {
+    start_next();
+    state.apply(failed(trial, {.kind = hyp::FailureKind::crash, .epoch = trial == 5 ? 1 : 0}));
+  }
+  EXPECT_TRUE(judged(hyp::FailureKind::crash).final);
+}
+
+TEST_F(Judge, CountsOneTrialOfARowOnceHoweverOftenItIsTried) {
+  start_next();
+  for (int i = 0; i < most_failed_in_a_row; ++i)
+    state.apply(failed(0, {.kind = hyp::FailureKind::crash, .final = false}));
+  attempt = 9;
   EXPECT_TRUE(judged(hyp::FailureKind::crash).final);
 }
 

@@ -118,5 +118,28 @@ TEST(Pauses, CountTheEpochsOfFailedAttemptsToo) {
   EXPECT_EQ(state.evolution().epochs_left(), 77);
 }
 
+TEST(Pauses, CostNothingWhereATrialFailsBeforeItGoesOn) {
+  RunState state(pausing(90));
+  while (state.paused().empty()) train_next(state);
+  hyp::Trial next = *state.next_trial();
+  while (next.start_epoch == 0) {
+    train_next(state);
+    next = *state.next_trial();
+  }
+  const auto trained = state.epochs_trained();
+  const double seconds = state.training_seconds();
+  state.apply(started(next));
+  auto outcome = failed(next.number, {.message = "gone", .final = false});
+  outcome.seconds = 60;
+  state.apply(outcome);
+  EXPECT_EQ(state.epochs_trained(), trained);
+  EXPECT_EQ(state.training_seconds(), seconds);
+}
+
+TEST(Pauses, LetNothingBeBredAhead) {
+  RunState state(pausing(90));
+  EXPECT_FALSE(state.breed(4));
+}
+
 }  // namespace
 }  // namespace evolve::engine

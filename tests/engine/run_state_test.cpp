@@ -274,6 +274,31 @@ TEST(RunState, HasTheMissingRepeatsOnceTheSearchIsDone) {
   EXPECT_TRUE(state.finished());
 }
 
+TEST(RunState, SearchesOnWhereItIsExtendedAndRepeatsTheBestAnew) {
+  auto run = settings();
+  run.trials = 2;
+  run.repeats = 1;
+  RunState state(run);
+  start_next(state);
+  state.apply(completed(0, 0.5));
+  EXPECT_EQ(state.next_trial()->repeat, 1);
+  state.apply(results::Extended{.generations = 300, .trials = 2, .repeats = 1});
+  EXPECT_EQ(state.next_trial()->repeat, 0) << "one of the search comes before what was due";
+  start_next(state);
+  state.apply(completed(1, 0.4));
+  state.apply(results::Repeating{.trial = 0, .repeat = 1});
+  auto again = completed(0, 0.3);
+  again.repeat = 1;
+  state.apply(again);
+  EXPECT_TRUE(state.finished());
+  state.apply(results::Extended{.generations = 300, .trials = 3, .repeats = 1});
+  start_next(state);
+  state.apply(completed(2, 0.6));
+  ASSERT_TRUE(state.next_trial()) << "of what the search has found since then";
+  EXPECT_EQ(state.next_trial()->number, 2);
+  EXPECT_EQ(state.next_trial()->repeat, 1);
+}
+
 TEST(RunState, CountsAnAttemptThatTheSurroundingsPreventedAsNone) {
   RunState state(settings());
   start_next(state);

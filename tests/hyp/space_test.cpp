@@ -99,6 +99,8 @@ TEST(Gene, OfWholeNumbersGivesEachAnEqualShare) {
   EXPECT_EQ(from_unit(gene, 0.5), 4);
   EXPECT_EQ(from_unit(gene, 0.75), 5);
   EXPECT_EQ(from_unit(gene, 1), 5);
+  EXPECT_EQ(from_unit(gene, -0.01), 2) << "outside";
+  EXPECT_EQ(from_unit(gene, 1.3), 5) << "outside";
   EXPECT_EQ(from_unit(optimizer, 0.34), 1);
 }
 

@@ -144,6 +144,25 @@ TEST(Timeline, KeepsARepeatApartFromItsTrial) {
   EXPECT_EQ(timeline.trials.at(0).seconds, 1);
 }
 
+TEST(Timeline, LeavesATrialCompletedWhoseRepeatIsSaidToHaveFailedLater) {
+  const auto failed = [](bool final) {
+    auto failed = outcome(0, hyp::Failed{.kind = hyp::FailureKind::data,
+                                         .final = final,
+                                         .of_surroundings = !final,
+                                         .unconfirmed = true});
+    failed.repeat = 1;
+    return failed;
+  };
+  const auto timeline = timeline_of_all({{0, Started{.trial = 0}},
+                                         {1, outcome(0, hyp::Completed{{}, 0.5})},
+                                         {2, Repeating{.trial = 0, .repeat = 1}},
+                                         {3, failed(false)},
+                                         {4, failed(true)}});
+  EXPECT_EQ(timeline.trials.at(0).state, State::completed);
+  ASSERT_EQ(timeline.failures.size(), 1U);
+  EXPECT_TRUE(std::get<hyp::Failed>(timeline.failures[0].second.result).final);
+}
+
 TEST(Timeline, OfAJournalWithoutTimesHasNone) {
   const History history{.run = {.epochs = 9},
                         .events = {Started{.trial = 0}, outcome(0, hyp::Completed{{}, 0.5})},
