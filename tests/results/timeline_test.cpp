@@ -146,12 +146,12 @@ TEST(Timeline, KeepsARepeatApartFromItsTrial) {
 
 TEST(Timeline, LeavesATrialCompletedWhoseRepeatIsSaidToHaveFailedLater) {
   const auto failed = [](bool final) {
-    auto failed = outcome(0, hyp::Failed{.kind = hyp::FailureKind::data,
+    auto repeat = outcome(0, hyp::Failed{.kind = hyp::FailureKind::data,
                                          .final = final,
                                          .of_surroundings = !final,
                                          .unconfirmed = true});
-    failed.repeat = 1;
-    return failed;
+    repeat.repeat = 1;
+    return repeat;
   };
   const auto timeline = timeline_of_all({{0, Started{.trial = 0}},
                                          {1, outcome(0, hyp::Completed{{}, 0.5})},
