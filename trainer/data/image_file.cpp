@@ -229,7 +229,7 @@ cv::Mat decode(const std::string& file) {
 
 Error cannot_be_decoded(const std::string& file) {
   return bad_input({file}, "cannot be decoded",
-                   "convert it to .jpg or .png, remove it, or begin without it: --skip-bad");
+                   "convert it to .jpg or .png, or begin without it: --skip-bad");
 }
 
 }  // namespace evolve::data

@@ -82,7 +82,7 @@ TEST_F(DatasetTest, DecodesAgainWhatDoesNotFitIntoMemory) {
   std::filesystem::remove(config.train[2]);
   EXPECT_EQ(test::refusal([&] { pixels_of(tight, 2); }),
             config.train[2] +
-                ": cannot be decoded; convert it to .jpg or .png, remove it, or begin without it: "
+                ": cannot be decoded; convert it to .jpg or .png, or begin without it: "
                 "--skip-bad");
 }
 
@@ -143,7 +143,7 @@ TEST_F(DatasetTest, RefusesAnImageThatCannotBeDecodedThoughItsEndsAreThere) {
   config.train = {file};
   EXPECT_EQ(test::refusal([&] { load(config, Split::train, {.imgsz = 32}); }),
             file +
-                ": cannot be decoded; convert it to .jpg or .png, remove it, or begin without it: "
+                ": cannot be decoded; convert it to .jpg or .png, or begin without it: "
                 "--skip-bad");
   config.train.push_back(write_image(folder / "b.png"));
   const Dataset rest = load(config, Split::train, {.imgsz = 32, .skip_bad = true});
@@ -153,7 +153,7 @@ TEST_F(DatasetTest, RefusesAnImageThatCannotBeDecodedThoughItsEndsAreThere) {
   write_file(folder / "c.png", bytes);
   const auto fault = [](const std::string& name) {
     return name +
-           ": cannot be decoded; convert it to .jpg or .png, remove it, or begin without it: "
+           ": cannot be decoded; convert it to .jpg or .png, or begin without it: "
            "--skip-bad\n";
   };
   EXPECT_EQ(test::refusal([&] { load(config, Split::train, {.imgsz = 32}); }),

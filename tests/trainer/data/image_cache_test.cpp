@@ -276,7 +276,7 @@ TEST_F(ImageCacheTest, OfAnImageThatCannotBeDecodedIsNotMade) {
   write_file(config.train[2], bytes);
   EXPECT_EQ(test::refusal([&] { loaded(options()); }),
             config.train[2] +
-                ": cannot be decoded; convert it to .jpg or .png, remove it, or begin without it: "
+                ": cannot be decoded; convert it to .jpg or .png, or begin without it: "
                 "--skip-bad");
   EXPECT_EQ(cache(), "none");
   EXPECT_THAT(files_in_cache(".part"), ElementsAre());
