@@ -17,7 +17,7 @@ const std::string& name_of(FailureKind kind) {
 }
 
 FailureKind failure_kind(const std::string& name) {
-  const auto it = std::find(failure_names.begin(), failure_names.end(), name);
+  const auto it = std::ranges::find(failure_names, name);
   if (it == failure_names.end()) return FailureKind::other;
   return static_cast<FailureKind>(it - failure_names.begin());
 }
@@ -25,7 +25,7 @@ FailureKind failure_kind(const std::string& name) {
 bool is_unexplained(FailureKind kind) {
   constexpr std::array kinds = {FailureKind::crash, FailureKind::timeout, FailureKind::hang,
                                 FailureKind::protocol, FailureKind::other};
-  return std::ranges::find(kinds, kind) != kinds.end();
+  return std::ranges::count(kinds, kind) > 0;
 }
 
 bool ends_trial(const Outcome& outcome) {

@@ -93,8 +93,7 @@ void select_evolved(Space& space, const std::string& names) {
   auto listed = core::split_and_trim(names, ',');
   if (!listed.empty() && listed.back().empty()) listed.pop_back();  // a comma may end the list
   for (const auto& name : listed) {
-    const auto gene = std::find_if(space.genes.begin(), space.genes.end(),
-                                   [&](const Gene& candidate) { return candidate.name == name; });
+    const auto gene = std::ranges::find(space.genes, name, &Gene::name);
     if (gene == space.genes.end()) {
       std::string known;
       for (const Gene& candidate : space.genes)

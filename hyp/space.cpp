@@ -58,8 +58,7 @@ std::vector<Gene> evolved_genes(const Space& space) {
 }
 
 const Gene* Space::find(const std::string& name) const {
-  const auto it =
-      std::find_if(genes.begin(), genes.end(), [&](const Gene& gene) { return gene.name == name; });
+  const auto it = std::ranges::find(genes, name, &Gene::name);
   return it == genes.end() ? nullptr : &*it;
 }
 

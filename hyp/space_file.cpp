@@ -102,7 +102,7 @@ void read_map(const Source& source, Gene& gene) {
   static constexpr std::array known = {"low", "high", "scale", "type", "choices", "evolve"};
   for (std::size_t i = 0; i < source.node.keys.size(); ++i) {
     const std::string& key = source.node.keys[i];
-    if (std::find(known.begin(), known.end(), key) == known.end()) {
+    if (std::ranges::count(known, key) == 0) {
       throw source.refusal(source.node.items[i], " has an unknown key '" + key + "'",
                            "the keys are low, high, scale, type, choices, evolve");
     }
