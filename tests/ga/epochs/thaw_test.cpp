@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
 #include <deque>
 #include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/error.hpp"
 #include "tests/ga/fixtures.hpp"
@@ -387,6 +389,43 @@ TEST(Thaw, WithALagDependsOnNoOrderOfEnds) {
     if (waiting.size() < 3) continue;
     for (auto late = waiting.rbegin(); late != waiting.rend(); ++late) train(two, *late);
     waiting.clear();
+  }
+}
+
+// Up to `slots` steps are under way, and which of them is over next is up to `luck`. Every seventh
+// trial fails after an epoch. What was asked for: trial, first and last epoch, set.
+using Asked = std::tuple<int, int, int, hyp::Hyperparameters>;
+std::vector<Asked> shuffled(Evolution& evolution, std::size_t slots, Rng luck) {
+  std::vector<Asked> asked;
+  std::vector<hyp::Trial> under_way;
+  while (!evolution.done()) {
+    while (under_way.size() < slots) {
+      const auto trial = evolution.ask();
+      if (!trial) break;
+      asked.emplace_back(trial->number, trial->start_epoch, trial->pause_epoch, trial->hyp);
+      under_way.push_back(*trial);
+    }
+    const auto last = static_cast<std::ptrdiff_t>(under_way.size()) - 1;
+    const auto next =
+        under_way.begin() + boost::random::uniform_int_distribution<std::ptrdiff_t>(0, last)(luck);
+    if (next->number % 7 == 6)
+      evolution.tell({.trial = next->number, .result = hyp::Failed{.epoch = 1}});
+    else
+      train(evolution, *next);
+    under_way.erase(next);
+    EXPECT_GE(evolution.epochs_left(), 0);
+  }
+  EXPECT_LT(evolution.epochs_left(), 9);
+  return asked;
+}
+
+TEST(Thaw, WithALagIsTheSameWhateverTheSlotsAndTheOrderOfTheEnds) {
+  for (int lag = 2; lag <= 6; lag += 2) {
+    const Settings settings = thawing(50 + 7 * lag, lag);
+    Evolution one(cube(), settings), few(cube(), settings), many(cube(), settings);
+    const auto expected = shuffled(one, 1, Rng(0));
+    EXPECT_EQ(shuffled(few, 2, Rng(1)), expected) << lag;
+    EXPECT_EQ(shuffled(many, static_cast<std::size_t>(lag), Rng(2)), expected) << lag;
   }
 }
 
