@@ -63,19 +63,23 @@ void say_recommended(Screen& screen, const RunState& state, const results::RunDi
     screen.as_it_is(command);
 }
 
-/// "612 of 900 epochs" where these are what is counted, else "12 of 50 trials".
+/// "612 of 900 epochs" where these are what is counted, else "12 of 50 trials" or, once the search
+/// is done, "50 of 50 trials and 2 of 8 repeats".
 std::string share_done(const RunState& state) {
   const auto& search = state.evolution();
-  const auto most = state.most_epochs();
-  return most ? fmt::format("{} of {}", state.epochs_trained(), core::counted(*most, "epoch"))
-              : fmt::format("{} of {} trials", search.ended(), search.planned());
+  if (const auto most = state.most_epochs())
+    return fmt::format("{} of {}", state.epochs_trained(), core::counted(*most, "epoch"));
+  auto share = fmt::format("{} of {} trials", search.ended(), search.planned());
+  if (const int due = state.repeats().due(); search.done() && due > 0)
+    share += fmt::format(" and {} of {}", repeats_ended(state), core::counted(due, "repeat"));
+  return share;
 }
 
 void say_interrupted(Screen& screen, const RunState& state, RunEnd end,
                      const results::RunDirectory& directory) {
-  screen.line(fmt::format("{} after {}{}; nothing finished is lost. Go on with:",
+  screen.line(fmt::format("{} after {}; nothing finished is lost. Go on with:",
                           end == RunEnd::time_limit ? "Stopped at the time limit" : "Interrupted",
-                          share_done(state), state.evolution().done() ? ", in their repeats" : ""));
+                          share_done(state)));
   screen.line("  evolve --resume " + shell_path(directory.root));
 }
 
@@ -85,7 +89,10 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
   const auto& state = run.state();
   const auto go_on = "mend it and go on with: evolve --resume " + shell_path(directory.root);
   if (const auto words = savings(state); !words.empty()) screen.line(words);
-  if (state.best()) say_recommended(screen, state, directory, options);
+  if (state.best()) {
+    if (const auto words = failure_summary(state, directory); !words.empty()) screen.line(words);
+    say_recommended(screen, state, directory, options);
+  }
   switch (end) {
     case RunEnd::no_usable_device:
       throw run_failed(run.no_usable_device(), go_on);

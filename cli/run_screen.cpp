@@ -182,12 +182,10 @@ void RunScreen::on_report_failed(const std::string& reason) {
 void RunScreen::on_progress(const engine::RunState& state,
                             const std::vector<workers::Progress>& progress) {
   const auto& evolution = state.evolution();
-  const int begun = state.repeats().begun();
-  const int repeats_under_way = evolution.done() ? static_cast<int>(std::ssize(state.open())) : 0;
   RunStatus status{.planned = evolution.planned(),
                    .ended = evolution.ended(),
                    .repeats_planned = state.repeats().due(),
-                   .repeats_ended = begun - repeats_under_way,
+                   .repeats_ended = repeats_ended(state),
                    .paused = static_cast<int>(std::ssize(state.paused())),
                    .ended_here = ended_here_,
                    .seconds_here = seconds()};
@@ -215,6 +213,11 @@ void RunScreen::on_progress(const engine::RunState& state,
 
 double RunScreen::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+}
+
+int repeats_ended(const engine::RunState& state) {
+  const int under_way = state.evolution().done() ? static_cast<int>(std::ssize(state.open())) : 0;
+  return state.repeats().begun() - under_way;
 }
 
 std::string failure_summary(const engine::RunState& state, const results::RunDirectory& directory) {

@@ -97,6 +97,9 @@ class RunScreen : public engine::Observer {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
+/// How many repeats have ended since the search was done, whatever came of them.
+int repeats_ended(const engine::RunState& state);
+
 /// "3 of 50 trials failed, the first one with: …; see runs/evolve/exp/trials/000002/log"; "": none
 /// did.
 std::string failure_summary(const engine::RunState& state, const results::RunDirectory& directory);

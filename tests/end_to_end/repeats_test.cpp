@@ -93,7 +93,8 @@ TEST(Repeats, GoOnAfterAKillWithThoseThatAreMissing) {
   ASSERT_LT(count(before, "repeated"), 6);
   const auto ended = evolve(folder.path(), {"--resume", "run", "--trials", "14"});
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("8 of 8 trials done, going on"));
+  EXPECT_THAT(ended.out, HasSubstr(fmt::format("8 of 8 trials and {} of 6 repeats done, going on",
+                                               count(before, "repeated"))));
   const auto after = journal(folder / "run");
   EXPECT_TRUE(std::equal(before.begin(), before.end(), after.begin()));
   EXPECT_EQ(repeated(after), best(after, 6));
@@ -191,7 +192,8 @@ TEST(Repeats, CountForTheEpochsOfARunThatIsExtended) {
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 7);
   EXPECT_EQ(count(journal(folder / "run"), "repeated"), 4);
   EXPECT_THAT(evolve(folder.path(), {"--resume", "run"}).out,
-              HasSubstr("33 of 33 epochs done in 7 trials, finished"));
+              HasSubstr("33 of 33 epochs done in 7 trials, finished; extend it with --max-epochs "
+                        "42 or more"));
 }
 
 TEST(Repeats, CanBeAskedForWhenARunIsFinished) {
