@@ -121,5 +121,24 @@ TEST(Recommendation, OfTheStartNamesAnotherSetThatMayBeBetter) {
   EXPECT_TRUE(doubtful->undecided);
 }
 
+TEST(Recommendation, IsLessInDoubtOnceWhatIsInTrainingHasTold) {
+  const hyp::Space space = cube();
+  History history(space.genes);
+  Rng rng(1);
+  boost::random::normal_distribution<double> luck(0, 0.2);
+  const hyp::Genes start = hyp::genes_of(space, {});
+  for (int i = 0; i < 12; ++i) {
+    const hyp::Genes genes = i == 0 ? start : random_genes(space.genes, rng);
+    history.add(genes, {.fitness = peak(hyp::express(space, genes)) + luck(rng), .trial = i});
+  }
+  const Standing now = *standing(space.genes, history, start);
+  ASSERT_TRUE(now.undecided);
+  const std::vector in_training = {*now.undecided};
+  const Standing then = *standing(space.genes, history, start, in_training);
+  EXPECT_EQ(then.best.trial, now.best.trial);
+  EXPECT_LT(then.doubt, now.doubt);
+  EXPECT_NE(then.undecided, now.undecided);
+}
+
 }  // namespace
 }  // namespace evolve::ga

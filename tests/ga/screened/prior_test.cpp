@@ -16,7 +16,7 @@ TEST(TrustInStart, IsTheProbabilityThatItWasChosen) {
   EXPECT_DOUBLE_EQ(trust_in_start(1 - std::pow(9, -1.0 / 8)), 0.5);  // as likely either way
 }
 
-TEST(BelievedPoints, AreHalfNearTheStart) {
+TEST(PriorPoints, AreHalfNearTheStart) {
   const std::vector space = {real(0, 1, 0.5), logarithmic(1e-4, 1, 1e-2)};
   Rng rng(1);
   const Points points = prior_points(space, 4000, 1, rng);
@@ -27,13 +27,13 @@ TEST(BelievedPoints, AreHalfNearTheStart) {
   }
 }
 
-TEST(BelievedPoints, AreEvenWithoutTrust) {
+TEST(PriorPoints, AreEvenWithoutTrust) {
   const std::vector space = {real(0, 1, 0.5), categorical({"a", "b"}), real(0, 1, 0)};
   Rng rng(1), again(1);
   EXPECT_EQ(prior_points(space, 50, 0, rng), sobol_points(3, 50, again));
 }
 
-TEST(BelievedPoints, KeepTheStartsChoiceInMoreThanHalf) {
+TEST(PriorPoints, KeepTheStartsChoiceInMoreThanHalf) {
   const std::vector space = {categorical({"a", "b", "c", "d"}, 2)};
   Rng rng(2);
   const Points points = prior_points(space, 4000, 1, rng);
@@ -42,7 +42,7 @@ TEST(BelievedPoints, KeepTheStartsChoiceInMoreThanHalf) {
   EXPECT_NEAR(kept / 4000.0, 0.5 + 0.5 / 4, 0.025);
 }
 
-TEST(BelievedPoints, LetAGeneThatStartsAtItsBoundMove) {
+TEST(PriorPoints, LetAGeneThatStartsAtItsBoundMove) {
   const std::vector space = {real(0, 1, 0)};
   Rng rng(3);
   const Points points = prior_points(space, 100, 1, rng);
@@ -50,7 +50,7 @@ TEST(BelievedPoints, LetAGeneThatStartsAtItsBoundMove) {
   EXPECT_GT((points.array() > 0.5).count(), 15);
 }
 
-TEST(BelievedPoints, AreTheSameHoweverManyFollow) {
+TEST(PriorPoints, AreTheSameHoweverManyFollow) {
   const std::vector space = {real(0, 1, 0.5), real(0, 1, 0)};
   Rng few(4), many(4);
   EXPECT_EQ(prior_points(space, 3, 1, few), prior_points(space, 50, 1, many).leftCols(3));

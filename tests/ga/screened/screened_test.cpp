@@ -208,6 +208,14 @@ TEST(Screened, GivesNoMoreAtOnceThanArePlanned) {
   EXPECT_TRUE(evolution.ask(8).empty());
 }
 
+TEST(Screened, GivesNoMoreAtOnceThanTheEpochsAllow) {
+  Evolution evolution(cube(),
+                      {.search = "screened", .epochs = 5, .max_epochs = 60, .pauses = false});
+  for (int i = 0; i < 8; ++i) evolution.tell(completed(i, peak(evolution.ask()->hyp)));
+  EXPECT_EQ(evolution.ask(8).size(), 4U);
+  EXPECT_EQ(evolution.epochs_left(), 0);
+}
+
 TEST(Screened, GoesOnWhenNothingCompletes) {
   Evolution evolution(cube(), screened(1, 30));
   while (const auto trial = evolution.ask()) evolution.tell(failed(trial->number));
