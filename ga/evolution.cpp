@@ -169,7 +169,9 @@ void Evolution::tell(const hyp::Outcome& outcome) {
                        "tell of trials that were asked for");
   }
   if (outcome.repeat > 0) {
-    if (hyp::ends_trial(outcome)) end_repeat(state, outcome);
+    if (hyp::ends_trial(outcome)) return end_repeat(state, outcome);
+    // It takes these from what the search has left, which may go on later.
+    state.known.epochs += hyp::reached_epoch(outcome, state.settings.epochs);
     return;
   }
   Record& record = state.trials[static_cast<std::size_t>(outcome.trial)];

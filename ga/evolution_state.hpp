@@ -76,7 +76,7 @@ struct Knowledge {
   /// Paused trials that may go on, and after which epoch they do; and those that will not.
   std::map<int, int> paused = {}, given_up = {};
   /// Epochs of all steps, as many as they took, or where that is not known as many as they were
-  /// asked for.
+  /// asked for; and those of failed attempts at repeats.
   int epochs = 0;
 };
 

@@ -126,6 +126,28 @@ TEST(Repeats, AreTriedAgainAsLongAsTheBudgetOfEpochsAllows) {
   EXPECT_TRUE(crash_after_8_epochs()) << "a third attempt would be epochs 54 to 61";
 }
 
+TEST(Repeats, HaveLostTheirFailedAttemptsEpochsToASearchThatGoesOn) {
+  auto settings = run_of("classic", 0, 1);
+  settings.trials.reset();
+  settings.epochs = 9;
+  settings.max_epochs = 44;  // three trainings, a repeat, and eight epochs
+  RunState state(settings);
+  for (int trial = 0; trial < 3; ++trial) {
+    state.apply(results::Started{.trial = trial, .hyp = state.next_trial()->hyp});
+    state.apply(hyp::Outcome{.trial = trial, .result = hyp::Completed{{}, 0.5}});
+  }
+  const int trial = state.next_trial()->number;
+  state.apply(results::Repeating{.trial = trial, .repeat = 1});
+  state.apply(
+      hyp::Outcome{.trial = trial, .repeat = 1, .result = hyp::Failed{.final = false, .epoch = 8}});
+  state.apply(hyp::Outcome{.trial = trial, .repeat = 1, .result = hyp::Completed{{}, 0.5}});
+  EXPECT_TRUE(state.finished());
+  state.apply(results::Extended{.generations = 300, .repeats = 1, .max_epochs = 45});
+  train(state, fitness_of);
+  EXPECT_EQ(state.most_epochs(), 45 + 2 * 9);
+  EXPECT_EQ(state.epochs_trained(), 44 + 2 * 9) << "a trial and a repeat";
+}
+
 TEST(Repeats, DoNotBeginAnewWhereALargerBudgetLetsNoFurtherTrialBegin) {
   RunState state(run_of("classic", 8, 3));
   train(state, fitness_of);
