@@ -280,15 +280,15 @@ def asked_once(function):
     return ask
 
 
-class data_failures:
+@contextlib.contextmanager
+def data_failures():
     """Whatever is raised in here is the data set's fault, unless it is a failure of its own kind."""
-
-    def __enter__(self):
-        pass
-
-    def __exit__(self, kind, error, trace):
-        if isinstance(error, Exception) and kind_of(error) in ("data", "other"):
-            raise TrialFailed("data", message_of(error)) from error
+    try:
+        yield
+    except Exception as error:
+        if kind_of(error) not in ("data", "other"):
+            raise
+        raise TrialFailed("data", message_of(error)) from error
 
 
 def last_words(error):

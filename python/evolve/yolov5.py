@@ -23,7 +23,6 @@ from evolve import worker
 OPTIONS = ("data", "cfg", "weights", "batch_size", "imgsz", "optimizer", "cos_lr", "label_smoothing", "single_cls", "rect",
            "noautoanchor", "workers", "image_weights", "multi_scale")
 
-
 # Packages that follow trainings on a server. YOLOv5 uses each that it finds, and a stopped trial's would go on in the next.
 TRACKERS = ("clearml", "comet_ml", "neptune", "wandb")
 
@@ -130,21 +129,11 @@ def yolov5(checkout):
     # Nothing is drawn, and without a network the download of a font to draw with would end each training, or never end.
     sys.modules[train.check_dataset.__module__].check_font = lambda *_, **__: None
     log = sys.modules[train.check_dataset.__module__].LOGGER
-    train.check_dataset = data_failure(with_missing_paths(train.check_dataset, log))
-    train.create_dataloader = with_labels(data_failure(train.create_dataloader))
+    train.check_dataset = worker.data_failures()(with_missing_paths(train.check_dataset, log))
+    train.create_dataloader = with_labels(worker.data_failures()(train.create_dataloader))
     # AutoBatch would find another batch for each trial, by what the last one has left of the memory.
     train.check_train_batch_size = worker.asked_once(train.check_train_batch_size)
     return train
-
-
-def data_failure(function):
-    """`function`, whatever it raises being the data set's fault."""
-
-    def look(*arguments, **named):
-        with worker.data_failures():
-            return function(*arguments, **named)
-
-    return look
 
 
 class MissingPaths(logging.Handler):
