@@ -167,6 +167,24 @@ TEST(Repeat, TrainsNoSetTwiceWithTheSameSeed) {
   }
 }
 
+// The same, and nothing is luck.
+TEST(Repeat, ComesToEachSetInTurnHoweverManyTrialsItHas) {
+  Evolution evolution(cube(), settings("screened", 30, {}));
+  run(evolution, [number = 0](const auto& hyp) mutable {
+    ++number;
+    return hyp.number("g0") == 0.1 ? 0.9 : 0.001 * number;
+  });
+  std::set<hyp::Genes> trained;
+  for (int i = 0; i < 6; ++i) {
+    const auto repeat = *evolution.next_repeat();
+    evolution.begin_repeat(repeat.number, repeat.repeat);
+    EXPECT_TRUE(trained.insert(evolution.genes(repeat.number)).second) << i;
+    auto end = completed(repeat.number, evolution.observation(repeat.number)->fitness);
+    end.repeat = repeat.repeat;
+    evolution.tell(end);
+  }
+}
+
 TEST(Repeat, IsToldOfWhatHasBegunAndOnce) {
   Evolution evolution(cube(), settings("classic", 2, {}));
   EXPECT_FALSE(evolution.next_repeat()) << "the search is not done";
