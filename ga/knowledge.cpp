@@ -119,10 +119,11 @@ bool has_room(const EvolutionState& state) {
   int left = epochs_left(state);
   if (something_fits(state, left)) return true;
   if (!state.settings.lag) return false;
+  int furthest = 0;  // where one of these is paused
   return std::ranges::any_of(next_to_learn(state), [&](const Step& step) {
     left += last_epoch(state, step) - *step.reached;
-    const bool is_paused = !state.trial(step.trial).observation;
-    return something_fits(state, left) || (is_paused && rest_fits(state, *step.reached, left));
+    if (!state.trial(step.trial).observation) furthest = std::max(furthest, *step.reached);
+    return something_fits(state, left) || (furthest > 0 && rest_fits(state, furthest, left));
   });
 }
 

@@ -145,6 +145,27 @@ TEST(Thaw, WithALagSpendsWhatEarlierStepsLeftUnspentAtTheEnd) {
     EXPECT_EQ(one.genes(trial), three.genes(trial)) << trial;
 }
 
+// The last trial has no number at its look, goes on in all epochs that are left, and then fails at
+// once: one that is paused can have them.
+TEST(Thaw, WithALagGoesOnInWhatLaterStepsLeave) {
+  Evolution evolution(cube(), thawing(30, 8));
+  std::vector<hyp::Trial> trials;
+  while (auto trial = evolution.ask()) trials.push_back(*std::move(trial));
+  ASSERT_EQ(evolution.epochs_left(), 6);
+  const hyp::Trial last = trials.back();
+  trials.pop_back();
+  for (const auto& trial : trials) train(evolution, trial);
+  evolution.tell(hyp::Rung{.trial = last.number, .epoch = 3, .fitness = std::nan("")});
+  EXPECT_EQ(evolution.epochs_left(), 0);
+  EXPECT_FALSE(evolution.can_ask());
+  evolution.tell({.trial = last.number, .result = hyp::Failed{.epoch = 3}});
+  EXPECT_FALSE(evolution.done());
+  const auto next = evolution.ask();
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->start_epoch, 3);
+  EXPECT_EQ(next->pause_epoch, 0);
+}
+
 // Trials 1 and 2 begin before the start's looks are known, and have one; begun again after a kill
 // they could have two.
 TEST(Thaw, WithALagKnowsNothingOfALookThatATrialWasNotToHave) {
