@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 
+#include "tests/refusal.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace evolve::core {
@@ -22,6 +24,21 @@ TEST(Csv, KnowsATableByItsHeader) {
                       "epoch,loss\n"),
             (std::vector<std::string>{"epoch", "loss"}));
   EXPECT_TRUE(header_of("").empty());
+}
+
+TEST(Csv, NeedsNumbersOnlyWhereTheyAreAskedFor) {
+  const auto read = [](const std::string& text) {
+    const auto second = [](const auto&, const Where&) { return std::vector<std::size_t>{1}; };
+    return parse_csv(text, "t.csv", "name a table", second).rows;
+  };
+  const auto rows = read("name,loss\nmean,2\n");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_TRUE(std::isnan(rows[0][0]));
+  EXPECT_EQ(rows[0][1], 2);
+  EXPECT_EQ(test::refusal([&] { read("name,loss\n\nmean,two\n"); }),
+            "t.csv:3: column 2 is 'two', no number; mend or delete the row");
+  EXPECT_EQ(test::refusal([&] { read("name,loss\n1\n"); }),
+            "t.csv:2: 1 columns, the header has 2; mend or delete the row");
 }
 
 }  // namespace

@@ -77,8 +77,8 @@ TEST(Yaml, ReadsNumbersAndTruthFromPlainScalarsOnly) {
 TEST(Yaml, QuotesATextOnlyWhereItHasTo) {
   EXPECT_EQ(yaml_text("AdamW"), "AdamW");
   EXPECT_EQ(yaml_text("yolov5s.yaml"), "yolov5s.yaml");
-  for (const char* text : {"", "yes", "No", "null", "nan", "1e5", "a b", "a: b", "#a", "-", "~",
-                           "a\"b\\c", "é", "a\nb"}) {
+  for (const char* text : {"", "yes", "No", "y", "N", "null", "nan", "1e5", "a b", "a: b", "#a",
+                           "-", "~", "a\"b\\c", "é", "a\nb"}) {
     const std::string quoted = yaml_text(text);
     EXPECT_EQ(quoted[0], '"') << text;
     const Yaml back = parse_yaml("k: " + quoted, "f.yaml").items[0];

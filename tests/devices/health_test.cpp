@@ -95,6 +95,12 @@ TEST(Health, CountsAnewAfterATrialThatEndedWell) {
   EXPECT_FALSE(health.quarantined("xpu:0"));
 }
 
+TEST(Health, BlamesNoDeviceThatHasGone) {
+  Health health({"xpu:0", "xpu:1"});
+  health.change({"xpu:1"});
+  EXPECT_THAT(health.ended(lost(0, "xpu:0"), {}, noon), IsEmpty());
+}
+
 TEST(Health, NeverBlamesACpu) {
   Health health({"cpu:0", "cpu:1"});
   for (int trial = 0; trial < 3; ++trial) {
