@@ -81,6 +81,13 @@ TEST(Perspective, BoxesAnOutlineByThePartThatStaysInside) {
   EXPECT_NEAR(boxes[0].y2, 20, 0.13);
 }
 
+TEST(Perspective, KeepsAnOutlinedObjectOfWhichMoreThanAHundredthIsLeft) {
+  const Objects objects{{{0, 0, 0, 100, 100}}, {{{0, 0}, {100, 0}, {100, 100}, {0, 100}}}};
+  EXPECT_EQ(warp(objects, shift(-95, 0, {100, 100})).size(), 1U) << "a twentieth";
+  EXPECT_TRUE(warp(Objects{objects.boxes, {{}}}, shift(-95, 0, {100, 100})).empty())
+      << "of a box a tenth is needed";
+}
+
 TEST(Perspective, UsesBoxesUnlessEveryObjectHasAnOutline) {
   const Objects objects{{{0, 0, 0, 40, 40}, {1, 0, 0, 40, 40}}, {{{0, 0}, {40, 0}, {0, 40}}, {}}};
   EXPECT_EQ(warp(objects, shift(-20, 0, {64, 64})),

@@ -62,6 +62,34 @@ TEST(ScoreClasses, LeavesOutClassesWithoutLabels) {
   EXPECT_EQ(scores[1].ap50_95(), 0);
 }
 
+// Numbers by the definitions: precision made non-increasing, taken at 101 recalls, trapezoids.
+TEST(ScoreClasses, IntegratesPrecisionOverRecallAtEachThreshold) {
+  const std::vector<Judged> detections{{.conf = .9, .cls = 0, .hits = all_thresholds},
+                                       {.conf = .8, .cls = 0, .hits = 0},
+                                       {.conf = .7, .cls = 0, .hits = 0b1},
+                                       {.conf = .6, .cls = 0, .hits = 0},
+                                       {.conf = .5, .cls = 0, .hits = all_thresholds}};
+  const auto scores = score_classes(detections, std::vector{4});
+  ASSERT_THAT(scores, SizeIs(1));
+  EXPECT_NEAR(scores[0].ap50(), .6396666666666667, 1e-12);
+  EXPECT_NEAR(scores[0].ap[1], .447, 1e-12);
+  EXPECT_NEAR(scores[0].ap50_95(), .4662666666666667, 1e-12);
+}
+
+// F1 is greatest between .6 and .9, after a mean over 101 of the 1000 confidences.
+TEST(ScoreClasses, HavePrecisionAndRecallWhereTheSmoothedF1IsGreatest) {
+  const std::vector<Judged> detections{{.conf = .9, .cls = 0, .hits = all_thresholds},
+                                       {.conf = .6, .cls = 0, .hits = all_thresholds},
+                                       {.conf = .5, .cls = 0, .hits = 0},
+                                       {.conf = .4, .cls = 0, .hits = 0},
+                                       {.conf = .3, .cls = 0, .hits = 0}};
+  const auto scores = score_classes(detections, std::vector{2});
+  ASSERT_THAT(scores, SizeIs(1));
+  EXPECT_NEAR(scores[0].precision, 1, 1e-12);
+  EXPECT_NEAR(scores[0].recall, .9723056389723057, 1e-12);
+  EXPECT_NEAR(scores[0].f1, .9859583826763662, 1e-12);
+}
+
 TEST(ScoreClasses, SaysNothingWithoutLabels) {
   EXPECT_THAT(score_classes({}, std::vector{0, 0}), IsEmpty());
 }
