@@ -113,6 +113,10 @@ int generations_of(const EvolveOptions& options) {
   return std::max(options.generations, ga::generations_of(*options.trials, options.population));
 }
 
+std::string current_folder() {
+  return std::filesystem::current_path().string();
+}
+
 /// Of a trainer in Python: trials start from what the run began with, in the folder where it did
 /// (Ultralytics looks there for a relative `path:`), and the trainer finds nothing wrong. What a
 /// launcher starts may have files that are not here, or a Python that is not.
@@ -122,7 +126,7 @@ void check_python_inputs(Plan& plan, const PythonTrainer& trainer) {
   auto now = files_trained_on(o.train);
   if (began_with.is_null()) {
     began_with = std::move(now);
-    began_with["folder"] = std::filesystem::current_path().string();
+    began_with["folder"] = current_folder();
   } else {
     check_same_files(began_with, now, o.train);
   }
@@ -186,7 +190,22 @@ void check_inputs(Plan& plan) {
     throw Error(Error::Fault::input, *missing + "; restore it, or name another");
   } else if (const auto* python = python_trainer(plan.options.trainer)) {
     check_python_inputs(plan, *python);
+  } else if (plan.settings.run.inputs.is_null()) {
+    plan.settings.run.inputs["folder"] = current_folder();
   }
+}
+
+std::optional<std::string> note_on_folder(const results::RunSettings& run) {
+  const auto text = [](const nlohmann::ordered_json& json, const char* key) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+  };
+  const auto command = text(run.options, "trainer_command") + text(run.options, "trainer_exec");
+  const auto folder = text(run.inputs, "folder");
+  if (command.empty() || folder.empty() || folder == current_folder()) return {};
+  return fmt::format(
+      "the run began in {}: what its trainer's command names by a relative path is looked for here",
+      folder);
 }
 
 }  // namespace evolve::cli

@@ -1,6 +1,7 @@
 // The options turned into what the engine runs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@ Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
 
 /// Looks over what every trial needs, its data set and weights, as a start does. Throws `Error`.
 void check_inputs(Plan& plan);
+
+/// Of a run of somebody's own trainer that began in another folder than this one, to be said before
+/// anything is found to be missing.
+std::optional<std::string> note_on_folder(const results::RunSettings& run);
 
 /// What will run, for the screen: "48 trials (4 generations of 12) on 2 slots: cpu:0, cpu:1", …
 std::vector<std::string> description(const Plan& plan);

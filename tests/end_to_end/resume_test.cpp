@@ -16,6 +16,8 @@ namespace evolve::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 /// Numbers of the trials that a screen says have completed.
 std::vector<int> told(const std::string& screen) {
@@ -183,6 +185,25 @@ TEST(Resume, WritesTheOptionsThatItGoesOnWith) {
   std::filesystem::remove(folder / "run/opt.yaml");
   ASSERT_EQ(evolve(folder.path(), {"--resume", "run", "--trials", "5"}).code, 0);
   EXPECT_THAT(read_file(folder / "run/opt.yaml"), HasSubstr("trials: 5\n"));
+}
+
+TEST(Resume, InAnotherFolderSaysWhereTheRelativePathsOfItsTrainerWere) {
+  Folder folder;
+  const auto began = folder / "began";
+  std::filesystem::create_directory(began);
+  std::filesystem::create_symlink(FAKE_TRAINER_BINARY, began / "trainer");
+  const std::vector<std::string> resume = {"--resume", (folder / "run").string(), "--trials", "4"};
+  ASSERT_EQ(evolve(began, {"--trainer-command", "./trainer", "--devices", "cpu:0", "--trials", "2",
+                           "--output", "../run"})
+                .code,
+            0);
+  const auto elsewhere = evolve(folder.path(), resume);
+  EXPECT_EQ(elsewhere.code, 2);
+  EXPECT_THAT(elsewhere.err, HasSubstr("'./trainer' cannot be started"));
+  EXPECT_THAT(elsewhere.out, StartsWith("the run began in " + began.string() + ": "));
+  const auto there = evolve(began, resume);
+  EXPECT_EQ(there.code, 0) << there.err;
+  EXPECT_THAT(there.out, Not(HasSubstr("began in")));
 }
 
 TEST(Resume, WithoutAFolderTakesTheNewestRun) {
