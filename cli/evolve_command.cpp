@@ -159,7 +159,7 @@ std::string larger_bound(const RunState& state) {
   const bool all_begun = search.asked() >= search.planned();
   if (search.settings().max_epochs && !all_begun)
     return fmt::format("--max-epochs {} or more",
-                       state.epochs_trained() + search.settings().epochs);
+                       engine::epochs_with(state, 1 + state.repeats().wanted()));
   return fmt::format("--trials {} or more{}, or with a larger --generations", state.trainings() + 1,
                      state.repeats().in_all() > 0 ? " (repeats count)" : "");
 }
@@ -169,7 +169,7 @@ std::string greeting(const RunState& state, const results::RunDirectory& directo
   const bool epochs = search.settings().max_epochs.has_value();
   return fmt::format(
       "{}: {} done{}, {}", display_path(directory.root), share_done(state),
-      epochs ? " in " + core::counted(search.ended(), "trial") : "",
+      epochs ? " in " + core::counted(search.asked(), "trial") : "",
       state.finished() ? "finished; extend it with " + larger_bound(state) : "going on");
 }
 
@@ -210,6 +210,7 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
     history = std::move(resumed.second);
   }
   if (!history.warning.empty()) screen.line(history.warning);
+  if (const auto note = note_on_folder(history.run)) screen.line(*note);
   auto plan = resumed_plan(now, history.run, path.string());
   auto state = engine::fold(history.run, history.events, path.string());
   const auto bounds = engine::extension(state, bounds_given(now));

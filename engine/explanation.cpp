@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/shell_word.hpp"
+#include "engine/extension.hpp"
 #include "ga/importance.hpp"
 #include "ga/model/history.hpp"
 #include "ga/model/observation.hpp"
@@ -48,11 +49,15 @@ Ended ended(const RunState& state, const std::vector<hyp::Gene>& evolved) {
 
 /// The command that lets so many more trials complete, if all goes well.
 std::string more_trials(const RunState& state, std::int64_t more, const std::string& run) {
-  const bool extended = state.finished() && !state.evolution().settings().max_epochs;
-  return "evolve --resume " + core::shell_word(run) +
-         (extended
-              ? fmt::format(" --trials {}", state.trainings() + more + state.repeats().wanted())
-              : "");
+  const auto& search = state.evolution();
+  const auto trainings = more + state.repeats().wanted();
+  auto command = "evolve --resume " + core::shell_word(run);
+  if (!state.finished()) return command;
+  if (search.asked() >= search.planned())
+    command += fmt::format(" --trials {}", state.trainings() + trainings);
+  if (search.settings().max_epochs)
+    command += fmt::format(" --max-epochs {}", epochs_with(state, trainings));
+  return command;
 }
 
 void check(const std::vector<double>& fitness, const RunState& state, const std::string& run) {

@@ -1,7 +1,6 @@
 #include "engine/extension.hpp"
 
 #include <algorithm>
-#include <cstdint>
 
 #include "engine/settings.hpp"
 
@@ -12,10 +11,10 @@ namespace {
 /// `trials` are, the last one not full.
 bool are_more(const RunState& state, const Bounds& given) {
   const auto& search = state.evolution().settings();
+  if (std::int64_t{*given.generations} * search.population <= state.trainings()) return false;
   if (*given.generations != search.generations) return *given.generations > search.generations;
   return !given.trials && search.trials &&
-         search.generations == ga::generations_of(*search.trials, search.population) &&
-         std::int64_t{search.generations} * search.population > state.evolution().asked();
+         search.generations == ga::generations_of(*search.trials, search.population);
 }
 
 }  // namespace
@@ -31,15 +30,7 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
   if (searching && after.trials) *after.trials += kept;
   if (searching && after.max_epochs) *after.max_epochs += kept * before.epochs;
   const bool trials = given.trials && (searching || *given.trials > state.trainings());
-  const int asked = given.repeats.value_or(wanted);
-  int repeats = asked;
-  // More trials are a longer search: repeats that nobody asked for anew leave it one of them.
-  if (trials && !searching && !given.repeats)
-    repeats = std::min(repeats, *given.trials - state.trainings() - 1);
   const bool generations = given.generations && (searching || are_more(state, given));
-  // Of the search that goes on the best are trained again.
-  const auto least_epochs = state.epochs_trained() + std::int64_t{1 + repeats} * before.epochs;
-  const bool epochs = given.max_epochs && (searching || *given.max_epochs >= least_epochs);
   if (trials) {
     after.trials = given.trials;
     if (!generations)
@@ -50,6 +41,16 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
     after.generations = *given.generations;
     if (!trials) after.trials.reset();
   }
+  const int asked = given.repeats.value_or(wanted);
+  int repeats = asked;
+  // More trials are a longer search: repeats that nobody asked for anew leave it one of them.
+  if ((trials || generations) && !searching && !given.repeats) {
+    const auto more = ga::most_trials(after) - state.trainings();
+    repeats = static_cast<int>(std::min<std::int64_t>(repeats, more - 1));
+  }
+  // Of the search that goes on the best are trained again.
+  const bool epochs =
+      given.max_epochs && (searching || *given.max_epochs >= epochs_with(state, repeats + 1));
   if (epochs) after.max_epochs = given.max_epochs;
   if (trials || generations || searching) after.trials = search_trials(after, repeats + earlier);
   if (epochs || searching) after.max_epochs = search_epochs(after, repeats + earlier);
@@ -62,6 +63,10 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
       after.max_epochs == before.max_epochs && repeats == wanted)
     return {};
   return results::Extended{after.generations, after.trials, repeats, after.max_epochs};
+}
+
+std::int64_t epochs_with(const RunState& state, std::int64_t trainings) {
+  return state.epochs_trained() + trainings * state.evolution().settings().epochs;
 }
 
 Bounds bounds_of(const RunState& state) {

@@ -1,6 +1,7 @@
 // How far a run goes that is resumed with other bounds.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "engine/run_state.hpp"
@@ -18,6 +19,9 @@ struct Bounds {
 /// search is done, it is extended only by larger bounds, and by none that let nothing new begin.
 /// Throws `Error` when repeats leave nothing for the search.
 std::optional<results::Extended> extension(const RunState& state, const Bounds& given);
+
+/// All epochs of a run that has so many trainings more, repeats among them.
+std::int64_t epochs_with(const RunState& state, std::int64_t trainings);
 
 /// The bounds that a run has, extensions included.
 Bounds bounds_of(const RunState& state);

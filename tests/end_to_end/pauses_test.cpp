@@ -22,6 +22,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::StartsWith;
 
 /// Trials of 9 epochs.
 std::vector<std::string> arguments(const std::string& devices, const std::string& output,
@@ -128,6 +129,7 @@ TEST(Pause, CountsTheEpochsOfRepeatsToo) {
   const auto ended =
       evolve(folder.path(), arguments("cpu:0", "run", {"--repeats", "3"}, "--pauses --noise"));
   ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("123 epochs of training, then 3 repeats of the best on "));
   EXPECT_EQ(count(journal(folder / "run"), "repeated"), 3);
   EXPECT_LE(sum(trained(folder)), 150);
   EXPECT_GT(sum(trained(folder)), 141);

@@ -10,6 +10,7 @@ namespace evolve::engine {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -95,6 +96,11 @@ TEST(Explain, RefusesTooFewTrials) {
   const auto state = fold(finished, trials(4, depends), "exp", 0);
   EXPECT_THAT(test::refusal([&] { explain(state, "exp"); }),
               HasSubstr("explain it when 5 have: evolve --resume exp --trials 5"));
+  finished.trials = {};
+  finished.max_epochs = 4;
+  const auto by_epochs = fold(finished, trials(4, depends), "exp", 0);
+  EXPECT_THAT(test::refusal([&] { explain(by_epochs, "exp"); }),
+              EndsWith("evolve --resume exp --max-epochs 5"));
   EXPECT_THAT(refused({}), StartsWith("exp: 0 trials of this run completed"));
 }
 

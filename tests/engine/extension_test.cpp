@@ -111,6 +111,15 @@ TEST(Extension, ByAnyLargerNumberOfTrialsHasANewOneThoughFewerAreTrainedAgain) {
             (Extended{.generations = 5, .trials = 5, .repeats = 2}));
 }
 
+TEST(Extension, ByMoreGenerationsHasANewTrialThoughFewerAreTrainedAgain) {
+  const auto state = run({.population = 2, .generations = 3, .repeats = 4});
+  ASSERT_TRUE(state.finished());
+  EXPECT_EQ(extension(state, {.generations = 4}),
+            (Extended{.generations = 4, .trials = 3, .repeats = 1}));
+  EXPECT_EQ(extension(state, {.generations = 6}),
+            (Extended{.generations = 6, .trials = 4, .repeats = 4}));
+}
+
 TEST(Extension, ByGenerationsFillsTheLastOneOfARunThatTrialsHadEnded) {
   const auto state = run({.population = 3, .generations = 4, .trials = 10});
   EXPECT_EQ(extension(state, {.generations = 4}), (Extended{.generations = 4, .repeats = 0}));
