@@ -76,14 +76,17 @@ TEST(EarlierRun, OfAJournalIsWhatEndedInsideTheSpace) {
                                      started(4, 0.3, "Lion"),
                                      completed(4, 0.5),
                                      completed(0, 0.375, 1),
-                                     started(5, 0.4)};
+                                     hyp::Outcome{.trial = 0, .repeat = 2, .result = failed(true)},
+                                     started(5, -0.5),
+                                     completed(5, 0.75),  // below them
+                                     started(6, 0.4)};
   for (const auto& event : events) journal.append(event);
   journal.commit();
   const auto run = read_earlier_run(folder.path(), space, fitness);
   EXPECT_EQ(run.run, folder.path().string());
   EXPECT_THAT(run.trials, ElementsAre(trial(0.5, "SGD", 0.25), trial(0.1, "Adam", std::nullopt),
                                       trial(0.5, "SGD", 0.375)));
-  EXPECT_EQ(run.outside, 2);
+  EXPECT_EQ(run.outside, 3);
 }
 
 TEST(EarlierRun, OfAnEvolveCsvHasItsColumnsAndElseTheStart) {
