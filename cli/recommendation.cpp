@@ -138,7 +138,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
         "again, {} more trainings of {} each, with",
         text_of(standing->doubt), more, duration_text(state.training_seconds())));
     lines.push_back(fmt::format("    evolve --resume {} --repeats {}", shell_path(run),
-                                state.repeats().wanted() + more));
+                                state.repeats().due() + more));
   }
   if (const auto line = longer_trainings_line(*standing, state.evolution(), run))
     lines.push_back(*line);

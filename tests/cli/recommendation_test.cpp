@@ -73,6 +73,20 @@ TEST(Recommendation, OfARunOfLuckAloneIsUndecidedAndNamesThePriceOfADecision) {
   EXPECT_EQ(lines.back(), "    evolve --resume 'runs/a run' --repeats 8");
 }
 
+TEST(Recommendation, AsksForMoreRepeatsThanThereWereThoughFewerWereWantedLater) {
+  auto state = run_of("screened", luck_alone);
+  state.apply(results::Extended{.generations = 300, .trials = 20, .repeats = 3});
+  for (int i = 0; i < 3; ++i) {
+    const hyp::Trial again = *state.next_trial();
+    state.apply(results::Repeating{.trial = again.number, .repeat = again.repeat});
+    state.apply(hyp::Outcome{.trial = again.number,
+                             .repeat = again.repeat,
+                             .result = hyp::Completed{{.map50 = 0.5}, 0.3}});
+  }
+  state.apply(results::Extended{.generations = 300, .trials = 20, .repeats = 1});
+  EXPECT_EQ(lines_of(state).back(), "    evolve --resume 'runs/a run' --repeats 11");
+}
+
 TEST(Recommendation, OfARunOfLuckAloneWhoseTrainingsStillGrewNamesThePriceOfLongerOnes) {
   EXPECT_EQ(lines_of(run_of("screened", luck_alone, 0.5)).back(),
             "  longer trainings       fitness still grew by 100 % after epoch 1, and luck does not "
