@@ -24,7 +24,8 @@ std::vector<double> numbers_in(std::string_view line, std::size_t columns,
                                const std::vector<std::size_t>& needed, const Where& where) {
   const auto cells = split_and_trim(line, ',');
   if (cells.size() != columns) {
-    throw bad_input(where, fmt::format("{} columns, the header has {}", cells.size(), columns),
+    const auto count = counted(std::ssize(cells), "column");
+    throw bad_input(where, fmt::format("{}, the header has {}", count, columns),
                     "mend or delete the row");
   }
   std::vector<double> numbers;

@@ -28,8 +28,8 @@ namespace {
 
 bool is_sound(const Gene& gene) {
   const bool has_start = gene.low <= gene.start && gene.start <= gene.high;
-  return !wrong_bounds(gene) &&
-         (has_start || (!gene.evolve && gene.low == gene.high && std::isfinite(gene.start)));
+  const bool has_no_bounds = !gene.evolve && !is_categorical(gene) && gene.low == gene.high;
+  return !wrong_bounds(gene) && (has_start || (has_no_bounds && std::isfinite(gene.start)));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST(Csv, NeedsNumbersOnlyWhereTheyAreAskedFor) {
   EXPECT_EQ(test::refusal([&] { read("name,loss\n\nmean,two\n"); }),
             "t.csv:3: column 2 is 'two', no number; mend or delete the row");
   EXPECT_EQ(test::refusal([&] { read("name,loss\n1\n"); }),
-            "t.csv:2: 1 columns, the header has 2; mend or delete the row");
+            "t.csv:2: 1 column, the header has 2; mend or delete the row");
 }
 
 }  // namespace

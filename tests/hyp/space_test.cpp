@@ -189,7 +189,8 @@ TEST(Space, IsNotReadFromJsonWithBoundsThatMakeNoSense) {
        {R"({"low":1,"high":0,"start":0})", R"({"low":0,"high":1,"start":2})",
         R"({"low":0,"high":1,"scale":"log","start":0.5})",
         R"({"low":0.2,"high":0.8,"type":"int","start":0.5})",
-        R"({"low":-1e308,"high":1e308,"start":0})", R"({"choices":[],"start":0})"}) {
+        R"({"low":-1e308,"high":1e308,"start":0})", R"({"choices":[],"start":0})",
+        R"({"choices":["SGD"],"evolve":false,"start":5})"}) {
     const auto json = nlohmann::ordered_json::parse(std::string(R"({"x":)") + gene + "}");
     EXPECT_THROW(space_from_json(json), std::invalid_argument) << gene;
   }
