@@ -86,7 +86,9 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
   const bool would_repeat = failed.kind == FailureKind::diverged;
   const int lost = std::max(0, failure.epoch - attempt.trial.start_epoch);
   const bool too_dear = lost > 0 && lost > state.epochs_to_spare(attempt);
-  decide(failed, would_repeat, too_dear || attempt.number > policy.retries, state);
+  const bool tried_enough =
+      attempt.number > policy.retries || failed.kind == FailureKind::device_lost;
+  decide(failed, would_repeat, too_dear || tried_enough, state);
   return failed;
 }
 

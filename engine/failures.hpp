@@ -11,7 +11,7 @@
 
 namespace evolve::engine {
 
-/// A trial that loses its device so often, while others train, is what loses it.
+/// A trial that loses its device so often, while others train, is what loses it: it has failed.
 inline constexpr int most_device_losses = 5;
 
 /// Where so many trials in a row have failed before their first epoch, it is not the trials.

@@ -124,6 +124,12 @@ std::vector<std::string> Fleet::eligible(const std::vector<std::string>& failed_
   return others.empty() ? all : others;
 }
 
+bool Fleet::has_another(const std::vector<std::string>& failed_on) const {
+  return std::ranges::any_of(devices_, [&](const auto& entry) {
+    return !health_.quarantined(entry.first) && std::ranges::count(failed_on, entry.first) == 0;
+  });
+}
+
 bool Fleet::usable(const std::string& device) {
   return !health_.quarantined(device) && !is_resting(device) && !is_being_left(device) &&
          !full(device);

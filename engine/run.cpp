@@ -181,17 +181,19 @@ void Run::choose_starts() {
     if (!trial) return;  // the lease returns itself
     start({.trial = *trial}, std::move(*lease));
   }
-  if (workers_.busy() == 0 && waiting().empty() && starts_.empty()) ask_about_held();
+  if (workers_.busy() == 0 && waiting().empty() && starts_.empty()) probe_surroundings();
 }
 
 // No trial is left that could tell. One that has completed does, by its first epoch once more, or
-// else the held ones themselves.
-void Run::ask_about_held() {
+// else those that stand back themselves.
+void Run::probe_surroundings() {
   if (state_.open().empty()) return;
   if (state_.completed().empty() || std::exchange(probe_failed_, false))
     return start_waiting(state_.open());
   auto lease = fleet_.lease({});
   if (!lease) return;
+  fleet_.started((*lease)->name);
+  fleet_.handed_over();
   probe_ = state_.completed().front().trial;
   const auto folder = root_ / hyp::trial_folder(*probe_) / "probe";
   workers_.start({.trial = *probe_,
@@ -229,9 +231,16 @@ std::vector<const Attempt*> Run::waiting() const {
   auto attempts = state_.open();
   std::erase_if(attempts, [this](const Attempt* attempt) {
     const int trial = attempt->trial.number;
-    return under_way_.contains(trial) || (state_.held(trial) && !left_over_.contains(trial));
+    return under_way_.contains(trial) || (stands_back(*attempt) && !left_over_.contains(trial));
   });
   return attempts;
+}
+
+// One that the surroundings have failed wherever it could go would, if it were the trial's fault,
+// fail there for ever, and nothing else would be trained.
+bool Run::stands_back(const Attempt& attempt) const {
+  const int trial = attempt.trial.number;
+  return state_.held(trial) || (state_.in_doubt(trial) && !fleet_.has_another(attempt.failed_on));
 }
 
 void Run::start_waiting(const std::vector<const Attempt*>& attempts) {

@@ -74,14 +74,16 @@ class Run {
   /// A group of trials, as many as there are slots for, or the first of them; false: none.
   bool start_trials();
   void choose_starts();
-  /// Starts what tells whether held trials or their data failed.
-  void ask_about_held();
+  /// Starts what tells whether trials that stand back failed, or what surrounds them.
+  void probe_surroundings();
   /// Makes the chosen starts durable, all at once, and hands them over; false: there are none.
   bool hand_over();
   /// Breeds the children that slots will need next, if few are ready; false: it has not.
   bool breed_ahead();
-  /// The attempts that no worker of this process is at, without those that are held.
+  /// The attempts that no worker of this process is at, without those that stand back.
   std::vector<const Attempt*> waiting() const;
+  /// Another training is to show first that it was the trial that failed, or what surrounds it.
+  bool stands_back(const Attempt& attempt) const;
   void start_waiting(const std::vector<const Attempt*>& attempts);
   void start(const Attempt& attempt, core::Lease lease);
   results::Event start_of(const Attempt& attempt, const std::string& device) const;

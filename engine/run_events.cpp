@@ -43,11 +43,19 @@ void Run::record_cleared() {
 }
 
 void Run::probed(const workers::WorkerEvent& end) {
-  const auto* trained = std::get_if<workers::Trained>(&end);
-  if (trained)
-    record({results::Probed{
-        .trial = trained->trial, .device = trained->device, .seconds = trained->seconds}});
-  probe_failed_ = !trained;
+  hyp::Outcome outcome{.trial = *probe_,
+                       .device = std::visit([](const auto& e) { return e.device; }, end)};
+  if (const auto* failure = std::get_if<workers::NotTrained>(&end)) {
+    outcome.result = hyp::Failed{.kind = failure->kind,
+                                 .message = failure->message,
+                                 .failed_before_ready = failure->before_ready};
+    probe_failed_ = true;
+  } else {
+    record({results::Probed{.trial = outcome.trial,
+                            .device = outcome.device,
+                            .seconds = std::get<workers::Trained>(end).seconds}});
+  }
+  fleet_.ended(outcome, {});  // it tells of the device, too
   probe_.reset();
   record_cleared();
 }

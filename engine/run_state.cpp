@@ -79,6 +79,14 @@ int RunState::device_losses(int trial) const {
   return open ? open->device_losses : 0;
 }
 
+bool RunState::in_doubt(int trial) const {
+  const auto* open = find_open(trial);
+  if (!open || open->failed == 0 || surroundings_.trained_since(open->failed)) return false;
+  const auto& failure = std::get<hyp::Failed>(open->failure.result);
+  return failure.of_surroundings && !failure.failed_before_ready &&
+         failure.kind != hyp::FailureKind::data;
+}
+
 const hyp::Failed* RunState::outlived_failure(int trial) const {
   const auto* open = find_open(trial);
   if (!open || open->failed == 0 || !surroundings_.trained_since(open->failed)) return nullptr;

@@ -83,6 +83,10 @@ class RunState {
   const Attempt& attempt_at(int trial) const { return open_.at(trial).attempt; }
   /// How often the trial has lost its device.
   int device_losses(int trial) const;
+  /// What surrounds the trial has failed it at work, as far as can be told, and nothing that
+  /// started later has been trained since: another training tells whether it was not the trial.
+  /// (That data are missing is seen otherwise.)
+  bool in_doubt(int trial) const;
 
   /// The last failure of a trial under way, if one that started later has been trained since.
   const hyp::Failed* outlived_failure(int trial) const;

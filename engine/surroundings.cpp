@@ -22,6 +22,7 @@ void Surroundings::apply(const hyp::Outcome& outcome, std::int64_t started) {
 
 void Surroundings::in_order(std::int64_t event) {
   failures_ = 0;
+  failed_in_a_row_ = 0;
   trained_start_ = event;
 }
 

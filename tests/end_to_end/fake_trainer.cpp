@@ -196,8 +196,13 @@ void fail(const std::string& fault, int trial) {
   if (fault == "nan") result["metrics"]["metrics/recall"] = std::nan("");
   if (fault == "missing") result["metrics"].erase("metrics/recall");
   if (fault == "nan" || fault == "missing") say(result);
-  if (fault == "oom" || fault == "diverged" || fault == "data")
+  if (fault == "oom" || fault == "diverged" || fault == "data" || fault == "device_lost")
     say({{"type", "error"}, {"trial", trial}, {"kind", fault}, {"message", "as told"}});
+  if (fault == "full")
+    say({{"type", "error"},
+         {"trial", trial},
+         {"kind", "other"},
+         {"message", "[Errno 28] No space left on device"}});
   for (int epoch = 1; fault == "chatters"; ++epoch) {
     say({{"type", "epoch"}, {"trial", trial}, {"epoch", epoch}, {"metrics", metrics(0.99)}});
     ::usleep(100000);

@@ -1,6 +1,7 @@
 // What surrounds a run fails: nothing of it is held against a trial, and the run goes on once it is
 // mended.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -106,6 +107,33 @@ TEST(Surroundings, AFailureOfDataIsThatTrialsAlsoWhereNoOtherCanTell) {
     EXPECT_EQ(final_failures(folder / "run"), 1);
     EXPECT_EQ(count(journal(folder / "run"), "probed"), 1);
   }
+}
+
+// Another one is tried in between, or where that waits for its outcome a completed one once more.
+TEST(Surroundings, AFailureThatOneTrialAlwaysHasIsThatTrialsAlsoOnTheOnlyDevice) {
+  for (const std::string fault : {"device_lost", "full"}) {
+    for (const std::string lag : {"1", "9"}) {
+      Folder folder;
+      const auto ended = evolve(
+          folder.path(), {"--trainer-command", fake_trainer("--faults 2=" + fault), "--devices",
+                          "npu:0", "--lag", lag, "--trials", "6", "--output", "run"});
+      EXPECT_EQ(ended.code, 0) << ended.err;
+      EXPECT_EQ(completed(folder / "run").size(), 5U) << fault << " with lag " << lag;
+      EXPECT_EQ(final_failures(folder / "run"), 1);
+    }
+  }
+}
+
+TEST(Surroundings, ThatAreInOrderAreNotToBlameThoughElevenTrialsFailInARow) {
+  Folder folder;
+  std::string faults = "1=kill";
+  for (int trial = 2; trial <= 11; ++trial) faults += fmt::format(",{}=kill", trial);
+  const auto ended = evolve(
+      folder.path(), {"--trainer-command", fake_trainer("--faults " + faults), "--devices", "cpu:0",
+                      "--lag", "1", "--trials", "13", "--retries", "0", "--output", "run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(completed(folder / "run"), (std::set{0, 12}));
+  EXPECT_EQ(final_failures(folder / "run"), 11);
 }
 
 TEST(Surroundings, ATrainerThatDisappearsEndsTheRunAndBurnsNoTrial) {
