@@ -57,7 +57,13 @@ std::vector<Node> allocated_nodes(const Environment& environment) {
   auto line = fmt::format(
       "{}|$SLURM_NODEID|$SLURMD_NODENAME|$SLURM_CPUS_ON_NODE|$SLURM_CPUS_PER_TASK", mark);
   for (const auto& kind : core::kinds_with_driver()) line += "|$" + kind.mask;
-  command.words.insert(command.words.end(), {"--mem=0", "sh", "-c", "echo \"" + line + "\""});
+  // Slurm sets the masks of all kinds where its configuration does not say which GPUs they are (no
+  // AutoDetect and no Flags in gres.conf): NVIDIA's only where their driver is.
+  const auto script =
+      "test -z \"$ZE_AFFINITY_MASK\" || test -e /dev/nvidiactl || CUDA_VISIBLE_DEVICES=; "
+      "echo \"" +
+      line + "\"";
+  command.words.insert(command.words.end(), {"--mem=0", "sh", "-c", script});
   try {
     core::program_file("srun");
   } catch (const std::system_error& error) {

@@ -1,5 +1,7 @@
 #include "engine/launcher.hpp"
 
+#include <algorithm>
+#include <array>
 #include <boost/algorithm/string/join.hpp>
 #include <filesystem>
 #include <stdexcept>
@@ -27,6 +29,13 @@ std::string index_of(const core::Slot& slot) {
     indices.push_back(colon == device.npos ? "0" : device.substr(colon + 1));
   }
   return boost::join(indices, ",");
+}
+
+/// A share of this machine's cores.
+bool is_share(const std::string& variable) {
+  constexpr std::array shares = {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+                                 core::cores_variable};
+  return std::ranges::count(shares, variable) > 0;
 }
 
 devices::Choice job_steps(const std::string& spec, const devices::TrainerTraits& trainer) {
@@ -77,7 +86,12 @@ devices::Choice launched_slots(const std::string& launcher, const std::string& s
       slot.launcher.push_back(core::filled(word, replacements));
     slot.remote_shell = std::filesystem::path(slot.launcher.front()).filename() == "ssh";
     slot.launcher.push_back("env");
+    // A CPU slot that has a host to itself has that host's cores.
+    const bool has_host =
+        slot.remote_shell && core::is_cpu(slot.name) &&
+        (core::mentions(launcher, "{index}") || core::mentions(launcher, "{device}"));
     for (const auto& [name, value] : slot.environment) {
+      if (has_host && is_share(name)) continue;
       const auto variable = name + "=" + value;
       slot.launcher.push_back(slot.remote_shell ? core::shell_word(variable) : variable);
     }

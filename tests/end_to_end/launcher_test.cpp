@@ -82,6 +82,18 @@ TEST(Launcher, OfSlurmLeavesTheMaskToTheStep) {
   EXPECT_EQ(variable_of(folder, "cuda:3", "EVOLVE_INDEX"), "-");
 }
 
+// As it does where its configuration does not say whose GPUs they are.
+TEST(Launcher, OfSlurmTakesGpusForNvidiasWhereTheirDriverIsThoughItSetsTheMasksOfAllKinds) {
+  Folder folder;
+  auto variables = job_with("FAKE_MASK=0,1");
+  variables.push_back("FAKE_ZE_MASK=0,1");
+  const auto ended = run(folder, variables, with_fake_trainer(folder, {"--launcher", "slurm"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const std::string kind = std::filesystem::exists("/dev/nvidiactl") ? "cuda" : "xpu";
+  EXPECT_EQ(journal(folder / "run")[0]["slots"],
+            (std::vector<std::string>{kind + ":0", kind + ":1", kind + ":2", kind + ":3"}));
+}
+
 TEST(Launcher, OfSlurmTakesCoresWhereThereIsNoGpu) {
   Folder folder;
   auto variables = job_with("FAKE_CPUS=2");
@@ -150,6 +162,22 @@ TEST(Launcher, QuotesTheWordsForTheShellAtTheOtherEndOfSsh) {
            "--launcher", (folder / "ssh").string() + " host", "--trials", "1"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(lines_of(read_file(file)).size(), 1u);
+}
+
+TEST(Launcher, LeavesACpuSlotOnAHostOfItsOwnAllOfThatHostsCores) {
+  for (const std::string host : {"host", "host{index}"}) {
+    Folder folder;
+    write_file(folder / "ssh", "#!/bin/sh\nshift\nexec env -i sh -c \"$*\"\n");
+    std::filesystem::permissions(folder / "ssh", std::filesystem::perms::owner_all);
+    const auto launcher = (folder / "ssh").string() + " " + host;
+    const auto ended =
+        run(folder, {},
+            with_fake_trainer(folder, {"--launcher", launcher, "--devices", "cpu:0,cpu:1"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(variable_of(folder, "cpu:1", "EVOLVE_DEVICE"), "cpu:1");
+    for (const auto* share : {"OMP_NUM_THREADS", "EVOLVE_CORES"})
+      EXPECT_EQ(variable_of(folder, "cpu:1", share) == "-", host == "host{index}") << share;
+  }
 }
 
 std::string refusal(const std::vector<std::string>& variables,
