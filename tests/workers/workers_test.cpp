@@ -113,6 +113,14 @@ TEST_F(Workers, LogWhatTheTrainerWritesToStandardError) {
   EXPECT_EQ(text(3, "log"), "first line\nsecond line\n");
 }
 
+TEST_F(Workers, FillNoDiskWithWhatTheyWriteToStandardError) {
+  WorkerSet workers(settings(), stop);
+  EXPECT_EQ(trained(workers, 3, "never stops talking").metrics, half);
+  const auto log = text(3, "log");
+  EXPECT_LT(log.size(), std::size_t{257} << 20);
+  EXPECT_TRUE(log.ends_with("\nevolve: what follows is left out, after 256 MiB\n"));
+}
+
 TEST_F(Workers, AppendTheLogOfAFurtherAttempt) {
   WorkerSet workers(settings(), stop);
   run(workers, 0, "crash");

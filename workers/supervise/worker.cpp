@@ -17,6 +17,9 @@ using hyp::FailureKind;
 
 namespace {
 
+/// Of one attempt: a trainer that never stops printing would fill the disk for all of them.
+constexpr std::size_t longest_log = std::size_t{256} << 20;
+
 std::vector<std::string> launched(const std::vector<std::string>& command, const core::Slot& slot) {
   auto words = slot.launcher;
   for (const auto& word : command)
@@ -52,6 +55,7 @@ void Worker::start(Assignment assignment, core::Lease lease) {
   log_.close();
   log_.clear();
   log_.open(log_path_, std::ios::app);
+  logged_ = 0;
   if (!log_) throw log_failed(errno);
   process_.assign(line_of(FromEngine(Train{.trial = assignment_->trial,
                                            .hyp = assignment_->hyp,
@@ -157,7 +161,12 @@ void Worker::fail_wrong_trial(int trial) {
 }
 
 void Worker::log(std::string_view bytes) {
-  log_ << bytes << std::flush;
+  if (logged_ > longest_log) return;
+  logged_ += bytes.size();
+  log_ << bytes;
+  if (logged_ > longest_log)
+    log_ << fmt::format("\nevolve: what follows is left out, after {} MiB\n", longest_log >> 20);
+  log_ << std::flush;
   if (!log_) throw log_failed(errno);
 }
 

@@ -84,6 +84,7 @@ class Worker {
   hyp::Metrics metrics_;
   std::ofstream log_;
   std::string log_path_;
+  std::size_t logged_ = 0;
   Supervised process_;
 };
 
