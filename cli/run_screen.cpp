@@ -132,9 +132,13 @@ void RunScreen::paused(const hyp::Outcome& outcome, const hyp::Paused& pause) {
 }
 
 void RunScreen::failed(const hyp::Outcome& outcome, const hyp::Failed& failure) {
-  screen_.line(fmt::format("trial {:<4} {:<7} {} ({}): {}; see {}", outcome.trial, outcome.device,
-                           fate(failure), hyp::name_of(failure.kind), failure.message,
-                           (directory_.root / failure.log).string()));
+  const auto text = fmt::format("trial {:<4} {:<7} {} ({}): {}; see {}", outcome.trial,
+                                outcome.device, fate(failure), hyp::name_of(failure.kind),
+                                failure.message, (directory_.root / failure.log).string());
+  // Where all of them fail for one reason, how each trial ends is enough.
+  const bool again = !failure.final && failure.message == last_failure_;
+  last_failure_ = failure.message;
+  again ? screen_.detail(text) : screen_.line(text);
 }
 
 void RunScreen::on(const results::Probed& probed, const engine::RunState&) {

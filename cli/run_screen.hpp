@@ -91,6 +91,7 @@ class RunScreen : public engine::Observer {
   results::RunDirectory directory_;
   int epochs_;
   std::optional<double> time_limit_;
+  std::string last_failure_;
   int ended_here_ = 0;
   /// Trained when this process began.
   std::optional<std::int64_t> epochs_before_;

@@ -112,6 +112,25 @@ TEST(RunScreen, CallsTheFirstTrialOfHighestFitnessTheHighest) {
                                           "  highest\n"));
 }
 
+TEST(RunScreen, SaysOnATerminalOnceWhyAttemptsWillBeMadeAgainThatFailForOneReason) {
+  const Terminal terminal;
+  Screen screen(terminal.out());
+  RunScreen run(screen, {}, 1, {});
+  const engine::RunState state({.space = {{{.name = "lr0", .high = 1}}}});
+  for (const auto& [trial, final] : {std::pair(0, false), {1, false}, {0, true}, {1, true}})
+    run.on_event(hyp::Outcome{.trial = trial,
+                              .device = "cpu:0",
+                              .result = hyp::Failed{.kind = hyp::FailureKind::crash,
+                                                    .message = "no",
+                                                    .final = final}},
+                 state);
+  const auto text = terminal.text();
+  EXPECT_THAT(text, testing::HasSubstr("trial 0    cpu:0   failed, will be tried again"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("trial 1    cpu:0   failed, will")));
+  EXPECT_THAT(text, testing::HasSubstr("trial 0    cpu:0   failed (crash)"));
+  EXPECT_THAT(text, testing::HasSubstr("trial 1    cpu:0   failed (crash)"));
+}
+
 TEST(RunStatus, TellsWhereARunStands) {
   const RunStatus status{
       .planned = 44,
