@@ -54,6 +54,25 @@ TEST(Fleet, LearnsThatTwoTrialsDoNotFit) {
             (results::DeviceLimited{.device = "cuda:0", .trials = 1}));
 }
 
+TEST(Fleet, LendsADeviceAgainThatIsTooSmallForTheOnlyTrialOnIt) {
+  Fleet fleet({slot}, {}, {}, no_worker);
+  fleet.started("cuda:0");
+  fleet.handed_over();
+  fleet.ended(failure(hyp::FailureKind::oom), {});
+  for (const auto& event : fleet.watch())
+    EXPECT_FALSE(std::holds_alternative<results::DeviceLimited>(event)) << "none at a time";
+  EXPECT_TRUE(fleet.lease({}));
+}
+
+TEST(Fleet, GivesATrialThatFailedEverywhereAnyDeviceButTheLast) {
+  Fleet fleet({slot, {.name = "cuda:1"}}, {}, {}, no_worker);
+  EXPECT_EQ((*fleet.lease({"cuda:0"}))->name, "cuda:1");
+  EXPECT_EQ((*fleet.lease({"cuda:1", "cuda:0"}))->name, "cuda:1");
+  EXPECT_EQ((*fleet.lease({"cuda:0", "cuda:1"}))->name, "cuda:0");
+  Fleet alone({slot}, {}, {}, no_worker);
+  EXPECT_TRUE(alone.lease({"cuda:0"})) << "there is no other";
+}
+
 TEST(Fleet, LendsADeviceNoSecondSlotBeforeItsFirstTrialIsHandedOver) {
   Fleet fleet({slot, slot, {.name = "cuda:1"}}, {}, {}, no_worker);
   const auto first = fleet.lease({});
