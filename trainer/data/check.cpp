@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "trainer/data/embedded/shapes.hpp"
+#include "trainer/data/parallel.hpp"
 #include "trainer/data/scan.hpp"
 
 namespace evolve::data {
@@ -54,20 +55,22 @@ int greatest_class(const ScannedImage& image, bool single_cls) try {
 std::vector<std::string> faults_in(std::vector<ScannedImage> images, const DataConfig& config,
                                    Split split, bool single_cls) {
   const int classes = static_cast<int>(config.names.size());
+  std::vector<int> greatest(images.size(), -1);
+  for_each_index(static_cast<int>(images.size()), all_threads, [&](int i) {
+    const auto place = static_cast<std::size_t>(i);
+    const ScannedImage& image = images[place];
+    if (image.fault.starts_with(label_file_of(image.file) + ":"))
+      greatest[place] = greatest_class(image, single_cls);
+  });
   std::vector<ScannedImage*> beyond;
-  int greatest = 0;
-  for (ScannedImage& image : images) {
-    if (!image.fault.starts_with(label_file_of(image.file) + ":")) continue;
-    const int cls = greatest_class(image, single_cls);
-    if (cls >= classes) beyond.push_back(&image);
-    greatest = std::max(greatest, cls);
-  }
+  for (std::size_t i = 0; i < images.size(); ++i)
+    if (greatest[i] >= classes) beyond.push_back(&images[i]);
   if (beyond.size() < 2) return faults_of(images);
   const auto line = bad_input(
       {config.file},
       fmt::format("it names {} {}, but labels of {} {} images have classes up to {}, such as {}",
                   classes, classes == 1 ? "class" : "classes", beyond.size(), name_of(split),
-                  greatest, label_file_of(beyond.front()->file)),
+                  std::ranges::max(greatest), label_file_of(beyond.front()->file)),
       "name all classes, or mend the labels");
   for (auto* image : beyond) image->fault.clear();
   auto faults = faults_of(images);

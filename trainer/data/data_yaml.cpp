@@ -115,26 +115,34 @@ std::vector<fs::path> root_folders(const Source& source) {
                            : "write a folder, relative to this file or to the current folder");
 }
 
-/// Whether an entry is a link to a folder that it lies in: what is below it comes again and again.
-bool leads_back(const fs::directory_entry& entry) {
-  if (!entry.is_symlink()) return false;
-  const auto from_target =
-      fs::canonical(entry.path().parent_path()).lexically_relative(fs::canonical(entry.path()));
-  return *from_target.begin() != "..";
+/// Whether a folder is one of those, or holds one: as a link below them it leads back, and what is
+/// below it comes again and again.
+bool leads_back(const fs::path& folder, const std::vector<fs::path>& way) {
+  return std::ranges::any_of(way, [&](const fs::path& on_it) {
+    return *on_it.lexically_relative(folder).begin() != "..";
+  });
 }
 
-/// Adds the images in a folder and below, without the hidden ones, as a recursive glob of *.* finds
-/// them. A folder that cannot be read is no empty one.
-void add_images_below(const fs::path& folder, std::vector<std::string>& found) {
+/// Adds the images in the last folder of a way and below, without the hidden ones, as a recursive
+/// glob of *.* finds them. A folder that cannot be read is no empty one. `way`: where its folders
+/// really are.
+void add_images_below(const fs::path& folder, std::vector<fs::path>& way,
+                      std::vector<std::string>& found) {
   for (const auto& entry : fs::directory_iterator(folder)) {
-    const auto file = entry.path().string();
+    const auto name = entry.path().filename().string();
+    // What a file system keeps for itself at its root only root may read.
+    if (name.starts_with('.') || name == "lost+found") continue;
     std::error_code unknown;  // of an image: the look at all images says it
-    if (entry.path().filename().string().starts_with('.')) continue;
-    if (is_image_name(file) && !entry.is_directory(unknown)) {
-      found.push_back(file);
-    } else if (entry.is_directory() && !leads_back(entry)) {
-      add_images_below(entry.path(), found);
+    if (!entry.is_directory(unknown)) {
+      if (is_image_name(name)) found.push_back(entry.path().string());
+      continue;
     }
+    const bool is_link = entry.is_symlink();
+    const auto there = is_link ? fs::canonical(entry.path()) : way.back() / name;
+    if (is_link && leads_back(there, way)) continue;
+    way.push_back(there);
+    add_images_below(entry.path(), way, found);
+    way.pop_back();
   }
 }
 
@@ -178,15 +186,17 @@ void add_images(const Source& source, const Yaml& node, const std::string& split
                          "write a folder of images or a text file that lists them");
   }
   std::vector<std::string> found;
-  if (fs::is_directory(path)) {
-    add_images_below(path, found);
+  const bool is_folder = fs::is_directory(path);
+  if (is_folder) {
+    std::vector<fs::path> way = {fs::canonical(path)};
+    add_images_below(path, way, found);
   } else {
     found = images_listed(path);
   }
   if (found.empty()) {
     throw source.refusal(node, fmt::format("{} '{}' holds no images", split, path.string()),
-                         fs::is_directory(path) ? "put .jpg or .png files there"
-                                                : "write one on each line, such as ./images/1.jpg");
+                         is_folder ? "put .jpg or .png files there"
+                                   : "write one on each line, such as ./images/1.jpg");
   }
   images.insert(images.end(), found.begin(), found.end());
 }
@@ -221,8 +231,9 @@ Source parsed(const std::string& file) {
   if (source.root.kind != Yaml::Kind::map)
     throw bad_input({file}, "is no data YAML", "write path:, train:, val: and names:");
   if (const Yaml* shape = source.value("kpt_shape")) {
-    throw source.refusal(*shape, "its labels have keypoints, which would be read as outlines",
-                         "give labels of boxes alone, or train with --trainer ultralytics");
+    throw source.refusal(
+        *shape, "its labels have keypoints, which would be read as outlines",
+        "take kpt_shape out if they are boxes, or train with --trainer ultralytics");
   }
   return source;
 }

@@ -25,6 +25,7 @@ struct DataYaml : testing::Test {
       write_file(folder / name, "");
     }
     write_file(folder / "images/train/.hidden.jpg", "");
+    write_file(folder / "images/train/lost+found/a.jpg", "");  // of the file system's own
     write_file(folder / "images/train/notes.txt", "");
   }
 
@@ -114,22 +115,30 @@ TEST_F(DataYaml, FollowsLinksToFoldersButNotBackToOneThatTheyLieIn) {
   std::filesystem::create_directory_symlink(folder / "images/val", folder / "images/val/val");
   std::filesystem::create_directory_symlink("../..", folder / "images/train/up");
   std::filesystem::create_directory_symlink("../train/deep", folder / "images/val/deep");
+  // Two that lead into each other.
+  std::filesystem::create_directory_symlink("../../val", folder / "images/train/deep/val");
   const auto config = read("train: images/train\nval: images/val\nnames: [a]\n");
   EXPECT_THAT(config.train,
-              ElementsAre(folder / "images/train/b.jpg", folder / "images/train/deep/a.PNG"));
+              ElementsAre(folder / "images/train/b.jpg", folder / "images/train/deep/a.PNG",
+                          folder / "images/train/deep/val/c.bmp"));
   EXPECT_THAT(config.val,
               ElementsAre(folder / "images/val/c.bmp", folder / "images/val/deep/a.PNG"));
 }
 
 TEST_F(DataYaml, TakesNoFolderOrListThatCannotBeReadForAnEmptyOne) {
-  if (geteuid() == 0) GTEST_SKIP() << "root may read everything";
   using std::filesystem::perms;
   write_file(folder / "list.txt", "images/val/c.bmp\n");
   const std::string val = "val: images/val\nnames: [a]\n";
+  std::filesystem::permissions(folder / "", perms::all);
+  write_file(folder / "d.yaml", "");
+  std::filesystem::permissions(folder / "d.yaml", perms::all);
+  const bool is_root = geteuid() == 0;  // who may read everything: it is tried as nobody
   for (const std::string name : {"images/train/deep", "list.txt"}) {
     std::filesystem::permissions(folder / name, perms::none);
     const auto split = name == "list.txt" ? name : "images/train";
+    ASSERT_EQ(is_root ? seteuid(65534) : 0, 0);
     const auto said = refused("train: " + std::string(split) + "\n" + val);
+    ASSERT_EQ(is_root ? seteuid(0) : 0, 0);
     std::filesystem::permissions(folder / name, perms::owner_all);
     EXPECT_THAT(said, HasSubstr(name));
     EXPECT_THAT(said, HasSubstr("permissions"));
@@ -193,8 +202,8 @@ TEST_F(DataYaml, RefusesWithFileAndLine) {
             "d.yaml:1: path 'nowhere' does not exist; evolve does not follow download: fetch the "
             "images first");
   EXPECT_EQ(refused(splits + "names: [a]\nkpt_shape: [17, 3]\n"),
-            "d.yaml:4: its labels have keypoints, which would be read as outlines; give labels of "
-            "boxes alone, or train with --trainer ultralytics");
+            "d.yaml:4: its labels have keypoints, which would be read as outlines; take kpt_shape "
+            "out if they are boxes, or train with --trainer ultralytics");
   EXPECT_EQ(refused("train: {a: b}\nval: images/val\nnames: [a]\n"),
             "d.yaml:1: train is no text; write one path");
   EXPECT_THAT(refused(splits + "names: [a\n"), HasSubstr("d.yaml:4: broken YAML"));
