@@ -69,7 +69,8 @@ std::string with_quoted_nans(std::string_view line) {
       i += none->size() - 1;
       continue;
     }
-    if (const auto number = leading_number(rest); !in_text && !number.empty()) {
+    const auto number = in_text ? std::string_view() : leading_number(rest);
+    if (!number.empty()) {
       const double value = std::strtod(std::string(number).c_str(), nullptr);
       quoted += std::isfinite(value) ? number : value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
       i += number.size() - 1;
