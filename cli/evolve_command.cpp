@@ -160,8 +160,11 @@ std::string larger_bound(const RunState& state) {
   if (search.settings().max_epochs && !all_begun)
     return fmt::format("--max-epochs {} or more",
                        engine::epochs_with(state, 1 + state.repeats().wanted()));
-  return fmt::format("--trials {} or more{}, or with a larger --generations", state.trainings() + 1,
-                     state.repeats().in_all() > 0 ? " (repeats count)" : "");
+  const int trials = state.trainings() + 1;
+  const int generations = std::max(search.settings().generations + 1,
+                                   ga::generations_of(trials, search.settings().population));
+  return fmt::format("--trials {} or more{}, or with --generations {} or more", trials,
+                     state.repeats().in_all() > 0 ? " (repeats count)" : "", generations);
 }
 
 std::string greeting(const RunState& state, const results::RunDirectory& directory) {

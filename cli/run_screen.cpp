@@ -107,6 +107,7 @@ void RunScreen::on(const hyp::Outcome& outcome, const engine::RunState& state) {
 
 void RunScreen::completed(const hyp::Outcome& outcome, const hyp::Completed& result,
                           const engine::RunState& state) {
+  last_failure_.clear();  // the next one is news
   if (outcome.repeat > 0) {
     const auto first =
         std::ranges::find(state.completed(), outcome.trial, &engine::Finished::trial)->fitness;
@@ -143,7 +144,7 @@ void RunScreen::failed(const hyp::Outcome& outcome, const hyp::Failed& failure) 
 
 void RunScreen::on(const results::Probed& probed, const engine::RunState&) {
   screen_.line(
-      fmt::format("trial {:<4} {:<7} {:>6.1f} s  an epoch of it once more: the data are there",
+      fmt::format("trial {:<4} {:<7} {:>6.1f} s  trained once more: what trials need is in order",
                   probed.trial, probed.device, probed.seconds));
 }
 

@@ -1,6 +1,7 @@
 #include "engine/extension.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/settings.hpp"
 
@@ -66,7 +67,11 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
 }
 
 std::int64_t epochs_with(const RunState& state, std::int64_t trainings) {
-  return state.epochs_trained() + trainings * state.evolution().settings().epochs;
+  const auto& search = state.evolution();
+  const int most = search.settings().max_epochs.value_or(std::numeric_limits<int>::max());
+  // A repeat that failed has taken fewer epochs than are kept for it.
+  return most - search.epochs_left() +
+         (trainings + state.repeats().begun_in_all()) * search.settings().epochs;
 }
 
 Bounds bounds_of(const RunState& state) {

@@ -124,9 +124,9 @@ std::vector<std::string> Fleet::eligible(const std::vector<std::string>& failed_
   return others.empty() ? all : others;
 }
 
-bool Fleet::has_another(const std::vector<std::string>& failed_on) const {
+bool Fleet::has_another(const std::vector<std::string>& failed_on) {
   return std::ranges::any_of(devices_, [&](const auto& entry) {
-    return !health_.quarantined(entry.first) && std::ranges::count(failed_on, entry.first) == 0;
+    return std::ranges::count(failed_on, entry.first) == 0 && usable(entry.first);
   });
 }
 

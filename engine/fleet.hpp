@@ -35,8 +35,8 @@ class Fleet {
   /// than the last of them, if there is. Nothing when it must wait.
   std::optional<core::Lease> lease(const std::vector<std::string>& failed_on);
 
-  /// Whether there is a trusted device besides those, be it free or not.
-  bool has_another(const std::vector<std::string>& failed_on) const;
+  /// Whether there is a usable device besides those, be it free or not.
+  bool has_another(const std::vector<std::string>& failed_on);
 
   /// An attempt at a trial will be handed over to a slot of the device. Until that is done its
   /// other slots get none: what they need depends on the workers that it has then.

@@ -164,7 +164,8 @@ std::optional<RunEnd> Run::blocked() const {
 }
 
 bool Run::start_trials() {
-  if (Clock::now() < not_before_) return false;
+  // While a probe is under way, nothing else is: a device that comes meanwhile waits for it.
+  if (probe_ || Clock::now() < not_before_) return false;
   choose_starts();
   return hand_over();
 }
@@ -178,14 +179,14 @@ void Run::choose_starts() {
     if (!lease) return;
     if (state_.ready() == 0) breed_ahead();
     const auto* trial = state_.next_trial();
-    if (!trial) return;  // the lease returns itself
+    if (!trial) break;  // the lease returns itself
     start({.trial = *trial}, std::move(*lease));
   }
   if (workers_.busy() == 0 && waiting().empty() && starts_.empty()) probe_surroundings();
 }
 
-// No trial is left that could tell. One that has completed does, by its first epoch once more, or
-// else those that stand back themselves.
+// No trial is left that could tell. One that has completed does, trained once more as far as those
+// that stand back have come, or else these themselves.
 void Run::probe_surroundings() {
   if (state_.open().empty()) return;
   if (state_.completed().empty() || std::exchange(probe_failed_, false))
@@ -195,10 +196,13 @@ void Run::probe_surroundings() {
   fleet_.started((*lease)->name);
   fleet_.handed_over();
   probe_ = state_.completed().front().trial;
+  int furthest = 0;
+  for (const auto* attempt : state_.open())
+    furthest = std::max(furthest, state_.failed_at(attempt->trial.number));
   const auto folder = root_ / hyp::trial_folder(*probe_) / "probe";
   workers_.start({.trial = *probe_,
                   .hyp = state_.evolution().hyp(*probe_),
-                  .epochs = 1,
+                  .epochs = std::min(furthest + 1, settings_.run.epochs),
                   .seed = settings_.run.seed,
                   .dir = folder.string(),
                   .options = settings_.trainer_options},
@@ -227,7 +231,7 @@ bool Run::breed_ahead() {
   return bred.has_value();
 }
 
-std::vector<const Attempt*> Run::waiting() const {
+std::vector<const Attempt*> Run::waiting() {
   auto attempts = state_.open();
   std::erase_if(attempts, [this](const Attempt* attempt) {
     const int trial = attempt->trial.number;
@@ -238,7 +242,7 @@ std::vector<const Attempt*> Run::waiting() const {
 
 // One that the surroundings have failed wherever it could go would, if it were the trial's fault,
 // fail there for ever, and nothing else would be trained.
-bool Run::stands_back(const Attempt& attempt) const {
+bool Run::stands_back(const Attempt& attempt) {
   const int trial = attempt.trial.number;
   return state_.held(trial) || (state_.in_doubt(trial) && !fleet_.has_another(attempt.failed_on));
 }

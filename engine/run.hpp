@@ -81,9 +81,9 @@ class Run {
   /// Breeds the children that slots will need next, if few are ready; false: it has not.
   bool breed_ahead();
   /// The attempts that no worker of this process is at, without those that stand back.
-  std::vector<const Attempt*> waiting() const;
+  std::vector<const Attempt*> waiting();
   /// Another training is to show first that it was the trial that failed, or what surrounds it.
-  bool stands_back(const Attempt& attempt) const;
+  bool stands_back(const Attempt& attempt);
   void start_waiting(const std::vector<const Attempt*>& attempts);
   void start(const Attempt& attempt, core::Lease lease);
   results::Event start_of(const Attempt& attempt, const std::string& device) const;

@@ -87,6 +87,11 @@ bool RunState::in_doubt(int trial) const {
          failure.kind != hyp::FailureKind::data;
 }
 
+int RunState::failed_at(int trial) const {
+  const auto* open = find_open(trial);
+  return open && open->failed > 0 ? std::get<hyp::Failed>(open->failure.result).epoch : 0;
+}
+
 const hyp::Failed* RunState::outlived_failure(int trial) const {
   const auto* open = find_open(trial);
   if (!open || open->failed == 0 || !surroundings_.trained_since(open->failed)) return nullptr;

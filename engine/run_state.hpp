@@ -87,6 +87,8 @@ class RunState {
   /// started later has been trained since: another training tells whether it was not the trial.
   /// (That data are missing is seen otherwise.)
   bool in_doubt(int trial) const;
+  /// The last epoch that the trial's last failed attempt has reported; 0: none.
+  int failed_at(int trial) const;
 
   /// The last failure of a trial under way, if one that started later has been trained since.
   const hyp::Failed* outlived_failure(int trial) const;

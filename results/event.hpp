@@ -69,8 +69,8 @@ struct CannotPause {
   bool operator==(const CannotPause&) const = default;
 };
 
-/// {"event":"probed",…}: where failures may be those of the data, a trial that had completed was
-/// trained for an epoch once more, and the data were there. In no count of trials or epochs.
+/// {"event":"probed",…}: where failures may be those of what surrounds the trials, one that had
+/// completed was trained once more, as far as those had come. In no count of trials or epochs.
 struct Probed {
   int trial = 0;
   std::string device;

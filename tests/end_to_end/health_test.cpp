@@ -127,7 +127,7 @@ TEST(ALostDevice, ThatIsTheLastOneEndsTheRunWhichGoesOnOnceItIsMended) {
 TEST(ALostDevice, ThatIsTheOnlyOneEndsTheRunThoughTrialsHaveEndedWellOnIt) {
   Folder folder;
   const auto lost = folder / "lost";
-  Process process(command(two_gpus, "--sleep 50 --lost-while cuda:0 " + lost.string(),
+  Process process(command(two_gpus, "--sleep 200 --lost-while cuda:0 " + lost.string(),
                           {"--devices", "cuda:0", "--lag", "1", "--trials", "20"}),
                   folder.path());
   ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "completed") >= 3; }));
@@ -135,7 +135,7 @@ TEST(ALostDevice, ThatIsTheOnlyOneEndsTheRunThoughTrialsHaveEndedWellOnIt) {
   const auto ended = process.wait();
   EXPECT_EQ(ended.code, 1);
   EXPECT_THAT(ended.err, HasSubstr("cuda:0 gets no further trial: it was lost"));
-  EXPECT_EQ(count(journal(folder / "run"), "failed"), 1) << "and a completed one's epoch once more";
+  EXPECT_EQ(count(journal(folder / "run"), "failed"), 1) << "and a completed one once more";
   std::filesystem::remove(lost);
   EXPECT_EQ(run(folder, two_gpus, "", {"--resume", "run"}).code, 0);
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 20);

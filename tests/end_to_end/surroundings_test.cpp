@@ -124,6 +124,39 @@ TEST(Surroundings, AFailureThatOneTrialAlwaysHasIsThatTrialsAlsoOnTheOnlyDevice)
   }
 }
 
+// While one that failed is open, a lag lets no other begin.
+TEST(Surroundings, AreAskedAboutWhereARepeatFailsOnTheOnlyDevice) {
+  Folder folder;
+  const auto data = (folder / "secret").string();
+  write_file(data, "");
+  Process process(
+      evolve_command({"--trainer-command", fake_trainer("--sleep 200 --needs " + data), "--devices",
+                      "cpu:0", "--lag", "1", "--trials", "9", "--repeats", "5", "--output", "run"}),
+      folder.path());
+  ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "repeating") > 0; }));
+  fs::rename(data, folder / "away");
+  ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "repeat_failed") > 0; }));
+  fs::rename(folder / "away", data);
+  const auto ended = process.wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_GE(count(journal(folder / "run"), "probed"), 1);
+  EXPECT_EQ(count(journal(folder / "run"), "repeated"), 4) << "it failed alone";
+}
+
+TEST(Surroundings, AreAskedAboutAloneThoughADeviceComesMeanwhile) {
+  Folder folder;
+  Process process(
+      evolve_command({"--trainer-command", fake_trainer("--sleep 300 --faults 2=full"), "--devices",
+                      "npu:0", "--lag", "1", "--trials", "6", "--output", "run"}),
+      folder.path());
+  ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "failed") > 0; }));
+  write_file(folder / "run/devices", "npu:0\nnpu:1\n");
+  const auto ended = process.wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(completed(folder / "run").size(), 5U);
+  EXPECT_EQ(final_failures(folder / "run"), 1);
+}
+
 TEST(Surroundings, ThatAreInOrderAreNotToBlameThoughElevenTrialsFailInARow) {
   Folder folder;
   std::string faults = "1=kill";
