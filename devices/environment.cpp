@@ -10,17 +10,13 @@ namespace {
 
 /// How many threads the process' own libraries start, and its slot's name.
 Variables host_environment(const std::string& slot, int threads) {
-  const auto count = std::to_string(threads);
-  return {
-      {core::device_variable, slot},
-      {"OMP_NUM_THREADS", count},
-      {"MKL_NUM_THREADS", count},
-      {"OPENBLAS_NUM_THREADS", count},
-      // Waiting threads sleep: they would otherwise spin away what the training's other threads
-      // need. But not at once: small operators wait for microseconds, and to be woken takes longer.
-      {"OMP_WAIT_POLICY", "passive"},
-      {"GOMP_SPINCOUNT", "1000"},
-  };
+  Variables all = {{core::device_variable, slot}};
+  for (const auto* variable : thread_variables) all.emplace_back(variable, std::to_string(threads));
+  // Waiting threads sleep: they would otherwise spin away what the training's other threads need.
+  // But not at once: small operators wait for microseconds, and to be woken takes longer.
+  all.emplace_back("OMP_WAIT_POLICY", "passive");
+  all.emplace_back("GOMP_SPINCOUNT", "1000");
+  return all;
 }
 
 /// A trainer told to use one kind must not find another on its own.

@@ -1,7 +1,6 @@
 #include "engine/launcher.hpp"
 
 #include <algorithm>
-#include <array>
 #include <boost/algorithm/string/join.hpp>
 #include <filesystem>
 #include <stdexcept>
@@ -12,6 +11,7 @@
 #include "core/shell_word.hpp"
 #include "core/slot_environment.hpp"
 #include "devices/devices.hpp"
+#include "devices/environment.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -33,9 +33,8 @@ std::string index_of(const core::Slot& slot) {
 
 /// A share of this machine's cores.
 bool is_share(const std::string& variable) {
-  constexpr std::array shares = {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS",
-                                 core::cores_variable};
-  return std::ranges::count(shares, variable) > 0;
+  return variable == core::cores_variable ||
+         std::ranges::count(devices::thread_variables, variable) > 0;
 }
 
 devices::Choice job_steps(const std::string& spec, const devices::TrainerTraits& trainer) {

@@ -55,8 +55,7 @@ void Run::probed(const workers::WorkerEvent& end) {
                             .device = outcome.device,
                             .seconds = std::get<workers::Trained>(end).seconds}});
   }
-  if (state_.surroundings().failures() == 0) earlier_failures_ = 0;
-  fleet_.ended(outcome, {});  // it tells of the device, too
+  ended(outcome, {});  // it tells of the device, too
   probe_.reset();
   record_cleared();
 }

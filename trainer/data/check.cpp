@@ -24,18 +24,11 @@ void count(const std::vector<Label>& labels, int duplicates, DatasetStats& stats
 
 /// One line, though hundreds of a large table's classes may have no label in a small split.
 std::string note_on_empty_classes(const DatasetStats& stats, const DataConfig& config) {
-  constexpr std::size_t most = 10;
   std::vector<std::string> named;
-  std::size_t more = 0;
-  for (std::size_t i = 0; i < stats.per_class.size(); ++i) {
-    if (stats.per_class[i] > 0) continue;
-    if (named.size() < most) {
-      named.push_back(fmt::format("{} ({})", i, config.names[i]));
-    } else {
-      ++more;
-    }
-  }
+  for (std::size_t i = 0; i < stats.per_class.size(); ++i)
+    if (stats.per_class[i] == 0) named.push_back(fmt::format("{} ({})", i, config.names[i]));
   if (named.empty()) return "";
+  const auto more = keep_first_ten(named);
   return fmt::format("no label of {} {}{}", named.size() == 1 ? "class" : "classes",
                      fmt::join(named, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
@@ -59,7 +52,7 @@ std::vector<std::string> faults_in(std::vector<ScannedImage> images, const DataC
   for_each_index(static_cast<int>(images.size()), all_threads, [&](int i) {
     const auto place = static_cast<std::size_t>(i);
     const ScannedImage& image = images[place];
-    if (image.fault.starts_with(label_file_of(image.file) + ":"))
+    if (!image.fault.empty() && image.fault.starts_with(label_file_of(image.file) + ":"))
       greatest[place] = greatest_class(image, single_cls);
   });
   std::vector<ScannedImage*> beyond;

@@ -197,18 +197,17 @@ std::vector<ScannedImage> scan(const DataConfig& config, Split split, const Scan
   return scan.take();
 }
 
+std::size_t keep_first_ten(std::vector<std::string>& texts) {
+  const auto all = texts.size();
+  texts.resize(std::min(all, std::size_t{10}));
+  return all - texts.size();
+}
+
 std::vector<std::string> faults_of(const std::vector<ScannedImage>& images) {
-  constexpr std::size_t most = 10;
   std::vector<std::string> lines;
-  std::size_t more = 0;
-  for (const auto& image : images) {
-    if (image.fault.empty()) continue;
-    if (lines.size() < most) {
-      lines.push_back(image.fault);
-    } else {
-      ++more;
-    }
-  }
+  for (const auto& image : images)
+    if (!image.fault.empty()) lines.push_back(image.fault);
+  const auto more = keep_first_ten(lines);
   if (more > 0) lines.push_back(fmt::format("and {} more like these", more));
   return lines;
 }

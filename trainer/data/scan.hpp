@@ -1,6 +1,7 @@
 // What there is to know about the images of a split without decoding them.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -43,6 +44,9 @@ struct ScanOptions {
 /// its file nor that of its labels changes in size or time. Of all processes of a machine that want
 /// the same, one looks.
 std::vector<ScannedImage> scan(const DataConfig& config, Split split, const ScanOptions& options);
+
+/// Leaves ten of these texts at most, as many as anybody reads; gives how many are left out.
+std::size_t keep_first_ten(std::vector<std::string>& texts);
 
 /// The faults of all images, each a line. Beyond ten the others are counted.
 std::vector<std::string> faults_of(const std::vector<ScannedImage>& images);
