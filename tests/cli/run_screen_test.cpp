@@ -6,7 +6,6 @@
 #include <pty.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -30,10 +29,13 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   std::FILE* out() const { return out_; }
+  /// What was written since the last call. A terminal hands over what comes in pieces, so an end is written too.
   std::string text() const {
-    std::array<char, 4096> buffer{};
-    const auto size = ::read(ours_, buffer.data(), buffer.size());
-    return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(0, size))};
+    std::fputc('\0', out_);
+    std::fflush(out_);
+    std::string text;
+    for (char next = 0; ::read(ours_, &next, 1) == 1 && next != '\0';) text += next;
+    return text;
   }
 
  private:
