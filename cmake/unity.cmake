@@ -1,6 +1,6 @@
 # Unity builds: several sources compiled as one, because most of a compilation is headers (GoogleTest, JSON, Boost).
-# "tests" does so with the tests only (preset release: libraries are compiled file by file, so that every file proves its
-# includes and gets its warnings), "all" with libraries too, and with precompiled headers (the sanitizers' presets).
+# "tests" does so with the tests and the trainer (preset release: other libraries are compiled file by file, so that every
+# file proves its includes), "all" with all libraries, and with precompiled headers (the sanitizers' presets).
 # Presets "dev" and "no-torch" have neither: there one touched file is one compilation.
 set(EVOLVE_UNITY "" CACHE STRING "What is compiled several files at a time: nothing, \"tests\" or \"all\"")
 
@@ -26,11 +26,18 @@ endfunction()
 # evolve_unity_library(TARGET) makes a unity build of a library: its sources share one anonymous namespace, so a clash of
 # names there says "redefinition of … {anonymous}": rename one of the two.
 function(evolve_unity_library target)
-  if(NOT EVOLVE_UNITY STREQUAL all)
-    return()
+  if(EVOLVE_UNITY STREQUAL all)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+    evolve_precompiled_headers(${target})
+  elseif(EVOLVE_UNITY AND target IN_LIST evolve_torch_targets)
+    # torch's templates take as long in one file as in a folder of them; folders apart, for more than one core.
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    get_target_property(sources ${target} SOURCES)
+    foreach(source IN LISTS sources)
+      cmake_path(GET source PARENT_PATH folder)
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
+    endforeach()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-  evolve_precompiled_headers(${target})
 endfunction()
 
 # evolve_unity_tests(RESULT TARGET SOURCES... ) puts the sources into RESULT, six *_test.cpp at a time as one file, or all
