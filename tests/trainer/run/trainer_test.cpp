@@ -20,10 +20,11 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// The smallest training there is: the embedded data set, one epoch.
+/// The smallest training there is: a third of the embedded data set, one epoch.
 TrainOptions small() {
   TrainOptions options;
   options.data = "shapes";
+  options.fraction = 0.3;
   options.cfg = "yolov5p.yaml";
   options.epochs = 1;
   options.imgsz = 64;
@@ -194,7 +195,7 @@ TEST(Trainer, LearnsFromEveryHyperparameter) {
   const std::vector<std::pair<std::string, double>> changes{{"lr0", 0.02},
                                                             {"momentum", 0.9},
                                                             {"weight_decay", 0.001},
-                                                            {"warmup_epochs", 4},
+                                                            {"warmup_epochs", 13},
                                                             {"box", 0.1},
                                                             {"warmup_momentum", 0.5},
                                                             {"warmup_bias_lr", 0.05},
