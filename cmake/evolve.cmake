@@ -8,9 +8,9 @@ target_compile_options(evolve_warnings INTERFACE
   # GCC 12 sees overlapping copies in every "text" + std::to_string(n) (GCC bug 105329).
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   # In a unity build neighbours' names are no shadows.
-  $<$<NOT:$<STREQUAL:${EVOLVE_UNITY},all>>:-Wshadow>
+  $<$<CXX_COMPILER_ID:GNU>:-Wshadow$<$<BOOL:${EVOLVE_UNITY}>:=local>>
   # In a unity build every file but one is an included one.
-  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<STREQUAL:${EVOLVE_UNITY},all>>:-Wno-subobject-linkage>
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${EVOLVE_UNITY}>>:-Wno-subobject-linkage>
   # Designated initialisers leave the rest to the defaults, on purpose.
   -Wno-missing-field-initializers
   $<$<BOOL:${EVOLVE_WERROR}>:-Werror>)

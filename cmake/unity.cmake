@@ -1,8 +1,12 @@
-# Unity builds: several sources compiled as one, because most of a compilation is headers (GoogleTest, JSON, Boost).
-# "tests" does so with the tests and the trainer (preset release: other libraries are compiled file by file, so that every
-# file proves its includes), "all" with all libraries, and with precompiled headers (the sanitizers' presets).
-# Presets "dev" and "no-torch" have neither: there one touched file is one compilation.
-set(EVOLVE_UNITY "" CACHE STRING "What is compiled several files at a time: nothing, \"tests\" or \"all\"")
+# Unity builds: several sources compiled as one, because most of a compilation is headers (GoogleTest, JSON, Boost, torch).
+# "batches" does so with eight files at a time (preset release), "all" with all of a library or of a test program, and with
+# precompiled headers (the sanitizers' presets). Presets "dev" and "no-torch" have neither: there every file proves its
+# includes, and one touched file is one compilation.
+set(EVOLVE_UNITY "" CACHE STRING "What is compiled as one: nothing, \"batches\" or \"all\"")
+set(evolve_unity_batch 8)
+if(EVOLVE_UNITY STREQUAL all)
+  set(evolve_unity_batch 0)
+endif()
 
 if(EVOLVE_UNITY STREQUAL all)
   # For libraries, tests and fuzzers: whoever shares it must be compiled for the same kind of program (-fPIC).
@@ -26,22 +30,14 @@ endfunction()
 # evolve_unity_library(TARGET) makes a unity build of a library: its sources share one anonymous namespace, so a clash of
 # names there says "redefinition of … {anonymous}": rename one of the two.
 function(evolve_unity_library target)
-  if(EVOLVE_UNITY STREQUAL all)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  if(EVOLVE_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${evolve_unity_batch})
     evolve_precompiled_headers(${target})
-  elseif(EVOLVE_UNITY AND target IN_LIST evolve_torch_targets)
-    # torch's templates take as long in one file as in a folder of them; folders apart, for more than one core.
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-    get_target_property(sources ${target} SOURCES)
-    foreach(source IN LISTS sources)
-      cmake_path(GET source PARENT_PATH folder)
-      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder})
-    endforeach()
   endif()
 endfunction()
 
-# evolve_unity_tests(RESULT TARGET SOURCES... ) puts the sources into RESULT, six *_test.cpp at a time as one file, or all
-# of them. Every test file may have its own refused(), space or Folder: each gets a namespace of its own inside the one it opens.
+# evolve_unity_tests(RESULT TARGET SOURCES... ) puts the sources into RESULT, a batch of *_test.cpp as one file. Every test
+# file may have its own refused(), space or Folder: each gets a namespace of its own inside the one it opens.
 function(evolve_unity_tests result target)
   set(sources ${ARGN})
   if(EVOLVE_UNITY)
@@ -52,9 +48,9 @@ function(evolve_unity_tests result target)
     set(text "")
     set(number 0)
     list(LENGTH tests count)
-    set(batch 6)
-    if(EVOLVE_UNITY STREQUAL all)
-      set(batch 100)
+    set(batch ${evolve_unity_batch})
+    if(batch EQUAL 0)
+      set(batch ${count})
     endif()
     foreach(test IN LISTS tests)
       math(EXPR number "${number} + 1")
