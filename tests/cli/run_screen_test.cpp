@@ -29,7 +29,8 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   std::FILE* out() const { return out_; }
-  /// What was written since the last call. A terminal hands over what comes in pieces, so an end is written too.
+  /// What was written since the last call. A terminal hands over what comes in pieces, so an end is
+  /// written too.
   std::string text() const {
     std::fputc('\0', out_);
     std::fflush(out_);
