@@ -219,8 +219,9 @@ void declare_search(CLI::App& app, EvolveOptions& o) {
   app.add_option(
          "--from", o.from,
          "Learn from earlier runs, of other data sets too, as far as they predict this one: "
-         "their folders or evolve.csv (ours or YOLOv5's), with commas; none: not even from those "
-         "that come with evolve")
+         "their folders, evolve.csv (ours or YOLOv5's) or tune_results (Ultralytics'), with "
+         "commas; "
+         "none: not even from those that come with evolve")
       ->group(group);
 }
 
@@ -340,6 +341,8 @@ void complete(const CLI::App& app, EvolveOptions& options) {
     default_model(options.train);
   } else if (const auto* trainer = python_trainer(options.trainer)) {
     if (!options.given.contains("optimizer")) options.train.optimizer = trainer->optimizer;
+    if (!options.given.contains("imgsz"))
+      options.train.imgsz = default_imgsz(*trainer, options.train);
   }
   check(options);
   options.limits = limits_of(options);

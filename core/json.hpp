@@ -1,9 +1,10 @@
-// How values become JSON, and JSON text.
+// How values become JSON, and JSON text, and what a line of JSON holds.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace evolve::core {
 
@@ -18,5 +19,14 @@ template <class Json>
 std::string json_text(const Json& json) {
   return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
 }
+
+/// A line of JSON with quotes around NaN, Infinity and -Infinity, which Python writes and JSON does
+/// not have; a number too large for a double (1e999) becomes one of them. So what is no number can
+/// be named.
+std::string with_quoted_nans(std::string_view line);
+
+/// The JSON in a line, with texts for what Python writes and JSON does not have (see above);
+/// "discarded" where it is none.
+nlohmann::ordered_json json_in(std::string_view line);
 
 }  // namespace evolve::core

@@ -13,6 +13,7 @@
 #include "results/journal.hpp"
 #include "results/known/known.hpp"
 #include "results/run_directory.hpp"
+#include "results/tune_results.hpp"
 
 namespace evolve::results {
 namespace {
@@ -95,6 +96,15 @@ void add_table(EarlierRun& run, const Table& table, const hyp::Space& evolved,
   }
 }
 
+/// What tells most of a run in this folder; one that is not there, where nothing does.
+fs::path file_of_run(const fs::path& folder) {
+  const RunDirectory run{folder};
+  for (const auto& file : {run.journal(), run.evolve_csv(), folder / "tune_results.ndjson"}) {
+    if (fs::exists(file)) return file;
+  }
+  return folder / "tune_results.csv";
+}
+
 /// The best half of what may stay, and an even sample of the others, in their order.
 std::vector<EarlierTrial> thinned(std::vector<EarlierTrial> trials) {
   if (trials.size() <= most_trials) return trials;
@@ -118,17 +128,17 @@ std::vector<EarlierTrial> thinned(std::vector<EarlierTrial> trials) {
 
 EarlierRun read_earlier_run(const fs::path& path, const hyp::Space& space,
                             const hyp::Fitness& fitness) {
-  const RunDirectory run{path};
-  const bool folder = fs::is_directory(path), has_journal = folder && fs::exists(run.journal());
-  const fs::path file = !folder ? path : has_journal ? run.journal() : run.evolve_csv();
+  const fs::path file = fs::is_directory(path) ? file_of_run(path) : path;
   if (!fs::exists(file))
     throw bad_input({path.string()}, "no run is there",
-                    "name the folder of a run, or an evolve.csv");
-  const bool is_journal = has_journal || path.extension() == ".jsonl";
+                    "name the folder of a run, an evolve.csv, or Ultralytics' tune_results");
   const hyp::Space evolved{hyp::evolved_genes(space)};
   EarlierRun earlier{.run = path.string()};
-  if (is_journal) {
+  if (file.extension() == ".jsonl") {
     add_journal(earlier, file, evolved, fitness);
+  } else if (is_tune_results(file)) {
+    for (const auto& training : read_tune_results(file))
+      add(earlier, inside(evolved, training.hyp), finite(*training.fitness));
   } else {
     add_table(earlier, read_table(file), evolved, fitness);
   }

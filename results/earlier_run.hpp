@@ -11,9 +11,10 @@
 namespace evolve::results {
 
 /// The trials of an earlier run: the folder of a run of ours (its journal, perhaps one that is
-/// being written), or an evolve.csv of ours or of YOLOv5's, or a folder with one. Of each completed
-/// trial (and repeat) the evolved genes of `space`, a name that it does not have at its start, and
-/// its fitness by this run's expression; of a trial that failed for good, or whose fitness is not
+/// being written), an evolve.csv of ours or of YOLOv5's, a tune_results of Ultralytics', or a
+/// folder with one of them. Of each completed trial (and repeat) the evolved genes of `space`, a
+/// name that it does not have at its start, and its fitness by this run's expression (of
+/// Ultralytics' tuner: the tuner's own); of a trial that failed for good, or whose fitness is not
 /// finite, the set. Trials that were stopped or paused say nothing of their end and are left out,
 /// and sets outside the space's bounds are counted only; of more than 200 trials the best 100 stay
 /// and an even sample of the others. Throws `Error` when there is no such run, it cannot be read,

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "hyp/run_space.hpp"
 #include "hyp/space_file.hpp"
 #include "results/evolve_csv.hpp"
@@ -99,6 +101,32 @@ TEST(EarlierRun, OfAnEvolveCsvHasItsColumnsAndElseTheStart) {
   EXPECT_THAT(read_earlier_run(file, space, fitness).trials, expected);
   EXPECT_THAT(read_earlier_run(folder.path(), space, fitness).trials, expected) << "its folder";
   EXPECT_EQ(read_earlier_run(file, space, fitness).outside, 1);
+}
+
+TEST(EarlierRun, OfUltralyticsTunerHasTheTunersOwnFitness) {
+  const Folder folder;
+  const auto file = folder / "tune_results.ndjson";
+  std::ofstream(file)
+      << R"({"iteration":1,"fitness":0.25,"hyperparameters":{"lr0":0.5,"dfl":1.5},"datasets":{"my":{"val/box_loss":NaN}}})"
+         "\n"
+         R"({"iteration":2,"fitness":NaN,"hyperparameters":{"lr0":1}})"
+         "\n\n"
+         R"({"iteration":3,"fitness":0.5,"hyperparameters":{"lr0":1.5}})"
+         "\n";
+  auto run = read_earlier_run(folder.path(), space, fitness);
+  EXPECT_THAT(run.trials, ElementsAre(trial(0.5, "SGD", 0.25), trial(1, "SGD", std::nullopt)));
+  EXPECT_EQ(run.outside, 1);
+  EXPECT_EQ(read_earlier_run(file, space, fitness).trials, run.trials) << "named by its file";
+
+  std::ofstream(file, std::ios::app) << "{\"fitness\": 1}\n";
+  EXPECT_THAT(refused(file), HasSubstr("ndjson:5: this line is no training of Ultralytics' tuner"));
+
+  const Folder before;
+  std::ofstream(before / "tune_results.csv")
+      << "fitness,lr0,dfl\n0.25,0.5,1.5\n0,1,1.5\n0.5,1.5,1.5\n";
+  run = read_earlier_run(before.path(), space, fitness);
+  EXPECT_THAT(run.trials, ElementsAre(trial(0.5, "SGD", 0.25), trial(1, "SGD", 0)));
+  EXPECT_EQ(run.outside, 1);
 }
 
 TEST(EarlierRun, MayHaveHadOtherChoicesOfWhatDoesNotEvolveHere) {

@@ -298,8 +298,7 @@ void read_one(const std::string& type, const Json& json,
 template <class Message>
 std::optional<Message> parse(std::string_view line) {
   if (line.find_first_not_of(" \t\r\n") == line.npos) return {};
-  auto json = Json::parse(line, nullptr, false);
-  if (json.is_discarded()) json = Json::parse(with_quoted_nans(line), nullptr, false);
+  const Json json = core::json_in(line);
   if (!json.is_object())
     throw std::invalid_argument("it wrote a line that is no JSON object: " + printable(line));
   std::string type;

@@ -16,11 +16,6 @@ std::string printable(std::string_view raw, std::size_t most = 200);
 /// a line too, as progress bars use it.
 std::string last_line(std::string_view raw);
 
-/// A line of JSON with quotes around NaN, Infinity and -Infinity, which Python writes and JSON does
-/// not have; a number too large for a double (1e999) becomes one of them. So what is no number can
-/// be named.
-std::string with_quoted_nans(std::string_view line);
-
 /// What a trainer's last words say of its end: `oom` or `device_lost` in the words of PyTorch,
 /// CUDA, SYCL and C++, else `otherwise`. Memory comes first: Intel's driver reports a lost device
 /// after too large an allocation.

@@ -1,0 +1,66 @@
+#include "results/tune_results.hpp"
+
+#include <cmath>
+#include <sstream>
+#include <string>
+
+#include "core/csv.hpp"
+#include "core/error.hpp"
+#include "core/json.hpp"
+#include "core/text_file.hpp"
+#include "results/keys.hpp"
+
+namespace evolve::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* remedy = "name a tune_results.ndjson or tune_results.csv of Ultralytics";
+
+EarlierTrial training_in(const std::string& line, const Where& where) {
+  try {
+    const auto json = core::json_in(line);
+    const auto& fitness = keys::value(json, "fitness");
+    return {hyp::hyperparameters_from_json(keys::value(json, "hyperparameters")),
+            fitness.is_number() ? fitness.get<double>() : NAN};
+  } catch (const std::exception&) {
+    throw bad_input(where, "this line is no training of Ultralytics' tuner", remedy);
+  }
+}
+
+std::vector<EarlierTrial> read_lines(const fs::path& file) {
+  std::vector<EarlierTrial> trainings;
+  std::istringstream lines(core::read_text_file(file.string()));
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (!line.empty()) trainings.push_back(training_in(line, {file.string(), number}));
+  }
+  return trainings;
+}
+
+std::vector<EarlierTrial> read_table_of_fitness(const fs::path& file) {
+  const auto table = core::read_csv(
+      file, remedy, [](const auto& names, const Where&) { return core::all_columns(names); });
+  std::vector<EarlierTrial> trainings;
+  for (const auto& row : table.rows) {
+    EarlierTrial training{.fitness = row[0]};
+    for (std::size_t i = 1; i < row.size(); ++i) training.hyp.set(table.names[i], row[i]);
+    trainings.push_back(std::move(training));
+  }
+  return trainings;
+}
+
+}  // namespace
+
+bool is_tune_results(const fs::path& file) {
+  if (file.extension() == ".ndjson") return true;
+  const auto names = core::csv_header(file);
+  return !names.empty() && names[0] == "fitness";
+}
+
+std::vector<EarlierTrial> read_tune_results(const fs::path& file) {
+  return file.extension() == ".ndjson" ? read_lines(file) : read_table_of_fitness(file);
+}
+
+}  // namespace evolve::results

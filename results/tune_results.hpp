@@ -1,0 +1,21 @@
+// What Ultralytics' tuner (`yolo tune`, model.tune()) leaves of its trainings.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "hyp/space.hpp"
+#include "results/run_settings.hpp"
+
+namespace evolve::results {
+
+/// Whether a file is tune_results.ndjson (8.4), or tune_results.csv (before), by its name's end and
+/// its first column. Throws `Error` when it cannot be read.
+bool is_tune_results(const std::filesystem::path& file);
+
+/// All its trainings, each with the tuner's own fitness; the table has 0 for one that failed.
+/// Throws `Error` with file and line for a line without hyperparameters and fitness, or one with a
+/// cell that is not a number.
+std::vector<EarlierTrial> read_tune_results(const std::filesystem::path& file);
+
+}  // namespace evolve::results
