@@ -34,6 +34,12 @@ const std::array<PythonTrainer, 2> trainers = {{
      .unknown_options = {"amp", "cos_restarts", "fraction", "skip_bad"}},
 }};
 
+/// Whether the model is called as Ultralytics' classifiers are: yolo11n-cls.pt.
+bool is_classifier(const trainer::TrainOptions& options) {
+  const auto model = options.cfg.empty() ? options.weights : options.cfg;
+  return fs::path(model).stem().string().ends_with("-cls");
+}
+
 /// The module of the trainer, with these arguments and what else it is always told.
 std::vector<std::string> command_of(const PythonTrainer& trainer, const Python& python,
                                     std::vector<std::string> arguments) {
@@ -69,10 +75,13 @@ const PythonTrainer* python_trainer(const std::string& name) {
                                  fmt::join(names, ", ")));
 }
 
+int default_imgsz(const PythonTrainer& trainer, const trainer::TrainOptions& options) {
+  return !trainer.is_yolov5 && is_classifier(options) ? 224 : trainer::TrainOptions().imgsz;
+}
+
 std::string file_of(const PythonTrainer& trainer, const trainer::TrainOptions& options,
                     const std::string& kind) {
-  const auto model = fs::path(options.cfg.empty() ? options.weights : options.cfg).stem().string();
-  const auto task = model.ends_with("-cls") ? ".cls." : ".";
+  const auto task = is_classifier(options) ? ".cls." : ".";
   return (package_folder() / "evolve" / (trainer.name + task + kind + ".yaml")).string();
 }
 

@@ -30,6 +30,9 @@ struct PythonTrainer {
 /// name.
 const PythonTrainer* python_trainer(const std::string& name);
 
+/// The size of its images unless one is given: Ultralytics has another for classifiers.
+int default_imgsz(const PythonTrainer& trainer, const trainer::TrainOptions& options);
+
 /// Their files of that kind ("space", "hyp"), which lie with their code: those for classifiers when
 /// the model's name is one of Ultralytics' for these (yolo11n-cls.pt). Throws `Error` when they are
 /// not there.

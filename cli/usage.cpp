@@ -48,7 +48,8 @@ std::vector<std::pair<std::string, std::string>> settings_of(const trainer::Trai
   if (!t.cfg.empty() && !t.weights.empty())
     settings.emplace_back("pretrained", shell_path(t.weights));
   settings.emplace_back("optimizer", t.optimizer);
-  if (t.imgsz != defaults.imgsz) settings.emplace_back("imgsz", std::to_string(t.imgsz));
+  // Without it Ultralytics takes the size that its weights were trained at, of a classifier 224.
+  settings.emplace_back("imgsz", std::to_string(t.imgsz));
   if (t.batch_size != defaults.batch_size)
     settings.emplace_back("batch", std::to_string(t.batch_size));
   if (t.single_cls) settings.emplace_back("single_cls", "True");

@@ -20,11 +20,11 @@ std::string usage(const hyp::Hyperparameters& hyp, trainer::TrainOptions options
 }
 
 TEST(Usage, SaysWithWhichOptionsUltralyticsTrainsAsTheTrialsDid) {
-  EXPECT_EQ(usage({{"box", 6.0}}), "yolo11n.pt data=my.yaml optimizer=AdamW");
+  EXPECT_EQ(usage({{"box", 6.0}}), "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=640");
   EXPECT_EQ(usage({{"box", 6.0}}, {.cfg = "yolo11n.yaml"}),
-            "yolo11n.yaml data=my.yaml optimizer=AdamW");
+            "yolo11n.yaml data=my.yaml optimizer=AdamW imgsz=640");
   EXPECT_EQ(usage({{"box", 6.0}}, {.cfg = "yolo11n.yaml", .weights = "my weights.pt"}),
-            "yolo11n.yaml data=my.yaml pretrained='my weights.pt' optimizer=AdamW");
+            "yolo11n.yaml data=my.yaml pretrained='my weights.pt' optimizer=AdamW imgsz=640");
   EXPECT_EQ(usage({{"box", 6.0}}, {.batch_size = 8,
                                    .imgsz = 64,
                                    .cos_lr = true,
@@ -36,19 +36,20 @@ TEST(Usage, SaysWithWhichOptionsUltralyticsTrainsAsTheTrialsDid) {
             "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=64 batch=8 single_cls=True cos_lr=True "
             "rect=True amp=False freeze=10 fraction=0.25");
   EXPECT_EQ(usage({}, {.freeze = {0, 1, 2}}),
-            "yolo11n.pt data=my.yaml optimizer=AdamW freeze='[0,1,2]'");
+            "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=640 freeze='[0,1,2]'");
 }
 
 TEST(Usage, SaysWhatTheSetHasItselfInsteadOfTheOption) {
-  EXPECT_EQ(usage({{"optimizer", "SGD"}, {"cos_lr", 0.0}, {"fraction", 0.5}},
+  EXPECT_EQ(usage({{"optimizer", "SGD"}, {"cos_lr", 0.0}, {"fraction", 0.5}, {"imgsz", 320.0}},
                   {.cos_lr = true, .fraction = 0.25}),
-            "yolo11n.pt data=my.yaml optimizer=SGD cos_lr=False");
+            "yolo11n.pt data=my.yaml optimizer=SGD cos_lr=False imgsz=320");
 }
 
 TEST(Usage, SaysAgainWhatUltralyticsDoesNotTakeAsAFloat) {
   EXPECT_EQ(
       usage({{"cos_lr", 1.0}, {"freeze", 3.0}, {"nbs", 32.0}, {"rect", "true"}, {"box", 6.0}}),
-      "yolo11n.pt data=my.yaml optimizer=AdamW cos_lr=True freeze=3 nbs=32 rect=true");
+      "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=640 cos_lr=True freeze=3 nbs=32 "
+      "rect=true");
 }
 
 TEST(Usage, SaysWithWhichOptionsYolov5TrainsAsTheTrialsDid) {

@@ -123,6 +123,17 @@ TEST(Ultralytics, SearchesWhatAClassifierIsTrainedWith) {
   EXPECT_FALSE(policies.contains("none"));
 }
 
+TEST(Ultralytics, TrainsAClassifierOnImagesOfItsOwnSizeUnlessOneIsGiven) {
+  Folder folder;
+  const auto ended = run(folder, trials("yolo11n-cls.yaml"));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(settings_of(folder, 0)["imgsz"], 224);
+  EXPECT_THAT(lines_of(ended.out).back(), HasSubstr(" imgsz=224 "));
+  Folder another;
+  ASSERT_EQ(run(another, trials("yolo11n-cls.yaml", 1, {"--imgsz", "64"})).code, 0);
+  EXPECT_EQ(settings_of(another, 0)["imgsz"], 64);
+}
+
 TEST(Ultralytics, StartsInsideTheBoundsOfAnotherSpace) {
   Folder folder;
   write_file(folder / "space.yaml", "lr0: [0.01, 0.1]\nmosaic: [0.0, 1.0]\n");
@@ -166,12 +177,12 @@ std::string usage(const std::string& space, const std::string& hyp) {
 
 TEST(Ultralytics, SaysWithWhichCommandTheResultIsUsed) {
   EXPECT_EQ(usage("box: [4.0, 8.0]\nclose_mosaic: {low: 0, high: 10, type: int}\n", "box: 6.0\n"),
-            " optimizer=AdamW close_mosaic=10");
+            " optimizer=AdamW imgsz=640 close_mosaic=10");
   EXPECT_EQ(usage("optimizer: {choices: [SGD, MuSGD]}\nbox: [4.0, 8.0]\n", "box: 6.0\n"),
-            " close_mosaic=10 optimizer=SGD");
+            " imgsz=640 close_mosaic=10 optimizer=SGD");
   EXPECT_EQ(usage("cos_lr: {choices: [True, False]}\nbox: [4.0, 8.0]\n",
                   "box: 6.0\noptimizer: SGD\nnbs: 32\n"),
-            " optimizer=SGD nbs=32 close_mosaic=10 cos_lr=true");
+            " imgsz=640 optimizer=SGD nbs=32 close_mosaic=10 cos_lr=true");
 }
 
 // The stand-in's scores: 0.2 for the default box, then a half, a third, … of it.
