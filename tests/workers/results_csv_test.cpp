@@ -40,6 +40,20 @@ TEST(ResultsCsv, OfUltralyticsHasDflForObj) {
   EXPECT_EQ(table.columns[5], "val/dfl_loss");
 }
 
+TEST(ResultsCsv, OfUltralyticsHasTheLossesThatItsModelHasInstead) {
+  const auto table = parse_results_csv(
+      "epoch,metrics/precision(B),metrics/recall(B),metrics/mAP50(B),metrics/mAP50-95(B),"
+      "val/box_loss,val/cls_loss,val/l1_loss\n1,0.5,0.25,0.75,0.125,1,3,2\n",
+      "yolo26.csv");
+  EXPECT_EQ(table.epochs, std::vector{expected});
+  EXPECT_EQ(table.columns[5], "val/l1_loss");
+  const auto transformer = parse_results_csv(
+      "epoch,metrics/precision(B),metrics/recall(B),metrics/mAP50(B),metrics/mAP50-95(B),"
+      "val/giou_loss,val/cls_loss,val/l1_loss\n1,0.5,0.25,0.75,0.125,1,3,2\n",
+      "rtdetr.csv");
+  EXPECT_EQ(transformer.epochs, std::vector{expected});
+}
+
 TEST(ResultsCsv, MayHaveTextInColumnsThatAreNoMetrics) {
   const std::string header =
       "epoch,time,note,metrics/precision(B),metrics/recall(B),metrics/mAP50(B),"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/csv.hpp"
 
@@ -15,11 +16,20 @@ const Columns ultralytics = {"metrics/precision(B)", "metrics/recall(B)", "metri
                              "metrics/mAP50-95(B)",  "val/box_loss",      "val/dfl_loss",
                              "val/cls_loss"};
 
+/// What some of its models have instead: YOLO26 has no dfl loss, RT-DETR neither of these.
+const std::array<std::pair<std::string, std::string>, 2> instead = {
+    {{"val/box_loss", "val/giou_loss"}, {"val/dfl_loss", "val/l1_loss"}}};
+
 /// The names in `header`: Ultralytics' where it has metrics of boxes ("(B)").
-const Columns& columns_of(const std::vector<std::string>& header) {
+Columns columns_of(const std::vector<std::string>& header) {
   const bool theirs =
       std::ranges::any_of(header, [](const auto& name) { return name.ends_with("(B)"); });
-  return theirs ? ultralytics : hyp::Metrics::names();
+  if (!theirs) return hyp::Metrics::names();
+  const auto has = [&](const auto& name) { return std::ranges::count(header, name) > 0; };
+  auto columns = ultralytics;
+  for (const auto& [usual, other] : instead)
+    if (!has(usual) && has(other)) std::ranges::replace(columns, usual, other);
+  return columns;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace evolve::workers {
 /// The epochs of a training.
 struct EpochTable {
   /// The file's names of the seven metrics, in our order: YOLOv5's ("metrics/mAP_0.5") or
-  /// Ultralytics' ("metrics/mAP50(B)", and "val/dfl_loss" for obj_loss).
+  /// Ultralytics' ("metrics/mAP50(B)", and "val/dfl_loss" or "val/l1_loss" for obj_loss).
   std::array<std::string, hyp::Metrics::count> columns;
   /// NaN is a value.
   std::vector<hyp::Metrics> epochs;
