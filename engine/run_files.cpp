@@ -52,7 +52,7 @@ RunFiles::RunFiles(results::RunDirectory directory, std::string fitness,
       generation_(state.generation()),
       kept_weights_(directory_.root, keep_weights, state) {
   results::write_table(directory_.evolve_csv(), table_);
-  update_recommended(state);
+  write_recommended(state);
   write_population(state);
   if (!state.repeats().completed().empty())
     results::write_repeats(directory_.repeats(), state.repeats().completed());
@@ -69,7 +69,7 @@ void RunFiles::update(const results::Event& event, const RunState& state) {
   if (std::holds_alternative<hyp::Completed>(outcome->result)) {
     if (outcome->repeat > 0) {
       results::write_repeats(directory_.repeats(), state.repeats().completed());
-      update_recommended(state);
+      write_recommended(state);
     } else {
       add_rows(state);
     }
@@ -112,14 +112,14 @@ void RunFiles::add_rows(const RunState& state) {
 void RunFiles::catch_up(const RunState& state) {
   const auto begun = Clock::now();
   if (!stale_ || (begun < due_ && std::ssize(table_.rows) > few_rows)) return;
-  update_recommended(state);
+  write_recommended(state);
   stale_ = false;
   const auto ended = Clock::now();
   due_ = ended + times_its_cost * (ended - begun);
 }
 
 void RunFiles::close(const RunState& state) {
-  if (const auto recommended = state.recommendation()) write_recommended(state, recommended->row);
+  write_recommended(state);
   write_population(state);
 }
 
@@ -127,12 +127,11 @@ void RunFiles::draw(const RunState& state) const {
   if (state.best()) plot(table_, state, fitness_, recommended_, directory_.plot());
 }
 
-void RunFiles::update_recommended(const RunState& state) {
-  const auto recommended = state.recommendation();
-  if (recommended && recommended->row != recommended_) write_recommended(state, recommended->row);
-}
-
-void RunFiles::write_recommended(const RunState& state, std::size_t row) {
+// Also where it is the same set: the header counts the rows.
+void RunFiles::write_recommended(const RunState& state) {
+  const auto recommendation = state.recommendation();
+  if (!recommendation) return;
+  const auto row = recommendation->row;
   const auto& best = state.completed()[row];
   results::write_hyp_evolved(directory_.hyp_evolved(),
                              {.hyp = state.evolution().hyp(best.trial),

@@ -46,9 +46,8 @@ class RunFiles {
   void remove_kept(const hyp::Outcome& outcome, const RunState& state);
   /// A group of events arrives after all of them are in the state: so the first adds every row.
   void add_rows(const RunState& state);
-  /// Writes hyp_evolved.yaml if another row is recommended than it has.
-  void update_recommended(const RunState& state);
-  void write_recommended(const RunState& state, std::size_t row);
+  /// Writes hyp_evolved.yaml once a trial has completed.
+  void write_recommended(const RunState& state);
   void write_population(const RunState& state) const;
 
   results::RunDirectory directory_;

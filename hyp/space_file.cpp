@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/number.hpp"
 #include "core/text_file.hpp"
 #include "core/yaml.hpp"
 #include "hyp/hyp_file.hpp"
@@ -92,7 +93,7 @@ void read_choices(const Source& source, const core::Yaml& list, Gene& gene) {
     }
   }
   if (gene.choices.size() < 2) {
-    throw source.refusal(list, " has " + std::to_string(gene.choices.size()) + " choices", remedy);
+    throw source.refusal(list, " has " + core::counted(std::ssize(gene.choices), "choice"), remedy);
   }
   gene.low = 0;
   gene.high = static_cast<double>(gene.choices.size()) - 1;

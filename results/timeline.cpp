@@ -46,17 +46,27 @@ void Timeline::add(const Event& event, core::Time time) {
 }
 
 void Timeline::start(Training training) {
-  // Only another process starts again what has not ended; what its predecessor had under way died
-  // with it.
-  if (running_.contains(training.trial)) {
-    for (const auto& [trial, place] : running_) {
-      trainings[place].state = State::interrupted;
-      trainings[place].end = end;
-    }
-    running_.clear();
-  }
-  running_[training.trial] = trainings.size();
+  if (running_.contains(training.trial)) interrupt(training.trial);
+  running_[training.trial] = {trainings.size(), end};
   trainings.push_back(std::move(training));
+}
+
+// Only another process starts again what has not ended; what its predecessor had under way died
+// with it. It takes up what is open by number: what has a lower one and began later is its own.
+void Timeline::interrupt(int again) {
+  const auto first = running_.at(again).place;
+  const auto is_its_own = [&](const auto& one) {
+    return one.first < again && one.second.place > first;
+  };
+  auto died = end;
+  for (const auto& one : running_)
+    if (is_its_own(one)) died = std::min(died, one.second.before);
+  std::erase_if(running_, [&](const auto& one) {
+    if (is_its_own(one)) return false;
+    trainings[one.second.place].state = State::interrupted;
+    trainings[one.second.place].end = died;
+    return true;
+  });
 }
 
 void Timeline::on(const Started& started, core::Time time) {
@@ -96,12 +106,12 @@ void Timeline::on(const hyp::Outcome& outcome, core::Time time) {
   }
   const auto state = state_of(outcome);
   if (const auto found = running_.find(outcome.trial); found != running_.end()) {
-    auto& training = trainings[found->second];
+    auto& training = trainings[found->second.place];
     training.state = state == State::waiting ? State::failed : state;
     training.end = time;
     training.seconds = outcome.seconds;
     training.end_epoch = std::max(training.start_epoch, hyp::reached_epoch(outcome, epochs));
-    ended.push_back(found->second);
+    ended.push_back(found->second.place);
     running_.erase(found);
   }
   if (state == State::failed || state == State::waiting) failures.emplace_back(time, outcome);

@@ -81,9 +81,15 @@ struct Timeline {
   void on(const auto&, core::Time) {}
 
   void start(Training training);
+  void interrupt(int again);
 
-  /// The places of the trainings that have not ended, by trial.
-  std::map<int, std::size_t> running_ = {};
+  /// A training that has not ended: its place, and when the event before it was.
+  struct Running {
+    std::size_t place = 0;
+    core::Time before = {};
+  };
+  /// By trial.
+  std::map<int, Running> running_ = {};
 };
 
 /// Of what a journal has.

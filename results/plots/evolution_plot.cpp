@@ -91,7 +91,21 @@ Rows highest_so_far(const Points& history, double last) {
   return steps;
 }
 
-std::string title_of(const Trials& trials, std::size_t paused) {
+/// The paused trials, as far as the fitness of the others reaches.
+struct Paused {
+  std::vector<Row> shown;
+  std::size_t below = 0;
+};
+
+Paused paused_of(std::vector<Row> rows, const hyp::Fitness& fitness, const Trials& trials) {
+  const double least = *std::ranges::min_element(trials.fitness);
+  Paused paused{.shown = std::move(rows)};
+  paused.below =
+      std::erase_if(paused.shown, [&](const Row& row) { return !(fitness(row.metrics) >= least); });
+  return paused;
+}
+
+std::string title_of(const Trials& trials, const Paused& paused) {
   std::string title =
       fmt::format("{} {:.4g}, row {} of evolve.csv",
                   trials.is_recommended ? "+ recommended: fitness" : "+ highest fitness",
@@ -103,11 +117,13 @@ std::string title_of(const Trials& trials, std::size_t paused) {
     title += ", the highest";
   }
   title += "; line: the highest so far";
-  return paused == 0 ? title : title + fmt::format("; rings: {} paused", paused);
+  if (!paused.shown.empty()) title += fmt::format("; rings: {} paused", paused.shown.size());
+  if (paused.below > 0) title += fmt::format("; {} paused below", paused.below);
+  return title;
 }
 
 void add_history(Chart& chart, const Trials& trials, std::size_t rows, const Axis& y,
-                 std::size_t paused) {
+                 const Paused& paused) {
   const Rectangle box{left_margin, Chart::width - Chart::right_margin, 45, history_height - 85};
   const Points history{{trials.row.begin(), trials.row.end()}, trials.fitness};
   const double last = static_cast<double>(rows - 1);
@@ -135,24 +151,22 @@ struct GenePanel {
   double marked;
 };
 
-/// What paused trials had, where it is not below all that completed ones have.
-Rows rings_of(const std::vector<Row>& paused, std::size_t column, const hyp::Fitness& fitness,
-              double least) {
+/// What the paused trials that are shown had.
+Rows rings_of(const Paused& paused, std::size_t column, const hyp::Fitness& fitness) {
   Rows rings;
-  for (const Row& row : paused) {
-    const double x = row.values[column], y = fitness(row.metrics);
-    if (std::isfinite(x) && y >= least) rings.push_back({x, y});
+  for (const Row& row : paused.shown) {
+    const double x = row.values[column];
+    if (std::isfinite(x)) rings.push_back({x, fitness(row.metrics)});
   }
   return rings;
 }
 
 std::vector<GenePanel> panels_of(const Table& table, const Trials& trials, const hyp::Space& space,
-                                 const hyp::Fitness& fitness, const std::vector<Row>& paused) {
-  const double least = *std::ranges::min_element(trials.fitness);
+                                 const hyp::Fitness& fitness, const Paused& paused) {
   std::vector<GenePanel> panels;
   for (std::size_t column = 0; column < table.names.size(); ++column) {
     Points points = points_of(table, column, trials);
-    Rows rings = rings_of(paused, column, fitness, least);
+    Rows rings = rings_of(paused, column, fitness);
     std::vector<double> all = points.x;
     for (const auto& ring : rings) all.push_back(ring[0]);
     const auto [low, high] = std::minmax_element(all.begin(), all.end());
@@ -188,7 +202,8 @@ std::string plot_script(const Table& table, const hyp::Fitness& fitness, const h
   if (trials.row.empty()) {
     throw bad_argument("no row has a fitness", "draw it once a trial has completed");
   }
-  const auto panels = panels_of(table, trials, space, fitness, marks.paused);
+  const auto paused = paused_of(marks.paused, fitness, trials);
+  const auto panels = panels_of(table, trials, space, fitness, paused);
   const int count = static_cast<int>(panels.size());
   const int lines = (count + most_columns - 1) / most_columns;
   const int columns = lines == 0 ? 1 : (count + lines - 1) / lines;
@@ -200,7 +215,7 @@ std::string plot_script(const Table& table, const hyp::Fitness& fitness, const h
   chart.add(
       "set cbrange [0:1]\n"
       "set palette defined (0 '#9ebcda', 1 '#6b92cc', 2 '#5365b5', 3 '#5d3791', 4 '#6a1167')");
-  add_history(chart, trials, table.rows.size(), y, marks.paused.size());
+  add_history(chart, trials, table.rows.size(), y, paused);
   const double step = (Chart::width - left_margin - Chart::right_margin + Chart::gap) / columns;
   for (int i = 0; i < count; ++i) {
     const double x = left_margin + i % columns * step;

@@ -34,7 +34,7 @@ function drawTiles() {
     [state, view.trials.filter((trial) => trial.state === state).length]).filter(([, count]) => count);
   const expected = view.recommended?.expected;
   const tiles = [
-    ["highest fitness", fitnessText(view.best?.fitness), view.best ? `trial ${view.best.trial.trial}; the start had ${fitnessText(view.byNumber.get(0)?.fitness)}` : "no trial has completed"],
+    ["highest fitness", fitnessText(view.best?.fitness), view.best ? `trial ${view.best.trial.trial}; the start had ${fitnessText(startFitness(view))}` : "no trial has completed"],
     expected && ["expected again", fitnessText(expected.mean), `${fitnessText(expected.low)} to ${fitnessText(expected.high)}, 90 % sure`],
     ["trials", done.toLocaleString("en"), counts.map(([state, count]) => `${count} ${state}`).join(", ")],
     ["epochs trained", view.epochs_trained.toLocaleString("en"), `${view.epochs} for a whole training`],

@@ -88,6 +88,9 @@ function resultsOf(view) {
   return results;
 }
 
+/** What the start had when it was trained to its end. */
+const startFitness = (view) => view.results.find(({ trial }) => trial.trial === 0 && trial.state === "completed")?.fitness;
+
 /** Four significant digits. */
 function number(value) {
   if (value === null || value === undefined) return "–";

@@ -143,7 +143,7 @@ function drawRuns(views) {
   show("runs", views.length > 1);
   fill("run-table", ["run", "fitness", "completed", "epochs", "highest", "expected, 90 %", "start", "time", "search", "seed"], views.map((view) => [
     element("span", {}, element("i", { class: "dot", style: `background: ${colourOf(view)}` }), view.name), view.fitness,
-    view.results.length, view.epochs_trained, fitnessText(view.best?.fitness),
-    view.recommended?.expected ? expectedText(view.recommended.expected) : "–", fitnessText(view.byNumber.get(0)?.fitness),
+    view.trials.filter((trial) => trial.state === "completed").length, view.epochs_trained, fitnessText(view.best?.fitness),
+    view.recommended?.expected ? expectedText(view.recommended.expected) : "–", fitnessText(startFitness(view)),
     duration(view.duration), view.search, view.seed]));
 }

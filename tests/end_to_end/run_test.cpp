@@ -113,6 +113,23 @@ TEST(Run, ItsBestIsTheFirstRowOfGreatestFitnessAndBeatsTheStart) {
   }
 }
 
+TEST(Run, TheHeaderOfWhatIsRecommendedCountsTheRowsWhileItGoesOn) {
+  Folder folder;
+  write_file(folder / "space.yaml", "unheeded: [0, 1]\n");
+  Process process(evolve_command({"--search", "classic", "--space", "space.yaml",
+                                  "--trainer-command", fake_trainer("--faults 4=hang"), "--devices",
+                                  "cpu:0", "--trials", "5", "--output", "run"}),
+                  folder.path());
+  const auto recommended = folder / "run/hyp_evolved.yaml";
+  EXPECT_TRUE(eventually([&] {
+    return std::filesystem::exists(recommended) &&
+           read_file(recommended).find("# Best generation: 0\n# Last generation: 3\n") !=
+               std::string::npos;
+  })) << read_file(recommended);
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait().code, 130);
+}
+
 TEST(Run, TheSameSeedGivesTheSameRows) {
   Folder folder;
   for (const auto* name : {"a", "b"}) {

@@ -123,7 +123,7 @@ TEST(SpaceFile, HasTruthValuesAmongTheChoices) {
 
 TEST(SpaceFile, RefusesChoicesThatAreNone) {
   const std::string remedy = "; list at least two different ones: choices: [SGD, Adam]";
-  EXPECT_EQ(refused("a: {choices: [x]}\n"), "space.yaml:1: a has 1 choices" + remedy);
+  EXPECT_EQ(refused("a: {choices: [x]}\n"), "space.yaml:1: a has 1 choice" + remedy);
   EXPECT_EQ(refused("a: {choices: []}\n"), "space.yaml:1: a has 0 choices" + remedy);
   EXPECT_EQ(refused("a: {choices: x}\n"), "space.yaml:1: a: choices is no list" + remedy);
   EXPECT_EQ(refused("a: {choices: [x, [y]]}\n"), "space.yaml:1: a: a choice is no word" + remedy);

@@ -115,6 +115,15 @@ def look(browser, journal):
     lines = browser.value("view.trials.filter((trial) => trial.fitness === null).map((trial) => [trial.state, lineStyle(trial).dash.length > 0])")
     expect("how the lines of trials without a fitness are", sorted(map(tuple, set(map(tuple, lines)))), [("failed", True), ("running", False)])
 
+    start = "view.trials.find((trial) => trial.trial === 0)"
+    browser.value(f"{start}.state = 'running', drawTiles()")
+    expect("what a start had that is still trained", browser.value("document.querySelector('.tile').textContent").endswith("the start had –"), True)
+    browser.value(f"{start}.state = 'completed', drawRuns([view, view])")
+    completed = sum(1 for line in open(journal) if json.loads(line)["event"] == "completed")
+    head, *runs = browser.value("[...document.querySelectorAll('#run-table tr')].map((tr) => [...tr.children].map((cell) => cell.textContent))")
+    expect("how many completed, beside another run", [run[head.index("completed")] for run in runs], [str(completed)] * 2)
+    browser.value("drawAll()")
+
     browser.drag('[data-axis="fitness"]', 0.6, 0.97)
     low, high = browser.value("brushes.fitness")
     had = [trial["fitness"] for trial in trials.values() if trial["fitness"] is not None]

@@ -131,6 +131,26 @@ TEST(Timeline, EndsWhatWasUnderWayWhereARunEndedWhenItGoesOn) {
   EXPECT_EQ(timeline.trainings[3].state, State::completed);
 }
 
+// What waited for another attempt when the run ended is taken up first where its number is lower.
+TEST(Timeline, KeepsWhatAResumedRunBeganBeforeItTookUpWhatWasUnderWay) {
+  const auto timeline = timeline_of_all({{0, Started{.trial = 0}},
+                                         {1, Started{.trial = 1}},
+                                         {2, outcome(0, hyp::Failed{.final = false})},
+                                         {3, Started{.trial = 2}},
+                                         {100, Started{.trial = 0, .attempt = 2}},
+                                         {101, Started{.trial = 1}},
+                                         {102, outcome(0, hyp::Completed{{}, 0.5})}});
+  ASSERT_EQ(timeline.trainings.size(), 5U);
+  for (const int i : {1, 2}) {
+    EXPECT_EQ(timeline.trainings[i].state, State::interrupted);
+    EXPECT_EQ(timeline.trainings[i].end, at(3));
+  }
+  EXPECT_EQ(timeline.trainings[3].state, State::completed);
+  EXPECT_EQ(timeline.trainings[3].end_epoch, 9);
+  EXPECT_EQ(timeline.trainings[4].state, State::running);
+  EXPECT_THAT(timeline.ended, ElementsAre(0, 3));
+}
+
 TEST(Timeline, KeepsARepeatApartFromItsTrial) {
   auto repeated = outcome(0, hyp::Completed{{}, 0.25}, 3);
   repeated.repeat = 1;
