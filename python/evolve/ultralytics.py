@@ -169,10 +169,13 @@ def check_data(data, task):
         return
     utils.check_font = lambda *_, **__: None  # to draw with; without a network it would be waited for
     try:
-        utils.check_det_dataset(data, autodownload=False)
+        found = utils.check_det_dataset(data, autodownload=False)
     except FileNotFoundError as error:
-        if "images not found" not in str(error) or not worker.is_fetched(check_file(data)):
+        file = data if data.endswith((".yaml", ".yml")) else f"{data}.yaml"  # as it takes "coco8" for coco8.yaml
+        if "images not found" not in str(error) or not worker.is_fetched(check_file(file)):
             raise
+    else:
+        worker.check_images(data, found)
 
 
 def check(options, space):

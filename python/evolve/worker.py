@@ -255,6 +255,16 @@ def without_empty_weights(folder):
             os.rmdir(os.path.join(folder, "weights"))
 
 
+def check_images(data, found):
+    """Raises FileNotFoundError where images of a data set are missing; `found` are its paths. Both packages themselves look
+    for those of the validation alone."""
+    for split in ("train", "val"):
+        paths = found.get(split)
+        for path in paths if isinstance(paths, list) else [paths]:
+            if not path or not os.path.exists(path):
+                raise FileNotFoundError(f"'{data}': '{split}:' images not found, missing path '{path or ''}'")
+
+
 def check_labels(labels, images):
     """Raises TrialFailed where no image of a validation has a label: all of its metrics would be 0, whatever is trained."""
     if not any(map(len, labels)):

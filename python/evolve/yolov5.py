@@ -193,7 +193,7 @@ def check(options, space):
         raise FileNotFoundError(f"'{weights}' does not exist")
     data = module.check_file(options["data"])
     if not worker.is_fetched(data):  # that happens when it trains
-        module.check_dataset(data)
+        worker.check_images(data, module.check_dataset(data))
 
 
 def load():

@@ -72,16 +72,19 @@ TEST(Ultralytics, IsRefusedBeforeItTrainsWhatItDoesNotFind) {
   EXPECT_THAT(said_of_data("names: [a]\n"), HasSubstr("'train:' key missing"));
   EXPECT_THAT(said_of_data("path: nowhere\ntrain: images\n"),
               HasSubstr("images not found, missing path 'nowhere/images'"));
+  EXPECT_THAT(said_of_data("train: nowhere\n"),
+              HasSubstr("data.yaml': 'train:' images not found, missing path '"));
   EXPECT_THAT(said_of_data("path: nowhere\ntrain: images\ndownload:  # none\nnames: [a]\n"),
               HasSubstr("images not found, missing path 'nowhere/images'"));
 }
 
 TEST(Ultralytics, IsNotRefusedDataThatItFetches) {
-  Folder folder;
-  write_file(folder / "data.yaml", "path: nowhere\ntrain: images\ndownload: https://x.zip\n");
-  const auto ended =
-      run_with("ultralytics", folder, trials("yolo11n.yaml", 1, {"--data", "data.yaml"}));
-  EXPECT_THAT(ended.err, HasSubstr("nothing could be trained"));
+  for (const auto* name : {"data.yaml", "data"}) {
+    Folder folder;
+    write_file(folder / "data.yaml", "path: nowhere\ntrain: images\ndownload: https://x.zip\n");
+    const auto ended = run_with("ultralytics", folder, trials("yolo11n.yaml", 1, {"--data", name}));
+    EXPECT_THAT(ended.err, HasSubstr("nothing could be trained"));
+  }
 }
 
 TEST(Ultralytics, SaysWhatToDoWithAWholeConfiguration) {

@@ -234,11 +234,15 @@ TEST(Yolov5, IsRefusedBeforeItTrainsWhatItDoesNotFind) {
   Folder folder;
   write_file(folder / "data.yaml", "names: [a]\n");
   write_file(folder / "relative.yaml", "path: nowhere\ntrain: images\n");
+  write_file(folder / "typo.yaml", "train: imagse\n");
   EXPECT_THAT(said_of(folder, trials("yolov5n.yaml", 1, {"--data", "data.yaml"})),
               HasSubstr("data.yaml 'train:' field missing"));
   EXPECT_THAT(said_of(folder, trials("yolov5n.yaml", 1, {"--data", "relative.yaml"})),
               HasSubstr("missing paths ['/yolov5/nowhere/images']; YOLOv5 looks for a relative "
                         "path: beside its own files, so write an absolute one"));
+  EXPECT_THAT(said_of(folder, trials("yolov5n.yaml", 1, {"--data", "typo.yaml"})),
+              HasSubstr("typo.yaml': 'train:' images not found, missing path '" +
+                        (folder / "imagse").string() + "'"));
   EXPECT_THAT(said_of(folder, trials("nowhere.pt")),
               HasSubstr("FileNotFoundError: 'nowhere.pt' does not exist"));
 }

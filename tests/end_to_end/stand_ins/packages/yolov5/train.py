@@ -79,7 +79,9 @@ def check_dataset(data):
         LOGGER.info("\nDataset not found, missing paths %s" % ["/yolov5/nowhere/images"])
         raise Exception("Dataset not found")
     check_font("Arial.ttf", progress=True)
-    return {"train": str(pathlib.Path(data).parent / "images"), "unlabelled": "unlabelled" in text}
+    named = text.split("train: ")[-1].splitlines()[0]
+    paths = {split: str(pathlib.Path(data).parent / images) for split, images in (("train", named), ("val", "images"))}
+    return {**paths, "unlabelled": "unlabelled" in text}
 
 
 def create_dataloader(folder, seconds, labels):

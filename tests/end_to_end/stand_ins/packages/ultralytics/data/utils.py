@@ -10,7 +10,7 @@ def check_font(font):
 
 
 def check_det_dataset(data, autodownload=True):
-    text = pathlib.Path(check_file(data)).read_text()
+    text = pathlib.Path(check_file(data if "." in data else f"{data}.yaml")).read_text()
     if "train:" not in text:
         raise SyntaxError(f"{data} 'train:' key missing")
     named = text.split("path: ")[-1].splitlines()[0] if "path: " in text else ""
@@ -18,4 +18,5 @@ def check_det_dataset(data, autodownload=True):
     if not (folder / "images").is_dir() and not ("download: " in text and autodownload):
         raise FileNotFoundError(f"Dataset '{data}' images not found, missing path '{folder / 'images'}'")
     assert not (check_font("Arial.ttf") and not autodownload), "a font is downloaded to look at the data"
-    return {"train": str((folder / "images").resolve())}
+    train = text.split("train: ")[-1].splitlines()[0]
+    return {split: str((folder / images).resolve()) for split, images in (("train", train), ("val", "images"))}
