@@ -1,5 +1,6 @@
 #include "trainer/run/full_training.hpp"
 
+#include <fmt/format.h>
 #include <torch/torch.h>
 
 #include <algorithm>
@@ -129,6 +130,10 @@ class FullTraining {
     if (!job_.resume)
       return make_detector(options_, job_.hyp, weights_, job_.seed, data_, context_.beat);
     auto detector = detector_of(*weights_, last());
+    if (const int classes = detector->config().nc; classes != data_.classes())
+      throw cannot_resume(fmt::format("its training began with {} classes, {} has {} now", classes,
+                                      options_.data, data_.classes()),
+                          "bring back the data set as it was, or start a new run");
     freeze(*detector, options_.freeze);
     return detector;
   }

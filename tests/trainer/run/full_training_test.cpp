@@ -13,6 +13,7 @@
 #include "tests/temporary_folder.hpp"
 #include "tests/trainer/state_dict.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
+#include "trainer/data/embedded/shapes.hpp"
 #include "trainer/run/trainer.hpp"
 
 namespace evolve::trainer {
@@ -163,6 +164,21 @@ TEST_F(FullTrainingTest, RefusesToGoOnWithOtherSettings) {
   more_workers.resume = true;
   more_workers.options["workers"] = 3;
   EXPECT_EQ(run(more_workers).size(), 3u);
+}
+
+TEST_F(FullTrainingTest, RefusesToGoOnWithOtherClasses) {
+  data::write_embedded("shapes", folder / "shapes");
+  const auto yaml = folder / "shapes/shapes.yaml";
+  auto job = this->job("a");
+  job.options["data"] = yaml.string();
+  run(job, 1);
+  test::write_file(yaml, read_file(yaml) + "  3: star\n");
+  job.resume = true;
+  Trainer later("cpu", 1);  // the data set is read again
+  EXPECT_EQ(test::refusal([&] { later.full_training(job, [](const auto&) {}); }),
+            (folder / "a/weights/last.pt").string() + ": its training began with 3 classes, " +
+                yaml.string() +
+                " has 4 now; bring back the data set as it was, or start a new run");
 }
 
 TEST_F(FullTrainingTest, GoesOnWhereItBeganWithoutAnOptionThatIsNewerThanIt) {
