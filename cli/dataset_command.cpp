@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -17,7 +18,7 @@ int write_dataset(const std::string& name, const std::string& directory) {
   }
   if (directory.empty()) throw bad_argument("dataset shapes: no folder", "name one to write it in");
   data::write_embedded(name, directory);
-  fmt::print("{}/shapes.yaml\n", directory);
+  fmt::print("{}\n", (std::filesystem::path(directory) / "shapes.yaml").string());
   return 0;
 }
 

@@ -21,6 +21,13 @@ results::RunDirectory create(const Destination& d) {
                           : results::create_run_at(d.output);
 }
 
+void check_stays(const Given& given) {
+  for (const auto* key : {"output", "name"})
+    if (const auto it = given.find(key); it != given.end())
+      throw bad_argument(it->second + ": a run that goes on stays where it is",
+                         "leave it out: --resume DIR names the run");
+}
+
 void check_output(const std::string& file) {
   namespace fs = std::filesystem;
   if (file.empty()) return;

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cli/command_line.hpp"
 #include "results/run_directory.hpp"
 
 namespace CLI {
@@ -24,6 +25,9 @@ void declare(CLI::App& app, Destination& destination, const char* group);
 
 /// Makes the folder. Throws `Error` when that cannot be done.
 results::RunDirectory create(const Destination& destination);
+
+/// Throws `Error` when a run that goes on is given another folder.
+void check_stays(const Given& given);
 
 /// Throws `Error` when no file of this name can be made: it is a folder, or its folder is missing.
 /// "": none was asked for.

@@ -129,10 +129,7 @@ void check(const EvolveOptions& options) {
   check_device_env(options.device_env);
   check_epochs(options.train);
   check_trainer(options);
-  for (const auto* key : {"output", "name"})
-    if (const auto it = options.given.find(key); options.resume && it != options.given.end())
-      throw bad_argument(it->second + ": a run that goes on stays where it is",
-                         "leave it out: --resume DIR names the run");
+  if (options.resume) check_stays(options.given);
   engine::check_launcher(options.launcher);
   if (options.retries < 0)
     throw bad_argument("--retries " + std::to_string(options.retries), "0 or more");

@@ -122,13 +122,12 @@ std::uint32_t checksum_of_data(const std::string& path) try {
 }  // namespace
 
 ModelInspection check_model(const trainer::TrainOptions& options) {
-  const bool embedded = options.weights == trainer::embedded_weights;
   std::optional<trainer::WeightsSummary> weights;
-  if (!options.weights.empty() && !embedded) weights = trainer::read_summary(options.weights);
+  if (!options.weights.empty() && options.weights != trainer::embedded_weights)
+    weights = trainer::read_summary(options.weights);
   const auto about = weights ? weights->about : nlohmann::ordered_json();
   ModelInspection found;
   if (weights) found.checksum = weights->checksum;
-  if (embedded && options.cfg.empty()) return found;
   const auto model =
       trainer::resolve(options.cfg.empty() ? trainer::model_table_in(about, options.weights)
                                            : trainer::read_model_table(options.cfg));

@@ -91,7 +91,8 @@ void forget_earlier(const results::RunDirectory& run, std::string& start_weights
   for (const auto& weights : {run.best_weights(), run.last_weights()}) {
     if (!is_same_file(start_weights, weights)) continue;
     fs::rename(weights, run.start_weights());
-    start_weights = run.start_weights().string();
+    start_weights = run.start_weights();
+    make_absolute(start_weights);  // a resume may stand in another folder
   }
   for (const auto& file :
        {run.results_csv(), run.results_plot(), run.best_weights(), run.last_weights()})

@@ -147,7 +147,9 @@ void default_to_shapes(trainer::TrainOptions& options, const Given& given) {
 }
 
 void default_model(trainer::TrainOptions& options) {
-  if (options.cfg.empty() && options.weights.empty()) options.cfg = "yolov5s.yaml";
+  if (!options.cfg.empty()) return;
+  if (options.weights.empty()) options.cfg = "yolov5s.yaml";
+  if (options.weights == trainer::embedded_weights) options.cfg = "yolov5p.yaml";
 }
 
 void check_epochs(const trainer::TrainOptions& options) {

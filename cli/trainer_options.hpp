@@ -35,7 +35,7 @@ inline constexpr const char* default_data = "shapes";
 /// from a small pre-trained checkpoint.
 void default_to_shapes(trainer::TrainOptions& options, const Given& given);
 
-/// YOLOv5's smallest usual model, unless weights bring theirs.
+/// YOLOv5's smallest usual model, unless weights bring theirs; the embedded ones have a known one.
 void default_model(trainer::TrainOptions& options);
 
 /// Throw `Error` for values that make no sense: to any trainer, to one with YOLOv5's optimizers,

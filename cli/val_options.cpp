@@ -9,6 +9,7 @@ namespace evolve::cli {
 
 void declare(CLI::App& app, ValCommandOptions& o) {
   declare_data(app, o.train, "Validation", "Weights to evaluate (.pt); required");
+  app.get_option("--cfg")->description("Model table of weights that do not bring one");
   app.add_option("--task", o.task, "Split of the data set: val, test or train")
       ->group("Validation")
       ->check(CLI::IsMember({"val", "test", "train"}))
@@ -32,8 +33,9 @@ void complete(const CLI::App& app, ValCommandOptions& o) {
   const auto given = given_on(app);
   make_absolute(o.train);
   if (o.train.data == default_data && !given.contains("imgsz")) o.train.imgsz = 96;
-  if (!given.contains("weights"))
+  if (o.train.weights.empty())
     throw bad_argument("evolve val: there are no --weights", "name a .pt file with --weights");
+  default_model(o.train);
   check_batches(o.train, 32);
 }
 

@@ -44,6 +44,12 @@ TEST(TrainOptions, WithADataSetHaveYolov5sDefaults) {
   EXPECT_EQ(options.destination.name, "exp");
 }
 
+TEST(TrainOptions, KnowTheModelOfTheEmbeddedWeightsOnAnyDataSet) {
+  EXPECT_EQ(train("--data my.yaml --weights shapes-base").train.cfg, "yolov5p.yaml");
+  EXPECT_EQ(train("--data my.yaml --weights shapes-base --cfg yolov5n.yaml").train.cfg,
+            "yolov5n.yaml");
+}
+
 TEST(TrainOptions, TakeYolov5sOptions) {
   const auto options = train(
       "--patience 3 --freeze 10 --image-weights --multi-scale --cos-lr --cos-restarts 8,2 "
@@ -93,6 +99,13 @@ TEST(TrainOptions, GoOnAsTheRunWasOnOtherDevices) {
   EXPECT_EQ(options.seed, 3u);
   EXPECT_EQ(options.devices, "cpu");
   EXPECT_EQ(options.train.workers, 1);
+}
+
+TEST(TrainOptions, OfATrainingThatGoesOnDoNotMoveIt) {
+  const std::string reason =
+      ": a run that goes on stays where it is; leave it out: --resume DIR names the run";
+  EXPECT_EQ(refused("--resume --output y"), "--output" + reason);
+  EXPECT_EQ(refused("--resume x --name y"), "--name" + reason);
 }
 
 TEST(TrainOptions, RefuseAnotherValueOnResume) {

@@ -222,7 +222,7 @@ TEST(TrainCommand, RefusesWhatIsWrongBeforeItWritesAnything) {
 
 TEST(TrainCommand, WritesNothingOutsideItsFolderWhateverADataSetSays) {
   const Stage stage;
-  ASSERT_EQ(stage.evolve({"dataset", "shapes", "shapes"}).code, 0);
+  ASSERT_EQ(stage.evolve({"dataset", "shapes", "shapes/"}).out, "shapes/shapes.yaml\n");
   write_file(stage / "deep/er/my.yaml",
              "path: ../../shapes\ntrain: images/train\n"
              "val: images/val\ntest: images/test\n"
@@ -319,6 +319,8 @@ TEST(ValCommand, RefusesWhatIsWrongBeforeItWritesAnything) {
   expect_refusal(stage, {"val", "--data", "my.yaml"},
                  "evolve val: there are no --weights; name a .pt file with --weights");
   expect_refusal(stage, {"val"},
+                 "evolve val: there are no --weights; name a .pt file with --weights");
+  expect_refusal(stage, {"val", "--weights", "", "--cfg", "yolov5s.yaml"},
                  "evolve val: there are no --weights; name a .pt file with --weights");
   expect_refusal(stage, {"val", "--weights", "shapes-base", "--json", "no/out.json"},
                  "no/out.json: there is no folder " + (stage / "no").string() +

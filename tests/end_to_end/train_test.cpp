@@ -113,7 +113,8 @@ TEST(Train, StartsFromTheWeightsOfTheTrainingThatItReplaces) {
     arguments.insert(arguments.end(), {"--exist-ok", "--weights", weights});
     const auto ended = run(folder, arguments);
     ASSERT_EQ(ended.code, 0) << ended.err;
-    EXPECT_THAT(ended.out, HasSubstr("Transferred 348/349 items from run/weights/start.pt"));
+    EXPECT_THAT(ended.out, HasSubstr("Transferred 348/349 items from " +
+                                     (folder / "run/weights/start.pt").string()));
     EXPECT_EQ(read_file(folder / "run/weights/start.pt"), before);
     EXPECT_NE(read_file(folder / weights), before);
   }
