@@ -62,13 +62,16 @@ bool holds_training(const RunDirectory& run) {
 }
 
 RunDirectory create_run(const fs::path& project, const std::string& given, bool exist_ok) {
-  const auto name = boost::trim_right_copy_if(given, boost::is_any_of("/"));
-  if (name.empty()) throw bad_argument("--name is empty", "write a name, such as exp");
-  if (exist_ok) return create_run_at(project / name);
-  make_folders((project / name).parent_path().empty() ? "." : (project / name).parent_path());
+  if (boost::trim_right_copy_if(given, boost::is_any_of("/")).empty())
+    throw bad_argument("--name is empty", "write a name, such as exp");
+  // --name . is the project's own folder: it is that one's name that is counted up.
+  const auto wanted = boost::trim_right_copy_if((project / given).lexically_normal().string(),
+                                                boost::is_any_of("/"));
+  if (exist_ok) return create_run_at(wanted);
+  make_folders(fs::path(wanted).has_parent_path() ? fs::path(wanted).parent_path() : ".");
   constexpr int last = 9999;
   for (int n = 1; n <= last; ++n) {
-    const fs::path folder = project / (n == 1 ? name : name + std::to_string(n));
+    const fs::path folder = n == 1 ? wanted : wanted + std::to_string(n);
     std::error_code error;
     // mkdir decides between two coordinators; looking first would not.
     if (fs::create_directory(folder, error)) {
@@ -79,8 +82,7 @@ RunDirectory create_run(const fs::path& project, const std::string& given, bool 
       throw bad_input({folder.string()}, error.message(), "choose another folder with --project");
     }
   }
-  throw bad_argument(fmt::format("{} to {}{} all exist", (project / name).string(), name, last),
-                     "choose another --name");
+  throw bad_argument(fmt::format("{0} to {0}{1} all exist", wanted, last), "choose another --name");
 }
 
 RunDirectory create_run_at(const fs::path& folder) {

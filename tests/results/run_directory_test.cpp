@@ -48,6 +48,15 @@ TEST(RunDirectory, CountsUpAsYolov5Does) {
   EXPECT_TRUE(fs::is_directory(project / "other"));
 }
 
+TEST(RunDirectory, ThatIsTheProjectsOwnIsCountedUpByThatName) {
+  const Folder folder;
+  const auto project = folder / "runs/mine";
+  EXPECT_EQ(create_run(project, ".", false).root, project);
+  EXPECT_EQ(create_run(project, ".", false).root, folder / "runs/mine2") << "no hidden mine/.2";
+  EXPECT_EQ(create_run(project, ".", true).root, project);
+  EXPECT_EQ(create_run(project, "../other", false).root, folder / "runs/other");
+}
+
 TEST(RunDirectory, IsAnotherOneForEachCoordinator) {
   const Folder folder;
   std::vector<fs::path> roots(16);

@@ -83,6 +83,8 @@ std::string remedy_for_absent(const std::string& path) {
 }
 
 std::string read_weights(const std::string& path) {
+  if (fs::is_directory(path))
+    throw bad_input({path}, "this is a folder", "name a .pt file, such as its weights/best.pt");
   if (!fs::is_regular_file(path))
     throw bad_input({path}, "there is no such file", remedy_for_absent(path));
   std::ifstream stream(path, std::ios::binary);

@@ -78,6 +78,13 @@ TEST(WeightsFile, WithAnEndlessDescriptionIsRefused) {
   EXPECT_THAT(refused_about(keys + "}"), HasSubstr("too long"));
 }
 
+TEST(WeightsFile, IsNoFolder) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(
+      test::refusal([&] { read_summary(folder.path()); }),
+      folder.path().string() + ": this is a folder; name a .pt file, such as its weights/best.pt");
+}
+
 TEST(WeightsFile, IsNamedByItsErrorsInOneLine) {
   const TemporaryFolder folder;
   const auto path = folder / "weights.pt";
