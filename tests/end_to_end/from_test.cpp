@@ -98,8 +98,8 @@ TEST(From, NoRunOrInTheClassicSearchIsRefusedInOneLine) {
   Folder folder;
   auto ended = evolve(folder.path(), run("run", {"--from", "exp7"}));
   EXPECT_EQ(ended.code, 2);
-  EXPECT_THAT(ended.err,
-              HasSubstr("exp7: no run is there; name the folder of a run, or an evolve.csv"));
+  EXPECT_THAT(ended.err, HasSubstr("exp7: no run is there; name the folder of a run, an "
+                                   "evolve.csv, or Ultralytics' tune_results"));
   EXPECT_EQ(lines_of(ended.err).size(), 1U);
   ended = evolve(folder.path(), run("run", {"--from", "exp7", "--search", "classic"}));
   EXPECT_EQ(ended.code, 2);
