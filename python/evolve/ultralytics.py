@@ -171,8 +171,8 @@ def check_data(data, task):
     try:
         found = utils.check_det_dataset(data, autodownload=False)
     except FileNotFoundError as error:
-        file = data if data.endswith((".yaml", ".yml")) else f"{data}.yaml"  # as it takes "coco8" for coco8.yaml
-        if "images not found" not in str(error) or not worker.is_fetched(check_file(file)):
+        files = [check_file(data + suffix, hard=False) for suffix in ("", ".yaml", ".yml")]  # coco8 is coco8.yaml
+        if "images not found" not in str(error) or not any(map(worker.is_fetched, filter(None, files))):
             raise
     else:
         worker.check_images(data, found)
