@@ -40,8 +40,8 @@ std::string said_again(const hyp::Gene& gene, const hyp::Value& value) {
   return may_be_whole && number == std::floor(number) ? fmt::format("{:.0f}", number) : "";
 }
 
-/// The options of these trainings that are not Ultralytics' defaults, as its command line has them:
-/// names and values.
+/// The options of these trainings, as Ultralytics' command line has them: names and values. Those
+/// that are its defaults are left out where they do not depend on its model.
 std::vector<std::pair<std::string, std::string>> settings_of(const trainer::TrainOptions& t) {
   const trainer::TrainOptions defaults;
   std::vector<std::pair<std::string, std::string>> settings;
@@ -126,9 +126,14 @@ std::string ultralytics_usage(const trainer::TrainOptions& t, const hyp::Space& 
 std::string yolov5_usage(const trainer::TrainOptions& options, const hyp::Hyperparameters& hyp,
                          const std::string& file) {
   // YOLOv5 has no shapes, nor what trained on them.
-  auto on = options.data == trainer::TrainOptions().data ? "" : options_of_the_data(options);
+  auto known = options;
+  if (options.weights == trainer::embedded_weights) {
+    known.weights = "";
+    if (options.cfg == "yolov5p.yaml") known.cfg = "";
+  }
+  auto on = options.data == trainer::TrainOptions().data ? "" : options_of_the_data(known);
   // Its own default is weights.
-  if (!on.empty() && options.weights.empty()) on += " --weights ''";
+  if (!on.empty() && known.weights.empty() && !known.cfg.empty()) on += " --weights ''";
   return fmt::format("Use it in YOLOv5: python train.py{} --hyp {}{}", on, shell_path(file),
                      options_of_the_set(options, hyp));
 }

@@ -85,6 +85,10 @@ TEST(Usage, NamesNothingInYolov5ThatOnlyEvolveHas) {
   EXPECT_EQ(train_usage(shapes, {}, "hyp.yaml"),
             "Or here: evolve train --cfg yolov5p.yaml --weights shapes-base --imgsz 96 --hyp "
             "hyp.yaml --optimizer Adam --epochs 100");
+  const trainer::TrainOptions on_ones_own{
+      .data = "my.yaml", .cfg = "yolov5p.yaml", .weights = "shapes-base"};
+  EXPECT_EQ(yolov5_usage(on_ones_own, {}, "hyp.yaml"),
+            "Use it in YOLOv5: python train.py --data my.yaml --hyp hyp.yaml");
 }
 
 TEST(Usage, SaysThatYolov5BeginsWithRandomWeights) {
