@@ -57,6 +57,17 @@ TEST(RunDirectory, ThatIsTheProjectsOwnIsCountedUpByThatName) {
   EXPECT_EQ(create_run(project, "../other", false).root, folder / "runs/other");
 }
 
+TEST(RunDirectory, ThatIsTheCurrentFolderIsCountedUpBesideIt) {
+  const Folder folder;
+  const auto here = fs::canonical(folder.path()) / "here";
+  fs::create_directory(here);
+  const auto before = fs::current_path();
+  fs::current_path(here);
+  const auto run = create_run(".", ".", false);
+  fs::current_path(before);
+  EXPECT_EQ(run.root, here.string() + "2");
+}
+
 TEST(RunDirectory, IsAnotherOneForEachCoordinator) {
   const Folder folder;
   std::vector<fs::path> roots(16);
