@@ -30,8 +30,8 @@ endfunction()
 
 # evolve_test(NAME SOURCES... [LONG FILTERS...]) makes a GoogleTest program whose every TEST is one ctest test. Suites
 # called Parity… compare with YOLOv5's own numbers and carry the label "parity". Tests that a filter of LONG matches
-# ("Resume.*200Random*") repeat something many times, or try what is written in Python, and carry the label "long": CI
-# doesn't run them under the sanitizers.
+# ("Resume.*200Random*") repeat something many times, wait long, or try what is written in Python, and carry the label
+# "long": CI doesn't run them under the sanitizers.
 function(evolve_test name)
   cmake_parse_arguments(PARSE_ARGV 1 test "" "" "LONG")
   evolve_unity_tests(sources ${name} ${test_UNPARSED_ARGUMENTS})
