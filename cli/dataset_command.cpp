@@ -25,10 +25,10 @@ int write_dataset(const std::string& name, const std::string& directory) {
 }  // namespace
 
 Command dataset_command(CLI::App& app) {
-  struct Given {
+  struct Arguments {
     std::string name, folder;
   };
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<Arguments>();
   auto* command = app.add_subcommand("dataset", "Write an embedded data set in YOLO format");
   command->add_option("NAME", given->name, "shapes")->required();
   command->add_option("DIR", given->folder, "Folder to write")->required();

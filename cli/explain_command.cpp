@@ -33,10 +33,10 @@ int explain(const std::string& run, const std::string& image) {
 }  // namespace
 
 Command explain_command(CLI::App& app) {
-  struct Given {
+  struct Arguments {
     std::string run, image;
   };
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<Arguments>();
   auto* command = app.add_subcommand("explain", "Which genes mattered in a run, with a picture");
   command->add_option("RUN", given->run, "The folder of a run, also of one that is going on")
       ->required();

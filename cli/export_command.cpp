@@ -61,10 +61,10 @@ int export_weights(const std::string& weights, const std::string& output) {
 }  // namespace
 
 Command export_command(CLI::App& app) {
-  struct Given {
+  struct Arguments {
     std::string target, what, output;
   };
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<Arguments>();
   auto* command = app.add_subcommand(
       "export", "Write a run, or trained weights, for other programs, with their Python packages");
   command

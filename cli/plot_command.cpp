@@ -72,10 +72,10 @@ int plot(const std::string& named, const std::string& image) {
 }  // namespace
 
 Command plot_command(CLI::App& app) {
-  struct Given {
+  struct Arguments {
     std::string table, image;
   };
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<Arguments>();
   auto* command = app.add_subcommand(
       "plot", "Draw evolve.png from an evolve.csv, or results.png from a results.csv");
   command

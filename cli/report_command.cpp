@@ -41,11 +41,11 @@ int report(const std::vector<std::string>& runs, const std::string& page) {
 }  // namespace
 
 Command report_command(CLI::App& app) {
-  struct Given {
+  struct Arguments {
     std::vector<std::string> runs;
     std::string page;
   };
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<Arguments>();
   auto* command = app.add_subcommand(
       "report", "Show a run, or several beside each other, as a page for a browser");
   command->add_option("RUN", given->runs, "Folders of runs, also of such that are going on")

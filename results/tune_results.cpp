@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* remedy = "name a tune_results.ndjson or tune_results.csv of Ultralytics";
+constexpr const char* name_tune_results =
+    "name a tune_results.ndjson or tune_results.csv of Ultralytics";
 
 std::string first_cell(const fs::path& file) {
   const auto names = core::csv_header(file);
@@ -33,7 +34,7 @@ EarlierTrial training_in(const std::string& line, const Where& where) {
     return {hyp::hyperparameters_from_json(keys::value(json, "hyperparameters")),
             fitness.is_number() ? fitness.get<double>() : NAN};
   } catch (const std::exception&) {
-    throw bad_input(where, "this line is no training of Ultralytics' tuner", remedy);
+    throw bad_input(where, "this line is no training of Ultralytics' tuner", name_tune_results);
   }
 }
 
@@ -49,8 +50,9 @@ std::vector<EarlierTrial> read_lines(const fs::path& file) {
 }
 
 std::vector<EarlierTrial> read_table_of_fitness(const fs::path& file) {
-  const auto table = core::read_csv(
-      file, remedy, [](const auto& names, const Where&) { return core::all_columns(names); });
+  const auto table = core::read_csv(file, name_tune_results, [](const auto& names, const Where&) {
+    return core::all_columns(names);
+  });
   std::vector<EarlierTrial> trainings;
   for (const auto& row : table.rows) {
     EarlierTrial training{.fitness = row[0]};
