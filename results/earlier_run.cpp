@@ -136,8 +136,8 @@ EarlierRun read_earlier_run(const fs::path& path, const hyp::Space& space,
   EarlierRun earlier{.run = path.string()};
   if (file.extension() == ".jsonl") {
     add_journal(earlier, file, evolved, fitness);
-  } else if (is_tune_results(file)) {
-    for (const auto& training : read_tune_results(file))
+  } else if (const auto tuned = read_tune_results(file)) {
+    for (const auto& training : *tuned)
       add(earlier, inside(evolved, training.hyp), finite(*training.fitness));
   } else {
     add_table(earlier, read_table(file), evolved, fitness);

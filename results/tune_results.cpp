@@ -18,15 +18,6 @@ namespace fs = std::filesystem;
 constexpr const char* name_tune_results =
     "name a tune_results.ndjson or tune_results.csv of Ultralytics";
 
-std::string first_cell(const fs::path& file) {
-  const auto names = core::csv_header(file);
-  return names.empty() ? "" : names[0];
-}
-
-bool is_json(const std::string& cell) {
-  return cell.starts_with('{');
-}
-
 EarlierTrial training_in(const std::string& line, const Where& where) {
   try {
     const auto json = core::json_in(line);
@@ -64,13 +55,12 @@ std::vector<EarlierTrial> read_table_of_fitness(const fs::path& file) {
 
 }  // namespace
 
-bool is_tune_results(const fs::path& file) {
-  const auto first = first_cell(file);
-  return first == "fitness" || is_json(first);
-}
-
-std::vector<EarlierTrial> read_tune_results(const fs::path& file) {
-  return is_json(first_cell(file)) ? read_lines(file) : read_table_of_fitness(file);
+std::optional<std::vector<EarlierTrial>> read_tune_results(const fs::path& file) {
+  const auto cells = core::csv_header(file);
+  if (cells.empty()) return {};
+  if (cells[0].starts_with('{')) return read_lines(file);
+  if (cells[0] == "fitness") return read_table_of_fitness(file);
+  return {};
 }
 
 }  // namespace evolve::results
