@@ -217,8 +217,7 @@ void declare_search(CLI::App& app, EvolveOptions& o) {
          "--from", o.from,
          "Learn from earlier runs, of other data sets too, as far as they predict this one: "
          "their folders, evolve.csv (ours or YOLOv5's) or tune_results (Ultralytics'), with "
-         "commas; "
-         "none: not even from those that come with evolve")
+         "commas; none: not even from those that come with evolve")
       ->group(group);
 }
 

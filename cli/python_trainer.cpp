@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "cli/text.hpp"
+#include "cli/trainer_options.hpp"
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/spawn.hpp"
@@ -36,8 +37,7 @@ const std::array<PythonTrainer, 2> trainers = {{
 
 /// Whether the model is called as Ultralytics' classifiers are: yolo11n-cls.pt.
 bool is_classifier(const trainer::TrainOptions& options) {
-  const auto model = options.cfg.empty() ? options.weights : options.cfg;
-  return fs::path(model).stem().string().ends_with("-cls");
+  return fs::path(cfg_or_weights(options)).stem().string().ends_with("-cls");
 }
 
 /// The module of the trainer, with these arguments and what else it is always told.
@@ -87,9 +87,9 @@ std::string file_of(const PythonTrainer& trainer, const trainer::TrainOptions& o
 
 std::string description(const PythonTrainer& trainer, const trainer::TrainOptions& t) {
   const auto start = t.cfg.empty() || t.weights.empty() ? "" : ", from " + display_path(t.weights);
-  return fmt::format("{} on {} for {} at {} px with {}{}, by {}",
-                     display_path(t.cfg.empty() ? t.weights : t.cfg), display_path(t.data),
-                     core::counted(t.epochs, "epoch"), t.imgsz, t.optimizer, start, trainer.name);
+  return fmt::format("{} on {} for {} at {} px with {}{}, by {}", display_path(cfg_or_weights(t)),
+                     display_path(t.data), core::counted(t.epochs, "epoch"), t.imgsz, t.optimizer,
+                     start, trainer.name);
 }
 
 std::optional<std::string> ultralytics_optimizer_fault(const std::string& optimizer) {

@@ -134,12 +134,16 @@ void make_absolute(trainer::TrainOptions& t) {
   make_absolute(t.cfg);
 }
 
+const std::string& cfg_or_weights(const trainer::TrainOptions& options) {
+  return options.cfg.empty() ? options.weights : options.cfg;
+}
+
 void default_to_shapes(trainer::TrainOptions& options, const Given& given) {
   if (options.data != default_data) return;
   const auto set = [&](const char* name, auto& value, auto wanted) {
     if (!given.contains(name)) value = wanted;
   };
-  set("cfg", options.cfg, "yolov5p.yaml");
+  set("cfg", options.cfg, embedded_model);
   set("weights", options.weights, given.contains("cfg") ? "" : trainer::embedded_weights);
   set("epochs", options.epochs, 16);
   set("imgsz", options.imgsz, 96);
@@ -149,7 +153,7 @@ void default_to_shapes(trainer::TrainOptions& options, const Given& given) {
 void default_model(trainer::TrainOptions& options) {
   if (!options.cfg.empty()) return;
   if (options.weights.empty()) options.cfg = "yolov5s.yaml";
-  if (options.weights == trainer::embedded_weights) options.cfg = "yolov5p.yaml";
+  if (options.weights == trainer::embedded_weights) options.cfg = embedded_model;
 }
 
 void check_epochs(const trainer::TrainOptions& options) {
@@ -205,7 +209,7 @@ void check_group(const core::Slot& slot, int batch_size) {
 }
 
 std::string description(const trainer::TrainOptions& t) {
-  const auto model = display_path(t.cfg.empty() ? t.weights : t.cfg);
+  const auto model = display_path(cfg_or_weights(t));
   const auto start = t.weights.empty() ? "random weights" : display_path(t.weights);
   return fmt::format("{} on {} for {} at {} px with {}{}", model, display_path(t.data),
                      core::counted(t.epochs, "epoch"), t.imgsz, t.optimizer,

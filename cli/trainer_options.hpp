@@ -28,6 +28,12 @@ void declare_one_device(CLI::App& app, std::string& devices, const char* group);
 /// The paths that the options hold, made absolute. "shapes" is not a path; "./shapes" is one.
 void make_absolute(trainer::TrainOptions& options);
 
+/// The model that is trained: a table, or weights that bring theirs.
+const std::string& cfg_or_weights(const trainer::TrainOptions& options);
+
+/// The table of the embedded weights.
+inline constexpr const char* embedded_model = "yolov5p.yaml";
+
 /// The embedded data set, which everything without --data trains on.
 inline constexpr const char* default_data = "shapes";
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/text.hpp"
+#include "cli/trainer_options.hpp"
 #include "core/number.hpp"
 #include "core/shell_word.hpp"
 #include "hyp/space.hpp"
@@ -118,9 +119,8 @@ std::string ultralytics_usage(const trainer::TrainOptions& t, const hyp::Space& 
   for (const auto& gene : space.genes)
     if (const auto value = said_again(gene, *hyp.find(gene.name)); !value.empty())
       also += fmt::format(" {}={}", gene.name, value);
-  const auto model = t.cfg.empty() ? t.weights : t.cfg;
   return fmt::format("Use it in Ultralytics: yolo cfg={} mode=train model={} data={}{}",
-                     shell_path(file), shell_path(model), shell_path(t.data), also);
+                     shell_path(file), shell_path(cfg_or_weights(t)), shell_path(t.data), also);
 }
 
 std::string yolov5_usage(const trainer::TrainOptions& options, const hyp::Hyperparameters& hyp,
@@ -129,7 +129,7 @@ std::string yolov5_usage(const trainer::TrainOptions& options, const hyp::Hyperp
   auto known = options;
   if (options.weights == trainer::embedded_weights) {
     known.weights = "";
-    if (options.cfg == "yolov5p.yaml") known.cfg = "";
+    if (options.cfg == embedded_model) known.cfg = "";
   }
   auto on = options.data == trainer::TrainOptions().data ? "" : options_of_the_data(known);
   // Its own default is weights.
