@@ -6,9 +6,6 @@ set(EVOLVE_UNITY "" CACHE STRING "What is compiled as one: nothing, \"batches\" 
 set(evolve_unity_batch 8)
 if(EVOLVE_UNITY STREQUAL all)
   set(evolve_unity_batch 0)
-endif()
-
-if(EVOLVE_UNITY STREQUAL all)
   # For libraries, tests and fuzzers: whoever shares it must be compiled for the same kind of program (-fPIC).
   find_package(Eigen3 REQUIRED)
   add_library(evolve_precompiled OBJECT ${CMAKE_CURRENT_LIST_DIR}/precompiled.cpp)
