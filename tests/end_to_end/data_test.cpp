@@ -9,6 +9,7 @@ namespace evolve::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 /// The embedded data set on disk, to be damaged.
 class DataSet : public testing::Test {
@@ -178,10 +179,13 @@ TEST_F(DataSet, NeedsItsTestImagesForNothingButTheirValidation) {
       on_shapes({"train", "--cfg", "yolov5p.yaml", "--epochs", "1", "--output", "run"});
   ASSERT_EQ(trained.code, 0) << trained.err;
   const auto val = [&](const std::string& task) {
-    return on_shapes({"val", "--weights", "run/weights/best.pt", "--task", task});
+    return on_shapes({"val", "--weights", "run/weights/best.pt", "--cfg", "yolov5n.yaml", "--task",
+                      task});
   };
   const auto fine = val("val");
   EXPECT_EQ(fine.code, 0) << fine.err;
+  EXPECT_THAT(fine.out, HasSubstr("--cfg yolov5n.yaml is not used: run/weights/best.pt is "
+                                  "evaluated as the model that it brings\n"));
   const auto refused = val("test");
   EXPECT_EQ(refused.code, 2) << refused.out;
   EXPECT_THAT(refused.err, HasSubstr("images/test' does not exist"));
@@ -247,6 +251,14 @@ TEST_F(DataSet, WithAnImageThatIsDamagedInItsMiddleBurnsNoTrial) {
   const auto without = with({"--skip-bad", "--output", "without"});
   EXPECT_EQ(without.code, 0) << without.err;
   EXPECT_THAT(without.out, HasSubstr("train: 239 images"));
+
+  const auto training =
+      evolve(folder.path(), {"train", "--data", "shapes/shapes.yaml", "--cfg", "yolov5p.yaml",
+                             "--imgsz", "64", "--output", "training"});
+  EXPECT_EQ(training.code, 2);
+  EXPECT_THAT(training.err, HasSubstr("0003.png: cannot be decoded"));
+  EXPECT_THAT(training.out, Not(HasSubstr("0003.png"))) << "it is said once";
+  EXPECT_THAT(read_file(folder / "training/log"), HasSubstr("\nfailed (data): "));
 }
 
 }  // namespace

@@ -154,9 +154,9 @@ TEST(TrainerExec, IsHeardByItsOutputOnly) {
   Folder talking;
   const auto talked =
       run(talking,
-          "sh -c 'for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.4; done; exec \"$@\"' - " + script +
+          "sh -c 'for i in 1 2 3 4 5 6; do echo $i; sleep 1; done; exec \"$@\"' - " + script +
               "yolov5 {hyp} {dir}",
-          {"--hang-timeout", "2", "--retries", "0"});
+          {"--hang-timeout", "5", "--retries", "0"});
   EXPECT_EQ(talked.code, 0) << talked.err;
 }
 

@@ -220,6 +220,28 @@ TEST(ReadOnly, RunEndsWith1AndGoesOnWhenItCanBeWritten) {
   EXPECT_EQ(count(journal(run), "completed"), safe + 3);
 }
 
+TEST(ReadOnly, RunIsDrawnAndShownElsewhere) {
+  const Unprivileged user;
+  const auto evolve = [&](const std::vector<std::string>& arguments) {
+    return Process(user.command(arguments), user.home()).wait();
+  };
+  ASSERT_EQ(evolve({"--trainer-command", user.trainer(""), "--devices", "cpu:0", "--trials", "1",
+                    "--output", "run"})
+                .code,
+            0);
+  fs::permissions(user.home() / "run", fs::perms(0555));
+  for (const auto& [command, file] : {std::pair("plot", "evolve.png"), {"report", "report.html"}}) {
+    const auto refused = evolve({command, "run"});
+    EXPECT_EQ(refused.code, 2) << refused.out;
+    EXPECT_EQ(refused.err, "evolve: run/" + std::string(file) +
+                               ": cannot write there (Permission denied); write elsewhere with -o "
+                               "FILE\n");
+    const auto elsewhere = evolve({command, "run", "-o", file});
+    EXPECT_EQ(elsewhere.code, 0) << elsewhere.err;
+    EXPECT_TRUE(fs::exists(user.home() / file));
+  }
+}
+
 TEST(ReadOnly, PathBelowAFileIsRefused) {
   Folder folder;
   write_file(folder / "file", "");

@@ -117,7 +117,8 @@ TEST(TrainCommand, EndsWith1WhenTheTrainerDies) {
             "evolve: the trainer failed (crash): exit code 3: RuntimeError: boom; see "
             "runs/train/exp/log\n");
   EXPECT_EQ(read_file(stage / "runs/train/exp/log"),
-            "a word from the log\nloading\nRuntimeError: boom\n\n");
+            "a word from the log\nloading\nRuntimeError: boom\n\n"
+            "failed (crash): exit code 3: RuntimeError: boom\n");
   EXPECT_EQ(lines_of(read_file(stage / "runs/train/exp/results.csv")).size(), 2u);
 }
 

@@ -57,6 +57,10 @@ TEST(Evolve, RefusesAPlotWithoutARow) {
 
 TEST(Evolve, RefusesAnOutputInAFolderThatIsNotThere) {
   Folder folder;
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                   "--trials", "1", "--output", "run"})
+                .code,
+            0);
   const auto missing = (folder / "no").string();
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"plot", "run/evolve.csv", "-o", "no/it.png"},
@@ -251,6 +255,14 @@ TEST(Evolve, SaysThatWithItsExitCodeWhereNobodyCanReadIt) {
 TEST(Evolve, SaysOfYolov5sOptionsThatItHasNoUseForThem) {
   Folder folder;
   expect_refusal(folder, {"--noval"}, {"--noval is YOLOv5's, and nothing that evolve needs"});
+}
+
+TEST(Evolve, SaysWhichCommandHasAnOptionThatItHasNot) {
+  Folder folder;
+  expect_refusal(folder, {"--patience", "5"},
+                 {"--patience: there is no such option; evolve train has it; see evolve --help"});
+  expect_refusal(folder, {"train", "--conf", "0.1"},
+                 {"--conf: there is no such option; evolve val has it; see evolve train --help"});
 }
 
 TEST(Evolve, RefusesAPathThatIsNotUtf8) {

@@ -271,6 +271,15 @@ TEST(Run, TellsWhatYolov5MeantByTheNumberOfItsEvolve) {
               HasSubstr("--evolve 10 of YOLOv5 up to 7.0 was 10 trainings: --trials 10"));
 }
 
+TEST(Run, DoesNotTellThatOfARunThatIsExtended) {
+  Folder folder;
+  evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--generations",
+                         "1", "--population", "5", "--output", "run"});
+  const auto ended = evolve(folder.path(), {"--resume", "run", "--generations", "2", "--dry-run"});
+  EXPECT_THAT(ended.out, StartsWith("10 trials (2 generations of 5) on 1 slot: cpu:0\n"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("YOLOv5 up to 7.0")));
+}
+
 TEST(Run, StopsStartingTrialsAtTheTimeLimit) {
   Folder folder;
   const auto ended =

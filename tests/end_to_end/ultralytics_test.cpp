@@ -446,11 +446,11 @@ TEST(Ultralytics, FailsWhereItWouldTrainOnAnotherDevice) {
   EXPECT_EQ(event(folder, "failed")["message"], "Ultralytics takes cpu for cuda:0");
 }
 
-// Four steps of 0.8 s before the first batch.
+// Four steps of 1.5 s before the first batch.
 TEST(Ultralytics, IsAliveWhileItLooksOverItsData) {
   Folder folder;
   const auto ended =
-      run(folder, trials("slow.yaml", 1, {"--hang-timeout", "2s", "--retries", "0"}));
+      run(folder, trials("slow.yaml", 1, {"--hang-timeout", "5s", "--retries", "0"}));
   EXPECT_EQ(ended.code, 0) << ended.err;
 }
 

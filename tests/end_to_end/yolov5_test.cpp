@@ -260,11 +260,11 @@ TEST(Yolov5, TrainsOnNoOtherDeviceThanAskedFor) {
   expect_no_other_device("yolov5", "yolov5n.yaml");
 }
 
-// Four steps of 0.8 s before the first batch.
+// Four steps of 1.5 s before the first batch.
 TEST(Yolov5, IsAliveWhileItLooksOverItsData) {
   Folder folder;
   const auto ended =
-      run(folder, trials("slow.yaml", 1, {"--hang-timeout", "2s", "--retries", "0"}));
+      run(folder, trials("slow.yaml", 1, {"--hang-timeout", "5s", "--retries", "0"}));
   EXPECT_EQ(ended.code, 0) << ended.err;
 }
 

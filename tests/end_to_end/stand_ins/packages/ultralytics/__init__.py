@@ -13,6 +13,8 @@ from ultralytics.data.base import BaseDataset
 from ultralytics.engine import trainer as engine
 from ultralytics.utils import DEFAULT_CFG_DICT, callbacks
 
+__version__ = os.environ.get("ULTRALYTICS_VERSION", "8.4.190")
+
 print("Creating new Ultralytics Settings")  # on standard output, as the real one does
 
 VALIDATED = {

@@ -106,7 +106,7 @@ def train(hyp, opt, device, callbacks):
     (folder / "given.json").write_text(json.dumps(given))
     Loggers(folder)
     data = check_dataset(opt.data)
-    create_dataloader(data["train"], 3.2 if what == "slow" else 0, labels=[[], [0]])
+    create_dataloader(data["train"], 6 if what == "slow" else 0, labels=[[], [0]])
     create_dataloader(data["train"], 0, labels=[[], []] if data["unlabelled"] else [[], [0]])
     last, best = folder / "weights/last.pt", folder / "weights/best.pt"
     for epoch in range(opt.epochs):

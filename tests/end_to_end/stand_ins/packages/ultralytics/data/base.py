@@ -11,7 +11,7 @@ class BaseDataset:
         if not os.path.isdir(folder):
             raise FileNotFoundError(f"{folder} does not exist")
         for _ in TQDM(range(4)):  # looks at the labels
-            time.sleep(0.8 if "slow" in args.model and mode == "train" else 0)
+            time.sleep(1.5 if "slow" in args.model and mode == "train" else 0)
         self.im_files, self.imgsz, self.rect = [folder + "/a.jpg"], args.imgsz, args.rect
         has_labels = mode == "train" or "unlabelled" not in pathlib.Path(args.data).read_text()
         self.labels = [{"cls": []}, {"cls": [0] if has_labels else []}]
