@@ -1,5 +1,7 @@
 #include "results/plots/gnuplot.hpp"
 
+#include <sys/mman.h>
+
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -17,13 +19,12 @@ namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// An unnamed temporary file. Unlike pipes, files can't fill up while both sides wait.
+/// An unnamed file in memory. Unlike pipes, files can't fill up while both sides wait; and gnuplot
+/// ends well when the disk does not take all that it draws.
 File temporary() {
-  File file(std::tmpfile(), &std::fclose);
-  if (!file)
-    throw run_failed(std::string("no temporary file: ") + std::strerror(errno),
-                     "make room in /tmp");
-  return file;
+  const int memory = ::memfd_create("gnuplot", MFD_CLOEXEC);
+  if (memory < 0) throw run_failed(std::string("gnuplot: ") + std::strerror(errno), "try again");
+  return {::fdopen(memory, "w+"), &std::fclose};
 }
 
 std::string content(std::FILE* file) {
@@ -51,8 +52,9 @@ int run(const std::filesystem::path& image, std::FILE* input, std::FILE* output,
       "install it (Debian: apt install gnuplot-nox), then draw with evolve plot or explain");
 }
 
-/// The line of gnuplot's complaints that says most.
-std::string complaint(const std::string& text) {
+/// The line of gnuplot's complaints that says most; without any, how it ended.
+std::string complaint(const std::string& text, int status) {
+  if (text.empty()) return core::ending_text(status);
   const auto hint = text.find(": ");  // "line 12: undefined function"
   const auto begin = hint == std::string::npos ? 0 : hint + 2;
   return text.substr(begin, text.find('\n', begin) - begin);
@@ -71,7 +73,7 @@ void run_gnuplot(const std::string& script, const std::filesystem::path& image) 
   const std::string drawn = content(output.get());
   if (status != 0 || drawn.empty()) {
     throw run_failed(
-        image.string() + ": gnuplot failed (" + complaint(content(complaints.get())) + ")",
+        image.string() + ": gnuplot failed (" + complaint(content(complaints.get()), status) + ")",
         "only the plot is missing: draw again");
   }
   write_atomically(image, drawn);

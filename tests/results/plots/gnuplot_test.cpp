@@ -24,13 +24,51 @@ TEST(Gnuplot, ThatComplainsIsReportedAndLeavesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
+/// Programs are looked for in `folders` only.
+class Path {
+ public:
+  explicit Path(const std::string& folders) : before_(::getenv("PATH")) {
+    ::setenv("PATH", folders.c_str(), 1);
+  }
+  ~Path() { ::setenv("PATH", before_.c_str(), 1); }
+  Path(const Path&) = delete;
+  Path& operator=(const Path&) = delete;
+
+ private:
+  std::string before_;
+};
+
+/// A gnuplot that is this shell script, in the folder.
+void stand_in(const Folder& folder, const std::string& script) {
+  write_file(folder / "gnuplot", "#!/bin/sh\n" + script + "\n");
+  std::filesystem::permissions(folder / "gnuplot", std::filesystem::perms::owner_all);
+}
+
+TEST(Gnuplot, ThatSaysNothingIsReportedWithItsEnd) {
+  const Folder folder;
+  stand_in(folder, "kill -9 $$");
+  const Path path(folder.path());
+  const auto image = folder / "a.png";
+  EXPECT_EQ(run_failure([&] { run_gnuplot("", image); }),
+            image.string() +
+                ": gnuplot failed (killed by signal 9 (SIGKILL)); only the plot is missing: draw "
+                "again");
+}
+
+// It would end well with half an image, and this would replace a whole one.
+TEST(Gnuplot, DrawsInMemoryWhereNoFullDiskCutsTheImageOff) {
+  const Folder folder;
+  stand_in(folder, "exec /bin/readlink /proc/self/fd/1");
+  const Path path(folder.path());
+  run_gnuplot("", folder / "a.png");
+  EXPECT_EQ(read_file(folder / "a.png"), "/memfd:gnuplot (deleted)\n");
+}
+
 TEST(Gnuplot, ThatIsMissingNamesItsPackage) {
   const Folder folder;
   const auto image = folder / "a.png";
-  const std::string path = ::getenv("PATH");
-  ::setenv("PATH", folder.path().c_str(), 1);
+  const Path path(folder.path());
   const std::string line = run_failure([&] { run_gnuplot("", image); });
-  ::setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(line, image.string() +
                       ": gnuplot is not installed; install it (Debian: apt install "
                       "gnuplot-nox), then draw with evolve plot or explain");
