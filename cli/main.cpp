@@ -72,7 +72,7 @@ int run(int argc, char** argv) {
       "Examples:\n"
       "  evolve --data my.yaml --weights yolov5n.pt --epochs 10 --trials 100\n"
       "  evolve --resume\n"
-      "  evolve train --data my.yaml --weights yolov5n.pt --hyp runs/evolve/exp/hyp_evolved.yaml");
+      "  evolve train --data my.yaml --weights yolov5n.pt --hyp hyp_evolved.yaml");
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

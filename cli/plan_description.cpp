@@ -93,7 +93,8 @@ std::vector<std::string> description(const Plan& plan) {
   const auto known = known_lines(run.earlier, o.from.empty());
   lines.insert(lines.end(), known.begin(), known.end());
   constexpr std::int64_t many = 1000;  // hardly what somebody wanted
-  const bool unlike_yolov5 = o.given.contains("generations") && !o.given.contains("population");
+  const bool unlike_yolov5 =
+      !o.resume && o.given.contains("generations") && !o.given.contains("population");
   if (!o.trials && !o.max_epochs && !limit && (trials >= many || unlike_yolov5))
     lines.push_back(
         fmt::format("nothing but --generations ends it; --evolve {0} of YOLOv5 up to "

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "cli/text.hpp"
 #include "engine/longer_trainings.hpp"

@@ -2,8 +2,6 @@
 
 #include <fmt/chrono.h>
 
-#include <cstdio>
-
 namespace evolve::core {
 namespace {
 

@@ -8,7 +8,6 @@
 
 #include "core/durable_file.hpp"
 #include "core/error.hpp"
-#include "results/run_file.hpp"
 
 namespace evolve::results {
 
@@ -103,7 +102,10 @@ RunDirectory open_run(const fs::path& folder) {
   const RunDirectory run{folder};
   std::error_code ignored;
   if (!fs::exists(run.journal(), ignored)) {
-    throw bad_input({folder.string()}, "there is no run in this folder (no journal.jsonl)",
+    throw bad_input({folder.string()},
+                    fs::is_regular_file(folder, ignored)
+                        ? "this is a file"
+                        : "there is no run in this folder (no journal.jsonl)",
                     name_a_run);
   }
   return run;

@@ -129,6 +129,9 @@ TEST(RunDirectory, ToGoOnWithMustBeThere) {
             "/no/such: there is no run in this folder to go on with" + remedy);
   EXPECT_EQ(refusal([&] { open_run("/no/such"); }),
             "/no/such: there is no run in this folder (no journal.jsonl)" + remedy);
+  write_file(folder / "evolve.csv", "");
+  EXPECT_EQ(refusal([&] { open_run(folder / "evolve.csv"); }),
+            (folder / "evolve.csv").string() + ": this is a file" + remedy);
 }
 
 TEST(RunDirectory, OfATrainingIsNamedByItsFolderOrItsWeights) {

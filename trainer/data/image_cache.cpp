@@ -10,7 +10,6 @@
 #include <atomic>
 #include <filesystem>
 #include <mutex>
-#include <optional>
 #include <system_error>
 
 #include "trainer/data/parallel.hpp"

@@ -9,7 +9,6 @@
 #include <opencv2/imgcodecs.hpp>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "core/error.hpp"
 
