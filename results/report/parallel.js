@@ -20,9 +20,8 @@ function axesOf(view) {
 /** Whether a trial is inside all brushes ({axis: [low, high]}, in [0, 1]). */
 function inside(axes, brushes, trial) {
   return axes.every((axis) => {
-    const brush = brushes[axis.name];
-    if (!brush) return true;
-    const at = axis.at(trial);
+    if (!Object.hasOwn(brushes, axis.name)) return true;
+    const brush = brushes[axis.name], at = axis.at(trial);
     return at !== null && brush[0] <= at && at <= brush[1];
   });
 }
@@ -106,7 +105,7 @@ function axisOf(axis, x, brushes, brushed) {
     mark.style.height = `${100 * (high - low)}%`;
     node.append(mark);
   };
-  if (brushes[axis.name]) place(brushes[axis.name]);
+  if (Object.hasOwn(brushes, axis.name)) place(brushes[axis.name]);
   const shareAt = (event) => {
     const box = node.getBoundingClientRect();
     return Math.min(1, Math.max(0, (box.bottom - event.clientY) / box.height));

@@ -7,10 +7,10 @@ const page = JSON.parse(document.getElementById("data").textContent);
 function rowsOf(columns) {
   const names = Object.keys(columns);
   const nested = names.filter((name) => !Array.isArray(columns[name]));
-  const inner = Object.fromEntries(nested.map((name) => [name, rowsOf(columns[name])]));
-  const length = names.length ? (columns[names[0]].length ?? inner[names[0]].length) : 0;
+  const inner = new Map(nested.map((name) => [name, rowsOf(columns[name])]));  // a name may be "constructor"
+  const length = names.length ? (inner.get(names[0]) ?? columns[names[0]]).length : 0;
   return Array.from({ length }, (_, i) =>
-    Object.fromEntries(names.map((name) => [name, inner[name] ? inner[name][i] ?? {} : columns[name][i]])));
+    Object.fromEntries(names.map((name) => [name, inner.has(name) ? inner.get(name)[i] ?? {} : columns[name][i]])));
 }
 
 /** A run with rows for columns, its evolved genes as a list, and what its trials had when they ended. */

@@ -3,7 +3,7 @@
 
 Two slots, trainings of nine epochs that are stopped, failed (some after the best rung of all) or completed, a last one that is
 tried again, a weekend in the middle for which it lay still, a device that is sampled, 29 genes, and names and messages that
-would break a careless page.
+would break a careless page: markup, and what JavaScript has in every object.
 """
 
 import datetime
@@ -18,7 +18,8 @@ METRICS = ["metrics/precision", "metrics/recall", "metrics/mAP_0.5", "metrics/mA
            "val/cls_loss"]
 SPACE = {"lr0": {"low": 1e-5, "high": 0.1, "scale": "log", "start": 0.01}, EVIL: {"low": 0.0, "high": 1.0, "start": 0.5},
          "optimizer": {"choices": ["SGD", "Adam", "AdamW"], "start": 0.0},
-         **{f"gene{i}": {"low": 0.0, "high": 1.0, "start": 0.5} for i in range(26)}}
+         **{name: {"low": 0.0, "high": 1.0, "start": 0.5}
+            for name in ("__proto__", "constructor", *(f"gene{i}" for i in range(24)))}}
 OPTIONS = {"population": 50, "generations": 300, "trials": None, "max_epochs": 1000000, "epochs": 9, "early_stop": True, "repeats": 0,
            "fitness": "0.1*mAP50 + 0.9*mAP50_95", "lag": None, "data": EVIL}
 
