@@ -22,8 +22,10 @@ EarlierTrial training_in(const std::string& line, const Where& where) {
   try {
     const auto json = core::json_in(line);
     const auto& fitness = keys::value(json, "fitness");
+    // Its fitness is a mean over data sets, in which one whose training failed is a 0.
+    const bool failed = json.contains("failed_datasets") && !json["failed_datasets"].empty();
     return {hyp::hyperparameters_from_json(keys::value(json, "hyperparameters")),
-            fitness.is_number() ? fitness.get<double>() : NAN};
+            fitness.is_number() && !failed ? fitness.get<double>() : NAN};
   } catch (const std::exception&) {
     throw bad_input(where, "this line is no training of Ultralytics' tuner", name_tune_results);
   }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "hyp/run_space.hpp"
@@ -112,14 +113,20 @@ TEST(EarlierRun, OfUltralyticsTunerHasTheTunersOwnFitness) {
          R"({"iteration":2,"fitness":NaN,"hyperparameters":{"lr0":1}})"
          "\n\n"
          R"({"iteration":3,"fitness":0.5,"hyperparameters":{"lr0":1.5}})"
+         "\n"
+         R"({"iteration":4,"fitness":0.125,"hyperparameters":{"lr0":0.25},"datasets":{"my":{"fitness":0.25},"other":{"fitness":0.0}},"failed_datasets":["other"]})"
+         "\n"
+         R"({"iteration":5,"fitness":0.125,"hyperparameters":{"lr0":0.125},"failed_datasets":[]})"
          "\n";
   auto run = read_earlier_run(folder.path(), space, fitness);
-  EXPECT_THAT(run.trials, ElementsAre(trial(0.5, "SGD", 0.25), trial(1, "SGD", std::nullopt)));
+  EXPECT_THAT(run.trials,
+              ElementsAre(trial(0.5, "SGD", 0.25), trial(1, "SGD", std::nullopt),
+                          trial(0.25, "SGD", std::nullopt), trial(0.125, "SGD", 0.125)));
   EXPECT_EQ(run.outside, 1);
   EXPECT_EQ(read_earlier_run(file, space, fitness).trials, run.trials) << "named by its file";
 
   std::ofstream(file, std::ios::app) << "{\"fitness\": 1}\n";
-  EXPECT_THAT(refused(file), HasSubstr("ndjson:5: this line is no training of Ultralytics' tuner"));
+  EXPECT_THAT(refused(file), HasSubstr("ndjson:7: this line is no training of Ultralytics' tuner"));
 
   const Folder before;
   std::ofstream(before / "tune_results.csv")
@@ -164,6 +171,18 @@ TEST(EarlierRun, OfManyTrialsIsTheBestHundredAndASampleOfTheOthers) {
   EXPECT_EQ(trials[1].fitness, 0.009);
   EXPECT_EQ(trials[100].fitness, 0.9);
   EXPECT_EQ(trials[199].fitness, 0.999);
+}
+
+TEST(EarlierRun, OfManyTrialsHasThoseThatCompletedBeforeThoseThatFailedThoughAllAreBelow0) {
+  const Folder folder;
+  const auto file = folder / "evolve.csv";
+  Table table{.names = {"lr0"}, .rows = {}};
+  for (int i = 0; i < 300; ++i)
+    table.rows.push_back({.metrics = {.map50 = i % 3 == 0 ? 0.5 : NAN}, .values = {i / 300.0}});
+  write_table(file, table);
+  const auto trials = read_earlier_run(file, space, hyp::Fitness("mAP50 - 1")).trials;
+  ASSERT_EQ(trials.size(), 200U);
+  EXPECT_EQ(std::ranges::count(trials, std::optional(-0.5), &EarlierTrial::fitness), 100);
 }
 
 TEST(EarlierRun, ThatIsNotThereOrTellsNothingIsRefused) {
