@@ -229,7 +229,6 @@ void Fleet::take(const std::vector<devices::Accelerator>& sample) {
     }
     if (!found) {  // nothing is known: nothing is full
       memory_admission_.sampled(device, counts_[device], {}, {}, asked_);
-      last_.erase(device);
       continue;
     }
     memory_admission_.sampled(device, counts_[device], found->memory_total_bytes,

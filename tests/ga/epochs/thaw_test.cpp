@@ -182,6 +182,26 @@ TEST(Thaw, WithALagKnowsNothingOfALookThatATrialWasNotToHave) {
     EXPECT_EQ(one.genes(trial), other.genes(trial)) << trial;
 }
 
+// Between a kill and a failure: without the kill nobody would have looked.
+TEST(Thaw, WithALagKnowsNothingOfALookThatTheLastAttemptDidNotReach) {
+  const auto trained = [](bool killed_after_a_look) {
+    Evolution evolution(cube(), thawing(60, 1));
+    std::vector<hyp::Hyperparameters> sets;
+    while (const auto trial = evolution.ask()) {
+      sets.push_back(trial->hyp);
+      if (trial->number != 3 || trial->start_epoch > 0) {
+        train(evolution, *trial);
+        continue;
+      }
+      if (killed_after_a_look)
+        evolution.tell(hyp::Rung{.trial = 3, .epoch = trial->looks.at(0), .fitness = 0.9});
+      evolution.tell(failed(3));
+    }
+    return sets;
+  };
+  EXPECT_EQ(trained(true), trained(false));
+}
+
 // After an epoch the start has learnt nothing, and what others have there is luck.
 double late_curve(const hyp::Trial& trial, int epoch) {
   return epoch == 1 ? 0.1 * (trial.number % 3) : curve(trial, epoch);
