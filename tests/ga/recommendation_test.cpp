@@ -140,5 +140,25 @@ TEST(Recommendation, IsLessInDoubtOnceWhatIsInTrainingHasTold) {
   EXPECT_NE(then.undecided, now.undecided);
 }
 
+// The best was trained so often that any rival is known less.
+TEST(Recommendation, TrainsARivalAgainThatIsNotInTrainingThoughItIsKnownLess) {
+  const hyp::Space space = cube();
+  History history(space.genes);
+  Rng rng(1);
+  boost::random::normal_distribution<double> luck(0.3, 0.03);
+  const hyp::Genes start = hyp::genes_of(space, {});
+  for (int i = 0; i < 40; ++i) {
+    const hyp::Genes genes = i < 32 ? start : random_genes(space.genes, rng);
+    history.add(genes, {.fitness = luck(rng) - (i < 32 ? 0 : 0.05), .trial = i});
+  }
+  const Standing now = *standing(space.genes, history, start);
+  ASSERT_TRUE(now.undecided);
+  ASSERT_NE(now.undecided, now.best.trial);
+  const std::vector in_training = {*now.undecided};
+  const Standing then = *standing(space.genes, history, start, in_training);
+  EXPECT_EQ(then.best.trial, now.best.trial);
+  EXPECT_NE(then.undecided, now.undecided);
+}
+
 }  // namespace
 }  // namespace evolve::ga
