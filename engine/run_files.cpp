@@ -119,6 +119,8 @@ void RunFiles::catch_up(const RunState& state) {
 }
 
 void RunFiles::close(const RunState& state) {
+  // Rows were only added to it: somebody may have moved it away since, or saved it otherwise.
+  results::write_table(directory_.evolve_csv(), table_);
   write_recommended(state);
   write_population(state);
 }

@@ -33,7 +33,8 @@ class RunFiles {
   /// Brings hyp_evolved.yaml up to date, if it is not and that was not just done. To be called now
   /// and then.
   void catch_up(const RunState& state);
-  /// Brings hyp_evolved.yaml and the population up to date, when nothing more will come.
+  /// Brings evolve.csv, hyp_evolved.yaml and the population up to date, when nothing more will
+  /// come.
   void close(const RunState& state);
   /// Draws evolve.png.
   void draw(const RunState& state) const;

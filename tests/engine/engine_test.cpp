@@ -77,6 +77,21 @@ TEST(Engine, RunsAWholeEvolutionForAnotherProgram) {
   EXPECT_TRUE(std::filesystem::exists(folder / "run/hyp_evolved.yaml"));
 }
 
+TEST(Engine, LeavesAWholeEvolveCsvAlsoWhereSomebodyMovedItAwayMeanwhile) {
+  const results::Folder folder;
+  const core::StopSource stop;
+  struct Mover : Counter {
+    void on_event(const results::Event& event, const RunState& state) override {
+      Counter::on_event(event, state);
+      if (completed == 5) std::filesystem::remove(csv);
+    }
+    std::filesystem::path csv;
+  } mover;
+  mover.csv = folder / "run/evolve.csv";
+  EXPECT_EQ(evolve(settings(1, 12), folder / "run", mover, stop), RunEnd::finished);
+  EXPECT_EQ(results::read_table(mover.csv).rows.size(), 12U);
+}
+
 TEST(Engine, InstallsNoSignalHandler) {
   const results::Folder folder;
   const core::StopSource stop;
