@@ -1,6 +1,11 @@
 #include "cli/destination.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "core/error.hpp"
@@ -28,14 +33,21 @@ void check_stays(const Given& given) {
                          "leave it out: --resume DIR names the run");
 }
 
-void check_output(const std::string& file) {
+void check_output(const std::string& file, const std::string& option) {
   namespace fs = std::filesystem;
   if (file.empty()) return;
   std::error_code ignored;
   if (fs::is_directory(file, ignored)) throw bad_input({file}, "is a folder", "name a file in it");
   const auto folder = fs::absolute(file).parent_path();
-  if (fs::is_directory(folder, ignored)) return;
-  throw bad_input({file}, "there is no folder " + folder.string(), "make it, or name another file");
+  if (!fs::is_directory(folder, ignored))
+    throw bad_input({file}, "there is no folder " + folder.string(),
+                    "make it, or name another file");
+  // What is there and no plain file, such as /dev/stdout, is written to where it is.
+  const auto status = fs::symlink_status(file, ignored);
+  if (fs::exists(status) && !fs::is_regular_file(status)) return;
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    throw bad_input({file}, fmt::format("cannot write there ({})", std::strerror(errno)),
+                    fmt::format("write elsewhere with {} FILE", option));
 }
 
 }  // namespace evolve::cli

@@ -29,8 +29,8 @@ results::RunDirectory create(const Destination& destination);
 /// Throws `Error` when a run that goes on is given another folder.
 void check_stays(const Given& given);
 
-/// Throws `Error` when no file of this name can be made: it is a folder, or its folder is missing.
-/// "": none was asked for.
-void check_output(const std::string& file);
+/// Throws `Error` when no file of this name can be made: it is a folder, or its folder is missing
+/// or cannot be written to. "": none is to be made. `option` names another file.
+void check_output(const std::string& file, const std::string& option = "-o");
 
 }  // namespace evolve::cli

@@ -18,13 +18,13 @@ namespace evolve::cli {
 namespace {
 
 int explain(const std::string& run, const std::string& image) {
-  check_output(image);
   const auto directory = results::open_run(run);
+  const auto target = image.empty() ? directory.explanation() : std::filesystem::path(image);
+  check_output(target);
   const auto state = recorded_run(directory).state;
   const auto explanation = engine::explain(state, run);
   for (const auto& line : description(explanation)) fmt::print("{}\n", line);
   if (const auto words = savings(state); !words.empty()) fmt::print("{}\n", words);
-  const auto target = image.empty() ? directory.explanation() : std::filesystem::path(image);
   results::plot_explanation(explanation, target);
   fmt::print("{}\n", display_path(target));
   return 0;

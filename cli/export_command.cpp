@@ -43,17 +43,18 @@ int export_run(const std::string& target, const std::string& run) {
 /// A checkpoint of YOLOv5's from weights that evolve has trained, or from the best of a training's
 /// folder; beside them by default.
 int export_weights(const std::string& weights, const std::string& output) {
-  check_output(output);
   const fs::path given = weights;
   if (!fs::exists(given))
     throw bad_input({weights}, "there is no such training",
                     "name its folder, or weights of evolve train");
   const auto file = fs::is_directory(given) ? given / "weights/best.pt" : given;
+  const auto beside = file.parent_path() / (file.stem().string() + "_yolov5.pt");
+  const auto target = output.empty() ? beside.string() : output;
+  check_output(target);
   check_trained_here(file);
   const auto python = python_of_environment();
   check_yolov5(python, "evolve export yolov5");
-  const auto beside = file.parent_path() / (file.stem().string() + "_yolov5.pt");
-  std::vector<std::string> arguments = {file, output.empty() ? beside.string() : output};
+  std::vector<std::string> arguments = {file, target};
   if (!python.yolov5.empty()) arguments.push_back(python.yolov5);
   return run_module(python, "evolve.export.yolov5", std::move(arguments));
 }

@@ -128,6 +128,7 @@ ModelInspection check_model(const trainer::TrainOptions& options) {
   const auto about = weights ? weights->about : nlohmann::ordered_json();
   ModelInspection found;
   if (weights) found.checksum = weights->checksum;
+  found.has_table = about.contains("yaml");
   const auto model =
       trainer::resolve(options.cfg.empty() ? trainer::model_table_in(about, options.weights)
                                            : trainer::read_model_table(options.cfg));

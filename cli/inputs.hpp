@@ -18,6 +18,8 @@ namespace evolve::cli {
 struct ModelInspection {
   /// Of the weights file, where there is one.
   std::optional<std::uint32_t> checksum;
+  /// The weights bring a table of their own.
+  bool has_table = false;
   /// For the user: that the weights are hardly those of this model.
   std::optional<std::string> note;
 };

@@ -51,13 +51,13 @@ void plot_table(const fs::path& csv, const fs::path& image) {
 }
 
 int plot(const std::string& named, const std::string& image) {
-  check_output(image);
   const auto csv = table_at(named);
   const bool own = is_of_a_run(csv);
   const bool is_training = !own && core::csv_header(csv) == results::epoch_columns();
   const auto target =
       image.empty() ? fs::path(csv).replace_filename(is_training ? "results.png" : "evolve.png")
                     : fs::path(image);
+  check_output(target);
   if (own) {
     plot_own(csv, target);
   } else if (is_training) {

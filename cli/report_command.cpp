@@ -28,11 +28,11 @@ results::RunReport report_of(const results::RunDirectory& directory) {
 int report(const std::vector<std::string>& runs, const std::string& page) {
   if (!page.empty() && std::filesystem::path(page).extension() != ".html")
     throw bad_argument("-o " + page + ": a report is a page", "write a name that ends in .html");
-  check_output(page);
-  std::vector<results::RunReport> reports;
-  for (const auto& run : runs) reports.push_back(report_of(results::open_run(run)));
   const auto own = runs.size() == 1 ? results::open_run(runs.front()).report() : "report.html";
   const auto target = page.empty() ? own : std::filesystem::path(page);
+  check_output(target);
+  std::vector<results::RunReport> reports;
+  for (const auto& run : runs) reports.push_back(report_of(results::open_run(run)));
   results::write_report(target, reports);
   fmt::print("{}\n", display_path(target));
   return 0;

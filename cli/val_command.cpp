@@ -47,14 +47,17 @@ int validate(const ValCommandOptions& options) {
   if (core::members_of(slot.name).size() > 1)
     throw bad_argument("--device " + slot.name + ": a validation has one device",
                        "name one of them");
-  check_model({.cfg = train.cfg, .weights = train.weights});
-  check_output(options.json);
+  const auto model = check_model({.cfg = train.cfg, .weights = train.weights});
+  check_output(options.json, "--json");
   const auto data = inspect(train, {data::split_of(options.task)});
   const auto worker = built_in_worker();
   const auto folder = create(options.destination).root;
 
   screen.line(fmt::format("{} on {} at {} px, on {}", display_path(train.weights),
                           display_path(train.data), train.imgsz, slot.name));
+  if (model.has_table && !train.cfg.empty())
+    screen.line(fmt::format("--cfg {} is not used: {} is evaluated as the model that it brings",
+                            display_path(train.cfg), display_path(train.weights)));
   for (const auto& note : device.notes) screen.line(note);
   for (const auto& note : data.notes) screen.line(note);
   screen.show("validating …");
