@@ -195,7 +195,10 @@ int run(const Prepared& training, const OwnFolder& folder, bool resume, Screen& 
                         .log = [&](std::string_view bytes) { record.log(bytes); }},
                        stop.source());
   record.close();
-  if (end.failure) throw job_failed(*end.failure, remedy_of(*end.failure, directory));
+  if (end.failure) {
+    record.failed(*end.failure);
+    throw job_failed(*end.failure, remedy_of(*end.failure, directory));
+  }
   return conclude(record, end, training, directory, stop.source().reason(), screen);
 }
 

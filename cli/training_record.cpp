@@ -1,5 +1,7 @@
 #include "cli/training_record.hpp"
 
+#include <fmt/format.h>
+
 #include "cli/training_screen.hpp"
 #include "core/error.hpp"
 #include "results/plots/training_plot.hpp"
@@ -72,9 +74,17 @@ void TrainingRecord::write(const results::EpochRow& row) {
   written_ = true;
 }
 
-void TrainingRecord::log(std::string_view bytes) {
+void TrainingRecord::write_log(std::string_view bytes) {
   if (const int error = core::write_all(log_.number(), bytes))
     throw results::write_failed(directory_.log(), error);
+}
+
+void TrainingRecord::failed(const workers::Ending& failure) {
+  write_log(fmt::format("failed ({}): {}\n", hyp::name_of(failure.kind), failure.message));
+}
+
+void TrainingRecord::log(std::string_view bytes) {
+  write_log(bytes);
   if (shown_epoch_ > 0) return;
   unfinished_line_ += bytes;
   for (auto end = unfinished_line_.find('\n'); end != std::string::npos;

@@ -13,6 +13,7 @@
 #include "results/training_csv.hpp"
 #include "trainer/data/check.hpp"
 #include "workers/protocol/jobs.hpp"
+#include "workers/supervise/supervision.hpp"
 
 namespace evolve::cli {
 
@@ -28,6 +29,9 @@ class TrainingRecord {
   /// What the trainer wrote to standard error: into the log, and until the first batch on the
   /// screen too.
   void log(std::string_view bytes);
+
+  /// The training has failed so: into the log. Whoever runs it says it on the screen.
+  void failed(const workers::Ending& failure);
 
   /// To be called when nothing more will come: brings results.csv up to date and draws results.png.
   void close();
@@ -49,6 +53,7 @@ class TrainingRecord {
   /// Says once per epoch what its line will show.
   void begin_epoch(int epoch);
   void write(const results::EpochRow& row);
+  void write_log(std::string_view bytes);
 
   results::RunDirectory directory_;
   const core::FileDescriptor& log_;

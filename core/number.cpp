@@ -23,7 +23,7 @@ std::string yaml_float(double value) {
 }
 
 std::string counted(std::int64_t n, std::string_view noun) {
-  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : noun.ends_with('s') ? "es" : "s");
 }
 
 std::string gib(std::int64_t bytes) {

@@ -17,7 +17,7 @@ std::string shortest(double value);
 /// The same as a YAML 1.1 float, as PyYAML needs it: "0.01", "1.0e-05", "3.0".
 std::string yaml_float(double value);
 
-/// "1 epoch", "2 epochs".
+/// "1 epoch", "2 epochs", "3 classes".
 std::string counted(std::int64_t n, std::string_view noun);
 
 /// So many bytes as GiB, with one digit after the point: "7.5".

@@ -77,6 +77,8 @@ TEST(Number, CountsInWords) {
   EXPECT_EQ(counted(1, "epoch"), "1 epoch");
   EXPECT_EQ(counted(0, "epoch"), "0 epochs");
   EXPECT_EQ(counted(2, "epoch"), "2 epochs");
+  EXPECT_EQ(counted(1, "class"), "1 class");
+  EXPECT_EQ(counted(2, "class"), "2 classes");
 }
 
 TEST(Number, GibHasOneDigit) {

@@ -179,8 +179,8 @@ TEST_F(DataSet, NeedsItsTestImagesForNothingButTheirValidation) {
       on_shapes({"train", "--cfg", "yolov5p.yaml", "--epochs", "1", "--output", "run"});
   ASSERT_EQ(trained.code, 0) << trained.err;
   const auto val = [&](const std::string& task) {
-    return on_shapes({"val", "--weights", "run/weights/best.pt", "--cfg", "yolov5n.yaml", "--task",
-                      task});
+    return on_shapes(
+        {"val", "--weights", "run/weights/best.pt", "--cfg", "yolov5n.yaml", "--task", task});
   };
   const auto fine = val("val");
   EXPECT_EQ(fine.code, 0) << fine.err;

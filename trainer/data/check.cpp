@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/number.hpp"
 #include "trainer/data/embedded/shapes.hpp"
 #include "trainer/data/parallel.hpp"
 #include "trainer/data/scan.hpp"
@@ -61,8 +62,8 @@ std::vector<std::string> faults_in(std::vector<ScannedImage> images, const DataC
   if (beyond.size() < 2) return faults_of(images);
   const auto line = bad_input(
       {config.file},
-      fmt::format("it names {} {}, but labels of {} {} images have classes up to {}, such as {}",
-                  classes, classes == 1 ? "class" : "classes", beyond.size(), name_of(split),
+      fmt::format("it names {}, but labels of {} {} images have classes up to {}, such as {}",
+                  core::counted(classes, "class"), beyond.size(), name_of(split),
                   std::ranges::max(greatest), label_file_of(beyond.front()->file)),
       "name all classes, or mend the labels");
   for (auto* image : beyond) image->fault.clear();

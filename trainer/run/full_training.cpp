@@ -1,13 +1,16 @@
 #include "trainer/run/full_training.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <torch/torch.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <set>
 
 #include "core/error.hpp"
+#include "core/number.hpp"
 #include "hyp/fitness.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
 #include "trainer/checkpoint/pretrained.hpp"
@@ -55,11 +58,22 @@ Json identity(const workers::TrainingJob& job) {
   return {{"hyp", to_json(job.hyp)}, {"seed", job.seed}, {"options", options}};
 }
 
-/// Whether a part of two identities says the same. An option that an earlier version did not have
-/// was what it is by default.
-bool alike(const std::string& part, const Json& then, const Json& now) {
-  if (part != "options") return then == now;
-  return train_options_from_json(then) == train_options_from_json(now);
+/// The names of what differs between two identities: "lr0", "seed", "imgsz". An option that an
+/// earlier version did not have was what it is by default.
+std::set<std::string> differences(const Json& then, const Json& now) {
+  std::set<std::string> names;
+  const auto compare = [&](const Json& one, const Json& other) {
+    for (const auto& [name, value] : one.items())
+      if (other.value(name, Json()) != value) names.insert(name);
+  };
+  const auto options = [](const Json& identity) {
+    return to_json(train_options_from_json(identity.at("options")));
+  };
+  compare(then.at("hyp"), now.at("hyp"));
+  compare(now.at("hyp"), then.at("hyp"));
+  compare(options(then), options(now));
+  if (then.at("seed") != now.at("seed")) names.insert("seed");
+  return names;
 }
 
 /// A report as the object that its line holds, and back.
@@ -110,12 +124,10 @@ class FullTraining {
     if (!training.is_object()) {
       throw cannot_resume("this holds weights and no training", "start a new run with --weights");
     }
-    const Json now = identity(job_), then = training.at("run");
-    for (const auto& [key, value] : now.items()) {
-      if (!alike(key, then.at(key), value)) {
-        throw cannot_resume("the training was begun with another " + key,
-                            "give those of its opt.yaml and hyp.yaml, or start a new run");
-      }
+    if (const auto names = differences(training.at("run"), identity(job_)); !names.empty()) {
+      throw cannot_resume(
+          fmt::format("the training began with other values of {}", fmt::join(names, ", ")),
+          "bring back its opt.yaml and hyp.yaml as they were, or start a new run");
     }
     for (const auto& epoch : training.at("epochs")) {
       log_.epochs.push_back(report_in<workers::EpochReport>(epoch));
@@ -126,14 +138,27 @@ class FullTraining {
     }
   }
 
+  /// The weights know classes by their numbers alone.
+  void check_classes() const {
+    const auto began = weights_->about.at("names").get<std::vector<std::string>>();
+    const auto& now = data_.training().names;
+    const auto refuse = [&](const std::string& what) {
+      throw cannot_resume(what, "bring back the data set as it was, or start a new run");
+    };
+    if (began.size() != now.size())
+      refuse(fmt::format("its training began with {}, {} has {} now",
+                         core::counted(std::ssize(began), "class"), options_.data, now.size()));
+    const auto [was, is] = std::ranges::mismatch(began, now);
+    if (was != began.end())
+      refuse(fmt::format("class {} was {} when its training began, in {} it is {} now",
+                         was - began.begin(), *was, options_.data, *is));
+  }
+
   std::unique_ptr<Detector> detector() const {
     if (!job_.resume)
       return make_detector(options_, job_.hyp, weights_, job_.seed, data_, context_.beat);
+    check_classes();
     auto detector = detector_of(*weights_, last());
-    if (const int classes = detector->config().nc; classes != data_.classes())
-      throw cannot_resume(fmt::format("its training began with {} classes, {} has {} now", classes,
-                                      options_.data, data_.classes()),
-                          "bring back the data set as it was, or start a new run");
     freeze(*detector, options_.freeze);
     return detector;
   }

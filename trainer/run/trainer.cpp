@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <opencv2/core/utility.hpp>
 
+#include "core/number.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
 #include "trainer/checkpoint/pretrained.hpp"
 #include "trainer/data/data.hpp"
@@ -52,11 +53,11 @@ std::unique_ptr<Detector> detector_to_validate(const TrainOptions& options,
 /// Class numbers mean something only when weights and data set have the same classes; YOLOv5's
 /// val.py refuses the same.
 void check_classes(const TrainOptions& options, const data::DataConfig& data, int trained) {
-  const auto named = data.names.size();
-  if (options.single_cls || named == static_cast<std::size_t>(trained)) return;
+  if (options.single_cls || std::ssize(data.names) == trained) return;
   throw bad_input(
       {options.data},
-      fmt::format("it has {} classes, {} was trained on {}", named, options.weights, trained),
+      fmt::format("it has {}, {} was trained on {}", core::counted(std::ssize(data.names), "class"),
+                  options.weights, trained),
       "give the data set that the weights were trained on");
 }
 

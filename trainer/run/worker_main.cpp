@@ -17,6 +17,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "core/device_kind.hpp"
 #include "core/environment.hpp"
@@ -102,7 +103,9 @@ workers::Ready ready_message(const std::string& device) {
 template <class Answer, class Work>
 Answer answer_of(int trial, Work work) {
   const auto failure = [&](hyp::FailureKind kind, const std::string& why) {
-    fmt::print(stderr, "trial {} failed ({}): {}\n", trial, hyp::name_of(kind), why);
+    // Of a job, evolve says it: its log is on the screen.
+    if constexpr (std::is_same_v<Answer, workers::FromWorker>)
+      fmt::print(stderr, "trial {} failed ({}): {}\n", trial, hyp::name_of(kind), why);
     return workers::Failure{.trial = trial, .kind = kind, .message = why};
   };
   try {

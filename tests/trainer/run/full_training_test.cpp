@@ -159,7 +159,13 @@ TEST_F(FullTrainingTest, RefusesToGoOnWithOtherSettings) {
   other.resume = true;
   other.hyp.set("lr0", 0.02);
   EXPECT_THAT(test::refusal([&] { run(other); }),
-              HasSubstr("last.pt: the training was begun with another hyp"));
+              HasSubstr("last.pt: the training began with other values of lr0; bring back its "
+                        "opt.yaml and hyp.yaml as they were, or start a new run"));
+  other.hyp.set("anchors", 3.0);
+  other.seed = 2;
+  other.options["batch_size"] = 8;
+  EXPECT_THAT(test::refusal([&] { run(other); }),
+              HasSubstr("other values of anchors, batch_size, lr0, seed; "));
   auto more_workers = job("a");
   more_workers.resume = true;
   more_workers.options["workers"] = 3;
@@ -172,13 +178,21 @@ TEST_F(FullTrainingTest, RefusesToGoOnWithOtherClasses) {
   auto job = this->job("a");
   job.options["data"] = yaml.string();
   run(job, 1);
-  test::write_file(yaml, read_file(yaml) + "  3: star\n");
   job.resume = true;
-  Trainer later("cpu", 1);  // the data set is read again
-  EXPECT_EQ(test::refusal([&] { later.full_training(job, [](const auto&) {}); }),
-            (folder / "a/weights/last.pt").string() + ": its training began with 3 classes, " +
-                yaml.string() +
-                " has 4 now; bring back the data set as it was, or start a new run");
+  const auto names = read_file(yaml);
+  const auto refusal_with = [&](const std::string& text) {
+    test::write_file(yaml, text);
+    Trainer later("cpu", 1);  // the data set is read again
+    return test::refusal([&] { later.full_training(job, [](const auto&) {}); });
+  };
+  const auto last = (folder / "a/weights/last.pt").string();
+  const auto remedy = "; bring back the data set as it was, or start a new run";
+  EXPECT_EQ(refusal_with(names + "  3: star\n"),
+            last + ": its training began with 3 classes, " + yaml.string() + " has 4 now" + remedy);
+  auto other_names = names;
+  other_names.replace(other_names.find("square"), 6, "star");
+  EXPECT_EQ(refusal_with(other_names), last + ": class 1 was square when its training began, in " +
+                                           yaml.string() + " it is star now" + remedy);
 }
 
 TEST_F(FullTrainingTest, GoesOnWhereItBeganWithoutAnOptionThatIsNewerThanIt) {
