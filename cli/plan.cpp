@@ -124,15 +124,22 @@ void check_python_inputs(Plan& plan, const PythonTrainer& trainer) {
   const auto& o = plan.options;
   auto& began_with = plan.settings.run.inputs;
   auto now = files_trained_on(o.train);
-  if (began_with.is_null()) {
+  const bool begins = began_with.is_null();
+  if (begins) {
     began_with = std::move(now);
     began_with["folder"] = current_folder();
   } else {
     check_same_files(began_with, now, o.train);
   }
   plan.settings.trainer_options["folder"] = began_with.value("folder", "");
-  if (!o.dry_run && o.launcher == "local")
-    look_over(trainer, o.python, plan.settings.trainer_options, plan.settings.run.space);
+  if (o.dry_run || o.launcher != "local") return;
+  const auto trains_with =
+      look_over(trainer, o.python, plan.settings.trainer_options, plan.settings.run.space);
+  if (begins) began_with["trainer"] = trains_with;
+  if (const auto before = began_with.value("trainer", trains_with); before != trains_with)
+    plan.note_on_version =
+        fmt::format("the run began with {}; its trials go on with {}, and may not compare", before,
+                    trains_with);
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ struct Plan {
   std::vector<std::string> device_notes;
   /// What a look at the data set found: images without labels, empty classes.
   std::vector<std::string> notes;
+  /// Of a run to go on with: that its trainer is another version than it began with.
+  std::optional<std::string> note_on_version;
 };
 
 /// The plan of a new run. Reads the space, hyp and population files and looks over the data set.

@@ -7,6 +7,7 @@
 #include <array>
 #include <boost/algorithm/string/predicate.hpp>
 #include <filesystem>
+#include <numbers>
 
 #include "cli/text.hpp"
 #include "cli/trainer_options.hpp"
@@ -47,12 +48,15 @@ std::vector<std::string> command_of(const PythonTrainer& trainer, const Python& 
   return module_command(python, "evolve." + trainer.name, std::move(arguments));
 }
 
-/// Values that a gene may have: the choices, or the start and the bounds between which it moves.
+/// Values that a gene may have: the choices, or the start and the bounds between which it moves,
+/// and one there that is hardly a whole number, where it may have others than these.
 nlohmann::ordered_json possible_values(const hyp::Gene& gene) {
   auto values = nlohmann::ordered_json::array();
   if (!hyp::is_categorical(gene)) {
     values.push_back(gene.start);
     if (gene.evolve) values.insert(values.end(), {gene.low, gene.high});
+    if (gene.evolve && gene.kind == hyp::Gene::Kind::real)
+      values.push_back(gene.low + (gene.high - gene.low) / std::numbers::pi);
     return values;
   }
   for (std::size_t i = 0; i < gene.choices.size(); ++i)
@@ -101,15 +105,15 @@ std::vector<std::string> worker_command(const PythonTrainer& trainer, const Pyth
   return command_of(trainer, python, {});
 }
 
-void look_over(const PythonTrainer& trainer, const Python& python,
-               const nlohmann::ordered_json& options, const hyp::Space& space) {
+std::string look_over(const PythonTrainer& trainer, const Python& python,
+                      const nlohmann::ordered_json& options, const hyp::Space& space) {
   auto values = nlohmann::ordered_json::object();
   for (const auto& gene : space.genes) values[gene.name] = possible_values(gene);
   const nlohmann::ordered_json asked = {{"options", options}, {"space", values}};
   const auto looked = core::run({.words = command_of(trainer, python, {"--check", asked.dump()}),
                                  .errors = core::same_as_output});
-  if (looked.status == 0) return;
   const auto words = workers::last_line(looked.output);
+  if (looked.status == 0) return words;
   throw Error(Error::Fault::input, "--trainer " + trainer.name + ": " +
                                        (words.empty() ? core::ending_text(looked.status) : words));
 }

@@ -53,7 +53,8 @@ def as_metrics(found):
 
 def as_setting(name, value, defaults):
     """A hyperparameter as Ultralytics wants it: whole numbers and yes or no where its default is one, and None for `none`,
-    as its command line has it. Raises TrialFailed for one that it does not know or that is not the user's."""
+    as its command line has it. Raises TrialFailed for one that it does not know or that is not the user's, and for a
+    value between two that it can have."""
     if name in OURS:
         raise worker.TrialFailed("other", f"'{name}' is for evolve to set; leave it out of --hyp and --space")
     if name not in defaults:
@@ -64,7 +65,12 @@ def as_setting(name, value, defaults):
         return value.lower() == "true"
     if value == "none":
         return None
-    return kind(value) if kind in (bool, int) and not isinstance(value, str) else value
+    if kind not in (bool, int) or isinstance(value, str):
+        return value
+    if kind(value) != value:
+        has, write = ("yes or no", "choices: [True, False]") if kind is bool else ("a whole number", "type: int")
+        raise worker.TrialFailed("other", f"'{name}' is {has} for Ultralytics, not {value:g}; in --space write {write}")
+    return kind(value)
 
 
 def device_of(slot):
@@ -180,6 +186,9 @@ def check_data(data, task):
 
 def check(options, space):
     """See worker.main."""
+    import torch
+    import ultralytics
+
     check_values(space)
     check_optimizers(space.get("optimizer", [options["optimizer"]]))
     task = model_of(options["cfg"] or options["weights"]).task
@@ -188,6 +197,7 @@ def check(options, space):
     if options["cfg"] and options["weights"]:
         model_of(options["weights"])
     check_data(options["data"], task)
+    return f"ultralytics {ultralytics.__version__}, torch {torch.__version__}"
 
 
 def keep_images(dataset_class):

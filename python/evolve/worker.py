@@ -333,7 +333,8 @@ def enter_folder(options):
 def main(load, check):
     """What a module of a trainer does: `python -m evolve.TRAINER` serves, and with `--check JSON` it looks once at what the
     run needs before anything is trained, `check(options, space)`: evolve's options, and {name: values that it may
-    have}. The last line that it prints says what is wrong, if its exit code is not 0."""
+    have}. The last line that it prints is what that returned, the versions that it trains with, or what is wrong if
+    its exit code is not 0."""
     if sys.argv[1:2] != ["--check"]:
         return serve(load)
     # Nobody has said on which device; it can be done without one.
@@ -342,7 +343,7 @@ def main(load, check):
     del sys.argv[1:3]
     try:
         enter_folder(asked["options"])
-        check(asked["options"], asked["space"])
+        print(check(asked["options"], asked["space"]))
     except BaseException as error:  # noqa: BLE001  whatever it is, the run could not begin
         last_words(error)
     sys.stdout.flush()

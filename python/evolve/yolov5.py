@@ -184,9 +184,17 @@ def checkout_named():
     return sys.argv.pop() if len(sys.argv) > 1 else None
 
 
+def version_of(module, checkout):
+    """Of a checkout the commit, where YOLOv5 finds it."""
+    if checkout is None:
+        return sys.modules["yolov5"].__version__
+    return getattr(module, "GIT_INFO", {}).get("commit") or "of a checkout"
+
+
 def check(options, space):
     """See worker.main. What hyperparameters and optimizers YOLOv5 has, evolve knows."""
-    module = yolov5(checkout_named())
+    checkout = checkout_named()
+    module = yolov5(checkout)
     module.check_file(options["cfg"])
     weights = options["weights"]
     if weights and not os.path.isfile(weights) and not os.path.isfile(module.attempt_download(weights)):
@@ -194,6 +202,7 @@ def check(options, space):
     data = module.check_file(options["data"])
     if not worker.is_fetched(data):  # that happens when it trains
         worker.check_images(data, module.check_dataset(data))
+    return f"yolov5 {version_of(module, checkout)}, torch {sys.modules['torch'].__version__}"
 
 
 def load():

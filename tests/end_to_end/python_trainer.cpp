@@ -57,6 +57,10 @@ std::filesystem::path trial_folder(const Folder& folder, int trial) {
   return folder / "run" / hyp::trial_folder(trial);
 }
 
+nlohmann::json settings_of(const Folder& folder, int trial) {
+  return nlohmann::json::parse(read_file(trial_folder(folder, trial) / "args.json"));
+}
+
 void expect_refusal(const std::vector<std::string>& words, const std::string& line) {
   Folder folder;
   write_data(folder);

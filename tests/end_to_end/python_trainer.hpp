@@ -29,6 +29,9 @@ Ended resumed(const Folder& folder, const std::vector<std::string>& more = {});
 /// The folder of a trial in the folder's run.
 std::filesystem::path trial_folder(const Folder& folder, int trial);
 
+/// What the stand-in for Ultralytics was given for a trial, and the process that it was.
+nlohmann::json settings_of(const Folder& folder, int trial);
+
 /// Expects that this command is refused with this line.
 void expect_refusal(const std::vector<std::string>& words, const std::string& line);
 

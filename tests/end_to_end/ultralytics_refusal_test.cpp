@@ -61,15 +61,17 @@ TEST(Ultralytics, IsToldWhichValueItDoesNotTakeThoughNoTrialStartsThere) {
 TEST(Ultralytics, IsRefusedAGeneThatWouldMoveBetweenTheValuesItCanHave) {
   Folder folder;
   for (const auto& [gene, fault] :
-       {std::pair("close_mosaic: [0, 10]", "'close_mosaic' is a whole number for Ultralytics, not "
-                                           "3.1831; in --space write type: int\n"),
-        {"cos_lr: [0, 1]", "'cos_lr' is yes or no for Ultralytics, not 0.31831; in --space write "
-                           "choices: [True, False]\n"}}) {
+       {std::pair("close_mosaic: [0, 10]",
+                  "'close_mosaic' is a whole number for Ultralytics, not "
+                  "3.1831; in --space write type: int\n"),
+        {"cos_lr: [0, 1]",
+         "'cos_lr' is yes or no for Ultralytics, not 0.5; in --space write "
+         "choices: [True, False]\n"}}) {
     write_file(folder / "space.yaml", "box: [4.0, 8.0]\n" + std::string(gene) + "\n");
     write_file(folder / "hyp.yaml", "box: 6.0\n");
-    EXPECT_THAT(said_of(folder, trials("yolo11n.yaml", 1,
-                                       {"--space", "space.yaml", "--hyp", "hyp.yaml"})),
-                HasSubstr(fault));
+    EXPECT_THAT(
+        said_of(folder, trials("yolo11n.yaml", 1, {"--space", "space.yaml", "--hyp", "hyp.yaml"})),
+        HasSubstr(fault));
   }
 }
 
