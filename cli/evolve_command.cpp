@@ -194,7 +194,7 @@ int dry_run(RunState state, const std::optional<results::Extended>& bounds, Plan
 EvolveOptions with_bounds(EvolveOptions options, const engine::Bounds& bounds) {
   options.generations = bounds.generations.value_or(options.generations);
   options.repeats = bounds.repeats.value_or(options.repeats);
-  if (bounds.trials) options.trials = bounds.trials;
+  options.trials = bounds.trials;
   if (bounds.max_epochs) options.max_epochs = bounds.max_epochs;
   return options;
 }
@@ -221,6 +221,7 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   if (now.dry_run) return dry_run(std::move(state), bounds, std::move(plan), directory, screen);
 
   for (const auto& note : plan.device_notes) screen.line(note);
+  if (plan.note_on_version) screen.line(*plan.note_on_version);
   const StopOnSignals stop;
   RunScreen observer(screen, directory, plan.options.train.epochs, plan.settings.time_limit);
   const auto run = engine::resume_run(plan.settings, directory, std::move(*journal),

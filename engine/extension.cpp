@@ -78,7 +78,8 @@ Bounds bounds_of(const RunState& state) {
   const auto& search = state.evolution().settings();
   const auto& repeats = state.repeats();
   Bounds bounds{.generations = search.generations, .repeats = repeats.wanted()};
-  if (search.trials) bounds.trials = *search.trials + repeats.in_all();
+  if (search.trials && !ends_by_generations(search, repeats.in_all()))
+    bounds.trials = *search.trials + repeats.in_all();
   if (const auto most = state.most_epochs()) bounds.max_epochs = static_cast<int>(*most);
   return bounds;
 }

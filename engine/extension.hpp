@@ -23,7 +23,8 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
 /// All epochs of a run that has so many trainings more, repeats among them.
 std::int64_t epochs_with(const RunState& state, std::int64_t trainings);
 
-/// The bounds that a run has, extensions included.
+/// The bounds that a run has, extensions included; trials only where they are not those of the
+/// generations.
 Bounds bounds_of(const RunState& state);
 
 }  // namespace evolve::engine

@@ -138,5 +138,12 @@ TEST(Bounds, OfARunAreWhatAPersonWouldGiveIt) {
   EXPECT_EQ(bounds.max_epochs, std::nullopt);
 }
 
+TEST(Bounds, HaveNoTrialsThatNobodyGaveThoughRepeatsAreKept) {
+  const auto state = run({.population = 4, .generations = 5, .max_epochs = 20, .repeats = 2}, 3);
+  EXPECT_EQ(bounds_of(state).trials, std::nullopt);
+  EXPECT_EQ(bounds_of(state).max_epochs, 20);
+  EXPECT_EQ(bounds_of(state).repeats, 2);
+}
+
 }  // namespace
 }  // namespace evolve::engine
