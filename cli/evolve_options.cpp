@@ -170,7 +170,8 @@ void declare_bounds(CLI::App& app, EvolveOptions& o, const char* group) {
                  "on while they promise most")
       ->group(group);
   app.add_option("--repeats", o.repeats,
-                 "Keep so many trainings for the end: the best again, with other seeds")
+                 "Keep so many trainings for the end: of the best sets again, with other seeds; of "
+                 "one several times where that tells most")
       ->group(group)
       ->capture_default_str();
   app.add_option("--time-limit", o.time_limit,
@@ -224,6 +225,9 @@ void declare_search(CLI::App& app, EvolveOptions& o) {
 void declare_trainer(CLI::App& app, EvolveOptions& o) {
   const auto* group = "Training";
   declare_data(app, o.train, group);
+  app.get_option("--imgsz")->description(
+      "Image size in pixels; default: 640, of shapes 96, with --trainer ultralytics 224 for a -cls "
+      "model");
   declare_training(app, o.train, group, "Epochs of each trial");
   app.add_flag("--early-stop,!--no-early-stop", o.early_stop,
                "Do not train every trial to its last epoch: pause those that promise less than "

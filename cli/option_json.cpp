@@ -27,7 +27,7 @@ nlohmann::ordered_json options_to_resume(const nlohmann::ordered_json& run,
       const auto differs = now[key].is_boolean()
                                ? option + ": the run to resume has none"
                                : option + " " + now[key].dump() + ": the run to resume has " +
-                                     (before.is_null() ? "none" : before.dump());
+                                     (before.is_null() || before == "" ? "none" : before.dump());
       throw bad_argument(differs, "leave the option out, or start a new run");
     }
     merged[key] = now[key];

@@ -234,6 +234,9 @@ TEST(EvolveOptions, RefuseAnotherValueOnResume) {
   const auto now = parse("--resume x --batch-size 16");
   EXPECT_EQ(test::refusal([&] { resumed(now, run); }),
             "--batch-size 16: the run to resume has 8; leave the option out, or start a new run");
+  EXPECT_EQ(test::refusal([&] { resumed(parse("--resume x --hyp h.yaml"), run); }),
+            "--hyp \"h.yaml\": the run to resume has none; leave the option out, or start a new "
+            "run");
 }
 
 TEST(EvolveOptions, RefuseAnotherFlagOnResumeByTheNameThatWasTyped) {
