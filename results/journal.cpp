@@ -1,6 +1,7 @@
 #include "results/journal.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -160,8 +161,16 @@ bool Journal::cut_off() {
   return !torn_;
 }
 
+void Journal::check_named() const {
+  struct stat state {};
+  if (::fstat(descriptor_.number(), &state) != 0 || state.st_nlink > 0) return;
+  throw run_failed(file_.string() + ": somebody has removed it, or put another file in its place",
+                   "restore it from a copy, then go on with evolve --resume");
+}
+
 void Journal::commit() {
   if (group_.empty()) return;
+  check_named();
   // Behind half a line no reader would find what is written now.
   if (torn_ && !cut_off()) throw write_failed(file_, errno);
   int error = core::write_all(descriptor_.number(), group_);

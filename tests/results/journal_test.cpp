@@ -327,6 +327,18 @@ TEST(Journal, WritesNothingBehindATornLineThatCouldNotBeCutOff) {
   EXPECT_EQ(history.warning, "");
 }
 
+TEST(Journal, CommitsNothingToAFileThatWasRemovedOrReplaced) {
+  for (const bool replaced : {false, true}) {
+    OpenGroup open;
+    fs::remove(open.file);
+    if (replaced) write_file(open.file, open.before);
+    EXPECT_EQ(run_failure([&] { open.journal.commit(); }),
+              open.file.string() +
+                  ": somebody has removed it, or put another file in its place; restore it from "
+                  "a copy, then go on with evolve --resume");
+  }
+}
+
 TEST(Journal, TakesMessagesThatAreNoUtf8) {
   const Folder folder;
   const auto file = folder / "journal.jsonl";
