@@ -122,8 +122,9 @@ int main(int argc, char** argv) {
     evolve::cli::say(error.what());
     return error.exit_code();
   } catch (const std::filesystem::filesystem_error& error) {
-    evolve::cli::say(error.path1().string() + ": " + error.code().message() +
-                     "; check the path and its permissions");
+    // What is asked of the current folder names no path.
+    const auto path = error.path1().empty() ? "the current folder" : error.path1().string();
+    evolve::cli::say(path + ": " + error.code().message() + "; check the path and its permissions");
     return 2;
   } catch (const std::exception& error) {
     evolve::cli::say(error.what());

@@ -206,6 +206,19 @@ TEST(Resume, InAnotherFolderSaysWhereTheRelativePathsOfItsTrainerWere) {
   EXPECT_THAT(there.out, Not(HasSubstr("began in")));
 }
 
+TEST(Resume, InAFolderThatIsGoneSaysSo) {
+  Folder folder;
+  finish_three_trials(folder);
+  const auto command = "mkdir gone && cd gone && rmdir ../gone && exec '" EVOLVE_BINARY
+                       "' --resume '" +
+                       (folder / "run").string() + "'";
+  const auto ended = Process({"/bin/sh", "-c", command}, folder.path()).wait();
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err,
+            "evolve: the current folder: No such file or directory; check the path and its "
+            "permissions\n");
+}
+
 TEST(Resume, WithoutAFolderTakesTheNewestRun) {
   Folder folder;
   for (int i = 0; i < 2; ++i) {
