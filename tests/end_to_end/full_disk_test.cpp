@@ -109,9 +109,13 @@ Ended fill_up(const Folder& folder, const std::string& file, bool beside) {
                       "--trials", "200", "--population", "5", "--output", "run"}),
       folder.path());
   EXPECT_TRUE(eventually([&] { return count(journal(folder / "run"), "completed") >= 3; }));
-  fs::create_symlink("/dev/full", folder / "full");
   const auto written = beside ? file + "." + std::to_string(process.pid()) + ".tmp" : file;
-  fs::rename(folder / "full", folder / ("run/" + written));
+  // Again and again: what is being written when it comes is put in its place, this link too.
+  EXPECT_TRUE(eventually([&] {
+    fs::create_symlink("/dev/full", folder / "full");
+    fs::rename(folder / "full", folder / ("run/" + written));
+    return !alive(process.pid());
+  }));
   return process.wait();
 }
 
