@@ -106,7 +106,9 @@ OutputWarping::OutputWarping(const Eigen::VectorXd& values) {
   if (values.minCoeff() >= 0 && values.maxCoeff() > 0) offset_ = 0.1 * values.maxCoeff();
   Eigen::VectorXd y = logarithms(values);
   median_ = percentile({y.begin(), y.end()}, 0.5);
-  unit_ = std::max(y.maxCoeff() - median_, 1e-6);
+  const double above = y.maxCoeff() - median_;
+  // Where most are the best the least says how far apart they are.
+  unit_ = std::max(above > 0 ? above : median_ - y.minCoeff(), 1e-6);
   y = (*this)(values);
   mean_ = y.mean();
   y.array() -= mean_;

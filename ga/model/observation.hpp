@@ -50,9 +50,9 @@ Targets targets_of(std::span<const Observation> observation);
 /// The same order with an even spread: the logarithms of the values (what makes a fitness are
 /// factors rather than summands; a tenth of the greatest is added first, so that next to nothing
 /// and nothing are alike; where a value is negative the values themselves), as distances from their
-/// median in units of the distance from the median to the best; below -1 they grow by their
-/// logarithm only. Then mean 0 and standard deviation 1; all 0 when all are equal. How bad a bad
-/// set is matters little to where the best one is.
+/// median in units of the distance from the median to the best (where most are the best, to the
+/// least); below -1 they grow by their logarithm only. Then mean 0 and standard deviation 1; all 0
+/// when all are equal. How bad a bad set is matters little to where the best one is.
 class OutputWarping {
  public:
   /// The one that these values, at least one, give.

@@ -147,6 +147,13 @@ TEST(OutputWarping, OfEqualValuesIs0) {
   EXPECT_EQ(OutputWarping(one)(one), Eigen::VectorXd::Zero(1));
 }
 
+// A fitness that takes few values: by units of next to nothing the others would be beyond compare.
+TEST(OutputWarping, KnowsDistancesWhereMostAreTheBest) {
+  const Eigen::VectorXd values{{-1, -1, -1, -1, -2, -3}};
+  const Eigen::VectorXd y = OutputWarping(values)(values);
+  EXPECT_NEAR(y[3] - y[4], y[4] - y[5], 1e-12);
+}
+
 TEST(OutputWarping, OfLogarithmsIsUndone) {
   const OutputWarping warping(Eigen::VectorXd{{0.3, 0.1, 0.01, 0.2, 0.25}});
   for (const double value : {0.5, 0.3, 0.21, 0.05, 0.0}) {
