@@ -190,6 +190,8 @@ std::optional<Standing> standing(std::span<const hyp::Gene> space, History& hist
   result.noise = unwarped(known.warping, posterior.mean[best], std::sqrt(posterior.luck)).sd;
   if (start_completed) {
     result.start = candidate(0);
+    // Of what learnt nothing the model knows that it is bad, not how bad.
+    if (history.learnt_nothing(start)) result.start->expectation = {};
     if (best != 0) result.better = posterior.better(best, 0);
   }
 

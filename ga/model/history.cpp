@@ -145,7 +145,8 @@ History::Selection History::select(Index length, Index most,
   const std::vector<Index> best = ranking(targets.values, most);
   const std::vector<Index> nearest =
       ranking(-distances_from(best.front(), length, parameters), most);
-  return selection_of(one_and_two(best, nearest), targets);
+  const auto order = one_and_two(best, nearest);
+  return selection_of(order, targets, OutputWarping(targets.values(order)));
 }
 
 History::Selection History::around(std::span<const int> sets, Index most,
@@ -153,11 +154,12 @@ History::Selection History::around(std::span<const int> sets, Index most,
   VectorXd distances = VectorXd::Constant(size(), std::numeric_limits<double>::infinity());
   for (const int set : sets)
     distances = distances.cwiseMin(distances_from(set, size(), parameters));
-  return selection_of(ranking(-distances, most), targets_of(observation_));
+  return selection_of(ranking(-distances, most), targets_of(observation_),
+                      select(size(), model_points, parameters).warping);
 }
 
-History::Selection History::selection_of(const std::vector<Index>& order,
-                                         const Targets& targets) const {
+History::Selection History::selection_of(const std::vector<Index>& order, const Targets& targets,
+                                         const OutputWarping& warping) const {
   Points points(static_cast<Index>(space_.size()), static_cast<Index>(order.size()));
   std::vector<int> seeds, sets;
   Curves curves{.variances = curve_variances_};
@@ -175,7 +177,6 @@ History::Selection History::selection_of(const std::vector<Index>& order,
   VectorXd noise = targets.noise(order);
   for (Index i = 0; i < noise.size(); ++i)
     noise[i] *= noise_[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])];
-  const OutputWarping warping(values);
   return {.points = points,
           .observations = {.features = features_of(space_, points),
                            .gene_of = gene_of_,
@@ -303,6 +304,19 @@ const Observation* History::best_completed() const {
     if (!best || one.fitness > best->fitness) best = &one;
   }
   return best;
+}
+
+bool History::learnt_nothing(const hyp::Genes& genes) const {
+  if (std::ranges::any_of(observation_, [](const Observation& o) { return o.fitness < 0; }))
+    return false;
+  const auto set = number_of(genes);
+  bool any = false;
+  for (std::size_t i = 0; set && i < first_.size(); ++i) {
+    if (first_[i] != *set || observation_[i].ending != Observation::Ending::completed) continue;
+    if (observation_[i].fitness > 0) return false;
+    any = true;
+  }
+  return any;
 }
 
 bool History::deterministic() const {

@@ -53,7 +53,8 @@ class History {
   Selection select(Eigen::Index length, Eigen::Index most,
                    const KernelParameters& parameters) const;
   /// The `most` outcomes that are nearest to any of these sets (their numbers), whatever they are:
-  /// a model of the best of many noisy outcomes alone expects too much of all of them.
+  /// a model of the best of many noisy outcomes alone expects too much of all of them. Warped as
+  /// those that made parameters plausible are: variances are shares of the spread of these.
   Selection around(std::span<const int> sets, Eigen::Index most,
                    const KernelParameters& parameters) const;
 
@@ -77,6 +78,9 @@ class History {
   const Observation* first_completed(const hyp::Genes& genes) const;
   /// The completed training of greatest fitness, the first one among equals; null: none.
   const Observation* best_completed() const;
+  /// Whether the set has been trained to the end, each time with a fitness of 0, where none is
+  /// below 0.
+  bool learnt_nothing(const hyp::Genes& genes) const;
   /// Whether trainings are known to be free of luck: of those that completed two or more were of a
   /// set that had been trained before, with another seed, and all of these agree with its first one
   /// to the last digit (one of a few seeds agrees by chance), while no two sets do (a fitness that
@@ -84,7 +88,8 @@ class History {
   bool deterministic() const;
 
  private:
-  Selection selection_of(const std::vector<Eigen::Index>& order, const Targets& targets) const;
+  Selection selection_of(const std::vector<Eigen::Index>& order, const Targets& targets,
+                         const OutputWarping& warping) const;
   void weigh_outliers(Eigen::Index length);
   /// Among the first `length` outcomes.
   bool any_at_rung(Eigen::Index length) const { return first_at_rung_ < length; }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/random/normal_distribution.hpp>
+#include <cmath>
 #include <optional>
 
 #include "ga/classic/operators.hpp"
@@ -85,6 +86,37 @@ TEST(Recommendation, PromisesNoLuckHoweverManyWereTrained) {
   }
   const auto promised = standing(space.genes, history, start)->best.expectation;
   EXPECT_NEAR(promised.mean, 0.3, 0.03);  // the luckiest of 400 has 0.39
+}
+
+// How much is luck is weighed by all outcomes, and the best are compared by those near them, which
+// differ by little else.
+TEST(Recommendation, KnowsTheLuckOfTrainingsThatAreFarBetterThanMost) {
+  const std::vector<hyp::Gene> space = {real(0, 1)};
+  for (const std::uint64_t seed : {0, 1}) {
+    History history(space);
+    Rng rng(seed);
+    boost::random::normal_distribution<double> luck(0, 0.01), near(0.8, 0.002);
+    for (int i = 0; i < 300; ++i) {
+      const double x = i % 3 == 0 ? i / 300.0 : near(rng);
+      const double fitness = 0.6 * std::exp(-20 * (x - 0.8) * (x - 0.8)) + luck(rng);
+      history.add({x}, {Observation::Ending::completed, fitness, i});
+    }
+    const double noise = standing(space, history, {0})->noise;
+    EXPECT_GT(noise, 0.008) << seed;
+    EXPECT_LT(noise, 0.03) << seed;
+  }
+}
+
+// To the model it is as bad as the worst of the others.
+TEST(Recommendation, ExpectsNothingOfAStartThatLearntNothing) {
+  Evolution evolution(cube(), {.search = "screened", .trials = 20});
+  while (const auto trial = evolution.ask()) {
+    const bool is_start = trial->hyp == hyp::start_of(cube());
+    evolution.tell(completed(trial->number, is_start ? 0 : peak(trial->hyp)));
+  }
+  const Standing standing = *evolution.standing();
+  EXPECT_EQ(standing.start->expectation.high, 0);
+  EXPECT_GT(standing.best.expectation.low, 0.3);
 }
 
 TEST(Recommendation, NamesASetByItsFirstTrialThatCompletedWhateverWasToldFirst) {
