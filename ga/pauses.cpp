@@ -31,6 +31,19 @@ bool none_is_whole(const EvolutionState& state) {
          });
 }
 
+bool has_ended(const EvolutionState& state, int trial) {
+  return trial < state.asked() && state.trial(trial).observation &&
+         !state.known.pending.contains(trial);
+}
+
+// The trial whose looks say which ones are of use: the start, or where that learnt nothing the
+// first other one that did. Nothing while there is none.
+std::optional<int> telling_trial(const EvolutionState& state) {
+  for (int trial = 0; trial < state.asked(); ++trial)
+    if (has_ended(state, trial) && state.trial(trial).observation->fitness > 0) return trial;
+  return std::nullopt;
+}
+
 // The start is trained to its end, or where it fails another: it tells what a look at a rung is
 // worth, and is what every claim compares with.
 hyp::Trial without_model(EvolutionState& state, Rng& rng) {
@@ -53,21 +66,29 @@ bool pausing(const EvolutionState& state) {
          !pauses_of(state.settings.epochs).empty();
 }
 
+bool none_has_learnt(const EvolutionState& state) {
+  if (!has_ended(state, 0)) return false;
+  const Observation& start = *state.trial(0).observation;
+  return start.ending == Observation::Ending::completed && start.fitness == 0 &&
+         !telling_trial(state);
+}
+
 std::vector<int> pause_epochs(const EvolutionState& state) {
   if (!pausing(state)) return {};
   auto looks = pauses_of(state.settings.epochs);
-  const bool start_is_known =
-      state.asked() > 0 && state.trial(0).observation && !state.known.pending.contains(0);
-  if (!start_is_known) return {looks.back()};
-  const Record& start = state.trial(0);
-  const double end = start.observation->fitness;
+  if (!has_ended(state, 0)) return {looks.back()};
+  if (none_has_learnt(state)) return {};
+  const Observation& start = *state.trial(0).observation;
   // A share of a fitness below 0 means nothing.
-  if (start.observation->ending != Observation::Ending::completed || end <= 0) return looks;
+  if (start.ending != Observation::Ending::completed || start.fitness < 0) return looks;
+  const auto telling = telling_trial(state);
+  const Record& trained = state.trial(*telling);
   const auto& looked_at = state.steps.front().looks;  // none where the run paused nothing then
   std::erase_if(looks, [&](int epoch) {
-    const auto look = start.rungs.find(epoch);
-    return look != start.rungs.end() ? look->second < least_learnt * end
-                                     : std::ranges::count(looked_at, epoch) > 0;
+    const auto look = trained.rungs.find(epoch);
+    if (look != trained.rungs.end())
+      return look->second < least_learnt * trained.observation->fitness;
+    return *telling > 0 || std::ranges::count(looked_at, epoch) > 0;
   });
   return looks;
 }

@@ -9,10 +9,14 @@
 namespace evolve::ga {
 
 bool pausing(const EvolutionState& state);
+/// The start has ended with a fitness of 0, and nothing that has ended has more: no look has shown
+/// yet whether it tells anything.
+bool none_has_learnt(const EvolutionState& state);
 /// After which epochs a training that begins now may be paused: those of pauses_of() at which the
-/// start had half of its final fitness or more, and a number at all (all of them where its final
-/// one is not above 0, or the start failed). The last one only until the start has ended. None in a
-/// run that pauses nothing.
+/// start, or where it ended at 0 the first other trial that did not, had half of its final fitness
+/// or more, and a number at all (all of them where the start ended below 0, or failed). The last
+/// one only until the start has ended. None while none has learnt, and in a run that pauses
+/// nothing.
 std::vector<int> pause_epochs(const EvolutionState& state);
 /// A paused trial goes on, or the next one begins. Something fits (see has_room).
 hyp::Trial begin_or_go_on(EvolutionState& state);

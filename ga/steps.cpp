@@ -12,10 +12,12 @@
 namespace evolve::ga {
 namespace {
 
-/// The start's looks say which ones are of use: it has all of them.
+/// The start's looks, or those of the first trial that learns something, say which ones are of use:
+/// these have all of them.
 std::vector<int> looks_between(const EvolutionState& state, int number, int begin, int end) {
   if (!pausing(state)) return {};
-  auto looks = number == 0 ? pauses_of(state.settings.epochs) : pause_epochs(state);
+  const bool all = number == 0 || none_has_learnt(state);
+  auto looks = all ? pauses_of(state.settings.epochs) : pause_epochs(state);
   std::erase_if(looks, [&](int epoch) { return epoch <= begin || epoch >= end; });
   if (end < state.settings.epochs) looks.push_back(end);
   return looks;

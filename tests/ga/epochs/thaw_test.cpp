@@ -232,6 +232,26 @@ TEST(Thaw, LooksAtNothingWhereTheStartHadNoFitness) {
   EXPECT_THAT(evolution.ask()->looks, ElementsAre(3));
 }
 
+// What learns nothing has nothing at any look either, and tells of none.
+TEST(Thaw, LooksWhereTheFirstThatLearntHadSomethingWhereTheStartLearntNothing) {
+  const auto looks_of = [](double at_a_look) {
+    Evolution evolution(cube(), thawing(100));
+    const auto fitness = [&](const hyp::Trial& trial, int epoch) {
+      if (trial.number < 3) return 0.0;
+      return (epoch == 9 ? 1 : at_a_look) * peak(trial.hyp);
+    };
+    for (int trial = 0; trial < 4; ++trial) {
+      const auto whole = *evolution.ask();
+      EXPECT_EQ(whole.pause_epoch, 0) << trial;
+      EXPECT_THAT(whole.looks, ElementsAre(1, 3)) << trial;
+      train(evolution, whole, fitness);
+    }
+    return evolution.ask()->looks;
+  };
+  EXPECT_THAT(looks_of(0.6), ElementsAre(1));
+  EXPECT_THAT(looks_of(0), testing::IsEmpty());
+}
+
 // When the start is due again is a matter of epochs, those of failed attempts among them.
 TEST(Thaw, WithALagTrainsTheSameWheneverFailedAttemptsAreTold) {
   const auto trained = [](bool told_at_once) {
