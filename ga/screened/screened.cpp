@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "ga/classic/operators.hpp"
 #include "ga/model/ranking.hpp"
 #include "ga/random/sobol.hpp"
 #include "ga/screened/acquisition.hpp"
@@ -67,16 +68,42 @@ struct Candidates {
   }
 };
 
+// A gene and the place of its choice, which all children of a search have.
+struct Held {
+  Index gene = 0;
+  double unit = 0;
+};
+
+std::vector<Index> genes_with_choices(Space space) {
+  std::vector<Index> genes;
+  for (Index i = 0; i < std::ssize(space); ++i) {
+    const hyp::Gene& gene = space[static_cast<std::size_t>(i)];
+    if (is_categorical(gene) && hyp::has_range(gene)) genes.push_back(i);
+  }
+  return genes;
+}
+
+// Another choice than `best` has, of one of these genes.
+Held another_choice_of(Space space, const std::vector<Index>& genes, const VectorXd& best,
+                       Rng& rng) {
+  boost::random::uniform_int_distribution<std::size_t> any(0, genes.size() - 1);
+  const Index i = genes[any(rng)];
+  const hyp::Gene& gene = space[static_cast<std::size_t>(i)];
+  return {.gene = i,
+          .unit = hyp::to_unit(gene, another_choice(gene, hyp::from_unit(gene, best[i]), rng))};
+}
+
 // The inner genetic algorithm, from `raw` points of the prior and as many around the best. In the
 // end the fittest few climb ("memetic algorithm": Moscato 1989).
 Candidates search(Space space, const Acquisition& acquisition, double trust, const Points& elite,
-                  const Points& best, Index raw, Rng& rng) {
+                  const Points& best, Index raw, const std::optional<Held>& held, Rng& rng) {
   constexpr Index survivors = 30, children = 60, climbers = 4;
   constexpr int looks = 30;  // of each climber
   constexpr int generations = 5;
   Candidates found{Points(elite.rows(), 0), VectorXd(0)};
   const auto look_at = [&](Points points) {
     snap(space, points);
+    if (held) points.row(held->gene).setConstant(held->unit);
     found.add(points, acquisition(points));
   };
   look_at(prior_points(space, raw, trust, rng));
@@ -209,7 +236,7 @@ std::vector<hyp::Genes> screened_children(Space space, History& history, const B
                                           const Visited& visited, std::span<Rng> rngs) {
   constexpr Index spread_points = 200;
   constexpr std::size_t most_pending = 100;
-  constexpr double unscreened_share = 0.3;
+  constexpr double unscreened_share = 0.3, other_choice_share = 0.14;
   const KernelParameters& parameters = history.parameters();
   const auto known = history.select(history.size(), model_points, parameters);
   const Points& points = known.points;
@@ -223,6 +250,13 @@ std::vector<hyp::Genes> screened_children(Space space, History& history, const B
 
   const Index n = points.cols();
   const auto best = [&](Index count) { return best_of(points, surrogate.posterior_mean(), count); };
+  const auto searched = [&](const Acquisition& acquisition, double trusted,
+                            const std::optional<Held>& held, Rng& rng) {
+    const Index raw = n <= 250 ? 512 : 192;  // the more the model has, the dearer each look
+    return search(space, acquisition, trusted, best(20), best(std::max(Index{1}, (n + 10) / 20)),
+                  raw, held, rng);
+  };
+  const auto with_choices = genes_with_choices(space);
   std::vector<hyp::Genes> children;
   std::optional<Shortlist> shortlist;
   for (Rng& rng : rngs) {
@@ -230,12 +264,22 @@ std::vector<hyp::Genes> screened_children(Space space, History& history, const B
       children.push_back(unscreened(space, best(std::clamp(n / 4, Index{3}, Index{20})), rng));
       continue;
     }
+    // No step leads from one choice to another, and where the best of the one is, the other may be
+    // at its worst: the others are searched for their own.
+    if (!with_choices.empty() && n > few &&
+        boost::random::uniform_01<double>()(rng) < other_choice_share) {
+      const Held held = another_choice_of(space, with_choices, best(1).col(0), rng);
+      const double trusted = trust(space, surrogate, rng);
+      const Candidates found =
+          searched(Acquisition::improvement(space, surrogate), trusted, held, rng);
+      Shortlist of_choice(space, surrogate, found, true);
+      children.push_back(of_choice.take(of_choice.values(), visited, children));
+      continue;
+    }
     if (!shortlist) {
       const double trusted = trust(space, surrogate, rng);
       const Acquisition acquisition = draw_acquisition(space, surrogate, history.size(), rng);
-      const Index raw = n <= 250 ? 512 : 192;  // the more the model has, the dearer each look
-      const Candidates found = search(space, acquisition, trusted, best(20),
-                                      best(std::max(Index{1}, (n + 10) / 20)), raw, rng);
+      const Candidates found = searched(acquisition, trusted, std::nullopt, rng);
       shortlist.emplace(space, surrogate, found, rngs.size() == 1);
       children.push_back(shortlist->take(shortlist->values(), visited, children));
     } else {

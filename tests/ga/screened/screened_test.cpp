@@ -366,6 +366,27 @@ TEST(Screened, FindsAChoice) {
   EXPECT_THAT(evolution.best()->genes, testing::ElementsAre(3, 4, 20, testing::Lt(0.01)));
 }
 
+// Each choice has its best elsewhere: what is best with the start's is bad with the others.
+TEST(Screened, LeavesAChoiceWhoseBestIsNotTheBest) {
+  const hyp::Space space = space_of({categorical({"SGD", "Adam", "AdamW"}),
+                                     logarithmic(1e-5, 1, 1e-2), real(0, 1, 0.5), real(0, 1, 0.5)});
+  const double best_rate[] = {-1, -3, -4}, most[] = {0.4, 0.4, 0.5};
+  int left = 0;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    Evolution evolution(space, screened(seed, 80));
+    Rng rng = breeding_rng(seed, 1 << 20);
+    boost::random::normal_distribution<double> luck(0, 0.01);
+    run(evolution, [&](const hyp::Hyperparameters& hyp) {
+      const hyp::Genes genes = hyp::genes_of(space, hyp);
+      const auto choice = static_cast<std::size_t>(genes[0]);
+      const double away = std::log10(genes[1]) - best_rate[choice], other = genes[2] - 0.4;
+      return most[choice] * std::exp(-0.8 * away * away - other * other) + luck(rng);
+    });
+    left += evolution.genes(evolution.standing()->best.trial)[0] == 2;
+  }
+  EXPECT_GE(left, 6);
+}
+
 TEST(Screened, SearchesOneGene) {
   const hyp::Space space = space_of({real(0, 1, 0.9)});
   Evolution evolution(space, screened(1, 20));
