@@ -36,12 +36,24 @@ bool has_ended(const EvolutionState& state, int trial) {
          !state.known.pending.contains(trial);
 }
 
+bool has_completed(const EvolutionState& state, int trial) {
+  return has_ended(state, trial) &&
+         state.trial(trial).observation->ending == Observation::Ending::completed;
+}
+
 // The trial whose looks say which ones are of use: the start, or where that learnt nothing the
 // first other one that did. Nothing while there is none.
 std::optional<int> telling_trial(const EvolutionState& state) {
   for (int trial = 0; trial < state.asked(); ++trial)
-    if (has_ended(state, trial) && state.trial(trial).observation->fitness > 0) return trial;
+    if (has_completed(state, trial) && state.trial(trial).observation->fitness > 0) return trial;
   return std::nullopt;
+}
+
+// Whether the trial was to be looked at after this epoch: another attempt may have had other looks.
+bool was_looked_at(const EvolutionState& state, int trial, int epoch) {
+  return std::ranges::any_of(state.steps, [&](const Step& step) {
+    return step.trial == trial && std::ranges::count(step.looks, epoch) > 0;
+  });
 }
 
 // The start is trained to its end, or where it fails another: it tells what a look at a rung is
@@ -67,9 +79,7 @@ bool pausing(const EvolutionState& state) {
 }
 
 bool none_has_learnt(const EvolutionState& state) {
-  if (!has_ended(state, 0)) return false;
-  const Observation& start = *state.trial(0).observation;
-  return start.ending == Observation::Ending::completed && start.fitness == 0 &&
+  return has_completed(state, 0) && state.trial(0).observation->fitness == 0 &&
          !telling_trial(state);
 }
 
@@ -78,17 +88,16 @@ std::vector<int> pause_epochs(const EvolutionState& state) {
   auto looks = pauses_of(state.settings.epochs);
   if (!has_ended(state, 0)) return {looks.back()};
   if (none_has_learnt(state)) return {};
-  const Observation& start = *state.trial(0).observation;
   // A share of a fitness below 0 means nothing.
-  if (start.ending != Observation::Ending::completed || start.fitness < 0) return looks;
-  const auto telling = telling_trial(state);
-  const Record& trained = state.trial(*telling);
-  const auto& looked_at = state.steps.front().looks;  // none where the run paused nothing then
+  if (!has_completed(state, 0) || state.trial(0).observation->fitness < 0) return looks;
+  const int telling = *telling_trial(state);
+  const Record& trained = state.trial(telling);
   std::erase_if(looks, [&](int epoch) {
+    // The start has no looks where the run paused nothing then: all are believed.
+    if (!was_looked_at(state, telling, epoch)) return telling > 0;
     const auto look = trained.rungs.find(epoch);
-    if (look != trained.rungs.end())
-      return look->second < least_learnt * trained.observation->fitness;
-    return *telling > 0 || std::ranges::count(looked_at, epoch) > 0;
+    return look == trained.rungs.end() ||
+           look->second < least_learnt * trained.observation->fitness;
   });
   return looks;
 }

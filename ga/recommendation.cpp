@@ -60,7 +60,8 @@ struct Posterior {
   }
 };
 
-// The start, if it completed, and the sets that the model thinks best, with their numbers.
+// The start, if it completed, and the sets that the model thinks best, with their numbers. Of a set
+// that learnt nothing the model knows that it is bad, not how bad: it compares with none.
 struct Compared {
   std::vector<int> sets;
   Points points;
@@ -73,7 +74,7 @@ Compared compared_sets(std::span<const hyp::Gene> space, const hyp::Genes& start
   Compared compared{.sets = {}, .points = Points(std::ssize(space), 0)};
   const auto add = [&](int set, const VectorXd& point) {
     const bool there = std::ranges::count(compared.sets, set) > 0;
-    if (there || !history.first_completed(set)) return;
+    if (there || !history.first_completed(set) || history.learnt_nothing(set)) return;
     compared.sets.push_back(set);
     compared.points.conservativeResize(point.size(), compared.points.cols() + 1);
     compared.points.rightCols(1) = point;
@@ -190,9 +191,10 @@ std::optional<Standing> standing(std::span<const hyp::Gene> space, History& hist
   result.noise = unwarped(known.warping, posterior.mean[best], std::sqrt(posterior.luck)).sd;
   if (start_completed) {
     result.start = candidate(0);
-    // Of what learnt nothing the model knows that it is bad, not how bad.
-    if (history.learnt_nothing(start)) result.start->expectation = {};
     if (best != 0) result.better = posterior.better(best, 0);
+  } else if (const Observation* of_start = history.first_completed(start)) {
+    result.start = Candidate{.trial = of_start->trial, .expectation = {}};
+    result.better = 1;
   }
 
   doubt(posterior, best, pending, result);

@@ -142,10 +142,7 @@ void History::add(const hyp::Genes& genes, const Observation& observation) {
 History::Selection History::select(Index length, Index most,
                                    const KernelParameters& parameters) const {
   const Targets targets = targets_of({observation_.data(), static_cast<std::size_t>(length)});
-  const std::vector<Index> best = ranking(targets.values, most);
-  const std::vector<Index> nearest =
-      ranking(-distances_from(best.front(), length, parameters), most);
-  const auto order = one_and_two(best, nearest);
+  const auto order = best_and_nearest(targets, most, parameters);
   return selection_of(order, targets, OutputWarping(targets.values(order)));
 }
 
@@ -154,8 +151,17 @@ History::Selection History::around(std::span<const int> sets, Index most,
   VectorXd distances = VectorXd::Constant(size(), std::numeric_limits<double>::infinity());
   for (const int set : sets)
     distances = distances.cwiseMin(distances_from(set, size(), parameters));
-  return selection_of(ranking(-distances, most), targets_of(observation_),
-                      select(size(), model_points, parameters).warping);
+  const Targets targets = targets_of(observation_);
+  const auto weighed = best_and_nearest(targets, model_points, parameters);
+  return selection_of(ranking(-distances, most), targets, OutputWarping(targets.values(weighed)));
+}
+
+std::vector<Index> History::best_and_nearest(const Targets& targets, Index most,
+                                             const KernelParameters& parameters) const {
+  const std::vector<Index> best = ranking(targets.values, most);
+  const std::vector<Index> nearest =
+      ranking(-distances_from(best.front(), targets.values.size(), parameters), most);
+  return one_and_two(best, nearest);
 }
 
 History::Selection History::selection_of(const std::vector<Index>& order, const Targets& targets,
@@ -306,17 +312,20 @@ const Observation* History::best_completed() const {
   return best;
 }
 
-bool History::learnt_nothing(const hyp::Genes& genes) const {
-  if (std::ranges::any_of(observation_, [](const Observation& o) { return o.fitness < 0; }))
-    return false;
-  const auto set = number_of(genes);
-  bool any = false;
-  for (std::size_t i = 0; set && i < first_.size(); ++i) {
-    if (first_[i] != *set || observation_[i].ending != Observation::Ending::completed) continue;
-    if (observation_[i].fitness > 0) return false;
-    any = true;
+bool History::learnt_nothing(int set) const {
+  bool completed = false, others_learnt = false;
+  for (std::size_t i = 0; i < first_.size(); ++i) {
+    const Observation& one = observation_[i];
+    if (one.fitness < 0) return false;
+    if (one.ending != Observation::Ending::completed) continue;
+    if (first_[i] != set) {
+      others_learnt |= one.fitness > 0;
+    } else {
+      if (one.fitness > 0) return false;
+      completed = true;
+    }
   }
-  return any;
+  return completed && others_learnt;
 }
 
 bool History::deterministic() const {

@@ -78,9 +78,9 @@ class History {
   const Observation* first_completed(const hyp::Genes& genes) const;
   /// The completed training of greatest fitness, the first one among equals; null: none.
   const Observation* best_completed() const;
-  /// Whether the set has been trained to the end, each time with a fitness of 0, where none is
-  /// below 0.
-  bool learnt_nothing(const hyp::Genes& genes) const;
+  /// Whether all that the set with this number gave, trained to the end, is a fitness of 0, where
+  /// others have more and none is below 0.
+  bool learnt_nothing(int set) const;
   /// Whether trainings are known to be free of luck: of those that completed two or more were of a
   /// set that had been trained before, with another seed, and all of these agree with its first one
   /// to the last digit (one of a few seeds agrees by chance), while no two sets do (a fitness that
@@ -88,6 +88,9 @@ class History {
   bool deterministic() const;
 
  private:
+  /// Of the first outcomes, whose targets these are.
+  std::vector<Eigen::Index> best_and_nearest(const Targets& targets, Eigen::Index most,
+                                             const KernelParameters& parameters) const;
   Selection selection_of(const std::vector<Eigen::Index>& order, const Targets& targets,
                          const OutputWarping& warping) const;
   void weigh_outliers(Eigen::Index length);

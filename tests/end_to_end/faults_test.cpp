@@ -33,12 +33,12 @@ TEST(Faults, AreNamedAndCostTheirTrialAlone) {
               fake_trainer("--faults 1=abort,2=kill,3=hang,4=garbage,5=half,6=nan,7=missing,8=oom,"
                            "9=diverged,10=data,11=chatters"),
               "--devices", "cpu:0,cpu:1", "--trials", "16", "--population", "8", "--hang-timeout",
-              "5s", "--trial-timeout", "8s", "--retries", "0", "--output", "run"});
+              "4s", "--trial-timeout", "12s", "--retries", "0", "--output", "run"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   const std::map<int, std::string> expected = {
       {1, "crash: killed by signal 6 (SIGABRT)"},
       {2, "crash: killed by signal 9 (SIGKILL)"},
-      {3, "hang: silent for 5 s; a longer --hang-timeout allows more"},
+      {3, "hang: silent for 4 s; a longer --hang-timeout allows more"},
       {4, "protocol: it wrote a line that is no JSON object: Epoch 2/3: loss 0.5"},
       {5, "crash: exit code 0"},
       {6, "protocol: metric metrics/recall is no number"},
@@ -46,7 +46,7 @@ TEST(Faults, AreNamedAndCostTheirTrialAlone) {
       {8, "oom: as told"},
       {9, "diverged: as told"},
       {10, "data: as told"},
-      {11, "timeout: not finished after 8 s"}};
+      {11, "timeout: not finished after 12 s"}};
   EXPECT_EQ(failures(folder / "run"), expected);
   // Failed is failed: no row, no fitness, and never the best.
   EXPECT_EQ(lines_of(read_file(folder / "run/evolve.csv")).size(), 1u + 5u);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/random/normal_distribution.hpp>
+#include <boost/random/uniform_real_distribution.hpp>
 #include <cmath>
 #include <optional>
 
@@ -117,6 +118,20 @@ TEST(Recommendation, ExpectsNothingOfAStartThatLearntNothing) {
   const Standing standing = *evolution.standing();
   EXPECT_EQ(standing.start->expectation.high, 0);
   EXPECT_GT(standing.best.expectation.low, 0.3);
+}
+
+TEST(Recommendation, IsNeverAStartThatLearntNothingWhereOthersDid) {
+  boost::random::uniform_real_distribution<double> fitness(0.2, 0.5);
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    Evolution evolution(cube(), {.search = "screened", .seed = seed, .trials = 6});
+    Rng rng = breeding_rng(seed, 1 << 20);
+    while (const auto trial = evolution.ask())
+      evolution.tell(completed(trial->number, trial->number == 0 ? 0 : fitness(rng)));
+    const Standing standing = *evolution.standing();
+    EXPECT_NE(standing.best.trial, 0) << seed;
+    EXPECT_EQ(standing.start->trial, 0) << seed;
+    EXPECT_EQ(standing.better, 1) << seed;
+  }
 }
 
 TEST(Recommendation, NamesASetByItsFirstTrialThatCompletedWhateverWasToldFirst) {

@@ -119,7 +119,8 @@ TEST(Thaw, TrainsTheStartToItsEndAndMostSetsNot) {
 
 // So many steps at a time, and what they give is told when all are under way.
 int trained_by(int devices, Evolution& evolution,
-               const std::function<void(const hyp::Trial&)>& before_it_is_trained = {}) {
+               const std::function<void(const hyp::Trial&)>& before_it_is_trained = {},
+               const std::function<double(const hyp::Trial&, int)>& fitness = curve) {
   int whole = 0;
   std::deque<hyp::Trial> under_way;
   while (!evolution.done()) {
@@ -130,7 +131,7 @@ int trained_by(int devices, Evolution& evolution,
     }
     whole += under_way.front().pause_epoch == 0;
     if (before_it_is_trained) before_it_is_trained(under_way.front());
-    train(evolution, under_way.front());
+    train(evolution, under_way.front(), fitness);
     under_way.pop_front();
   }
   return whole;
@@ -169,17 +170,23 @@ TEST(Thaw, WithALagGoesOnInWhatLaterStepsLeave) {
 // Trials 1 and 2 begin before the start's looks are known, and have one; begun again after a kill
 // they could have two.
 TEST(Thaw, WithALagKnowsNothingOfALookThatATrialWasNotToHave) {
-  Evolution one(cube(), thawing(60, 3)), other(cube(), thawing(60, 3));
-  trained_by(3, one);
-  trained_by(3, other, [&](const hyp::Trial& trial) {
-    if (trial.number == 1 && trial.start_epoch == 0)
-      other.tell(hyp::Rung{.trial = 1, .epoch = 1, .fitness = 0.9});
-  });
-  EXPECT_EQ(other.rungs(1).at(1), 0.9);
-  EXPECT_FALSE(one.rungs(1).contains(1));
-  ASSERT_EQ(one.asked(), other.asked());
-  for (int trial = 0; trial < one.asked(); ++trial)
-    EXPECT_EQ(one.genes(trial), other.genes(trial)) << trial;
+  for (const bool start_learns : {true, false}) {
+    const auto fitness = [&](const hyp::Trial& trial, int epoch) {
+      return trial.number > 0 || start_learns ? curve(trial, epoch) : 0;
+    };
+    Evolution one(cube(), thawing(150, 3)), other(cube(), thawing(150, 3));
+    trained_by(3, one, {}, fitness);
+    const auto look = [&](const hyp::Trial& trial) {
+      if (trial.number == 1 && trial.start_epoch == 0)
+        other.tell(hyp::Rung{.trial = 1, .epoch = 1, .fitness = 0.9});
+    };
+    trained_by(3, other, look, fitness);
+    EXPECT_EQ(other.rungs(1).at(1), 0.9);
+    EXPECT_FALSE(one.rungs(1).contains(1));
+    ASSERT_EQ(one.asked(), other.asked());
+    for (int trial = 0; trial < one.asked(); ++trial)
+      EXPECT_EQ(one.genes(trial), other.genes(trial)) << trial;
+  }
 }
 
 // Between a kill and a failure: without the kill nobody would have looked.
