@@ -225,9 +225,9 @@ TEST(ExportOfWeights, IsRefusedForWhatEvolveHasNotTrained) {
   EXPECT_EQ(exported(folder, {"mine.pt"}).err,
             "evolve: mine.pt: there is no such training; name its folder, or weights of evolve "
             "train\n");
-  EXPECT_THAT(exported(folder, {"mine.pt", "-o", "nowhere/x.pt"}).err,
-              StartsWith("evolve: nowhere/x.pt: there is no folder "));
   const std::string others = EVOLVE_SOURCE_DIR "/trainer/checkpoint/shapes_base.pt";
+  EXPECT_THAT(exported(folder, {others, "-o", "nowhere/x.pt"}).err,
+              StartsWith("evolve: nowhere/x.pt: there is no folder "));
   const auto ended = exported(folder, {others});
   EXPECT_EQ(ended.code, 2);
   EXPECT_EQ(ended.err, "evolve: " + others +
