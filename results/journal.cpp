@@ -162,8 +162,12 @@ bool Journal::cut_off() {
 }
 
 void Journal::check_named() const {
-  struct stat state {};
-  if (::fstat(descriptor_.number(), &state) != 0 || state.st_nlink > 0) return;
+  struct stat ours {};
+  struct stat named {};
+  if (::fstat(descriptor_.number(), &ours) != 0) return;
+  const bool is_there = ::stat(file_.c_str(), &named) == 0;
+  if (is_there ? named.st_dev == ours.st_dev && named.st_ino == ours.st_ino : errno != ENOENT)
+    return;
   throw run_failed(file_.string() + ": somebody has removed it, or put another file in its place",
                    "restore it from a copy, then go on with evolve --resume");
 }

@@ -50,16 +50,16 @@ class Journal {
   void append(const Event& event, core::Time time = core::now());
 
   /// Writes the group and waits until it is on the disk; nothing may act on an event before that.
-  /// Throws `Error` (`Fault::run`) when the disk is full or dead, or somebody has removed the file;
-  /// the group is then not in the file, not even in part, and a later commit tries it again. (Where
-  /// the disk does not even let the part be cut off, a reader leaves it out, and the later commit
-  /// cuts it off first.)
+  /// Throws `Error` (`Fault::run`) when somebody has removed or replaced the file, or the disk is
+  /// full or dead; the group is then not in the file, not even in part, and once the disk is mended
+  /// a later commit writes it. (Where the disk does not even let the part be cut off, a reader
+  /// leaves it out, and the later commit cuts it off first.)
   void commit();
 
  private:
   void append_line(const nlohmann::ordered_json& line);
-  /// Throws `Error` when the file has no name any more: what is written to it ends with this
-  /// process.
+  /// Throws `Error` when the file is not the one of this name any more: a reader would never see
+  /// what is written to it.
   void check_named() const;
   /// Cuts off what is not committed. False, with errno: that failed, and some may still be there.
   bool cut_off();

@@ -1,6 +1,7 @@
 #include "results/plots/gnuplot.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -19,12 +20,16 @@ namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// An unnamed file in memory. Unlike pipes, files can't fill up while both sides wait; and gnuplot
-/// ends well when the disk does not take all that it draws.
+/// An unnamed file in memory, or on the disk where the system refuses the former (as with
+/// vm.memfd_noexec=2). Unlike pipes, files can't fill up while both sides wait; and gnuplot ends
+/// well when the disk does not take all that it draws.
 File temporary() {
   const int memory = ::memfd_create("gnuplot", MFD_CLOEXEC);
-  if (memory < 0) throw run_failed(std::string("gnuplot: ") + std::strerror(errno), "try again");
-  return {::fdopen(memory, "w+"), &std::fclose};
+  File file(memory < 0 ? std::tmpfile() : ::fdopen(memory, "w+"), &std::fclose);
+  if (file) return file;
+  const int error = errno;
+  if (memory >= 0) ::close(memory);
+  throw run_failed(std::string("gnuplot: ") + std::strerror(error), "try again");
 }
 
 std::string content(std::FILE* file) {

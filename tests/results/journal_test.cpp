@@ -328,9 +328,11 @@ TEST(Journal, WritesNothingBehindATornLineThatCouldNotBeCutOff) {
 }
 
 TEST(Journal, CommitsNothingToAFileThatWasRemovedOrReplaced) {
-  for (const bool replaced : {false, true}) {
+  for (const int way : {0, 1, 2, 3}) {
+    const bool kept = way % 2 == 1, replaced = way > 1;
     OpenGroup open;
-    fs::remove(open.file);
+    fs::rename(open.file, open.file.string() + "~");  // an editor's copy of what was there before
+    if (!kept) fs::remove(open.file.string() + "~");
     if (replaced) write_file(open.file, open.before);
     EXPECT_EQ(run_failure([&] { open.journal.commit(); }),
               open.file.string() +
