@@ -191,7 +191,8 @@ int dry_run(RunState state, const std::optional<results::Extended>& bounds, Plan
 }
 
 /// The options of a run as they are after all extensions.
-EvolveOptions with_bounds(EvolveOptions options, const engine::Bounds& bounds) {
+EvolveOptions with_bounds(EvolveOptions options, const RunState& state) {
+  const auto bounds = engine::bounds_of(state, options.trials.has_value());
   options.generations = bounds.generations.value_or(options.generations);
   options.repeats = bounds.repeats.value_or(options.repeats);
   options.trials = bounds.trials;
@@ -226,8 +227,7 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   RunScreen observer(screen, directory, plan.options.train.epochs, plan.settings.time_limit);
   const auto run = engine::resume_run(plan.settings, directory, std::move(*journal),
                                       std::move(state), bounds, stop.source(), observer);
-  results::write_options(directory.options(),
-                         to_json(with_bounds(plan.options, engine::bounds_of(run->state()))));
+  results::write_options(directory.options(), to_json(with_bounds(plan.options, run->state())));
   screen.line(greeting(run->state(), directory));
   const auto end = run->run();
   screen.clear();

@@ -112,10 +112,12 @@ Error unknown_arguments(const CLI::App& app) {
   const auto name = option->substr(0, option->find('='));
   if (std::ranges::count(of_yolov5, name) > 0)
     return bad_argument(name + " is YOLOv5's, and nothing that evolve needs", "leave it out");
-  for (const auto* other : app.get_subcommands({}))
-    if (other->get_option_no_throw(name))
+  auto others = app.get_subcommands({});
+  others.insert(others.begin(), &app);
+  for (const auto* other : others)
+    if (other != &command && other->get_option_no_throw(name))
       return bad_argument(name + ": there is no such option",
-                          "evolve " + other->get_name() + " has it; " + see);
+                          (other == &app ? "" : "evolve ") + other->get_name() + " has it; " + see);
   const auto meant = like(command, name);
   return bad_argument(name + ": there is no such option",
                       meant.empty() ? see : "write " + meant + ", or " + see);

@@ -74,12 +74,13 @@ std::int64_t epochs_with(const RunState& state, std::int64_t trainings) {
          (trainings + state.repeats().begun_in_all()) * search.settings().epochs;
 }
 
-Bounds bounds_of(const RunState& state) {
+Bounds bounds_of(const RunState& state, bool trials_given) {
   const auto& search = state.evolution().settings();
   const auto& repeats = state.repeats();
   Bounds bounds{.generations = search.generations, .repeats = repeats.wanted()};
-  if (search.trials && !ends_by_generations(search, repeats.in_all()))
-    bounds.trials = *search.trials + repeats.in_all();
+  const int repeated = repeats.in_all();
+  if (search.trials && (trials_given || repeated == 0 || !ends_by_generations(search, repeated)))
+    bounds.trials = *search.trials + repeated;
   if (const auto most = state.most_epochs()) bounds.max_epochs = static_cast<int>(*most);
   return bounds;
 }

@@ -23,8 +23,8 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
 /// All epochs of a run that has so many trainings more, repeats among them.
 std::int64_t epochs_with(const RunState& state, std::int64_t trainings);
 
-/// The bounds that a run has, extensions included; trials only where they are not those of the
-/// generations.
-Bounds bounds_of(const RunState& state);
+/// The bounds that a run has, extensions included. Besides repeats a search has trials though
+/// nobody gave any: those of the generations are then a bound only where `trials_given`.
+Bounds bounds_of(const RunState& state, bool trials_given);
 
 }  // namespace evolve::engine

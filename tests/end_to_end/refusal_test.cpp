@@ -263,6 +263,10 @@ TEST(Evolve, SaysWhichCommandHasAnOptionThatItHasNot) {
                  {"--patience: there is no such option; evolve train has it; see evolve --help"});
   expect_refusal(folder, {"train", "--conf", "0.1"},
                  {"--conf: there is no such option; evolve val has it; see evolve train --help"});
+  expect_refusal(folder, {"train", "--trials", "5"},
+                 {"--trials: there is no such option; evolve has it; see evolve train --help"});
+  expect_refusal(folder, {"devices", "--data", "x"},
+                 {"--data: there is no such option; evolve has it; see evolve devices --help"});
 }
 
 TEST(Evolve, RefusesAPathThatIsNotUtf8) {

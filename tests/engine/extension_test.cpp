@@ -131,7 +131,7 @@ TEST(Extension, ByGenerationsFillsTheLastOneOfARunThatTrialsHadEnded) {
 
 TEST(Bounds, OfARunAreWhatAPersonWouldGiveIt) {
   const auto state = run({.population = 4, .generations = 5, .trials = 8, .repeats = 2});
-  const auto bounds = bounds_of(state);
+  const auto bounds = bounds_of(state, true);
   EXPECT_EQ(bounds.generations, 5);
   EXPECT_EQ(bounds.trials, 8);
   EXPECT_EQ(bounds.repeats, 2);
@@ -140,9 +140,18 @@ TEST(Bounds, OfARunAreWhatAPersonWouldGiveIt) {
 
 TEST(Bounds, HaveNoTrialsThatNobodyGaveThoughRepeatsAreKept) {
   const auto state = run({.population = 4, .generations = 5, .max_epochs = 20, .repeats = 2}, 3);
-  EXPECT_EQ(bounds_of(state).trials, std::nullopt);
-  EXPECT_EQ(bounds_of(state).max_epochs, 20);
-  EXPECT_EQ(bounds_of(state).repeats, 2);
+  const auto bounds = bounds_of(state, false);
+  EXPECT_EQ(bounds.trials, std::nullopt);
+  EXPECT_EQ(bounds.max_epochs, 20);
+  EXPECT_EQ(bounds.repeats, 2);
+}
+
+TEST(Bounds, HaveTrialsThatSomebodyGaveThoughTheGenerationsHaveAsMany) {
+  const auto repeated = run({.population = 4, .generations = 5, .trials = 20, .repeats = 2});
+  EXPECT_EQ(bounds_of(repeated, true).trials, 20);
+  // Given by an earlier resume, of which the options of the run's beginning know nothing.
+  const auto extended = run({.population = 4, .generations = 5, .trials = 20});
+  EXPECT_EQ(bounds_of(extended, false).trials, 20);
 }
 
 }  // namespace
