@@ -113,6 +113,12 @@ int generations_of(const EvolveOptions& options) {
   return std::max(options.generations, ga::generations_of(*options.trials, options.population));
 }
 
+/// "" where there is no such text: a journal may have been mended by hand.
+std::string text(const nlohmann::ordered_json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 std::string current_folder() {
   return std::filesystem::current_path().string();
 }
@@ -131,12 +137,12 @@ void check_python_inputs(Plan& plan, const PythonTrainer& trainer) {
   } else {
     check_same_files(began_with, now, o.train);
   }
-  plan.settings.trainer_options["folder"] = began_with.value("folder", "");
+  plan.settings.trainer_options["folder"] = text(began_with, "folder");
   if (o.dry_run || o.launcher != "local") return;
   const auto trains_with =
-      look_over(trainer, o.python, plan.settings.trainer_options, plan.settings.run.space);
+      look_over(trainer, o.python, plan.settings.trainer_options, plan.settings.run.space, begins);
   if (begins) began_with["trainer"] = trains_with;
-  if (const auto before = began_with.value("trainer", trains_with); before != trains_with)
+  if (const auto before = text(began_with, "trainer"); !before.empty() && before != trains_with)
     plan.note_on_version =
         fmt::format("the run began with {}; its trials go on with {}, and may not compare", before,
                     trains_with);
@@ -203,10 +209,6 @@ void check_inputs(Plan& plan) {
 }
 
 std::optional<std::string> note_on_folder(const results::RunSettings& run) {
-  const auto text = [](const nlohmann::ordered_json& json, const char* key) {
-    const auto found = json.find(key);
-    return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-  };
   const auto command = text(run.options, "trainer_command") + text(run.options, "trainer_exec");
   const auto folder = text(run.inputs, "folder");
   if (command.empty() || folder.empty() || folder == current_folder()) return {};

@@ -106,10 +106,11 @@ std::vector<std::string> worker_command(const PythonTrainer& trainer, const Pyth
 }
 
 std::string look_over(const PythonTrainer& trainer, const Python& python,
-                      const nlohmann::ordered_json& options, const hyp::Space& space) {
+                      const nlohmann::ordered_json& options, const hyp::Space& space, bool begins) {
   auto values = nlohmann::ordered_json::object();
   for (const auto& gene : space.genes) values[gene.name] = possible_values(gene);
-  const nlohmann::ordered_json asked = {{"options", options}, {"space", values}};
+  const nlohmann::ordered_json asked = {
+      {"options", options}, {"space", values}, {"begins", begins}};
   const auto looked = core::run({.words = command_of(trainer, python, {"--check", asked.dump()}),
                                  .errors = core::same_as_output});
   const auto words = workers::last_line(looked.output);

@@ -50,12 +50,13 @@ std::optional<std::string> ultralytics_optimizer_fault(const std::string& optimi
 std::vector<std::string> worker_command(const PythonTrainer& trainer, const Python& python);
 
 /// Has the trainer itself look once at what every trial needs: its model and data set are found, a
-/// model of its own is fetched, and it takes each hyperparameter of the space at its start and its
-/// bounds. `options` are what trials are given. Returns what it trains with, "ultralytics 8.4.190,
-/// torch 2.4.1". Throws `Error` with its line where something is wrong. Takes as long as importing
-/// its package.
+/// model of its own is fetched, and it takes each hyperparameter of the space at its start, its
+/// bounds and between these. `options` are what trials are given; a run that goes on rather than
+/// `begins` may have a space that a new one is refused. Returns what it trains with,
+/// "ultralytics 8.4.190, torch 2.4.1". Throws `Error` with its line where something is wrong. Takes
+/// as long as importing its package.
 std::string look_over(const PythonTrainer& trainer, const Python& python,
-                      const nlohmann::ordered_json& options, const hyp::Space& space);
+                      const nlohmann::ordered_json& options, const hyp::Space& space, bool begins);
 
 /// Throws `Error` when this Python cannot be started, does not have the trainer's package, or the
 /// checkout that it names is missing.

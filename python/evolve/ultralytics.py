@@ -53,8 +53,7 @@ def as_metrics(found):
 
 def as_setting(name, value, defaults):
     """A hyperparameter as Ultralytics wants it: whole numbers and yes or no where its default is one, and None for `none`,
-    as its command line has it. Raises TrialFailed for one that it does not know or that is not the user's, and for a
-    value between two that it can have."""
+    as its command line has it. Raises TrialFailed for one that it does not know or that is not the user's."""
     if name in OURS:
         raise worker.TrialFailed("other", f"'{name}' is for evolve to set; leave it out of --hyp and --space")
     if name not in defaults:
@@ -65,12 +64,7 @@ def as_setting(name, value, defaults):
         return value.lower() == "true"
     if value == "none":
         return None
-    if kind not in (bool, int) or isinstance(value, str):
-        return value
-    if kind(value) != value:
-        has, write = ("yes or no", "choices: [True, False]") if kind is bool else ("a whole number", "type: int")
-        raise worker.TrialFailed("other", f"'{name}' is {has} for Ultralytics, not {value:g}; in --space write {write}")
-    return kind(value)
+    return kind(value) if kind in (bool, int) and not isinstance(value, str) else value
 
 
 def device_of(slot):
@@ -135,14 +129,27 @@ def model_of(name):
         return (RTDETR if "rtdetr" in os.path.basename(name).lower() else YOLO)(name)
 
 
-def check_values(space):
-    """Raises what Ultralytics has against a value that a hyperparameter may have."""
+def check_uncut(name, value, setting, evolves):
+    """Raises TrialFailed for a value between two that Ultralytics can have, which a trial would have cut."""
+    if isinstance(value, str) or setting == value:
+        return
+    has, write = ("yes or no", "choices: [True, False]") if isinstance(setting, bool) else ("a whole number", "type: int")
+    remedy = f"; in --space write {write}" if evolves else ""
+    raise worker.TrialFailed("other", f"'{name}' is {has} for Ultralytics, not {value:g}{remedy}")
+
+
+def check_values(space, begins):
+    """Raises what Ultralytics has against a value that a hyperparameter may have. The space of a run that goes on cannot
+    be written otherwise: its trials train as those before, with what values are cut to."""
     from ultralytics.cfg import get_cfg
     from ultralytics.utils import DEFAULT_CFG_DICT
 
     for name, values in space.items():
         for value in values:
-            get_cfg(overrides={name: as_setting(name, value, DEFAULT_CFG_DICT)})
+            setting = as_setting(name, value, DEFAULT_CFG_DICT)
+            get_cfg(overrides={name: setting})
+            if begins:
+                check_uncut(name, value, setting, evolves=len(values) > 1)
 
 
 def check_optimizers(names):
@@ -184,12 +191,12 @@ def check_data(data, task):
         worker.check_images(data, found)
 
 
-def check(options, space):
+def check(options, space, begins):
     """See worker.main."""
     import torch
     import ultralytics
 
-    check_values(space)
+    check_values(space, begins)
     check_optimizers(space.get("optimizer", [options["optimizer"]]))
     task = model_of(options["cfg"] or options["weights"]).task
     if task not in (*BOXED, "classify"):

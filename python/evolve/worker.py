@@ -332,9 +332,9 @@ def enter_folder(options):
 
 def main(load, check):
     """What a module of a trainer does: `python -m evolve.TRAINER` serves, and with `--check JSON` it looks once at what the
-    run needs before anything is trained, `check(options, space)`: evolve's options, and {name: values that it may
-    have}. The last line that it prints is what that returned, the versions that it trains with, or what is wrong if
-    its exit code is not 0."""
+    run needs before anything is trained, `check(options, space, begins)`: evolve's options, {name: values that it may
+    have}, and whether the run begins or goes on. The last line that it prints is what that returned, the versions that it
+    trains with, or what is wrong if its exit code is not 0."""
     if sys.argv[1:2] != ["--check"]:
         return serve(load)
     # Nobody has said on which device; it can be done without one.
@@ -343,7 +343,7 @@ def main(load, check):
     del sys.argv[1:3]
     try:
         enter_folder(asked["options"])
-        print(check(asked["options"], asked["space"]))
+        print(check(asked["options"], asked["space"], asked["begins"]))
     except BaseException as error:  # noqa: BLE001  whatever it is, the run could not begin
         last_words(error)
     sys.stdout.flush()

@@ -191,7 +191,7 @@ def version_of(module, checkout):
     return getattr(module, "GIT_INFO", {}).get("commit") or "of a checkout"
 
 
-def check(options, space):
+def check(options, space, begins):
     """See worker.main. What hyperparameters and optimizers YOLOv5 has, evolve knows."""
     checkout = checkout_named()
     module = yolov5(checkout)

@@ -75,6 +75,35 @@ TEST(Ultralytics, IsRefusedAGeneThatWouldMoveBetweenTheValuesItCanHave) {
   }
 }
 
+TEST(Ultralytics, IsToldOfAFixedValueBetweenTwoThatItCanHaveNothingAboutASpace) {
+  Folder folder;
+  write_file(folder / "space.yaml", "box: [4.0, 8.0]\n");
+  write_file(folder / "hyp.yaml", "box: 6.0\nclose_mosaic: 9.5\n");
+  EXPECT_THAT(
+      said_of(folder, trials("yolo11n.yaml", 1, {"--space", "space.yaml", "--hyp", "hyp.yaml"})),
+      HasSubstr("'close_mosaic' is a whole number for Ultralytics, not 9.5\n"));
+}
+
+TEST(Ultralytics, GoesOnWithASpaceThatAnEarlierVersionTook) {
+  Folder folder;
+  write_file(folder / "space.yaml", "close_mosaic: {low: 0, high: 10, type: int}\n");
+  ASSERT_EQ(
+      run_with("ultralytics", folder, trials("yolo11n.yaml", 1, {"--space", "space.yaml"})).code,
+      0);
+  const auto file = folder / "run/journal.jsonl";
+  auto text = read_file(file);
+  const std::string kind = "\"type\":\"int\",";
+  ASSERT_NE(text.find(kind), std::string::npos) << text;
+  text.erase(text.find(kind), kind.size());
+  // Nor is it held against it that somebody mended the journal.
+  const std::string version = "\"ultralytics 8.4.190, torch 2.4.1\"";
+  text.replace(text.find(version), version.size(), "8");
+  write_file(file, text);
+  const auto ended = resumed(folder, {"--trials", "8"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 8);
+}
+
 TEST(Ultralytics, IsRefusedBeforeItTrainsWhatItDoesNotFind) {
   Folder folder;
   EXPECT_THAT(said_of(folder, trials("no_weights.yaml")),
