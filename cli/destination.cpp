@@ -43,7 +43,7 @@ void check_output(const std::string& file, const std::string& option) {
     throw bad_input({file}, "there is no folder " + folder.string(),
                     "make it, or name another file");
   // What is there and no plain file, such as /dev/stdout, is written to where it is.
-  const auto status = fs::symlink_status(file, ignored);
+  const auto status = fs::status(file, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status)) return;
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     throw bad_input({file}, fmt::format("cannot write there ({})", std::strerror(errno)),

@@ -80,7 +80,9 @@ void TrainingRecord::write_log(std::string_view bytes) {
 }
 
 void TrainingRecord::failed(const workers::Ending& failure) {
-  write_log(fmt::format("failed ({}): {}\n", hyp::name_of(failure.kind), failure.message));
+  const auto line = fmt::format("failed ({}): {}\n", hyp::name_of(failure.kind), failure.message);
+  // Where it cannot be written, the failure is said all the same: it may be why.
+  core::write_all(log_.number(), line);
 }
 
 void TrainingRecord::log(std::string_view bytes) {

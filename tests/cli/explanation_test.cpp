@@ -5,11 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <filesystem>
 
 #include "cli/commands.hpp"
 #include "engine/explanation.hpp"
 #include "results/journal.hpp"
 #include "tests/engine/trials.hpp"
+#include "tests/refusal.hpp"
 #include "tests/results/folder.hpp"
 
 namespace evolve::cli {
@@ -55,6 +57,20 @@ TEST(Explain, ReadsARunThatIsGoingOnAndLeavesItsJournalAlone) {
   EXPECT_EQ(command.run(), 0);
   EXPECT_EQ(test::read_file(file), before);
   EXPECT_EQ(test::read_file(folder / "explain.png").substr(1, 3), "PNG");
+}
+
+TEST(Explain, PrintsItsTableAlsoWhereTheRunsFolderTakesNoPicture) {
+  const results::Folder folder;
+  auto journal = results::Journal::create(folder / "journal.jsonl", engine::small_run);
+  for (const auto& event : engine::trials(12, engine::depends)) journal.append(event);
+  journal.commit();
+  std::filesystem::create_directory(folder / "explain.png");
+  CLI::App app;
+  const auto command = explain_command(app);
+  app.parse("explain " + folder.path().string());
+  testing::internal::CaptureStdout();
+  EXPECT_THAT(test::refusal([&] { command.run(); }), HasSubstr("explain.png: is a folder"));
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("12 trials completed"));
 }
 
 }  // namespace

@@ -68,6 +68,11 @@ TEST_F(TrainingRecords, AreARowAndThreeLinesPerEpoch) {
             "                 all        87      1137         0         0       0.5         0\n");
 }
 
+TEST_F(TrainingRecords, KeepNoFailureToThemselvesWhereTheDiskIsFull) {
+  log = core::FileDescriptor(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  EXPECT_NO_THROW(record().failed({.kind = hyp::FailureKind::data, .message = "no images"}));
+}
+
 TEST_F(TrainingRecords, OfAResumedTrainingReplaceWhatTheFirstLeft) {
   // The kill came between two writes: the table has an epoch more than the weights.
   results::write_epochs(run.results_csv(), {{.epoch = 0}, {.epoch = 1}});
