@@ -25,6 +25,8 @@ using Space = std::span<const hyp::Gene>;
 // Up to this many outcomes each child is the one of greatest expected improvement. Children bred
 // otherwise make up for what the model gets wrong again and again, and that takes many outcomes.
 constexpr Index few = 25;
+// Before so many the start's choice has not been searched: another one's best costs what it gives.
+constexpr Index enough_for_choices = 50;
 
 Points best_of(const Points& points, const VectorXd& values, Index most) {
   return points(Eigen::seqN(0, points.rows()), ranking(values, most));
@@ -266,7 +268,7 @@ std::vector<hyp::Genes> screened_children(Space space, History& history, const B
     }
     // No step leads from one choice to another, and where the best of the one is, the other may be
     // at its worst: the others are searched for their own.
-    if (!with_choices.empty() && n > few &&
+    if (!with_choices.empty() && n >= enough_for_choices &&
         boost::random::uniform_01<double>()(rng) < other_choice_share) {
       const Held held = another_choice_of(space, with_choices, best(1).col(0), rng);
       const double trusted = trust(space, surrogate, rng);

@@ -32,9 +32,9 @@ hyp::Genes design_genes(std::span<const hyp::Gene> space, std::uint64_t run_seed
 /// bound (mean and 0.3 … 2.5 standard deviations); from 100 outcomes on, half by the expected
 /// fitness alone, so that the best observed one is good rather than lucky.
 ///
-/// Of the screened ones of a space with categorical genes one in seven then has another choice than
-/// the best set for one of them, and the rest of it is what promises most with that choice, found
-/// by a search of its own.
+/// From 50 outcomes on one in seven of the screened ones of a space with categorical genes has
+/// another choice than the best set for one of them, and the rest of it is what promises most with
+/// that choice, found by a search of its own.
 ///
 /// The further ones are chosen by acquisition functions of their own among the fittest that were
 /// bred for the first screened one, with standard deviations that know those chosen before: one
