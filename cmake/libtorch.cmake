@@ -2,7 +2,7 @@
 #
 # Linked by path. libtorch's own CMake files would enable the CUDA language (nvcc) for a CUDA build and ask for the
 # DPC++ compiler for an XPU build; the trainer has no line of either. What a build for CUDA, ROCm or XPU has besides
-# libtorch_cpu lies beside it, and the trainer opens it for a device of that kind (trainer/device/torch_version.cpp): one
+# libtorch_cpu lies beside it, and the trainer opens it for a device of that kind (trainer/device/open_device.cpp): one
 # evolve-worker serves all the builds of one version, and needs a driver but no toolkit.
 set(EVOLVE_LIBTORCH "" CACHE PATH "A libtorch, or the folder of an installed Python package torch; empty: the system's")
 
