@@ -129,10 +129,13 @@ bool has_room(const EvolutionState& state) {
 
 void learn(EvolutionState& state, const Step& step) {
   Knowledge& known = state.known;
+  const auto& end = state.trial(step.trial).observation;
   known.pending.erase(step.trial);
+  if (end && end->ending == Ending::completed && end->fitness > 0)
+    known.first_learnt = std::min(step.trial, known.first_learnt.value_or(step.trial));
   add(state, step.trial, known.pool);
   if (state.screened()) add(state, step, known.history);
-  if (!state.trial(step.trial).observation) known.paused[step.trial] = *step.reached;
+  if (!end) known.paused[step.trial] = *step.reached;
   if (std::ssize(known.paused) > most_waiting) give_up_one(state);
   known.epochs += *step.reached - step.end + step.lost;
 }

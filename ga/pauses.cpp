@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -41,17 +42,10 @@ bool has_completed(const EvolutionState& state, int trial) {
          state.trial(trial).observation->ending == Observation::Ending::completed;
 }
 
-// The trial whose looks say which ones are of use: the start, or where that learnt nothing the
-// first other one that did. Nothing while there is none.
-std::optional<int> telling_trial(const EvolutionState& state) {
-  for (int trial = 0; trial < state.asked(); ++trial)
-    if (has_completed(state, trial) && state.trial(trial).observation->fitness > 0) return trial;
-  return std::nullopt;
-}
-
 // Whether the trial was to be looked at after this epoch: another attempt may have had other looks.
 bool was_looked_at(const EvolutionState& state, int trial, int epoch) {
-  return std::ranges::any_of(state.steps, [&](const Step& step) {
+  const auto latest = static_cast<std::size_t>(state.trial(trial).step);
+  return std::ranges::any_of(std::span(state.steps).first(latest + 1), [&](const Step& step) {
     return step.trial == trial && std::ranges::count(step.looks, epoch) > 0;
   });
 }
@@ -80,7 +74,7 @@ bool pausing(const EvolutionState& state) {
 
 bool none_has_learnt(const EvolutionState& state) {
   return has_completed(state, 0) && state.trial(0).observation->fitness == 0 &&
-         !telling_trial(state);
+         !state.known.first_learnt;
 }
 
 std::vector<int> pause_epochs(const EvolutionState& state) {
@@ -90,7 +84,8 @@ std::vector<int> pause_epochs(const EvolutionState& state) {
   if (none_has_learnt(state)) return {};
   // A share of a fitness below 0 means nothing.
   if (!has_completed(state, 0) || state.trial(0).observation->fitness < 0) return looks;
-  const int telling = *telling_trial(state);
+  // The start, or where that learnt nothing the first that did.
+  const int telling = *state.known.first_learnt;
   const Record& trained = state.trial(telling);
   std::erase_if(looks, [&](int epoch) {
     // The start has no looks where the run paused nothing then: all are believed.
