@@ -20,7 +20,8 @@ double expected_improvement(double mean, double sd, double best) {
   return std::exp(log_expected_improvement(mean, sd, best).value);
 }
 
-// What the price has to balance, per places of the rung's outcome.
+// What going to the rung gives where an epoch costs that price: the outer expectation of price(),
+// as a sum over the rung's outcomes.
 double gain(const Prospect& p, double best, double price) {
   constexpr double step = 0.5, furthest = 4;
   const double rest = std::sqrt(std::max(0.0, p.sd * p.sd - p.sd_by_rung * p.sd_by_rung));

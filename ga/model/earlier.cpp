@@ -30,13 +30,6 @@ Surrogate model_of(const std::vector<hyp::Gene>& genes, const EarlierRun& run) {
   return {known, fit(known, mode, evaluations)};
 }
 
-MatrixXd features_of_sets(std::span<const hyp::Gene> space, const std::vector<hyp::Genes>& sets) {
-  Points points(static_cast<Index>(space.size()), static_cast<Index>(sets.size()));
-  for (Index i = 0; i < points.cols(); ++i)
-    points.col(i) = point_of(space, sets[static_cast<std::size_t>(i)]);
-  return features_of(space, points);
-}
-
 }  // namespace
 
 EarlierRuns::EarlierRuns(std::span<const hyp::Gene> space, std::span<const EarlierRun> runs) {
@@ -53,8 +46,8 @@ EarlierRuns::EarlierRuns(std::span<const hyp::Gene> space, std::span<const Earli
   const hyp::Genes start = start_genes(space);
   trained.erase(start);
   std::vector<hyp::Genes> sets(trained.begin(), trained.end());
-  const MatrixXd expectations = expected(features_of_sets(space, sets));
-  VectorXd reached = expected(features_of_sets(space, {start}));
+  const MatrixXd expectations = expected(features_of(space, points_of(space, sets)));
+  VectorXd reached = expected(features_of(space, point_of(space, start)));
   while (portfolio_.size() < std::min(most_sets, sets.size())) {
     constexpr double tie = 1e-3;  // where no run gains any more: by what all say
     const VectorXd gains =

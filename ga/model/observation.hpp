@@ -26,7 +26,7 @@ struct Observation {
 /// A final outcome as observation. A fitness that is not finite counts as a failure.
 Observation observation_of(const hyp::Outcome& outcome);
 
-/// What the model is told, one entry for each piece of observation.
+/// What the model is told, one entry for each observation.
 struct Targets {
   /// In units of fitness.
   Eigen::VectorXd values;

@@ -1,6 +1,7 @@
 #include "ga/model/unit_cube.hpp"
 
 #include <cmath>
+#include <iterator>
 
 namespace evolve::ga {
 namespace {
@@ -24,6 +25,13 @@ Eigen::VectorXd point_of(std::span<const hyp::Gene> space, const hyp::Genes& gen
     point[static_cast<Eigen::Index>(i)] = hyp::to_unit(space[i], genes[i]);
   }
   return point;
+}
+
+Points points_of(std::span<const hyp::Gene> space, std::span<const hyp::Genes> sets) {
+  Points points(std::ssize(space), std::ssize(sets));
+  for (std::size_t i = 0; i < sets.size(); ++i)
+    points.col(static_cast<Eigen::Index>(i)) = point_of(space, sets[i]);
+  return points;
 }
 
 hyp::Genes genes_at(std::span<const hyp::Gene> space, const Eigen::VectorXd& point) {

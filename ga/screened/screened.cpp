@@ -95,22 +95,25 @@ Held another_choice_of(Space space, const std::vector<Index>& genes, const Vecto
           .unit = hyp::to_unit(gene, another_choice(gene, hyp::from_unit(gene, best[i]), rng))};
 }
 
-// The inner genetic algorithm, from `raw` points of the prior and as many around the best. In the
-// end the fittest few climb ("memetic algorithm": Moscato 1989).
-Candidates search(Space space, const Acquisition& acquisition, double trust, const Points& elite,
-                  const Points& best, Index raw, const std::optional<Held>& held, Rng& rng) {
-  constexpr Index survivors = 30, children = 60, climbers = 4;
+// The inner genetic algorithm, from points of the prior and as many around the best of those that
+// the surrogate knows. In the end the fittest few climb ("memetic algorithm": Moscato 1989).
+Candidates search(Space space, const Acquisition& acquisition, const Surrogate& surrogate,
+                  const Points& known, double trust, const std::optional<Held>& held, Rng& rng) {
+  constexpr Index elite = 20, survivors = 30, children = 60, climbers = 4;
   constexpr int looks = 30;  // of each climber
   constexpr int generations = 5;
-  Candidates found{Points(elite.rows(), 0), VectorXd(0)};
+  const Index raw = known.cols() <= 250 ? 512 : 192;  // the more it knows, the dearer each look
+  const Index a_twentieth = std::max(Index{1}, (known.cols() + 10) / 20);
+  const auto best = [&](Index most) { return best_of(known, surrogate.posterior_mean(), most); };
+  Candidates found{Points(known.rows(), 0), VectorXd(0)};
   const auto look_at = [&](Points points) {
     snap(space, points);
     if (held) points.row(held->gene).setConstant(held->unit);
     found.add(points, acquisition(points));
   };
   look_at(prior_points(space, raw, trust, rng));
-  look_at(around(space, best, raw, rng));
-  look_at(elite);
+  look_at(around(space, best(a_twentieth), raw, rng));
+  look_at(best(elite));
 
   const auto n = static_cast<double>(space.size());
   const double broad = std::min(1.0, std::max(0.2, 6 / n)), narrow = 2 / n;
@@ -118,7 +121,7 @@ Candidates search(Space space, const Acquisition& acquisition, double trust, con
   double step = 0.2;
   for (int generation = 0; generation < generations; ++generation, step /= 2) {
     const Points parents = best_of(found.points, found.values, survivors);
-    Points bred(elite.rows(), children);
+    Points bred(known.rows(), children);
     for (Index c = 0; c < children; ++c) {
       const Index a = pick_parent(parents.cols(), rng), b = pick_parent(parents.cols(), rng);
       const double rate = chance(rng) < 0.5 ? broad : narrow;
@@ -243,21 +246,10 @@ std::vector<hyp::Genes> screened_children(Space space, History& history, const B
   const auto known = history.select(history.size(), model_points, parameters);
   const Points& points = known.points;
   pending = pending.last(std::min(pending.size(), most_pending));
-  Points open(points.rows(), static_cast<Index>(pending.size()));
-  for (Index i = 0; i < open.cols(); ++i) {
-    open.col(i) = point_of(space, pending[static_cast<std::size_t>(i)]);
-  }
-  const Surrogate surrogate(known.observations, features_of(space, open), parameters, spread_points,
-                            &basis);
-
+  const Surrogate surrogate(known.observations, features_of(space, points_of(space, pending)),
+                            parameters, spread_points, &basis);
   const Index n = points.cols();
-  const auto best = [&](Index count) { return best_of(points, surrogate.posterior_mean(), count); };
-  const auto searched = [&](const Acquisition& acquisition, double trusted,
-                            const std::optional<Held>& held, Rng& rng) {
-    const Index raw = n <= 250 ? 512 : 192;  // the more the model has, the dearer each look
-    return search(space, acquisition, trusted, best(20), best(std::max(Index{1}, (n + 10) / 20)),
-                  raw, held, rng);
-  };
+  const auto best = [&](Index most) { return best_of(points, surrogate.posterior_mean(), most); };
   const auto with_choices = genes_with_choices(space);
   std::vector<hyp::Genes> children;
   std::optional<Shortlist> shortlist;
@@ -272,8 +264,8 @@ std::vector<hyp::Genes> screened_children(Space space, History& history, const B
         boost::random::uniform_01<double>()(rng) < other_choice_share) {
       const Held held = another_choice_of(space, with_choices, best(1).col(0), rng);
       const double trusted = trust(space, surrogate, rng);
-      const Candidates found =
-          searched(Acquisition::improvement(space, surrogate), trusted, held, rng);
+      const Candidates found = search(space, Acquisition::improvement(space, surrogate), surrogate,
+                                      points, trusted, held, rng);
       Shortlist of_choice(space, surrogate, found, true);
       children.push_back(of_choice.take(of_choice.values(), visited, children));
       continue;
@@ -281,7 +273,8 @@ std::vector<hyp::Genes> screened_children(Space space, History& history, const B
     if (!shortlist) {
       const double trusted = trust(space, surrogate, rng);
       const Acquisition acquisition = draw_acquisition(space, surrogate, history.size(), rng);
-      const Candidates found = searched(acquisition, trusted, std::nullopt, rng);
+      const Candidates found =
+          search(space, acquisition, surrogate, points, trusted, std::nullopt, rng);
       shortlist.emplace(space, surrogate, found, rngs.size() == 1);
       children.push_back(shortlist->take(shortlist->values(), visited, children));
     } else {

@@ -22,6 +22,15 @@ TEST(UnitCube, HasEachGeneOnItsScale) {
   EXPECT_DOUBLE_EQ(genes_at(space, point)[1], 0.01);
 }
 
+TEST(UnitCube, HasAColumnForEachOfSeveralSets) {
+  const std::vector<hyp::Genes> sets = {{0, 0.01, 3, 2, 7}, {3, 1, 6, 0, 7}};
+  const Points points = points_of(space, sets);
+  ASSERT_EQ(points.cols(), 2);
+  EXPECT_EQ(points.col(0), point_of(space, sets[0]));
+  EXPECT_EQ(points.col(1), point_of(space, sets[1]));
+  EXPECT_EQ(points_of(space, {}).rows(), 5);
+}
+
 TEST(UnitCube, GivesWholeGenesWholeValues) {
   const Eigen::VectorXd point{{0.5, 0.5, 0.31, 0.4, 0.9}};
   const hyp::Genes genes = genes_at(space, point);
