@@ -1,6 +1,7 @@
 // Genes, spaces, outcomes and whole runs, in few words.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -57,6 +58,11 @@ inline hyp::Outcome failed(int trial, bool final = true) {
   return {.trial = trial,
           .device = "cpu:0",
           .result = hyp::Failed{.message = "", .log = "", .final = final}};
+}
+
+/// The screened search, where sets are counted.
+inline Settings screened(std::uint64_t seed = 1, int trials = 60) {
+  return {.search = "screened", .seed = seed, .trials = trials};
 }
 
 inline std::vector<int> numbers_of(const std::vector<Individual>& members) {

@@ -6,17 +6,12 @@
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <set>
 
 #include "tests/ga/fixtures.hpp"
 
 namespace evolve::ga {
 namespace {
-
-Settings screened(std::uint64_t seed = 1, int trials = 60) {
-  return {.search = "screened", .seed = seed, .trials = trials};
-}
 
 TEST(Screened, StartsWithTheStartAndSpreadsTheNextTrials) {
   int near = 0;
@@ -86,27 +81,6 @@ TEST(Screened, NeedsFewerTrialsThanClassic) {
 TEST(Screened, GivesTheSameTrialsForTheSameOutcomes) {
   Evolution one(cube(), screened()), two(cube(), screened());
   EXPECT_EQ(run(one), run(two));
-}
-
-TEST(Screened, TrainsTheBestAgainThoughTheStartFailsOrLearnsNothing) {
-  for (const bool fails : {true, false}) {
-    Evolution evolution(cube(), screened(1, 60));
-    int again = 0;
-    std::set<hyp::Genes> trained;
-    while (const auto trial = evolution.ask()) {
-      const auto& set = evolution.genes(trial->number);
-      const bool is_start = set == evolution.genes(0);
-      again += !trained.insert(set).second && !is_start;
-      const double luck = 0.2 * std::sin(37.0 * trial->number);
-      if (is_start && fails) {
-        evolution.tell(failed(trial->number));
-      } else {
-        evolution.tell(
-            completed(trial->number, is_start ? 0 : 0.5 + 0.1 * peak(trial->hyp) + luck));
-      }
-    }
-    EXPECT_GT(again, 0) << fails;
-  }
 }
 
 TEST(Screened, GivesOtherTrialsForAnotherSeed) {
@@ -262,96 +236,6 @@ TEST(Screened, HandsOutAFiniteSpaceOnce) {
     sets.insert(hyp::genes_of(space, trial.hyp));
   }
   EXPECT_EQ(sets.size(), 24U);
-}
-
-TEST(Screened, TrainsTheStartWithEachOfTheFirstSeeds) {
-  const hyp::Space space = space_of({real(0, 1, 0.3), real(0, 1, 0.6)});
-  for (const bool noisy : {true, false}) {
-    Evolution evolution(space, screened(1, 40));
-    std::vector<int> starts;
-    std::set<std::uint64_t> seeds;
-    while (const auto trial = evolution.ask()) {
-      if (evolution.genes(trial->number) == evolution.genes(0)) {
-        starts.push_back(trial->number);
-        seeds.insert(trial->seed);
-      }
-      const double luck = noisy ? 1e-3 * static_cast<double>(trial->seed % 97) : 0;
-      evolution.tell(completed(trial->number, trial->hyp.number("g0") + luck));
-    }
-    // Where two trainings agree to the last digit, a third tells at once whether that was chance.
-    EXPECT_EQ(starts, noisy ? (std::vector{0, 13, 26}) : (std::vector{0, 13, 14}));
-    EXPECT_EQ(seeds.size(), starts.size());
-  }
-}
-
-// The fitness of a set and a seed, a lot of it luck.
-double lucky(const hyp::Trial& trial) {
-  const double any =
-      1e4 * std::sin(static_cast<double>(trial.seed % 1009) + 7 * trial.hyp.number("g0"));
-  return 1 + peak(trial.hyp) + 0.2 * (any - std::floor(any));
-}
-
-// The numbers of the trials whose set was trained before, but for the start's.
-std::vector<int> trained_again(int trials, double (*fitness)(const hyp::Trial&)) {
-  Evolution evolution(cube(), screened(1, trials));
-  std::map<hyp::Genes, std::set<std::uint64_t>> seeds;
-  std::vector<int> again;
-  while (const auto trial = evolution.ask()) {
-    auto& of_set = seeds[evolution.genes(trial->number)];
-    if (!of_set.empty() && evolution.genes(trial->number) != evolution.genes(0))
-      again.push_back(trial->number);
-    EXPECT_TRUE(of_set.insert(trial->seed).second) << "the same training twice";
-    evolution.tell(completed(trial->number, fitness(*trial)));
-  }
-  return again;
-}
-
-TEST(Screened, TrainsTheBestAgainInTheLastFifthFromTrial45On) {
-  EXPECT_THAT(trained_again(45, lucky), testing::IsEmpty());
-  const auto of_50 = trained_again(50, lucky);
-  EXPECT_THAT(of_50,
-              testing::AllOf(testing::SizeIs(testing::Ge(3)), testing::Each(testing::Ge(45))));
-  const auto of_100 = trained_again(100, lucky);
-  EXPECT_THAT(of_100,
-              testing::AllOf(testing::SizeIs(testing::Ge(10)), testing::Each(testing::Ge(80))));
-}
-
-TEST(Screened, TrainsNothingAgainButTheStartWhereThereIsNoLuck) {
-  EXPECT_THAT(trained_again(60, [](const hyp::Trial& trial) { return peak(trial.hyp); }),
-              testing::IsEmpty());
-}
-
-// Those that are under way count as trained.
-TEST(Screened, TrainsSeveralSetsAgainAtOnce) {
-  Evolution evolution(cube(), screened(1, 60));
-  std::set<hyp::Genes> before;
-  for (int i = 0; i < 48; ++i) {
-    const auto trial = evolution.ask();
-    before.insert(evolution.genes(i));
-    evolution.tell(completed(i, lucky(*trial)));
-  }
-  std::set<hyp::Genes> again;
-  for (const auto& trial : evolution.ask(12)) {
-    const auto& set = evolution.genes(trial.number);
-    if (before.contains(set)) {
-      EXPECT_TRUE(again.insert(set).second);
-    }
-  }
-  EXPECT_GE(again.size(), 4U);
-}
-
-// Trial 26 of a run with --lag 14 may know trial 12 and none after it: not that the start gave the
-// same in trial 13, even where that has ended.
-TEST(Screened, TrainsTheStartAgainWhateverItMayNotKnow) {
-  const hyp::Space space = space_of({real(0, 1, 0.3), real(0, 1, 0.6)});
-  for (const int lag : {1, 2}) {
-    auto settings = screened(1, 27);
-    settings.lag = lag;
-    Evolution evolution(space, settings);
-    run(evolution, [](const auto& hyp) { return hyp.number("g0"); });
-    EXPECT_EQ(evolution.genes(14) == evolution.genes(0), lag == 1);
-    EXPECT_EQ(evolution.genes(26) == evolution.genes(0), lag == 2);
-  }
 }
 
 TEST(Screened, FindsAChoice) {
