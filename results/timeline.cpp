@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 namespace evolve::results {
 namespace {
@@ -46,19 +47,27 @@ void Timeline::add(const Event& event, core::Time time) {
 }
 
 void Timeline::start(Training training) {
-  if (running_.contains(training.trial)) interrupt(training.trial);
-  running_[training.trial] = {trainings.size(), end};
+  const auto before = last_sign_before(training.begin);
+  if (running_.contains(training.trial)) interrupt(training.trial, before);
+  running_[training.trial] = {trainings.size(), before};
+  trained_ = std::max(trained_, training.begin);
   trainings.push_back(std::move(training));
+}
+
+core::Time Timeline::last_sign_before(core::Time time) const {
+  constexpr std::chrono::seconds beginning{10};
+  const auto sample = std::find_if(samples.rbegin(), samples.rend(),
+                                   [&](const auto& one) { return one.first < time - beginning; });
+  return sample == samples.rend() ? trained_ : std::max(trained_, sample->first);
 }
 
 // Only another process starts again what has not ended; what its predecessor had under way died
 // with it. It takes up what is open by number: what has a lower one and began later is its own.
-void Timeline::interrupt(int again) {
+void Timeline::interrupt(int again, core::Time died) {
   const auto first = running_.at(again).place;
   const auto is_its_own = [&](const auto& one) {
     return one.first < again && one.second.place > first;
   };
-  auto died = end;
   for (const auto& one : running_)
     if (is_its_own(one)) died = std::min(died, one.second.before);
   std::erase_if(running_, [&](const auto& one) {
@@ -93,11 +102,13 @@ void Timeline::on(const Repeating& repeating, core::Time time) {
          .begin = time});
 }
 
-void Timeline::on(const hyp::Rung& rung, core::Time) {
+void Timeline::on(const hyp::Rung& rung, core::Time time) {
+  trained_ = std::max(trained_, time);
   reached(trials[rung.trial], rung.epoch, rung.metrics, rung.fitness);
 }
 
 void Timeline::on(const hyp::Outcome& outcome, core::Time time) {
+  trained_ = std::max(trained_, time);
   if (auto* failure = cleared_by(outcome, failures)) {
     failure->final = true;
     failure->of_surroundings = false;

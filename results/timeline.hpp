@@ -81,15 +81,22 @@ struct Timeline {
   void on(const auto&, core::Time) {}
 
   void start(Training training);
-  void interrupt(int again);
+  /// `died`: when its process was last seen at work.
+  void interrupt(int again, core::Time died);
+  /// When a process was last seen at work that may have died by then: a training began, said
+  /// something or ended, or a device was sampled, longer ago than the next process does that before
+  /// it starts anything.
+  core::Time last_sign_before(core::Time time) const;
 
-  /// A training that has not ended: its place, and when the event before it was.
+  /// A training that has not ended: its place, and the last sign of a process before it.
   struct Running {
     std::size_t place = 0;
     core::Time before = {};
   };
   /// By trial.
   std::map<int, Running> running_ = {};
+  /// When a training last began, said something or ended.
+  core::Time trained_ = {};
 };
 
 /// Of what a journal has.

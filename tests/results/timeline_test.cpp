@@ -131,6 +131,18 @@ TEST(Timeline, EndsWhatWasUnderWayWhereARunEndedWhenItGoesOn) {
   EXPECT_EQ(timeline.trainings[3].state, State::completed);
 }
 
+// Before it starts anything it has other bounds, and asks the drivers.
+TEST(Timeline, EndsWhatWasUnderWayWhereItsProcessWasLastSeenAtWork) {
+  const auto timeline = timeline_of_all({{0, Started{.trial = 0, .device = "cuda:0"}},
+                                         {30, DeviceStats{.device = "cuda:0"}},
+                                         {60, DeviceStats{.device = "cuda:0"}},
+                                         {1000, Extended{.generations = 300}},
+                                         {1000, DeviceStats{.device = "cuda:0"}},
+                                         {1002, Started{.trial = 0, .device = "cuda:0"}}});
+  EXPECT_EQ(timeline.trainings[0].state, State::interrupted);
+  EXPECT_EQ(timeline.trainings[0].end, at(60));
+}
+
 // What waited for another attempt when the run ended is taken up first where its number is lower.
 TEST(Timeline, KeepsWhatAResumedRunBeganBeforeItTookUpWhatWasUnderWay) {
   const auto timeline = timeline_of_all({{0, Started{.trial = 0}},
