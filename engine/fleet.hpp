@@ -66,7 +66,7 @@ class Fleet {
   bool needs_worker(const std::string& device) const { return count_(device).idle == 0; }
   bool full(const std::string& device);
   bool is_resting(const std::string& device) const;
-  /// A slot that the run has no more still trains on it, or on one of its devices.
+  /// A slot that the run no longer has still trains on it, or on one of its devices.
   bool is_being_left(const std::string& device) const;
   void blame(const devices::Blame& blame);
   void bring_back(const std::string& device);

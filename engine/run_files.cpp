@@ -56,6 +56,7 @@ RunFiles::RunFiles(results::RunDirectory directory, std::string fitness,
   write_population(state);
   if (!state.repeats().completed().empty())
     results::write_repeats(directory_.repeats(), state.repeats().completed());
+  remove_kept(state);  // a coordinator that was killed may not have
 }
 
 void RunFiles::update(const results::Event& event, const RunState& state) {
@@ -65,7 +66,7 @@ void RunFiles::update(const results::Event& event, const RunState& state) {
   }
   const auto* outcome = std::get_if<hyp::Outcome>(&event);
   if (!outcome) return;
-  remove_kept(*outcome, state);
+  remove_kept(state);
   if (std::holds_alternative<hyp::Completed>(outcome->result)) {
     if (outcome->repeat > 0) {
       results::write_repeats(directory_.repeats(), state.repeats().completed());
@@ -77,7 +78,7 @@ void RunFiles::update(const results::Event& event, const RunState& state) {
   kept_weights_.update(*outcome, recommended_, state);
 }
 
-void RunFiles::remove_kept(const hyp::Outcome& outcome, const RunState& state) {
+void RunFiles::remove_kept(const RunState& state) {
   const auto& evolution = state.evolution();
   const auto remove = [&](int trial) {
     if (!removed_.insert(trial).second) return;
@@ -87,7 +88,7 @@ void RunFiles::remove_kept(const hyp::Outcome& outcome, const RunState& state) {
     // Of a worker that was killed while it wrote.
     std::filesystem::remove(core::temporary_of(kept), gone_already);
   };
-  if (outcome.repeat == 0 && hyp::ends_trial(outcome)) remove(outcome.trial);
+  for (; swept_ < state.ended().size(); ++swept_) remove(state.ended()[swept_]);
   const int epochs = evolution.settings().epochs;
   const auto most = state.most_epochs();
   const std::int64_t for_repeats =

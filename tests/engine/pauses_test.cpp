@@ -3,8 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "engine/run_files.hpp"
 #include "engine/run_state.hpp"
+#include "hyp/trial_folder.hpp"
 #include "tests/engine/trials.hpp"
+#include "tests/files.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -134,6 +140,22 @@ TEST(Pauses, CostNothingWhereATrialFailsBeforeItGoesOn) {
   state.apply(outcome);
   EXPECT_EQ(state.epochs_trained(), trained);
   EXPECT_EQ(state.training_seconds(), seconds);
+}
+
+// It had no time to.
+TEST(Pauses, LeaveNothingOfTrialsThatHadEndedWhenACoordinatorWasKilled) {
+  const test::TemporaryFolder folder;
+  RunState state(pausing(90));
+  while (state.paused().empty()) train_next(state);
+  ASSERT_EQ(state.ended(), std::vector{0});
+  const int paused = state.paused().begin()->first;
+  for (const int trial : {0, paused}) {
+    std::filesystem::create_directories(folder / hyp::trial_folder(trial));
+    test::write_file(folder / hyp::trial_folder(trial) / hyp::kept_training, "weights");
+  }
+  RunFiles(results::RunDirectory{folder.path()}, hyp::Fitness::standard, {}, state);
+  EXPECT_FALSE(std::filesystem::exists(folder / "trials/000000/paused.pt"));
+  EXPECT_TRUE(std::filesystem::exists(folder / hyp::trial_folder(paused) / hyp::kept_training));
 }
 
 TEST(Pauses, LetNothingBeBredAhead) {
