@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "core/error.hpp"
+#include "results/run_file.hpp"
 
 namespace evolve::cli {
 
@@ -38,7 +39,7 @@ void check_output(const std::string& file, const std::string& option) {
   if (file.empty()) return;
   std::error_code ignored;
   if (fs::is_directory(file, ignored)) throw bad_input({file}, "is a folder", "name a file in it");
-  const auto folder = fs::absolute(file).parent_path();
+  const auto folder = fs::absolute(results::followed(file)).parent_path();
   if (!fs::is_directory(folder, ignored))
     throw bad_input({file}, "there is no folder " + folder.string(),
                     "make it, or name another file");

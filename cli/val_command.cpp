@@ -38,13 +38,6 @@ void report(const workers::ValidationReport& validation, const ValCommandOptions
   screen.line("results in " + display_path(folder));
 }
 
-/// The file that `results::write_output` replaces: that of a link, which stays a link.
-std::string written(const std::string& file) {
-  std::error_code ignored;
-  const bool links = fs::is_symlink(file, ignored) && fs::is_regular_file(file, ignored);
-  return links ? fs::canonical(file, ignored).string() : file;
-}
-
 int validate(const ValCommandOptions& options) {
   Screen screen(stdout);
   const auto& train = options.train;
@@ -55,7 +48,7 @@ int validate(const ValCommandOptions& options) {
     throw bad_argument("--device " + slot.name + ": a validation has one device",
                        "name one of them");
   const auto model = check_model({.cfg = train.cfg, .weights = train.weights});
-  check_output(written(options.json), "--json");
+  check_output(options.json, "--json");
   const auto data = inspect(train, {data::split_of(options.task)});
   const auto worker = built_in_worker();
   const auto folder = create(options.destination).root;

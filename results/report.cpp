@@ -63,7 +63,7 @@ std::string report_page(std::span<const RunReport> runs, core::Time written) {
 }
 
 void write_report(const std::filesystem::path& file, std::span<const RunReport> runs) {
-  write_atomically(file, report_page(runs, core::now()));
+  write_output(file, report_page(runs, core::now()));
 }
 
 }  // namespace evolve::results

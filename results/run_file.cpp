@@ -85,11 +85,19 @@ void write_atomically(const fs::path& file, std::string_view text) {
   if (const int error = core::replace_file(file, temporary, write)) throw write_failed(file, error);
 }
 
+fs::path followed(fs::path file) {
+  constexpr int most = 40;  // links may lead in a circle
+  std::error_code ignored;
+  for (int i = 0; i < most && fs::is_symlink(file, ignored); ++i)
+    file = file.parent_path() / fs::read_symlink(file, ignored);
+  return file;
+}
+
 void write_output(const fs::path& file, std::string_view text) {
   std::error_code ignored;
   const auto status = fs::status(file, ignored);
   if (!fs::exists(status) || fs::is_regular_file(status))
-    return write_atomically(fs::is_symlink(file, ignored) ? fs::canonical(file) : file, text);
+    return write_atomically(followed(file), text);
   const core::FileDescriptor stream(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
   const int error = stream.is_open() ? core::write_all(stream.number(), text) : errno;
   if (error) throw write_failed(file, error);

@@ -21,8 +21,11 @@ Error write_failed(const std::filesystem::path& file, int error);
 /// `Error` (`Fault::run`) when that fails; the file then has its old content.
 void write_atomically(const std::filesystem::path& file, std::string_view text);
 
-/// The same for a file that a user has named: the target, if it is a link; anything but a regular
-/// file (a pipe, /dev/stdout) is written to in place.
+/// Where a link leads in the end, though nothing may be there yet; any other file is itself.
+std::filesystem::path followed(std::filesystem::path file);
+
+/// The same for a file that a user may have named, or put a link to: a link stays one, what it
+/// leads to is replaced; anything but a regular file (a pipe, /dev/stdout) is written to in place.
 void write_output(const std::filesystem::path& file, std::string_view text);
 
 }  // namespace evolve::results

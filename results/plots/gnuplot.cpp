@@ -81,7 +81,7 @@ void run_gnuplot(const std::string& script, const std::filesystem::path& image) 
         image.string() + ": gnuplot failed (" + complaint(content(complaints.get()), status) + ")",
         "only the plot is missing: draw again");
   }
-  write_atomically(image, drawn);
+  write_output(image, drawn);
 }
 
 std::string gnuplot_quoted(const std::string& text) {

@@ -233,7 +233,7 @@ TEST(ReadOnly, RunIsDrawnAndShownElsewhere) {
                     "--output", "run"})
                 .code,
             0);
-  fs::create_symlink(user.home() / "run/evolve.csv", user.home() / "run/link.html");
+  fs::create_symlink("run/page.html", user.home() / "link.html");
   fs::permissions(user.home() / "run", fs::perms(0555));
   for (const auto& [command, file] : {std::pair("plot", "evolve.png"), {"report", "report.html"}}) {
     const auto refused = evolve({command, "run"});
@@ -245,10 +245,9 @@ TEST(ReadOnly, RunIsDrawnAndShownElsewhere) {
     EXPECT_EQ(elsewhere.code, 0) << elsewhere.err;
     EXPECT_TRUE(fs::exists(user.home() / file));
   }
-  const auto link = evolve({"report", "run", "-o", "run/link.html"});  // would be replaced
+  const auto link = evolve({"report", "run", "-o", "link.html"});  // which leads there
   EXPECT_EQ(link.code, 2) << link.out;
-  EXPECT_THAT(link.err,
-              testing::HasSubstr("run/link.html: cannot write there (Permission denied)"));
+  EXPECT_THAT(link.err, testing::HasSubstr("link.html: cannot write there (Permission denied)"));
 }
 
 TEST(ReadOnly, PathBelowAFileIsRefused) {

@@ -139,5 +139,13 @@ TEST(Report, ReplacesTheFileAsAWhole) {
   EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "no temporary is left";
 }
 
+TEST(Report, LeavesALinkToIt) {
+  const Folder folder;
+  std::filesystem::create_symlink("page.html", folder / "report.html");
+  write_report(folder / "report.html", std::array{report_with({})});
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "report.html"));
+  EXPECT_EQ(data_in(read_file(folder / "page.html"))["runs"].size(), 1U);
+}
+
 }  // namespace
 }  // namespace evolve::results

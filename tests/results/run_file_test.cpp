@@ -76,6 +76,17 @@ TEST(RunFile, WritesAnOutputIntoWhatIsNoRegularFileAndThroughLinks) {
   EXPECT_TRUE(fs::is_symlink(link));
 }
 
+TEST(RunFile, WritesAnOutputWhereLinksLeadThoughNothingIsThere) {
+  const Folder folder;
+  fs::create_directory(folder / "pages");
+  fs::create_symlink("pages/latest.html", folder / "link.html");
+  fs::create_symlink(folder / "pages/17.html", folder / "pages/latest.html");
+  write_output(folder / "link.html", "new");
+  EXPECT_EQ(read_file(folder / "pages/17.html"), "new");
+  EXPECT_TRUE(fs::is_symlink(folder / "link.html"));
+  EXPECT_TRUE(fs::is_symlink(folder / "pages/latest.html"));
+}
+
 TEST(RunFile, QuotesTheFolderInItsAdviceAsAShellWants) {
   const Folder folder;
   const auto run = folder / "my run";

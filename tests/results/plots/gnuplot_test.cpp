@@ -33,6 +33,14 @@ TEST(Gnuplot, KeepsWhatItDraws) {
   EXPECT_EQ(read_file(folder / "a.svg").substr(0, 5), "<?xml");
 }
 
+TEST(Gnuplot, LeavesALinkToItsPicture) {
+  const Folder folder;
+  std::filesystem::create_symlink("b.svg", folder / "a.svg");
+  run_gnuplot("set terminal svg\nplot x\n", folder / "a.svg");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "a.svg"));
+  EXPECT_EQ(read_file(folder / "b.svg").substr(0, 5), "<?xml");
+}
+
 TEST(Gnuplot, DrawsWhereTheSystemForbidsFilesInMemory) {
   const Folder folder;
   memory_files_fail = true;
