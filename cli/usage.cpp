@@ -70,7 +70,9 @@ std::vector<std::pair<std::string, std::string>> settings_of(const trainer::Trai
 /// them and `evolve train` does.
 std::string options_of_the_set(const trainer::TrainOptions& t, const hyp::Hyperparameters& hyp) {
   const auto* gene = hyp.find("optimizer");
-  const auto optimizer = gene ? std::get<std::string>(*gene) : t.optimizer;
+  // What somebody else's trainer calls so need not be one of YOLOv5's.
+  const bool is_known = gene && !trainer::fault_of("optimizer", *gene);
+  const auto optimizer = is_known ? hyp::text_of(*gene) : t.optimizer;
   std::string options;
   if (optimizer != "SGD") options += " --optimizer " + optimizer;
   const auto add = [&](bool given, const char* flag) { options += given ? flag : ""; };

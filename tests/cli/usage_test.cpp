@@ -52,6 +52,13 @@ TEST(Usage, SaysAgainWhatUltralyticsDoesNotTakeAsAFloat) {
       "rect=true");
 }
 
+// Of somebody else's trainer: any name and any number may be one there.
+TEST(Usage, TellsYolov5OfNoOptimizerThatItDoesNotHave) {
+  for (const hyp::Value& optimizer : {hyp::Value(1.0), hyp::Value("Lion")})
+    EXPECT_EQ(yolov5_usage({}, {{"optimizer", optimizer}}, "hyp.yaml"),
+              "Use it in YOLOv5: python train.py --hyp hyp.yaml");
+}
+
 TEST(Usage, SaysWithWhichOptionsYolov5TrainsAsTheTrialsDid) {
   const trainer::TrainOptions options{.data = "my.yaml",
                                       .weights = "my weights.pt",
