@@ -86,6 +86,19 @@ bool all_alike(const std::vector<engine::Finished>& trials) {
                                     &engine::Finished::fitness) == trials.end();
 }
 
+/// "Recommended: trial 12, fitness 0.2 (…); the start had 0.1". `compared`: a model has compared
+/// the start with others.
+std::string headline(const engine::RunState& state, const engine::Finished& trial, bool is_start,
+                     bool compared) {
+  auto line = fmt::format("Recommended: trial {}, {}", trial.trial, observed(trial));
+  if (is_start && compared)
+    return line + fmt::format(", the start: no other set is likely enough ({}) to beat it",
+                              text_of(ga::least_probability_better));
+  if (is_start) return line + ", the start";
+  if (state.start_fitness()) line += fmt::format("; the start had {:.4f}", *state.start_fitness());
+  return line;
+}
+
 }  // namespace
 
 std::vector<std::string> recommendation_lines(const engine::RunState& state,
@@ -94,17 +107,8 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
   const auto& [row, standing] = recommendation;
   const engine::Finished& trial = state.completed()[row];
   const bool is_start = state.evolution().genes(trial.trial) == state.evolution().genes(0);
-  std::vector<std::string> lines = {
-      fmt::format("Recommended: trial {}, {}", trial.trial, observed(trial))};
   const bool alike = all_alike(state.completed());
-  if (is_start) {
-    lines.back() += standing && !alike
-                        ? fmt::format(", the start: no other set is likely enough ({}) to beat it",
-                                      text_of(ga::least_probability_better))
-                        : ", the start";
-  } else if (state.start_fitness()) {
-    lines.back() += fmt::format("; the start had {:.4f}", *state.start_fitness());
-  }
+  std::vector<std::string> lines = {headline(state, trial, is_start, standing && !alike)};
   if (alike) {
     lines.push_back(
         fmt::format("  all {} trials have the same fitness: {}", state.completed().size(),

@@ -2,6 +2,8 @@
 
 #include <fmt/chrono.h>
 
+#include <cstdio>
+
 namespace evolve::core {
 namespace {
 
