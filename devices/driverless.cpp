@@ -19,7 +19,7 @@ Place Driverless::place_of(const Device& device) const {
   return {.name = name,
           .kind = device.kind,
           .trials = device.trials,
-          .mask = {{variable, entry}},
+          .mask = variable.empty() ? Variables{} : Variables{{variable, entry}},
           .number = entry};
 }
 
@@ -47,7 +47,7 @@ std::string Driverless::variable_of(const std::string& kind) const {
   const auto usual = known ? known->mask : std::string();
   const bool is_named = !trainer.device_env.empty() && (!known || !names_unknown_kind);
   const auto& variable = is_named ? trainer.device_env : usual;
-  if (variable.empty())
+  if (variable.empty() && !(trainer.by_number && hint.empty()))
     throw std::invalid_argument("the variable that shows a process one " + kind + hint +
                                 " is not known, name it (--device-env)");
   return variable;

@@ -29,7 +29,8 @@ struct Driverless {
   std::vector<Place> all_of(const std::string& kind) const;
 
  private:
-  /// The variable that hides devices of such a kind.
+  /// The variable that hides devices of such a kind; "" where there is none, and none is needed:
+  /// for a trainer that goes by the machine's number.
   std::string variable_of(const std::string& kind) const;
   /// What a mask that we have ourselves shows of a kind; nothing: there is none.
   std::optional<std::vector<std::string>> shown(const std::string& kind,

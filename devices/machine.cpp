@@ -12,12 +12,6 @@
 #include "core/host_memory.hpp"
 
 namespace evolve::devices {
-std::vector<int> allowed_cores() {
-  auto cores = core::CoreMask::of_this_thread().cores();
-  if (cores.empty()) cores.push_back(0);
-  return cores;
-}
-
 namespace {
 
 /// Both numbers are in microseconds; "max" and -1 mean no limit.
@@ -40,6 +34,12 @@ std::optional<double> quota_v1(const std::filesystem::path& group) {
 }
 
 }  // namespace
+
+std::vector<int> allowed_cores() {
+  auto cores = core::CoreMask::of_this_thread().cores();
+  if (cores.empty()) cores.push_back(0);
+  return cores;
+}
 
 std::optional<double> cpu_quota(const std::filesystem::path& root) {
   std::optional<double> least;

@@ -8,8 +8,10 @@
 namespace evolve::devices {
 namespace {
 
+using testing::_;
 using testing::Contains;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::Not;
 using testing::Pair;
 
@@ -120,6 +122,16 @@ TEST(Slots, OfOtherKindsAreForOtherTrainers) {
                   .slots.front()
                   .environment,
               Contains(Pair("ROCR_VISIBLE_DEVICES", "1")));
+}
+
+TEST(Slots, OfAnUnknownKindNeedNoMaskWhereTheTrainerGoesByTheMachinesNumber) {
+  const auto slot = choose("foo:5", two, {.external = true, .by_number = true}).slots.front();
+  EXPECT_THAT(slot.environment, Contains(Pair("EVOLVE_INDEX", "5")));
+  EXPECT_THAT(slot.environment, Contains(Pair("EVOLVE_UNSET", "")));
+  EXPECT_THAT(slot.environment, Not(Contains(Pair("", _))));
+  EXPECT_THAT(refused("foo:5", two, {.external = true}), HasSubstr("name it (--device-env)"));
+  EXPECT_THAT(refused("rocm:5", two, {.external = true, .by_number = true}),
+              HasSubstr("named hip:0"));
 }
 
 TEST(Slots, OfAmdsGpusCountWithinCudasMaskToo) {
