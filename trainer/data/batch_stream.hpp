@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -26,16 +27,12 @@ class BatchStream {
  public:
   BatchStream(int count, int workers, std::function<Batch(int)> make)
       : count_(count), ahead_(2 * workers), make_(std::move(make)) {
-    for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { work(); });
+    for (int i = 0; i < workers; ++i)
+      workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
   }
 
   ~BatchStream() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    changed_.notify_all();
-    workers_.clear();
+    for (auto& worker : workers_) worker.request_stop();  // all of them before one is waited for
   }
 
   BatchStream(const BatchStream&) = delete;
@@ -61,13 +58,12 @@ class BatchStream {
     std::exception_ptr failure;
   };
 
-  void work() {
+  void work(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     while (true) {
-      changed_.wait(lock, [this] {
-        return stopping_ || unclaimed_ >= count_ || unclaimed_ < next_ + ahead_;
-      });
-      if (stopping_ || unclaimed_ >= count_) return;
+      changed_.wait(lock, stop,
+                    [this] { return unclaimed_ >= count_ || unclaimed_ < next_ + ahead_; });
+      if (stop.stop_requested() || unclaimed_ >= count_) return;
       const int index = unclaimed_++;
       lock.unlock();
       Made made;
@@ -86,11 +82,11 @@ class BatchStream {
   const int ahead_;
   const std::function<Batch(int)> make_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   std::map<int, Made> made_;
   /// The batch that `next` hands out next, and the first one that no worker has begun.
   int next_ = 0, unclaimed_ = 0;
-  bool stopping_ = false;
+  /// Last, so that they end before what they use does.
   std::vector<std::jthread> workers_;
 };
 

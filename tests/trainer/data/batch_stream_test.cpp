@@ -1,9 +1,12 @@
 #include "trainer/data/batch_stream.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <stdexcept>
+#include <system_error>
 
 #include "trainer/data/batch.hpp"
 
@@ -56,6 +59,23 @@ TEST(BatchStream, ThrowsWhatABatchThrew) {
 TEST(BatchStream, MayEndEarly) {
   BatchStream stream(1000, 2, numbered);
   EXPECT_EQ(stream.next()->size, 0);
+}
+
+TEST(BatchStream, ThrowsWhereItGetsNoFurtherThread) {
+  // Some threads it gets: those must not be waited for until they are told to end.
+  const auto begin_with_few_threads = [] {
+    constexpr rlimit few{3, 3};
+    if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(1);  // root is under no limit
+    ::setrlimit(RLIMIT_NPROC, &few);
+    ::alarm(60);
+    try {
+      BatchStream stream(1000, 8, numbered);
+    } catch (const std::system_error&) {
+      ::_exit(0);
+    }
+    ::_exit(1);
+  };
+  EXPECT_EXIT(begin_with_few_threads(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
