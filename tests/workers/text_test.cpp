@@ -37,12 +37,14 @@ TEST(LastWords, TellAFullMemoryAndALostDevice) {
         "CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`",
         "cuDNN error: CUDNN_STATUS_NOT_INITIALIZED",
         "GET was unable to find an engine to execute this computation",
-        "Unable to find a valid cuDNN algorithm to run convolution"})
+        "Unable to find a valid cuDNN algorithm to run convolution",
+        "RuntimeError: DataLoader worker (pid(s) 5) is killed by signal: Killed. "})
     EXPECT_EQ(kind(words), FailureKind::oom) << words;
   EXPECT_EQ(kind("error: 20 (UR_RESULT_ERROR_DEVICE_LOST)"), FailureKind::device_lost);
   EXPECT_EQ(kind("ZE_RESULT_ERROR_DEVICE_LOST after ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY"),
             FailureKind::oom);
   EXPECT_EQ(kind("CUDA error: device-side assert triggered"), FailureKind::crash);
+  EXPECT_EQ(kind("killed by signal 9 (SIGKILL)"), FailureKind::crash);
   EXPECT_EQ(kind_in("", FailureKind::other), FailureKind::other);
 }
 

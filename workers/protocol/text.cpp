@@ -21,7 +21,8 @@ constexpr auto signs_of_full_memory = std::to_array<std::string_view>({
     // A training has left these libraries no room for their handles or workspaces.
     "CUBLAS_STATUS_NOT_INITIALIZED", "CUDNN_STATUS_NOT_INITIALIZED",
     "find an engine to execute this computation", "find a valid cuDNN algorithm", "std::bad_alloc",
-    "MemoryError",  // Python
+    "MemoryError",               // Python
+    "killed by signal: Killed",  // a DataLoader's worker, by the kernel
 });
 
 constexpr std::array<std::string_view, 5> signs_of_a_lost_device = {
