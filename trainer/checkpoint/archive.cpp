@@ -1,11 +1,10 @@
 #include "trainer/checkpoint/archive.hpp"
 
-#include <zlib.h>
-
 #include <optional>
 #include <stdexcept>
 
 #include "trainer/checkpoint/byte_reader.hpp"
+#include "trainer/checksum.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -153,11 +152,6 @@ Archive::Archive(std::string_view bytes) {
       throw std::runtime_error("the archive has two records " + name);
     }
   }
-}
-
-std::uint32_t checksum_of(std::string_view bytes, std::uint32_t before) {
-  return static_cast<std::uint32_t>(
-      crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 std::string_view Archive::record(const std::string& name) const {

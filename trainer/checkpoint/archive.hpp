@@ -8,10 +8,6 @@
 
 namespace evolve::trainer {
 
-/// The checksum (CRC-32) that a zip archive has of each record; of bytes that others come `before`,
-/// with the checksum of these, that of all together.
-std::uint32_t checksum_of(std::string_view bytes, std::uint32_t before = 0);
-
 /// Records by name, without the archive's own folder: "data.pkl", "data/0", "version".
 class Archive {
  public:

@@ -1,12 +1,13 @@
 #include "trainer/checkpoint/weights_file.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <new>
 #include <stdexcept>
 #include <vector>
 
+#include "core/utf8.hpp"
+#include "trainer/checksum.hpp"
 #include "trainer/model/model_table.hpp"
 
 namespace evolve::trainer {
@@ -95,12 +96,10 @@ std::string read_weights(const std::string& path) {
   return bytes;
 }
 
-/// Names of the file may be in it: one line of printable characters.
 Error not_weights(const std::string& path, const std::string& what) {
+  // Names that the file gives its records may be in it.
   constexpr std::size_t longest = 300;
-  std::string line = what.substr(0, longest);
-  std::ranges::replace_if(
-      line, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  const auto line = core::one_line(core::valid_utf8(what.substr(0, longest)));
   return bad_input({path}, line, "give a .pt file of YOLOv5, or a state dict");
 }
 

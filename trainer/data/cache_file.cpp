@@ -5,7 +5,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <array>
 #include <cerrno>
@@ -16,6 +15,7 @@
 #include <thread>
 
 #include "core/environment.hpp"
+#include "trainer/checksum.hpp"
 
 namespace evolve::data {
 namespace fs = std::filesystem;
@@ -49,12 +49,8 @@ struct Head {
   std::uint64_t checksum = 0;
 };
 
-std::uint64_t checksum_of(std::string_view bytes) {
-  return crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-}
-
 Head head_of(std::string_view kind, std::string_view records) {
-  Head head{.bytes = records.size(), .checksum = checksum_of(records)};
+  Head head{.bytes = records.size(), .checksum = trainer::checksum_of(records)};
   std::memcpy(head.kind.data(), kind.data(), std::min(kind.size(), head.kind.size()));
   return head;
 }

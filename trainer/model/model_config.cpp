@@ -1,5 +1,7 @@
 #include "trainer/model/model_config.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -128,9 +130,10 @@ class Resolver {
       throw error(row_->module + " has no " + name, "add it to its arguments");
     }
     const auto value = core::parse_integer<int>(*text);
-    if (!value || *value < low || *value > 65536) {
+    constexpr int high = 65536;
+    if (!value || *value < low || *value > high) {
       throw error(row_->module + "'s " + name + " is '" + *text + "'",
-                  "write a whole number of " + std::to_string(low) + " or more");
+                  fmt::format("write a whole number from {} to {}", low, high));
     }
     return *value;
   }

@@ -91,8 +91,18 @@ TEST(WeightsFile, IsNamedByItsErrorsInOneLine) {
   std::ofstream(path) << zip({{.name = "a/b\nc\x1b[31m", .bytes = "", .method = 8}});
   EXPECT_EQ(test::refusal([&] { read_summary(path); }),
             path.string() +
-                ": record a/b?c?[31m is compressed or encrypted; give a .pt file "
+                ": record a/b c [31m is compressed or encrypted; give a .pt file "
                 "of YOLOv5, or a state dict");
+}
+
+TEST(WeightsFile, IsNamedByItsErrorsInUtf8AlsoWhereTheyAreCut) {
+  const TemporaryFolder folder;
+  const auto path = folder / "weights.pt";
+  std::string name = "a/";
+  for (int i = 0; i < 200; ++i) name += "\xc3\xa9";
+  std::ofstream(path) << zip({{.name = name + "x", .bytes = "", .method = 8}});
+  const auto said = test::refusal([&] { read_summary(path); });
+  EXPECT_THAT(said, HasSubstr("\xc3\xa9\xef\xbf\xbd; give a .pt"));
 }
 
 }  // namespace

@@ -134,6 +134,8 @@ TEST(ModelConfig, RefusesWhatCannotBeBuilt) {
   EXPECT_THAT(refused(table_with("  - [7, 1, Conv, [64]]")), HasSubstr("m.yaml:5: layer 1"));
   EXPECT_THAT(refused(table_with("  - [-1, 1, Conv, []]")), HasSubstr("no number of channels"));
   EXPECT_THAT(refused(table_with("  - [-1, 1, Conv, [a]]")), HasSubstr("'a'"));
+  EXPECT_THAT(refused(table_with("  - [-1, 1, Conv, [65537]]")),
+              HasSubstr("channels is '65537'; write a whole number from 1 to 65536"));
   EXPECT_THAT(refused(table_with("  - [-1, 0, Conv, [8]]")), HasSubstr("number is 0"));
   EXPECT_THAT(refused(table_with("  - [-1, 1, Conv]")), HasSubstr("m.yaml:5: a row is not"));
   EXPECT_THAT(refused("anchors: [[1, 2]"), HasSubstr("m.yaml:1: a key is a list or a map"));
