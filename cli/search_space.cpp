@@ -24,9 +24,9 @@ Where written(const std::string& gene, const hyp::HypFile& start, const std::str
   return {space, core::yaml_value(root, gene)->line};
 }
 
-/// Values that a gene may have: the choices, or the least and the start.
+/// Values that a gene may have: the choices, or the least, the greatest and the start.
 std::vector<hyp::Value> values_of(const hyp::Gene& gene) {
-  if (!is_categorical(gene)) return {gene.low, gene.start};
+  if (!is_categorical(gene)) return {gene.low, gene.high, gene.start};
   std::vector<hyp::Value> values;
   for (std::size_t i = 0; i < gene.choices.size(); ++i) values.push_back(hyp::choice(gene, i));
   return values;
@@ -37,10 +37,15 @@ std::vector<hyp::Value> values_of(const hyp::Gene& gene) {
 void check_known(const hyp::Space& space, const hyp::HypFile& start, const EvolveOptions& options) {
   for (const auto& gene : space.genes) {
     const auto values = is_built_in(options.trainer) ? values_of(gene) : std::vector<hyp::Value>();
-    if (const auto fault = hyperparameter_fault(gene.name, values, options.trainer_texts.name,
-                                                ", or name an external trainer that knows it "
-                                                "(--trainer-command or --trainer-exec)"))
-      throw bad_input(written(gene.name, start, options.space), fault->what, fault->remedy);
+    const auto fault = hyperparameter_fault(gene.name, values, options.trainer_texts.name,
+                                            ", or name an external trainer that knows it "
+                                            "(--trainer-command or --trainer-exec)");
+    if (!fault) continue;
+    // Bounds stand in the space, also where --hyp has the start.
+    const bool is_of_bounds =
+        !is_categorical(gene) && !hyperparameter_fault(gene.name, {hyp::Value(gene.start)});
+    throw bad_input(written(gene.name, is_of_bounds ? hyp::HypFile{} : start, options.space),
+                    fault->what, fault->remedy);
   }
 }
 

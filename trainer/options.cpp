@@ -93,8 +93,11 @@ std::optional<std::string> fault_of(const std::string& hyperparameter, const hyp
     return "optimizer is SGD, Adam or AdamW";
   }
   if (!number) return hyperparameter + " is a number";
-  if (hyperparameter == "anchors" && *number != 0 && *number < 1)
-    return "anchors are 1 or more, or 0: the model's own";
+  constexpr double most_anchors = 1000;  // as in a model table
+  if (hyperparameter == "anchors" && *number != 0 && !(*number >= 1 && *number <= most_anchors))
+    return "anchors are 1 to 1000, or 0: the model's own";
+  if (hyperparameter == "copy_paste" && !(*number >= 0 && *number <= 1))
+    return "copy_paste is a share of the objects, 0 to 1";
   return {};
 }
 

@@ -82,7 +82,7 @@ bool is_frozen(const std::vector<int>& freeze, int layer);
 /// Whether the built-in trainer knows this hyperparameter: one of YOLOv5's 29, or `optimizer`.
 bool is_known(const std::string& hyperparameter);
 
-/// What it can do nothing with: an optimizer that it has not, a text for a number, anchors below 1.
+/// What is wrong with a value that it can do nothing with: "optimizer is SGD, Adam or AdamW".
 std::optional<std::string> fault_of(const std::string& hyperparameter, const hyp::Value& value);
 
 }  // namespace evolve::trainer

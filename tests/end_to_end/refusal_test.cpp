@@ -168,8 +168,15 @@ TEST(Evolve, SaysWhereAValueStandsThatTheTrainerCannotTake) {
       HasSubstr("file.yaml:2: optimizer: adam cannot be trained with; optimizer is SGD, Adam or"));
   EXPECT_THAT(refused("--space", "lr0: {choices: [low, high]}\n"),
               HasSubstr("file.yaml:1: lr0: low cannot be trained with; lr0 is a number"));
+  EXPECT_THAT(
+      refused("--space", "lr0: [0.001, 0.1]\ncopy_paste: [0.0, 2.0]\n"),
+      HasSubstr("file.yaml:2: copy_paste: 2 cannot be trained with; copy_paste is a share"));
   EXPECT_THAT(refused("--hyp", "lr0: 0.01\noptimizer: foo\n"),
               HasSubstr("file.yaml:2: optimizer: foo cannot be trained with"));
+  write_file(folder / "hyp.yaml", "copy_paste: 0.5\n");
+  write_file(folder / "space.yaml", "copy_paste: [0.0, 2.0]\n");
+  EXPECT_THAT(evolve(folder.path(), {"--hyp", "hyp.yaml", "--space", "space.yaml"}).err,
+              HasSubstr("space.yaml:1: copy_paste: 2 cannot be trained with"));
   EXPECT_FALSE(std::filesystem::exists(folder / "run"));
 }
 

@@ -19,11 +19,7 @@ namespace {
 /// The hyperparameter `anchors`, unless anchors stay as they are: where it is 0, too.
 std::optional<int> anchors_asked_for(const TrainOptions& options, const hyp::Hyperparameters& hyp) {
   if (options.noautoanchor || !hyp.find("anchors") || hyp.number("anchors") == 0) return {};
-  const int count = static_cast<int>(std::nearbyint(hyp.number("anchors")));
-  if (count < 1) {
-    throw bad_argument("hyperparameter anchors is " + std::to_string(count), "write 1 or more");
-  }
-  return count;
+  return static_cast<int>(std::nearbyint(hyp.number("anchors")));
 }
 
 /// In pixels, level by level.
@@ -63,7 +59,7 @@ void fit_anchors(Detector& detector, double thr, PreparedData& data,
 
 }  // namespace
 
-void check_names(const hyp::Hyperparameters& hyp) {
+void check_hyperparameters(const hyp::Hyperparameters& hyp) {
   for (const hyp::Gene& gene : hyp::default_space().genes) {
     if (gene.name != "anchors") hyp.number(gene.name);
   }
@@ -72,14 +68,14 @@ void check_names(const hyp::Hyperparameters& hyp) {
       throw bad_argument("hyperparameter " + name + " is unknown to the built-in trainer",
                          "keep to YOLOv5's names, or use an external trainer");
     }
+    if (const auto fault = fault_of(name, value))
+      throw bad_argument("hyperparameter " + name + " is " + hyp::text_of(value), *fault);
   }
 }
 
 std::string optimizer_name(const TrainOptions& options, const hyp::Hyperparameters& hyp) {
   const hyp::Value* value = hyp.find("optimizer");
-  if (!value) return options.optimizer;
-  if (const auto* name = std::get_if<std::string>(value)) return *name;
-  throw bad_argument("hyperparameter optimizer is a number", "write SGD, Adam or AdamW");
+  return value ? std::get<std::string>(*value) : options.optimizer;
 }
 
 std::optional<Checkpoint> pretrained_weights(const TrainOptions& options) {

@@ -16,8 +16,9 @@
 namespace evolve::trainer {
 
 /// Throws `Error` naming the first hyperparameter that is missing (of YOLOv5's 28; `anchors` may
-/// be) or unknown (neither one of the 29 nor `optimizer`).
-void check_names(const hyp::Hyperparameters& hyp);
+/// be), unknown (neither one of the 29 nor `optimizer`), or of a value that nothing can be done
+/// with (fault_of()).
+void check_hyperparameters(const hyp::Hyperparameters& hyp);
 
 /// The hyperparameter `optimizer` where there is one, else the option.
 std::string optimizer_name(const TrainOptions& options, const hyp::Hyperparameters& hyp);

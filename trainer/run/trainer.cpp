@@ -58,7 +58,8 @@ void check_classes(const TrainOptions& options, const data::DataConfig& data, in
       {options.data},
       fmt::format("it has {}, {} was trained on {}", core::counted(std::ssize(data.names), "class"),
                   options.weights, trained),
-      "give the data set that the weights were trained on");
+      "give the data set that the weights were trained on, or take all classes as one "
+      "(--single-cls)");
 }
 
 void keep(const std::string& path, int epoch, const hyp::Metrics& metrics, const TrainingLoop& run,
@@ -116,7 +117,7 @@ struct Trainer::State {
 
 Trainer::State::Prepared Trainer::State::prepare(const TrainOptions& wanted,
                                                  const hyp::Hyperparameters& hyp) {
-  check_names(hyp);
+  check_hyperparameters(hyp);
   auto weights = pretrained_weights(wanted);
   const int stride = image_stride(model_config(wanted, hyp, weights, {}));
   TrainOptions options = settled(wanted, stride);

@@ -238,7 +238,7 @@ TEST(Trainer, LetsTheHyperparameterOptimizerBeatTheOption) {
   const auto expected = train(adam, defaults());
   EXPECT_EQ(train(small(), with("optimizer", "AdamW")), expected);
   EXPECT_NE(train(small(), defaults()), expected);
-  EXPECT_THAT(refused(small(), with("optimizer", "Lion")), HasSubstr("'Lion'"));
+  EXPECT_THAT(refused(small(), with("optimizer", "Lion")), HasSubstr("optimizer is Lion;"));
 }
 
 TEST(Trainer, KeepsTheTablesAnchorsWithoutAutoanchor) {
@@ -262,6 +262,15 @@ TEST(Trainer, NamesAMissingHyperparameter) {
 TEST(Trainer, RefusesAnUnknownHyperparameter) {
   EXPECT_THAT(refused(small(), with("dfl", 1.5)),
               StartsWith("hyperparameter dfl is unknown to the built-in trainer"));
+}
+
+TEST(Trainer, RefusesAValueThatNothingCanBeDoneWith) {
+  // With more than all outlined objects to paste a training once died of a segmentation fault.
+  EXPECT_THAT(refused(small(), with("copy_paste", 2.0)),
+              StartsWith("hyperparameter copy_paste is 2; copy_paste is a share of the objects"));
+  EXPECT_THAT(refused(small(), with("copy_paste", -1.0)), HasSubstr("copy_paste is -1"));
+  EXPECT_THAT(refused(small(), with("anchors", 1e10)), HasSubstr("anchors are 1 to 1000"));
+  EXPECT_THAT(refused(small(), with("optimizer", 1.0)), HasSubstr("optimizer is SGD, Adam or"));
 }
 
 TEST(Trainer, RefusesAModelThatIsNotThere) {
@@ -349,7 +358,9 @@ TEST(Trainer, RefusesToValidateWeightsOfOtherClasses) {
     options.weights = weights_with(classes, folder);
     EXPECT_EQ(test::refusal([&] { Trainer("cpu", 1).validate({.options = to_json(options)}); }),
               "shapes: it has 3 classes, " + options.weights + " was trained on " +
-                  std::to_string(classes) + "; give the data set that the weights were trained on");
+                  std::to_string(classes) +
+                  "; give the data set that the weights were trained on, or take all classes as "
+                  "one (--single-cls)");
   }
 }
 
