@@ -257,6 +257,7 @@ TEST(TrainerExec, ThatAsksForTheIndexGetsNoOtherMaskThatEvolveHasEither) {
     EXPECT_THAT(sight({"ABC_DEVICES=4,5"}, kind + ":1", "{index}", "ABC_DEVICES",
                       {"--device-env", "ABC_DEVICES"}),
                 ElementsAre("5", "-"));
+  EXPECT_THAT(sight({}, "abc:5", "{index}", "ABC_DEVICES"), ElementsAre("5", "-"));
 }
 
 /// What `evolve --trainer-exec COMMAND --dry-run MORE` says against it.
