@@ -95,10 +95,11 @@ Observations thinned(const Observations& all, Index most) {
           .curves = all.curves.of(kept)};
 }
 
-// The variances of greatest posterior on a grid of logarithms; the priors are wide.
+// The variances of greatest posterior on a grid of logarithms; the priors are wide. With the
+// greatest ones a look tells next to nothing of the end: looks may count for nothing at all.
 CurveVariances fitted(Observations known, const KernelParameters& parameters) {
-  constexpr std::array shared = {-4.0, -2.5, -1.0, 0.5};
-  constexpr std::array own = {-8.0, -6.0, -4.5, -3.0, -1.5, 0.0};
+  constexpr std::array shared = {-4.0, -2.5, -1.0, 0.5, 2.0, 3.5};
+  constexpr std::array own = {-8.0, -6.0, -4.5, -3.0, -1.5, 0.0, 1.5, 3.0};
   constexpr Index most = 100;
   known = thinned(known, most);
   CurveVariances best = known.curves.variances;

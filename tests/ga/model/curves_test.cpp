@@ -88,5 +88,30 @@ TEST(Curves, OfWhichGainsAreAlikeSayMoreThanOthers) {
   EXPECT_LT(variance_of_a_paused_set(0), 0.25 * variance_of_a_paused_set(0.15));
 }
 
+// What is learnt of the curves of 30 sets that have a look `look(i)` and then end at `end(i)`.
+template <class Look, class End>
+CurveVariances learnt(const Look& look, const End& end) {
+  const hyp::Space space = cube();
+  History history(space.genes);
+  for (int trial = 0; trial < 30; ++trial) {
+    const hyp::Genes genes = {0.03 * trial, -5 + 0.3 * (trial * 11 % 30), 0.05};
+    history.add(genes, seen(trial, look(trial), 0.875));
+    history.add(genes, seen(trial, end(trial)));
+  }
+  history.parameters();
+  return history.curve_variances();
+}
+
+TEST(Curves, OfWhichLooksHaveNothingToDoWithTheEndsCountForNothing) {
+  const auto end = [](int i) { return 0.5 + 0.1 * std::sin(0.15 * i); };
+  const auto by_chance = [](int i) { return 0.4 + 0.35 * std::sin(97.0 * i); };
+  const auto the_worse_the_higher = [&](int i) { return 0.9 - end(i); };
+  const auto a_bit_less = [&](int i) { return 0.8 * end(i); };
+  EXPECT_GT(learnt(by_chance, end).own, 1);
+  EXPECT_GT(learnt(the_worse_the_higher, end).shared, 2);
+  EXPECT_LT(learnt(a_bit_less, end).own, 0.1);
+  EXPECT_LT(learnt(a_bit_less, end).shared, 1);
+}
+
 }  // namespace
 }  // namespace evolve::ga
