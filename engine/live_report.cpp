@@ -52,8 +52,8 @@ void LiveReport::write(const RunState& state, bool going_on) const {
       report_of(state, settings_, timeline_, directory_.root.lexically_normal().string())};
   if (timeline_.end - timeline_.begin >= least_explained_run)
     runs[0].explanation = explanation_if_any(state);
-  results::write_report(directory_.report(), runs);
   results::write_prometheus(directory_.prometheus(), runs[0], going_on);
+  results::write_report(directory_.report(), runs);
   // A thousand trials' covariances, and the page: not to be kept until the next one, minutes later.
   trim_memory();
 }

@@ -56,7 +56,9 @@ RunFiles::RunFiles(results::RunDirectory directory, std::string fitness,
   write_population(state);
   if (!state.repeats().completed().empty())
     results::write_repeats(directory_.repeats(), state.repeats().completed());
-  remove_kept(state);  // a coordinator that was killed may not have
+  // A coordinator that was killed may not have. What is out of reach is not known yet: the run may
+  // go on with more epochs.
+  if (state.evolution().pausing()) remove_kept_of_ended(state);
 }
 
 void RunFiles::update(const results::Event& event, const RunState& state) {
@@ -66,7 +68,8 @@ void RunFiles::update(const results::Event& event, const RunState& state) {
   }
   const auto* outcome = std::get_if<hyp::Outcome>(&event);
   if (!outcome) return;
-  remove_kept(state);
+  remove_kept_of_ended(state);
+  remove_kept_of_given_up(state);
   if (std::holds_alternative<hyp::Completed>(outcome->result)) {
     if (outcome->repeat > 0) {
       results::write_repeats(directory_.repeats(), state.repeats().completed());
@@ -78,17 +81,20 @@ void RunFiles::update(const results::Event& event, const RunState& state) {
   kept_weights_.update(*outcome, recommended_, state);
 }
 
-void RunFiles::remove_kept(const RunState& state) {
+void RunFiles::remove_kept(int trial) const {
+  const auto kept = directory_.root / hyp::trial_folder(trial) / hyp::kept_training;
+  std::error_code gone_already;
+  std::filesystem::remove(kept, gone_already);
+  // Of a worker that was killed while it wrote.
+  std::filesystem::remove(core::temporary_of(kept), gone_already);
+}
+
+void RunFiles::remove_kept_of_ended(const RunState& state) {
+  for (; swept_ < state.ended().size(); ++swept_) remove_kept(state.ended()[swept_]);
+}
+
+void RunFiles::remove_kept_of_given_up(const RunState& state) {
   const auto& evolution = state.evolution();
-  const auto remove = [&](int trial) {
-    if (!removed_.insert(trial).second) return;
-    const auto kept = directory_.root / hyp::trial_folder(trial) / hyp::kept_training;
-    std::error_code gone_already;
-    std::filesystem::remove(kept, gone_already);
-    // Of a worker that was killed while it wrote.
-    std::filesystem::remove(core::temporary_of(kept), gone_already);
-  };
-  for (; swept_ < state.ended().size(); ++swept_) remove(state.ended()[swept_]);
   const int epochs = evolution.settings().epochs;
   const auto most = state.most_epochs();
   const std::int64_t for_repeats =
@@ -96,7 +102,8 @@ void RunFiles::remove_kept(const RunState& state) {
   for (const auto& [trial, paused] : state.paused()) {
     const bool out_of_reach =
         most && epochs - paused.epoch > *most - for_repeats - state.epochs_trained();
-    if (!evolution.pausing() || out_of_reach || evolution.given_up(trial)) remove(trial);
+    const bool given_up = !evolution.pausing() || out_of_reach || evolution.given_up(trial);
+    if (given_up && removed_.insert(trial).second) remove_kept(trial);
   }
 }
 

@@ -42,9 +42,12 @@ class RunFiles {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// Removes what was kept of trials that will not go on: they have ended, were given up, or cannot
-  /// be trained to their end within the run's epochs.
-  void remove_kept(const RunState& state);
+  /// Removes what was kept of a paused trial.
+  void remove_kept(int trial) const;
+  void remove_kept_of_ended(const RunState& state);
+  /// Of paused trials that will not go on: they were given up, or cannot be trained to their end
+  /// within the run's epochs.
+  void remove_kept_of_given_up(const RunState& state);
   /// A group of events arrives after all of them are in the state: so the first adds every row.
   void add_rows(const RunState& state);
   /// Writes hyp_evolved.yaml once a trial has completed.
@@ -56,8 +59,8 @@ class RunFiles {
   results::Table table_;
   int generation_ = 0;
   KeptWeights kept_weights_;
-  std::set<int> removed_;                   // trials of which nothing is kept any more
-  std::size_t swept_ = 0;                   // those of RunState::ended that are among them
+  std::set<int> removed_;                   // paused trials of which nothing is kept any more
+  std::size_t swept_ = 0;                   // so many of RunState::ended have nothing kept
   std::optional<std::size_t> recommended_;  // the row that hyp_evolved.yaml has
   bool stale_ = false;                      // rows have come since that was looked at
   Clock::time_point due_{};

@@ -94,8 +94,9 @@ fs::path followed(fs::path file) {
 }
 
 void write_output(const fs::path& file, std::string_view text) {
-  std::error_code ignored;
-  const auto status = fs::status(file, ignored);
+  std::error_code failure;
+  const auto status = fs::status(file, failure);
+  if (failure == std::errc::too_many_symbolic_link_levels) throw write_failed(file, ELOOP);
   if (!fs::exists(status) || fs::is_regular_file(status))
     return write_atomically(followed(file), text);
   const core::FileDescriptor stream(::open(file.c_str(), O_WRONLY | O_CLOEXEC));

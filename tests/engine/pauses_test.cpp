@@ -158,6 +158,19 @@ TEST(Pauses, LeaveNothingOfTrialsThatHadEndedWhenACoordinatorWasKilled) {
   EXPECT_TRUE(std::filesystem::exists(folder / hyp::trial_folder(paused) / hyp::kept_training));
 }
 
+TEST(Pauses, LeaveWhatIsOutOfReachToARunThatMayGoOnWithMoreEpochs) {
+  const test::TemporaryFolder folder;
+  RunState state(pausing(90));
+  while (!train_next(state).empty()) {
+  }
+  ASSERT_FALSE(state.paused().empty());
+  const auto kept = folder / hyp::trial_folder(state.paused().begin()->first) / hyp::kept_training;
+  std::filesystem::create_directories(kept.parent_path());
+  test::write_file(kept, "weights");
+  RunFiles(results::RunDirectory{folder.path()}, hyp::Fitness::standard, {}, state);
+  EXPECT_TRUE(std::filesystem::exists(kept));
+}
+
 TEST(Pauses, LetNothingBeBredAhead) {
   RunState state(pausing(90));
   EXPECT_FALSE(state.breed(4));

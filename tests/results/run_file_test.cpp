@@ -87,6 +87,16 @@ TEST(RunFile, WritesAnOutputWhereLinksLeadThoughNothingIsThere) {
   EXPECT_TRUE(fs::is_symlink(folder / "pages/latest.html"));
 }
 
+TEST(RunFile, RefusesToWriteALinkThatLeadsToItself) {
+  const Folder folder;
+  fs::create_symlink("circle.html", folder / "circle.html");
+  EXPECT_EQ(run_failure([&] { write_output(folder / "circle.html", "new"); }),
+            (folder / "circle.html").string() +
+                ": cannot write (Too many levels of symbolic links); mend the disk, or write "
+                "elsewhere");
+  EXPECT_TRUE(fs::is_symlink(folder / "circle.html"));
+}
+
 TEST(RunFile, QuotesTheFolderInItsAdviceAsAShellWants) {
   const Folder folder;
   const auto run = folder / "my run";

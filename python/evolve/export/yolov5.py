@@ -56,6 +56,7 @@ def export(weights, output, yolo):
     for parameter in model.parameters():
         parameter.requires_grad = False
     checkpoint = {"epoch": -1, "best_fitness": None, "model": model.half(), "ema": None, "updates": None, "optimizer": None}
+    output = os.path.realpath(output)  # a link stays one
     written = f"{output}.new"
     try:
         torch.save(checkpoint, written)
