@@ -1,6 +1,7 @@
 #include "trainer/options.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "hyp/space.hpp"
@@ -94,7 +95,8 @@ std::optional<std::string> fault_of(const std::string& hyperparameter, const hyp
   }
   if (!number) return hyperparameter + " is a number";
   constexpr double most_anchors = 1000;  // as in a model table
-  if (hyperparameter == "anchors" && *number != 0 && !(*number >= 1 && *number <= most_anchors))
+  const double count = std::nearbyint(*number);
+  if (hyperparameter == "anchors" && !(count >= 0 && count <= most_anchors))
     return "anchors are 1 to 1000, or 0: the model's own";
   if (hyperparameter == "copy_paste" && !(*number >= 0 && *number <= 1))
     return "copy_paste is a share of the objects, 0 to 1";

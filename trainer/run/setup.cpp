@@ -16,10 +16,11 @@
 namespace evolve::trainer {
 namespace {
 
-/// The hyperparameter `anchors`, unless anchors stay as they are: where it is 0, too.
+/// The hyperparameter `anchors`, rounded, unless anchors stay as they are: where it is 0, too.
 std::optional<int> anchors_asked_for(const TrainOptions& options, const hyp::Hyperparameters& hyp) {
-  if (options.noautoanchor || !hyp.find("anchors") || hyp.number("anchors") == 0) return {};
-  return static_cast<int>(std::nearbyint(hyp.number("anchors")));
+  if (options.noautoanchor || !hyp.find("anchors")) return {};
+  const auto count = static_cast<int>(std::nearbyint(hyp.number("anchors")));
+  return count == 0 ? std::nullopt : std::optional(count);
 }
 
 /// In pixels, level by level.

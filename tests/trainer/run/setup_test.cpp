@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <map>
+
+#include "hyp/space.hpp"
 #include "tests/refusal.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/trainer/formula.hpp"
@@ -51,13 +54,26 @@ TEST_F(Setup, PrefersTheAnchorsOfATableThatIsNamed) {
 }
 
 TEST_F(Setup, FitsAsManyAnchorsAsTheHyperparameterSays) {
-  const hyp::Hyperparameters hyp{{"anchors", 2.0}, {"anchor_t", 4.0}};
-  EXPECT_EQ(anchors({.weights = whole_}, hyp).sizes(), (std::vector<std::int64_t>{3, 2, 2}));
+  for (const auto& [asked, count] : std::map<double, std::int64_t>{{2.0, 2}, {0.7, 1}}) {
+    const hyp::Hyperparameters hyp{{"anchors", asked}, {"anchor_t", 4.0}};
+    EXPECT_EQ(anchors({.weights = whole_}, hyp).sizes(), (std::vector<std::int64_t>{3, count, 2}));
+  }
 }
 
 TEST_F(Setup, KeepsTheAnchorsWhereTheHyperparameterIs0) {
-  const hyp::Hyperparameters zero{{"anchors", 0.0}, {"anchor_t", 4.0}}, without{{"anchor_t", 4.0}};
-  EXPECT_TRUE(anchors({.weights = whole_}, zero).equal(anchors({.weights = whole_}, without)));
+  const hyp::Hyperparameters without{{"anchor_t", 4.0}};
+  for (const double none : {0.0, 0.3}) {
+    const hyp::Hyperparameters zero{{"anchors", none}, {"anchor_t", 4.0}};
+    EXPECT_TRUE(anchors({.weights = whole_}, zero).equal(anchors({.weights = whole_}, without)));
+  }
+}
+
+TEST_F(Setup, TakesEachNumberOfAnchorsBetweenTwoThatItTakes) {
+  auto hyp = hyp::start_of(hyp::default_space());
+  for (const double count : {0.0, 0.3, 0.52, 0.96, 2.5, 1000.0}) {
+    hyp.set("anchors", count);
+    EXPECT_NO_THROW(check_hyperparameters(hyp)) << count;
+  }
 }
 
 TEST_F(Setup, NeedsATableFromSomewhere) {
