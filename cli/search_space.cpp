@@ -17,17 +17,20 @@
 namespace evolve::cli {
 namespace {
 
-/// Where a gene's name is written: in --hyp, else in --space.
-Where written(const std::string& gene, const hyp::HypFile& start, const std::string& space) {
-  if (start.hyp.find(gene)) return start.where(gene);
+/// Where a value of a gene is written: its start in --hyp, if that has one, others in --space.
+Where written(const std::string& gene, bool is_start, const hyp::HypFile& start,
+              const std::string& space) {
+  if (is_start && start.hyp.find(gene)) return start.where(gene);
   const auto root = core::parse_yaml(core::read_text_file(space), space);
   return {space, core::yaml_value(root, gene)->line};
 }
 
-/// Values that a gene may have: the choices, or the least, the greatest and the start.
+/// Values that a gene may have: its start and, where it evolves, the choices, or the least and the
+/// greatest.
 std::vector<hyp::Value> values_of(const hyp::Gene& gene) {
-  if (!is_categorical(gene)) return {gene.low, gene.high, gene.start};
-  std::vector<hyp::Value> values;
+  std::vector<hyp::Value> values = {*hyp::start_of({{gene}}).find(gene.name)};
+  if (!gene.evolve) return values;
+  if (!is_categorical(gene)) values.insert(values.end(), {gene.low, gene.high});
   for (std::size_t i = 0; i < gene.choices.size(); ++i) values.push_back(hyp::choice(gene, i));
   return values;
 }
@@ -36,16 +39,14 @@ std::vector<hyp::Value> values_of(const hyp::Gene& gene) {
 /// to take their values; YOLOv5 says itself what it cannot.
 void check_known(const hyp::Space& space, const hyp::HypFile& start, const EvolveOptions& options) {
   for (const auto& gene : space.genes) {
-    const auto values = is_built_in(options.trainer) ? values_of(gene) : std::vector<hyp::Value>();
-    const auto fault = hyperparameter_fault(gene.name, values, options.trainer_texts.name,
-                                            ", or name an external trainer that knows it "
-                                            "(--trainer-command or --trainer-exec)");
+    const auto values = values_of(gene);
+    const auto fault = hyperparameter_fault(
+        gene.name, is_built_in(options.trainer) ? values : std::vector<hyp::Value>(),
+        options.trainer_texts.name,
+        ", or name an external trainer that knows it (--trainer-command or --trainer-exec)");
     if (!fault) continue;
-    // Bounds stand in the space, also where --hyp has the start.
-    const bool is_of_bounds =
-        !is_categorical(gene) && !hyperparameter_fault(gene.name, {hyp::Value(gene.start)});
-    throw bad_input(written(gene.name, is_of_bounds ? hyp::HypFile{} : start, options.space),
-                    fault->what, fault->remedy);
+    const bool is_start = hyperparameter_fault(gene.name, {values.front()}).has_value();
+    throw bad_input(written(gene.name, is_start, start, options.space), fault->what, fault->remedy);
   }
 }
 
@@ -54,10 +55,11 @@ void check_optimizers(const hyp::Space& space, const hyp::HypFile& start,
                       const EvolveOptions& options) {
   const auto* gene = space.find("optimizer");
   if (!gene) return;
-  for (const auto& optimizer : gene->choices)
-    if (const auto fault = ultralytics_optimizer_fault(optimizer))
-      throw bad_input(written(gene->name, start, options.space), "optimizer auto: " + *fault,
-                      "name others, such as AdamW");
+  const auto values = values_of(*gene);
+  for (const auto& value : values)
+    if (const auto fault = ultralytics_optimizer_fault(hyp::text_of(value)))
+      throw bad_input(written(gene->name, value == values.front(), start, options.space),
+                      "optimizer auto: " + *fault, "name others, such as AdamW");
 }
 
 /// What `yolo copy-cfg` and each training of Ultralytics write has the names of hyperparameters
@@ -123,13 +125,15 @@ hyp::Space space_of(const EvolveOptions& options) {
   auto space = table_of(options, start.hyp);
   if (!options.hyp.empty()) space = hyp::started_at(space, start);
   if (has_yolov5_hyp(options.trainer)) {
-    check_known(space, start, options);
     space = hyp::with_defaults(space);
     if (options.train.noautoanchor) leave_out_anchors(space, options.evolve_genes);
-  } else if (python_trainer(options.trainer)) {
-    check_optimizers(space, start, options);
   }
   if (!options.evolve_genes.empty()) hyp::select_evolved(space, options.evolve_genes);
+  // Not before it is known what evolves: the bounds of a gene that does not are no trial's.
+  if (has_yolov5_hyp(options.trainer))
+    check_known(space, start, options);
+  else if (python)
+    check_optimizers(space, start, options);
   if (space.evolved().empty() && !options.space.empty())
     throw bad_input({options.space}, "no gene evolves", "give one a range, or name --evolve-genes");
   return space;

@@ -173,11 +173,33 @@ TEST(Evolve, SaysWhereAValueStandsThatTheTrainerCannotTake) {
       HasSubstr("file.yaml:2: copy_paste: 2 cannot be trained with; copy_paste is a share"));
   EXPECT_THAT(refused("--hyp", "lr0: 0.01\noptimizer: foo\n"),
               HasSubstr("file.yaml:2: optimizer: foo cannot be trained with"));
-  write_file(folder / "hyp.yaml", "copy_paste: 0.5\n");
-  write_file(folder / "space.yaml", "copy_paste: [0.0, 2.0]\n");
-  EXPECT_THAT(evolve(folder.path(), {"--hyp", "hyp.yaml", "--space", "space.yaml"}).err,
+  const auto refused_beside = [&](const std::string& start, const std::string& space) {
+    write_file(folder / "hyp.yaml", start);
+    write_file(folder / "space.yaml", space);
+    return evolve(folder.path(), {"--hyp", "hyp.yaml", "--space", "space.yaml"}).err;
+  };
+  EXPECT_THAT(refused_beside("copy_paste: 0.5\n", "copy_paste: [0.0, 2.0]\n"),
               HasSubstr("space.yaml:1: copy_paste: 2 cannot be trained with"));
+  EXPECT_THAT(refused_beside("copy_paste: 2\n", "copy_paste: [0.0, 3.0]\n"),
+              HasSubstr("hyp.yaml:1: copy_paste: 2 cannot be trained with"));
+  EXPECT_THAT(refused_beside("optimizer: SGD\n", "optimizer: {choices: [SGD, adam]}\n"),
+              HasSubstr("space.yaml:1: optimizer: adam cannot be trained with"));
   EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+}
+
+TEST(Evolve, TakesBoundsThatNoTrialCanHaveWhateverTheTrainerCanDoWithThem) {
+  Folder folder;
+  const auto refusal = [&](const std::string& gene, std::vector<std::string> more) {
+    write_file(folder / "space.yaml", "lr0: [0.001, 0.1]\n" + gene + "\n");
+    more.insert(more.end(), {"--space", "space.yaml", "--devices", "cpu:0", "--dry-run"});
+    return evolve(folder.path(), more).err;
+  };
+  EXPECT_EQ(refusal("copy_paste: {low: 0, high: 2, evolve: false}", {}), "");
+  EXPECT_EQ(refusal("copy_paste: [false, 0, 2]", {}), "");
+  EXPECT_EQ(refusal("optimizer: {choices: [SGD, adam], evolve: false}", {}), "");
+  EXPECT_EQ(refusal("copy_paste: [0, 2]", {"--evolve-genes", "lr0"}), "");
+  EXPECT_THAT(refusal("copy_paste: [false, 0, 2]", {"--evolve-genes", "all"}),
+              HasSubstr("space.yaml:2: copy_paste: 2 cannot be trained with"));
 }
 
 TEST(Evolve, SaysWhereAGivenSetStandsThatItRefuses) {
