@@ -125,10 +125,14 @@ TEST(Slots, OfOtherKindsAreForOtherTrainers) {
 }
 
 TEST(Slots, OfAnUnknownKindNeedNoMaskWhereTheTrainerGoesByTheMachinesNumber) {
-  const auto slot = choose("foo:5", two, {.external = true, .by_number = true}).slots.front();
+  const auto choice = choose("foo:5", two, {.external = true, .by_number = true});
+  EXPECT_THAT(choice.notes, ElementsAre("foo:5: evolve knows no such kind, its trainer gets the "
+                                        "number 5 and no mask"));
+  const auto& slot = choice.slots.front();
   EXPECT_THAT(slot.environment, Contains(Pair("EVOLVE_INDEX", "5")));
   EXPECT_THAT(slot.environment, Contains(Pair("EVOLVE_UNSET", "")));
   EXPECT_THAT(slot.environment, Not(Contains(Pair("", _))));
+  EXPECT_THAT(choose("gcu:5", two, {.external = true, .by_number = true}).notes, ElementsAre());
   EXPECT_THAT(refused("foo:5", two, {.external = true}), HasSubstr("name it (--device-env)"));
   EXPECT_THAT(refused("rocm:5", two, {.external = true, .by_number = true}),
               HasSubstr("named hip:0"));
