@@ -49,18 +49,17 @@ View view_of(std::span<const hyp::Gene> space, History& history,
   const KernelParameters& parameters = history.parameters();
   const auto known = history.select(history.size(), model_points, parameters);
   const Surrogate surrogate(known.observations, parameters);
-  Points points(static_cast<Index>(space.size()),
-                static_cast<Index>(paused.size()) + (child ? 1 : 0));
+  std::vector<hyp::Genes> genes;
   std::vector<int> sets;
   for (const Thawable& one : paused) {
-    points.col(std::ssize(sets)) = point_of(space, one.genes);
+    genes.push_back(one.genes);
     sets.push_back(history.number_of(one.genes).value_or(new_set));
   }
   if (child) {
-    points.col(std::ssize(sets)) = point_of(space, *child);
+    genes.push_back(*child);
     sets.push_back(new_set);
   }
-  const auto joint = surrogate.of_sets(features_of(space, points), sets);
+  const auto joint = surrogate.of_sets(features_of(space, points_of(space, genes)), sets);
   View view{.mean = joint.mean,
             .sd = joint.covariance.diagonal().array().max(0).sqrt(),
             .best = known.observations.values.minCoeff(),
