@@ -50,15 +50,16 @@ RunFiles::RunFiles(results::RunDirectory directory, std::string fitness,
       fitness_(std::move(fitness)),
       table_(table_of(state)),
       generation_(state.generation()),
-      kept_weights_(directory_.root, keep_weights, state) {
+      kept_weights_(directory_.root, keep_weights, state),
+      swept_(state.evolution().pausing() ? 0 : state.ended().size()) {
   results::write_table(directory_.evolve_csv(), table_);
   write_recommended(state);
   write_population(state);
   if (!state.repeats().completed().empty())
     results::write_repeats(directory_.repeats(), state.repeats().completed());
-  // A coordinator that was killed may not have. What is out of reach is not known yet: the run may
-  // go on with more epochs.
-  if (state.evolution().pausing()) remove_kept_of_ended(state);
+  // A coordinator that was killed may not have; where nothing is paused nothing is kept. What is
+  // out of reach is not known yet: the run may go on with more epochs.
+  remove_kept_of_ended(state);
 }
 
 void RunFiles::update(const results::Event& event, const RunState& state) {

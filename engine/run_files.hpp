@@ -60,7 +60,7 @@ class RunFiles {
   int generation_ = 0;
   KeptWeights kept_weights_;
   std::set<int> removed_;                   // paused trials of which nothing is kept any more
-  std::size_t swept_ = 0;                   // so many of RunState::ended have nothing kept
+  std::size_t swept_;                       // so many of RunState::ended have nothing kept
   std::optional<std::size_t> recommended_;  // the row that hyp_evolved.yaml has
   bool stale_ = false;                      // rows have come since that was looked at
   Clock::time_point due_{};
