@@ -10,6 +10,7 @@ namespace evolve::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 /// Expects that these arguments are refused with one line that has all of these parts, and no run
 /// directory.
@@ -194,10 +195,11 @@ TEST(Evolve, TakesBoundsThatNoTrialCanHaveWhateverTheTrainerCanDoWithThem) {
     more.insert(more.end(), {"--space", "space.yaml", "--devices", "cpu:0", "--dry-run"});
     return evolve(folder.path(), more).err;
   };
-  EXPECT_EQ(refusal("copy_paste: {low: 0, high: 2, evolve: false}", {}), "");
-  EXPECT_EQ(refusal("copy_paste: [false, 0, 2]", {}), "");
-  EXPECT_EQ(refusal("optimizer: {choices: [SGD, adam], evolve: false}", {}), "");
-  EXPECT_EQ(refusal("copy_paste: [0, 2]", {"--evolve-genes", "lr0"}), "");
+  const auto taken = Not(HasSubstr("cannot be trained with"));
+  EXPECT_THAT(refusal("copy_paste: {low: 0, high: 2, evolve: false}", {}), taken);
+  EXPECT_THAT(refusal("copy_paste: [false, 0, 2]", {}), taken);
+  EXPECT_THAT(refusal("optimizer: {choices: [SGD, adam], evolve: false}", {}), taken);
+  EXPECT_THAT(refusal("copy_paste: [0, 2]", {"--evolve-genes", "lr0"}), taken);
   EXPECT_THAT(refusal("copy_paste: [false, 0, 2]", {"--evolve-genes", "all"}),
               HasSubstr("space.yaml:2: copy_paste: 2 cannot be trained with"));
 }
