@@ -40,7 +40,7 @@ struct View {
   VectorXd mean, sd;  // of the paused ones, then of the new one
   double best = 0;    // of the completed ones
   Variances variances;
-  CurveVariances curves;
+  CurveParameters curves;
 };
 
 View view_of(std::span<const hyp::Gene> space, History& history,
@@ -64,7 +64,7 @@ View view_of(std::span<const hyp::Gene> space, History& history,
             .sd = joint.covariance.diagonal().array().max(0).sqrt(),
             .best = known.observations.values.minCoeff(),
             .variances = variances_of(parameters),
-            .curves = history.curve_variances()};
+            .curves = history.curve_parameters()};
   for (Index i = 0; i < surrogate.posterior_mean().size(); ++i) {
     if (history.first_completed(known.observations.set[static_cast<std::size_t>(i)]))
       view.best = std::max(view.best, surrogate.posterior_mean()[i]);
@@ -76,13 +76,14 @@ double left_at(int epoch, int epochs) {
   return 1 - static_cast<double>(epoch) / epochs;
 }
 
-// What is known of the end at a rung, of a training that has not begun: its walk there and its
-// noise are in between.
+// What is known of the end at a rung, of a training that has not begun: that much of it as a look
+// has, its walk there and its noise are in between.
 double sd_by_rung_of_new(double sd, double left, const View& view) {
   const double variance = sd * sd;
-  const double between =
-      left * (view.curves.shared * variance + view.curves.own) + view.variances.noise;
-  return variance / std::sqrt(variance + between);
+  const double loading = 1 - view.curves.fading * left;
+  const double walk = left * (view.curves.shared * variance + view.curves.own);
+  const double of_end = loading * loading * (variance + view.variances.noise);
+  return variance * std::abs(loading) / std::sqrt(of_end + walk);
 }
 
 // Of one that was paused: of a walk back that share is behind.

@@ -8,9 +8,10 @@ namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
+using Eigen::VectorXd;
 
 // The walk's covariance: the shorter way back.
-MatrixXd shorter(const Eigen::VectorXd& left) {
+MatrixXd shorter(const VectorXd& left) {
   return MatrixXd::NullaryExpr(left.size(), left.size(),
                                [&](Index i, Index j) { return std::min(left[i], left[j]); });
 }
@@ -25,7 +26,7 @@ MatrixXd equal(const std::vector<int>& a, const std::vector<int>& b) {
 
 Curves Curves::first(Index n, Index ended) const {
   if (left.size() == 0) return {};
-  Curves some{.left = Eigen::VectorXd::Zero(n + ended), .variances = variances};
+  Curves some{.left = VectorXd::Zero(n + ended), .parameters = parameters};
   some.left.head(n) = left.head(n);
   some.training.assign(training.begin(), training.begin() + n);
   for (int i = 1; i <= ended; ++i) some.training.push_back(-i);  // each unlike any other
@@ -34,18 +35,24 @@ Curves Curves::first(Index n, Index ended) const {
 
 Curves Curves::of(const std::vector<Index>& places) const {
   if (left.size() == 0) return {};
-  Curves some{.left = left(places), .variances = variances};
+  Curves some{.left = left(places), .parameters = parameters};
   for (const Index i : places) some.training.push_back(training[static_cast<std::size_t>(i)]);
   return some;
 }
 
+VectorXd Curves::loadings(Index n) const {
+  if (left.size() == 0) return VectorXd::Ones(n);
+  return (1 - parameters.fading * left.array()).matrix();
+}
+
 MatrixXd Curves::factor() const {
-  return (1 + variances.shared * shorter(left).array()).matrix();
+  const VectorXd of_end = loadings(left.size());
+  return of_end * of_end.transpose() + parameters.shared * shorter(left);
 }
 
 MatrixXd Curves::walk() const {
   return shorter(left).cwiseProduct(
-      (variances.common + variances.own * equal(training, training).array()).matrix());
+      (parameters.common + parameters.own * equal(training, training).array()).matrix());
 }
 
 MatrixXd Curves::same_noise() const {

@@ -34,7 +34,7 @@ void add_likelihood_gradient(const Observations& o, const MatrixXd& points, cons
                              const MatrixXd& inverse, VectorXd& gradient) {
   const Index genes = gradient.size() - 3;
   ArrayXXd by_signal = 1 + 0.5 * variances.seed * covariance.same_seed.array();
-  gradient[genes] = 0.5 * variances.noise * inverse.diagonal().dot(o.noise);
+  gradient[genes] = 0.5 * variances.noise * inverse.diagonal().dot(noise_factors(o));
   if (o.curves.any()) {
     by_signal += covariance.factor.array() - 1;
     gradient[genes] += 0.5 * variances.noise * inverse.cwiseProduct(covariance.same_noise).sum();
@@ -82,7 +82,7 @@ double negative_log_posterior(const Observations& o, const KernelParameters& par
   signal.diagonal().setOnes();
   const Covariance covariance = covariance_of(signal, o.seed, o.set, o.curves, variances);
   MatrixXd noisy = covariance.all;
-  noisy.diagonal() += variances.noise * o.noise;
+  noisy.diagonal() += variances.noise * noise_factors(o);
   const Eigen::LLT<MatrixXd> factor(noisy);
   if (factor.info() != Eigen::Success) return std::numeric_limits<double>::infinity();
 

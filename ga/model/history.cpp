@@ -95,25 +95,31 @@ Observations thinned(const Observations& all, Index most) {
           .curves = all.curves.of(kept)};
 }
 
-// The variances of greatest posterior on a grid of logarithms; the priors are wide. With the
-// greatest ones a look tells next to nothing of the end: looks may count for nothing at all.
-CurveVariances fitted(Observations known, const KernelParameters& parameters) {
+// Those of greatest posterior on a grid; the priors of the variances are wide. With the greatest
+// ones a look tells next to nothing of the end: looks may count for nothing at all. That they have
+// less of it than the end, or its opposite, takes evidence: most curves are not like that.
+CurveParameters fitted(Observations known, const KernelParameters& parameters) {
   constexpr std::array shared = {-4.0, -2.5, -1.0, 0.5, 2.0, 3.5};
   constexpr std::array own = {-8.0, -6.0, -4.5, -3.0, -1.5, 0.0, 1.5, 3.0};
+  constexpr std::array fadings = {0.0, 0.5, 1.0, 1.5, 2.0, 3.0};
+  constexpr double log_prior_of_fading = -3;
   constexpr Index most = 100;
   known = thinned(known, most);
-  CurveVariances best = known.curves.variances;
+  CurveParameters best = known.curves.parameters;
   double greatest = -std::numeric_limits<double>::infinity();
-  for (const double s : shared) {
-    for (const double o : own) {
-      known.curves.variances.shared = std::exp(s);
-      known.curves.variances.own = std::exp(o);
-      const double zs = (s + 2) / 1.5, zo = (o + 3) / 2;
-      const double posterior =
-          Surrogate(known, parameters).log_likelihood() - 0.5 * (zs * zs + zo * zo);
-      if (posterior <= greatest) continue;
-      greatest = posterior;
-      best = known.curves.variances;
+  for (const double fading : fadings) {
+    for (const double s : shared) {
+      for (const double o : own) {
+        CurveParameters& now = known.curves.parameters;
+        now = {.shared = std::exp(s), .own = std::exp(o), .fading = fading};
+        const double zs = (s + 2) / 1.5, zo = (o + 3) / 2;
+        const double log_prior =
+            -0.5 * (zs * zs + zo * zo) + (fading > 0 ? log_prior_of_fading : 0);
+        const double posterior = Surrogate(known, parameters).log_likelihood() + log_prior;
+        if (posterior <= greatest) continue;
+        greatest = posterior;
+        best = now;
+      }
     }
   }
   return best;
@@ -169,7 +175,7 @@ History::Selection History::selection_of(const std::vector<Index>& order, const 
                                          const OutputWarping& warping) const {
   Points points(static_cast<Index>(space_.size()), static_cast<Index>(order.size()));
   std::vector<int> seeds, sets;
-  Curves curves{.variances = curve_variances_};
+  Curves curves{.parameters = curve_parameters_};
   if (any_at_rung(size())) curves.left = VectorXd::Zero(points.cols());
   for (Index i = 0; i < points.cols(); ++i) {
     const auto entry = static_cast<std::size_t>(order[static_cast<std::size_t>(i)]);
@@ -243,7 +249,8 @@ const KernelParameters& History::parameters() {
     // then a sample of more of them is taken.
     const Index looked_at = next_fit_ > model_points ? model_points : most;
     Observations known = thinned(select(next_fit_, looked_at, parameters_).observations, most);
-    if (known.curves.any()) known.curves.variances = curve_variances_ = fitted(known, parameters_);
+    if (known.curves.any())
+      known.curves.parameters = curve_parameters_ = fitted(known, parameters_);
     const int evaluations = affordable_evaluations(known.values.size(), known.features.rows());
     const KernelParameters warm = fit(known, parameters_, evaluations);
     parameters_ = warm;

@@ -68,8 +68,8 @@ class History {
   };
   const std::vector<Plausible>& plausible();
 
-  /// Of the gains from rungs to ends, fitted with the parameters.
-  const CurveVariances& curve_variances() const { return curve_variances_; }
+  /// What the curves are like, fitted with the parameters.
+  const CurveParameters& curve_parameters() const { return curve_parameters_; }
 
   /// The number of a set among the observations (`Observations::set`); nothing: never trained.
   std::optional<int> number_of(const hyp::Genes& genes) const;
@@ -108,7 +108,7 @@ class History {
   std::map<std::pair<int, int>, int> trainings_;  // by trial and repeat: the first entry
   std::vector<int> training_;                     // of each entry
   Eigen::Index first_at_rung_ = std::numeric_limits<Eigen::Index>::max();
-  CurveVariances curve_variances_;
+  CurveParameters curve_parameters_;
   std::vector<int> first_;  // the first entry of each entry's set: the set's number
   int completed_ = 0;
   KernelParameters parameters_;

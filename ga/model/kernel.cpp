@@ -29,16 +29,24 @@ ArrayXXd distances(const MatrixXd& a, const MatrixXd& b) {
   return (5 * squares.array().max(0)).sqrt();
 }
 
+VectorXd noise_factors(const Observations& o) {
+  return o.noise.cwiseProduct(o.curves.loadings(o.noise.size()).cwiseAbs2());
+}
+
 Covariance covariance_of(const MatrixXd& signal, const std::vector<int>& seeds,
                          const std::vector<int>& sets, const Curves& curves,
                          const Variances& variances) {
   Covariance c{.all = signal, .same_seed = equal(seeds, seeds), .same_set = equal(sets, sets)};
-  c.of_seeds = 0.5 * c.same_seed.array() * (1 + signal.array());
   if (curves.any()) {
+    const VectorXd loadings = curves.loadings(signal.rows());
+    const MatrixXd share = loadings * loadings.transpose();
+    c.same_seed = c.same_seed.cwiseProduct(share);
+    c.same_set = c.same_set.cwiseProduct(share);
+    c.same_noise = curves.same_noise().cwiseProduct(share);
     c.factor = curves.factor();
-    c.same_noise = curves.same_noise();
     c.all = signal.cwiseProduct(c.factor) + curves.walk() + variances.noise * c.same_noise;
   }
+  c.of_seeds = 0.5 * c.same_seed.array() * (1 + signal.array());
   c.all += variances.seed * c.of_seeds + variances.roughness * c.same_set;
   return c;
 }

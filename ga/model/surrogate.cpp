@@ -53,8 +53,9 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
     : inverse_lengths_(inverse_lengths(observations.gene_of, parameters)),
       roughness_(variances_of(parameters).roughness),
       sets_(observations.set),
-      noises_(observations.noise),
+      noises_(noise_factors(observations)),
       scaled_(inverse_lengths_.asDiagonal() * observations.features),
+      loadings_(observations.curves.loadings(scaled_.cols())),
       basis_(basis) {
   const Variances variances = variances_of(parameters);
   training_variance_ = variances.noise + variances.seed + variances.roughness;
@@ -64,20 +65,21 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
                                         observations.seed, sets_, curves, variances);
   VectorXd values = observations.values;
   if (basis_) {
-    basis_known_ = basis_->values(observations.features);
+    basis_known_ = basis_->values(observations.features) * loadings_.asDiagonal();
     covariance.all += basis_known_.transpose() * basis_known_;
     values -= basis_known_.transpose() * basis_->weight_means();
   }
-  factor_ = factorised(covariance.all, observations.noise, noise);
+  factor_ = factorised(covariance.all, noises_, noise);
   noise_ = noise;
   const VectorXd sums = factor_.solve(VectorXd::Ones(scaled_.cols()));
   constant_ = sums.dot(values) / sums.sum();
   const VectorXd centred = values.array() - constant_;
   weights_ = factor_.solve(centred);
+  end_weights_ = loadings_.cwiseProduct(weights_);
   if (basis_) basis_weights_ = basis_->weight_means() + basis_known_ * weights_;
   const MatrixXd of_seeds = variances.seed * covariance.of_seeds;
   posterior_mean_ =
-      observations.values - noise * observations.noise.cwiseProduct(weights_) - of_seeds * weights_;
+      observations.values - noise * noises_.cwiseProduct(weights_) - of_seeds * weights_;
   if (curves.any()) posterior_mean_ = of_sets(observations.features, sets_).mean;
   log_likelihood_ = -0.5 * centred.dot(weights_) - 0.5 * std::log(sums.sum()) -
                     MatrixXd(factor_.matrixL()).diagonal().array().log().sum();
@@ -90,14 +92,19 @@ void Surrogate::condition_spread(const Observations& observations, const MatrixX
   const Index near = std::min(scaled_.cols(), spread_points);
   if (near == scaled_.cols() && pending.cols() == 0) {  // all rests on the same
     scaled_near_ = scaled_;
+    loadings_near_ = loadings_;
     factor_near_ = factor_;
     basis_near_ = basis_known_;
     return;
   }
   scaled_near_.resize(scaled_.rows(), near + pending.cols());
   scaled_near_ << scaled_.leftCols(near), inverse_lengths_.asDiagonal() * pending;
-  VectorXd noises(scaled_near_.cols());
-  noises << observations.noise.head(near), VectorXd::Ones(pending.cols());
+  const auto beside_pending = [&](const VectorXd& known) {
+    VectorXd all = VectorXd::Ones(scaled_near_.cols());
+    all.head(near) = known.head(near);
+    return all;
+  };
+  loadings_near_ = beside_pending(loadings_);
   std::vector<int> seeds(observations.seed.begin(), observations.seed.begin() + near);
   std::vector<int> sets(sets_.begin(), sets_.begin() + near);
   for (int i = 1; i <= pending.cols(); ++i) {  // each unlike any other
@@ -113,7 +120,7 @@ void Surrogate::condition_spread(const Observations& observations, const MatrixX
     covariance.all += basis_near_.transpose() * basis_near_;
   }
   double noise = noise_;
-  factor_near_ = factorised(covariance.all, noises, noise);
+  factor_near_ = factorised(covariance.all, beside_pending(noises_), noise);
 }
 
 VectorXd Surrogate::noise_squares() const {
@@ -134,7 +141,9 @@ VectorXd Surrogate::leave_one_out_errors() const {
 }
 
 Surrogate::Prediction Surrogate::predict(const MatrixXd& features) const {
-  MatrixXd covariance = matern(distances(scaled_near_, inverse_lengths_.asDiagonal() * features));
+  MatrixXd covariance =
+      loadings_near_.asDiagonal() *
+      matern(distances(scaled_near_, inverse_lengths_.asDiagonal() * features)).matrix();
   Eigen::RowVectorXd before = Eigen::RowVectorXd::Ones(features.cols());
   const MatrixXd basis = basis_values(features);
   if (basis_) {
@@ -154,8 +163,8 @@ Surrogate::Prediction Surrogate::predict(const MatrixXd& features) const {
 VectorXd Surrogate::covariance(const MatrixXd& features, const VectorXd& point) const {
   const MatrixXd there = inverse_lengths_.asDiagonal() * features;
   const VectorXd here = inverse_lengths_.cwiseProduct(point);
-  MatrixXd near = matern(distances(scaled_near_, there)).matrix();
-  VectorXd near_here = Covariances(scaled_near_, here).values;
+  MatrixXd near = loadings_near_.asDiagonal() * matern(distances(scaled_near_, there)).matrix();
+  VectorXd near_here = loadings_near_.cwiseProduct(Covariances(scaled_near_, here).values);
   VectorXd covariance = Covariances(there, here).values;
   if (basis_) {
     const MatrixXd expected = basis_->values(features);
@@ -170,7 +179,7 @@ VectorXd Surrogate::covariance(const MatrixXd& features, const VectorXd& point) 
 Surrogate::Slope Surrogate::slope(const VectorXd& features) const {
   const VectorXd here = inverse_lengths_.cwiseProduct(features);
   const Covariances all(scaled_, here), near(scaled_near_, here);
-  VectorXd covariance = near.values;
+  VectorXd covariance = loadings_near_.cwiseProduct(near.values);
   double before = 1;
   VectorXd expected;
   if (basis_) {
@@ -181,12 +190,15 @@ Surrogate::Slope Surrogate::slope(const VectorXd& features) const {
   const VectorXd solved = factor_near_.solve(covariance);
   const double variance = before - covariance.dot(solved),
                sd = std::sqrt(std::max(variance, least_variance));
-  Slope result{.mean = all.values.dot(weights_) + constant_,
+  Slope result{.mean = all.values.dot(end_weights_) + constant_,
                .sd = sd,
-               .mean_slope = inverse_lengths_.cwiseProduct(all.slope(weights_)),
+               .mean_slope = inverse_lengths_.cwiseProduct(all.slope(end_weights_)),
                .sd_slope = VectorXd::Zero(features.size())};
   const bool varies = variance > least_variance;
-  if (varies) result.sd_slope = inverse_lengths_.cwiseProduct(near.slope(solved)) / -sd;
+  if (varies) {
+    const VectorXd pull = near.slope(loadings_near_.cwiseProduct(solved));
+    result.sd_slope = inverse_lengths_.cwiseProduct(pull) / -sd;
+  }
   if (basis_) {
     const MatrixXd slopes = basis_->slopes(features);
     result.mean += expected.dot(basis_weights_);
@@ -198,14 +210,15 @@ Surrogate::Slope Surrogate::slope(const VectorXd& features) const {
 
 VectorXd Surrogate::mean_slope(const VectorXd& features) const {
   const VectorXd here = inverse_lengths_.cwiseProduct(features);
-  VectorXd slope = inverse_lengths_.cwiseProduct(Covariances(scaled_, here).slope(weights_));
+  VectorXd slope = inverse_lengths_.cwiseProduct(Covariances(scaled_, here).slope(end_weights_));
   if (basis_) slope += basis_->slopes(features) * basis_weights_;
   return slope;
 }
 
 Surrogate::Joint Surrogate::of_sets(const MatrixXd& features, const std::vector<int>& sets) const {
   const MatrixXd there = inverse_lengths_.asDiagonal() * features;
-  MatrixXd half = matern(distances(scaled_, there)).matrix() + roughness_ * equal(sets_, sets);
+  MatrixXd half = loadings_.asDiagonal() *
+                  (matern(distances(scaled_, there)).matrix() + roughness_ * equal(sets_, sets));
   MatrixXd before = matern(distances(there, there)).matrix() + roughness_ * equal(sets, sets);
   VectorXd mean = (half.transpose() * weights_).array() + constant_;
   if (basis_) {
@@ -233,7 +246,7 @@ VectorXd Surrogate::mean(const MatrixXd& features) const {
 
 VectorXd Surrogate::mean(const MatrixXd& features, const MatrixXd& basis) const {
   const MatrixXd covariance = matern(distances(scaled_, inverse_lengths_.asDiagonal() * features));
-  VectorXd mean = (covariance.transpose() * weights_).array() + constant_;
+  VectorXd mean = (covariance.transpose() * end_weights_).array() + constant_;
   if (basis_) mean += basis.transpose() * basis_weights_;
   return mean;
 }
