@@ -96,13 +96,13 @@ Observations thinned(const Observations& all, Index most) {
 }
 
 // Those of greatest posterior on a grid; the priors of the variances are wide. With the greatest
-// ones a look tells next to nothing of the end: looks may count for nothing at all. That they have
-// less of it than the end, or its opposite, takes evidence: most curves are not like that.
+// ones a look tells next to nothing of the end: looks may count for nothing at all. That they speak
+// against the end takes much evidence: noise and curves of other shapes can look like it.
 CurveParameters fitted(Observations known, const KernelParameters& parameters) {
   constexpr std::array shared = {-4.0, -2.5, -1.0, 0.5, 2.0, 3.5};
   constexpr std::array own = {-8.0, -6.0, -4.5, -3.0, -1.5, 0.0, 1.5, 3.0};
-  constexpr std::array fadings = {0.0, 0.5, 1.0, 1.5, 2.0, 3.0};
-  constexpr double log_prior_of_fading = -3;
+  constexpr std::array fadings = {0.0, 1.5, 2.0, 3.0};
+  constexpr double log_prior_of_fading = -9;
   constexpr Index most = 100;
   known = thinned(known, most);
   CurveParameters best = known.curves.parameters;
