@@ -1,6 +1,7 @@
 #include "core/utf8.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "core/json.hpp"
 
@@ -13,10 +14,17 @@ std::string valid_utf8(const std::string& text) {
   return nlohmann::json::parse(json_text(nlohmann::json(text)));
 }
 
-std::string one_line(std::string text) {
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return text;
+std::string one_line(std::string_view text) {
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  std::string line;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    // U+0080 to U+009F are control characters too: 0xC2 and a byte.
+    const bool long_control =
+        at(i) == 0xC2 && i + 1 < text.size() && at(i + 1) >= 0x80 && at(i + 1) < 0xA0;
+    line += at(i) < 0x20 || at(i) == 0x7f || long_control ? ' ' : text[i];
+    if (long_control) ++i;
+  }
+  return line;
 }
 
 std::string_view without_byte_order_mark(std::string_view text) {

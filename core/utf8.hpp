@@ -10,7 +10,7 @@ namespace evolve::core {
 std::string valid_utf8(const std::string& text);
 
 /// The text with a blank for each line end and other control character.
-std::string one_line(std::string text);
+std::string one_line(std::string_view text);
 
 /// The text without the byte order mark that editors and spreadsheets begin a file with.
 std::string_view without_byte_order_mark(std::string_view text);

@@ -15,6 +15,13 @@ TEST(Utf8, HasAMarkWhereBytesAreAnything) {
   EXPECT_EQ(valid_utf8("\xe9t\xe9"), "\ufffdt\ufffd");
 }
 
+TEST(Utf8, IsOneLineWithoutControlCharacters) {
+  EXPECT_EQ(one_line("a\nb\x1b[2Jc\x7f"), "a b [2Jc ");
+  EXPECT_EQ(one_line("a\u009b2J\u0085b"), "a 2J b");
+  EXPECT_EQ(one_line("Kätzchen 猫 \u00a0"), "Kätzchen 猫 \u00a0");
+  EXPECT_EQ(one_line("cut\xc2"), "cut\xc2");
+}
+
 TEST(Utf8, OfAFileMayBeginWithAByteOrderMark) {
   EXPECT_EQ(without_byte_order_mark("\xEF\xBB\xBF"
                                     "a"),
