@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "ga/model/minimise.hpp"
+#include "ga/model/surrogate.hpp"
 
 namespace evolve::ga {
 namespace {
@@ -62,6 +64,41 @@ void add_prior(const KernelParameters& parameters, double& value, VectorXd& grad
   for (Index i = 0; i < 3; ++i) add(genes + i, variance_priors[static_cast<std::size_t>(i)]);
 }
 
+// What was seen before the end.
+Observations looks_of(const Observations& all) {
+  std::vector<Index> places;
+  for (Index i = 0; i < all.values.size(); ++i) {
+    if (all.curves.left[i] > 0) places.push_back(i);
+  }
+  return all.of(places);
+}
+
+struct Walk {
+  CurveParameters parameters;
+  double log_likelihood = 0;
+};
+
+// The walk of greatest posterior on a grid of logarithms, where looks fade so; the priors are wide.
+// With the greatest variances a look tells next to nothing of the end: looks may count for nothing.
+Walk fitted_walk(Observations known, const KernelParameters& parameters, double fading) {
+  constexpr std::array shared = {-4.0, -2.5, -1.0, 0.5, 2.0, 3.5};
+  constexpr std::array own = {-8.0, -6.0, -4.5, -3.0, -1.5, 0.0, 1.5, 3.0};
+  Walk best;
+  double greatest = -std::numeric_limits<double>::infinity();
+  for (const double s : shared) {
+    for (const double o : own) {
+      known.curves.parameters = {.shared = std::exp(s), .own = std::exp(o), .fading = fading};
+      const double log_likelihood = Surrogate(known, parameters).log_likelihood();
+      const double zs = (s + 2) / 1.5, zo = (o + 3) / 2;
+      const double posterior = log_likelihood - 0.5 * (zs * zs + zo * zo);
+      if (posterior <= greatest) continue;
+      greatest = posterior;
+      best = {known.curves.parameters, log_likelihood};
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 KernelParameters prior_mode(Index genes) {
@@ -114,6 +151,24 @@ KernelParameters fit(const Observations& observations, const KernelParameters& s
     return value / scale;
   };
   return minimised(objective, start, box, evaluations, 1e-7);
+}
+
+CurveParameters fitted_curves(const Observations& known, const KernelParameters& parameters) {
+  constexpr std::array fadings = {0.0, 1.5, 2.0, 3.0};
+  constexpr double log_prior_of_fading = -4;
+  Observations looks = looks_of(known);
+  CurveParameters best = known.curves.parameters;
+  double greatest = -std::numeric_limits<double>::infinity();
+  for (const double fading : fadings) {
+    const Walk walk = fitted_walk(known, parameters, fading);
+    looks.curves.parameters = walk.parameters;
+    const double ends = walk.log_likelihood - Surrogate(looks, parameters).log_likelihood();
+    const double posterior = ends + (fading > 0 ? log_prior_of_fading : 0);
+    if (posterior <= greatest) continue;
+    greatest = posterior;
+    best = walk.parameters;
+  }
+  return best;
 }
 
 }  // namespace evolve::ga

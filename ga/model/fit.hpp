@@ -1,4 +1,4 @@
-// Parameters of the kernel for what was observed: those of greatest posterior.
+// Parameters of the kernel and of the curves for what was observed: those of greatest posterior.
 //
 // All have log-normal priors. Length scales are expected to grow with the root of the number of
 // genes (Hvarfner et al. 2024, "Vanilla Bayesian optimization performs great in high dimensions"),
@@ -23,5 +23,11 @@ double negative_log_posterior(const Observations& observations, const KernelPara
 /// the posterior. Never worse than `start`.
 KernelParameters fit(const Observations& observations, const KernelParameters& start,
                      int evaluations);
+
+/// What the curves are like of which `known` has looks, for these parameters: the walk of greatest
+/// posterior, and of the ways in which looks can fade the one that lets them foretell the ends
+/// best: by how likely the ends are, given the looks. (How likely the looks are has more to do with
+/// how curves wind.) That they speak against the ends takes evidence: few curves do.
+CurveParameters fitted_curves(const Observations& known, const KernelParameters& parameters);
 
 }  // namespace evolve::ga

@@ -81,48 +81,7 @@ Observations thinned(const Observations& all, Index most) {
   const Index n = all.values.size(), count = std::min(n, most);
   std::vector<Index> kept;
   for (Index i = 0; i < count; ++i) kept.push_back(i * n / count);
-  std::vector<int> seeds, sets;
-  for (const Index i : kept) {
-    seeds.push_back(all.seed[static_cast<std::size_t>(i)]);
-    sets.push_back(all.set[static_cast<std::size_t>(i)]);
-  }
-  return {.features = all.features(Eigen::seqN(0, all.features.rows()), kept),
-          .gene_of = all.gene_of,
-          .values = all.values(kept),
-          .noise = all.noise(kept),
-          .seed = std::move(seeds),
-          .set = std::move(sets),
-          .curves = all.curves.of(kept)};
-}
-
-// Those of greatest posterior on a grid; the priors of the variances are wide. With the greatest
-// ones a look tells next to nothing of the end: looks may count for nothing at all. That they speak
-// against the end takes much evidence: noise and curves of other shapes can look like it.
-CurveParameters fitted(Observations known, const KernelParameters& parameters) {
-  constexpr std::array shared = {-4.0, -2.5, -1.0, 0.5, 2.0, 3.5};
-  constexpr std::array own = {-8.0, -6.0, -4.5, -3.0, -1.5, 0.0, 1.5, 3.0};
-  constexpr std::array fadings = {0.0, 1.5, 2.0, 3.0};
-  constexpr double log_prior_of_fading = -9;
-  constexpr Index most = 100;
-  known = thinned(known, most);
-  CurveParameters best = known.curves.parameters;
-  double greatest = -std::numeric_limits<double>::infinity();
-  for (const double fading : fadings) {
-    for (const double s : shared) {
-      for (const double o : own) {
-        CurveParameters& now = known.curves.parameters;
-        now = {.shared = std::exp(s), .own = std::exp(o), .fading = fading};
-        const double zs = (s + 2) / 1.5, zo = (o + 3) / 2;
-        const double log_prior =
-            -0.5 * (zs * zs + zo * zo) + (fading > 0 ? log_prior_of_fading : 0);
-        const double posterior = Surrogate(known, parameters).log_likelihood() + log_prior;
-        if (posterior <= greatest) continue;
-        greatest = posterior;
-        best = now;
-      }
-    }
-  }
-  return best;
+  return all.of(kept);
 }
 
 }  // namespace
@@ -241,7 +200,7 @@ void History::weigh_outliers(Index length) {
 }
 
 const KernelParameters& History::parameters() {
-  constexpr Index most = 150, few = 40;
+  constexpr Index most = 150, most_for_curves = 100, few = 40;
   const KernelParameters mode = prior_mode(static_cast<Index>(space_.size()));
   for (; next_fit_ <= size(); next_fit_ = std::max(next_fit_ + 1, next_fit_ * 11 / 10)) {
     fitted_ = next_fit_;
@@ -250,7 +209,8 @@ const KernelParameters& History::parameters() {
     const Index looked_at = next_fit_ > model_points ? model_points : most;
     Observations known = thinned(select(next_fit_, looked_at, parameters_).observations, most);
     if (known.curves.any())
-      known.curves.parameters = curve_parameters_ = fitted(known, parameters_);
+      known.curves.parameters = curve_parameters_ =
+          fitted_curves(thinned(known, most_for_curves), parameters_);
     const int evaluations = affordable_evaluations(known.values.size(), known.features.rows());
     const KernelParameters warm = fit(known, parameters_, evaluations);
     parameters_ = warm;

@@ -1,6 +1,7 @@
 #include "ga/model/kernel.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace evolve::ga {
 
@@ -8,6 +9,21 @@ using Eigen::ArrayXXd;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+
+Observations Observations::of(const std::vector<Index>& places) const {
+  std::vector<int> seeds, sets;
+  for (const Index i : places) {
+    seeds.push_back(seed[static_cast<std::size_t>(i)]);
+    sets.push_back(set[static_cast<std::size_t>(i)]);
+  }
+  return {.features = features(Eigen::seqN(0, features.rows()), places),
+          .gene_of = gene_of,
+          .values = values(places),
+          .noise = noise(places),
+          .seed = std::move(seeds),
+          .set = std::move(sets),
+          .curves = curves.of(places)};
+}
 
 Variances variances_of(const KernelParameters& parameters) {
   const Eigen::Vector3d variances = parameters.tail<3>().array().exp();

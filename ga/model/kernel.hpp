@@ -31,6 +31,9 @@ struct Observations {
   std::vector<int> seed, set;
   /// What lay ahead of those that were looked at before their end; empty where all have ended.
   Curves curves = {};
+
+  /// Those at these places.
+  Observations of(const std::vector<Eigen::Index>& places) const;
 };
 
 /// log length scale of each gene, then the logarithms of three variances, in units of the signal
