@@ -9,7 +9,7 @@ namespace evolve::core {
 /// The text with U+FFFD for bytes that are not UTF-8.
 std::string valid_utf8(const std::string& text);
 
-/// The text with a blank for each line end and other control character.
+/// The text, UTF-8, with a blank for each line end and other control character.
 std::string one_line(std::string_view text);
 
 /// The text without the byte order mark that editors and spreadsheets begin a file with.

@@ -67,12 +67,15 @@ void add(const EvolutionState& state, const Step& step, History& to) {
 }
 
 // Of too many paused trials the one with the least at the first rung, among those that are still
-// there, does not go on: it has the least to hope for whatever the model may learn.
+// there, does not go on: it has the least to hope for. Where the model knows that looks speak
+// against the ends, that is the one with the most.
 void give_up_one(EvolutionState& state) {
   auto& paused = state.known.paused;
   const int first = std::ranges::min(std::views::values(paused));
+  const double left = 1 - static_cast<double>(first) / state.settings.epochs;
+  const double sign = state.known.history.curve_parameters().loading(left) < 0 ? -1 : 1;
   const auto worst = std::ranges::min_element(paused, {}, [&](const auto& one) {
-    return one.second == first ? state.trial(one.first).rungs.at(first)
+    return one.second == first ? sign * state.trial(one.first).rungs.at(first)
                                : std::numeric_limits<double>::infinity();
   });
   state.known.given_up.insert(paused.extract(worst));

@@ -76,14 +76,15 @@ double left_at(int epoch, int epochs) {
   return 1 - static_cast<double>(epoch) / epochs;
 }
 
-// What is known of the end at a rung, of a training that has not begun: that much of it as a look
-// has, its walk there and its noise are in between.
+// By how much a look is expected to move what is known of the end, of a training that has not
+// begun: their covariance by the look's standard deviation. The look is loading (end + noise) +
+// walk.
 double sd_by_rung_of_new(double sd, double left, const View& view) {
   const double variance = sd * sd;
-  const double loading = 1 - view.curves.fading * left;
+  const double loading = view.curves.loading(left);
   const double walk = left * (view.curves.shared * variance + view.curves.own);
-  const double of_end = loading * loading * (variance + view.variances.noise);
-  return variance * std::abs(loading) / std::sqrt(of_end + walk);
+  const double of_its_end = loading * loading * (variance + view.variances.noise);
+  return variance * std::abs(loading) / std::sqrt(of_its_end + walk);
 }
 
 // Of one that was paused: of a walk back that share is behind.

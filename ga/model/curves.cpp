@@ -42,7 +42,7 @@ Curves Curves::of(const std::vector<Index>& places) const {
 
 VectorXd Curves::loadings(Index n) const {
   if (left.size() == 0) return VectorXd::Ones(n);
-  return (1 - parameters.fading * left.array()).matrix();
+  return left.unaryExpr([&](double share) { return parameters.loading(share); });
 }
 
 MatrixXd Curves::factor() const {

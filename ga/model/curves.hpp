@@ -1,16 +1,17 @@
 // Learning curves in the model: what a fitness at a rung says of the one at the end.
 //
 // What a training has at a rung is its end less what it still gains, and gains are a random walk
-// over the epochs left (a Wiener process back from the end): so the later look makes the earlier
-// one worthless, and both are worthless once it has ended. The walk has three parts: one that all
-// trainings have in common, one that near sets share as they share their ends (large learning rates
-// get there early, say), and one of each training's own. Freeze-thaw Bayesian optimization
-// (Swersky, Snoek and Adams 2014) has curves of one shape with a covariance over the sets; a walk
-// assumes no shape, and where curves tell nothing its variance grows until they count for nothing.
+// over the epochs left (a Wiener process back from the end): so, where nothing fades, the later
+// look makes the earlier one worthless, and all are worthless once it has ended. The walk has three
+// parts: one that all trainings have in common, one that near sets share as they share their ends
+// (large learning rates get there early, say), and one of each training's own. Freeze-thaw Bayesian
+// optimization (Swersky, Snoek and Adams 2014) has curves of one shape with a covariance over the
+// sets; a walk assumes no shape, and where curves tell nothing its variance grows until they count
+// for nothing.
 //
-// Of what tells one end from another a look has a share that is the less the earlier it is, down to
-// its opposite: those that end best may start slowest. (A cheap view of a thing as a factor of it
-// and a process of its own: Kennedy and O'Hagan 2000, "Predicting the output from a complex
+// A look need not have all of what tells one end from another: the earlier it is the less, down to
+// the opposite, where those that end best start slowest. (A cheap view of a thing is a factor times
+// it and a process of its own: Kennedy and O'Hagan 2000, "Predicting the output from a complex
 // computer code when fast approximations are available", eq. 1.)
 #pragma once
 
@@ -30,9 +31,11 @@ struct CurveParameters {
   /// Of what near sets share.
   double shared = 0.1;
   double own = 0.05;
-  /// With a share w of the epochs ahead a look has 1 - fading w of what is good or bad in an end.
+  /// 0: a look has all of what is good or bad in an end; greater: the less the earlier it is.
   double fading = 0;
-  bool operator==(const CurveParameters&) const = default;
+
+  /// How much of that a look has with a share `left` of the epochs ahead; below 0: the opposite.
+  double loading(double left) const { return 1 - fading * left; }
 };
 
 /// Where on their curves observations were made.
@@ -48,8 +51,7 @@ struct Curves {
   Curves first(Eigen::Index n, Eigen::Index ended) const;
   /// Those at these places.
   Curves of(const std::vector<Eigen::Index>& places) const;
-  /// What each of n observations has of what is good or bad in an end: [n], 1 of those that have
-  /// ended.
+  /// The loading of each observation; n: how many there are, which an empty `left` does not tell.
   Eigen::VectorXd loadings(Eigen::Index n) const;
   /// Factor of the covariance that two ends would have: [n, n].
   Eigen::MatrixXd factor() const;

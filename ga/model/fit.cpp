@@ -91,7 +91,7 @@ Walk fitted_walk(Observations known, const KernelParameters& parameters, double 
       const double log_likelihood = Surrogate(known, parameters).log_likelihood();
       const double zs = (s + 2) / 1.5, zo = (o + 3) / 2;
       const double posterior = log_likelihood - 0.5 * (zs * zs + zo * zo);
-      if (posterior <= greatest) continue;
+      if (!(posterior > greatest)) continue;
       greatest = posterior;
       best = {known.curves.parameters, log_likelihood};
     }
@@ -164,7 +164,7 @@ CurveParameters fitted_curves(const Observations& known, const KernelParameters&
     looks.curves.parameters = walk.parameters;
     const double ends = walk.log_likelihood - Surrogate(looks, parameters).log_likelihood();
     const double posterior = ends + (fading > 0 ? log_prior_of_fading : 0);
-    if (posterior <= greatest) continue;
+    if (!(posterior > greatest)) continue;
     greatest = posterior;
     best = walk.parameters;
   }

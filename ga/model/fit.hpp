@@ -1,9 +1,10 @@
-// Parameters of the kernel and of the curves for what was observed: those of greatest posterior.
+// Parameters of the kernel, and of the curves, for what was observed.
 //
-// All have log-normal priors. Length scales are expected to grow with the root of the number of
-// genes (Hvarfner et al. 2024, "Vanilla Bayesian optimization performs great in high dimensions"),
-// and noise may be anything from none to more than there is signal: where a few trainings of many
-// genes are explained by short lengths and no noise, the search stays with the luckiest.
+// The kernel's are those of greatest posterior, and have log-normal priors. Length scales are
+// expected to grow with the root of the number of genes (Hvarfner et al. 2024, "Vanilla Bayesian
+// optimization performs great in high dimensions"), and noise may be anything from none to more
+// than there is signal: where a few trainings of many genes are explained by short lengths and no
+// noise, the search stays with the luckiest.
 #pragma once
 
 #include "ga/model/kernel.hpp"
@@ -24,10 +25,11 @@ double negative_log_posterior(const Observations& observations, const KernelPara
 KernelParameters fit(const Observations& observations, const KernelParameters& start,
                      int evaluations);
 
-/// What the curves are like of which `known` has looks, for these parameters: the walk of greatest
-/// posterior, and of the ways in which looks can fade the one that lets them foretell the ends
-/// best: by how likely the ends are, given the looks. (How likely the looks are has more to do with
-/// how curves wind.) That they speak against the ends takes evidence: few curves do.
+/// How the curves in `known`, which has looks, behave under these kernel parameters: for each
+/// fading the walk of greatest posterior, and of these the one under which the ends are most
+/// likely, given the looks. (How likely the looks are says more about the shape of curves, and what
+/// a look is for is to foretell an end.) A fading other than 0 must make the ends e^4 times as
+/// likely: few curves speak against their ends.
 CurveParameters fitted_curves(const Observations& known, const KernelParameters& parameters);
 
 }  // namespace evolve::ga

@@ -208,9 +208,9 @@ const KernelParameters& History::parameters() {
     // then a sample of more of them is taken.
     const Index looked_at = next_fit_ > model_points ? model_points : most;
     Observations known = thinned(select(next_fit_, looked_at, parameters_).observations, most);
-    if (known.curves.any())
-      known.curves.parameters = curve_parameters_ =
-          fitted_curves(thinned(known, most_for_curves), parameters_);
+    const Observations some = thinned(known, most_for_curves);
+    if (some.curves.any()) curve_parameters_ = fitted_curves(some, parameters_);
+    known.curves.parameters = curve_parameters_;
     const int evaluations = affordable_evaluations(known.values.size(), known.features.rows());
     const KernelParameters warm = fit(known, parameters_, evaluations);
     parameters_ = warm;

@@ -69,7 +69,10 @@ class History {
   const std::vector<Plausible>& plausible();
 
   /// What the curves are like, fitted with the parameters.
-  const CurveParameters& curve_parameters() const { return curve_parameters_; }
+  const CurveParameters& curve_parameters() {
+    parameters();
+    return curve_parameters_;
+  }
 
   /// The number of a set among the observations (`Observations::set`); nothing: never trained.
   std::optional<int> number_of(const hyp::Genes& genes) const;

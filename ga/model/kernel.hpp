@@ -68,14 +68,13 @@ Array matern_decline(const Array& r) {
 /// The covariance of observations, but for the noise of each: [n, n], and what it is the sum of.
 struct Covariance {
   Eigen::MatrixXd all;
-  /// 1 for trainings that share a seed, a set; else 0. In looks that much of it as they have of an
-  /// end (Curves).
+  /// 1 for trainings that share a seed, a set; else 0. Times the loadings of both (Curves).
   Eigen::MatrixXd same_seed, same_set;
   /// What seeds of unit variance do: half of it to every set, half to those of a region, as the
   /// signal is.
   Eigen::MatrixXd of_seeds;
-  /// What becomes of the signal, and of the noise that looks at one training have in common; empty
-  /// where all have ended.
+  /// What becomes of the signal, and of the noise that different observations of one training have
+  /// in common; empty where all have ended.
   Eigen::MatrixXd factor, same_noise;
 };
 /// The noise variance of each observation in units of that of a completed training: [n].

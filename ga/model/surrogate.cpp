@@ -80,7 +80,8 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
   const MatrixXd of_seeds = variances.seed * covariance.of_seeds;
   posterior_mean_ =
       observations.values - noise * noises_.cwiseProduct(weights_) - of_seeds * weights_;
-  if (curves.any()) posterior_mean_ = of_sets(observations.features, sets_).mean;
+  if (curves.any())
+    posterior_mean_ = mean(observations.features) + roughness_ * equal(sets_, sets_) * end_weights_;
   log_likelihood_ = -0.5 * centred.dot(weights_) - 0.5 * std::log(sums.sum()) -
                     MatrixXd(factor_.matrixL()).diagonal().array().log().sum();
 

@@ -97,14 +97,15 @@ class Surrogate {
   Eigen::MatrixXd scaled_;  // [features, n]
   Eigen::LLT<Eigen::MatrixXd> factor_;
   double constant_ = 0, log_likelihood_ = 0;
-  Eigen::VectorXd loadings_;               // [n], what the observations have of ends (Curves)
-  Eigen::VectorXd weights_, end_weights_;  // [n], of the observations, and of ends where they are
+  Eigen::VectorXd loadings_;  // [n] (Curves)
+  // [n], K^-1 (values - constant), and that times the loadings: what ends are predicted with
+  Eigen::VectorXd weights_, end_weights_;
   Eigen::VectorXd posterior_mean_;
   Eigen::MatrixXd scaled_near_;  // what the standard deviations rest on
   Eigen::VectorXd loadings_near_;
   Eigen::LLT<Eigen::MatrixXd> factor_near_;
   const Basis* basis_;                        // null: none
-  Eigen::MatrixXd basis_known_, basis_near_;  // [functions, …], what the observations have of it
+  Eigen::MatrixXd basis_known_, basis_near_;  // [functions, …], times the loadings
   Eigen::VectorXd basis_weights_;             // [functions], in the light of the observations
 };
 

@@ -4,6 +4,7 @@
 
 #include <Eigen/LU>
 
+#include "ga/model/basis.hpp"
 #include "ga/model/fit.hpp"
 #include "ga/model/history.hpp"
 #include "tests/ga/fixtures.hpp"
@@ -42,8 +43,22 @@ TEST(Curves, HaveTheLessOfTheirEndsTheEarlierTheyAreLookedAt) {
   EXPECT_TRUE(curves.factor().isApprox(factor));
 }
 
-// An end at 0 and a look at 1 that has the opposite of its own, of one gene with length scale 2.
-Observations an_end_and_an_opposite() {
+// Without a walk.
+TEST(Curves, HaveTheLessOfEverythingThatTheirEndsHave) {
+  const Observations o{.noise = Eigen::Vector3d::Ones(),
+                       .curves = {.left = Eigen::Vector3d(0.5, 0.25, 0),
+                                  .training = {0, 0, 0},
+                                  .parameters = {.common = 0, .shared = 0, .own = 0, .fading = 3}}};
+  const Variances variances{.noise = 0.3, .seed = 0.2, .roughness = 0.1};
+  MatrixXd all = covariance_of(MatrixXd::Ones(3, 3), {4, 4, 4}, {5, 5, 5}, o.curves, variances).all;
+  all.diagonal() += variances.noise * noise_factors(o);
+  const Eigen::Vector3d loadings(-0.5, 0.25, 1);
+  EXPECT_TRUE(all.isApprox((1 + 0.2 + 0.1 + 0.3) * loadings * loadings.transpose()));
+}
+
+// An end at 0 and a look at 1 that has half of its own end, and that turned round; of one gene with
+// length scale 2.
+Observations an_end_and_a_look() {
   return {.features = MatrixXd{{0, 1}},
           .gene_of = {0},
           .values = Eigen::Vector2d(1, 0.5),
@@ -52,31 +67,70 @@ Observations an_end_and_an_opposite() {
           .set = {0, 1},
           .curves = {.left = Eigen::Vector2d(0, 0.5),
                      .training = {0, 1},
-                     .parameters = {.common = 0.25, .shared = 0.5, .own = 0.125, .fading = 4}}};
+                     .parameters = {.common = 0.25, .shared = 0.5, .own = 0.125, .fading = 3}}};
 }
-// Noise variance 0.01, next to no effect of the seeds, next to no roughness.
-const KernelParameters plain{{std::log(2.0), std::log(0.01), -60, -60}};
+// Noise variance 0.01, next to no effect of the seeds, roughness 0.1.
+const KernelParameters rough{{std::log(2.0), std::log(0.01), -60, std::log(0.1)}};
+
+double matern_of(double distance) {
+  const double r = std::sqrt(5.0) * distance / 2;
+  return (1 + r + r * r / 3) * std::exp(-r);
+}
 
 TEST(Curves, ThatSpeakAgainstTheirEndsAreReadSo) {
-  const Surrogate model(an_end_and_an_opposite(), plain);
-  const auto k = [](double distance) {
-    const double r = std::sqrt(5.0) * distance / 2;
-    return (1 + r + r * r / 3) * std::exp(-r);
-  };
+  const Surrogate model(an_end_and_a_look(), rough);
+  const double l = -0.5;
   Eigen::Matrix2d covariance;
-  covariance << 1.01, -k(1), -k(1), 1.01 + 0.5 * (0.25 + 0.5 + 0.125);
+  covariance << 1 + 0.1 + 0.01, l * matern_of(1), l * matern_of(1),
+      l * l * (1 + 0.1 + 0.01) + 0.5 * (0.25 + 0.5 + 0.125);
   const Eigen::Matrix2d inverse = covariance.inverse();
-  const Eigen::Vector2d values(1, 0.5), ones(1, 1), with_end(k(0.75), -k(0.25));
+  const Eigen::Vector2d values(1, 0.5), ones(1, 1);
   const double constant = ones.dot(inverse * values) / ones.dot(inverse * ones);
   const Eigen::Vector2d weights = inverse * (values.array() - constant).matrix();
+  const Eigen::Vector2d with_new(matern_of(0.75), l * matern_of(0.25));
   const auto at = model.predict(MatrixXd{{0.75}});
-  EXPECT_NEAR(at.mean[0], constant + with_end.dot(weights), 1e-12);
-  EXPECT_NEAR(at.sd[0], std::sqrt(1 - with_end.dot(inverse * with_end)), 1e-12);
-  EXPECT_GT(at.mean[0], 0.75);  // the look is below the end at 0
+  EXPECT_NEAR(at.mean[0], constant + with_new.dot(weights), 1e-12);
+  EXPECT_NEAR(at.sd[0], std::sqrt(1 - with_new.dot(inverse * with_new)), 1e-12);
+  // The end of the set that was looked at.
+  const Eigen::Vector2d with_end(matern_of(1), l * (1 + 0.1));
+  const auto end = model.of_sets(MatrixXd{{1}}, {1});
+  const double rest = 1 - with_end.dot(inverse * ones);
+  EXPECT_NEAR(end.mean[0], constant + with_end.dot(weights), 1e-12);
+  EXPECT_NEAR(model.posterior_mean()[1], end.mean[0], 1e-12);
+  EXPECT_NEAR(end.covariance(0, 0),
+              1.1 - with_end.dot(inverse * with_end) + rest * rest / ones.dot(inverse * ones),
+              1e-12);
+}
+
+TEST(Curves, ThatSpeakAgainstTheirEndsLearnSoFromWhatIsExpectedOfASet) {
+  const std::vector<hyp::Gene> space = {real(0, 1, 0.25)};
+  const EarlierRuns none;
+  const Basis basis(space, none);
+  const Observations known = an_end_and_a_look();
+  const Surrogate model(known, MatrixXd(1, 0), rough, 2, &basis);
+  const double l = -0.5;
+  const Eigen::RowVector2d expected = basis.values(known.features);
+  const double expected_there = basis.values(MatrixXd{{0.75}})(0, 0),
+               mean = basis.weight_means()[0];
+  const Eigen::Vector2d have(expected[0], l * expected[1]);
+  Eigen::Matrix2d covariance;
+  covariance << 1.11, l * matern_of(1), l * matern_of(1), l * l * 1.11 + 0.5 * 0.875;
+  covariance += have * have.transpose();
+  const Eigen::Matrix2d inverse = covariance.inverse();
+  const Eigen::Vector2d values = known.values - mean * have, ones(1, 1);
+  const double constant = ones.dot(inverse * values) / ones.dot(inverse * ones);
+  const Eigen::Vector2d weights = inverse * (values.array() - constant).matrix();
+  const Eigen::Vector2d with_new =
+      Eigen::Vector2d(matern_of(0.75), l * matern_of(0.25)) + expected_there * have;
+  const auto at = model.predict(MatrixXd{{0.75}});
+  EXPECT_NEAR(at.mean[0], constant + mean * expected_there + with_new.dot(weights), 1e-12);
+  EXPECT_NEAR(at.sd[0],
+              std::sqrt(1 + expected_there * expected_there - with_new.dot(inverse * with_new)),
+              1e-12);
 }
 
 TEST(Curves, ThatSpeakAgainstTheirEndsAreReadAlikeByAllThatIsAskedOfTheModel) {
-  const Surrogate model(an_end_and_an_opposite(), MatrixXd{{0.25}}, plain);
+  const Surrogate model(an_end_and_a_look(), MatrixXd{{0.25}}, rough);
   const Eigen::VectorXd here{{0.75}};
   const auto at = model.predict(here);
   const auto slope = model.slope(here);
@@ -153,17 +207,17 @@ TEST(Curves, OfWhichGainsAreAlikeSayMoreThanOthers) {
   EXPECT_LT(variance_of_a_paused_set(0), 0.25 * variance_of_a_paused_set(0.15));
 }
 
-// What is learnt of the curves of 30 sets that have a look `look(i)` and then end at `end(i)`.
+// What is learnt of the curves of 30 sets that have a look `look(i)`, and of which the first so
+// many then end at `end(i)`.
 template <class Look, class End>
-CurveParameters learnt(const Look& look, const End& end) {
+CurveParameters learnt(const Look& look, const End& end, int ended = 30) {
   const hyp::Space space = cube();
   History history(space.genes);
   for (int trial = 0; trial < 30; ++trial) {
     const hyp::Genes genes = {0.03 * trial, -5 + 0.3 * (trial * 11 % 30), 0.05};
     history.add(genes, seen(trial, look(trial), 0.875));
-    history.add(genes, seen(trial, end(trial)));
+    if (trial < ended) history.add(genes, seen(trial, end(trial)));
   }
-  history.parameters();
   return history.curve_parameters();
 }
 
@@ -172,12 +226,16 @@ TEST(Curves, AreKnownForWhatTheirLooksSayOfTheEnds) {
   const auto by_chance = [](int i) { return 0.4 + 0.35 * std::sin(97.0 * i); };
   const auto the_worse_the_higher = [&](int i) { return 0.9 - end(i); };
   const auto a_bit_less = [&](int i) { return 0.8 * end(i); };
-  EXPECT_GT(learnt(by_chance, end).own, 1);
-  EXPECT_GT(learnt(the_worse_the_higher, end).fading, 1);
-  EXPECT_LT(learnt(the_worse_the_higher, end).shared, 1);
-  EXPECT_LT(learnt(a_bit_less, end).own, 0.1);
-  EXPECT_LT(learnt(a_bit_less, end).shared, 1);
-  EXPECT_EQ(learnt(a_bit_less, end).fading, 0);
+  const auto chance = learnt(by_chance, end), against = learnt(the_worse_the_higher, end),
+             alike = learnt(a_bit_less, end);
+  EXPECT_GT(chance.own, 1);
+  EXPECT_EQ(chance.fading, 0);
+  EXPECT_LT(against.shared, 1);
+  EXPECT_GT(against.fading, 1);
+  EXPECT_LT(alike.own, 0.1);
+  EXPECT_LT(alike.shared, 1);
+  EXPECT_EQ(alike.fading, 0);
+  EXPECT_EQ(learnt(the_worse_the_higher, end, 1).fading, 0);  // nothing to compare
 }
 
 }  // namespace
