@@ -74,7 +74,7 @@ bool undecodable(const std::string& said, const trainer::TrainOptions& options) 
   const auto config = data::read_data_yaml(options.data, training_splits);
   for (const auto split : training_splits) {
     for (const auto& file : config.images(split)) {
-      if (!said.starts_with(core::one_line(core::valid_utf8(file)) + ": ")) continue;
+      if (!said.starts_with(core::printable(file) + ": ")) continue;
       const data::DataConfig alone{
           .file = config.file, .names = config.names, .train = {file}, .val = {}, .test = {}};
       const data::CheckOptions check{.single_cls = options.single_cls, .decode = true};

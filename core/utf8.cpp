@@ -27,6 +27,10 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+std::string printable(const std::string& text) {
+  return one_line(valid_utf8(text));
+}
+
 std::string_view without_byte_order_mark(std::string_view text) {
   constexpr std::string_view mark = "\xEF\xBB\xBF";
   if (text.starts_with(mark)) text.remove_prefix(mark.size());

@@ -61,7 +61,7 @@ void add(const EvolutionState& state, const Step& step, History& to) {
     to.add(record.genes, {.ending = Ending::at_rung,
                           .fitness = fitness,
                           .trial = step.trial,
-                          .left = 1 - static_cast<double>(epoch) / state.settings.epochs});
+                          .left = left_at(epoch, state.settings.epochs)});
   }
   if (record.observation) to.add(record.genes, *record.observation);
 }
@@ -72,8 +72,9 @@ void add(const EvolutionState& state, const Step& step, History& to) {
 void give_up_one(EvolutionState& state) {
   auto& paused = state.known.paused;
   const int first = std::ranges::min(std::views::values(paused));
-  const double left = 1 - static_cast<double>(first) / state.settings.epochs;
-  const double sign = state.known.history.curve_parameters().loading(left) < 0 ? -1 : 1;
+  const double loading =
+      state.known.history.curve_parameters().loading(left_at(first, state.settings.epochs));
+  const double sign = loading < 0 ? -1 : 1;
   const auto worst = std::ranges::min_element(paused, {}, [&](const auto& one) {
     return one.second == first ? sign * state.trial(one.first).rungs.at(first)
                                : std::numeric_limits<double>::infinity();

@@ -72,10 +72,6 @@ View view_of(std::span<const hyp::Gene> space, History& history,
   return view;
 }
 
-double left_at(int epoch, int epochs) {
-  return 1 - static_cast<double>(epoch) / epochs;
-}
-
 // By how much a look is expected to move what is known of the end, of a training that has not
 // begun: their covariance by the look's standard deviation. The look is loading (end + noise) +
 // walk.

@@ -24,6 +24,11 @@ namespace evolve::ga {
 /// else 0: [a, b].
 Eigen::MatrixXd equal(const std::vector<int>& a, const std::vector<int>& b);
 
+/// The share of a training's epochs that lies ahead after this one.
+inline double left_at(int epoch, int epochs) {
+  return 1 - static_cast<double>(epoch) / epochs;
+}
+
 /// What the curves of a run are like: the variances of the walk's three parts over a whole
 /// training, in units of the signal variance, and what looks have of the ends.
 struct CurveParameters {

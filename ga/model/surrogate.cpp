@@ -77,11 +77,13 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
   weights_ = factor_.solve(centred);
   end_weights_ = loadings_.cwiseProduct(weights_);
   if (basis_) basis_weights_ = basis_->weight_means() + basis_known_ * weights_;
-  const MatrixXd of_seeds = variances.seed * covariance.of_seeds;
-  posterior_mean_ =
-      observations.values - noise * noises_.cwiseProduct(weights_) - of_seeds * weights_;
-  if (curves.any())
+  if (curves.any()) {
     posterior_mean_ = mean(observations.features) + roughness_ * equal(sets_, sets_) * end_weights_;
+  } else {
+    const MatrixXd of_seeds = variances.seed * covariance.of_seeds;
+    posterior_mean_ =
+        observations.values - noise * noises_.cwiseProduct(weights_) - of_seeds * weights_;
+  }
   log_likelihood_ = -0.5 * centred.dot(weights_) - 0.5 * std::log(sums.sum()) -
                     MatrixXd(factor_.matrixL()).diagonal().array().log().sum();
 

@@ -1,6 +1,7 @@
 // Genes, spaces, outcomes and whole runs, in few words.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -37,6 +38,12 @@ inline hyp::Gene categorical(std::vector<std::string> choices, double start = 0)
 inline hyp::Space space_of(std::vector<hyp::Gene> genes) {
   for (std::size_t i = 0; i < genes.size(); ++i) genes[i].name = "g" + std::to_string(i);
   return {std::move(genes)};
+}
+
+/// The covariance of two values of the signal, at a distance in units of the length scales.
+inline double matern(double distance) {
+  const double r = std::sqrt(5.0) * distance;
+  return (1 + r + r * r / 3) * std::exp(-r);
 }
 
 /// Three real genes; `peak` is greatest in the middle of the first, at the end of the others.

@@ -99,7 +99,7 @@ std::string read_weights(const std::string& path) {
 Error not_weights(const std::string& path, const std::string& what) {
   // Names that the file gives its records may be in it.
   constexpr std::size_t longest = 300;
-  const auto line = core::one_line(core::valid_utf8(what.substr(0, longest)));
+  const auto line = core::printable(what.substr(0, longest));
   return bad_input({path}, line, "give a .pt file of YOLOv5, or a state dict");
 }
 

@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 5> signs_of_a_lost_device = {
 
 std::string printable(std::string_view raw, std::size_t most) {
   const bool cut = raw.size() > most;
-  auto text = core::one_line(core::valid_utf8(std::string(raw.substr(0, most))));
+  auto text = core::printable(std::string(raw.substr(0, most)));
   return cut ? text + "…" : text;
 }
 

@@ -73,8 +73,20 @@ Observations an_end_and_a_look() {
 const KernelParameters rough{{std::log(2.0), std::log(0.01), -60, std::log(0.1)}};
 
 double matern_of(double distance) {
-  const double r = std::sqrt(5.0) * distance / 2;
-  return (1 + r + r * r / 3) * std::exp(-r);
+  return matern(distance / 2);
+}
+
+// The constant of greatest likelihood, and the weights of what is observed beyond it.
+struct Regression {
+  Eigen::Matrix2d inverse;
+  double constant;
+  Eigen::Vector2d weights;
+};
+Regression regression(const Eigen::Matrix2d& covariance, const Eigen::Vector2d& values) {
+  const Eigen::Matrix2d inverse = covariance.inverse();
+  const Eigen::Vector2d ones(1, 1);
+  const double constant = ones.dot(inverse * values) / ones.dot(inverse * ones);
+  return {inverse, constant, inverse * (values.array() - constant).matrix()};
 }
 
 TEST(Curves, ThatSpeakAgainstTheirEndsAreReadSo) {
@@ -83,10 +95,8 @@ TEST(Curves, ThatSpeakAgainstTheirEndsAreReadSo) {
   Eigen::Matrix2d covariance;
   covariance << 1 + 0.1 + 0.01, l * matern_of(1), l * matern_of(1),
       l * l * (1 + 0.1 + 0.01) + 0.5 * (0.25 + 0.5 + 0.125);
-  const Eigen::Matrix2d inverse = covariance.inverse();
-  const Eigen::Vector2d values(1, 0.5), ones(1, 1);
-  const double constant = ones.dot(inverse * values) / ones.dot(inverse * ones);
-  const Eigen::Vector2d weights = inverse * (values.array() - constant).matrix();
+  const auto [inverse, constant, weights] = regression(covariance, {1, 0.5});
+  const Eigen::Vector2d ones(1, 1);
   const Eigen::Vector2d with_new(matern_of(0.75), l * matern_of(0.25));
   const auto at = model.predict(MatrixXd{{0.75}});
   EXPECT_NEAR(at.mean[0], constant + with_new.dot(weights), 1e-12);
@@ -116,10 +126,7 @@ TEST(Curves, ThatSpeakAgainstTheirEndsLearnSoFromWhatIsExpectedOfASet) {
   Eigen::Matrix2d covariance;
   covariance << 1.11, l * matern_of(1), l * matern_of(1), l * l * 1.11 + 0.5 * 0.875;
   covariance += have * have.transpose();
-  const Eigen::Matrix2d inverse = covariance.inverse();
-  const Eigen::Vector2d values = known.values - mean * have, ones(1, 1);
-  const double constant = ones.dot(inverse * values) / ones.dot(inverse * ones);
-  const Eigen::Vector2d weights = inverse * (values.array() - constant).matrix();
+  const auto [inverse, constant, weights] = regression(covariance, known.values - mean * have);
   const Eigen::Vector2d with_new =
       Eigen::Vector2d(matern_of(0.75), l * matern_of(0.25)) + expected_there * have;
   const auto at = model.predict(MatrixXd{{0.75}});

@@ -8,17 +8,13 @@
 
 #include "ga/model/fit.hpp"
 #include "ga/random/sobol.hpp"
+#include "tests/ga/fixtures.hpp"
 
 namespace evolve::ga {
 namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-double matern(double distance) {
-  const double r = std::sqrt(5.0) * distance;
-  return (1 + r + r * r / 3) * std::exp(-r);
-}
 
 // Two observations, 1 and -1, at 0 and 1 of one gene with length scale 2, noise variance 0.01.
 Observations two() {
