@@ -93,9 +93,12 @@ EVOLVE_VECTOR_LOOP void write_silu(const Number* __restrict map, Rows rows,
   }
 }
 
-EVOLVE_VECTOR_LOOP
-void silu_in_place(float* __restrict values, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) values[i] /= 1.F + fast_exp(-values[i]);
+template <class Number>
+EVOLVE_VECTOR_LOOP void silu_in_place(Number* __restrict values, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float x = read(values[i]);
+    write(x / (1.F + fast_exp(-x)), values[i]);
+  }
 }
 
 /// Writes the gradient before SiLU, d, and adds up d and d * (map - centre).
@@ -243,7 +246,8 @@ void bn_silu(const Number* map, MapShape shape, const BatchNorm& bn, const Paral
   });
 }
 
-void silu(float* values, std::int64_t count, const ParallelFor& parallel) {
+template <class Number>
+void silu(Number* values, std::int64_t count, const ParallelFor& parallel) {
   constexpr std::int64_t in_a_block = 32768;
   parallel((count + in_a_block - 1) / in_a_block, [&](std::int64_t b) {
     silu_in_place(values + b * in_a_block, std::min(in_a_block, count - b * in_a_block));
@@ -287,6 +291,8 @@ template void channel_moments(const float*, MapShape, const ParallelFor&, double
 template void channel_moments(const BFloat16*, MapShape, const ParallelFor&, double*, double*);
 template void bn_silu(const float*, MapShape, const BatchNorm&, const ParallelFor&, float*);
 template void bn_silu(const BFloat16*, MapShape, const BatchNorm&, const ParallelFor&, BFloat16*);
+template void silu(float*, std::int64_t, const ParallelFor&);
+template void silu(BFloat16*, std::int64_t, const ParallelFor&);
 template void bn_silu_backward(const float*, const float*, MapShape, const BatchNorm&,
                                const ParallelFor&, float*, float*, float*);
 template void bn_silu_backward(const BFloat16*, const BFloat16*, MapShape, const BatchNorm&,

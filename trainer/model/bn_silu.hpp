@@ -49,7 +49,8 @@ void bn_silu(const Number* map, MapShape shape, const BatchNorm& bn, const Paral
              Number* out);
 
 /// x · σ(x) of each of `count` numbers, in place.
-void silu(float* values, std::int64_t count, const ParallelFor& parallel);
+template <class Number>
+void silu(Number* values, std::int64_t count, const ParallelFor& parallel);
 
 /// From the gradient of silu(batch_norm(map)) those of the map, of γ and of β, the statistics being
 /// the map's own. Ioffe and Szegedy, Batch Normalization, section 3.

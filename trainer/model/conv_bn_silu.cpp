@@ -173,13 +173,11 @@ torch::Tensor convolve(const torch::Tensor& x, const torch::Tensor& weight,
 }
 
 void silu_of(torch::Tensor& x) {
-  const bool as_numbers = x.is_cpu() && x.scalar_type() == torch::kFloat && !x.requires_grad() &&
-                          x.is_non_overlapping_and_dense();
-  if (!as_numbers) {
+  if (!has_loops(x) || x.requires_grad() || !x.is_non_overlapping_and_dense()) {
     torch::silu_(x);
     return;
   }
-  silu(x.data_ptr<float>(), x.numel(), parallel_for);
+  with_number_of(x, [&]<class Number>() { silu(numbers<Number>(x), x.numel(), parallel_for); });
 }
 
 torch::Tensor conv_bn_silu(const torch::Tensor& x, const torch::Tensor& weight,

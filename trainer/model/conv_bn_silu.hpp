@@ -15,7 +15,7 @@ namespace evolve::trainer {
 torch::Tensor convolve(const torch::Tensor& x, const torch::Tensor& weight,
                        const torch::Tensor& bias, const ConvSpec& spec);
 
-/// silu(x) in place; on the CPU in single precision the loop of bn_silu.hpp.
+/// silu(x) in place; on the CPU the loop of bn_silu.hpp, in bfloat16 rounded once.
 void silu_of(torch::Tensor& x);
 
 struct BatchNormTensors {

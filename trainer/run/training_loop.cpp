@@ -159,11 +159,12 @@ Validation TrainingLoop::validate() const {
   const auto averaged = average();
   averaged->fuse();
   auto with = validate_options(options_, context_, images_);
-  // As YOLOv5 does. bfloat16 has too few digits for boxes.
-  if (step_.precision() == torch::kHalf) with.precision = torch::kHalf;
+  // As YOLOv5 does. bfloat16 has too few digits for boxes: only where Detect is not computed in it.
+  const auto type = step_.precision();
+  if (type == torch::kHalf || context_.device.is_cpu()) with.precision = type;
   auto result = trainer::validate(*averaged, data_.validation(), &loss_, with);
   if (with.precision != torch::kFloat && !hyp::is_finite(result.metrics)) {
-    with.precision = torch::kFloat;  // too large for half is no verdict on the hyperparameters
+    with.precision = torch::kFloat;  // too large for 16 bits is no verdict
     result = trainer::validate(*averaged, data_.validation(), &loss_, with);
   }
   const auto values = result.metrics.values();

@@ -218,6 +218,19 @@ TEST(Silu, AgreesWithTorchsInAnyShapeAndLayout) {
   }
 }
 
+TEST(Silu, InBfloat16IsRoundedOnce) {
+  torch::manual_seed(1);
+  for (const std::int64_t count : {1, 17, 32769}) {
+    const auto x = (torch::randn({count}) * 20).to(torch::kBFloat16);
+    auto y = x.clone();
+    silu_of(y);
+    ASSERT_EQ(y.scalar_type(), torch::kBFloat16);
+    const auto wanted = torch::silu(x.to(torch::kDouble));
+    const auto off = (y.to(torch::kDouble) - wanted).abs() / wanted.abs().clamp_min(1e-30);
+    EXPECT_LE(off.max().item<double>(), 1 / 256.0 + 1e-6) << count;
+  }
+}
+
 TEST(Silu, DoesNotDependOnTheNumberOfThreads) {
   const auto x = torch::randn({100000});
   auto one = x.clone(), two = x.clone();

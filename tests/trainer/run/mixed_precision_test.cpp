@@ -123,5 +123,18 @@ TEST(MixedPrecisionTraining, OnTheCpuHasTheLossesOfOneInSinglePrecision) {
     EXPECT_NEAR(fast[i] / exact[i], 1, 0.01) << "loss " << i;
 }
 
+TEST(MixedPrecisionTraining, OnTheCpuIsValidatedInTheSamePrecision) {
+  In16Bits training;
+  training.loop->train_epoch(0, training.no_ap, {});
+  const auto fast = training.loop->validate().metrics;
+  auto state = training.loop->state();
+  state.step.scaler.type = torch::kFloat;
+  training.loop->load_state(state);
+  ASSERT_EQ(training.precision(), torch::kFloat);
+  const auto exact = training.loop->validate().metrics;
+  EXPECT_NE(fast.obj_loss, exact.obj_loss);
+  EXPECT_NEAR(fast.obj_loss / exact.obj_loss, 1, 0.01);
+}
+
 }  // namespace
 }  // namespace evolve::trainer
