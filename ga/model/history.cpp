@@ -48,12 +48,14 @@ struct Variation {
 // variances. As many genes as trainings can take all luck for signal, so much luck is expected, as
 // short trainings have it, until trainings of the same set and of near ones say otherwise. The
 // fitted lengths are those that explain most of what was seen, luck included: so they are too
-// short.
-std::vector<Variation> variations(const KernelParameters& best) {
+// short, once there are outcomes enough that the prior does not decide them.
+std::vector<Variation> variations(const KernelParameters& best, Index outcomes) {
   constexpr std::array noises = {-13.0, -6.0, -4.0, -2.5, -1.0, 0.0};
   constexpr std::array seeds = {-6.0, -3.5, -1.5};
   constexpr std::array roughnesses = {-8.0, -4.0, -2.5, -1.0};
-  constexpr std::array longer = {0.6, 1.2};
+  constexpr double few = 20, enough = 40, step = 0.6;
+  const auto n = static_cast<double>(outcomes);
+  const double too_short = step * std::clamp((n - few) / (enough - few), 0.0, 1.0);
   constexpr double least = -6, sd = 1;  // below the least they are all alike: none
   const auto log_prior = [&](double value, double mean) {
     const double z = (std::max(value, least) - mean) / sd;
@@ -63,7 +65,7 @@ std::vector<Variation> variations(const KernelParameters& best) {
   for (const double noise : noises) {
     for (const double seed : seeds) {
       for (const double roughness : roughnesses) {
-        for (const double more : longer) {
+        for (const double more : {too_short, too_short + step}) {
           KernelParameters parameters = best;
           parameters.array() += more;
           parameters.tail<3>() << noise, seed, roughness;
@@ -234,7 +236,7 @@ const std::vector<History::Plausible>& History::plausible() {
       thinned(select(fitted_, model_points, best).observations, compared_points);
   std::vector<double> logarithms;
   plausible_.clear();
-  for (const auto& [parameters, log_prior] : variations(best)) {
+  for (const auto& [parameters, log_prior] : variations(best, fitted_)) {
     logarithms.push_back(log_prior + Surrogate(known, parameters).log_likelihood());
     plausible_.push_back({parameters});
   }

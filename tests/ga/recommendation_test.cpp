@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/random/normal_distribution.hpp>
 #include <boost/random/uniform_real_distribution.hpp>
 #include <cmath>
@@ -37,6 +38,32 @@ TEST(Recommendation, IsTheStartUnlessASetIsBetterWithEvidence) {
   }
   EXPECT_GT(starts, 0);
   EXPECT_LT(starts, 20);
+}
+
+// Without luck one of twelve genes makes all others worse than the start. That has to be seen from
+// few trainings, or the start is expected to be as bad as they are.
+TEST(Recommendation, TakesWhatOneGeneExplainsForNoLuckAfterAFewTrainings) {
+  const hyp::Space space = space_of(std::vector<hyp::Gene>(12, real(0, 1, 0.5)));
+  const hyp::Genes start = hyp::genes_of(space, {});
+  const auto expected_of_start = [&](int trainings) {
+    constexpr int runs = 20;
+    double sum = 0;
+    for (std::uint64_t seed = 0; seed < runs; ++seed) {
+      History history(space.genes);
+      Rng rng = breeding_rng(seed, 0);
+      boost::random::uniform_real_distribution<double> near(0.3, 0.7);
+      for (int i = 0; i < trainings; ++i) {
+        hyp::Genes genes = start;
+        if (i > 0) std::ranges::generate(genes, [&] { return near(rng); });
+        const double fitness = 0.25 * std::exp(-15 * std::abs(genes[0] - 0.5));
+        history.add(genes, {Observation::Ending::completed, fitness, i});
+      }
+      sum += standing(space.genes, history, start)->start->expectation.mean;
+    }
+    return sum / runs;
+  };
+  EXPECT_GT(expected_of_start(10), 0.18);
+  EXPECT_GT(expected_of_start(15), 0.2);
 }
 
 TEST(Recommendation, IsTheBestSetWhereNothingIsLuck) {
