@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/number.hpp"
+#include "core/path.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -69,7 +70,7 @@ std::string seed_fault(const std::string& text) {
 
 void make_absolute(std::string& path) {
   std::error_code ignored;
-  if (!path.empty() && fs::exists(path, ignored)) path = fs::absolute(path).lexically_normal();
+  if (!path.empty() && fs::exists(path, ignored)) path = core::without_dots(fs::absolute(path));
 }
 
 std::optional<double> duration_seconds(const std::string& text, const std::string& option) {

@@ -18,6 +18,7 @@
 #include "cli/training_record.hpp"
 #include "cli/training_screen.hpp"
 #include "core/number.hpp"
+#include "core/path.hpp"
 #include "devices/devices.hpp"
 #include "hyp/hyp.hpp"
 #include "results/results.hpp"
@@ -184,7 +185,7 @@ int run(const Prepared& training, const OwnFolder& folder, bool resume, Screen& 
                         screen);
   const workers::TrainingJob job{.hyp = training.hyp,
                                  .seed = options.seed,
-                                 .dir = fs::absolute(directory.root).lexically_normal().string(),
+                                 .dir = core::without_dots(fs::absolute(directory.root)).string(),
                                  .resume = resume,
                                  .options = trainer::to_json(options.train)};
   const StopOnSignals stop;

@@ -16,6 +16,7 @@
 #include "cli/val_options.hpp"
 #include "core/device_kind.hpp"
 #include "core/error.hpp"
+#include "core/path.hpp"
 #include "devices/devices.hpp"
 #include "results/run_file.hpp"
 #include "workers/supervise/run_job.hpp"
@@ -62,7 +63,7 @@ int validate(const ValCommandOptions& options) {
   for (const auto& note : data.notes) screen.line(note);
   screen.show("validating …");
   const workers::ValidationJob job{.split = options.task,
-                                   .dir = fs::absolute(folder).lexically_normal().string(),
+                                   .dir = core::without_dots(fs::absolute(folder)).string(),
                                    .rect = options.rect,
                                    .options = trainer::to_json(train)};
   std::optional<workers::ValidationReport> validation;

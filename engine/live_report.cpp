@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "core/error.hpp"
+#include "core/path.hpp"
 #include "engine/report.hpp"
 #include "results/prometheus.hpp"
 
@@ -49,7 +50,7 @@ void LiveReport::update(const RunState& state) {
 
 void LiveReport::write(const RunState& state, bool going_on) const {
   std::array runs = {
-      report_of(state, settings_, timeline_, directory_.root.lexically_normal().string())};
+      report_of(state, settings_, timeline_, core::without_dots(directory_.root).string())};
   if (timeline_.end - timeline_.begin >= least_explained_run)
     runs[0].explanation = explanation_if_any(state);
   results::write_prometheus(directory_.prometheus(), runs[0], going_on);

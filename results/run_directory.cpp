@@ -8,6 +8,7 @@
 
 #include "core/durable_file.hpp"
 #include "core/error.hpp"
+#include "core/path.hpp"
 
 namespace evolve::results {
 
@@ -64,8 +65,8 @@ RunDirectory create_run(const fs::path& project, const std::string& given, bool 
   if (boost::trim_right_copy_if(given, boost::is_any_of("/")).empty())
     throw bad_argument("--name is empty", "write a name, such as exp");
   // --name . is the project's own folder: it is that one's name that is counted up.
-  auto path = (project / given).lexically_normal();
-  if (path == "." || path.filename() == "..") path = fs::absolute(path).lexically_normal();
+  auto path = core::without_dots(project / given);
+  if (path == "." || path.filename() == "..") path = core::without_dots(fs::absolute(path));
   const auto wanted = boost::trim_right_copy_if(path.string(), boost::is_any_of("/"));
   if (exist_ok) return create_run_at(wanted);
   make_folders(fs::path(wanted).has_parent_path() ? fs::path(wanted).parent_path() : ".");

@@ -12,6 +12,7 @@
 
 #include "core/error.hpp"
 #include "core/host_memory.hpp"
+#include "core/path.hpp"
 #include "trainer/data/check.hpp"
 #include "trainer/data/embedded/shapes.hpp"
 #include "trainer/data/image_file.hpp"
@@ -95,7 +96,7 @@ class Loading {
 
   std::string cache_file() const {
     return data::cache_file(options_.cache_folder, "images",
-                            {std::filesystem::absolute(config_.file).lexically_normal().string(),
+                            {core::without_dots(std::filesystem::absolute(config_.file)).string(),
                              name_of(split_), std::to_string(options_.imgsz),
                              options_.training ? "linear" : "area", cv::getVersionString()});
   }
