@@ -7,8 +7,10 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "core/error.hpp"
+#include "core/path.hpp"
 #include "core/text_file.hpp"
 #include "core/utf8.hpp"
 #include "core/yaml.hpp"
@@ -153,6 +155,7 @@ std::vector<std::string> images_listed(const fs::path& list) {
   std::ifstream stream(list);
   if (!stream) throw bad_input({list.string()}, "cannot be read", "check its permissions");
   std::vector<std::string> found;
+  std::map<fs::path, fs::path> folders;
   std::string line;
   while (std::getline(stream, line)) {
     if (found.empty()) line = core::without_byte_order_mark(line);
@@ -161,8 +164,11 @@ std::vector<std::string> images_listed(const fs::path& list) {
     if (line.empty() || !is_image_name(line)) continue;
     fs::path image = line;
     if (line.starts_with("./") || !fs::exists(image)) image = list.parent_path() / image;
-    found.push_back(fs::absolute(image).lexically_normal().string());
+    const auto [folder, is_new] = folders.try_emplace(image.parent_path());
+    if (is_new) folder->second = core::without_dots(fs::absolute(folder->first / "."));
+    found.push_back((folder->second / image.filename()).string());
   }
+  if (stream.bad()) throw bad_input({list.string()}, "cannot be read to its end", "check the disk");
   return found;
 }
 

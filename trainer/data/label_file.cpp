@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "core/error.hpp"
+#include "core/text_file.hpp"
 #include "core/utf8.hpp"
 #include "trainer/data/data_yaml.hpp"
 
@@ -194,10 +195,7 @@ LabelFile read_labels(const std::string& image_file, int classes, bool single_cl
   if (status.type() == std::filesystem::file_type::none)
     throw bad_input({file}, "cannot be read (" + error.message() + ")", "check its permissions");
   if (!std::filesystem::is_regular_file(status)) return {};
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream) throw bad_input({file}, "cannot be read", "check its permissions");
-  return parse_labels(text, file, classes, single_cls);
+  return parse_labels(core::read_text_file(file), file, classes, single_cls);
 }
 
 std::string label_lines(const std::vector<Label>& labels) {

@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "core/error.hpp"
+#include "core/path.hpp"
 #include "trainer/data/parallel.hpp"
 #include "trainer/data/records.hpp"
 
@@ -56,7 +57,7 @@ ScannedImage read_image(RecordReader& reader) {
   return image;
 }
 
-Memory remembered(const std::string& file) {
+Memory remembered(const std::string& file) try {
   std::ifstream stream(file, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
   const auto records = read_records(label_records, bytes);
@@ -71,6 +72,8 @@ Memory remembered(const std::string& file) {
     memory.emplace(name, std::move(image));
   }
   return memory;
+} catch (const std::ios_base::failure&) {  // of a disk
+  return {};
 }
 
 /// Decodes an image whose header says this size. Throws `Error` where that fails or says another.
@@ -181,7 +184,7 @@ std::vector<ScannedImage> scan(const DataConfig& config, Split split, const Scan
   }
   const auto file =
       cache_file(options.cache_folder, "labels",
-                 {std::filesystem::absolute(config.file).lexically_normal().string(),
+                 {core::without_dots(std::filesystem::absolute(config.file)).string(),
                   name_of(split), std::to_string(config.names.size()),
                   options.single_cls ? "single" : "", options.decode ? "decoded" : ""});
   if (scan.recall(remembered(file))) return scan.take();
