@@ -2,6 +2,8 @@
 
 #include <torch/torch.h>
 
+#include <algorithm>
+
 #include "core/stopwatch.hpp"
 
 namespace evolve::trainer {
@@ -22,7 +24,8 @@ TrainStep::TrainStep(FlatParameters& parameters, const Schedule& schedule, Algor
       scaler_(scaler),
       add_others_(std::move(add_others)) {}
 
-void TrainStep::begin_epoch() {
+void TrainStep::begin_epoch(int iteration) {
+  last_step_ = std::min(last_step_, iteration - 1);
   parameters_.gradients().zero_();
 }
 

@@ -34,8 +34,9 @@ class TrainStep {
   /// no steps of the optimizer's. Waits for the device.
   std::int64_t take_left_out();
 
-  /// Drops what a partial accumulation left, as YOLOv5 does.
-  void begin_epoch();
+  /// Drops what a partial accumulation left, as YOLOv5 does. `iteration`: the epoch's first one,
+  /// with which steps begin anew where the last one was later: epochs had more iterations then.
+  void begin_epoch(int iteration);
 
   /// What one iteration did.
   struct Report {

@@ -86,6 +86,17 @@ Report report_in(const Json& json) {
   return std::get<Report>(workers::parse_report(json.dump()).value());
 }
 
+/// What a training learns from and is judged by.
+Json inputs(const PreparedData& data) {
+  const auto counts = [](const data::Dataset& set) {
+    std::size_t labels = 0;
+    for (const auto& image : set.images) labels += image.labels.size();
+    return Json{{"images", set.images.size()}, {"labels", labels}};
+  };
+  return {{data::name_of(data::Split::train), counts(data.training())},
+          {data::name_of(data::Split::val), counts(data.validation().dataset)}};
+}
+
 class FullTraining {
  public:
   FullTraining(const workers::TrainingJob& job, const TrainOptions& options,
@@ -138,8 +149,8 @@ class FullTraining {
     }
   }
 
-  /// The weights know classes by their numbers alone.
-  void check_classes() const {
+  /// The weights know classes by their numbers alone, and the rates of learning iterations.
+  void check_data() const {
     const auto began = weights_->about.at("names").get<std::vector<std::string>>();
     const auto& now = data_.training().names;
     const auto refuse = [&](const std::string& what) {
@@ -152,12 +163,20 @@ class FullTraining {
     if (was != began.end())
       refuse(fmt::format("class {} was {} when its training began, in {} it is {} now",
                          was - began.begin(), *was, options_.data, *is));
+    const auto then = weights_->about.at("training").value("inputs", Json::object());
+    const auto counted_now = inputs(data_);
+    for (const auto& [split, counts] : then.items())
+      if (const auto& there = counted_now.at(split); there != counts)
+        refuse(fmt::format(
+            "its training began with {} {} images with {} labels, {} has {} with {} now",
+            counts.at("images").dump(), split, counts.at("labels").dump(), options_.data,
+            there.at("images").dump(), there.at("labels").dump()));
   }
 
   std::unique_ptr<Detector> detector() const {
     if (!job_.resume)
       return make_detector(options_, job_.hyp, weights_, job_.seed, data_, context_.beat);
-    check_classes();
+    check_data();
     auto detector = detector_of(*weights_, last());
     freeze(*detector, options_.freeze);
     return detector;
@@ -231,7 +250,10 @@ class FullTraining {
 
   /// What a resume needs besides the tensors.
   Json training() const {
-    Json json = {{"run", identity(job_)}, {"epochs", Json::array()}, {"class_ap", log_.class_ap}};
+    Json json = {{"run", identity(job_)},
+                 {"inputs", inputs(data_)},
+                 {"epochs", Json::array()},
+                 {"class_ap", log_.class_ap}};
     for (const auto& epoch : log_.epochs) json["epochs"].push_back(json_of(epoch));
     if (log_.final_report) json["ended"] = json_of(*log_.final_report);
     return json;

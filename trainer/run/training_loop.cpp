@@ -84,7 +84,7 @@ EpochProgress TrainingLoop::train_epoch(int epoch, std::span<const double> ap,
                                         const OnBatch& on_batch) {
   if (context_.ranks->rank() == 0) context_.ranks->tell(order_for(epoch, ap));
   detector_->train();
-  step_.begin_epoch();
+  step_.begin_epoch(epoch * batches());
   const auto made = begun_ && begun_->epoch == epoch ? std::move(begun_) : begun_epoch(epoch, ap);
   EpochProgress progress{.batches = made->count};
   LossLog losses(context_.device);

@@ -54,7 +54,7 @@ class Replay {
     for (const auto& row : run_["log"]) {
       const int iteration = row["ni"];
       SCOPED_TRACE("iteration " + std::to_string(iteration));
-      if (iteration % batches == 0) step_.begin_epoch();
+      if (iteration % batches == 0) step_.begin_epoch(iteration);
       const bool comparable = steps < 3 || test::rounds_as_the_reference();
       const auto report = iterate(iteration, row, comparable);
       compare_settings(report, row);
@@ -377,9 +377,20 @@ TEST(TrainStep, DropsAPartialAccumulationWhenAnEpochBegins) {
   EXPECT_TRUE(step.end_iteration(0).stepped);
   EXPECT_FALSE(step.end_iteration(2).stepped);
   state.gradients().fill_(1);
-  step.begin_epoch();
+  step.begin_epoch(3);
   EXPECT_EQ(state.gradients().abs().sum().item<float>(), 0);
   EXPECT_TRUE(step.end_iteration(4).stepped);
+}
+
+TEST(TrainStep, StepsAtOnceInEpochsOfFewerIterationsThanThoseBefore) {
+  Tiny model;
+  FlatParameters state(model, torch::kCPU);
+  TrainStep step(state, {.batches = 3, .warmup_iterations = 1}, Algorithm::sgd, 0);
+  EXPECT_TRUE(step.end_iteration(40).stepped);
+  step.begin_epoch(20);  // ten epochs of four iterations, then of two
+  EXPECT_FALSE(step.end_iteration(20).stepped);
+  EXPECT_FALSE(step.end_iteration(22).stepped);
+  EXPECT_TRUE(step.end_iteration(23).stepped);
 }
 
 TEST(TrainStep, ClipsGradientsToANormOfTen) {

@@ -195,6 +195,26 @@ TEST_F(FullTrainingTest, RefusesToGoOnWithOtherClasses) {
                                            yaml.string() + " it is star now" + remedy);
 }
 
+TEST_F(FullTrainingTest, RefusesToGoOnWithFewerImages) {
+  data::write_embedded("shapes", folder / "shapes");
+  const auto yaml = folder / "shapes/shapes.yaml";
+  auto job = this->job("a");
+  job.options["data"] = yaml.string();
+  run(job, 1);
+  job.resume = true;
+  const auto images = folder / "shapes/images/train";
+  const auto count = std::distance(std::filesystem::directory_iterator(images),
+                                   std::filesystem::directory_iterator());
+  std::filesystem::remove(*std::filesystem::directory_iterator(images));
+  Trainer later("cpu", 1);  // the data set is read again
+  EXPECT_THAT(
+      test::refusal([&] { later.full_training(job, [](const auto&) {}); }),
+      testing::AllOf(HasSubstr("last.pt: its training began with " + std::to_string(count) +
+                               " train images with "),
+                     HasSubstr(yaml.string() + " has " + std::to_string(count - 1) + " with "),
+                     HasSubstr(" now; bring back the data set as it was, or start a new run")));
+}
+
 TEST_F(FullTrainingTest, GoesOnWhereItBeganWithoutAnOptionThatIsNewerThanIt) {
   auto older = job("a");
   older.options.erase("skip_bad");

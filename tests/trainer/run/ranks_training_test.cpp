@@ -81,7 +81,7 @@ std::vector<torch::Tensor> trained_by_halves(const TrainOptions& options) {
   const auto batches = static_cast<int>(plan.batches.size());
   TrainStep step(parameters, schedule_of(hyp, options, batches), algorithm_of(options.optimizer),
                  hyp.number("weight_decay"));
-  step.begin_epoch();
+  step.begin_epoch(0);
   const auto whole = plan;
   for (int i = 0; i < batches; ++i) {
     for (const int half : {0, 1}) {
