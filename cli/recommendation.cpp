@@ -134,14 +134,19 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
     lines.push_back(fmt::format("  the highest            trial {}, {}: less is expected of it",
                                 state.best()->trial, observed(*state.best())));
   lines.push_back(luck_line(*standing, engine::luck_was_seen(state)));
-  constexpr int more = 8;
   if (standing->doubt > ga::worth_deciding) {
-    lines.push_back(fmt::format(
-        "  undecided              another trial is better with a probability of {}: train the best "
-        "again, {} more trainings of {} each, with",
-        text_of(standing->doubt), more, duration_text(state.training_seconds())));
-    lines.push_back(fmt::format("    evolve --resume {} --repeats {}", shell_path(run),
-                                state.repeats().due() + more));
+    auto line = "  undecided              another trial is better with a probability of " +
+                text_of(standing->doubt);
+    // Until the search is done, --repeats would take its trainings from it.
+    if (!state.evolution().done()) {
+      lines.push_back(line);
+    } else {
+      constexpr int more = 8;
+      lines.push_back(fmt::format("{}: train the best again, {} more trainings of {} each, with",
+                                  line, more, duration_text(state.training_seconds())));
+      lines.push_back(fmt::format("    evolve --resume {} --repeats {}", shell_path(run),
+                                  state.repeats().due() + more));
+    }
   }
   if (const auto line = longer_trainings_line(*standing, state.evolution(), run))
     lines.push_back(*line);

@@ -20,14 +20,18 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 /// A run of so many trainings of 2 epochs, 3 seconds each, that gave these fitnesses, and that
-/// share of them after an epoch.
+/// share of them after an epoch; `wanted`: of so many, of which these have ended.
 engine::RunState run_of(const std::string& search,
                         const std::function<double(const hyp::Trial&)>& fitness_of,
-                        double share_after_an_epoch = 1, int trials = 20, double map50 = 0.5) {
-  engine::RunState state(
-      {.seed = 1, .search = search, .trials = trials, .epochs = 2, .space = engine::small_space});
-  while (const auto* next = state.next_trial()) {
-    const hyp::Trial trial = *next;
+                        double share_after_an_epoch = 1, int trials = 20, double map50 = 0.5,
+                        std::optional<int> wanted = {}) {
+  engine::RunState state({.seed = 1,
+                          .search = search,
+                          .trials = wanted.value_or(trials),
+                          .epochs = 2,
+                          .space = engine::small_space});
+  for (int i = 0; i < trials; ++i) {
+    const hyp::Trial trial = *state.next_trial();
     state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
     const double fitness = fitness_of(trial);
     state.apply(
@@ -71,6 +75,13 @@ TEST(Recommendation, OfARunOfLuckAloneIsUndecidedAndNamesThePriceOfADecision) {
   EXPECT_THAT(lines, Contains(AllOf(StartsWith("  undecided "),
                                     EndsWith("8 more trainings of 3 s each, with"))));
   EXPECT_EQ(lines.back(), "    evolve --resume 'runs/a run' --repeats 8");
+}
+
+TEST(Recommendation, OfASearchThatIsNotDoneAsksForNoRepeats) {
+  const auto lines = lines_of(run_of("screened", luck_alone, 1, 20, 0.5, 30));
+  EXPECT_THAT(lines.back(),
+              testing::MatchesRegex("  undecided              another trial is better with a "
+                                    "probability of [0-9]+ %"));
 }
 
 TEST(Recommendation, AsksForMoreRepeatsThanThereWereThoughFewerWereWantedLater) {
