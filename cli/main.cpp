@@ -114,6 +114,8 @@ int main(int argc, char** argv) {
     const auto leave = [](int signal) { std::_Exit(128 + signal); };
     if (std::signal(number, leave) == SIG_IGN) std::signal(number, SIG_IGN);
   }
+  // Who started evolve may have ignored it; then no child's end could be told.
+  std::signal(SIGCHLD, SIG_DFL);
   // A file at its size limit is an error of write(), like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   try {

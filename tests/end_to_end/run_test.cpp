@@ -367,5 +367,16 @@ TEST(Run, KeepsItsJournalToItselfWhereTheStandardStreamsAreClosed) {
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 3);
 }
 
+TEST(Evolve, ToldToIgnoreTheEndsOfItsChildrenSeesThem) {
+  Folder folder;
+  auto command = evolve_command({"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                 "--trials", "2", "--output", "run"});
+  ASSERT_EQ(Process(command, folder.path()).wait().code, 0);
+  command = evolve_command({"plot", "run"});
+  command.insert(command.begin(), {"/usr/bin/env", "--ignore-signal=CHLD"});
+  const auto ended = Process(command, folder.path()).wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
 }  // namespace
 }  // namespace evolve::test
