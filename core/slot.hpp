@@ -27,6 +27,9 @@ struct Slot {
   /// What is put before the command hands it to a shell elsewhere, as ssh does: its words need
   /// quotes.
   bool remote_shell = false;
+  /// A step of a job that may have other machines: neither the cores of this one nor its drivers
+  /// tell whether the device is there.
+  bool job_step = false;
 };
 
 /// Exclusive use of a slot; giving it up (destruction) frees the slot.

@@ -141,12 +141,12 @@ const Discovery& Chooser::found(const std::string& kind) {
 
 std::optional<Place> Chooser::had_place(const std::string& name, int trials) const {
   const auto slot = std::ranges::find(had_, name, &core::Slot::name);
-  if (slot == had_.end() || slot->identities.empty()) return {};
+  if (slot == had_.end() || (slot->identities.empty() && !slot->job_step)) return {};
   const auto kind = core::kind_of(name);
   Place place{.name = name,
               .kind = kind,
               .trials = trials,
-              .devices = static_cast<int>(slot->identities.size()),
+              .devices = static_cast<int>(core::members_of(name).size()),
               .had = &*slot};
   for (const auto& [device, identity] : identities_of({*slot}, kind))
     place.gpus.push_back(
@@ -265,12 +265,13 @@ std::vector<Place> Chooser::resolve(const AllOf& all) {
 std::vector<Place> Chooser::resolve(const Device& device) {
   const auto& [kind, index, trials] = device;
   const auto name = name_of(Request(device));
+  if (kind == "cpu" && trials > 1)
+    throw wrong(name + " runs one trial at a time, name more of them instead");
+  if (const auto had = had_place(name, trials)) return {*had};
   if (kind == "cpu") {
     if (index >= machine_.usable_cores) throw absent(name);
-    if (trials > 1) throw wrong(name + " runs one trial at a time, name more of them instead");
     return {{name, "cpu"}};
   }
-  if (const auto had = had_place(name, trials)) return {*had};
   if (is_gpu_kind(kind)) return {gpu_at(found(kind), kind, index, trials)};
   return {driverless_.place_of(device)};
 }

@@ -34,8 +34,8 @@ class Chooser {
 
  private:
   const Discovery& found(const std::string& kind);
-  /// The place of the run's slot of such a name; nothing when it has none, or no driver told its
-  /// devices.
+  /// The place of the run's slot of such a name; nothing when it has none, or one of which neither
+  /// a driver nor a job tells the devices.
   std::optional<Place> had_place(const std::string& name, int trials) const;
   /// Throws when the trainer cannot use devices of this kind.
   void require_driven(const std::string& kind) const;

@@ -42,7 +42,7 @@ std::vector<core::Slot> slots_at(const std::vector<Place>& places, const Machine
                                  const TrainerTraits& trainer) {
   int cpus = 0, all = 0;
   for (const auto& place : places) {
-    if (place.kind == "cpu") cpus += place.devices;
+    if (place.kind == "cpu" && !place.had) cpus += place.devices;
     all += place.trials * place.devices;
   }
   const auto share = machine.cores.size() / static_cast<std::size_t>(std::max(cpus, 1));

@@ -50,9 +50,9 @@ struct Choice {
 /// that exist when the specification is malformed, or names a device that does not exist, that is
 /// out of order, or that the trainer does not know.
 ///
-/// `had`: the slots of a run that goes on. As far as a driver has told their devices, their names
-/// stay these devices', whatever number the driver gives them now: such a slot is had again, be its
-/// device there or not, and no other name means one of these devices.
+/// `had`: the slots of a run that goes on. As far as a driver has told their devices, or a job has
+/// them elsewhere, their names stay these devices', whatever number the driver gives them now: such
+/// a slot is had again, be its device there or not, and no other name means one of these devices.
 Choice choose(const std::string& spec, const Machine& machine, const TrainerTraits& trainer,
               const std::vector<core::Slot>& had = {});
 

@@ -149,6 +149,7 @@ core::Slot as_step(core::Slot slot, const std::string& node) {
     return is_gpu && (name == kind->mask || name == kind->order || name == core::index_variable ||
                       name == core::unset_variable);
   });
+  slot.job_step = true;
   slot.cores.clear();
   slot.identities.clear();
   // Without -N1 a step asks for as many nodes as the job has, without --mem=0 the first one may

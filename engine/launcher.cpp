@@ -37,14 +37,16 @@ bool is_share(const std::string& variable) {
          std::ranges::count(devices::thread_variables, variable) > 0;
 }
 
-devices::Choice job_steps(const std::string& spec, const devices::TrainerTraits& trainer) {
+devices::Choice job_steps(const std::string& spec, const devices::TrainerTraits& trainer,
+                          const std::vector<core::Slot>& had) {
   const auto machine = devices::this_machine();
   if (!machine.environment.contains("SLURM_JOB_ID"))
     throw bad_argument("--launcher slurm: this is no Slurm job",
                        "start evolve in salloc or sbatch");
   if (spec != "auto" && spec != "slurm") {
-    auto choice = devices::choose(spec, machine, trainer);
+    auto choice = devices::choose(spec, machine, trainer, had);
     for (auto& slot : choice.slots) {
+      if (slot.job_step) continue;  // the run has it
       if (core::members_of(slot.name).size() > 1)
         throw bad_argument("--launcher slurm: a job step has one device, not " + slot.name,
                            "name each device by itself, or leave out --launcher");
@@ -75,7 +77,7 @@ void check_launcher(const std::string& launcher) {
 devices::Choice launched_slots(const std::string& launcher, const std::string& spec,
                                const devices::TrainerTraits& trainer,
                                const std::vector<core::Slot>& had) {
-  if (launcher == "slurm") return job_steps(spec, trainer);
+  if (launcher == "slurm") return job_steps(spec, trainer, had);
   auto choice = devices::choose(spec, devices::this_machine(trainer.device_env), trainer, had);
   if (launcher == "local") return choice;
   for (auto& slot : choice.slots) {

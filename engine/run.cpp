@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/path.hpp"
 #include "hyp/trial_folder.hpp"
 
 namespace evolve::engine {
@@ -29,7 +30,7 @@ constexpr std::chrono::milliseconds first_pause{200};
 Run::Run(const Settings& settings, results::RunDirectory directory, results::Journal journal,
          RunState state, const core::StopSource& stop, Observer& observer)
     : settings_(settings),
-      root_(std::filesystem::absolute(directory.root).lexically_normal()),
+      root_(core::without_dots(std::filesystem::absolute(directory.root))),
       journal_(std::move(journal)),
       state_(std::move(state)),
       files_(directory, settings.run.fitness, settings.keep_weights, state_),
@@ -45,7 +46,7 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
       earlier_failures_(state_.surroundings().failures()) {
   if (settings_.choose_devices)
     device_file_.emplace(results::RunDirectory{root_}.devices(), settings_.slots);
-  for (const auto& slot : settings_.slots) had_.insert(slot.name);
+  remember_devices();
   for (const auto* attempt : state_.open()) left_over_.insert(attempt->trial.number);
 }
 
@@ -130,11 +131,20 @@ void Run::follow_devices() {
   }
 }
 
+void Run::remember_devices() {
+  for (const auto& slot : settings_.slots) {
+    had_.insert(slot.name);
+    if (slot.job_step) steps_had_.emplace(slot.name, slot);
+  }
+}
+
 void Run::change_devices(const DeviceRequest& request) {
   std::vector<std::string> at_once;
   for (const auto& text : request.taken_at_once)
     for (const auto& device : devices_named(text, had_)) at_once.push_back(device);
-  const auto choice = settings_.choose_devices(request.spec, settings_.slots);
+  auto had = settings_.slots;
+  for (const auto& [_, step] : steps_had_) had.push_back(step);
+  const auto choice = settings_.choose_devices(request.spec, had);
   std::map<std::string, int> slots;
   std::vector<std::string> names;
   for (const auto& slot : choice.slots) {
@@ -151,7 +161,7 @@ void Run::change_devices(const DeviceRequest& request) {
   // One that had no slot any more may still be at its last trial.
   for (const auto& device : at_once) workers_.limit(device, 0, /*at_once=*/true);
   settings_.slots = choice.slots;
-  had_.insert(names.begin(), names.end());
+  remember_devices();
   record({results::DevicesChanged{std::move(names)}});
 }
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -69,6 +70,7 @@ class Run {
   /// Follows the run's `devices` file.
   void follow_devices();
   void change_devices(const DeviceRequest& request);
+  void remember_devices();
   /// Why nothing can be started any more.
   std::optional<RunEnd> blocked() const;
   /// A group of trials, as many as there are slots for, or the first of them; false: none.
@@ -117,6 +119,8 @@ class Run {
   std::optional<DeviceFile> device_file_;
   /// The devices that this process has, or had: a line `take` of its file may stay there.
   std::set<std::string> had_;
+  /// Of these the steps of a job, by their names: one that was taken out comes back as it was.
+  std::map<std::string, core::Slot> steps_had_;
   Observer& observer_;
   hyp::Fitness fitness_;
   FailurePolicy policy_;

@@ -14,19 +14,25 @@ using testing::UnorderedElementsAre;
 
 const std::string path = "PATH=" EVOLVE_SOURCE_DIR "/tests/end_to_end:/usr/bin:/bin";
 
-/// evolve in an environment with these variables, with the fake trainer, which leaves what it sees.
-Ended run(const Folder& folder, const std::vector<std::string>& variables,
-          const std::vector<std::string>& more) {
+/// evolve in an environment with these variables.
+std::vector<std::string> command_with(const std::vector<std::string>& variables,
+                                      const std::vector<std::string>& arguments) {
   std::vector<std::string> command = {"/usr/bin/env",        "-u", "CUDA_VISIBLE_DEVICES", "-u",
                                       "SLURM_CPUS_PER_TASK", "-u", "SLURM_JOB_ID",         path};
   command.insert(command.end(), variables.begin(), variables.end());
+  for (const auto& word : evolve_command(arguments)) command.push_back(word);
+  return command;
+}
+
+Ended run(const Folder& folder, const std::vector<std::string>& variables,
+          const std::vector<std::string>& more) {
   std::vector<std::string> arguments = {"--output", "run",           "--population",
                                         "8",        "--generations", "1"};
   arguments.insert(arguments.end(), more.begin(), more.end());
-  for (const auto& word : evolve_command(arguments)) command.push_back(word);
-  return Process(command, folder.path()).wait();
+  return Process(command_with(variables, arguments), folder.path()).wait();
 }
 
+/// With the fake trainer, which leaves what it sees.
 std::vector<std::string> with_fake_trainer(const Folder& folder, std::vector<std::string> more) {
   more.insert(more.end(), {"--trainer-command",
                            fake_trainer("--sleep 50 --seen " + (folder / "seen").string())});
@@ -105,6 +111,33 @@ TEST(Launcher, OfSlurmTakesCoresWhereThereIsNoGpu) {
   EXPECT_EQ(variable_of(folder, "cpu:3", "SLURMD_NODENAME"), "n2");
   EXPECT_EQ(lines_of(read_file(folder / "srun.log"))[1],
             " --exact -N1 -n1 -c1 --nodelist=n1 --mem=0");
+}
+
+TEST(Launcher, OfSlurmTakesADeviceOutOfTheRunAndPutsItBackOnItsNode) {
+  Folder folder;
+  auto variables = job_with("FAKE_CPUS=2");
+  variables.push_back("SLURM_CPUS_PER_TASK=1");
+  Process process(command_with(variables, with_fake_trainer(folder, {"--output", "run", "--trials",
+                                                                     "600", "--search", "classic",
+                                                                     "--launcher", "slurm"})),
+                  folder.path());
+  const auto changes = [&] {
+    std::vector<nlohmann::json> all;
+    for (const auto& event : journal(folder / "run"))
+      if (event["event"] == "devices") all.push_back(event["slots"]);
+    return all;
+  };
+  ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "completed") > 0; }));
+  write_file(folder / "run/devices", "cpu:0\ncpu:1\ncpu:2\n");
+  ASSERT_TRUE(eventually([&] { return changes().size() == 1; }));
+  std::filesystem::remove(folder / "srun.log");
+  write_file(folder / "run/devices", "cpu:0\ncpu:1\ncpu:2\ncpu:3\n");
+  const auto ended = process.wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(changes(), (std::vector<nlohmann::json>{{"cpu:0", "cpu:1", "cpu:2"},
+                                                    {"cpu:0", "cpu:1", "cpu:2", "cpu:3"}}));
+  EXPECT_THAT(lines_of(read_file(folder / "srun.log")),
+              ElementsAre(" --exact -N1 -n1 -c1 --nodelist=n2 --mem=0"));
 }
 
 TEST(Launcher, OfSlurmStartsNamedDevicesAsStepsToo) {
