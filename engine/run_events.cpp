@@ -113,7 +113,7 @@ results::Event Run::event_of(const workers::Trained& trained) const {
 }
 
 results::Event Run::event_of(const workers::NotTrained& failure) const {
-  if (failure.before_ready && !workers_.ever_started()) {
+  if (failure.no_program && !workers_.ever_started()) {
     const bool launched = std::ranges::any_of(settings_.slots, [&](const core::Slot& slot) {
       return slot.name == failure.device && !slot.launcher.empty();
     });

@@ -180,8 +180,14 @@ void Worker::failed(const Ending& ending) {
   if (ending.between_work)
     return hand_back_(*std::exchange(assignment_, std::nullopt), std::move(lease_));
   const int reported = epoch_ > assignment_->start_epoch ? epoch_ : 0;
-  end(NotTrained{assignment_->trial, ending.kind, ending.message, ending.before_ready, slot_,
-                 process_.seconds(), reported, identity_});
+  end(NotTrained{.trial = assignment_->trial,
+                 .kind = ending.kind,
+                 .message = ending.message,
+                 .before_ready = ending.before_ready,
+                 .device = slot_,
+                 .seconds = process_.seconds(),
+                 .epoch = reported,
+                 .identity = identity_});
 }
 
 void Worker::end(WorkerEvent event) {

@@ -23,6 +23,13 @@ struct HandedBack {
   core::Lease lease;
 };
 
+/// Where there are too few processes, files or bytes, a later start may go well.
+bool is_no_program(const std::system_error& error) {
+  const auto& code = error.code();
+  return code == std::errc::no_such_file_or_directory || code == std::errc::permission_denied ||
+         code == std::errc::executable_format_error;
+}
+
 }  // namespace
 
 struct WorkerSet::State {
@@ -130,6 +137,7 @@ void WorkerSet::start(Assignment assignment, core::Lease lease) {
                                           .kind = hyp::FailureKind::other,
                                           .message = core::cannot_start(words.front(), error),
                                           .before_ready = true,
+                                          .no_program = is_no_program(error),
                                           .device = lease->name},
                                std::move(lease)});
     return;

@@ -86,6 +86,8 @@ struct NotTrained {
   std::string message;
   /// The worker had not yet reported that it can take work, or could not be started at all.
   bool before_ready = false;
+  /// There is no such program, or it can never be executed.
+  bool no_program = false;
   std::string device;
   double seconds = 0;
   /// The last epoch that was reported; 0: none, or none since it went on.
