@@ -109,6 +109,8 @@ void RunFiles::remove_kept_of_given_up(const RunState& state) {
 }
 
 void RunFiles::add_rows(const RunState& state) {
+  // The first of trials that ended together brought the rows of all.
+  if (table_.rows.size() == state.completed().size()) return;
   for (auto next = table_.rows.size(); next < state.completed().size(); ++next) {
     const auto& one = state.completed()[next];
     table_.rows.push_back(row_of(state.evolution(), one.trial, one.metrics));
