@@ -31,6 +31,14 @@ core::FileDescriptor opened(const std::string& file, int flags) {
   return descriptor;
 }
 
+/// Whether the open file is the one of this name.
+bool is_at(const std::string& file, const core::FileDescriptor& descriptor) {
+  struct stat open {
+  }, there{};
+  return ::fstat(descriptor.number(), &open) == 0 && ::stat(file.c_str(), &there) == 0 &&
+         open.st_dev == there.st_dev && open.st_ino == there.st_ino;
+}
+
 /// FNV-1a, 64 bits: the same in every build. Words end with a byte that none of them has.
 std::uint64_t hash_of(std::initializer_list<std::string_view> words) {
   std::uint64_t hash = 0xcbf29ce484222325;
@@ -78,15 +86,19 @@ std::string cache_file(const std::string& folder, const std::string& kind,
 }
 
 MakerLock::MakerLock(const std::string& file, const std::function<void()>& beat) {
-  std::error_code error;
-  fs::create_directories(fs::path(file).parent_path(), error);
-  if (error) throw std::system_error(error);
-  descriptor_ = opened(file + ".lock", O_RDWR | O_CREAT);
-  while (::flock(descriptor_.number(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) throw failure(errno);
-    beat();
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
+  const auto lock = file + ".lock";
+  // Where somebody has removed it meanwhile, others wait for a new one.
+  do {
+    std::error_code error;
+    fs::create_directories(fs::path(file).parent_path(), error);
+    if (error) throw std::system_error(error);
+    descriptor_ = opened(lock, O_RDWR | O_CREAT);
+    while (::flock(descriptor_.number(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK && errno != EINTR) throw failure(errno);
+      beat();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  } while (!is_at(lock, descriptor_));
 }
 
 NewFile::NewFile(std::string file, std::uint64_t bytes)

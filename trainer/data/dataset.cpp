@@ -83,11 +83,16 @@ class Loading {
     dataset_.cache = opened.cache;
     note_where(file, opened.decoded);
   } catch (const std::system_error& error) {
+    const auto before = options_.cache_folder.empty() ? nullptr : ImageCache::open(cache_file());
+    if (before) take(*before);
+    dataset_.cache = before;
     const bool own = options_.keep == Keep::ram;
-    options_.note(fmt::format(
-        "{}: no cache in '{}' ({}): {}", name_of(split_), options_.cache_folder,
-        error.code().message(),
-        own ? "this process keeps its own copy of the images" : "images are decoded at each use"));
+    const auto* missing = before ? "images that the old one has not" : "images";
+    options_.note(
+        fmt::format("{}: no {}cache in '{}' ({}): {}", name_of(split_), before ? "new " : "",
+                    options_.cache_folder, error.code().message(),
+                    own ? fmt::format("this process keeps its own copy of the {}", missing)
+                        : fmt::format("{} are decoded at each use", missing)));
     if (own) keep_own();
   }
 
@@ -118,13 +123,15 @@ class Loading {
     std::atomic<int> decoded = 0;
     for_each_index(count(), options_.threads, [&](int n) {
       const auto i = static_cast<std::size_t>(n);
-      if (stored_bytes(wanted_[i]) <= options_.memory_budget()) {
-        dataset_.images[i].pixels = decode_one(n);
+      auto& pixels = dataset_.images[i].pixels;
+      if (pixels.empty() && stored_bytes(wanted_[i]) <= options_.memory_budget()) {
+        pixels = decode_one(n);
         ++decoded;
       }
       options_.beat();
     });
-    note_where("this process' memory", decoded);
+    note_where(dataset_.cache ? "the old cache and this process' memory" : "this process' memory",
+               decoded);
   }
 
   void note_where(const std::string& where, int decoded) const {

@@ -7,7 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <filesystem>
+#include <memory>
 #include <opencv2/core.hpp>
+#include <thread>
 
 #include "tests/refusal.hpp"
 #include "tests/trainer/data/files.hpp"
@@ -212,6 +216,27 @@ TEST_F(ImageCacheTest, IsWaitedForWhileAnotherProcessMakesIt) {
   waitpid(maker, nullptr, 0);
 }
 
+TEST_F(ImageCacheTest, IsMadeByOneThoughItsFolderIsRemovedWhileOthersWait) {
+  loaded(options());
+  const auto file = cache();
+  auto first = std::make_unique<MakerLock>(file, [] {});
+  std::atomic<int> beats = 0;
+  std::atomic<bool> second_has_it = false;
+  std::thread waiting([&] {
+    const MakerLock second(file, [&] { ++beats; });
+    second_has_it = true;
+  });
+  while (beats == 0) std::this_thread::yield();
+  std::filesystem::remove_all(folder / "cache");
+  auto third = std::make_unique<MakerLock>(file, [] {});  // of the new folder
+  first.reset();
+  for (const int before = beats; !second_has_it && beats < before + 5;) std::this_thread::yield();
+  EXPECT_FALSE(second_has_it);
+  third.reset();
+  waiting.join();
+  EXPECT_TRUE(second_has_it);
+}
+
 TEST_F(ImageCacheTest, WhereNothingCanBeWrittenEachProcessHasItsOwnCopyOrDecodesAtEachUse) {
   write_file(folder / "cache", "no folder");
   const Dataset own = loaded(options());
@@ -254,6 +279,31 @@ TEST_F(ImageCacheTest, IsNoneWhereTheDiskHasLessRoomThanMemory) {
   full.disk_room = [](const std::string&) { return std::uint64_t{0}; };
   loaded(full);
   EXPECT_THAT(notes, ElementsAre("train: 5 of 5 images in " + cache() + ", 0 decoded now"));
+}
+
+TEST_F(ImageCacheTest, ThatCannotBeMadeAnewServesForWhatHasNotChanged) {
+  loaded(options());
+  const auto file = cache();
+  write_image(config.train[3], 40, 20);
+  for (const Keep keep : {Keep::ram, Keep::disk}) {
+    auto full = options(keep);
+    full.disk_room = [](const std::string&) { return std::uint64_t{0}; };
+    if (keep == Keep::disk) full.memory_budget = [] { return std::uint64_t{0}; };
+    const Dataset after = loaded(full);
+    ASSERT_NE(after.cache, nullptr);
+    EXPECT_EQ(pixels_of(after, 3).size(), cv::Size(32, 16));
+    EXPECT_EQ(pixels_of(after, 2).size(), cv::Size(32, 26));
+    EXPECT_EQ(after.images[2].pixels.empty(), false);
+    EXPECT_EQ(after.images[3].pixels.empty(), keep == Keep::disk);
+    EXPECT_EQ(cache(), file);
+    if (keep == Keep::disk) continue;
+    EXPECT_THAT(notes,
+                ElementsAre("train: no new cache in '" + (folder / "cache") +
+                                "' (No space left on device): this process keeps its own copy of "
+                                "the images that the old one has not",
+                            "train: 5 of 5 images in the old cache and this process' memory, 1 "
+                            "decoded now"));
+  }
 }
 
 TEST_F(ImageCacheTest, WithDiskHoldsAsManyAsTheDiskHasRoomForAndSaysWhereThatIsNone) {
