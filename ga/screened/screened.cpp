@@ -32,6 +32,11 @@ Points best_of(const Points& points, const VectorXd& values, Index most) {
   return points(Eigen::seqN(0, points.rows()), ranking(values, most));
 }
 
+// Of those that the surrogate knows.
+Points best_of(const Points& known, const Surrogate& surrogate, Index most) {
+  return best_of(known, surrogate.posterior_mean(), most);
+}
+
 // Points near the best: 5 % of the points by their mean, each a little perturbed.
 Points around(Space space, const Points& ranked, Index count, Rng& rng) {
   const double rate = std::min(1.0, 20.0 / static_cast<double>(space.size()));
@@ -104,7 +109,6 @@ Candidates search(Space space, const Acquisition& acquisition, const Surrogate& 
   constexpr int generations = 5;
   const Index raw = known.cols() <= 250 ? 512 : 192;  // the more it knows, the dearer each look
   const Index a_twentieth = std::max(Index{1}, (known.cols() + 10) / 20);
-  const auto best = [&](Index most) { return best_of(known, surrogate.posterior_mean(), most); };
   Candidates found{Points(known.rows(), 0), VectorXd(0)};
   const auto look_at = [&](Points points) {
     snap(space, points);
@@ -112,8 +116,8 @@ Candidates search(Space space, const Acquisition& acquisition, const Surrogate& 
     found.add(points, acquisition(points));
   };
   look_at(prior_points(space, raw, trust, rng));
-  look_at(around(space, best(a_twentieth), raw, rng));
-  look_at(best(elite));
+  look_at(around(space, best_of(known, surrogate, a_twentieth), raw, rng));
+  look_at(best_of(known, surrogate, elite));
 
   const auto n = static_cast<double>(space.size());
   const double broad = std::min(1.0, std::max(0.2, 6 / n)), narrow = 2 / n;
@@ -249,20 +253,21 @@ std::vector<hyp::Genes> screened_children(Space space, History& history, const B
   const Surrogate surrogate(known.observations, features_of(space, points_of(space, pending)),
                             parameters, spread_points, &basis);
   const Index n = points.cols();
-  const auto best = [&](Index most) { return best_of(points, surrogate.posterior_mean(), most); };
   const auto with_choices = genes_with_choices(space);
   std::vector<hyp::Genes> children;
   std::optional<Shortlist> shortlist;
   for (Rng& rng : rngs) {
     if (n > few && boost::random::uniform_01<double>()(rng) < unscreened_share) {
-      children.push_back(unscreened(space, best(std::clamp(n / 4, Index{3}, Index{20})), rng));
+      const Index elite = std::clamp(n / 4, Index{3}, Index{20});
+      children.push_back(unscreened(space, best_of(points, surrogate, elite), rng));
       continue;
     }
     // No step leads from one choice to another, and where the best of the one is, the other may be
     // at its worst: the others are searched for their own.
     if (!with_choices.empty() && n >= enough_for_choices &&
         boost::random::uniform_01<double>()(rng) < other_choice_share) {
-      const Held held = another_choice_of(space, with_choices, best(1).col(0), rng);
+      const Held held =
+          another_choice_of(space, with_choices, best_of(points, surrogate, 1).col(0), rng);
       const double trusted = trust(space, surrogate, rng);
       const Candidates found = search(space, Acquisition::improvement(space, surrogate), surrogate,
                                       points, trusted, held, rng);
