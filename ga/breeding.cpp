@@ -25,12 +25,31 @@ std::optional<hyp::Genes> first_set(const EvolutionState& state) {
   return number < state.first_sets.size() ? std::optional(state.first_sets[number]) : std::nullopt;
 }
 
-// The child, or where that set was handed out before, one that was not: a mutant of the child, or a
-// random one, or in a small space whatever is left.
-hyp::Genes unseen(const EvolutionState& state, hyp::Genes child, int number, Rng& rng) {
+// The sets that the next trial is not to have: all that were handed out, or where the space has no
+// others, those that were with its seed, as another such training would give what the first one
+// gave.
+class Taken {
+ public:
+  explicit Taken(const EvolutionState& state) : all_(state.visited) {
+    if (!all_.exhausted()) return;
+    with_seed_.emplace(state.genes);
+    const int seed = seed_number(state.asked(), 0);
+    for (int trial = seed; trial < state.asked(); trial += rotating_seeds)
+      with_seed_->insert(state.trial(trial).genes);
+  }
+  const Visited& sets() const { return with_seed_ ? *with_seed_ : all_; }
+
+ private:
+  const Visited& all_;
+  std::optional<Visited> with_seed_;
+};
+
+// The child, or where that set is taken, one that is not: a mutant of the child, or a random one,
+// or in a small space whatever is left.
+hyp::Genes unseen(const EvolutionState& state, const Visited& visited, hyp::Genes child, int number,
+                  Rng& rng) {
   constexpr int tries = 20;
   const auto& genes = state.genes;
-  const Visited& visited = state.visited;
   if (visited.exhausted()) return child;
   const double rate =
       std::max(mutation_rate(progress(state, number)), 1.0 / static_cast<double>(genes.size()));
@@ -96,7 +115,7 @@ bool has_model(const EvolutionState& state) {
 
 // How many trials one model may propose, `most` at the most.
 int proposed_together(const EvolutionState& state, int most) {
-  if (state.settings.lag || !has_model(state)) return 1;
+  if (state.settings.lag || !has_model(state) || state.visited.exhausted()) return 1;
   int together = std::min(most, planned(state) - state.asked());
   if (state.settings.max_epochs)
     together = std::min(together, epochs_left(state) / state.settings.epochs);
@@ -106,11 +125,10 @@ int proposed_together(const EvolutionState& state, int most) {
 }
 
 // One for each generator of random numbers.
-std::vector<hyp::Genes> proposed(EvolutionState& state, std::span<Rng> rngs) {
+std::vector<hyp::Genes> proposed(EvolutionState& state, const Visited& taken, std::span<Rng> rngs) {
   std::vector<hyp::Genes> open;
   for (const int trial : state.known.pending) open.push_back(state.trial(trial).genes);
-  return screened_children(state.genes, state.known.history, state.basis, open, state.visited,
-                           rngs);
+  return screened_children(state.genes, state.known.history, state.basis, open, taken, rngs);
 }
 
 }  // namespace
@@ -123,6 +141,7 @@ double progress(const EvolutionState& state, int number) {
 std::vector<hyp::Genes> next_sets(EvolutionState& state, int most) {
   if (auto first = first_set(state)) return {*std::move(first)};
   if (auto again = set_to_train_again(state)) return {*std::move(again)};
+  const Taken taken(state);
   const int count = state.screened() ? proposed_together(state, most) : 1;
   std::vector<Rng> rngs;
   for (int i = 0; i < count; ++i)
@@ -133,10 +152,10 @@ std::vector<hyp::Genes> next_sets(EvolutionState& state, int most) {
   else if (!has_model(state))
     children.push_back(design(state));
   else
-    children = proposed(state, rngs);
+    children = proposed(state, taken.sets(), rngs);
   for (std::size_t i = 0; i < children.size(); ++i) {
-    children[i] =
-        unseen(state, std::move(children[i]), state.asked() + static_cast<int>(i), rngs[i]);
+    children[i] = unseen(state, taken.sets(), std::move(children[i]),
+                         state.asked() + static_cast<int>(i), rngs[i]);
     state.visited.insert(children[i]);  // they are all handed out
   }
   return children;
@@ -144,12 +163,14 @@ std::vector<hyp::Genes> next_sets(EvolutionState& state, int most) {
 
 hyp::Genes proposed_set(EvolutionState& state, Rng& rng) {
   if (auto first = first_set(state)) return *std::move(first);
-  return unseen(state, proposed(state, {&rng, 1}).front(), state.asked(), rng);
+  const Taken taken(state);
+  return unseen(state, taken.sets(), proposed(state, taken.sets(), {&rng, 1}).front(),
+                state.asked(), rng);
 }
 
 hyp::Genes design_set(const EvolutionState& state, Rng& rng) {
   if (auto first = first_set(state)) return *std::move(first);
-  return unseen(state, design(state), state.asked(), rng);
+  return unseen(state, Taken(state).sets(), design(state), state.asked(), rng);
 }
 
 }  // namespace evolve::ga

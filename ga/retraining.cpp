@@ -19,6 +19,17 @@ constexpr int second_start = 13, early_third_start = 14, third_start = 26;
 static_assert(second_start % rotating_seeds == 1 && early_third_start % rotating_seeds == 2 &&
               third_start % rotating_seeds == 2);
 
+// By trial: these, or with many given sets as soon after them as there are the same seeds.
+struct StartAgain {
+  int second, early_third, third;
+};
+StartAgain start_again(const EvolutionState& state) {
+  const auto given = static_cast<int>(state.first_sets.size());
+  const int later =
+      std::max(0, given - second_start + rotating_seeds - 1) / rotating_seeds * rotating_seeds;
+  return {second_start + later, early_third_start + later, third_start + later};
+}
+
 // Trial `number` belongs to those at the end that decide between the best sets.
 bool decides(const EvolutionState& state, int number) {
   constexpr int least = 45, share = 5, most = 50;
@@ -32,9 +43,17 @@ bool is_start(const EvolutionState& state, int trial) {
   return state.trial(trial).genes == state.start();
 }
 
+// Of another such training it would be known what it gives.
+bool had_its_seed(const EvolutionState& state, const hyp::Genes& set, int number) {
+  for (int trial = number % rotating_seeds; trial < number; trial += rotating_seeds)
+    if (state.trial(trial).genes == set) return true;
+  return false;
+}
+
 // Breeding knows that a trial, another training of the start, gave what trial 0 gave. A failure, or
 // a fitness of 0, says nothing of luck.
 bool start_agrees_with(const EvolutionState& state, int trial) {
+  if (trial >= state.asked()) return false;
   const auto& pending = state.known.pending;
   const auto& first = state.trial(0).observation;
   const auto& again = state.trial(trial).observation;
@@ -45,8 +64,8 @@ bool start_agrees_with(const EvolutionState& state, int trial) {
 }
 
 // The best of many noisy trainings is the luckiest, so the last ones are of the two sets that may
-// be best, whichever is known less; not with a seed that it has had.
-std::optional<hyp::Genes> undecided_set(EvolutionState& state, int number) {
+// be best, whichever is known less.
+std::optional<hyp::Genes> undecided_set(EvolutionState& state) {
   History& history = state.known.history;
   std::vector<int> repeating;
   for (const int trial : state.known.pending) {
@@ -55,31 +74,36 @@ std::optional<hyp::Genes> undecided_set(EvolutionState& state, int number) {
   }
   const auto known = standing(state.genes, history, state.start(), repeating);
   if (!known || known->doubt <= worth_deciding || !known->undecided) return std::nullopt;
-  const auto& set = state.trial(*known->undecided).genes;
-  for (int trial = number % rotating_seeds; trial < number; trial += rotating_seeds)
-    if (state.trial(trial).genes == set) return std::nullopt;
-  return set;
+  return state.trial(*known->undecided).genes;
+}
+
+// The start, or one of the best.
+std::optional<hyp::Genes> due_again(EvolutionState& state, int number) {
+  const auto start = std::optional(state.start());
+  const auto [second, early_third, third] = start_again(state);
+  if (number == second) return start;
+  if (number == early_third) return start_agrees_with(state, second) ? start : std::nullopt;
+  if (number == third) return is_start(state, early_third) ? std::nullopt : start;
+  const bool nothing_is_luck =
+      start_agrees_with(state, second) && start_agrees_with(state, early_third);
+  return nothing_is_luck ? std::nullopt : undecided_set(state);
 }
 
 }  // namespace
 
 bool may_train_again(const EvolutionState& state, int number) {
   if (!state.screened() || pausing(state)) return false;
-  return number == second_start || number == early_third_start || number == third_start ||
+  const auto start = start_again(state);
+  return number == start.second || number == start.early_third || number == start.third ||
          decides(state, number);
 }
 
 std::optional<hyp::Genes> set_to_train_again(EvolutionState& state) {
   const int number = state.asked();
   if (!may_train_again(state, number)) return std::nullopt;
-  const auto start = std::optional(state.start());
-  if (number == second_start) return start;
-  if (number == early_third_start)
-    return start_agrees_with(state, second_start) ? start : std::nullopt;
-  if (number == third_start) return is_start(state, early_third_start) ? std::nullopt : start;
-  const bool nothing_is_luck =
-      start_agrees_with(state, second_start) && start_agrees_with(state, early_third_start);
-  return nothing_is_luck ? std::nullopt : undecided_set(state, number);
+  auto set = due_again(state, number);
+  if (set && had_its_seed(state, *set, number)) return std::nullopt;
+  return set;
 }
 
 // After as many epochs as trials 13 and 26 would have taken in a search that pauses nothing.

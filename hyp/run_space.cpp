@@ -27,15 +27,16 @@ Gene started(Gene gene, const Value& value, const Where& where) {
     throw bad_input(where, gene.name + " is '" + text_of(value) + "'",
                     "write one number, such as 0.01");
   }
-  double start = std::get<double>(value);
-  if (gene.kind == Gene::Kind::integer) start = std::round(start);
-  if (start < gene.low || start > gene.high) {
+  const double start = std::get<double>(value);
+  const auto is_outside = [&](double v) { return v < gene.low || v > gene.high; };
+  const bool is_rounded = gene.kind == Gene::Kind::integer;
+  if (is_outside(start) && !(is_rounded && !is_outside(std::round(start)))) {
     throw bad_input(where,
                     gene.name + " is " + text_of(value) + ", outside its bounds " +
                         core::shortest(gene.low) + " to " + core::shortest(gene.high),
                     "change it, or give it other bounds with --space");
   }
-  gene.start = start;
+  gene.start = nearest(gene, start);
   return gene;
 }
 

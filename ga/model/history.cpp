@@ -94,12 +94,20 @@ History::History(std::vector<hyp::Gene> space)
       parameters_(prior_mode(static_cast<Index>(space_.size()))) {}
 
 void History::add(const hyp::Genes& genes, const Observation& observation) {
+  const auto set = sets_.try_emplace(genes, static_cast<int>(first_.size())).first->second;
+  const bool has_fitness = observation.ending == Observation::Ending::completed ||
+                           observation.ending == Observation::Ending::at_rung;
+  if (has_fitness && !known_
+                          .emplace(set, seed_number(observation.trial, observation.repeat),
+                                   observation.left, observation.fitness)
+                          .second)
+    return;
   points_.push_back(point_of(space_, genes));
   features_.push_back(features_of(space_, points_.back()));
   observation_.push_back(observation);
   noise_.push_back(1);
   const auto entry = static_cast<int>(first_.size());
-  first_.push_back(sets_.try_emplace(genes, entry).first->second);
+  first_.push_back(set);
   training_.push_back(
       trainings_.try_emplace({observation.trial, observation.repeat}, entry).first->second);
   completed_ += observation.ending == Observation::Ending::completed;

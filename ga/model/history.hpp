@@ -5,7 +5,9 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -32,6 +34,8 @@ class History {
   /// `space`: the evolved genes.
   explicit History(std::vector<hyp::Gene> space);
 
+  /// A set that gave with a seed what it gave with that seed before was trained anew bit for bit,
+  /// and tells nothing: it is no outcome.
   void add(const hyp::Genes& genes, const Observation& observation);
 
   Eigen::Index size() const { return static_cast<Eigen::Index>(observation_.size()); }
@@ -108,8 +112,9 @@ class History {
   std::vector<Observation> observation_;
   std::vector<double> noise_;  // factor of each entry's noise
   std::map<hyp::Genes, int> sets_;
-  std::map<std::pair<int, int>, int> trainings_;  // by trial and repeat: the first entry
-  std::vector<int> training_;                     // of each entry
+  std::map<std::pair<int, int>, int> trainings_;          // by trial and repeat: the first entry
+  std::set<std::tuple<int, int, double, double>> known_;  // set, seed, what was left, fitness
+  std::vector<int> training_;                             // of each entry
   Eigen::Index first_at_rung_ = std::numeric_limits<Eigen::Index>::max();
   CurveParameters curve_parameters_;
   std::vector<int> first_;  // the first entry of each entry's set: the set's number

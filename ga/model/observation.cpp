@@ -102,8 +102,9 @@ Targets targets_of(std::span<const Observation> observation) {
   return targets;
 }
 
-OutputWarping::OutputWarping(const Eigen::VectorXd& values) {
-  if (values.minCoeff() >= 0 && values.maxCoeff() > 0) offset_ = 0.1 * values.maxCoeff();
+OutputWarping::OutputWarping(const Eigen::VectorXd& values)
+    : least_(values.minCoeff()), greatest_(values.maxCoeff()) {
+  if (least_ >= 0 && greatest_ > 0) offset_ = 0.1 * greatest_;
   Eigen::VectorXd y = logarithms(values);
   median_ = percentile({y.begin(), y.end()}, 0.5);
   const double above = y.maxCoeff() - median_;
@@ -134,7 +135,9 @@ double OutputWarping::unwarped(double warped) const {
   double v = warped * spread_ + mean_;
   if (v < -1) v = -std::exp(-1 - v);
   v = median_ + unit_ * v;
-  return offset_ ? std::max(0.0, std::exp(v) - *offset_) : v;
+  const double value = offset_ ? std::max(0.0, std::exp(v) - *offset_) : v;
+  const double apart = greatest_ - least_;
+  return std::clamp(value, least_ - apart, greatest_ + apart);
 }
 
 }  // namespace evolve::ga

@@ -60,13 +60,15 @@ class OutputWarping {
 
   /// Where none of those was negative, a negative value counts as 0.
   Eigen::VectorXd operator()(const Eigen::VectorXd& values) const;
-  /// The value that is warped to `warped`.
+  /// The value that is warped to `warped`, at most as far beyond the least and the greatest as
+  /// these are apart: a few values say little of how the logarithm goes on.
   double unwarped(double warped) const;
 
  private:
   Eigen::VectorXd logarithms(const Eigen::VectorXd& values) const;
 
   std::optional<double> offset_;  // added before the logarithm; nothing: no logarithm
+  double least_, greatest_;
   double median_, unit_;
   double mean_ = 0, spread_ = 1;
 };

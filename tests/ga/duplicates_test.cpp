@@ -67,6 +67,20 @@ TEST(Duplicates, ComeOnlyWhenAFiniteSpaceIsExhausted) {
   EXPECT_EQ(evolution.best()->fitness, 10);
 }
 
+TEST(Duplicates, InAnExhaustedSpaceHaveSeedsOfTheirOwn) {
+  const hyp::Space space = space_of({categorical({"a", "b", "c"})});
+  for (const std::string search : {"classic", "screened"}) {
+    Evolution evolution(space, {.search = search, .population = 18, .generations = 1});
+    std::set<std::pair<hyp::Genes, std::uint64_t>> trainings;
+    const double luck[] = {0.3, 0.1, 0.2, 0.5, 0.4, 0.6, 0.35};
+    while (const auto trial = evolution.ask()) {
+      trainings.emplace(evolution.genes(trial->number), trial->seed);
+      evolution.tell(completed(trial->number, luck[trial->seed % 7]));
+    }
+    EXPECT_EQ(trainings.size(), 18U) << search;
+  }
+}
+
 TEST(Duplicates, AreAllThereIsWhereNothingCanMove) {
   const hyp::Space space = space_of({real(1, 1, 1), integer(4, 4, 4)});
   Evolution evolution(space, {.population = 3, .generations = 3});

@@ -55,6 +55,24 @@ TEST(Retraining, TrainsTheStartWithEachOfTheFirstSeeds) {
   }
 }
 
+TEST(Retraining, TrainsTheStartAgainAfterTheGivenSets) {
+  const hyp::Space space = space_of({real(0, 1, 0.3), real(0, 1, 0.6)});
+  for (const auto& [count, second] : {std::pair(12, 13), std::pair(20, 25), std::pair(50, 55)}) {
+    std::vector<hyp::Hyperparameters> given;
+    for (int i = 0; i < count; ++i) given.push_back({{"g0", 0.01 * i}, {"g1", 0.5}});
+    Evolution evolution(space, screened(1, count + 24), given);
+    std::vector<int> starts;
+    while (const auto trial = evolution.ask()) {
+      if (evolution.genes(trial->number) == evolution.genes(0)) starts.push_back(trial->number);
+      const double luck = 1e-3 * static_cast<double>(trial->seed % 97);
+      evolution.tell(completed(trial->number, trial->hyp.number("g0") + luck));
+    }
+    ASSERT_GE(starts.size(), 3U) << count;
+    EXPECT_EQ(starts[1], second);
+    EXPECT_EQ(starts[2], second + 13);
+  }
+}
+
 // The fitness of a set and a seed, a lot of it luck.
 double lucky(const hyp::Trial& trial) {
   const double any =

@@ -35,6 +35,18 @@ TEST(History, CountsWhatCompleted) {
   EXPECT_EQ(history.completed(), 1);
 }
 
+TEST(History, CountsATrainingOnceThatGaveTheSameWithTheSameSeed) {
+  History history(space);
+  history.add({0.1, 0.1}, {Ending::completed, 0.5, 0});
+  history.add({0.1, 0.1}, {Ending::completed, 0.5, 6});
+  EXPECT_EQ(history.size(), 1);
+  EXPECT_EQ(history.completed(), 1);
+  history.add({0.1, 0.1}, {Ending::completed, 0.4, 12});  // of a device whose sums differ
+  history.add({0.1, 0.1}, {Ending::completed, 0.5, 1});   // another seed
+  history.add({0.2, 0.1}, {Ending::completed, 0.5, 18});  // another set
+  EXPECT_EQ(history.completed(), 4);
+}
+
 TEST(History, KnowsThatTrainingsAreDeterministicOnceTwoWithOtherSeedsAgree) {
   History history(space);
   history.add({0.1, 0.1}, {Ending::completed, 0.5, 0});

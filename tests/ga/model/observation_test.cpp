@@ -169,10 +169,18 @@ TEST(OutputWarping, OfLogarithmsIsUndoneTo0AtLeast) {
 
 TEST(OutputWarping, IsUndone) {
   const OutputWarping warping(Eigen::VectorXd{{0.3, 0.1, -40, 0.2, 0.25}});
-  for (const double value : {0.5, 0.3, 0.21, 0.05, -3.0, -400.0}) {
+  for (const double value : {0.5, 0.3, 0.21, 0.05, -3.0, -80.0}) {
     const double warped = warping(Eigen::VectorXd{{value}})[0];
     EXPECT_NEAR(warping.unwarped(warped), value, 1e-12 * std::abs(value) + 1e-15);
   }
+}
+
+TEST(OutputWarping, IsUndoneNoFartherBeyondTheValuesThanTheyAreApart) {
+  const OutputWarping of_logarithms(Eigen::VectorXd{{0.3, 0.01, 0.001}});
+  EXPECT_DOUBLE_EQ(of_logarithms.unwarped(50), 0.599);
+  const OutputWarping warping(Eigen::VectorXd{{-0.3, -0.6, -0.4}});
+  EXPECT_DOUBLE_EQ(warping.unwarped(50), 0);
+  EXPECT_DOUBLE_EQ(warping.unwarped(-50), -0.9);
 }
 
 }  // namespace
