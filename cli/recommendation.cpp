@@ -32,13 +32,9 @@ std::string observed(const engine::Finished& trial) {
 
 /// "; it gave 0.2390, 0.2277", by trainings with other seeds; nothing where there was one.
 std::string gave(const engine::RunState& state, int trial) {
-  const auto& evolution = state.evolution();
-  const auto is_it = [&](int other) { return evolution.genes(other) == evolution.genes(trial); };
   std::vector<std::string> trainings;
-  for (const auto& one : state.completed())
-    if (is_it(one.trial)) trainings.push_back(fmt::format("{:.4f}", one.fitness));
-  for (const auto& one : state.repeats().completed())
-    if (is_it(one.trial)) trainings.push_back(fmt::format("{:.4f}", one.again));
+  for (const double fitness : engine::trainings_of(state, trial))
+    trainings.push_back(fmt::format("{:.4f}", fitness));
   return trainings.size() < 2 ? "" : fmt::format("; it gave {}", fmt::join(trainings, ", "));
 }
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "core/error.hpp"
 #include "engine/explanation.hpp"
+#include "ga/random/rng.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -33,6 +35,19 @@ std::optional<results::RunReport::Recommended> recommended(const RunState& state
 }
 
 }  // namespace
+
+std::vector<double> trainings_of(const RunState& state, int trial) {
+  const auto& evolution = state.evolution();
+  const auto is_it = [&](int other) { return evolution.genes(other) == evolution.genes(trial); };
+  std::vector<double> trainings;
+  std::set<std::pair<int, double>> told;
+  for (const auto& one : state.completed())
+    if (is_it(one.trial) && told.emplace(ga::seed_number(one.trial, 0), one.fitness).second)
+      trainings.push_back(one.fitness);
+  for (const auto& one : state.repeats().completed())
+    if (is_it(one.trial)) trainings.push_back(one.again);
+  return trainings;
+}
 
 bool luck_was_seen(const RunState& state) {
   std::set<hyp::Genes> seen;

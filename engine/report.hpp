@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/run_state.hpp"
 #include "results/report.hpp"
@@ -13,6 +14,9 @@ namespace evolve::engine {
 /// without its explanation.
 results::RunReport report_of(const RunState& state, const results::RunSettings& settings,
                              results::Timeline timeline, const std::string& name);
+
+/// What the trainings of the trial's set gave, those that came again bit for bit once.
+std::vector<double> trainings_of(const RunState& state, int trial);
 
 /// Whether a set was trained with two seeds: else nobody knows what another seed does.
 bool luck_was_seen(const RunState& state);

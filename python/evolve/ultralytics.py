@@ -19,6 +19,7 @@ SETTINGS = {"data": "data", "batch_size": "batch", "imgsz": "imgsz", "optimizer"
 # Metrics that Ultralytics names differently in its tasks: the letter of each kind of prediction, and the losses that
 # stand for YOLOv5's three. RT-DETR's stand behind YOLO's.
 PREDICTIONS = "BMP"  # boxes, masks, poses
+LEAST_VERSION = (8, 3)
 BOXED = ("detect", "segment", "pose", "obb")  # tasks whose images have labels: a classifier's folders are its labels
 NO_TASK = "its task has no precision, recall and mAP: evolve trains detectors, segmenters, poses, oriented boxes and classifiers"
 # Settings that evolve sets, or that would make another training of it: `time` ends it early, `resume` goes on with another.
@@ -115,7 +116,8 @@ def trainer_class(base):
             """Every epoch has been validated, and weights are kept of the last one alone: best.pt is the same as last.pt."""
             self.best.unlink(missing_ok=True)
             if self.last.exists():
-                strip_optimizer(self.last)
+                with worker.expendable(self.last):
+                    strip_optimizer(self.last)
 
     return Trainer
 
@@ -196,6 +198,9 @@ def check(options, space, begins):
     import torch
     import ultralytics
 
+    if tuple(map(int, ultralytics.__version__.split(".")[:2])) < LEAST_VERSION:
+        least = ".".join(map(str, LEAST_VERSION))
+        raise worker.TrialFailed("other", f"ultralytics {ultralytics.__version__} is too old, evolve needs {least} or later")
     check_values(space, begins)
     check_optimizers(space.get("optimizer", [options["optimizer"]]))
     task = model_of(options["cfg"] or options["weights"]).task

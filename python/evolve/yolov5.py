@@ -131,6 +131,13 @@ def yolov5(checkout):
     log = sys.modules[train.check_dataset.__module__].LOGGER
     train.check_dataset = worker.data_failures()(with_missing_paths(train.check_dataset, log))
     train.create_dataloader = with_labels(worker.data_failures()(train.create_dataloader))
+    strip = train.strip_optimizer
+
+    def strip_expendably(file):
+        with worker.expendable(file):
+            strip(file)
+
+    train.strip_optimizer = strip_expendably
     # AutoBatch would find another batch for each trial, by what the last one has left of the memory.
     train.check_train_batch_size = worker.asked_once(train.check_train_batch_size)
     return train

@@ -17,7 +17,7 @@ using testing::StartsWith;
 json whole_run(const std::vector<json>& events, const std::string& torn = "") {
   Folder folder;
   std::string journal =
-      R"({"event":"run","options":{"epochs":9},"space":{"lr0":{"low":0,"high":1},"nbs":{"choices":["16","64","auto"]}}})"
+      R"({"event":"run","options":{"epochs":9},"space":{"lr0":{"low":0,"high":1},"nbs":{"choices":["16","64","auto","true"]}}})"
       "\n";
   for (const auto& event : events) journal += event.dump() + "\n";
   write_file(folder / "journal.jsonl", journal + torn);
@@ -107,7 +107,7 @@ TEST(Export, LeavesOutAFitnessThatWasNotFinite) {
 
 TEST(Export, HasChoicesAsTheyAreInATrial) {
   const auto run = whole_run({started(0, 1), outcome("completed", 0, 0.3, 2)});
-  EXPECT_EQ(run["space"]["nbs"]["choices"], (json{16.0, 64.0, "auto"}));
+  EXPECT_EQ(run["space"]["nbs"]["choices"], (json{16.0, 64.0, "auto", true}));
   EXPECT_EQ(run["space"]["lr0"], (json{{"low", 0}, {"high", 1}}));
 }
 
@@ -160,6 +160,24 @@ TEST(Export, SaysThatWhatItPrintsCannotBeWritten) {
                          .wait();
   EXPECT_EQ(ended.code, 1);
   EXPECT_EQ(ended.err, "evolve: export said: OSError: [Errno 28] No space left on device\n");
+}
+
+TEST(Export, SaysInALineWhatIsWrongWithAJournal) {
+  const auto said = [](const std::string& journal) {
+    Folder folder;
+    write_file(folder / "journal.jsonl", journal);
+    const auto ended =
+        Process({"/usr/bin/env", "PYTHONPATH=" EVOLVE_SOURCE_DIR "/python",
+                 "PYTHONDONTWRITEBYTECODE=1", "python3", "-m", "evolve.export", "optuna", "."},
+                folder.path())
+            .wait();
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_EQ(lines_of(ended.err).size(), 1u) << ended.err;
+    return ended.err;
+  };
+  EXPECT_THAT(said("{\"event\":\"ru"),
+              HasSubstr("journal.jsonl: the run has not begun; export it "));
+  EXPECT_THAT(said("{}\n{\"ev\n{}\n"), HasSubstr("journal.jsonl:2: "));
 }
 
 TEST(Export, IsRefusedWithoutThePackageOrARun) {

@@ -136,14 +136,16 @@ void expect_no_other_device(const std::string& trainer, const std::string& model
 }
 
 void expect_a_training_without_weights(const std::string& trainer) {
-  Folder folder;
-  const auto ended = run_with(trainer, folder, trials("full.yaml"));
-  ASSERT_EQ(ended.code, 0) << ended.err;
-  const auto weights = trial_folder(folder, 0) / "weights/last.pt";
-  EXPECT_THAT(read_file(trial_folder(folder, 0) / "log"),
-              testing::HasSubstr("evolve: the weights are lost: " + weights.string() +
-                                 ": No space left on device\n"));
-  EXPECT_FALSE(std::filesystem::exists(weights));
+  for (const std::string model : {"full.yaml", "full_late.yaml"}) {
+    Folder folder;
+    const auto ended = run_with(trainer, folder, trials(model));
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    const auto weights = trial_folder(folder, 0) / "weights/last.pt";
+    EXPECT_THAT(read_file(trial_folder(folder, 0) / "log"),
+                testing::HasSubstr("evolve: the weights are lost: " + weights.string() +
+                                   ": No space left on device\n"));
+    EXPECT_FALSE(std::filesystem::exists(weights));
+  }
 }
 
 void expect_the_same_rows_after_a_kill(const std::string& trainer, const std::string& model,

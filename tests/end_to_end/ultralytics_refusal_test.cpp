@@ -39,6 +39,14 @@ std::string said_of_data(const std::string& yaml) {
   return said_of(folder, trials("yolo11n.yaml", 1, {"--data", "data.yaml"}));
 }
 
+TEST(Ultralytics, IsToldOfAVersionThatIsTooOld) {
+  setenv("ULTRALYTICS_VERSION", "8.2.103", 1);
+  Folder folder;
+  const auto said = said_of(folder, trials("yolo11n.yaml"));
+  unsetenv("ULTRALYTICS_VERSION");
+  EXPECT_THAT(said, HasSubstr("ultralytics 8.2.103 is too old, evolve needs 8.3 or later"));
+}
+
 TEST(Ultralytics, IsToldByNameWhichHyperparameterItDoesNotKnow) {
   EXPECT_THAT(said_of_start("anchor_t: 4.0\n"),
               HasSubstr("'anchor_t' means nothing to this version of Ultralytics"));

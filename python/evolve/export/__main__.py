@@ -4,12 +4,16 @@ import importlib
 import sys
 
 from evolve import worker
-from evolve.export.run import read_run
+from evolve.export.run import Damaged, read_run
 
 
 def main():
     kind, folder = sys.argv[1:]
-    run = read_run(folder)
+    try:
+        run = read_run(folder)
+    except Damaged as error:
+        print(f"evolve: {error}", file=sys.stderr)
+        sys.exit(2)
     if not run.trials:
         sys.exit(f"evolve: {run.folder}: no trial has ended yet; export the run when one has")
     try:

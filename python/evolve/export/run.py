@@ -54,10 +54,24 @@ class Run:
         return [trial for trial in self.trials if trial.state == "completed"]
 
 
+class Damaged(Exception):
+    """A journal that cannot be read, in one line."""
+
+
 def events_of(folder):
-    """The journal's events. A torn last line is left out: it is being written, or the power was cut."""
-    with open(os.path.join(folder, "journal.jsonl"), encoding="utf-8") as file:
-        return [json.loads(line) for line in file if line.endswith("\n")]
+    """The journal's events, one at least. A torn last line is left out: it is being written, or the power was cut."""
+    path, events = os.path.join(folder, "journal.jsonl"), []
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            if not line.endswith("\n"):
+                break
+            try:
+                events.append(json.loads(line))
+            except ValueError as error:
+                raise Damaged(f"{path}:{len(events) + 1}: {error}; bring back a copy of the file") from None
+    if not events:
+        raise Damaged(f"{path}: the run has not begun; export it when a trial has ended")
+    return events
 
 
 def read_run(folder):
@@ -92,7 +106,9 @@ def read_run(folder):
 
 
 def choice(text):
-    """A choice that is a number is one in a trial's hyp, any other a text."""
+    """A choice that is a number, or yes or no, is one in a trial's hyp, any other a text."""
+    if text in ("true", "false"):
+        return text == "true"
     try:
         number = float(text)
     except ValueError:

@@ -1,5 +1,5 @@
 """Stands in for Ultralytics, as far as evolve.ultralytics uses it. Trains nothing; what goes wrong is in the model's
-name: oom.yaml, halved.yaml, nan.yaml, nan_loss.yaml, lost.yaml, gone.yaml, slow.yaml, full.yaml, no_weights.yaml, offline.yaml,
+name: oom.yaml, halved.yaml, nan.yaml, nan_loss.yaml, lost.yaml, gone.yaml, slow.yaml, full.yaml, full_late.yaml, no_weights.yaml, offline.yaml,
 broken.yaml, short.yaml, and goes.pt, a file that the first trial takes away."""
 import json
 import math
@@ -109,6 +109,9 @@ class Trainer:
         if what == "goes" and self.args.name == "000000":
             os.unlink(self.args.model)
         self.save_model()
+        if what == "full_late":
+            self.last.unlink()
+            self.last.symlink_to("/dev/full")
         self.final_eval()
 
     def save_model(self):

@@ -1,2 +1,8 @@
+import os
+
+import torch
+
+
 def strip_optimizer(file):
-    file.write_text("weights")
+    torch.save("weights", file)
+    os.path.getsize(file)
