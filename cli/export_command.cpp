@@ -1,3 +1,4 @@
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -22,7 +23,8 @@ int run_module(const Python& python, const std::string& module,
   const auto child = core::spawn({.words = module_command(python, module, std::move(arguments)),
                                   .output = STDOUT_FILENO,
                                   .errors = STDERR_FILENO});
-  return core::wait_status(child) == 0 ? 0 : 1;
+  const int status = core::wait_status(child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 /// YOLOv5's own files need no export, and other tensors say nothing of their model.

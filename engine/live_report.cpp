@@ -31,7 +31,8 @@ void trim_memory() {
 
 }  // namespace
 
-LiveReport::LiveReport(results::RunDirectory directory) : directory_(std::move(directory)) {
+LiveReport::LiveReport(results::RunDirectory directory)
+    : directory_(std::move(directory)), name_(core::without_dots(directory_.root).string()) {
   const auto history = results::read_journal(directory_.journal());
   settings_ = history.run;
   timeline_ = results::timeline_of(history);
@@ -49,8 +50,7 @@ void LiveReport::update(const RunState& state) {
 }
 
 void LiveReport::write(const RunState& state, bool going_on) const {
-  std::array runs = {
-      report_of(state, settings_, timeline_, core::without_dots(directory_.root).string())};
+  std::array runs = {report_of(state, settings_, timeline_, name_)};
   if (timeline_.end - timeline_.begin >= least_explained_run)
     runs[0].explanation = explanation_if_any(state);
   results::write_prometheus(directory_.prometheus(), runs[0], going_on);

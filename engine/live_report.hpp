@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include "engine/run_state.hpp"
 #include "results/run_directory.hpp"
@@ -29,6 +30,7 @@ class LiveReport {
   void write(const RunState& state, bool going_on) const;
 
   results::RunDirectory directory_;
+  std::string name_;
   results::RunSettings settings_;
   results::Timeline timeline_;
   Clock::time_point due_{};

@@ -134,7 +134,7 @@ void Run::follow_devices() {
 void Run::remember_devices() {
   for (const auto& slot : settings_.slots) {
     had_.insert(slot.name);
-    if (slot.job_step) steps_had_.emplace(slot.name, slot);
+    if (slot.job_step) steps_had_.insert_or_assign(slot.name, slot);
   }
 }
 

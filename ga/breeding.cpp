@@ -154,6 +154,11 @@ std::vector<hyp::Genes> next_sets(EvolutionState& state, int most) {
   else
     children = proposed(state, taken.sets(), rngs);
   for (std::size_t i = 0; i < children.size(); ++i) {
+    if (i > 0 &&
+        state.visited.exhausted()) {  // which sets the others may have depends on seeds now
+      children.resize(i);
+      break;
+    }
     children[i] = unseen(state, taken.sets(), std::move(children[i]),
                          state.asked() + static_cast<int>(i), rngs[i]);
     state.visited.insert(children[i]);  // they are all handed out

@@ -113,7 +113,8 @@ bool start_is_due_again(const EvolutionState& state) {
   if (times == 2) return false;
   const bool at_once = times == 1 && start_agrees_with(state, state.start_again.front());
   return (at_once || state.known.epochs >= (times + 1) * trainings * state.settings.epochs) &&
-         state.asked() % rotating_seeds == times + 1 && new_trial_fits(state);
+         state.asked() % rotating_seeds == times + 1 && new_trial_fits(state) &&
+         !had_its_seed(state, state.start(), state.asked());
 }
 
 }  // namespace evolve::ga

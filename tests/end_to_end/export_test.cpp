@@ -177,7 +177,8 @@ TEST(Export, SaysInALineWhatIsWrongWithAJournal) {
   };
   EXPECT_THAT(said("{\"event\":\"ru"),
               HasSubstr("journal.jsonl: the run has not begun; export it "));
-  EXPECT_THAT(said("{}\n{\"ev\n{}\n"), HasSubstr("journal.jsonl:2: "));
+  EXPECT_THAT(said("{\"event\":\"run\"}\n{\"ev\n{}\n"), HasSubstr("journal.jsonl:2: "));
+  EXPECT_THAT(said("3\n"), HasSubstr("journal.jsonl:1: no event; bring back a copy of the file"));
 }
 
 TEST(Export, IsRefusedWithoutThePackageOrARun) {

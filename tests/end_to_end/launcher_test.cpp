@@ -130,6 +130,7 @@ TEST(Launcher, OfSlurmTakesADeviceOutOfTheRunAndPutsItBackOnItsNode) {
   ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "completed") > 0; }));
   write_file(folder / "run/devices", "cpu:0\ncpu:1\ncpu:2\n");
   ASSERT_TRUE(eventually([&] { return changes().size() == 1; }));
+  ASSERT_TRUE(eventually([&] { return lines_of(read_file(folder / "srun.log")).size() == 5; }));
   std::filesystem::remove(folder / "srun.log");
   write_file(folder / "run/devices", "cpu:0\ncpu:1\ncpu:2\ncpu:3\n");
   const auto ended = process.wait();

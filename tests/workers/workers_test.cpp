@@ -1,5 +1,7 @@
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <set>
 
@@ -221,15 +223,31 @@ TEST_F(Workers, ThatCannotBeExecutedAreAFailureBeforeAnyWasReady) {
     auto wrong = settings();
     wrong.command = {program};
     WorkerSet workers(wrong, stop);
-    const auto ending = failure(workers, 0, "ok");
+    const auto ending = std::get<NotTrained>(run(workers, 0, "ok"));
     EXPECT_EQ(ending.kind, hyp::FailureKind::other);
     EXPECT_TRUE(ending.before_ready);
+    EXPECT_TRUE(ending.no_program);
     EXPECT_THAT(ending.message, testing::StartsWith("'" + program + "' cannot be started ("));
     EXPECT_FALSE(workers.ever_started());
     EXPECT_EQ(workers.busy(), 0);
     // Not even a dead child is left.
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
   }
+}
+
+TEST_F(Workers, ThatCannotBeStartedNowAreNotSaidToBeNoProgram) {
+  WorkerSet workers(settings(), stop);
+  rlimit files{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
+  const int next = ::dup(STDIN_FILENO);
+  ::close(next);
+  const rlimit none{static_cast<rlim_t>(next), files.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto ending = std::get<NotTrained>(run(workers, 0, "ok"));
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &files), 0);
+  EXPECT_THAT(ending.message, testing::HasSubstr("(Too many open files)"));
+  EXPECT_TRUE(ending.before_ready);
+  EXPECT_FALSE(ending.no_program);
 }
 
 TEST_F(Workers, ThatCanNoLongerBeExecutedAreAFailureBeforeReady) {

@@ -87,8 +87,7 @@ std::string cache_file(const std::string& folder, const std::string& kind,
 
 MakerLock::MakerLock(const std::string& file, const std::function<void()>& beat) {
   const auto lock = file + ".lock";
-  // Where somebody has removed it meanwhile, others wait for a new one.
-  do {
+  while (true) {
     std::error_code error;
     fs::create_directories(fs::path(file).parent_path(), error);
     if (error) throw std::system_error(error);
@@ -98,7 +97,11 @@ MakerLock::MakerLock(const std::string& file, const std::function<void()>& beat)
       beat();
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
-  } while (!is_at(lock, descriptor_));
+    // Where somebody has removed it meanwhile, others wait for a new one.
+    if (is_at(lock, descriptor_)) return;
+    beat();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
 }
 
 NewFile::NewFile(std::string file, std::uint64_t bytes)

@@ -149,7 +149,8 @@ class FullTraining {
     }
   }
 
-  /// The weights know classes by their numbers alone, and the rates of learning iterations.
+  /// The weights know classes by their numbers alone; rates of learning follow the count of
+  /// iterations.
   void check_data() const {
     const auto began = weights_->about.at("names").get<std::vector<std::string>>();
     const auto& now = data_.training().names;

@@ -1,6 +1,8 @@
 #include "workers/supervise/worker_set.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <map>
 #include <system_error>
 #include <unordered_map>
@@ -23,11 +25,11 @@ struct HandedBack {
   core::Lease lease;
 };
 
-/// Where there are too few processes, files or bytes, a later start may go well.
+/// Where there are too few processes, files or bytes, or a file server is away, a later start may
+/// go well.
 bool is_no_program(const std::system_error& error) {
-  const auto& code = error.code();
-  return code == std::errc::no_such_file_or_directory || code == std::errc::permission_denied ||
-         code == std::errc::executable_format_error;
+  constexpr std::array of_the_moment = {EAGAIN, ENOMEM, EMFILE, ENFILE, ETXTBSY, EIO, ESTALE};
+  return std::ranges::count(of_the_moment, error.code().value()) == 0;
 }
 
 }  // namespace

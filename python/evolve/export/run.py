@@ -61,12 +61,15 @@ class Damaged(Exception):
 def events_of(folder):
     """The journal's events, one at least. A torn last line is left out: it is being written, or the power was cut."""
     path, events = os.path.join(folder, "journal.jsonl"), []
-    with open(path, encoding="utf-8") as file:
+    with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
             if not line.endswith("\n"):
                 break
             try:
-                events.append(json.loads(line))
+                event = json.loads(line)
+                if not isinstance(event, dict) or "event" not in event:
+                    raise ValueError("no event")
+                events.append(event)
             except ValueError as error:
                 raise Damaged(f"{path}:{len(events) + 1}: {error}; bring back a copy of the file") from None
     if not events:
