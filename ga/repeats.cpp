@@ -47,10 +47,15 @@ std::optional<int> choose(const EvolutionState& state, History& known,
   std::vector<Repeat> begun = state.repeats;
   for (Repeat& repeat : begun) repeat.trial = first_of_set(repeat.trial);
   std::set<int> repeating;
-  for (const int trial : under_way) repeating.insert(first_of_set(trial));
-  const auto now = state.screened() ? standing(state.genes, known, state.start(),
-                                               std::vector(repeating.begin(), repeating.end()))
-                                    : std::nullopt;
+  std::vector<int> repeating_as_known;
+  for (const int trial : under_way) {
+    repeating.insert(first_of_set(trial));
+    if (const auto* first = known.first_completed(state.trial(trial).genes))
+      repeating_as_known.push_back(first->trial);
+  }
+  const auto now = state.screened()
+                       ? standing(state.genes, known, state.start(), repeating_as_known)
+                       : std::nullopt;
   return trial_to_repeat(now, completed, begun, repeating);
 }
 
