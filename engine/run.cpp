@@ -195,17 +195,18 @@ void Run::choose_starts() {
   if (workers_.busy() == 0 && waiting().empty() && starts_.empty()) probe_surroundings();
 }
 
-// No trial is left that could tell. One that has completed does, trained once more as far as those
-// that stand back have come, or else these themselves.
+// No trial is left that could tell. One that has completed, or is paused, does, trained once more
+// as far as those that stand back have come, or else these themselves.
 void Run::probe_surroundings() {
   if (state_.open().empty()) return;
-  if (state_.completed().empty() || std::exchange(probe_failed_, false))
-    return start_waiting(state_.open());
+  const bool none = state_.completed().empty() && state_.paused().empty();
+  if (none || std::exchange(probe_failed_, false)) return start_waiting(state_.open());
   auto lease = fleet_.lease({});
   if (!lease) return;
   fleet_.started((*lease)->name);
   fleet_.handed_over();
-  probe_ = state_.completed().front().trial;
+  probe_ = state_.completed().empty() ? state_.paused().begin()->first
+                                      : state_.completed().front().trial;
   int furthest = 0;
   for (const auto* attempt : state_.open())
     furthest = std::max(furthest, state_.failed_at(attempt->trial.number));

@@ -109,6 +109,36 @@ TEST(Surroundings, AFailureOfDataIsThatTrialsAlsoWhereNoOtherCanTell) {
   }
 }
 
+// Trial 1 is paused when trial 0 fails, and with the lag nothing starts before that is final.
+TEST(Surroundings, AFailureOfDataIsThatTrialsAlsoWhereTheOnlyOtherIsPaused) {
+  Folder folder;
+  write_file(folder / "trainer.py", R"(
+import json, sys, time
+say = lambda **message: print(json.dumps(message), flush=True)
+names = ["metrics/precision", "metrics/recall", "metrics/mAP_0.5", "metrics/mAP_0.5:0.95"]
+metrics = dict.fromkeys(names + ["val/box_loss", "val/obj_loss", "val/cls_loss"], 0.1)
+say(type="ready", protocol=1, device="cpu", can_pause=True)
+while (order := json.loads(sys.stdin.readline()))["type"] == "train":
+    trial, paused = order["trial"], False
+    if trial == 0:
+        time.sleep(1)
+        say(type="error", trial=0, kind="data", message="no such image")
+        continue
+    for epoch in range(order.get("start_epoch", 0) + 1, 10):
+        say(type="epoch", trial=trial, epoch=epoch, metrics=metrics)
+        if epoch in order["rungs"] and json.loads(sys.stdin.readline())["type"] == "pause":
+            paused = True
+            break
+    say(type="result", trial=trial, metrics=metrics, **({"paused": True} if paused else {}))
+)");
+  const auto ended = evolve(
+      folder.path(), {"--trainer-command", "python3 trainer.py", "--devices", "cpu:0,cpu:1",
+                      "--max-epochs", "60", "--epochs", "9", "--lag", "2", "--output", "run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(final_failures(folder / "run"), 1);
+  EXPECT_EQ(count(journal(folder / "run"), "probed"), 1);
+}
+
 // Another one is tried in between, or where that waits for its outcome a completed one once more.
 TEST(Surroundings, AFailureThatOneTrialAlwaysHasIsThatTrialsAlsoOnTheOnlyDevice) {
   for (const std::string fault : {"device_lost", "full"}) {
