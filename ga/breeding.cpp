@@ -26,16 +26,11 @@ std::optional<hyp::Genes> first_set(const EvolutionState& state) {
 }
 
 // The sets that the next trial is not to have: all that were handed out, or where the space has no
-// others, those that were with its seed, as another such training would give what the first one
-// gave.
+// others, those that were with its seed.
 class Taken {
  public:
   explicit Taken(const EvolutionState& state) : all_(state.visited) {
-    if (!all_.exhausted()) return;
-    with_seed_.emplace(state.genes);
-    const int seed = seed_number(state.asked(), 0);
-    for (int trial = seed; trial < state.asked(); trial += rotating_seeds)
-      with_seed_->insert(state.trial(trial).genes);
+    if (all_.exhausted()) with_seed_ = sets_with_next_seed(state);
   }
   const Visited& sets() const { return with_seed_ ? *with_seed_ : all_; }
 
@@ -154,8 +149,8 @@ std::vector<hyp::Genes> next_sets(EvolutionState& state, int most) {
   else
     children = proposed(state, taken.sets(), rngs);
   for (std::size_t i = 0; i < children.size(); ++i) {
-    if (i > 0 &&
-        state.visited.exhausted()) {  // which sets the others may have depends on seeds now
+    // Which sets the others may have depends on their seeds now.
+    if (i > 0 && state.visited.exhausted()) {
       children.resize(i);
       break;
     }

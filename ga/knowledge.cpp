@@ -176,6 +176,16 @@ History history_of_all(const EvolutionState& state, int first_repeats) {
   return all;
 }
 
+std::vector<int> as_known(const EvolutionState& state, const History& history,
+                          const std::set<int>& trials) {
+  std::vector<int> known;
+  for (const int trial : trials) {
+    if (const auto* first = history.first_completed(state.trial(trial).genes))
+      known.push_back(first->trial);
+  }
+  return known;
+}
+
 MatingPool pool_of_all(const EvolutionState& state) {
   MatingPool all = state.known.pool;
   for (auto step = state.steps.begin() + state.known.steps; step != state.steps.end(); ++step)

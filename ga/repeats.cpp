@@ -47,15 +47,10 @@ std::optional<int> choose(const EvolutionState& state, History& known,
   std::vector<Repeat> begun = state.repeats;
   for (Repeat& repeat : begun) repeat.trial = first_of_set(repeat.trial);
   std::set<int> repeating;
-  std::vector<int> repeating_as_known;
-  for (const int trial : under_way) {
-    repeating.insert(first_of_set(trial));
-    if (const auto* first = known.first_completed(state.trial(trial).genes))
-      repeating_as_known.push_back(first->trial);
-  }
-  const auto now = state.screened()
-                       ? standing(state.genes, known, state.start(), repeating_as_known)
-                       : std::nullopt;
+  for (const int trial : under_way) repeating.insert(first_of_set(trial));
+  const auto now = state.screened() ? standing(state.genes, known, state.start(),
+                                               as_known(state, known, under_way))
+                                    : std::nullopt;
   return trial_to_repeat(now, completed, begun, repeating);
 }
 

@@ -1,7 +1,6 @@
 #include "ga/retraining.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include "ga/knowledge.hpp"
 #include "ga/pauses.hpp"
@@ -43,13 +42,6 @@ bool is_start(const EvolutionState& state, int trial) {
   return state.trial(trial).genes == state.start();
 }
 
-// Of another such training it would be known what it gives.
-bool had_its_seed(const EvolutionState& state, const hyp::Genes& set, int number) {
-  for (int trial = number % rotating_seeds; trial < number; trial += rotating_seeds)
-    if (state.trial(trial).genes == set) return true;
-  return false;
-}
-
 // Breeding knows that a trial, another training of the start, gave what trial 0 gave. A failure, or
 // a fitness of 0, says nothing of luck.
 bool start_agrees_with(const EvolutionState& state, int trial) {
@@ -67,11 +59,7 @@ bool start_agrees_with(const EvolutionState& state, int trial) {
 // be best, whichever is known less.
 std::optional<hyp::Genes> undecided_set(EvolutionState& state) {
   History& history = state.known.history;
-  std::vector<int> repeating;
-  for (const int trial : state.known.pending) {
-    if (const auto* first = history.first_completed(state.trial(trial).genes))
-      repeating.push_back(first->trial);
-  }
+  const auto repeating = as_known(state, history, state.known.pending);
   const auto known = standing(state.genes, history, state.start(), repeating);
   if (!known || known->doubt <= worth_deciding || !known->undecided) return std::nullopt;
   return state.trial(*known->undecided).genes;
@@ -91,6 +79,14 @@ std::optional<hyp::Genes> due_again(EvolutionState& state, int number) {
 
 }  // namespace
 
+Visited sets_with_next_seed(const EvolutionState& state) {
+  Visited sets(state.genes);
+  const int seed = seed_number(state.asked(), 0);
+  for (int trial = seed; trial < state.asked(); trial += rotating_seeds)
+    sets.insert(state.trial(trial).genes);
+  return sets;
+}
+
 bool may_train_again(const EvolutionState& state, int number) {
   if (!state.screened() || pausing(state)) return false;
   const auto start = start_again(state);
@@ -102,7 +98,7 @@ std::optional<hyp::Genes> set_to_train_again(EvolutionState& state) {
   const int number = state.asked();
   if (!may_train_again(state, number)) return std::nullopt;
   auto set = due_again(state, number);
-  if (set && had_its_seed(state, *set, number)) return std::nullopt;
+  if (set && sets_with_next_seed(state).contains(*set)) return std::nullopt;
   return set;
 }
 
@@ -114,7 +110,7 @@ bool start_is_due_again(const EvolutionState& state) {
   const bool at_once = times == 1 && start_agrees_with(state, state.start_again.front());
   return (at_once || state.known.epochs >= (times + 1) * trainings * state.settings.epochs) &&
          state.asked() % rotating_seeds == times + 1 && new_trial_fits(state) &&
-         !had_its_seed(state, state.start(), state.asked());
+         !sets_with_next_seed(state).contains(state.start());
 }
 
 }  // namespace evolve::ga

@@ -8,6 +8,9 @@
 
 namespace evolve::ga {
 
+/// The sets that were handed out with the next trial's seed: of another such training it would be
+/// known what it gives.
+Visited sets_with_next_seed(const EvolutionState& state);
 /// Whether trial `number` may train a set again, where trainings are not paused.
 bool may_train_again(const EvolutionState& state, int number);
 /// The set that the next trial trains again, if it does.
