@@ -16,10 +16,10 @@ from evolve import worker
 SETTINGS = {"data": "data", "batch_size": "batch", "imgsz": "imgsz", "optimizer": "optimizer", "cos_lr": "cos_lr",
             "single_cls": "single_cls", "rect": "rect", "workers": "workers", "amp": "amp", "fraction": "fraction"}
 
+LEAST_VERSION = (8, 3)  # before, its trainer loads data sets and saves weights otherwise
 # Metrics that Ultralytics names differently in its tasks: the letter of each kind of prediction, and the losses that
 # stand for YOLOv5's three. RT-DETR's stand behind YOLO's.
 PREDICTIONS = "BMP"  # boxes, masks, poses
-LEAST_VERSION = (8, 3)
 BOXED = ("detect", "segment", "pose", "obb")  # tasks whose images have labels: a classifier's folders are its labels
 NO_TASK = "its task has no precision, recall and mAP: evolve trains detectors, segmenters, poses, oriented boxes and classifiers"
 # Settings that evolve sets, or that would make another training of it: `time` ends it early, `resume` goes on with another.

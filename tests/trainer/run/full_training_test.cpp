@@ -58,12 +58,29 @@ class FullTrainingTest : public ::testing::Test {
     return reports;
   }
 
+  /// A training "a" on the same images in files, cut after its first epoch, to be resumed.
+  workers::TrainingJob cut_on_files() {
+    data::write_embedded("shapes", folder / "shapes");
+    auto cut = job("a");
+    cut.options["data"] = yaml.string();
+    run(cut, 1);
+    cut.resume = true;
+    return cut;
+  }
+
+  /// Why that is not resumed. The data set is read again.
+  static std::string refusal_of(const workers::TrainingJob& job) {
+    Trainer later("cpu", 1);
+    return test::refusal([&] { later.full_training(job, [](const auto&) {}); });
+  }
+
   Checkpoint weights(const std::string& name, const std::string& which) const {
     return read_checkpoint((folder / name / "weights" / which).string());
   }
 
   static inline std::unique_ptr<Trainer> trainer;
   test::TemporaryFolder folder;
+  const fs::path yaml = folder / "shapes/shapes.yaml";
   workers::TrainingReport result;
 };
 
@@ -173,17 +190,11 @@ TEST_F(FullTrainingTest, RefusesToGoOnWithOtherSettings) {
 }
 
 TEST_F(FullTrainingTest, RefusesToGoOnWithOtherClasses) {
-  data::write_embedded("shapes", folder / "shapes");
-  const auto yaml = folder / "shapes/shapes.yaml";
-  auto job = this->job("a");
-  job.options["data"] = yaml.string();
-  run(job, 1);
-  job.resume = true;
+  const auto job = cut_on_files();
   const auto names = read_file(yaml);
   const auto refusal_with = [&](const std::string& text) {
     test::write_file(yaml, text);
-    Trainer later("cpu", 1);  // the data set is read again
-    return test::refusal([&] { later.full_training(job, [](const auto&) {}); });
+    return refusal_of(job);
   };
   const auto last = (folder / "a/weights/last.pt").string();
   const auto remedy = "; bring back the data set as it was, or start a new run";
@@ -196,19 +207,13 @@ TEST_F(FullTrainingTest, RefusesToGoOnWithOtherClasses) {
 }
 
 TEST_F(FullTrainingTest, RefusesToGoOnWithFewerImages) {
-  data::write_embedded("shapes", folder / "shapes");
-  const auto yaml = folder / "shapes/shapes.yaml";
-  auto job = this->job("a");
-  job.options["data"] = yaml.string();
-  run(job, 1);
-  job.resume = true;
+  const auto job = cut_on_files();
   const auto images = folder / "shapes/images/train";
   const auto count = std::distance(std::filesystem::directory_iterator(images),
                                    std::filesystem::directory_iterator());
   std::filesystem::remove(*std::filesystem::directory_iterator(images));
-  Trainer later("cpu", 1);  // the data set is read again
   EXPECT_THAT(
-      test::refusal([&] { later.full_training(job, [](const auto&) {}); }),
+      refusal_of(job),
       testing::AllOf(HasSubstr("last.pt: its training began with " + std::to_string(count) +
                                " train images with "),
                      HasSubstr(yaml.string() + " has " + std::to_string(count - 1) + " with "),
