@@ -19,7 +19,8 @@ void declare(CLI::App& app, Destination& d, const char* group) {
       ->group(group)
       ->capture_default_str();
   app.add_flag("--exist-ok", d.exist_ok, "Use the folder even if it exists")->group(group);
-  app.add_option("--output", d.output, "Exactly this folder")->group(group);
+  app.add_option("--output", d.output, "Exactly this folder, instead of --project and --name")
+      ->group(group);
 }
 
 results::RunDirectory create(const Destination& d) {

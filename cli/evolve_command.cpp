@@ -161,10 +161,12 @@ std::string larger_bound(const RunState& state) {
     return fmt::format("--max-epochs {} or more",
                        engine::epochs_with(state, 1 + state.repeats().wanted()));
   const int trials = state.trainings() + 1;
+  const auto more = fmt::format("--trials {} or more{}", trials,
+                                state.repeats().in_all() > 0 ? " (repeats count)" : "");
+  if (!engine::ends_by_generations(search.settings(), state.repeats().in_all())) return more;
   const int generations = std::max(search.settings().generations + 1,
                                    ga::generations_of(trials, search.settings().population));
-  return fmt::format("--trials {} or more{}, or with --generations {} or more", trials,
-                     state.repeats().in_all() > 0 ? " (repeats count)" : "", generations);
+  return fmt::format("{}, or with --generations {} or more", more, generations);
 }
 
 std::string greeting(const RunState& state, const results::RunDirectory& directory) {

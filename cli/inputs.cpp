@@ -134,6 +134,9 @@ ModelInspection check_model(const trainer::TrainOptions& options) {
                                            : trainer::read_model_table(options.cfg));
   check_freeze(options.freeze, model);
   check_image_size(options.imgsz, trainer::image_stride(model));
+  const auto fits = [&](const auto& name) { return trainer::names_layer(model, name); };
+  if (weights && std::ranges::none_of(weights->tensors, fits))
+    throw trainer::none_fits(options.weights, weights->tensors.size());
   if (weights && !options.cfg.empty()) found.note = note_on_transfer(options, model, about);
   return found;
 }

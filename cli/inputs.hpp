@@ -25,7 +25,7 @@ struct ModelInspection {
 };
 
 /// Throws `Error` unless the weights can be read and a model can be built from its table: --cfg, or
-/// without that the one that the weights bring.
+/// without that the one that the weights bring, and a tensor of theirs may be of one of its layers.
 ModelInspection check_model(const trainer::TrainOptions& options);
 
 /// What a training trains on and is validated with.

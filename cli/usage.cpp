@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include "cli/text.hpp"
@@ -129,10 +130,11 @@ std::string yolov5_usage(const trainer::TrainOptions& options, const hyp::Hyperp
                          const std::string& file) {
   // YOLOv5 has no shapes, nor what trained on them.
   auto known = options;
-  if (options.weights == trainer::embedded_weights) {
-    known.weights = "";
-    if (options.cfg == embedded_model) known.cfg = "";
-  }
+  if (options.weights == trainer::embedded_weights) known.weights = "";
+  // Its tables it knows by their files' names.
+  if (!options.cfg.empty() && !std::filesystem::exists(options.cfg))
+    known.cfg = std::filesystem::path(options.cfg).replace_extension(".yaml");
+  if (known.cfg == embedded_model) known.cfg = "";
   auto on = options.data == trainer::TrainOptions().data ? "" : options_of_the_data(known);
   // Its own default is weights.
   if (!on.empty() && known.weights.empty() && !known.cfg.empty()) on += " --weights ''";

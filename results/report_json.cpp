@@ -156,7 +156,10 @@ Json json_of(const std::optional<Explanation>& explanation) {
                      {"alone", gene.alone},
                      {"total", gene.total},
                      {"loss", gene.loss}});
-  return {{"known", explanation->known}, {"r2", explanation->r2}, {"genes", genes}};
+  return {{"known", explanation->known},
+          {"r2", explanation->r2},
+          {"means_little", explanation->r2 < least_r2},
+          {"genes", genes}};
 }
 
 Json repeats_of(const RunReport& report) {

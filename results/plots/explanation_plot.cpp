@@ -36,8 +36,7 @@ void add_bars(Chart& chart, const Rectangle& box, const Explanation& explanation
                        rest);
   };
   chart.panel(box, "");
-  chart.text(fmt::format("share of the variation (R² of the model {:.2f}{})", explanation.r2,
-                         explanation.r2 < least_r2 ? ": too few trials to tell" : ""),
+  chart.text(fmt::format("share of the variation (R² of the model {:.2f})", explanation.r2),
              box.left, 24);
   chart.axis("x", x);
   chart.axis("y", y);
@@ -121,6 +120,8 @@ std::string explanation_script(const Explanation& explanation, const std::string
       "fitness to expect when one gene leaves the highest (+), ± one standard deviation; dots: "
       "trials",
       left, 24);
+  if (explanation.r2 < least_r2)
+    chart.text("these figures mean little: too few trials to tell", left, 50, "left", "#d9480f");
   const auto panels = std::min(genes, most_panels);
   const std::size_t lines = panels > 4 ? 2 : 1, columns = (panels + lines - 1) / lines;
   const double panel_width =

@@ -110,9 +110,10 @@ function drawRecommended(view) {
 function drawImportance(view) {
   show("importance", Boolean(view.importance));
   if (!view.importance) return;
-  const { genes, r2, known } = view.importance;
+  const { genes, r2, means_little: meansLittle, known } = view.importance;
   byId("importance-words").textContent = "Share of the variation of fitness that a gene explains: alone (strong), and with its part in interactions. " +
-    `Predicting each trial from the others, the model has R² ${r2.toFixed(2)}; the trials pin down ${percent(known)} of the variation.`;
+    `Predicting each trial from the others, the model has R² ${r2.toFixed(2)}; the trials pin down ${percent(known)} of the variation.` +
+    (meansLittle ? " These figures mean little: too few trials to tell." : "");
   const most = Math.max(...genes.map((gene) => gene.total), 0.01);
   fill("importance-table", ["gene", "alone", "total", "", "loss by chance"], genes.map((gene) => [
     gene.name, `${Math.round(100 * gene.alone)} %`, `${Math.round(100 * gene.total)} %`,
@@ -146,4 +147,10 @@ function drawRuns(views) {
     view.trials.filter((trial) => trial.state === "completed").length, view.epochs_trained, fitnessText(view.best?.fitness),
     view.recommended?.expected ? expectedText(view.recommended.expected) : "–", fitnessText(startFitness(view)),
     duration(view.duration), view.search, view.seed]));
+  // Runs on other data, or with another model, are not compared by their fitness.
+  const options = [...new Set(views.flatMap((view) => Object.keys(view.options)))].filter((name) => name !== "seed" && name !== "search");
+  const differing = options.filter((name) => new Set(views.map((view) => String(view.options[name] ?? ""))).size > 1);
+  show("run-differences", differing.length > 0);
+  fill("run-differences", ["where they differ", ...views.map((view) => view.name)],
+    differing.map((name) => [name, ...views.map((view) => String(view.options[name] ?? ""))]));
 }

@@ -96,6 +96,14 @@ TEST(Usage, NamesNothingInYolov5ThatOnlyEvolveHas) {
       .data = "my.yaml", .cfg = "yolov5p.yaml", .weights = "shapes-base"};
   EXPECT_EQ(yolov5_usage(on_ones_own, {}, "hyp.yaml"),
             "Use it in YOLOv5: python train.py --data my.yaml --hyp hyp.yaml");
+  EXPECT_EQ(yolov5_usage({.data = "my.yaml", .cfg = "yolov5p"}, {}, "hyp.yaml"),
+            "Use it in YOLOv5: python train.py --data my.yaml --hyp hyp.yaml");
+}
+
+TEST(Usage, NamesATableOfYolov5sByItsFileThere) {
+  EXPECT_EQ(yolov5_usage({.data = "my.yaml", .cfg = "yolov5n", .weights = "a.pt"}, {}, "hyp.yaml"),
+            "Use it in YOLOv5: python train.py --data my.yaml --cfg yolov5n.yaml --weights a.pt "
+            "--hyp hyp.yaml");
 }
 
 TEST(Usage, SaysThatYolov5BeginsWithRandomWeights) {

@@ -297,7 +297,7 @@ TEST(ValCommand, EndsWith2WhereTheTrainerFindsFaultWithTheWeights) {
   EXPECT_EQ(ended.err, "evolve: a.pt: this is no checkpoint; name one\n");
 }
 
-TEST(Weights, ThatDoNotTellTheirTableNeedCfg) {
+TEST(Weights, ThatDoNotTellTheirTableNeedCfgOfTheirModel) {
   const Stage stage;
   write_file(
       stage / "bare.pt",
@@ -312,6 +312,15 @@ TEST(Weights, ThatDoNotTellTheirTableNeedCfg) {
                    weights +
                        ": the file does not tell its model table; add --cfg, for instance "
                        "--cfg yolov5s.yaml");
+  }
+  for (const std::vector<std::string>& arguments :
+       {std::vector{"--data"s, data, "--output"s, "run"s}, {"train", "--data", data}, {"val"}}) {
+    auto with_cfg = arguments;
+    with_cfg.insert(with_cfg.end(), {"--weights", weights, "--cfg", "yolov5n.yaml"});
+    expect_refusal(stage, with_cfg,
+                   weights +
+                       ": none of its 1 tensors fits the model; choose the --cfg that the weights "
+                       "were trained with");
   }
 }
 

@@ -122,6 +122,10 @@ def look(browser, journal):
     completed = sum(1 for line in open(journal) if json.loads(line)["event"] == "completed")
     head, *runs = browser.value("[...document.querySelectorAll('#run-table tr')].map((tr) => [...tr.children].map((cell) => cell.textContent))")
     expect("how many completed, beside another run", [run[head.index("completed")] for run in runs], [str(completed)] * 2)
+    rows = "[...document.querySelectorAll('#run-differences tbody tr')].map((tr) => [...tr.children].map((cell) => cell.textContent))"
+    expect("of runs alike it says no difference", browser.value(rows), [])
+    browser.value("drawRuns([view, { ...view, options: { ...view.options, data: 'other.yaml' } }])")
+    expect("in what two runs differ", browser.value(rows), [["data", browser.value("view.options.data"), "other.yaml"]])
     browser.value("drawAll()")
 
     browser.drag('[data-axis="fitness"]', 0.6, 0.97)

@@ -171,11 +171,7 @@ Transfer transfer(const StateDict& state, Detector& detector, bool keep_anchors,
     torch::Tensor(target->second).copy_(tensor);
     ++transfer.transferred;
   }
-  if (transfer.transferred == 0) {
-    throw bad_input({path},
-                    "none of its " + std::to_string(state.size()) + " tensors fits the model",
-                    "choose the --cfg that the weights were trained with");
-  }
+  if (transfer.transferred == 0) throw none_fits(path, state.size());
   return transfer;
 }
 

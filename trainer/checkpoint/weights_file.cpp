@@ -103,12 +103,20 @@ Error not_weights(const std::string& path, const std::string& what) {
   return bad_input({path}, line, "give a .pt file of YOLOv5, or a state dict");
 }
 
+Error none_fits(const std::string& path, std::size_t tensors) {
+  return bad_input({path}, "none of its " + std::to_string(tensors) + " tensors fits the model",
+                   "choose the --cfg that the weights were trained with");
+}
+
 WeightsSummary read_summary(const std::string& path) {
   const std::string bytes = read_weights(path);
   try {
     auto file = open_weights(bytes);
+    std::vector<std::string> names;
+    for (auto& [name, tensor] : file.weights.model.tensors) names.push_back(std::move(name));
     return {.about = std::move(file.about),
             .is_ours = file.archive.has(about_record),
+            .tensors = std::move(names),
             .checksum = checksum_of(bytes)};
   } catch (const std::bad_alloc&) {
     throw;

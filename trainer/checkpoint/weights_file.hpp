@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/error.hpp"
 #include "trainer/checkpoint/archive.hpp"
@@ -52,11 +53,16 @@ std::string read_weights(const std::string& path);
 /// The error for a file that open_weights() refuses for the reason `what`.
 Error not_weights(const std::string& path, const std::string& what);
 
+/// The error for a file of so many tensors of which a model has none.
+Error none_fits(const std::string& path, std::size_t tensors);
+
 struct WeightsSummary {
   /// What the file says besides its weights, see `Checkpoint`.
   nlohmann::ordered_json about;
   /// Whether evolve wrote it with what it says.
   bool is_ours = false;
+  /// Names of its tensors.
+  std::vector<std::string> tensors;
   /// Of all bytes: other weights are told from these by it.
   std::uint32_t checksum = 0;
 };

@@ -167,10 +167,16 @@ LabelFile parse_labels(std::string_view text, const std::string& file, int class
                        bool single_cls) {
   LabelFile result;
   text = core::without_byte_order_mark(text);
-  for (int line = 1; !text.empty(); ++line) {
-    const auto columns = columns_of(take_line(text));
-    if (!columns.empty()) add_row(columns, {file, line}, classes, single_cls, result);
-  }
+  std::string first_fault;
+  int faults = 0;
+  for (int line = 1; !text.empty(); ++line) try {
+      const auto columns = columns_of(take_line(text));
+      if (!columns.empty()) add_row(columns, {file, line}, classes, single_cls, result);
+    } catch (const Error& fault) {
+      if (faults++ == 0) first_fault = fault.what();
+    }
+  if (faults > 1) first_fault += fmt::format(" (and {} more of its lines)", faults - 1);
+  if (faults > 0) throw Error(Error::Fault::input, first_fault);
   drop_duplicates(result);
   // Not before: two equal boxes of two classes stay two objects, as in YOLOv5.
   if (single_cls)

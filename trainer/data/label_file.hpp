@@ -31,7 +31,8 @@ struct LabelFile {
 /// box). Rows that occur twice are dropped, which sorts the others, as YOLOv5 does. `file` is what
 /// errors say. Throws `Error` with file and line for a wrong number of columns, a text, a box that
 /// as floats is outside 0..1 (points of an outline may be), or a class that is not an integer in
-/// 0..classes - 1. With `single_cls` any class that is not negative is fine and becomes 0.
+/// 0..classes - 1: the first, and how many more lines are wrong. With `single_cls` any class that
+/// is not negative is fine and becomes 0.
 LabelFile parse_labels(std::string_view text, const std::string& file, int classes,
                        bool single_cls);
 

@@ -371,6 +371,15 @@ double count_parameters(const ModelConfig& config) {
   return count;
 }
 
+bool names_layer(const ModelConfig& config, const std::string& tensor) {
+  for (std::size_t i = 0; i < config.layers.size(); ++i) {
+    if (tensor.starts_with("model." + std::to_string(i) + ".") &&
+        parameters_of(config.layers[i], config) > 0)
+      return true;
+  }
+  return false;
+}
+
 LayersAlike layers_alike(const ModelConfig& config, const ModelConfig& other) {
   LayersAlike found;
   for (std::size_t i = 0; i + 1 < config.layers.size(); ++i) {

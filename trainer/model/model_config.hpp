@@ -109,6 +109,9 @@ std::vector<MapSize> map_sizes(const ModelConfig& config, MapSize images);
 /// table can ask for more than any integer holds.
 double count_parameters(const ModelConfig& config);
 
+/// Whether a tensor of this name could be of a layer that has weights: "model.0.conv.weight".
+bool names_layer(const ModelConfig& config, const std::string& tensor);
+
 /// How many of a model's layers have weights, and how many of these are, under the same number, the
 /// same in another model: whose weights start there where the other's are given. Detect, whose
 /// weights go by the number of classes, is not counted.

@@ -130,6 +130,11 @@ TEST(LabelFile, RefusesWithFileAndLine) {
   }
 }
 
+TEST(LabelFile, IsRefusedWithTheFirstOfItsFaultsAndTheirNumber) {
+  EXPECT_EQ(refused("0 0.5 0.5 0.5 0.5\n3 0.5 0.5 0.5 0.5\n\n0 0.5\n0 0.5 0.5 0.5 0.5\n0 2 0 0 0"),
+            "a.txt:2: '3' is no class; write an integer from 0 to 2 (and 2 more of its lines)");
+}
+
 TEST(LabelFile, MakesEveryClassZeroInASingleClassDataSet) {
   const LabelFile file = parse_labels("7 0.5 0.5 0.5 0.5\n2 0.5 0.5 0.5 0.25", "a.txt", 1, true);
   EXPECT_EQ(file.labels[0].cls, 0);

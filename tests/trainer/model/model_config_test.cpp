@@ -67,6 +67,15 @@ TEST(ModelConfig, CountsTheLayersThatAreTheSameInAnotherModel) {
   EXPECT_EQ(counts("yolov5m", "yolov5l"), std::pair(0, 18));
 }
 
+TEST(ModelConfig, TellsWhichTensorsItsLayersCouldHave) {
+  const auto config = resolve(read_model_table("yolov5n"));
+  for (const std::string its : {"model.0.conv.weight", "model.24.anchors", "model.2.m.0.cv1.x"})
+    EXPECT_TRUE(names_layer(config, its)) << its;
+  // Layer 11 enlarges, layer 25 is not there.
+  for (const std::string other : {"model.11.weight", "model.25.weight", "layer1.0.conv1.weight"})
+    EXPECT_FALSE(names_layer(config, other)) << other;
+}
+
 TEST(ModelConfig, RoundsRepeatsHalfToEvenAsPythonDoes) {
   ModelTable table = read_model_table("yolov5n.yaml");
   EXPECT_EQ(only<C3Spec>(resolve(table).layers[6]).repeats, 3);  // 9 * 0.33 = 2.97
