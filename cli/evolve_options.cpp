@@ -304,6 +304,9 @@ void declare(CLI::App& app, EvolveOptions& options) {
 std::vector<std::string> earlier_runs(const EvolveOptions& options) {
   std::vector<std::string> words, runs;
   if (!options.from.empty() && options.from != "none") words = core::split(options.from, ',');
+  if (words.size() > 1 && std::ranges::count(words, "none"))
+    throw bad_argument("--from " + options.from + ": none is without any earlier run",
+                       "leave it out, or name nothing else");
   // A path may have commas too: as many words as name something that exists.
   for (auto word = words.begin(); word != words.end();) {
     auto end = words.end();

@@ -168,7 +168,8 @@ Inspection inspect(const trainer::TrainOptions& options, const std::vector<data:
     for (auto& note : data::notes(stats, config, split)) found.notes.push_back(std::move(note));
     found.splits.push_back(stats);
   }
-  if (!faults.empty() && !options.skip_bad) throw data::bad_images(faults);
+  if (!faults.empty() && !options.skip_bad)
+    throw data::bad_images(faults, std::ranges::all_of(found.splits, &data::DatasetStats::images));
   for (std::size_t i = 0; i < splits.size(); ++i)
     data::check_labels(found.splits[i], config, splits[i]);
   return found;

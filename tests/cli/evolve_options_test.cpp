@@ -227,6 +227,9 @@ TEST(EvolveOptions, OfEarlierRunsNameEachOfThem) {
             (std::vector<std::string>{"a.csv", "b.csv"}));
   EXPECT_EQ(refused("--from a.csv,"),
             "--from a.csv,: a name is missing; write runs with commas between them");
+  EXPECT_EQ(refused("--from none,a.csv"),
+            "--from none,a.csv: none is without any earlier run; leave it out, or name nothing "
+            "else");
 }
 
 TEST(EvolveOptions, RefuseAnotherValueOnResume) {

@@ -148,6 +148,14 @@ TEST_F(DataSet, WithSeveralFaultsHasThemAllNamedAtOnce) {
   EXPECT_THAT(lines[3], HasSubstr("--skip-bad"));
 }
 
+TEST_F(DataSet, WithoutAnImageInOrderIsNotSaidToDoWithoutThem) {
+  for (const auto& label : std::filesystem::directory_iterator(folder / "shapes/labels/val"))
+    write_file(label.path(), "half\n");
+  const auto ended = look();
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(lines_of(ended.err).back(), "mend them: without them a split would have no image");
+}
+
 TEST_F(DataSet, ThatListsImagesThatAreMissingHasThemAllNamedOrIsTrainedOnWithoutThem) {
   write_file(folder / "shapes/list.txt",
              "./images/train/0000.png\n./images/train/up.png\n./images/train/away.png\n");

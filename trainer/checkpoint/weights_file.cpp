@@ -85,7 +85,10 @@ std::string remedy_for_absent(const std::string& path) {
 
 std::string read_weights(const std::string& path) {
   if (fs::is_directory(path))
-    throw bad_input({path}, "this is a folder", "name a .pt file, such as its weights/best.pt");
+    throw bad_input({path}, "this is a folder",
+                    fs::exists(fs::path(path) / "weights/best.pt")
+                        ? "name a .pt file, such as its weights/best.pt"
+                        : "name a .pt file");
   if (!fs::is_regular_file(path))
     throw bad_input({path}, "there is no such file", remedy_for_absent(path));
   std::ifstream stream(path, std::ios::binary);

@@ -102,11 +102,11 @@ void check_labels(const DatasetStats& stats, const DataConfig& config, Split spl
       fmt::format("put label files like {}", label_file_of(config.images(split).front())));
 }
 
-Error bad_images(const std::vector<std::string>& faults) {
-  const bool one = faults.size() == 1;
+Error bad_images(const std::vector<std::string>& faults, bool any) {
+  const char* remedy = any ? "\nmend them, or go on without them: --skip-bad"
+                           : "\nmend them: without them a split would have no image";
   return Error(Error::Fault::input,
-               fmt::format("{}{}", fmt::join(faults, "\n"),
-                           one ? "" : "\nmend them, or go on without them: --skip-bad"));
+               fmt::format("{}{}", fmt::join(faults, "\n"), faults.size() == 1 ? "" : remedy));
 }
 
 std::vector<std::string> notes(const DatasetStats& stats, const DataConfig& config, Split split) {

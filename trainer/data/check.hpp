@@ -46,8 +46,9 @@ DatasetStats check(const DataConfig& config, Split split, const CheckOptions& op
 /// is 0.
 void check_labels(const DatasetStats& stats, const DataConfig& config, Split split);
 
-/// These faults, as an input `Error` of as many lines, and that --skip-bad goes on without them.
-Error bad_images(const std::vector<std::string>& faults);
+/// These faults, as an input `Error` of as many lines, and that --skip-bad goes on without them
+/// where that leaves each split `any` images.
+Error bad_images(const std::vector<std::string>& faults, bool any = true);
 
 /// What the user may want to know, one line each: how many images and labels, backgrounds, empty
 /// classes, and which images are left out for their faults.

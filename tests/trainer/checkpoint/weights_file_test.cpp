@@ -80,9 +80,12 @@ TEST(WeightsFile, WithAnEndlessDescriptionIsRefused) {
 
 TEST(WeightsFile, IsNoFolder) {
   const TemporaryFolder folder;
-  EXPECT_EQ(
-      test::refusal([&] { read_summary(folder.path()); }),
-      folder.path().string() + ": this is a folder; name a .pt file, such as its weights/best.pt");
+  const auto refused = folder.path().string() + ": this is a folder; name a .pt file";
+  EXPECT_EQ(test::refusal([&] { read_summary(folder.path()); }), refused);
+  std::filesystem::create_directory(folder / "weights");
+  std::ofstream(folder / "weights/best.pt") << zip({weights});
+  EXPECT_EQ(test::refusal([&] { read_summary(folder.path()); }),
+            refused + ", such as its weights/best.pt");
 }
 
 TEST(WeightsFile, IsNamedByItsErrorsInOneLine) {
