@@ -97,16 +97,6 @@ std::vector<std::string> names_of(const std::vector<core::Slot>& slots) {
   return names;
 }
 
-/// Throws `Error` where the run had GPUs and `auto` finds only CPUs now: their driver fails, and a
-/// run that goes on with the CPU would do so unnoticed.
-void check_no_fallback(const Plan& plan, const std::vector<std::string>& slots) {
-  if (plan.options.devices != "auto" || slots.empty() || core::is_cpu(slots.front())) return;
-  if (!std::ranges::all_of(names_of(plan.settings.slots), core::is_cpu)) return;
-  throw bad_argument(fmt::format("--devices auto: the run had {}, and now there is no GPU ({})",
-                                 fmt::join(slots, ", "), fmt::join(plan.device_notes, "; ")),
-                     "mend the driver, or go on with --devices cpu");
-}
-
 /// Where `--trials` asks for more than the generations have, there are more of these.
 int generations_of(const EvolveOptions& options) {
   if (!options.trials || options.population < 1) return options.generations;
@@ -180,7 +170,8 @@ Plan make_plan(const EvolveOptions& options) {
 Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
                   const std::string& journal) try {
   auto plan = planned(resumed(now, run.options));
-  check_no_fallback(plan, run.slots);
+  devices::check_no_fallback(plan.options.devices, run.slots,
+                             {.slots = plan.settings.slots, .notes = plan.device_notes});
   plan.settings.run = run;
   return plan;
 } catch (const nlohmann::json::exception& wrong) {

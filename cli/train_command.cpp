@@ -131,14 +131,14 @@ void say_what(const Prepared& training, Screen& screen) {
   for (const auto& note : training.data.notes) screen.line(note);
 }
 
-void say_result(const workers::TrainingReport& end, const Prepared& training,
-                const results::RunDirectory& run, Screen& screen) {
+void say_result(const workers::TrainingReport& end, const results::RunDirectory& run,
+                Screen& screen) {
   const int best = end.best_epoch - 1;
   if (end.stopped_early) {
     screen.line(fmt::format(
         "Stopped early: no improvement in the last {}, the best results are those of epoch {}. "
-        "(--patience waits longer, 0 for ever.)",
-        core::counted(training.options.train.patience, "epoch"), best));
+        "(A training with a larger --patience waits longer, with 0 for ever.)",
+        core::counted(end.epochs - end.best_epoch, "epoch"), best));
   }
   screen.line(fmt::format("weights/best.pt, of epoch {}:", best));
   for (const auto& line : class_table(end.validation)) screen.line(line);
@@ -167,7 +167,7 @@ int conclude(const TrainingRecord& record, const workers::JobEnd& end, const Pre
                   ? display_path(run.root) + " is finished, after " +
                         core::counted(record.epochs(), "epoch")
                   : core::counted(here, "epoch") + " in " + duration_text(record.seconds_here()));
-  if (record.end()) say_result(*record.end(), training, run, screen);
+  if (record.end()) say_result(*record.end(), run, screen);
   return 0;
 }
 
@@ -203,8 +203,12 @@ int run(const Prepared& training, const OwnFolder& folder, bool resume, Screen& 
   return conclude(record, end, training, directory, stop.source().reason(), screen);
 }
 
-TrainCommandOptions options_of(const TrainCommandOptions& now, const fs::path& file) try {
-  return resumed(now, results::read_options(file));
+/// Beside its options: where it was trained, whatever "auto" means later.
+constexpr const char* slot_key = "slot";
+
+TrainCommandOptions options_of(const TrainCommandOptions& now, const nlohmann::ordered_json& kept,
+                               const fs::path& file) try {
+  return resumed(now, kept);
 } catch (const nlohmann::json::exception& error) {
   throw bad_input({file.string()}, std::string("not the options of a training: ") + error.what(),
                   "restore it, or start a new training");
@@ -215,7 +219,9 @@ int run_new(const TrainCommandOptions& options, Screen& screen) {
   auto training = prepare(options, options.hyp);
   const auto folder = new_folder(training.options);
   say_what(training, screen);
-  results::write_options(folder.directory.options(), to_json(training.options));
+  auto kept = to_json(training.options);
+  kept[slot_key] = slot_of(training).name;
+  results::write_options(folder.directory.options(), kept);
   results::write_hyp(folder.directory.hyp(), training.hyp);
   screen.line("results in " + display_path(folder.directory.root));
   return run(training, folder, /*resume=*/false, screen);
@@ -225,10 +231,14 @@ int run_resumed(const TrainCommandOptions& now, Screen& screen) {
   const auto folder = own(now.resume->empty() ? results::newest_training(now.destination.project)
                                               : results::open_training(*now.resume));
   const auto& directory = folder.directory;
-  const auto options = options_of(now, directory.options());
+  const auto kept = results::read_options(directory.options());
+  const auto options = options_of(now, kept, directory.options());
   const bool began = fs::exists(directory.last_weights());
   if (!began) check_model(options.train);
   const auto training = prepare(options, directory.hyp().string());
+  // Nothing where an earlier version began it.
+  if (const auto slot = kept.find(slot_key); slot != kept.end() && slot->is_string())
+    devices::check_no_fallback(options.devices, {slot->get<std::string>()}, training.device);
   say_what(training, screen);
   screen.line(display_path(directory.root) + (began ? ": going on from weights/last.pt"
                                                     : ": no epoch had ended, so it starts afresh"));

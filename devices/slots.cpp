@@ -120,4 +120,14 @@ Choice choose_one(const std::string& spec, const Machine& machine, const Trainer
                          ", or join those of a kind, as in cuda:0+cuda:1");
 }
 
+void check_no_fallback(const std::string& spec, const std::vector<std::string>& had,
+                       const Choice& now) {
+  const auto on_cpu = [](const core::Slot& slot) { return core::is_cpu(slot.name); };
+  if (spec != "auto" || had.empty() || core::is_cpu(had.front())) return;
+  if (!std::ranges::all_of(now.slots, on_cpu)) return;
+  throw bad_argument(fmt::format("--devices auto: the run had {}, and now there is no GPU ({})",
+                                 fmt::join(had, ", "), fmt::join(now.notes, "; ")),
+                     "mend the driver, or go on with --devices cpu");
+}
+
 }  // namespace evolve::devices

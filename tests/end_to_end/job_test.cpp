@@ -71,7 +71,7 @@ TEST(TrainCommand, LeavesAFolderWithEverything) {
   EXPECT_EQ(read_file(run / "log"), "a word from the log\n");
   EXPECT_THAT(read_file(run / "opt.yaml"), HasSubstr("epochs: 2\n"));
   EXPECT_THAT(read_file(run / "hyp.yaml"), HasSubstr("lr0: 0.01\n"));
-  EXPECT_THAT(ended.out, HasSubstr("weights/best.pt, of epoch 1:\n"));
+  EXPECT_THAT(ended.out, HasSubstr("weights/best.pt, of epoch 0:\n"));
   EXPECT_THAT(ended.out, HasSubstr("results in runs/train/exp\n"));
   EXPECT_EQ(stage.evolve({"train", "--epochs", "2"}).code, 0);
   EXPECT_TRUE(fs::exists(stage / "runs/train/exp2/results.csv"));
@@ -104,9 +104,28 @@ TEST(TrainCommand, TakesWhatAnEvolutionFound) {
 TEST(TrainCommand, SaysThatItStoppedEarly) {
   const auto ended = Stage("stops early").evolve({"train", "--patience", "1", "--epochs", "9"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("Stopped early: no improvement in the last 1 epoch, the best "
-                                   "results are those of epoch 1. (--patience waits longer, 0 for "
-                                   "ever.)\nweights/best.pt, of epoch 1:\n"));
+  EXPECT_THAT(
+      ended.out,
+      HasSubstr("Stopped early: no improvement in the last 1 epoch, the best "
+                "results are those of epoch 0. (A training with a larger "
+                "--patience waits longer, with 0 for ever.)\nweights/best.pt, of epoch 0:\n"));
+}
+
+TEST(TrainCommand, GoesOnWithNoCpuWhereItHadAGpu) {
+  const Stage stage;
+  ASSERT_EQ(stage.evolve({"train", "--epochs", "2"}).code, 0);
+  const auto options = stage / "runs/train/exp/opt.yaml";
+  const auto kept = read_file(options);
+  const std::string here = "slot: cpu\n";
+  ASSERT_THAT(kept, HasSubstr("devices: auto\n"));
+  ASSERT_THAT(kept, HasSubstr(here));
+  EXPECT_EQ(stage.evolve({"train", "--resume"}).code, 0);
+  write_file(options, std::string(kept).replace(kept.find(here), here.size(), "slot: cuda:0\n"));
+  const auto refused = stage.evolve({"train", "--resume"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("evolve: --devices auto: the run had cuda:0, and now there is "
+                                     "no GPU (auto: "));
+  EXPECT_EQ(stage.evolve({"train", "--resume", "--device", "cpu"}).code, 0);
 }
 
 TEST(TrainCommand, EndsWith1WhenTheTrainerDies) {

@@ -193,7 +193,7 @@ void do_job(const json& message, const std::string& usual_mode) {
     if (mode != "ok" && mode != "stops early") misbehave(mode, 0, dir);
   }
   const std::string early = mode == "stops early" ? "true" : "false";
-  say(R"({"type":"run","epochs":2,"best_epoch":2,"stopped_early":)" + early + R"(,"validation":)" +
+  say(R"({"type":"run","epochs":2,"best_epoch":1,"stopped_early":)" + early + R"(,"validation":)" +
       validation + "}\n");
 }
 

@@ -118,6 +118,7 @@ class FullTraining {
       on_report(epoch);
     }
     if (log_.final_report) return *log_.final_report;
+    if (job_.resume && context_.ranks->rank() == 0) bring_back_best();
     train(on_report);
     return context_.ranks->rank() == 0 ? finish() : workers::TrainingReport{};
   }
@@ -243,10 +244,26 @@ class FullTraining {
   void save(const TrainingLoop& run, bool is_best) const {
     Checkpoint checkpoint = checkpoint_of(*run.average(), data_.training().names);
     checkpoint.about["epoch"] = log_.epochs.size() - 1;  // YOLOv5 counts from 0
+    Checkpoint with_state = checkpoint;
+    with_state.about["training"] = training();
+    add_state(with_state, run.state());
+    write_checkpoint(last(), with_state);
+    // Not before: of an epoch that last.pt does not know there is nothing.
     if (is_best) write_checkpoint(best(), checkpoint);
-    checkpoint.about["training"] = training();
-    add_state(checkpoint, run.state());
-    write_checkpoint(last(), checkpoint);
+  }
+
+  /// Where the last epoch is the best, a cut may have come before best.pt was written.
+  void bring_back_best() const {
+    if (best_epoch(log_.epochs) != static_cast<int>(log_.epochs.size())) {
+      if (!std::filesystem::exists(best()))
+        throw cannot_resume(
+            fmt::format("the weights of its best epoch, {}, are gone", best_epoch(log_.epochs) - 1),
+            "bring back best.pt, or start a new run with --weights");
+      return;
+    }
+    Checkpoint checkpoint{.state = weights_->state, .about = weights_->about, .training = {}};
+    checkpoint.about.erase("training");
+    write_checkpoint(best(), checkpoint);
   }
 
   /// What a resume needs besides the tensors.

@@ -27,8 +27,8 @@ std::string last_weights(const workers::TrainingJob& job);
 /// are left in job.dir.
 ///
 /// A training that is resumed gives the same numbers, bit for bit, as one that was not cut off.
-/// Throws `Error` when there is nothing to resume, or a last.pt of other hyperparameters or
-/// options; and `TrainingFailed`.
+/// Throws `Error` when there is nothing to resume, a last.pt of other hyperparameters or options,
+/// or no best.pt of an earlier epoch; and `TrainingFailed`.
 workers::TrainingReport full_training(const workers::TrainingJob& job, const TrainOptions& options,
                                       const std::optional<Checkpoint>& weights, PreparedData& data,
                                       const ComputeContext& context, const OnReport& on_report);

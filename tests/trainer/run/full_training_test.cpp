@@ -42,6 +42,17 @@ class FullTrainingTest : public ::testing::Test {
     return job;
   }
 
+  /// One that does worse in each epoch after the first few, and ends then.
+  workers::TrainingJob ruinous(const std::string& name) const {
+    auto ruinous = job(name, 9);
+    ruinous.hyp.set("lr0", 0.02);
+    ruinous.hyp.set("warmup_bias_lr", 0.02);
+    ruinous.options["weights"] = "shapes-base";
+    ruinous.options["amp"] = false;  // bfloat16 rounds a platform's ruin into another's progress
+    ruinous.options["patience"] = 1;
+    return ruinous;
+  }
+
   /// Runs a job to its end, or until after `epochs` reports of new epochs.
   std::vector<workers::EpochReport> run(const workers::TrainingJob& job, int epochs = 100) {
     struct Cut {};
@@ -230,13 +241,35 @@ TEST_F(FullTrainingTest, GoesOnWhereItBeganWithoutAnOptionThatIsNewerThanIt) {
   EXPECT_EQ(run(now).size(), 3u);
 }
 
+TEST_F(FullTrainingTest, BringsBackTheBestWeightsWhereACutCameBeforeThem) {
+  run(ruinous("whole"));
+  const int best = result.best_epoch;
+  run(ruinous("cut"), best);
+  fs::remove(folder / "cut/weights/best.pt");
+  auto rest = ruinous("cut");
+  rest.resume = true;
+  run(rest);
+  EXPECT_EQ(result.best_epoch, best);
+  EXPECT_EQ(weights("cut", "best.pt").about, weights("whole", "best.pt").about);
+  expect_equal(weights("cut", "best.pt").state, weights("whole", "best.pt").state);
+}
+
+TEST_F(FullTrainingTest, RefusesToGoOnWhereTheBestWeightsAreGone) {
+  run(ruinous("whole"));
+  const int best = result.best_epoch;
+  auto endless = ruinous("cut");
+  endless.options["patience"] = 0;
+  run(endless, best + 1);
+  fs::remove(folder / "cut/weights/best.pt");
+  endless.resume = true;
+  EXPECT_EQ(test::refusal([&] { run(endless); }),
+            (folder / "cut/weights/last.pt").string() + ": the weights of its best epoch, " +
+                std::to_string(best - 1) +
+                ", are gone; bring back best.pt, or start a new run with --weights");
+}
+
 TEST_F(FullTrainingTest, EndsWhenPatienceRunsOut) {
-  auto ruinous = job("a", 9);
-  ruinous.hyp.set("lr0", 0.02);
-  ruinous.hyp.set("warmup_bias_lr", 0.02);
-  ruinous.options["weights"] = "shapes-base";
-  ruinous.options["amp"] = false;  // bfloat16 rounds a platform's ruin into another's progress
-  ruinous.options["patience"] = 1;
+  auto ruinous = this->ruinous("a");
   const auto epochs = run(ruinous);
   EXPECT_LT(epochs.size(), 9u);
   EXPECT_TRUE(result.stopped_early);
