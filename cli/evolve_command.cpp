@@ -156,12 +156,14 @@ int run_new(const EvolveOptions& options, Screen& screen) {
 /// Of a finished run: what lets it go on.
 std::string larger_bound(const RunState& state) {
   const auto& search = state.evolution();
+  const auto most = state.most_epochs();
   const bool all_begun = search.asked() >= search.planned();
-  if (search.settings().max_epochs && !all_begun)
-    return fmt::format("--max-epochs {} or more",
-                       engine::epochs_with(state, 1 + state.repeats().wanted()));
+  const auto epochs =
+      fmt::format("--max-epochs {}", engine::epochs_with(state, 1 + state.repeats().wanted()));
+  if (most && !all_begun) return epochs + " or more";
   const int trials = state.trainings() + 1;
-  const auto more = fmt::format("--trials {} or more{}", trials,
+  const bool spent = most && engine::epochs_with(state, 1) > *most;
+  const auto more = fmt::format("--trials {}{} or more{}", trials, spent ? " and " + epochs : "",
                                 state.repeats().in_all() > 0 ? " (repeats count)" : "");
   if (!engine::ends_by_generations(search.settings(), state.repeats().in_all())) return more;
   const int generations = std::max(search.settings().generations + 1,

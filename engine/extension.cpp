@@ -18,18 +18,32 @@ bool are_more(const RunState& state, const Bounds& given) {
          search.generations == ga::generations_of(*search.trials, search.population);
 }
 
+/// Epochs that the search has taken.
+std::int64_t search_spent(const ga::Evolution& search) {
+  return search.settings().max_epochs.value_or(std::numeric_limits<int>::max()) -
+         search.epochs_left();
+}
+
+/// How many whole trainings these bounds, which count repeats, let begin yet.
+std::int64_t trainings_left(const RunState& state, const ga::Settings& bounds) {
+  const auto left = ga::most_trials(bounds) - state.trainings();
+  if (!bounds.max_epochs) return left;
+  return std::min(left, (*bounds.max_epochs - epochs_with(state, 0)) / bounds.epochs);
+}
+
 }  // namespace
 
 std::optional<results::Extended> extension(const RunState& state, const Bounds& given) {
-  const auto& before = state.evolution().settings();
+  const auto& search = state.evolution();
+  const auto& before = search.settings();
   const int wanted = state.repeats().wanted();
   const int earlier = state.repeats().begun_in_all();
-  const bool searching = !state.evolution().done();
+  const bool searching = !search.done();
   auto after = before;
   // As they were given: the search has what repeats leave.
   const int kept = state.repeats().in_all();
-  if (searching && after.trials) *after.trials += kept;
-  if (searching && after.max_epochs) *after.max_epochs += kept * before.epochs;
+  if (after.trials) *after.trials += kept;
+  if (after.max_epochs) *after.max_epochs += kept * before.epochs;
   const bool trials = given.trials && (searching || *given.trials > state.trainings());
   const bool generations = given.generations && (searching || are_more(state, given));
   if (trials) {
@@ -43,20 +57,25 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
     if (!trials) after.trials.reset();
   }
   const int asked = given.repeats.value_or(wanted);
-  int repeats = asked;
-  // More trials are a longer search: repeats that nobody asked for anew leave it one of them.
-  if ((trials || generations) && !searching && !given.repeats) {
-    const auto more = ga::most_trials(after) - state.trainings();
-    repeats = static_cast<int>(std::min<std::int64_t>(repeats, more - 1));
-  }
   // Of the search that goes on the best are trained again.
   const bool epochs =
-      given.max_epochs && (searching || *given.max_epochs >= epochs_with(state, repeats + 1));
+      given.max_epochs && (searching || *given.max_epochs >= epochs_with(state, asked + 1));
   if (epochs) after.max_epochs = given.max_epochs;
-  if (trials || generations || searching) after.trials = search_trials(after, repeats + earlier);
-  if (epochs || searching) after.max_epochs = search_epochs(after, repeats + earlier);
+  const bool goes_on = searching || trials || generations || epochs;
+  int repeats = asked;
+  // A longer search: repeats that nobody asked for anew leave it one training of those to come.
+  if (goes_on && !searching && !given.repeats)
+    repeats =
+        static_cast<int>(std::clamp<std::int64_t>(trainings_left(state, after) - 1, 0, asked));
+  if (goes_on) {
+    after.trials = search_trials(after, repeats + earlier);
+    after.max_epochs = search_epochs(after, repeats + earlier);
+  }
   // Where nothing new could begin, the search does not go on.
-  if (!searching && state.paused().empty() && ga::most_trials(after) <= state.evolution().asked()) {
+  const bool new_ones =
+      ga::most_trials(after) > search.asked() &&
+      (!after.max_epochs || *after.max_epochs - search_spent(search) >= before.epochs);
+  if (!goes_on || (!searching && state.paused().empty() && !new_ones)) {
     after = before;
     repeats = asked;
   }
@@ -67,11 +86,9 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
 }
 
 std::int64_t epochs_with(const RunState& state, std::int64_t trainings) {
-  const auto& search = state.evolution();
-  const int most = search.settings().max_epochs.value_or(std::numeric_limits<int>::max());
   // A repeat that failed has taken fewer epochs than are kept for it.
-  return most - search.epochs_left() +
-         (trainings + state.repeats().begun_in_all()) * search.settings().epochs;
+  return search_spent(state.evolution()) +
+         (trainings + state.repeats().begun_in_all()) * state.evolution().settings().epochs;
 }
 
 Bounds bounds_of(const RunState& state, bool trials_given) {

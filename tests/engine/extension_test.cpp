@@ -129,6 +129,34 @@ TEST(Extension, ByGenerationsFillsTheLastOneOfARunThatTrialsHadEnded) {
   EXPECT_EQ(extension(bounded, {.generations = 300}), std::nullopt);
 }
 
+TEST(Extension, ByTrialsKeepsTheBoundOnEpochsWhateverTheRepeats) {
+  const auto state =
+      run({.population = 4, .generations = 5, .trials = 7, .max_epochs = 16, .repeats = 1});
+  ASSERT_TRUE(state.finished());
+  ASSERT_EQ(state.epochs_trained(), 14);
+  // 16 epochs are one training more.
+  EXPECT_EQ(extension(state, {.trials = 10}),
+            (Extended{.generations = 5, .trials = 9, .repeats = 0, .max_epochs = 14}));
+  EXPECT_EQ(extension(state, {.generations = 6}),
+            (Extended{.generations = 6, .trials = 23, .repeats = 0, .max_epochs = 14}));
+  const auto spent =
+      run({.population = 4, .generations = 5, .trials = 7, .max_epochs = 14, .repeats = 1});
+  EXPECT_EQ(extension(spent, {.trials = 10}), std::nullopt);
+  EXPECT_EQ(extension(spent, {.trials = 10, .max_epochs = 18}),
+            (Extended{.generations = 5, .trials = 8, .repeats = 1, .max_epochs = 14}));
+}
+
+TEST(Extension, ByEpochsKeepsTheBoundOnTrialsWhateverTheRepeats) {
+  const auto state =
+      run({.population = 4, .generations = 5, .trials = 7, .max_epochs = 8, .repeats = 1});
+  ASSERT_TRUE(state.finished());
+  ASSERT_EQ(state.trainings(), 4);
+  EXPECT_EQ(extension(state, {.max_epochs = 99}),
+            (Extended{.generations = 5, .trials = 5, .repeats = 1, .max_epochs = 95}));
+  const auto all = run({.population = 4, .generations = 1, .max_epochs = 8, .repeats = 1});
+  EXPECT_EQ(extension(all, {.max_epochs = 99}), std::nullopt);
+}
+
 TEST(Bounds, OfARunAreWhatAPersonWouldGiveIt) {
   const auto state = run({.population = 4, .generations = 5, .trials = 8, .repeats = 2});
   const auto bounds = bounds_of(state, true);
