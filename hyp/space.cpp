@@ -33,8 +33,10 @@ double raw_value(const Gene& gene, const Hyperparameters& hyp) {
   const Value* value = hyp.find(gene.name);
   if (!value) return gene.start;
   if (!is_categorical(gene)) return hyp.number(gene.name);
+  const auto* quoted = std::get_if<std::string>(value);
   for (std::size_t i = 0; i < gene.choices.size(); ++i) {
-    if (choice(gene, i) == *value) return static_cast<double>(i);
+    if (choice(gene, i) == *value || (quoted && *quoted == gene.choices[i]))
+      return static_cast<double>(i);
   }
   throw bad_argument(gene.name + " is '" + text_of(*value) + "'", "choose among " + listed(gene));
 }

@@ -135,6 +135,8 @@ TEST(Space, ExpressesChoicesByNameAndNumber) {
   EXPECT_EQ(hyp, (Hyperparameters{{"optimizer", "AdamW"}, {"batch", 32.0}, {"x", 0.3}}));
   EXPECT_EQ(genes_of(space, hyp), (Genes{2, 0.3}));
   EXPECT_EQ(raw_values(space, hyp), (std::vector<double>{2, 1, 0.3}));
+  // As a file may have it in quotes.
+  EXPECT_EQ(raw_values(space, {{"batch", "16"}}), (std::vector<double>{0, 0, 0}));
 }
 
 TEST(Space, ClampsGenesButNotTheRowsOfEvolveCsv) {
