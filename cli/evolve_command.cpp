@@ -117,6 +117,7 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
   if (const auto& first = state.first_failure(); first && state.paused().empty())
     throw run_failed("every trial failed, the first one with: " + first->message,
                      "see " + display_path(directory.root / first->log));
+  if (const auto words = failure_summary(state, directory); !words.empty()) screen.line(words);
   if (end == RunEnd::finished)
     throw run_failed("no trial was trained to its end", "go on with more epochs: evolve --resume " +
                                                             shell_path(directory.root) +

@@ -1,6 +1,7 @@
 #include "cli/explanation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -68,6 +69,12 @@ std::vector<std::string> description(const results::Explanation& explanation) {
   }
   if (const auto rest = explanation.genes.size() - told.size(); rest > 0)
     lines.push_back(fmt::format("{} more with less than {} each", rest, percent(least_told)));
+  std::vector<std::string> unvaried;
+  for (const auto& [gene, value] : explanation.unvaried)
+    unvaried.push_back(gene.name + " " + results::value_name(value, &gene));
+  if (!unvaried.empty())
+    lines.push_back(fmt::format("the same in all trials, so nothing is known of it: {}",
+                                fmt::join(unvaried, ", ")));
   lines.push_back("alone: what the gene explains by itself; total: with its part in interactions");
   lines.push_back("loss by chance: what a random value instead of the highest's costs on average");
   lines.push_back(fmt::format("the trials pin down {} of that variation, {}",

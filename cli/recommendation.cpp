@@ -76,12 +76,6 @@ std::string luck_line(const ga::Standing& standing, bool was_seen) {
 /// best one.
 constexpr double least_map50 = 0.05;
 
-bool all_alike(const std::vector<engine::Finished>& trials) {
-  return trials.size() > 1 &&
-         std::ranges::adjacent_find(trials, std::ranges::not_equal_to(),
-                                    &engine::Finished::fitness) == trials.end();
-}
-
 /// "Recommended: trial 12, fitness 0.2 (…); the start had 0.1". `compared`: a model has compared
 /// the start with others.
 std::string headline(const engine::RunState& state, const engine::Finished& trial, bool is_start,
@@ -103,7 +97,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
   const auto& [row, standing] = recommendation;
   const engine::Finished& trial = state.completed()[row];
   const bool is_start = state.evolution().genes(trial.trial) == state.evolution().genes(0);
-  const bool alike = all_alike(state.completed());
+  const bool alike = engine::all_alike(state);
   std::vector<std::string> lines = {headline(state, trial, is_start, standing && !alike)};
   if (alike) {
     lines.push_back(
@@ -126,7 +120,9 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
     lines.push_back(fmt::format("  the start              {}; worse with a probability of {}{}",
                                 text_of(standing->start->expectation), text_of(standing->better),
                                 gave(state, 0)));
-  if (state.best()->fitness > trial.fitness)
+  const auto& genes_of = [&](int of) -> const hyp::Genes& { return state.evolution().genes(of); };
+  if (state.best()->fitness > trial.fitness &&
+      genes_of(state.best()->trial) != genes_of(trial.trial))
     lines.push_back(fmt::format("  the highest            trial {}, {}: less is expected of it",
                                 state.best()->trial, observed(*state.best())));
   lines.push_back(luck_line(*standing, engine::luck_was_seen(state)));

@@ -30,12 +30,17 @@ struct Ended {
   /// Of the completed ones, in the order of completion.
   std::vector<hyp::Genes> genes;
   std::vector<double> fitness;
+  /// Of each gene: whether any two, completed or not, had different values.
+  std::vector<bool> varied;
 };
 
 Ended ended(const RunState& state, const std::vector<hyp::Gene>& evolved) {
-  Ended ended{.all = ga::History(evolved)};
+  Ended ended{.all = ga::History(evolved), .varied = std::vector<bool>(evolved.size())};
   for (const int trial : state.ended()) {
     const auto& genes = state.evolution().genes(trial);
+    const auto& first = state.evolution().genes(state.ended().front());
+    for (std::size_t i = 0; i < genes.size(); ++i)
+      if (genes[i] != first[i]) ended.varied[i] = true;
     const auto& observation = *state.evolution().observation(trial);
     ended.all.add(genes, observation);
     if (observation.ending != ga::Observation::Ending::completed) continue;
@@ -94,6 +99,7 @@ class Explainer {
   static constexpr Index most_points = 1000;
   static constexpr Index samples = 2048;
 
+  MatrixXd sets_at(MatrixXd points) const;
   VectorXd mean_at(MatrixXd points) const;
   /// The share of the mean's variance in all variance: the model's own is on average `1 - known` of
   /// it (law of total variance).
@@ -111,17 +117,25 @@ class Explainer {
   std::size_t best_;
 };
 
-/// The model's mean at the nearest sets to these points.
-VectorXd Explainer::mean_at(MatrixXd points) const {
+/// The nearest sets to these points. Of a gene that never varied nothing is known: it keeps its
+/// value.
+MatrixXd Explainer::sets_at(MatrixXd points) const {
   for (Index i = 0; i < points.cols(); ++i) {
-    points.col(i) = ga::point_of(space_, ga::genes_at(space_, points.col(i)));
+    auto genes = ga::genes_at(space_, points.col(i));
+    for (std::size_t gene = 0; gene < genes.size(); ++gene)
+      if (!ended_.varied[gene]) genes[gene] = ended_.genes[best_][gene];
+    points.col(i) = ga::point_of(space_, genes);
   }
-  return surrogate_.mean(ga::features_of(space_, points));
+  return points;
+}
+
+VectorXd Explainer::mean_at(MatrixXd points) const {
+  return surrogate_.mean(ga::features_of(space_, sets_at(std::move(points))));
 }
 
 double Explainer::known(double variance) const {
   ga::Rng rng(0);
-  const MatrixXd points = ga::sobol_points(dimensions(), samples, rng);
+  const MatrixXd points = sets_at(ga::sobol_points(dimensions(), samples, rng));
   const VectorXd sd = surrogate_.predict(ga::features_of(space_, points)).sd;
   return variance / (variance + sd.squaredNorm() / static_cast<double>(samples));
 }
@@ -170,12 +184,17 @@ results::Explanation Explainer::explanation() const {
   const auto shares = ga::importance([&](const MatrixXd& points) { return mean_at(points); },
                                      dimensions(), samples);
   results::Explanation explanation{.genes = {},
+                                   .unvaried = {},
                                    .fitness = ended_.fitness,
                                    .best = best_,
                                    .known = known(shares.variance),
                                    .r2 = r2()};
   for (std::size_t i = 0; i < space_.size(); ++i) {
     const auto at = static_cast<Index>(i);
+    if (!ended_.varied[i]) {
+      explanation.unvaried.push_back({space_[i], ended_.genes[best_][i]});
+      continue;
+    }
     results::GeneExplanation gene{
         .gene = space_[i], .alone = shares.alone[at], .total = shares.total[at]};
     for (const auto& genes : ended_.genes) gene.values.push_back(genes[i]);

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "engine/explanation.hpp"
+#include "engine/extension.hpp"
 #include "ga/random/rng.hpp"
 
 namespace evolve::engine {
@@ -23,7 +25,7 @@ std::optional<results::RunReport::Recommended> recommended(const RunState& state
                                                   state.completed()[recommendation->row].trial};
   const auto& evolution = state.evolution();
   recommended.is_start = evolution.genes(recommended.trial) == evolution.genes(0);
-  if (const auto& standing = recommendation->standing) {
+  if (const auto& standing = recommendation->standing; standing && !all_alike(state)) {
     recommended.expected = expected_of(standing->best);
     recommended.noise = standing->noise;
     recommended.luck_seen = luck_was_seen(state);
@@ -32,6 +34,20 @@ std::optional<results::RunReport::Recommended> recommended(const RunState& state
     if (standing->start) recommended.start = expected_of(*standing->start);
   }
   return recommended;
+}
+
+/// The options with which a run began, with the bounds that it has now.
+nlohmann::ordered_json with_bounds(nlohmann::ordered_json options, const RunState& state) {
+  const auto given = options.find("trials");
+  const auto bounds = bounds_of(state, given != options.end() && !given->is_null());
+  const auto set = [&](const char* name, const std::optional<int>& value) {
+    if (options.contains(name)) options[name] = core::json_or_null(value);
+  };
+  set("generations", bounds.generations);
+  set("trials", bounds.trials);
+  set("max_epochs", bounds.max_epochs);
+  set("repeats", bounds.repeats);
+  return options;
 }
 
 }  // namespace
@@ -49,6 +65,12 @@ std::vector<double> trainings_of(const RunState& state, int trial) {
   return trainings;
 }
 
+bool all_alike(const RunState& state) {
+  const auto& trials = state.completed();
+  return trials.size() > 1 && std::ranges::adjacent_find(trials, std::ranges::not_equal_to(),
+                                                         &Finished::fitness) == trials.end();
+}
+
 bool luck_was_seen(const RunState& state) {
   std::set<hyp::Genes> seen;
   return !state.repeats().completed().empty() ||
@@ -59,14 +81,16 @@ bool luck_was_seen(const RunState& state) {
 
 results::RunReport report_of(const RunState& state, const results::RunSettings& settings,
                              results::Timeline timeline, const std::string& name) {
-  results::RunReport report{.name = name,
-                            .settings = settings,
-                            .finished = state.finished(),
-                            .planned = state.evolution().planned(),
-                            .epochs_trained = state.epochs_trained(),
-                            .timeline = std::move(timeline),
-                            .recommended = recommended(state),
-                            .repeats = state.repeats().completed()};
+  results::RunReport report{
+      .name = name,
+      .settings = settings,
+      .finished = state.finished(),
+      .planned = state.most_epochs() ? state.evolution().asked() : state.evolution().planned(),
+      .epochs_trained = state.epochs_trained(),
+      .timeline = std::move(timeline),
+      .recommended = recommended(state),
+      .repeats = state.repeats().completed()};
+  report.settings.options = with_bounds(settings.options, state);
   for (const auto& [trial, ignored] : report.timeline.trials)
     report.genes.push_back(state.evolution().genes(trial));
   return report;

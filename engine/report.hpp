@@ -18,6 +18,9 @@ results::RunReport report_of(const RunState& state, const results::RunSettings& 
 /// What the trainings of the trial's set gave, those that came again bit for bit once.
 std::vector<double> trainings_of(const RunState& state, int trial);
 
+/// Whether all of several completed trials have the same fitness: nothing is known of any set then.
+bool all_alike(const RunState& state);
+
 /// Whether a set was trained with two seeds: else nobody knows what another seed does.
 bool luck_was_seen(const RunState& state);
 

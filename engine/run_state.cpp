@@ -133,7 +133,7 @@ void RunState::begin(const results::Started& started) {
       trial.pause_epoch != started.pause_epoch)
     throw bred_differently(started.trial);
   generation_ = std::max(generation_, trial.generation);
-  gone_on_ += static_cast<int>(paused_.erase(started.trial));
+  if (paused_.erase(started.trial) > 0) gone_on_.insert(started.trial);
   open_[started.trial] = {.attempt = {.trial = std::move(trial)}, .started = events_};
 }
 

@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -106,8 +107,8 @@ class RunState {
   const std::map<int, hyp::Paused>& paused() const { return paused_; }
   /// What a trial that goes on took until it was paused, in all.
   std::chrono::milliseconds time_before(const hyp::Trial& trial) const;
-  /// How often a paused trial has gone on.
-  int gone_on() const { return gone_on_; }
+  /// How many trials have gone on after a pause.
+  int gone_on() const { return static_cast<int>(gone_on_.size()); }
   /// Epochs that were trained in all, as far as the journal has them: of every attempt, of repeats
   /// too.
   std::int64_t epochs_trained() const { return epochs_trained_; }
@@ -202,7 +203,8 @@ class RunState {
   std::map<int, hyp::Paused> paused_;
   std::map<int, double> seconds_before_;  // of trials that were paused
   /// Trials and continuations that were asked for.
-  int asked_ = 0, gone_on_ = 0;
+  int asked_ = 0;
+  std::set<int> gone_on_;
   std::int64_t epochs_trained_ = 0;
   double seconds_trained_ = 0;
   /// Where the evolution's best trial stands among them.

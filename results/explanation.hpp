@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "hyp/space.hpp"
@@ -32,6 +33,8 @@ struct GeneExplanation {
 struct Explanation {
   /// The most important (greatest `total`) first.
   std::vector<GeneExplanation> genes;
+  /// Those that had one value in all trials, of which nothing is known, and that value.
+  std::vector<std::pair<hyp::Gene, double>> unvaried;
   /// Of each completed trial.
   std::vector<double> fitness;
   /// Position of the highest in `fitness`: the best trial.

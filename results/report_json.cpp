@@ -156,10 +156,13 @@ Json json_of(const std::optional<Explanation>& explanation) {
                      {"alone", gene.alone},
                      {"total", gene.total},
                      {"loss", gene.loss}});
+  Json unvaried = Json::array();
+  for (const auto& [gene, value] : explanation->unvaried) unvaried.push_back(gene.name);
   return {{"known", explanation->known},
           {"r2", explanation->r2},
           {"means_little", explanation->r2 < least_r2},
-          {"genes", genes}};
+          {"genes", genes},
+          {"unvaried", unvaried}};
 }
 
 Json repeats_of(const RunReport& report) {

@@ -69,6 +69,15 @@ TEST(Recommendation, TellsWhatEachTrainingOfTheStartGave) {
   EXPECT_THAT(lines[2], testing::EndsWith("; it gave " + start + ", 0.1250"));
 }
 
+TEST(Recommendation, NamesNoTrialOfTheSameSetAsTheHighest) {
+  const auto lines = lines_of(run_of("screened", [](const hyp::Trial& trial) {
+    return trial.number == 0 ? 0.4 : trial.number == 13 ? 0.45 : 0.5 * luck_alone(trial);
+  }));
+  EXPECT_THAT(lines[0], HasSubstr("Recommended: trial 0, fitness 0.4000"));
+  EXPECT_THAT(lines[1], EndsWith("; it gave 0.4000, 0.4500"));
+  EXPECT_THAT(lines, testing::Not(Contains(StartsWith("  the highest"))));
+}
+
 TEST(Recommendation, OfARunOfLuckAloneIsUndecidedAndNamesThePriceOfADecision) {
   const auto lines = lines_of(run_of("screened", luck_alone));
   EXPECT_THAT(lines, Contains(StartsWith("  the highest            trial ")));

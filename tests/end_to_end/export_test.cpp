@@ -17,7 +17,7 @@ using testing::StartsWith;
 json whole_run(const std::vector<json>& events, const std::string& torn = "") {
   Folder folder;
   std::string journal =
-      R"({"event":"run","options":{"epochs":9},"space":{"lr0":{"low":0,"high":1},"nbs":{"choices":["16","64","auto","true"]}}})"
+      R"({"event":"run","options":{"epochs":9},"space":{"lr0":{"low":0,"high":1},"nbs":{"choices":["16","64","auto","true","1_000"]}}})"
       "\n";
   for (const auto& event : events) journal += event.dump() + "\n";
   write_file(folder / "journal.jsonl", journal + torn);
@@ -107,7 +107,7 @@ TEST(Export, LeavesOutAFitnessThatWasNotFinite) {
 
 TEST(Export, HasChoicesAsTheyAreInATrial) {
   const auto run = whole_run({started(0, 1), outcome("completed", 0, 0.3, 2)});
-  EXPECT_EQ(run["space"]["nbs"]["choices"], (json{16.0, 64.0, "auto", true}));
+  EXPECT_EQ(run["space"]["nbs"]["choices"], (json{16.0, 64.0, "auto", true, "1_000"}));
   EXPECT_EQ(run["space"]["lr0"], (json{{"low", 0}, {"high", 1}}));
 }
 

@@ -94,6 +94,22 @@ TEST(Report, IsMadeAgainByACommandAndComparesRuns) {
   EXPECT_EQ(runs[1]["trials"], runs[0]["trials"]);
 }
 
+TEST(Report, HasTheBoundsOfARunThatWasExtended) {
+  Folder folder;
+  const auto run = [&](std::vector<std::string> arguments) {
+    const auto ended = evolve(folder.path(), arguments);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return report_of(folder / "run")["options"];
+  };
+  const auto first = run({"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials",
+                          "4", "--output", "run"});
+  EXPECT_EQ(first["trials"], 4);
+  EXPECT_EQ(first["repeats"], 0);
+  const auto extended = run({"--resume", "run", "--trials", "7", "--repeats", "2"});
+  EXPECT_EQ(extended["trials"], 7);
+  EXPECT_EQ(extended["repeats"], 2);
+}
+
 TEST(Report, OfARunThatGoesOnIsWrittenWholeByItAndByOthers) {
   Folder folder;
   Process process(

@@ -104,6 +104,24 @@ TEST(Explain, RefusesTooFewTrials) {
   EXPECT_THAT(refused({}), StartsWith("exp: 0 trials of this run completed"));
 }
 
+TEST(Explain, SaysNothingOfAGeneThatNeverVaried) {
+  auto settings = small_run;
+  settings.trials = 8;
+  for (int i = 1; i < 8; ++i)
+    settings.initial.push_back({{"idle", 0.1 * i}, {"lr0", 0.01 * i}, {"anchors", 4.0}});
+  RunState state(settings);
+  for (int i = 0; i < 8; ++i) {
+    const hyp::Trial trial = *state.next_trial();
+    state.apply(started(trial));
+    state.apply(completed(i, depends(trial.hyp)));
+  }
+  const auto explanation = explain(state, "exp");
+  EXPECT_THAT(names(explanation), testing::UnorderedElementsAre("lr0", "idle", "anchors"));
+  ASSERT_EQ(explanation.unvaried.size(), 1U);
+  EXPECT_EQ(explanation.unvaried[0].first.name, "optimizer");
+  EXPECT_EQ(explanation.unvaried[0].second, 0);
+}
+
 TEST(Explain, QuotesAFolderInItsAdviceAsAShellWants) {
   const auto state = fold(small_run, trials(4, depends), "my run", 0);
   EXPECT_THAT(test::refusal([&] { explain(state, "my run"); }),

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import os
+import re
 
 
 @dataclasses.dataclass
@@ -112,10 +113,10 @@ def choice(text):
     """A choice that is a number, or yes or no, is one in a trial's hyp, any other a text."""
     if text in ("true", "false"):
         return text == "true"
-    try:
-        number = float(text)
-    except ValueError:
+    # Python reads more as numbers: 1_000, blanks around them.
+    if not re.fullmatch(r"(\+|-)?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text):
         return text
+    number = float(text)
     return number if math.isfinite(number) else text
 
 
