@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -9,10 +10,12 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <optional>
 #include <string_view>
+#include <thread>
 
 #include "core/child.hpp"
 #include "core/core_mask.hpp"
@@ -169,6 +172,18 @@ int wait_status(pid_t child) {
   while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return -1;
   return status;
+}
+
+int wait_status(pid_t child, std::chrono::milliseconds limit) {
+  const auto until = std::chrono::steady_clock::now() + limit;
+  siginfo_t ended{};
+  // Left to be reaped below.
+  while (::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         ended.si_pid == 0) {
+    if (std::chrono::steady_clock::now() >= until) ::kill(child, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return wait_status(child);
 }
 
 std::string ending_text(int status) {

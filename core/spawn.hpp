@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -53,6 +54,9 @@ pid_t spawn(const Command& command);
 /// Waits for the end of a child: its wait status, or -1 when another part of the process has reaped
 /// it.
 int wait_status(pid_t child);
+
+/// The same, killing it where it has not ended within `limit`.
+int wait_status(pid_t child, std::chrono::milliseconds limit);
 
 /// "exit code 3", "killed by signal 9 (SIGKILL)", from a wait status or -1.
 std::string ending_text(int status);

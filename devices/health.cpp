@@ -14,19 +14,26 @@ constexpr int blames_for_quarantine = 2;
 
 }  // namespace
 
-Health::Health(const std::vector<std::string>& devices) {
-  change(devices);
+Health::Health(const std::vector<std::string>& devices, const std::set<std::string>& elsewhere) {
+  change(devices, elsewhere);
 }
 
-void Health::change(const std::vector<std::string>& devices) {
+void Health::change(const std::vector<std::string>& devices,
+                    const std::set<std::string>& elsewhere) {
   for (auto& [device, state] : states_) state.gone = true;
-  for (const auto& device : devices) states_[device].gone = false;
+  for (const auto& device : devices) {
+    auto& state = states_[device];
+    state.gone = false;
+    // Another machine may be down.
+    state.never_blamed = core::is_cpu(device) && !elsewhere.contains(device);
+  }
 }
 
 std::vector<Blame> Health::ended(const hyp::Outcome& outcome,
                                  const std::vector<std::string>& failed_on, Clock::time_point now) {
   std::vector<Blame> blames;
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
+    if (failed->taken_away) return blames;
     const bool lost = failed->kind == hyp::FailureKind::device_lost;
     if (lost || failed->failed_before_ready || failed->of_surroundings)
       settled_.emplace(outcome.trial, outcome.device);
@@ -52,7 +59,7 @@ std::vector<Blame> Health::ended(const hyp::Outcome& outcome,
 void Health::blame(const std::string& device, const std::string& reason, Clock::time_point now,
                    std::vector<Blame>& blames) {
   auto& state = states_.at(device);
-  if (core::is_cpu(device) || state.quarantined || state.gone) return;
+  if (state.never_blamed || state.quarantined || state.gone) return;
   ++state.blames;
   state.quarantined = state.blames >= blames_for_quarantine;
   if (state.quarantined) {

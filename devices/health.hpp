@@ -30,15 +30,16 @@ struct Blame {
 /// A trial that fails may itself be the cause. A device is blamed with evidence only: it was lost,
 /// its worker never became ready, or a trial that had failed on it ended well on another (which is
 /// no second blame for the same trial, and none where the surroundings had failed). Two blames in a
-/// row, with no trial that ended well on it between them, put it into quarantine. A CPU is never
-/// blamed.
+/// row, with no trial that ended well on it between them, put it into quarantine. A CPU of this
+/// machine is never blamed.
 class Health {
  public:
-  /// The devices of a run, by name ("xpu:1").
-  explicit Health(const std::vector<std::string>& devices);
+  /// The devices of a run, by name ("xpu:1"), and which of them other machines have.
+  explicit Health(const std::vector<std::string>& devices,
+                  const std::set<std::string>& elsewhere = {});
 
   /// The run has these devices from now on. What is known of others is kept.
-  void change(const std::vector<std::string>& devices);
+  void change(const std::vector<std::string>& devices, const std::set<std::string>& elsewhere = {});
 
   /// An attempt at a trial has ended; earlier ones had failed on the devices `failed_on`. Returns
   /// whom that puts to blame.
@@ -65,6 +66,7 @@ class Health {
     int blames = 0;
     /// No device of the run any more.
     bool gone = false;
+    bool never_blamed = false;
     bool quarantined = false;
     int quarantines = 0;
     Clock::time_point since;

@@ -73,6 +73,11 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
                      .log = log_of(attempt),
                      .failed_before_ready = failure.before_ready,
                      .epoch = failure.epoch};
+  if (failure.taken_away) {
+    failed.final = false;
+    failed.of_surroundings = failed.taken_away = true;
+    return failed;
+  }
   const auto* before = state.outlived_failure(failure.trial);
   const bool said_before = before && speaks_of_surroundings(before->message);
   if (failed.failed_before_ready || (speaks_of_surroundings(failed.message) && !said_before)) {

@@ -42,6 +42,14 @@ std::vector<std::string> names_of(const std::vector<const core::Slot*>& slots) {
   return {names.begin(), names.end()};
 }
 
+/// Those of other machines.
+std::set<std::string> elsewhere_of(const std::vector<const core::Slot*>& slots) {
+  std::set<std::string> names;
+  for (const auto* slot : slots)
+    if (!slot->launcher.empty()) names.insert(slot->name);
+  return names;
+}
+
 results::DeviceStats stats_of(const std::string& device, const devices::Accelerator& accelerator) {
   return {.device = device,
           .state = accelerator.state,
@@ -66,7 +74,7 @@ Fleet::Fleet(std::vector<core::Slot> slots, const std::vector<devices::Accelerat
              std::function<core::WorkerCount(const std::string&)> count)
     : pool_(std::move(slots)),
       count_(std::move(count)),
-      health_(names_of(pool_.slots())),
+      health_(names_of(pool_.slots()), elsewhere_of(pool_.slots())),
       sampler_(kinds_of(found)),
       limits_(std::move(limits)) {
   index(found);
@@ -93,7 +101,7 @@ std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
   leaving_.clear();
   for (const auto& [device, trials] : running_)
     if (trials > 0 && !devices_.contains(device)) leaving_.insert(device);
-  health_.change(names_of(pool_.slots()));
+  health_.change(names_of(pool_.slots()), elsewhere_of(pool_.slots()));
   no_usable_device_.clear();
   return fewer;
 }

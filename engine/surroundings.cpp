@@ -6,6 +6,7 @@ namespace evolve::engine {
 
 void Surroundings::apply(const hyp::Outcome& outcome, std::int64_t started) {
   const auto* failure = std::get_if<hyp::Failed>(&outcome.result);
+  if (failure && failure->taken_away) return;
   if (!failure || failure->epoch > 0) {
     failed_in_a_row_ = 0;
   } else if (failure->final && hyp::is_unexplained(failure->kind)) {

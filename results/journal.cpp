@@ -165,6 +165,9 @@ void Journal::check_named() const {
   struct stat ours {};
   struct stat named {};
   if (::fstat(descriptor_.number(), &ours) != 0) return;
+  if (!torn_ && static_cast<std::size_t>(ours.st_size) != size_)
+    throw run_failed(file_.string() + ": somebody has written to it, or cut it off",
+                     "restore it from a copy, then go on with evolve --resume");
   const bool is_there = ::stat(file_.c_str(), &named) == 0;
   if (is_there ? named.st_dev == ours.st_dev && named.st_ino == ours.st_ino : errno != ENOENT)
     return;

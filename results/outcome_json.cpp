@@ -25,6 +25,7 @@ void add_result(Json& json, const hyp::Failed& failed) {
   json["log"] = failed.log;
   if (failed.failed_before_ready) json["failed_before_ready"] = true;
   if (failed.of_surroundings) json["surroundings"] = true;
+  if (failed.taken_away) json["taken_away"] = true;
   if (failed.unconfirmed) json["unconfirmed"] = true;
   if (failed.epoch > 0) json["epoch"] = failed.epoch;
 }
@@ -46,6 +47,7 @@ hyp::Failed failed_from_json(const Json& json) {
           .final = final,
           .failed_before_ready = failed_before_ready,
           .of_surroundings = json.value("surroundings", false),
+          .taken_away = json.value("taken_away", false),
           .unconfirmed = json.value("unconfirmed", false),
           .epoch = json.contains("epoch") ? keys::integer(json, "epoch") : 0};
 }

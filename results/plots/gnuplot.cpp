@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -42,13 +43,17 @@ std::string content(std::FILE* file) {
   return text;
 }
 
+/// A picture takes a second. One that never ends is not to keep a run from ending.
+constexpr std::chrono::minutes longest_drawing{1};
+
 /// Runs gnuplot on these three streams; returns its wait status.
 int run(const std::filesystem::path& image, std::FILE* input, std::FILE* output,
         std::FILE* complaints) try {
   return core::wait_status(core::spawn({.words = {"gnuplot", "--default-settings"},
                                         .input = ::fileno(input),
                                         .output = ::fileno(output),
-                                        .errors = ::fileno(complaints)}));
+                                        .errors = ::fileno(complaints)}),
+                           longest_drawing);
 } catch (const std::system_error& error) {
   if (error.code() != std::errc::no_such_file_or_directory)
     throw run_failed("gnuplot: " + error.code().message(), "try again");

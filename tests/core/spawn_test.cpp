@@ -115,6 +115,13 @@ TEST(Spawn, WorksWhereTheStreamsOfThisProcessAreClosed) {
   EXPECT_EQ(wait_status(child), 0);
 }
 
+TEST(Spawn, KillsAChildThatTakesLongerThanItMay) {
+  const auto never = wait_status(spawn({.words = {"sleep", "1000"}}), std::chrono::milliseconds(1));
+  EXPECT_EQ(ending_text(never), "killed by signal 9 (SIGKILL)");
+  const auto soon = spawn({.words = {"sh", "-c", "exit 3"}});
+  EXPECT_EQ(ending_text(wait_status(soon, std::chrono::minutes(5))), "exit code 3");
+}
+
 TEST(Spawn, StartsWithDefaultSignalsWhateverThisThreadDoes) {
   const pid_t child = ::fork();
   if (child == 0) {

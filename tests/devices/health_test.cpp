@@ -101,7 +101,21 @@ TEST(Health, BlamesNoDeviceThatHasGone) {
   EXPECT_THAT(health.ended(lost(0, "xpu:0"), {}, noon), IsEmpty());
 }
 
-TEST(Health, NeverBlamesACpu) {
+TEST(Health, BlamesACpuOfAnotherMachineWhichMayBeDown) {
+  Health health({"cpu:0", "cpu:1"}, {"cpu:1"});
+  for (int trial = 0; trial < 2; ++trial)
+    health.ended(failed(trial, "cpu:1", hyp::FailureKind::other, true), {}, noon);
+  EXPECT_TRUE(health.quarantined("cpu:1"));
+}
+
+TEST(Health, BlamesNoDeviceForBeingTakenAway) {
+  Health health({"xpu:0", "xpu:1"});
+  auto taken = lost(0, "xpu:0");
+  std::get<hyp::Failed>(taken.result).taken_away = true;
+  EXPECT_THAT(health.ended(taken, {}, noon), IsEmpty());
+}
+
+TEST(Health, NeverBlamesACpuOfThisMachine) {
   Health health({"cpu:0", "cpu:1"});
   for (int trial = 0; trial < 3; ++trial) {
     EXPECT_THAT(health.ended(failed(trial, "cpu:0", hyp::FailureKind::crash, true), {}, noon),

@@ -36,6 +36,17 @@ TEST_F(Judge, GivesATrialItsRetries) {
   EXPECT_FALSE(judged(hyp::FailureKind::crash).of_surroundings);
 }
 
+TEST_F(Judge, HoldsNoDeviceThatWasTakenAwayAgainstATrial) {
+  start_next();
+  attempt = 9;
+  for (int i = 0; i < most_device_losses; ++i) prevent(hyp::FailureKind::device_lost);
+  const auto failed = judge({.trial = 0, .kind = hyp::FailureKind::device_lost, .taken_away = true},
+                            {.number = attempt}, state, policy);
+  EXPECT_FALSE(failed.final);
+  EXPECT_TRUE(failed.of_surroundings);
+  EXPECT_TRUE(failed.taken_away);
+}
+
 TEST_F(Judge, DoesNotRepeatADivergedTraining) {
   EXPECT_TRUE(judged(hyp::FailureKind::diverged).final);
 }

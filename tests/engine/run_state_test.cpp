@@ -312,6 +312,21 @@ TEST(RunState, CountsAnAttemptThatTheSurroundingsPreventedAsNone) {
   EXPECT_THAT(state.open()[0]->failed_on, ElementsAre("cpu:0", "cpu:0"));
 }
 
+TEST(RunState, HoldsNothingAgainstAnybodyWhereADeviceIsTakenAway) {
+  RunState state(settings());
+  start_next(state);
+  for (int i = 0; i < 20; ++i)
+    state.apply(failed(0, {.kind = hyp::FailureKind::device_lost,
+                           .final = false,
+                           .of_surroundings = true,
+                           .taken_away = true}));
+  ASSERT_THAT(numbers(state.open()), ElementsAre(0));
+  EXPECT_EQ(state.open()[0]->number, 1);
+  EXPECT_THAT(state.open()[0]->failed_on, IsEmpty());
+  EXPECT_EQ(state.surroundings().failures(), 0);
+  EXPECT_EQ(state.device_losses(0), 0);
+}
+
 TEST(RunState, ForgetsTheFailuresOfTheSurroundingsOnceATrialIsTrained) {
   RunState state(settings());
   start_next(state);

@@ -167,6 +167,7 @@ TEST(Event, OfEveryKindIsReadBackAsItWas) {
                          .final = false,
                          .failed_before_ready = true,
                          .of_surroundings = true,
+                         .taken_away = true,
                          .unconfirmed = true};
   const auto back = event_from_json(to_json(hyp::Outcome{.trial = 1, .result = gone}));
   EXPECT_EQ(std::get<hyp::Failed>(std::get<hyp::Outcome>(back).result), gone);

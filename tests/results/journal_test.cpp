@@ -341,6 +341,17 @@ TEST(Journal, CommitsNothingToAFileThatWasRemovedOrReplaced) {
   }
 }
 
+TEST(Journal, CommitsNothingToAFileThatSomebodyElseHasWrittenTo) {
+  for (const bool shorter : {true, false}) {
+    OpenGroup open;
+    fs::resize_file(open.file, shorter ? 0 : open.before.size() + 1);
+    EXPECT_EQ(run_failure([&] { open.journal.commit(); }),
+              open.file.string() +
+                  ": somebody has written to it, or cut it off; restore it from a copy, then go on "
+                  "with evolve --resume");
+  }
+}
+
 TEST(Journal, TakesMessagesThatAreNoUtf8) {
   const Folder folder;
   const auto file = folder / "journal.jsonl";

@@ -54,12 +54,21 @@ TEST_F(Workers, AreInterruptedByARequestToStop) {
   EXPECT_TRUE(is_gone(pid(0)));
 }
 
-TEST_F(Workers, ReportEndsBeforeAnInterruption) {
+TEST_F(Workers, ReportNoFailureThatComesWithAnInterruption) {
+  WorkerSet workers(settings(), stop);
+  workers.start(trial(0, "hang"), lease());
+  wait_until_at_work(workers, 0);
+  // As systemd stops all that belongs to a service.
+  stop.request(SIGTERM);
+  ASSERT_EQ(::kill(pid(0), SIGTERM), 0);
+  EXPECT_EQ(workers.wait(std::chrono::seconds(60)), std::nullopt);
+}
+
+TEST_F(Workers, ReportNoFailureThatIsKnownBeforeAnInterruption) {
   WorkerSet workers(vanishing(), stop);
   vanish(workers);
   workers.start(trial(1, "ok"), lease());
   stop.request(SIGINT);
-  EXPECT_EQ(workers.wait(std::chrono::seconds(60))->size(), 1u);
   EXPECT_EQ(workers.wait(std::chrono::seconds(60)), std::nullopt);
 }
 
@@ -146,6 +155,24 @@ TEST_F(Workers, DieWithTheirReaper) {
 }
 
 // A process that no SIGKILL ends is hard to come by; one whose end nobody tells is the same to us.
+TEST_F(Workers, ThatAreLongInEndingLetThoseOfOtherSlotsStart) {
+  WorkerSet workers(settings(), stop);
+  trained(workers, 0, "ok");
+  const pid_t reaper = first_child();
+  ASSERT_EQ(::kill(reaper, SIGSTOP), 0);
+  trained(workers, 1, "ok, and exits");
+  workers.start(trial(2, "ok"), lease("cpu:0"));
+  workers.start(trial(3, "ok"), lease("cpu:1"));
+  std::vector<int> ended;
+  while (workers.busy() > 0) {
+    const auto events = workers.wait(std::chrono::seconds(1));
+    ASSERT_TRUE(events.has_value());
+    for (const auto& event : *events) ended.push_back(std::get<Trained>(event).trial);
+    if (!ended.empty()) ::kill(reaper, SIGCONT);
+  }
+  EXPECT_EQ(ended, (std::vector{3, 2}));
+}
+
 TEST_F(Workers, AreGivenUpWhenTheySurviveSIGKILL) {
   WorkerSet workers(settings(), stop);
   workers.start(trial(0, "hang"), lease());
@@ -155,6 +182,7 @@ TEST_F(Workers, AreGivenUpWhenTheySurviveSIGKILL) {
   workers.limit("cpu:0", 0, true);
   const auto failed = std::get<NotTrained>(ends(workers).at(0));
   EXPECT_EQ(failed.kind, hyp::FailureKind::device_lost);
+  EXPECT_TRUE(failed.taken_away);
   EXPECT_EQ(failed.message,
             "it was taken away; it is still there 20 s after SIGKILL, stuck in its driver");
   EXPECT_EQ(workers.busy(), 0);

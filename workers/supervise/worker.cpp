@@ -81,6 +81,7 @@ void Worker::decide(hyp::Decision decision) {
 }
 
 void Worker::take_away() {
+  taken_away_ = true;
   process_.fail(FailureKind::device_lost, "it was taken away");
 }
 
@@ -184,6 +185,7 @@ void Worker::failed(const Ending& ending) {
                  .kind = ending.kind,
                  .message = ending.message,
                  .before_ready = ending.before_ready,
+                 .taken_away = taken_away_,
                  .device = slot_,
                  .seconds = process_.seconds(),
                  .epoch = reported,

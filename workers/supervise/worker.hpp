@@ -71,6 +71,7 @@ class Worker {
   std::optional<Assignment> assignment_;
   /// What it was given before: a sign of life may be late.
   std::optional<int> previous_trial_;
+  bool taken_away_ = false;
   core::Lease lease_;
   int epoch_ = 0;
   /// It waits for a decision, and where it did so last.

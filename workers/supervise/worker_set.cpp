@@ -19,11 +19,16 @@ struct Report {
   core::Lease lease;
 };
 
-/// A trial that a worker exited without having begun.
-struct HandedBack {
+/// A trial that could not begin: its worker exited, or an earlier one is not gone yet.
+struct Waiting {
   Assignment assignment;
   core::Lease lease;
+  /// Nobody waits longer for the earlier worker.
+  Clock::time_point until;
 };
+
+/// What a worker may take to end.
+constexpr auto longest_end = grace + last_grace;
 
 /// Where there are too few processes, files or bytes, or a file server is away, a later start may
 /// go well.
@@ -45,12 +50,15 @@ struct WorkerSet::State {
   /// Where there may be fewer than there were.
   std::map<std::string, int> most;
   std::vector<Report> reports;
-  std::vector<HandedBack> handed_back;
+  std::vector<Waiting> waiting;
   bool ever_started = false;
   std::optional<bool> can_pause;
 
   const std::vector<Worker*>& at(const std::string& slot) { return by_slot[slot]; }
+  /// A worker that is about to end must be gone before another has its device.
+  bool can_start(const Waiting& trial);
   Worker* idle_worker(const std::string& slot);
+  void start(Waiting trial);
   /// Throws std::system_error when the command cannot be executed.
   Worker* new_worker(const core::Slot& slot);
   /// Whether the first one that is ready may be told to pause; nothing while none is.
@@ -58,16 +66,18 @@ struct WorkerSet::State {
   void erase_exited();
   /// Ends workers without a trial, where there are too many.
   void end_surplus();
+  /// Who stops us may stop our workers as well, as systemd does: that is no failure of theirs.
+  void forget_stopped();
 };
 
-Worker* WorkerSet::State::idle_worker(const std::string& slot) {
-  // One that is about to end must be gone before another has the slot's device.
+bool WorkerSet::State::can_start(const Waiting& trial) {
   const auto ending = [](const Worker* worker) {
     return !worker->busy() && !worker->idle() && !worker->gone();
   };
-  supervisor.wait_for(
-      [&] { return std::ranges::none_of(at(slot), ending) || supervisor.stop_requested(); },
-      Clock::now() + grace + last_grace);
+  return std::ranges::none_of(at(trial.lease->name), ending) || Clock::now() >= trial.until;
+}
+
+Worker* WorkerSet::State::idle_worker(const std::string& slot) {
   erase_exited();
   const auto found = std::ranges::find_if(at(slot), &Worker::idle);
   return found == at(slot).end() ? nullptr : *found;
@@ -80,7 +90,7 @@ Worker* WorkerSet::State::new_worker(const core::Slot& slot) {
         reports.push_back({std::move(event), std::move(lease)});
       },
       [this](Assignment assignment, core::Lease lease) {
-        handed_back.push_back({std::move(assignment), std::move(lease)});
+        waiting.push_back({std::move(assignment), std::move(lease), Clock::now() + longest_end});
       }));
   by_slot[slot.name].push_back(workers.back().get());
   ever_started = true;
@@ -114,6 +124,38 @@ void WorkerSet::State::end_surplus() {
   }
 }
 
+void WorkerSet::State::start(Waiting trial) {
+  // When a stop is requested, nothing is begun any more.
+  if (!can_start(trial) || supervisor.stop_requested()) return waiting.push_back(std::move(trial));
+  auto& [assignment, lease, until] = trial;
+  auto* worker = idle_worker(lease->name);
+  try {
+    if (!worker) worker = new_worker(*lease);
+  } catch (const std::system_error& error) {
+    const auto& words = lease->launcher.empty() ? settings.command : lease->launcher;
+    reports.push_back({NotTrained{.trial = assignment.trial,
+                                  .kind = hyp::FailureKind::other,
+                                  .message = core::cannot_start(words.front(), error),
+                                  .before_ready = true,
+                                  .no_program = is_no_program(error),
+                                  .device = lease->name},
+                       std::move(lease)});
+    return;
+  }
+  worker->start(std::move(assignment), std::move(lease));
+}
+
+void WorkerSet::State::forget_stopped() {
+  const auto has_failed = [](const Report& report) {
+    return std::holds_alternative<NotTrained>(report.event);
+  };
+  if (std::ranges::none_of(reports, has_failed)) return;
+  // They may have had the signal before us.
+  constexpr std::chrono::milliseconds a_moment{50};
+  supervisor.wait_for([&] { return supervisor.stop_requested(); }, Clock::now() + a_moment);
+  if (supervisor.stop_requested()) std::erase_if(reports, has_failed);
+}
+
 WorkerSet::WorkerSet(WorkerSettings settings, const core::StopSource& stop)
     : state_(std::make_unique<State>(std::move(settings), stop)) {}
 
@@ -126,25 +168,7 @@ void WorkerSet::end() noexcept {
 }
 
 void WorkerSet::start(Assignment assignment, core::Lease lease) {
-  auto* worker = state_->idle_worker(lease->name);
-  if (state_->supervisor.stop_requested()) {  // nothing is begun any more
-    state_->handed_back.push_back({std::move(assignment), std::move(lease)});
-    return;
-  }
-  try {
-    if (!worker) worker = state_->new_worker(*lease);
-  } catch (const std::system_error& error) {
-    const auto& words = lease->launcher.empty() ? state_->settings.command : lease->launcher;
-    state_->reports.push_back({NotTrained{.trial = assignment.trial,
-                                          .kind = hyp::FailureKind::other,
-                                          .message = core::cannot_start(words.front(), error),
-                                          .before_ready = true,
-                                          .no_program = is_no_program(error),
-                                          .device = lease->name},
-                               std::move(lease)});
-    return;
-  }
-  worker->start(std::move(assignment), std::move(lease));
+  state_->start({std::move(assignment), std::move(lease), Clock::now() + longest_end});
 }
 
 void WorkerSet::limit(const std::string& slot, int most, bool at_once) {
@@ -166,17 +190,18 @@ void WorkerSet::decide(int trial, hyp::Decision decision) {
 
 std::optional<std::vector<WorkerEvent>> WorkerSet::wait(std::chrono::milliseconds timeout) {
   auto& state = *state_;
+  const auto can_start = [&](const Waiting& trial) { return state.can_start(trial); };
   const auto news = [&] {
-    return !state.reports.empty() || !state.handed_back.empty() ||
+    return !state.reports.empty() || std::ranges::any_of(state.waiting, can_start) ||
            state.supervisor.stop_requested() || (!state.can_pause && state.reported_can_pause());
   };
   state.supervisor.wait_for(news, Clock::now() + timeout);
   if (!state.can_pause) state.can_pause = state.reported_can_pause();
   state.erase_exited();
   state.end_surplus();
+  state.forget_stopped();
   if (state.reports.empty() && state.supervisor.stop_requested()) return {};
-  for (auto& [assignment, lease] : std::exchange(state.handed_back, {}))
-    start(std::move(assignment), std::move(lease));
+  for (auto& trial : std::exchange(state.waiting, {})) state.start(std::move(trial));
   std::vector<WorkerEvent> events;
   for (auto& report : std::exchange(state.reports, {})) events.push_back(std::move(report.event));
   return events;
@@ -187,7 +212,7 @@ int WorkerSet::busy() const {
       std::ranges::count_if(state_->workers, [](const auto& worker) { return worker->busy(); });
   const auto ended = std::ranges::count_if(
       state_->reports, [](const auto& report) { return report.lease != nullptr; });
-  return static_cast<int>(at_work + ended + std::ssize(state_->handed_back));
+  return static_cast<int>(at_work + ended + std::ssize(state_->waiting));
 }
 
 std::vector<Progress> WorkerSet::progress() const {

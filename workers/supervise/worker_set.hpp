@@ -88,6 +88,8 @@ struct NotTrained {
   bool before_ready = false;
   /// There is no such program, or it can never be executed.
   bool no_program = false;
+  /// By `limit()`.
+  bool taken_away = false;
   std::string device;
   double seconds = 0;
   /// The last epoch that was reported; 0: none, or none since it went on.
