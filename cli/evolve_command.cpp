@@ -169,7 +169,8 @@ std::string larger_bound(const RunState& state) {
   if (!engine::ends_by_generations(search.settings(), state.repeats().in_all())) return more;
   const int generations = std::max(search.settings().generations + 1,
                                    ga::generations_of(trials, search.settings().population));
-  return fmt::format("{}, or with --generations {} or more", more, generations);
+  return fmt::format("{}, or with --generations {}{} or more", more, generations,
+                     spent ? " and " + epochs : "");
 }
 
 std::string greeting(const RunState& state, const results::RunDirectory& directory) {

@@ -120,7 +120,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
     lines.push_back(fmt::format("  the start              {}; worse with a probability of {}{}",
                                 text_of(standing->start->expectation), text_of(standing->better),
                                 gave(state, 0)));
-  const auto& genes_of = [&](int of) -> const hyp::Genes& { return state.evolution().genes(of); };
+  const auto genes_of = [&](int of) -> const hyp::Genes& { return state.evolution().genes(of); };
   if (state.best()->fitness > trial.fitness &&
       genes_of(state.best()->trial) != genes_of(trial.trial))
     lines.push_back(fmt::format("  the highest            trial {}, {}: less is expected of it",

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "cli/text.hpp"
@@ -132,7 +133,8 @@ std::string yolov5_usage(const trainer::TrainOptions& options, const hyp::Hyperp
   auto known = options;
   if (options.weights == trainer::embedded_weights) known.weights = "";
   // Its tables it knows by their files' names.
-  if (!options.cfg.empty() && !std::filesystem::exists(options.cfg))
+  std::error_code ignored;
+  if (!options.cfg.empty() && !std::filesystem::exists(options.cfg, ignored))
     known.cfg = std::filesystem::path(options.cfg).replace_extension(".yaml");
   if (known.cfg == embedded_model) known.cfg = "";
   auto on = options.data == trainer::TrainOptions().data ? "" : options_of_the_data(known);

@@ -61,23 +61,27 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
   const bool epochs =
       given.max_epochs && (searching || *given.max_epochs >= epochs_with(state, asked + 1));
   if (epochs) after.max_epochs = given.max_epochs;
-  const bool goes_on = searching || trials || generations || epochs;
   int repeats = asked;
-  // A longer search: repeats that nobody asked for anew leave it one training of those to come.
-  if (goes_on && !searching && !given.repeats)
-    repeats =
-        static_cast<int>(std::clamp<std::int64_t>(trainings_left(state, after) - 1, 0, asked));
-  if (goes_on) {
-    after.trials = search_trials(after, repeats + earlier);
-    after.max_epochs = search_epochs(after, repeats + earlier);
+  bool longer = trials || generations;
+  if (!searching && (longer || epochs)) {
+    // Where nothing new could begin, the search does not go on.
+    const int besides = given.repeats ? asked : 0;
+    const auto left = trainings_left(state, after);
+    longer = left > besides;
+    // Repeats that nobody asked for anew leave it one training of those to come.
+    if (!given.repeats) repeats = static_cast<int>(std::clamp<std::int64_t>(left - 1, 0, asked));
   }
-  // Where nothing new could begin, the search does not go on.
-  const bool new_ones =
-      ga::most_trials(after) > search.asked() &&
-      (!after.max_epochs || *after.max_epochs - search_spent(search) >= before.epochs);
-  if (!goes_on || (!searching && state.paused().empty() && !new_ones)) {
-    after = before;
+  const bool go_on = searching || longer;
+  if (go_on) after.trials = search_trials(after, repeats + earlier);
+  if (go_on || (epochs && !state.paused().empty())) {
+    after.max_epochs = search_epochs(after, repeats + earlier);
+  } else {
+    after.max_epochs = before.max_epochs;
     repeats = asked;
+  }
+  if (!go_on) {
+    after.trials = before.trials;
+    after.generations = before.generations;
   }
   if (after.generations == before.generations && after.trials == before.trials &&
       after.max_epochs == before.max_epochs && repeats == wanted)

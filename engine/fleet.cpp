@@ -46,7 +46,7 @@ std::vector<std::string> names_of(const std::vector<const core::Slot*>& slots) {
 std::set<std::string> elsewhere_of(const std::vector<const core::Slot*>& slots) {
   std::set<std::string> names;
   for (const auto* slot : slots)
-    if (!slot->launcher.empty()) names.insert(slot->name);
+    if (slot->remote_shell || slot->job_step) names.insert(slot->name);
   return names;
 }
 

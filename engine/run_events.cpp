@@ -48,8 +48,9 @@ void Run::probed(const workers::WorkerEvent& end) {
   if (const auto* failure = std::get_if<workers::NotTrained>(&end)) {
     outcome.result = hyp::Failed{.kind = failure->kind,
                                  .message = failure->message,
-                                 .failed_before_ready = failure->before_ready};
-    probe_failed_ = true;
+                                 .failed_before_ready = failure->before_ready,
+                                 .taken_away = failure->taken_away};
+    probe_failed_ = !failure->taken_away;
   } else {
     record({results::Probed{.trial = outcome.trial,
                             .device = outcome.device,

@@ -12,8 +12,8 @@ namespace evolve::results {
 /// What the trials of a run tell about one gene.
 struct GeneExplanation {
   hyp::Gene gene;
-  /// Shares, in [0, 1], of the variation of fitness over the whole space: what the gene explains
-  /// by itself, and together with its part in every interaction.
+  /// Shares, in [0, 1], of the variation of fitness over the space of all genes that varied: what
+  /// the gene explains by itself, and together with its part in every interaction.
   double alone = 0;
   double total = 0;
   /// Fitness to lose, on average, when the gene takes any value of its range and the others are

@@ -157,6 +157,24 @@ TEST(Extension, ByEpochsKeepsTheBoundOnTrialsWhateverTheRepeats) {
   EXPECT_EQ(extension(all, {.max_epochs = 99}), std::nullopt);
 }
 
+TEST(Extension, OfAFinishedRunByTheSameRepeatsIsNothingWhateverElseIsLarger) {
+  const auto state =
+      run({.population = 4, .generations = 5, .trials = 4, .max_epochs = 100, .repeats = 2});
+  EXPECT_EQ(extension(state, {.max_epochs = 200, .repeats = 2}), std::nullopt);
+  EXPECT_EQ(extension(state, {.max_epochs = 200, .repeats = 12}),
+            (Extended{.generations = 5, .trials = 2, .repeats = 12, .max_epochs = 96}));
+}
+
+TEST(Extension, OfAFinishedRunByRepeatsForWhichItsBoundsHaveNoRoomIsOfThemAlone) {
+  const auto state =
+      run({.population = 4, .generations = 5, .trials = 7, .max_epochs = 14, .repeats = 1});
+  EXPECT_EQ(extension(state, {.trials = 10, .repeats = 7}),
+            (Extended{.generations = 5, .trials = 6, .repeats = 7, .max_epochs = 12}));
+  const auto small = run({.population = 4, .generations = 2, .max_epochs = 40});
+  EXPECT_EQ(extension(small, {.repeats = 10}),
+            (Extended{.generations = 2, .repeats = 10, .max_epochs = 40}));
+}
+
 TEST(Bounds, OfARunAreWhatAPersonWouldGiveIt) {
   const auto state = run({.population = 4, .generations = 5, .trials = 8, .repeats = 2});
   const auto bounds = bounds_of(state, true);

@@ -58,10 +58,12 @@ TEST_F(Workers, ReportNoFailureThatComesWithAnInterruption) {
   WorkerSet workers(settings(), stop);
   workers.start(trial(0, "hang"), lease());
   wait_until_at_work(workers, 0);
-  // As systemd stops all that belongs to a service.
-  stop.request(SIGTERM);
-  ASSERT_EQ(::kill(pid(0), SIGTERM), 0);
+  // As systemd stops all that belongs to a service, in any order.
+  ASSERT_EQ(::kill(pid(0), SIGKILL), 0);
+  wait_until_dead(pid(0));
+  std::thread requester([&] { stop.request(SIGTERM); });
   EXPECT_EQ(workers.wait(std::chrono::seconds(60)), std::nullopt);
+  requester.join();
 }
 
 TEST_F(Workers, ReportNoFailureThatIsKnownBeforeAnInterruption) {

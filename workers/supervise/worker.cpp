@@ -81,8 +81,8 @@ void Worker::decide(hyp::Decision decision) {
 }
 
 void Worker::take_away() {
-  taken_away_ = true;
-  process_.fail(FailureKind::device_lost, "it was taken away");
+  taken_away_ = process_.sound();  // what it ends of else is the trial's
+  process_.fail(FailureKind::device_lost, taken_away);
 }
 
 std::optional<Progress> Worker::progress() const {

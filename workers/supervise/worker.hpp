@@ -14,6 +14,9 @@
 
 namespace evolve::workers {
 
+/// What is said of a trial whose device is taken out of the run.
+constexpr const char* taken_away = "it was taken away";
+
 /// Serves one trial after the other until anything fails.
 class Worker {
  public:

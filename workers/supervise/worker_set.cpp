@@ -176,6 +176,18 @@ void WorkerSet::limit(const std::string& slot, int most, bool at_once) {
   if (!at_once) return;
   for (auto* worker : state_->at(slot))
     if (worker->busy()) worker->take_away();
+  for (auto& trial : std::exchange(state_->waiting, {})) {
+    if (trial.lease->name != slot) {
+      state_->waiting.push_back(std::move(trial));
+      continue;
+    }
+    state_->reports.push_back({NotTrained{.trial = trial.assignment.trial,
+                                          .kind = hyp::FailureKind::device_lost,
+                                          .message = taken_away,
+                                          .taken_away = true,
+                                          .device = slot},
+                               std::move(trial.lease)});
+  }
 }
 
 bool WorkerSet::waits_at_rung(int trial) const {
@@ -229,6 +241,16 @@ core::WorkerCount WorkerSet::count(const std::string& slot) const {
     ++count.alive;
     if (worker->idle()) ++count.idle;
     count.grown = count.grown && worker->grown();
+  }
+  // Each of these will have an idle one, or a new one.
+  for (const auto& trial : state_->waiting) {
+    if (trial.lease->name != slot) continue;
+    if (count.idle > 0) {
+      --count.idle;
+    } else {
+      ++count.alive;
+      count.grown = false;
+    }
   }
   return count;
 }

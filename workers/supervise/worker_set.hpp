@@ -122,7 +122,8 @@ class WorkerSet {
   /// request of `stop` kills at once. The destructor does the same.
   void end() noexcept;
 
-  /// Hands a trial to the slot's worker, which is started first if there is none. A command that
+  /// Hands a trial to the slot's worker, which is started first if there is none, once an earlier
+  /// one that is about to end is gone (it is not waited for here). A command that
   /// cannot be executed is a `NotTrained`, of kind `other` and `before_ready`. The lease comes back
   /// to its pool when wait() returns the trial's end. Throws `Error` when the log cannot be
   /// written.
@@ -135,7 +136,9 @@ class WorkerSet {
 
   /// Waits until something happened and returns all of it, in the order in which it happened; an
   /// empty vector after `timeout` without anything. Nothing: `stop` was requested, and no event is
-  /// left to return. Throws `Error` when a log cannot be written.
+  /// left to return; failures are none then, for what stops us may have stopped the workers, too (a
+  /// failure is held for 50 ms, in which that may turn out). Throws `Error` when a log cannot be
+  /// written.
   std::optional<std::vector<WorkerEvent>> wait(std::chrono::milliseconds timeout);
 
   /// So many workers may be on a slot's device, by the slot's name: the others end when they have
