@@ -196,16 +196,6 @@ int dry_run(RunState state, const std::optional<results::Extended>& bounds, Plan
   return 0;
 }
 
-/// The options of a run as they are after all extensions.
-EvolveOptions with_bounds(EvolveOptions options, const RunState& state) {
-  const auto bounds = engine::bounds_of(state, options.trials.has_value());
-  options.generations = bounds.generations.value_or(options.generations);
-  options.repeats = bounds.repeats.value_or(options.repeats);
-  options.trials = bounds.trials;
-  if (bounds.max_epochs) options.max_epochs = bounds.max_epochs;
-  return options;
-}
-
 int run_resumed(const EvolveOptions& now, Screen& screen) {
   const auto directory = now.resume->empty() ? results::newest_run(now.destination.project)
                                              : results::open_run(*now.resume);
@@ -233,7 +223,8 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   RunScreen observer(screen, directory, plan.options.train.epochs, plan.settings.time_limit);
   const auto run = engine::resume_run(plan.settings, directory, std::move(*journal),
                                       std::move(state), bounds, stop.source(), observer);
-  results::write_options(directory.options(), to_json(with_bounds(plan.options, run->state())));
+  results::write_options(directory.options(),
+                         engine::with_bounds(to_json(plan.options), run->state()));
   screen.line(greeting(run->state(), directory));
   const auto end = run->run();
   screen.clear();

@@ -96,7 +96,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
                                               const fs::path& run) {
   const auto& [row, standing] = recommendation;
   const engine::Finished& trial = state.completed()[row];
-  const bool is_start = state.evolution().genes(trial.trial) == state.evolution().genes(0);
+  const bool is_start = engine::have_one_set(state, trial.trial, 0);
   const bool alike = engine::all_alike(state);
   std::vector<std::string> lines = {headline(state, trial, is_start, standing && !alike)};
   if (alike) {
@@ -120,9 +120,8 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
     lines.push_back(fmt::format("  the start              {}; worse with a probability of {}{}",
                                 text_of(standing->start->expectation), text_of(standing->better),
                                 gave(state, 0)));
-  const auto genes_of = [&](int of) -> const hyp::Genes& { return state.evolution().genes(of); };
   if (state.best()->fitness > trial.fitness &&
-      genes_of(state.best()->trial) != genes_of(trial.trial))
+      !engine::have_one_set(state, state.best()->trial, trial.trial))
     lines.push_back(fmt::format("  the highest            trial {}, {}: less is expected of it",
                                 state.best()->trial, observed(*state.best())));
   lines.push_back(luck_line(*standing, engine::luck_was_seen(state)));

@@ -70,9 +70,12 @@ hyp::Hyperparameters hyp_of(const std::string& file) {
   return hyp;
 }
 
-Prepared prepare(const TrainCommandOptions& options, const std::string& hyp_file) {
+/// `had`: the slot that it was trained on before, if that is known.
+Prepared prepare(const TrainCommandOptions& options, const std::string& hyp_file,
+                 const std::vector<std::string>& had = {}) {
   auto device =
       devices::choose_one(options.devices, devices::this_machine(), {.drives = built_in_drives()});
+  devices::check_no_fallback(options.devices, had, device);
   check_group(device.slots.front(), options.train.batch_size);
   return {.options = options,
           .hyp = hyp_of(hyp_file),
@@ -235,10 +238,11 @@ int run_resumed(const TrainCommandOptions& now, Screen& screen) {
   const auto options = options_of(now, kept, directory.options());
   const bool began = fs::exists(directory.last_weights());
   if (!began) check_model(options.train);
-  const auto training = prepare(options, directory.hyp().string());
   // Nothing where an earlier version began it.
+  std::vector<std::string> had;
   if (const auto slot = kept.find(slot_key); slot != kept.end() && slot->is_string())
-    devices::check_no_fallback(options.devices, {slot->get<std::string>()}, training.device);
+    had.push_back(slot->get<std::string>());
+  const auto training = prepare(options, directory.hyp().string(), had);
   say_what(training, screen);
   screen.line(display_path(directory.root) + (began ? ": going on from weights/last.pt"
                                                     : ": no epoch had ended, so it starts afresh"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/json.hpp"
 #include "engine/settings.hpp"
 
 namespace evolve::engine {
@@ -31,62 +32,66 @@ std::int64_t trainings_left(const RunState& state, const ga::Settings& bounds) {
   return std::min(left, (*bounds.max_epochs - epochs_with(state, 0)) / bounds.epochs);
 }
 
-}  // namespace
+/// The bounds of a whole run, repeats included, and which of those that were given count.
+struct WholeBounds {
+  ga::Settings bounds;
+  /// Trials or generations.
+  bool trials = false;
+  bool epochs = false;
+};
 
-std::optional<results::Extended> extension(const RunState& state, const Bounds& given) {
-  const auto& search = state.evolution();
-  const auto& before = search.settings();
-  const int wanted = state.repeats().wanted();
-  const int earlier = state.repeats().begun_in_all();
-  const bool searching = !search.done();
-  auto after = before;
-  // As they were given: the search has what repeats leave.
+WholeBounds bounds_with(const RunState& state, const Bounds& given) {
+  const auto& before = state.evolution().settings();
+  const bool searching = !state.evolution().done();
+  auto bounds = before;
   const int kept = state.repeats().in_all();
-  if (after.trials) *after.trials += kept;
-  if (after.max_epochs) *after.max_epochs += kept * before.epochs;
+  if (bounds.trials) *bounds.trials += kept;
+  if (bounds.max_epochs) *bounds.max_epochs += kept * before.epochs;
   const bool trials = given.trials && (searching || *given.trials > state.trainings());
   const bool generations = given.generations && (searching || are_more(state, given));
   if (trials) {
-    after.trials = given.trials;
+    bounds.trials = given.trials;
     if (!generations)
-      after.generations =
+      bounds.generations =
           std::max(before.generations, ga::generations_of(*given.trials, before.population));
   }
   if (generations) {
-    after.generations = *given.generations;
-    if (!trials) after.trials.reset();
+    bounds.generations = *given.generations;
+    if (!trials) bounds.trials.reset();
   }
-  const int asked = given.repeats.value_or(wanted);
   // Of the search that goes on the best are trained again.
+  const int repeats = given.repeats.value_or(state.repeats().wanted());
   const bool epochs =
-      given.max_epochs && (searching || *given.max_epochs >= epochs_with(state, asked + 1));
-  if (epochs) after.max_epochs = given.max_epochs;
+      given.max_epochs && (searching || *given.max_epochs >= epochs_with(state, repeats + 1));
+  if (epochs) bounds.max_epochs = given.max_epochs;
+  return {bounds, trials || generations, epochs};
+}
+
+}  // namespace
+
+std::optional<results::Extended> extension(const RunState& state, const Bounds& given) {
+  const auto& before = state.evolution().settings();
+  const bool searching = !state.evolution().done();
+  const auto [bounds, trials, epochs] = bounds_with(state, given);
+  const int asked = given.repeats.value_or(state.repeats().wanted());
+  // Where nothing new could begin, a search that was done does not go on.
+  const auto left = trainings_left(state, bounds);
+  const bool more_trials = searching || ((trials || epochs) && left > (given.repeats ? asked : 0));
+  const bool more_epochs = more_trials || (epochs && !state.paused().empty());
   int repeats = asked;
-  bool longer = trials || generations;
-  if (!searching && (longer || epochs)) {
-    // Where nothing new could begin, the search does not go on.
-    const int besides = given.repeats ? asked : 0;
-    const auto left = trainings_left(state, after);
-    longer = left > besides;
-    // Repeats that nobody asked for anew leave it one training of those to come.
-    if (!given.repeats) repeats = static_cast<int>(std::clamp<std::int64_t>(left - 1, 0, asked));
+  // Repeats that nobody asked for anew leave it one training of those to come.
+  if (more_epochs && !searching && !given.repeats)
+    repeats = static_cast<int>(std::clamp<std::int64_t>(left - 1, 0, asked));
+  const int all_repeats = repeats + state.repeats().begun_in_all();
+  results::Extended after{before.generations, before.trials, repeats, before.max_epochs};
+  if (more_trials) {
+    after.generations = bounds.generations;
+    after.trials = search_trials(bounds, all_repeats);
   }
-  const bool go_on = searching || longer;
-  if (go_on) after.trials = search_trials(after, repeats + earlier);
-  if (go_on || (epochs && !state.paused().empty())) {
-    after.max_epochs = search_epochs(after, repeats + earlier);
-  } else {
-    after.max_epochs = before.max_epochs;
-    repeats = asked;
-  }
-  if (!go_on) {
-    after.trials = before.trials;
-    after.generations = before.generations;
-  }
-  if (after.generations == before.generations && after.trials == before.trials &&
-      after.max_epochs == before.max_epochs && repeats == wanted)
-    return {};
-  return results::Extended{after.generations, after.trials, repeats, after.max_epochs};
+  if (more_epochs) after.max_epochs = search_epochs(bounds, all_repeats);
+  const results::Extended none{before.generations, before.trials, state.repeats().wanted(),
+                               before.max_epochs};
+  return after == none ? std::nullopt : std::optional(after);
 }
 
 std::int64_t epochs_with(const RunState& state, std::int64_t trainings) {
@@ -104,6 +109,19 @@ Bounds bounds_of(const RunState& state, bool trials_given) {
     bounds.trials = *search.trials + repeated;
   if (const auto most = state.most_epochs()) bounds.max_epochs = static_cast<int>(*most);
   return bounds;
+}
+
+nlohmann::ordered_json with_bounds(nlohmann::ordered_json options, const RunState& state) {
+  const auto given = options.find("trials");
+  const auto bounds = bounds_of(state, given != options.end() && !given->is_null());
+  const auto set = [&](const char* name, const std::optional<int>& value) {
+    if (options.contains(name)) options[name] = core::json_or_null(value);
+  };
+  set("generations", bounds.generations);
+  set("trials", bounds.trials);
+  set("repeats", bounds.repeats);
+  if (bounds.max_epochs) set("max_epochs", bounds.max_epochs);
+  return options;
 }
 
 }  // namespace evolve::engine

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "engine/run_state.hpp"
@@ -26,5 +27,9 @@ std::int64_t epochs_with(const RunState& state, std::int64_t trainings);
 /// The bounds that a run has, extensions included. Besides repeats a search has trials though
 /// nobody gave any: those of the generations are then a bound only where `trials_given`.
 Bounds bounds_of(const RunState& state, bool trials_given);
+
+/// The options of a run (RunSettings::options), as far as it has these, with the bounds that it
+/// has.
+nlohmann::ordered_json with_bounds(nlohmann::ordered_json options, const RunState& state);
 
 }  // namespace evolve::engine

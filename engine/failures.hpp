@@ -41,8 +41,7 @@ struct NoFitness {
 /// - A worker that could not be started or was never ready, a lost device, and whatever
 ///   `find_fault` confirms are failures of the surroundings: never final, never counted as the
 ///   trial's attempt. But the device that a trial loses for the `most_device_losses`-th time, while
-///   others are trained, is final.
-/// - Nor does a device count that was taken out of the run.
+///   others are trained, is final; one that was taken out of the run does not count.
 /// - So are a disk that is full or away and too little shared memory, unless the trial has said so
 ///   before and one that started later has been trained since; and what is_unexplained() before its
 ///   first epoch once `most_failed_in_a_row` trials have ended so, with nothing trained

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/json.hpp"
 #include "engine/explanation.hpp"
 #include "engine/extension.hpp"
 #include "ga/random/rng.hpp"
@@ -23,8 +22,7 @@ std::optional<results::RunReport::Recommended> recommended(const RunState& state
   if (!recommendation) return {};
   results::RunReport::Recommended recommended{.trial =
                                                   state.completed()[recommendation->row].trial};
-  const auto& evolution = state.evolution();
-  recommended.is_start = evolution.genes(recommended.trial) == evolution.genes(0);
+  recommended.is_start = have_one_set(state, recommended.trial, 0);
   if (const auto& standing = recommendation->standing; standing && !all_alike(state)) {
     recommended.expected = expected_of(standing->best);
     recommended.noise = standing->noise;
@@ -36,25 +34,14 @@ std::optional<results::RunReport::Recommended> recommended(const RunState& state
   return recommended;
 }
 
-/// The options with which a run began, with the bounds that it has now.
-nlohmann::ordered_json with_bounds(nlohmann::ordered_json options, const RunState& state) {
-  const auto given = options.find("trials");
-  const auto bounds = bounds_of(state, given != options.end() && !given->is_null());
-  const auto set = [&](const char* name, const std::optional<int>& value) {
-    if (options.contains(name)) options[name] = core::json_or_null(value);
-  };
-  set("generations", bounds.generations);
-  set("trials", bounds.trials);
-  set("max_epochs", bounds.max_epochs);
-  set("repeats", bounds.repeats);
-  return options;
-}
-
 }  // namespace
 
+bool have_one_set(const RunState& state, int trial, int other) {
+  return state.evolution().genes(trial) == state.evolution().genes(other);
+}
+
 std::vector<double> trainings_of(const RunState& state, int trial) {
-  const auto& evolution = state.evolution();
-  const auto is_it = [&](int other) { return evolution.genes(other) == evolution.genes(trial); };
+  const auto is_it = [&](int other) { return have_one_set(state, other, trial); };
   std::vector<double> trainings;
   std::set<std::pair<int, double>> told;
   for (const auto& one : state.completed())

@@ -15,6 +15,9 @@ namespace evolve::engine {
 results::RunReport report_of(const RunState& state, const results::RunSettings& settings,
                              results::Timeline timeline, const std::string& name);
 
+/// Whether one set was trained in both trials.
+bool have_one_set(const RunState& state, int trial, int other);
+
 /// What the trainings of the trial's set gave, those that came again bit for bit once.
 std::vector<double> trainings_of(const RunState& state, int trial);
 

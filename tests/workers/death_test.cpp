@@ -156,7 +156,6 @@ TEST_F(Workers, DieWithTheirReaper) {
   EXPECT_TRUE(is_gone(pid(0)));
 }
 
-// A process that no SIGKILL ends is hard to come by; one whose end nobody tells is the same to us.
 TEST_F(Workers, ThatAreLongInEndingLetThoseOfOtherSlotsStart) {
   WorkerSet workers(settings(), stop);
   trained(workers, 0, "ok");
@@ -175,6 +174,7 @@ TEST_F(Workers, ThatAreLongInEndingLetThoseOfOtherSlotsStart) {
   EXPECT_EQ(ended, (std::vector{3, 2}));
 }
 
+// A process that no SIGKILL ends is hard to come by; one whose end nobody tells is the same to us.
 TEST_F(Workers, AreGivenUpWhenTheySurviveSIGKILL) {
   WorkerSet workers(settings(), stop);
   workers.start(trial(0, "hang"), lease());

@@ -19,16 +19,16 @@ struct Report {
   core::Lease lease;
 };
 
+/// What a worker may take to end.
+constexpr auto longest_end = grace + last_grace;
+
 /// A trial that could not begin: its worker exited, or an earlier one is not gone yet.
 struct Waiting {
   Assignment assignment;
   core::Lease lease;
   /// Nobody waits longer for the earlier worker.
-  Clock::time_point until;
+  Clock::time_point until = Clock::now() + longest_end;
 };
-
-/// What a worker may take to end.
-constexpr auto longest_end = grace + last_grace;
 
 /// Where there are too few processes, files or bytes, or a file server is away, a later start may
 /// go well.
@@ -90,7 +90,7 @@ Worker* WorkerSet::State::new_worker(const core::Slot& slot) {
         reports.push_back({std::move(event), std::move(lease)});
       },
       [this](Assignment assignment, core::Lease lease) {
-        waiting.push_back({std::move(assignment), std::move(lease), Clock::now() + longest_end});
+        waiting.push_back({std::move(assignment), std::move(lease)});
       }));
   by_slot[slot.name].push_back(workers.back().get());
   ever_started = true;
@@ -168,7 +168,7 @@ void WorkerSet::end() noexcept {
 }
 
 void WorkerSet::start(Assignment assignment, core::Lease lease) {
-  state_->start({std::move(assignment), std::move(lease), Clock::now() + longest_end});
+  state_->start({std::move(assignment), std::move(lease)});
 }
 
 void WorkerSet::limit(const std::string& slot, int most, bool at_once) {
@@ -176,18 +176,16 @@ void WorkerSet::limit(const std::string& slot, int most, bool at_once) {
   if (!at_once) return;
   for (auto* worker : state_->at(slot))
     if (worker->busy()) worker->take_away();
-  for (auto& trial : std::exchange(state_->waiting, {})) {
-    if (trial.lease->name != slot) {
-      state_->waiting.push_back(std::move(trial));
-      continue;
-    }
+  const auto taken = std::ranges::stable_partition(
+      state_->waiting, [&](const Waiting& trial) { return trial.lease->name != slot; });
+  for (auto& trial : taken)
     state_->reports.push_back({NotTrained{.trial = trial.assignment.trial,
                                           .kind = hyp::FailureKind::device_lost,
                                           .message = taken_away,
                                           .taken_away = true,
                                           .device = slot},
                                std::move(trial.lease)});
-  }
+  state_->waiting.erase(taken.begin(), taken.end());
 }
 
 bool WorkerSet::waits_at_rung(int trial) const {

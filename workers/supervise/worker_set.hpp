@@ -123,10 +123,9 @@ class WorkerSet {
   void end() noexcept;
 
   /// Hands a trial to the slot's worker, which is started first if there is none, once an earlier
-  /// one that is about to end is gone (it is not waited for here). A command that
-  /// cannot be executed is a `NotTrained`, of kind `other` and `before_ready`. The lease comes back
-  /// to its pool when wait() returns the trial's end. Throws `Error` when the log cannot be
-  /// written.
+  /// one that is about to end is gone (it is not waited for here). A command that cannot be
+  /// executed is a `NotTrained`, of kind `other` and `before_ready`. The lease comes back to its
+  /// pool when wait() returns the trial's end. Throws `Error` when the log cannot be written.
   void start(Assignment assignment, core::Lease lease);
   /// Whether the trial waits at a rung. One that was reported there may have gone on unasked, or
   /// ended, by now.

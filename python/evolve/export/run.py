@@ -114,7 +114,7 @@ def choice(text):
     if text in ("true", "false"):
         return text == "true"
     # Python reads more as numbers: 1_000, blanks around them.
-    if not re.fullmatch(r"(\+|-)?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text):
+    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text):
         return text
     number = float(text)
     return number if math.isfinite(number) else text
