@@ -56,12 +56,14 @@ struct Answer {
   std::string remark;
   bool failed = false;
   bool crashed = false;
+  pid_t stuck = 0;
 };
 
 Answer ask(const std::function<std::string()>& work, milliseconds limit) {
   const auto probed = in_a_probe(work, limit);
   if (!probed.problem.empty())
-    return {.remark = probed.problem, .failed = true, .crashed = probed.crashed};
+    return {
+        .remark = probed.problem, .failed = true, .crashed = probed.crashed, .stuck = probed.stuck};
   const auto report = Json::parse(probed.text);
   if (report.contains("none")) return {.remark = report["none"]};
   return {.devices = report["devices"]};
@@ -87,7 +89,8 @@ void number_gpus(std::vector<Accelerator>& all) {
 
 Discovery discover_nvidia(const Environment& environment, milliseconds limit) {
   const auto answer = ask(report_of_nvidia, limit);
-  Discovery found{.devices = {}, .remark = answer.remark, .failed = answer.failed};
+  Discovery found{
+      .devices = {}, .remark = answer.remark, .failed = answer.failed, .stuck = answer.stuck};
   for (const auto& json : answer.devices) found.devices.push_back(accelerator_from_json(json));
   if (found.devices.empty() && found.remark.empty()) found.remark = "NVML lists no GPU";
   number_gpus(found.devices);
@@ -125,13 +128,14 @@ Discovery discover_intel(const Environment& environment, milliseconds limit) {
         !answer.failed && !mask.empty() && !ask_intel(limit, /*without_mask=*/true).devices.empty();
     if (hidden) return {.remark = "ZE_AFFINITY_MASK='" + mask + "' hides every Intel GPU"};
     const auto nothing = answer.remark.empty() ? "Level Zero lists no GPU" : answer.remark;
-    return {.devices = {}, .remark = nothing, .failed = answer.failed};
+    return {.devices = {}, .remark = nothing, .failed = answer.failed, .stuck = answer.stuck};
   }
   const auto visible = sights_in(answer.devices);
   auto all = visible;
   if (!mask.empty()) {
     const auto unmasked = ask_intel(limit, /*without_mask=*/true);
-    if (unmasked.failed) return {.devices = {}, .remark = unmasked.remark, .failed = true};
+    if (unmasked.failed)
+      return {.devices = {}, .remark = unmasked.remark, .failed = true, .stuck = unmasked.stuck};
     all = sights_in(unmasked.devices);
   }
   Discovery found{.devices =

@@ -1,6 +1,8 @@
 // Which accelerators this process may use.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <string>
 #include <vector>
@@ -21,6 +23,8 @@ struct Discovery {
   std::string remark;
   /// The driver is there and failed: it crashed, hung or reported an error.
   bool failed = false;
+  /// The process that asked it and is stuck in it. 0: none.
+  pid_t stuck = 0;
 };
 
 /// Asks the driver of "cuda" or "xpu" devices, each in a probe (probe.hpp), and only it: no other

@@ -98,23 +98,25 @@ bool Probe::read(Clock::time_point until) {
   return true;
 }
 
-void Probe::end() {
+pid_t Probe::end() {
   pipe_.close();
-  if (id_ == -1) return;
-  ::kill(id_, SIGKILL);
+  const auto id = std::exchange(id_, -1);
+  if (id == -1) return 0;
+  ::kill(id, SIGKILL);
   // One that is stuck in its driver does not even die; nobody waits for it for ever.
-  for (int tries = 0; tries < 1000 && ::waitpid(id_, &status_, WNOHANG) == 0; ++tries)
+  for (int tries = 0; tries < 1000; ++tries) {
+    if (::waitpid(id, &status_, WNOHANG) != 0) return 0;
     std::this_thread::sleep_for(milliseconds(1));
-  id_ = -1;
+  }
+  return id;
 }
 
 Probed Probe::result() {
-  if (id_ != -1) {
-    end();
+  if (id_ != -1)
     return {.text = "",
             .problem = "it does not answer within " +
-                       core::shortest(static_cast<double>(limit_.count()) / 1000) + " s"};
-  }
+                       core::shortest(static_cast<double>(limit_.count()) / 1000) + " s",
+            .stuck = end()};
   if (WIFSIGNALED(status_)) {
     const auto* name = ::sigabbrev_np(WTERMSIG(status_));
     return {.text = "",

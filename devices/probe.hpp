@@ -17,6 +17,8 @@ struct Probed {
   std::string problem;
   /// It ended by a signal.
   bool crashed = false;
+  /// The process of work that is stuck in its driver: SIGKILL has not ended it. 0: none.
+  pid_t stuck = 0;
 };
 
 using Clock = std::chrono::steady_clock;
@@ -44,7 +46,8 @@ class Probe {
  private:
   /// Reads what comes until then; whether anything, or the end, has come.
   bool read(Clock::time_point until);
-  void end();
+  /// Kills it, if it is still there. The process that does not even die of that, else 0.
+  pid_t end();
 
   std::chrono::milliseconds limit_;
   Clock::time_point until_;

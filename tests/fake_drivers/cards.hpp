@@ -2,6 +2,8 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -64,11 +66,27 @@ inline int held(const Card& card) {
   return gib;
 }
 
+/// This process survives SIGKILL as one does that is stuck in its driver: until a tracer that stops
+/// it at its end is gone.
+inline void get_stuck() {
+  const auto process = ::getpid();
+  const auto tracer = ::fork();
+  if (tracer == 0) {
+    ::alarm(60);
+    ::usleep(50'000);  // allowed to by then
+    ::ptrace(PTRACE_SEIZE, process, nullptr, PTRACE_O_TRACEEXIT);
+    while (true) ::pause();
+  }
+  ::prctl(PR_SET_PTRACER, tracer);
+  while (true) ::pause();
+}
+
 /// Does what a bad driver does when it starts.
 inline void misbehave(const std::string& how) {
   if (how == "crash") std::abort();
   if (how == "exit") ::_exit(0);
   while (how == "hang") ::pause();
+  if (how == "stuck") get_stuck();
   if (how == "print") std::puts("a driver that prints");
 }
 

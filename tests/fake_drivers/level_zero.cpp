@@ -3,10 +3,10 @@
 // FAKE_XPUS describes them: "name=Arc A770,bus=3,memory=16,free=10;name=Max 1550,bus=8,tiles=2"
 // with any of memory, free (GiB), load (%; of an engine that has worked before), celsius, watts,
 // tiles, integrated, lost, wedged, npu, silent (counters read 0, as who may not read them sees).
-// FAKE_XPU_INIT makes it start badly: none (it has no device), crash, exit, hang, print; "sensors
-// crash" crashes when it is asked for memory. FAKE_XPU_HIERARCHY is what it does by default:
-// COMPOSITE, or FLAT. It obeys ZE_AFFINITY_MASK and ZE_FLAT_DEVICE_HIERARCHY as Intel's does;
-// FAKE_XPU_BLIND makes it ignore the mask.
+// FAKE_XPU_INIT makes it start badly: none (it has no device), crash, exit, hang, stuck, print;
+// "sensors crash" crashes when it is asked for memory. FAKE_XPU_HIERARCHY is what it does by
+// default: COMPOSITE, or FLAT. It obeys ZE_AFFINITY_MASK and ZE_FLAT_DEVICE_HIERARCHY as Intel's
+// does; FAKE_XPU_BLIND makes it ignore the mask.
 
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>

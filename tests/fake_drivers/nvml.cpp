@@ -4,7 +4,7 @@
 // any of memory, free (GiB), secret (no word of memory), held (a folder, see fake::held), load (%),
 // celsius, watts, mig (in MIG mode, with so many instances: 0 too), lost, odd (fails, with a code
 // that has no words), foreign (another job's). FAKE_NVML makes it start badly: unloaded (no kernel
-// module), broken, crash, exit, hang, print.
+// module), broken, crash, exit, hang, stuck, print.
 
 #include <deque>
 
