@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/commands.hpp"
@@ -18,9 +19,13 @@ namespace evolve::cli {
 namespace {
 
 results::RunReport report_of(const results::RunDirectory& directory) {
+  const bool going_on = results::is_locked(directory.journal());
   const auto [history, state] = recorded_run(directory);
-  auto report = engine::report_of(state, history.run, results::timeline_of(history),
-                                  display_path(directory.root));
+  auto timeline = results::timeline_of(history);
+  if (!going_on) timeline.stop();
+  auto report =
+      engine::report_of(state, history.run, std::move(timeline), display_path(directory.root));
+  report.going_on = going_on;
   report.explanation = engine::explanation_if_any(state);
   return report;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/path.hpp"
@@ -50,10 +51,13 @@ void LiveReport::update(const RunState& state) {
 }
 
 void LiveReport::write(const RunState& state, bool going_on) const {
-  std::array runs = {report_of(state, settings_, timeline_, name_)};
+  auto timeline = timeline_;
+  if (!going_on) timeline.stop();
+  std::array runs = {report_of(state, settings_, std::move(timeline), name_)};
+  runs[0].going_on = going_on;
   if (timeline_.end - timeline_.begin >= least_explained_run)
     runs[0].explanation = explanation_if_any(state);
-  results::write_prometheus(directory_.prometheus(), runs[0], going_on);
+  results::write_prometheus(directory_.prometheus(), runs[0]);
   results::write_report(directory_.report(), runs);
   // A thousand trials' covariances, and the page: not to be kept until the next one, minutes later.
   trim_memory();

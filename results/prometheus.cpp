@@ -59,14 +59,11 @@ class Exposition {
   std::string run_, name_, text_;
 };
 
-void add_trials(const RunReport& run, bool going_on, Exposition& to) {
+void add_trials(const RunReport& run, Exposition& to) {
   constexpr std::array states = {State::running,   State::waiting, State::paused,
                                  State::completed, State::stopped, State::failed};
   std::map<State, int> trials;
-  for (const auto& [_, trial] : run.timeline.trials) {
-    const bool cut_off = !going_on && trial.state == State::running;
-    ++trials[cut_off ? State::waiting : trial.state];
-  }
+  for (const auto& [_, trial] : run.timeline.trials) ++trials[trial.state];
   to.begin("evolve_trials", "gauge", "Trials by how they stand.");
   for (const auto state : states) to.sample(trials[state], {{"state", name_of(state)}});
   to.add("evolve_trials_planned", "gauge", "Trials in all; with a limit of epochs, those so far.",
@@ -91,10 +88,10 @@ void add_fitness(const RunReport& run, Exposition& to) {
          run.recommended->expected->mean);
 }
 
-void add_devices(const Timeline& timeline, bool going_on, Exposition& to) {
+void add_devices(const Timeline& timeline, Exposition& to) {
   std::map<std::string, int> trainings;
   for (const auto& training : timeline.trainings)
-    trainings[training.device] += going_on && training.state == State::running;
+    trainings[training.device] += training.state == State::running;
   to.begin("evolve_device_trainings", "gauge", "Trainings that a device is at work on.");
   for (const auto& [device, count] : trainings) to.sample(count, {{"device", device}});
 
@@ -120,23 +117,23 @@ void add_devices(const Timeline& timeline, bool going_on, Exposition& to) {
 
 }  // namespace
 
-std::string prometheus_text(const RunReport& run, bool going_on) {
+std::string prometheus_text(const RunReport& run) {
   Exposition to(run.name);
-  add_trials(run, going_on, to);
+  add_trials(run, to);
   to.add("evolve_epochs_trained_total", "counter", "Epochs of training, of all attempts.",
          static_cast<double>(run.epochs_trained));
   add_fitness(run, to);
-  add_devices(run.timeline, going_on, to);
+  add_devices(run.timeline, to);
   const std::chrono::duration<double> latest = run.timeline.end.time_since_epoch();
   to.add("evolve_last_event_timestamp_seconds", "gauge",
          "When the journal's latest event happened.", latest.count());
-  to.add("evolve_going_on", "gauge", "1: evolve is at work on the run.", going_on);
+  to.add("evolve_going_on", "gauge", "1: evolve is at work on the run.", run.going_on);
   to.add("evolve_finished", "gauge", "1: nothing is left to be trained.", run.finished);
   return to.text();
 }
 
-void write_prometheus(const std::filesystem::path& file, const RunReport& run, bool going_on) {
-  write_atomically(file, prometheus_text(run, going_on));
+void write_prometheus(const std::filesystem::path& file, const RunReport& run) {
+  write_atomically(file, prometheus_text(run));
 }
 
 }  // namespace evolve::results

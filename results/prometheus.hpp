@@ -11,11 +11,10 @@
 
 namespace evolve::results {
 
-/// The figures of a run (docs/export.md has a list), each labelled with its name. `going_on`:
-/// evolve is at work on it; else nothing is being trained, whatever was under way when it ended.
-std::string prometheus_text(const RunReport& run, bool going_on);
+/// The figures of a run (docs/export.md has a list), each labelled with its name.
+std::string prometheus_text(const RunReport& run);
 
 /// Replaces `file` by that text, atomically. Throws `Error` when it cannot be written.
-void write_prometheus(const std::filesystem::path& file, const RunReport& run, bool going_on);
+void write_prometheus(const std::filesystem::path& file, const RunReport& run);
 
 }  // namespace evolve::results

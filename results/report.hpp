@@ -45,6 +45,8 @@ struct RunReport {
   RunSettings settings;
   /// Nothing is left to be trained.
   bool finished = false;
+  /// evolve is at work on it.
+  bool going_on = false;
   /// Trials in all; with a limit of epochs, those so far.
   int planned = 0;
   std::int64_t epochs_trained = 0;

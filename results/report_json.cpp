@@ -186,6 +186,7 @@ nlohmann::ordered_json to_json(const RunReport& report) {
           {"options", settings.options},
           {"space", hyp::to_json(settings.space)},
           {"finished", report.finished},
+          {"going_on", report.going_on},
           {"planned", report.planned},
           {"epochs_trained", report.epochs_trained},
           {"began", timeline.begin == core::Time{} ? Json() : Json(core::text_of(timeline.begin))},

@@ -64,6 +64,12 @@ core::FileDescriptor open_locked(const fs::path& file, int flags) {
                   "choose a folder on another disk");
 }
 
+bool is_locked(const fs::path& file) {
+  const core::FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  return descriptor.is_open() && ::flock(descriptor.number(), LOCK_SH | LOCK_NB) != 0 &&
+         errno == EWOULDBLOCK;
+}
+
 Error write_failed(const fs::path& file, int error) {
   const std::string what = file.string() + ": cannot write (" + std::strerror(error) + ")";
   const RunDirectory run{folder_of(file)};

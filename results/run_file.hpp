@@ -14,6 +14,9 @@ namespace evolve::results {
 /// is open. Throws `Error` when it is not there, or another process has it open.
 core::FileDescriptor open_locked(const std::filesystem::path& file, int flags);
 
+/// Whether a process has it open so, as far as this machine can tell.
+bool is_locked(const std::filesystem::path& file);
+
 /// A run that cannot write `file`: "run/evolve.csv: cannot write (No space left on device); …".
 Error write_failed(const std::filesystem::path& file, int error);
 

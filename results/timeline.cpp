@@ -46,6 +46,16 @@ void Timeline::add(const Event& event, core::Time time) {
   end = std::max(end, time);
 }
 
+void Timeline::stop() {
+  for (const auto& [trial, running] : running_) {
+    auto& training = trainings[running.place];
+    training.state = State::interrupted;
+    training.end = end;
+    if (training.repeat == 0) trials.at(trial).state = State::waiting;
+  }
+  running_.clear();
+}
+
 void Timeline::start(Training training) {
   const auto before = last_sign_before(training.begin);
   if (running_.contains(training.trial)) interrupt(training.trial, before);

@@ -15,8 +15,8 @@
 namespace evolve::results {
 
 struct Timeline {
-  /// `waiting`: it failed and will be tried again. `interrupted`: the run ended while it was under
-  /// way; it was started again later.
+  /// `waiting`: it failed, or the run ended while it was under way, and will be tried again.
+  /// `interrupted`, of trainings only: the run ended while it was under way.
   enum class State { running, waiting, paused, completed, stopped, failed, interrupted };
 
   /// A trial as it stands, without its repeats.
@@ -67,6 +67,9 @@ struct Timeline {
 
   /// `time`: when it happened; the epoch where that is not known.
   void add(const Event& event, core::Time time);
+  /// No process is at work on the run now: what was under way ended with the latest event, and the
+  /// trials wait.
+  void stop();
 
  private:
   void on(const Started& started, core::Time time);

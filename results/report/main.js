@@ -48,7 +48,7 @@ function drawHead() {
   const names = views.map((one) => one.name).join(", ");
   document.title = `evolve ${names}`;
   byId("title").textContent = names;
-  const state = view.finished ? (view.best ? "Finished." : "Failed: no trial was trained to its end.") : "Not finished: going on, or stopped; load the page again for newer figures.";
+  const state = view.going_on ? "Going on: load the page again for newer figures." : !view.finished ? "Stopped: evolve --resume goes on." : view.best ? "Finished." : "Failed: no trial was trained to its end.";
   const began = view.began ? `Began ${new Date(view.began).toLocaleString()}. ` : "";
   byId("status").textContent = `${state} ${began}Figures of ${new Date(page.written).toLocaleString()}. Fitness is ${view.fitness}.`;
 }

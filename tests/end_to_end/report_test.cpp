@@ -113,7 +113,7 @@ TEST(Report, HasTheBoundsOfARunThatWasExtended) {
 TEST(Report, OfARunThatGoesOnIsWrittenWholeByItAndByOthers) {
   Folder folder;
   Process process(
-      evolve_command({"--trainer-command", fake_trainer("--sleep 30"), "--devices", "cpu:0,cpu:1",
+      evolve_command({"--trainer-command", fake_trainer("--sleep 300"), "--devices", "cpu:0,cpu:1",
                       "--trials", "1000", "--search", "classic", "--output", "run"}),
       folder.path());
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder / "run/report.html"); }));
@@ -121,10 +121,18 @@ TEST(Report, OfARunThatGoesOnIsWrittenWholeByItAndByOthers) {
   EXPECT_EQ(report_of(folder / "run")["finished"], false);
   const auto other = evolve(folder.path(), {"report", "run", "-o", "other.html"});
   EXPECT_EQ(other.code, 0) << other.err;
-  EXPECT_EQ(runs_in(read_file(folder / "other.html"))[0]["finished"], false);
+  const auto seen = runs_in(read_file(folder / "other.html"))[0];
+  EXPECT_EQ(seen["finished"], false);
+  EXPECT_EQ(seen["going_on"], true);
   process.signal(SIGINT);
   EXPECT_EQ(process.wait().code, 130);
   const auto report = report_of(folder / "run");
+  EXPECT_EQ(evolve(folder.path(), {"report", "run", "-o", "other.html"}).code, 0);
+  for (const auto& ended : {report, runs_in(read_file(folder / "other.html"))[0]}) {
+    EXPECT_EQ(ended["going_on"], false);
+    EXPECT_EQ(ended["trials"]["state"].back(), "waiting");
+    EXPECT_EQ(ended["trainings"]["state"].back(), "interrupted");
+  }
   EXPECT_EQ(static_cast<int>(report["trials"]["trial"].size()),
             count(journal(folder / "run"), "started"))
       << "it is complete when the run ends";

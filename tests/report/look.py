@@ -113,7 +113,7 @@ def look(browser, journal):
     browser.value("drawChosen()")
 
     lines = browser.value("view.trials.filter((trial) => trial.fitness === null).map((trial) => [trial.state, lineStyle(trial).dash.length > 0])")
-    expect("how the lines of trials without a fitness are", sorted(map(tuple, set(map(tuple, lines)))), [("failed", True), ("running", False)])
+    expect("how the lines of trials without a fitness are", sorted(map(tuple, set(map(tuple, lines)))), [("failed", True), ("waiting", False)])
 
     start = "view.trials.find((trial) => trial.trial === 0)"
     browser.value(f"{start}.state = 'running', drawTiles()")

@@ -15,7 +15,7 @@ using testing::Not;
 constexpr core::Time begin{std::chrono::seconds{1000}};
 
 TEST(Prometheus, OfARunHasItsFiguresInTheTextFormat) {
-  RunReport run{.name = "runs/exp", .planned = 8, .epochs_trained = 25};
+  RunReport run{.name = "runs/exp", .going_on = true, .planned = 8, .epochs_trained = 25};
   run.timeline.trials = {{0, {.state = State::completed, .curve = {{3, 0.5}, {10, 0.25}}}},
                          {1, {.state = State::completed, .curve = {{10, 0.125}}}},
                          {2, {.state = State::paused, .curve = {{3, 0.75}}}},
@@ -34,7 +34,7 @@ TEST(Prometheus, OfARunHasItsFiguresInTheTextFormat) {
         .load_percent = 50}}};
   run.timeline.end = begin + std::chrono::milliseconds{500};
   run.recommended = {.trial = 1, .expected = RunReport::Expected{.mean = 0.1875}};
-  EXPECT_EQ(prometheus_text(run, true), R"(# HELP evolve_trials Trials by how they stand.
+  EXPECT_EQ(prometheus_text(run), R"(# HELP evolve_trials Trials by how they stand.
 # TYPE evolve_trials gauge
 evolve_trials{run="runs/exp",state="running"} 1
 evolve_trials{run="runs/exp",state="waiting"} 0
@@ -83,16 +83,16 @@ evolve_finished{run="runs/exp"} 0
 }
 
 TEST(Prometheus, OfARunInWhichNothingHasCompletedHasNoFitness) {
-  const auto text = prometheus_text({.name = "exp", .finished = true}, false);
+  const auto text = prometheus_text({.name = "exp", .finished = true});
   EXPECT_THAT(text, Not(HasSubstr("fitness")));
   EXPECT_THAT(text, HasSubstr("evolve_finished{run=\"exp\"} 1\n"));
 }
 
 TEST(Prometheus, OfARunThatWasInterruptedTrainsNothing) {
   RunReport run{.name = "exp"};
-  run.timeline.trials = {{0, {}}};
-  run.timeline.trainings = {{.device = "cpu:0"}};
-  const auto text = prometheus_text(run, false);
+  run.timeline.add(Started{.trial = 0, .device = "cpu:0"}, begin);
+  run.timeline.stop();
+  const auto text = prometheus_text(run);
   EXPECT_THAT(text, HasSubstr("evolve_trials{run=\"exp\",state=\"running\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("evolve_trials{run=\"exp\",state=\"waiting\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("evolve_device_trainings{run=\"exp\",device=\"cpu:0\"} 0\n"));
@@ -100,15 +100,15 @@ TEST(Prometheus, OfARunThatWasInterruptedTrainsNothing) {
 }
 
 TEST(Prometheus, KeepsANameInsideItsQuotes) {
-  EXPECT_THAT(prometheus_text({.name = "a\"b\\c\nd"}, true), HasSubstr(R"({run="a\"b\\c\nd"})"));
+  EXPECT_THAT(prometheus_text({.name = "a\"b\\c\nd"}), HasSubstr(R"({run="a\"b\\c\nd"})"));
 }
 
 TEST(Prometheus, ReplacesTheFileAsAWhole) {
   const Folder folder;
   write_file(folder / "metrics.prom", "the old one");
   const RunReport run{.name = "exp"};
-  write_prometheus(folder / "metrics.prom", run, true);
-  EXPECT_EQ(read_file(folder / "metrics.prom"), prometheus_text(run, true));
+  write_prometheus(folder / "metrics.prom", run);
+  EXPECT_EQ(read_file(folder / "metrics.prom"), prometheus_text(run));
 }
 
 }  // namespace

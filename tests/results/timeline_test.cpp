@@ -131,6 +131,21 @@ TEST(Timeline, EndsWhatWasUnderWayWhereARunEndedWhenItGoesOn) {
   EXPECT_EQ(timeline.trainings[3].state, State::completed);
 }
 
+TEST(Timeline, EndsWhatWasUnderWayWhenItsRunIsStopped) {
+  auto timeline = timeline_of_all({{0, Started{.trial = 0}},
+                                   {1, outcome(0, hyp::Completed{{}, 0.5})},
+                                   {2, Started{.trial = 1}},
+                                   {3, Repeating{.trial = 0, .repeat = 1}},
+                                   {9, DeviceStats{.device = "cuda:0"}}});
+  timeline.stop();
+  EXPECT_EQ(timeline.trials.at(0).state, State::completed);
+  EXPECT_EQ(timeline.trials.at(1).state, State::waiting);
+  for (const int i : {1, 2}) {
+    EXPECT_EQ(timeline.trainings[i].state, State::interrupted);
+    EXPECT_EQ(timeline.trainings[i].end, at(9));
+  }
+}
+
 // Before it starts anything it has other bounds, and asks the drivers.
 TEST(Timeline, EndsWhatWasUnderWayWhereItsProcessWasLastSeenAtWork) {
   const auto timeline = timeline_of_all({{0, Started{.trial = 0, .device = "cuda:0"}},
