@@ -41,10 +41,15 @@ std::vector<Blame> Health::ended(const hyp::Outcome& outcome,
       blame(outcome.device, "it was lost: " + failed->message, now, blames);
     } else if (failed->failed_before_ready) {
       blame(outcome.device, failed->message, now, blames);
+    } else if (failed->of_surroundings) {
+      surroundings_failed(outcome, failed->message, now, blames);
     }
     return blames;
   }
-  states_.at(outcome.device).blames = 0;
+  for (auto& [device, state] : states_) state.others_do_well = true;
+  auto& trained = states_.at(outcome.device);
+  trained.blames = 0;
+  trained.surroundings_failed = false;
   for (const auto& device : std::set(failed_on.begin(), failed_on.end())) {
     if (device == outcome.device || !states_.contains(device)) continue;
     if (settled_.contains({outcome.trial, device})) continue;
@@ -54,6 +59,15 @@ std::vector<Blame> Health::ended(const hyp::Outcome& outcome,
           now, blames);
   }
   return blames;
+}
+
+void Health::surroundings_failed(const hyp::Outcome& outcome, const std::string& message,
+                                 Clock::time_point now, std::vector<Blame>& blames) {
+  auto& state = states_.at(outcome.device);
+  if (state.surroundings_failed && state.others_do_well)
+    blame(outcome.device, "trials end well on others only: " + message, now, blames);
+  state.surroundings_failed = true;
+  state.others_do_well = false;
 }
 
 void Health::blame(const std::string& device, const std::string& reason, Clock::time_point now,

@@ -28,10 +28,11 @@ struct Blame {
 };
 
 /// A trial that fails may itself be the cause. A device is blamed with evidence only: it was lost,
-/// its worker never became ready, or a trial that had failed on it ended well on another (which is
-/// no second blame for the same trial, and none where the surroundings had failed). Two blames in a
-/// row, with no trial that ended well on it between them, put it into quarantine. A CPU of this
-/// machine is never blamed.
+/// its worker never became ready, a trial that had failed on it ended well on another (which is no
+/// second blame for the same trial, and none where the surroundings had failed), or the
+/// surroundings fail on it again while trials end well on others: a machine whose disk is full. Two
+/// blames in a row, with no trial that ended well on it between them, put it into quarantine. A CPU
+/// of this machine is never blamed.
 class Health {
  public:
   /// The devices of a run, by name ("xpu:1"), and which of them other machines have.
@@ -70,7 +71,13 @@ class Health {
     bool quarantined = false;
     int quarantines = 0;
     Clock::time_point since;
+    /// The surroundings have failed on it since a trial last ended well on it; and one has ended
+    /// well on another device since then.
+    bool surroundings_failed = false;
+    bool others_do_well = false;
   };
+  void surroundings_failed(const hyp::Outcome& outcome, const std::string& message,
+                           Clock::time_point now, std::vector<Blame>& blames);
   void blame(const std::string& device, const std::string& reason, Clock::time_point now,
              std::vector<Blame>& blames);
 

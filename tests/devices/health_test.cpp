@@ -58,6 +58,32 @@ TEST(Health, BlamesOncePerFailure) {
   EXPECT_THAT(health.ended(well(5, "xpu:0"), {"xpu:1"}, noon), IsEmpty());
 }
 
+TEST(Health, BlamesADeviceWhoseSurroundingsFailAgainWhileOthersDoWell) {
+  Health health({"xpu:0", "xpu:1"});
+  auto full = failed(4, "xpu:0", hyp::FailureKind::other);
+  std::get<hyp::Failed>(full.result).of_surroundings = true;
+  EXPECT_THAT(health.ended(full, {}, noon), IsEmpty());
+  EXPECT_THAT(health.ended(full, {}, noon), IsEmpty()) << "what all devices have may have failed";
+  health.ended(well(5, "xpu:1"), {}, noon);
+  EXPECT_THAT(health.ended(full, {}, noon),
+              ElementsAre(Blame{"xpu:0", "trials end well on others only: boom", false}));
+  EXPECT_THAT(health.ended(full, {}, noon), IsEmpty());
+  health.ended(well(6, "xpu:1"), {}, noon);
+  EXPECT_THAT(health.ended(full, {}, noon),
+              ElementsAre(Blame{"xpu:0", "trials end well on others only: boom", true}));
+}
+
+TEST(Health, BlamesNoDeviceWhoseSurroundingsFailNowAndThen) {
+  Health health({"xpu:0", "xpu:1"});
+  auto full = failed(4, "xpu:0", hyp::FailureKind::other);
+  std::get<hyp::Failed>(full.result).of_surroundings = true;
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_THAT(health.ended(full, {}, noon), IsEmpty());
+    health.ended(well(5, "xpu:1"), {}, noon);
+    health.ended(well(6, "xpu:0"), {}, noon);
+  }
+}
+
 TEST(Health, BlamesNobodyForAFailureThatIsExcused) {
   Health health({"xpu:0", "xpu:1"});
   health.ended(failed(4, "xpu:0", hyp::FailureKind::oom), {}, noon);
