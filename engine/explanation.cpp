@@ -98,14 +98,17 @@ class Explainer {
   /// More would take minutes.
   static constexpr Index most_points = 1000;
   static constexpr Index samples = 2048;
+  static constexpr int steps = 100;
 
   MatrixXd sets_at(MatrixXd points) const;
+  double value_at(std::size_t gene, int step) const;
   VectorXd mean_at(MatrixXd points) const;
   /// The share of the mean's variance in all variance: the model's own is on average `1 - known` of
   /// it (law of total variance).
   double known(double variance) const;
   std::vector<results::GeneExplanation::Expectation> along(std::size_t gene) const;
-  double loss(const std::vector<results::GeneExplanation::Expectation>& along) const;
+  double loss(std::size_t gene,
+              const std::vector<results::GeneExplanation::Expectation>& along) const;
   double r2() const;
   Index dimensions() const { return std::ssize(space_); }
 
@@ -141,10 +144,9 @@ double Explainer::known(double variance) const {
 }
 
 std::vector<results::GeneExplanation::Expectation> Explainer::along(std::size_t gene) const {
-  constexpr int steps = 100;
   std::vector<double> values;
   for (int i = 0; i <= steps; ++i) {
-    const double value = hyp::from_unit(space_[gene], static_cast<double>(i) / steps);
+    const double value = value_at(gene, i);
     if (values.empty() || value > values.back()) values.push_back(value);
   }
   MatrixXd points(dimensions(), std::ssize(values));
@@ -164,14 +166,24 @@ std::vector<results::GeneExplanation::Expectation> Explainer::along(std::size_t 
   return along;
 }
 
-double Explainer::loss(const std::vector<results::GeneExplanation::Expectation>& along) const {
+// Along a gene's axis: a whole number at the low end of a log axis has many of the steps.
+double Explainer::value_at(std::size_t gene, int step) const {
+  return hyp::from_unit(space_[gene], static_cast<double>(step) / steps);
+}
+
+double Explainer::loss(std::size_t gene,
+                       const std::vector<results::GeneExplanation::Expectation>& along) const {
   // Far below the median the model knows the order only: nothing is worse than what was seen.
   const double worst = *std::min_element(ended_.fitness.begin(), ended_.fitness.end());
   double sum = 0;
-  for (const auto& at : along) sum += std::max(at.mean, worst);
+  auto at = along.begin();
+  for (int i = 0; i <= steps; ++i) {
+    if (value_at(gene, i) > at->value) ++at;
+    sum += std::max(at->mean, worst);
+  }
   const double best =
       surrogate_.mean(ga::features_of(space_, ga::point_of(space_, ended_.genes[best_])))[0];
-  return selection_.warping.unwarped(best) - sum / static_cast<double>(along.size());
+  return selection_.warping.unwarped(best) - sum / (steps + 1);
 }
 
 double Explainer::r2() const {
@@ -199,7 +211,7 @@ results::Explanation Explainer::explanation() const {
         .gene = space_[i], .alone = shares.alone[at], .total = shares.total[at]};
     for (const auto& genes : ended_.genes) gene.values.push_back(genes[i]);
     gene.expected = along(i);
-    gene.loss = loss(gene.expected);
+    gene.loss = loss(i, gene.expected);
     explanation.genes.push_back(std::move(gene));
   }
   std::stable_sort(explanation.genes.begin(), explanation.genes.end(),

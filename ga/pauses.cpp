@@ -107,6 +107,10 @@ hyp::Trial begin_or_go_on(EvolutionState& state) {
     state.start_again.push_back(state.asked());
     return hand_out(state, state.start());
   }
+  // Where no look tells anything every set is trained whole.
+  if (looks.empty() && new_trial_fits(state)) {
+    if (auto set = set_to_decide_on(state)) return hand_out(state, *std::move(set));
+  }
   std::optional<hyp::Genes> child;
   if (new_trial_fits(state)) child = proposed_set(state, rng);
   std::vector<Thawable> waiting;

@@ -150,13 +150,13 @@ Standing standing_without_luck(const History& history, const hyp::Genes& start) 
   const auto candidate = [](const Observation& one) {
     return Candidate{.trial = one.trial, .expectation = {one.fitness, one.fitness, one.fitness}};
   };
-  Standing result;
-  result.best = candidate(*history.best_completed());
+  const Observation& best = *history.best_completed();
   const Observation* of_start = history.first_completed(start);
-  if (!of_start) return result;
-  result.start = candidate(*of_start);
-  result.better = result.best.trial == of_start->trial ? 0 : 1;
-  return result;
+  if (!of_start) return {.start = std::nullopt, .best = candidate(best)};
+  const bool is_better = best.fitness > of_start->fitness;
+  return {.start = candidate(*of_start),
+          .best = candidate(is_better ? best : *of_start),
+          .better = is_better ? 1.0 : 0.0};
 }
 
 }  // namespace

@@ -29,13 +29,19 @@ StartAgain start_again(const EvolutionState& state) {
   return {second_start + later, early_third_start + later, third_start + later};
 }
 
-// Trial `number` belongs to those at the end that decide between the best sets.
-bool decides(const EvolutionState& state, int number) {
+// The last ones of `all` trainings decide between the best sets: whether so many before them are
+// enough.
+bool decides(int before, int all) {
   constexpr int least = 45, share = 5, most = 50;
+  return before >= least && before >= all - std::min(all / share, most);
+}
+
+// Trial `number` belongs to those.
+bool decides(const EvolutionState& state, int number) {
   const Settings& settings = state.settings;
   int all = planned(state);
   if (settings.max_epochs) all = std::min(all, *settings.max_epochs / settings.epochs);
-  return number >= least && number >= all - std::min(all / share, most);
+  return decides(number, all);
 }
 
 bool is_start(const EvolutionState& state, int trial) {
@@ -98,6 +104,16 @@ std::optional<hyp::Genes> set_to_train_again(EvolutionState& state) {
   const int number = state.asked();
   if (!may_train_again(state, number)) return std::nullopt;
   auto set = due_again(state, number);
+  if (set && sets_with_next_seed(state).contains(*set)) return std::nullopt;
+  return set;
+}
+
+std::optional<hyp::Genes> set_to_decide_on(EvolutionState& state) {
+  const Settings& settings = state.settings;
+  if (!settings.max_epochs || !state.known.paused.empty() ||
+      !decides(state.known.epochs / settings.epochs, *settings.max_epochs / settings.epochs))
+    return std::nullopt;
+  auto set = undecided_set(state);
   if (set && sets_with_next_seed(state).contains(*set)) return std::nullopt;
   return set;
 }

@@ -15,6 +15,9 @@ Visited sets_with_next_seed(const EvolutionState& state);
 bool may_train_again(const EvolutionState& state, int number);
 /// The set that the next trial trains again, if it does.
 std::optional<hyp::Genes> set_to_train_again(EvolutionState& state);
+/// Where trainings may be paused, and none waits: the set that the next trial trains again in the
+/// last epochs of a run.
+std::optional<hyp::Genes> set_to_decide_on(EvolutionState& state);
 /// Where trainings are paused: the next trial is to train the start again.
 bool start_is_due_again(const EvolutionState& state);
 

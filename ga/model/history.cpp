@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -307,20 +308,24 @@ bool History::learnt_nothing(int set) const {
 }
 
 bool History::deterministic() const {
-  constexpr int enough = 2;
-  int trained_again = 0;
-  std::map<int, const Observation*> first;  // of each set
-  std::unordered_set<double> fitnesses;     // of the sets
+  constexpr std::int64_t enough = 2, in = 100;  // one pair of sets in so many may be alike
+  std::int64_t trained_again = 0, pairs = 0, alike = 0;
+  std::map<int, const Observation*> first;             // of each set
+  std::unordered_map<double, std::int64_t> fitnesses;  // sets that have it
   for (std::size_t i = 0; i < first_.size(); ++i) {
     const Observation& now = observation_[i];
     if (now.ending != Observation::Ending::completed || now.fitness == 0) continue;
     const auto [entry, is_new] = first.try_emplace(first_[i], &now);
     const Observation& before = *entry->second;
-    if (is_new ? !fitnesses.insert(now.fitness).second : now.fitness != before.fitness)
+    if (is_new) {
+      pairs += std::ssize(first) - 1;
+      alike += fitnesses[now.fitness]++;
+    } else if (now.fitness != before.fitness) {
       return false;
+    }
     trained_again += seed_number(now.trial, now.repeat) != seed_number(before.trial, before.repeat);
   }
-  return trained_again >= enough;
+  return trained_again >= enough && (alike == 0 || in * alike < pairs);
 }
 
 }  // namespace evolve::ga

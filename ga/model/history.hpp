@@ -90,8 +90,8 @@ class History {
   bool learnt_nothing(int set) const;
   /// Whether trainings are known to be free of luck: of those that completed two or more were of a
   /// set that had been trained before, with another seed, and all of these agree with its first one
-  /// to the last digit (one of a few seeds agrees by chance), while no two sets do (a fitness that
-  /// takes few values does). A fitness of 0 says nothing.
+  /// to the last digit (one of a few seeds agrees by chance), while of a hundred pairs of sets not
+  /// one does (a fitness that takes few values does). A fitness of 0 says nothing.
   bool deterministic() const;
 
  private:

@@ -47,6 +47,24 @@ TEST(Explain, SaysHowMuchFitnessAGeneCostsThatIsLeftToChance) {
   EXPECT_NEAR(explanation.genes[3].loss, 0, 0.01);
 }
 
+// Two of three numbers of a log axis from 1 to 1000 are above 250, one of five draws.
+TEST(Explain, DrawsAWholeNumberFromItsAxis) {
+  const auto space = hyp::parse_space("warmup: {low: 1, high: 1000, type: int, scale: log}\n", "s");
+  ga::Evolution evolution(space, {.search = "classic", .seed = 1});
+  std::vector<results::Event> events;
+  for (int i = 0; i < 60; ++i) {
+    const auto trial = *evolution.ask();
+    const double decades = std::log10(trial.hyp.number("warmup"));
+    const auto outcome = completed(i, 0.6 - 0.1 * decades);
+    events.push_back(results::Started{.trial = i, .hyp = trial.hyp, .device = "cpu:0"});
+    events.push_back(outcome);
+    evolution.tell(outcome);
+  }
+  const results::RunSettings run{.seed = 1, .search = "classic", .space = space};
+  const auto explanation = explain(fold(run, events, "exp", 0), "exp");
+  EXPECT_NEAR(explanation.genes[0].loss, 0.1 * 1.5, 0.01);
+}
+
 TEST(Explain, ExpectsWhatWasSeenAlongEachGene) {
   const auto explanation = explained(trials(50, depends));
   const auto& lr0 = explanation.genes[0].expected;

@@ -17,8 +17,12 @@
 namespace evolve::ga {
 namespace {
 
+using testing::AllOf;
+using testing::Each;
 using testing::ElementsAre;
+using testing::Ge;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 // A whole run: the epochs of each trial, and of all.
 struct Course {
@@ -162,6 +166,24 @@ TEST(Pausing, PausesNothingWhereNoLookTellsAnything) {
     train(evolution, *trial, flat);
   }
   EXPECT_EQ(trials, 11) << "as many as 100 epochs give";
+}
+
+TEST(Pausing, TrainsTheBestAgainInTheLastFifthWhereNoLookTellsAnything) {
+  constexpr int trainings = 60;
+  Evolution evolution(cube(), thawing(9 * trainings));
+  const auto flat_and_lucky = [](const hyp::Trial& trial, int epoch) {
+    const double luck = 0.2 * static_cast<double>(trial.seed % 97) / 97;
+    return epoch == 9 ? 1 + peak(trial.hyp) + luck : 0.0;
+  };
+  std::map<hyp::Genes, int> first;
+  std::vector<int> again;
+  for (auto trial = evolution.ask(); trial; trial = evolution.ask()) {
+    const auto& genes = evolution.genes(trial->number);
+    if (!first.emplace(genes, trial->number).second && genes != evolution.genes(0))
+      again.push_back(trial->number);
+    train(evolution, *trial, flat_and_lucky);
+  }
+  EXPECT_THAT(again, AllOf(SizeIs(Ge(4)), Each(Ge(trainings - trainings / 5))));
 }
 
 TEST(Pausing, AsksForNoEpochThatCouldBeTooMuch) {

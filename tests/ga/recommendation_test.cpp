@@ -102,6 +102,23 @@ TEST(Recommendation, ComparesWithWhatTheStartHadHoweverLongAgo) {
 }
 
 // Where all sets are alike, the best hundred of 400 trainings are the hundred luckiest.
+TEST(Recommendation, IsTheStartWhereASetGaveTheVerySameWithoutLuck) {
+  const hyp::Space space = space_of({real(0, 1, 0.5)});
+  History history(space.genes);
+  const auto add = [&](double gene, double fitness, int trial) {
+    history.add({gene}, {Observation::Ending::completed, fitness, trial});
+  };
+  // The start's other trainings ended before its first one.
+  add(0.5, 0.9, 13);
+  add(0.5, 0.9, 14);
+  for (int i = 1; i < 20; ++i) add(0.02 * i, i == 7 ? 0.9 : 0.03 * i, i);
+  add(0.5, 0.9, 0);
+  const Standing standing = *ga::standing(space.genes, history, {0.5});
+  EXPECT_EQ(standing.best.trial, 0);
+  EXPECT_EQ(standing.better, 0);
+  EXPECT_EQ(standing.doubt, 0);
+}
+
 TEST(Recommendation, PromisesNoLuckHoweverManyWereTrained) {
   const hyp::Space space = cube();
   History history(space.genes);

@@ -75,6 +75,18 @@ TEST(History, TakesNoAgreementForDeterminismThatMayBeChance) {
   EXPECT_FALSE(few_values.deterministic());
 }
 
+// A search that converges ends on a flat top.
+TEST(History, KnowsThatTrainingsAreDeterministicThoughAPairOfManySetsIsAlike) {
+  for (const int alike : {1, 2, 30}) {
+    History history(space);
+    for (int i = 0; i < 30; ++i)
+      history.add({0.01 * i, 0.1}, {Ending::completed, i < alike + 1 ? 1.0 : 0.01 * i, i});
+    for (const int trial : {31, 32})
+      history.add({0.29, 0.1}, {Ending::completed, alike == 30 ? 1.0 : 0.29, trial});
+    EXPECT_EQ(history.deterministic(), alike < 3) << alike;
+  }
+}
+
 TEST(History, SelectsAllOfAFew) {
   History history(space);
   fill(history, 30);
