@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <random>
 #include <system_error>
 #include <thread>
 
@@ -37,6 +38,23 @@ bool is_at(const std::string& file, const core::FileDescriptor& descriptor) {
   }, there{};
   return ::fstat(descriptor.number(), &open) == 0 && ::stat(file.c_str(), &there) == 0 &&
          open.st_dev == there.st_dev && open.st_ino == there.st_ino;
+}
+
+/// Removes what killed makers of `file` have left.
+void remove_leftovers(const fs::path& file) {
+  const auto begin = file.filename().string() + ".";
+  std::error_code ignored;
+  for (fs::directory_iterator at(file.parent_path(), ignored), none; at != none;
+       at.increment(ignored)) {
+    const auto name = at->path().filename().string();
+    if (name.starts_with(begin) && name.ends_with(".part")) fs::remove(at->path(), ignored);
+  }
+}
+
+/// A name that nobody else has: where the folder was removed, its lock with it, whoever had that is
+/// still at work beside the next one.
+std::string part_of(const std::string& file) {
+  return fmt::format("{}.{:08x}.part", file, std::random_device()());
 }
 
 /// FNV-1a, 64 bits: the same in every build. Words end with a byte that none of them has.
@@ -105,16 +123,18 @@ MakerLock::MakerLock(const std::string& file, const std::function<void()>& beat)
 }
 
 NewFile::NewFile(std::string file, std::uint64_t bytes)
-    : file_(std::move(file)), descriptor_(opened(file_ + ".part", O_RDWR | O_CREAT | O_TRUNC)) {
+    : file_(std::move(file)), part_(part_of(file_)) {
+  remove_leftovers(file_);  // first of all: they take room
+  descriptor_ = opened(part_, O_RDWR | O_CREAT | O_EXCL);
   const int error =
       bytes ? ::posix_fallocate(descriptor_.number(), 0, static_cast<off_t>(bytes)) : 0;
   if (!error) return;
-  ::unlink((file_ + ".part").c_str());
+  ::unlink(part_.c_str());
   throw failure(error);
 }
 
 NewFile::~NewFile() {
-  if (descriptor_.is_open()) ::unlink((file_ + ".part").c_str());
+  if (descriptor_.is_open()) ::unlink(part_.c_str());
 }
 
 void NewFile::write(std::uint64_t offset, std::string_view bytes) {
@@ -134,7 +154,7 @@ void NewFile::sync() {
 
 void NewFile::replace() {
   if (::fsync(descriptor_.number()) != 0) throw failure(errno);
-  if (::rename((file_ + ".part").c_str(), file_.c_str()) != 0) throw failure(errno);
+  if (::rename(part_.c_str(), file_.c_str()) != 0) throw failure(errno);
   descriptor_.close();
 }
 

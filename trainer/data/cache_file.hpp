@@ -43,8 +43,9 @@ class MakerLock {
   core::FileDescriptor descriptor_;
 };
 
-/// A file in the making, under FILE.part; to be used by who has the lock. What a killed process has
-/// left there is overwritten. Every call throws std::system_error when it fails.
+/// A file in the making, under a name of its own, FILE.0123abcd.part; to be used by who has the
+/// lock. What killed processes have left is removed. Every call throws std::system_error when it
+/// fails.
 class NewFile {
  public:
   /// Takes room for so many bytes at once, so that a full disk is noticed first.
@@ -58,11 +59,12 @@ class NewFile {
   void write(std::uint64_t offset, std::string_view bytes);
   /// Makes durable what has been written so far.
   void sync();
-  /// Puts it in the file's place, whole and durable; who has the old one open keeps that.
+  /// Puts it in the file's place, whole and durable; who has the old one open keeps that. Fails
+  /// where somebody has removed it meanwhile.
   void replace();
 
  private:
-  std::string file_;
+  std::string file_, part_;
   core::FileDescriptor descriptor_;
 };
 

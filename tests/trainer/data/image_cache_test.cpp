@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <memory>
 #include <opencv2/core.hpp>
+#include <optional>
 #include <thread>
 
 #include "tests/refusal.hpp"
@@ -235,6 +236,36 @@ TEST_F(ImageCacheTest, IsMadeByOneThoughItsFolderIsRemovedWhileOthersWait) {
   third.reset();
   waiting.join();
   EXPECT_TRUE(second_has_it);
+}
+
+TEST_F(ImageCacheTest, OfAnotherIsNotTouchedByWhoseOwnWasRemovedWithItsFolderInTheMaking) {
+  const Dataset first = loaded(options());
+  const std::string file = cache(), whole = read_file(file);
+  std::filesystem::remove(file);
+  std::optional<MakerLock> lock;
+  std::optional<NewFile> others;
+  auto interrupted = options();
+  interrupted.threads = 1;
+  interrupted.beat = [&] {
+    if (others || files_in_cache(".part").empty()) return;
+    std::filesystem::remove_all(folder / "cache");
+    lock.emplace(file, [] {});
+    others.emplace(file, whole.size());
+    others->write(0, whole.substr(0, whole.size() / 2));
+  };
+  const Dataset own = loaded(interrupted);
+  ASSERT_TRUE(others);
+  EXPECT_THAT(notes, ElementsAre("train: no cache in '" + (folder / "cache") +
+                                     "' (No such file or directory): this process keeps its own "
+                                     "copy of the images",
+                                 "train: 5 of 5 images in this process' memory, 5 decoded now"));
+  expect_same(first, own);
+  EXPECT_EQ(cache(), "none");
+  others->write(0, whole);
+  others->replace();
+  lock.reset();
+  expect_same(first, loaded(options()));
+  EXPECT_THAT(notes, ElementsAre("train: 5 of 5 images in " + file + ", 0 decoded now"));
 }
 
 TEST_F(ImageCacheTest, WhereNothingCanBeWrittenEachProcessHasItsOwnCopyOrDecodesAtEachUse) {
