@@ -146,8 +146,9 @@ core::Slot as_step(core::Slot slot, const std::string& node) {
   const bool is_gpu = kind && kind->has_driver;
   std::erase_if(slot.environment, [&](const auto& variable) {
     const auto& name = variable.first;
-    return is_gpu && (name == kind->mask || name == kind->order || name == core::index_variable ||
-                      name == core::unset_variable);
+    return name == core::cores_variable ||
+           (is_gpu && (name == kind->mask || name == kind->order || name == core::index_variable ||
+                       name == core::unset_variable));
   });
   slot.job_step = true;
   slot.cores.clear();

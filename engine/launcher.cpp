@@ -31,10 +31,9 @@ std::string index_of(const core::Slot& slot) {
   return boost::join(indices, ",");
 }
 
-/// A share of this machine's cores.
+/// How many threads: a share of this machine's cores.
 bool is_share(const std::string& variable) {
-  return variable == core::cores_variable ||
-         std::ranges::count(devices::thread_variables, variable) > 0;
+  return std::ranges::count(devices::thread_variables, variable) > 0;
 }
 
 devices::Choice job_steps(const std::string& spec, const devices::TrainerTraits& trainer,
@@ -92,6 +91,8 @@ devices::Choice launched_slots(const std::string& launcher, const std::string& s
         slot.remote_shell && core::is_cpu(slot.name) &&
         (core::mentions(launcher, "{index}") || core::mentions(launcher, "{device}"));
     for (const auto& [name, value] : slot.environment) {
+      // The numbers of cores are this machine's.
+      if (slot.remote_shell && name == core::cores_variable) continue;
       if (has_host && is_share(name)) continue;
       const auto variable = name + "=" + value;
       slot.launcher.push_back(slot.remote_shell ? core::shell_word(variable) : variable);

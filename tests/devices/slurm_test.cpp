@@ -74,6 +74,18 @@ TEST(SlurmSteps, HaveNothingOfThisMachinesDevice) {
   EXPECT_TRUE(step.identities.empty());
 }
 
+TEST(SlurmSteps, HaveAsManyCoresAsThreadsAndNoneOfThisMachinesNumbers) {
+  const auto step = as_step({.name = "cpu:1",
+                             .environment = {{"EVOLVE_DEVICE", "cpu:1"},
+                                             {"OMP_NUM_THREADS", "2"},
+                                             {"EVOLVE_CORES", "0,1,4,5"}},
+                             .cores = {4, 5}},
+                            "");
+  EXPECT_THAT(step.environment,
+              ElementsAre(Pair("EVOLVE_DEVICE", "cpu:1"), Pair("OMP_NUM_THREADS", "2")));
+  EXPECT_THAT(step.launcher, ElementsAre("srun", "--exact", "-N1", "-n1", "-c2", "--mem=0"));
+}
+
 TEST(SlurmSteps, AreNoMoreThanTheCoresOfANodeAndSaySo) {
   const auto choice = steps_on({{.name = "n1", .cores = 1, .kind = "cuda", .gpus = 4},
                                 {.name = "n2", .cores = 8, .kind = "cuda", .gpus = 2}});
