@@ -35,13 +35,22 @@ int whole(const std::string& text, int otherwise) {
   return core::parse_integer<int>(text).value_or(otherwise);
 }
 
+/// Of --gpus-per-task: "2", "a100:2", "a100:1,h100:1".
+int gpus_in(const std::string& text) {
+  int gpus = 0;
+  for (const auto& part : core::split(text, ','))
+    gpus += whole(part.substr(part.rfind(':') + 1), 0);
+  return gpus;
+}
+
 }  // namespace
 
-std::vector<Node> allocated_nodes(const Environment& environment) {
+core::Command step_on_all_nodes(const Environment& environment) {
   const auto number = [&](const char* name) { return whole(value_in(environment, name), 0); };
   const int nodes = std::max(1, number("SLURM_NNODES"));
   // GPUs that belong to tasks are seen by all tasks only; else one per node sees everything.
-  const bool by_task = number("SLURM_GPUS_PER_TASK") > 0 && number("SLURM_NTASKS") >= nodes;
+  const bool by_task =
+      gpus_in(value_in(environment, "SLURM_GPUS_PER_TASK")) > 0 && number("SLURM_NTASKS") >= nodes;
   // What else salloc was asked for would be asked for again; without it a step has all of the
   // job's.
   core::Command command{.words = {"timeout", std::to_string(step_seconds), "srun", "--input=none",
@@ -52,6 +61,7 @@ std::vector<Node> allocated_nodes(const Environment& environment) {
     command.words.push_back(fmt::format("-n{}", number("SLURM_NTASKS")));
   } else {
     command.words.insert(command.words.end(), {fmt::format("-n{}", nodes), "--ntasks-per-node=1"});
+    command.unset.push_back("SLURM_GPUS_PER_TASK");
   }
   // The shell is the node's: only there the variables have what is asked for.
   auto line = fmt::format(
@@ -64,6 +74,11 @@ std::vector<Node> allocated_nodes(const Environment& environment) {
       "echo \"" +
       line + "\"";
   command.words.insert(command.words.end(), {"--mem=0", "sh", "-c", script});
+  return command;
+}
+
+std::vector<Node> allocated_nodes(const Environment& environment) {
+  const auto command = step_on_all_nodes(environment);
   try {
     core::program_file("srun");
   } catch (const std::system_error& error) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/slot.hpp"
+#include "core/spawn.hpp"
 #include "devices/slots.hpp"
 
 namespace evolve::devices {
@@ -23,8 +24,11 @@ struct Node {
   bool operator==(const Node&) const = default;
 };
 
-/// Asks every node of the job in one step, by what Slurm sets there. Throws std::invalid_argument
-/// when srun fails, in words that can follow "--launcher slurm: ".
+/// The step that asks every node of the job for what Slurm sets there.
+core::Command step_on_all_nodes(const Environment& environment);
+
+/// The nodes by what that step says. Throws std::invalid_argument when srun fails, in words that
+/// can follow "--launcher slurm: ".
 std::vector<Node> allocated_nodes(const Environment& environment);
 
 /// The nodes in what that step has printed, in the job's order. Throws std::invalid_argument with

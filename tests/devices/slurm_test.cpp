@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/algorithm/string/join.hpp>
 #include <stdexcept>
+#include <utility>
 
 #include "tests/refusal.hpp"
 
@@ -12,6 +14,25 @@ namespace {
 
 using testing::ElementsAre;
 using testing::Pair;
+
+TEST(SlurmNodes, AreAskedByAllTasksWhereGpusBelongToTheseElseByOneThatSeesAllOfItsNode) {
+  const auto step = [](const std::string& gpus_per_task, const std::string& tasks) {
+    auto command = step_on_all_nodes(
+        {{"SLURM_NNODES", "2"}, {"SLURM_NTASKS", tasks}, {"SLURM_GPUS_PER_TASK", gpus_per_task}});
+    command.words.resize(command.words.size() - 3);  // without sh -c and its script
+    return std::pair(boost::join(command.words, " "), boost::join(command.unset, " "));
+  };
+  const std::string srun = "timeout 60 srun --input=none -N2 ";
+  const std::string unset = "SLURM_GPUS SLURM_GPUS_PER_NODE";
+  for (const auto* gpus : {"1", "a100:1", "a100:1,h100:2"})
+    EXPECT_THAT(step(gpus, "8"), Pair(srun + "-n8 --mem=0", unset)) << gpus;
+  for (const auto* gpus : {"", "0", "a100:0"})
+    EXPECT_THAT(step(gpus, "8"),
+                Pair(srun + "-n2 --ntasks-per-node=1 --mem=0", unset + " SLURM_GPUS_PER_TASK"))
+        << gpus;
+  EXPECT_THAT(step("a100:1", "1"),
+              Pair(srun + "-n2 --ntasks-per-node=1 --mem=0", unset + " SLURM_GPUS_PER_TASK"));
+}
 
 TEST(SlurmNodes, AreReadInTheJobsOrderWhateverElseIsSaid) {
   EXPECT_THAT(
