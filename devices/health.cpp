@@ -37,6 +37,7 @@ std::vector<Blame> Health::ended(const hyp::Outcome& outcome,
     const bool lost = failed->kind == hyp::FailureKind::device_lost;
     if (lost || failed->failed_before_ready || failed->of_surroundings)
       settled_.emplace(outcome.trial, outcome.device);
+    if (failed->not_started) return blames;
     if (lost) {
       blame(outcome.device, "it was lost: " + failed->message, now, blames);
     } else if (failed->failed_before_ready) {

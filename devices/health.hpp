@@ -30,9 +30,9 @@ struct Blame {
 /// A trial that fails may itself be the cause. A device is blamed with evidence only: it was lost,
 /// its worker never became ready, a trial that had failed on it ended well on another (which is no
 /// second blame for the same trial, and none where the surroundings had failed), or the
-/// surroundings fail on it again while trials end well on others: a machine whose disk is full. Two
-/// blames in a row, with no trial that ended well on it between them, put it into quarantine. A CPU
-/// of this machine is never blamed.
+/// surroundings fail on it again while trials end well on others: a machine whose disk is full. No
+/// device is blamed for a program that cannot be started. Two blames in a row, with no trial that
+/// ended well on it between them, put it into quarantine. A CPU of this machine is never blamed.
 class Health {
  public:
   /// The devices of a run, by name ("xpu:1"), and which of them other machines have.

@@ -72,6 +72,7 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
                      .message = failure.message,
                      .log = log_of(attempt),
                      .failed_before_ready = failure.before_ready,
+                     .not_started = failure.not_started,
                      .epoch = failure.epoch};
   if (failure.taken_away) {
     failed.final = false;

@@ -322,8 +322,9 @@ void Run::pause_after(const hyp::Outcome& outcome) {
   if (!failed || !failed->of_surroundings || failed->taken_away) return;
   const int row = std::clamp(state_.surroundings().failures() - 1, 0, 5);
   const auto until = Clock::now() + first_pause * (1 << row);
-  // A worker that does not start, or a device that is lost, is one device's matter.
-  if (failed->failed_before_ready || failed->kind == hyp::FailureKind::device_lost) {
+  // A worker that is never ready, or a device that is lost, is one device's matter.
+  const bool never_ready = failed->failed_before_ready && !failed->not_started;
+  if (never_ready || failed->kind == hyp::FailureKind::device_lost) {
     fleet_.rest(outcome.device, until);
   } else {
     not_before_ = until;

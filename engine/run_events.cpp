@@ -49,6 +49,7 @@ void Run::probed(const workers::WorkerEvent& end) {
     outcome.result = hyp::Failed{.kind = failure->kind,
                                  .message = failure->message,
                                  .failed_before_ready = failure->before_ready,
+                                 .not_started = failure->not_started,
                                  .taken_away = failure->taken_away};
     probe_failed_ = !failure->taken_away;
   } else {

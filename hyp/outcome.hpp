@@ -51,6 +51,8 @@ struct Failed {
   bool final = true;
   /// The worker had not yet reported that it can take work.
   bool failed_before_ready = false;
+  /// Its program could not even be started, which no device has to do with.
+  bool not_started = false;
   /// What failed is not the trial but what it needs: its data, the disk, its device, a worker that
   /// starts. It is not held against the trial.
   bool of_surroundings = false;

@@ -24,6 +24,7 @@ void add_result(Json& json, const hyp::Failed& failed) {
   json["message"] = failed.message;
   json["log"] = failed.log;
   if (failed.failed_before_ready) json["failed_before_ready"] = true;
+  if (failed.not_started) json["not_started"] = true;
   if (failed.of_surroundings) json["surroundings"] = true;
   if (failed.taken_away) json["taken_away"] = true;
   if (failed.unconfirmed) json["unconfirmed"] = true;
@@ -46,6 +47,7 @@ hyp::Failed failed_from_json(const Json& json) {
           .log = keys::text(json, "log"),
           .final = final,
           .failed_before_ready = failed_before_ready,
+          .not_started = json.value("not_started", false),
           .of_surroundings = json.value("surroundings", false),
           .taken_away = json.value("taken_away", false),
           .unconfirmed = json.value("unconfirmed", false),

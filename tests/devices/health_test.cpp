@@ -134,6 +134,18 @@ TEST(Health, BlamesACpuOfAnotherMachineWhichMayBeDown) {
   EXPECT_TRUE(health.quarantined("cpu:1"));
 }
 
+TEST(Health, BlamesNoDeviceForAProgramThatCannotBeStarted) {
+  Health health({"xpu:0", "xpu:1"});
+  auto away = failed(4, "xpu:0", hyp::FailureKind::other, true);
+  std::get<hyp::Failed>(away.result).of_surroundings = true;
+  std::get<hyp::Failed>(away.result).not_started = true;
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_THAT(health.ended(away, {}, noon), IsEmpty());
+    EXPECT_THAT(health.ended(well(4, "xpu:1"), {"xpu:0"}, noon), IsEmpty());
+  }
+  EXPECT_FALSE(health.quarantined("xpu:0"));
+}
+
 TEST(Health, BlamesNoDeviceForBeingTakenAway) {
   Health health({"xpu:0", "xpu:1"});
   auto taken = lost(0, "xpu:0");

@@ -214,6 +214,25 @@ TEST(Surroundings, ATrainerThatDisappearsEndsTheRunAndBurnsNoTrial) {
   expect_all_on_resume(folder);
 }
 
+TEST(Surroundings, ATrainerThatIsAwayForAMomentIsHeldAgainstNoDevice) {
+  Folder folder;
+  const auto program = folder / "trainer";
+  fs::copy_file(FAKE_TRAINER_BINARY, program);
+  Process process(evolve_command({"--trainer-command", program.string() + " --sleep 50 --once",
+                                  "--devices", "npu:0,npu:1", "--trials", "20", "--output", "run"}),
+                  folder.path());
+  ASSERT_TRUE(has_begun(folder));
+  fs::rename(program, folder / "away");
+  ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "failed") >= 3; }))
+      << "so one device at least has had two in a row";
+  fs::rename(folder / "away", program);
+  const auto ended = process.wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const auto events = journal(folder / "run");
+  EXPECT_EQ(count(events, "completed"), 20);
+  EXPECT_EQ(count(events, "blamed") + count(events, "quarantined"), 0);
+}
+
 TEST(Surroundings, OfAnInstantAreSurvived) {
   Folder folder;
   const auto data = (folder / "data.yaml").string();

@@ -166,6 +166,7 @@ TEST(Event, OfEveryKindIsReadBackAsItWas) {
                          .log = "log",
                          .final = false,
                          .failed_before_ready = true,
+                         .not_started = true,
                          .of_surroundings = true,
                          .taken_away = true,
                          .unconfirmed = true};

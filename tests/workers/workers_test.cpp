@@ -225,6 +225,7 @@ TEST_F(Workers, ThatCannotBeExecutedAreAFailureBeforeAnyWasReady) {
     const auto ending = std::get<NotTrained>(run(workers, 0, "ok"));
     EXPECT_EQ(ending.kind, hyp::FailureKind::other);
     EXPECT_TRUE(ending.before_ready);
+    EXPECT_TRUE(ending.not_started);
     EXPECT_TRUE(ending.no_program);
     EXPECT_THAT(ending.message, testing::StartsWith("'" + program + "' cannot be started ("));
     EXPECT_FALSE(workers.ever_started());

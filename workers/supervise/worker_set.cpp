@@ -137,6 +137,7 @@ void WorkerSet::State::start(Waiting trial) {
                                   .kind = hyp::FailureKind::other,
                                   .message = core::cannot_start(words.front(), error),
                                   .before_ready = true,
+                                  .not_started = true,
                                   .no_program = is_no_program(error),
                                   .device = lease->name},
                        std::move(lease)});
