@@ -102,7 +102,8 @@ std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
   for (const auto& [device, trials] : running_)
     if (trials > 0 && !devices_.contains(device)) leaving_.insert(device);
   health_.change(names_of(pool_.slots()), elsewhere_of(pool_.slots()));
-  no_usable_device_.clear();
+  no_usable_device_ =
+      health_.none_left() ? "no device is left but those that get no further trial" : "";
   return fewer;
 }
 
@@ -249,6 +250,7 @@ void Fleet::take(const std::vector<devices::Accelerator>& sample) {
 
 void Fleet::bring_back(const std::string& device) {
   health_.bring_back(device);
+  no_usable_device_.clear();  // a trial under way may have outlasted its rest
   news_.push_back(results::DeviceBroughtBack{.device = device});
 }
 

@@ -133,6 +133,15 @@ TEST(Fleet, HasAUsableDeviceAgainWhenOneIsAdded) {
   EXPECT_EQ((*fleet.lease({}))->name, "cuda:1");
 }
 
+TEST(Fleet, HasNoUsableDeviceOnceTheLastSoundOneIsTakenAway) {
+  Fleet fleet({slot, {.name = "cuda:1"}}, {}, {}, no_worker);
+  fleet.ended(failure(hyp::FailureKind::device_lost), {});
+  fleet.ended(failure(hyp::FailureKind::device_lost), {});
+  ASSERT_EQ(fleet.no_usable_device(), "");
+  fleet.change({slot}, {});
+  EXPECT_EQ(fleet.no_usable_device(), "no device is left but those that get no further trial");
+}
+
 TEST(Fleet, LetsADeviceRest) {
   Fleet fleet({slot}, {}, {}, no_worker);
   fleet.rest("cuda:0", devices::Clock::now() + std::chrono::hours(1));
