@@ -18,15 +18,21 @@ Health::Health(const std::vector<std::string>& devices, const std::set<std::stri
   change(devices, elsewhere);
 }
 
-void Health::change(const std::vector<std::string>& devices,
-                    const std::set<std::string>& elsewhere) {
-  for (auto& [device, state] : states_) state.gone = true;
+std::vector<std::string> Health::change(const std::vector<std::string>& devices,
+                                        const std::set<std::string>& elsewhere) {
+  std::vector<std::string> brought_back;
   for (const auto& device : devices) {
     auto& state = states_[device];
-    state.gone = false;
+    if (state.gone && state.quarantined) {
+      bring_back(device);
+      brought_back.push_back(device);
+    }
     // Another machine may be down.
     state.never_blamed = core::is_cpu(device) && !elsewhere.contains(device);
   }
+  const std::set present(devices.begin(), devices.end());
+  for (auto& [device, state] : states_) state.gone = !present.contains(device);
+  return brought_back;
 }
 
 std::vector<Blame> Health::ended(const hyp::Outcome& outcome,

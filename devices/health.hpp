@@ -39,8 +39,10 @@ class Health {
   explicit Health(const std::vector<std::string>& devices,
                   const std::set<std::string>& elsewhere = {});
 
-  /// The run has these devices from now on. What is known of others is kept.
-  void change(const std::vector<std::string>& devices, const std::set<std::string>& elsewhere = {});
+  /// The run has these devices from now on. What is known of others is kept, but who puts one back
+  /// that was quarantined has mended it: its quarantine ends. Returns those.
+  std::vector<std::string> change(const std::vector<std::string>& devices,
+                                  const std::set<std::string>& elsewhere = {});
 
   /// An attempt at a trial has ended; earlier ones had failed on the devices `failed_on`. Returns
   /// whom that puts to blame.

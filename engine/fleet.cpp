@@ -101,7 +101,8 @@ std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
   leaving_.clear();
   for (const auto& [device, trials] : running_)
     if (trials > 0 && !devices_.contains(device)) leaving_.insert(device);
-  health_.change(names_of(pool_.slots()), elsewhere_of(pool_.slots()));
+  for (const auto& device : health_.change(names_of(pool_.slots()), elsewhere_of(pool_.slots())))
+    news_.push_back(results::DeviceBroughtBack{.device = device});
   no_usable_device_ =
       health_.none_left() ? "no device is left but those that get no further trial" : "";
   return fewer;

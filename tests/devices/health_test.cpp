@@ -127,6 +127,18 @@ TEST(Health, BlamesNoDeviceThatHasGone) {
   EXPECT_THAT(health.ended(lost(0, "xpu:0"), {}, noon), IsEmpty());
 }
 
+TEST(Health, BringsADeviceBackThatWasTakenOutAndIsPutBack) {
+  Health health({"xpu:0", "xpu:1"});
+  for (int trial = 0; trial < 2; ++trial) health.ended(lost(trial, "xpu:0"), {}, noon);
+  EXPECT_THAT(health.change({"xpu:0"}), IsEmpty()) << "it was there all the time";
+  EXPECT_TRUE(health.quarantined("xpu:0"));
+  EXPECT_THAT(health.change({"xpu:1"}), IsEmpty());
+  EXPECT_THAT(health.change({"xpu:0", "xpu:1"}), ElementsAre("xpu:0"));
+  EXPECT_FALSE(health.quarantined("xpu:0"));
+  EXPECT_THAT(health.ended(lost(2, "xpu:0"), {}, noon),
+              ElementsAre(Blame{"xpu:0", "it was lost: boom", true}));
+}
+
 TEST(Health, BlamesACpuOfAnotherMachineWhichMayBeDown) {
   Health health({"cpu:0", "cpu:1"}, {"cpu:1"});
   for (int trial = 0; trial < 2; ++trial)
