@@ -21,8 +21,9 @@ StopOnSignals::StopOnSignals() {
   action.sa_flags = SA_RESTART;
   for (std::size_t i = 0; i < signals.size(); ++i) {
     ::sigaction(signals[i], nullptr, &before_[i]);
-    const bool nohup = signals[i] == SIGHUP && before_[i].sa_handler == SIG_IGN;
-    if (!nohup) ::sigaction(signals[i], &action, nullptr);
+    // As `nohup` has it, and a shell without job control for what it starts with &.
+    const bool ignored = before_[i].sa_handler == SIG_IGN;
+    if (!ignored) ::sigaction(signals[i], &action, nullptr);
   }
 }
 

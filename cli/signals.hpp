@@ -10,7 +10,7 @@
 namespace evolve::cli {
 
 /// While it lives, SIGINT, SIGTERM and SIGHUP do not end the process but are requests to stop, with
-/// the signal's number as their reason. A SIGHUP that is ignored (`nohup`) stays so. One at a time.
+/// the signal's number as their reason. One that is ignored (`nohup`) stays so. One at a time.
 class StopOnSignals {
  public:
   StopOnSignals();

@@ -32,6 +32,8 @@ Process::Process(const std::vector<std::string>& command, const fs::path& folder
     dup2(open("/dev/null", O_RDONLY), 0);
     dup2(out[1], 1);
     dup2(err[1], 2);
+    // Whoever started the tests may ignore them.
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
     if (limit_file_bytes > 0) {
       ::signal(SIGXFSZ, SIG_IGN);  // so that write() says EFBIG, as a full disk says ENOSPC
       const rlimit limit{limit_file_bytes, limit_file_bytes};

@@ -240,6 +240,23 @@ TEST(Run, OutlivesItsTerminalUnderNohup) {
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 40);
 }
 
+// As a shell without job control starts it with &.
+TEST(Run, LeavesSignalsAloneThatItWasStartedToIgnore) {
+  Folder folder;
+  auto command = evolve_command({"--trainer-command", fake_trainer("--sleep 20"), "--devices",
+                                 "cpu:0", "--trials", "40", "--output", "run"});
+  const std::vector<std::string> ignoring = {"/bin/sh", "-c", "trap '' INT TERM; exec \"$@\"",
+                                             "sh"};
+  command.insert(command.begin(), ignoring.begin(), ignoring.end());
+  Process process(command, folder.path());
+  ASSERT_TRUE(
+      eventually([&] { return lines_of(read_file(folder / "run/evolve.csv")).size() > 1; }));
+  process.signal(SIGINT);
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.wait(60).code, 0);
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 40);
+}
+
 TEST(Run, ADryRunTellsThePlanAndTouchesNothing) {
   Folder folder;
   const auto ended =
