@@ -1,8 +1,20 @@
 #include "devices/memory_admission.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 namespace evolve::devices {
+namespace {
+
+/// In so long a driver lets go of the memory of a worker that was killed.
+constexpr std::chrono::minutes longest_release{1};
+
+/// In so long a worker that trains comes to hold the most that it needs: what was seen before may
+/// have been another program's.
+constexpr std::chrono::minutes stretch{10};
+
+}  // namespace
 
 void MemoryAdmission::changed(const std::string& device, Clock::time_point now) {
   if (const auto known = states_.find(device); known != states_.end()) known->second.changed = now;
@@ -19,7 +31,12 @@ void MemoryAdmission::sampled(const std::string& device, const core::WorkerCount
   if (!free_bytes) return;
   if (workers.alive == 0) {
     state.free_without_us = free_bytes;
+    if (state.changed <= asked - longest_release) state.need = state.earlier = 0;
   } else if (workers.grown && state.free_without_us) {
+    if (workers.idle == 0 && asked >= state.began + stretch) {
+      state.earlier = std::exchange(state.need, 0);
+      state.began = asked;
+    }
     state.need = std::max(state.need, (*state.free_without_us - *free_bytes) / workers.alive);
   }
 }
@@ -33,7 +50,7 @@ MemoryAdmission::Answer MemoryAdmission::fits(const std::string& device,
   if (state.changed && *state.changed > state.asked) return Answer::unknown_yet;
   if (workers.alive > 0 && !state.grown) return Answer::unknown_yet;
   const auto least = workers.alive > 0 ? 0 : *state.total / 20;
-  return *state.free >= std::max(state.need, least) ? Answer::yes : Answer::full;
+  return *state.free >= std::max({state.need, state.earlier, least}) ? Answer::yes : Answer::full;
 }
 
 }  // namespace evolve::devices

@@ -29,7 +29,8 @@ class MemoryAdmission {
 
   /// Whether a further worker can be started beside these. Yes where nothing is known; otherwise,
   /// for the first one a twentieth of the memory must be free, and for each as much as one was seen
-  /// to need. A further one waits until those before it hold what they need.
+  /// to need of late; for the first one only until the driver must have let go of the memory of
+  /// those before it. A further one waits until those before it hold what they need.
   Answer fits(const std::string& device, const core::WorkerCount& workers) const;
 
  private:
@@ -37,8 +38,10 @@ class MemoryAdmission {
     std::optional<std::int64_t> total, free;
     /// Free when none of ours was there.
     std::optional<std::int64_t> free_without_us;
-    /// The most that a worker was seen to hold.
-    std::int64_t need = 0;
+    /// The most that a worker was seen to hold, since the present stretch of time began, and in the
+    /// one before.
+    std::int64_t need = 0, earlier = 0;
+    Clock::time_point began;
     bool grown = false;
     Clock::time_point asked;
     std::optional<Clock::time_point> changed;

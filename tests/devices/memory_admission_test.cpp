@@ -5,6 +5,7 @@
 namespace evolve::devices {
 namespace {
 
+using std::chrono::minutes;
 using std::chrono::seconds;
 using Answer = MemoryAdmission::Answer;
 
@@ -68,6 +69,29 @@ TEST(MemoryAdmission, RemembersTheMostThatAWorkerNeeded) {
   EXPECT_EQ(room.fits("xpu:0", one), Answer::yes);
   room.sampled("xpu:0", one, total, 49, noon + seconds(3));
   EXPECT_EQ(room.fits("xpu:0", one), Answer::full);
+}
+
+TEST(MemoryAdmission, ForgetsWithinTwoStretchesOfTimeWhatAnotherProgramHeld) {
+  MemoryAdmission room;
+  room.sampled("xpu:0", nobody, total, 95, noon);
+  room.sampled("xpu:0", one, total, 10, noon + seconds(1));
+  room.sampled("xpu:0", one, total, 80, noon + minutes(10));
+  EXPECT_EQ(room.fits("xpu:0", one), Answer::full) << "as if one needed 85";
+  room.sampled("xpu:0", one, total, 80, noon + minutes(20));
+  EXPECT_EQ(room.fits("xpu:0", one), Answer::yes) << "it needs 15";
+}
+
+TEST(MemoryAdmission, ForAFirstWorkerIsATwentiethOnceTheDriverMustHaveLetGoOfThoseBefore) {
+  MemoryAdmission room;
+  room.sampled("xpu:0", nobody, total, 95, noon);
+  room.sampled("xpu:0", one, total, 10, noon + seconds(1));
+  room.changed("xpu:0", noon + seconds(2));
+  room.sampled("xpu:0", nobody, total, 80, noon + seconds(61));
+  EXPECT_EQ(room.fits("xpu:0", nobody), Answer::full);
+  room.sampled("xpu:0", nobody, total, 80, noon + seconds(62));
+  EXPECT_EQ(room.fits("xpu:0", nobody), Answer::yes);
+  room.sampled("xpu:0", nobody, total, 4, noon + seconds(63));
+  EXPECT_EQ(room.fits("xpu:0", nobody), Answer::full);
 }
 
 TEST(MemoryAdmission, IsSharedByAllWorkersOfTheDevice) {
