@@ -93,6 +93,10 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
     if (const auto words = failure_summary(state, directory); !words.empty()) screen.line(words);
     say_recommended(screen, state, directory, options);
   }
+  // Until then nothing else was seen than that.
+  if (end == RunEnd::time_limit && state.epochs_trained() == 0 &&
+      state.surroundings().failures() > 0)
+    end = RunEnd::surroundings;
   switch (end) {
     case RunEnd::no_usable_device:
       throw run_failed(run.no_usable_device(), go_on);

@@ -48,10 +48,13 @@ bool speaks_of_surroundings(const std::string& message) {
          });
 }
 
-/// Nothing that a set of hyperparameters would explain: the program or its data have gone.
-bool fails_at_once(const hyp::Failed& failed, const RunState& state) {
-  return hyp::is_unexplained(failed.kind) && failed.epoch == 0 &&
-         state.surroundings().failed_in_a_row() >= most_failed_in_a_row;
+/// Nothing that a set of hyperparameters would explain: the program or its data have gone, or were
+/// never there. `last`: as far as the trial is concerned, no further attempt follows.
+bool fails_at_once(const hyp::Failed& failed, bool last, const RunState& state) {
+  if (!hyp::is_unexplained(failed.kind) || failed.epoch > 0) return false;
+  // A trial that waits must leave another one to be trained, or it would wait for ever.
+  const bool never_trained = state.epochs_trained() == 0 && state.may_have_next_trial();
+  return (last && never_trained) || state.surroundings().failed_in_a_row() >= most_failed_in_a_row;
 }
 
 std::string log_of(const Attempt& attempt) {
@@ -88,13 +91,14 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
   } else if (failed.kind == FailureKind::data || failed.kind == FailureKind::other) {
     look_again(failed, state, policy);
   }
-  if (fails_at_once(failed, state)) failed.of_surroundings = true;
   const bool would_repeat = failed.kind == FailureKind::diverged;
   const int lost = std::max(0, failure.epoch - attempt.trial.start_epoch);
   const bool too_dear = lost > 0 && lost > state.epochs_to_spare(attempt);
   const bool tried_enough =
       attempt.number > policy.retries || failed.kind == FailureKind::device_lost;
-  decide(failed, would_repeat, too_dear || tried_enough, state);
+  const bool last = too_dear || tried_enough;
+  if (fails_at_once(failed, last, state)) failed.of_surroundings = true;
+  decide(failed, would_repeat, last, state);
   return failed;
 }
 

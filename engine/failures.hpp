@@ -45,7 +45,8 @@ struct NoFitness {
 /// - So are a disk that is full or away and too little shared memory, unless the trial has said so
 ///   before and one that started later has been trained since; and what is_unexplained() before its
 ///   first epoch once `most_failed_in_a_row` trials have ended so, with nothing trained
-///   between them.
+///   between them, or when its retries are used up, nothing has ever been trained, and another
+///   trial may begin, which tells.
 /// - `diverged` would repeat and is final at once.
 /// - `data` is what would fail for every set. It is looked at again from here: where `find_fault`
 ///   sees that nothing is wrong it becomes `other`; where nobody can see that, the trial is held

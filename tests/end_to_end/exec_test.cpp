@@ -296,18 +296,20 @@ TEST(TrainerExec, IsDescribedByADryRun) {
   EXPECT_THAT(ended.out, HasSubstr("each runs cat {hyp}\n"));
 }
 
-TEST(Exec, StopsWhenItsProgramHasGone) {
+TEST(Exec, StopsWhenItsProgramWasNeverThereAndBurnsNoTrial) {
   Folder folder;
-  write_file(folder / "t.sh", "exit 3\n");
-  const auto ended =
-      evolve(folder.path(), {"--trainer-exec", "sh t.sh {dir}", "--devices", "cpu:0", "--retries",
-                             "0", "--trials", "100", "--output", "run"});
-  EXPECT_EQ(ended.code, 1) << ended.out;
-  EXPECT_THAT(ended.err, HasSubstr("nothing could be trained in 5 attempts in a row"));
-  EXPECT_THAT(ended.err, HasSubstr("--resume"));
-  int final = 0;
-  for (const auto& event : journal(folder / "run")) final += event.value("final", false);
-  EXPECT_EQ(final, 10);
+  for (const std::string devices : {"cpu:0", "cpu:0,cpu:1"}) {
+    std::filesystem::remove_all(folder / "run");
+    std::filesystem::remove(folder / "t.sh");
+    const auto ended = evolve(folder.path(), {"--trainer-exec", "sh t.sh {hyp} {dir}", "--devices",
+                                              devices, "--trials", "12", "--output", "run"});
+    EXPECT_EQ(ended.code, 1) << ended.out;
+    EXPECT_THAT(ended.err, HasSubstr("nothing could be trained in "));
+    EXPECT_THAT(ended.err, HasSubstr("--resume"));
+    write_file(folder / "t.sh", "exec " + script + "yolov5 $1 $2\n");
+    EXPECT_EQ(evolve(folder.path(), {"--resume", "run"}).code, 0);
+    EXPECT_EQ(completed(folder / "run").size(), 12U);
+  }
 }
 
 }  // namespace

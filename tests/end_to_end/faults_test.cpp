@@ -108,12 +108,14 @@ exec yes "{\"type\":\"alive\",\"trial\":${trial%%,*}}"
                   folder.path());
   ASSERT_TRUE(eventually([&] {
     return std::filesystem::exists(folder / "run/journal.jsonl") &&
-           failures(folder / "run").size() >= 4;
+           count(journal(folder / "run"), "failed") >= 4;
   }));
   process.signal(SIGINT);
   EXPECT_EQ(process.wait().code, 130);
-  for (const auto& [trial, failure] : failures(folder / "run"))
-    EXPECT_EQ(failure, "timeout: not finished after 3 s") << trial;
+  for (const auto& event : journal(folder / "run")) {
+    if (event["event"] != "failed") continue;
+    EXPECT_EQ(event["message"], "not finished after 3 s");
+  }
 }
 
 /// A trainer with a loader that has left its session and wrote its pid to `file`.

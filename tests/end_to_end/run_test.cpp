@@ -188,9 +188,9 @@ TEST(Run, AFailedTrialIsTriedAgainElsewhereAndThenHasNoRow) {
 
 TEST(Run, ExitsWith1AndTheFirstReasonWhenEveryTrialFailed) {
   Folder folder;
-  const auto ended =
-      evolve(folder.path(), {"--trainer-command", fake_trainer("--crash-always"), "--devices",
-                             "cpu:0", "--trials", "3", "--retries", "0", "--output", "run"});
+  const auto ended = evolve(
+      folder.path(), {"--trainer-command", fake_trainer("--crash-always"), "--devices", "cpu:0",
+                      "--trials", "3", "--retries", "0", "--lag", "1", "--output", "run"});
   EXPECT_EQ(ended.code, 1);
   EXPECT_THAT(ended.err, HasSubstr("exit code 7"));
   EXPECT_THAT(ended.err, HasSubstr("trials/000000/log"));
@@ -377,7 +377,8 @@ TEST(Run, OfWhichEveryTrialFailedUntilTheTimeLimitHasFailed) {
              {"--trainer-command", fake_trainer("--crash-always --sleep 300"), "--devices", "cpu:0",
               "--retries", "0", "--trials", "9", "--time-limit", "1s", "--output", "run"});
   EXPECT_EQ(ended.code, 1) << ended.out;
-  EXPECT_THAT(ended.err, HasSubstr("every trial failed"));
+  EXPECT_THAT(ended.err, HasSubstr("nothing could be trained in "));
+  EXPECT_THAT(ended.err, HasSubstr("attempts in a row: exit code 7"));
 }
 
 TEST(Run, HasAsManyTrialsAsAskedForWhateverTheGenerationsSay) {

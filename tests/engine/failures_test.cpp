@@ -20,6 +20,10 @@ class Judge : public testing::Test {
   }
 
   void start_next() { state.apply(started(*state.next_trial())); }
+  void train_one() {
+    start_next();
+    complete(0);
+  }
   void complete(int trial) { state.apply(completed(trial)); }
   /// Trial 0 fails, and its surroundings are to blame.
   void prevent(hyp::FailureKind kind = hyp::FailureKind::other) { state.apply(prevented(0, kind)); }
@@ -30,10 +34,34 @@ class Judge : public testing::Test {
 };
 
 TEST_F(Judge, GivesATrialItsRetries) {
+  train_one();
   EXPECT_FALSE(judged(hyp::FailureKind::crash).final);
   attempt = 2;
   EXPECT_TRUE(judged(hyp::FailureKind::crash).final);
   EXPECT_FALSE(judged(hyp::FailureKind::crash).of_surroundings);
+}
+
+TEST_F(Judge, BlamesTheSurroundingsOfTrialsThatFailAtOnceAsLongAsNothingWasEverTrained) {
+  start_next();
+  EXPECT_FALSE(judged(hyp::FailureKind::crash).of_surroundings) << "it has its retries";
+  attempt = 2;
+  const auto first = judged(hyp::FailureKind::crash);
+  EXPECT_TRUE(first.of_surroundings);
+  EXPECT_FALSE(first.final);
+  EXPECT_TRUE(judged(hyp::FailureKind::oom).final) << "that is a cause";
+  state.apply(hyp::Outcome{.trial = 0, .device = "cpu:0", .attempt = 2, .result = first});
+  EXPECT_TRUE(state.in_doubt(0)) << "others are tried meanwhile";
+  start_next();
+  complete(1);
+  EXPECT_FALSE(state.in_doubt(0)) << "it is tried once more";
+  EXPECT_TRUE(judged(hyp::FailureKind::crash).final);
+}
+
+TEST_F(Judge, BlamesTheFirstTrialWhereALagLetsNoOtherBegin) {
+  state = RunState({.seed = 3, .lag = 1, .trials = 200, .space = hyp::default_space()});
+  start_next();
+  attempt = 2;
+  EXPECT_TRUE(judged(hyp::FailureKind::crash).final);
 }
 
 TEST_F(Judge, HoldsNoDeviceThatWasTakenAwayAgainstATrial) {
@@ -195,8 +223,9 @@ TEST_F(Judge, TakesTheFirstFullDiskForTheSurroundingsWhateverTheTrialHadBefore) 
 }
 
 TEST_F(Judge, BlamesTheSurroundingsOnceTenTrialsInARowFailedBeforeTheirFirstEpoch) {
+  train_one();
   attempt = 9;
-  for (int trial = 0; trial < most_failed_in_a_row; ++trial) {
+  for (int trial = 1; trial <= most_failed_in_a_row; ++trial) {
     start_next();
     const auto failed = judged(hyp::FailureKind::crash);
     EXPECT_TRUE(failed.final) << trial;
@@ -209,7 +238,7 @@ TEST_F(Judge, BlamesTheSurroundingsOnceTenTrialsInARowFailedBeforeTheirFirstEpoc
   const workers::NotTrained later{.trial = 0, .kind = hyp::FailureKind::crash, .epoch = 3};
   EXPECT_TRUE(judge(later, {.number = 9}, state, policy).final) << "it was trained";
   start_next();
-  complete(most_failed_in_a_row);
+  complete(most_failed_in_a_row + 1);
   EXPECT_TRUE(judged(hyp::FailureKind::crash).final);
 }
 
@@ -223,9 +252,10 @@ TEST_F(Judge, BeginsTheRowAgainWhereATrialReachedAnEpoch) {
 }
 
 TEST_F(Judge, CountsOneTrialOfARowOnceHoweverOftenItIsTried) {
+  train_one();
   start_next();
   for (int i = 0; i < most_failed_in_a_row; ++i)
-    state.apply(failed(0, {.kind = hyp::FailureKind::crash, .final = false}));
+    state.apply(failed(1, {.kind = hyp::FailureKind::crash, .final = false}));
   attempt = 9;
   EXPECT_TRUE(judged(hyp::FailureKind::crash).final);
 }
