@@ -70,8 +70,8 @@ std::string share_done(const RunState& state) {
   if (const auto most = state.most_epochs())
     return fmt::format("{} of {}", state.epochs_trained(), core::counted(*most, "epoch"));
   auto share = fmt::format("{} of {} trials", search.ended(), search.planned());
-  if (const int due = state.repeats().due(); search.done() && due > 0)
-    share += fmt::format(" and {} of {}", repeats_ended(state), core::counted(due, "repeat"));
+  if (const int repeats = state.repeats().in_all(); search.done() && repeats > 0)
+    share += fmt::format(" and {} of {}", repeats_ended(state), core::counted(repeats, "repeat"));
   return share;
 }
 

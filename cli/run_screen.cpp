@@ -189,7 +189,7 @@ void RunScreen::on_progress(const engine::RunState& state,
   const auto& evolution = state.evolution();
   RunStatus status{.planned = evolution.planned(),
                    .ended = evolution.ended(),
-                   .repeats_planned = state.repeats().due(),
+                   .repeats_planned = state.repeats().in_all(),
                    .repeats_ended = repeats_ended(state),
                    .paused = static_cast<int>(std::ssize(state.paused())),
                    .ended_here = ended_here_,
@@ -222,7 +222,7 @@ double RunScreen::seconds() const {
 
 int repeats_ended(const engine::RunState& state) {
   const int under_way = state.evolution().done() ? static_cast<int>(std::ssize(state.open())) : 0;
-  return state.repeats().begun() - under_way;
+  return state.repeats().begun_in_all() - under_way;
 }
 
 std::string failure_summary(const engine::RunState& state, const results::RunDirectory& directory) {

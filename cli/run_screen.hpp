@@ -98,7 +98,7 @@ class RunScreen : public engine::Observer {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// How many repeats have ended since the search was done, whatever came of them.
+/// How many repeats have ended, whatever came of them; those before the run was extended too.
 int repeats_ended(const engine::RunState& state);
 
 /// "3 of 50 trials failed, the first one with: …; see runs/evolve/exp/trials/000002/log"; "": none

@@ -1,9 +1,13 @@
 #include "engine/extension.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
+#include "core/error.hpp"
 #include "core/json.hpp"
+#include "core/number.hpp"
 #include "engine/settings.hpp"
 
 namespace evolve::engine {
@@ -77,6 +81,10 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
   // Where nothing new could begin, a search that was done does not go on.
   const auto left = trainings_left(state, bounds);
   const bool more_trials = searching || ((trials || epochs) && left > (given.repeats ? asked : 0));
+  if (trials && left > 0 && !more_trials)
+    throw bad_argument(fmt::format("--repeats {}: with {} to come none is left for a new trial",
+                                   asked, core::counted(left, "training")),
+                       "repeat fewer, or let there be more");
   const bool more_epochs = more_trials || (epochs && !state.paused().empty());
   int repeats = asked;
   // Repeats that nobody asked for anew leave it one training of those to come.

@@ -18,7 +18,8 @@ struct Bounds {
 /// What a run would go on with when it is given these bounds, with those of an earlier end for what
 /// is absent; nothing: nothing changes. Of `trials` and `generations` one alone decides. Once its
 /// search is done, it is extended only by larger bounds, and by none that let nothing new begin.
-/// Throws `Error` when repeats leave nothing for the search.
+/// Its `repeats` are then of the trainings to come; without them they are all since the search was
+/// done. Throws `Error` when repeats leave nothing for the search.
 std::optional<results::Extended> extension(const RunState& state, const Bounds& given);
 
 /// All epochs of a run that has so many trainings more, repeats among them.

@@ -74,6 +74,25 @@ TEST(RunScreen, NamesTheGenerationWhereThatSaysWhenTheRunEnds) {
   EXPECT_EQ(shown({.trials = 32, .repeats = 4, .space = space}), "0/28 trials, 0/4 repeats");
 }
 
+TEST(RunScreen, CountsTheRepeatsBeforeARunWasExtendedToo) {
+  const Terminal terminal;
+  Screen screen(terminal.out());
+  RunScreen run(screen, {}, 1, {});
+  engine::RunState state({.trials = 2, .repeats = 1, .space = {{{.name = "lr0", .high = 1}}}});
+  while (const auto* next = state.next_trial()) {
+    const auto trial = *next;
+    if (trial.repeat > 0)
+      state.apply(results::Repeating{.trial = trial.number, .repeat = trial.repeat});
+    else
+      state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
+    state.apply(hyp::Outcome{
+        .trial = trial.number, .repeat = trial.repeat, .result = hyp::Completed{{}, 0.5}});
+  }
+  state.apply(results::Extended{.generations = 300, .trials = 2, .repeats = 3});
+  run.on_progress(state, {});
+  EXPECT_THAT(terminal.text(), testing::HasSubstr("1/2 trials, 1/4 repeats"));
+}
+
 TEST(RunScreen, HasRoomForSlotsOnANarrowTerminalBecauseItSaysLessOfThem) {
   engine::RunState state({.trials = 32, .epochs = 16, .space = {{{.name = "lr0", .high = 1}}}});
   const auto shown = [&](unsigned short columns) {

@@ -111,6 +111,15 @@ TEST(Extension, ByAnyLargerNumberOfTrialsHasANewOneThoughFewerAreTrainedAgain) {
             (Extended{.generations = 5, .trials = 5, .repeats = 2}));
 }
 
+TEST(Extension, ByTrialsThatRepeatsGivenBesidesLeaveNoneOfIsRefused) {
+  const auto state = run({.population = 4, .generations = 5, .trials = 10, .repeats = 3});
+  EXPECT_EQ(test::refusal([&] { extension(state, {.trials = 14, .repeats = 4}); }),
+            "--repeats 4: with 4 trainings to come none is left for a new trial; repeat fewer, or "
+            "let there be more");
+  EXPECT_EQ(extension(state, {.trials = 15, .repeats = 4}),
+            (Extended{.generations = 5, .trials = 8, .repeats = 4}));
+}
+
 TEST(Extension, ByMoreGenerationsHasANewTrialThoughFewerAreTrainedAgain) {
   const auto state = run({.population = 2, .generations = 3, .repeats = 4});
   ASSERT_TRUE(state.finished());
