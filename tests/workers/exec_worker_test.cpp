@@ -92,5 +92,18 @@ TEST_F(ExecWorker, EndsItsCommandWhenItsOwnInputEnds) {
   EXPECT_NE(::kill(command, 0), 0);
 }
 
+TEST_F(ExecWorker, LeavesItsCommandTimeToEnd) {
+  {
+    WorkerSet workers(running("trap 'sleep 0.3; echo well > ended; exit' TERM; echo > waits; "
+                              "while :; do sleep 0.1; done"),
+                      stop);
+    workers.start(trial(0, "any"), lease());
+    while (!std::filesystem::exists(folder(0) + "/waits"))
+      ASSERT_TRUE(workers.wait(std::chrono::milliseconds(10)));
+  }
+  EXPECT_EQ(text(0, "ended"), "well\n");
+  EXPECT_NE(::kill(pid(0), 0), 0);
+}
+
 }  // namespace
 }  // namespace evolve::workers

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -269,6 +270,9 @@ std::vector<std::string> exec_worker_command_for(const std::vector<std::string>&
 }
 
 int exec_worker(const std::vector<std::string>& words) try {
+  // It comes with the end of our input, which leaves the command time to end. (A signal that is
+  // ignored would be ignored by the command, too.)
+  std::signal(SIGTERM, [](int) {});
   send(Ready{.device = device_of(core::environment_variable(core::device_variable), "")});
   for (Orders orders;;) {
     while (const auto order = orders.next()) {

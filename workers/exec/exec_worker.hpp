@@ -23,7 +23,8 @@ std::vector<std::string> exec_worker_command_for(const std::vector<std::string>&
 /// replaced. Whatever the command prints goes to standard error. A row of results.csv becomes an
 /// epoch; at a rung the trial goes on until it is told to stop. The last row is the result, once
 /// the command has ended with exit code 0; a command that ends otherwise ends this process in the
-/// same way. Whatever it has left running is killed.
+/// same way. One whose trial is over before gets SIGTERM, and has a second. Whatever is left
+/// running is killed. SIGTERM does nothing to this process.
 int exec_worker(const std::vector<std::string>& words);
 
 }  // namespace evolve::workers

@@ -1,9 +1,13 @@
 #include "workers/exec/subprocess.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <chrono>
+#include <thread>
 
 #include "core/child.hpp"
 #include "core/spawn.hpp"
@@ -15,7 +19,8 @@ Subprocess::Subprocess(const std::vector<std::string>& command,
   auto pipe = core::make_pipe();
   ::fcntl(pipe.reader.number(), F_SETFL, O_NONBLOCK);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const auto die_with_us = [parent = ::getpid()](const auto&) {
+  const auto begin = [parent = ::getpid()](const auto&) {
+    ::setpgid(0, 0);  // it is told to end once, by us
     core::die_with(parent);
     return 0;
   };
@@ -23,12 +28,22 @@ Subprocess::Subprocess(const std::vector<std::string>& command,
                      .unset = unset,
                      .output = pipe.writer.number(),
                      .errors = core::same_as_output,
-                     .in_child = die_with_us});
+                     .in_child = begin});
   output_ = std::move(pipe.reader);
 }
 
 Subprocess::~Subprocess() {
+  if (!status()) end();
   core::kill_descendants(id_);
+}
+
+// What it says is read, so that it need not wait for a reader.
+void Subprocess::end() {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds grace{1};
+  ::kill(-id_, SIGTERM);
+  for (const auto until = Clock::now() + grace; !status() && Clock::now() < until; read())
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
 std::string Subprocess::read() {
