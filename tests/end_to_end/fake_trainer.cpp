@@ -203,8 +203,8 @@ void fail(const std::string& fault, int trial) {
          {"trial", trial},
          {"kind", "other"},
          {"message", "[Errno 28] No space left on device"}});
-  for (int epoch = 1; fault == "chatters"; ++epoch) {
-    say({{"type", "epoch"}, {"trial", trial}, {"epoch", epoch}, {"metrics", metrics(0.99)}});
+  while (fault == "chatters") {
+    say({{"type", "epoch"}, {"trial", trial}, {"epoch", 1}, {"metrics", metrics(0.99)}});
     ::usleep(100000);
   }
   if (!fault.empty()) ::pause();  // "hang", or until it is ended for what it said

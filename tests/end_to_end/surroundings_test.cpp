@@ -124,7 +124,7 @@ while (order := json.loads(sys.stdin.readline()))["type"] == "train":
         time.sleep(1)
         say(type="error", trial=0, kind="data", message="no such image")
         continue
-    for epoch in range(order.get("start_epoch", 0) + 1, 10):
+    for epoch in range(order.get("start_epoch", 0) + 1, order["epochs"] + 1):
         say(type="epoch", trial=trial, epoch=epoch, metrics=metrics)
         if epoch in order["rungs"] and json.loads(sys.stdin.readline())["type"] == "pause":
             paused = True

@@ -65,6 +65,12 @@ TEST_F(ExecWorker, LetsACommandThatContinuesEnd) {
   EXPECT_THAT(epochs(), ElementsAre(2, 4, 2, 4));
 }
 
+TEST_F(ExecWorker, CountsNoRowBeyondItsEpochs) {
+  WorkerSet workers(running(std::string(six_rows) + "; row 6 0.875"), stop);
+  EXPECT_EQ(train(workers).metrics, scored(0.875)) << "the last row";
+  EXPECT_THAT(epochs(), ElementsAre(2, 4));
+}
+
 TEST_F(ExecWorker, DoesNotReadARowThatIsBeingWritten) {
   WorkerSet workers(running("row 1 0.125; printf '2,0.5,0.25,0.75,0.2' >> results.csv; sleep 1; "
                             "echo '5,0.1,0.2,0.3' >> results.csv",

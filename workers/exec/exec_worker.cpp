@@ -160,7 +160,9 @@ class Training {
     auto text = core::read_text_file(results_);
     text.erase(text.rfind('\n') + 1);
     if (text.empty()) return;
-    const auto rows = parse_results_csv(text, results_).epochs;
+    auto rows = parse_results_csv(text, results_).epochs;
+    // A trainer may add a row of its last validation: that is no epoch.
+    rows.resize(std::min(rows.size(), static_cast<std::size_t>(order_.epochs)));
     while (!at_rung_ && reported_ < rows.size()) {
       const auto& metrics = rows[reported_++];
       if (!hyp::is_finite(metrics)) continue;

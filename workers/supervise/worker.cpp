@@ -115,11 +115,14 @@ void Worker::on(const Alive& message) {
 
 void Worker::on(const Epoch& message) {
   if (!is_its_trial(message.trial)) return;
+  // It would use up the run's epochs, and no rung that follows would be a new one.
+  if (message.epoch > assignment_->epochs)
+    return process_.fail(FailureKind::protocol,
+                         fmt::format("epoch {} of {}", message.epoch, assignment_->epochs));
   grown_ = true;
   // One that was reported before is a sign of life: what it had at a rung was decided upon.
   const bool is_new = message.epoch > epoch_;
-  // A number beyond its own epochs must not use up the run's.
-  epoch_ = std::clamp(message.epoch, epoch_, assignment_->epochs);
+  epoch_ = std::max(message.epoch, epoch_);
   metrics_ = message.metrics;
   if (!is_new || std::ranges::count(assignment_->rungs, message.epoch) == 0) return;
   at_rung_ = true;
