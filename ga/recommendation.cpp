@@ -93,10 +93,12 @@ Posterior posterior_of(std::span<const hyp::Gene> space, History& history,
   const MatrixXd features = features_of(space, compared.points);
   const Index m = features.cols();
   Posterior all{.mean = VectorXd::Zero(m), .covariance = MatrixXd::Zero(m, m)};
-  for (const auto& [parameters, weight] : history.plausible()) {
+  for (const auto& plausible : history.plausible()) {
+    const double weight = plausible.weight;
     const auto [mean, covariance] =
-        Surrogate(known.observations, parameters).of_sets(features, compared.sets);
-    const Variances variances = variances_of(parameters);
+        Surrogate(history.weighed(known, plausible), plausible.parameters)
+            .of_sets(features, compared.sets);
+    const Variances variances = variances_of(plausible.parameters);
     all.mean += weight * mean;
     all.covariance += weight * (covariance + mean * mean.transpose());
     all.luck += weight * (variances.noise + variances.seed);

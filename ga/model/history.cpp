@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ga/model/fit.hpp"
+#include "ga/model/outliers.hpp"
 #include "ga/model/ranking.hpp"
 #include "ga/random/rng.hpp"
 
@@ -19,6 +20,7 @@ using Eigen::Index;
 using Eigen::VectorXd;
 
 constexpr double least_weight = 0.01;  // relative to the greatest
+constexpr Index fitted_points = 150;   // at most
 
 // This many evaluations of the posterior take about 20 ms.
 int affordable_evaluations(Index observations, Index features) {
@@ -79,12 +81,29 @@ std::vector<Variation> variations(const KernelParameters& best, Index outcomes) 
   return all;
 }
 
-// Evenly spread over all of them, `most` at most.
+// Places evenly spread over `n`, `most` at most.
+std::vector<Index> spread(Index n, Index most) {
+  const Index count = std::min(n, most);
+  std::vector<Index> places;
+  for (Index i = 0; i < count; ++i) places.push_back(i * n / count);
+  return places;
+}
 Observations thinned(const Observations& all, Index most) {
-  const Index n = all.values.size(), count = std::min(n, most);
-  std::vector<Index> kept;
-  for (Index i = 0; i < count; ++i) kept.push_back(i * n / count);
-  return all.of(kept);
+  return all.of(spread(all.values.size(), most));
+}
+
+// From the best fit so far, or after few outcomes from the prior's mode where that leads to a
+// better one: with few the likelihood has several tops.
+KernelParameters fitted(const Observations& known, const KernelParameters& before, Index outcomes) {
+  constexpr Index few = 40;
+  const int evaluations = affordable_evaluations(known.values.size(), known.features.rows());
+  const KernelParameters warm = fit(known, before, evaluations);
+  if (outcomes > few) return warm;
+  const KernelParameters cold = fit(known, prior_mode(before.size() - 3), evaluations);
+  VectorXd unused;
+  const bool colder =
+      negative_log_posterior(known, cold, unused) < negative_log_posterior(known, warm, unused);
+  return colder ? cold : warm;
 }
 
 }  // namespace
@@ -172,6 +191,38 @@ History::Selection History::selection_of(const std::vector<Index>& order, const 
           .entries = order};
 }
 
+Observations History::unweighed(const Selection& known) const {
+  Observations observations = known.observations;
+  for (Index i = 0; i < observations.noise.size(); ++i)
+    observations.noise[i] /=
+        noise_[static_cast<std::size_t>(known.entries[static_cast<std::size_t>(i)])];
+  return observations;
+}
+
+Observations History::weighed(const Selection& known, const Plausible& under) const {
+  Observations observations = known.observations;
+  observations.roughness = VectorXd::Ones(observations.noise.size());
+  for (Index i = 0; i < observations.noise.size(); ++i) {
+    const Index entry = known.entries[static_cast<std::size_t>(i)];
+    if (entry >= under.noise.size()) continue;  // it came later
+    observations.noise[i] *= under.noise[entry] / noise_[static_cast<std::size_t>(entry)];
+    observations.roughness[i] = under.roughness[entry];
+  }
+  return observations;
+}
+
+KernelParameters History::robust_parameters(const Observations& known) const {
+  constexpr int rounds = 2;
+  KernelParameters parameters = parameters_;
+  if (fitted_ > fitted_points) return parameters;
+  Observations weighed = known;
+  for (int i = 0; i < rounds; ++i) {
+    parameters = fitted(weighed, parameters, fitted_);
+    weighed.noise = outliers(known, parameters).noise;
+  }
+  return parameters;
+}
+
 VectorXd History::distances_from(Index centre, Index length,
                                  const KernelParameters& parameters) const {
   VectorXd inverse_squares(static_cast<Index>(gene_of_.size()));
@@ -211,27 +262,18 @@ void History::weigh_outliers(Index length) {
 }
 
 const KernelParameters& History::parameters() {
-  constexpr Index most = 150, most_for_curves = 100, few = 40;
-  const KernelParameters mode = prior_mode(static_cast<Index>(space_.size()));
+  constexpr Index most_for_curves = 100;
   for (; next_fit_ <= size(); next_fit_ = std::max(next_fit_ + 1, next_fit_ * 11 / 10)) {
     fitted_ = next_fit_;
     // Late in a run the best and the nearest are so much alike that they differ by noise alone:
     // then a sample of more of them is taken.
-    const Index looked_at = next_fit_ > model_points ? model_points : most;
-    Observations known = thinned(select(next_fit_, looked_at, parameters_).observations, most);
+    const Index looked_at = next_fit_ > model_points ? model_points : fitted_points;
+    Observations known =
+        thinned(select(next_fit_, looked_at, parameters_).observations, fitted_points);
     const Observations some = thinned(known, most_for_curves);
     if (some.curves.any()) curve_parameters_ = fitted_curves(some, parameters_);
     known.curves.parameters = curve_parameters_;
-    const int evaluations = affordable_evaluations(known.values.size(), known.features.rows());
-    const KernelParameters warm = fit(known, parameters_, evaluations);
-    parameters_ = warm;
-    if (next_fit_ <= few) {
-      const KernelParameters cold = fit(known, mode, evaluations);
-      VectorXd unused;
-      const bool colder =
-          negative_log_posterior(known, cold, unused) < negative_log_posterior(known, warm, unused);
-      if (colder) parameters_ = cold;
-    }
+    parameters_ = fitted(known, parameters_, next_fit_);
     weigh_outliers(next_fit_);
   }
   return parameters_;
@@ -241,13 +283,21 @@ const std::vector<History::Plausible>& History::plausible() {
   const KernelParameters& best = parameters();
   if (weighed_ == fitted_) return plausible_;
   weighed_ = fitted_;
-  const Observations known =
-      thinned(select(fitted_, model_points, best).observations, compared_points);
+  const Selection all = select(fitted_, model_points, best);
+  const auto places = spread(all.points.cols(), compared_points);
+  const Observations known = unweighed(all).of(places);
+  std::vector<Index> entries;
+  for (const Index place : places) entries.push_back(all.entries[static_cast<std::size_t>(place)]);
   std::vector<double> logarithms;
   plausible_.clear();
-  for (const auto& [parameters, log_prior] : variations(best, fitted_)) {
-    logarithms.push_back(log_prior + Surrogate(known, parameters).log_likelihood());
-    plausible_.push_back({parameters});
+  for (const auto& [parameters, log_prior] : variations(robust_parameters(known), fitted_)) {
+    const Outliers odd = outliers(known, parameters);
+    logarithms.push_back(log_prior + odd.log_likelihood);
+    plausible_.push_back({.parameters = parameters,
+                          .noise = VectorXd::Map(noise_.data(), fitted_),
+                          .roughness = VectorXd::Ones(fitted_)});
+    plausible_.back().noise(entries) = odd.noise.cwiseQuotient(known.noise);
+    plausible_.back().roughness(entries) = odd.roughness;
   }
   const double greatest = std::ranges::max(logarithms);
   double sum = 0;

@@ -69,8 +69,12 @@ class History {
   struct Plausible {
     KernelParameters parameters;
     double weight = 0;
+    /// What is odd under them: factors of each outcome's noise, and of its set's roughness.
+    Eigen::VectorXd noise, roughness;
   };
   const std::vector<Plausible>& plausible();
+  /// The observations with what is odd under these parameters.
+  Observations weighed(const Selection& known, const Plausible& under) const;
 
   /// What the curves are like, fitted with the parameters.
   const CurveParameters& curve_parameters() {
@@ -101,6 +105,11 @@ class History {
   Selection selection_of(const std::vector<Eigen::Index>& order, const Targets& targets,
                          const OutputWarping& warping) const;
   void weigh_outliers(Eigen::Index length);
+  /// Its observations as if none were odd.
+  Observations unweighed(const Selection& known) const;
+  /// The parameters for what may be said of sets: fitted with sets that may be odd, not trainings
+  /// alone.
+  KernelParameters robust_parameters(const Observations& known) const;
   /// Among the first `length` outcomes.
   bool any_at_rung(Eigen::Index length) const { return first_at_rung_ < length; }
   Eigen::VectorXd distances_from(Eigen::Index centre, Eigen::Index length,

@@ -29,6 +29,8 @@ struct Observations {
   Eigen::VectorXd noise;
   /// [n], number of the training seed, and a number that trainings of one set share.
   std::vector<int> seed, set;
+  /// [n], factors of the roughness variance of each one's set; empty: all 1.
+  Eigen::VectorXd roughness = {};
   /// What lay ahead of those that were looked at before their end; empty where all have ended.
   Curves curves = {};
 

@@ -46,23 +46,34 @@ Eigen::LLT<MatrixXd> factorised(MatrixXd covariance, const VectorXd& noises, dou
   throw std::domain_error("a covariance has values that are no numbers");
 }
 
+VectorXd roughnesses_of(const Observations& observations, const KernelParameters& parameters) {
+  const double usual = variances_of(parameters).roughness;
+  if (observations.roughness.size() > 0) return usual * observations.roughness;
+  return VectorXd::Constant(observations.values.size(), usual);
+}
+
 }  // namespace
 
 Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
                      const KernelParameters& parameters, Index spread_points, const Basis* basis)
     : inverse_lengths_(inverse_lengths(observations.gene_of, parameters)),
-      roughness_(variances_of(parameters).roughness),
       sets_(observations.set),
+      roughnesses_(roughnesses_of(observations, parameters)),
       noises_(noise_factors(observations)),
       scaled_(inverse_lengths_.asDiagonal() * observations.features),
       loadings_(observations.curves.loadings(scaled_.cols())),
       basis_(basis) {
   const Variances variances = variances_of(parameters);
+  usual_roughness_ = variances.roughness;
   training_variance_ = variances.noise + variances.seed + variances.roughness;
   double noise = variances.noise;
   const Curves& curves = observations.curves;
   Covariance covariance = covariance_of(matern(distances(scaled_, scaled_)).matrix(),
                                         observations.seed, sets_, curves, variances);
+  if (observations.roughness.size() > 0) {
+    const VectorXd more = roughnesses_.array() - variances.roughness;
+    covariance.all += more.asDiagonal() * covariance.same_set;
+  }
   VectorXd values = observations.values;
   if (basis_) {
     basis_known_ = basis_->values(observations.features) * loadings_.asDiagonal();
@@ -78,7 +89,8 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
   end_weights_ = loadings_.cwiseProduct(weights_);
   if (basis_) basis_weights_ = basis_->weight_means() + basis_known_ * weights_;
   if (curves.any()) {
-    posterior_mean_ = mean(observations.features) + roughness_ * equal(sets_, sets_) * end_weights_;
+    posterior_mean_ =
+        mean(observations.features) + roughnesses_.cwiseProduct(equal(sets_, sets_) * end_weights_);
   } else {
     const MatrixXd of_seeds = variances.seed * covariance.of_seeds;
     posterior_mean_ =
@@ -132,6 +144,14 @@ VectorXd Surrogate::noise_squares() const {
   const ArrayXd variances = noise_ * noises_.array(), inverse = half.colwise().squaredNorm();
   const ArrayXd left = variances - variances.square() * inverse;
   return ((variances * weights_.array()).square() + left.max(0)) / noise_;
+}
+
+VectorXd Surrogate::roughness_squares() const {
+  const MatrixXd together = equal(sets_, sets_);
+  const ArrayXd of_sets = factor_.matrixL().solve(together).colwise().squaredNorm();
+  const ArrayXd left = roughnesses_.array() - roughnesses_.array().square() * of_sets;
+  const ArrayXd means = roughnesses_.cwiseProduct(together * weights_);
+  return (means.square() + left.max(0)) / usual_roughness_;
 }
 
 VectorXd Surrogate::leave_one_out_errors() const {
@@ -220,9 +240,10 @@ VectorXd Surrogate::mean_slope(const VectorXd& features) const {
 
 Surrogate::Joint Surrogate::of_sets(const MatrixXd& features, const std::vector<int>& sets) const {
   const MatrixXd there = inverse_lengths_.asDiagonal() * features;
-  MatrixXd half = loadings_.asDiagonal() *
-                  (matern(distances(scaled_, there)).matrix() + roughness_ * equal(sets_, sets));
-  MatrixXd before = matern(distances(there, there)).matrix() + roughness_ * equal(sets, sets);
+  const MatrixXd rough = roughnesses_.asDiagonal() * equal(sets_, sets);
+  MatrixXd half = loadings_.asDiagonal() * (matern(distances(scaled_, there)).matrix() + rough);
+  MatrixXd before = matern(distances(there, there)).matrix();
+  before.diagonal() += rough.colwise().maxCoeff().transpose();
   VectorXd mean = (half.transpose() * weights_).array() + constant_;
   if (basis_) {
     const MatrixXd expected = basis_->values(features);

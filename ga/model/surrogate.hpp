@@ -63,7 +63,7 @@ class Surrogate {
     /// Given all observations, including the uncertainty of the constant (R&W eq. 2.42): [m, m].
     Eigen::MatrixXd covariance;
   };
-  /// `sets`: [m], their numbers among the observations.
+  /// `sets`: [m], their numbers among the observations, all different.
   Joint of_sets(const Eigen::MatrixXd& features, const std::vector<int>& sets) const;
 
   /// log p(values | parameters), the constant integrated out (R&W eq. 2.45), up to a summand that
@@ -80,6 +80,8 @@ class Surrogate {
   /// What is expected of the square of each observation's noise, in units of the noise variance:
   /// [n]. For observations that have all ended.
   Eigen::VectorXd noise_squares() const;
+  /// The same of what is rough about each one's set, in units of the roughness variance: [n].
+  Eigen::VectorXd roughness_squares() const;
 
  private:
   // What standard deviations rest on: the first `spread_points` observations and what is pending.
@@ -90,11 +92,12 @@ class Surrogate {
   Eigen::MatrixXd basis_values(const Eigen::MatrixXd& features) const;
 
   Eigen::VectorXd inverse_lengths_;  // by feature
-  double roughness_, training_variance_;
-  std::vector<int> sets_;   // of the observations
-  Eigen::VectorXd noises_;  // [n], factors of the noise variance
-  double noise_ = 0;        // its variance
-  Eigen::MatrixXd scaled_;  // [features, n]
+  double usual_roughness_ = 0, training_variance_ = 0;
+  std::vector<int> sets_;        // of the observations
+  Eigen::VectorXd roughnesses_;  // [n], the variance of what is rough about each one's set
+  Eigen::VectorXd noises_;       // [n], factors of the noise variance
+  double noise_ = 0;             // its variance
+  Eigen::MatrixXd scaled_;       // [features, n]
   Eigen::LLT<Eigen::MatrixXd> factor_;
   double constant_ = 0, log_likelihood_ = 0;
   Eigen::VectorXd loadings_;  // [n] (Curves)
