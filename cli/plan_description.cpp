@@ -37,13 +37,13 @@ std::string bounded(const std::string& trials, const ga::Settings& search) {
 }
 
 /// The options with what hyperparameters of the same name make of them, for whom it is read: "SGD
-/// or MuSGD" where the optimizer evolves.
+/// or MuSGD" where the optimizer evolves, no size where that does.
 trainer::TrainOptions as_trained(trainer::TrainOptions t, const hyp::Space& space) {
   if (const auto* gene = space.find("optimizer"); gene && hyp::is_categorical(*gene))
     t.optimizer = gene->evolve ? fmt::format("{}", fmt::join(gene->choices, " or "))
                                : gene->choices.at(static_cast<std::size_t>(gene->start));
-  if (const auto* gene = space.find("imgsz"); gene && !gene->evolve)
-    t.imgsz = static_cast<int>(gene->start);
+  if (const auto* gene = space.find("imgsz"))
+    t.imgsz = gene->evolve ? 0 : static_cast<int>(hyp::start_of(space).number("imgsz"));
   return t;
 }
 

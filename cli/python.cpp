@@ -7,6 +7,7 @@
 #include "core/environment.hpp"
 #include "core/error.hpp"
 #include "core/spawn.hpp"
+#include "workers/protocol/text.hpp"
 
 namespace evolve::cli {
 
@@ -58,15 +59,21 @@ std::string python_file(const Python& python, const std::string& who) try {
                      "install Python 3, or name one in EVOLVE_PYTHON");
 }
 
-void check_package(const Python& python, const std::string& package, const std::string& who) {
-  const auto file = python_file(python, who);
+fs::path package_file(const Python& python, const std::string& package, const std::string& who) {
+  python_file(python, who);
   // A folder of that name in the current one is not yet the package.
   const auto code = fmt::format(
       "import sys; sys.path[:] = filter(None, sys.path); import importlib.util; "
       "spec = importlib.util.find_spec('{}'); "
-      "sys.exit(spec is None or spec.origin is None)",
+      "print(spec and spec.origin or '')",
       package);
-  if (core::run({.words = python_command(python, {"-c", code})}).status == 0) return;
+  const auto found = core::run({.words = python_command(python, {"-c", code})});
+  return found.status == 0 ? workers::last_line(found.output) : "";
+}
+
+void check_package(const Python& python, const std::string& package, const std::string& who) {
+  const auto file = python_file(python, who);
+  if (!package_file(python, package, who).empty()) return;
   // YOLOv5's imports pkg_resources, which later versions of setuptools have not.
   const auto besides = package == "yolov5" ? " 'setuptools<81'" : "";
   throw bad_argument(

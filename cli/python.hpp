@@ -34,6 +34,11 @@ std::vector<std::string> module_command(const Python& python, const std::string&
 /// The file of the program; throws `Error`, on behalf of `who`, when it cannot be started.
 std::string python_file(const Python& python, const std::string& who);
 
+/// The file that this Python would import for a package, which is not imported for that; "" where
+/// there is none. Throws `Error`, on behalf of `who`, when it cannot be started.
+std::filesystem::path package_file(const Python& python, const std::string& package,
+                                   const std::string& who);
+
 /// Throws `Error`, on behalf of `who`, when this Python cannot be started or does not have this
 /// package.
 void check_package(const Python& python, const std::string& package, const std::string& who);

@@ -14,6 +14,8 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/spawn.hpp"
+#include "core/text_file.hpp"
+#include "core/yaml.hpp"
 #include "workers/protocol/text.hpp"
 
 namespace evolve::cli {
@@ -91,9 +93,20 @@ std::string file_of(const PythonTrainer& trainer, const trainer::TrainOptions& o
 
 std::string description(const PythonTrainer& trainer, const trainer::TrainOptions& t) {
   const auto start = t.cfg.empty() || t.weights.empty() ? "" : ", from " + display_path(t.weights);
-  return fmt::format("{} on {} for {} at {} px with {}{}, by {}", display_path(cfg_or_weights(t)),
-                     display_path(t.data), core::counted(t.epochs, "epoch"), t.imgsz, t.optimizer,
+  const auto size = t.imgsz > 0 ? fmt::format(" at {} px", t.imgsz) : "";
+  return fmt::format("{} on {} for {}{} with {}{}, by {}", display_path(cfg_or_weights(t)),
+                     display_path(t.data), core::counted(t.epochs, "epoch"), size, t.optimizer,
                      start, trainer.name);
+}
+
+std::set<std::string> ultralytics_settings(const Python& python) {
+  const auto package = package_file(python, "ultralytics", "--trainer ultralytics");
+  const auto table = package.parent_path() / "cfg/default.yaml";
+  if (package.empty() || !fs::exists(table)) return {};
+  std::set<std::string> names;
+  const auto settings = core::parse_yaml(core::read_text_file(table), table.string());
+  names.insert(settings.keys.begin(), settings.keys.end());
+  return names;
 }
 
 std::optional<std::string> ultralytics_optimizer_fault(const std::string& optimizer) {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,13 @@ int default_imgsz(const PythonTrainer& trainer, const trainer::TrainOptions& opt
 std::string file_of(const PythonTrainer& trainer, const trainer::TrainOptions& options,
                     const std::string& kind);
 
-/// "yolo11n.pt on coco8.yaml for 10 epochs at 640 px with AdamW, by ultralytics"
+/// "yolo11n.pt on coco8.yaml for 10 epochs at 640 px with AdamW, by ultralytics"; without a size
+/// where `imgsz` is 0.
 std::string description(const PythonTrainer& trainer, const trainer::TrainOptions& options);
+
+/// The settings that the installed Ultralytics knows, by its own table of defaults. Empty where
+/// that is not found.
+std::set<std::string> ultralytics_settings(const Python& python);
 
 /// What is wrong with an optimizer for Ultralytics: with `auto` the genes lr0 and momentum would do
 /// nothing. Nothing: it may be used.

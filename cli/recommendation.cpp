@@ -104,7 +104,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
         fmt::format("  all {} trials have the same fitness: {}", state.completed().size(),
                     trial.fitness == 0 ? "they learnt nothing; train for more --epochs, or start "
                                          "from trained --weights"
-                                       : "what evolves changes nothing"));
+                                       : "nothing is known of what evolves"));
     return lines;
   }
   if (trial.metrics.map50 > 0 && trial.metrics.map50 < least_map50)

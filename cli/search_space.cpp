@@ -97,6 +97,23 @@ hyp::Space started_at_defaults(const hyp::Space& space, const hyp::HypFile& defa
   return hyp::started_at(space, taken);
 }
 
+/// What evolve brings for Ultralytics has names that older versions lack: those are left out.
+void leave_out_unknown(hyp::Space& space, hyp::HypFile& defaults, const Python& python,
+                       bool own_space) {
+  const auto known = ultralytics_settings(python);
+  if (known.empty()) return;
+  if (own_space)
+    std::erase_if(space.genes, [&](const hyp::Gene& gene) { return !known.contains(gene.name); });
+  hyp::HypFile kept{.path = defaults.path};
+  for (std::size_t i = 0; const auto& [name, value] : defaults.hyp) {
+    const auto line = defaults.lines[i++];
+    if (!known.contains(name)) continue;
+    kept.hyp.set(name, value);
+    kept.lines.push_back(line);
+  }
+  defaults = std::move(kept);
+}
+
 /// The space before --hyp, of which these are the names: the user's, or the trainer's own.
 hyp::Space table_of(const EvolveOptions& options, const hyp::Hyperparameters& named) {
   const auto* trainer = python_trainer(options.trainer);
@@ -104,8 +121,12 @@ hyp::Space table_of(const EvolveOptions& options, const hyp::Hyperparameters& na
     return options.space.empty() ? hyp::default_space() : hyp::read_space_file(options.space);
   const auto path =
       options.space.empty() ? file_of(*trainer, options.train, "space") : options.space;
-  return started_at_defaults(hyp::read_space_file(path),
-                             hyp::read_hyp_file(file_of(*trainer, options.train, "hyp")), named);
+  auto space = hyp::read_space_file(path);
+  auto defaults = hyp::read_hyp_file(file_of(*trainer, options.train, "hyp"));
+  // Elsewhere another version may be installed than here.
+  if (options.launcher == "local")
+    leave_out_unknown(space, defaults, options.python, options.space.empty());
+  return started_at_defaults(space, defaults, named);
 }
 
 /// Whether the runs that come with evolve say something about this one: they are trainings with

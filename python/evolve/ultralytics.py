@@ -23,7 +23,7 @@ PREDICTIONS = "BMP"  # boxes, masks, poses
 BOXED = ("detect", "segment", "pose", "obb")  # tasks whose images have labels: a classifier's folders are its labels
 NO_TASK = "its task has no precision, recall and mAP: evolve trains detectors, segmenters, poses, oriented boxes and classifiers"
 # Settings that evolve sets, or that would make another training of it: `time` ends it early, `resume` goes on with another.
-OURS = ("epochs", "seed", "device", "patience", "plots", "save", "save_period", "val", "project", "name", "exist_ok", "data",
+OURS = ("model", "epochs", "seed", "device", "patience", "plots", "save", "save_period", "val", "project", "name", "exist_ok", "data",
         "time", "resume", "save_dir", "task", "mode", "cfg")
 LOSSES = {"val/box_loss": ("val/box_loss", "val/giou_loss"), "val/obj_loss": ("val/dfl_loss", "val/l1_loss"),
           "val/cls_loss": ("val/cls_loss", "val/loss")}
@@ -60,7 +60,7 @@ def as_setting(name, value, defaults):
     if name not in defaults:
         raise worker.TrialFailed("other", f"'{name}' means nothing to this version of Ultralytics; leave it out of "
                                  "--hyp, and of the space with --space")
-    kind = type(defaults[name])
+    kind = int if name == "freeze" else type(defaults[name])  # its default is None; a fraction would freeze nothing
     if kind is bool and isinstance(value, str) and value.lower() in ("true", "false"):  # a choice of the space
         return value.lower() == "true"
     if value == "none":

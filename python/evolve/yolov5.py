@@ -198,14 +198,31 @@ def version_of(module, checkout):
     return getattr(module, "GIT_INFO", {}).get("commit") or "of a checkout"
 
 
+def check_weights(weights, cfg, module):
+    """Raises what is wrong with weights that each trial would begin with, as YOLOv5 loads them: without a table their own
+    says what the model is."""
+    import torch
+
+    remedy = "name weights of YOLOv5's, a .pt file"
+    file = module.attempt_download(weights)
+    if not os.path.isfile(file):
+        raise FileNotFoundError(f"'{weights}' does not exist")
+    if not file.endswith(".pt"):
+        raise ValueError(f"'{weights}' has no weights; {remedy}")
+    try:
+        model = torch.load(file, map_location="cpu")["model"]
+        module.Model(cfg or model.yaml, ch=3)
+    except Exception as error:
+        raise ValueError(f"'{weights}' has no weights of YOLOv5's ({worker.said_by(error)}); {remedy}") from None
+
+
 def check(options, space, begins):
     """See worker.main. What hyperparameters and optimizers YOLOv5 has, evolve knows."""
     checkout = checkout_named()
     module = yolov5(checkout)
     module.check_file(options["cfg"])
-    weights = options["weights"]
-    if weights and not os.path.isfile(weights) and not os.path.isfile(module.attempt_download(weights)):
-        raise FileNotFoundError(f"'{weights}' does not exist")
+    if options["weights"]:
+        check_weights(options["weights"], options["cfg"], module)
     data = module.check_file(options["data"])
     if not worker.is_fetched(data):  # that happens when it trains
         worker.check_images(data, module.check_dataset(data))

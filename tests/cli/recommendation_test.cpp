@@ -140,10 +140,11 @@ TEST(Recommendation, DoesNotCallLuckKnownBeforeASetWasTrainedTwice) {
 }
 
 TEST(Recommendation, OfTrialsThatAreAllAlikeClaimsNothing) {
-  EXPECT_THAT(lines_of(run_of("screened", [](const auto&) { return 0.5; })),
-              ElementsAre(AllOf(StartsWith("Recommended: trial 0, fitness 0.5000"),
-                                EndsWith(", the start")),
-                          "  all 20 trials have the same fitness: what evolves changes nothing"));
+  EXPECT_THAT(
+      lines_of(run_of("screened", [](const auto&) { return 0.5; })),
+      ElementsAre(
+          AllOf(StartsWith("Recommended: trial 0, fitness 0.5000"), EndsWith(", the start")),
+          "  all 20 trials have the same fitness: nothing is known of what evolves"));
 }
 
 TEST(Recommendation, OfTrialsThatLearntNothingSaysWhatWouldHelp) {

@@ -149,5 +149,21 @@ TEST(Ultralytics, SaysWithWhichOptimizerItTrains) {
       HasSubstr("at 640 px with SGD or MuSGD, by ultralytics"));
 }
 
+TEST(UltralyticsSettings, ThatAnOlderVersionHasNotAreLeftOutOfWhatEvolves) {
+  Folder folder;
+  write_data(folder);
+  std::filesystem::create_directories(folder / "older/ultralytics/cfg");
+  write_file(folder / "older/ultralytics/__init__.py", "");
+  write_file(folder / "older/ultralytics/cfg/default.yaml",
+             "task: detect # one of\nlr0: 0.01\nbox: 7.5\nfreeze:\n");
+  const auto path = "PYTHONPATH=" + (folder / "older").string();
+  const auto ended =
+      Process(command_of("ultralytics", trials("yolo11n.yaml", 1, {"--dry-run"}), {path}),
+              folder.path())
+          .wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("2 of 2 hyperparameters evolve: lr0 box\n"));
+}
+
 }  // namespace
 }  // namespace evolve::test
