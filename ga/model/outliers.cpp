@@ -18,8 +18,8 @@ VectorXd factors(const VectorXd& squares) {
   return (degrees_of_freedom + squares.array()) / (degrees_of_freedom + 1);
 }
 
-// What the bound has besides the normal likelihood under the factor: the precision's distribution, a
-// gamma distribution with mean 1 / factor after one residual, for the prior one with mean 1.
+// What the bound has besides the normal likelihood under the factor: the precision's distribution,
+// a gamma distribution with mean 1 / factor after one residual, for the prior one with mean 1.
 double cost(double factor) {
   constexpr double before = degrees_of_freedom / 2, after = (degrees_of_freedom + 1) / 2;
   using boost::math::digamma, boost::math::lgamma;
@@ -35,8 +35,7 @@ double cost(double factor) {
 Outliers outliers(const Observations& known, const KernelParameters& parameters) {
   constexpr int iterations = 4;
   const auto none = VectorXd::Ones(known.noise.size());
-  if (known.curves.any())
-    return {known.noise, none, Surrogate(known, parameters).log_likelihood()};
+  if (known.curves.any()) return {known.noise, none, Surrogate(known, parameters).log_likelihood()};
   Observations weighed = known;
   VectorXd of_noise = none;
   weighed.roughness = none;

@@ -1,8 +1,8 @@
 // Trainings that collapsed, or were luckier than any normal noise makes them; and sets that are
 // better or worse than all their neighbours.
 //
-// Noise and roughness have Student's t distribution: normal, with a variance of each training's, and
-// of each set's, own. (Lange, Little and Taylor 1989, "Robust statistical modeling using the t
+// Noise and roughness have Student's t distribution: normal, with a variance of each training's,
+// and of each set's, own. (Lange, Little and Taylor 1989, "Robust statistical modeling using the t
 // distribution".) Of one odd training nobody knows which of the two it is; where trainings of one
 // set agree on what is odd, it is the set.
 #pragma once

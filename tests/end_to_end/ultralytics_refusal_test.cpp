@@ -72,6 +72,10 @@ TEST(Ultralytics, IsRefusedAGeneThatWouldMoveBetweenTheValuesItCanHave) {
        {std::pair("close_mosaic: [0, 10]",
                   "'close_mosaic' is a whole number for Ultralytics, not "
                   "3.1831; in --space write type: int\n"),
+        {"freeze: [0, 12]",
+         "'freeze' is a whole number for Ultralytics, not 3.81972; in --space write type: int\n"},
+        {"model: {choices: [a.pt, b.pt]}",
+         "'model' is for evolve to set; leave it out of --hyp and --space\n"},
         {"cos_lr: [0, 1]",
          "'cos_lr' is yes or no for Ultralytics, not 0.5; in --space write "
          "choices: [True, False]\n"}}) {

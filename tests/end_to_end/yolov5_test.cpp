@@ -247,6 +247,17 @@ TEST(Yolov5, IsRefusedBeforeItTrainsWhatItDoesNotFind) {
               HasSubstr("FileNotFoundError: 'nowhere.pt' does not exist"));
 }
 
+TEST(Yolov5, IsRefusedBeforeItTrainsWeightsThatAreNotOfIts) {
+  Folder folder;
+  write_file(folder / "other.pt", "of another package");
+  EXPECT_THAT(said_of(folder, trials("other.pt")),
+              HasSubstr("other.pt' has no weights of YOLOv5's ('depth_multiple'); name weights of "
+                        "YOLOv5's, a .pt file"));
+  EXPECT_THAT(said_of(folder, trials("yolov5n.yaml", 1, {"--weights", "my.yaml"})),
+              HasSubstr("my.yaml' has no weights; name weights of YOLOv5's, a .pt file"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+}
+
 TEST(Yolov5, DoesNotTrainWhereNoValidationImageHasALabel) {
   expect_wrong_data("yolov5", "yolov5n.yaml", "train: images\nval: unlabelled\n",
                     "no label in the validation images: ");

@@ -102,6 +102,37 @@ TEST(Recommendation, ComparesWithWhatTheStartHadHoweverLongAgo) {
 }
 
 // Where all sets are alike, the best hundred of 400 trainings are the hundred luckiest.
+// Thirteen genes of which nearly all sets are bad; what `good` gives is none of their luck.
+Standing standing_of_a_good_set_among_bad_ones(const hyp::Genes& good,
+                                               const std::vector<int>& trials, int trainings) {
+  const std::vector<hyp::Gene> space(13, real(0, 1, 0.5));
+  const hyp::Genes start(13, 0.5);
+  History history(space);
+  Rng rng(1);
+  boost::random::normal_distribution<double> luck(1, 0.01);
+  for (int i = 0; i < trainings; ++i) {
+    const bool is_good = std::ranges::count(trials, i) > 0;
+    const bool is_start = i == 0 || i == 13 || i == 26;
+    const auto genes = is_good ? good : is_start ? start : random_genes(space, rng);
+    history.add(genes, {Observation::Ending::completed, (is_good ? 0.65 : 0.02) * luck(rng), i});
+  }
+  return *standing(space, history, start);
+}
+
+// Three trainings that agree are not lucky three times.
+TEST(Recommendation, ExpectsOfAStartWhatItGaveThoughAllOthersAreFarWorse) {
+  const auto expected = standing_of_a_good_set_among_bad_ones(hyp::Genes(13, 0.5), {0, 13, 26}, 30)
+                            .start->expectation;
+  EXPECT_NEAR(expected.mean, 0.65, 0.1);
+  EXPECT_GT(expected.low, 0.3);
+}
+
+// It may have been lucky, but no other set of its kind was ever seen.
+TEST(Recommendation, IsTheOneGoodSetAmongBadOnes) {
+  const auto standing = standing_of_a_good_set_among_bad_ones(hyp::Genes(13, 0.7), {1}, 20);
+  EXPECT_EQ(standing.best.trial, 1);
+}
+
 TEST(Recommendation, IsTheStartWhereASetGaveTheVerySameWithoutLuck) {
   const hyp::Space space = space_of({real(0, 1, 0.5)});
   History history(space.genes);

@@ -44,9 +44,17 @@ class Tensor:
         return "single precision"
 
 
-def load(file, map_location, weights_only):
-    assert map_location == "cpu" and weights_only
-    return {"model.0.conv.weight": Tensor()}
+class Model:
+    def __init__(self, yaml):
+        self.yaml = yaml
+
+
+def load(file, map_location, weights_only=False):
+    assert map_location == "cpu"
+    if weights_only:
+        return {"model.0.conv.weight": Tensor()}
+    with open(file) as opened:
+        return {"model": Model(opened.read())}
 
 
 def device(name):
