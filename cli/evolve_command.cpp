@@ -93,7 +93,7 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
     if (const auto words = failure_summary(state, directory); !words.empty()) screen.line(words);
     say_recommended(screen, state, directory, options);
   }
-  // Until then nothing else was seen than that.
+  // What a run without one would have ended by.
   if (end == RunEnd::time_limit && state.epochs_trained() == 0 &&
       state.surroundings().failures() > 0)
     end = RunEnd::surroundings;
@@ -101,13 +101,13 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
     case RunEnd::no_usable_device:
       throw run_failed(run.no_usable_device(), go_on);
     case RunEnd::surroundings:
-      throw run_failed(
-          fmt::format("{} in {} attempts in a row: {}",
-                      state.surroundings().last_failure().failed_before_ready
-                          ? "no worker became ready"
-                          : "nothing could be trained",
-                      state.surroundings().failures(), state.surroundings().last_failure().message),
-          go_on);
+      throw run_failed(fmt::format("{} in {} in a row: {}",
+                                   state.surroundings().last_failure().failed_before_ready
+                                       ? "no worker became ready"
+                                       : "nothing could be trained",
+                                   core::counted(state.surroundings().failures(), "attempt"),
+                                   state.surroundings().last_failure().message),
+                       go_on);
     case RunEnd::stopped:
       say_interrupted(screen, state, end, directory);
       return 128 + signal;

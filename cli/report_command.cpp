@@ -25,7 +25,7 @@ results::RunReport report_of(const results::RunDirectory& directory) {
   if (!going_on) timeline.stop();
   auto report =
       engine::report_of(state, history.run, std::move(timeline), display_path(directory.root));
-  report.going_on = going_on;
+  report.going_on = going_on && !report.finished;  // it may have ended meanwhile
   report.explanation = engine::explanation_if_any(state);
   return report;
 }

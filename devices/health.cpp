@@ -48,7 +48,7 @@ std::vector<Blame> Health::ended(const hyp::Outcome& outcome,
       blame(outcome.device, "it was lost: " + failed->message, now, blames);
     } else if (failed->failed_before_ready) {
       blame(outcome.device, failed->message, now, blames);
-    } else if (failed->of_surroundings) {
+    } else if (failed->of_surroundings && !failed->unconfirmed) {
       surroundings_failed(outcome, failed->message, now, blames);
     }
     return blames;

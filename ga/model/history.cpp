@@ -203,10 +203,14 @@ Observations History::weighed(const Selection& known, const Plausible& under) co
   Observations observations = known.observations;
   observations.roughness = VectorXd::Ones(observations.noise.size());
   for (Index i = 0; i < observations.noise.size(); ++i) {
-    const Index entry = known.entries[static_cast<std::size_t>(i)];
-    if (entry >= under.noise.size()) continue;  // it came later
-    observations.noise[i] *= under.noise[entry] / noise_[static_cast<std::size_t>(entry)];
-    observations.roughness[i] = under.roughness[entry];
+    const auto place = static_cast<std::size_t>(i);
+    const Index entry = known.entries[place];
+    if (const auto judged = judged_.find(entry); judged != judged_.end())
+      observations.noise[i] *=
+          under.noise[judged->second] / noise_[static_cast<std::size_t>(entry)];
+    // All trainings of a set have its factor, those too that came later.
+    if (const auto set = judged_sets_.find(observations.set[place]); set != judged_sets_.end())
+      observations.roughness[i] = under.roughness[set->second];
   }
   return observations;
 }
@@ -217,8 +221,8 @@ KernelParameters History::robust_parameters(const Observations& known) const {
   if (fitted_ > fitted_points) return parameters;
   Observations weighed = known;
   for (int i = 0; i < rounds; ++i) {
+    if (i > 0) weighed.noise = outliers(known, parameters).noise;
     parameters = fitted(weighed, parameters, fitted_);
-    weighed.noise = outliers(known, parameters).noise;
   }
   return parameters;
 }
@@ -241,13 +245,9 @@ VectorXd History::distances_from(Index centre, Index length,
   return squares;
 }
 
-// Now and then a training collapses, or is luckier than any normal noise makes it. So noise has
-// Student's t distribution: normal, with a variance of each training's own. A few iterations of the
-// expectation-maximization algorithm for it (Lange, Little and Taylor 1989, "Robust statistical
-// modeling using the t distribution") set these variances to what the residuals let expect. Not of
-// looks before the end: what a curve does there is no noise.
+// The search knows of odd trainings only (ga/model/outliers.hpp), from one length to the next. Not
+// of looks before the end: what a curve does there is no noise.
 void History::weigh_outliers(Index length) {
-  constexpr double degrees_of_freedom = 4;
   constexpr int iterations = 3;
   if (any_at_rung(length)) return;
   for (int i = 0; i < iterations; ++i) {
@@ -255,8 +255,7 @@ void History::weigh_outliers(Index length) {
     const VectorXd squares = Surrogate(known.observations, parameters_).noise_squares();
     for (Index k = 0; k < squares.size(); ++k) {
       double& factor = noise_[static_cast<std::size_t>(known.entries[static_cast<std::size_t>(k)])];
-      const double square = squares[k] * factor / known.observations.noise[k];
-      factor = (degrees_of_freedom + square) / (degrees_of_freedom + 1);
+      factor = odd_factor(squares[k] * factor / known.observations.noise[k]);
     }
   }
 }
@@ -286,18 +285,20 @@ const std::vector<History::Plausible>& History::plausible() {
   const Selection all = select(fitted_, model_points, best);
   const auto places = spread(all.points.cols(), compared_points);
   const Observations known = unweighed(all).of(places);
-  std::vector<Index> entries;
-  for (const Index place : places) entries.push_back(all.entries[static_cast<std::size_t>(place)]);
+  judged_.clear();
+  judged_sets_.clear();
+  for (Index i = 0; i < std::ssize(places); ++i) {
+    judged_[all.entries[static_cast<std::size_t>(places[static_cast<std::size_t>(i)])]] = i;
+    judged_sets_[known.set[static_cast<std::size_t>(i)]] = i;
+  }
   std::vector<double> logarithms;
   plausible_.clear();
   for (const auto& [parameters, log_prior] : variations(robust_parameters(known), fitted_)) {
-    const Outliers odd = outliers(known, parameters);
+    Outliers odd = outliers(known, parameters);
     logarithms.push_back(log_prior + odd.log_likelihood);
     plausible_.push_back({.parameters = parameters,
-                          .noise = VectorXd::Map(noise_.data(), fitted_),
-                          .roughness = VectorXd::Ones(fitted_)});
-    plausible_.back().noise(entries) = odd.noise.cwiseQuotient(known.noise);
-    plausible_.back().roughness(entries) = odd.roughness;
+                          .noise = odd.noise.cwiseQuotient(known.noise),
+                          .roughness = std::move(odd.roughness)});
   }
   const double greatest = std::ranges::max(logarithms);
   double sum = 0;

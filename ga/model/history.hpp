@@ -69,7 +69,8 @@ class History {
   struct Plausible {
     KernelParameters parameters;
     double weight = 0;
-    /// What is odd under them: factors of each outcome's noise, and of its set's roughness.
+    /// What is odd under them, of the outcomes that were judged: factors of each one's noise, and
+    /// of its set's roughness.
     Eigen::VectorXd noise, roughness;
   };
   const std::vector<Plausible>& plausible();
@@ -130,8 +131,10 @@ class History {
   int completed_ = 0;
   KernelParameters parameters_;
   std::vector<Plausible> plausible_;
-  Eigen::Index fitted_ = 0;    // the length to which the parameters were fitted
-  Eigen::Index weighed_ = 0;   // the length that made `plausible_` plausible
+  std::map<Eigen::Index, Eigen::Index> judged_;  // by entry: its place among the judged
+  std::map<int, Eigen::Index> judged_sets_;      // by set: the place of one of its trainings
+  Eigen::Index fitted_ = 0;                      // the length to which the parameters were fitted
+  Eigen::Index weighed_ = 0;                     // the length that made `plausible_` plausible
   Eigen::Index next_fit_ = 3;  // the length at which the parameters are fitted next
 };
 

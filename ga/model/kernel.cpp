@@ -22,6 +22,7 @@ Observations Observations::of(const std::vector<Index>& places) const {
           .noise = noise(places),
           .seed = std::move(seeds),
           .set = std::move(sets),
+          .roughness = roughness.size() > 0 ? VectorXd(roughness(places)) : VectorXd(),
           .curves = curves.of(places)};
 }
 

@@ -13,11 +13,6 @@ using Eigen::VectorXd;
 
 constexpr double degrees_of_freedom = 4;
 
-// Of variances whose residuals have these squares, in units of the variance before.
-VectorXd factors(const VectorXd& squares) {
-  return (degrees_of_freedom + squares.array()) / (degrees_of_freedom + 1);
-}
-
 // What the bound has besides the normal likelihood under the factor: the precision's distribution,
 // a gamma distribution with mean 1 / factor after one residual, for the prior one with mean 1.
 double cost(double factor) {
@@ -32,6 +27,10 @@ double cost(double factor) {
 
 }  // namespace
 
+double odd_factor(double square) {
+  return (degrees_of_freedom + square) / (degrees_of_freedom + 1);
+}
+
 Outliers outliers(const Observations& known, const KernelParameters& parameters) {
   constexpr int iterations = 4;
   const auto none = VectorXd::Ones(known.noise.size());
@@ -41,9 +40,9 @@ Outliers outliers(const Observations& known, const KernelParameters& parameters)
   weighed.roughness = none;
   for (int i = 0; i < iterations; ++i) {
     const Surrogate model(weighed, parameters);
-    of_noise = factors(model.noise_squares().cwiseQuotient(known.noise));
+    of_noise = model.noise_squares().cwiseQuotient(known.noise).unaryExpr(&odd_factor);
     weighed.noise = known.noise.cwiseProduct(of_noise);
-    weighed.roughness = factors(model.roughness_squares());
+    weighed.roughness = model.roughness_squares().unaryExpr(&odd_factor);
   }
   double log_likelihood = Surrogate(weighed, parameters).log_likelihood();
   std::set<int> sets;

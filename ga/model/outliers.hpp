@@ -11,6 +11,9 @@
 
 namespace evolve::ga {
 
+/// What is expected of a variance, in units of its prior one, after a residual with this square.
+double odd_factor(double square);
+
 struct Outliers {
   /// [n] each: factors of the noise variance, in place of the observations' own, and of the
   /// roughness variance.

@@ -46,6 +46,15 @@ Eigen::LLT<MatrixXd> factorised(MatrixXd covariance, const VectorXd& noises, dou
   throw std::domain_error("a covariance has values that are no numbers");
 }
 
+// What sets have that are rougher or less rough than usual: those of the first points.
+void add_odd(Covariance& covariance, const VectorXd& roughnesses, double usual) {
+  const Index n = roughnesses.size();
+  const VectorXd more = roughnesses.array() - usual;
+  if (!more.isZero(0))
+    covariance.all.topLeftCorner(n, n) +=
+        more.asDiagonal() * covariance.same_set.topLeftCorner(n, n);
+}
+
 VectorXd roughnesses_of(const Observations& observations, const KernelParameters& parameters) {
   const double usual = variances_of(parameters).roughness;
   if (observations.roughness.size() > 0) return usual * observations.roughness;
@@ -70,10 +79,7 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
   const Curves& curves = observations.curves;
   Covariance covariance = covariance_of(matern(distances(scaled_, scaled_)).matrix(),
                                         observations.seed, sets_, curves, variances);
-  if (observations.roughness.size() > 0) {
-    const VectorXd more = roughnesses_.array() - variances.roughness;
-    covariance.all += more.asDiagonal() * covariance.same_set;
-  }
+  add_odd(covariance, roughnesses_, variances.roughness);
   VectorXd values = observations.values;
   if (basis_) {
     basis_known_ = basis_->values(observations.features) * loadings_.asDiagonal();
@@ -129,6 +135,7 @@ void Surrogate::condition_spread(const Observations& observations, const MatrixX
   Covariance covariance =
       covariance_of(matern(distances(scaled_near_, scaled_near_)).matrix(), seeds, sets,
                     observations.curves.first(near, pending.cols()), variances_of(parameters));
+  add_odd(covariance, roughnesses_.head(near), usual_roughness_);
   if (basis_) {
     basis_near_.resize(basis_known_.rows(), scaled_near_.cols());
     basis_near_ << basis_known_.leftCols(near), basis_->values(pending);
@@ -243,7 +250,11 @@ Surrogate::Joint Surrogate::of_sets(const MatrixXd& features, const std::vector<
   const MatrixXd rough = roughnesses_.asDiagonal() * equal(sets_, sets);
   MatrixXd half = loadings_.asDiagonal() * (matern(distances(scaled_, there)).matrix() + rough);
   MatrixXd before = matern(distances(there, there)).matrix();
-  before.diagonal() += rough.colwise().maxCoeff().transpose();
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const auto at = std::ranges::find(sets_, sets[i]);
+    before.diagonal()[static_cast<Index>(i)] +=
+        at == sets_.end() ? usual_roughness_ : roughnesses_[at - sets_.begin()];
+  }
   VectorXd mean = (half.transpose() * weights_).array() + constant_;
   if (basis_) {
     const MatrixXd expected = basis_->values(features);

@@ -220,9 +220,9 @@ def check(options, space, begins):
     """See worker.main. What hyperparameters and optimizers YOLOv5 has, evolve knows."""
     checkout = checkout_named()
     module = yolov5(checkout)
-    module.check_file(options["cfg"])
+    cfg = module.check_file(options["cfg"])
     if options["weights"]:
-        check_weights(options["weights"], options["cfg"], module)
+        check_weights(options["weights"], cfg, module)
     data = module.check_file(options["data"])
     if not worker.is_fetched(data):  # that happens when it trains
         worker.check_images(data, module.check_dataset(data))

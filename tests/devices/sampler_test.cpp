@@ -43,7 +43,7 @@ std::vector<Accelerator> sampled(Sampler& sampler) {
 TEST(Sampler, DoesNotAskADriverInWhichAProcessIsStuck) {
   ::setenv("ZE_ENABLE_ALT_DRIVERS", FAKE_LEVEL_ZERO, 1);
   ::setenv("FAKE_XPUS", "name=A,bus=3", 1);
-  Sampler sampler({"xpu"}, milliseconds(500));
+  Sampler sampler({"xpu"}, milliseconds(2000));
   EXPECT_EQ(sampled(sampler).size(), 1u);
   ::setenv("FAKE_XPU_INIT", "stuck", 1);
   EXPECT_TRUE(sampled(sampler).empty());

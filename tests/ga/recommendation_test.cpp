@@ -127,6 +127,34 @@ TEST(Recommendation, ExpectsOfAStartWhatItGaveThoughAllOthersAreFarWorse) {
   EXPECT_GT(expected.low, 0.3);
 }
 
+// Whether or not the parameters have been fitted since: a repeat is of the same odd set.
+TEST(Recommendation, KnowsMoreOfASetTheMoreOftenItWasTrained) {
+  const std::vector<hyp::Gene> space(4, real(0, 1, 0.5));
+  const hyp::Genes start(4, 0.5);
+  for (const int trainings : {60, 230}) {
+    History history(space);
+    Rng rng(1);
+    boost::random::normal_distribution<double> luck(0, 0.02);
+    for (int i = 0; i < trainings; ++i) {
+      const auto genes = i % 20 == 0 ? start : random_genes(space, rng);
+      const double distance = Eigen::Map<const Eigen::Vector4d>(genes.data()).array().sum() - 2;
+      history.add(genes,
+                  {Observation::Ending::completed, 0.4 - 0.05 * std::abs(distance) + luck(rng), i});
+    }
+    const auto width = [&] {
+      const auto expectation = standing(space, history, start)->start->expectation;
+      return expectation.high - expectation.low;
+    };
+    double before = width();
+    for (int repeat = 1; repeat <= 3; ++repeat) {
+      history.add(start, {Observation::Ending::completed, 0.4, 0, repeat});
+      const double now = width();
+      EXPECT_LT(now, 1.02 * before) << trainings << " " << repeat;
+      before = now;
+    }
+  }
+}
+
 // It may have been lucky, but no other set of its kind was ever seen.
 TEST(Recommendation, IsTheOneGoodSetAmongBadOnes) {
   const auto standing = standing_of_a_good_set_among_bad_ones(hyp::Genes(13, 0.7), {1}, 20);

@@ -20,7 +20,6 @@ Subprocess::Subprocess(const std::vector<std::string>& command,
   ::fcntl(pipe.reader.number(), F_SETFL, O_NONBLOCK);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const auto begin = [parent = ::getpid()](const auto&) {
-    ::setpgid(0, 0);  // it is told to end once, by us
     core::die_with(parent);
     return 0;
   };
@@ -41,7 +40,7 @@ Subprocess::~Subprocess() {
 void Subprocess::end() {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::seconds grace{1};
-  ::kill(-id_, SIGTERM);
+  ::kill(id_, SIGTERM);
   for (const auto until = Clock::now() + grace; !status() && Clock::now() < until; read())
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }

@@ -11,14 +11,14 @@
 
 namespace evolve::workers {
 
-/// A running command in a process group of its own. Its standard input is empty, its standard
+/// A running command in our process group. Its standard input is empty, its standard
 /// output and error are one pipe. It dies with us, and in the end whatever it has started dies too.
 class Subprocess {
  public:
   /// Without these variables of our environment. Throws std::system_error when it cannot be
   /// executed.
   Subprocess(const std::vector<std::string>& command, const std::vector<std::string>& unset);
-  /// Tells its group to end, and kills it and its descendants when it has, or after a second.
+  /// Tells it to end, and kills it and its descendants when it has, or after a second.
   ~Subprocess();
   Subprocess(const Subprocess&) = delete;
   Subprocess& operator=(const Subprocess&) = delete;
