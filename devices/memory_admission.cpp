@@ -7,9 +7,6 @@
 namespace evolve::devices {
 namespace {
 
-/// In so long a driver lets go of the memory of a worker that was killed.
-constexpr std::chrono::minutes longest_release{1};
-
 /// In so long a worker that trains comes to hold the most that it needs: what was seen before may
 /// have been another program's.
 constexpr std::chrono::minutes stretch{10};
@@ -31,7 +28,6 @@ void MemoryAdmission::sampled(const std::string& device, const core::WorkerCount
   if (!free_bytes) return;
   if (workers.alive == 0) {
     state.free_without_us = free_bytes;
-    if (state.changed <= asked - longest_release) state.need = state.earlier = 0;
   } else if (workers.grown && state.free_without_us) {
     if (workers.idle == 0 && asked >= state.began + stretch) {
       state.earlier = std::exchange(state.need, 0);
@@ -49,6 +45,9 @@ MemoryAdmission::Answer MemoryAdmission::fits(const std::string& device,
   if (!state.total || !state.free) return Answer::yes;
   if (state.changed && *state.changed > state.asked) return Answer::unknown_yet;
   if (workers.alive > 0 && !state.grown) return Answer::unknown_yet;
+  // Nobody knows whose what was seen to be held was: a device that is half free is tried.
+  const bool waited = state.changed && *state.changed + stretch <= state.asked;
+  if (workers.alive == 0 && waited && *state.free >= *state.total / 2) return Answer::yes;
   const auto least = workers.alive > 0 ? 0 : *state.total / 20;
   return *state.free >= std::max({state.need, state.earlier, least}) ? Answer::yes : Answer::full;
 }

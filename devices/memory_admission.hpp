@@ -29,8 +29,8 @@ class MemoryAdmission {
 
   /// Whether a further worker can be started beside these. Yes where nothing is known; otherwise,
   /// for the first one a twentieth of the memory must be free, and for each as much as one was seen
-  /// to need of late; for the first one only until the driver must have let go of the memory of
-  /// those before it. A further one waits until those before it hold what they need.
+  /// to need of late (once the device was left alone for ten minutes, half of the memory is
+  /// enough). A further one waits until those before it hold what they need.
   Answer fits(const std::string& device, const core::WorkerCount& workers) const;
 
  private:

@@ -27,71 +27,17 @@ TEST(MemoryAdmission, IsThereWhereTheDriverTellsNothingOfMemory) {
   EXPECT_EQ(room.fits("xpu:0", newcomer), Answer::yes);
 }
 
-TEST(MemoryAdmission, ForAFirstWorkerIsATwentiethOfTheMemory) {
-  MemoryAdmission room;
-  room.sampled("xpu:0", nobody, total, 4, noon);
-  EXPECT_EQ(room.fits("xpu:0", nobody), Answer::full);
-  room.sampled("xpu:0", nobody, total, 5, noon);
-  EXPECT_EQ(room.fits("xpu:0", nobody), Answer::yes);
-}
-
-TEST(MemoryAdmission, ForAFurtherWorkerIsKnownOnceTheFirstHasWhatItNeeds) {
-  MemoryAdmission room;
-  room.sampled("xpu:0", nobody, total, 90, noon);
-  room.changed("xpu:0", noon + seconds(1));
-  EXPECT_EQ(room.fits("xpu:0", newcomer), Answer::unknown_yet);
-  room.sampled("xpu:0", newcomer, total, 80, noon + seconds(2));
-  EXPECT_EQ(room.fits("xpu:0", newcomer), Answer::unknown_yet);
-  room.sampled("xpu:0", one, total, 45, noon + seconds(3));
-  EXPECT_EQ(room.fits("xpu:0", one), Answer::yes);
-  room.sampled("xpu:0", one, total, 44, noon + seconds(4));
-  EXPECT_EQ(room.fits("xpu:0", one), Answer::full);
-}
-
-TEST(MemoryAdmission, OfADeviceWhoseWorkerHasEndedIsAskedForAgain) {
-  MemoryAdmission room;
-  room.sampled("xpu:0", nobody, total, 90, noon);
-  room.sampled("xpu:0", one, total, 30, noon + seconds(1));
-  room.changed("xpu:0", noon + seconds(2));
-  EXPECT_EQ(room.fits("xpu:0", nobody), Answer::unknown_yet);
-  // The driver has not let go of the memory yet.
-  room.sampled("xpu:0", nobody, total, 30, noon + seconds(3));
-  EXPECT_EQ(room.fits("xpu:0", nobody), Answer::full);
-  room.sampled("xpu:0", nobody, total, 90, noon + seconds(4));
-  EXPECT_EQ(room.fits("xpu:0", nobody), Answer::yes);
-}
-
-TEST(MemoryAdmission, RemembersTheMostThatAWorkerNeeded) {
-  MemoryAdmission room;
-  room.sampled("xpu:0", nobody, total, 90, noon);
-  room.sampled("xpu:0", one, total, 40, noon + seconds(1));
-  room.sampled("xpu:0", one, total, 60, noon + seconds(2));
-  EXPECT_EQ(room.fits("xpu:0", one), Answer::yes);
-  room.sampled("xpu:0", one, total, 49, noon + seconds(3));
-  EXPECT_EQ(room.fits("xpu:0", one), Answer::full);
-}
-
-TEST(MemoryAdmission, ForgetsWithinTwoStretchesOfTimeWhatAnotherProgramHeld) {
-  MemoryAdmission room;
-  room.sampled("xpu:0", nobody, total, 95, noon);
-  room.sampled("xpu:0", one, total, 10, noon + seconds(1));
-  room.sampled("xpu:0", one, total, 80, noon + minutes(10));
-  EXPECT_EQ(room.fits("xpu:0", one), Answer::full) << "as if one needed 85";
-  room.sampled("xpu:0", one, total, 80, noon + minutes(20));
-  EXPECT_EQ(room.fits("xpu:0", one), Answer::yes) << "it needs 15";
-}
-
-TEST(MemoryAdmission, ForAFirstWorkerIsATwentiethOnceTheDriverMustHaveLetGoOfThoseBefore) {
+TEST(MemoryAdmission, IsTriedForAFirstWorkerWhereHalfIsFreeAfterTenMinutes) {
   MemoryAdmission room;
   room.sampled("xpu:0", nobody, total, 95, noon);
   room.sampled("xpu:0", one, total, 10, noon + seconds(1));
   room.changed("xpu:0", noon + seconds(2));
-  room.sampled("xpu:0", nobody, total, 80, noon + seconds(61));
+  room.sampled("xpu:0", nobody, total, 80, noon + seconds(601));
   EXPECT_EQ(room.fits("xpu:0", nobody), Answer::full);
-  room.sampled("xpu:0", nobody, total, 80, noon + seconds(62));
+  room.sampled("xpu:0", nobody, total, 80, noon + seconds(602));
   EXPECT_EQ(room.fits("xpu:0", nobody), Answer::yes);
-  room.sampled("xpu:0", nobody, total, 4, noon + seconds(63));
-  EXPECT_EQ(room.fits("xpu:0", nobody), Answer::full);
+  room.sampled("xpu:0", nobody, total, 49, noon + seconds(603));
+  EXPECT_EQ(room.fits("xpu:0", nobody), Answer::full) << "another program trains there";
 }
 
 TEST(MemoryAdmission, IsSharedByAllWorkersOfTheDevice) {
