@@ -19,7 +19,7 @@ Subprocess::Subprocess(const std::vector<std::string>& command,
   auto pipe = core::make_pipe();
   ::fcntl(pipe.reader.number(), F_SETFL, O_NONBLOCK);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const auto begin = [parent = ::getpid()](const auto&) {
+  const auto die_with_us = [parent = ::getpid()](const auto&) {
     core::die_with(parent);
     return 0;
   };
@@ -27,7 +27,7 @@ Subprocess::Subprocess(const std::vector<std::string>& command,
                      .unset = unset,
                      .output = pipe.writer.number(),
                      .errors = core::same_as_output,
-                     .in_child = begin});
+                     .in_child = die_with_us});
   output_ = std::move(pipe.reader);
 }
 

@@ -11,8 +11,8 @@
 
 namespace evolve::workers {
 
-/// A running command in our process group. Its standard input is empty, its standard
-/// output and error are one pipe. It dies with us, and in the end whatever it has started dies too.
+/// A running command in our process group. Its standard input is empty, its standard output and
+/// error are one pipe. It dies with us, and in the end whatever it has started dies too.
 class Subprocess {
  public:
   /// Without these variables of our environment. Throws std::system_error when it cannot be
