@@ -80,38 +80,23 @@ void leave_out_anchors(hyp::Space& space, const std::string& evolved) {
   std::erase_if(space.genes, [](const hyp::Gene& gene) { return gene.name == "anchors"; });
 }
 
-/// A space started where a trainer starts. Not taken: a start outside the user's bounds, and what
-/// the user's own start names.
+/// A space started where a trainer starts. Not taken: a start outside the user's bounds, what the
+/// user's own start names, and what is not among the names `known`, if there are any.
 hyp::Space started_at_defaults(const hyp::Space& space, const hyp::HypFile& defaults,
-                               const hyp::Hyperparameters& named) {
+                               const hyp::Hyperparameters& named,
+                               const std::set<std::string>& known) {
   hyp::HypFile taken{.path = defaults.path};
   for (std::size_t i = 0; const auto& [name, value] : defaults.hyp) {
     const auto line = defaults.lines[i++];
     const auto* gene = space.find(name);
     const auto* number = std::get_if<double>(&value);
     const bool outside = gene && number && (*number < gene->low || *number > gene->high);
-    if (outside || named.find(name)) continue;
+    const bool is_known = known.empty() || known.contains(name);
+    if (outside || !is_known || named.find(name)) continue;
     taken.hyp.set(name, value);
     taken.lines.push_back(line);
   }
   return hyp::started_at(space, taken);
-}
-
-/// What evolve brings for Ultralytics has names that older versions lack: those are left out.
-void leave_out_unknown(hyp::Space& space, hyp::HypFile& defaults, const Python& python,
-                       bool own_space) {
-  const auto known = ultralytics_settings(python);
-  if (known.empty()) return;
-  if (own_space)
-    std::erase_if(space.genes, [&](const hyp::Gene& gene) { return !known.contains(gene.name); });
-  hyp::HypFile kept{.path = defaults.path};
-  for (std::size_t i = 0; const auto& [name, value] : defaults.hyp) {
-    const auto line = defaults.lines[i++];
-    if (!known.contains(name)) continue;
-    kept.hyp.set(name, value);
-    kept.lines.push_back(line);
-  }
-  defaults = std::move(kept);
 }
 
 /// The space before --hyp, of which these are the names: the user's, or the trainer's own.
@@ -122,11 +107,14 @@ hyp::Space table_of(const EvolveOptions& options, const hyp::Hyperparameters& na
   const auto path =
       options.space.empty() ? file_of(*trainer, options.train, "space") : options.space;
   auto space = hyp::read_space_file(path);
-  auto defaults = hyp::read_hyp_file(file_of(*trainer, options.train, "hyp"));
-  // Elsewhere another version may be installed than here.
-  if (options.launcher == "local")
-    leave_out_unknown(space, defaults, options.python, options.space.empty());
-  return started_at_defaults(space, defaults, named);
+  // What evolve brings has names that older versions lack: those are left out. Elsewhere another
+  // version may be installed than here.
+  const auto known =
+      options.launcher == "local" ? ultralytics_settings(options.python) : std::set<std::string>();
+  if (options.space.empty() && !known.empty())
+    std::erase_if(space.genes, [&](const hyp::Gene& gene) { return !known.contains(gene.name); });
+  return started_at_defaults(space, hyp::read_hyp_file(file_of(*trainer, options.train, "hyp")),
+                             named, known);
 }
 
 /// Whether the runs that come with evolve say something about this one: they are trainings with

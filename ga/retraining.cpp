@@ -71,6 +71,13 @@ std::optional<hyp::Genes> undecided_set(EvolutionState& state) {
   return state.trial(*known->undecided).genes;
 }
 
+// Another training with the next trial's seed would tell nothing.
+std::optional<hyp::Genes> unless_it_had_the_seed(const EvolutionState& state,
+                                                 std::optional<hyp::Genes> set) {
+  if (set && sets_with_next_seed(state).contains(*set)) return std::nullopt;
+  return set;
+}
+
 // The start, or one of the best.
 std::optional<hyp::Genes> due_again(EvolutionState& state, int number) {
   const auto start = std::optional(state.start());
@@ -103,9 +110,7 @@ bool may_train_again(const EvolutionState& state, int number) {
 std::optional<hyp::Genes> set_to_train_again(EvolutionState& state) {
   const int number = state.asked();
   if (!may_train_again(state, number)) return std::nullopt;
-  auto set = due_again(state, number);
-  if (set && sets_with_next_seed(state).contains(*set)) return std::nullopt;
-  return set;
+  return unless_it_had_the_seed(state, due_again(state, number));
 }
 
 std::optional<hyp::Genes> set_to_decide_on(EvolutionState& state) {
@@ -113,9 +118,7 @@ std::optional<hyp::Genes> set_to_decide_on(EvolutionState& state) {
   if (!settings.max_epochs || !state.known.paused.empty() ||
       !decides(state.known.epochs / settings.epochs, *settings.max_epochs / settings.epochs))
     return std::nullopt;
-  auto set = undecided_set(state);
-  if (set && sets_with_next_seed(state).contains(*set)) return std::nullopt;
-  return set;
+  return unless_it_had_the_seed(state, undecided_set(state));
 }
 
 // After as many epochs as trials 13 and 26 would have taken in a search that pauses nothing.
