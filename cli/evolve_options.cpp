@@ -162,8 +162,9 @@ void declare_bounds(CLI::App& app, EvolveOptions& o, const char* group) {
   app.add_option("--population", o.population, "Trials per generation")
       ->group(group)
       ->capture_default_str();
-  app.add_option("--trials", o.trials,
-                 "Stop after this many trials; by itself it lets each be trained in full")
+  app.add_option(
+         "--trials", o.trials,
+         "Stop after this many trials; by itself it pauses none, and stops few (--early-stop)")
       ->group(group);
   app.add_option("--max-epochs", o.max_epochs,
                  "Train no more epochs than this in all trials together; trials are paused, and go "
@@ -229,6 +230,11 @@ void declare_trainer(CLI::App& app, EvolveOptions& o) {
       "Image size in pixels; default: 640, of shapes 96, with --trainer ultralytics 224 for a -cls "
       "model");
   declare_training(app, o.train, group, "Epochs of each trial");
+  app.get_option("--optimizer")
+      ->description(
+          "SGD, Adam or AdamW; default: SGD, of shapes Adam; with --trainer ultralytics any of its "
+          "own, "
+          "by itself AdamW");
   app.add_flag("--early-stop,!--no-early-stop", o.early_stop,
                "Do not train every trial to its last epoch: pause those that promise less than "
                "others, or with --trials, where sets are counted, stop those that cannot reach "
