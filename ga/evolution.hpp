@@ -61,14 +61,15 @@ int generations_of(int trials, int population);
 ///   `population` completed ones. As long as nothing has completed it is random.
 /// - Screened, with earlier runs: then the sets that these recommend; as soon as three trials have
 ///   ended, every later trial is bred from all that is known.
-/// - Screened: then Sobol points up to trial 4, and on until three trials have completed; once a
-///   trial had less than half of the start's fitness, variations of the start instead. Every later
-///   trial is bred from all that is known, and from what is in flight.
+/// - Screened: then Sobol points up to trial 4, and on until three trials have completed; where
+///   trainings are paused up to trial 8, or 4 while no look tells anything, and on until one has
+///   completed. Once a trial had less than half of the start's fitness, variations of the start
+///   instead. Every later trial is bred from all that is known, and from what is in flight.
 /// - A trial that failed or was stopped, or whose fitness is not finite, is not a parent and never
 ///   the best.
 /// - No set is handed out twice while the space has another, but for the start, and in the last
-/// fifth of a run (from trial 45 on) those sets that may be the best: where trainings are luck in
-/// part, another training of one of them says more than another set.
+/// fifth of a run (from trial 45 on, its last 50 trials at most) those sets that may be the best:
+/// where trainings are luck in part, another training of one of them says more than another set.
 /// - Where trainings are paused, an ask may give a trial once more: it goes on. What one ask gave
 /// and how that ended is a step; the lag counts steps, and a step knows all that the rungs of the
 /// steps before it have shown.

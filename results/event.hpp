@@ -70,7 +70,8 @@ struct CannotPause {
 };
 
 /// {"event":"probed",…}: where failures may be those of what surrounds the trials, one that had
-/// completed was trained once more, as far as those had come. In no count of trials or epochs.
+/// completed, or else was paused, was trained once more, as far as those had come. In no count of
+/// trials or epochs.
 struct Probed {
   int trial = 0;
   std::string device;

@@ -14,7 +14,7 @@ using Rng = boost::random::mt19937_64;
 Rng breeding_rng(std::uint64_t run_seed, int trial);
 
 /// Trials are trained with few seeds in turn, so that the model can tell what a seed does to all
-/// sets from what a set does (ga/model/surrogate.hpp): trial k with seed number k mod
+/// sets from what a set does (ga/model/kernel.hpp): trial k with seed number k mod
 /// `rotating_seeds`. Repeat r (from 1) of any trial has the r-th number after those: a seed that no
 /// trial was bred for, and the same one for every set that is compared.
 inline constexpr int rotating_seeds = 6;

@@ -40,9 +40,10 @@ hyp::Genes design_genes(std::span<const hyp::Gene> space, std::uint64_t run_seed
 /// bred for the first screened one, with standard deviations that know those chosen before: one
 /// model and one search serve all of them.
 ///
-/// `history` has three completed trials or more, or three of any kind where there are earlier runs;
-/// `pending` are the sets that are being trained, of which the last 100 are looked at; a set that
-/// was visited is avoided where another one is at hand.
+/// `history` has three completed trials or more, or three of any kind where there are earlier runs,
+/// or one completed trial or more where trainings are paused (ga/pauses.hpp); `pending` are the
+/// sets that are being trained, of which the last 100 are looked at; a set that was visited is
+/// avoided where another one is at hand.
 std::vector<hyp::Genes> screened_children(std::span<const hyp::Gene> space, History& history,
                                           const Basis& basis, std::span<const hyp::Genes> pending,
                                           const Visited& visited, std::span<Rng> rngs);
