@@ -1,6 +1,5 @@
 """A headless Chromium, driven over its DevTools protocol through a pipe: the standard library is enough."""
 
-import base64
 import itertools
 import json
 import os
@@ -133,9 +132,3 @@ class Browser:
         found = f"document.querySelector({json.dumps(selector)})"
         return self.value(f"{found}.scrollIntoView({{block: 'center', inline: 'center', behavior: 'instant'}}), "
                           f"(box => {of})({found}.getBoundingClientRect())")
-
-    def picture(self, file, whole=True):
-        """Writes a screenshot (PNG)."""
-        shot = self.call("Page.captureScreenshot", captureBeyondViewport=whole)
-        with open(file, "wb") as out:
-            out.write(base64.b64decode(shot["data"]))
