@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/python_trainer.hpp"
+#include "core/cases.hpp"
 
 namespace evolve::cli {
 
@@ -39,10 +40,7 @@ Trainer trainer_of(const TrainerTexts& texts);
 /// What these functions, one for each kind of trainer, say of `trainer`.
 template <class... Case>
 auto match(const Trainer& trainer, Case... cases) {
-  struct All : Case... {
-    using Case::operator()...;
-  };
-  return std::visit(All{cases...}, trainer);
+  return std::visit(core::Cases{cases...}, trainer);
 }
 
 bool is_built_in(const Trainer& trainer);

@@ -5,18 +5,12 @@
 #include <optional>
 #include <stdexcept>
 
+#include "core/cases.hpp"
 #include "core/number.hpp"
 #include "core/split.hpp"
 
 namespace evolve::devices {
 namespace {
-
-template <class... F>
-struct Cases : F... {
-  using F::operator()...;
-};
-template <class... F>
-Cases(F...) -> Cases<F...>;  // clang before 17 needs it said
 
 bool is_digit(char c) {
   return '0' <= c && c <= '9';
@@ -132,30 +126,31 @@ std::vector<Request> parse_spec(std::string_view spec) {
 }
 
 std::string kind_of(const Request& request) {
-  return std::visit(Cases{[](const WholeCpu&) { return std::string("cpu"); },
-                          [](const AllOf& all) { return all.kind; },
-                          [](const Device& device) { return device.kind; },
-                          [](const Group& group) { return group.kind; },
-                          [](const auto&) { return std::string(); }},
+  return std::visit(core::Cases{[](const WholeCpu&) { return std::string("cpu"); },
+                                [](const AllOf& all) { return all.kind; },
+                                [](const Device& device) { return device.kind; },
+                                [](const Group& group) { return group.kind; },
+                                [](const auto&) { return std::string(); }},
                     request);
 }
 
 std::string name_of(const Request& request) {
-  return std::visit(
-      Cases{[](const Automatic&) { return std::string("auto"); },
-            [](const Allocation&) { return std::string("slurm"); },
-            [](const IdleGpu&) { return std::string("-1"); },
-            [](const Gpu& gpu) { return std::to_string(gpu.index); },
-            [](const WholeCpu&) { return std::string("cpu"); },
-            [](const AllOf& all) { return all.kind + ":*"; },
-            [](const Device& device) { return device.kind + ":" + std::to_string(device.index); },
-            [](const Group& group) {
-              std::vector<std::string> names;
-              for (const int index : group.indices)
-                names.push_back(group.kind + ":" + std::to_string(index));
-              return boost::join(names, "+");
-            }},
-      request);
+  return std::visit(core::Cases{[](const Automatic&) { return std::string("auto"); },
+                                [](const Allocation&) { return std::string("slurm"); },
+                                [](const IdleGpu&) { return std::string("-1"); },
+                                [](const Gpu& gpu) { return std::to_string(gpu.index); },
+                                [](const WholeCpu&) { return std::string("cpu"); },
+                                [](const AllOf& all) { return all.kind + ":*"; },
+                                [](const Device& device) {
+                                  return device.kind + ":" + std::to_string(device.index);
+                                },
+                                [](const Group& group) {
+                                  std::vector<std::string> names;
+                                  for (const int index : group.indices)
+                                    names.push_back(group.kind + ":" + std::to_string(index));
+                                  return boost::join(names, "+");
+                                }},
+                    request);
 }
 
 }  // namespace evolve::devices
