@@ -5,8 +5,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace evolve::core {
+
+/// What a visitor V of the keys of a T visits: one that it fills (V::reads), or one that it writes.
+template <class V, class T>
+using Of = std::conditional_t<V::reads, T, const T>;
 
 /// An absent value is null.
 template <class T>

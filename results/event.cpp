@@ -1,7 +1,6 @@
 #include "results/event.hpp"
 
 #include <stdexcept>
-#include <type_traits>
 
 #include "core/json.hpp"
 #include "results/keys.hpp"
@@ -40,9 +39,7 @@ constexpr const char* event_name<DeviceBroughtBack> = "brought_back";
 template <>
 constexpr const char* event_name<DevicesChanged> = "devices";
 
-/// What a visitor V visits of an event of type E.
-template <class V, class E>
-using Of = std::conditional_t<V::reads, E, const E>;
+using core::Of;
 
 // One list of keys for each event, which writes it and reads it. key(…) is needed; key.or_null(…)
 // too, but may be null; key.if_known(…) may be absent where it is read, and is null where it is

@@ -12,7 +12,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -24,10 +23,7 @@
 namespace evolve::workers::fields {
 
 using Json = nlohmann::ordered_json;
-
-/// What a visitor V visits of a message of type T.
-template <class V, class T>
-using Of = std::conditional_t<V::reads, T, const T>;
+using core::Of;
 
 // key(…) is needed; key.optional(…) is always written, but may be absent or null where it is read;
 // key.unless_default(…) is written only where it is not the default; key.label(…) is optional, a
