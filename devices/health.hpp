@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "devices/probe.hpp"
+#include "devices/clock.hpp"
 #include "hyp/outcome.hpp"
 
 namespace evolve::devices {

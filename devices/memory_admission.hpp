@@ -8,7 +8,7 @@
 
 #include "core/worker_count.hpp"
 #include "devices/accelerator.hpp"
-#include "devices/probe.hpp"
+#include "devices/clock.hpp"
 
 namespace evolve::devices {
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/file_descriptor.hpp"
+#include "devices/clock.hpp"
 
 namespace evolve::devices {
 
@@ -20,8 +21,6 @@ struct Probed {
   /// The process of work that is stuck in its driver: SIGKILL has not ended it. 0: none.
   pid_t stuck = 0;
 };
-
-using Clock = std::chrono::steady_clock;
 
 /// A child process at `work`. A vendor's library that `work` loads is gone with the child: one that
 /// crashes, hangs, prints, or changes how signals and forks behave does no harm here. An exception
