@@ -79,7 +79,7 @@ Accelerator accelerator_from_json(const Json& json) {
   const auto device = json.at("device").get<std::string>();
   const auto kind = core::kind_of(device);
   Accelerator a{.kind = kind,
-                .index = number_in(device),
+                .index = index_in(device),
                 .name = json.at("name"),
                 .uuid = text_in(json.at("uuid")),
                 .pci = text_in(json.at("pci")),

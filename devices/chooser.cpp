@@ -150,7 +150,7 @@ std::optional<Place> Chooser::had_place(const std::string& name, int trials) con
               .had = &*slot};
   for (const auto& [device, identity] : identities_of({*slot}, kind))
     place.gpus.push_back(
-        {.kind = kind, .index = number_in(device), .uuid = identity.uuid, .pci = identity.pci});
+        {.kind = kind, .index = index_in(device), .uuid = identity.uuid, .pci = identity.pci});
   return place;
 }
 

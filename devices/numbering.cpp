@@ -19,7 +19,7 @@ Identities identities_of(const std::vector<core::Slot>& slots, const std::string
   return all;
 }
 
-int number_in(const std::string& device) {
+int index_in(const std::string& device) {
   return core::parse_integer<int>(device.substr(device.find(':') + 1)).value();
 }
 
@@ -33,14 +33,14 @@ bool is(const Accelerator& accelerator, const std::string& name,
 
 bool keep_numbers(std::vector<Accelerator>& found, const Identities& had) {
   std::set<int> taken;
-  for (const auto& [name, identity] : had) taken.insert(number_in(name));
+  for (const auto& [name, identity] : had) taken.insert(index_in(name));
   bool anew = false;
   for (auto& device : found) {
     const auto same = std::ranges::find_if(
         had, [&](const auto& one) { return is(device, one.first, one.second); });
     int number = device.index;
     if (same != had.end()) {
-      number = number_in(same->first);
+      number = index_in(same->first);
     } else if (!taken.insert(number).second) {
       number = *taken.rbegin() + 1;
       taken.insert(number);

@@ -18,7 +18,7 @@ using Identities = std::map<std::string, core::DeviceIdentity>;
 Identities identities_of(const std::vector<core::Slot>& slots, const std::string& kind);
 
 /// "2" of "cuda:2".
-int number_in(const std::string& device);
+int index_in(const std::string& device);
 
 /// Whether it is the device that had that name and identity: by UUID, else by PCI address, else by
 /// name.
