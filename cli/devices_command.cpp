@@ -104,10 +104,8 @@ void print_table(const devices::Machine& machine, const Found& found) {
     if (!discovery.devices.empty() && !trainer.drives(kind))
       fmt::print("the built-in trainer's libtorch cannot use {} GPUs (docs/libtorch.md)\n",
                  maker_of(kind));
-  std::vector<std::string> names;
-  for (const auto& slot : devices::choose("auto", machine, trainer).slots)
-    names.push_back(slot.name);
-  fmt::print("--devices auto takes {}\n", boost::join(names, ","));
+  const auto automatic = devices::choose("auto", machine, trainer);
+  fmt::print("--devices auto takes {}\n", boost::join(devices::names_of(automatic.slots), ","));
 }
 
 void print_json(const Found& found) {

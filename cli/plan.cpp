@@ -91,12 +91,6 @@ Plan planned(const EvolveOptions& options) {
   return plan;
 }
 
-std::vector<std::string> names_of(const std::vector<core::Slot>& slots) {
-  std::vector<std::string> names;
-  for (const auto& slot : slots) names.push_back(slot.name);
-  return names;
-}
-
 /// Where `--trials` asks for more than the generations have, there are more of these.
 int generations_of(const EvolveOptions& options) {
   if (!options.trials || options.population < 1) return options.generations;
@@ -156,7 +150,7 @@ Plan make_plan(const EvolveOptions& options) {
                        .epochs = options.train.epochs,
                        .early_stop = options.early_stop,
                        .fitness = options.fitness,
-                       .slots = names_of(plan.settings.slots),
+                       .slots = devices::names_of(plan.settings.slots),
                        .space = space,
                        .initial = initial,
                        .earlier = earlier,

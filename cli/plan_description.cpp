@@ -5,6 +5,7 @@
 #include "cli/text.hpp"
 #include "cli/trainer_options.hpp"
 #include "core/number.hpp"
+#include "devices/slots.hpp"
 #include "engine/settings.hpp"
 
 namespace evolve::cli {
@@ -64,8 +65,7 @@ std::vector<std::string> description(const Plan& plan) {
   const auto& run = plan.settings.run;
   std::vector<std::string> genes;
   for (const auto& gene : hyp::evolved_genes(run.space)) genes.push_back(gene.name);
-  std::vector<std::string> slots;
-  for (const auto& slot : plan.settings.slots) slots.push_back(slot.name);
+  const auto slots = devices::names_of(plan.settings.slots);
 
   const auto search = engine::search_settings(run);
   const auto again =

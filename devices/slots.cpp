@@ -120,6 +120,12 @@ Choice choose_one(const std::string& spec, const Machine& machine, const Trainer
                          ", or join those of a kind, as in cuda:0+cuda:1");
 }
 
+std::vector<std::string> names_of(const std::vector<core::Slot>& slots) {
+  std::vector<std::string> names;
+  for (const auto& slot : slots) names.push_back(slot.name);
+  return names;
+}
+
 void check_no_fallback(const std::string& spec, const std::vector<std::string>& had,
                        const Choice& now) {
   const auto on_cpu = [](const core::Slot& slot) { return core::is_cpu(slot.name); };

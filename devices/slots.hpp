@@ -60,6 +60,9 @@ Choice choose(const std::string& spec, const Machine& machine, const TrainerTrai
 /// Throws `Error` also when the specification means several.
 Choice choose_one(const std::string& spec, const Machine& machine, const TrainerTraits& trainer);
 
+/// In their order, a name as often as there are slots of it.
+std::vector<std::string> names_of(const std::vector<core::Slot>& slots);
+
 /// Throws `Error` where a run had slots on GPUs and "auto" finds only CPUs now: their driver fails,
 /// and a run that goes on with the CPU would do so unnoticed.
 void check_no_fallback(const std::string& spec, const std::vector<std::string>& had,

@@ -145,12 +145,9 @@ void Run::change_devices(const DeviceRequest& request) {
   auto had = settings_.slots;
   for (const auto& [_, step] : steps_had_) had.push_back(step);
   const auto choice = settings_.choose_devices(request.spec, had);
+  auto names = devices::names_of(choice.slots);
   std::map<std::string, int> slots;
-  std::vector<std::string> names;
-  for (const auto& slot : choice.slots) {
-    ++slots[slot.name];
-    names.push_back(slot.name);
-  }
+  for (const auto& name : names) ++slots[name];
   for (const auto& device : at_once)
     if (slots.contains(device))
       throw bad_argument("take " + device + ": another line has it as a device of the run",
