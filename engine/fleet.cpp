@@ -111,7 +111,7 @@ std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
 std::optional<core::Lease> Fleet::lease(const std::vector<std::string>& failed_on) {
   // Only a trial that has failed chooses: of a thousand devices nobody looks at all for each trial.
   const auto among = failed_on.empty() ? std::vector<std::string>() : eligible(failed_on);
-  auto lease = pool_.try_lease([&](const core::Slot& slot) {
+  return pool_.try_lease([&](const core::Slot& slot) {
     const auto& device = slot.name;
     const auto limit = limits_.find(device);
     if (starting_.contains(device) || !usable(device)) return false;
@@ -122,7 +122,6 @@ std::optional<core::Lease> Fleet::lease(const std::vector<std::string>& failed_o
     wanted_ = wanted_ || answer == devices::MemoryAdmission::Answer::unknown_yet;
     return answer == devices::MemoryAdmission::Answer::yes;
   });
-  return lease;
 }
 
 std::vector<std::string> Fleet::eligible(const std::vector<std::string>& failed_on) {
