@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/stopwatch.hpp"
+#include "trainer/stopwatch.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -52,7 +52,7 @@ TrainStep::Report TrainStep::end_iteration(int iteration) {
     optimizer_.step(parameters_, report.settings);
   }
   parameters_.gradients().zero_();
-  core::Stopwatch watch;
+  Stopwatch watch;
   ema_.update(parameters_);
   report.average_seconds = watch.lap();
   last_step_ = iteration;

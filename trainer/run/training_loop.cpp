@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
-#include "core/stopwatch.hpp"
 #include "trainer/data/image_weights.hpp"
 #include "trainer/device/torch_version.hpp"
 #include "trainer/run/setup.hpp"
+#include "trainer/stopwatch.hpp"
 #include "trainer/training_failed.hpp"
 
 namespace evolve::trainer {
@@ -90,7 +90,7 @@ EpochProgress TrainingLoop::train_epoch(int epoch, std::span<const double> ap,
   LossLog losses(context_.device);
   int read = 0, taken = 0;
   const auto next = [&] {
-    core::Stopwatch watch;
+    Stopwatch watch;
     auto load = made->loads.next();
     if (load) load = sent(std::move(*load), context_.device);
     seconds_.images += watch.lap();
@@ -319,7 +319,7 @@ torch::Tensor TrainingLoop::train_batch(const Load& load, std::size_t i, int epo
     step_.end_iteration(epoch * batches() + index);
     return torch::zeros(3, context_.device);
   }
-  core::Stopwatch watch;
+  Stopwatch watch;
   auto [images, matches] = on_device(load, i);
   const MapSize size{images.size(2), images.size(3)};
   if (const auto other = scaled(size, epoch, index); other != size)
