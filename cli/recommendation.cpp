@@ -25,7 +25,7 @@ std::string text_of(double probability) {
   return fmt::format("{:.0f} %", 100 * std::clamp(probability, 0.01, 0.99));
 }
 
-std::string observed(const engine::Finished& trial) {
+std::string observed(const engine::CompletedTrial& trial) {
   return fmt::format("fitness {:.4f} (mAP50 {:.3f}, mAP50-95 {:.3f})", trial.fitness,
                      trial.metrics.map50, trial.metrics.map50_95);
 }
@@ -78,8 +78,8 @@ constexpr double least_map50 = 0.05;
 
 /// "Recommended: trial 12, fitness 0.2 (…); the start had 0.1". `compared`: a model has compared
 /// the start with others.
-std::string headline(const engine::RunState& state, const engine::Finished& trial, bool is_start,
-                     bool compared) {
+std::string headline(const engine::RunState& state, const engine::CompletedTrial& trial,
+                     bool is_start, bool compared) {
   auto line = fmt::format("Recommended: trial {}, {}", trial.trial, observed(trial));
   if (is_start && compared)
     return line + fmt::format(", the start: no other set is likely enough ({}) to beat it",
@@ -95,7 +95,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
                                               const engine::Recommendation& recommendation,
                                               const fs::path& run) {
   const auto& [row, standing] = recommendation;
-  const engine::Finished& trial = state.completed()[row];
+  const engine::CompletedTrial& trial = state.completed()[row];
   const bool is_start = engine::have_one_set(state, trial.trial, 0);
   const bool alike = engine::all_alike(state);
   std::vector<std::string> lines = {headline(state, trial, is_start, standing && !alike)};

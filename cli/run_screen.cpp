@@ -110,7 +110,8 @@ void RunScreen::completed(const hyp::Outcome& outcome, const hyp::Completed& res
   last_failure_.clear();  // the next one is news
   if (outcome.repeat > 0) {
     const auto first =
-        std::ranges::find(state.completed(), outcome.trial, &engine::Finished::trial)->fitness;
+        std::ranges::find(state.completed(), outcome.trial, &engine::CompletedTrial::trial)
+            ->fitness;
     screen_.line(fmt::format("{}  fitness {:.4f} again, {:.4f} at first", head(outcome),
                              result.fitness, first));
     return;

@@ -31,7 +31,7 @@ std::set<int> KeptWeights::chosen(std::optional<std::size_t> recommended,
                                   const RunState& state) const {
   auto best = state.completed();
   const auto count = std::min(std::ssize(best), static_cast<std::ptrdiff_t>(*most_));
-  std::ranges::partial_sort(best, best.begin() + count, std::greater(), &Finished::fitness);
+  std::ranges::partial_sort(best, best.begin() + count, std::greater(), &CompletedTrial::fitness);
   std::set<int> chosen;
   for (auto one = best.begin(); one != best.begin() + count; ++one) chosen.insert(one->trial);
   if (recommended) chosen.insert(state.completed()[*recommended].trial);

@@ -2,7 +2,7 @@
 
 namespace evolve::engine {
 
-void Repeats::add(const hyp::Outcome& outcome, std::uint64_t seed, const Finished& first) {
+void Repeats::add(const hyp::Outcome& outcome, std::uint64_t seed, const CompletedTrial& first) {
   const auto* completed = std::get_if<hyp::Completed>(&outcome.result);
   if (!completed) return;
   completed_.push_back({.trial = outcome.trial,

@@ -13,7 +13,7 @@ namespace evolve::engine {
 
 /// A completed trial. Its set is the search's to know (ga::Evolution::hyp): with names it would be
 /// most of the memory of a long run.
-struct Finished {
+struct CompletedTrial {
   int trial = 0;
   hyp::Metrics metrics;
   double fitness = 0;
@@ -42,7 +42,7 @@ class Repeats {
   int in_all() const { return earlier_ + due(); }
 
   /// A repeat of `first`, trained with `seed`, has ended.
-  void add(const hyp::Outcome& outcome, std::uint64_t seed, const Finished& first);
+  void add(const hyp::Outcome& outcome, std::uint64_t seed, const CompletedTrial& first);
   /// The repeats that completed, in that order.
   const std::vector<results::Repeat>& completed() const { return completed_; }
 

@@ -55,13 +55,13 @@ std::vector<double> trainings_of(const RunState& state, int trial) {
 bool all_alike(const RunState& state) {
   const auto& trials = state.completed();
   return trials.size() > 1 && std::ranges::adjacent_find(trials, std::ranges::not_equal_to(),
-                                                         &Finished::fitness) == trials.end();
+                                                         &CompletedTrial::fitness) == trials.end();
 }
 
 bool luck_was_seen(const RunState& state) {
   std::set<hyp::Genes> seen;
   return !state.repeats().completed().empty() ||
-         std::ranges::any_of(state.completed(), [&](const Finished& trial) {
+         std::ranges::any_of(state.completed(), [&](const CompletedTrial& trial) {
            return !seen.insert(state.evolution().genes(trial.trial)).second;
          });
 }

@@ -185,7 +185,7 @@ void RunState::on(const results::Repeating& repeating) {
     again->second.start_again(events_);
     return;
   }
-  if (!std::ranges::count(completed_, repeating.trial, &Finished::trial))
+  if (!std::ranges::count(completed_, repeating.trial, &CompletedTrial::trial))
     throw contradiction(repeating.trial, "is trained again, but has not completed");
   next_.reset();
   repeats_.begin();
@@ -260,14 +260,14 @@ double RunState::training_seconds() const {
 
 void RunState::repeat_ended(const hyp::Outcome& outcome, const hyp::Trial& repeat) {
   repeats_.add(outcome, repeat.seed,
-               *std::ranges::find(completed_, outcome.trial, &Finished::trial));
+               *std::ranges::find(completed_, outcome.trial, &CompletedTrial::trial));
 }
 
 std::optional<Recommendation> RunState::recommendation() const {
   if (completed_.empty()) return {};
   auto standing = evolution_.standing();
   if (!standing) return Recommendation{.row = best_};
-  const auto trial = std::ranges::find(completed_, standing->best.trial, &Finished::trial);
+  const auto trial = std::ranges::find(completed_, standing->best.trial, &CompletedTrial::trial);
   return Recommendation{.row = static_cast<std::size_t>(trial - completed_.begin()),
                         .standing = std::move(standing)};
 }

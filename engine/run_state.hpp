@@ -96,11 +96,11 @@ class RunState {
   /// Nothing is left to be trained.
   bool finished() const;
   /// The completed trials, in that order.
-  const std::vector<Finished>& completed() const { return completed_; }
+  const std::vector<CompletedTrial>& completed() const { return completed_; }
   /// The numbers of the trials that ended, in that order.
   const std::vector<int>& ended() const { return ended_; }
   /// The trial of greatest fitness in the search; null: none has completed.
-  const Finished* best() const { return completed_.empty() ? nullptr : &completed_[best_]; }
+  const CompletedTrial* best() const { return completed_.empty() ? nullptr : &completed_[best_]; }
   /// Which trial to use; nothing: none has completed.
   std::optional<Recommendation> recommendation() const;
   /// The trials that are paused, and how they were when they were.
@@ -198,7 +198,7 @@ class RunState {
   std::vector<hyp::Trial> bred_;
   std::deque<hyp::Trial> ready_;
   std::map<int, Open> open_;
-  std::vector<Finished> completed_;
+  std::vector<CompletedTrial> completed_;
   std::vector<int> ended_;
   std::map<int, hyp::Paused> paused_;
   std::map<int, double> seconds_before_;  // of trials that were paused
