@@ -171,8 +171,8 @@ std::string larger_bound(const RunState& state) {
   const auto more = fmt::format("--trials {}{} or more{}", trials, spent ? " and " + epochs : "",
                                 state.repeats().in_all() > 0 ? " (repeats count)" : "");
   if (!engine::ends_by_generations(search.settings(), state.repeats().in_all())) return more;
-  const int generations = std::max(search.settings().generations + 1,
-                                   ga::generations_of(trials, search.settings().population));
+  const int generations =
+      ga::generations_for(trials, search.settings().population, search.settings().generations + 1);
   return fmt::format("{}, or with --generations {}{} or more", more, generations,
                      spent ? " and " + epochs : "");
 }

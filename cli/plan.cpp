@@ -94,7 +94,7 @@ Plan planned(const EvolveOptions& options) {
 /// Where `--trials` asks for more than the generations have, there are more of these.
 int generations_of(const EvolveOptions& options) {
   if (!options.trials || options.population < 1) return options.generations;
-  return std::max(options.generations, ga::generations_of(*options.trials, options.population));
+  return ga::generations_for(*options.trials, options.population, options.generations);
 }
 
 /// "" where there is no such text: a journal may have been mended by hand.

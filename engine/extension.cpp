@@ -57,7 +57,7 @@ WholeBounds bounds_with(const RunState& state, const Bounds& given) {
     bounds.trials = given.trials;
     if (!generations)
       bounds.generations =
-          std::max(before.generations, ga::generations_of(*given.trials, before.population));
+          ga::generations_for(*given.trials, before.population, before.generations);
   }
   if (generations) {
     bounds.generations = *given.generations;

@@ -54,6 +54,10 @@ int generations_of(int trials, int population) {
   return trials / population + (trials % population != 0);
 }
 
+int generations_for(int trials, int population, int generations) {
+  return std::max(generations, generations_of(trials, population));
+}
+
 Evolution::Evolution(hyp::Space space, Settings settings,
                      const std::vector<hyp::Hyperparameters>& initial,
                      std::span<const EarlierRun> earlier) {

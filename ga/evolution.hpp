@@ -31,7 +31,7 @@ struct Settings {
   /// trials that may be parents.
   int population = 50;
   int generations = 300;
-  /// Stop after this many trials, whatever the generations say. The schedules run over the
+  /// Stop after this many trials, where the generations have more. The schedules run over the
   /// generations all the same: a short run had better explore than settle early.
   std::optional<int> trials = {};
   /// Breed trial k from the outcomes of the trials up to k - lag, exactly those. None: from
@@ -51,6 +51,9 @@ std::int64_t most_trials(const Settings& settings);
 
 /// How many generations `trials` trials are.
 int generations_of(int trials, int population);
+
+/// So many generations, or where `trials` trials are more those that these are.
+int generations_for(int trials, int population, int generations);
 
 /// A steady-state genetic algorithm: every ask breeds one child from what is known at that moment,
 /// so no generation ever waits for its last trial.
