@@ -82,12 +82,12 @@ Plan planned(const EvolveOptions& options) {
                       .hang_timeout = options.limits.silence};
   settings.trainer_options = trainer::to_json(options.train);
   settings.can_pause = can_pause(trainer);
-  settings.retries = options.retries;
+  settings.failures.retries = options.retries;
   if (python_trainer(trainer) && options.keep_weights >= 0)
     settings.keep_weights = options.keep_weights;
   settings.time_limit = options.limits.run_seconds;
-  settings.find_fault = fault_finder(trainer, options.train);
-  settings.sees_data = is_built_in(trainer);
+  settings.failures.find_fault = fault_finder(trainer, options.train);
+  settings.failures.sees_data = is_built_in(trainer);
   return plan;
 }
 

@@ -1,11 +1,10 @@
 // Whose fault a failure is: the trial's, or that of what surrounds it.
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <string>
 
 #include "engine/run_state.hpp"
+#include "engine/settings.hpp"
 #include "hyp/outcome.hpp"
 #include "workers/supervise/worker_set.hpp"
 
@@ -16,15 +15,6 @@ inline constexpr int most_device_losses = 5;
 
 /// Where so many trials in a row have failed before their first epoch, it is not the trials.
 inline constexpr int most_failed_in_a_row = 10;
-
-/// What a run's policy is towards failures.
-struct FailurePolicy {
-  /// Further attempts at a trial that failed.
-  int retries = 2;
-  /// See Settings::find_fault and sees_data.
-  std::function<std::optional<std::string>(const std::string& said)> find_fault = {};
-  bool sees_data = false;
-};
 
 /// A training that ended well, with metrics that its run's fitness makes nothing of.
 struct NoFitness {

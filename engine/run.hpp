@@ -123,7 +123,6 @@ class Run {
   std::map<std::string, core::Slot> steps_had_;
   Observer& observer_;
   hyp::Fitness fitness_;
-  FailurePolicy policy_;
   workers::WorkerSet workers_;
   Fleet fleet_;
   /// Chosen and in the state, and not handed over yet.

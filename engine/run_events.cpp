@@ -123,7 +123,7 @@ results::Event Run::event_of(const workers::NotTrained& failure) const {
                        "name a program that exists");
   }
   auto result = outcome(failure);
-  result.result = judge(failure, state_.attempt_at(failure.trial), state_, policy_);
+  result.result = judge(failure, state_.attempt_at(failure.trial), state_, settings_.failures);
   return result;
 }
 

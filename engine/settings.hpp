@@ -15,6 +15,18 @@
 
 namespace evolve::engine {
 
+/// What a run's policy is towards failures.
+struct FailurePolicy {
+  /// Further attempts at a trial that failed.
+  int retries = 2;
+  /// Looks, when a trial fails and the worker has said why, at what every trial needs (its data
+  /// set, its weights): what is wrong with it, or nothing. Empty where only the trainer knows what
+  /// that is.
+  std::function<std::optional<std::string>(const std::string& said)> find_fault = {};
+  /// Where that finds nothing, nothing is wrong: it looks at all that the trainer needs.
+  bool sees_data = false;
+};
+
 struct Settings {
   /// What the journal's first line says.
   results::RunSettings run;
@@ -31,18 +43,11 @@ struct Settings {
   nlohmann::ordered_json trainer_options = nlohmann::ordered_json::object();
   /// Whether a trial can be paused; nothing: its workers say so.
   std::optional<bool> can_pause = {};
-  /// Further attempts at a trial that failed.
-  int retries = 2;
+  FailurePolicy failures = {};
   /// Of how many of the best trials the trainer's weights are kept; nothing: of all.
   std::optional<int> keep_weights = {};
   /// No trial is started after so many seconds.
   std::optional<double> time_limit = {};
-  /// Looks, when a trial fails and the worker has said why, at what every trial needs (its data
-  /// set, its weights): what is wrong with it, or nothing. Empty where only the trainer knows what
-  /// that is.
-  std::function<std::optional<std::string>(const std::string& said)> find_fault = {};
-  /// Where that finds nothing, nothing is wrong: it looks at all that the trainer needs.
-  bool sees_data = false;
 };
 
 /// How the search of such a run is set. The trials and epochs of the repeats are kept for them;

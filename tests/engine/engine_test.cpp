@@ -167,7 +167,7 @@ TEST(Engine, HasEndedItsWorkersWhenItHasStopped) {
 TEST(Engine, TellsWhatIsWrongWithTheSurroundings) {
   const results::Folder folder;
   auto gone = settings(1, 12, "2=data,3=data,4=data,5=data,6=data,7=data,8=data,9=data,10=data");
-  gone.find_fault = [](const std::string&) { return "the data set is gone"; };
+  gone.failures.find_fault = [](const std::string&) { return "the data set is gone"; };
   const core::StopSource stop;
   Counter counter;
   const auto run = begin_run(gone, results::create_run_at(folder / "run"), stop, counter);
