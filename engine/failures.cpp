@@ -69,17 +69,22 @@ void decide(hyp::Failed& failed, bool would_repeat, bool last, const RunState& s
 
 }  // namespace
 
+hyp::Failed as_said(const workers::NotTrained& failure) {
+  return {.kind = failure.kind,
+          .message = failure.message,
+          .failed_before_ready = failure.before_ready,
+          .not_started = failure.not_started,
+          .taken_away = failure.taken_away};
+}
+
 hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, const RunState& state,
                   const FailurePolicy& policy) {
-  hyp::Failed failed{.kind = failure.kind,
-                     .message = failure.message,
-                     .log = log_of(attempt),
-                     .failed_before_ready = failure.before_ready,
-                     .not_started = failure.not_started,
-                     .epoch = failure.epoch};
-  if (failure.taken_away) {
+  auto failed = as_said(failure);
+  failed.log = log_of(attempt);
+  failed.epoch = failure.epoch;
+  if (failed.taken_away) {
     failed.final = false;
-    failed.of_surroundings = failed.taken_away = true;
+    failed.of_surroundings = true;
     return failed;
   }
   const auto* before = state.outlived_failure(failure.trial);

@@ -26,6 +26,9 @@ struct NoFitness {
   int epoch = 0;
 };
 
+/// What a worker said of its failure, before anyone judges whose fault it is.
+hyp::Failed as_said(const workers::NotTrained& failure);
+
 /// The failure of an attempt as it goes into the journal.
 ///
 /// - A worker that could not be started or was never ready, a lost device, and whatever

@@ -46,11 +46,7 @@ void Run::probed(const workers::WorkerEvent& end) {
   hyp::Outcome outcome{.trial = *probe_,
                        .device = std::visit([](const auto& e) { return e.device; }, end)};
   if (const auto* failure = std::get_if<workers::NotTrained>(&end)) {
-    outcome.result = hyp::Failed{.kind = failure->kind,
-                                 .message = failure->message,
-                                 .failed_before_ready = failure->before_ready,
-                                 .not_started = failure->not_started,
-                                 .taken_away = failure->taken_away};
+    outcome.result = as_said(*failure);
     probe_failed_ = !failure->taken_away;
   } else {
     record({results::Probed{.trial = outcome.trial,
