@@ -232,29 +232,22 @@ std::optional<std::string> missing_input(const trainer::TrainOptions& train) {
 using FaultFinder = std::function<std::optional<std::string>(const std::string& said)>;
 
 FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& train) {
-  const auto look = [train](const std::string& said) -> std::optional<std::string> {
-    try {
-      check_model(train);
-      inspect(train, training_splits);
-      return undecodable(said, train) ? std::optional(said) : std::nullopt;
-    } catch (const Error& error) {
-      return error.what();
-    }
-  };
-  const auto by_its_files = [&]() -> FaultFinder {
-    // A path that existed at the start is absolute.
-    const bool none = std::ranges::none_of(std::array{train.data, train.weights, train.cfg},
-                                           [](const auto& path) { return path.starts_with('/'); });
-    if (none) return {};
-    return [train](const std::string&) { return missing_input(train); };
-  };
-  return match(
-      trainer, [&](const BuiltIn&) -> FaultFinder { return look; },
-      // It looks over its data and says what is wrong; all that can be seen here is whether a file
-      // exists.
-      [&](const PythonTrainer*) { return by_its_files(); },
-      [&](const WorkerCommand&) { return by_its_files(); },
-      [&](const TrialCommand&) { return by_its_files(); });
+  if (is_built_in(trainer)) {
+    return [train](const std::string& said) -> std::optional<std::string> {
+      try {
+        check_model(train);
+        inspect(train, training_splits);
+        return undecodable(said, train) ? std::optional(said) : std::nullopt;
+      } catch (const Error& error) {
+        return error.what();
+      }
+    };
+  }
+  // A path that existed at the start is absolute.
+  const bool none = std::ranges::none_of(std::array{train.data, train.weights, train.cfg},
+                                         [](const auto& path) { return path.starts_with('/'); });
+  if (none) return {};
+  return [train](const std::string&) { return missing_input(train); };
 }
 
 std::string built_in_worker() {

@@ -1,4 +1,6 @@
-// What the built-in trainer needs, looked over before anything is written or trained.
+// The files that trainings need: of the built-in trainer looked over before anything is written or
+// trained, of others as far as evolve knows them; and what has become of them where a run goes on,
+// or a trial fails.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +66,9 @@ void check_same_files(const nlohmann::ordered_json& before, const nlohmann::orde
 /// Which of the files that only the trainer reads has gone, as a message; nothing: none has.
 std::optional<std::string> missing_input(const trainer::TrainOptions& train);
 
-/// See engine::Settings::find_fault. Empty for a trainer that looks over all of its data itself.
+/// See engine::FailurePolicy::find_fault. The built-in trainer's looks over its data and its model
+/// again; that of another sees no more than whether its files are there, and is empty where none
+/// was named that could be seen.
 std::function<std::optional<std::string>(const std::string& said)> fault_finder(
     const Trainer& trainer, const trainer::TrainOptions& train);
 
