@@ -146,7 +146,7 @@ History::Selection History::around(std::span<const int> sets, Index most,
                                    const KernelParameters& parameters) const {
   VectorXd distances = VectorXd::Constant(size(), std::numeric_limits<double>::infinity());
   for (const int set : sets)
-    distances = distances.cwiseMin(distances_from(set, size(), parameters));
+    distances = distances.cwiseMin(squared_distances_from(set, size(), parameters));
   const Targets targets = targets_of(observation_);
   const auto weighed = best_and_nearest(targets, model_points, parameters);
   return selection_of(ranking(-distances, most), targets, OutputWarping(targets.values(weighed)));
@@ -156,7 +156,7 @@ std::vector<Index> History::best_and_nearest(const Targets& targets, Index most,
                                              const KernelParameters& parameters) const {
   const std::vector<Index> best = ranking(targets.values, most);
   const std::vector<Index> nearest =
-      ranking(-distances_from(best.front(), targets.values.size(), parameters), most);
+      ranking(-squared_distances_from(best.front(), targets.values.size(), parameters), most);
   return one_and_two(best, nearest);
 }
 
@@ -227,8 +227,8 @@ KernelParameters History::robust_parameters(const Observations& known) const {
   return parameters;
 }
 
-VectorXd History::distances_from(Index centre, Index length,
-                                 const KernelParameters& parameters) const {
+VectorXd History::squared_distances_from(Index centre, Index length,
+                                         const KernelParameters& parameters) const {
   VectorXd inverse_squares(static_cast<Index>(gene_of_.size()));
   for (Index i = 0; i < inverse_squares.size(); ++i) {
     inverse_squares[i] = std::exp(-2 * parameters[gene_of_[static_cast<std::size_t>(i)]]);

@@ -113,8 +113,8 @@ class History {
   KernelParameters robust_parameters(const Observations& known) const;
   /// Among the first `length` outcomes.
   bool any_at_rung(Eigen::Index length) const { return first_at_rung_ < length; }
-  Eigen::VectorXd distances_from(Eigen::Index centre, Eigen::Index length,
-                                 const KernelParameters& parameters) const;
+  Eigen::VectorXd squared_distances_from(Eigen::Index centre, Eigen::Index length,
+                                         const KernelParameters& parameters) const;
 
   std::vector<hyp::Gene> space_;
   std::vector<int> gene_of_;
