@@ -52,7 +52,7 @@ MatrixXd Curves::factor() const {
 
 MatrixXd Curves::walk() const {
   return shorter(left).cwiseProduct(
-      (parameters.common + parameters.own * equal(training, training).array()).matrix());
+      (CurveParameters::common + parameters.own * equal(training, training).array()).matrix());
 }
 
 MatrixXd Curves::same_noise() const {

@@ -32,7 +32,8 @@ inline double left_at(int epoch, int epochs) {
 /// What the curves of a run are like: the variances of the walk's three parts over a whole
 /// training, in units of the signal variance, and what looks have of the ends.
 struct CurveParameters {
-  double common = 1;
+  /// Of what all trainings have in common.
+  static constexpr double common = 1;
   /// Of what near sets share.
   double shared = 0.1;
   double own = 0.05;

@@ -17,9 +17,9 @@ using Eigen::MatrixXd;
 TEST(Curves, HaveACovarianceOfTheShorterWayBack) {
   const Curves curves{.left = Eigen::Vector3d(0.5, 0.25, 0),
                       .training = {0, 0, 1},
-                      .parameters = {.common = 2, .shared = 0.1, .own = 4}};
+                      .parameters = {.shared = 0.1, .own = 4}};
   MatrixXd walk(3, 3), factor(3, 3), same(3, 3);
-  walk << 3, 1.5, 0, 1.5, 1.5, 0, 0, 0, 0;  // (2 + 4) of one training
+  walk << 2.5, 1.25, 0, 1.25, 1.25, 0, 0, 0, 0;  // (1 + 4) of one training
   factor << 1.05, 1.025, 1, 1.025, 1.025, 1, 1, 1, 1;
   same << 0, 1, 0, 1, 0, 0, 0, 0, 0;
   EXPECT_TRUE(curves.walk().isApprox(walk));
@@ -43,17 +43,18 @@ TEST(Curves, HaveTheLessOfTheirEndsTheEarlierTheyAreLookedAt) {
   EXPECT_TRUE(curves.factor().isApprox(factor));
 }
 
-// Without a walk.
 TEST(Curves, HaveTheLessOfEverythingThatTheirEndsHave) {
   const Observations o{.noise = Eigen::Vector3d::Ones(),
                        .curves = {.left = Eigen::Vector3d(0.5, 0.25, 0),
                                   .training = {0, 0, 0},
-                                  .parameters = {.common = 0, .shared = 0, .own = 0, .fading = 3}}};
+                                  .parameters = {.shared = 0, .own = 0, .fading = 3}}};
   const Variances variances{.noise = 0.3, .seed = 0.2, .roughness = 0.1};
   MatrixXd all = covariance_of(MatrixXd::Ones(3, 3), {4, 4, 4}, {5, 5, 5}, o.curves, variances).all;
   all.diagonal() += variances.noise * noise_factors(o);
   const Eigen::Vector3d loadings(-0.5, 0.25, 1);
-  EXPECT_TRUE(all.isApprox((1 + 0.2 + 0.1 + 0.3) * loadings * loadings.transpose()));
+  MatrixXd walk(3, 3);  // of what all trainings have in common
+  walk << 0.5, 0.25, 0, 0.25, 0.25, 0, 0, 0, 0;
+  EXPECT_TRUE(all.isApprox((1 + 0.2 + 0.1 + 0.3) * loadings * loadings.transpose() + walk));
 }
 
 // An end at 0 and a look at 1 that has half of its own end, and that turned round; of one gene with
@@ -67,7 +68,7 @@ Observations an_end_and_a_look() {
           .set = {0, 1},
           .curves = {.left = Eigen::Vector2d(0, 0.5),
                      .training = {0, 1},
-                     .parameters = {.common = 0.25, .shared = 0.5, .own = 0.125, .fading = 3}}};
+                     .parameters = {.shared = 0.5, .own = 0.125, .fading = 3}}};
 }
 // Noise variance 0.01, next to no effect of the seeds, roughness 0.1.
 const KernelParameters rough{{std::log(2.0), std::log(0.01), -60, std::log(0.1)}};
@@ -94,7 +95,7 @@ TEST(Curves, ThatSpeakAgainstTheirEndsAreReadSo) {
   const double l = -0.5;
   Eigen::Matrix2d covariance;
   covariance << 1 + 0.1 + 0.01, l * matern_of(1), l * matern_of(1),
-      l * l * (1 + 0.1 + 0.01) + 0.5 * (0.25 + 0.5 + 0.125);
+      l * l * (1 + 0.1 + 0.01) + 0.5 * (1 + 0.5 + 0.125);
   const auto [inverse, constant, weights] = regression(covariance, {1, 0.5});
   const Eigen::Vector2d ones(1, 1);
   const Eigen::Vector2d with_new(matern_of(0.75), l * matern_of(0.25));
@@ -124,7 +125,7 @@ TEST(Curves, ThatSpeakAgainstTheirEndsLearnSoFromWhatIsExpectedOfASet) {
                mean = basis.weight_means()[0];
   const Eigen::Vector2d have(expected[0], l * expected[1]);
   Eigen::Matrix2d covariance;
-  covariance << 1.11, l * matern_of(1), l * matern_of(1), l * l * 1.11 + 0.5 * 0.875;
+  covariance << 1.11, l * matern_of(1), l * matern_of(1), l * l * 1.11 + 0.5 * 1.625;
   covariance += have * have.transpose();
   const auto [inverse, constant, weights] = regression(covariance, known.values - mean * have);
   const Eigen::Vector2d with_new =
