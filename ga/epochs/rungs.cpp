@@ -20,7 +20,7 @@ bool is_control(int trial) {
   return trial < 40 || trial % 5 == 0;
 }
 
-std::optional<double> stopping_threshold(std::span<const LearningCurve> controls, double loss) {
+std::optional<double> stopping_threshold(std::span<const LearningCurve> controls) {
   if (controls.empty()) return std::nullopt;
   std::vector<double> finals;
   for (const LearningCurve& curve : controls) finals.push_back(curve.final);
@@ -31,7 +31,7 @@ std::optional<double> stopping_threshold(std::span<const LearningCurve> controls
   for (const LearningCurve& curve : controls) {
     (curve.final > *middle ? good : bad).push_back(curve.at_rung);
   }
-  const auto k = static_cast<std::ptrdiff_t>(loss * static_cast<double>(good.size() + 1));
+  const auto k = static_cast<std::ptrdiff_t>(loss_per_rung * static_cast<double>(good.size() + 1));
   if (k == 0) return std::nullopt;
   std::nth_element(good.begin(), good.begin() + (k - 1), good.end());
   const double threshold = good[static_cast<std::size_t>(k - 1)];
@@ -80,7 +80,7 @@ std::optional<double> EarlyStopping::threshold(int trial, int epoch, std::option
     if (!control.final || at == control.rungs.end() || !std::isfinite(at->second)) continue;
     known.push_back({.at_rung = at->second, .final = *control.final});
   }
-  return stopping_threshold(known, loss_per_rung);
+  return stopping_threshold(known);
 }
 
 }  // namespace evolve::ga

@@ -38,14 +38,15 @@ inline constexpr double least_use = 0.15;
 ///
 /// Good are those whose final fitness is above the median (the lower one, of an even number). With
 /// n good controls the threshold is the k-th smallest of their fitnesses at the rung,
-/// k = floor(`loss` (n + 1)). No threshold for k = 0, nor where fewer than `least_use` of the bad
-/// controls lie below it: such a rung tells nothing. If the good trials, controls or not, are
-/// exchangeable, a further good one is among the k smallest of n + 1 with probability k / (n + 1)
-/// at most: it is stopped here with probability `loss` at most (split conformal prediction: Vovk,
-/// Gammerman and Shafer 2005, proposition 4.1; Angelopoulos and Bates 2021, theorem 1), and
-/// somewhere with the sum over the rungs at most, 10 % for two. A population that improves is not
-/// quite exchangeable; that is why `EarlyStopping` asks the latest controls only.
-std::optional<double> stopping_threshold(std::span<const LearningCurve> controls, double loss);
+/// k = floor(`loss_per_rung` (n + 1)). No threshold for k = 0, nor where fewer than `least_use` of
+/// the bad controls lie below it: such a rung tells nothing. If the good trials, controls or not,
+/// are exchangeable, a further good one is among the k smallest of n + 1 with probability
+/// k / (n + 1) at most: it is stopped here with probability `loss_per_rung` at most (split
+/// conformal prediction: Vovk, Gammerman and Shafer 2005, proposition 4.1; Angelopoulos and Bates
+/// 2021, theorem 1), and somewhere with the sum over the rungs at most, 10 % for two. A population
+/// that improves is not quite exchangeable; that is why `EarlyStopping` asks the latest controls
+/// only.
+std::optional<double> stopping_threshold(std::span<const LearningCurve> controls);
 
 /// What a run knows of the learning curves of its controls. It decides as it breeds: from
 /// everything told, or with lag N from the controls up to k - N.

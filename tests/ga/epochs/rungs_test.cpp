@@ -48,16 +48,15 @@ TEST(Controls, AreTheFirst40AndEveryFifth) {
 
 TEST(StoppingThreshold, IsThatOfTheKthGoodControl) {
   // The good ones of 40 are 21 … 40, k = floor(0.05 * 21) = 1; of 80 41 … 80, k = 2.
-  EXPECT_EQ(stopping_threshold(rising(40), 0.05), 121);
-  EXPECT_EQ(stopping_threshold(rising(80), 0.05), 142);
-  EXPECT_EQ(stopping_threshold(rising(80), 0.25), 150);
+  EXPECT_EQ(stopping_threshold(rising(40)), 121);
+  EXPECT_EQ(stopping_threshold(rising(80)), 142);
 }
 
 TEST(StoppingThreshold, DoesNotExistBeforeThereAreEnoughGoodControls) {
-  EXPECT_EQ(stopping_threshold({}, 0.05), std::nullopt);
-  EXPECT_EQ(stopping_threshold(rising(1), 0.5), std::nullopt);
-  EXPECT_EQ(stopping_threshold(rising(37), 0.05), std::nullopt);  // 18 good ones
-  EXPECT_EQ(stopping_threshold(rising(38), 0.05), 120);           // 19
+  EXPECT_EQ(stopping_threshold({}), std::nullopt);
+  EXPECT_EQ(stopping_threshold(rising(1)), std::nullopt);
+  EXPECT_EQ(stopping_threshold(rising(37)), std::nullopt);  // 18 good ones
+  EXPECT_EQ(stopping_threshold(rising(38)), 120);           // 19
 }
 
 TEST(StoppingThreshold, IsAskedOfTheGoodOnesOnly) {
@@ -65,26 +64,26 @@ TEST(StoppingThreshold, IsAskedOfTheGoodOnesOnly) {
   for (auto& curve : controls) {
     if (curve.final <= 20) curve.at_rung = -1000;
   }
-  EXPECT_EQ(stopping_threshold(controls, 0.05), 121);
+  EXPECT_EQ(stopping_threshold(controls), 121);
   controls[0].at_rung = 7;  // the best one in the end
-  EXPECT_EQ(stopping_threshold(controls, 0.05), 7);
+  EXPECT_EQ(stopping_threshold(controls), 7);
 }
 
 TEST(StoppingThreshold, CountsNobodyAsGoodWhoIsNotAboveTheMedian) {
   std::vector<LearningCurve> equal(100, {.at_rung = 1, .final = 0});
-  EXPECT_EQ(stopping_threshold(equal, 0.05), std::nullopt);
+  EXPECT_EQ(stopping_threshold(equal), std::nullopt);
   for (int i = 0; i < 19; ++i) equal[i] = {.at_rung = 2, .final = 1};
-  EXPECT_EQ(stopping_threshold(equal, 0.05), 2);
+  EXPECT_EQ(stopping_threshold(equal), 2);
 }
 
 TEST(StoppingThreshold, DoesNotExistWhereItWouldCatchFewOfTheBad) {
   auto controls = rising(80);  // bad are 1 … 40, the last ones of the list
   for (auto& curve : controls) curve.at_rung = curve.final <= 40 ? 1000 : curve.final;
-  EXPECT_EQ(stopping_threshold(controls, 0.05), std::nullopt);
+  EXPECT_EQ(stopping_threshold(controls), std::nullopt);
   for (int i = 0; i < 5; ++i) controls[79 - i].at_rung = 0;
-  EXPECT_EQ(stopping_threshold(controls, 0.05), std::nullopt);
+  EXPECT_EQ(stopping_threshold(controls), std::nullopt);
   controls[74].at_rung = 0;
-  EXPECT_EQ(stopping_threshold(controls, 0.05), 42);
+  EXPECT_EQ(stopping_threshold(controls), 42);
 }
 
 // Courses whose fitness at the rung says so much of the final one.
@@ -122,7 +121,7 @@ Shares stopped_shares(int controls, double telling) {
     std::sort(finals.begin(), finals.end());
     const LearningCurve trial = courses.next();
     const bool good = trial.final > finals[finals.size() / 2 - 1];
-    const bool stops = trial.at_rung < stopping_threshold(known, 0.05).value_or(-1e9);
+    const bool stops = trial.at_rung < stopping_threshold(known).value_or(-1e9);
     (good ? trials.good : trials.bad) += 1;
     (good ? stopped.good : stopped.bad) += stops;
   }
