@@ -127,8 +127,7 @@ OwnFolder new_folder(TrainCommandOptions& options) {
 
 void say_what(const Prepared& training, Screen& screen) {
   auto train = training.options.train;
-  if (const auto* own = training.hyp.find("optimizer"))
-    train.optimizer = std::get<std::string>(*own);
+  train.optimizer = trainer::optimizer_name(train, training.hyp);
   screen.line(description(train) + ", on " + slot_of(training).name);
   for (const auto& note : training.device.notes) screen.line(note);
   for (const auto& note : training.data.notes) screen.line(note);

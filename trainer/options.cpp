@@ -82,6 +82,11 @@ bool is_frozen(const std::vector<int>& freeze, int layer) {
   return freeze.size() == 1 ? layer < freeze.front() : std::ranges::count(freeze, layer) > 0;
 }
 
+std::string optimizer_name(const TrainOptions& options, const hyp::Hyperparameters& hyp) {
+  const hyp::Value* value = hyp.find("optimizer");
+  return value ? std::get<std::string>(*value) : options.optimizer;
+}
+
 bool is_known(const std::string& hyperparameter) {
   return hyperparameter == "optimizer" || hyp::default_space().find(hyperparameter);
 }

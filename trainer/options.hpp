@@ -79,6 +79,9 @@ TrainOptions train_options_from_json(const nlohmann::ordered_json& json);
 /// Whether this layer keeps its weights, as `TrainOptions::freeze` means it.
 bool is_frozen(const std::vector<int>& freeze, int layer);
 
+/// The hyperparameter `optimizer` where there is one, else the option.
+std::string optimizer_name(const TrainOptions& options, const hyp::Hyperparameters& hyp);
+
 /// Whether the built-in trainer knows this hyperparameter: one of YOLOv5's 29, or `optimizer`.
 bool is_known(const std::string& hyperparameter);
 

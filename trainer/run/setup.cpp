@@ -74,11 +74,6 @@ void check_hyperparameters(const hyp::Hyperparameters& hyp) {
   }
 }
 
-std::string optimizer_name(const TrainOptions& options, const hyp::Hyperparameters& hyp) {
-  const hyp::Value* value = hyp.find("optimizer");
-  return value ? std::get<std::string>(*value) : options.optimizer;
-}
-
 std::optional<Checkpoint> pretrained_weights(const TrainOptions& options) {
   if (options.weights.empty()) return {};
   return read_checkpoint(options.weights);

@@ -20,9 +20,6 @@ namespace evolve::trainer {
 /// with (fault_of()).
 void check_hyperparameters(const hyp::Hyperparameters& hyp);
 
-/// The hyperparameter `optimizer` where there is one, else the option.
-std::string optimizer_name(const TrainOptions& options, const hyp::Hyperparameters& hyp);
-
 /// The file options.weights, to be read once per training; nothing where there is none. Throws
 /// `Error`.
 std::optional<Checkpoint> pretrained_weights(const TrainOptions& options);
