@@ -17,9 +17,6 @@
 namespace evolve::cli {
 namespace {
 
-/// The largest stride of every model here.
-constexpr int stride = 32;
-
 std::optional<int> whole_number(std::string_view text) {
   const auto number = core::parse_number(text);
   constexpr double most = 1e6;
@@ -146,7 +143,7 @@ void default_to_shapes(trainer::TrainOptions& options, const Given& given) {
   set("cfg", options.cfg, embedded_model);
   set("weights", options.weights, given.contains("cfg") ? "" : trainer::embedded_weights);
   set("epochs", options.epochs, 16);
-  set("imgsz", options.imgsz, 96);
+  set("imgsz", options.imgsz, shapes_imgsz);
   set("optimizer", options.optimizer, "Adam");
 }
 
@@ -171,17 +168,18 @@ void check_optimizer(const trainer::TrainOptions& options) {
 void check_training(const trainer::TrainOptions& options) {
   check_epochs(options);
   check_optimizer(options);
-  check_batches(options, 2 * stride);
+  check_batches(options, 2 * model_stride);
 }
 
 void check_batches(const trainer::TrainOptions& options, int least_imgsz) {
   if (options.batch_size < 1)
     throw bad_argument("--batch-size " + std::to_string(options.batch_size), "at least 1 image");
   const int wanted = options.imgsz;
-  if (wanted >= least_imgsz && wanted % stride == 0) return;
-  const int next = std::max(least_imgsz, (std::max(wanted, 0) + stride - 1) / stride * stride);
+  if (wanted >= least_imgsz && wanted % model_stride == 0) return;
+  const int next =
+      std::max(least_imgsz, (std::max(wanted, 0) + model_stride - 1) / model_stride * model_stride);
   throw bad_argument(fmt::format("--imgsz {}: images have a multiple of {} pixels, {} at least",
-                                 wanted, stride, least_imgsz),
+                                 wanted, model_stride, least_imgsz),
                      fmt::format("write {}", next));
 }
 

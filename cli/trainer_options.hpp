@@ -36,6 +36,12 @@ inline constexpr const char* embedded_model = "yolov5p.yaml";
 
 /// The embedded data set, which everything without --data trains on.
 inline constexpr const char* default_data = "shapes";
+/// The size of its images in pixels, unless --imgsz says otherwise.
+inline constexpr int shapes_imgsz = 96;
+
+/// The largest stride of a model, in pixels: images have a multiple of it. With a level P6 it is
+/// greater, which only the model's table tells.
+inline constexpr int model_stride = 32;
 
 /// On the embedded data set, which is small, what was not given suits it: a few seconds of training
 /// from a small pre-trained checkpoint.

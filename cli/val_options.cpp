@@ -32,11 +32,11 @@ void declare(CLI::App& app, ValCommandOptions& o) {
 void complete(const CLI::App& app, ValCommandOptions& o) {
   const auto given = given_on(app);
   make_absolute(o.train);
-  if (o.train.data == default_data && !given.contains("imgsz")) o.train.imgsz = 96;
+  if (o.train.data == default_data && !given.contains("imgsz")) o.train.imgsz = shapes_imgsz;
   if (o.train.weights.empty())
     throw bad_argument("evolve val: there are no --weights", "name a .pt file with --weights");
   default_model(o.train);
-  check_batches(o.train, 32);
+  check_batches(o.train, model_stride);
 }
 
 }  // namespace evolve::cli
