@@ -13,6 +13,31 @@ namespace evolve::cli {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// `python` with arguments, and with our package among those that it finds.
+std::vector<std::string> python_command(const Python& python, std::vector<std::string> arguments) {
+  const auto path =
+      "PYTHONPATH=" + package_folder().string() + (python.path.empty() ? "" : ":" + python.path);
+  std::vector<std::string> command = {"/usr/bin/env", path, python.program};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+/// The file of the program; throws `Error`, on behalf of `who`, when it cannot be started.
+std::string python_file(const Python& python, const std::string& who) try {
+  // A name without a slash is looked for in PATH, whatever the current folder has.
+  if (python.program.find('/') != std::string::npos && fs::is_directory(python.program))
+    throw bad_argument(who + ": EVOLVE_PYTHON: " + python.program + " is a folder",
+                       "name its bin/python3");
+  return core::program_file(python.program);
+} catch (const std::system_error& error) {
+  throw bad_argument(who + ": " + core::cannot_start(python.program, error),
+                     "install Python 3, or name one in EVOLVE_PYTHON");
+}
+
+}  // namespace
+
 Python python_of_environment() {
   const auto program = core::environment_variable("EVOLVE_PYTHON");
   return {.program = program.empty() ? "python3" : program,
@@ -29,14 +54,6 @@ fs::path package_folder() {
                   "build or install evolve again");
 }
 
-std::vector<std::string> python_command(const Python& python, std::vector<std::string> arguments) {
-  const auto path =
-      "PYTHONPATH=" + package_folder().string() + (python.path.empty() ? "" : ":" + python.path);
-  std::vector<std::string> command = {"/usr/bin/env", path, python.program};
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  return command;
-}
-
 std::vector<std::string> module_command(const Python& python, const std::string& module,
                                         std::vector<std::string> arguments) {
   // "" is the current folder, which -c puts first: a user's yaml.py there is not to be imported.
@@ -46,17 +63,6 @@ std::vector<std::string> module_command(const Python& python, const std::string&
   const std::vector<std::string> before = {"-c", code, package_folder().string(), module};
   arguments.insert(arguments.begin(), before.begin(), before.end());
   return python_command(python, std::move(arguments));
-}
-
-std::string python_file(const Python& python, const std::string& who) try {
-  // A name without a slash is looked for in PATH, whatever the current folder has.
-  if (python.program.find('/') != std::string::npos && fs::is_directory(python.program))
-    throw bad_argument(who + ": EVOLVE_PYTHON: " + python.program + " is a folder",
-                       "name its bin/python3");
-  return core::program_file(python.program);
-} catch (const std::system_error& error) {
-  throw bad_argument(who + ": " + core::cannot_start(python.program, error),
-                     "install Python 3, or name one in EVOLVE_PYTHON");
 }
 
 fs::path package_file(const Python& python, const std::string& package, const std::string& who) {

@@ -23,16 +23,10 @@ Python python_of_environment();
 /// The folder that has our package `evolve`. Throws `Error` when it is not there.
 std::filesystem::path package_folder();
 
-/// `python` with arguments, and with our package among those that it finds.
-std::vector<std::string> python_command(const Python& python, std::vector<std::string> arguments);
-
 /// `python` running a module of our package, whatever modules the current folder has: unlike with
 /// -m, none is imported from there, be it of our names or of Python's.
 std::vector<std::string> module_command(const Python& python, const std::string& module,
                                         std::vector<std::string> arguments);
-
-/// The file of the program; throws `Error`, on behalf of `who`, when it cannot be started.
-std::string python_file(const Python& python, const std::string& who);
 
 /// The file that this Python would import for a package, which is not imported for that; "" where
 /// there is none. Throws `Error`, on behalf of `who`, when it cannot be started.
