@@ -72,6 +72,20 @@ std::string luck_line(const ga::Standing& standing, bool was_seen) {
                               : ": no set was trained twice, so nobody knows yet");
 }
 
+/// That another trial may be better, and once the search is done what would decide it.
+std::vector<std::string> undecided_lines(const engine::RunState& state,
+                                         const ga::Standing& standing, const fs::path& run) {
+  const auto line = "  undecided              another trial is better with a probability of " +
+                    text_of(standing.doubt);
+  // Until the search is done, --repeats would take its trainings from it.
+  if (!state.evolution().done()) return {line};
+  constexpr int more = 8;
+  return {fmt::format("{}: train the best again, {} more trainings of {} each, with", line, more,
+                      duration_text(state.training_seconds())),
+          fmt::format("    evolve --resume {} --repeats {}", shell_path(run),
+                      state.repeats().due() + more)};
+}
+
 /// Below this, fitness says which set makes a detector begin to learn fastest, not which makes the
 /// best one.
 constexpr double least_map50 = 0.05;
@@ -125,20 +139,8 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
     lines.push_back(fmt::format("  the highest            trial {}, {}: less is expected of it",
                                 state.best()->trial, observed(*state.best())));
   lines.push_back(luck_line(*standing, engine::luck_was_seen(state)));
-  if (standing->doubt > ga::worth_deciding) {
-    auto line = "  undecided              another trial is better with a probability of " +
-                text_of(standing->doubt);
-    // Until the search is done, --repeats would take its trainings from it.
-    if (!state.evolution().done()) {
-      lines.push_back(line);
-    } else {
-      constexpr int more = 8;
-      lines.push_back(fmt::format("{}: train the best again, {} more trainings of {} each, with",
-                                  line, more, duration_text(state.training_seconds())));
-      lines.push_back(fmt::format("    evolve --resume {} --repeats {}", shell_path(run),
-                                  state.repeats().due() + more));
-    }
-  }
+  if (standing->doubt > ga::worth_deciding)
+    for (auto& line : undecided_lines(state, *standing, run)) lines.push_back(std::move(line));
   if (const auto line = longer_trainings_line(*standing, state.evolution(), run))
     lines.push_back(*line);
   return lines;
