@@ -1,8 +1,6 @@
 #include "engine/run_files.hpp"
 
-#include "core/durable_file.hpp"
 #include "hyp/fitness.hpp"
-#include "hyp/trial_folder.hpp"
 #include "results/plots/evolution_plot.hpp"
 #include "results/repeats_csv.hpp"
 #include "results/yaml_files.hpp"
@@ -51,15 +49,13 @@ RunFiles::RunFiles(results::RunDirectory directory, std::string fitness,
       table_(table_of(state)),
       generation_(state.generation()),
       kept_weights_(directory_.root, keep_weights, state),
-      swept_(state.evolution().pausing() ? 0 : state.ended().size()) {
+      kept_trainings_(directory_.root, state) {
   results::write_table(directory_.evolve_csv(), table_);
   write_recommended(state);
   write_population(state);
   if (!state.repeats().completed().empty())
     results::write_repeats(directory_.repeats(), state.repeats().completed());
-  // A coordinator that was killed may not have; where nothing is paused nothing is kept. What is
-  // out of reach is not known yet: the run may go on with more epochs.
-  remove_kept_of_ended(state);
+  kept_trainings_.remove_ended(state);
 }
 
 void RunFiles::update(const results::Event& event, const RunState& state) {
@@ -69,8 +65,7 @@ void RunFiles::update(const results::Event& event, const RunState& state) {
   }
   const auto* outcome = std::get_if<hyp::Outcome>(&event);
   if (!outcome) return;
-  remove_kept_of_ended(state);
-  remove_kept_of_given_up(state);
+  kept_trainings_.update(state);
   if (std::holds_alternative<hyp::Completed>(outcome->result)) {
     if (outcome->repeat > 0) {
       results::write_repeats(directory_.repeats(), state.repeats().completed());
@@ -80,32 +75,6 @@ void RunFiles::update(const results::Event& event, const RunState& state) {
     }
   }
   kept_weights_.update(*outcome, recommended_, state);
-}
-
-void RunFiles::remove_kept(int trial) const {
-  const auto kept = directory_.root / hyp::trial_folder(trial) / hyp::kept_training;
-  std::error_code gone_already;
-  std::filesystem::remove(kept, gone_already);
-  // Of a worker that was killed while it wrote.
-  std::filesystem::remove(core::temporary_of(kept), gone_already);
-}
-
-void RunFiles::remove_kept_of_ended(const RunState& state) {
-  for (; swept_ < state.ended().size(); ++swept_) remove_kept(state.ended()[swept_]);
-}
-
-void RunFiles::remove_kept_of_given_up(const RunState& state) {
-  const auto& evolution = state.evolution();
-  const int epochs = evolution.settings().epochs;
-  const auto most = state.most_epochs();
-  const std::int64_t for_repeats =
-      std::int64_t{state.repeats().in_all() - state.repeats().begun_in_all()} * epochs;
-  for (const auto& [trial, paused] : state.paused()) {
-    const bool out_of_reach =
-        most && epochs - paused.epoch > *most - for_repeats - state.epochs_trained();
-    const bool given_up = !evolution.pausing() || out_of_reach || evolution.given_up(trial);
-    if (given_up && removed_.insert(trial).second) remove_kept(trial);
-  }
 }
 
 void RunFiles::add_rows(const RunState& state) {

@@ -1,13 +1,14 @@
 // Keeps the files for people up to date: evolve.csv, hyp_evolved.yaml, evolve_population.yaml,
-// repeats.csv, the plot. All of them can be rebuilt from the run's state.
+// repeats.csv, the plot. All of them can be rebuilt from the run's state. And removes what trials
+// have left and nobody needs.
 #pragma once
 
 #include <chrono>
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <string>
 
+#include "engine/kept_trainings.hpp"
 #include "engine/kept_weights.hpp"
 #include "engine/run_state.hpp"
 #include "results/evolve_csv.hpp"
@@ -42,12 +43,6 @@ class RunFiles {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// Removes what was kept of a paused trial.
-  void remove_kept(int trial) const;
-  void remove_kept_of_ended(const RunState& state);
-  /// Of paused trials that will not go on: they were given up, or cannot be trained to their end
-  /// within the run's epochs.
-  void remove_kept_of_given_up(const RunState& state);
   /// A group of events arrives after all of them are in the state: so the first adds every row.
   void add_rows(const RunState& state);
   /// Writes hyp_evolved.yaml once a trial has completed.
@@ -59,8 +54,7 @@ class RunFiles {
   results::Table table_;
   int generation_ = 0;
   KeptWeights kept_weights_;
-  std::set<int> removed_;                   // paused trials of which nothing is kept any more
-  std::size_t swept_;                       // so many of RunState::ended have nothing kept
+  KeptTrainings kept_trainings_;
   std::optional<std::size_t> recommended_;  // the row that hyp_evolved.yaml has
   bool stale_ = false;                      // rows have come since that was looked at
   Clock::time_point due_{};

@@ -1,0 +1,37 @@
+// What paused trials leave in their folders to go on from: as large as their weights and more.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <set>
+
+#include "engine/run_state.hpp"
+
+namespace evolve::engine {
+
+/// Removes it once a trial will not go on.
+class KeptTrainings {
+ public:
+  /// Of the run at `root`.
+  KeptTrainings(std::filesystem::path root, const RunState& state);
+
+  /// Of trials that have ended. To be called when the run begins or goes on: a coordinator that was
+  /// killed may not have. What is out of reach is not known then: it may go on with more epochs.
+  void remove_ended(const RunState& state);
+  /// The same, and of paused trials that will not go on. To be called when a trial or a repeat has
+  /// ended, or one was paused.
+  void update(const RunState& state);
+
+ private:
+  void remove(int trial) const;
+  /// They were given up, or cannot be trained to their end within the run's epochs.
+  void remove_given_up(const RunState& state);
+
+  std::filesystem::path root_;
+  /// Paused trials of which nothing is kept any more.
+  std::set<int> removed_;
+  /// So many of RunState::ended have nothing kept.
+  std::size_t swept_;
+};
+
+}  // namespace evolve::engine
