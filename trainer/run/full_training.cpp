@@ -185,19 +185,19 @@ class FullTraining {
   }
 
   void train(const OnReport& on_report) {
-    TrainingLoop run(options_, job_.hyp, job_.seed, data_, detector(), context_);
+    TrainingLoop loop(options_, job_.hyp, job_.seed, data_, detector(), context_);
     if (job_.resume) {
-      run.load_state(state_in(*weights_));
+      loop.load_state(state_in(*weights_));
     } else {
       log_.class_ap.resize(static_cast<std::size_t>(data_.classes()));
     }
-    if (context_.ranks->rank() > 0) return run.follow();
+    if (context_.ranks->rank() > 0) return loop.follow();
     while (static_cast<int>(log_.epochs.size()) < options_.epochs &&
            !out_of_patience(fitness(), options_.patience)) {
-      train_epoch(run, on_report);
+      train_epoch(loop, on_report);
       on_report(log_.epochs.back());
     }
-    run.end();
+    loop.end();
   }
 
   /// Of each epoch done.
@@ -207,19 +207,19 @@ class FullTraining {
     return fitness;
   }
 
-  void train_epoch(TrainingLoop& run, const OnReport& on_report) {
+  void train_epoch(TrainingLoop& loop, const OnReport& on_report) {
     const int epoch = static_cast<int>(log_.epochs.size());
     const auto start = Clock::now();
     auto reported = start;
-    const auto progress = run.train_epoch(epoch, log_.class_ap, [&](const auto& now) {
+    const auto progress = loop.train_epoch(epoch, log_.class_ap, [&](const auto& now) {
       if (Clock::now() - reported < std::chrono::milliseconds(250)) return;
       reported = Clock::now();
       on_report(batch_report(epoch, now));
     });
     synchronize(context_.device);
     workers::EpochReport report{.training = batch_report(epoch, progress),
-                                .learning_rates = run.learning_rates(epoch)};
-    const Validation validation = run.validate();
+                                .learning_rates = loop.learning_rates(epoch)};
+    const Validation validation = loop.validate();
     synchronize(context_.device);
     report.metrics = validation.metrics;
     report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
@@ -228,7 +228,7 @@ class FullTraining {
                                      fitness_(log_.epochs[std::size_t(before - 1)].metrics);
     log_.epochs.push_back(report);
     log_.class_ap = class_ap(validation, data_.classes());
-    save(run, report.best);
+    save(loop, report.best);
   }
 
   workers::BatchReport batch_report(int epoch, const EpochProgress& progress) const {
@@ -241,12 +241,12 @@ class FullTraining {
             .memory_bytes = memory_bytes(context_.device)};
   }
 
-  void save(const TrainingLoop& run, bool is_best) const {
-    Checkpoint checkpoint = checkpoint_of(*run.average(), data_.training().names);
+  void save(const TrainingLoop& loop, bool is_best) const {
+    Checkpoint checkpoint = checkpoint_of(*loop.average(), data_.training().names);
     checkpoint.about["epoch"] = log_.epochs.size() - 1;  // YOLOv5 counts from 0
     Checkpoint with_state = checkpoint;
     with_state.about["training"] = training();
-    add_state(with_state, run.state());
+    add_state(with_state, loop.state());
     write_checkpoint(last(), with_state);
     // Not before: of an epoch that last.pt does not know there is nothing.
     if (is_best) write_checkpoint(best(), checkpoint);

@@ -62,12 +62,12 @@ void check_classes(const TrainOptions& options, const data::DataConfig& data, in
       "(--single-cls)");
 }
 
-void keep(const std::string& path, int epoch, const hyp::Metrics& metrics, const TrainingLoop& run,
+void keep(const std::string& path, int epoch, const hyp::Metrics& metrics, const TrainingLoop& loop,
           const std::vector<std::string>& names) {
-  Checkpoint checkpoint = checkpoint_of(*run.average(), names);
+  Checkpoint checkpoint = checkpoint_of(*loop.average(), names);
   checkpoint.about["epoch"] = epoch - 1;  // YOLOv5 counts from 0
   checkpoint.about["metrics"] = to_json(metrics);
-  add_state(checkpoint, run.state());
+  add_state(checkpoint, loop.state());
   write_checkpoint(path, checkpoint);
 }
 
@@ -83,11 +83,11 @@ std::optional<Checkpoint> read_kept(const std::string& path) {
 }
 
 /// Lets a training go on from what keep() wrote; the epochs that it has, 0 where there is nothing.
-int load_kept(const Rungs& rungs, TrainingLoop& run, hyp::Metrics& metrics) {
+int load_kept(const Rungs& rungs, TrainingLoop& loop, hyp::Metrics& metrics) {
   if (rungs.start_epoch == 0) return 0;
   const auto kept = read_kept(rungs.kept);
   if (!kept || kept->about.at("epoch") != rungs.start_epoch - 1) return 0;
-  run.load_state(state_in(*kept));
+  loop.load_state(state_in(*kept));
   metrics = hyp::metrics_from_json(kept->about.at("metrics"));
   return rungs.start_epoch;
 }
@@ -141,23 +141,23 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
                            std::uint64_t seed, const OnEpoch& on_epoch, const Rungs& rungs) {
   const auto start = Clock::now();
   auto [options, weights, data] = state_->prepare(wanted, hyp);
-  TrainingLoop run(options, hyp, seed, data,
-                   make_detector(options, hyp, weights, seed, data, state_->context.beat),
-                   state_->context);
+  TrainingLoop loop(options, hyp, seed, data,
+                    make_detector(options, hyp, weights, seed, data, state_->context.beat),
+                    state_->context);
   weights.reset();
   const std::vector<double> no_ap(static_cast<std::size_t>(data.classes()));
   TrainResult result;
   double waited = 0;
-  const int done = load_kept(rungs, run, result.metrics);
+  const int done = load_kept(rungs, loop, result.metrics);
   if (state_->context.ranks->rank() > 0) {
-    run.follow();
+    loop.follow();
     return result;
   }
   for (int epoch = done + 1; epoch <= options.epochs && result.obeyed == hyp::Decision::go_on;
        ++epoch) {
     const bool rung = std::ranges::count(rungs.epochs, epoch) > 0;
     const auto training = Clock::now();
-    run.train_epoch(epoch - 1, no_ap, [&](const EpochProgress&) {
+    loop.train_epoch(epoch - 1, no_ap, [&](const EpochProgress&) {
       if (result.timing.first_step == 0) result.timing.first_step = seconds_since(start);
     });
     synchronize(state_->context.device);
@@ -165,7 +165,7 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
     result.timing.training += seconds_since(training);
     if (rung || epoch == options.epochs) {
       const auto validation = Clock::now();
-      const auto found = run.validate();
+      const auto found = loop.validate();
       result.metrics = found.metrics;
       add(result.timing, found, seconds_since(validation));
     }
@@ -175,13 +175,13 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
     result.obeyed = rungs.decide(epoch);
     waited += seconds_since(waiting);
     if (result.obeyed == hyp::Decision::pause)
-      keep(rungs.kept, epoch, result.metrics, run, data.training().names);
+      keep(rungs.kept, epoch, result.metrics, loop, data.training().names);
   }
-  run.end();
+  loop.end();
   if (!options.save.empty()) {
-    write_checkpoint(options.save, checkpoint_of(*run.average(), data.training().names));
+    write_checkpoint(options.save, checkpoint_of(*loop.average(), data.training().names));
   }
-  result.timing.phases = run.seconds();
+  result.timing.phases = loop.seconds();
   result.timing.total = seconds_since(start) - waited;
   return result;
 }

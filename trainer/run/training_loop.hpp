@@ -46,7 +46,7 @@ using OnBatch = std::function<void(const EpochProgress&)>;
 class TrainingLoop {
  public:
   /// Trains `detector`, which comes with weights, anchors and frozen layers, on data.training().
-  /// Every random decision follows from `seed`. `options` and `data` must outlive the run.
+  /// Every random decision follows from `seed`. `options` and `data` must outlive the loop.
   TrainingLoop(const TrainOptions& options, const hyp::Hyperparameters& hyp, std::uint64_t seed,
                PreparedData& data, std::unique_ptr<Detector> detector,
                const ComputeContext& context);
