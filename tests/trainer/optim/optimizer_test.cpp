@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 
@@ -11,6 +12,7 @@
 #include "tests/trainer/bound_of.hpp"
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
+#include "tests/trainer/optim/tiny.hpp"
 #include "tests/trainer/threads.hpp"
 #include "trainer/loss/loss.hpp"
 #include "trainer/optim/flat_parameters.hpp"
@@ -26,6 +28,7 @@ const double tolerance_of_gradient = test::bound_of(1e-5, 0.06);
 
 using test::Golden;
 using test::relative_error;
+using test::Tiny;
 
 /// One run of a case: train.py's loop on three fixed batches, with torch's operators in torch's
 /// memory layout. The loop is chaotic, in YOLOv5 as here: a change of 1e-7 in the weights makes one
@@ -191,18 +194,6 @@ TEST(ParityOptimizer, GroupsHaveTheSizesOfYolov5) {
   }
 }
 
-/// A bias, a weight and a batch norm weight of one number each.
-struct Tiny : torch::nn::Module {
-  Tiny() {
-    auto bn = register_module("bn", std::make_shared<torch::nn::Module>());
-    bn->register_parameter("weight", torch::ones(1));
-    bn->register_parameter("bias", torch::ones(1));
-    register_parameter("weight", torch::ones({1, 1, 1, 1}));
-    bn->register_buffer("running_mean", torch::full(1, 7.F));
-    bn->register_buffer("num_batches_tracked", torch::ones({}, torch::kLong));
-  }
-};
-
 constexpr StepSettings plain{{0.1, 0.1, 0.1}, 0.9, 1};
 
 /// Values after `steps` steps with gradients of 1: bias, weight, batch norm weight.
@@ -252,154 +243,6 @@ TEST(Ema, FollowsSlowlyAndLaterMoreSlowly) {
   EXPECT_NEAR(ema.values()[0].item<double>(), Ema::decay(1), 1e-7);
   EXPECT_NEAR(Ema::decay(1), 0.9999 * (1 - std::exp(-1 / 2000.0)), 1e-15);
   EXPECT_NEAR(Ema::decay(1000000), 0.9999, 1e-9);
-}
-
-TEST(FlatParameters, HoldsTheModelsOwnNumbers) {
-  Detector detector = test::make("yolov5p.yaml");
-  const auto before = detector.named_parameters()["model.1.conv.weight"].detach().clone();
-  FlatParameters state(detector, torch::kCPU);
-  auto weight = detector.named_parameters()["model.1.conv.weight"];
-  EXPECT_TRUE(torch::equal(weight.detach(), before));
-  EXPECT_TRUE(weight.is_contiguous(at::MemoryFormat::ChannelsLast));
-  state.values().zero_();
-  EXPECT_EQ(weight.abs().sum().item<float>(), 0);
-}
-
-TEST(FlatParameters, AddUpTheGradientsOfSeveralBackwardPasses) {
-  Tiny model;
-  FlatParameters state(model, torch::kCPU);
-  for (int pass = 0; pass < 2; ++pass) {
-    (3 * model.named_parameters()["weight"] + 2 * model.named_parameters()["bn.bias"])
-        .sum()
-        .backward();
-    state.collect_gradients();
-  }
-  for (const auto& parameter : model.parameters()) EXPECT_FALSE(parameter.grad().defined());
-  EXPECT_TRUE(torch::equal(state.packed(state.gradients()), torch::tensor({4.F, 6.F, 0.F})));
-}
-
-TEST(FlatParameters, LaysWeightsOutAsAsked) {
-  Detector detector = test::make("yolov5p.yaml");
-  const auto before = detector.named_parameters()["model.0.conv.weight"].detach().clone();
-  const FlatParameters state(detector, torch::kCPU, at::MemoryFormat::Contiguous);
-  const auto weight = detector.named_parameters()["model.0.conv.weight"];
-  EXPECT_TRUE(weight.is_contiguous());
-  EXPECT_TRUE(torch::equal(weight.detach(), before));
-}
-
-TEST(FlatParameters, LeavesFrozenParametersOutOfEveryGroup) {
-  Tiny model;
-  model.parameters()[0].set_requires_grad(false);
-  FlatParameters state(model, torch::kCPU);
-  EXPECT_EQ(state.packed(state.gradients()).numel(), 2);
-  const auto values = state.packed(state.values());
-  EXPECT_EQ(values.numel(), 4);
-  EXPECT_EQ(values[3].item<float>(), 7);
-}
-
-std::vector<torch::Tensor> all_tensors(const torch::nn::Module& model) {
-  auto tensors = model.buffers();
-  for (const auto& parameter : model.parameters()) tensors.push_back(parameter);
-  return tensors;
-}
-
-TEST(FlatParameters, BeginEveryTensorAtAMultipleOf64Bytes) {
-  Detector detector = test::make("yolov5p.yaml", 1);  // 18 outputs: sizes are not multiples of 16
-  FlatParameters parameters(detector, torch::kCPU);
-  const auto expect_aligned = [&] {
-    auto tensors = all_tensors(detector);
-    for (const auto& gradient : parameters.gradients_of_parameters()) tensors.push_back(gradient);
-    for (const auto& tensor : tensors) {
-      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tensor.data_ptr()) % 64, 0U) << tensor.sizes();
-    }
-  };
-  expect_aligned();
-  const auto saved = parameters.packed(parameters.values());
-  parameters.unpack(saved, parameters.values());
-  expect_aligned();
-}
-
-/// The numbers of a flat tensor that belong to no tensor of the model.
-torch::Tensor padding_of(const FlatParameters& parameters, const torch::Tensor& flat) {
-  const auto mask = torch::zeros_like(flat);
-  parameters.unpack(torch::ones_like(parameters.packed(flat)), mask);
-  return flat.masked_select(mask == 0);
-}
-
-TEST(FlatParameters, KeepTheirPaddingAtZeroAndOutOfWhatIsSaved) {
-  for (const auto algorithm : {Algorithm::sgd, Algorithm::adam, Algorithm::adamw}) {
-    Detector detector = test::make("yolov5p.yaml", 1);
-    std::int64_t numbers = 0;
-    for (const auto& parameter : detector.parameters()) numbers += parameter.numel();
-    FlatParameters parameters(detector, torch::kCPU);
-    TrainStep step(parameters, {.batches = 3, .warmup_iterations = 1}, algorithm, 0.1);
-    for (int i = 0; i < 3; ++i) {
-      detector.forward(torch::rand({2, 3, 64, 64}))[0].square().sum().backward();
-      step.end_iteration(2 * i);
-    }
-    EXPECT_GT(padding_of(parameters, parameters.values()).numel(), 0);
-    EXPECT_EQ(padding_of(parameters, parameters.values()).count_nonzero().item<int>(), 0);
-    EXPECT_EQ(padding_of(parameters, step.ema().values()).count_nonzero().item<int>(), 0);
-    EXPECT_EQ(parameters.packed(parameters.gradients()).numel(), numbers);
-    EXPECT_EQ(step.state().optimizer.first.numel(), numbers);
-  }
-}
-
-TEST(TrainStep, GoesOnFromAStateAsIfNothingHadHappened) {
-  torch::manual_seed(1);
-  const auto images = torch::rand({4, 2, 3, 64, 64});
-  const auto iterate = [&](Detector& detector, TrainStep& step, int i) {
-    detector.forward(images[i])[0].square().mean().backward();
-    step.end_iteration(i);
-  };
-  const Schedule schedule{.batches = 4, .batch_size = 64, .warmup_iterations = 1};
-  for (const auto algorithm : {Algorithm::sgd, Algorithm::adamw}) {
-    Detector one = test::make("yolov5p.yaml", 1), other = test::make("yolov5p.yaml", 1, 9);
-    FlatParameters ones(one, torch::kCPU), others(other, torch::kCPU);
-    TrainStep first(ones, schedule, algorithm, 0.1), second(others, schedule, algorithm, 0.1);
-    iterate(one, first, 0);
-    iterate(one, first, 1);
-    others.unpack(ones.packed(ones.values()), others.values());
-    second.load_state(first.state());
-    for (int i = 2; i < 4; ++i) {
-      iterate(one, first, i);
-      iterate(other, second, i);
-    }
-    EXPECT_TRUE(torch::equal(ones.values(), others.values()));
-    EXPECT_TRUE(torch::equal(first.ema().values(), second.ema().values()));
-  }
-}
-
-TEST(TrainStep, DropsAPartialAccumulationWhenAnEpochBegins) {
-  Tiny model;
-  FlatParameters state(model, torch::kCPU);
-  TrainStep step(state, {.batches = 3, .warmup_iterations = 1}, Algorithm::sgd, 0);
-  EXPECT_TRUE(step.end_iteration(0).stepped);
-  EXPECT_FALSE(step.end_iteration(2).stepped);
-  state.gradients().fill_(1);
-  step.begin_epoch(3);
-  EXPECT_EQ(state.gradients().abs().sum().item<float>(), 0);
-  EXPECT_TRUE(step.end_iteration(4).stepped);
-}
-
-TEST(TrainStep, StepsAtOnceInEpochsOfFewerIterationsThanThoseBefore) {
-  Tiny model;
-  FlatParameters state(model, torch::kCPU);
-  TrainStep step(state, {.batches = 3, .warmup_iterations = 1}, Algorithm::sgd, 0);
-  EXPECT_TRUE(step.end_iteration(40).stepped);
-  step.begin_epoch(20);  // ten epochs of four iterations, then of two
-  EXPECT_FALSE(step.end_iteration(20).stepped);
-  EXPECT_FALSE(step.end_iteration(22).stepped);
-  EXPECT_TRUE(step.end_iteration(23).stepped);
-}
-
-TEST(TrainStep, ClipsGradientsToANormOfTen) {
-  Tiny model;
-  FlatParameters state(model, torch::kCPU);
-  state.unpack(torch::tensor({30.F, 40.F, 0.F}), state.gradients());
-  EXPECT_FLOAT_EQ(clip_gradients(state, 10).item<float>(), 50);
-  EXPECT_NEAR(state.gradients()[0].item<double>(), 6, 1e-5);
-  EXPECT_FLOAT_EQ(clip_gradients(state, 20).item<float>(), 10);
 }
 
 }  // namespace
