@@ -107,8 +107,8 @@ std::string zip(const std::vector<ZipRecord>& records) {
     const std::string size = claimed(record.claimed_size, record.bytes.size());
     const std::string common = little_endian(static_cast<std::uint64_t>(record.flags), 2) +
                                little_endian(static_cast<std::uint64_t>(record.method), 2) +
-                               std::string(4, '\0') + claimed(record.claimed_checksum, checksum) +
-                               size + size + little_endian(record.name.size(), 2);
+                               std::string(4, '\0') + little_endian(checksum, 4) + size + size +
+                               little_endian(record.name.size(), 2);
     directory += "PK\1\2" + std::string(4, '\0') + common + std::string(12, '\0') +
                  claimed(record.claimed_place, bytes.size()) + record.name;
     bytes += "PK\3\4" + std::string(2, '\0') + common + std::string(2, '\0') + record.name +

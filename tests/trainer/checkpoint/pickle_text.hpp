@@ -49,7 +49,6 @@ struct ZipRecord {
   int flags = 0;
   std::int64_t claimed_size = -1;
   std::int64_t claimed_place = -1;
-  std::int64_t claimed_checksum = -1;
 };
 
 /// A zip archive of stored records.
