@@ -52,10 +52,11 @@ std::vector<Case> cases(const std::string& prefix);
 }  // namespace evolve::test
 
 /// Skips where the reference numbers are absent, runs otherwise; a folder without such a case is a
-/// failure.
-#define CASES_OR_SKIP(variable, prefix)                                            \
+/// failure. `read` is cases(), or reads them as something else.
+#define CASES_OR_SKIP(variable, prefix) CASES_READ_OR_SKIP(variable, prefix, ::evolve::test::cases)
+#define CASES_READ_OR_SKIP(variable, prefix, read)                                 \
   if (!std::filesystem::is_directory(::evolve::test::golden_folder()))             \
     GTEST_SKIP() << "no reference numbers in " << ::evolve::test::golden_folder(); \
-  const auto variable = ::evolve::test::cases(prefix);                             \
+  const auto variable = read(prefix);                                              \
   ASSERT_FALSE(variable.empty()) << "no case " << (prefix) << "* in "              \
                                  << ::evolve::test::golden_folder()

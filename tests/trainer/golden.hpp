@@ -33,11 +33,6 @@ double relative_error(const torch::Tensor& a, const torch::Tensor& b);
 
 }  // namespace evolve::test
 
-/// Skips where the reference numbers are absent, runs otherwise; a folder without such a case is a
-/// failure.
-#define GOLDENS_OR_SKIP(cases, prefix)                                             \
-  if (!std::filesystem::is_directory(::evolve::test::golden_folder()))             \
-    GTEST_SKIP() << "no reference numbers in " << ::evolve::test::golden_folder(); \
-  const auto cases = ::evolve::test::goldens(prefix);                              \
-  ASSERT_FALSE(cases.empty()) << "no case " << (prefix) << "* in "                 \
-                              << ::evolve::test::golden_folder()
+/// As CASES_OR_SKIP.
+#define GOLDENS_OR_SKIP(variable, prefix) \
+  CASES_READ_OR_SKIP(variable, prefix, ::evolve::test::goldens)
