@@ -3,16 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <map>
 #include <random>
 #include <set>
 #include <sstream>
-#include <thread>
 
 #include "process.hpp"
 
@@ -210,21 +207,8 @@ TEST(Pause, SurvivesKillsAtRandomMoments) {
   std::mt19937 random(21);
   for (const std::vector<std::string>& lag : {std::vector<std::string>{"--lag", "2"}, {}}) {
     const std::string name = lag.empty() ? "free" : "killed";
-    auto command = arguments("cpu:0,cpu:1", name, lag, "--pauses --sleep 40", "75");
-    int kills = 0;
-    for (;;) {
-      Process process(evolve_command(command), folder.path());
-      const auto before = journal(folder / name).size();
-      eventually([&] { return journal(folder / name).size() > before || !alive(process.pid()); });
-      std::this_thread::sleep_for(std::chrono::milliseconds(random() % 400));
-      process.signal(SIGKILL);
-      const auto ended = process.wait();
-      if (ended.code == 0) break;
-      ASSERT_EQ(ended.code, 128 + SIGKILL) << ended.err;
-      ASSERT_LT(++kills, 200);
-      command = {"--resume", name};
-    }
-    EXPECT_GE(kills, 3);
+    const auto command = arguments("cpu:0,cpu:1", name, lag, "--pauses --sleep 40", "75");
+    EXPECT_GE(killed_at_random(folder, name, command, 400, random), 3);
     EXPECT_THAT(standings(folder / name), Not(IsEmpty()));
   }
   EXPECT_EQ(standings(folder / "killed"), standings(folder / "whole"));

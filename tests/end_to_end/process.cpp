@@ -170,6 +170,26 @@ bool eventually(const std::function<bool()>& condition, double seconds) {
   return true;
 }
 
+int killed_at_random(const Folder& folder, const std::string& name,
+                     std::vector<std::string> arguments, unsigned milliseconds,
+                     std::mt19937& random) {
+  constexpr int most = 200;
+  for (int kills = 0; kills < most; ++kills) {
+    Process process(evolve_command(arguments), folder.path());
+    const auto before = journal(folder / name).size();
+    eventually([&] { return journal(folder / name).size() > before || !alive(process.pid()); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % milliseconds));
+    process.signal(SIGKILL);
+    const auto ended = process.wait();
+    if (ended.code == 0) return kills;
+    EXPECT_EQ(ended.code, 128 + SIGKILL) << ended.err;
+    if (ended.code != 128 + SIGKILL) return kills;
+    arguments = {"--resume", name};
+  }
+  ADD_FAILURE() << name << " does not come to its end";
+  return most;
+}
+
 bool alive(int pid) {
   const auto stat = read_file("/proc/" + std::to_string(pid) + "/stat");
   const auto state = stat.rfind(") ");

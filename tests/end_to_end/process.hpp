@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -78,6 +79,12 @@ std::vector<nlohmann::json> seen(const Folder& folder);
 std::set<int> pids(const std::filesystem::path& log);
 /// Waits until `condition` holds; false after `seconds`.
 bool eventually(const std::function<bool()>& condition, double seconds = 120);
+/// Runs `evolve ARGUMENTS`, whose run is the folder's `name`, and goes on with that run until it
+/// ends by itself: each life is killed at a random moment, less than so many milliseconds after its
+/// first event. How many were.
+int killed_at_random(const Folder& folder, const std::string& name,
+                     std::vector<std::string> arguments, unsigned milliseconds,
+                     std::mt19937& random);
 /// Whether a process of this id exists (and is not a zombie).
 bool alive(int pid);
 

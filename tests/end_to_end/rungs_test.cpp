@@ -2,13 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <random>
-#include <thread>
 
 #include "process.hpp"
 
@@ -106,22 +103,9 @@ TEST(EarlyStop, WithALagStopsTheSameTrialsOnAnyNumberOfSlots) {
 TEST(EarlyStop, WithALagStopsTheSameTrialsAfterKillsAtRandomMoments) {
   Folder folder;
   ASSERT_EQ(evolve(folder.path(), arguments("cpu:0,cpu:1", "whole")).code, 0);
-  auto command = arguments("cpu:0,cpu:1", "killed", "--rungs --sleep 15");
   std::mt19937 random(21);
-  int kills = 0;
-  for (;;) {
-    Process process(evolve_command(command), folder.path());
-    const auto before = journal(folder / "killed").size();
-    eventually([&] { return journal(folder / "killed").size() > before || !alive(process.pid()); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 250));
-    process.signal(SIGKILL);
-    const auto ended = process.wait();
-    if (ended.code == 0) break;
-    ASSERT_EQ(ended.code, 128 + SIGKILL) << ended.err;
-    ASSERT_LT(++kills, 200);
-    command = {"--resume", "killed"};
-  }
-  EXPECT_GE(kills, 3);
+  const auto command = arguments("cpu:0,cpu:1", "killed", "--rungs --sleep 15");
+  EXPECT_GE(killed_at_random(folder, "killed", command, 250, random), 3);
   EXPECT_EQ(stops(folder / "killed"), stops(folder / "whole"));
   EXPECT_EQ(sorted_rows(folder / "killed"), sorted_rows(folder / "whole"));
 }
