@@ -1,0 +1,86 @@
+// What a run would do, as --dry-run tells it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "process.hpp"
+
+namespace evolve::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+TEST(Run, ADryRunTellsThePlanAndTouchesNothing) {
+  Folder folder;
+  const auto ended =
+      evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                             "--generations", "2", "--population", "5", "--dry-run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("10 trials (2 generations of 5) on 1 slot: cpu:0\n"));
+  EXPECT_THAT(ended.out, HasSubstr("cpu:0"));
+  EXPECT_THAT(ended.out, HasSubstr("hsv_h"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("nothing but --generations ends it")));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Run, TellsThatATimeLimitLeavesNothingForRepeats) {
+  Folder folder;
+  for (const std::string bound : {"--max-epochs", "--trials", ""}) {
+    std::vector<std::string> arguments{"--trainer-command", fake_trainer(), "--repeats", "2",
+                                       "--time-limit",      "1h",           "--dry-run"};
+    if (!bound.empty()) arguments.insert(arguments.end(), {bound, "1000"});
+    const auto ended = evolve(folder.path(), arguments);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    const auto note = HasSubstr("\n--repeats begin when all 14998 trials have ended");
+    if (bound.empty())
+      EXPECT_THAT(ended.out, note);
+    else
+      EXPECT_THAT(ended.out, Not(HasSubstr("--repeats begin")));
+  }
+}
+
+TEST(Run, TellsWhatRepeatsTakeOffThePlan) {
+  Folder folder;
+  const auto ended = evolve(
+      folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--generations",
+                      "2", "--population", "5", "--repeats", "3", "--dry-run"});
+  EXPECT_THAT(ended.out, StartsWith("10 trainings (2 generations of 5): 7 trials, then 3 repeats "
+                                    "of the best on 1 slot: cpu:0\n"));
+}
+
+TEST(Run, TellsWhatYolov5MeantByTheNumberOfItsEvolve) {
+  Folder folder;
+  const auto ended = evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices",
+                                            "cpu:0", "--evolve", "10", "--dry-run"});
+  EXPECT_THAT(ended.out, StartsWith("500 trials (10 generations of 50) on 1 slot: cpu:0\n"));
+  EXPECT_THAT(ended.out,
+              HasSubstr("--evolve 10 of YOLOv5 up to 7.0 was 10 trainings: --trials 10"));
+}
+
+TEST(Run, DoesNotTellThatOfARunThatIsExtended) {
+  Folder folder;
+  evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--generations",
+                         "1", "--population", "5", "--output", "run"});
+  const auto ended = evolve(folder.path(), {"--resume", "run", "--generations", "2", "--dry-run"});
+  EXPECT_THAT(ended.out, StartsWith("10 trials (2 generations of 5) on 1 slot: cpu:0\n"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("YOLOv5 up to 7.0")));
+}
+
+TEST(Run, SaysWhatBecomesOfAPopulationThatIsNotAsItsSpaceHasIt) {
+  Folder folder;
+  std::filesystem::create_directory(folder / "hyps");
+  write_file(folder / "hyps/a.yaml", "hsv_h: 0.5\nlr0: 0.02\nmomentum: 0.937\nfoo: 3\n");
+  write_file(folder / "hyps/b.yaml", "hsv_h: 0.1\n");
+  const auto ended = evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices",
+                                            "cpu:0", "--dry-run", "--evolve_population", "hyps"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("population: 1 of 2 sets outside the bounds, moved to them\n"
+                                   "population: foo, lr0 do not evolve here: as at the start\n"));
+}
+
+}  // namespace
+}  // namespace evolve::test
