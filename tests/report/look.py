@@ -67,19 +67,15 @@ def column(browser, name):
     return {int(trial): None if value == "" else float(value) for trial, value in cells}
 
 
-def look(browser, journal):
-    trials = trials_of(journal)
-    if browser.value("!document.querySelector('#all-rows').hidden"):
-        browser.click("#all-rows")
-
-    # Whatever is sorted, the figures are the journal's: to the last bit.
-    genes = [name for name in trials[0] if name not in FIGURES]
+def look_at_table(browser, trials, genes):
+    """Whatever is sorted, the figures are the journal's: to the last bit."""
     for name in [*FIGURES, *genes]:
         expect(f"the values of {name}", column(browser, name), {number: trial[name] for number, trial in trials.items()})
     fitness = [value for value in column(browser, "fitness").values() if value is not None]
     expect("the best come first", fitness, sorted(fitness, reverse=True))
 
-    gene = genes[0]
+
+def look_at_sorting(browser, gene):
     header = f'#trial-table th[data-column="{gene}"] button'
     browser.click(header)
     values = list(column(browser, gene).values())
@@ -89,6 +85,8 @@ def look(browser, journal):
     expect("another click turns that round", values, sorted(values))
     expect("and says so", browser.value(f"document.querySelector('{header}').parentNode.ariaSort"), "ascending")
 
+
+def look_at_recommendation(browser):
     def words(noise, seen):
         return browser.value(f"""recommendedText({{ repeats: [], recommendedTrial: {{ trial: 0, fitness: 0.5 }}, recommended: {{ is_start: true, start: null, enough: 0.7,
             expected: {{ mean: 0.4, low: 0.3, high: 0.45 }}, noise: {noise}, luck_seen: {json.dumps(seen)} }} }})""")
@@ -99,6 +97,8 @@ def look(browser, journal):
     expect("that luck was not seen", words(0.01, False), start + "another seed may move a fitness by ±0.0100.")
     expect("that there is no luck", words(0, True), start + "another seed changes nothing.")
 
+
+def look_at_time(browser, journal):
     seconds = seconds_at_work(journal)
     expect("the time is that at work", abs(browser.value("view.duration") - seconds) < 0.01, True)
     tile = "document.querySelector('[data-tile=time]')"
@@ -108,6 +108,9 @@ def look(browser, journal):
     expect("so are the hours of the highest so far", 0.95 * seconds < last <= seconds, True)
     expect("and the devices'", browser.value("Math.max(...Object.values(view.devices).flatMap((one) => one.time))") <= seconds, True)
 
+
+def look_at_keys(browser):
+    """What says how lines and points are drawn."""
     browser.value("drawSlots({ ...view, trainings: view.trainings.map((one, i) => ({ ...one, repeat: i < 2 ? i + 1 : 0 })) }, () => true)")
     expect("the key of slots says what is hollow", browser.value("byId('slots-key').lastChild.textContent"), "hollow: 2 repeats")
     browser.value("drawChosen()")
@@ -115,10 +118,16 @@ def look(browser, journal):
     lines = browser.value("view.trials.filter((trial) => trial.fitness === null).map((trial) => [trial.state, lineStyle(trial).dash.length > 0])")
     expect("how the lines of trials without a fitness are", sorted(map(tuple, set(map(tuple, lines)))), [("failed", True), ("waiting", False)])
 
+
+def look_at_start(browser):
     start = "view.trials.find((trial) => trial.trial === 0)"
     browser.value(f"{start}.state = 'running', drawTiles()")
     expect("what a start had that is still trained", browser.value("document.querySelector('.tile').textContent").endswith("the start had –"), True)
-    browser.value(f"{start}.state = 'completed', drawRuns([view, view])")
+    browser.value(f"{start}.state = 'completed'")
+
+
+def look_at_runs(browser, journal):
+    browser.value("drawRuns([view, view])")
     completed = sum(1 for line in open(journal) if json.loads(line)["event"] == "completed")
     head, *runs = browser.value("[...document.querySelectorAll('#run-table tr')].map((tr) => [...tr.children].map((cell) => cell.textContent))")
     expect("how many completed, beside another run", [run[head.index("completed")] for run in runs], [str(completed)] * 2)
@@ -128,6 +137,8 @@ def look(browser, journal):
     expect("in what two runs differ", browser.value(rows), [["data", browser.value("view.options.data"), "other.yaml"]])
     browser.value("drawAll()")
 
+
+def look_at_brush(browser, trials):
     browser.drag('[data-axis="fitness"]', 0.6, 0.97)
     low, high = browser.value("brushes.fitness")
     had = [trial["fitness"] for trial in trials.values() if trial["fitness"] is not None]
@@ -148,6 +159,20 @@ def look(browser, journal):
     browser.click("#unbrush")
     expect("without the brush it has all", set(column(browser, "fitness")), set(trials))
 
+
+def look(browser, journal):
+    trials = trials_of(journal)
+    genes = [name for name in trials[0] if name not in FIGURES]
+    if browser.value("!document.querySelector('#all-rows').hidden"):
+        browser.click("#all-rows")
+    look_at_table(browser, trials, genes)
+    look_at_sorting(browser, genes[0])
+    look_at_recommendation(browser)
+    look_at_time(browser, journal)
+    look_at_keys(browser)
+    look_at_start(browser)
+    look_at_runs(browser, journal)
+    look_at_brush(browser, trials)
     browser.value("document.querySelector('#progress-x').value = 'epochs', document.querySelector('#progress-x').dispatchEvent(new Event('change'))")
     expect("errors", browser.errors, [])
 
