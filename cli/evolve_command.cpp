@@ -163,8 +163,7 @@ std::string larger_bound(const RunState& state) {
   const auto& search = state.evolution();
   const auto most = state.most_epochs();
   const bool all_begun = search.asked() >= search.planned();
-  const auto epochs =
-      fmt::format("--max-epochs {}", engine::epochs_with(state, 1 + state.repeats().wanted()));
+  const auto epochs = fmt::format("--max-epochs {}", engine::epochs_with(state, 1));
   if (most && !all_begun) return epochs + " or more";
   const int trials = state.trainings() + 1;
   const bool spent = most && engine::epochs_with(state, 1) > *most;

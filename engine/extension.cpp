@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #include "core/error.hpp"
@@ -23,82 +24,129 @@ bool are_more(const RunState& state, const Bounds& given) {
          search.generations == ga::generations_of(*search.trials, search.population);
 }
 
+/// The epochs that bound the whole run, repeats included.
+std::optional<int> epochs_of_all(const RunState& state) {
+  const auto most = state.most_epochs();
+  if (!most) return {};
+  return static_cast<int>(std::min<std::int64_t>(*most, std::numeric_limits<int>::max()));
+}
+
 /// Epochs that the search has taken.
 std::int64_t search_spent(const ga::Evolution& search) {
   return search.settings().max_epochs.value_or(std::numeric_limits<int>::max()) -
          search.epochs_left();
 }
 
-/// How many whole trainings these bounds, which count repeats, let begin yet.
-std::int64_t trainings_left(const RunState& state, const ga::Settings& bounds) {
-  const auto left = ga::most_trials(bounds) - state.trainings();
-  if (!bounds.max_epochs) return left;
-  return std::min(left, (*bounds.max_epochs - epochs_with(state, 0)) / bounds.epochs);
+/// The repeats that the bounds of a whole run count: those that have begun, and once the search is
+/// done those that are due.
+int repeats_counted(const RunState& state) {
+  const auto& repeats = state.repeats();
+  return state.evolution().done() ? repeats.in_all() : repeats.begun_in_all();
 }
 
-/// The bounds of a whole run, repeats included, and which of those that were given count.
-struct WholeBounds {
-  ga::Settings bounds;
-  /// Trials or generations.
-  bool trials = false;
-  bool epochs = false;
-};
+/// How many whole trainings these bounds of a whole run let begin yet; negative where the run has
+/// gone beyond them.
+std::int64_t trainings_left(const RunState& state, const ga::Settings& bounds) {
+  const std::int64_t repeats = repeats_counted(state);
+  const auto left = ga::most_trials(bounds) - state.evolution().asked() - repeats;
+  if (!bounds.max_epochs) return left;
+  const auto epochs_left =
+      *bounds.max_epochs - search_spent(state.evolution()) - repeats * bounds.epochs;
+  return std::min(left, epochs_left / bounds.epochs);
+}
 
-WholeBounds bounds_with(const RunState& state, const Bounds& given) {
-  const auto& before = state.evolution().settings();
-  const bool searching = !state.evolution().done();
-  auto bounds = before;
+/// The same of no bounds but those that are given.
+std::int64_t trainings_left(const RunState& state, const Bounds& given) {
+  auto bounds = state.evolution().settings();
+  bounds.generations = given.generations.value_or(std::numeric_limits<int>::max());
+  bounds.trials = given.trials;
+  bounds.max_epochs = given.max_epochs;
+  return trainings_left(state, bounds);
+}
+
+/// The bounds of the whole run, repeats included, with those that are given in place of its own.
+ga::Settings bounds_with(const RunState& state, const Bounds& given) {
+  auto bounds = state.evolution().settings();
   const int kept = state.repeats().in_all();
   if (bounds.trials) *bounds.trials += kept;
-  if (bounds.max_epochs) *bounds.max_epochs += kept * before.epochs;
-  const bool trials = given.trials && (searching || *given.trials > state.trainings());
-  const bool generations = given.generations && (searching || are_more(state, given));
-  if (trials) {
-    bounds.trials = given.trials;
-    if (!generations)
-      bounds.generations =
-          ga::generations_for(*given.trials, before.population, before.generations);
-  }
-  if (generations) {
+  bounds.max_epochs = epochs_of_all(state);
+  if (given.generations && (!state.evolution().done() || are_more(state, given))) {
     bounds.generations = *given.generations;
-    if (!trials) bounds.trials.reset();
+    bounds.trials.reset();
+  } else if (given.trials) {
+    bounds.generations = ga::generations_for(*given.trials, bounds.population, bounds.generations);
   }
-  // Of the search that goes on the best are trained again.
-  const int repeats = given.repeats.value_or(state.repeats().wanted());
-  const bool epochs =
-      given.max_epochs && (searching || *given.max_epochs >= epochs_with(state, repeats + 1));
-  if (epochs) bounds.max_epochs = given.max_epochs;
-  return {bounds, trials || generations, epochs};
+  if (given.trials) bounds.trials = given.trials;
+  if (given.max_epochs) bounds.max_epochs = given.max_epochs;
+  return bounds;
+}
+
+/// The bounds of the search of a run that has these, and repeats to come.
+results::Extended with_repeats(const RunState& state, const ga::Settings& bounds,
+                               std::int64_t repeats) {
+  const auto to_come = static_cast<int>(repeats);
+  const int all = to_come + state.repeats().begun_in_all();
+  return {bounds.generations, search_trials(bounds, all), to_come, search_epochs(bounds, all)};
+}
+
+Error too_many_repeats(int repeats, std::int64_t left, const std::string& why) {
+  return bad_argument(fmt::format("--repeats {}: with {} to come {}", repeats,
+                                  core::counted(std::max<std::int64_t>(left, 0), "training"), why),
+                      "repeat fewer, or let there be more");
+}
+constexpr const char* too_few = "there are too few for them";
+
+results::Extended extension_of_search(const RunState& state, const Bounds& given) {
+  const auto bounds = bounds_with(state, given);
+  const auto left = trainings_left(state, bounds);
+  const int wanted = state.repeats().wanted();
+  const int repeats = given.repeats.value_or(wanted);
+  if (repeats != wanted) {
+    const auto after = with_repeats(state, bounds, repeats);
+    if (repeats > left) throw too_many_repeats(repeats, left, too_few);
+    return after;
+  }
+  // Repeats that nobody asked for anew keep to the bounds that are.
+  const bool bounded = given.trials || given.generations || given.max_epochs;
+  return with_repeats(state, bounds, bounded ? std::clamp<std::int64_t>(left, 0, wanted) : wanted);
+}
+
+/// Of a run whose search is done: it goes on, or what is paused does, or it has more repeats alone.
+results::Extended extension_of_end(const RunState& state, const Bounds& given) {
+  const auto& before = state.evolution().settings();
+  const int wanted = state.repeats().wanted();
+  const int repeats = given.repeats.value_or(wanted);
+  const auto bounds = bounds_with(state, given);
+  const auto left = trainings_left(state, bounds);
+  const bool more_epochs =
+      given.max_epochs && trainings_left(state, Bounds{.max_epochs = given.max_epochs}) > 0;
+  const bool more = more_epochs || (given.trials && *given.trials > state.trainings()) ||
+                    (given.generations && are_more(state, given));
+  if (more && left > 0) {
+    if (repeats != wanted && repeats >= left)
+      throw too_many_repeats(repeats, left, "none is left for a new trial");
+    // Repeats that nobody asked for anew leave it one training of those to come.
+    return with_repeats(state, bounds, std::clamp<std::int64_t>(left - 1, 0, repeats));
+  }
+  const int more_repeats = repeats - state.repeats().due();
+  const auto room = trainings_left(state, given);
+  if (more_repeats > 0 && more_repeats > room) throw too_many_repeats(repeats, room, too_few);
+  if (more_epochs && !state.paused().empty()) {
+    const int to_come = repeats != wanted ? repeats : 0;
+    return {before.generations, state.evolution().asked(), to_come,
+            search_epochs(bounds, to_come + state.repeats().begun_in_all())};
+  }
+  return {before.generations, before.trials, repeats, before.max_epochs};
 }
 
 }  // namespace
 
 std::optional<results::Extended> extension(const RunState& state, const Bounds& given) {
   const auto& before = state.evolution().settings();
-  const bool searching = !state.evolution().done();
-  const auto [bounds, trials, epochs] = bounds_with(state, given);
-  const int asked = given.repeats.value_or(state.repeats().wanted());
-  // Where nothing new could begin, a search that was done does not go on.
-  const auto left = trainings_left(state, bounds);
-  const bool more_trials = searching || ((trials || epochs) && left > (given.repeats ? asked : 0));
-  if (trials && left > 0 && !more_trials)
-    throw bad_argument(fmt::format("--repeats {}: with {} to come none is left for a new trial",
-                                   asked, core::counted(left, "training")),
-                       "repeat fewer, or let there be more");
-  const bool more_epochs = more_trials || (epochs && !state.paused().empty());
-  int repeats = asked;
-  // Repeats that nobody asked for anew leave it one training of those to come.
-  if (more_epochs && !searching && !given.repeats)
-    repeats = static_cast<int>(std::clamp<std::int64_t>(left - 1, 0, asked));
-  const int all_repeats = repeats + state.repeats().begun_in_all();
-  results::Extended after{before.generations, before.trials, repeats, before.max_epochs};
-  if (more_trials) {
-    after.generations = bounds.generations;
-    after.trials = search_trials(bounds, all_repeats);
-  }
-  if (more_epochs) after.max_epochs = search_epochs(bounds, all_repeats);
   const results::Extended none{before.generations, before.trials, state.repeats().wanted(),
                                before.max_epochs};
+  const auto after =
+      state.evolution().done() ? extension_of_end(state, given) : extension_of_search(state, given);
   return after == none ? std::nullopt : std::optional(after);
 }
 
@@ -111,11 +159,12 @@ std::int64_t epochs_with(const RunState& state, std::int64_t trainings) {
 Bounds bounds_of(const RunState& state, bool trials_given) {
   const auto& search = state.evolution().settings();
   const auto& repeats = state.repeats();
-  Bounds bounds{.generations = search.generations, .repeats = repeats.wanted()};
+  Bounds bounds{.generations = search.generations,
+                .max_epochs = epochs_of_all(state),
+                .repeats = repeats.wanted()};
   const int repeated = repeats.in_all();
   if (search.trials && (trials_given || repeated == 0 || !ends_by_generations(search, repeated)))
     bounds.trials = *search.trials + repeated;
-  if (const auto most = state.most_epochs()) bounds.max_epochs = static_cast<int>(*most);
   return bounds;
 }
 

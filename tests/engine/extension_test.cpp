@@ -177,11 +177,80 @@ TEST(Extension, OfAFinishedRunByTheSameRepeatsIsNothingWhateverElseIsLarger) {
 TEST(Extension, OfAFinishedRunByRepeatsForWhichItsBoundsHaveNoRoomIsOfThemAlone) {
   const auto state =
       run({.population = 4, .generations = 5, .trials = 7, .max_epochs = 14, .repeats = 1});
-  EXPECT_EQ(extension(state, {.trials = 10, .repeats = 7}),
+  EXPECT_EQ(extension(state, {.trials = 13, .repeats = 7}),
             (Extended{.generations = 5, .trials = 6, .repeats = 7, .max_epochs = 12}));
   const auto small = run({.population = 4, .generations = 2, .max_epochs = 40});
   EXPECT_EQ(extension(small, {.repeats = 10}),
             (Extended{.generations = 2, .repeats = 10, .max_epochs = 40}));
+}
+
+TEST(Extension, OfARunThatIsNotFinishedHasNoMoreRepeatsThanItsBoundsHaveRoomFor) {
+  const auto by_trials = run({.population = 4, .generations = 5, .trials = 8}, 5);
+  EXPECT_EQ(extension(by_trials, {.repeats = 3}),
+            (Extended{.generations = 5, .trials = 5, .repeats = 3}));
+  EXPECT_EQ(
+      test::refusal([&] { extension(by_trials, {.repeats = 4}); }),
+      "--repeats 4: with 3 trainings to come there are too few for them; repeat fewer, or let "
+      "there be more");
+  const auto by_epochs = run({.population = 4, .generations = 5, .max_epochs = 12}, 3);
+  EXPECT_EQ(extension(by_epochs, {.repeats = 3}),
+            (Extended{.generations = 5, .trials = 17, .repeats = 3, .max_epochs = 6}));
+  EXPECT_EQ(
+      test::refusal([&] { extension(by_epochs, {.repeats = 4}); }),
+      "--repeats 4: with 3 trainings to come there are too few for them; repeat fewer, or let "
+      "there be more");
+}
+
+TEST(Extension, OfARunThatIsNotFinishedByLessHasFewerOfTheRepeatsThatItWasGiven) {
+  const auto state = run({.population = 4, .generations = 5, .trials = 10, .repeats = 3}, 5);
+  EXPECT_EQ(extension(state, {.trials = 7}),
+            (Extended{.generations = 5, .trials = 5, .repeats = 2}));
+  EXPECT_EQ(extension(state, {.trials = 4}),
+            (Extended{.generations = 5, .trials = 4, .repeats = 0}));
+}
+
+TEST(Extension, OfAFinishedRunHasNoMoreRepeatsThanTheBoundsThatAreGivenHaveRoomFor) {
+  const auto by_epochs = run({.population = 4, .generations = 5, .max_epochs = 12});
+  ASSERT_TRUE(by_epochs.finished());
+  EXPECT_EQ(
+      test::refusal([&] { extension(by_epochs, {.max_epochs = 13, .repeats = 2}); }),
+      "--repeats 2: with 0 trainings to come there are too few for them; repeat fewer, or let "
+      "there be more");
+  EXPECT_EQ(test::refusal([&] { extension(by_epochs, {.max_epochs = 16, .repeats = 2}); }),
+            "--repeats 2: with 2 trainings to come none is left for a new trial; repeat fewer, or "
+            "let there be more");
+  EXPECT_EQ(extension(by_epochs, {.max_epochs = 18, .repeats = 2}),
+            (Extended{.generations = 5, .trials = 18, .repeats = 2, .max_epochs = 14}));
+  const auto by_trials = run({.population = 4, .generations = 5, .trials = 10});
+  EXPECT_EQ(
+      test::refusal([&] { extension(by_trials, {.trials = 10, .repeats = 5}); }),
+      "--repeats 5: with 0 trainings to come there are too few for them; repeat fewer, or let "
+      "there be more");
+}
+
+TEST(Extension, OfAFinishedRunByMoreAndItsOwnRepeatsIsThatByMore) {
+  const auto by_trials = run({.population = 4, .generations = 5, .trials = 10, .repeats = 2});
+  EXPECT_EQ(extension(by_trials, {.trials = 12, .repeats = 2}),
+            (Extended{.generations = 5, .trials = 9, .repeats = 1}));
+  const auto by_epochs = run({.population = 4, .generations = 5, .max_epochs = 20, .repeats = 2});
+  EXPECT_EQ(extension(by_epochs, {.max_epochs = 24, .repeats = 2}),
+            (Extended{.generations = 5, .trials = 17, .repeats = 1, .max_epochs = 18}));
+}
+
+TEST(Extension, ByEpochsBeginsNoTrialBeyondTheTrialsThatAreGivenBesides) {
+  const auto state = run({.population = 4, .generations = 5, .max_epochs = 20});
+  ASSERT_EQ(state.trainings(), 10);
+  EXPECT_EQ(extension(state, {.trials = 10, .max_epochs = 80}), std::nullopt);
+  EXPECT_EQ(extension(state, {.trials = 8, .max_epochs = 80}), std::nullopt);
+  EXPECT_EQ(extension(state, {.trials = 12, .max_epochs = 80}),
+            (Extended{.generations = 5, .trials = 12, .repeats = 0, .max_epochs = 80}));
+}
+
+TEST(Extension, ByTrialsBeginsNoneBeyondTheEpochsThatAreGivenBesides) {
+  const auto state = run({.population = 4, .generations = 5, .trials = 12});
+  EXPECT_EQ(extension(state, {.trials = 15, .max_epochs = 23}), std::nullopt);
+  EXPECT_EQ(extension(state, {.trials = 15, .max_epochs = 27}),
+            (Extended{.generations = 5, .trials = 15, .repeats = 0, .max_epochs = 27}));
 }
 
 TEST(Bounds, OfARunAreWhatAPersonWouldGiveIt) {
