@@ -33,7 +33,7 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
       root_(core::without_dots(std::filesystem::absolute(directory.root))),
       journal_(std::move(journal)),
       state_(std::move(state)),
-      files_(directory, settings.run.fitness, settings.keep_weights, state_),
+      files_(directory, settings.run.fitness, settings.leftovers, state_),
       report_(std::move(directory)),
       observer_(observer),
       fitness_(settings.run.fitness),

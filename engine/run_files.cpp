@@ -42,20 +42,20 @@ void plot_run(const RunState& state, const std::string& fitness,
   plot(table_of(state), state, fitness, state.recommendation()->row, image);
 }
 
-RunFiles::RunFiles(results::RunDirectory directory, std::string fitness,
-                   std::optional<int> keep_weights, const RunState& state)
+RunFiles::RunFiles(results::RunDirectory directory, std::string fitness, const Leftovers& leftovers,
+                   const RunState& state)
     : directory_(std::move(directory)),
       fitness_(std::move(fitness)),
       table_(table_of(state)),
       generation_(state.generation()),
-      kept_weights_(directory_.root, keep_weights, state),
-      kept_trainings_(directory_.root, state) {
+      kept_weights_(directory_.root, leftovers.keep_weights, state) {
+  if (leftovers.remove_kept_trainings) kept_trainings_.emplace(directory_.root, state);
   results::write_table(directory_.evolve_csv(), table_);
   write_recommended(state);
   write_population(state);
   if (!state.repeats().completed().empty())
     results::write_repeats(directory_.repeats(), state.repeats().completed());
-  kept_trainings_.remove_ended(state);
+  if (kept_trainings_) kept_trainings_->remove_ended(state);
 }
 
 void RunFiles::update(const results::Event& event, const RunState& state) {
@@ -65,7 +65,7 @@ void RunFiles::update(const results::Event& event, const RunState& state) {
   }
   const auto* outcome = std::get_if<hyp::Outcome>(&event);
   if (!outcome) return;
-  kept_trainings_.update(state);
+  if (kept_trainings_) kept_trainings_->update(state);
   if (std::holds_alternative<hyp::Completed>(outcome->result)) {
     if (outcome->repeat > 0) {
       results::write_repeats(directory_.repeats(), state.repeats().completed());

@@ -11,6 +11,7 @@
 #include "engine/kept_trainings.hpp"
 #include "engine/kept_weights.hpp"
 #include "engine/run_state.hpp"
+#include "engine/settings.hpp"
 #include "results/evolve_csv.hpp"
 #include "results/run_directory.hpp"
 
@@ -25,8 +26,8 @@ void plot_run(const RunState& state, const std::string& fitness,
 class RunFiles {
  public:
   /// Rewrites the files of `directory` from the state. `fitness` is the expression that the plot
-  /// shows, `keep_weights` as Settings has it.
-  RunFiles(results::RunDirectory directory, std::string fitness, std::optional<int> keep_weights,
+  /// shows.
+  RunFiles(results::RunDirectory directory, std::string fitness, const Leftovers& leftovers,
            const RunState& state);
 
   /// Brings them up to date after an event. Throws `Error` when the disk is full.
@@ -54,7 +55,7 @@ class RunFiles {
   results::Table table_;
   int generation_ = 0;
   KeptWeights kept_weights_;
-  KeptTrainings kept_trainings_;
+  std::optional<KeptTrainings> kept_trainings_;
   std::optional<std::size_t> recommended_;  // the row that hyp_evolved.yaml has
   bool stale_ = false;                      // rows have come since that was looked at
   Clock::time_point due_{};

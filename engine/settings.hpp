@@ -27,6 +27,15 @@ struct FailurePolicy {
   bool sees_data = false;
 };
 
+/// What of the files that trainers leave in the trials' folders is removed.
+struct Leftovers {
+  /// Of how many of the best trials the weights are kept; nothing: of all.
+  std::optional<int> keep_weights = {};
+  /// Whether what a paused trial has left to go on from (hyp::kept_training) is removed once it
+  /// will not: the built-in trainer's is. A folder is an outside trainer's own to clean up.
+  bool remove_kept_trainings = false;
+};
+
 struct Settings {
   /// What the journal's first line says.
   results::RunSettings run;
@@ -44,8 +53,7 @@ struct Settings {
   /// Whether a trial can be paused; nothing: its workers say so.
   std::optional<bool> can_pause = {};
   FailurePolicy failures = {};
-  /// Of how many of the best trials the trainer's weights are kept; nothing: of all.
-  std::optional<int> keep_weights = {};
+  Leftovers leftovers = {};
   /// No trial is started after so many seconds.
   std::optional<double> time_limit = {};
 };

@@ -153,9 +153,26 @@ TEST(Pauses, LeaveNothingOfTrialsThatHadEndedWhenACoordinatorWasKilled) {
     std::filesystem::create_directories(folder / hyp::trial_folder(trial));
     test::write_file(folder / hyp::trial_folder(trial) / hyp::kept_training, "weights");
   }
-  RunFiles(results::RunDirectory{folder.path()}, hyp::Fitness::standard, {}, state);
+  RunFiles(results::RunDirectory{folder.path()}, hyp::Fitness::standard,
+           {.remove_kept_trainings = true}, state);
   EXPECT_FALSE(std::filesystem::exists(folder / "trials/000000/paused.pt"));
   EXPECT_TRUE(std::filesystem::exists(folder / hyp::trial_folder(paused) / hyp::kept_training));
+}
+
+TEST(Pauses, LeaveWhatAnOutsideTrainerKeepsToIt) {
+  const test::TemporaryFolder folder;
+  RunState state(pausing(90));
+  RunFiles files(results::RunDirectory{folder.path()}, hyp::Fitness::standard, {}, state);
+  std::vector<std::filesystem::path> kept;
+  for (auto events = train_next(state); !events.empty(); events = train_next(state)) {
+    const auto& outcome = std::get<hyp::Outcome>(events.back());
+    kept.push_back(folder / hyp::trial_folder(outcome.trial) / hyp::kept_training);
+    std::filesystem::create_directories(kept.back().parent_path());
+    test::write_file(kept.back(), "a trainer's own");
+    files.update(outcome, state);
+  }
+  ASSERT_FALSE(state.paused().empty());
+  for (const auto& file : kept) EXPECT_TRUE(std::filesystem::exists(file)) << file;
 }
 
 TEST(Pauses, LeaveWhatIsOutOfReachToARunThatMayGoOnWithMoreEpochs) {
@@ -167,7 +184,8 @@ TEST(Pauses, LeaveWhatIsOutOfReachToARunThatMayGoOnWithMoreEpochs) {
   const auto kept = folder / hyp::trial_folder(state.paused().begin()->first) / hyp::kept_training;
   std::filesystem::create_directories(kept.parent_path());
   test::write_file(kept, "weights");
-  RunFiles(results::RunDirectory{folder.path()}, hyp::Fitness::standard, {}, state);
+  RunFiles(results::RunDirectory{folder.path()}, hyp::Fitness::standard,
+           {.remove_kept_trainings = true}, state);
   EXPECT_TRUE(std::filesystem::exists(kept));
 }
 
