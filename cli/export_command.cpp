@@ -22,7 +22,8 @@ int run_module(const Python& python, const std::string& module,
                std::vector<std::string> arguments) {
   const auto child = core::spawn({.words = module_command(python, module, std::move(arguments)),
                                   .output = STDOUT_FILENO,
-                                  .errors = STDERR_FILENO});
+                                  .errors = STDERR_FILENO,
+                                  .in_child = core::die_with_us()});
   const int status = core::wait_status(child);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

@@ -194,9 +194,17 @@ std::string ending_text(int status) {
   return fmt::format("killed by signal {}{}", number, name ? fmt::format(" (SIG{})", name) : "");
 }
 
+std::function<int(const std::function<void()>& become)> die_with_us() {
+  return [parent = ::getpid()](const auto&) {
+    die_with(parent);
+    return 0;
+  };
+}
+
 Finished run(Command command) {
   auto pipe = make_pipe();
   command.output = pipe.writer.number();
+  command.in_child = die_with_us();
   const pid_t child = spawn(command);
   pipe.writer.close();
   Finished finished;

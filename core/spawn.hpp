@@ -67,8 +67,11 @@ struct Finished {
   int status = 0;
 };
 
-/// Starts a program and reads its standard output (instead of `command.output`) to the end. Throws
-/// as spawn() does.
+/// For Command::in_child: the child is killed when the thread that starts it ends.
+std::function<int(const std::function<void()>& become)> die_with_us();
+
+/// Starts a program and reads its standard output (instead of `command.output`) to the end. It is
+/// killed when this thread ends (instead of `command.in_child`). Throws as spawn() does.
 Finished run(Command command);
 
 }  // namespace evolve::core

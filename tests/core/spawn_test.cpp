@@ -115,6 +115,22 @@ TEST(Spawn, WorksWhereTheStreamsOfThisProcessAreClosed) {
   EXPECT_EQ(wait_status(child), 0);
 }
 
+TEST(Spawn, LeavesNothingRunningThatRunHasStartedWhenItsCallerIsKilled) {
+  auto pipe = make_pipe();
+  const pid_t caller = ::fork();
+  if (caller == 0) {
+    run({.words = {"sh", "-c", "echo at work >&2; exec sleep 1000"},
+         .errors = pipe.writer.number()});
+    ::_exit(0);
+  }
+  pipe.writer.close();
+  char text[8];
+  ASSERT_EQ(::read(pipe.reader.number(), text, sizeof(text)), 8);
+  ::kill(caller, SIGKILL);
+  EXPECT_EQ(wait_status(caller), SIGKILL);
+  EXPECT_EQ(::read(pipe.reader.number(), text, sizeof(text)), 0) << "its end: nobody has it open";
+}
+
 TEST(Spawn, KillsAChildThatTakesLongerThanItMay) {
   const auto never = wait_status(spawn({.words = {"sleep", "1000"}}), std::chrono::milliseconds(1));
   EXPECT_EQ(ending_text(never), "killed by signal 9 (SIGKILL)");

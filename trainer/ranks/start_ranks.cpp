@@ -78,10 +78,7 @@ std::shared_ptr<Ranks> start_ranks(const std::vector<RankShare>& shares,
                                     .output = memory.number(),
                                     .errors = STDERR_FILENO,
                                     .cores = share.cores,
-                                    .in_child = [parent = ::getpid()](const auto&) {
-                                      core::die_with(parent);
-                                      return 0;
-                                    }});
+                                    .in_child = core::die_with_us()});
     others.push_back(
         {.name = name_of(rank, share.device), .process = child, .line = std::move(line.writer)});
   }

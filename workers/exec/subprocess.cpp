@@ -19,15 +19,11 @@ Subprocess::Subprocess(const std::vector<std::string>& command,
   auto pipe = core::make_pipe();
   ::fcntl(pipe.reader.number(), F_SETFL, O_NONBLOCK);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const auto die_with_us = [parent = ::getpid()](const auto&) {
-    core::die_with(parent);
-    return 0;
-  };
   id_ = core::spawn({.words = command,
                      .unset = unset,
                      .output = pipe.writer.number(),
                      .errors = core::same_as_output,
-                     .in_child = die_with_us});
+                     .in_child = core::die_with_us()});
   output_ = std::move(pipe.reader);
 }
 
