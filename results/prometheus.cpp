@@ -124,7 +124,7 @@ std::string prometheus_text(const RunReport& run) {
          static_cast<double>(run.epochs_trained));
   add_fitness(run, to);
   add_devices(run.timeline, to);
-  const std::chrono::duration<double> latest = run.timeline.end.time_since_epoch();
+  const std::chrono::duration<double> latest = run.timeline.latest.time_since_epoch();
   to.add("evolve_last_event_timestamp_seconds", "gauge",
          "When the journal's latest event happened.", latest.count());
   to.add("evolve_going_on", "gauge", "1: evolve is at work on the run.", run.going_on);

@@ -40,10 +40,12 @@ hyp::Failed* cleared_by(const hyp::Outcome& outcome,
 }  // namespace
 
 void Timeline::add(const Event& event, core::Time time) {
-  std::visit([&](const auto& e) { on(e, time); }, event);
-  if (time == core::Time{}) return;
-  if (begin == core::Time{}) begin = time;
-  end = std::max(end, time);
+  if (time == core::Time{}) return std::visit([&](const auto& e) { on(e, time); }, event);
+  if (time < latest) set_back_ += latest - time;
+  latest = time;
+  end = time + set_back_;
+  if (begin == core::Time{}) begin = end;
+  std::visit([&](const auto& e) { on(e, end); }, event);
 }
 
 void Timeline::stop() {

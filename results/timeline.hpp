@@ -62,8 +62,11 @@ struct Timeline {
   std::vector<std::pair<core::Time, DeviceStats>> samples = {};
   /// Blames, quarantines and their ends.
   std::vector<std::pair<core::Time, Event>> device_events = {};
-  /// Of the first and of the latest event that has a time.
+  /// Of the first and of the latest event that has a time. Where the clock was set back, all times
+  /// here go on from there as if it had not been.
   core::Time begin = {}, end = {};
+  /// When that event happened, by the clock as it was then.
+  core::Time latest = {};
 
   /// `time`: when it happened; the epoch where that is not known.
   void add(const Event& event, core::Time time);
@@ -100,6 +103,8 @@ struct Timeline {
   std::map<int, Running> running_ = {};
   /// When a training last began, said something or ended.
   core::Time trained_ = {};
+  /// By how much the clock has been set back.
+  core::Time::duration set_back_ = {};
 };
 
 /// Of what a journal has.

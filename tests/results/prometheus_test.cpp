@@ -32,7 +32,7 @@ TEST(Prometheus, OfARunHasItsFiguresInTheTextFormat) {
         .memory_total_bytes = 100,
         .memory_free_bytes = 60,
         .load_percent = 50}}};
-  run.timeline.end = begin + std::chrono::milliseconds{500};
+  run.timeline.latest = begin + std::chrono::milliseconds{500};
   run.recommended = {.trial = 1, .expected = RunReport::Expected{.mean = 0.1875}};
   EXPECT_EQ(prometheus_text(run), R"(# HELP evolve_trials Trials by how they stand.
 # TYPE evolve_trials gauge
@@ -80,6 +80,13 @@ evolve_going_on{run="runs/exp"} 1
 # TYPE evolve_finished gauge
 evolve_finished{run="runs/exp"} 0
 )");
+}
+
+TEST(Prometheus, OfARunWithoutAModelExpectsNothing) {
+  RunReport run{.name = "exp", .recommended = RunReport::Recommended{.trial = 0}};
+  run.timeline.trials = {{0, {.state = State::completed, .curve = {{10, 0.25}}}}};
+  EXPECT_THAT(prometheus_text(run), HasSubstr("evolve_best_fitness"));
+  EXPECT_THAT(prometheus_text(run), Not(HasSubstr("evolve_expected_fitness")));
 }
 
 TEST(Prometheus, OfARunInWhichNothingHasCompletedHasNoFitness) {

@@ -53,6 +53,18 @@ TEST(Timeline, HasATrainingForWhatASlotDidWithoutABreak) {
   EXPECT_EQ(timeline.end, at(9));
 }
 
+TEST(Timeline, GoesOnWhereTheClockWasSetBack) {
+  const auto timeline = timeline_of_all({{100, Started{.trial = 0, .device = "cpu:0"}},
+                                         {102, Started{.trial = 1, .device = "cpu:1"}},
+                                         {12, outcome(0, hyp::Completed{{}, 0.5}, 10)},
+                                         {13, outcome(1, hyp::Completed{{}, 0.5}, 9)}});
+  EXPECT_EQ(timeline.trainings[0].end, at(102)) << "when the clock was set back nobody knows";
+  EXPECT_EQ(timeline.trainings[1].end, at(103));
+  EXPECT_EQ(timeline.begin, at(100));
+  EXPECT_EQ(timeline.end, at(103));
+  EXPECT_EQ(timeline.latest, at(13));
+}
+
 TEST(Timeline, ForgetsWhatAnAttemptLearntThatBeginsAgain) {
   const auto timeline =
       timeline_of_all({{0, Started{.trial = 0, .device = "cpu:0"}},
