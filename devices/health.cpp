@@ -106,9 +106,8 @@ std::vector<std::string> Health::rested(Clock::time_point now) const {
 }
 
 void Health::bring_back(const std::string& device) {
-  auto& state = states_.at(device);
-  state.quarantined = false;
-  state.blames = blames_for_quarantine - 1;
+  // Its blames stay: with one more it is quarantined again.
+  states_.at(device).quarantined = false;
 }
 
 }  // namespace evolve::devices

@@ -40,6 +40,26 @@ TEST(MemoryAdmission, IsTriedForAFirstWorkerWhereHalfIsFreeAfterTenMinutes) {
   EXPECT_EQ(room.fits("xpu:0", nobody), Answer::full) << "another program trains there";
 }
 
+TEST(MemoryAdmission, NeedsWhatWorkersHaveTakenOnceAllOfThemHaveGrown) {
+  MemoryAdmission room;
+  room.sampled("xpu:0", nobody, total, 90, noon);
+  room.sampled("xpu:0", newcomer, total, 20, noon + seconds(1));
+  room.sampled("xpu:0", one, total, 60, noon + seconds(2));
+  room.sampled("xpu:0", one, total, 30, noon + seconds(3));
+  EXPECT_EQ(room.fits("xpu:0", one), Answer::full) << "60 at the most";
+  room.sampled("xpu:1", nobody, total, 90, noon);
+  room.sampled("xpu:1", newcomer, total, 20, noon + seconds(1));
+  room.sampled("xpu:1", one, total, 60, noon + seconds(2));
+  EXPECT_EQ(room.fits("xpu:1", one), Answer::yes)
+      << "what was held before it had grown is none of its";
+}
+
+TEST(MemoryAdmission, IsNotKnownOfWorkersThatWereThereBeforeTheFirstSample) {
+  MemoryAdmission room;
+  room.sampled("xpu:0", one, total, 40, noon);
+  EXPECT_EQ(room.fits("xpu:0", one), Answer::yes) << "nobody knows how much of the 60 is its";
+}
+
 TEST(MemoryAdmission, IsSharedByAllWorkersOfTheDevice) {
   MemoryAdmission room;
   const core::WorkerCount two{.alive = 2, .idle = 0, .grown = true};

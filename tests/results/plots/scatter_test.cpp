@@ -27,8 +27,9 @@ TEST(VisibleDots, LieOnTopWhereTheyAreCrowded) {
 }
 
 TEST(VisibleDots, MayLieOnTheEdge) {
-  for (const Dot& dot : visible_dots({0, 1, -1e-9}, {0, 1, 0}, 1000, 1000))
-    EXPECT_GT(dot.density, 0);
+  const auto dots = visible_dots({0, 1, -1e-9}, {0, 1, 0}, 1000, 1000);
+  EXPECT_EQ(indices(dots), (std::vector<std::size_t>{1, 0}));
+  for (const Dot& dot : dots) EXPECT_GT(dot.density, 0);
 }
 
 TEST(VisibleDots, AreTheFirstOfThoseThatCoverEachOther) {
