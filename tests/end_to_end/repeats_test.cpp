@@ -193,7 +193,10 @@ TEST(Repeats, CountForTheEpochsOfARunThatIsExtended) {
   EXPECT_EQ(count(journal(folder / "run"), "repeated"), 4);
   EXPECT_THAT(evolve(folder.path(), {"--resume", "run"}).out,
               HasSubstr("33 of 33 epochs done in 7 trials, finished; extend it with --max-epochs "
-                        "42 or more"));
+                        "36 or more"));
+  ASSERT_EQ(evolve(folder.path(), {"--resume", "run", "--max-epochs", "36"}).code, 0);
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 8);
+  EXPECT_EQ(count(journal(folder / "run"), "repeated"), 4) << "there was room for a trial alone";
 }
 
 TEST(Repeats, CanBeAskedForWhenARunIsFinished) {
