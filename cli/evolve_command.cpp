@@ -158,11 +158,13 @@ int run_new(const EvolveOptions& options, Screen& screen) {
   return conclude(screen, *run, end, directory, options, stop.source().reason());
 }
 
-/// Of a finished run: what lets it go on.
-std::string larger_bound(const RunState& state) {
+/// Of a finished run that was given these bounds in vain: what lets it go on.
+std::string larger_bound(const RunState& state, const engine::Bounds& given) {
   const auto& search = state.evolution();
-  const auto most = state.most_epochs();
-  const bool all_begun = search.asked() >= search.planned();
+  auto most = state.most_epochs();
+  if (given.max_epochs) most = *given.max_epochs;
+  const bool all_begun =
+      search.asked() >= search.planned() || (given.trials && *given.trials <= state.trainings());
   const auto epochs = fmt::format("--max-epochs {}", engine::epochs_with(state, 1));
   if (most && !all_begun) return epochs + " or more";
   const int trials = state.trainings() + 1;
@@ -176,26 +178,27 @@ std::string larger_bound(const RunState& state) {
                      spent ? " and " + epochs : "");
 }
 
-std::string greeting(const RunState& state, const results::RunDirectory& directory) {
+std::string greeting(const RunState& state, const engine::Bounds& given,
+                     const results::RunDirectory& directory) {
   const auto& search = state.evolution();
   const bool epochs = search.settings().max_epochs.has_value();
   return fmt::format(
       "{}: {} done{}, {}", display_path(directory.root), share_done(state),
       epochs ? " in " + core::counted(search.asked(), "trial") : "",
-      state.finished() ? "finished; extend it with " + larger_bound(state) : "going on");
+      state.finished() ? "finished; extend it with " + larger_bound(state, given) : "going on");
 }
 
 /// What a resumed run would do.
-int dry_run(RunState state, const std::optional<results::Extended>& bounds, Plan plan,
+int dry_run(RunState state, const engine::Bounds& given, Plan plan,
             const results::RunDirectory& directory, Screen& screen) {
-  if (bounds) state.apply(*bounds);
+  if (const auto bounds = engine::extension(state, given)) state.apply(*bounds);
   plan.settings.run.generations = state.evolution().settings().generations;
   plan.settings.run.trials = state.evolution().settings().trials;
   plan.settings.run.max_epochs = state.evolution().settings().max_epochs;
   plan.settings.run.repeats = 0;  // taken off already
   plan.options.repeats = state.repeats().wanted();
   for (const auto& line : description(plan)) screen.line(line);
-  screen.line(greeting(state, directory));
+  screen.line(greeting(state, given, directory));
   return 0;
 }
 
@@ -216,9 +219,10 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   if (const auto note = note_on_folder(history.run)) screen.line(*note);
   auto plan = resumed_plan(now, history.run, path.string());
   auto state = engine::fold(history.run, history.events, path.string());
-  const auto bounds = engine::extension(state, bounds_given(now));
+  const auto given = bounds_given(now);
+  const auto bounds = engine::extension(state, given);
   if (!state.finished() || bounds) check_inputs(plan);
-  if (now.dry_run) return dry_run(std::move(state), bounds, std::move(plan), directory, screen);
+  if (now.dry_run) return dry_run(std::move(state), given, std::move(plan), directory, screen);
 
   for (const auto& note : plan.device_notes) screen.line(note);
   if (plan.note_on_version) screen.line(*plan.note_on_version);
@@ -228,7 +232,7 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
                                       std::move(state), bounds, stop.source(), observer);
   results::write_options(directory.options(),
                          engine::with_bounds(to_json(plan.options), run->state()));
-  screen.line(greeting(run->state(), directory));
+  screen.line(greeting(run->state(), given, directory));
   const auto end = run->run();
   screen.clear();
   return conclude(screen, *run, end, directory, plan.options, stop.source().reason());

@@ -27,14 +27,13 @@ bool shares_a_gene(const hyp::Space& evolved, const auto& has) {
   return std::ranges::any_of(evolved.genes, [&](const hyp::Gene& gene) { return has(gene.name); });
 }
 
-/// A set of these values, unless one lies outside its bounds, or between two choices.
+/// A set of these values, unless one lies outside its bounds.
 std::optional<hyp::Hyperparameters> inside(const hyp::Space& evolved,
                                            const std::vector<double>& raw) {
   hyp::Genes genes;
   for (std::size_t i = 0; i < raw.size(); ++i) {
     const hyp::Gene& gene = evolved.genes[i];
     if (!(raw[i] >= gene.low && raw[i] <= gene.high)) return {};
-    if (is_categorical(gene) && raw[i] != std::floor(raw[i])) return {};
     genes.push_back(hyp::nearest(gene, raw[i]));
   }
   return hyp::express(evolved, genes);
@@ -80,20 +79,41 @@ void add_journal(EarlierRun& run, const fs::path& file, const hyp::Space& evolve
   }
 }
 
-void add_table(EarlierRun& run, const Table& table, const hyp::Space& evolved,
-               const hyp::Fitness& fitness) {
+/// The set of a row, in which choices are indices into those of `space`; nothing where one is none.
+std::optional<hyp::Hyperparameters> set_of(const Row& row, const std::vector<std::string>& names,
+                                           const hyp::Space& space) {
+  hyp::Hyperparameters set;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const double value = row.values[i];
+    const hyp::Gene* gene = space.find(names[i]);
+    if (!gene || !is_categorical(*gene)) {
+      set.set(names[i], value);
+      continue;
+    }
+    if (!(value >= gene->low && value <= gene->high) || value != std::floor(value)) return {};
+    set.set(names[i], hyp::choice(*gene, static_cast<std::size_t>(value)));
+  }
+  return set;
+}
+
+/// `choices`: the space whose choices the table's numbers mean.
+void add_table(EarlierRun& run, const Table& table, const hyp::Space& choices,
+               const hyp::Space& evolved, const hyp::Fitness& fitness) {
   const auto has = [&](const auto& name) { return std::ranges::count(table.names, name) > 0; };
   if (!shares_a_gene(evolved, has)) return;
   for (const Row& row : table.rows) {
-    std::vector<double> raw;
-    for (const hyp::Gene& gene : evolved.genes) {
-      const auto found = std::ranges::find(table.names, gene.name);
-      raw.push_back(found == table.names.end()
-                        ? gene.start
-                        : row.values[static_cast<std::size_t>(found - table.names.begin())]);
-    }
-    add(run, inside(evolved, raw), finite(fitness(row.metrics)));
+    const auto set = set_of(row, table.names, choices);
+    add(run, set ? inside(evolved, *set) : std::nullopt, finite(fitness(row.metrics)));
   }
+}
+
+/// The space of the run in whose folder this table lies, where it has one and choices matter; else
+/// that of the run to come.
+hyp::Space space_of_table(const fs::path& file, const hyp::Space& evolved) {
+  const auto journal = RunDirectory{file.parent_path()}.journal();
+  if (std::ranges::none_of(evolved.genes, hyp::is_categorical) || !fs::exists(journal))
+    return evolved;
+  return read_journal(journal).run.space;
 }
 
 /// What tells most of a run in this folder; one that is not there, where nothing does.
@@ -140,7 +160,7 @@ EarlierRun read_earlier_run(const fs::path& path, const hyp::Space& space,
     for (const auto& training : *tuned)
       add(earlier, inside(evolved, training.hyp), finite(*training.fitness));
   } else {
-    add_table(earlier, read_table(file), evolved, fitness);
+    add_table(earlier, read_table(file), space_of_table(file, evolved), evolved, fitness);
   }
   earlier.trials = thinned(std::move(earlier.trials));
   if (std::ranges::none_of(earlier.trials, [](const auto& t) { return t.fitness.has_value(); }))
@@ -157,7 +177,7 @@ std::vector<EarlierRun> known_runs(const hyp::Space& space, const hyp::Fitness& 
     const Table table = parse_table(csv, fs::path(name));
     if (!std::ranges::all_of(table.names, evolves)) continue;
     EarlierRun run{.run = std::string(name)};
-    add_table(run, table, evolved, fitness);
+    add_table(run, table, evolved, evolved, fitness);
     if (!run.trials.empty()) runs.push_back(std::move(run));
   }
   return runs;

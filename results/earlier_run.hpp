@@ -11,8 +11,9 @@
 namespace evolve::results {
 
 /// The trials of an earlier run: the folder of a run of ours (its journal, perhaps one that is
-/// being written), an evolve.csv of ours or of YOLOv5's, a tune_results of Ultralytics', or a
-/// folder with one of them. Of each completed trial (and repeat) the evolved genes of `space`, a
+/// being written), an evolve.csv of ours or of YOLOv5's (its choices are numbers: those of the run
+/// in whose folder it lies, else of `space`), a tune_results of Ultralytics', or a folder with one
+/// of them. Of each completed trial (and repeat) the evolved genes of `space`, a
 /// name that it does not have at its start, and its fitness by this run's expression (of
 /// Ultralytics' tuner: the tuner's own); of a trial that failed for good, or whose fitness is not
 /// finite, the set. Trials that were stopped or paused say nothing of their end and are left out,

@@ -84,8 +84,10 @@ void Timeline::interrupt(int again, core::Time died) {
     if (is_its_own(one)) died = std::min(died, one.second.before);
   std::erase_if(running_, [&](const auto& one) {
     if (is_its_own(one)) return false;
-    trainings[one.second.place].state = State::interrupted;
-    trainings[one.second.place].end = died;
+    auto& training = trainings[one.second.place];
+    training.state = State::interrupted;
+    training.end = died;
+    if (training.repeat == 0) trials.at(one.first).state = State::waiting;
     return true;
   });
 }

@@ -158,6 +158,20 @@ TEST(EarlierRun, HasNoChoiceWhereItsTableHasAnotherNumberThanAnIndex) {
   EXPECT_EQ(run.outside, 1);
 }
 
+TEST(EarlierRun, OfATableHasTheChoicesOfTheRunInWhoseFolderItLies) {
+  const Folder folder;
+  const auto file = folder / "evolve.csv";
+  append_row(file, {"lr0", "optimizer"}, {.metrics = {.map50 = 0.25}, .values = {0.5, 0}});
+  append_row(file, {"lr0", "optimizer"}, {.metrics = {.map50 = 0.5}, .values = {0.5, 2}});
+  append_row(file, {"lr0", "optimizer"}, {.metrics = {.map50 = 0.75}, .values = {0.5, 1}});
+  Journal::create(
+      folder / "journal.jsonl",
+      {.space = hyp::parse_space("lr0: [0, 1]\noptimizer: {choices: [Adam, Lion, SGD]}\n", "s")});
+  const auto run = read_earlier_run(file, space, fitness);
+  EXPECT_THAT(run.trials, ElementsAre(trial(0.5, "Adam", 0.25), trial(0.5, "SGD", 0.5)));
+  EXPECT_EQ(run.outside, 1);
+}
+
 TEST(EarlierRun, OfManyTrialsIsTheBestHundredAndASampleOfTheOthers) {
   const Folder folder;
   const auto file = folder / "evolve.csv";

@@ -143,6 +143,15 @@ TEST(Timeline, EndsWhatWasUnderWayWhereARunEndedWhenItGoesOn) {
   EXPECT_EQ(timeline.trainings[3].state, State::completed);
 }
 
+TEST(Timeline, HasATrialWaitThatAResumedRunHasNotTakenUpYet) {
+  auto timeline = timeline_of_all(
+      {{0, Started{.trial = 0}}, {1, Started{.trial = 1}}, {100, Started{.trial = 0}}});
+  EXPECT_EQ(timeline.trials.at(0).state, State::running);
+  EXPECT_EQ(timeline.trials.at(1).state, State::waiting);
+  timeline.stop();
+  EXPECT_EQ(timeline.trials.at(0).state, State::waiting);
+}
+
 TEST(Timeline, EndsWhatWasUnderWayWhenItsRunIsStopped) {
   auto timeline = timeline_of_all({{0, Started{.trial = 0}},
                                    {1, outcome(0, hyp::Completed{{}, 0.5})},
