@@ -338,6 +338,10 @@ void complete(const CLI::App& app, EvolveOptions& options) {
   }
   if (auto earlier = earlier_runs(options); !earlier.empty()) {
     for (auto& run : earlier) make_absolute(run);
+    for (const auto& run : earlier)
+      if (std::ranges::count(earlier, run) > 1)
+        throw bad_argument("--from " + run + ": it is named twice",
+                           "name each run once: what it says would count twice");
     options.from = fmt::format("{}", fmt::join(earlier, ","));
   }
   make_absolute(options.train);

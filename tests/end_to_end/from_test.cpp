@@ -104,6 +104,10 @@ TEST(From, NoRunOrInTheClassicSearchIsRefusedInOneLine) {
   ended = evolve(folder.path(), run("run", {"--from", "exp7", "--search", "classic"}));
   EXPECT_EQ(ended.code, 2);
   EXPECT_THAT(ended.err, HasSubstr("--from: the classic search has no model"));
+  write_file(folder / "old.csv", "");
+  ended = evolve(folder.path(), run("run", {"--from", "old.csv,./old.csv"}));
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("old.csv: it is named twice; name each run once"));
   EXPECT_FALSE(std::filesystem::exists(folder / "run"));
 }
 
