@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "engine/extension.hpp"
 #include "engine/run_files.hpp"
 #include "engine/run_state.hpp"
 #include "hyp/trial_folder.hpp"
@@ -187,6 +188,26 @@ TEST(Pauses, LeaveWhatIsOutOfReachToARunThatMayGoOnWithMoreEpochs) {
   RunFiles(results::RunDirectory{folder.path()}, hyp::Fitness::standard,
            {.remove_kept_trainings = true}, state);
   EXPECT_TRUE(std::filesystem::exists(kept));
+}
+
+TEST(Pauses, EndWithMoreEpochsThoughNoMoreTrialsMayBegin) {
+  RunState state(pausing(90));
+  while (!train_next(state).empty()) {
+  }
+  ASSERT_TRUE(state.finished());
+  const int begun = state.trainings();
+  const auto waiting = state.paused().size();
+  ASSERT_GT(waiting, 2U);
+  EXPECT_EQ(extension(state, {.trials = begun}), std::nullopt);
+  const auto more = extension(state, {.trials = begun, .max_epochs = 120});
+  EXPECT_EQ(more, (results::Extended{
+                      .generations = 300, .trials = begun, .repeats = 0, .max_epochs = 120}));
+  state.apply(*more);
+  while (!train_next(state).empty()) {
+  }
+  EXPECT_EQ(state.trainings(), begun);
+  EXPECT_LT(state.paused().size(), waiting);
+  EXPECT_GT(state.epochs_trained(), 111);
 }
 
 TEST(Pauses, LetNothingBeBredAhead) {
