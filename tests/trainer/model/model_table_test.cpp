@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/files.hpp"
 #include "tests/refusal.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -29,6 +31,17 @@ TEST(ModelTable, IsYolov5sDictAsJson) {
             R"([[3],1,"Detect",["nc","anchors"]]]})");
   table.anchors = 5;
   EXPECT_EQ(to_json(table)["anchors"], 5);
+}
+
+TEST(ModelTable, IsTheFileOfThatPathAndElseTheBuiltInOneOfThatName) {
+  const test::TemporaryFolder folder;
+  const auto path = folder / "yolov5n.yaml";
+  EXPECT_EQ(read_model_table(path).nc, 80);
+  test::write_file(path,
+                   "nc: 7\ndepth_multiple: 1\nwidth_multiple: 1\nanchors: 3\n"
+                   "backbone:\n  - [-1, 1, Conv, [8, 3, 2]]\n"
+                   "head:\n  - [[0], 1, Detect, [nc, anchors]]\n");
+  EXPECT_EQ(read_model_table(path).nc, 7);
 }
 
 TEST(ModelTable, ComesBackFromJson) {
