@@ -11,6 +11,7 @@
 
 #include "core/device_kind.hpp"
 #include "core/number.hpp"
+#include "core/slot_environment.hpp"
 #include "devices/masks.hpp"
 #include "devices/numbering.hpp"
 
@@ -60,6 +61,34 @@ Variables joined(const std::vector<Place>& members) {
     }
   }
   return mask;
+}
+
+/// The devices of a group as one place; the only one as it is.
+Place as_one(const std::string& name, const std::vector<Place>& members) {
+  if (members.size() == 1) return members.front();
+  Place place{.name = name,
+              .kind = members.front().kind,
+              .mask = joined(members),
+              .devices = static_cast<int>(members.size())};
+  std::vector<std::string> numbers;
+  for (const auto& member : members) {
+    if (!member.number.empty()) numbers.push_back(member.number);
+    place.gpus.insert(place.gpus.end(), member.gpus.begin(), member.gpus.end());
+  }
+  if (numbers.size() == members.size()) place.number = fmt::format("{}", fmt::join(numbers, ","));
+  return place;
+}
+
+bool has_mask_of(const core::Slot& slot, const Place& place) {
+  return std::ranges::all_of(place.mask, [&](const auto& variable) {
+    const auto* value = core::variable(slot, variable.first);
+    return value && *value == variable.second;
+  });
+}
+
+bool has_number_of(const core::Slot& slot, const Place& place) {
+  const auto* number = core::variable(slot, core::index_variable);
+  return (number ? *number : "") == place.number;
 }
 
 /// Those that work.
@@ -139,9 +168,34 @@ const Discovery& Chooser::found(const std::string& kind) {
   return found_.emplace(kind, std::move(discovery)).first->second;
 }
 
-std::optional<Place> Chooser::had_place(const std::string& name, int trials) const {
+bool Chooser::shows_its_devices(const core::Slot& slot) {
+  const auto devices = core::members_of(slot.name);
+  const auto& discovery = found(core::kind_of(slot.name));
+  if (discovery.failed || slot.identities.size() != devices.size()) return true;
+  std::vector<Place> members;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const auto gpu = std::ranges::find_if(discovery.devices, [&](const auto& one) {
+      return is(one, devices[i], slot.identities[i]);
+    });
+    if (gpu != discovery.devices.end()) members.push_back(place_of(*gpu));
+  }
+  if (members.size() == devices.size()) {
+    const auto now = as_one(slot.name, members);
+    return (trainer_.by_number || has_mask_of(slot, now)) && has_number_of(slot, now);
+  }
+  const auto is_anothers = [&](const Accelerator& gpu) {
+    const auto other = place_of(gpu);
+    return trainer_.by_number ? has_number_of(slot, other) : has_mask_of(slot, other);
+  };
+  if (std::ranges::any_of(discovery.devices, is_anothers))
+    throw absent(slot.name, discovery.remark);
+  return true;
+}
+
+std::optional<Place> Chooser::had_place(const std::string& name, int trials) {
   const auto slot = std::ranges::find(had_, name, &core::Slot::name);
   if (slot == had_.end() || (slot->identities.empty() && !slot->job_step)) return {};
+  if (!slot->identities.empty() && !shows_its_devices(*slot)) return {};
   const auto kind = core::kind_of(name);
   Place place{.name = name,
               .kind = kind,
@@ -284,17 +338,7 @@ std::vector<Place> Chooser::resolve(const Group& group) {
     // Each must be there, whatever the run has of it.
     members.push_back(is_gpu_kind(group.kind) ? gpu_at(found(group.kind), group.kind, index, 1)
                                               : resolve(Device{group.kind, index}).front());
-  Place place{.name = name,
-              .kind = group.kind,
-              .mask = joined(members),
-              .devices = static_cast<int>(members.size())};
-  std::vector<std::string> numbers;
-  for (const auto& member : members) {
-    if (!member.number.empty()) numbers.push_back(member.number);
-    place.gpus.insert(place.gpus.end(), member.gpus.begin(), member.gpus.end());
-  }
-  if (numbers.size() == members.size()) place.number = fmt::format("{}", fmt::join(numbers, ","));
-  return {place};
+  return {as_one(name, members)};
 }
 
 Place Chooser::gpu_at(const Discovery& discovery, const std::string& kind, int index, int trials) {

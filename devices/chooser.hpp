@@ -34,9 +34,13 @@ class Chooser {
 
  private:
   const Discovery& found(const std::string& kind);
-  /// The place of the run's slot of such a name; nothing when it has none, or one of which neither
-  /// a driver nor a job tells the devices.
-  std::optional<Place> had_place(const std::string& name, int trials) const;
+  /// Whether what the slot's processes are told still means its own devices: not so where the
+  /// driver has numbered them anew. As before where they are gone or the driver cannot be asked;
+  /// throws that they are not there where it means another one now.
+  bool shows_its_devices(const core::Slot& slot);
+  /// The place of the run's slot of such a name; nothing when it has none, one of which neither a
+  /// driver nor a job tells the devices, or one that would show others now.
+  std::optional<Place> had_place(const std::string& name, int trials);
   /// Throws when the trainer cannot use devices of this kind.
   void require_driven(const std::string& kind) const;
   /// NVIDIA's driver, or Intel's when that has no device. Throws that there is no `name` when

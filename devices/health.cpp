@@ -106,8 +106,10 @@ std::vector<std::string> Health::rested(Clock::time_point now) const {
 }
 
 void Health::bring_back(const std::string& device) {
-  // Its blames stay: with one more it is quarantined again.
-  states_.at(device).quarantined = false;
+  auto& state = states_.at(device);
+  state.quarantined = false;
+  // Whatever ended well on it meanwhile: with one more it is quarantined again.
+  state.blames = blames_for_quarantine - 1;
 }
 
 }  // namespace evolve::devices

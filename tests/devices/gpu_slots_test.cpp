@@ -11,6 +11,7 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Pair;
+using testing::StartsWith;
 
 /// A machine with two cores, these devices, and a note of the kinds whose drivers were asked.
 struct WithGpus {
@@ -145,6 +146,45 @@ TEST_F(Renumbered, DevicesOfARunHaveNoOtherName) {
               ElementsAre("--devices cuda:0,cuda:1: there is no cuda:0" + why));
   EXPECT_THAT(again("cuda:0+cuda:1", "cuda:*"),
               ElementsAre("--devices cuda:0+cuda:1: there is no cuda:0" + why));
+}
+
+// As Level Zero's masks are, and the number of which a command is told.
+class RenumberedMasks : public Renumbered {
+ protected:
+  static Accelerator numbered(Accelerator card) {
+    card.number = std::to_string(card.index);
+    card.mask = {{"MASK", card.number}};
+    return card;
+  }
+  const WithGpus had{{numbered(now(0, 0)), numbered(now(1, 1)), numbered(now(2, 2))}, {}};
+  const WithGpus left{{numbered(now(1, 0)), numbered(now(2, 1))}, {}};
+};
+
+TEST_F(RenumberedMasks, DevicesOfARunGetTheMasksThatShowThemNow) {
+  for (const bool by_number : {false, true}) {
+    const TrainerTraits trainer{.by_number = by_number};
+    const auto before = choose("cuda:*", had.machine, trainer).slots;
+    const auto slots = choose("cuda:1,cuda:2", left.machine, trainer, before).slots;
+    ASSERT_THAT(names(slots), ElementsAre("cuda:1", "cuda:2"));
+    for (const int i : {0, 1}) {
+      EXPECT_THAT(slots[i].environment, Contains(Pair("EVOLVE_INDEX", std::to_string(i))));
+      if (!by_number) {
+        EXPECT_THAT(slots[i].environment, Contains(Pair("MASK", std::to_string(i))));
+      }
+      EXPECT_EQ(slots[i].identities, before[i + 1].identities);
+    }
+  }
+  const auto group = choose("cuda:2+cuda:1", had.machine, {}).slots;
+  const auto slots = choose("cuda:2+cuda:1", left.machine, {}, group).slots;
+  EXPECT_THAT(slots.front().environment, Contains(Pair("MASK", "1,0")));
+}
+
+TEST_F(RenumberedMasks, ADeviceOfARunThatIsGoneIsRefusedWhereItsMaskShowsAnother) {
+  const auto before = choose("cuda:*", had.machine, {}).slots;
+  EXPECT_THAT(
+      test::refusal([&] { choose("cuda:0,cuda:2", left.machine, {}, before); }),
+      StartsWith("--devices cuda:0,cuda:2: there is no cuda:0 here (the driver has numbered "
+                 "its devices anew, the run keeps its numbers)"));
 }
 
 TEST_F(Renumbered, ANewDeviceGetsANumberThatNoneOfTheRunHas) {

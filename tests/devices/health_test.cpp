@@ -198,6 +198,16 @@ TEST(Health, LooksAgainAfterARestThatDoubles) {
   EXPECT_THAT(health.rested(noon + seconds(130)), ElementsAre("xpu:0"));
 }
 
+TEST(Health, QuarantinesAgainAtOneBlameWhateverEndedWellMeanwhile) {
+  Health health({"xpu:0", "xpu:1"});
+  health.ended(lost(0, "xpu:0"), {}, noon);
+  health.ended(lost(1, "xpu:0"), {}, noon);
+  health.ended(well(2, "xpu:0"), {}, noon);  // another trial on it, under way at the same time
+  health.bring_back("xpu:0");
+  EXPECT_THAT(health.ended(lost(3, "xpu:0"), {}, noon),
+              ElementsAre(Blame{"xpu:0", "it was lost: boom", true}));
+}
+
 TEST(Health, IgnoresDevicesThatTheRunDoesNotHave) {
   Health health({"xpu:0"});
   EXPECT_THAT(health.ended(well(4, "xpu:0"), {"xpu:7"}, noon), IsEmpty());
