@@ -338,10 +338,15 @@ void complete(const CLI::App& app, EvolveOptions& options) {
   }
   if (auto earlier = earlier_runs(options); !earlier.empty()) {
     for (auto& run : earlier) make_absolute(run);
-    for (const auto& run : earlier)
-      if (std::ranges::count(earlier, run) > 1)
-        throw bad_argument("--from " + run + ": it is named twice",
+    for (auto run = earlier.begin(); run != earlier.end(); ++run) {
+      const auto is_the_same = [&](const std::string& before) {
+        std::error_code absent;
+        return std::filesystem::equivalent(before, *run, absent);
+      };
+      if (std::any_of(earlier.begin(), run, is_the_same))
+        throw bad_argument("--from " + *run + ": it is named twice",
                            "name each run once: what it says would count twice");
+    }
     options.from = fmt::format("{}", fmt::join(earlier, ","));
   }
   make_absolute(options.train);

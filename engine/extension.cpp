@@ -20,7 +20,7 @@ bool are_more(const RunState& state, const Bounds& given) {
   const auto& search = state.evolution().settings();
   if (std::int64_t{*given.generations} * search.population <= state.trainings()) return false;
   if (*given.generations != search.generations) return *given.generations > search.generations;
-  return !given.trials && search.trials &&
+  return search.trials &&
          search.generations == ga::generations_of(*search.trials, search.population);
 }
 
@@ -37,17 +37,10 @@ std::int64_t search_spent(const ga::Evolution& search) {
          search.epochs_left();
 }
 
-/// The repeats that the bounds of a whole run count: those that have begun, and once the search is
-/// done those that are due.
-int repeats_counted(const RunState& state) {
-  const auto& repeats = state.repeats();
-  return state.evolution().done() ? repeats.in_all() : repeats.begun_in_all();
-}
-
 /// How many whole trainings these bounds of a whole run let begin yet; negative where the run has
 /// gone beyond them.
 std::int64_t trainings_left(const RunState& state, const ga::Settings& bounds) {
-  const std::int64_t repeats = repeats_counted(state);
+  const std::int64_t repeats = state.repeats().begun_in_all();
   const auto left = ga::most_trials(bounds) - state.evolution().asked() - repeats;
   if (!bounds.max_epochs) return left;
   const auto epochs_left =
@@ -73,10 +66,11 @@ ga::Settings bounds_with(const RunState& state, const Bounds& given) {
   if (given.generations && (!state.evolution().done() || are_more(state, given))) {
     bounds.generations = *given.generations;
     bounds.trials.reset();
-  } else if (given.trials) {
+  }
+  if (given.trials) {
+    bounds.trials = given.trials;
     bounds.generations = ga::generations_for(*given.trials, bounds.population, bounds.generations);
   }
-  if (given.trials) bounds.trials = given.trials;
   if (given.max_epochs) bounds.max_epochs = given.max_epochs;
   return bounds;
 }
@@ -106,35 +100,46 @@ results::Extended extension_of_search(const RunState& state, const Bounds& given
     if (repeats > left) throw too_many_repeats(repeats, left, too_few);
     return after;
   }
-  // Repeats that nobody asked for anew keep to the bounds that are.
-  const bool bounded = given.trials || given.generations || given.max_epochs;
+  // Repeats that nobody asked for anew keep to bounds that are new.
+  const auto own = bounds_of(state, true);
+  const auto is_new = [&](std::optional<int> Bounds::*bound) {
+    return given.*bound && given.*bound != own.*bound;
+  };
+  const bool bounded =
+      is_new(&Bounds::trials) || is_new(&Bounds::generations) || is_new(&Bounds::max_epochs);
   return with_repeats(state, bounds, bounded ? std::clamp<std::int64_t>(left, 0, wanted) : wanted);
 }
 
-/// Of a run whose search is done: it goes on, or what is paused does, or it has more repeats alone.
+/// Of a run whose search is done: it goes on, or what is paused does, or its repeats alone do.
 results::Extended extension_of_end(const RunState& state, const Bounds& given) {
   const auto& before = state.evolution().settings();
-  const int wanted = state.repeats().wanted();
-  const int repeats = given.repeats.value_or(wanted);
+  const int begun = state.repeats().begun(), wanted = state.repeats().wanted();
+  // Nothing to repeat where nothing has completed.
+  const int owed = state.completed().empty() ? 0 : state.repeats().due() - begun;
+  int repeats = given.repeats.value_or(wanted);
   const auto bounds = bounds_with(state, given);
   const auto left = trainings_left(state, bounds);
   const bool more_epochs =
-      given.max_epochs && trainings_left(state, Bounds{.max_epochs = given.max_epochs}) > 0;
+      given.max_epochs && trainings_left(state, Bounds{.max_epochs = given.max_epochs}) > owed;
   const bool more = more_epochs || (given.trials && *given.trials > state.trainings()) ||
                     (given.generations && are_more(state, given));
-  if (more && left > 0) {
+  if (more && left > owed) {
     if (repeats != wanted && repeats >= left)
       throw too_many_repeats(repeats, left, "none is left for a new trial");
     // Repeats that nobody asked for anew leave it one training of those to come.
     return with_repeats(state, bounds, std::clamp<std::int64_t>(left - 1, 0, repeats));
   }
-  const int more_repeats = repeats - state.repeats().due();
   const auto room = trainings_left(state, given);
-  if (more_repeats > 0 && more_repeats > room) throw too_many_repeats(repeats, room, too_few);
+  if (repeats > begun + owed && repeats - begun > room)
+    throw too_many_repeats(repeats - begun, room, too_few);
+  if (repeats == wanted && owed > room)
+    repeats = begun + static_cast<int>(std::max<std::int64_t>(room, 0));
   if (more_epochs && !state.paused().empty()) {
-    const int to_come = repeats != wanted ? repeats : 0;
-    return {before.generations, state.evolution().asked(), to_come,
-            search_epochs(bounds, to_come + state.repeats().begun_in_all())};
+    const int to_come = given.repeats && repeats != wanted ? repeats : std::max(repeats - begun, 0);
+    const int all = to_come + state.repeats().begun_in_all();
+    const auto most = *bounds.max_epochs - std::int64_t{all} * before.epochs;
+    if (most > search_spent(state.evolution()))
+      return {before.generations, state.evolution().asked(), to_come, static_cast<int>(most)};
   }
   return {before.generations, before.trials, repeats, before.max_epochs};
 }
@@ -145,8 +150,10 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
   const auto& before = state.evolution().settings();
   const results::Extended none{before.generations, before.trials, state.repeats().wanted(),
                                before.max_epochs};
-  const auto after =
-      state.evolution().done() ? extension_of_end(state, given) : extension_of_search(state, given);
+  auto bounds = given;
+  if (given.trials) bounds.generations.reset();
+  const auto after = state.evolution().done() ? extension_of_end(state, bounds)
+                                              : extension_of_search(state, bounds);
   return after == none ? std::nullopt : std::optional(after);
 }
 

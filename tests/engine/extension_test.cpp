@@ -237,6 +237,31 @@ TEST(Extension, OfAFinishedRunByMoreAndItsOwnRepeatsIsThatByMore) {
             (Extended{.generations = 5, .trials = 17, .repeats = 1, .max_epochs = 18}));
 }
 
+// Its search is done, and of its repeats one has begun.
+TEST(Extension, OfARunAtItsRepeatsKeepsThoseThatAreOwed) {
+  const auto state =
+      run({.population = 4, .generations = 5, .trials = 8, .max_epochs = 30, .repeats = 3}, 6);
+  ASSERT_TRUE(state.evolution().done());
+  ASSERT_EQ(state.repeats().begun(), 1);
+  EXPECT_EQ(extension(state, {.trials = 8, .max_epochs = 30, .repeats = 3}), std::nullopt);
+  EXPECT_EQ(extension(state, {.max_epochs = 200}), std::nullopt) << "its trials are all begun";
+  EXPECT_EQ(extension(state, {.max_epochs = 200, .repeats = 3}), std::nullopt);
+  // Nine: a new trial, one that had begun, and two more.
+  EXPECT_EQ(extension(state, {.trials = 9}),
+            (Extended{.generations = 5, .trials = 6, .repeats = 2, .max_epochs = 24}));
+  EXPECT_EQ(extension(state, {.trials = 7}),
+            (Extended{.generations = 5, .trials = 5, .repeats = 2, .max_epochs = 24}))
+      << "one of the two that are owed";
+}
+
+TEST(Extension, IsByTheTrialsWhateverTheGenerationsAre) {
+  const auto searching = run({.population = 2, .generations = 9, .trials = 17, .repeats = 2}, 5);
+  EXPECT_EQ(extension(searching, {.generations = 2, .trials = 17, .repeats = 2}), std::nullopt);
+  const auto finished = run({.population = 4, .generations = 5, .trials = 10});
+  EXPECT_EQ(extension(finished, {.generations = 6, .trials = 40}),
+            (Extended{.generations = 10, .trials = 40, .repeats = 0}));
+}
+
 TEST(Extension, ByEpochsBeginsNoTrialBeyondTheTrialsThatAreGivenBesides) {
   const auto state = run({.population = 4, .generations = 5, .max_epochs = 20});
   ASSERT_EQ(state.trainings(), 10);
