@@ -82,7 +82,9 @@ int validate(const ValCommandOptions& options) {
     screen.line("Interrupted");
     return 128 + stop.source().reason();
   }
-  if (validation) report(*validation, options, folder, screen);
+  if (!validation)
+    throw run_failed(worker + " ended without a result", "look at what it printed, and try again");
+  report(*validation, options, folder, screen);
   return 0;
 }
 

@@ -171,7 +171,7 @@ std::optional<ImageHeader> png_header(Bytes& bytes, const std::string& file) {
        chunk += 12 + std::int64_t{bytes.number(chunk, 4)}) {
     const auto kind = bytes.at(chunk + 4, 4);
     if (kind == "eXIf") return header_by_decoding(file);  // it may turn the image
-    if (kind == "IDAT") break;
+    if (kind == "IEND") break;
   }
   return ImageHeader{{static_cast<int>(bytes.number(16, 4)), static_cast<int>(bytes.number(20, 4))},
                      ends_with(bytes, 33, "IEND")};

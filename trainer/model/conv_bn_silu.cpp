@@ -189,9 +189,12 @@ torch::Tensor conv_bn_silu(const torch::Tensor& x, const torch::Tensor& weight,
   }
   const auto map = fast ? convolve(x, weight, {}, spec)
                         : torch::conv2d(x, weight, {}, spec.stride, spec.padding, 1, spec.groups);
-  return torch::silu(torch::batch_norm(map, bn.gamma, bn.beta, bn.running_mean, bn.running_var,
-                                       training, bn.momentum, bn.epsilon,
-                                       /*cudnn_enabled=*/true));
+  // Of one value per channel the unbiased variance is NaN, and would stay it in the running one.
+  const bool follows = !training || map.numel() > map.size(1);
+  return torch::silu(torch::batch_norm(map, bn.gamma, bn.beta,
+                                       follows ? bn.running_mean : torch::Tensor(),
+                                       follows ? bn.running_var : torch::Tensor(), training,
+                                       bn.momentum, bn.epsilon, /*cudnn_enabled=*/true));
 }
 
 }  // namespace evolve::trainer

@@ -48,8 +48,11 @@ double Schedule::rate(int iteration) const {
 StepSettings Schedule::at(int iteration) const {
   const double rate = this->rate(iteration);
   if (iteration > warmup_iterations) return {{rate, rate, rate}, momentum, accumulation()};
-  const double done = static_cast<double>(iteration) / warmup_iterations;
-  const auto between = [done](double from, double to) { return from + (to - from) * done; };
+  // In NumPy's order (np.interp): where a half is rounded, another one rounds it otherwise.
+  const auto between = [&](double from, double to) {
+    if (iteration == warmup_iterations) return to;
+    return (to - from) / warmup_iterations * iteration + from;
+  };
   const double images = static_cast<double>(nominal_batch_size) / batch_size;
   return {{between(warmup_bias_lr, rate), between(0, rate), between(0, rate)},
           between(warmup_momentum, momentum),

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+
 namespace evolve::trainer {
 namespace {
 
@@ -37,13 +40,15 @@ PreparedData::PreparedData(const TrainOptions& options, int stride, const data::
                        options.fraction),
                    options, stride, load_options(options, threads, beat)) {}
 
+constexpr int most_images = std::numeric_limits<int>::max();
+
 // train.py validates twice the images at once, and rectangles depend on how many there are.
 PreparedData::PreparedData(const data::DataConfig& config, const TrainOptions& options, int stride,
                            data::LoadOptions loading)
     : training_(data::load(config, data::Split::train, loading)),
       validation_(data::validation_set(
           validation_images(config, loading, training_.cache ? training_.cache->bytes() : 0),
-          2 * options.batch_size, stride, /*rect=*/true)),
+          2 * std::min(options.batch_size, most_images / 2), stride, /*rect=*/true)),
       fitter_(training_) {}
 
 const DeviceImages& PreparedData::on(const ComputeContext& context) {

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <random>
 
 #include "tests/refusal.hpp"
 #include "tests/trainer/data/files.hpp"
+#include "trainer/checksum.hpp"
 
 namespace evolve::data {
 namespace {
@@ -51,6 +53,25 @@ TEST_F(ImageFile, HasTheSizeInWhichItIsDecodedWhateverItsOrientation) {
       EXPECT_EQ(cv::Size(size.width, size.height), decode(file).size()) << int{orientation};
       EXPECT_EQ(size.width, orientation >= 5 && orientation <= 8 ? 20 : 40) << int{orientation};
     }
+  }
+}
+
+TEST_F(ImageFile, HasTheSizeInWhichItIsDecodedWhereverAPngSaysItsOrientation) {
+  const std::string bytes = read_file(write_image(folder / "a.png", 40, 20));
+  const std::string chunk = "eXIf" + exif(6, /*little=*/false).substr(10);
+  const auto number = [](std::uint32_t value) {
+    std::string text;
+    for (const int shift : {24, 16, 8, 0}) text += static_cast<char>(value >> shift);
+    return text;
+  };
+  const auto whole = number(static_cast<std::uint32_t>(chunk.size() - 4)) + chunk +
+                     number(trainer::checksum_of(chunk));
+  const std::size_t behind_header = 33, before_end = bytes.size() - 12;
+  for (const auto place : {behind_header, before_end}) {
+    const auto file =
+        write_file(folder / "turned.png", bytes.substr(0, place) + whole + bytes.substr(place));
+    const ImageSize size = check_image(file);
+    EXPECT_EQ(cv::Size(size.width, size.height), decode(file).size()) << place;
   }
 }
 

@@ -89,6 +89,20 @@ Layer rounded(const ConvSpec& spec, std::vector<std::int64_t> shape) {
   return layer;
 }
 
+// Torch's unbiased variance of one value is NaN.
+TEST(ConvBnSilu, KeepsItsRunningVarianceFiniteWhereAMapHasOneValuePerChannel) {
+  const Layer layer({8, 16, 1, 1, 0}, {1, 8, 1, 1});
+  for (const auto operators : {Operators::fast, Operators::plain}) {
+    const BatchNormTensors norm{layer.bn.gamma, layer.bn.beta, layer.bn.running_mean.clone(),
+                                layer.bn.running_var.clone()};
+    const torch::NoGradGuard no_grad;
+    const auto out =
+        conv_bn_silu(layer.x, layer.weight, layer.spec, norm, /*training=*/true, operators);
+    EXPECT_TRUE(out.isfinite().all().item<bool>());
+    EXPECT_TRUE(norm.running_var.isfinite().all().item<bool>());
+  }
+}
+
 TEST(ConvBnSilu, InBfloat16AgreesUpToTheRoundingOfMaps) {
   if (fast_type(torch::kCPU) != torch::kBFloat16)
     GTEST_SKIP() << "this processor is not fast in bfloat16: nothing is trained in it here";

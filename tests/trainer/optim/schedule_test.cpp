@@ -99,6 +99,14 @@ TEST(Schedule, IsAnEpochBehindOnceTheWarmupsEpochIsOver) {
   EXPECT_DOUBLE_EQ(ten_epochs.at(200).learning_rate[decay_group], 0.1 * ten_epochs.factor(3));
 }
 
+TEST(Schedule, RoundsAHalfAsNumPyDoes) {
+  // np.interp(1245, [0, 1494], [1, 4]) is 3.4999999999999996, np.interp(155, [0, 186], [1,
+  // 64]) 53.5.
+  EXPECT_EQ((Schedule{.batch_size = 16, .warmup_iterations = 1494}).at(1245).accumulate, 3);
+  EXPECT_EQ((Schedule{.batch_size = 1, .warmup_iterations = 186}).at(155).accumulate, 53);
+  EXPECT_EQ((Schedule{.batch_size = 16, .warmup_iterations = 1494}).at(1494).accumulate, 4);
+}
+
 TEST(Schedule, StepsEvery64ImagesAfterTheWarmup) {
   EXPECT_EQ(ten_epochs.at(101).accumulate, 4);
   EXPECT_EQ((Schedule{.batch_size = 6}).at(101).accumulate, 11);
