@@ -43,6 +43,20 @@ int gpus_in(const std::string& text) {
   return gpus;
 }
 
+/// srun sets the masks of GPUs anew, or removes them: what hides these from a CPU slot is said
+/// behind it.
+void add_hiding(core::Slot& slot) {
+  std::vector<std::string> words;
+  for (const auto& kind : core::device_kinds()) {
+    const auto* value = core::variable(slot, kind.hidden_by.first);
+    if (value && *value == kind.hidden_by.second)
+      words.push_back(kind.hidden_by.first + "=" + *value);
+  }
+  if (words.empty()) return;
+  slot.launcher.push_back("env");
+  slot.launcher.insert(slot.launcher.end(), words.begin(), words.end());
+}
+
 }  // namespace
 
 core::Command step_on_all_nodes(const Environment& environment) {
@@ -158,7 +172,7 @@ core::Slot as_step(core::Slot slot, const std::string& node) {
   const auto* share = core::variable(slot, "OMP_NUM_THREADS");
   const auto threads = share ? *share : "1";
   const auto* kind = core::find_device_kind(core::kind_of(slot.name));
-  const bool is_gpu = kind && kind->has_driver;
+  const bool is_gpu = kind && kind->has_driver, is_cpu = core::is_cpu(slot.name);
   std::erase_if(slot.environment, [&](const auto& variable) {
     const auto& name = variable.first;
     return name == core::cores_variable ||
@@ -173,10 +187,15 @@ core::Slot as_step(core::Slot slot, const std::string& node) {
   slot.launcher = {"srun", "--exact", "-N1", "-n1", "-c" + threads};
   if (!node.empty()) slot.launcher.push_back("--nodelist=" + node);
   // All three: what salloc was asked for is in srun's environment.
-  if (is_gpu)
+  if (is_gpu) {
     for (const auto* gpus : {"--gpus=1", "--gpus-per-node=1", "--gpus-per-task=1"})
       slot.launcher.push_back(gpus);
+  } else if (is_cpu) {
+    // A step that takes the job's GPUs leaves the next one none, and it waits.
+    slot.launcher.push_back("--gpus=0");
+  }
   slot.launcher.push_back("--mem=0");
+  if (is_cpu) add_hiding(slot);
   return slot;
 }
 

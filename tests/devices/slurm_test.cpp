@@ -73,7 +73,9 @@ TEST(SlurmSteps, ShareTheCoresOfTheirNode) {
               ElementsAre("srun", "--exact", "-N1", "-n1", "-c3", "--nodelist=n2", "--gpus=1",
                           "--gpus-per-node=1", "--gpus-per-task=1", "--mem=0"));
   EXPECT_THAT(choice.slots[4].launcher,
-              ElementsAre("srun", "--exact", "-N1", "-n1", "-c1", "--nodelist=n3", "--mem=0"));
+              ElementsAre("srun", "--exact", "-N1", "-n1", "-c1", "--nodelist=n3", "--gpus=0",
+                          "--mem=0", "env", "CUDA_VISIBLE_DEVICES=-1",
+                          "ONEAPI_DEVICE_SELECTOR=*:cpu", "HIP_VISIBLE_DEVICES=-1"));
 }
 
 TEST(SlurmSteps, HaveNothingOfThisMachinesDevice) {
@@ -104,7 +106,8 @@ TEST(SlurmSteps, HaveAsManyCoresAsThreadsAndNoneOfThisMachinesNumbers) {
                             "");
   EXPECT_THAT(step.environment,
               ElementsAre(Pair("EVOLVE_DEVICE", "cpu:1"), Pair("OMP_NUM_THREADS", "2")));
-  EXPECT_THAT(step.launcher, ElementsAre("srun", "--exact", "-N1", "-n1", "-c2", "--mem=0"));
+  EXPECT_THAT(step.launcher,
+              ElementsAre("srun", "--exact", "-N1", "-n1", "-c2", "--gpus=0", "--mem=0"));
 }
 
 TEST(SlurmSteps, AreNoMoreThanTheCoresOfANodeAndSaySo) {
