@@ -5,13 +5,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <span>
 #include <stdexcept>
 #include <tuple>
 
 #include "core/device_kind.hpp"
 #include "core/number.hpp"
-#include "core/slot_environment.hpp"
 #include "devices/masks.hpp"
 #include "devices/numbering.hpp"
 
@@ -32,63 +30,10 @@ std::invalid_argument wrong(const std::string& what) {
   return std::invalid_argument(what);
 }
 
-Place place_of(const Accelerator& gpu, int trials = 1) {
-  return {.name = name_of(gpu),
-          .kind = gpu.kind,
-          .trials = trials,
-          .mask = gpu.mask,
-          .number = gpu.number,
-          .gpus = {gpu}};
-}
-
 std::vector<Place> places_of(const std::vector<Accelerator>& gpus) {
   std::vector<Place> places;
   for (const auto& gpu : gpus) places.push_back(place_of(gpu));
   return places;
-}
-
-/// The masks of a group's devices as one: what each lists, in their order.
-Variables joined(const std::vector<Place>& members) {
-  auto mask = members.front().mask;
-  for (const auto& member : std::span(members).subspan(1)) {
-    for (const auto& [name, value] : member.mask) {
-      const auto known = std::ranges::find(mask, name, &Variables::value_type::first);
-      if (known == mask.end()) {
-        mask.emplace_back(name, value);
-      } else if (known->second != value) {
-        known->second += "," + value;
-      }
-    }
-  }
-  return mask;
-}
-
-/// The devices of a group as one place; the only one as it is.
-Place as_one(const std::string& name, const std::vector<Place>& members) {
-  if (members.size() == 1) return members.front();
-  Place place{.name = name,
-              .kind = members.front().kind,
-              .mask = joined(members),
-              .devices = static_cast<int>(members.size())};
-  std::vector<std::string> numbers;
-  for (const auto& member : members) {
-    if (!member.number.empty()) numbers.push_back(member.number);
-    place.gpus.insert(place.gpus.end(), member.gpus.begin(), member.gpus.end());
-  }
-  if (numbers.size() == members.size()) place.number = fmt::format("{}", fmt::join(numbers, ","));
-  return place;
-}
-
-bool has_mask_of(const core::Slot& slot, const Place& place) {
-  return std::ranges::all_of(place.mask, [&](const auto& variable) {
-    const auto* value = core::variable(slot, variable.first);
-    return value && *value == variable.second;
-  });
-}
-
-bool has_number_of(const core::Slot& slot, const Place& place) {
-  const auto* number = core::variable(slot, core::index_variable);
-  return (number ? *number : "") == place.number;
 }
 
 /// Those that work.

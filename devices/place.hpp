@@ -30,6 +30,15 @@ struct Place {
   const core::Slot* had = nullptr;
 };
 
+Place place_of(const Accelerator& gpu, int trials = 1);
+
+/// The devices of a group as one place, in their order; the only one as it is.
+Place as_one(const std::string& name, const std::vector<Place>& members);
+
+/// Whether a slot has the place's mask, and the machine's number of it.
+bool has_mask_of(const core::Slot& slot, const Place& place);
+bool has_number_of(const core::Slot& slot, const Place& place);
+
 /// "there is no xpu:0 here (libze_loader.so.1 is not installed)"
 inline std::invalid_argument absent(const std::string& name, const std::string& why = "") {
   return std::invalid_argument("there is no " + name + " here" +
