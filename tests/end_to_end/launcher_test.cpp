@@ -110,7 +110,7 @@ TEST(Launcher, OfSlurmTakesCoresWhereThereIsNoGpu) {
             (std::vector<std::string>{"cpu:0", "cpu:1", "cpu:2", "cpu:3"}));
   EXPECT_EQ(variable_of(folder, "cpu:3", "SLURMD_NODENAME"), "n2");
   EXPECT_EQ(lines_of(read_file(folder / "srun.log"))[1],
-            " --exact -N1 -n1 -c1 --nodelist=n1 --mem=0");
+            " --exact -N1 -n1 -c1 --nodelist=n1 --gpus=0 --mem=0");
 }
 
 TEST(Launcher, OfSlurmTakesADeviceOutOfTheRunAndPutsItBackOnItsNode) {
@@ -138,7 +138,7 @@ TEST(Launcher, OfSlurmTakesADeviceOutOfTheRunAndPutsItBackOnItsNode) {
   EXPECT_EQ(changes(), (std::vector<nlohmann::json>{{"cpu:0", "cpu:1", "cpu:2"},
                                                     {"cpu:0", "cpu:1", "cpu:2", "cpu:3"}}));
   EXPECT_THAT(lines_of(read_file(folder / "srun.log")),
-              ElementsAre(" --exact -N1 -n1 -c1 --nodelist=n2 --mem=0"));
+              ElementsAre(" --exact -N1 -n1 -c1 --nodelist=n2 --gpus=0 --mem=0"));
 }
 
 TEST(Launcher, OfSlurmStartsNamedDevicesAsStepsToo) {
@@ -148,7 +148,7 @@ TEST(Launcher, OfSlurmStartsNamedDevicesAsStepsToo) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto steps = lines_of(read_file(folder / "srun.log"));
   ASSERT_EQ(steps.size(), 1u);
-  EXPECT_THAT(steps[0], testing::MatchesRegex(" --exact -N1 -n1 -c[0-9]+ --mem=0"));
+  EXPECT_THAT(steps[0], testing::MatchesRegex(" --exact -N1 -n1 -c[0-9]+ --gpus=0 --mem=0"));
 }
 
 TEST(Launcher, MayBeACommand) {
