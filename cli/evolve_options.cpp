@@ -233,8 +233,7 @@ void declare_trainer(CLI::App& app, EvolveOptions& o) {
   app.get_option("--optimizer")
       ->description(
           "SGD, Adam or AdamW; default: SGD, of shapes Adam; with --trainer ultralytics any of its "
-          "own, "
-          "by itself AdamW");
+          "own, by itself AdamW");
   app.add_flag("--early-stop,!--no-early-stop", o.early_stop,
                "Do not train every trial to its last epoch: pause those that promise less than "
                "others, or with --trials, where sets are counted, stop those that cannot reach "

@@ -40,12 +40,10 @@ std::int64_t search_spent(const ga::Evolution& search) {
 /// How many whole trainings these bounds of a whole run let begin yet; negative where the run has
 /// gone beyond them.
 std::int64_t trainings_left(const RunState& state, const ga::Settings& bounds) {
-  const std::int64_t repeats = state.repeats().begun_in_all();
-  const auto left = ga::most_trials(bounds) - state.evolution().asked() - repeats;
+  const auto left = ga::most_trials(bounds) - state.evolution().asked() -
+                    std::int64_t{state.repeats().begun_in_all()};
   if (!bounds.max_epochs) return left;
-  const auto epochs_left =
-      *bounds.max_epochs - search_spent(state.evolution()) - repeats * bounds.epochs;
-  return std::min(left, epochs_left / bounds.epochs);
+  return std::min(left, (*bounds.max_epochs - epochs_with(state, 0)) / bounds.epochs);
 }
 
 /// The same of no bounds but those that are given.
