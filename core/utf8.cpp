@@ -6,6 +6,20 @@
 #include "core/json.hpp"
 
 namespace evolve::core {
+namespace {
+
+bool begins_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+}
+
+/// Where the character with this number begins.
+std::size_t place_of_character(std::string_view text, std::size_t number) {
+  std::size_t place = 0;
+  while (place < text.size() && (!begins_character(text[place]) || number-- > 0)) ++place;
+  return place;
+}
+
+}  // namespace
 
 std::string valid_utf8(const std::string& text) {
   if (std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
@@ -29,6 +43,21 @@ std::string one_line(std::string_view text) {
 
 std::string printable(const std::string& text) {
   return one_line(valid_utf8(text));
+}
+
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
+}
+
+std::string without_end(std::string_view text, std::size_t most) {
+  if (characters(text) <= most) return std::string(text);
+  return std::string(text.substr(0, place_of_character(text, most - 1))) + "…";
+}
+
+std::string without_beginning(std::string_view text, std::size_t most) {
+  const auto all = characters(text);
+  if (all <= most) return std::string(text);
+  return "…" + std::string(text.substr(place_of_character(text, all - most + 1)));
 }
 
 std::string_view without_byte_order_mark(std::string_view text) {

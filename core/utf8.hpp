@@ -1,6 +1,7 @@
 // Text of unknown encoding, as what only takes UTF-8 (JSON) needs it.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,14 @@ std::string one_line(std::string_view text);
 
 /// Text of unknown encoding as one line that a person can be shown: both of these.
 std::string printable(const std::string& text);
+
+/// How many characters (code points) the text, UTF-8, has.
+std::size_t characters(std::string_view text);
+
+/// The text, UTF-8, with at most `most` characters: where it has more, "…" stands for its end or
+/// its beginning.
+std::string without_end(std::string_view text, std::size_t most);
+std::string without_beginning(std::string_view text, std::size_t most);
 
 /// The text without the byte order mark that editors and spreadsheets begin a file with.
 std::string_view without_byte_order_mark(std::string_view text);

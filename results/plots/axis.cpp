@@ -6,13 +6,17 @@
 #include <cmath>
 #include <limits>
 
+#include "core/utf8.hpp"
+
 namespace evolve::results {
 
 namespace {
 
-/// A gene's panel is narrow.
+/// The most parts of a gene's axis, and the pixels of a character below it.
 constexpr int gene_parts = 4;
-constexpr std::size_t gene_characters = 26;
+constexpr double character = 8.5;
+/// Up to so many pixels a label reaches beyond the panel: half of what is between two panels.
+constexpr double beyond = 12;
 
 Axis padded(double low, double high, double padding) {
   const double equal = low == 0 ? 0.5 : std::abs(low) * 0.1;
@@ -32,54 +36,65 @@ Axis with_round_ticks(Axis axis, int parts, double least_step = 0) {
   return axis;
 }
 
-/// Whether the numbers below a gene's panel do not touch.
-bool has_room(const Axis& axis) {
-  if (axis.ticks.size() < 2) return true;
-  std::size_t longest = 0;
-  for (const auto& tick : axis.ticks)
-    longest = std::max(longest, value_name(tick.first, nullptr).size());
-  const double apart = axis.place(axis.ticks[1].first) - axis.place(axis.ticks[0].first);
-  return apart * static_cast<double>(gene_characters) > static_cast<double>(longest);
+double width_of(const std::pair<double, std::string>& tick) {
+  const auto& [value, name] = tick;
+  const auto label = name.empty() ? fmt::format("{:g}", value) : name;
+  return character * static_cast<double>(core::characters(label));
 }
 
-/// With as many round ticks as there is room for.
-Axis narrow_axis(double low, double high) {
-  int parts = gene_parts + 1;
-  Axis axis = linear_axis(low, high, parts);
-  while (parts > 1 && !has_room(axis)) axis = linear_axis(low, high, --parts);
+/// Whether the labels below a panel of this width do not touch.
+bool has_room(const Axis& axis, double width) {
+  for (std::size_t i = 1; i < axis.ticks.size(); ++i) {
+    const auto &left = axis.ticks[i - 1], &right = axis.ticks[i];
+    const double apart = (axis.place(right.first) - axis.place(left.first)) * width;
+    if (apart < (width_of(left) + width_of(right)) / 2 + character) return false;
+  }
+  return true;
+}
+
+/// With as many ticks as there is room for: `with_parts` makes the axis with at most so many parts.
+template <class WithParts>
+Axis roomy(int parts, double width, const WithParts& with_parts) {
+  Axis axis = with_parts(parts);
+  while (parts > 1 && !has_room(axis, width)) axis = with_parts(--parts);
+  std::erase_if(axis.ticks, [&](const auto& tick) {
+    const double middle = axis.place(tick.first) * width, half = width_of(tick) / 2;
+    return middle - half < -beyond || middle + half > width + beyond;
+  });
   return axis;
 }
 
 /// With powers of ten, between them 3, 30, … where these are few.
-Axis log_axis(double low, double high) {
+Axis log_axis(double low, double high, int parts) {
   const double pad = std::exp(0.06 * std::max(std::log(high) - std::log(low), std::log(1.01)));
   using Limits = std::numeric_limits<double>;
   Axis axis{.low = std::max(low / pad, Limits::min()),
             .high = std::min(high * pad, Limits::max()),
             .log = true};
-  if (high / 5 < low) return with_round_ticks(axis, gene_parts);
+  if (high / 5 < low) return with_round_ticks(axis, parts);
   const double first = std::log10(axis.low), last = std::log10(axis.high);
-  const int every = static_cast<int>(std::ceil((last - first) / gene_parts));
+  const int every = static_cast<int>(std::ceil((last - first) / parts));
   for (int k = static_cast<int>(std::floor(first)); k < last; ++k) {
     for (const double digit : {1.0, 3.0}) {
       const double value = digit * std::pow(10, k);
-      const bool wanted = digit == 1 ? k % every == 0 : last - first < 1.8;
+      const bool wanted = digit == 1 ? k % every == 0 : last - first < 0.45 * parts;
       if (wanted && axis.low <= value && value <= axis.high) axis.ticks.emplace_back(value, "");
     }
   }
   return axis;
 }
 
+/// Each whole value has a place of its own.
+Axis of_places(double low, double high) {
+  return {.low = low - 0.5, .high = high + 0.5};
+}
+
 /// With the names of choices, shortened where they would touch.
-Axis with_choices(Axis axis, const hyp::Gene& gene) {
-  const double first = std::max(std::ceil(axis.low), 0.0), last = std::floor(axis.high);
-  const double count = std::max(last - first + 1, 1.0);
-  const auto room = std::max(gene_characters / static_cast<std::size_t>(count), std::size_t{4});
-  for (double index = first; index <= last; ++index) {
-    std::string name = value_name(index, &gene);
-    if (name.size() > room) name = name.substr(0, room - 1) + "…";
-    axis.ticks.emplace_back(index, std::move(name));
-  }
+Axis with_choices(Axis axis, const hyp::Gene& gene, double width) {
+  const auto room = static_cast<std::size_t>(width / character / (axis.high - axis.low));
+  for (double index = std::ceil(axis.low); index < axis.high; ++index)
+    axis.ticks.emplace_back(
+        index, core::without_end(value_name(index, &gene), std::max(room, std::size_t{5}) - 1));
   return axis;
 }
 
@@ -101,18 +116,26 @@ Axis counting_axis(double first, double last, int parts) {
   return with_round_ticks(padded(first, last, 0.01), parts, 1);
 }
 
-Axis gene_axis(const hyp::Gene* gene, double low, double high) {
-  if (gene && is_categorical(*gene)) return with_choices(padded(low, high, 0.06), *gene);
-  if (gene && gene->scale == hyp::Gene::Scale::log && low > 0) return log_axis(low, high);
-  if (gene && gene->kind == hyp::Gene::Kind::integer)
-    return with_round_ticks(padded(low, high, 0.06), 2 * gene_parts, 1);
-  return narrow_axis(low, high);
+Axis gene_axis(const hyp::Gene* gene, double low, double high, double width) {
+  if (gene && is_categorical(*gene)) return with_choices(of_places(low, high), *gene, width);
+  const bool is_whole = gene && gene->kind == hyp::Gene::Kind::integer;
+  if (is_whole && high - low < most_places)
+    return roomy(most_places, width,
+                 [&](int parts) { return with_round_ticks(of_places(low, high), parts, 1); });
+  if (gene && gene->scale == hyp::Gene::Scale::log && low > 0)
+    return roomy(gene_parts, width, [&](int parts) { return log_axis(low, high, parts); });
+  if (is_whole)
+    return roomy(2 * gene_parts, width,
+                 [&](int parts) { return with_round_ticks(padded(low, high, 0.06), parts, 1); });
+  return roomy(gene_parts + 1, width, [&](int parts) { return linear_axis(low, high, parts); });
 }
 
 std::string value_name(double value, const hyp::Gene* gene) {
-  const bool is_choice = gene && is_categorical(*gene) && value >= 0 &&
-                         value < static_cast<double>(gene->choices.size());
-  return is_choice ? gene->choices[static_cast<std::size_t>(value)] : fmt::format("{:.4g}", value);
+  if (gene && is_categorical(*gene) && value >= 0 &&
+      value < static_cast<double>(gene->choices.size()))
+    return gene->choices[static_cast<std::size_t>(value)];
+  const bool is_whole = gene && gene->kind == hyp::Gene::Kind::integer;
+  return is_whole ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
 }
 
 }  // namespace evolve::results

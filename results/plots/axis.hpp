@@ -26,10 +26,14 @@ struct Axis {
 Axis linear_axis(double low, double high, int parts);
 /// An axis for counts: whole numbers, and hardly any room beside them.
 Axis counting_axis(double first, double last, int parts);
-/// An axis for the values of a gene: logarithmic where the gene is, labelled with its choices or at
-/// whole numbers where it has such. A gene that is not known (nullptr) has plain numbers.
-Axis gene_axis(const hyp::Gene* gene, double low, double high);
-/// "0.01234", or the name of a choice.
+/// So many whole values at most have a place of their own on an axis, from half a step before each
+/// to half a step after it.
+constexpr int most_places = 12;
+/// An axis for the values of a gene, for a panel of so many pixels: logarithmic where the gene is,
+/// labelled with its choices or at whole numbers where it has such. A gene that is not known
+/// (nullptr) has plain numbers.
+Axis gene_axis(const hyp::Gene* gene, double low, double high, double width);
+/// "0.01234", a whole number with all its digits where the gene has such, or the name of a choice.
 std::string value_name(double value, const hyp::Gene* gene);
 
 }  // namespace evolve::results

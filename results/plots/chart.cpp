@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/number.hpp"
+#include "core/utf8.hpp"
 #include "results/plots/gnuplot.hpp"
 
 namespace evolve::results {
@@ -63,6 +64,17 @@ void Chart::text(const std::string& text, double x, double y, const std::string&
                  const std::string& colour) {
   add(fmt::format("set label {} at screen {:.5f},{:.5f} {} textcolor rgb '{}'",
                   gnuplot_quoted(text), x / width, 1 - y / height_, alignment, colour));
+}
+
+std::string gene_title(const std::string& name, const std::string& value, double width) {
+  constexpr double character = 11;
+  constexpr std::size_t least_name = 12;
+  const auto room = static_cast<std::size_t>((width + Chart::gap) / character) - 1;
+  const auto rest = value.empty() ? "" : " = " + value;
+  const auto all = core::characters(name) + core::characters(rest);
+  if (all > room && room < core::characters(rest) + least_name)
+    return core::without_beginning(name, room);
+  return core::without_beginning(name, room - core::characters(rest)) + rest;
 }
 
 std::string plus(double x, double y) {

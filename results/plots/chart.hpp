@@ -43,6 +43,10 @@ class Chart {
   std::string script_;
 };
 
+/// "name = value" as the title of a gene's panel of so many pixels: of a long name its end tells it
+/// from others, and where hardly any of it would be left, the value is left out.
+std::string gene_title(const std::string& name, const std::string& value, double width);
+
 /// What a plot command draws for a point that stands out.
 std::string plus(double x, double y);
 

@@ -146,7 +146,8 @@ struct GenePanel {
   Points points;
   /// Of the paused trials.
   Rows rings;
-  Axis axis;
+  /// The least and the greatest value of all.
+  double low, high;
   /// The marked set's value; may be no number.
   double marked;
 };
@@ -173,9 +174,8 @@ std::vector<GenePanel> panels_of(const Table& table, const Trials& trials, const
     if (points.x.empty() || *low == *high) continue;
     const std::string& name = table.names[column];
     const hyp::Gene* gene = space.find(name);
-    const Axis axis = gene_axis(gene, *low, *high);
     const double marked = table.rows[trials.row[trials.marked]].values[column];
-    panels.push_back({name, gene, std::move(points), std::move(rings), axis, marked});
+    panels.push_back({name, gene, std::move(points), std::move(rings), *low, *high, marked});
   }
   return panels;
 }
@@ -183,10 +183,13 @@ std::vector<GenePanel> panels_of(const Table& table, const Trials& trials, const
 void add_gene_panel(Chart& chart, const Rectangle& box, const GenePanel& panel, const Axis& y,
                     double marked_fitness) {
   const bool marked = std::isfinite(panel.marked);
-  chart.panel(box, panel.name + (marked ? " = " + value_name(panel.marked, panel.gene) : ""));
-  chart.axis("x", panel.axis);
+  const double width = box.right - box.left;
+  const Axis x = gene_axis(panel.gene, panel.low, panel.high, width);
+  chart.panel(box,
+              gene_title(panel.name, marked ? value_name(panel.marked, panel.gene) : "", width));
+  chart.axis("x", x);
   chart.axis("y", y, "fitness", box.left == left_margin);
-  add_dots(chart, box, panel.points, panel.axis, y);
+  add_dots(chart, box, panel.points, x, y);
   if (!panel.rings.empty()) chart.data("paused", panel.rings);
   chart.plot(
       (panel.rings.empty() ? "" : "$paused using 1:2 with points pt 6 ps 0.9 lc rgb '#808080', ") +

@@ -22,6 +22,14 @@ TEST(Utf8, IsOneLineWithoutControlCharacters) {
   EXPECT_EQ(one_line("cut\xc2"), "cut\xc2");
 }
 
+TEST(Utf8, IsShortenedByWholeCharacters) {
+  EXPECT_EQ(characters("größe"), 5U);
+  EXPECT_EQ(without_end("größe", 5), "größe");
+  EXPECT_EQ(without_end("größe", 4), "grö…");
+  EXPECT_EQ(without_beginning("größe", 5), "größe");
+  EXPECT_EQ(without_beginning("größe", 3), "…ße");
+}
+
 TEST(Utf8, OfAFileMayBeginWithAByteOrderMark) {
   EXPECT_EQ(without_byte_order_mark("\xEF\xBB\xBF"
                                     "a"),

@@ -44,13 +44,15 @@ TEST(ExplainPlot, HasABarForEachGeneAndAPanelWithTheBestInItsTitle) {
   auto unsure = three_genes();
   unsure.r2 = -.2;
   EXPECT_TRUE(has(explanation_script(unsure, "png"), "(R² of the model -0.20)"));
-  const std::string little = "these figures mean little: too few trials to tell";
+  const std::string little =
+      "these figures mean little: the model hardly predicts a trial from the others";
   EXPECT_TRUE(has(explanation_script(unsure, "png"), little));
   EXPECT_FALSE(has(text, little));
-  EXPECT_TRUE(has(text, "when one gene leaves the highest (+), "));
+  EXPECT_TRUE(has(text, "when one gene leaves the highest (+)'"));
   EXPECT_TRUE(has(text, "set title 'lr0 = 0.01'"));
   EXPECT_TRUE(has(text, "set title 'anchors = 3'"));
-  EXPECT_TRUE(has(text, "set title 'optimizer = Adam_with_decoupled_decay'"));
+  EXPECT_TRUE(has(text, "set title 'optimizer'"));
+  EXPECT_TRUE(has(text, "dots: trials'"));
   EXPECT_TRUE(has(text, "$trials << EOD\n0.001 0.1\n0.01 0.4\nEOD\n"));
   EXPECT_TRUE(has(text, "$expected << EOD\n1e-05 0.2 0.1 0.3\n0.1 0.3 -0.5 0.4\nEOD\n"));
   expect_plot(three_genes());
@@ -69,6 +71,32 @@ TEST(ExplainPlot, HasPanelsForTheEightMostImportantGenes) {
   EXPECT_FALSE(has(text, "set title 'gene8 = "));
   EXPECT_TRUE(has(text, "'gene28' 28"));
   expect_plot(many);
+}
+
+TEST(ExplainPlot, SaysHowManyTrialsAreBelowItsAxis) {
+  Explanation eleven = three_genes();
+  eleven.fitness = {-2, -1, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.4};
+  eleven.best = 10;
+  for (auto& gene : eleven.genes) {
+    gene.values.resize(11, 1);
+    for (auto& at : gene.expected) at.mean = 0.3;
+  }
+  EXPECT_TRUE(has(explanation_script(eleven, "png"), "dots: trials, 1 below'"));
+}
+
+TEST(ExplainPlot, ShowsEachTrialOfAGeneWithTwoValues) {
+  const std::string text = explanation_script(three_genes(), "png");
+  EXPECT_TRUE(has(text, "set xrange [-0.5:1.5]\n"));
+}
+
+TEST(ExplainPlot, ShortensLongNamesFromTheirBeginning) {
+  Explanation many = three_genes();
+  many.genes.resize(1, many.genes[0]);
+  many.genes[0].gene.name = "train_dataloader.dataset.transforms.ops.RandomIoUCrop.p";
+  many.genes.resize(8, many.genes[0]);
+  const std::string text = explanation_script(many, "png");
+  EXPECT_TRUE(has(text, "'…ransforms.ops.RandomIoUCrop.p' 0"));
+  EXPECT_TRUE(has(text, "set title '….RandomIoUCrop.p'"));
 }
 
 TEST(ExplainPlot, OfOneGeneThatExplainsNothingIsNotBroken) {
