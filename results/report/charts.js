@@ -93,8 +93,9 @@ function drawProgress(views, over) {
   if (!results.length) return;
   const expected = views.map((view) => view.recommended?.expected).filter(Boolean);
   const values = results.map((one) => one.fitness).sort((a, b) => a - b);
-  // A few that learnt nothing would press the rest together.
-  const shown = values.slice(Math.floor(values.length * 0.1));
+  // A few that learnt nothing would press the rest together: it has half of the height at least.
+  const tenth = values[Math.floor(values.length * 0.1)];
+  const shown = values.filter((value) => value >= tenth - (values.at(-1) - tenth));
   const range = rangeOf([...shown, ...expected.flatMap(({ low, high }) => [low, high])]);
   const below = results.filter((one) => one.fitness < range[0]).length;
   byId("progress-below").textContent = below ? `▾ ${counted(below, "trial")} below the axis` : "";

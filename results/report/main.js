@@ -29,16 +29,16 @@ function drawTable(chosen) {
 }
 
 function drawTiles() {
-  const done = view.trials.filter((trial) => ["completed", "stopped", "failed"].includes(trial.state)).length;
+  const slots = [...new Set(view.slots)], most = 4;
   const counts = ["completed", "stopped", "paused", "failed", "running", "waiting"].map((state) =>
     [state, view.trials.filter((trial) => trial.state === state).length]).filter(([, count]) => count);
   const expected = view.recommended?.expected;
   const tiles = [
     ["highest fitness", fitnessText(view.best?.fitness), view.best ? `trial ${view.best.trial.trial}; the start had ${fitnessText(startFitness(view))}` : "no trial has completed"],
     expected && ["expected again", fitnessText(expected.mean), `${fitnessText(expected.low)} to ${fitnessText(expected.high)}, 90 % sure`],
-    ["trials", done.toLocaleString("en"), counts.map(([state, count]) => `${count} ${state}`).join(", ")],
+    ["trials", view.trials.length.toLocaleString("en"), counts.map(([state, count]) => `${count} ${state}`).join(", ")],
     ["epochs trained", view.epochs_trained.toLocaleString("en"), `${view.epochs} for a whole training`],
-    ["time", duration(view.duration), [`${counted(new Set(view.slots).size, "slot")}: ${[...new Set(view.slots)].join(", ")}`, ...breaksText(view)].join("; ")],
+    ["time", duration(view.duration), [`${counted(slots.length, "slot")}: ${slots.slice(0, most).join(", ")}${slots.length > most ? ", …" : ""}`, ...breaksText(view)].join("; ")],
   ];
   byId("tiles").replaceChildren(...tiles.filter(Boolean).map(([name, value, note]) =>
     element("div", { class: "tile", "data-tile": name }, element("span", {}, name), element("b", {}, value), element("span", {}, note))));
@@ -92,7 +92,7 @@ byId("run").addEventListener("change", (event) => {
 byId("progress-x").append(...Object.entries(progressAxes).map(([name, text]) => element("option", { value: name }, text)));
 byId("progress-x").addEventListener("change", () => drawProgress(views, byId("progress-x").value));
 byId("progress-key").append(...keyOfProgress());
-byId("curves-key").append("A line a trial, ending where it was stopped, paused or completed; the recommended one is heavy.");
+byId("curves-key").append("A line a trial, ending where it was stopped, paused or completed, or has failed; the recommended one is heavy.");
 byId("unbrush").addEventListener("click", () => { brushes = {}; drawChosen(); });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 let width = innerWidth;

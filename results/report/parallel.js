@@ -1,7 +1,9 @@
 "use strict";
 // Parallel coordinates: a line a trial, an axis a gene and one for the fitness; brushes on the axes choose trials.
 
-const parallelTop = 120, parallelHeight = 250, parallelBottom = 18;
+const parallelTop = 120, parallelHeight = 250, parallelBottom = 18, parallelLeft = 30, parallelRight = 120;
+/** Of a long name its end tells it from others. */
+const shortName = (name, most = 20) => (name.length > most ? `…${name.slice(1 - most)}` : name);
 
 /** The axes: fitness, then the genes, those that matter first. Each says where a trial stands, in [0, 1] or null. */
 function axesOf(view) {
@@ -37,9 +39,9 @@ function drawParallel(view, brushes, brushed) {
   if (!view.trials.length) return;
   const host = byId("parallel-chart");
   const axes = axesOf(view);
-  const width = Math.max(host.parentElement.clientWidth, axes.length * 36 + 60);
+  const width = Math.max(host.parentElement.clientWidth, axes.length * 36 + parallelRight);
   const height = parallelTop + parallelHeight + parallelBottom;
-  const xOf = (i) => 30 + (i * (width - 90)) / Math.max(1, axes.length - 1);
+  const xOf = (i) => parallelLeft + (i * (width - parallelLeft - parallelRight)) / Math.max(1, axes.length - 1);
   const canvas = element("canvas", { width: width * devicePixelRatio, height: height * devicePixelRatio,
     style: `width: ${width}px; height: ${height}px` });
   host.style.width = `${width}px`;
@@ -95,9 +97,9 @@ function drawLines(ctx, view, axes, brushes, xOf) {
 
 /** An axis that can be brushed, with its name and ends. */
 function axisOf(axis, x, brushes, brushed) {
-  const node = element("div", { class: "axis", "data-axis": axis.name,
+  const node = element("div", { class: "axis", "data-axis": axis.name, title: axis.name,
     style: `left: ${x}px; top: ${parallelTop}px; height: ${parallelHeight}px` });
-  node.append(element("span", { class: "name" }, axis.name), element("span", { class: "end", style: "top: -15px" }, axis.ends[1]),
+  node.append(element("span", { class: "name" }, shortName(axis.name)), element("span", { class: "end", style: "top: -15px" }, axis.ends[1]),
     element("span", { class: "end", style: "bottom: -15px" }, axis.ends[0]));
   const mark = element("div", { class: "brush" });
   const place = ([low, high]) => {

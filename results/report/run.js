@@ -91,10 +91,11 @@ function resultsOf(view) {
 /** What the start had when it was trained to its end. */
 const startFitness = (view) => view.results.find(({ trial }) => trial.trial === 0 && trial.state === "completed")?.fitness;
 
-/** Four significant digits. */
+/** Four significant digits, of large numbers all before the point. */
 function number(value) {
   if (value === null || value === undefined) return "–";
   if (Number.isInteger(value)) return String(value);
+  if (Math.abs(value) >= 1e3 && Math.abs(value) < 1e9) return value.toFixed(0);
   const text = Math.abs(value) < 1e-4 ? value.toExponential(3) : value.toPrecision(4);
   return text.includes("e") ? text.replace(/\.?0+e/, "e") : text.replace(/\.?0+$/, "");
 }

@@ -52,7 +52,7 @@ function drawSlots(view, chosen) {
   key.replaceChildren(...barStates.filter((state) => bars.some((bar) => bar.state === state)).flatMap((state) => [
     element("span", {}, element("i", { class: "dot", style: `background: var(--${state})` }),
       `${state} ${bars.filter((bar) => bar.state === state).length}`)]));
-  const repeats = bars.filter((bar) => bar.repeat).length;
+  const repeats = new Set(bars.filter((bar) => bar.repeat).map((bar) => `${bar.trial} ${bar.repeat}`)).size;
   if (repeats) key.append(element("span", {}, `hollow: ${counted(repeats, "repeat")}`));
 }
 

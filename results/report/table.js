@@ -63,11 +63,12 @@ function cell(column, value) {
 
 /** A table of texts, numbers and elements; a column of which one is long is set as words. */
 function fill(id, head, rows) {
+  const isLong = (value) => typeof value === "string" && value.length > 40;
+  const classes = head.map((_, i) => (rows.some((row) => isLong(row[i])) ? "words" : undefined));
   byId(id).replaceChildren(
-    element("thead", {}, element("tr", {}, ...head.map((title) => element("th", {}, title)))),
-    element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((value) =>
-      value instanceof Node ? element("td", {}, value)
-        : element("td", { class: typeof value === "string" && value.length > 40 ? "words" : undefined }, String(value)))))));
+    element("thead", {}, element("tr", {}, ...head.map((title, i) => element("th", { class: classes[i] }, title)))),
+    element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((value, i) =>
+      element("td", { class: classes[i] }, value instanceof Node ? value : String(value)))))));
 }
 
 /** How much another seed moves a fitness, in the words of the last lines of a run. */
@@ -84,8 +85,8 @@ function recommendedText({ recommended, recommendedTrial: trial, repeats }) {
     if (recommended.start && !recommended.is_start)
       words.push(`The start: ${expectedText(recommended.start)}; worse with a probability of ${percent(recommended.better)}.`);
   }
-  for (const { first, again } of repeats.filter((repeat) => repeat.trial === trial.trial))
-    words.push(`Trained again it had ${fitnessText(again)}, at first ${fitnessText(first)}.`);
+  const again = repeats.filter((repeat) => repeat.trial === trial.trial).map((repeat) => fitnessText(repeat.again));
+  if (again.length) words.push(`Trained again it had ${again.join(", ")}.`);
   return words.join(" ");
 }
 
@@ -113,7 +114,7 @@ function drawImportance(view) {
   const { genes, r2, means_little: meansLittle, known, unvaried } = view.importance;
   byId("importance-words").textContent = "Share of the variation of fitness that a gene explains: alone (strong), and with its part in interactions. " +
     `Predicting each trial from the others, the model has R² ${r2.toFixed(2)}; the trials pin down ${percent(known)} of the variation.` +
-    (meansLittle ? " These figures mean little: too few trials to tell." : "") +
+    (meansLittle ? " These figures mean little: more trials would help." : r2 < 0.5 ? " Trust the large shares only." : "") +
     (unvaried.length > 0 ? ` The same in all trials, so nothing is known of it: ${unvaried.join(", ")}.` : "");
   const most = Math.max(...genes.map((gene) => gene.total), 0.01);
   fill("importance-table", ["gene", "alone", "total", "", "loss by chance"], genes.map((gene) => [

@@ -111,12 +111,31 @@ def look_at_time(browser, journal):
 
 def look_at_keys(browser):
     """What says how lines and points are drawn."""
-    browser.value("drawSlots({ ...view, trainings: view.trainings.map((one, i) => ({ ...one, repeat: i < 2 ? i + 1 : 0 })) }, () => true)")
+    # The first one failed, and was tried again.
+    browser.value("drawSlots({ ...view, trainings: [0, 0, 1].map((i) => ({ ...view.trainings[i], repeat: i + 1 })) }, () => true)")
     expect("the key of slots says what is hollow", browser.value("byId('slots-key').lastChild.textContent"), "hollow: 2 repeats")
     browser.value("drawChosen()")
 
     lines = browser.value("view.trials.filter((trial) => trial.fitness === null).map((trial) => [trial.state, lineStyle(trial).dash.length > 0])")
     expect("how the lines of trials without a fitness are", sorted(map(tuple, set(map(tuple, lines)))), [("failed", True), ("waiting", False)])
+
+
+def look_at_words(browser):
+    expect("large numbers", browser.value("[69630.25, 9999.5, 708044].map(number)"), ["69630", "10000", "708044"])
+    expect("a long name", browser.value("['lr0', 'dataset.transforms.ops.RandomIoUCrop.p'].map((name) => shortName(name))"),
+           ["lr0", "…ops.RandomIoUCrop.p"])
+    again = browser.value("""recommendedText({ repeats: [{ trial: 0, first: 0.5, again: 0.4 }, { trial: 0, first: 0.5, again: 0.3 }],
+        recommendedTrial: { trial: 0, fitness: 0.5 }, recommended: { is_start: false } })""")
+    expect("repeats", again, "Trial 0, fitness 0.5000. Trained again it had 0.4000, 0.3000.")
+
+
+def look_at_highest(browser):
+    """Its axis begins below all trials but those that learnt nothing."""
+    below = "(drawProgress([{{ ...view, recommended: null, results: {} }}], 'trials'), byId('progress-below').textContent)"
+    results = "Array.from({{ length: 20 }}, (_, i) => ({{ trial: view.trials[0], fitness: i ? 0.3 + i / 200 : {}, best: 0.4, trials: i, epochs: i, hours: i }}))"
+    expect("a start that is a little worse", browser.value(below.format(results.format(0.28))), "")
+    expect("one that learnt nothing", browser.value(below.format(results.format(0))), "▾ 1 trial below the axis")
+    browser.value("drawAll()")
 
 
 def look_at_start(browser):
@@ -170,6 +189,8 @@ def look(browser, journal):
     look_at_recommendation(browser)
     look_at_time(browser, journal)
     look_at_keys(browser)
+    look_at_words(browser)
+    look_at_highest(browser)
     look_at_start(browser)
     look_at_runs(browser, journal)
     look_at_brush(browser, trials)
