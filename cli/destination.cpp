@@ -23,6 +23,12 @@ void declare(CLI::App& app, Destination& d, const char* group) {
       ->group(group);
 }
 
+std::optional<results::RunDirectory> given_folder(const Destination& d) {
+  if (!d.output.empty()) return results::RunDirectory{d.output};
+  if (d.exist_ok) return results::RunDirectory{std::filesystem::path(d.project) / d.name};
+  return {};
+}
+
 results::RunDirectory create(const Destination& d) {
   return d.output.empty() ? results::create_run(d.project, d.name, d.exist_ok)
                           : results::create_run_at(d.output);

@@ -1,6 +1,7 @@
 // Where a command leaves its files.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cli/command_line.hpp"
@@ -22,6 +23,10 @@ struct Destination {
 
 /// --project --name --exist-ok --output
 void declare(CLI::App& app, Destination& destination, const char* group);
+
+/// The folder that is named as it is and may be there already; nothing where the next free one is
+/// taken.
+std::optional<results::RunDirectory> given_folder(const Destination& destination);
 
 /// Makes the folder. Throws `Error` when that cannot be done.
 results::RunDirectory create(const Destination& destination);

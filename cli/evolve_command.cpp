@@ -138,16 +138,22 @@ void allow_many_workers() {
   ::setrlimit(RLIMIT_NOFILE, &limit);  // as far as it goes
 }
 
+/// Before a data set is looked over: that may take minutes.
+void check_unused(const results::RunDirectory& directory) {
+  results::check_none_begun(directory.journal());
+  if (fs::exists(directory.results_csv()))
+    throw bad_input({directory.results_csv().string()}, "this folder holds a training",
+                    "choose another folder with --name or --output");
+}
+
 int run_new(const EvolveOptions& options, Screen& screen) {
+  if (const auto folder = given_folder(options.destination)) check_unused(*folder);
   const auto plan = make_plan(options);
   const RunState checked(plan.settings.run);  // what is wrong with the search is found here
   for (const auto& line : description(plan)) screen.line(line);
   if (options.dry_run) return 0;
 
   const auto directory = create(options.destination);
-  if (fs::exists(directory.results_csv()))
-    throw bad_input({directory.results_csv().string()}, "this folder holds a training",
-                    "choose another folder with --name or --output");
   const StopOnSignals stop;
   RunScreen observer(screen, directory, options.train.epochs, plan.settings.time_limit);
   const auto run = engine::begin_run(plan.settings, directory, stop.source(), observer);

@@ -132,10 +132,10 @@ void check(const EvolveOptions& options) {
   if (options.resume) check_stays(options.given);
   engine::check_launcher(options.launcher);
   if (options.retries < 0)
-    throw bad_argument("--retries " + std::to_string(options.retries), "0 or more");
+    throw bad_argument(fmt::format("--retries {}: too few", options.retries), "write 0 or more");
   check_keep_weights(options);
   if (options.repeats < 0)
-    throw bad_argument("--repeats " + std::to_string(options.repeats), "0 or more");
+    throw bad_argument(fmt::format("--repeats {}: too few", options.repeats), "write 0 or more");
   if (!earlier_runs(options).empty() && options.search == "classic")
     throw bad_argument("--from: the classic search has no model that could learn from earlier runs",
                        "leave out --search classic");

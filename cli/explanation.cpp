@@ -64,7 +64,8 @@ std::vector<std::string> description(const results::Explanation& explanation) {
     const auto name = [&](double value) { return results::value_name(value, &gene.gene); };
     lines.push_back(fmt::format("{:{}}  {:>5}  {:>5}  {:9}  {:>6.3f}  {} → {}", gene.gene.name,
                                 width, percent(gene.alone), percent(gene.total),
-                                bar(gene.alone, gene.total, full), gene.loss, name(gene.gene.start),
+                                bar(gene.alone, gene.total, full),
+                                std::round(1000 * gene.loss) / 1000 + 0.0, name(gene.gene.start),
                                 name(gene.values[explanation.best])));
   }
   if (const auto rest = explanation.genes.size() - told.size(); rest > 0)

@@ -134,9 +134,10 @@ void RunScreen::paused(const hyp::Outcome& outcome, const hyp::Paused& pause) {
 }
 
 void RunScreen::failed(const hyp::Outcome& outcome, const hyp::Failed& failure) {
-  const auto text = fmt::format("trial {:<4} {:<7} {} ({}): {}; see {}", outcome.trial,
-                                outcome.device, fate(failure), hyp::name_of(failure.kind),
-                                failure.message, (directory_.root / failure.log).string());
+  const auto text = fmt::format("trial {:<4} {:<7} {}{} ({}): {}; see {}", outcome.trial,
+                                outcome.device, outcome.repeat > 0 ? "trained again: " : "",
+                                fate(failure), hyp::name_of(failure.kind), failure.message,
+                                (directory_.root / failure.log).string());
   // Where all of them fail for one reason, how each trial ends is enough.
   const bool again = !failure.final && failure.message == last_failure_;
   last_failure_ = failure.message;
@@ -145,7 +146,7 @@ void RunScreen::failed(const hyp::Outcome& outcome, const hyp::Failed& failure) 
 
 void RunScreen::on(const results::Probed& probed, const engine::RunState&) {
   screen_.line(
-      fmt::format("trial {:<4} {:<7} {:>6.1f} s  trained once more: what trials need is in order",
+      fmt::format("trial {:<4} {:<7} {:>5.1f} s  trained once more: what trials need is in order",
                   probed.trial, probed.device, probed.seconds));
 }
 
@@ -234,7 +235,7 @@ std::string failure_summary(const engine::RunState& state, const results::RunDir
     return search.observation(trial)->ending == ga::Observation::Ending::failed;
   });
   return fmt::format("{} of {} failed, the first one with: {}; see {}", failed,
-                     core::counted(search.ended(), "trial"), first->message,
+                     core::counted(search.asked(), "trial"), first->message,
                      display_path(directory.root / first->log));
 }
 

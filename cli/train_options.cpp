@@ -57,7 +57,8 @@ void complete(const CLI::App& app, TrainCommandOptions& o) {
   check_training(o.train);
   if (o.resume) check_stays(o.given);
   if (o.train.patience < 0)
-    throw bad_argument("--patience " + std::to_string(o.train.patience), "0 or more");
+    throw bad_argument("--patience " + std::to_string(o.train.patience) + ": too few",
+                       "write 0 or more");
   o.longest_silence = duration(o.hang_timeout, "--hang-timeout");
 }
 

@@ -173,7 +173,8 @@ void check_training(const trainer::TrainOptions& options) {
 
 void check_batches(const trainer::TrainOptions& options, int least_imgsz) {
   if (options.batch_size < 1)
-    throw bad_argument("--batch-size " + std::to_string(options.batch_size), "at least 1 image");
+    throw bad_argument(fmt::format("--batch-size {}: too few", options.batch_size),
+                       "write 1 or more");
   const int wanted = options.imgsz;
   if (wanted >= least_imgsz && wanted % model_stride == 0) return;
   const int next =

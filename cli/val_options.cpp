@@ -34,7 +34,7 @@ void complete(const CLI::App& app, ValCommandOptions& o) {
   make_absolute(o.train);
   if (o.train.data == default_data && !given.contains("imgsz")) o.train.imgsz = shapes_imgsz;
   if (o.train.weights.empty())
-    throw bad_argument("evolve val: there are no --weights", "name a .pt file with --weights");
+    throw bad_argument("there are no --weights", "name a .pt file with --weights");
   default_model(o.train);
   check_batches(o.train, model_stride);
 }

@@ -60,6 +60,7 @@ RunEnd Run::run() {
       break;
     }
     if (Clock::now() >= shown_ + shown_for) {
+      journal_.check_named();
       files_.catch_up(state_);
       observer_.on_progress(state_, workers_.progress());
       shown_ = Clock::now();
@@ -82,6 +83,7 @@ RunEnd Run::run() {
 
 void Run::close() {
   record(fleet_.watch());
+  journal_.check_named();
   files_.close(state_);
   try {
     files_.draw(state_);

@@ -83,8 +83,9 @@ std::vector<int> pause_epochs(const EvolutionState& state) {
   if (!has_ended(state, 0)) return {looks.back()};
   if (none_has_learnt(state)) return {};
   // A share of a fitness below 0 means nothing.
-  if (!has_completed(state, 0) || state.trial(0).observation->fitness < 0) return looks;
-  // The start, or where that learnt nothing the first that did.
+  if (has_completed(state, 0) && state.trial(0).observation->fitness < 0) return looks;
+  // The start, or where that learnt nothing or failed the first that did.
+  if (!state.known.first_learnt) return {looks.back()};
   const int telling = *state.known.first_learnt;
   const Record& trained = state.trial(telling);
   std::erase_if(looks, [&](int epoch) {

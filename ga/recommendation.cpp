@@ -168,7 +168,7 @@ std::optional<Standing> standing(std::span<const hyp::Gene> space, History& hist
   constexpr int least_completed = 3;
   constexpr double sds_of_90_percent = 1.6448536269514722;
   if (history.completed() < least_completed) return std::nullopt;
-  if (history.deterministic()) return standing_without_luck(history, start);
+  if (history.deterministic() || history.all_alike()) return standing_without_luck(history, start);
   const KernelParameters& parameters = history.parameters();
   const Compared compared = compared_sets(space, start, history, parameters);
   // What is best may all have been looked at before its end.

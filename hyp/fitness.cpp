@@ -56,7 +56,9 @@ Fitness::Fitness(const std::string& expression) : parser_(std::make_unique<Parse
     if (parser.GetNumResults() != 1) throw refusal(expression, "there is more than one value");
     if (parser.GetUsedVar().empty()) throw refusal(expression, "it names no metric");
   } catch (const mu::Parser::exception_type& error) {
-    throw refusal(expression, error.GetMsg());
+    auto complaint = error.GetMsg();
+    if (complaint.ends_with('.')) complaint.pop_back();
+    throw refusal(expression, complaint);
   }
 }
 

@@ -94,7 +94,7 @@ void check_name(const std::string& name, const Where& where) {
     auto line = readable;
     std::ranges::replace(line, '\n', '?');
     throw bad_input(where, "'" + line + "' can't be the name of a hyperparameter",
-                    "use letters, digits, _ - and .");
+                    "write it without blanks, quotes, , : / and #");
   }
 }
 

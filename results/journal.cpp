@@ -116,15 +116,18 @@ History read_journal(const fs::path& file) {
   return parse(read_all(file), file).history;
 }
 
+void check_none_begun(const fs::path& file) {
+  // A run whose very first line was torn never began.
+  if (!fs::exists(file) || read_all(file).find('\n') == std::string::npos) return;
+  const auto folder = file.parent_path().string();
+  throw bad_input(
+      {folder}, "this folder holds a run already",
+      "go on with it (--resume " + core::shell_word(folder) + ") or choose another folder");
+}
+
 Journal Journal::create(const fs::path& file, const RunSettings& settings) {
   core::FileDescriptor descriptor = open_locked(file, O_CREAT);
-  // A run whose very first line was torn never began.
-  if (read_all(file).find('\n') != std::string::npos) {
-    const auto folder = file.parent_path().string();
-    throw bad_input(
-        {folder}, "this folder holds a run already",
-        "go on with it (--resume " + core::shell_word(folder) + ") or choose another folder");
-  }
+  check_none_begun(file);
   if (::ftruncate(descriptor.number(), 0) != 0) throw write_failed(file, errno);
   Journal journal(file, std::move(descriptor), 0);
   Json line = {{"event", "run"}, {"version", version}};

@@ -36,6 +36,9 @@ struct History {
 /// empty file, or a first line that is not a run of version 1 or lacks what a run has.
 History read_journal(const std::filesystem::path& file);
 
+/// Throws `Error` where a run has begun in this journal.
+void check_none_begun(const std::filesystem::path& file);
+
 class Journal {
  public:
   /// Begins a run with its first line, durable on return. Throws `Error` when the
@@ -56,11 +59,12 @@ class Journal {
   /// leaves it out, and the later commit cuts it off first.)
   void commit();
 
+  /// Throws `Error` when the file is not the one of this name any more: a reader would never see
+  /// what is written to it, and the folder may be another run's now.
+  void check_named() const;
+
  private:
   void append_line(const nlohmann::ordered_json& line);
-  /// Throws `Error` when the file is not the one of this name any more: a reader would never see
-  /// what is written to it.
-  void check_named() const;
   /// Cuts off what is not committed. False, with errno: that failed, and some may still be there.
   bool cut_off();
   Journal(std::filesystem::path file, core::FileDescriptor descriptor, std::size_t size)

@@ -148,8 +148,25 @@ History::Selection History::around(std::span<const int> sets, Index most,
   for (const int set : sets)
     distances = distances.cwiseMin(squared_distances_from(set, size(), parameters));
   const Targets targets = targets_of(observation_);
-  const auto weighed = best_and_nearest(targets, model_points, parameters);
-  return selection_of(ranking(-distances, most), targets, OutputWarping(targets.values(weighed)));
+  const auto weighed = telling(best_and_nearest(targets, model_points, parameters));
+  auto nearest = telling(ranking(-distances, size()));
+  if (std::ssize(nearest) > most) nearest.resize(static_cast<std::size_t>(most));
+  return selection_of(nearest, targets, OutputWarping(targets.values(weighed)));
+}
+
+std::vector<Index> History::telling(std::vector<Index> entries) const {
+  constexpr std::ptrdiff_t enough = 3;
+  using Ending = Observation::Ending;
+  const auto of = [&](Index entry) { return observation_[static_cast<std::size_t>(entry)]; };
+  const auto has_learnt = [&](Index entry) {
+    return of(entry).ending == Ending::completed && of(entry).fitness != 0;
+  };
+  if (std::ranges::count_if(entries, has_learnt) < enough) return entries;
+  std::erase_if(entries, [&](Index entry) {
+    return of(entry).ending == Ending::failed ||
+           (of(entry).ending == Ending::completed && !has_learnt(entry));
+  });
+  return entries;
 }
 
 std::vector<Index> History::best_and_nearest(const Targets& targets, Index most,
@@ -282,7 +299,9 @@ const std::vector<History::Plausible>& History::plausible() {
   const KernelParameters& best = parameters();
   if (weighed_ == fitted_) return plausible_;
   weighed_ = fitted_;
-  const Selection all = select(fitted_, model_points, best);
+  const Targets targets = targets_of({observation_.data(), static_cast<std::size_t>(fitted_)});
+  const auto entries = telling(best_and_nearest(targets, model_points, best));
+  const Selection all = selection_of(entries, targets, OutputWarping(targets.values(entries)));
   const auto places = spread(all.points.cols(), compared_points);
   const Observations known = unweighed(all).of(places);
   judged_.clear();
@@ -356,6 +375,13 @@ bool History::learnt_nothing(int set) const {
     }
   }
   return completed && others_learnt;
+}
+
+bool History::all_alike() const {
+  const Observation* best = best_completed();
+  return std::ranges::all_of(observation_, [&](const Observation& one) {
+    return one.ending != Observation::Ending::completed || one.fitness == best->fitness;
+  });
 }
 
 bool History::deterministic() const {

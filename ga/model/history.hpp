@@ -56,16 +56,19 @@ class History {
   /// best one, the next two nearest, and so on.
   Selection select(Eigen::Index length, Eigen::Index most,
                    const KernelParameters& parameters) const;
-  /// The `most` outcomes that are nearest to any of these sets (their numbers), whatever they are:
-  /// a model of the best of many noisy outcomes alone expects too much of all of them. Warped as
-  /// those that made parameters plausible are: variances are shares of the spread of these.
+  /// The `most` outcomes that are nearest to any of these sets (their numbers), of those that
+  /// `plausible()` looks at: a model of the best of many noisy outcomes alone expects too much of
+  /// all of them. Warped as those that made parameters plausible are: variances are shares of the
+  /// spread of these.
   Selection around(std::span<const int> sets, Eigen::Index most,
                    const KernelParameters& parameters) const;
 
   /// The parameters for the whole history; fits what has not been fitted yet.
   const KernelParameters& parameters();
   /// Other parameters that the outcomes make plausible: how much of a fitness is luck is seldom
-  /// known well, and what is expected of a set depends on it. Weights add up to 1.
+  /// known well, and what is expected of a set depends on it. Weights add up to 1. Failures, and
+  /// trainings that ended at 0, are not looked at where three others completed: dozens of one and
+  /// the same value say that there is no luck, and how good the good sets are they do not know.
   struct Plausible {
     KernelParameters parameters;
     double weight = 0;
@@ -93,6 +96,8 @@ class History {
   /// Whether all that the set with this number gave, trained to the end, is a fitness of 0, where
   /// others have more and none is below 0.
   bool learnt_nothing(int set) const;
+  /// Whether all that completed have the same fitness, so that nothing is known of what evolves.
+  bool all_alike() const;
   /// Whether trainings are known to be free of luck: of those that completed two or more were of a
   /// set that had been trained before, with another seed, and all of these agree with its first one
   /// to the last digit (one of a few seeds agrees by chance), while of a hundred pairs of sets not
@@ -103,6 +108,8 @@ class History {
   /// Of the first outcomes, whose targets these are.
   std::vector<Eigen::Index> best_and_nearest(const Targets& targets, Eigen::Index most,
                                              const KernelParameters& parameters) const;
+  /// Of these entries those that say how good a set is, see plausible().
+  std::vector<Eigen::Index> telling(std::vector<Eigen::Index> entries) const;
   Selection selection_of(const std::vector<Eigen::Index>& order, const Targets& targets,
                          const OutputWarping& warping) const;
   void weigh_outliers(Eigen::Index length);

@@ -186,8 +186,8 @@ TEST(EvolveOptions, RefuseValuesThatMakeNoSense) {
   EXPECT_EQ(refused("--epochs 0"), "--epochs 0; train for at least 1 epoch");
   EXPECT_EQ(refused("--imgsz 100"),
             "--imgsz 100: images have a multiple of 32 pixels, 64 at least; write 128");
-  EXPECT_EQ(refused("--batch-size 0"), "--batch-size 0; at least 1 image");
-  EXPECT_EQ(refused("--retries -1"), "--retries -1; 0 or more");
+  EXPECT_EQ(refused("--batch-size 0"), "--batch-size 0: too few; write 1 or more");
+  EXPECT_EQ(refused("--retries -1"), "--retries -1: too few; write 0 or more");
   EXPECT_EQ(refused("--keep-weights -2"),
             "--keep-weights -2; a number of trials, or -1 for all of them");
   EXPECT_EQ(refused("--keep-weights 2"),

@@ -76,7 +76,7 @@ TEST(TrainOptions, TakeALayerOrSeveralToFreeze) {
 
 TEST(TrainOptions, RefuseValuesThatMakeNoSense) {
   EXPECT_EQ(refused("--epochs 0"), "--epochs 0; train for at least 1 epoch");
-  EXPECT_EQ(refused("--patience -1"), "--patience -1; 0 or more");
+  EXPECT_EQ(refused("--patience -1"), "--patience -1: too few; write 0 or more");
   EXPECT_EQ(refused("--imgsz 0"),
             "--imgsz 0: images have a multiple of 32 pixels, 64 at least; write 64");
   EXPECT_EQ(refused("--imgsz 97"),

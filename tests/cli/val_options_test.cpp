@@ -57,8 +57,7 @@ TEST(ValOptions, TakeYolov5sOptions) {
 
 TEST(ValOptions, NeedWeights) {
   for (const auto* options : {"--data my.yaml", ""})
-    EXPECT_EQ(refused(options),
-              "evolve val: there are no --weights; name a .pt file with --weights");
+    EXPECT_EQ(refused(options), "there are no --weights; name a .pt file with --weights");
   EXPECT_THROW(val("--task speed"), CLI::ParseError);
   EXPECT_THROW(val("--conf 1.5"), CLI::ParseError);
 }

@@ -70,6 +70,22 @@ TEST(Run, DoesNotTellThatOfARunThatIsExtended) {
   EXPECT_THAT(ended.out, Not(HasSubstr("YOLOv5 up to 7.0")));
 }
 
+TEST(Run, InAFolderThatHoldsOneIsRefusedBeforeAnythingIsLookedAt) {
+  Folder folder;
+  std::vector<std::string> words = {
+      "--trainer-command", fake_trainer(), "--devices", "cpu:0", "--trials", "1",
+      "--output",          "run"};
+  ASSERT_EQ(evolve(folder.path(), words).code, 0);
+  words.insert(words.end(), {"--data", "missing.yaml"});
+  for (int dry = 0; dry < 2; ++dry) {
+    const auto ended = evolve(folder.path(), words);
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err,
+                HasSubstr((folder / "run").string() + ": this folder holds a run already"));
+    words.push_back("--dry-run");
+  }
+}
+
 TEST(Run, SaysWhatBecomesOfAPopulationThatIsNotAsItsSpaceHasIt) {
   Folder folder;
   std::filesystem::create_directory(folder / "hyps");

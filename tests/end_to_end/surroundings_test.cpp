@@ -49,6 +49,26 @@ void expect_all_on_resume(const Folder& folder) {
   EXPECT_EQ(final_failures(folder / "run"), 0);
 }
 
+// Somebody has forgotten that it still runs, and begun another one there.
+TEST(Surroundings, AFolderThatIsAnotherRunsNowIsLeftAlone) {
+  Folder folder;
+  auto process = begin(folder, fake_trainer("--sleep 2000"));
+  ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "completed") >= 2; }));
+  fs::remove_all(folder / "run");
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                   "--trials", "3", "--output", "run"})
+                .code,
+            0);
+  const auto rows = read_file(folder / "run/evolve.csv");
+  process.signal(SIGTERM);
+  const auto ended = process.wait();
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("journal.jsonl: somebody has removed it, or put another file in "
+                                   "its place; restore it from a copy"));
+  EXPECT_EQ(read_file(folder / "run/evolve.csv"), rows);
+  EXPECT_EQ(journal(folder / "run").front()["options"]["trials"], 3);
+}
+
 TEST(Surroundings, ADataSetThatDisappearsEndsTheRunAndBurnsNoTrial) {
   Folder folder;
   const auto data = (folder / "data.yaml").string();

@@ -118,6 +118,19 @@ TEST(Pausing, TrainsAnotherSetToItsEndWhereTheStartFails) {
   }
 }
 
+// Of the first that learnt something its looks are known, of what failed none.
+TEST(Pausing, BelievesNoEarlyLookWhereTheStartFails) {
+  Evolution evolution(cube(), thawing(100));
+  ASSERT_TRUE(evolution.ask());
+  evolution.tell(failed(0));
+  std::set<int> pauses;
+  for (auto trial = evolution.ask(); trial; trial = evolution.ask()) {
+    pauses.insert(trial->pause_epoch);
+    train(evolution, *trial, late_curve);
+  }
+  EXPECT_THAT(pauses, ElementsAre(0, 3));
+}
+
 TEST(Pausing, LetsATrialWithoutAFitnessAtItsLookGoOnInEpochsThatNothingElseHas) {
   Evolution evolution(cube(), thawing(30));
   const hyp::Trial start = *evolution.ask();

@@ -66,6 +66,57 @@ TEST(Recommendation, TakesWhatOneGeneExplainsForNoLuckAfterAFewTrainings) {
   EXPECT_GT(expected_of_start(15), 0.2);
 }
 
+// Of many failures, or trainings that ended at 0, the model knows one and the same value. How much
+// is luck they do not say.
+TEST(Recommendation, KnowsHowMuchIsLuckWhereMostSetsFailOrLearnNothing) {
+  const hyp::Space space = space_of(std::vector<hyp::Gene>(3, real(0, 1, 0.5)));
+  const hyp::Genes start = hyp::genes_of(space, {});
+  constexpr double luck = 0.02;
+  const auto mean = [](const hyp::Genes& genes) { return 0.3 - 0.3 * std::pow(genes[1] - 0.5, 2); };
+  for (const auto bad : {Observation::Ending::failed, Observation::Ending::completed}) {
+    double said = 0;
+    int held = 0;
+    constexpr int runs = 20;
+    for (std::uint64_t seed = 0; seed < runs; ++seed) {
+      History history(space.genes);
+      Rng rng = breeding_rng(seed, 0);
+      boost::random::uniform_real_distribution<double> anywhere(0, 1);
+      boost::random::normal_distribution<double> normal(0, luck);
+      for (int i = 0; i < 40; ++i) {
+        hyp::Genes genes = start;
+        if (i > 0) std::ranges::generate(genes, [&] { return anywhere(rng); });
+        const double fitness = mean(genes) + normal(rng);
+        const bool learns = std::abs(genes[0] - 0.5) < 0.15;
+        history.add(genes,
+                    {learns ? Observation::Ending::completed : bad, learns ? fitness : 0, i});
+      }
+      const auto now = *standing(space.genes, history, start);
+      said += now.noise / runs;
+      held +=
+          now.start->expectation.low <= mean(start) && mean(start) <= now.start->expectation.high;
+    }
+    EXPECT_NEAR(said, luck, 0.2 * luck);
+    EXPECT_GE(held, 17);
+  }
+}
+
+TEST(Recommendation, IsTheStartWhereAllThatCompletedIsAlike) {
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    Evolution evolution(cube(), {.search = "screened", .seed = seed, .trials = 30});
+    while (const auto trial = evolution.ask()) {
+      if (trial->number == 2 || trial->number == 5) {
+        evolution.tell(failed(trial->number));
+      } else {
+        evolution.tell(completed(trial->number, 0.7));
+      }
+    }
+    const Standing standing = *evolution.standing();
+    EXPECT_EQ(standing.best.trial, 0) << seed;
+    EXPECT_EQ(standing.best.expectation.mean, 0.7) << seed;
+    EXPECT_EQ(standing.better, 0) << seed;
+  }
+}
+
 TEST(Recommendation, IsTheBestSetWhereNothingIsLuck) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const Standing standing = standing_of(seed, 0);

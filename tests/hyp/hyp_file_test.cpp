@@ -59,7 +59,8 @@ TEST(HypFile, IsRefusedWithFileLineAndRemedy) {
 
 TEST(HypFile, RefusesANameThatCannotBeAColumn) {
   for (const char* key : {"'a b'", "'a,b'", "val/x", "\"a\\nb\"", "''", "'a\"b'"}) {
-    EXPECT_TRUE(refused(std::string(key) + ": 1\n").ends_with("use letters, digits, _ - and ."))
+    EXPECT_TRUE(refused(std::string(key) + ": 1\n")
+                    .ends_with("write it without blanks, quotes, , : / and #"))
         << key;
   }
 }

@@ -100,16 +100,15 @@ TEST(SpaceFile, RefusesABadForm) {
             "space.yaml:1: there is no gene; write lines such as hsv_h: [0.0, 0.1]");
   EXPECT_EQ(refused("{}\n"),
             "space.yaml:1: there is no gene; write lines such as hsv_h: [0.0, 0.1]");
-  EXPECT_EQ(
-      refused("'a,b': [0, 1]\n"),
-      "space.yaml:1: 'a,b' can't be the name of a hyperparameter; use letters, digits, _ - and .");
-  EXPECT_EQ(
-      refused("\"a\\nb\": [0, 1]\n"),
-      "space.yaml:1: 'a?b' can't be the name of a hyperparameter; use letters, digits, _ - and .");
-  EXPECT_EQ(
-      refused("a\xff: [0, 1]\n"),
-      "space.yaml:1: 'a\uFFFD' can't be the name of a hyperparameter; use letters, digits, _ - "
-      "and .");
+  EXPECT_EQ(refused("'a,b': [0, 1]\n"),
+            "space.yaml:1: 'a,b' can't be the name of a hyperparameter; write it without blanks, "
+            "quotes, , : / and #");
+  EXPECT_EQ(refused("\"a\\nb\": [0, 1]\n"),
+            "space.yaml:1: 'a?b' can't be the name of a hyperparameter; write it without blanks, "
+            "quotes, , : / and #");
+  EXPECT_EQ(refused("a\xff: [0, 1]\n"),
+            "space.yaml:1: 'a\uFFFD' can't be the name of a hyperparameter; write it without "
+            "blanks, quotes, , : / and #");
 }
 
 TEST(SpaceFile, HasTruthValuesAmongTheChoices) {

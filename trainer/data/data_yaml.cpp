@@ -100,17 +100,17 @@ std::vector<std::string> read_names(const Source& source) {
   return names;
 }
 
-/// What the splits are relative to: `path`, beside the YAML file if it is there, else from the
-/// current folder, else from the folder above the YAML file's (YOLOv5's own files lie in data/ of
-/// its repository and count from there); without it the YAML file's folder, else the current one.
+/// What a split is relative to, the first in which it is found: `path` beside the YAML file, from
+/// the current folder, from the folder above the YAML file's (YOLOv5's own files lie in data/ of
+/// its repository and count from there); without it the YAML file's folder, and the current one.
 std::vector<fs::path> root_folders(const Source& source) {
   const fs::path beside = fs::path(source.file).parent_path();
   const Yaml* node = source.value("path");
   if (!node) return {beside, ""};
   const fs::path path = text_of(source, *node, "path", "write one path");
-  if (fs::exists(beside / path)) return {beside / path};
-  if (fs::exists(path)) return {path};
-  if (const auto above = beside / ".." / path; fs::exists(above)) return {above};
+  std::vector<fs::path> roots = {beside / path, path, beside / ".." / path};
+  std::erase_if(roots, [](const fs::path& root) { return !fs::exists(root); });
+  if (!roots.empty()) return roots;
   throw source.refusal(*node, fmt::format("path '{}' does not exist", path.string()),
                        source.value("download")
                            ? "evolve does not follow download: fetch the images first"

@@ -62,7 +62,9 @@ void watch(pid_t worker, int lifeline, int deaths) {
 
 [[noreturn]] void reap(pid_t worker, int lifeline) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  ::prctl(PR_SET_NAME, "evolve-reaper");
+  // Not "evolve-…": whoever kills all that is called so would leave what a worker has started
+  // alone.
+  ::prctl(PR_SET_NAME, "trial-reaper");
   keep_only(lifeline);
   sigset_t death;
   ::sigemptyset(&death);

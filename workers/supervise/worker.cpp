@@ -150,7 +150,8 @@ void Worker::on(const Result& message) {
 
 void Worker::on(const Failure& message) {
   if (!is_its_trial(message.trial)) return;
-  process_.fail(message.kind, printable(message.message, 1000));
+  const auto reason = printable(message.message, 1000);
+  process_.fail(message.kind, reason.empty() ? "its trainer gave no reason" : reason);
 }
 
 bool Worker::is_its_trial(int trial) {

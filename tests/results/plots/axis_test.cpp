@@ -98,7 +98,8 @@ TEST(GeneAxis, GivesEachOfFewWholeValuesAPlaceOfItsOwn) {
 }
 
 TEST(GeneAxis, ShortensChoicesThatWouldTouch) {
-  EXPECT_EQ(gene_labels("{choices: [SGD, Adam_with_decoupled_decay]}", 0, 1), "SGD Adam_with_dec… ");
+  EXPECT_EQ(gene_labels("{choices: [SGD, Adam_with_decoupled_decay]}", 0, 1),
+            "SGD Adam_with_dec… ");
 }
 
 TEST(GeneAxis, HasFewerTicksWhereLongNumbersWouldTouch) {

@@ -101,6 +101,14 @@ TEST_F(DataYaml, FindsAPathThatCountsFromTheFolderAboveTheFiles) {
   EXPECT_THAT(config.val, ElementsAre(folder / "images/val/c.bmp"));
 }
 
+TEST_F(DataYaml, LooksForSplitsBelowEachFolderThatPathMayMean) {
+  // In data/ of a checkout, with what it names beside data/.
+  const auto config =
+      read_from("images", "path: .\ntrain: images/train/deep\nval: val\nnames: [a]\n");
+  EXPECT_THAT(config.train, ElementsAre(folder / "images/train/deep/a.PNG"));
+  EXPECT_THAT(config.val, ElementsAre(folder / "images/val/c.bmp"));
+}
+
 TEST_F(DataYaml, HasAnImageOnceHoweverOftenItIsListed) {
   write_file(folder / "list.txt", "./images/val/c.bmp\n./images/val/c.bmp\n");
   const auto config =
