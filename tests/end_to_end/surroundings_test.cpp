@@ -49,12 +49,12 @@ void expect_all_on_resume(const Folder& folder) {
   EXPECT_EQ(final_failures(folder / "run"), 0);
 }
 
-// Somebody has forgotten that it still runs, and begun another one there.
+// Somebody has moved it away, forgotten that it still runs, and begun another one there.
 TEST(Surroundings, AFolderThatIsAnotherRunsNowIsLeftAlone) {
   Folder folder;
   auto process = begin(folder, fake_trainer("--sleep 2000"));
   ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "completed") >= 2; }));
-  fs::remove_all(folder / "run");
+  fs::rename(folder / "run", folder / "moved");
   ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
                                    "--trials", "3", "--output", "run"})
                 .code,
