@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <set>
+#include <thread>
 
 #include "process.hpp"
 
@@ -53,7 +55,8 @@ void expect_all_on_resume(const Folder& folder) {
 TEST(Surroundings, AFolderThatIsAnotherRunsNowIsLeftAlone) {
   Folder folder;
   auto process = begin(folder, fake_trainer("--sleep 2000"));
-  ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "completed") >= 2; }));
+  ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "started") >= 4; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // what the last one left is written
   fs::rename(folder / "run", folder / "moved");
   ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
                                    "--trials", "3", "--output", "run"})
