@@ -21,7 +21,12 @@ constexpr double earlier_weight = 0.7;
 // Of the square of the distance between the start and an evenly drawn value of one gene.
 double mean_square(const hyp::Gene& gene) {
   if (is_categorical(gene)) return 1 - 1 / static_cast<double>(gene.choices.size());
-  return 1.0 / 12 + std::pow(hyp::to_unit(gene, gene.start) - 0.5, 2);
+  double variance = 1.0 / 12;
+  if (gene.kind == hyp::Gene::Kind::integer && gene.scale == hyp::Gene::Scale::linear) {
+    const double steps = gene.high - gene.low;  // the values are 0, 1 / steps, …, 1
+    variance *= (steps + 2) / steps;
+  }
+  return variance + std::pow(hyp::to_unit(gene, gene.start) - 0.5, 2);
 }
 
 }  // namespace

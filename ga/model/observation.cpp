@@ -109,7 +109,9 @@ OutputWarping::OutputWarping(const Eigen::VectorXd& values)
   median_ = percentile({y.begin(), y.end()}, 0.5);
   const double above = y.maxCoeff() - median_;
   // Where most are the best the least says how far apart they are.
-  unit_ = std::max(above > 0 ? above : median_ - y.minCoeff(), 1e-6);
+  unit_ = std::max(above, 1e-6 * (y.maxCoeff() - y.minCoeff()));
+  if (above == 0) unit_ = median_ - y.minCoeff();
+  if (unit_ == 0) unit_ = 1;
   y = (*this)(values);
   mean_ = y.mean();
   y.array() -= mean_;

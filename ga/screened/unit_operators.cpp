@@ -27,8 +27,9 @@ double mutated(const hyp::Gene& gene, double unit, double step) {
   if (gene.kind == Kind::real) return stepped(unit, step);
   const double there = snapped(gene, reflected(unit + step));
   if (there != snapped(gene, unit)) return there;
-  const double value = hyp::from_unit(gene, unit);
-  return hyp::to_unit(gene, hyp::nearest(gene, value + (step < 0 ? -1 : 1)));
+  const double value = hyp::from_unit(gene, unit), side = step < 0 ? -1 : 1;
+  const double next = hyp::nearest(gene, value + side);
+  return hyp::to_unit(gene, next != value ? next : hyp::nearest(gene, value - side));
 }
 
 }  // namespace

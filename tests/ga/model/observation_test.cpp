@@ -127,6 +127,13 @@ TEST(OutputWarping, GrowsByLogarithmsFarBelowTheMedian) {
   EXPECT_NEAR((y[4] - y[2]) / unit, -2, 1e-12);
 }
 
+TEST(OutputWarping, OfTheSameValuesInAnotherUnitIsTheSame) {
+  const Eigen::VectorXd values{{-3.0, -0.3, -0.2, -0.25, -1000.0}};
+  const Eigen::VectorXd y = OutputWarping(values)(values);
+  for (const double unit : {1e-9, 1e-30, 1e9})
+    EXPECT_TRUE(OutputWarping(unit * values)(unit * values).isApprox(y, 1e-9)) << unit;
+}
+
 TEST(OutputWarping, TakesLogarithmsWhereNoValueIsNegative) {
   // A tenth of the best is added: 0.11, 0.022 and 0.0572 are the best, 1/5 and 13/25 of it.
   const Eigen::VectorXd values{{0.1, 0.012, 0.0472}};

@@ -117,6 +117,15 @@ TEST(Perturbed, MovesAnIntegerByAValueHoweverSmallTheStep) {
   }
 }
 
+TEST(Perturbed, MovesAnIntegerThatStandsAtABound) {
+  const std::vector<hyp::Gene> space = {integer(0, 1, 0)};
+  Rng rng(3);
+  for (int i = 0; i < 50; ++i) {
+    const double bound = i % 2;
+    EXPECT_EQ(perturbed(space, VectorXd::Constant(1, bound), 1, 0.1, rng)[0], 1 - bound);
+  }
+}
+
 TEST(Perturbed, MovesAGeneThatStandsAt0) {
   const std::vector<hyp::Gene> space = {real(0, 45)};
   Rng rng(7);
