@@ -23,4 +23,9 @@ inline std::string write_file(const std::filesystem::path& file, const std::stri
   return file.string();
 }
 
+/// The file, or folder, that is open under this number.
+inline std::string file_of(int descriptor) {
+  return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor)).string();
+}
+
 }  // namespace evolve::test

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/slot_environment.hpp"
 #include "tests/devices/slots.hpp"
 
 namespace evolve::devices {
@@ -48,6 +49,27 @@ TEST(Slots, OfAGpuHaveItsMaskItsIdentityAndAllCores) {
                           Pair("CUDA_VISIBLE_DEVICES", "-1"), Pair("HIP_VISIBLE_DEVICES", "-1"),
                           Pair("MASK", "1")));
   EXPECT_THAT(slots[1].cores, ElementsAre(0, 1));
+}
+
+TEST(Slots, OfTheIdlestGpusAreLastWhereTheDriverDoesNotTell) {
+  auto silent = gpu("cuda", 0), busy = gpu("cuda", 1), half_told = gpu("cuda", 2),
+       idle = gpu("cuda", 3);
+  for (auto* told : {&busy, &idle}) told->memory_total_bytes = 100, told->memory_free_bytes = 10;
+  busy.load_percent = 90, half_told.load_percent = 0, idle.load_percent = 0;
+  const WithGpus here({silent, busy, half_told, idle}, {});
+  EXPECT_THAT(names(choose("-1,-1,-1,-1", here.machine, {}).slots),
+              ElementsAre("cuda:3", "cuda:2", "cuda:1", "cuda:0"));
+}
+
+TEST(Slots, OfGpusShareTheCores) {
+  const WithGpus here({}, {gpu("xpu", 0)});
+  const auto threads = [&](const std::string& spec) {
+    const auto slots = choose(spec, here.machine, {}).slots;
+    return *core::variable(slots.back(), "OMP_NUM_THREADS");
+  };
+  EXPECT_EQ(threads("xpu:0"), "2");
+  EXPECT_EQ(threads("xpu:0*2"), "1");
+  EXPECT_EQ(threads("xpu:0*3"), "1") << "0 would be an error, or all";
 }
 
 TEST(Slots, OfAGroupOfGpusShowThemInTheirOrder) {

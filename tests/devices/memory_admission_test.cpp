@@ -54,6 +54,33 @@ TEST(MemoryAdmission, NeedsWhatWorkersHaveTakenOnceAllOfThemHaveGrown) {
       << "what was held before it had grown is none of its";
 }
 
+TEST(MemoryAdmission, NeedsATwentiethForAFirstWorkerAndNothingMoreForAFurtherOne) {
+  MemoryAdmission room;
+  room.sampled("xpu:0", nobody, total, 5, noon);
+  EXPECT_EQ(room.fits("xpu:0", nobody), Answer::yes);
+  room.sampled("xpu:0", nobody, total, 4, noon + seconds(1));
+  EXPECT_EQ(room.fits("xpu:0", nobody), Answer::full);
+  room.sampled("xpu:0", one, total, 4, noon + seconds(2));
+  EXPECT_EQ(room.fits("xpu:0", one), Answer::yes) << "it was seen to need nothing";
+}
+
+// Another program may have held it.
+TEST(MemoryAdmission, NeedsWhatWasSeenInTheLastTenToTwentyMinutesOfTraining) {
+  constexpr core::WorkerCount idle{.alive = 1, .idle = 1, .grown = true};
+  MemoryAdmission room;
+  room.sampled("xpu:0", nobody, total, 90, noon);
+  room.sampled("xpu:0", one, total, 30, noon + minutes(1));
+  const auto fits = [&](const core::WorkerCount& worker, minutes after) {
+    room.sampled("xpu:0", worker, total, 50, noon + after);
+    return room.fits("xpu:0", worker);
+  };
+  EXPECT_EQ(fits(one, minutes(9)), Answer::full) << "60 are needed, 50 are free";
+  EXPECT_EQ(fits(one, minutes(10)), Answer::full);
+  EXPECT_EQ(fits(one, minutes(19)), Answer::full);
+  EXPECT_EQ(fits(idle, minutes(40)), Answer::full) << "nothing was trained meanwhile";
+  EXPECT_EQ(fits(one, minutes(41)), Answer::yes) << "40 at the most, since minute 10";
+}
+
 TEST(MemoryAdmission, IsNotKnownOfWorkersThatWereThereBeforeTheFirstSample) {
   MemoryAdmission room;
   room.sampled("xpu:0", one, total, 40, noon);

@@ -105,6 +105,18 @@ TEST_F(DeviceFile, TakesNothingThatIsNoDeviceOfTheRun) {
   expect_all_completed();
 }
 
+TEST_F(DeviceFile, TakesNothingThatAnotherLineHas) {
+  write_after(2, "npu:0\nnpu:1\ntake npu:1\n");
+  const auto ended = process_.wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out,
+              HasSubstr("run/devices: nothing changes: take npu:1: another line has it as a device "
+                        "of the run; leave one of the two\n"));
+  EXPECT_EQ(count(events(), "failed"), 0);
+  EXPECT_EQ(count(events(), "devices"), 0);
+  expect_all_completed();
+}
+
 TEST_F(DeviceFileOfARunThatHangs, MayTakeAwayADeviceThatWasToEndItsTrialFirst) {
   write_after(2, "npu:1\n");
   ASSERT_TRUE(eventually([&] { return count(events(), "devices") == 1; }));

@@ -238,6 +238,8 @@ TEST(Auto, GoesOnWithNoCpuWhereTheRunHadGpus) {
   EXPECT_THAT(refused.err, HasSubstr("evolve: --devices auto: the run had cuda:0, cuda:1, and now "
                                      "there is no GPU (auto: "));
   EXPECT_THAT(refused.err, HasSubstr("; mend the driver, or go on with --devices cpu"));
+  const auto mended = evolve_with(folder, {nvidia, two_gpus}, {"--resume", "run", "--trials", "3"});
+  EXPECT_EQ(mended.code, 0) << mended.err;
   const auto given =
       evolve_with(folder, {}, {"--resume", "run", "--trials", "4", "--devices", "cpu"});
   EXPECT_EQ(given.code, 0) << given.err;

@@ -159,6 +159,23 @@ TEST(Pause, OfATrainerThatCannotIsPromisedToNoTrial) {
   }
 }
 
+TEST(Pause, IsAskedOfNoWorkerThatCannotThoughAnotherOneCan) {
+  Folder folder;
+  const auto trainer = "sh -c 'case $EVOLVE_DEVICE in npu:0) exec " + fake_trainer("--pauses") +
+                       ";; *) exec " + fake_trainer("--rungs") + ";; esac'";
+  const auto ended =
+      evolve(folder.path(), {"--trainer-command", trainer, "--devices", "npu:0,npu:1", "--epochs",
+                             "9", "--max-epochs", "180", "--output", "run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const auto events = journal(folder / "run");
+  EXPECT_EQ(count(events, "cannot_pause"), 1);
+  for (const auto& event : events) {
+    if (event["event"] == "paused") {
+      EXPECT_EQ(event["device"], "npu:0");
+    }
+  }
+}
+
 TEST(Pause, OfATrainerThatIgnoresItsRungsIsNone) {
   Folder folder;
   const auto ended = evolve(

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <random>
 #include <set>
 #include <thread>
@@ -177,6 +178,29 @@ TEST(Resume, AFinishedRunIsNotExtendedByABoundThatIsNoLarger) {
       EXPECT_THAT(ended.out, HasSubstr("3 of 3 trials done, finished"));
       EXPECT_EQ(read_file(folder / "run/journal.jsonl"), before) << option << " " << value;
     }
+}
+
+TEST(Resume, AFinishedRunHasItsFilesAgain) {
+  Folder folder;
+  const auto ended =
+      evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "npu:0", "--trials",
+                             "8", "--repeats", "2", "--population", "4", "--output", "run"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  std::map<std::string, std::string> files;
+  for (const std::string name : {"evolve.csv", "hyp_evolved.yaml", "evolve_population.yaml",
+                                 "repeats.csv", "evolve.png", "report.html", "metrics.prom"}) {
+    files[name] = read_file(folder / "run" / name);
+    EXPECT_NE(files[name], "") << name;
+    std::filesystem::remove(folder / "run" / name);
+  }
+  EXPECT_EQ(evolve(folder.path(), {"--resume", "run"}).code, 0);
+  for (const auto& [name, text] : files) {
+    const auto again = read_file(folder / "run" / name);
+    EXPECT_NE(again, "") << name;
+    if (name.ends_with(".csv") || name.ends_with(".yaml")) {
+      EXPECT_EQ(again, text);
+    }
+  }
 }
 
 TEST(Resume, WritesTheOptionsThatItGoesOnWith) {

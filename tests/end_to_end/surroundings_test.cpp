@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <set>
@@ -121,7 +122,8 @@ TEST(Surroundings, AFailureOfDataThatOnlyOneTrialHasIsThatTrials) {
 TEST(Surroundings, AFailureOfDataIsThatTrialsAlsoWhereNoOtherCanTell) {
   for (const std::string trial : {"1", "5"}) {
     Folder folder;
-    const auto trainer = fake_trainer("--faults " + trial + "=data");
+    const auto trainer = fake_trainer("--chatter 99 --epochs " + (folder / "epochs").string() +
+                                      " --faults " + trial + "=data");
     const auto ended =
         evolve(folder.path(), {"--trainer-command", trainer, "--devices", "cpu:0", "--trials", "6",
                                "--epochs", "3", "--lag", "1", "--output", "run"});
@@ -129,6 +131,12 @@ TEST(Surroundings, AFailureOfDataIsThatTrialsAlsoWhereNoOtherCanTell) {
     EXPECT_EQ(completed(folder / "run").size(), 5U);
     EXPECT_EQ(final_failures(folder / "run"), 1);
     EXPECT_EQ(count(journal(folder / "run"), "probed"), 1);
+    const auto of_probed = folder / "run/trials/000000";
+    EXPECT_EQ(read_file(of_probed / "log").size(), 100U) << "of its own training alone";
+    EXPECT_EQ(read_file(of_probed / "probe/log").size(), 100U);
+    const auto epochs = lines_of(read_file(folder / "epochs"));
+    EXPECT_EQ(std::ranges::count(epochs, "0 1"), 2) << "one further than the failed one had come";
+    EXPECT_EQ(std::ranges::count(epochs, "0 2"), 1);
   }
 }
 

@@ -164,6 +164,53 @@ TEST(Engine, HasEndedItsWorkersWhenItHasStopped) {
   EXPECT_GE(trainings, 1);
 }
 
+TEST(Engine, HasEachEventInItsJournalBeforeAnyoneActsOnIt) {
+  const results::Folder folder;
+  const core::StopSource stop;
+  auto logging = settings(1, 8);
+  logging.workers.command.insert(logging.workers.command.end(), {"--log", folder / "log"});
+  struct Reader : Counter {
+    void on_event(const results::Event& event, const RunState&) override {
+      ++events;
+      unwritten += results::read_journal(folder / "run/journal.jsonl").events.size() < events;
+      if (const auto* started = std::get_if<results::Started>(&event)) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        std::ifstream log(folder / "log");
+        for (int pid = 0, trial = 0; log >> pid >> trial; log.ignore(99, '\n'))
+          told_before += trial == started->trial;
+      }
+    }
+    explicit Reader(const std::filesystem::path& f) : folder(f) {}
+    std::filesystem::path folder;
+    std::size_t events = 0;
+    int unwritten = 0, told_before = 0;
+  } reader(folder.path());
+  EXPECT_EQ(evolve(logging, folder / "run", reader, stop), RunEnd::finished);
+  EXPECT_GE(reader.events, 16U);
+  EXPECT_EQ(reader.unwritten, 0);
+  EXPECT_EQ(reader.told_before, 0) << "a worker had its trial before the journal did";
+}
+
+TEST(Engine, LooksAtNoRepeatBeforeItsEnd) {
+  const results::Folder folder;
+  const core::StopSource stop;
+  auto repeating = settings(1, 6);
+  repeating.run.epochs = 6;
+  repeating.run.repeats = 2;
+  repeating.workers.command.push_back("--rungs");
+  struct Looker : Counter {
+    void on_event(const results::Event& event, const RunState&) override {
+      repeats += std::holds_alternative<results::Repeating>(event);
+      if (std::holds_alternative<hyp::Rung>(event)) ++(repeats > 0 ? after : before);
+    }
+    int repeats = 0, before = 0, after = 0;
+  } looker;
+  EXPECT_EQ(evolve(repeating, folder / "run", looker, stop), RunEnd::finished);
+  EXPECT_EQ(looker.repeats, 2);
+  EXPECT_EQ(looker.before, 8) << "two of each trial";
+  EXPECT_EQ(looker.after, 0);
+}
+
 TEST(Engine, TellsWhatIsWrongWithTheSurroundings) {
   const results::Folder folder;
   auto gone = settings(1, 12, "2=data,3=data,4=data,5=data,6=data,7=data,8=data,9=data,10=data");

@@ -175,11 +175,15 @@ TEST_F(Judge, BlamesATrialThatLosesOneDeviceAfterTheOther) {
 }
 
 TEST_F(Judge, TakesADiskThatIsFullOrAwayForTheSurroundings) {
+  train_one();
   attempt = 9;
   for (const auto* message :
        {"trials/000000/paused.pt: No space left on device",
         "OSError: [Errno 116] Stale file handle: 'results.csv'",
         "OSError: [Errno 5] Input/output error: 'weights/last.pt'",
+        "OSError: [Errno 122] Disk quota exceeded: 'weights/last.pt'",
+        "OSError: [Errno 30] Read-only file system: 'results.csv'",
+        "OSError: [Errno 107] Transport endpoint is not connected: '/mnt/data/images'",
         "RuntimeError: DataLoader worker (pid 7) is killed by signal: Bus error. It is possible "
         "that dataloader's workers are out of shared memory."}) {
     const workers::NotTrained failure{

@@ -54,6 +54,32 @@ TEST(Fleet, LearnsThatTwoTrialsDoNotFit) {
             (results::DeviceLimited{.device = "cuda:0", .trials = 1}));
 }
 
+TEST(Fleet, BlamesNoDeviceForATrialThatWasOneTooManyForItsMemory) {
+  Fleet fleet({slot, slot, {.name = "cuda:1"}}, {}, {}, no_worker);
+  fleet.started("cuda:0");
+  fleet.started("cuda:0");
+  fleet.ended(failure(hyp::FailureKind::oom), {});
+  fleet.watch();
+  fleet.started("cuda:1");
+  fleet.ended({.trial = 0, .device = "cuda:1"}, {"cuda:0"});
+  EXPECT_TRUE(fleet.watch().empty());
+}
+
+TEST(Fleet, BlamesACpuWhereItIsOfAnotherMachine) {
+  const auto blamed = [](const core::Slot& cpu) {
+    Fleet fleet({cpu}, {}, {}, no_worker);
+    fleet.started("cpu:0");
+    fleet.ended({.trial = 0,
+                 .device = "cpu:0",
+                 .result = hyp::Failed{.kind = hyp::FailureKind::device_lost}},
+                {});
+    return !fleet.watch().empty();
+  };
+  EXPECT_FALSE(blamed({.name = "cpu:0"}));
+  EXPECT_TRUE(blamed({.name = "cpu:0", .remote_shell = true}));
+  EXPECT_TRUE(blamed({.name = "cpu:0", .job_step = true}));
+}
+
 TEST(Fleet, LendsADeviceAgainThatIsTooSmallForTheOnlyTrialOnIt) {
   Fleet fleet({slot}, {}, {}, no_worker);
   fleet.started("cuda:0");

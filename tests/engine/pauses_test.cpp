@@ -3,9 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <map>
+#include <ranges>
 
 #include "engine/extension.hpp"
+#include "engine/failures.hpp"
 #include "engine/run_files.hpp"
 #include "engine/run_state.hpp"
 #include "hyp/trial_folder.hpp"
@@ -48,6 +53,7 @@ std::vector<results::Event> train_next(RunState& state) {
   hyp::Outcome outcome = completed(trial->number, end);
   if (const int at = trial->pause_epoch; at > 0)
     outcome.result = hyp::Paused{.epoch = at, .fitness = learnt(end, at)};
+  outcome.seconds = 20;
   events.push_back(outcome);
   for (const auto& event : events) state.apply(event);
   return events;
@@ -125,6 +131,58 @@ TEST(Pauses, CountTheEpochsOfFailedAttemptsToo) {
   EXPECT_EQ(state.evolution().epochs_left(), 77);
 }
 
+TEST(Pauses, CountTheEpochsOfEachFailedAttempt) {
+  RunState state(pausing(90));
+  state.apply(started(*state.next_trial()));
+  state.apply(failed(0, {.message = "gone", .final = false, .epoch = 4}));
+  state.apply(failed(0, {.message = "gone", .final = false, .epoch = 3}, 2));
+  state.apply(completed(0));
+  EXPECT_EQ(state.epochs_trained(), 16);
+  EXPECT_EQ(state.evolution().epochs_left(), 74);
+}
+
+// What it took before it was paused is not lost with it.
+TEST(Pauses, OfATrialThatGoesOnLoseOnlyWhatItTookSinceThen) {
+  RunState state(pausing(94));
+  const FailurePolicy policy{.retries = 9};
+  int tried_again = 0;
+  while (const auto* next = state.next_trial()) {
+    const hyp::Trial trial = *next;
+    if (trial.start_epoch == 0) {
+      train_next(state);
+      continue;
+    }
+    state.apply(started(trial));
+    const auto& attempt = state.attempt_at(trial.number);
+    const auto spare = state.epochs_to_spare(attempt);
+    const workers::NotTrained crash{.trial = trial.number,
+                                    .kind = hyp::FailureKind::crash,
+                                    .message = "",
+                                    .epoch = trial.start_epoch + 1};
+    EXPECT_EQ(judge(crash, attempt, state, policy).final, spare < 1) << spare;
+    tried_again += spare > 0 && spare <= trial.start_epoch;
+    const double end = 0.5 - 0.1 * trial.hyp.number("mosaic") + 0.1 * trial.hyp.number("mixup");
+    hyp::Outcome outcome = completed(trial.number, end);
+    if (const int at = trial.pause_epoch; at > 0)
+      outcome.result = hyp::Paused{.epoch = at, .fitness = learnt(end, at)};
+    state.apply(outcome);
+  }
+  EXPECT_GT(tried_again, 0) << "where all that it took would have been too much";
+}
+
+// Which --trial-timeout bounds.
+TEST(Pauses, OfATrialThatGoesOnTookAsLongAsAllItsStepsDid) {
+  RunState state(pausing(180));
+  std::map<int, int> pauses;
+  while (const auto* next = state.next_trial()) {
+    const hyp::Trial trial = *next;
+    ASSERT_EQ(state.time_before(trial), std::chrono::seconds(20) * pauses[trial.number]);
+    train_next(state);
+    if (trial.pause_epoch > 0) ++pauses[trial.number];
+  }
+  EXPECT_EQ(std::ranges::max(std::views::values(pauses)), 2);
+}
+
 TEST(Pauses, CostNothingWhereATrialFailsBeforeItGoesOn) {
   RunState state(pausing(90));
   while (state.paused().empty()) train_next(state);
@@ -153,10 +211,12 @@ TEST(Pauses, LeaveNothingOfTrialsThatHadEndedWhenACoordinatorWasKilled) {
   for (const int trial : {0, paused}) {
     std::filesystem::create_directories(folder / hyp::trial_folder(trial));
     test::write_file(folder / hyp::trial_folder(trial) / hyp::kept_training, "weights");
+    test::write_file(folder / hyp::trial_folder(trial) / "paused.pt.tmp", "half");
   }
   RunFiles(results::RunDirectory{folder.path()}, hyp::Fitness::standard,
            {.remove_kept_trainings = true}, state);
   EXPECT_FALSE(std::filesystem::exists(folder / "trials/000000/paused.pt"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "trials/000000/paused.pt.tmp"));
   EXPECT_TRUE(std::filesystem::exists(folder / hyp::trial_folder(paused) / hyp::kept_training));
 }
 
@@ -208,6 +268,35 @@ TEST(Pauses, EndWithMoreEpochsThoughNoMoreTrialsMayBegin) {
   EXPECT_EQ(state.trainings(), begun);
   EXPECT_LT(state.paused().size(), waiting);
   EXPECT_GT(state.epochs_trained(), 111);
+}
+
+// The epochs of repeats count.
+TEST(Pauses, EndWithMoreEpochsOfWhichTheRepeatsHaveTakenSome) {
+  auto run = pausing(99);
+  run.repeats = 2;
+  RunState state(run);
+  while (const auto* next = state.next_trial()) {
+    const hyp::Trial trial = *next;
+    if (trial.repeat == 0) {
+      train_next(state);
+      continue;
+    }
+    state.apply(results::Repeating{.trial = trial.number, .repeat = trial.repeat});
+    auto again = completed(trial.number, 0.4);
+    again.repeat = trial.repeat;
+    state.apply(again);
+  }
+  ASSERT_TRUE(state.finished());
+  ASSERT_FALSE(state.paused().empty());
+  const int begun = state.trainings();
+  const auto more = extension(state, {.trials = begun, .max_epochs = 120});
+  ASSERT_TRUE(more);
+  EXPECT_EQ(more->repeats, 0);
+  EXPECT_EQ(more->max_epochs, 120 - 2 * 9);
+  state.apply(*more);
+  while (!train_next(state).empty()) {
+  }
+  EXPECT_LE(state.epochs_trained(), 120);
 }
 
 TEST(Pauses, LetNothingBeBredAhead) {

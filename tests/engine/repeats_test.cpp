@@ -279,5 +279,14 @@ TEST(SearchTrials, AreThoseThatTheRepeatsLeave) {
             "--trials be more");
 }
 
+TEST(SearchEpochs, AreThoseThatTheRepeatsLeave) {
+  EXPECT_EQ(search_epochs({.epochs = 9}, 2), std::nullopt);
+  EXPECT_EQ(search_epochs({.epochs = 9, .max_epochs = 30}, 2), 12);
+  EXPECT_EQ(search_epochs({.epochs = 9, .max_epochs = 27}, 2), 9) << "a whole training will do";
+  EXPECT_EQ(test::refusal([&] { search_epochs({.epochs = 9, .max_epochs = 26}, 2); }),
+            "--max-epochs 26: that is no whole training of 9 epochs besides 2 repeats; write 27 or "
+            "more");
+}
+
 }  // namespace
 }  // namespace evolve::engine

@@ -131,6 +131,18 @@ TEST(RunState, ForgetsTheFailuresOfTheSurroundingsOnceATrialIsTrained) {
   EXPECT_EQ(state.surroundings().failures(), 0);
 }
 
+TEST(RunState, DoubtsNoTrialAgainWhereOneEndsThatHadStartedBeforeItFailed) {
+  RunState state(settings());
+  for (int trial = 0; trial < 2; ++trial) start_next(state);
+  state.apply(prevented(0));
+  EXPECT_TRUE(state.in_doubt(0));
+  start_next(state);
+  state.apply(completed(2));
+  EXPECT_FALSE(state.in_doubt(0));
+  state.apply(completed(1));
+  EXPECT_FALSE(state.in_doubt(0)) << "trial 2 has shown that all is in order";
+}
+
 TEST(RunState, HoldsATrialWhoseDataNobodyCanLookAtUntilALaterOneIsTrained) {
   RunState state(settings());
   start_next(state);
@@ -183,6 +195,23 @@ TEST(RunState, HoldsATrialNoLongerThatIsTriedAgain) {
   const auto event = start_next(state);
   state.apply(unconfirmed(0));
   state.apply(event);
+  EXPECT_THAT(held(state), IsEmpty());
+}
+
+TEST(RunState, HoldsARepeatNoLongerThatIsTriedAgain) {
+  auto run = settings();
+  run.trials = 2;
+  run.repeats = 1;
+  RunState state(run);
+  start_next(state);
+  state.apply(completed(0));
+  const results::Repeating repeating{.trial = 0, .repeat = 1};
+  state.apply(repeating);
+  auto failure = unconfirmed(0);
+  failure.repeat = 1;
+  state.apply(failure);
+  EXPECT_THAT(held(state), ElementsAre(0));
+  state.apply(repeating);
   EXPECT_THAT(held(state), IsEmpty());
 }
 

@@ -48,6 +48,12 @@ TEST(SpaceFile, StartsInTheMiddleWhereYolov5HasNoStart) {
   EXPECT_EQ(space.genes[3].start, 3);
 }
 
+TEST(SpaceFile, StartsWhereYolov5DoesThoughThatIsABound) {
+  const Space space = parse_space("mosaic: [0, 1]\nmixup: [0, 1]\n", "s");
+  EXPECT_EQ(space.genes[0].start, 1);
+  EXPECT_EQ(space.genes[1].start, 0);
+}
+
 TEST(SpaceFile, DoesNotEvolveAGeneThatHasOneValue) {
   const Space space = parse_space("a: [2, 2]\nb: {low: 1, high: 1, type: int}\nc: [0, 1]\n", "s");
   EXPECT_EQ(space.evolved(), std::vector<std::size_t>{2});

@@ -194,5 +194,23 @@ TEST_F(Workers, AreGivenUpWhenTheySurviveSIGKILL) {
   while (::kill(reaper, 0) == 0) ASSERT_TRUE(workers.wait(std::chrono::milliseconds(10)));
 }
 
+// Whatever they were to be ended for.
+TEST_F(Workers, ThatSurviveSIGKILLHaveLostTheirDevice) {
+  auto impatient = settings();
+  impatient.hang_timeout = std::chrono::seconds(1);
+  WorkerSet workers(impatient, stop);
+  workers.start(trial(0, "hang"), lease());
+  wait_until_at_work(workers, 0);
+  const pid_t reaper = first_child();
+  ASSERT_EQ(::kill(reaper, SIGSTOP), 0);
+  const auto failed = std::get<NotTrained>(ends(workers).at(0));
+  EXPECT_EQ(failed.kind, hyp::FailureKind::device_lost);
+  EXPECT_EQ(failed.message,
+            "silent for 1 s; a longer --hang-timeout allows more; it is still there 20 s after "
+            "SIGKILL, stuck in its driver");
+  ASSERT_EQ(::kill(reaper, SIGCONT), 0);
+  while (::kill(reaper, 0) == 0) ASSERT_TRUE(workers.wait(std::chrono::milliseconds(10)));
+}
+
 }  // namespace
 }  // namespace evolve::workers

@@ -96,6 +96,21 @@ TEST_F(Workers, ThatSendSignsOfLifeHaveAMinute) {
   EXPECT_TRUE(std::holds_alternative<Trained>(run(workers, 0, "alive, then slow")));
 }
 
+TEST_F(Workers, ThatSendSignsOfLifeHaveAMinuteOrAsLongAsAnyOther) {
+  for (const auto& [timeout, allowed] : {std::pair(1, 60), std::pair(600, 600)}) {
+    Supervisor supervisor(stop);
+    const auto nothing = [](const auto&) {};
+    Supervised worker(supervisor, settings().command, {.name = "cpu:0"},
+                      {.line = nothing, .log = nothing, .gone = nothing});
+    worker.assign("", {.silence = seconds(timeout), .in_all = {}});
+    worker.on(Alive{});
+    const auto left = worker.deadline().value() - Clock::now();
+    EXPECT_LE(left, seconds(allowed));
+    EXPECT_GT(left, seconds(allowed - 20));
+    supervisor.end_all();
+  }
+}
+
 TEST_F(Workers, MayBeSilentForEverWhereNoTimeoutIsSet) {
   auto patient = settings();
   patient.hang_timeout.reset();
@@ -110,6 +125,16 @@ TEST_F(Workers, FailWhenTheyIgnoreTheSignalToEnd) {
   EXPECT_EQ(failure(workers, 0, "stubborn"),
             failed(FailureKind::hang, "silent for 1 s; a longer --hang-timeout allows more"));
   EXPECT_TRUE(is_gone(pid(0)));
+}
+
+TEST_F(Workers, FailForTheLastOfAllThatTheyWrote) {
+  auto wordy = settings();
+  wordy.command = {"sh", "-c",
+                   "echo '{\"type\":\"ready\",\"protocol\":1}'; read order;"
+                   "seq 9999 >&2; echo 'RuntimeError: CUDA out of memory' >&2; exit 3"};
+  WorkerSet workers(wordy, stop);
+  EXPECT_EQ(failure(workers, 0, "ok"),
+            failed(FailureKind::oom, "exit code 3: RuntimeError: CUDA out of memory"));
 }
 
 TEST_F(Workers, FailWhenTheyAreNeverReady) {

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <set>
@@ -120,6 +121,8 @@ TEST_F(Workers, FillNoDiskWithWhatTheyWriteToStandardError) {
   const auto log = text(3, "log");
   EXPECT_LT(log.size(), std::size_t{257} << 20);
   EXPECT_TRUE(log.ends_with("\nevolve: what follows is left out, after 256 MiB\n"));
+  EXPECT_EQ(trained(workers, 4, "talks").metrics, half);
+  EXPECT_EQ(text(4, "log"), "first line\nsecond line\n") << "each attempt may write as much";
 }
 
 TEST_F(Workers, AppendTheLogOfAFurtherAttempt) {
@@ -155,6 +158,12 @@ TEST_F(Workers, ThatDieOfALaterTrialAreNoReplacements) {
   WorkerSet workers(settings(), stop);
   EXPECT_EQ(trained(workers, 0, "ok").metrics, half);
   EXPECT_EQ(failure(workers, 1, "dies without a word").kind, hyp::FailureKind::crash);
+}
+
+TEST_F(Workers, ThatDieOfALaterTrialDieOfNothingThatTheyWroteInAnEarlierOne) {
+  WorkerSet workers(settings(), stop);
+  EXPECT_EQ(trained(workers, 0, "talks").metrics, half);
+  EXPECT_EQ(failure(workers, 1, "dies without a word").message, "exit code 3");
 }
 
 TEST_F(Workers, ThatSpeakOutOfTurnAreReplaced) {
@@ -246,6 +255,22 @@ TEST_F(Workers, ThatCannotBeStartedNowAreNotSaidToBeNoProgram) {
   EXPECT_EQ(ending.message, "'" + program() + "' cannot be started (Text file busy)");
   EXPECT_TRUE(ending.before_ready);
   EXPECT_FALSE(ending.no_program);
+}
+
+TEST_F(Workers, ThatCannotBeStartedWhereTooManyFilesAreOpenAreNotSaidToBeNoProgram) {
+  WorkerSet workers(settings(), stop);
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const int first_free = ::dup(0);
+  ::close(first_free);
+  const rlimit none_more{static_cast<rlim_t>(first_free), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none_more), 0);
+  const auto ending = std::get<NotTrained>(run(workers, 0, "ok"));
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(ending.message, "'" FAKE_WORKER "' cannot be started (Too many open files)");
+  EXPECT_TRUE(ending.not_started);
+  EXPECT_FALSE(ending.no_program);
+  EXPECT_EQ(trained(workers, 0, "ok").metrics, half);
 }
 
 TEST_F(Workers, ThatCanNoLongerBeExecutedAreAFailureBeforeReady) {
