@@ -20,6 +20,7 @@
 #include "core/number.hpp"
 #include "engine/engine.hpp"
 #include "engine/extension.hpp"
+#include "ga/evolution.hpp"
 #include "results/yaml_files.hpp"
 
 namespace evolve::cli {

@@ -7,6 +7,7 @@
 #include "core/number.hpp"
 #include "devices/slots.hpp"
 #include "engine/settings.hpp"
+#include "ga/evolution.hpp"
 
 namespace evolve::cli {
 namespace {

@@ -8,6 +8,8 @@
 #include "cli/text.hpp"
 #include "engine/longer_trainings.hpp"
 #include "engine/report.hpp"
+#include "ga/evolution.hpp"
+#include "ga/recommendation.hpp"
 
 namespace evolve::cli {
 namespace {

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -33,14 +36,19 @@ std::vector<Include> includes_of(const fs::path& file) {
   return all;
 }
 
+std::vector<fs::path> files_in(const std::string& folder) {
+  std::vector<fs::path> all;
+  const fs::path root = EVOLVE_SOURCE_DIR;
+  for (const auto& entry : fs::recursive_directory_iterator(root / folder))
+    if (entry.path().extension() == ".cpp" || entry.path().extension() == ".hpp")
+      all.push_back(fs::relative(entry.path(), root));
+  return all;
+}
+
 std::vector<Include> includes_in(const std::string& folder) {
   std::vector<Include> all;
-  const fs::path root = EVOLVE_SOURCE_DIR;
-  for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
-    if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
-    for (auto& include : includes_of(fs::relative(entry.path(), root)))
-      all.push_back(std::move(include));
-  }
+  for (const auto& file : files_in(folder))
+    std::ranges::move(includes_of(file), std::back_inserter(all));
   return all;
 }
 
@@ -60,34 +68,66 @@ std::string part_of(const fs::path& file) {
 
 using Allowed = std::map<std::string, std::set<std::string>>;
 
+const Allowed allowed = {
+    {"core", {}},
+    {"hyp", {"core"}},
+    {"workers/protocol", {"core", "hyp"}},
+    {"workers/supervise", {"core", "hyp", "workers/protocol"}},
+    {"workers/exec", {"core", "hyp", "workers/protocol"}},
+    {"ga", {"core", "hyp"}},
+    {"devices", {"core", "hyp"}},
+    {"results", {"core", "hyp"}},
+    {"trainer", {"core", "hyp", "workers/protocol"}},
+    {"engine",
+     {"core", "hyp", "ga", "devices", "results", "workers/protocol", "workers/supervise"}},
+    {"cli",
+     {"core", "hyp", "ga", "devices", "results", "workers/protocol", "workers/supervise",
+      "workers/exec", "engine", "trainer"}},
+};
+
+constexpr std::array tops = {"core",    "hyp",     "workers", "ga", "devices",
+                             "results", "trainer", "engine",  "cli"};
+
+// The worker says which card it has, and starts a process for each further one.
+bool is_evolve_worker(const fs::path& file) {
+  return file.stem() == "worker_main" || file.stem() == "start_ranks";
+}
+
+/// The folders whose namespaces a file names: "ga" of ga::Settings.
+std::set<std::string> named_in(const fs::path& file) {
+  static const std::regex name("\\b(core|hyp|workers|ga|devices|results|trainer|engine|cli)::");
+  std::set<std::string> all;
+  std::ifstream lines(fs::path(EVOLVE_SOURCE_DIR) / file);
+  for (std::string line; std::getline(lines, line);) {
+    line.resize(std::min(line.find("//"), line.size()));
+    for (std::sregex_iterator found(line.begin(), line.end(), name), end; found != end; ++found)
+      all.insert((*found)[1]);
+  }
+  return all;
+}
+
 TEST(Includes, PointDownOnly) {
-  const Allowed allowed = {
-      {"core", {}},
-      {"hyp", {"core"}},
-      {"workers/protocol", {"core", "hyp"}},
-      {"workers/supervise", {"core", "hyp", "workers/protocol"}},
-      {"workers/exec", {"core", "hyp", "workers/protocol"}},
-      {"ga", {"core", "hyp"}},
-      {"devices", {"core", "hyp"}},
-      {"results", {"core", "hyp"}},
-      {"trainer", {"core", "hyp", "workers/protocol"}},
-      {"engine",
-       {"core", "hyp", "ga", "devices", "results", "workers/protocol", "workers/supervise"}},
-      {"cli",
-       {"core", "hyp", "devices", "results", "workers/protocol", "workers/supervise",
-        "workers/exec", "engine", "trainer"}},
-  };
-  // It says which card it has, and starts a process for each further one.
-  const auto is_evolve_worker = [](const fs::path& file) {
-    return file.stem() == "worker_main" || file.stem() == "start_ranks";
-  };
-  for (const auto& top :
-       {"core", "hyp", "workers", "ga", "devices", "results", "trainer", "engine", "cli"}) {
+  for (const auto& top : tops) {
     for (const Include& include : includes_in(top)) {
       const auto room = room_of(include.from), other = room_of(include.to);
       const bool down = room == other || allowed.at(room).contains(other);
       EXPECT_TRUE(down || (is_evolve_worker(include.from) && other == "devices"))
           << include.from << " includes " << include.to;
+    }
+  }
+}
+
+TEST(Includes, AreTheOnlyRoomsThatAFileNames) {
+  for (const auto& top : tops) {
+    for (const fs::path& file : files_in(top)) {
+      auto may = allowed.at(room_of(file));
+      may.insert(room_of(file));
+      for (const auto& name : named_in(file)) {
+        const auto is_named = [&](const fs::path& room) { return *room.begin() == name; };
+        EXPECT_TRUE(std::ranges::any_of(may, is_named) ||
+                    (is_evolve_worker(file) && name == "devices"))
+            << file << " names " << name << "::, which it may not include";
+      }
     }
   }
 }
