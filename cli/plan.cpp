@@ -14,6 +14,7 @@
 #include "core/slot_environment.hpp"
 #include "devices/devices.hpp"
 #include "engine/launcher.hpp"
+#include "engine/search_bounds.hpp"
 #include "ga/evolution.hpp"
 
 namespace evolve::cli {

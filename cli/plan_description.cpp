@@ -6,6 +6,7 @@
 #include "cli/trainer_options.hpp"
 #include "core/number.hpp"
 #include "devices/slots.hpp"
+#include "engine/search_bounds.hpp"
 #include "engine/settings.hpp"
 #include "ga/evolution.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "cli/text.hpp"
 #include "core/number.hpp"
-#include "engine/settings.hpp"
+#include "engine/search_bounds.hpp"
 #include "workers/protocol/text.hpp"
 
 namespace evolve::cli {

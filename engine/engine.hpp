@@ -21,4 +21,5 @@
 #include "engine/run.hpp"
 #include "engine/run_files.hpp"
 #include "engine/run_state.hpp"
+#include "engine/search_bounds.hpp"
 #include "engine/settings.hpp"

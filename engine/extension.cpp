@@ -9,7 +9,7 @@
 #include "core/error.hpp"
 #include "core/json.hpp"
 #include "core/number.hpp"
-#include "engine/settings.hpp"
+#include "engine/search_bounds.hpp"
 
 namespace evolve::engine {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/error.hpp"
-#include "engine/settings.hpp"
+#include "engine/search_bounds.hpp"
 
 namespace evolve::engine {
 namespace {

@@ -8,9 +8,7 @@
 
 #include "engine/failures.hpp"
 #include "engine/run_state.hpp"
-#include "engine/settings.hpp"
 #include "ga/random/rng.hpp"
-#include "tests/refusal.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -267,25 +265,6 @@ TEST(Repeats, OfAnEarlierVersionWithALagAreTakenAsTheyAreRecorded) {
   auto again = fold(run, events, "journal");
   EXPECT_EQ(again.open().size(), 1U);
   EXPECT_EQ(again.next_trial()->number, 11);
-}
-
-TEST(SearchTrials, AreThoseThatTheRepeatsLeave) {
-  EXPECT_EQ(search_trials({.population = 10, .generations = 3}, 0), std::nullopt);
-  EXPECT_EQ(search_trials({.population = 10, .generations = 3}, 4), 26);
-  EXPECT_EQ(search_trials({.population = 10, .generations = 3, .trials = 12}, 11), 1);
-  EXPECT_EQ(search_trials({.population = 10, .generations = 3, .trials = 99}, 4), 26);
-  EXPECT_EQ(test::refusal([&] { search_trials({.trials = 3}, 3); }),
-            "--repeats 3: with 3 trials none is left to be the best; repeat fewer, or let "
-            "--trials be more");
-}
-
-TEST(SearchEpochs, AreThoseThatTheRepeatsLeave) {
-  EXPECT_EQ(search_epochs({.epochs = 9}, 2), std::nullopt);
-  EXPECT_EQ(search_epochs({.epochs = 9, .max_epochs = 30}, 2), 12);
-  EXPECT_EQ(search_epochs({.epochs = 9, .max_epochs = 27}, 2), 9) << "a whole training will do";
-  EXPECT_EQ(test::refusal([&] { search_epochs({.epochs = 9, .max_epochs = 26}, 2); }),
-            "--max-epochs 26: that is no whole training of 9 epochs besides 2 repeats; write 27 or "
-            "more");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "engine/settings.hpp"
+#include "engine/search_bounds.hpp"
 
 #include <fmt/format.h>
 
