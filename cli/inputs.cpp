@@ -13,7 +13,6 @@
 #include <string_view>
 
 #include "core/error.hpp"
-#include "core/spawn.hpp"
 #include "core/text_file.hpp"
 #include "core/utf8.hpp"
 #include "core/yaml.hpp"
@@ -21,17 +20,12 @@
 #include "trainer/checksum.hpp"
 #include "trainer/data/cache_file.hpp"
 #include "trainer/model/model_config.hpp"
-#include "workers/supervise/kinds.hpp"
 
 namespace evolve::cli {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-fs::path worker_path() {
-  return core::this_program().parent_path() / "evolve-worker";
-}
 
 /// The model has these layers, and others are left to train.
 void check_freeze(const std::vector<int>& freeze, const trainer::ModelConfig& model) {
@@ -248,25 +242,6 @@ FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& tr
                                          [](const auto& path) { return path.starts_with('/'); });
   if (none) return {};
   return [train](const std::string&) { return missing_input(train); };
-}
-
-std::string built_in_worker() {
-  const auto worker = worker_path();
-  if (!fs::exists(worker)) {
-    throw bad_input(
-        {worker.string()}, "the built-in trainer is not there",
-        "build it (cmake --preset release) or install the package evolve-worker, or name "
-        "your own with --trainer-command");
-  }
-  return worker.string();
-}
-
-std::function<bool(const std::string&)> built_in_drives() {
-  return [known = std::vector<std::string>()](const std::string& kind) mutable {
-    if (!fs::exists(worker_path())) return true;
-    if (known.empty()) known = workers::trainable_kinds(worker_path().string());
-    return std::ranges::find(known, kind) != known.end();
-  };
 }
 
 }  // namespace evolve::cli

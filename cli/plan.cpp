@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "cli/built_in_worker.hpp"
 #include "cli/inputs.hpp"
 #include "cli/search_space.hpp"
 #include "cli/trainer_options.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
-#include "cli/inputs.hpp"
+#include "cli/built_in_worker.hpp"
 #include "core/error.hpp"
 #include "core/placeholders.hpp"
 #include "core/shell_word.hpp"

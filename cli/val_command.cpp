@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/built_in_worker.hpp"
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"
 #include "cli/job.hpp"

@@ -1,0 +1,59 @@
+#include "cli/built_in_worker.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <sstream>
+#include <system_error>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/spawn.hpp"
+
+namespace evolve::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path worker_path() {
+  return core::this_program().parent_path() / "evolve-worker";
+}
+
+Error does_not_start(const std::string& worker) {
+  return run_failed(worker + " does not start", "run it with --kinds to see why");
+}
+
+/// The kinds of devices that the libtorch of this worker was built for: "cpu", "cuda". Starts it
+/// once; no driver is asked. Throws `Error` when it does not start.
+std::vector<std::string> trainable_kinds(const std::string& worker) try {
+  const auto finished = core::run({.words = {worker, "--kinds"}});
+  if (finished.status != 0) throw does_not_start(worker);
+  std::istringstream words(finished.output);
+  return {std::istream_iterator<std::string>(words), {}};
+} catch (const std::system_error&) {
+  throw does_not_start(worker);
+}
+
+}  // namespace
+
+std::string built_in_worker() {
+  const auto worker = worker_path();
+  if (!fs::exists(worker)) {
+    throw bad_input(
+        {worker.string()}, "the built-in trainer is not there",
+        "build it (cmake --preset release) or install the package evolve-worker, or name "
+        "your own with --trainer-command");
+  }
+  return worker.string();
+}
+
+std::function<bool(const std::string&)> built_in_drives() {
+  return [known = std::vector<std::string>()](const std::string& kind) mutable {
+    if (!fs::exists(worker_path())) return true;
+    if (known.empty()) known = trainable_kinds(worker_path().string());
+    return std::ranges::find(known, kind) != known.end();
+  };
+}
+
+}  // namespace evolve::cli

@@ -1,0 +1,17 @@
+// The built-in trainer as it is installed: its program, and what that can train on.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace evolve::cli {
+
+/// The program evolve-worker, which lies beside this one. Throws `Error` when it does not.
+std::string built_in_worker();
+
+/// Whether the built-in trainer can use devices of a kind, "cuda" or "xpu"; yes where evolve-worker
+/// is not installed, so that this is what is complained of. The worker is asked once, when the
+/// answer is first needed.
+std::function<bool(const std::string& kind)> built_in_drives();
+
+}  // namespace evolve::cli
