@@ -154,8 +154,7 @@ std::optional<Place> Chooser::had_place(const std::string& name, int trials) {
 }
 
 void Chooser::require_driven(const std::string& kind) const {
-  if (!trainer_.drives(kind))
-    throw wrong("the built-in trainer's libtorch has no " + kind + " devices (docs/libtorch.md)");
+  if (!trainer_.drives(kind)) throw wrong(not_driven(kind));
 }
 
 const Discovery& Chooser::found_gpus(const std::string& name) {

@@ -107,6 +107,10 @@ Choice chosen(const std::string& spec, const Machine& machine, const TrainerTrai
 
 }  // namespace
 
+std::string not_driven(const std::string& kind) {
+  return "the built-in trainer's libtorch has no " + kind + " devices (docs/libtorch.md)";
+}
+
 Choice choose(const std::string& spec, const Machine& machine, const TrainerTraits& trainer,
               const std::vector<core::Slot>& had) {
   return chosen(spec, machine, trainer, /*one=*/false, had);

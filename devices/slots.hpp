@@ -28,6 +28,9 @@ struct TrainerTraits {
   std::function<bool(const std::string& kind)> drives = [](const std::string&) { return true; };
 };
 
+/// What is wrong where the trainer does not drive a kind of devices.
+std::string not_driven(const std::string& kind);
+
 struct Choice {
   std::vector<core::Slot> slots;
   /// The accelerators among their devices, as they were found.

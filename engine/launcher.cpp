@@ -58,8 +58,8 @@ devices::Choice job_steps(const std::string& spec, const devices::TrainerTraits&
     const auto nodes = devices::allocated_nodes(machine.environment);
     for (const auto& node : nodes)
       if (node.gpus > 0 && !trainer.drives(node.kind))
-        throw std::invalid_argument("the built-in trainer's libtorch has no " + node.kind +
-                                    " devices (docs/libtorch.md)");
+        throw bad_argument("--launcher slurm: " + devices::not_driven(node.kind),
+                           "name other devices, or use another libtorch");
     return devices::steps_on(nodes);
   } catch (const std::invalid_argument& wrong) {
     throw bad_argument(std::string("--launcher slurm: ") + wrong.what(),

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -45,6 +46,16 @@ TEST_F(ALibtorchWithoutXpus, RefusesAnXpuThatIsNamed) {
                                      "devices (docs/libtorch.md); choose among cpu"));
   }
   EXPECT_FALSE(std::filesystem::exists(folder / "runs"));
+}
+
+TEST_F(ALibtorchWithoutXpus, RefusesTheXpusOfASlurmJob) {
+  const auto path = EVOLVE_SOURCE_DIR "/tests/end_to_end:" + std::string(std::getenv("PATH"));
+  const auto ended = with_card({"PATH=" + path, "SLURM_JOB_ID=7", "SLURM_NNODES=2",
+                                "FAKE_ZE_MASK=0", EVOLVE_BINARY, "--launcher", "slurm"});
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_THAT(ended.err,
+              HasSubstr("--launcher slurm: the built-in trainer's libtorch has no xpu devices "
+                        "(docs/libtorch.md); name other devices, or use another libtorch"));
 }
 
 TEST_F(ALibtorchWithoutXpus, TrainsOnTheCpuWhenItMayAndSaysSo) {
