@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "core/json.hpp"
+#include "devices/level_zero.hpp"
 #include "devices/library.hpp"
 #include "devices/nvml.hpp"
 #include "devices/probe.hpp"
@@ -119,6 +120,67 @@ Answer ask_intel(milliseconds limit, bool without_mask) {
   return answer.crashed ? look(false) : answer;
 }
 
+/// What the driver numbers by default: cards, or tiles where several devices are of one card.
+std::string hierarchy_of(const std::vector<XpuSight>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (!all[i].tile && !all[k].tile && !all[i].xpu.pci.empty() &&
+          all[i].xpu.pci == all[k].xpu.pci)
+        return "FLAT";
+  return "COMPOSITE";
+}
+
+/// The GPUs among `visible`, numbered, with the mask that shows a process each of them alone.
+/// `all` is what Level Zero lists where no mask is set: the places in it are those that
+/// ZE_AFFINITY_MASK counts. `hierarchy` is this process' ZE_FLAT_DEVICE_HIERARCHY or "": then it is
+/// found out, since a mask without it means cards to one driver and tiles to another. Throws
+/// std::runtime_error when a visible device is not among all.
+std::vector<Accelerator> masked_each(const std::vector<XpuSight>& visible,
+                                     const std::vector<XpuSight>& all, std::string hierarchy) {
+  if (hierarchy.empty()) hierarchy = hierarchy_of(all);
+  std::vector<Accelerator> devices;
+  for (const auto& sight : visible) {
+    if (sight.tile) continue;
+    auto xpu = sight.xpu;
+    if (xpu.uuid.empty()) {  // lost: nothing will run on it
+      devices.push_back(std::move(xpu));
+      continue;
+    }
+    const auto unmasked = std::ranges::find_if(
+        all, [&](const XpuSight& other) { return other.xpu.uuid == xpu.uuid; });
+    if (unmasked == all.end())
+      throw std::runtime_error("ZE_AFFINITY_MASK shows " + xpu.name + " " + xpu.uuid +
+                               ", which is not there without the mask");
+    xpu.number = unmasked->place;
+    xpu.mask = {{"ZE_AFFINITY_MASK", unmasked->place}, {"ZE_FLAT_DEVICE_HIERARCHY", hierarchy}};
+    devices.push_back(std::move(xpu));
+  }
+  number(devices);
+  return devices;
+}
+
+/// The devices out of `all` that SYCL shows under ONEAPI_DEVICE_SELECTOR=`selector`. Throws
+/// std::runtime_error for one that says more than which numbers of Level Zero's devices.
+std::vector<Accelerator> seen_by_sycl(const std::vector<Accelerator>& all,
+                                      const std::string& selector) {
+  constexpr std::string_view backend = "level_zero:";
+  const auto which = boost::starts_with(selector, backend) ? selector.substr(backend.size()) : "";
+  if (selector == "*:*" || selector == "*:gpu" || which == "*" || which == "gpu") return all;
+  const auto numbers = entries(which);
+  const auto is_number = [](const std::string& entry) {
+    return !entry.empty() && std::ranges::all_of(entry, boost::is_digit());
+  };
+  if (numbers.empty() || !std::ranges::all_of(numbers, is_number))
+    throw std::runtime_error(
+        "ONEAPI_DEVICE_SELECTOR='" + selector +
+        "' is more than evolve can follow: hide devices with ZE_AFFINITY_MASK");
+  std::vector<Accelerator> seen;
+  for (const auto& device : all)
+    if (std::ranges::find(numbers, std::to_string(device.index)) != numbers.end())
+      seen.push_back(device);
+  return seen;
+}
+
 Discovery discover_intel(const Environment& environment, milliseconds limit) {
   const auto answer = ask_intel(limit, /*without_mask=*/false);
   const auto mask = value_in(environment, "ZE_AFFINITY_MASK");  // an empty one hides nothing
@@ -151,61 +213,7 @@ Discovery discover_intel(const Environment& environment, milliseconds limit) {
   return found;
 }
 
-/// What the driver numbers by default: cards, or tiles where several devices are of one card.
-std::string hierarchy_of(const std::vector<XpuSight>& all) {
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (std::size_t k = 0; k < i; ++k)
-      if (!all[i].tile && !all[k].tile && !all[i].xpu.pci.empty() &&
-          all[i].xpu.pci == all[k].xpu.pci)
-        return "FLAT";
-  return "COMPOSITE";
-}
-
 }  // namespace
-
-std::vector<Accelerator> masked_each(const std::vector<XpuSight>& visible,
-                                     const std::vector<XpuSight>& all, std::string hierarchy) {
-  if (hierarchy.empty()) hierarchy = hierarchy_of(all);
-  std::vector<Accelerator> devices;
-  for (const auto& sight : visible) {
-    if (sight.tile) continue;
-    auto xpu = sight.xpu;
-    if (xpu.uuid.empty()) {  // lost: nothing will run on it
-      devices.push_back(std::move(xpu));
-      continue;
-    }
-    const auto unmasked = std::ranges::find_if(
-        all, [&](const XpuSight& other) { return other.xpu.uuid == xpu.uuid; });
-    if (unmasked == all.end())
-      throw std::runtime_error("ZE_AFFINITY_MASK shows " + xpu.name + " " + xpu.uuid +
-                               ", which is not there without the mask");
-    xpu.number = unmasked->place;
-    xpu.mask = {{"ZE_AFFINITY_MASK", unmasked->place}, {"ZE_FLAT_DEVICE_HIERARCHY", hierarchy}};
-    devices.push_back(std::move(xpu));
-  }
-  number(devices);
-  return devices;
-}
-
-std::vector<Accelerator> seen_by_sycl(const std::vector<Accelerator>& all,
-                                      const std::string& selector) {
-  constexpr std::string_view backend = "level_zero:";
-  const auto which = boost::starts_with(selector, backend) ? selector.substr(backend.size()) : "";
-  if (selector == "*:*" || selector == "*:gpu" || which == "*" || which == "gpu") return all;
-  const auto numbers = entries(which);
-  const auto is_number = [](const std::string& entry) {
-    return !entry.empty() && std::ranges::all_of(entry, boost::is_digit());
-  };
-  if (numbers.empty() || !std::ranges::all_of(numbers, is_number))
-    throw std::runtime_error(
-        "ONEAPI_DEVICE_SELECTOR='" + selector +
-        "' is more than evolve can follow: hide devices with ZE_AFFINITY_MASK");
-  std::vector<Accelerator> seen;
-  for (const auto& device : all)
-    if (std::ranges::find(numbers, std::to_string(device.index)) != numbers.end())
-      seen.push_back(device);
-  return seen;
-}
 
 Discovery discover(const std::string& kind, const Environment& environment,
                    milliseconds limit) try {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "devices/accelerator.hpp"
-#include "devices/level_zero.hpp"
 #include "devices/masks.hpp"
 
 namespace evolve::devices {
@@ -34,18 +33,5 @@ struct Discovery {
 /// those of the moment: to sample them, ask again.
 Discovery discover(const std::string& kind, const Environment& environment,
                    std::chrono::milliseconds limit = probe_limit);
-
-/// The GPUs among `visible`, numbered, with the mask that shows a process each of them alone.
-/// `all` is what Level Zero lists where no mask is set: the places in it are those that
-/// ZE_AFFINITY_MASK counts. `hierarchy` is this process' ZE_FLAT_DEVICE_HIERARCHY or "": then it is
-/// found out, since a mask without it means cards to one driver and tiles to another. Throws
-/// std::runtime_error when a visible device is not among all.
-std::vector<Accelerator> masked_each(const std::vector<XpuSight>& visible,
-                                     const std::vector<XpuSight>& all, std::string hierarchy);
-
-/// The devices out of `all` that SYCL shows under ONEAPI_DEVICE_SELECTOR=`selector`. Throws
-/// std::runtime_error for one that says more than which numbers of Level Zero's devices.
-std::vector<Accelerator> seen_by_sycl(const std::vector<Accelerator>& all,
-                                      const std::string& selector);
 
 }  // namespace evolve::devices

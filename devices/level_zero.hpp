@@ -15,8 +15,6 @@ struct XpuSight {
   std::string place;
   /// A tile of the device that is listed before it.
   bool tile = false;
-
-  bool operator==(const XpuSight&) const = default;
 };
 
 /// The GPUs that Level Zero shows this process, and their tiles, under the ZE_AFFINITY_MASK and
