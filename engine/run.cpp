@@ -30,6 +30,7 @@ constexpr std::chrono::milliseconds first_pause{200};
 Run::Run(const Settings& settings, results::RunDirectory directory, results::Journal journal,
          RunState state, const core::StopSource& stop, Observer& observer)
     : settings_(settings),
+      slots_(settings.slots),
       root_(core::without_dots(std::filesystem::absolute(directory.root))),
       journal_(std::move(journal)),
       state_(std::move(state)),
@@ -42,7 +43,7 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
              [this](const std::string& device) { return workers_.count(device); }),
       earlier_failures_(state_.surroundings().failures()) {
   if (settings_.choose_devices)
-    device_file_.emplace(results::RunDirectory{root_}.devices(), settings_.slots);
+    device_file_.emplace(results::RunDirectory{root_}.devices(), slots_);
   remember_devices();
   for (const auto* attempt : state_.open()) left_over_.insert(attempt->trial.number);
 }
@@ -131,7 +132,7 @@ void Run::follow_devices() {
 }
 
 void Run::remember_devices() {
-  for (const auto& slot : settings_.slots) {
+  for (const auto& slot : slots_) {
     had_.insert(slot.name);
     if (slot.job_step) steps_had_.insert_or_assign(slot.name, slot);
   }
@@ -141,7 +142,7 @@ void Run::change_devices(const DeviceRequest& request) {
   std::vector<std::string> at_once;
   for (const auto& text : request.taken_at_once)
     for (const auto& device : devices_named(text, had_)) at_once.push_back(device);
-  auto had = settings_.slots;
+  auto had = slots_;
   for (const auto& [_, step] : steps_had_) had.push_back(step);
   const auto choice = settings_.choose_devices(request.spec, had);
   auto names = devices::names_of(choice.slots);
@@ -156,7 +157,7 @@ void Run::change_devices(const DeviceRequest& request) {
     workers_.limit(device, slots[device]);
   // One that had no slot any more may still be at its last trial.
   for (const auto& device : at_once) workers_.limit(device, 0, /*at_once=*/true);
-  settings_.slots = choice.slots;
+  slots_ = choice.slots;
   remember_devices();
   record({results::DevicesChanged{std::move(names)}});
 }
@@ -164,7 +165,7 @@ void Run::change_devices(const DeviceRequest& request) {
 std::optional<RunEnd> Run::blocked() const {
   if (out_of_time()) return RunEnd::time_limit;
   if (!fleet_.no_usable_device().empty()) return RunEnd::no_usable_device;
-  const int most = most_surroundings_failures + static_cast<int>(std::ssize(settings_.slots)) - 1;
+  const int most = most_surroundings_failures + static_cast<int>(std::ssize(slots_)) - 1;
   if (state_.surroundings().failures() - earlier_failures_ >= most) return RunEnd::surroundings;
   return {};
 }
@@ -231,7 +232,7 @@ bool Run::hand_over() {
 // have known are missed.
 bool Run::breed_ahead() {
   constexpr int slots_per_child = 25;
-  const auto most = static_cast<int>(std::ssize(settings_.slots)) / slots_per_child;
+  const auto most = static_cast<int>(std::ssize(slots_)) / slots_per_child;
   if (settings_.run.search != "screened" || most == 0 || state_.ready() >= most) return false;
   const auto bred = state_.breed(most);
   if (bred) record({*bred});

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/slot.hpp"
 #include "core/stop_source.hpp"
 #include "engine/device_file.hpp"
 #include "engine/failures.hpp"
@@ -109,7 +110,9 @@ class Run {
   bool out_of_time() const;
   void close();
 
-  Settings settings_;
+  const Settings settings_;
+  /// Those of now: its `devices` file may have changed them.
+  std::vector<core::Slot> slots_;
   /// Absolute: workers may run elsewhere.
   std::filesystem::path root_;
   results::Journal journal_;

@@ -112,7 +112,7 @@ results::Event Run::event_of(const workers::Trained& trained) const {
 
 results::Event Run::event_of(const workers::NotTrained& failure) const {
   if (failure.no_program && !workers_.ever_started()) {
-    const bool launched = std::ranges::any_of(settings_.slots, [&](const core::Slot& slot) {
+    const bool launched = std::ranges::any_of(slots_, [&](const core::Slot& slot) {
       return slot.name == failure.device && !slot.launcher.empty();
     });
     throw bad_argument((launched ? "--launcher: " : "--trainer-command: ") + failure.message,
