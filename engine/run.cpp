@@ -201,7 +201,6 @@ void Run::probe_surroundings() {
   auto lease = fleet_.lease({});
   if (!lease) return;
   fleet_.started((*lease)->name);
-  fleet_.handed_over();
   probe_ = state_.completed().empty() ? state_.paused().begin()->first
                                       : state_.completed().front().trial;
   int furthest = 0;
@@ -215,16 +214,17 @@ void Run::probe_surroundings() {
                   .dir = folder.string(),
                   .options = settings_.trainer_options},
                  std::move(*lease));
+  fleet_.handed_over();
 }
 
 bool Run::hand_over() {
   if (starts_.empty()) return false;
   auto starts = std::exchange(starts_, {});
-  fleet_.handed_over();
   std::vector<results::Event> events;
   for (const auto& start : starts) events.push_back(start.event);
   publish(events);
   for (auto& start : starts) workers_.start(std::move(start.assignment), std::move(start.lease));
+  fleet_.handed_over();
   return true;
 }
 
