@@ -72,7 +72,7 @@ void decide(hyp::Failed& failed, bool would_repeat, bool last, const RunState& s
 hyp::Failed as_said(const workers::NotTrained& failure) {
   return {.kind = failure.kind,
           .message = failure.message,
-          .failed_before_ready = failure.before_ready,
+          .failed_before_ready = failure.failed_before_ready,
           .not_started = failure.not_started,
           .taken_away = failure.taken_away};
 }

@@ -15,8 +15,9 @@ namespace {
 class Judge : public testing::Test {
  protected:
   hyp::Failed judged(hyp::FailureKind kind, bool before_ready = false) {
-    return judge({.trial = 0, .kind = kind, .message = "so it is", .before_ready = before_ready},
-                 {.number = attempt}, state, policy);
+    return judge(
+        {.trial = 0, .kind = kind, .message = "so it is", .failed_before_ready = before_ready},
+        {.number = attempt}, state, policy);
   }
 
   void start_next() { state.apply(started(*state.next_trial())); }

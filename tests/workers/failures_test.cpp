@@ -13,7 +13,7 @@ Ending failed(FailureKind kind, const std::string& message) {
 }
 
 Ending failed_before_ready(FailureKind kind, const std::string& message) {
-  return {.kind = kind, .message = message, .before_ready = true};
+  return {.kind = kind, .message = message, .failed_before_ready = true};
 }
 
 struct Case {

@@ -104,7 +104,9 @@ class Workers : public testing::Test {
     return ending(std::get<NotTrained>(run(workers, number, mode)));
   }
   static Ending ending(const NotTrained& failure) {
-    return {.kind = failure.kind, .message = failure.message, .before_ready = failure.before_ready};
+    return {.kind = failure.kind,
+            .message = failure.message,
+            .failed_before_ready = failure.failed_before_ready};
   }
 
   std::string folder(int number) const { return (directory / hyp::trial_folder(number)).string(); }

@@ -233,7 +233,7 @@ TEST_F(Workers, ThatCannotBeExecutedAreAFailureBeforeAnyWasReady) {
     WorkerSet workers(wrong, stop);
     const auto ending = std::get<NotTrained>(run(workers, 0, "ok"));
     EXPECT_EQ(ending.kind, hyp::FailureKind::other);
-    EXPECT_TRUE(ending.before_ready);
+    EXPECT_TRUE(ending.failed_before_ready);
     EXPECT_TRUE(ending.not_started);
     EXPECT_TRUE(ending.no_program);
     EXPECT_THAT(ending.message, testing::StartsWith("'" + program + "' cannot be started ("));
@@ -253,7 +253,7 @@ TEST_F(Workers, ThatCannotBeStartedNowAreNotSaidToBeNoProgram) {
   const auto ending = std::get<NotTrained>(run(workers, 0, "ok"));
   ::close(written);
   EXPECT_EQ(ending.message, "'" + program() + "' cannot be started (Text file busy)");
-  EXPECT_TRUE(ending.before_ready);
+  EXPECT_TRUE(ending.failed_before_ready);
   EXPECT_FALSE(ending.no_program);
 }
 
@@ -278,7 +278,7 @@ TEST_F(Workers, ThatCanNoLongerBeExecutedAreAFailureBeforeReady) {
   vanish(workers);
   EXPECT_TRUE(workers.ever_started());
   const auto ending = failure(workers, 1, "ok");
-  EXPECT_TRUE(ending.before_ready);
+  EXPECT_TRUE(ending.failed_before_ready);
   EXPECT_EQ(ending.message, "'" + program() + "' cannot be started (No such file or directory)");
 }
 

@@ -213,7 +213,7 @@ void Supervised::log(std::string_view bytes) {
 
 void Supervised::fail(FailureKind kind, const std::string& message) {
   if (ending_) return;
-  ending_ = Ending{.kind = kind, .message = message, .before_ready = !ready_};
+  ending_ = Ending{.kind = kind, .message = message, .failed_before_ready = !ready_};
   process_->close_input();
   process_->signal(SIGTERM);
   kill_at_ = Clock::now() + grace;
@@ -232,7 +232,7 @@ void Supervised::exited(int status) {
     ending_ = Ending{.kind = kind_in(last_words_, FailureKind::crash),
                      .message = (ready_ ? "" : "worker never became ready: ") +
                                 core::ending_text(status) + (killed ? "" : last_words()),
-                     .before_ready = !ready_,
+                     .failed_before_ready = !ready_,
                      .between_work = ended_between_work(ended_well(status))};
   }
   events_.gone(*ending_);

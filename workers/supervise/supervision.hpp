@@ -52,7 +52,7 @@ struct Ending {
   hyp::FailureKind kind = hyp::FailureKind::other;
   std::string message;
   /// It had not yet reported that it can take work.
-  bool before_ready = false;
+  bool failed_before_ready = false;
   /// It had done work before, and what ended it need have nothing to do with what it was given
   /// since: not a line about that, and the order was never read, or the exit code was 0 without a
   /// word, or its first line made no sense.

@@ -188,7 +188,7 @@ void Worker::failed(const Ending& ending) {
   end(NotTrained{.trial = assignment_->trial,
                  .kind = ending.kind,
                  .message = ending.message,
-                 .before_ready = ending.before_ready,
+                 .failed_before_ready = ending.failed_before_ready,
                  .taken_away = taken_away_,
                  .device = slot_,
                  .seconds = process_.seconds(),

@@ -136,7 +136,7 @@ void WorkerSet::State::start(Waiting trial) {
     reports.push_back({NotTrained{.trial = assignment.trial,
                                   .kind = hyp::FailureKind::other,
                                   .message = core::cannot_start(words.front(), error),
-                                  .before_ready = true,
+                                  .failed_before_ready = true,
                                   .not_started = true,
                                   .no_program = is_no_program(error),
                                   .device = lease->name},

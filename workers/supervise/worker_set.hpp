@@ -85,7 +85,7 @@ struct NotTrained {
   hyp::FailureKind kind = hyp::FailureKind::other;
   std::string message;
   /// The worker had not yet reported that it can take work, or could not be started at all.
-  bool before_ready = false;
+  bool failed_before_ready = false;
   /// This machine could not start the worker, or its launcher.
   bool not_started = false;
   /// There is no such program, or it can never be executed.
@@ -126,9 +126,9 @@ class WorkerSet {
 
   /// Hands a trial to the slot's worker, which is started first if there is none, once an earlier
   /// one that is about to end is gone (it is not waited for here). A command that cannot be
-  /// executed is a `NotTrained`, of kind `other`, `before_ready` and `not_started`. The lease comes
-  /// back to its pool when wait() returns the trial's end. Throws `Error` when the log cannot be
-  /// written.
+  /// executed is a `NotTrained`, of kind `other`, `failed_before_ready` and `not_started`. The
+  /// lease comes back to its pool when wait() returns the trial's end. Throws `Error` when the log
+  /// cannot be written.
   void start(Assignment assignment, core::Lease lease);
   /// Whether the trial waits at a rung. One that was reported there may have gone on unasked, or
   /// ended, by now.
