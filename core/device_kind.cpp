@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/number.hpp"
 #include "core/split.hpp"
 
 namespace evolve::core {
@@ -52,6 +53,11 @@ const DeviceKind* find_device_kind(std::string_view name) {
 
 std::string kind_of(std::string_view device) {
   return std::string(device.substr(0, device.find(':')));
+}
+
+int index_of(std::string_view device) {
+  const auto colon = device.find(':');
+  return colon == device.npos ? 0 : parse_integer<int>(device.substr(colon + 1)).value();
 }
 
 bool is_cpu(std::string_view device) {

@@ -38,6 +38,9 @@ const DeviceKind* find_device_kind(std::string_view name);
 /// "cuda" of "cuda:0", of "cuda", and of the group "cuda:0+cuda:1", whose devices are of one kind.
 std::string kind_of(std::string_view device);
 
+/// 2 of "cuda:2"; 0 of "cuda", which is its first.
+int index_of(std::string_view device);
+
 /// Whether it is the CPU or a share of it: "cpu", "cpu:3".
 bool is_cpu(std::string_view device);
 

@@ -6,7 +6,6 @@
 #include "core/device_kind.hpp"
 #include "core/json.hpp"
 #include "core/number.hpp"
-#include "devices/numbering.hpp"
 
 namespace evolve::devices {
 namespace {
@@ -79,7 +78,7 @@ Accelerator accelerator_from_json(const Json& json) {
   const auto device = json.at("device").get<std::string>();
   const auto kind = core::kind_of(device);
   Accelerator a{.kind = kind,
-                .index = index_in(device),
+                .index = core::index_of(device),
                 .name = json.at("name"),
                 .uuid = text_in(json.at("uuid")),
                 .pci = text_in(json.at("pci")),

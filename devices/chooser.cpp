@@ -148,8 +148,10 @@ std::optional<Place> Chooser::had_place(const std::string& name, int trials) {
               .devices = static_cast<int>(core::members_of(name).size()),
               .had = &*slot};
   for (const auto& [device, identity] : identities_of({*slot}, kind))
-    place.gpus.push_back(
-        {.kind = kind, .index = index_in(device), .uuid = identity.uuid, .pci = identity.pci});
+    place.gpus.push_back({.kind = kind,
+                          .index = core::index_of(device),
+                          .uuid = identity.uuid,
+                          .pci = identity.pci});
   return place;
 }
 

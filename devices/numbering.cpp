@@ -4,7 +4,6 @@
 #include <set>
 
 #include "core/device_kind.hpp"
-#include "core/number.hpp"
 
 namespace evolve::devices {
 
@@ -19,10 +18,6 @@ Identities identities_of(const std::vector<core::Slot>& slots, const std::string
   return all;
 }
 
-int index_in(const std::string& device) {
-  return core::parse_integer<int>(device.substr(device.find(':') + 1)).value();
-}
-
 bool is(const Accelerator& accelerator, const std::string& name,
         const core::DeviceIdentity& identity) {
   if (accelerator.kind != core::kind_of(name)) return false;
@@ -33,14 +28,14 @@ bool is(const Accelerator& accelerator, const std::string& name,
 
 bool keep_numbers(std::vector<Accelerator>& found, const Identities& had) {
   std::set<int> taken;
-  for (const auto& [name, identity] : had) taken.insert(index_in(name));
+  for (const auto& [name, identity] : had) taken.insert(core::index_of(name));
   bool anew = false;
   for (auto& device : found) {
     const auto same = std::ranges::find_if(
         had, [&](const auto& one) { return is(device, one.first, one.second); });
     int number = device.index;
     if (same != had.end()) {
-      number = index_in(same->first);
+      number = core::index_of(same->first);
     } else if (!taken.insert(number).second) {
       number = *taken.rbegin() + 1;
       taken.insert(number);

@@ -17,9 +17,6 @@ using Identities = std::map<std::string, core::DeviceIdentity>;
 /// The devices of a kind that slots have, as far as a driver has told them.
 Identities identities_of(const std::vector<core::Slot>& slots, const std::string& kind);
 
-/// "2" of "cuda:2".
-int index_in(const std::string& device);
-
 /// Whether it is the device that had that name and identity: by UUID, else by PCI address, else by
 /// name.
 bool is(const Accelerator& accelerator, const std::string& name,

@@ -21,13 +21,11 @@ std::vector<std::string> words_of(const std::string& launcher) {
 }
 
 /// The machine's number of the slot's device; that of its name where it has none.
-std::string index_of(const core::Slot& slot) {
-  if (const auto* index = core::variable(slot, core::index_variable)) return *index;
+std::string number_of(const core::Slot& slot) {
+  if (const auto* number = core::variable(slot, core::index_variable)) return *number;
   std::vector<std::string> indices;
-  for (const auto& device : core::members_of(slot.name)) {
-    const auto colon = device.find(':');
-    indices.push_back(colon == device.npos ? "0" : device.substr(colon + 1));
-  }
+  for (const auto& device : core::members_of(slot.name))
+    indices.push_back(std::to_string(core::index_of(device)));
   return boost::join(indices, ",");
 }
 
@@ -81,7 +79,7 @@ devices::Choice launched_slots(const std::string& launcher, const std::string& s
   if (launcher == "local") return choice;
   for (auto& slot : choice.slots) {
     if (!slot.launcher.empty()) continue;  // the run has it
-    const core::Replacements replacements = {{"{device}", slot.name}, {"{index}", index_of(slot)}};
+    const core::Replacements replacements = {{"{device}", slot.name}, {"{index}", number_of(slot)}};
     for (const auto& word : words_of(launcher))
       slot.launcher.push_back(core::filled(word, replacements));
     slot.remote_shell = std::filesystem::path(slot.launcher.front()).filename() == "ssh";

@@ -15,6 +15,11 @@ TEST(DeviceKind, IsTheFirstWordOfASlotsName) {
   EXPECT_EQ(kind_of("cpu"), "cpu");
 }
 
+TEST(DeviceKind, IsFollowedByTheDevicesNumber) {
+  EXPECT_EQ(index_of("cuda:12"), 12);
+  EXPECT_EQ(index_of("cpu"), 0);
+}
+
 TEST(DeviceKind, IsTheCpusForSharesOfItToo) {
   EXPECT_TRUE(is_cpu("cpu"));
   EXPECT_TRUE(is_cpu("cpu:3"));
