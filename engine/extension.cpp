@@ -78,7 +78,10 @@ results::Extended with_repeats(const RunState& state, const ga::Settings& bounds
                                std::int64_t repeats) {
   const auto to_come = static_cast<int>(repeats);
   const int all = to_come + state.repeats().begun_in_all();
-  return {bounds.generations, search_trials(bounds, all), to_come, search_epochs(bounds, all)};
+  return {.generations = bounds.generations,
+          .trials = search_trials(bounds, all),
+          .repeats = to_come,
+          .max_epochs = search_epochs(bounds, all)};
 }
 
 Error too_many_repeats(int repeats, std::int64_t left, const std::string& why) {
@@ -146,8 +149,10 @@ results::Extended extension_of_end(const RunState& state, const Bounds& given) {
 
 std::optional<results::Extended> extension(const RunState& state, const Bounds& given) {
   const auto& before = state.evolution().settings();
-  const results::Extended none{before.generations, before.trials, state.repeats().wanted(),
-                               before.max_epochs};
+  const results::Extended none{.generations = before.generations,
+                               .trials = before.trials,
+                               .repeats = state.repeats().wanted(),
+                               .max_epochs = before.max_epochs};
   auto bounds = given;
   if (given.trials) bounds.generations.reset();
   const auto after = state.evolution().done() ? extension_of_end(state, bounds)

@@ -121,19 +121,27 @@ NextTraining next_training(std::span<const hyp::Gene> space, History& history,
   const auto offer = [&](double worth, std::optional<int> trial, int pause_epoch) {
     if (!(worth > dearest)) return;
     dearest = worth;
-    next = {trial, pause_epoch};
+    next = {.trial = trial, .pause_epoch = pause_epoch};
   };
   const auto consider = [&](std::optional<int> trial, Index place, int begin) {
     if (epochs - begin > left) return;
     const double mean = view.mean[place], sd = view.sd[place];
+    const auto to = [&](int rung, double sd_by_rung) {
+      return price({.mean = mean,
+                    .sd = sd,
+                    .sd_by_rung = sd_by_rung,
+                    .to_rung = rung - begin,
+                    .to_end = epochs - rung},
+                   view.best);
+    };
     for (const int end : pauses) {
       if (end <= begin) continue;
       const double ahead = left_at(end, epochs);
       const double by_rung = trial ? sd_by_rung_of_paused(sd, ahead, left_at(begin, epochs))
                                    : sd_by_rung_of_new(sd, ahead, view);
-      offer(price({mean, sd, by_rung, end - begin, epochs - end}, view.best), trial, end);
+      offer(to(end, by_rung), trial, end);
     }
-    offer(price({mean, sd, sd, epochs - begin, 0}, view.best), trial, 0);
+    offer(to(epochs, sd), trial, 0);
   };
   for (std::size_t i = 0; i < paused.size(); ++i)
     consider(paused[i].trial, static_cast<Index>(i), paused[i].epoch);

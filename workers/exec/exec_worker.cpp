@@ -113,7 +113,7 @@ class Training {
       ended = command_.status().has_value();
       report_epochs();
     }
-    if (stopped_) return Result{order_.trial, *at_rung_, true};
+    if (stopped_) return Result{.trial = order_.trial, .metrics = *at_rung_, .stopped = true};
     while (pass_on_output()) {
     }
     if (status() != 0) return {};
@@ -167,7 +167,7 @@ class Training {
       const auto& metrics = rows[reported_++];
       if (!hyp::is_finite(metrics)) continue;
       const int epoch = static_cast<int>(reported_);
-      send(Epoch{order_.trial, epoch, metrics});
+      send(Epoch{.trial = order_.trial, .epoch = epoch, .metrics = metrics});
       if (std::ranges::count(order_.rungs, epoch) > 0) at_rung_ = metrics;
     }
   } catch (const Error&) {
@@ -248,7 +248,7 @@ FromWorker train(const Train& order, Orders& orders, const std::vector<std::stri
   if (const auto result = training.run()) return *result;
   core::end_like(training.status());
 } catch (const TrainingFailed& failed) {
-  return Failure{order.trial, failed.kind, failed.message};
+  return Failure{.trial = order.trial, .kind = failed.kind, .message = failed.message};
 }
 
 }  // namespace

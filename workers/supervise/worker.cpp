@@ -127,7 +127,12 @@ void Worker::on(const Epoch& message) {
   if (!is_new || std::ranges::count(assignment_->rungs, message.epoch) == 0) return;
   at_rung_ = true;
   rung_ = epoch_;
-  report_(AtRung{message.trial, epoch_, metrics_, slot_, can_pause_.value_or(false)}, nullptr);
+  report_(AtRung{.trial = message.trial,
+                 .epoch = epoch_,
+                 .metrics = metrics_,
+                 .device = slot_,
+                 .can_pause = can_pause_.value_or(false)},
+          nullptr);
 }
 
 void Worker::on(const Result& message) {
