@@ -54,7 +54,7 @@ int export_weights(const std::string& weights, const std::string& output) {
     throw bad_input({weights},
                     "this is the folder of an evolution, which has no weights of its own",
                     "name that of an evolve train, or its weights");
-  const auto file = fs::is_directory(given) ? given / "weights/best.pt" : given;
+  const auto file = fs::is_directory(given) ? results::RunDirectory{given}.best_weights() : given;
   const auto beside = file.parent_path() / (file.stem().string() + "_yolov5.pt");
   const auto target = output.empty() ? beside.string() : output;
   check_output(target);

@@ -54,9 +54,10 @@ int plot(const std::string& named, const std::string& image) {
   const auto csv = table_at(named);
   const bool own = is_of_a_run(csv);
   const bool is_training = !own && core::csv_header(csv) == results::epoch_columns();
-  const auto target =
-      image.empty() ? fs::path(csv).replace_filename(is_training ? "results.png" : "evolve.png")
-                    : fs::path(image);
+  const results::RunDirectory beside{csv.parent_path()};
+  const fs::path target = !image.empty() ? fs::path(image)
+                          : is_training  ? beside.results_plot()
+                                         : beside.plot();
   check_output(target);
   if (own) {
     plot_own(csv, target);

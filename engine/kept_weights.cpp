@@ -40,7 +40,8 @@ std::set<int> KeptWeights::chosen(std::optional<std::size_t> recommended,
 
 void KeptWeights::remove(int trial, int repeat) const {
   std::error_code stays;
-  std::filesystem::remove_all(root_ / hyp::trial_folder(trial, repeat) / "weights", stays);
+  std::filesystem::remove_all(root_ / hyp::trial_folder(trial, repeat) / hyp::weights_folder,
+                              stays);
 }
 
 }  // namespace evolve::engine

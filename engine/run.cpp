@@ -206,7 +206,7 @@ void Run::probe_surroundings() {
   int furthest = 0;
   for (const auto* attempt : state_.open())
     furthest = std::max(furthest, state_.failed_at(attempt->trial.number));
-  const auto folder = root_ / hyp::trial_folder(*probe_) / "probe";
+  const auto folder = root_ / hyp::trial_folder(*probe_) / hyp::probe_folder;
   workers_.start({.trial = *probe_,
                   .hyp = state_.evolution().hyp(*probe_),
                   .epochs = std::min(furthest + 1, settings_.run.epochs),

@@ -11,7 +11,7 @@ std::string trial_folder(int trial, int repeat) {
 }
 
 std::string trial_log(int trial, int repeat) {
-  return trial_folder(trial, repeat) + "/log";
+  return trial_folder(trial, repeat) + "/" + log_file;
 }
 
 }  // namespace evolve::hyp

@@ -11,6 +11,12 @@ std::string trial_folder(int trial, int repeat = 0);
 /// "trials/000017/log", of its repeats "trials/000017/repeat/log", ….
 std::string trial_log(int trial, int repeat = 0);
 
+/// The log's name in the folder.
+inline constexpr auto log_file = "log";
+/// The folder in it with the weights that a trainer leaves.
+inline constexpr auto weights_folder = "weights";
+/// The folder in it where the trial is trained once more to see whether that works.
+inline constexpr auto probe_folder = "probe";
 /// The file in it where the built-in trainer keeps a training that is paused.
 inline constexpr auto kept_training = "paused.pt";
 

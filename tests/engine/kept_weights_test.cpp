@@ -24,7 +24,7 @@ class KeptWeightsTest : public testing::Test {
   }
 
   fs::path weights(int trial, int repeat = 0) const {
-    return folder_ / hyp::trial_folder(trial, repeat) / "weights";
+    return folder_ / hyp::trial_folder(trial, repeat) / hyp::weights_folder;
   }
 
   const test::TemporaryFolder folder_;

@@ -35,6 +35,9 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using hyp::FailureKind;
 
+/// What the command must leave in the trial's folder.
+constexpr auto results_file = "results.csv";
+
 /// How long a look at results.csv may be put off.
 constexpr int look_milliseconds = 200;
 /// How often output is passed on as a sign of life: a message of its own, which says nothing but
@@ -100,7 +103,7 @@ class Training {
            const std::vector<std::string>& unset)
       : order_(order),
         orders_(orders),
-        results_((fs::path(order.dir) / "results.csv").string()),
+        results_((fs::path(order.dir) / results_file).string()),
         command_(started(command, unset)) {}
 
   /// Its end; nothing when the command did not end with exit code 0: see status().
@@ -226,7 +229,7 @@ FromWorker train(const Train& order, Orders& orders, const std::vector<std::stri
   const auto index = asks_for_index ? core::environment_variable(core::index_variable) : "";
   // A trainer that appends would add to an earlier attempt's rows.
   std::error_code stays;
-  fs::remove(folder / "results.csv", stays);
+  fs::remove(folder / results_file, stays);
   if (stays)
     throw TrainingFailed{FailureKind::other,
                          fmt::format("{}: an earlier attempt's results.csv cannot be removed ({})",

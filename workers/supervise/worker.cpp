@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/shell_word.hpp"
+#include "hyp/trial_folder.hpp"
 #include "workers/protocol/text.hpp"
 
 namespace evolve::workers {
@@ -50,7 +51,7 @@ void Worker::start(Assignment assignment, core::Lease lease) {
   const auto folder = std::filesystem::path(assignment_->dir);
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
-  log_path_ = (folder / "log").string();
+  log_path_ = (folder / hyp::log_file).string();
   if (failed) throw log_failed(failed.value());
   log_.close();
   log_.clear();
