@@ -207,12 +207,12 @@ void Run::probe_surroundings() {
   for (const auto* attempt : state_.open())
     furthest = std::max(furthest, state_.failed_at(attempt->trial.number));
   const auto folder = root_ / hyp::trial_folder(*probe_) / hyp::probe_folder;
-  workers_.start({.trial = *probe_,
-                  .hyp = state_.evolution().hyp(*probe_),
-                  .epochs = std::min(furthest + 1, settings_.run.epochs),
-                  .seed = settings_.run.seed,
-                  .dir = folder.string(),
-                  .options = settings_.trainer_options},
+  workers_.start({.order = {.trial = *probe_,
+                            .hyp = state_.evolution().hyp(*probe_),
+                            .epochs = std::min(furthest + 1, settings_.run.epochs),
+                            .seed = settings_.run.seed,
+                            .dir = folder.string(),
+                            .options = settings_.trainer_options}},
                  std::move(*lease));
   fleet_.handed_over();
 }
@@ -267,15 +267,16 @@ void Run::start(const Attempt& attempt, core::Lease lease) {
   const auto& trial = attempt.trial;
   starts_.push_back(
       {.event = start_of(attempt, lease->name),
-       .assignment = {.trial = trial.number,
+       .assignment =
+           {.order = {.trial = trial.number,
                       .hyp = trial.hyp,
                       .epochs = settings_.run.epochs,
                       .seed = trial.seed,
                       .dir = (root_ / hyp::trial_folder(trial.number, trial.repeat)).string(),
                       .rungs = rungs_for(trial),
                       .start_epoch = trial.start_epoch,
-                      .before = state_.time_before(trial),
                       .options = settings_.trainer_options},
+            .before = state_.time_before(trial)},
        .lease = std::move(lease)});
   under_way_.insert(trial.number);
   left_over_.erase(trial.number);

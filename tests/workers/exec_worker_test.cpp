@@ -29,7 +29,7 @@ class ExecWorker : public Workers {
 
   Trained train(WorkerSet& workers, int number = 0) {
     auto assignment = trial(number, "any", {2, 4});
-    assignment.epochs = 6;
+    assignment.order.epochs = 6;
     workers.start(std::move(assignment), lease());
     return std::get<Trained>(ends(workers).at(0));
   }

@@ -182,7 +182,7 @@ TEST_F(Workers, FailWhenATrialThatGoesOnTakesTooLongInAll) {
   impatient.trial_timeout = seconds(3600);
   WorkerSet workers(impatient, stop);
   auto goes_on = trial(0, "hang");
-  goes_on.start_epoch = 2;
+  goes_on.order.start_epoch = 2;
   goes_on.before = seconds(3599);
   workers.start(goes_on, lease());
   EXPECT_EQ(ending(std::get<NotTrained>(ends(workers).at(0))),
@@ -206,7 +206,7 @@ TEST_F(Workers, TellTheLastEpochThatTheyFinished) {
   EXPECT_EQ(epoch(trial(0, "crash")), 1);
   EXPECT_EQ(epoch(trial(1, "counts wrongly")), 1) << "not 100000";
   auto goes_on = trial(2, "crash");
-  goes_on.start_epoch = 2;
+  goes_on.order.start_epoch = 2;
   EXPECT_EQ(epoch(goes_on), 0) << "none since it went on";
 }
 

@@ -49,13 +49,13 @@ class Workers : public testing::Test {
 
   /// A trial of 4 epochs that goes as the mode has it.
   Assignment trial(int number, const std::string& mode, std::vector<int> at = {}) const {
-    return {.trial = number,
-            .hyp = {{"lr0", 0.01}, {"mode", mode}},
-            .epochs = 4,
-            .seed = 42,
-            .dir = folder(number),
-            .rungs = std::move(at),
-            .options = {{"imgsz", 64}}};
+    return {.order = {.trial = number,
+                      .hyp = {{"lr0", 0.01}, {"mode", mode}},
+                      .epochs = 4,
+                      .seed = 42,
+                      .dir = folder(number),
+                      .rungs = std::move(at),
+                      .options = {{"imgsz", 64}}}};
   }
 
   static core::Lease lease(const core::Slot& slot) {

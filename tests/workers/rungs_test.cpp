@@ -17,7 +17,7 @@ class RungsOfWorkers : public Workers {
   /// A trial of 6 epochs with rungs at 2 and 4.
   WorkerEvent climb(WorkerSet& workers, int number, const std::string& mode = "climbs") {
     auto assignment = trial(number, mode, {2, 4});
-    assignment.epochs = 6;
+    assignment.order.epochs = 6;
     workers.start(std::move(assignment), lease());
     return ends(workers).at(0);
   }
@@ -108,8 +108,8 @@ TEST_F(RungsOfWorkers, PauseATrialThatGoesOnInAnotherProcess) {
   EXPECT_FALSE(nlohmann::json::parse(text(3, "message")).contains("start_epoch"));
   WorkerSet workers(settings(), stop);
   auto assignment = trial(3, "climbs", {5});
-  assignment.epochs = 6;
-  assignment.start_epoch = 4;
+  assignment.order.epochs = 6;
+  assignment.order.start_epoch = 4;
   workers.start(std::move(assignment), lease());
   EXPECT_EQ(workers.progress().at(0).epoch, 4);
   rungs.clear();

@@ -91,7 +91,7 @@ struct Train {
   /// Exists; the worker may keep files there.
   std::string dir;
   /// Epochs after which the worker waits.
-  std::vector<int> rungs;
+  std::vector<int> rungs = {};
   /// Goes on after so many epochs, which an earlier process left in `dir`; 0: from the beginning.
   int start_epoch = 0;
   /// How to train: see trainer::TrainOptions.

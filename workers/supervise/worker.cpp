@@ -43,12 +43,13 @@ Worker::Worker(Supervisor& supervisor, const WorkerSettings& settings, const cor
 
 void Worker::start(Assignment assignment, core::Lease lease) {
   assignment_ = std::move(assignment);
+  assignment_->order.device = slot_;
   lease_ = std::move(lease);
-  epoch_ = assignment_->start_epoch;
+  epoch_ = assignment_->order.start_epoch;
   at_rung_ = false;
   decision_ = hyp::Decision::go_on;
   metrics_ = {};
-  const auto folder = std::filesystem::path(assignment_->dir);
+  const auto folder = std::filesystem::path(assignment_->order.dir);
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   log_path_ = (folder / hyp::log_file).string();
@@ -58,24 +59,15 @@ void Worker::start(Assignment assignment, core::Lease lease) {
   log_.open(log_path_, std::ios::app);
   logged_ = 0;
   if (!log_) throw log_failed(errno);
-  process_.assign(line_of(FromEngine(Train{.trial = assignment_->trial,
-                                           .hyp = assignment_->hyp,
-                                           .epochs = assignment_->epochs,
-                                           .device = slot_,
-                                           .seed = assignment_->seed,
-                                           .dir = assignment_->dir,
-                                           .rungs = assignment_->rungs,
-                                           .start_epoch = assignment_->start_epoch,
-                                           .options = assignment_->options})),
-                  {.silence = settings_.hang_timeout,
-                   .in_all = settings_.trial_timeout,
-                   .before = assignment_->before});
+  process_.assign(line_of(FromEngine(assignment_->order)), {.silence = settings_.hang_timeout,
+                                                            .in_all = settings_.trial_timeout,
+                                                            .before = assignment_->before});
 }
 
 void Worker::decide(hyp::Decision decision) {
   at_rung_ = false;
   decision_ = decision;
-  const int trial = assignment_->trial;
+  const int trial = assignment_->order.trial;
   process_.send(line_of(decision == hyp::Decision::stop    ? FromEngine(Stop{trial})
                         : decision == hyp::Decision::pause ? FromEngine(Pause{trial})
                                                            : FromEngine(Continue{trial})));
@@ -88,12 +80,12 @@ void Worker::take_away() {
 
 std::optional<Progress> Worker::progress() const {
   if (!assignment_) return {};
-  return Progress{.trial = assignment_->trial,
+  return Progress{.trial = assignment_->order.trial,
                   .device = slot_,
                   .epoch = epoch_,
-                  .epochs = assignment_->epochs,
+                  .epochs = assignment_->order.epochs,
                   .metrics = metrics_,
-                  .start_epoch = assignment_->start_epoch};
+                  .start_epoch = assignment_->order.start_epoch};
 }
 
 void Worker::receive(std::string_view line) {
@@ -109,7 +101,7 @@ void Worker::on(const Ready& message) {
 
 void Worker::on(const Alive& message) {
   const bool known = !message.trial || message.trial == previous_trial_ ||
-                     (assignment_ && message.trial == assignment_->trial);
+                     (assignment_ && message.trial == assignment_->order.trial);
   if (!known) return fail_wrong_trial(*message.trial);
   process_.on(message);
 }
@@ -117,15 +109,15 @@ void Worker::on(const Alive& message) {
 void Worker::on(const Epoch& message) {
   if (!is_its_trial(message.trial)) return;
   // It would use up the run's epochs, and no rung that follows would be a new one.
-  if (message.epoch > assignment_->epochs)
+  if (message.epoch > assignment_->order.epochs)
     return process_.fail(FailureKind::protocol,
-                         fmt::format("epoch {} of {}", message.epoch, assignment_->epochs));
+                         fmt::format("epoch {} of {}", message.epoch, assignment_->order.epochs));
   grown_ = true;
   // One that was reported before is a sign of life: what it had at a rung was decided upon.
   const bool is_new = message.epoch > epoch_;
   epoch_ = std::max(message.epoch, epoch_);
   metrics_ = message.metrics;
-  if (!is_new || std::ranges::count(assignment_->rungs, message.epoch) == 0) return;
+  if (!is_new || std::ranges::count(assignment_->order.rungs, message.epoch) == 0) return;
   at_rung_ = true;
   rung_ = epoch_;
   report_(AtRung{.trial = message.trial,
@@ -148,7 +140,7 @@ void Worker::on(const Result& message) {
               .obeyed = obeyed ? decision_ : hyp::Decision::go_on,
               .epoch = stopped  ? epoch_
                        : paused ? rung_
-                                : assignment_->epochs,
+                                : assignment_->order.epochs,
               .device = slot_,
               .seconds = process_.seconds(),
               .identity = identity_});
@@ -161,7 +153,7 @@ void Worker::on(const Failure& message) {
 }
 
 bool Worker::is_its_trial(int trial) {
-  const bool its_own = assignment_ && process_.at_work() && assignment_->trial == trial;
+  const bool its_own = assignment_ && process_.at_work() && assignment_->order.trial == trial;
   if (!its_own) fail_wrong_trial(trial);
   return its_own;
 }
@@ -190,8 +182,8 @@ void Worker::failed(const Ending& ending) {
   if (!assignment_) return;
   if (ending.between_work)
     return hand_back_(*std::exchange(assignment_, std::nullopt), std::move(lease_));
-  const int reported = epoch_ > assignment_->start_epoch ? epoch_ : 0;
-  end(NotTrained{.trial = assignment_->trial,
+  const int reported = epoch_ > assignment_->order.start_epoch ? epoch_ : 0;
+  end(NotTrained{.trial = assignment_->order.trial,
                  .kind = ending.kind,
                  .message = ending.message,
                  .failed_before_ready = ending.failed_before_ready,
@@ -204,7 +196,7 @@ void Worker::failed(const Ending& ending) {
 
 void Worker::end(WorkerEvent event) {
   process_.rest();
-  previous_trial_ = assignment_->trial;
+  previous_trial_ = assignment_->order.trial;
   assignment_.reset();
   at_rung_ = false;
   report_(std::move(event), std::move(lease_));

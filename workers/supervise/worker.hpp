@@ -44,7 +44,7 @@ class Worker {
   bool gone() const { return process_.gone(); }
   bool busy() const { return assignment_.has_value(); }
   bool waits_at_rung(int trial) const {
-    return at_rung_ && assignment_ && assignment_->trial == trial && process_.sound();
+    return at_rung_ && assignment_ && assignment_->order.trial == trial && process_.sound();
   }
   /// It has trained an epoch or a whole trial.
   bool grown() const { return grown_; }

@@ -133,7 +133,7 @@ void WorkerSet::State::start(Waiting trial) {
     if (!worker) worker = new_worker(*lease);
   } catch (const std::system_error& error) {
     const auto& words = lease->launcher.empty() ? settings.command : lease->launcher;
-    reports.push_back({NotTrained{.trial = assignment.trial,
+    reports.push_back({NotTrained{.trial = assignment.order.trial,
                                   .kind = hyp::FailureKind::other,
                                   .message = core::cannot_start(words.front(), error),
                                   .failed_before_ready = true,
@@ -180,7 +180,7 @@ void WorkerSet::limit(const std::string& slot, int most, bool at_once) {
   const auto taken = std::ranges::stable_partition(
       state_->waiting, [&](const Waiting& trial) { return trial.lease->name != slot; });
   for (auto& trial : taken)
-    state_->reports.push_back({NotTrained{.trial = trial.assignment.trial,
+    state_->reports.push_back({NotTrained{.trial = trial.assignment.order.trial,
                                           .kind = hyp::FailureKind::device_lost,
                                           .message = taken_away,
                                           .taken_away = true,

@@ -21,6 +21,7 @@
 #include "hyp/metrics.hpp"
 #include "hyp/outcome.hpp"
 #include "hyp/rung.hpp"
+#include "workers/protocol/messages.hpp"
 
 namespace evolve::workers {
 
@@ -36,20 +37,11 @@ struct WorkerSettings {
 
 /// A trial for a worker.
 struct Assignment {
-  int trial = 0;
-  hyp::Hyperparameters hyp;
-  int epochs = 1;
-  std::uint64_t seed = 0;
-  /// The trial's folder, absolute; it is made. Its log is the file `log` in it.
-  std::string dir;
-  /// Epochs after which the trial waits to be told whether it goes on.
-  std::vector<int> rungs = {};
-  /// It goes on after so many epochs, where it was paused.
-  int start_epoch = 0;
-  /// That it took until then, in all.
+  /// What the worker is told; the device is the slot's. The trial's folder is absolute; it is made.
+  /// Its log is the file `log` in it.
+  Train order;
+  /// What the trial has taken until now, in all, where it goes on.
   std::chrono::milliseconds before{};
-  /// Sent with the trial under the key "options".
-  nlohmann::ordered_json options = nlohmann::ordered_json::object();
 };
 
 /// The trial waits at a rung for `WorkerSet::decide`.
