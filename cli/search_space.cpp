@@ -143,7 +143,7 @@ hyp::Space space_of(const EvolveOptions& options) {
     check_known(space, start, options);
   else if (python)
     check_optimizers(space, start, options);
-  if (space.evolved().empty() && !options.space.empty())
+  if (hyp::evolved_genes(space).empty() && !options.space.empty())
     throw bad_input({options.space}, "no gene evolves", "give one a range, or name --evolve-genes");
   return space;
 }

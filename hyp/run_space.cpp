@@ -107,7 +107,7 @@ void select_evolved(Space& space, const std::string& names) {
     }
     gene->evolve = true;
   }
-  if (space.evolved().empty())
+  if (evolved_genes(space).empty())
     throw bad_argument("--evolve-genes names no gene", "write all, or lr0,momentum");
 }
 

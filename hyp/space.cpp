@@ -43,14 +43,6 @@ double raw_value(const Gene& gene, const Hyperparameters& hyp) {
 
 }  // namespace
 
-std::vector<std::size_t> Space::evolved() const {
-  std::vector<std::size_t> positions;
-  for (std::size_t i = 0; i < genes.size(); ++i) {
-    if (genes[i].evolve) positions.push_back(i);
-  }
-  return positions;
-}
-
 std::vector<Gene> evolved_genes(const Space& space) {
   std::vector<Gene> evolved;
   for (const Gene& gene : space.genes) {

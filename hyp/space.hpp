@@ -38,8 +38,6 @@ using Genes = std::vector<double>;
 struct Space {
   std::vector<Gene> genes;
 
-  /// Positions (in `genes`) of the genes that evolve.
-  std::vector<std::size_t> evolved() const;
   const Gene* find(const std::string& name) const;
   bool operator==(const Space&) const = default;
 };

@@ -54,8 +54,8 @@ Json trials_of(const RunReport& report) {
       columns({"trial", "generation", "state", "device", "epoch", "seconds", "fitness", "curve"});
   Json metrics = Json::object(), genes = Json::object();
   for (const auto& name : hyp::Metrics::names()) metrics[name] = Json::array();
-  const auto evolved = report.settings.space.evolved();
-  for (const auto i : evolved) genes[report.settings.space.genes[i].name] = Json::array();
+  const auto evolved = hyp::evolved_genes(report.settings.space);
+  for (const auto& gene : evolved) genes[gene.name] = Json::array();
   std::size_t row = 0;
   for (const auto& [number, trial] : report.timeline.trials) {
     add_row(table, {number, trial.generation, name_of(trial.state), trial.device, trial.epoch,
@@ -63,7 +63,7 @@ Json trials_of(const RunReport& report) {
     for (std::size_t i = 0; i < hyp::Metrics::count; ++i)
       metrics[hyp::Metrics::names()[i]].push_back(metrics_of(trial, i));
     for (std::size_t i = 0; i < evolved.size(); ++i)
-      genes[report.settings.space.genes[evolved[i]].name].push_back(report.genes[row][i]);
+      genes[evolved[i].name].push_back(report.genes[row][i]);
     ++row;
   }
   table["metrics"] = std::move(metrics);

@@ -26,7 +26,7 @@ TEST(DefaultSpace, HasThe29GenesOfYolov5AndEvolves13) {
   const Space& space = default_space();
   ASSERT_EQ(space.genes.size(), 29u);
   std::string evolved;
-  for (const auto i : space.evolved()) evolved += space.genes[i].name + " ";
+  for (const auto& gene : evolved_genes(space)) evolved += gene.name + " ";
   EXPECT_EQ(evolved,
             "hsv_h hsv_s hsv_v degrees translate scale shear perspective flipud fliplr mosaic "
             "mixup copy_paste ");
