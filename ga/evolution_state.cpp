@@ -18,11 +18,11 @@ std::vector<hyp::Gene> genes_of_search(const hyp::Space& space) {
 
 }  // namespace
 
-EvolutionState::EvolutionState(hyp::Space space_, Settings settings_,
+EvolutionState::EvolutionState(hyp::Space run_space, Settings run_settings,
                                const std::vector<hyp::Hyperparameters>& initial,
                                std::span<const EarlierRun> earlier_runs)
-    : space(std::move(space_)),
-      settings(std::move(settings_)),
+    : space(std::move(run_space)),
+      settings(std::move(run_settings)),
       counts_sets(settings.trials && !settings.max_epochs),
       genes(genes_of_search(space)),
       earlier(genes, earlier_runs),

@@ -109,9 +109,12 @@ struct EvolutionState {
 
   Knowledge known;
 
-  EvolutionState(hyp::Space space_, Settings settings_,
+  EvolutionState(hyp::Space run_space, Settings run_settings,
                  const std::vector<hyp::Hyperparameters>& initial,
                  std::span<const EarlierRun> earlier_runs);
+  // The basis refers to `earlier` beside it.
+  EvolutionState(const EvolutionState&) = delete;
+  EvolutionState& operator=(const EvolutionState&) = delete;
 
   int asked() const { return static_cast<int>(trials.size()); }
   bool screened() const { return settings.search == "screened"; }
