@@ -14,14 +14,6 @@ bool is_whole(const Gene& gene) {
   return gene.kind != Gene::Kind::real;
 }
 
-/// Smallest and greatest value that the gene may take.
-double first(const Gene& gene) {
-  return is_whole(gene) ? std::ceil(gene.low) : gene.low;
-}
-double last(const Gene& gene) {
-  return is_whole(gene) ? std::floor(gene.high) : gene.high;
-}
-
 std::string listed(const Gene& gene) {
   std::string names;
   for (const auto& name : gene.choices) names += (names.empty() ? "" : ", ") + name;
@@ -63,13 +55,21 @@ std::optional<WrongBounds> wrong_bounds(const Gene& gene) {
     return {{"from " + low + " to " + high + " is too wide", "narrow it"}};
   if (gene.scale == Gene::Scale::log && gene.low <= 0)
     return {{"a log scale can't start at " + low, "give a low above 0, or scale: linear"}};
-  if (first(gene) > last(gene))
+  if (least_value(gene) > greatest_value(gene))
     return {{"no whole number lies between " + low + " and " + high, "widen the bounds"}};
   return {};
 }
 
+double least_value(const Gene& gene) {
+  return is_whole(gene) ? std::ceil(gene.low) : gene.low;
+}
+
+double greatest_value(const Gene& gene) {
+  return is_whole(gene) ? std::floor(gene.high) : gene.high;
+}
+
 bool has_range(const Gene& gene) {
-  return first(gene) < last(gene);
+  return least_value(gene) < greatest_value(gene);
 }
 
 bool is_categorical(const Gene& gene) {
@@ -77,7 +77,7 @@ bool is_categorical(const Gene& gene) {
 }
 
 double to_unit(const Gene& gene, double value) {
-  const double low = first(gene), high = last(gene);
+  const double low = least_value(gene), high = greatest_value(gene);
   if (!(low < high)) return 0;
   if (gene.scale == Gene::Scale::log) {
     const double width = std::log(high) - std::log(low);
@@ -87,7 +87,7 @@ double to_unit(const Gene& gene, double value) {
 }
 
 double from_unit(const Gene& gene, double unit) {
-  const double low = first(gene), high = last(gene);
+  const double low = least_value(gene), high = greatest_value(gene);
   if (!(low < high)) return low;
   unit = std::clamp(unit, 0.0, 1.0);
   if (gene.scale == Gene::Scale::log) {
@@ -99,7 +99,7 @@ double from_unit(const Gene& gene, double unit) {
 
 double nearest(const Gene& gene, double value) {
   if (is_whole(gene)) value = std::round(value);
-  return std::clamp(value, first(gene), last(gene));
+  return std::clamp(value, least_value(gene), greatest_value(gene));
 }
 
 Value choice(const Gene& gene, std::size_t index) {

@@ -53,6 +53,11 @@ struct WrongBounds {
 /// with a whole number between them where only whole ones count.
 std::optional<WrongBounds> wrong_bounds(const Gene& gene);
 
+/// The least and the greatest value that the gene may take: whole where only whole ones count,
+/// whatever the bounds are.
+double least_value(const Gene& gene);
+double greatest_value(const Gene& gene);
+
 /// Whether its bounds leave it more than one value.
 bool has_range(const Gene& gene);
 /// Its values are choices, which have no order.

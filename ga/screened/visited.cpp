@@ -10,20 +10,12 @@
 namespace evolve::ga {
 namespace {
 
-// The least and the greatest value that a gene takes: an integer gene's bounds need not be whole.
-double least(const hyp::Gene& gene) {
-  return hyp::nearest(gene, gene.low);
-}
-double greatest(const hyp::Gene& gene) {
-  return hyp::nearest(gene, gene.high);
-}
-
 double count_sets(const std::vector<hyp::Gene>& space) {
   double count = 1;
   for (const hyp::Gene& gene : space) {
     if (gene.kind != hyp::Gene::Kind::real) {
-      count =
-          std::min(count * (greatest(gene) - least(gene) + 1), std::numeric_limits<double>::max());
+      count = std::min(count * (hyp::greatest_value(gene) - hyp::least_value(gene) + 1),
+                       std::numeric_limits<double>::max());
     } else if (hyp::has_range(gene)) {
       return std::numeric_limits<double>::infinity();
     }
@@ -35,11 +27,11 @@ double count_sets(const std::vector<hyp::Gene>& space) {
 // set comes the first.
 void advance(const std::vector<hyp::Gene>& space, hyp::Genes& genes) {
   for (std::size_t i = space.size(); i-- > 0;) {
-    if (genes[i] < greatest(space[i])) {
+    if (genes[i] < hyp::greatest_value(space[i])) {
       genes[i] += 1;
       return;
     }
-    genes[i] = least(space[i]);
+    genes[i] = hyp::least_value(space[i]);
   }
 }
 
