@@ -9,9 +9,9 @@ namespace evolve::cli {
 /// The program evolve-worker, which lies beside this one. Throws `Error` when it does not.
 std::string built_in_worker();
 
-/// Whether the built-in trainer can use devices of a kind, "cuda" or "xpu"; yes where evolve-worker
-/// is not installed, so that this is what is complained of. The worker is asked once, when the
-/// answer is first needed.
+/// Whether the built-in trainer can use devices of a kind, "cuda", "xpu" or "hip"; yes where
+/// evolve-worker is not installed, so that this is what is complained of. The worker is asked once,
+/// when the answer is first needed.
 std::function<bool(const std::string& kind)> built_in_drives();
 
 }  // namespace evolve::cli

@@ -11,7 +11,7 @@
 namespace evolve::devices {
 
 struct Accelerator {
-  /// "cuda" or "xpu".
+  /// "cuda" or "xpu"; "cpu" of the host (machine.hpp).
   std::string kind;
   /// From 0, among those of its kind that this process may use.
   int index = 0;

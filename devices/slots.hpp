@@ -15,7 +15,8 @@ constexpr int most_automatic_slots = 16;
 
 /// Who will train on the devices.
 struct TrainerTraits {
-  /// Not the built-in trainer: it may know kinds of devices besides "cpu", "cuda" and "xpu".
+  /// Not the built-in trainer: it may know any kind of devices. That one knows "cpu", and of
+  /// "cuda", "xpu" and "hip" those that it `drives`.
   bool external = false;
   /// Takes the machine's own number of its device (core::index_variable) and hides the others
   /// itself: its environment has no mask, and core::unset_variable names what it must not have. A
@@ -24,7 +25,8 @@ struct TrainerTraits {
   /// The variable that hides devices of kinds that evolve does not know; where none of these is
   /// asked for, those of the others without a driver too. "" for each kind's usual one.
   std::string device_env;
-  /// Whether it can use "cuda" or "xpu" devices. Asked only where there are some.
+  /// Whether it can use devices of a kind that is not "cpu". Asked only where there are some, or
+  /// where they are named.
   std::function<bool(const std::string& kind)> drives = [](const std::string&) { return true; };
 };
 

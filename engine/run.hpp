@@ -50,8 +50,8 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  /// Runs until one of these. Throws `Error` when the disk is full, or no worker can be started at
-  /// all.
+  /// Runs to its end, and tells why it came. Throws `Error` when the disk is full, or no worker can
+  /// be started at all.
   RunEnd run();
 
   /// What is recorded is durable, in the state, in the files, and the observer has seen it.

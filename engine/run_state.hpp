@@ -49,9 +49,10 @@ struct Recommendation {
 
 class RunState {
  public:
-  /// The first `trusted` trials, and trials that go on, are taken as their `Started` events have
-  /// them; later ones are bred, and must come out as recorded. `journal` is what errors name.
-  /// Throws `Error` for settings that make no sense.
+  /// The first `trusted` trials that were bred, or went on, are taken as their events have them,
+  /// and in a search with a lag all that did so after a repeat; the others are asked for, and must
+  /// come out as recorded. `journal` is what errors name. Throws `Error` for settings that make no
+  /// sense.
   explicit RunState(const results::RunSettings& settings, std::string journal = "",
                     int trusted = 0);
 
