@@ -7,8 +7,10 @@
 #include <stdexcept>
 
 #include "core/json.hpp"
+#include "core/split.hpp"
 #include "devices/level_zero.hpp"
 #include "devices/library.hpp"
+#include "devices/masks.hpp"
 #include "devices/nvml.hpp"
 #include "devices/probe.hpp"
 
@@ -166,7 +168,7 @@ std::vector<Accelerator> seen_by_sycl(const std::vector<Accelerator>& all,
   constexpr std::string_view backend = "level_zero:";
   const auto which = boost::starts_with(selector, backend) ? selector.substr(backend.size()) : "";
   if (selector == "*:*" || selector == "*:gpu" || which == "*" || which == "gpu") return all;
-  const auto numbers = entries(which);
+  const auto numbers = core::split_and_trim(which, ',');
   const auto is_number = [](const std::string& entry) {
     return !entry.empty() && std::ranges::all_of(entry, boost::is_digit());
   };

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "devices/accelerator.hpp"
-#include "devices/masks.hpp"
+#include "devices/environment.hpp"
 
 namespace evolve::devices {
 

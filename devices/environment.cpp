@@ -1,5 +1,6 @@
 #include "devices/environment.hpp"
 
+#include <cstdlib>
 #include <string_view>
 
 #include "core/device_kind.hpp"
@@ -35,6 +36,26 @@ void add(Variables& to, const Variables& more) {
 }
 
 }  // namespace
+
+Environment device_environment(const std::string& also) {
+  Environment found;
+  const auto note = [&](const std::string& variable) {
+    if (const char* value = std::getenv(variable.c_str())) found[variable] = value;
+  };
+  for (const auto& kind : core::device_kinds())
+    for (const auto& variable : {kind.mask, kind.order, kind.hidden_by.first})
+      if (!variable.empty()) note(variable);
+  if (!also.empty()) note(also);
+  for (const auto* variable :
+       {"SLURM_JOB_ID", "SLURM_NNODES", "SLURM_NTASKS", "SLURM_GPUS_PER_TASK"})
+    note(variable);
+  return found;
+}
+
+std::string value_in(const Environment& environment, const std::string& variable) {
+  const auto found = environment.find(variable);
+  return found == environment.end() ? "" : found->second;
+}
 
 Variables environment_of(const std::string& slot, const std::string& kind, const Variables& mask,
                          int threads) {

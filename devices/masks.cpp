@@ -1,9 +1,7 @@
 #include "devices/masks.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
-#include "core/device_kind.hpp"
 #include "core/number.hpp"
 #include "core/split.hpp"
 
@@ -26,35 +24,11 @@ const Accelerator* named(const std::vector<Accelerator>& all, const std::string&
 
 }  // namespace
 
-Environment device_environment(const std::string& also) {
-  Environment found;
-  const auto note = [&](const std::string& variable) {
-    if (const char* value = std::getenv(variable.c_str())) found[variable] = value;
-  };
-  for (const auto& kind : core::device_kinds())
-    for (const auto& variable : {kind.mask, kind.order, kind.hidden_by.first})
-      if (!variable.empty()) note(variable);
-  if (!also.empty()) note(also);
-  for (const auto* variable :
-       {"SLURM_JOB_ID", "SLURM_NNODES", "SLURM_NTASKS", "SLURM_GPUS_PER_TASK"})
-    note(variable);
-  return found;
-}
-
-std::string value_in(const Environment& environment, const std::string& variable) {
-  const auto found = environment.find(variable);
-  return found == environment.end() ? "" : found->second;
-}
-
-std::vector<std::string> entries(std::string_view list) {
-  return core::split_and_trim(list, ',');
-}
-
 std::optional<std::vector<std::string>> shown_by(const Environment& environment,
                                                  const std::string& variable) {
   const auto found = environment.find(variable);
   if (found == environment.end()) return {};
-  auto shown = entries(found->second);
+  auto shown = core::split_and_trim(found->second, ',');
   shown.erase(std::ranges::find(shown, "-1"), shown.end());
   return shown;
 }
@@ -74,7 +48,7 @@ std::vector<std::size_t> gpu_numbers(const std::vector<Accelerator>& all) {
 
 std::vector<Accelerator> seen_by_cuda(const std::vector<Accelerator>& all, std::string_view list) {
   std::vector<Accelerator> seen;
-  for (const auto& entry : entries(list)) {
+  for (const auto& entry : core::split_and_trim(list, ',')) {
     const auto number = core::parse_integer<std::size_t>(entry);
     const auto* device = number ? numbered(all, *number) : named(all, entry);
     if (!device || std::ranges::find(seen, *device) != seen.end()) break;

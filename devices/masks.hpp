@@ -2,33 +2,20 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "devices/accelerator.hpp"
+#include "devices/environment.hpp"
 
 namespace evolve::devices {
-
-/// Variables and values.
-using Environment = std::map<std::string, std::string>;
-
-/// Those of this process that hide devices from it (`also` too), or say that it is a Slurm job: all
-/// that discovery and choose() look at.
-Environment device_environment(const std::string& also = "");
-
-/// What a variable says; "" when it is not set.
-std::string value_in(const Environment& environment, const std::string& variable);
 
 /// What a variable that lists devices shows a process, in its order; nothing when it is not set. An
 /// entry of -1 ends the list, so that this alone hides all, as an empty list does.
 std::optional<std::vector<std::string>> shown_by(const Environment& environment,
                                                  const std::string& variable);
-
-/// The entries of such a list: "4, 5" has "4" and "5".
-std::vector<std::string> entries(std::string_view list);
 
 /// Whether Slurm says with this mask that the job has no device of the kind.
 bool is_empty_for_slurm(const std::string& mask);

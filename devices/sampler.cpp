@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "core/json.hpp"
-#include "devices/masks.hpp"
+#include "devices/environment.hpp"
 
 namespace evolve::devices {
 namespace {

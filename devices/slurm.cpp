@@ -15,6 +15,7 @@
 #include "core/spawn.hpp"
 #include "core/split.hpp"
 #include "devices/environment.hpp"
+#include "devices/masks.hpp"
 #include "devices/probe.hpp"
 
 namespace evolve::devices {
@@ -124,7 +125,7 @@ std::vector<Node> nodes_in(std::string_view text) {
     auto& seen = gpus[node.name];
     for (std::size_t i = 0; i < kinds.size(); ++i) {
       const auto& mask = cells[first_mask + i];
-      const auto devices = entries(mask);
+      const auto devices = core::split_and_trim(mask, ',');
       if (is_empty_for_slurm(mask) || devices.empty() ||
           (node.gpus > 0 && node.kind != kinds[i].name))
         continue;

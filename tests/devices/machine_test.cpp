@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "core/core_mask.hpp"
-#include "devices/masks.hpp"
+#include "devices/environment.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -75,10 +75,5 @@ TEST(Masks, ShowWhatStandsBeforeMinusOneAndAllWhereTheyAreNotSet) {
     EXPECT_THAT(shown_by({{"FOO", nothing}}, "FOO"), testing::Optional(IsEmpty()));
 }
 
-TEST(Masks, AreListsOfEntries) {
-  EXPECT_THAT(entries("4, 5"), ElementsAre("4", "5"));
-  EXPECT_THAT(entries(""), IsEmpty());
-}
-
 }  // namespace
 }  // namespace evolve::devices

@@ -13,6 +13,7 @@
 #include "core/device_kind.hpp"
 #include "core/error.hpp"
 #include "core/spawn.hpp"
+#include "core/split.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -37,7 +38,7 @@ std::vector<RankShare> rank_shares(const std::string& slot, const devices::Envir
   const auto* kind = core::find_device_kind(core::kind_of(slot));
   const bool masked = names.size() > 1 && kind && !kind->mask.empty();
   const auto visible =
-      masked ? devices::entries(devices::value_in(environment, kind->mask)) : names;
+      masked ? core::split_and_trim(devices::value_in(environment, kind->mask), ',') : names;
   if (visible.size() != names.size())
     throw run_failed(fmt::format("{} shows {} devices, {} has {}", kind->mask, visible.size(), slot,
                                  names.size()),

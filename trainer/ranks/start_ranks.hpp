@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "devices/masks.hpp"
+#include "devices/environment.hpp"
 #include "trainer/ranks/ranks.hpp"
 
 namespace evolve::trainer {
