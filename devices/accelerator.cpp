@@ -1,5 +1,7 @@
 #include "devices/accelerator.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 
@@ -47,6 +49,10 @@ Accelerator together(const std::vector<Accelerator>& devices) {
     if (device.power_watts) all.power_watts = all.power_watts.value_or(0) + *device.power_watts;
   }
   return all;
+}
+
+std::string pci_text(unsigned domain, unsigned bus, unsigned device, unsigned function) {
+  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain, bus, device, function);
 }
 
 std::string description(const Accelerator& a) {

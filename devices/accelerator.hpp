@@ -45,6 +45,9 @@ struct Accelerator {
 /// "xpu:1"
 std::string name_of(const Accelerator& accelerator);
 
+/// "0000:03:00.0"
+std::string pci_text(unsigned domain, unsigned bus, unsigned device, unsigned function);
+
 /// "Intel(R) Arc(TM) A770 Graphics, 15.9 GiB, 0000:03:00.0, 868080a0-…": what is known of it.
 std::string description(const Accelerator& accelerator);
 

@@ -1,7 +1,8 @@
 #include "devices/level_zero.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdio>
 
 #include "devices/library.hpp"
 #include "devices/sysman.hpp"
@@ -30,9 +31,7 @@ struct Sighted {
 };
 
 std::string hexadecimal(ze_result_t result) {
-  char text[16];
-  std::snprintf(text, sizeof text, "0x%x", static_cast<unsigned>(result));
-  return text;
+  return fmt::format("0x{:x}", static_cast<unsigned>(result));
 }
 
 /// The bytes in their order, as torch and the canonical form of a UUID have them.
@@ -40,9 +39,7 @@ std::string uuid_text(const ze_device_uuid_t& uuid) {
   std::string text;
   for (int i = 0; i < ZE_MAX_DEVICE_UUID_SIZE; ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    char byte[3];
-    std::snprintf(byte, sizeof byte, "%02x", uuid.id[i]);
-    text += byte;
+    text += fmt::format("{:02x}", uuid.id[i]);
   }
   return text;
 }

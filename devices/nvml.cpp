@@ -68,12 +68,6 @@ struct Nvml {
   }
 };
 
-std::string text_of_pci(const PciInfo& pci) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
-  return text.data();
-}
-
 /// Notes in `state` what a call says of the device, besides success; returns whether it succeeded.
 bool succeeded(Return code, std::string& state) {
   if (code == gpu_is_lost) state = "lost";
@@ -98,7 +92,8 @@ Accelerator describe(const Nvml& nvml, Handle handle) {
   if (succeeded(nvml.name(handle, text.data(), text.size()), gpu.state)) gpu.name = text.data();
   if (succeeded(nvml.uuid(handle, text.data(), text.size()), gpu.state)) gpu.uuid = text.data();
   PciInfo pci{};
-  if (nvml.pci && succeeded(nvml.pci(handle, &pci), gpu.state)) gpu.pci = text_of_pci(pci);
+  if (nvml.pci && succeeded(nvml.pci(handle, &pci), gpu.state))
+    gpu.pci = pci_text(pci.domain, pci.bus, pci.device, 0);
   Memory memory{};
   if (succeeded(nvml.memory(handle, &memory), gpu.state)) {
     gpu.memory_total_bytes = static_cast<std::int64_t>(memory.total);

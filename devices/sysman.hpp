@@ -4,6 +4,7 @@
 #include <level_zero/ze_api.h>
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,12 +24,10 @@ std::vector<Handle> listed(List list) {
   return handles;
 }
 
-/// "0000:03:00.0", from any of Level Zero's PCI addresses.
+/// Of any of Level Zero's PCI addresses.
 template <class Address>
 std::string pci_text(const Address& a) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%04x:%02x:%02x.%x", a.domain, a.bus, a.device, a.function);
-  return text;
+  return pci_text(a.domain, a.bus, a.device, a.function);
 }
 
 /// Makes Sysman possible; to be called before zeInit(). Loaders from 1.9 have zesInit(); before, an
