@@ -214,18 +214,18 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
                                              : results::open_run(*now.resume);
   const auto path = directory.journal();
   std::optional<results::Journal> journal;
-  results::History history;
+  results::JournalContents contents;
   if (now.dry_run) {
-    history = results::read_journal(path);
+    contents = results::read_journal(path);
   } else {
     auto resumed = results::Journal::resume(path);
     journal.emplace(std::move(resumed.first));
-    history = std::move(resumed.second);
+    contents = std::move(resumed.second);
   }
-  if (!history.warning.empty()) screen.line(history.warning);
-  if (const auto note = note_on_folder(history.run)) screen.line(*note);
-  auto plan = resumed_plan(now, history.run, path.string());
-  auto state = engine::fold(history.run, history.events, path.string());
+  if (!contents.warning.empty()) screen.line(contents.warning);
+  if (const auto note = note_on_folder(contents.run)) screen.line(*note);
+  auto plan = resumed_plan(now, contents.run, path.string());
+  auto state = engine::fold(contents.run, contents.events, path.string());
   const auto given = bounds_given(now);
   const auto bounds = engine::extension(state, given);
   if (!state.finished() || bounds) check_inputs(plan);

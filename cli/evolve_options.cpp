@@ -59,7 +59,7 @@ void check_one_trainer(const Given& given) {
 }
 
 /// Reads what the texts of durations mean.
-TimeLimits limits_of(const EvolveOptions& options) {
+RunLimits limits_of(const EvolveOptions& options) {
   return {.run_seconds = duration_seconds(options.time_limit, "--time-limit"),
           .trial = duration(options.trial_timeout, "--trial-timeout"),
           .silence = duration(options.hang_timeout, "--hang-timeout")};

@@ -17,7 +17,7 @@
 namespace evolve::cli {
 
 /// How long things may take; nothing: there is no limit.
-struct TimeLimits {
+struct RunLimits {
   /// No trial is started after so many seconds.
   std::optional<double> run_seconds;
   std::optional<std::chrono::seconds> trial, silence;
@@ -71,7 +71,7 @@ struct EvolveOptions {
 
   /// Read from the texts by `complete` and `resumed`.
   Trainer trainer;
-  TimeLimits limits;
+  RunLimits limits;
 };
 
 /// Declares the options of the main job on `app`; they are filled in when it parses.

@@ -38,9 +38,9 @@ bool is_of_a_run(const fs::path& csv) {
 
 /// The picture that the run itself draws.
 void plot_own(const fs::path& csv, const fs::path& image) {
-  const auto [history, state] = recorded_run({csv.parent_path()});
+  const auto [contents, state] = recorded_run({csv.parent_path()});
   if (!state.best()) throw nothing_to_draw(csv);
-  engine::plot_run(state, history.run.fitness, image);
+  engine::plot_run(state, contents.run.fitness, image);
 }
 
 /// YOLOv5's evolve.csv has its fitness and its hyperparameters.

@@ -7,10 +7,10 @@
 namespace evolve::cli {
 
 RecordedRun recorded_run(const results::RunDirectory& directory) {
-  auto history = results::read_journal(directory.journal());
-  if (!history.warning.empty()) fmt::print("{}\n", history.warning);
-  auto state = engine::fold(history.run, history.events, directory.journal().string(), 0);
-  return {std::move(history), std::move(state)};
+  auto contents = results::read_journal(directory.journal());
+  if (!contents.warning.empty()) fmt::print("{}\n", contents.warning);
+  auto state = engine::fold(contents.run, contents.events, directory.journal().string(), 0);
+  return {std::move(contents), std::move(state)};
 }
 
 }  // namespace evolve::cli

@@ -8,7 +8,7 @@
 namespace evolve::cli {
 
 struct RecordedRun {
-  results::History history;
+  results::JournalContents contents;
   engine::RunState state;
 };
 

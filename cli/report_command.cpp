@@ -20,11 +20,11 @@ namespace {
 
 results::RunReport report_of(const results::RunDirectory& directory) {
   const bool going_on = results::is_locked(directory.journal());
-  const auto [history, state] = recorded_run(directory);
-  auto timeline = results::timeline_of(history);
+  const auto [contents, state] = recorded_run(directory);
+  auto timeline = results::timeline_of(contents);
   if (!going_on) timeline.stop();
   auto report =
-      engine::report_of(state, history.run, std::move(timeline), display_path(directory.root));
+      engine::report_of(state, contents.run, std::move(timeline), display_path(directory.root));
   report.going_on = going_on && !report.finished;  // it may have ended meanwhile
   report.explanation = engine::explanation_if_any(state);
   return report;

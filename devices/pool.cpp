@@ -7,50 +7,50 @@
 namespace evolve::devices {
 
 struct Pool::State {
-  struct Place {
+  struct Entry {
     core::Slot slot;
     bool lent = false;
     /// Lent, and not to be lent again.
     bool gone = false;
   };
-  /// The places of leases stay where they are.
-  std::list<Place> places;
+  /// The entries of leases stay where they are.
+  std::list<Entry> entries;
 };
 
 Pool::Pool(std::vector<core::Slot> slots) : state_(std::make_shared<State>()) {
-  for (auto& slot : slots) state_->places.push_back({.slot = std::move(slot)});
+  for (auto& slot : slots) state_->entries.push_back({.slot = std::move(slot)});
 }
 
 std::optional<core::Lease> Pool::try_lease(const std::function<bool(const core::Slot&)>& suits) {
-  auto& places = state_->places;
-  for (auto place = places.begin(); place != places.end(); ++place) {
-    if (place->lent || !suits(place->slot)) continue;
-    place->lent = true;
+  auto& entries = state_->entries;
+  for (auto entry = entries.begin(); entry != entries.end(); ++entry) {
+    if (entry->lent || !suits(entry->slot)) continue;
+    entry->lent = true;
     // The lease shares the state, so that the slot it points to lives as long as it does.
-    return core::Lease(&place->slot, [state = state_, place](const core::Slot*) {
-      place->lent = false;
-      if (place->gone) state->places.erase(place);
+    return core::Lease(&entry->slot, [state = state_, entry](const core::Slot*) {
+      entry->lent = false;
+      if (entry->gone) state->entries.erase(entry);
     });
   }
   return {};
 }
 
 void Pool::change(const std::vector<core::Slot>& slots) {
-  auto& places = state_->places;
+  auto& entries = state_->entries;
   auto wanted = slots;
-  for (auto& place : places) {
-    const auto found = std::ranges::find(wanted, place.slot.name, &core::Slot::name);
-    place.gone = found == wanted.end();
-    if (!place.gone) wanted.erase(found);
+  for (auto& entry : entries) {
+    const auto found = std::ranges::find(wanted, entry.slot.name, &core::Slot::name);
+    entry.gone = found == wanted.end();
+    if (!entry.gone) wanted.erase(found);
   }
-  places.remove_if([](const auto& place) { return place.gone && !place.lent; });
-  for (auto& slot : wanted) places.push_back({.slot = std::move(slot)});
+  entries.remove_if([](const auto& entry) { return entry.gone && !entry.lent; });
+  for (auto& slot : wanted) entries.push_back({.slot = std::move(slot)});
 }
 
 std::vector<const core::Slot*> Pool::slots() const {
   std::vector<const core::Slot*> slots;
-  for (const auto& place : state_->places)
-    if (!place.gone) slots.push_back(&place.slot);
+  for (const auto& entry : state_->entries)
+    if (!entry.gone) slots.push_back(&entry.slot);
   return slots;
 }
 

@@ -34,9 +34,9 @@ void trim_memory() {
 
 LiveReport::LiveReport(results::RunDirectory directory)
     : directory_(std::move(directory)), name_(core::without_dots(directory_.root).string()) {
-  const auto history = results::read_journal(directory_.journal());
-  settings_ = history.run;
-  timeline_ = results::timeline_of(history);
+  const auto contents = results::read_journal(directory_.journal());
+  settings_ = contents.run;
+  timeline_ = results::timeline_of(contents);
 }
 
 void LiveReport::update(const RunState& state) {

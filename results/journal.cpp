@@ -61,7 +61,7 @@ core::Time time_of(const Json& line) {
 
 /// A journal's text, read.
 struct Parsed {
-  History history;
+  JournalContents contents;
   /// Bytes up to the end of the last whole line.
   std::size_t size = 0;
 };
@@ -92,15 +92,15 @@ Parsed parse(const std::string& text, const fs::path& file) {
         throw bad_input(where, "this line is damaged",
                         "restore the journal from a copy, or start a new run");
       }
-      parsed.history.warning =
+      parsed.contents.warning =
           file.string() + ":" + std::to_string(line) + ": the last line is torn and was left out";
       break;
     }
     if (line == 1) {
-      parsed.history.run = read_run(json, where);
+      parsed.contents.run = read_run(json, where);
     } else {
-      parsed.history.events.push_back(read(json, where, event_from_json));
-      parsed.history.times.push_back(time_of(json));
+      parsed.contents.events.push_back(read(json, where, event_from_json));
+      parsed.contents.times.push_back(time_of(json));
     }
     parsed.size = end + 1;
   }
@@ -112,8 +112,8 @@ Parsed parse(const std::string& text, const fs::path& file) {
 
 }  // namespace
 
-History read_journal(const fs::path& file) {
-  return parse(read_all(file), file).history;
+JournalContents read_journal(const fs::path& file) {
+  return parse(read_all(file), file).contents;
 }
 
 void check_none_begun(const fs::path& file) {
@@ -138,14 +138,14 @@ Journal Journal::create(const fs::path& file, const RunSettings& settings) {
   return journal;
 }
 
-std::pair<Journal, History> Journal::resume(const fs::path& file) {
+std::pair<Journal, JournalContents> Journal::resume(const fs::path& file) {
   core::FileDescriptor descriptor = open_locked(file, 0);
   Parsed parsed = parse(read_all(file), file);
-  if (!parsed.history.warning.empty() &&
+  if (!parsed.contents.warning.empty() &&
       ::ftruncate(descriptor.number(), static_cast<off_t>(parsed.size)) != 0) {
     throw write_failed(file, errno);
   }
-  return {Journal(file, std::move(descriptor), parsed.size), std::move(parsed.history)};
+  return {Journal(file, std::move(descriptor), parsed.size), std::move(parsed.contents)};
 }
 
 void Journal::append_line(const Json& line) {

@@ -21,7 +21,7 @@
 namespace evolve::results {
 
 /// What a journal says.
-struct History {
+struct JournalContents {
   /// The first line.
   RunSettings run;
   std::vector<Event> events;
@@ -34,7 +34,7 @@ struct History {
 
 /// Reads a journal, perhaps one that is being written. Throws `Error` with the line for damage, an
 /// empty file, or a first line that is not a run of version 1 or lacks what a run has.
-History read_journal(const std::filesystem::path& file);
+JournalContents read_journal(const std::filesystem::path& file);
 
 /// Throws `Error` where a run has begun in this journal.
 void check_none_begun(const std::filesystem::path& file);
@@ -47,7 +47,7 @@ class Journal {
 
   /// Goes on with a run: reads it, and cuts a torn last line off the file. Throws `Error` as
   /// `read_journal` does, or when another process has it open.
-  static std::pair<Journal, History> resume(const std::filesystem::path& file);
+  static std::pair<Journal, JournalContents> resume(const std::filesystem::path& file);
 
   /// Adds a line to the group that the next `commit` writes, with `time` as its time.
   void append(const Event& event, core::Time time = core::now());

@@ -152,11 +152,11 @@ void Timeline::on(const hyp::Outcome& outcome, core::Time time) {
   std::visit(follow, outcome.result);
 }
 
-Timeline timeline_of(const History& history) {
+Timeline timeline_of(const JournalContents& contents) {
   Timeline timeline;
-  timeline.epochs = history.run.epochs;
-  for (std::size_t i = 0; i < history.events.size(); ++i)
-    timeline.add(history.events[i], history.times[i]);
+  timeline.epochs = contents.run.epochs;
+  for (std::size_t i = 0; i < contents.events.size(); ++i)
+    timeline.add(contents.events[i], contents.times[i]);
   return timeline;
 }
 

@@ -108,7 +108,7 @@ struct Timeline {
 };
 
 /// Of what a journal has.
-Timeline timeline_of(const History& history);
+Timeline timeline_of(const JournalContents& contents);
 
 /// "running", "waiting", …
 const std::string& name_of(Timeline::State state);

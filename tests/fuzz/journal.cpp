@@ -7,8 +7,8 @@
 void evolve::fuzz::journal(const std::string& input) {
   const File file(input);
   refusable([&] {
-    const auto history = results::read_journal(file.path());
-    engine::fold(history.run, history.events, file.path());
-    refusable<nlohmann::json::exception>([&] { cli::resumed({}, history.run.options); });
+    const auto contents = results::read_journal(file.path());
+    engine::fold(contents.run, contents.events, file.path());
+    refusable<nlohmann::json::exception>([&] { cli::resumed({}, contents.run.options); });
   });
 }

@@ -95,12 +95,12 @@ TEST(Journal, IsReadInOrder) {
   const Folder folder;
   const auto file = folder / "journal.jsonl";
   write_run(file, 2);
-  const History history = read_journal(file);
-  EXPECT_EQ(history.run.seed, 1);
-  EXPECT_EQ(history.warning, "");
-  ASSERT_EQ(history.events.size(), 4u);
-  EXPECT_EQ(std::get<Started>(history.events[2]), started(1));
-  EXPECT_EQ(std::get<hyp::Outcome>(history.events[3]).result, completed(1).result);
+  const JournalContents contents = read_journal(file);
+  EXPECT_EQ(contents.run.seed, 1);
+  EXPECT_EQ(contents.warning, "");
+  ASSERT_EQ(contents.events.size(), 4u);
+  EXPECT_EQ(std::get<Started>(contents.events[2]), started(1));
+  EXPECT_EQ(std::get<hyp::Outcome>(contents.events[3]).result, completed(1).result);
 }
 
 TEST(Journal, SaysWhenEachLineWasWritten) {
@@ -127,9 +127,9 @@ TEST(Journal, WritesNothingBeforeTheCommit) {
   EXPECT_TRUE(read_journal(file).events.empty());
   journal.commit();
   journal.commit();
-  const History history = read_journal(file);
-  ASSERT_EQ(history.events.size(), 2u);
-  EXPECT_EQ(std::get<UnknownEvent>(history.events[1]).json["sun"], true);
+  const JournalContents contents = read_journal(file);
+  ASSERT_EQ(contents.events.size(), 2u);
+  EXPECT_EQ(std::get<UnknownEvent>(contents.events[1]).json["sun"], true);
 }
 
 TEST(Journal, IsCutAtAnyByteOfItsLastTwoRecordsAndGoesOn) {
@@ -147,9 +147,9 @@ TEST(Journal, IsCutAtAnyByteOfItsLastTwoRecordsAndGoesOn) {
     const std::size_t lines = static_cast<std::size_t>(
         std::count(text.begin(), text.begin() + static_cast<long>(cut), '\n'));
     {
-      auto [journal, history] = Journal::resume(file);
-      ASSERT_EQ(history.events.size(), lines - 1) << cut;
-      ASSERT_EQ(history.warning.empty(), cut == whole) << cut;
+      auto [journal, contents] = Journal::resume(file);
+      ASSERT_EQ(contents.events.size(), lines - 1) << cut;
+      ASSERT_EQ(contents.warning.empty(), cut == whole) << cut;
       ASSERT_EQ(fs::file_size(file), whole) << cut;
       for (std::size_t line = lines; line < ends.size(); ++line) {
         if (line % 2 == 1) journal.append(started(static_cast<int>(line / 2)), moment);
@@ -166,9 +166,9 @@ TEST(Journal, SaysThatItsLastLineIsTorn) {
   const auto file = folder / "journal.jsonl";
   const std::string text = write_run(file, 1);
   write_file(file, text + std::string(100, '\0'));
-  const History history = read_journal(file);
-  EXPECT_EQ(history.warning, file.string() + ":4: the last line is torn and was left out");
-  EXPECT_EQ(history.events.size(), 2u);
+  const JournalContents contents = read_journal(file);
+  EXPECT_EQ(contents.warning, file.string() + ":4: the last line is torn and was left out");
+  EXPECT_EQ(contents.events.size(), 2u);
   EXPECT_EQ(fs::file_size(file), text.size() + 100) << "reading changes nothing";
 }
 
@@ -322,9 +322,9 @@ TEST(Journal, WritesNothingBehindATornLineThatCouldNotBeCutOff) {
   truncation_fails = false;
   open.journal.append(started(1));
   open.journal.commit();
-  const History history = read_journal(open.file);
-  EXPECT_EQ(history.events.size(), 3u);
-  EXPECT_EQ(history.warning, "");
+  const JournalContents contents = read_journal(open.file);
+  EXPECT_EQ(contents.events.size(), 3u);
+  EXPECT_EQ(contents.warning, "");
 }
 
 TEST(Journal, CommitsNothingToAFileThatWasRemovedOrReplaced) {
@@ -371,9 +371,9 @@ TEST(Journal, LosesNoWholeLineToAKillAtAnyMoment) {
   for (int round = 0; round < 20; ++round) {
     const pid_t writer = ::fork();
     if (writer == 0) {
-      auto [journal, history] = Journal::resume(file);
+      auto [journal, contents] = Journal::resume(file);
       // The kill may have come between the lines of a group.
-      for (std::size_t i = history.events.size();; ++i) {
+      for (std::size_t i = contents.events.size();; ++i) {
         const int trial = static_cast<int>(i / 2);
         i % 2 == 0 ? journal.append(started(trial)) : journal.append(completed(trial));
         if (i % 2 == 1) journal.commit();
@@ -382,12 +382,12 @@ TEST(Journal, LosesNoWholeLineToAKillAtAnyMoment) {
     ::usleep(1000 + random() % 20000);
     ::kill(writer, SIGKILL);
     ::waitpid(writer, nullptr, 0);
-    const History history = read_journal(file);
-    ASSERT_GE(history.events.size(), before);
-    before = history.events.size();
+    const JournalContents contents = read_journal(file);
+    ASSERT_GE(contents.events.size(), before);
+    before = contents.events.size();
     for (std::size_t i = 0; i < before; ++i) {
-      const auto* start = std::get_if<Started>(&history.events[i]);
-      const auto* outcome = std::get_if<hyp::Outcome>(&history.events[i]);
+      const auto* start = std::get_if<Started>(&contents.events[i]);
+      const auto* outcome = std::get_if<hyp::Outcome>(&contents.events[i]);
       ASSERT_TRUE(i % 2 == 0 ? start : static_cast<const void*>(outcome));
       ASSERT_EQ(start ? start->trial : outcome->trial, static_cast<int>(i / 2));
     }

@@ -232,10 +232,11 @@ TEST(Timeline, LeavesATrialCompletedWhoseRepeatIsSaidToHaveFailedLater) {
 }
 
 TEST(Timeline, OfAJournalWithoutTimesHasNone) {
-  const History history{.run = {.epochs = 9},
-                        .events = {Started{.trial = 0}, outcome(0, hyp::Completed{{}, 0.5})},
-                        .times = {core::Time{}, core::Time{}}};
-  const auto timeline = timeline_of(history);
+  const JournalContents contents{
+      .run = {.epochs = 9},
+      .events = {Started{.trial = 0}, outcome(0, hyp::Completed{{}, 0.5})},
+      .times = {core::Time{}, core::Time{}}};
+  const auto timeline = timeline_of(contents);
   EXPECT_EQ(timeline.begin, core::Time{});
   EXPECT_EQ(timeline.trainings[0].begin, core::Time{});
   EXPECT_EQ(timeline.trainings[0].seconds, 1);
