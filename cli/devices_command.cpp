@@ -10,7 +10,6 @@
 
 #include "cli/built_in_worker.hpp"
 #include "cli/commands.hpp"
-#include "cli/screen.hpp"
 #include "core/device_kind.hpp"
 #include "core/number.hpp"
 #include "devices/devices.hpp"

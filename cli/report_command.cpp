@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "engine/report.hpp"
 #include "results/results.hpp"
+#include "results/run_file.hpp"
 
 namespace evolve::cli {
 namespace {

@@ -1,6 +1,7 @@
 // Words of a command with {placeholders}.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>

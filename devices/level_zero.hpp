@@ -1,6 +1,7 @@
 // Intel's GPUs, by Level Zero.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "devices/accelerator.hpp"

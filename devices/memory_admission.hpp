@@ -7,7 +7,6 @@
 #include <string>
 
 #include "core/worker_count.hpp"
-#include "devices/accelerator.hpp"
 #include "devices/clock.hpp"
 
 namespace evolve::devices {

@@ -14,7 +14,6 @@
 #include "core/slot.hpp"
 #include "core/stop_source.hpp"
 #include "engine/device_file.hpp"
-#include "engine/failures.hpp"
 #include "engine/fleet.hpp"
 #include "engine/live_report.hpp"
 #include "engine/observer.hpp"

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "engine/failures.hpp"
 #include "engine/run.hpp"
 
 namespace evolve::engine {

@@ -2,6 +2,9 @@
 // tells. With lag N step k knows the steps up to k - N, in their order, and waits for them.
 #pragma once
 
+#include <set>
+#include <vector>
+
 #include "ga/evolution_state.hpp"
 
 namespace evolve::ga {

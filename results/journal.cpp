@@ -12,6 +12,7 @@
 #include "core/json.hpp"
 #include "core/shell_word.hpp"
 #include "core/text_file.hpp"
+#include "results/run_file.hpp"
 
 namespace evolve::results {
 

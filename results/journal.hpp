@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/file_descriptor.hpp"
 #include "core/time.hpp"
 #include "results/event.hpp"
-#include "results/run_file.hpp"
 #include "results/run_settings.hpp"
 
 namespace evolve::results {

@@ -3,6 +3,7 @@
 // The page has the runs' figures as JSON and draws them itself (results/report/*.js, with uPlot).
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>

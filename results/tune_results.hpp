@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "hyp/space.hpp"
 #include "results/run_settings.hpp"
 
 namespace evolve::results {

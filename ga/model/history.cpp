@@ -11,6 +11,7 @@
 #include "ga/model/fit.hpp"
 #include "ga/model/outliers.hpp"
 #include "ga/model/ranking.hpp"
+#include "ga/model/surrogate.hpp"
 #include "ga/random/rng.hpp"
 
 namespace evolve::ga {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "ga/model/kernel.hpp"
 #include "ga/model/observation.hpp"
-#include "ga/model/surrogate.hpp"
 #include "ga/model/unit_cube.hpp"
 #include "hyp/space.hpp"
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <set>
 
+#include "ga/model/surrogate.hpp"
+
 namespace evolve::ga {
 namespace {
 

@@ -7,7 +7,7 @@
 // set agree on what is odd, it is the set.
 #pragma once
 
-#include "ga/model/surrogate.hpp"
+#include "ga/model/kernel.hpp"
 
 namespace evolve::ga {
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "ga/model/surrogate.hpp"
+
 namespace evolve::ga {
 namespace {
 
