@@ -117,9 +117,9 @@ Answer ask_intel(milliseconds limit, bool without_mask) {
         },
         limit);
   };
-  if (without_mask) return look(false);
-  const auto answer = look(true);
-  return answer.crashed ? look(false) : answer;
+  if (without_mask) return look(/*sensors=*/false);
+  const auto answer = look(/*sensors=*/true);
+  return answer.crashed ? look(/*sensors=*/false) : answer;
 }
 
 /// What the driver numbers by default: cards, or tiles where several devices are of one card.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "core/device_kind.hpp"
@@ -11,6 +12,10 @@ namespace evolve::devices {
 namespace {
 
 constexpr int blames_for_quarantine = 2;
+
+/// How long a device that is quarantined for the first time is left alone; twice as long after each
+/// further time.
+constexpr std::chrono::seconds first_rest{15};
 
 }  // namespace
 

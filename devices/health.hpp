@@ -1,7 +1,6 @@
 // Which devices are trusted with trials, by what happened on them.
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <set>
 #include <string>
@@ -12,10 +11,6 @@
 #include "hyp/outcome.hpp"
 
 namespace evolve::devices {
-
-/// How long a device that is quarantined for the first time is left alone; twice as long after each
-/// further time.
-constexpr std::chrono::seconds first_rest{15};
 
 /// A device is to blame for a failure.
 struct Blame {

@@ -102,7 +102,7 @@ results::Extended extension_of_search(const RunState& state, const Bounds& given
     return after;
   }
   // Repeats that nobody asked for anew keep to bounds that are new.
-  const auto own = bounds_of(state, true);
+  const auto own = bounds_of(state, /*trials_given=*/true);
   const auto is_new = [&](std::optional<int> Bounds::*bound) {
     return given.*bound && given.*bound != own.*bound;
   };

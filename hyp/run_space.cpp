@@ -1,5 +1,8 @@
 #include "hyp/run_space.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -96,11 +99,10 @@ void select_evolved(Space& space, const std::string& names) {
   for (const auto& name : listed) {
     const auto gene = std::ranges::find(space.genes, name, &Gene::name);
     if (gene == space.genes.end()) {
-      std::string known;
-      for (const Gene& candidate : space.genes)
-        known += (known.empty() ? "" : ", ") + candidate.name;
+      std::vector<std::string> known = {"all"};
+      for (const Gene& candidate : space.genes) known.push_back(candidate.name);
       throw bad_argument("--evolve-genes: there is no gene '" + name + "'",
-                         "choose among all, " + known);
+                         fmt::format("choose among {}", fmt::join(known, ", ")));
     }
     if (!has_range(*gene)) {
       throw bad_argument("--evolve-genes: " + name + " has no bounds", "give it some with --space");

@@ -1,5 +1,8 @@
 #include "hyp/space.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -14,12 +17,6 @@ bool is_whole(const Gene& gene) {
   return gene.kind != Gene::Kind::real;
 }
 
-std::string listed(const Gene& gene) {
-  std::string names;
-  for (const auto& name : gene.choices) names += (names.empty() ? "" : ", ") + name;
-  return names;
-}
-
 /// The raw value of `gene` in a set: its number, the index of its choice, or its start.
 double raw_value(const Gene& gene, const Hyperparameters& hyp) {
   const Value* value = hyp.find(gene.name);
@@ -30,7 +27,8 @@ double raw_value(const Gene& gene, const Hyperparameters& hyp) {
     if (choice(gene, i) == *value || (quoted && *quoted == gene.choices[i]))
       return static_cast<double>(i);
   }
-  throw bad_argument(gene.name + " is '" + text_of(*value) + "'", "choose among " + listed(gene));
+  throw bad_argument(gene.name + " is '" + text_of(*value) + "'",
+                     fmt::format("choose among {}", fmt::join(gene.choices, ", ")));
 }
 
 }  // namespace

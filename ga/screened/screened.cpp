@@ -271,7 +271,7 @@ std::vector<hyp::Genes> screened_children(Space space, History& history, const B
       const double trusted = trust(space, surrogate, rng);
       const Candidates found = search(space, Acquisition::improvement(space, surrogate), surrogate,
                                       points, trusted, held, rng);
-      Shortlist of_choice(space, surrogate, found, true);
+      Shortlist of_choice(space, surrogate, found, /*all=*/true);
       children.push_back(of_choice.take(of_choice.values(), visited, children));
       continue;
     }
@@ -280,7 +280,7 @@ std::vector<hyp::Genes> screened_children(Space space, History& history, const B
       const Acquisition acquisition = draw_acquisition(space, surrogate, history.size(), rng);
       const Candidates found =
           search(space, acquisition, surrogate, points, trusted, std::nullopt, rng);
-      shortlist.emplace(space, surrogate, found, rngs.size() == 1);
+      shortlist.emplace(space, surrogate, found, /*all=*/rngs.size() == 1);
       children.push_back(shortlist->take(shortlist->values(), visited, children));
     } else {
       const Acquisition acquisition = draw_acquisition(space, surrogate, history.size(), rng);

@@ -20,6 +20,13 @@ namespace {
 using hyp::FailureKind;
 using std::chrono::milliseconds;
 
+/// How long a process may take to end that has closed a stream before it was ever ready: a Python
+/// that fails to import a large library takes seconds to exit, and how it exits says more.
+constexpr std::chrono::seconds grace_before_ready{10};
+
+/// A process that has sent `alive` is expected to send something at least so often.
+constexpr std::chrono::seconds least_heartbeat{60};
+
 /// The longest step: a longer one means that we were stopped meanwhile, by Ctrl-Z or SIGSTOP.
 constexpr std::chrono::seconds longest_step{1};
 /// How long a step reads at most: those who never pause for breath must not keep us from the time
@@ -296,7 +303,7 @@ void Supervised::tick(Clock::time_point now) {
     return;
   }
   if (const auto until = broken_until(); until && now >= *until) {
-    const bool between_work = ended_between_work(false);
+    const bool between_work = ended_between_work(/*exited_well=*/false);
     fail(FailureKind::protocol, "it closed its standard input or output" + last_words());
     ending_->between_work = between_work;
     return;

@@ -27,16 +27,9 @@ using Clock = std::chrono::steady_clock;
 /// SIGKILL.
 constexpr std::chrono::milliseconds grace{1000};
 
-/// How long a process may take to end that has closed a stream before it was ever ready: a Python
-/// that fails to import a large library takes seconds to exit, and how it exits says more.
-constexpr std::chrono::seconds grace_before_ready{10};
-
 /// How long a process that got SIGKILL is waited for: longer than it takes a driver to free all of
 /// a card's memory. One that is still there is stuck in its driver.
 constexpr std::chrono::seconds last_grace{20};
-
-/// A process that has sent `alive` is expected to send something at least so often.
-constexpr std::chrono::seconds least_heartbeat{60};
 
 /// How long a process may take over its work.
 struct TimeLimits {
