@@ -27,6 +27,9 @@ std::vector<std::string> known_lines(const std::vector<results::EarlierRun>& ear
                                 display_path(run.run)));
     if (run.outside > 0)
       lines.back() += fmt::format("; {} more outside this run's bounds", run.outside);
+    if (run.unnamed > 0)
+      lines.back() += fmt::format("; {} that it does not name as at this run's start",
+                                  core::counted(run.unnamed, "hyperparameter"));
   }
   return lines;
 }

@@ -53,7 +53,7 @@ void plot_table(const fs::path& csv, const fs::path& image) {
 int plot(const std::string& named, const std::string& image) {
   const auto csv = table_at(named);
   const bool own = is_of_a_run(csv);
-  const bool is_training = !own && core::csv_header(csv) == results::epoch_columns();
+  const bool is_training = !own && results::is_training_header(core::csv_header(csv));
   const results::RunDirectory beside{csv.parent_path()};
   const fs::path target = !image.empty() ? fs::path(image)
                           : is_training  ? beside.results_plot()

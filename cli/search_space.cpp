@@ -132,10 +132,13 @@ hyp::Space space_of(const EvolveOptions& options) {
   if (python && !python->is_yolov5 && !options.hyp.empty()) check_no_configuration(options.hyp);
   const auto start = options.hyp.empty() ? hyp::HypFile{} : hyp::read_hyp_file(options.hyp);
   auto space = table_of(options, start.hyp);
+  const bool own_anchors = has_yolov5_hyp(options.trainer) && options.train.noautoanchor;
+  // Before the start is looked at: 0 anchors, which means the model's own, would be out of bounds.
+  if (own_anchors) leave_out_anchors(space, options.evolve_genes);
   if (!options.hyp.empty()) space = hyp::started_at(space, start);
   if (has_yolov5_hyp(options.trainer)) {
     space = hyp::with_defaults(space);
-    if (options.train.noautoanchor) leave_out_anchors(space, options.evolve_genes);
+    if (own_anchors) leave_out_anchors(space, options.evolve_genes);
   }
   if (!options.evolve_genes.empty()) hyp::select_evolved(space, options.evolve_genes);
   // Not before it is known what evolves: the bounds of a gene that does not are no trial's.

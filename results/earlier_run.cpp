@@ -116,13 +116,18 @@ hyp::Space space_of_table(const fs::path& file, const hyp::Space& evolved) {
   return read_journal(journal).run.space;
 }
 
-/// What tells most of a run in this folder; one that is not there, where nothing does.
-fs::path file_of_run(const fs::path& folder) {
+/// What there may be of a run in this folder, that which tells most first.
+std::vector<fs::path> files_of_run(const fs::path& folder) {
   const RunDirectory run{folder};
-  for (const auto& file : {run.journal(), run.evolve_csv(), folder / "tune_results.ndjson"}) {
-    if (fs::exists(file)) return file;
-  }
-  return folder / "tune_results.csv";
+  return {run.journal(), run.evolve_csv(), folder / "tune_results.ndjson",
+          folder / "tune_results.csv"};
+}
+
+/// What tells most; one that is not there, where nothing does.
+fs::path file_of_run(const fs::path& folder) {
+  const auto files = files_of_run(folder);
+  const auto there = std::ranges::find_if(files, [](const auto& file) { return fs::exists(file); });
+  return there == files.end() ? files.back() : *there;
 }
 
 /// The best half of what may stay, and an even sample of the others, in their order.
@@ -146,6 +151,11 @@ std::vector<EarlierTrial> thinned(std::vector<EarlierTrial> trials) {
 
 }  // namespace
 
+fs::path run_of(const fs::path& path) {
+  const auto files = files_of_run(path.parent_path());
+  return std::ranges::count(files, path) > 0 ? path.parent_path() : path;
+}
+
 EarlierRun read_earlier_run(const fs::path& path, const hyp::Space& space,
                             const hyp::Fitness& fitness) {
   const fs::path file = fs::is_directory(path) ? file_of_run(path) : path;
@@ -159,6 +169,9 @@ EarlierRun read_earlier_run(const fs::path& path, const hyp::Space& space,
   } else if (const auto tuned = read_tune_results(file)) {
     for (const auto& training : *tuned)
       add(earlier, inside(evolved, training.hyp), finite(*training.fitness));
+    if (!tuned->empty())
+      earlier.unnamed = static_cast<int>(std::ranges::count_if(
+          evolved.genes, [&](const auto& gene) { return !tuned->front().hyp.find(gene.name); }));
   } else {
     add_table(earlier, read_table(file), space_of_table(file, evolved), evolved, fitness);
   }

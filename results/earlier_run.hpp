@@ -23,6 +23,9 @@ namespace evolve::results {
 EarlierRun read_earlier_run(const std::filesystem::path& path, const hyp::Space& space,
                             const hyp::Fitness& fitness);
 
+/// What a run is told apart by: its folder, where one of the files that are read of it is named.
+std::filesystem::path run_of(const std::filesystem::path& path);
+
 /// The runs that come with evolve (results/known): what YOLOv5's 29 hyperparameters gave on the
 /// embedded data set "shapes". None unless all of them evolve in `space`.
 std::vector<EarlierRun> known_runs(const hyp::Space& space, const hyp::Fitness& fitness);

@@ -72,15 +72,18 @@ bool is_locked(const fs::path& file) {
 
 Error write_failed(const fs::path& file, int error) {
   const std::string what = file.string() + ": cannot write (" + std::strerror(error) + ")";
+  const bool too_many = error == EMFILE || error == ENFILE;
+  const std::string mend = too_many          ? "allow more open files (ulimit -n)"
+                           : error == ENOENT ? "bring its folder back"
+                                             : "mend the disk";
   const RunDirectory run{folder_of(file)};
   const auto folder = core::shell_word(run.root.string());
   // A disk that is dead tells nothing.
   if (holds_training(run))
-    return run_failed(what, "mend the disk, then go on with evolve train --resume " + folder);
-  if (!holds_run(run)) return run_failed(what, "mend the disk, or write elsewhere");
-  return run_failed(
-      what,
-      "all finished trials are safe: mend the disk, then go on with evolve --resume " + folder);
+    return run_failed(what, mend + ", then go on with evolve train --resume " + folder);
+  if (!holds_run(run)) return run_failed(what, mend + ", or write elsewhere");
+  return run_failed(what, "all finished trials are safe: " + mend +
+                              ", then go on with evolve --resume " + folder);
 }
 
 void write_atomically(const fs::path& file, std::string_view text) {

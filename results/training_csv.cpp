@@ -1,5 +1,6 @@
 #include "results/training_csv.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/csv.hpp"
@@ -51,6 +52,10 @@ const std::vector<std::string>& epoch_columns() {
   return columns;
 }
 
+bool is_training_header(const std::vector<std::string>& names) {
+  return std::ranges::mismatch(epoch_columns(), names).in1 == epoch_columns().end();
+}
+
 void append_epoch(const fs::path& file, const EpochRow& row) {
   append_csv_line(file, csv_line(epoch_columns()), csv_line(numbers_of(row)));
 }
@@ -64,9 +69,9 @@ void write_epochs(const fs::path& file, const std::vector<EpochRow>& rows) {
 std::vector<EpochRow> read_epochs(const fs::path& file) {
   const std::string remedy = "name a results.csv: epoch, train/box_loss, …";
   const auto csv = core::read_csv(file, remedy, [&](const auto& names, const Where& where) {
-    if (names != epoch_columns())
+    if (!is_training_header(names))
       throw bad_input(where, "these are not the columns of YOLOv5's results.csv", remedy);
-    return core::all_columns(names);
+    return core::all_columns(epoch_columns());
   });
   std::vector<EpochRow> rows;
   for (const auto& numbers : csv.rows) rows.push_back(epoch_of(numbers));

@@ -26,6 +26,10 @@ struct EpochRow {
 /// "epoch", "train/box_loss", … "metrics/precision", … "val/box_loss", … "x/lr2".
 const std::vector<std::string>& epoch_columns();
 
+/// Whether a table with these columns is one of epochs: YOLOv5 with its package has more of them, a
+/// metric for each class, behind these.
+bool is_training_header(const std::vector<std::string>& names);
+
 /// Appends a row, after the header where the file is new or empty; numbers in their shortest exact
 /// form. Throws `Error` (`Fault::run`) when the disk is full.
 void append_epoch(const std::filesystem::path& file, const EpochRow& row);

@@ -49,6 +49,14 @@ TEST_F(DataSet, OfImagesThatAreNoWholeStridesOfTheModelIsRefused) {
             "evolve: --imgsz 96: this model's images have a multiple of 64 pixels; write 128\n");
 }
 
+// "0 to ignore", say YOLOv5's hyp files of anchors.
+TEST_F(DataSet, MayBeTrainedWithNoAnchorsOfTheHypFilesWhereTheModelKeepsItsOwn) {
+  write_file(folder / "hyp.yaml", "anchors: 0\n");
+  const auto ended = evolve(folder.path(), {"--data", "shapes/shapes.yaml", "--cfg", "yolov5p.yaml",
+                                            "--hyp", "hyp.yaml", "--noautoanchor", "--dry-run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
 TEST_F(DataSet, IsTrainedFromWeightsOfAnotherModelOnlyWithANote) {
   const std::string weights = folder / "w.pt";
   std::filesystem::copy_file(EVOLVE_SOURCE_DIR "/trainer/checkpoint/shapes_base.pt", weights);

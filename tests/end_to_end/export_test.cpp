@@ -69,6 +69,13 @@ json fitness_by_epoch(const json& trial) {
   return found;
 }
 
+// As a power cut leaves it whose pages came to the disk in another order.
+TEST(Export, LeavesOutALastLineThatIsNone) {
+  const std::vector events = {started(0, 1), outcome("completed", 0, 0.3, 3)};
+  for (const std::string torn : {"{\"event\":\"star", "{\"event\":\"star\n", "\0\0\0\n"})
+    EXPECT_EQ(read_run(events, torn).size(), 1U) << torn;
+}
+
 TEST(Export, HasEachTrialAsItEnded) {
   const auto trials = read_run({started(0, 1),
                                 outcome("rung", 0, 0.1, 2, {{"epoch", 3}}),

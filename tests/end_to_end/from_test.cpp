@@ -109,6 +109,11 @@ TEST(From, NoRunOrInTheClassicSearchIsRefusedInOneLine) {
   EXPECT_EQ(ended.code, 2);
   EXPECT_THAT(ended.err, HasSubstr("old.csv: it is named twice; name each run once"));
   EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+  std::filesystem::create_directory(folder / "old");
+  write_file(folder / "old/journal.jsonl", "");
+  ended = evolve(folder.path(), run("run", {"--from", "old,old/journal.jsonl"}));
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("old/journal.jsonl: it is named twice"));
 }
 
 }  // namespace

@@ -123,6 +123,7 @@ TEST(EarlierRun, OfUltralyticsTunerHasTheTunersOwnFitness) {
               ElementsAre(trial(0.5, "SGD", 0.25), trial(1, "SGD", std::nullopt),
                           trial(0.25, "SGD", std::nullopt), trial(0.125, "SGD", 0.125)));
   EXPECT_EQ(run.outside, 1);
+  EXPECT_EQ(run.unnamed, 1) << "optimizer";
   EXPECT_EQ(read_earlier_run(file, space, fitness).trials, run.trials) << "named by its file";
 
   std::ofstream(file, std::ios::app) << "{\"fitness\": 1}\n";
@@ -134,6 +135,13 @@ TEST(EarlierRun, OfUltralyticsTunerHasTheTunersOwnFitness) {
   run = read_earlier_run(before.path(), space, fitness);
   EXPECT_THAT(run.trials, ElementsAre(trial(0.5, "SGD", 0.25), trial(1, "SGD", 0)));
   EXPECT_EQ(run.outside, 1);
+}
+
+TEST(EarlierRun, IsToldApartByItsFolder) {
+  for (const std::string file : {"journal.jsonl", "evolve.csv", "tune_results.ndjson"})
+    EXPECT_EQ(run_of("runs/exp/" + file), "runs/exp");
+  EXPECT_EQ(run_of("runs/exp"), "runs/exp");
+  EXPECT_EQ(run_of("old/first.csv"), "old/first.csv");
 }
 
 TEST(EarlierRun, MayHaveHadOtherChoicesOfWhatDoesNotEvolveHere) {

@@ -49,6 +49,14 @@ TEST(TrainingCsv, IsRewrittenAndReadBackExactly) {
   EXPECT_EQ(read_epochs(file), (std::vector<EpochRow>{first, second}));
 }
 
+TEST(TrainingCsv, MayHaveColumnsBehindYolov5s) {
+  const Folder folder;
+  const auto file = folder / "results.csv";
+  write_file(file, header.substr(0, header.size() - 1) + ",metrics/cat_mAP\n" +
+                       first_line.substr(0, first_line.size() - 1) + ",0.5\n");
+  EXPECT_EQ(read_epochs(file), std::vector{first});
+}
+
 TEST(TrainingCsv, IsRefusedWithFileAndLine) {
   const Folder folder;
   const auto file = folder / "results.csv";

@@ -59,11 +59,22 @@ class Damaged(Exception):
     """A journal that cannot be read, in one line."""
 
 
+def with_last(lines):
+    """Each with whether it is the last one."""
+    before = None
+    for line in lines:
+        if before is not None:
+            yield before, False
+        before = line
+    if before is not None:
+        yield before, True
+
+
 def events_of(folder):
     """The journal's events, one at least. A torn last line is left out: it is being written, or the power was cut."""
     path, events = os.path.join(folder, "journal.jsonl"), []
     with open(path, encoding="utf-8", errors="replace") as file:
-        for line in file:
+        for line, is_last in with_last(file):
             if not line.endswith("\n"):
                 break
             try:
@@ -72,6 +83,8 @@ def events_of(folder):
                     raise ValueError("no event")
                 events.append(event)
             except ValueError as error:
+                if is_last and isinstance(error, json.JSONDecodeError):
+                    break
                 raise Damaged(f"{path}:{len(events) + 1}: {error}; bring back a copy of the file") from None
     if not events:
         raise Damaged(f"{path}: the run has not begun; export it when a trial has ended")
