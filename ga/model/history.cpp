@@ -158,7 +158,9 @@ History::Selection History::around(std::span<const int> sets, Index most,
 std::vector<Index> History::telling(std::vector<Index> entries) const {
   constexpr std::ptrdiff_t enough = 3;
   using Ending = Observation::Ending;
-  const auto of = [&](Index entry) { return observation_[static_cast<std::size_t>(entry)]; };
+  const auto of = [&](Index entry) -> const Observation& {
+    return observation_[static_cast<std::size_t>(entry)];
+  };
   const auto has_learnt = [&](Index entry) {
     return of(entry).ending == Ending::completed && of(entry).fitness != 0;
   };

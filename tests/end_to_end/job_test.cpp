@@ -346,11 +346,10 @@ TEST(Weights, ThatDoNotTellTheirTableNeedCfgOfTheirModel) {
 TEST(ValCommand, RefusesWhatIsWrongBeforeItWritesAnything) {
   const Stage stage;
   expect_refusal(stage, {"val", "--data", "my.yaml"},
-                 "evolve val: there are no --weights; name a .pt file with --weights");
-  expect_refusal(stage, {"val"},
-                 "evolve val: there are no --weights; name a .pt file with --weights");
+                 "there are no --weights; name a .pt file with --weights");
+  expect_refusal(stage, {"val"}, "there are no --weights; name a .pt file with --weights");
   expect_refusal(stage, {"val", "--weights", "", "--cfg", "yolov5s.yaml"},
-                 "evolve val: there are no --weights; name a .pt file with --weights");
+                 "there are no --weights; name a .pt file with --weights");
   expect_refusal(stage, {"val", "--weights", "shapes-base", "--json", "no/out.json"},
                  "no/out.json: there is no folder " + (stage / "no").string() +
                      "; make it, or name another file");

@@ -306,8 +306,8 @@ TEST(Run, OfWhichEveryTrialFailedUntilTheTimeLimitHasFailed) {
   Folder folder;
   const auto ended =
       evolve(folder.path(),
-             {"--trainer-command", fake_trainer("--crash-always --sleep 300"), "--devices", "cpu:0",
-              "--retries", "0", "--trials", "9", "--time-limit", "1s", "--output", "run"});
+             {"--trainer-command", fake_trainer("--crash-always --sleep 200"), "--devices", "cpu:0",
+              "--retries", "0", "--trials", "9", "--time-limit", "2s", "--output", "run"});
   EXPECT_EQ(ended.code, 1) << ended.out;
   EXPECT_THAT(ended.err, HasSubstr("nothing could be trained in "));
   EXPECT_THAT(ended.err, HasSubstr("attempts in a row: exit code 7"));
