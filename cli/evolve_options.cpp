@@ -341,7 +341,8 @@ void complete(const CLI::App& app, EvolveOptions& options) {
     for (auto run = earlier.begin(); run != earlier.end(); ++run) {
       const auto is_the_same = [&](const std::string& before) {
         std::error_code absent;
-        return std::filesystem::equivalent(results::run_of(before), results::run_of(*run), absent);
+        return std::filesystem::equivalent(before, *run, absent) ||
+               std::filesystem::equivalent(results::run_of(before), results::run_of(*run), absent);
       };
       if (std::any_of(earlier.begin(), run, is_the_same))
         throw bad_argument("--from " + *run + ": it is named twice",

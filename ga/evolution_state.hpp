@@ -73,7 +73,7 @@ struct Knowledge {
   History history;
   /// Trials of which the latest step is not known to be over.
   std::set<int> pending = {};
-  /// The lowest number of a completed trial that has learnt something: its fitness is above 0.
+  /// The lowest number of a completed trial that has learnt something: its fitness is not 0.
   std::optional<int> first_learnt = {};
   /// Paused trials that may go on, and after which epoch they do; and those that will not.
   std::map<int, int> paused = {}, given_up = {};

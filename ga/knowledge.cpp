@@ -135,7 +135,7 @@ void learn(EvolutionState& state, const Step& step) {
   Knowledge& known = state.known;
   const auto& end = state.trial(step.trial).observation;
   known.pending.erase(step.trial);
-  if (end && end->ending == Ending::completed && end->fitness > 0)
+  if (end && end->ending == Ending::completed && end->fitness != 0)
     known.first_learnt = std::min(step.trial, known.first_learnt.value_or(step.trial));
   add(state, step.trial, known.pool);
   if (state.screened()) add(state, step, known.history);

@@ -37,11 +37,6 @@ bool has_ended(const EvolutionState& state, int trial) {
          !state.known.pending.contains(trial);
 }
 
-bool has_completed(const EvolutionState& state, int trial) {
-  return has_ended(state, trial) &&
-         state.trial(trial).observation->ending == Observation::Ending::completed;
-}
-
 // Whether the trial was to be looked at after this epoch: another attempt may have had other looks.
 bool was_looked_at(const EvolutionState& state, int trial, int epoch) {
   const auto latest = static_cast<std::size_t>(state.trial(trial).step);
@@ -73,8 +68,7 @@ bool pausing(const EvolutionState& state) {
 }
 
 bool none_has_learnt(const EvolutionState& state) {
-  return has_completed(state, 0) && state.trial(0).observation->fitness == 0 &&
-         !state.known.first_learnt;
+  return has_ended(state, 0) && !state.known.first_learnt;
 }
 
 std::vector<int> pause_epochs(const EvolutionState& state) {
@@ -82,12 +76,11 @@ std::vector<int> pause_epochs(const EvolutionState& state) {
   auto looks = pauses_of(state.settings.epochs);
   if (!has_ended(state, 0)) return {looks.back()};
   if (none_has_learnt(state)) return {};
-  // A share of a fitness below 0 means nothing.
-  if (has_completed(state, 0) && state.trial(0).observation->fitness < 0) return looks;
   // The start, or where that learnt nothing or failed the first that did.
-  if (!state.known.first_learnt) return {looks.back()};
   const int telling = *state.known.first_learnt;
   const Record& trained = state.trial(telling);
+  // A share of a fitness below 0 means nothing.
+  if (trained.observation->fitness < 0) return looks;
   std::erase_if(looks, [&](int epoch) {
     // The start has no looks where the run paused nothing then: all are believed.
     if (!was_looked_at(state, telling, epoch)) return telling > 0;

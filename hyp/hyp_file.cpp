@@ -94,7 +94,7 @@ void check_name(const std::string& name, const Where& where) {
     auto line = readable;
     std::ranges::replace(line, '\n', '?');
     throw bad_input(where, "'" + line + "' can't be the name of a hyperparameter",
-                    "write it without blanks, quotes, , : / and #");
+                    "write a name in UTF-8 without blanks, quotes, , : / and #");
   }
 }
 

@@ -23,7 +23,8 @@ double mean_square(const hyp::Gene& gene) {
   if (is_categorical(gene)) return 1 - 1 / static_cast<double>(gene.choices.size());
   double variance = 1.0 / 12;
   if (gene.kind == hyp::Gene::Kind::integer && gene.scale == hyp::Gene::Scale::linear) {
-    const double steps = gene.high - gene.low;  // the values are 0, 1 / steps, …, 1
+    // The values are 0, 1 / steps, …, 1.
+    const double steps = hyp::greatest_value(gene) - hyp::least_value(gene);
     variance *= (steps + 2) / steps;
   }
   return variance + std::pow(hyp::to_unit(gene, gene.start) - 0.5, 2);

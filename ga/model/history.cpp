@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <unordered_map>
 #include <unordered_set>
@@ -161,14 +162,15 @@ std::vector<Index> History::telling(std::vector<Index> entries) const {
   const auto of = [&](Index entry) -> const Observation& {
     return observation_[static_cast<std::size_t>(entry)];
   };
-  const auto has_learnt = [&](Index entry) {
-    return of(entry).ending == Ending::completed && of(entry).fitness != 0;
+  // Where fitnesses can be below 0, one of 0 is a fitness like any other.
+  const bool can_be_negative =
+      std::ranges::any_of(observation_, [](const Observation& one) { return one.fitness < 0; });
+  const auto tells = [&](Index entry) {
+    return of(entry).ending != Ending::failed && (can_be_negative || of(entry).fitness != 0);
   };
-  if (std::ranges::count_if(entries, has_learnt) < enough) return entries;
-  std::erase_if(entries, [&](Index entry) {
-    return of(entry).ending == Ending::failed ||
-           (of(entry).ending == Ending::completed && !has_learnt(entry));
-  });
+  const auto completed = std::ranges::count_if(
+      entries, [&](Index entry) { return tells(entry) && of(entry).ending == Ending::completed; });
+  if (completed >= enough) std::erase_if(entries, std::not_fn(tells));
   return entries;
 }
 

@@ -67,8 +67,9 @@ class History {
   const KernelParameters& parameters();
   /// Other parameters that the outcomes make plausible: how much of a fitness is luck is seldom
   /// known well, and what is expected of a set depends on it. Weights add up to 1. Failures, and
-  /// trainings that ended at 0, are not looked at where three others completed: dozens of one and
-  /// the same value say that there is no luck, and how good the good sets are they do not know.
+  /// what has a fitness of 0 where none is below it, are not looked at where three others
+  /// completed: dozens of one and the same value say that there is no luck, and how good the good
+  /// sets are they do not know.
   struct Plausible {
     KernelParameters parameters;
     double weight = 0;

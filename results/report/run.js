@@ -95,7 +95,7 @@ const startFitness = (view) => view.results.find(({ trial }) => trial.trial === 
 function number(value) {
   if (value === null || value === undefined) return "–";
   if (Number.isInteger(value)) return String(value);
-  if (Math.abs(value) >= 1e3 && Math.abs(value) < 1e9) return value.toFixed(0);
+  if (Math.abs(value) >= 999.95 && Math.abs(value) < 1e9) return value.toFixed(0);
   const text = Math.abs(value) < 1e-4 ? value.toExponential(3) : value.toPrecision(4);
   return text.includes("e") ? text.replace(/\.?0+e/, "e") : text.replace(/\.?0+$/, "");
 }

@@ -72,7 +72,8 @@ json fitness_by_epoch(const json& trial) {
 // As a power cut leaves it whose pages came to the disk in another order.
 TEST(Export, LeavesOutALastLineThatIsNone) {
   const std::vector events = {started(0, 1), outcome("completed", 0, 0.3, 3)};
-  for (const std::string torn : {"{\"event\":\"star", "{\"event\":\"star\n", "\0\0\0\n"})
+  for (const std::string& torn : {std::string("{\"event\":\"star"),
+                                  std::string("{\"event\":\"star\n"), std::string(3, '\0') + "\n"})
     EXPECT_EQ(read_run(events, torn).size(), 1U) << torn;
 }
 

@@ -118,17 +118,28 @@ TEST(Pausing, TrainsAnotherSetToItsEndWhereTheStartFails) {
   }
 }
 
-// Of the first that learnt something its looks are known, of what failed none.
-TEST(Pausing, BelievesNoEarlyLookWhereTheStartFails) {
-  Evolution evolution(cube(), thawing(100));
-  ASSERT_TRUE(evolution.ask());
-  evolution.tell(failed(0));
-  std::set<int> pauses;
-  for (auto trial = evolution.ask(); trial; trial = evolution.ask()) {
-    pauses.insert(trial->pause_epoch);
-    train(evolution, *trial, late_curve);
-  }
-  EXPECT_THAT(pauses, ElementsAre(0, 3));
+// Of the first that learns something its looks are known, of what failed none.
+TEST(Pausing, LooksWhereTheFirstThatLearntHadSomethingWhereTheStartFails) {
+  const auto pauses_of_a_run = [](const auto& fitness) {
+    Evolution evolution(cube(), thawing(100));
+    evolution.ask();
+    evolution.tell(failed(0));
+    std::set<int> pauses;
+    for (auto trial = evolution.ask(); trial; trial = evolution.ask()) {
+      if (trial->number == 1) {
+        EXPECT_THAT(trial->looks, ElementsAre(1, 3));
+      }
+      pauses.insert(trial->pause_epoch);
+      train(evolution, *trial, fitness);
+    }
+    return pauses;
+  };
+  EXPECT_THAT(pauses_of_a_run(late_curve), ElementsAre(0, 3));
+  EXPECT_THAT(pauses_of_a_run(curve), testing::Contains(1));
+  EXPECT_THAT(
+      pauses_of_a_run([](const hyp::Trial& trial, int epoch) { return curve(trial, epoch) - 3; }),
+      testing::Contains(1))
+      << "a share of a fitness below 0 means nothing";
 }
 
 TEST(Pausing, LetsATrialWithoutAFitnessAtItsLookGoOnInEpochsThatNothingElseHas) {

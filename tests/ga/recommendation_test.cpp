@@ -100,6 +100,24 @@ TEST(Recommendation, KnowsHowMuchIsLuckWhereMostSetsFailOrLearnNothing) {
   }
 }
 
+// Of fitnesses that are losses 0 is the best.
+TEST(Recommendation, KnowsTheSetsThatEndAt0WhereOthersEndBelow) {
+  const hyp::Space space = space_of(std::vector<hyp::Gene>(3, real(0, 1, 0.1)));
+  const hyp::Genes start = hyp::genes_of(space, {});
+  History history(space.genes);
+  Rng rng = breeding_rng(1, 0);
+  boost::random::uniform_real_distribution<double> anywhere(0, 1);
+  for (int i = 0; i < 40; ++i) {
+    hyp::Genes genes = start;
+    if (i > 0) std::ranges::generate(genes, [&] { return anywhere(rng); });
+    const double fitness = std::min(0.0, 0.2 - std::abs(genes[0] - 0.5));
+    history.add(genes, {Observation::Ending::completed, fitness, i});
+  }
+  const auto now = *standing(space.genes, history, start);
+  EXPECT_GT(now.best.expectation.mean, -0.02);
+  EXPECT_GT(now.better, 0.95);
+}
+
 TEST(Recommendation, IsTheStartWhereAllThatCompletedIsAlike) {
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     Evolution evolution(cube(), {.search = "screened", .seed = seed, .trials = 30});

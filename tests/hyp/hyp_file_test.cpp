@@ -60,7 +60,7 @@ TEST(HypFile, IsRefusedWithFileLineAndRemedy) {
 TEST(HypFile, RefusesANameThatCannotBeAColumn) {
   for (const char* key : {"'a b'", "'a,b'", "val/x", "\"a\\nb\"", "''", "'a\"b'"}) {
     EXPECT_TRUE(refused(std::string(key) + ": 1\n")
-                    .ends_with("write it without blanks, quotes, , : / and #"))
+                    .ends_with("write a name in UTF-8 without blanks, quotes, , : / and #"))
         << key;
   }
 }

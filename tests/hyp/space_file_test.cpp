@@ -108,15 +108,12 @@ TEST(SpaceFile, RefusesABadForm) {
             "space.yaml:1: there is no gene; write lines such as hsv_h: [0.0, 0.1]");
   EXPECT_EQ(refused("{}\n"),
             "space.yaml:1: there is no gene; write lines such as hsv_h: [0.0, 0.1]");
-  EXPECT_EQ(refused("'a,b': [0, 1]\n"),
-            "space.yaml:1: 'a,b' can't be the name of a hyperparameter; write it without blanks, "
-            "quotes, , : / and #");
-  EXPECT_EQ(refused("\"a\\nb\": [0, 1]\n"),
-            "space.yaml:1: 'a?b' can't be the name of a hyperparameter; write it without blanks, "
-            "quotes, , : / and #");
-  EXPECT_EQ(refused("a\xff: [0, 1]\n"),
-            "space.yaml:1: 'a\uFFFD' can't be the name of a hyperparameter; write it without "
-            "blanks, quotes, , : / and #");
+  const std::string no_name =
+      " can't be the name of a hyperparameter; write a name in UTF-8 without blanks, quotes, , : / "
+      "and #";
+  EXPECT_EQ(refused("'a,b': [0, 1]\n"), "space.yaml:1: 'a,b'" + no_name);
+  EXPECT_EQ(refused("\"a\\nb\": [0, 1]\n"), "space.yaml:1: 'a?b'" + no_name);
+  EXPECT_EQ(refused("a\xff: [0, 1]\n"), "space.yaml:1: 'a\uFFFD'" + no_name);
 }
 
 TEST(SpaceFile, HasTruthValuesAmongTheChoices) {

@@ -121,7 +121,7 @@ def look_at_keys(browser):
 
 
 def look_at_words(browser):
-    expect("large numbers", browser.value("[69630.25, 9999.5, 708044].map(number)"), ["69630", "10000", "708044"])
+    expect("large numbers", browser.value("[69630.25, 9999.5, 999.96, 708044].map(number)"), ["69630", "10000", "1000", "708044"])
     expect("a long name", browser.value("['lr0', 'dataset.transforms.ops.RandomIoUCrop.p'].map((name) => shortName(name))"),
            ["lr0", "…ops.RandomIoUCrop.p"])
     again = browser.value("""recommendedText({ repeats: [{ trial: 0, first: 0.5, again: 0.4 }, { trial: 0, first: 0.5, again: 0.3 }],

@@ -100,21 +100,55 @@ std::vector<std::string> read_names(const Source& source) {
   return names;
 }
 
-/// What a split is relative to, the first in which it is found: `path` beside the YAML file, from
-/// the current folder, from the folder above the YAML file's (YOLOv5's own files lie in data/ of
-/// its repository and count from there); without it the YAML file's folder, and the current one.
-std::vector<fs::path> root_folders(const Source& source) {
+/// Resolved, so that labels are looked for where the images really are. Exports of labelling
+/// services write "../train/images" for a folder that is beside the YAML file; YOLOv5 forgives
+/// them.
+fs::path resolved(const std::vector<fs::path>& roots, const std::string& split) {
+  for (const fs::path& root : roots) {
+    if (fs::exists(root / split)) return fs::weakly_canonical(root / split);
+    if (split.starts_with("../") && fs::exists(root / split.substr(3)))
+      return fs::weakly_canonical(root / split.substr(3));
+  }
+  return fs::weakly_canonical(roots[0] / split);
+}
+
+/// The items of a split: one path, or a list of such.
+std::vector<Yaml> parts_of(const Yaml& node) {
+  return node.kind == Yaml::Kind::list ? node.items : std::vector{node};
+}
+
+/// Whether all these splits are found below a folder, as far as there are such.
+bool holds(const fs::path& root, const Source& source, const std::vector<Split>& splits) {
+  const auto is_there = [&](const std::string& split, const Yaml& part) {
+    return fs::exists(resolved({root}, text_of(source, part, split, "write one path")));
+  };
+  return std::ranges::all_of(splits, [&](Split split) {
+    const Yaml* node = source.value(name_of(split));
+    return !node || std::ranges::all_of(parts_of(*node), [&](const Yaml& part) {
+      return is_there(name_of(split), part);
+    });
+  });
+}
+
+/// What the splits are relative to: `path` beside the YAML file, from the current folder, or from
+/// the folder above the YAML file's (YOLOv5's own files lie in data/ of its repository and count
+/// from there), the first below which all are found, since one data set lies in one folder; without
+/// it the YAML file's folder, else the current one.
+std::vector<fs::path> root_folders(const Source& source, const std::vector<Split>& splits) {
   const fs::path beside = fs::path(source.file).parent_path();
   const Yaml* node = source.value("path");
   if (!node) return {beside, ""};
   const fs::path path = text_of(source, *node, "path", "write one path");
   std::vector<fs::path> roots = {beside / path, path, beside / ".." / path};
   std::erase_if(roots, [](const fs::path& root) { return !fs::exists(root); });
-  if (!roots.empty()) return roots;
-  throw source.refusal(*node, fmt::format("path '{}' does not exist", path.string()),
-                       source.value("download")
-                           ? "evolve does not follow download: fetch the images first"
-                           : "write a folder, relative to this file or to the current folder");
+  if (roots.empty())
+    throw source.refusal(*node, fmt::format("path '{}' does not exist", path.string()),
+                         source.value("download")
+                             ? "evolve does not follow download: fetch the images first"
+                             : "write a folder, relative to this file or to the current folder");
+  const auto whole = std::ranges::find_if(
+      roots, [&](const fs::path& root) { return holds(root, source, splits); });
+  return {whole == roots.end() ? roots.front() : *whole};
 }
 
 /// Whether a folder is one of those, or holds one: as a link below them it leads back, and what is
@@ -172,18 +206,6 @@ std::vector<std::string> images_listed(const fs::path& list) {
   return found;
 }
 
-/// Resolved, so that labels are looked for where the images really are. Exports of labelling
-/// services write "../train/images" for a folder that is beside the YAML file; YOLOv5 forgives
-/// them.
-fs::path resolved(const std::vector<fs::path>& roots, const std::string& split) {
-  for (const fs::path& root : roots) {
-    if (fs::exists(root / split)) return fs::weakly_canonical(root / split);
-    if (split.starts_with("../") && fs::exists(root / split.substr(3)))
-      return fs::weakly_canonical(root / split.substr(3));
-  }
-  return fs::weakly_canonical(roots[0] / split);
-}
-
 void add_images(const Source& source, const Yaml& node, const std::string& split,
                 const std::vector<fs::path>& roots, std::vector<std::string>& images) {
   const fs::path path = resolved(roots, text_of(source, node, split, "write one path"));
@@ -217,11 +239,7 @@ std::vector<std::string> read_split(const Source& source, Split split,
                     "write " + name + ": and a folder of images");
   }
   std::vector<std::string> images;
-  if (node->kind == Yaml::Kind::list) {
-    for (const Yaml& part : node->items) add_images(source, part, name, roots, images);
-  } else {
-    add_images(source, *node, name, roots, images);
-  }
+  for (const Yaml& part : parts_of(*node)) add_images(source, part, name, roots, images);
   std::sort(images.begin(), images.end());
   // One that is listed twice is one image, as in YOLOv5, which keeps them by their paths.
   images.erase(std::unique(images.begin(), images.end()), images.end());
@@ -263,7 +281,7 @@ DataConfig read_data_yaml(const std::string& path, const std::vector<Split>& spl
   if (is_embedded(path)) return embedded_config(path);
   try {
     const Source source = parsed(path);
-    const auto roots = root_folders(source);
+    const auto roots = root_folders(source, splits);
     const auto images = [&](Split split) {
       const bool wanted = std::ranges::count(splits, split) > 0;
       return wanted ? read_split(source, split, roots) : std::vector<std::string>();

@@ -48,7 +48,7 @@ TEST(Basis, ExpectsOfAnEvenDrawOneLessOnTheAverage) {
   Rng rng(1);
   const auto features = features_of(space, sobol_points(3, 4096, rng));
   EXPECT_NEAR(Basis(space, none).values(features).mean(), -1, 0.01);
-  const std::vector flags = {integer(0, 1, 0), integer(0, 2, 0)};
+  const std::vector flags = {integer(0.5, 2.4, 1), integer(0, 2, 0)};
   const auto drawn = features_of(flags, MatrixXd{{0, 0, 0, 1, 1, 1}, {0, 0.5, 1, 0, 0.5, 1}});
   EXPECT_NEAR(Basis(flags, none).values(drawn).mean(), -1, 1e-12);
 }

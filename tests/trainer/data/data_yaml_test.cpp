@@ -101,12 +101,14 @@ TEST_F(DataYaml, FindsAPathThatCountsFromTheFolderAboveTheFiles) {
   EXPECT_THAT(config.val, ElementsAre(folder / "images/val/c.bmp"));
 }
 
-TEST_F(DataYaml, LooksForSplitsBelowEachFolderThatPathMayMean) {
+TEST_F(DataYaml, LooksForAllSplitsBelowOneOfTheFoldersThatPathMayMean) {
   // In data/ of a checkout, with what it names beside data/.
-  const auto config =
-      read_from("images", "path: .\ntrain: images/train/deep\nval: val\nnames: [a]\n");
+  const std::string train = "path: .\ntrain: train/deep\n", names = "names: [a]\n";
+  const auto config = read_from("images", train + "val: val\n" + names);
   EXPECT_THAT(config.train, ElementsAre(folder / "images/train/deep/a.PNG"));
   EXPECT_THAT(config.val, ElementsAre(folder / "images/val/c.bmp"));
+  EXPECT_THAT(test::refusal([&] { read_from("images", train + "val: images/val\n" + names); }),
+              HasSubstr("'" + (folder / "train/deep").string() + "' does not exist"));
 }
 
 TEST_F(DataYaml, HasAnImageOnceHoweverOftenItIsListed) {
