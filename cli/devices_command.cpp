@@ -12,6 +12,7 @@
 #include "cli/commands.hpp"
 #include "core/device_kind.hpp"
 #include "core/number.hpp"
+#include "core/utf8.hpp"
 #include "devices/devices.hpp"
 
 namespace evolve::cli {
@@ -58,20 +59,18 @@ Row row_of(const Accelerator& device, const std::string& name) {
 /// Columns as wide as they need; one that says nothing is left out.
 void print_table(const Row& header, const std::vector<Row>& rows) {
   const auto is_number = [](std::size_t column) { return 2 <= column && column <= 5; };
-  const auto width = [](const std::string& text) {  // every character of ours is one wide
-    return static_cast<std::size_t>(
-        std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-  };
   std::vector<std::size_t> widths(header.size());
   for (std::size_t column = 0; column < header.size(); ++column) {
-    for (const auto& row : rows) widths[column] = std::max(widths[column], width(row[column]));
-    if (widths[column] > 0) widths[column] = std::max(widths[column], width(header[column]));
+    for (const auto& row : rows)
+      widths[column] = std::max(widths[column], core::characters(row[column]));
+    if (widths[column] > 0)
+      widths[column] = std::max(widths[column], core::characters(header[column]));
   }
   const auto print = [&](const Row& row) {
     std::string line;
     for (std::size_t column = 0; column < row.size(); ++column) {
       if (widths[column] == 0) continue;
-      const std::string padding(widths[column] - width(row[column]), ' ');
+      const std::string padding(widths[column] - core::characters(row[column]), ' ');
       line += is_number(column) ? padding + row[column] : row[column] + padding;
       line += "  ";
     }

@@ -7,19 +7,10 @@
 #include <string_view>
 
 #include "core/shell_word.hpp"
+#include "core/utf8.hpp"
 
 namespace evolve::cli {
 namespace {
-
-/// How many bytes of a UTF-8 text fit into `width` columns (all our characters are one wide).
-std::size_t bytes_in(std::string_view text, std::size_t width) {
-  std::size_t at = 0;
-  for (std::size_t shown = 0; at < text.size() && shown < width; ++shown) {
-    ++at;
-    while (at < text.size() && (text[at] & 0xC0) == 0x80) ++at;
-  }
-  return at;
-}
 
 /// Where the words of a line begin, after its label if it has one: "  luck    another seed …".
 std::size_t words_begin(const std::string& line) {
@@ -41,9 +32,9 @@ std::string wrapped(const std::string& line, std::size_t width) {
   if (is_command(line)) return line;
   const auto indent = words_begin(line);
   std::string result, rest = line;
-  while (bytes_in(rest, width) < rest.size()) {
+  while (core::place_of_character(rest, width) < rest.size()) {
     // A word that is too long stays as it is.
-    auto end = rest.rfind(' ', bytes_in(rest, width));
+    auto end = rest.rfind(' ', core::place_of_character(rest, width));
     if (end == rest.npos || end < indent) end = rest.find(' ', rest.find_first_not_of(' ', indent));
     const auto next = rest.find_first_not_of(' ', end);
     if (end == rest.npos || next == rest.npos) break;
@@ -55,10 +46,11 @@ std::string wrapped(const std::string& line, std::size_t width) {
 
 std::string shortened(const std::string& fields, std::size_t width) {
   constexpr std::string_view between = " · ", more = " …";
-  if (bytes_in(fields, width) == fields.size()) return fields;
+  if (core::place_of_character(fields, width) == fields.size()) return fields;
   const auto room = width > 2 ? width - 2 : 0;
-  const auto end = fields.rfind(between, bytes_in(fields, room));
-  return fields.substr(0, end == fields.npos ? bytes_in(fields, room) : end).append(more);
+  const auto end = fields.rfind(between, core::place_of_character(fields, room));
+  return fields.substr(0, end == fields.npos ? core::place_of_character(fields, room) : end)
+      .append(more);
 }
 
 std::string duration_text(double seconds) {

@@ -12,13 +12,6 @@ bool begins_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
 }
 
-/// Where the character with this number begins.
-std::size_t place_of_character(std::string_view text, std::size_t number) {
-  std::size_t place = 0;
-  while (place < text.size() && (!begins_character(text[place]) || number-- > 0)) ++place;
-  return place;
-}
-
 }  // namespace
 
 std::string valid_utf8(const std::string& text) {
@@ -47,6 +40,12 @@ std::string printable(const std::string& text) {
 
 std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
+}
+
+std::size_t place_of_character(std::string_view text, std::size_t number) {
+  std::size_t place = 0;
+  while (place < text.size() && (!begins_character(text[place]) || number-- > 0)) ++place;
+  return place;
 }
 
 std::string without_end(std::string_view text, std::size_t most) {

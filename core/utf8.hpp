@@ -16,8 +16,12 @@ std::string one_line(std::string_view text);
 /// Text of unknown encoding as one line that a person can be shown: both of these.
 std::string printable(const std::string& text);
 
-/// How many characters (code points) the text, UTF-8, has.
+/// How many characters (code points) the text, UTF-8, has. All of ours are one column wide.
 std::size_t characters(std::string_view text);
+
+/// Where the character with this number, from 0 on, begins: so many bytes are before it. The end
+/// where there are not so many.
+std::size_t place_of_character(std::string_view text, std::size_t number);
 
 /// The text, UTF-8, with at most `most` characters: where it has more, "…" stands for its end or
 /// its beginning.

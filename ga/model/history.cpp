@@ -162,11 +162,9 @@ std::vector<Index> History::telling(std::vector<Index> entries) const {
   const auto of = [&](Index entry) -> const Observation& {
     return observation_[static_cast<std::size_t>(entry)];
   };
-  // Where fitnesses can be below 0, one of 0 is a fitness like any other.
-  const bool can_be_negative =
-      std::ranges::any_of(observation_, [](const Observation& one) { return one.fitness < 0; });
+  const bool negative = can_be_negative(observation_);
   const auto tells = [&](Index entry) {
-    return of(entry).ending != Ending::failed && (can_be_negative || of(entry).fitness != 0);
+    return of(entry).ending != Ending::failed && (negative || of(entry).fitness != 0);
   };
   const auto completed = std::ranges::count_if(
       entries, [&](Index entry) { return tells(entry) && of(entry).ending == Ending::completed; });

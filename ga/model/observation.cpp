@@ -58,6 +58,10 @@ Observation observation_of(const hyp::Outcome& outcome) {
   return number(Ending::failed, 0);
 }
 
+bool can_be_negative(std::span<const Observation> observation) {
+  return std::ranges::any_of(observation, [](const Observation& e) { return e.fitness < 0; });
+}
+
 Targets targets_of(std::span<const Observation> observation) {
   constexpr double stopped_noise = 10;
   const auto gains = median_gains(observation);
@@ -66,10 +70,8 @@ Targets targets_of(std::span<const Observation> observation) {
     const double end = e.fitness + (gain == gains.end() ? 0 : gain->second);
     return e.fitness < 0 ? end : std::max(0.0, end);
   };
-  // Where fitnesses can be below 0, one of 0 is a fitness like any other.
-  const bool can_be_negative =
-      std::ranges::any_of(observation, [](const Observation& e) { return e.fitness < 0; });
-  const auto has_learnt = [&](const Observation& e) { return can_be_negative || e.fitness > 0; };
+  const bool negative = can_be_negative(observation);
+  const auto has_learnt = [&](const Observation& e) { return negative || e.fitness > 0; };
   std::vector<double> known, good;
   for (const Observation& e : observation) {
     if (e.ending != Ending::completed && e.ending != Ending::at_rung) continue;

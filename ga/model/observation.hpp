@@ -26,6 +26,10 @@ struct Observation {
 /// A final outcome as observation. A fitness that is not finite counts as a failure.
 Observation observation_of(const hyp::Outcome& outcome);
 
+/// Where fitnesses can be below 0, one of 0 is a fitness like any other; elsewhere it is that of a
+/// training that learnt nothing.
+bool can_be_negative(std::span<const Observation> observation);
+
 /// What the model is told, one entry for each observation.
 struct Targets {
   /// In units of fitness.
