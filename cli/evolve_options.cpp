@@ -216,12 +216,16 @@ void declare_search(CLI::App& app, EvolveOptions& o) {
   app.add_option("--resume_evolve,--resume-evolve", o.resume_evolve,
                  "Start from this evolve_population.yaml (ours or YOLOv5's)")
       ->group(group);
-  app.add_option(
-         "--from", o.from,
+  app.add_option_function<std::vector<std::string>>(
+         "--from",
+         [&o](const std::vector<std::string>& runs) {
+           o.from = fmt::format("{}", fmt::join(runs, ","));
+         },
          "Learn from earlier runs, of other data sets too, as far as they predict this one: "
          "their folders, evolve.csv (ours or YOLOv5's) or tune_results (Ultralytics'), with "
-         "commas; none: not even from those that come with evolve")
-      ->group(group);
+         "commas or blanks; none: not even from those that come with evolve")
+      ->group(group)
+      ->type_name("RUN...");
 }
 
 void declare_trainer(CLI::App& app, EvolveOptions& o) {

@@ -223,8 +223,10 @@ TEST(EvolveOptions, AllowTheRunsOwnValuesAgainOnResume) {
 }
 
 TEST(EvolveOptions, OfEarlierRunsNameEachOfThem) {
-  EXPECT_EQ(earlier_runs(parse("--from a.csv,b.csv")),
-            (std::vector<std::string>{"a.csv", "b.csv"}));
+  const std::vector<std::string> both = {"a.csv", "b.csv"};
+  EXPECT_EQ(earlier_runs(parse("--from a.csv,b.csv")), both);
+  EXPECT_EQ(earlier_runs(parse("--from a.csv b.csv --seed 3")), both) << "as a shell writes a*";
+  EXPECT_EQ(earlier_runs(parse("--from a.csv --from b.csv")), both);
   EXPECT_EQ(refused("--from a.csv,"),
             "--from a.csv,: a name is missing; write runs with commas between them");
   EXPECT_EQ(refused("--from none,a.csv"),

@@ -106,7 +106,7 @@ TEST(TrainerExec, SaysWhatIsWrongWithItsResults) {
             "data: the command ended without writing trials/000000/results.csv");
   EXPECT_EQ(failure_of("column"),
             "data: trials/000000/results.csv:1: there is no column val/obj_loss; write the columns "
-            "of YOLOv5's or of Ultralytics' results.csv");
+            "of YOLOv5's or of Ultralytics' results.csv, 0 for a loss that there is none of");
   EXPECT_EQ(failure_of("nan"),
             "diverged: trials/000000/results.csv: metrics/mAP_0.5 is nan in the last row");
 }

@@ -1,5 +1,7 @@
 #include "workers/exec/results_csv.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -39,13 +41,16 @@ EpochTable parse_results_csv(std::string_view text, const std::string& path) {
   std::array<std::size_t, hyp::Metrics::count> places{};
   const auto find = [&](const std::vector<std::string>& header, const Where& where) {
     result.columns = columns_of(header);
+    std::vector<std::string> missing;
     for (std::size_t i = 0; i < places.size(); ++i) {
       const auto found = std::ranges::find(header, result.columns[i]);
-      if (found == header.end())
-        throw bad_input(where, "there is no column " + result.columns[i],
-                        "write the columns of YOLOv5's or of Ultralytics' results.csv");
+      if (found == header.end()) missing.push_back(result.columns[i]);
       places[i] = static_cast<std::size_t>(found - header.begin());
     }
+    if (!missing.empty())
+      throw bad_input(where, fmt::format("there is no column {}", fmt::join(missing, ", nor ")),
+                      "write the columns of YOLOv5's or of Ultralytics' results.csv, 0 for a loss "
+                      "that there is none of");
     return std::vector<std::size_t>(places.begin(), places.end());
   };
   const auto table = core::parse_csv(text, path, "write a header and a row per epoch", find);

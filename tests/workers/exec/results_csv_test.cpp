@@ -68,10 +68,15 @@ std::string refused(std::string_view text) {
   return test::refusal([&] { parse_results_csv(text, "a.csv"); });
 }
 
-TEST(ResultsCsv, LacksAColumn) {
-  const std::string remedy = "; write the columns of YOLOv5's or of Ultralytics' results.csv";
-  EXPECT_EQ(refused("epoch\n"), "a.csv:1: there is no column metrics/precision" + remedy);
-  EXPECT_EQ(refused("metrics/precision(B),metrics/recall(B),metrics/mAP50-95(B)\n"),
+TEST(ResultsCsv, NamesAllColumnsThatItLacks) {
+  const std::string remedy =
+      "; write the columns of YOLOv5's or of Ultralytics' results.csv, 0 for a loss that there is "
+      "none of";
+  EXPECT_EQ(
+      refused("epoch,metrics/recall,metrics/mAP_0.5,metrics/mAP_0.5:0.95,val/cls_loss\n"),
+      "a.csv:1: there is no column metrics/precision, nor val/box_loss, nor val/obj_loss" + remedy);
+  EXPECT_EQ(refused("metrics/precision(B),metrics/recall(B),metrics/mAP50-95(B),val/box_loss,"
+                    "val/dfl_loss,val/cls_loss\n"),
             "a.csv:1: there is no column metrics/mAP50(B)" + remedy);
   EXPECT_EQ(refused(""), "a.csv: this is empty; write a header and a row per epoch");
 }
