@@ -39,7 +39,7 @@ std::span<const results::GeneExplanation> shown(
 
 /// What the prediction of left out trials says of all the rest.
 std::string verdict(double r2) {
-  if (r2 >= 0.5) return "";
+  if (r2 >= results::good_r2) return "";
   if (r2 >= results::least_r2) return ": trust the large shares only";
   return ": these figures mean little, more trials would help";
 }

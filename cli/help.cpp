@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/replace.hpp>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -73,12 +74,10 @@ std::string like(const CLI::App& app, const std::string& name) {
 }
 
 /// Options of YOLOv5's train.py that evolve has no use for.
-constexpr std::array<std::string_view, 17> of_yolov5 = {
-    "--noval",          "--nosave",         "--noplots",       "--quad",
-    "--sync-bn",        "--bucket",         "--entity",        "--save-period",
-    "--upload_dataset", "--bbox_interval",  "--ndjson-file",   "--local_rank",
-    "--artifact_alias", "--upload-dataset", "--bbox-interval", "--ndjson-console",
-    "--artifact-alias"};
+constexpr std::array<std::string_view, 14> of_yolov5 = {
+    "--noval",         "--nosave",      "--noplots",        "--quad",          "--sync-bn",
+    "--bucket",        "--entity",      "--save-period",    "--local-rank",    "--upload-dataset",
+    "--bbox-interval", "--ndjson-file", "--ndjson-console", "--artifact-alias"};
 
 }  // namespace
 
@@ -110,7 +109,7 @@ Error unknown_arguments(const CLI::App& app) {
                         see);
   }
   const auto name = option->substr(0, option->find('='));
-  if (std::ranges::count(of_yolov5, name) > 0)
+  if (std::ranges::count(of_yolov5, boost::replace_all_copy(name, "_", "-")) > 0)
     return bad_argument(name + " is YOLOv5's, and nothing that evolve needs", "leave it out");
   auto others = app.get_subcommands({});
   others.insert(others.begin(), &app);

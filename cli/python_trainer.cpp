@@ -50,20 +50,14 @@ std::vector<std::string> command_of(const PythonTrainer& trainer, const Python& 
   return module_command(python, "evolve." + trainer.name, std::move(arguments));
 }
 
-/// Values that a gene may have: the choices, or the start and the bounds between which it moves,
-/// and one there that is hardly a whole number, where it may have others than these.
+/// Values that a gene may have, of a real one also one between the bounds that is hardly a whole
+/// number.
 nlohmann::ordered_json possible_values(const hyp::Gene& gene) {
   auto values = nlohmann::ordered_json::array();
-  if (!hyp::is_categorical(gene)) {
-    values.push_back(gene.start);
-    if (gene.evolve) values.insert(values.end(), {gene.low, gene.high});
-    if (gene.evolve && gene.kind == hyp::Gene::Kind::real)
-      values.push_back(gene.low + (gene.high - gene.low) / std::numbers::pi);
-    return values;
-  }
-  for (std::size_t i = 0; i < gene.choices.size(); ++i)
-    if (gene.evolve || static_cast<double>(i) == gene.start)
-      std::visit([&](const auto& value) { values.push_back(value); }, hyp::choice(gene, i));
+  for (const auto& value : hyp::extreme_values(gene))
+    std::visit([&](const auto& each) { values.push_back(each); }, value);
+  if (gene.evolve && gene.kind == hyp::Gene::Kind::real)
+    values.push_back(gene.low + (gene.high - gene.low) / std::numbers::pi);
   return values;
 }
 

@@ -25,21 +25,11 @@ Where written(const std::string& gene, bool is_start, const hyp::HypFile& start,
   return {space, core::yaml_value(root, gene)->line};
 }
 
-/// Values that a gene may have: its start and, where it evolves, the choices, or the least and the
-/// greatest.
-std::vector<hyp::Value> values_of(const hyp::Gene& gene) {
-  std::vector<hyp::Value> values = {*hyp::start_of({{gene}}).find(gene.name)};
-  if (!gene.evolve) return values;
-  if (!is_categorical(gene)) values.insert(values.end(), {gene.low, gene.high});
-  for (std::size_t i = 0; i < gene.choices.size(); ++i) values.push_back(hyp::choice(gene, i));
-  return values;
-}
-
 /// The space's genes mean something to a trainer with YOLOv5's. The built-in one must also be able
 /// to take their values; YOLOv5 says itself what it cannot.
 void check_known(const hyp::Space& space, const hyp::HypFile& start, const EvolveOptions& options) {
   for (const auto& gene : space.genes) {
-    const auto values = values_of(gene);
+    const auto values = extreme_values(gene);
     const auto fault = hyperparameter_fault(
         gene.name, is_built_in(options.trainer) ? values : std::vector<hyp::Value>(),
         options.trainer_texts.name,
@@ -55,7 +45,7 @@ void check_optimizers(const hyp::Space& space, const hyp::HypFile& start,
                       const EvolveOptions& options) {
   const auto* gene = space.find("optimizer");
   if (!gene) return;
-  const auto values = values_of(*gene);
+  const auto values = extreme_values(*gene);
   for (const auto& value : values)
     if (const auto fault = ultralytics_optimizer_fault(hyp::text_of(value)))
       throw bad_input(written(gene->name, value == values.front(), start, options.space),

@@ -39,15 +39,16 @@ inline constexpr const char* default_data = "shapes";
 /// The size of its images in pixels, unless --imgsz says otherwise.
 inline constexpr int shapes_imgsz = 96;
 
-/// The largest stride of a model, in pixels: images have a multiple of it. With a level P6 it is
-/// greater, which only the model's table tells.
+/// The stride of models without a level P6, in pixels: images have a multiple of it. Those with one
+/// have a greater one, which only the model's table tells.
 inline constexpr int model_stride = 32;
 
 /// On the embedded data set, which is small, what was not given suits it: a few seconds of training
 /// from a small pre-trained checkpoint.
 void default_to_shapes(trainer::TrainOptions& options, const Given& given);
 
-/// YOLOv5's smallest usual model, unless weights bring theirs; the embedded ones have a known one.
+/// yolov5s.yaml, YOLOv5's own default, unless weights bring theirs; the embedded ones have a known
+/// one.
 void default_model(trainer::TrainOptions& options);
 
 /// Throw `Error` for values that make no sense: to any trainer, to one with YOLOv5's optimizers,

@@ -43,6 +43,10 @@ std::string with_quoted_nans(std::string_view line) {
   return quoted;
 }
 
+bool is_quoted_nan(const nlohmann::ordered_json& value) {
+  return std::ranges::any_of(no_numbers, [&](auto word) { return value == word; });
+}
+
 nlohmann::ordered_json json_in(std::string_view line) {
   auto json = nlohmann::ordered_json::parse(line, nullptr, false);
   if (json.is_discarded())

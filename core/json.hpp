@@ -30,6 +30,9 @@ std::string json_text(const Json& json) {
 /// be named.
 std::string with_quoted_nans(std::string_view line);
 
+/// Whether it is one of these texts.
+bool is_quoted_nan(const nlohmann::ordered_json& value);
+
 /// The JSON in a line, with texts for what Python writes and JSON does not have (see above);
 /// "discarded" where it is none.
 nlohmann::ordered_json json_in(std::string_view line);

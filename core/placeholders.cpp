@@ -22,7 +22,7 @@ std::string_view placeholder_at(std::string_view text) {
   return text.substr(0, static_cast<std::size_t>(end - name.begin()) + 2);
 }
 
-/// Calls `visit` with each name in braces, and with what stands between them one byte at a time.
+/// Calls `on_placeholder` with each name in braces, `on_byte` with each byte between them.
 template <class OnPlaceholder, class OnByte>
 void for_each_part(std::string_view text, OnPlaceholder on_placeholder, OnByte on_byte) {
   for (char before = 0; !text.empty();) {

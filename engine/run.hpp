@@ -134,7 +134,8 @@ class Run {
     core::Lease lease;
   };
   std::vector<Start> starts_;
-  /// The trial whose first epoch is trained again, and whether the last such training failed.
+  /// The trial that is trained once more to see whose fault failures are, and whether the last such
+  /// training failed.
   std::optional<int> probe_;
   bool probe_failed_ = false;
   Clock::time_point shown_{};

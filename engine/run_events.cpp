@@ -29,8 +29,9 @@ void Run::take(const std::vector<workers::WorkerEvent>& news) {
     }
     if (const auto* outcome = std::get_if<hyp::Outcome>(&events[i])) {
       const bool completed = std::holds_alternative<hyp::Completed>(outcome->result);
-      const bool was_to_pause = attempts[i].trial.pause_epoch > 0 &&
-                                state_.evolution().end(outcome->trial) < settings_.run.epochs;
+      const bool was_to_pause =
+          attempts[i].trial.pause_epoch > 0 &&
+          state_.evolution().last_epoch(outcome->trial) < settings_.run.epochs;
       if (completed && was_to_pause) cannot_pause();
       ended(*outcome, attempts[i].failed_on);
     }
@@ -130,7 +131,7 @@ hyp::Decision Run::decision(const hyp::Rung& rung) const {
   if (evolution.pausing()) {
     if (!pauses) return hyp::Decision::go_on;
     if (std::isfinite(rung.fitness)) return hyp::Decision::pause;
-    const bool goes_on = evolution.end(rung.trial) == settings_.run.epochs;
+    const bool goes_on = evolution.last_epoch(rung.trial) == settings_.run.epochs;
     return goes_on ? hyp::Decision::go_on : hyp::Decision::stop;
   }
   // Where nothing can be paused after all, trials that were to be have promised fewer epochs.

@@ -92,8 +92,8 @@ std::vector<std::pair<int, Observation>> Evolution::ended_repeats() const {
   return ended;
 }
 
-int Evolution::end(int trial) const {
-  return last_epoch(*state_, state_->step_of(trial));
+int Evolution::last_epoch(int trial) const {
+  return ga::last_epoch(*state_, state_->step_of(trial));
 }
 
 const std::map<int, double>& Evolution::rungs(int trial) const {

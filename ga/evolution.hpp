@@ -140,7 +140,7 @@ class Evolution {
   /// The fitness that was told of it before its end, by epochs.
   const std::map<int, double>& rungs(int trial) const;
   /// The epoch up to which it is trained, or was last: where it is to be paused, else its last one.
-  int end(int trial) const;
+  int last_epoch(int trial) const;
   /// The trials of the repeats that have ended, and what was told of these ends, in the order in
   /// which the repeats began.
   std::vector<std::pair<int, Observation>> ended_repeats() const;

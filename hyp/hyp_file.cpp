@@ -89,13 +89,9 @@ void check_name(const std::string& name, const Where& where) {
     return c <= ' ' || c == 0x7f ||
            std::string_view(",:/\"'#").find(static_cast<char>(c)) != std::string_view::npos;
   };
-  const auto readable = core::valid_utf8(name);
-  if (name.empty() || std::ranges::any_of(name, is_forbidden) || readable != name) {
-    auto line = readable;
-    std::ranges::replace(line, '\n', '?');
-    throw bad_input(where, "'" + line + "' can't be the name of a hyperparameter",
+  if (name.empty() || std::ranges::any_of(name, is_forbidden) || core::valid_utf8(name) != name)
+    throw bad_input(where, "'" + name + "' can't be the name of a hyperparameter",
                     "write a name in UTF-8 without blanks, quotes, , : / and #");
-  }
 }
 
 }  // namespace evolve::hyp

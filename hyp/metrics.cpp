@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "core/json.hpp"
+
 namespace evolve::hyp {
 
 const std::array<std::string, Metrics::count>& Metrics::names() {
@@ -47,7 +49,7 @@ Metrics metrics_from_json(const nlohmann::ordered_json& json) {
       throw std::invalid_argument("metric " + name + " is missing");
     }
     const auto& value = json.at(name);
-    if (value == "NaN" || value == "Infinity" || value == "-Infinity")
+    if (core::is_quoted_nan(value))
       throw std::invalid_argument("metric " + name + " is not finite");
     if (!value.is_number()) throw std::invalid_argument("metric " + name + " is no number");
     values[i] = value.get<double>();

@@ -139,4 +139,12 @@ Hyperparameters start_of(const Space& space) {
   return express(space, genes_of(space, {}));
 }
 
+std::vector<Value> extreme_values(const Gene& gene) {
+  std::vector<Value> values = {*start_of({{gene}}).find(gene.name)};
+  if (!gene.evolve) return values;
+  if (!is_categorical(gene)) values.insert(values.end(), {gene.low, gene.high});
+  for (std::size_t i = 0; i < gene.choices.size(); ++i) values.push_back(choice(gene, i));
+  return values;
+}
+
 }  // namespace evolve::hyp

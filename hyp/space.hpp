@@ -89,6 +89,9 @@ Genes genes_of(const Space& space, const Hyperparameters& hyp);
 std::vector<double> raw_values(const Space& space, const Hyperparameters& hyp);
 /// All genes of the space at their start.
 Hyperparameters start_of(const Space& space);
+/// What bounds the values that a gene may have: its start and, where it evolves, the choices, or
+/// the least and the greatest.
+std::vector<Value> extreme_values(const Gene& gene);
 
 /// YOLOv5's 29 hyperparameters with the bounds of its evolve, started at hyp.scratch-low.yaml; 13
 /// evolve (hsv_h … copy_paste), 16 are fixed. lr0 and lrf are on a log scale, `anchors` is whole

@@ -1,6 +1,7 @@
 #include "results/event.hpp"
 
 #include <stdexcept>
+#include <type_traits>
 
 #include "core/json.hpp"
 #include "results/keys.hpp"
@@ -11,33 +12,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The name of an event of type E.
+/// The name of an event of type E; null for those that have none of their own, or several.
 template <class E>
 constexpr const char* event_name = nullptr;
-template <>
-constexpr const char* event_name<Started> = "started";
-template <>
-constexpr const char* event_name<Bred> = "bred";
-template <>
-constexpr const char* event_name<Repeating> = "repeating";
+template <class E>
+requires requires {
+  E::name;
+}
+constexpr const char* event_name<E> = E::name;
 template <>
 constexpr const char* event_name<hyp::Rung> = "rung";
-template <>
-constexpr const char* event_name<Extended> = "extended";
-template <>
-constexpr const char* event_name<CannotPause> = "cannot_pause";
-template <>
-constexpr const char* event_name<Probed> = "probed";
-template <>
-constexpr const char* event_name<DeviceStats> = "device_stats";
-template <>
-constexpr const char* event_name<DeviceLimited> = "limited";
-template <>
-constexpr const char* event_name<DeviceFull> = "full";
-template <>
-constexpr const char* event_name<DeviceBroughtBack> = "brought_back";
-template <>
-constexpr const char* event_name<DevicesChanged> = "devices";
 
 using core::Of;
 
@@ -202,12 +186,15 @@ E read(const Json& json, E event = {}) {
   return event;
 }
 
-/// The event of that name among these types.
+/// Reads into `event` what is named so, if one of these types is.
 template <class... Events>
-std::optional<Event> read_one_of(const std::string& name, const Json& json) {
-  std::optional<Event> event;
-  static_cast<void>(((name == event_name<Events> && (event = read<Events>(json), true)) || ...));
-  return event;
+bool read_named(const std::string& name, const Json& json, std::variant<Events...>& event) {
+  const auto read_as = [&]<class E>(std::type_identity<E>) {
+    if constexpr (event_name<E> != nullptr)
+      if (name == event_name<E>) return event = read<E>(json), true;
+    return false;
+  };
+  return (read_as(std::type_identity<Events>()) || ...);
 }
 
 }  // namespace
@@ -223,10 +210,9 @@ Event event_from_json(const Json& json) {
   if (name == "blamed" || name == "quarantined")
     return read(json,
                 DeviceBlamed{.device = "", .reason = "", .quarantined = name == "quarantined"});
-  const auto event =
-      read_one_of<Started, Bred, Repeating, hyp::Rung, Extended, CannotPause, Probed, DeviceStats,
-                  DeviceLimited, DeviceFull, DeviceBroughtBack, DevicesChanged>(name, json);
-  return event ? *event : UnknownEvent{json};
+  Event event = UnknownEvent{json};
+  read_named(name, json, event);
+  return event;
 }
 
 }  // namespace evolve::results

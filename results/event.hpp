@@ -17,6 +17,7 @@ namespace evolve::results {
 
 /// {"event":"started","trial":17,"generation":1,"hyp":{…},"device":"cpu:0","attempt":1}
 struct Started {
+  static constexpr auto name = "started";
   int trial = 0;
   int generation = 0;
   hyp::Hyperparameters hyp = {};
@@ -34,6 +35,7 @@ struct Started {
 /// {"event":"bred","trials":[{"trial":17,"hyp":{…}},…]}: trials that were bred before there was a
 /// device for them, in that order, from what the events before this one tell.
 struct Bred {
+  static constexpr auto name = "bred";
   struct Child {
     int trial = 0;
     hyp::Hyperparameters hyp = {};
@@ -45,6 +47,7 @@ struct Bred {
 
 /// {"event":"repeating",…}: an attempt at a repeat of a completed trial began.
 struct Repeating {
+  static constexpr auto name = "repeating";
   int trial = 0;
   /// From 1: the number of this repeat among that trial's.
   int repeat = 1;
@@ -57,6 +60,7 @@ struct Repeating {
 
 /// {"event":"extended",…}: the run goes on with other bounds.
 struct Extended {
+  static constexpr auto name = "extended";
   int generations = 0;
   std::optional<int> trials = {};
   std::optional<int> repeats = {};
@@ -66,6 +70,7 @@ struct Extended {
 
 /// {"event":"cannot_pause"}: the trainer cannot. From now on the run pauses nothing.
 struct CannotPause {
+  static constexpr auto name = "cannot_pause";
   bool operator==(const CannotPause&) const = default;
 };
 
@@ -73,6 +78,7 @@ struct CannotPause {
 /// completed, or else was paused, was trained once more, as far as those had come. In no count of
 /// trials or epochs.
 struct Probed {
+  static constexpr auto name = "probed";
   int trial = 0;
   std::string device;
   double seconds = 0;
@@ -81,6 +87,7 @@ struct Probed {
 
 /// {"event":"device_stats",…}: what a device's driver said; what it did not say is null.
 struct DeviceStats {
+  static constexpr auto name = "device_stats";
   std::string device;
   std::string state = "ok";
   std::optional<std::int64_t> memory_total_bytes, memory_free_bytes;
@@ -91,6 +98,7 @@ struct DeviceStats {
 /// {"event":"limited","device":"cuda:0","trials":1}: memory was seen to be too small for more
 /// trials at a time.
 struct DeviceLimited {
+  static constexpr auto name = "limited";
   std::string device;
   int trials = 1;
   bool operator==(const DeviceLimited&) const = default;
@@ -98,6 +106,7 @@ struct DeviceLimited {
 
 /// {"event":"full","device":"cuda:0",…}: it waits until memory is free.
 struct DeviceFull {
+  static constexpr auto name = "full";
   std::string device;
   std::int64_t memory_total_bytes = 0, memory_free_bytes = 0;
   bool operator==(const DeviceFull&) const = default;
@@ -114,12 +123,14 @@ struct DeviceBlamed {
 
 /// {"event":"brought_back","device":"xpu:0"}: the end of a quarantine.
 struct DeviceBroughtBack {
+  static constexpr auto name = "brought_back";
   std::string device;
   bool operator==(const DeviceBroughtBack&) const = default;
 };
 
 /// {"event":"devices","slots":["cpu:0","npu:3"]}: the run has these slots from now on.
 struct DevicesChanged {
+  static constexpr auto name = "devices";
   std::vector<std::string> slots = {};
   bool operator==(const DevicesChanged&) const = default;
 };

@@ -46,7 +46,7 @@ struct Explanation {
   double r2 = 0;
 };
 
-/// With a smaller R² the figures mean little.
-inline constexpr double least_r2 = 0.2;
+/// With a smaller R² the figures mean little; below `good_r2` only the large shares mean much.
+inline constexpr double least_r2 = 0.2, good_r2 = 0.5;
 
 }  // namespace evolve::results

@@ -28,13 +28,17 @@ std::string read_all(const fs::path& file) {
   return core::read_text_file(file.string(), std::numeric_limits<std::size_t>::max());
 }
 
+Error damaged(const Where& where, const std::string& what) {
+  return bad_input(where, what, "restore the journal from a copy, or start a new run");
+}
+
 /// What `parse` makes of a line's JSON.
 template <class Parse>
 auto read(const Json& json, const Where& where, Parse parse) {
   try {
     return parse(json);
   } catch (const std::exception& error) {
-    throw bad_input(where, error.what(), "restore the journal from a copy, or start a new run");
+    throw damaged(where, error.what());
   }
 }
 
@@ -69,12 +73,11 @@ struct Parsed {
 
 /// The JSON in a line, "discarded" where it is not JSON. (Not too deep, because values are copied
 /// and compared by recursion.)
-Json json_in(std::string_view line, const Where& where) {
+Json shallow_json(std::string_view line, const Where& where) {
   constexpr int deepest = 100;
   const auto not_too_deep = [&](int depth, Json::parse_event_t, Json&) {
     if (depth <= deepest) return true;
-    throw bad_input(where, "this line is nested too deeply",
-                    "restore the journal from a copy, or start a new run");
+    throw damaged(where, "this line is nested too deeply");
   };
   return Json::parse(line, not_too_deep, false);
 }
@@ -86,13 +89,11 @@ Parsed parse(const std::string& text, const fs::path& file) {
     const auto end = text.find('\n', parsed.size);
     const bool is_last = end == std::string::npos || end + 1 == text.size();
     const auto rest = std::string_view(text).substr(parsed.size);
-    const Json json = end == std::string::npos ? Json(Json::value_t::discarded)
-                                               : json_in(rest.substr(0, end - parsed.size), where);
+    const Json json = end == std::string::npos
+                          ? Json(Json::value_t::discarded)
+                          : shallow_json(rest.substr(0, end - parsed.size), where);
     if (json.is_discarded()) {
-      if (!is_last) {
-        throw bad_input(where, "this line is damaged",
-                        "restore the journal from a copy, or start a new run");
-      }
+      if (!is_last) throw damaged(where, "this line is damaged");
       parsed.contents.warning =
           file.string() + ":" + std::to_string(line) + ": the last line is torn and was left out";
       break;

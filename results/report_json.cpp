@@ -161,6 +161,7 @@ Json json_of(const std::optional<Explanation>& explanation) {
   return {{"known", explanation->known},
           {"r2", explanation->r2},
           {"means_little", explanation->r2 < least_r2},
+          {"large_shares_only", explanation->r2 < good_r2},
           {"genes", genes},
           {"unvaried", unvaried}};
 }
@@ -187,7 +188,6 @@ nlohmann::ordered_json to_json(const RunReport& report) {
           {"space", hyp::to_json(settings.space)},
           {"finished", report.finished},
           {"going_on", report.going_on},
-          {"planned", report.planned},
           {"epochs_trained", report.epochs_trained},
           {"began", timeline.begin == core::Time{} ? Json() : Json(core::text_of(timeline.begin))},
           {"duration", seconds(timeline.end - timeline.begin)},

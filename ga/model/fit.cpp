@@ -1,6 +1,7 @@
 #include "ga/model/fit.hpp"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -71,6 +72,13 @@ Observations looks_of(const Observations& all) {
     if (all.curves.left[i] > 0) places.push_back(i);
   }
   return all.of(places);
+}
+
+// This many evaluations of the posterior take about 20 ms.
+int affordable_evaluations(Index observations, Index features) {
+  const auto n = static_cast<double>(observations), f = static_cast<double>(features);
+  const double operations = n * n * (2.5 * n + 2 * f + 40);
+  return static_cast<int>(std::clamp(4e7 / operations, 5.0, 200.0));
 }
 
 struct Walk {
@@ -151,6 +159,47 @@ KernelParameters fit(const Observations& observations, const KernelParameters& s
     return value / scale;
   };
   return minimised(objective, start, box, evaluations, 1e-7);
+}
+
+KernelParameters fitted(const Observations& known, const KernelParameters& before, Index outcomes) {
+  constexpr Index few = 40;
+  const int evaluations = affordable_evaluations(known.values.size(), known.features.rows());
+  const KernelParameters warm = fit(known, before, evaluations);
+  if (outcomes > few) return warm;
+  const KernelParameters cold = fit(known, prior_mode(before.size() - 3), evaluations);
+  VectorXd unused;
+  const bool colder =
+      negative_log_posterior(known, cold, unused) < negative_log_posterior(known, warm, unused);
+  return colder ? cold : warm;
+}
+
+std::vector<Variation> variations(const KernelParameters& best, Index outcomes) {
+  constexpr std::array noises = {-13.0, -6.0, -4.0, -2.5, -1.0, 0.0};
+  constexpr std::array seeds = {-6.0, -3.5, -1.5};
+  constexpr std::array roughnesses = {-8.0, -4.0, -2.5, -1.0};
+  constexpr double few = 20, enough = 40, step = 0.6;
+  const auto n = static_cast<double>(outcomes);
+  const double too_short = step * std::clamp((n - few) / (enough - few), 0.0, 1.0);
+  constexpr double least = -6, sd = 1;  // below the least they are all alike: none
+  const auto log_prior = [&](double value, double mean) {
+    const double z = (std::max(value, least) - mean) / sd;
+    return -0.5 * z * z;
+  };
+  std::vector<Variation> all;
+  for (const double noise : noises) {
+    for (const double seed : seeds) {
+      for (const double roughness : roughnesses) {
+        for (const double more : {too_short, too_short + step}) {
+          KernelParameters parameters = best;
+          parameters.array() += more;
+          parameters.tail<3>() << noise, seed, roughness;
+          all.push_back({parameters, log_prior(noise, -1.25) + log_prior(seed, -2.5) +
+                                         log_prior(roughness, -3.5)});
+        }
+      }
+    }
+  }
+  return all;
 }
 
 CurveParameters fitted_curves(const Observations& known, const KernelParameters& parameters) {

@@ -7,6 +7,8 @@
 // noise, the search stays with the luckiest.
 #pragma once
 
+#include <vector>
+
 #include "ga/model/kernel.hpp"
 
 namespace evolve::ga {
@@ -24,6 +26,23 @@ double negative_log_posterior(const Observations& observations, const KernelPara
 /// the posterior. Never worse than `start`.
 KernelParameters fit(const Observations& observations, const KernelParameters& start,
                      int evaluations);
+
+/// From the best fit so far, or after few outcomes from the prior's mode where that leads to a
+/// better one: with few the likelihood has several tops. In some 20 ms.
+KernelParameters fitted(const Observations& known, const KernelParameters& before,
+                        Eigen::Index outcomes);
+
+struct Variation {
+  KernelParameters parameters;
+  double log_prior = 0;
+};
+
+/// All kinds of luck, from next to none to as much as there is signal, on a grid of logarithms of
+/// variances. As many genes as trainings can take all luck for signal, so much luck is expected, as
+/// short trainings have it, until trainings of the same set and of near ones say otherwise. The
+/// fitted lengths are those that explain most of what was seen, luck included: so they are too
+/// short, once there are outcomes enough that the prior does not decide them.
+std::vector<Variation> variations(const KernelParameters& best, Eigen::Index outcomes);
 
 /// How the curves in `known`, which has looks, behave under these kernel parameters: for each
 /// fading the walk of greatest posterior, and of these the one under which the ends are most

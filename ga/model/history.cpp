@@ -1,7 +1,6 @@
 #include "ga/model/history.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -24,13 +23,6 @@ using Eigen::VectorXd;
 constexpr double least_weight = 0.01;  // relative to the greatest
 constexpr Index fitted_points = 150;   // at most
 
-// This many evaluations of the posterior take about 20 ms.
-int affordable_evaluations(Index observations, Index features) {
-  const auto n = static_cast<double>(observations), f = static_cast<double>(features);
-  const double operations = n * n * (2.5 * n + 2 * f + 40);
-  return static_cast<int>(std::clamp(4e7 / operations, 5.0, 200.0));
-}
-
 // One of `a`, two of `b` and so on, each once, as many as either has.
 std::vector<Index> one_and_two(const std::vector<Index>& a, const std::vector<Index>& b) {
   std::vector<Index> order;
@@ -44,45 +36,6 @@ std::vector<Index> one_and_two(const std::vector<Index>& a, const std::vector<In
   return order;
 }
 
-struct Variation {
-  KernelParameters parameters;
-  double log_prior = 0;
-};
-
-// All kinds of luck, from next to none to as much as there is signal, on a grid of logarithms of
-// variances. As many genes as trainings can take all luck for signal, so much luck is expected, as
-// short trainings have it, until trainings of the same set and of near ones say otherwise. The
-// fitted lengths are those that explain most of what was seen, luck included: so they are too
-// short, once there are outcomes enough that the prior does not decide them.
-std::vector<Variation> variations(const KernelParameters& best, Index outcomes) {
-  constexpr std::array noises = {-13.0, -6.0, -4.0, -2.5, -1.0, 0.0};
-  constexpr std::array seeds = {-6.0, -3.5, -1.5};
-  constexpr std::array roughnesses = {-8.0, -4.0, -2.5, -1.0};
-  constexpr double few = 20, enough = 40, step = 0.6;
-  const auto n = static_cast<double>(outcomes);
-  const double too_short = step * std::clamp((n - few) / (enough - few), 0.0, 1.0);
-  constexpr double least = -6, sd = 1;  // below the least they are all alike: none
-  const auto log_prior = [&](double value, double mean) {
-    const double z = (std::max(value, least) - mean) / sd;
-    return -0.5 * z * z;
-  };
-  std::vector<Variation> all;
-  for (const double noise : noises) {
-    for (const double seed : seeds) {
-      for (const double roughness : roughnesses) {
-        for (const double more : {too_short, too_short + step}) {
-          KernelParameters parameters = best;
-          parameters.array() += more;
-          parameters.tail<3>() << noise, seed, roughness;
-          all.push_back({parameters, log_prior(noise, -1.25) + log_prior(seed, -2.5) +
-                                         log_prior(roughness, -3.5)});
-        }
-      }
-    }
-  }
-  return all;
-}
-
 // Places evenly spread over `n`, `most` at most.
 std::vector<Index> spread(Index n, Index most) {
   const Index count = std::min(n, most);
@@ -92,20 +45,6 @@ std::vector<Index> spread(Index n, Index most) {
 }
 Observations thinned(const Observations& all, Index most) {
   return all.of(spread(all.values.size(), most));
-}
-
-// From the best fit so far, or after few outcomes from the prior's mode where that leads to a
-// better one: with few the likelihood has several tops.
-KernelParameters fitted(const Observations& known, const KernelParameters& before, Index outcomes) {
-  constexpr Index few = 40;
-  const int evaluations = affordable_evaluations(known.values.size(), known.features.rows());
-  const KernelParameters warm = fit(known, before, evaluations);
-  if (outcomes > few) return warm;
-  const KernelParameters cold = fit(known, prior_mode(before.size() - 3), evaluations);
-  VectorXd unused;
-  const bool colder =
-      negative_log_posterior(known, cold, unused) < negative_log_posterior(known, warm, unused);
-  return colder ? cold : warm;
 }
 
 }  // namespace

@@ -20,13 +20,13 @@ LEAST_VERSION = (8, 3)  # before, its trainer loads data sets and saves weights 
 # Metrics that Ultralytics names differently in its tasks: the letter of each kind of prediction, and the losses that
 # stand for YOLOv5's three. RT-DETR's stand behind YOLO's.
 PREDICTIONS = "BMP"  # boxes, masks, poses
+LOSSES = {"val/box_loss": ("val/box_loss", "val/giou_loss"), "val/obj_loss": ("val/dfl_loss", "val/l1_loss"),
+          "val/cls_loss": ("val/cls_loss", "val/loss")}
 BOXED = ("detect", "segment", "pose", "obb")  # tasks whose images have labels: a classifier's folders are its labels
 NO_TASK = "its task has no precision, recall and mAP: evolve trains detectors, segmenters, poses, oriented boxes and classifiers"
 # Settings that evolve sets, or that would make another training of it: `time` ends it early, `resume` goes on with another.
 OURS = ("model", "epochs", "seed", "device", "patience", "plots", "save", "save_period", "val", "project", "name", "exist_ok", "data",
         "time", "resume", "save_dir", "task", "mode", "cfg")
-LOSSES = {"val/box_loss": ("val/box_loss", "val/giou_loss"), "val/obj_loss": ("val/dfl_loss", "val/l1_loss"),
-          "val/cls_loss": ("val/cls_loss", "val/loss")}
 
 
 def as_metrics(found):

@@ -111,10 +111,10 @@ function drawRecommended(view) {
 function drawImportance(view) {
   show("importance", Boolean(view.importance));
   if (!view.importance) return;
-  const { genes, r2, means_little: meansLittle, known, unvaried } = view.importance;
+  const { genes, r2, means_little: meansLittle, large_shares_only: largeOnly, known, unvaried } = view.importance;
   byId("importance-words").textContent = "Share of the variation of fitness that a gene explains: alone (strong), and with its part in interactions. " +
-    `Predicting each trial from the others, the model has R² ${r2.toFixed(2)}; the trials pin down ${percent(known)} of the variation.` +
-    (meansLittle ? " These figures mean little: more trials would help." : r2 < 0.5 ? " Trust the large shares only." : "") +
+    `Predicting each trial from the others, the model has R² ${r2.toFixed(2)}; the trials pin down ${Math.round(100 * known)} % of the variation.` +
+    (meansLittle ? " These figures mean little: more trials would help." : largeOnly ? " Trust the large shares only." : "") +
     (unvaried.length > 0 ? ` The same in all trials, so nothing is known of it: ${unvaried.join(", ")}.` : "");
   const most = Math.max(...genes.map((gene) => gene.total), 0.01);
   fill("importance-table", ["gene", "alone", "total", "", "loss by chance"], genes.map((gene) => [

@@ -152,10 +152,10 @@ TEST(Pausing, LetsATrialWithoutAFitnessAtItsLookGoOnInEpochsThatNothingElseHas) 
   const double nothing = std::nan("");
   evolution.tell(
       hyp::Rung{.trial = second.number, .epoch = second.pause_epoch, .fitness = nothing});
-  EXPECT_EQ(evolution.end(second.number), 9);
+  EXPECT_EQ(evolution.last_epoch(second.number), 9);
   EXPECT_EQ(evolution.epochs_left(), 30 - 9 - 9 - third.pause_epoch);
   evolution.tell(hyp::Rung{.trial = third.number, .epoch = third.pause_epoch, .fitness = nothing});
-  EXPECT_EQ(evolution.end(third.number), 9);
+  EXPECT_EQ(evolution.last_epoch(third.number), 9);
   EXPECT_EQ(evolution.epochs_left(), 3);
 }
 

@@ -112,7 +112,7 @@ TEST(SpaceFile, RefusesABadForm) {
       " can't be the name of a hyperparameter; write a name in UTF-8 without blanks, quotes, , : / "
       "and #";
   EXPECT_EQ(refused("'a,b': [0, 1]\n"), "space.yaml:1: 'a,b'" + no_name);
-  EXPECT_EQ(refused("\"a\\nb\": [0, 1]\n"), "space.yaml:1: 'a?b'" + no_name);
+  EXPECT_EQ(refused("\"a\\nb\": [0, 1]\n"), "space.yaml:1: 'a b'" + no_name);
   EXPECT_EQ(refused("a\xff: [0, 1]\n"), "space.yaml:1: 'a\uFFFD'" + no_name);
 }
 
