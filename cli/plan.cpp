@@ -12,6 +12,8 @@
 #include "cli/search_space.hpp"
 #include "cli/trainer_options.hpp"
 #include "core/device_kind.hpp"
+#include "core/number.hpp"
+#include "core/placeholders.hpp"
 #include "core/slot_environment.hpp"
 #include "devices/devices.hpp"
 #include "engine/launcher.hpp"
@@ -101,6 +103,41 @@ int generations_of(const EvolveOptions& options) {
   return ga::generations_for(*options.trials, options.population, options.generations);
 }
 
+/// Files that the command line of a run to go on with names again say what they said when it began.
+void check_same_search(const EvolveOptions& options, const results::RunSettings& run) {
+  const auto check = [&](std::initializer_list<const char*> keys, const auto& is_the_same) {
+    for (const auto* key : keys)
+      if (const auto given = options.given.find(key);
+          given != options.given.end() && !is_the_same())
+        throw bad_argument(given->second + ": not what it was when the run began",
+                           "leave the option out, or start a new run with --from and this one");
+  };
+  check({"space", "hyp"}, [&] { return space_of(options) == run.space; });
+  check({"evolve_population", "resume_evolve"},
+        [&] { return initial_of(options, run.space) == run.initial; });
+}
+
+/// What a command that trains once is not told, as only a trainer that speaks the protocol is.
+std::vector<std::string> notes_on_command(const EvolveOptions& options) {
+  const auto* command = std::get_if<TrialCommand>(&options.trainer);
+  if (!command) return {};
+  std::vector<std::string> notes;
+  std::set<std::string> untold;
+  const auto known = trainer::to_json(options.train);
+  for (const auto& [key, option] : options.given)
+    if (known.contains(key) &&
+        !std::set<std::string>{"data", "cfg", "weights", "epochs"}.contains(key))
+      untold.insert(option);
+  if (!untold.empty())
+    notes.push_back(fmt::format("the command is not told {}: write what it calls this into it",
+                                fmt::join(untold, ", ")));
+  if (std::ranges::none_of(command->words,
+                           [](const auto& word) { return core::mentions(word, "{epochs}"); }))
+    notes.push_back(fmt::format("the command is not told {{epochs}}: its trainings count as {}",
+                                core::counted(options.train.epochs, "epoch")));
+  return notes;
+}
+
 /// "" where there is no such text: a journal may have been mended by hand.
 std::string text(const nlohmann::ordered_json& json, const char* key) {
   const auto found = json.find(key);
@@ -162,6 +199,7 @@ Plan make_plan(const EvolveOptions& options) {
   engine::search_settings(plan.settings.run);
   check_inputs(plan);
   for (auto& note : notes_on(initial, space)) plan.notes.push_back(std::move(note));
+  for (auto& note : notes_on_command(options)) plan.notes.push_back(std::move(note));
   return plan;
 }
 
@@ -170,6 +208,7 @@ Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
   auto plan = planned(resumed(now, run.options));
   devices::check_no_fallback(plan.options.devices, run.slots,
                              {.slots = plan.settings.slots, .notes = plan.device_notes});
+  check_same_search(plan.options, run);
   plan.settings.run = run;
   return plan;
 } catch (const nlohmann::json::exception& wrong) {

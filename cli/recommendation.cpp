@@ -119,15 +119,16 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
     lines.push_back(
         fmt::format("  all {} trials have the same fitness: {}", state.completed().size(),
                     trial.fitness == 0 ? "they learnt nothing; train for more --epochs, or start "
-                                         "from trained --weights"
+                                         "from trained weights"
                                        : "nothing is known of what evolves"));
     return lines;
   }
-  if (trial.metrics.map50 > 0 && trial.metrics.map50 < least_map50)
+  // A fitness that has no part for it may know of more.
+  if (trial.metrics.map50 > 0 && std::max(trial.metrics.map50, trial.fitness) < least_map50)
     lines.push_back(
         fmt::format("  it has hardly learnt    mAP50 is {:.3f}: which of such trainings is best "
                     "says little of real ones; train for more --epochs, or start from trained "
-                    "--weights",
+                    "weights",
                     trial.metrics.map50));
   if (!standing) return lines;
   lines.push_back("  trained again, expect  " + text_of(standing->best.expectation) +

@@ -1,5 +1,7 @@
 #include "core/shell_word.hpp"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <utility>
 
@@ -12,6 +14,14 @@ constexpr std::string_view blanks = " \t\r\n";
 
 /// Inside double quotes a backslash is special before these only.
 constexpr std::string_view escapable = "$`\"\\";
+
+/// Whether a shell would take `next`, which stands outside quotes after `word`, for its own: "|",
+/// "&&", ">log", "2>&1". Within a word it may be part of a name.
+bool is_operator(char next, const std::string& word) {
+  if (word.empty()) return std::string_view("|&;<>").find(next) != std::string_view::npos;
+  const bool number = word.find_first_not_of("0123456789") == word.npos;
+  return number && (next == '<' || next == '>');
+}
 
 }  // namespace
 
@@ -57,6 +67,9 @@ std::vector<std::string> shell_words(std::string_view text, const std::string& o
       const char next = text[++i];
       if (quote && escapable.find(next) == escapable.npos) *word += c;
       *word += next;
+    } else if (!quote && is_operator(c, *word)) {
+      throw bad_argument(fmt::format("{}: {} is a shell's, and there is none", option, c),
+                         "write bash -c 'a | b', or quote what is no shell's");
     } else {
       *word += c;
     }

@@ -11,9 +11,9 @@ namespace evolve::core {
 std::string shell_word(const std::string& text);
 
 /// The words of a command line, as a POSIX shell would split it: blanks separate, '…' is literal,
-/// "…" and backslashes work as in a shell. Nothing is expanded: no variables, no patterns, no `;`
-/// or `|`. Throws `Error` that names `option` when the text is blank, a quote is not closed or a
-/// backslash ends it.
+/// "…" and backslashes work as in a shell. Nothing is expanded: no variables, no patterns.
+/// Throws `Error` that names `option` when the text is blank, a quote is not closed, a backslash
+/// ends it or a word begins with what a shell does itself (| & ; < > outside quotes).
 std::vector<std::string> shell_words(std::string_view text, const std::string& option);
 
 }  // namespace evolve::core

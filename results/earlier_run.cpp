@@ -50,6 +50,12 @@ std::optional<hyp::Hyperparameters> inside(const hyp::Space& evolved,
   }
 }
 
+/// How many genes `has` not.
+int unnamed(const hyp::Space& evolved, const auto& has) {
+  return static_cast<int>(
+      std::ranges::count_if(evolved.genes, [&](const hyp::Gene& gene) { return !has(gene.name); }));
+}
+
 std::optional<double> finite(double fitness) {
   return std::isfinite(fitness) ? std::optional(fitness) : std::nullopt;
 }
@@ -66,8 +72,11 @@ void add(EarlierRun& run, std::optional<hyp::Hyperparameters> inside,
 
 void add_journal(EarlierRun& run, const fs::path& file, const hyp::Space& evolved,
                  const hyp::Fitness& fitness) {
+  const auto journal = read_journal(file);
+  run.unnamed =
+      unnamed(evolved, [&](const auto& name) { return journal.run.space.find(name) != nullptr; });
   std::map<int, hyp::Hyperparameters> sets;
-  for (const Event& event : read_journal(file).events) {
+  for (const Event& event : journal.events) {
     if (const auto* started = std::get_if<Started>(&event)) sets[started->trial] = started->hyp;
     const auto* outcome = std::get_if<hyp::Outcome>(&event);
     if (!outcome || !sets.contains(outcome->trial)) continue;
@@ -101,6 +110,7 @@ void add_table(EarlierRun& run, const Table& table, const hyp::Space& choices,
                const hyp::Space& evolved, const hyp::Fitness& fitness) {
   const auto has = [&](const auto& name) { return std::ranges::count(table.names, name) > 0; };
   if (!shares_a_gene(evolved, has)) return;
+  run.unnamed = unnamed(evolved, has);
   for (const Row& row : table.rows) {
     const auto set = set_of(row, table.names, choices);
     add(run, set ? inside(evolved, *set) : std::nullopt, finite(fitness(row.metrics)));
@@ -170,8 +180,8 @@ EarlierRun read_earlier_run(const fs::path& path, const hyp::Space& space,
     for (const auto& training : *tuned)
       add(earlier, inside(evolved, training.hyp), finite(*training.fitness));
     if (!tuned->empty())
-      earlier.unnamed = static_cast<int>(std::ranges::count_if(
-          evolved.genes, [&](const auto& gene) { return !tuned->front().hyp.find(gene.name); }));
+      earlier.unnamed = unnamed(
+          evolved, [&](const auto& name) { return tuned->front().hyp.find(name) != nullptr; });
   } else {
     add_table(earlier, read_table(file), space_of_table(file, evolved), evolved, fitness);
   }

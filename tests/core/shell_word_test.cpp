@@ -58,6 +58,19 @@ TEST(ShellWords, ExpandsNothing) {
   EXPECT_EQ(split("$HOME *.py a;b {hyp} ~"), (Words{"$HOME", "*.py", "a;b", "{hyp}", "~"}));
 }
 
+TEST(ShellWords, RefusesWhatOnlyAShellCanDo) {
+  const auto is_a_shells = [](const std::string& character) {
+    return "--trainer-command: " + character +
+           " is a shell's, and there is none; write bash -c 'a | b', or quote what is no shell's";
+  };
+  EXPECT_EQ(refused("cd x && train.py"), is_a_shells("&"));
+  EXPECT_EQ(refused("train.py | tee log"), is_a_shells("|"));
+  EXPECT_EQ(refused("train.py >log"), is_a_shells(">"));
+  EXPECT_EQ(refused("train.py 2>&1"), is_a_shells(">"));
+  EXPECT_EQ(refused("train.py ; b"), is_a_shells(";"));
+  EXPECT_EQ(split(R"(a '|' "&&" \; x=1&y 3|4)"), (Words{"a", "|", "&&", ";", "x=1&y", "3|4"}));
+}
+
 TEST(ShellWords, RefusesWhatIsNotClosedOrEmpty) {
   EXPECT_EQ(refused("sh -c 'echo"),
             R"(--trainer-command: a ' is not closed; write a second ', or \')");

@@ -296,6 +296,22 @@ TEST(TrainerExec, IsDescribedByADryRun) {
   EXPECT_THAT(ended.out, HasSubstr("each runs cat {hyp}\n"));
 }
 
+TEST(TrainerExec, SaysWhatTheCommandIsNotTold) {
+  Folder folder;
+  const auto untold = run(folder, "cat {hyp}", {"--imgsz", "64", "--cos-lr", "--dry-run"});
+  EXPECT_THAT(untold.out,
+              HasSubstr("the command is not told --cos-lr, --imgsz: write what it calls this into "
+                        "it\nthe command is not told {epochs}: its trainings count as 6 epochs\n"));
+  const auto told = run(folder, "cat {hyp} {epochs}", {"--data", "my.yaml", "--dry-run"});
+  EXPECT_THAT(told.out, Not(HasSubstr("not told")));
+}
+
+TEST(TrainerExec, SeesWhatPythonPrintsAsItIsPrinted) {
+  Folder folder;
+  const auto ended = run(folder, "bash -c 'echo \"$0 $PYTHONUNBUFFERED\"; exit 3' {hyp}", {});
+  EXPECT_THAT(read_file(folder / "run/trials/000000/log"), HasSubstr("trial_hyp.yaml 1\n"));
+}
+
 TEST(Exec, StopsWhenItsProgramWasNeverThereAndBurnsNoTrial) {
   Folder folder;
   for (const std::string devices : {"cpu:0", "cpu:0,cpu:1"}) {

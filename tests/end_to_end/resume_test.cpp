@@ -300,6 +300,27 @@ TEST(Resume, ASecondCoordinatorOnTheSameRunIsRefused) {
   EXPECT_EQ(process.wait(10).code, 130);
 }
 
+TEST(Resume, RefusesASpaceAndAStartThatAreNotWhatTheyWere) {
+  Folder folder;
+  write_file(folder / "s.yaml", "lr0: [0.001, 0.1]\n");
+  write_file(folder / "h.yaml", "lr0: 0.01\n");
+  ASSERT_EQ(
+      evolve(folder.path(), {"--trainer-command", fake_trainer(), "--space", "s.yaml", "--hyp",
+                             "h.yaml", "--trials", "1", "--output", "run", "--devices", "cpu:0"})
+          .code,
+      0);
+  const std::vector<std::string> again = {"--resume", "run",    "--space",  "s.yaml",
+                                          "--hyp",    "h.yaml", "--trials", "2"};
+  EXPECT_EQ(evolve(folder.path(), again).code, 0);
+  write_file(folder / "s.yaml", "lr0: [0.001, 0.1]\nbox: [0.02, 0.2]\n");
+  const auto other = evolve(folder.path(), again);
+  EXPECT_EQ(other.code, 2);
+  EXPECT_EQ(other.err,
+            "evolve: --space: not what it was when the run began; leave the option out, or start a "
+            "new run with --from and this one\n");
+  EXPECT_EQ(evolve(folder.path(), {"--resume", "run", "--trials", "3"}).code, 0);
+}
+
 TEST(Resume, RefusesAnotherValueForWhatTheRunIs) {
   Folder folder;
   const std::vector<std::string> arguments = {

@@ -102,6 +102,17 @@ TEST(EarlierRun, OfAnEvolveCsvHasItsColumnsAndElseTheStart) {
   EXPECT_THAT(read_earlier_run(file, space, fitness).trials, expected);
   EXPECT_THAT(read_earlier_run(folder.path(), space, fitness).trials, expected) << "its folder";
   EXPECT_EQ(read_earlier_run(file, space, fitness).outside, 1);
+  EXPECT_EQ(read_earlier_run(file, space, fitness).unnamed, 1) << "optimizer";
+}
+
+TEST(EarlierRun, OfAJournalSaysHowManyGenesItsSpaceHadNot) {
+  const Folder folder;
+  auto journal = Journal::create(folder / "journal.jsonl",
+                                 {.space = hyp::parse_space("lr0: [0, 1]\nbox: [0, 1]\n", "s")});
+  for (const Event& event : {Event(started(0, 0.5)), Event(completed(0, 0.25))})
+    journal.append(event);
+  journal.commit();
+  EXPECT_EQ(read_earlier_run(folder.path(), space, fitness).unnamed, 1) << "optimizer";
 }
 
 TEST(EarlierRun, OfUltralyticsTunerHasTheTunersOwnFitness) {

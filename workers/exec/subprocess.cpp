@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "core/child.hpp"
+#include "core/environment.hpp"
 #include "core/spawn.hpp"
 
 namespace evolve::workers {
@@ -19,7 +20,11 @@ Subprocess::Subprocess(const std::vector<std::string>& command,
   auto pipe = core::make_pipe();
   ::fcntl(pipe.reader.number(), F_SETFL, O_NONBLOCK);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  std::vector<std::pair<std::string, std::string>> set;
+  // Else what Python prints stays with it, 8 KB at a time, and nobody sees that it works.
+  if (core::environment_variable("PYTHONUNBUFFERED").empty()) set = {{"PYTHONUNBUFFERED", "1"}};
   id_ = core::spawn({.words = command,
+                     .set = set,
                      .unset = unset,
                      .output = pipe.writer.number(),
                      .errors = core::same_as_output,
