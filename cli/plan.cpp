@@ -97,10 +97,13 @@ Plan planned(const EvolveOptions& options) {
   return plan;
 }
 
-/// Where `--trials` asks for more than the generations have, there are more of these.
+/// Where `--trials` asks for more than the generations have, there are more of these, and where
+/// `--max-epochs` alone does, so many that they end nothing.
 int generations_of(const EvolveOptions& options) {
-  if (!options.trials || options.population < 1) return options.generations;
-  return ga::generations_for(*options.trials, options.population, options.generations);
+  const bool asked = options.given.contains("generations");
+  const auto trials = options.trials ? options.trials : asked ? std::nullopt : options.max_epochs;
+  if (!trials || options.population < 1 || options.generations < 1) return options.generations;
+  return ga::generations_for(*trials, options.population, options.generations);
 }
 
 /// Files that the command line of a run to go on with names again say what they said when it began.

@@ -38,7 +38,7 @@ std::vector<std::string> known_lines(const std::vector<results::EarlierRun>& ear
 std::string bounded(const std::string& trials, const ga::Settings& search) {
   if (!search.max_epochs) return trials;
   const auto epochs = core::counted(*search.max_epochs, "epoch") + " of training";
-  const bool may_decide = ga::most_trials(search) <= *search.max_epochs;
+  const bool may_decide = ga::most_trials(search) < *search.max_epochs;
   return may_decide ? epochs + ", at most " + trials : epochs;
 }
 

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 /// "0.2131 (0.1902 to 0.2380)"
 std::string text_of(const ga::Expectation& expectation) {
-  return fmt::format("{:.4f} ({:.4f} to {:.4f})", expectation.mean, expectation.low,
-                     expectation.high);
+  return fmt::format("{} ({} to {})", fitness_text(expectation.mean), fitness_text(expectation.low),
+                     fitness_text(expectation.high));
 }
 
 /// A probability, never so sure as to be 0 or 1.
@@ -28,7 +28,7 @@ std::string text_of(double probability) {
 }
 
 std::string observed(const engine::CompletedTrial& trial) {
-  return fmt::format("fitness {:.4f} (mAP50 {:.3f}, mAP50-95 {:.3f})", trial.fitness,
+  return fmt::format("fitness {} (mAP50 {:.3f}, mAP50-95 {:.3f})", fitness_text(trial.fitness),
                      trial.metrics.map50, trial.metrics.map50_95);
 }
 
@@ -36,7 +36,7 @@ std::string observed(const engine::CompletedTrial& trial) {
 std::string gave(const engine::RunState& state, int trial) {
   std::vector<std::string> trainings;
   for (const double fitness : engine::trainings_of(state, trial))
-    trainings.push_back(fmt::format("{:.4f}", fitness));
+    trainings.push_back(fitness_text(fitness));
   return trainings.size() < 2 ? "" : fmt::format("; it gave {}", fmt::join(trainings, ", "));
 }
 
@@ -68,8 +68,8 @@ std::string luck_line(const ga::Standing& standing, bool was_seen) {
   if (standing.noise == 0)
     return "  luck                   none: trained again with another seed, sets gave the very "
            "same fitness";
-  return fmt::format("  luck                   another seed {} a fitness by ±{:.4f}{}",
-                     was_seen ? "moves" : "may move", standing.noise,
+  return fmt::format("  luck                   another seed {} a fitness by ±{}{}",
+                     was_seen ? "moves" : "may move", fitness_text(standing.noise),
                      was_seen ? ": smaller differences between two trainings mean nothing"
                               : ": no set was trained twice, so nobody knows yet");
 }
@@ -101,7 +101,7 @@ std::string headline(const engine::RunState& state, const engine::CompletedTrial
     return line + fmt::format(", the start: no other set is likely enough ({}) to beat it",
                               text_of(ga::least_probability_better));
   if (is_start) return line + ", the start";
-  if (state.start_fitness()) line += fmt::format("; the start had {:.4f}", *state.start_fitness());
+  if (state.start_fitness()) line += "; the start had " + fitness_text(*state.start_fitness());
   return line;
 }
 

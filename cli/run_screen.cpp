@@ -61,8 +61,8 @@ std::string status_text(const RunStatus& status) {
   if (!status.most_epochs && status.generations > 0)
     text += fmt::format(" · generation {}/{}", status.generation + 1, status.generations);
   if (status.highest_fitness) {
-    text +=
-        fmt::format(" · highest {:.4f} (trial {})", *status.highest_fitness, status.highest_trial);
+    text += fmt::format(" · highest {} (trial {})", fitness_text(*status.highest_fitness),
+                        status.highest_trial);
   }
   if (const auto pace = pace_of(status)) {
     text += fmt::format(" · {} left · {:.0f} {}/h", duration_text(pace->seconds_left),
@@ -79,7 +79,7 @@ std::string brief_status_text(const RunStatus& status, bool with_sensors) {
               : status.ended < status.planned || status.repeats_planned == 0
                   ? fmt::format("{}/{} trials", status.ended, status.planned)
                   : fmt::format("{}/{} repeats", status.repeats_ended, status.repeats_planned);
-  if (status.highest_fitness) text += fmt::format(" · highest {:.4f}", *status.highest_fitness);
+  if (status.highest_fitness) text += " · highest " + fitness_text(*status.highest_fitness);
   if (const auto pace = pace_of(status))
     text += fmt::format(" · {} left", duration_text(pace->seconds_left));
   for (const auto& [progress, device] : status.busy)
@@ -112,25 +112,27 @@ void RunScreen::completed(const hyp::Outcome& outcome, const hyp::Completed& res
     const auto first =
         std::ranges::find(state.completed(), outcome.trial, &engine::CompletedTrial::trial)
             ->fitness;
-    screen_.line(fmt::format("{}  fitness {:.4f} again, {:.4f} at first", head(outcome),
-                             result.fitness, first));
+    screen_.line(fmt::format("{}  fitness {} again, {} at first", head(outcome),
+                             fitness_text(result.fitness), fitness_text(first)));
     return;
   }
   const bool highest = state.best()->trial == outcome.trial;
-  const auto text = fmt::format("{}  fitness {:.4f}  mAP50 {:.3f}  mAP50-95 {:.3f}{}",
-                                head(outcome), result.fitness, result.metrics.map50,
+  const auto text = fmt::format("{}  fitness {}  mAP50 {:.3f}  mAP50-95 {:.3f}{}", head(outcome),
+                                fitness_text(result.fitness), result.metrics.map50,
                                 result.metrics.map50_95, highest ? "  highest" : "");
   highest ? screen_.line(text) : screen_.detail(text);
 }
 
 void RunScreen::stopped(const hyp::Outcome& outcome, const hyp::Stopped& stop) {
-  screen_.detail(fmt::format("{}  fitness {:.4f}  stopped after {} of {}", head(outcome),
-                             stop.fitness, stop.epoch, core::counted(epochs_, "epoch")));
+  screen_.detail(fmt::format("{}  fitness {}  stopped after {} of {}", head(outcome),
+                             fitness_text(stop.fitness), stop.epoch,
+                             core::counted(epochs_, "epoch")));
 }
 
 void RunScreen::paused(const hyp::Outcome& outcome, const hyp::Paused& pause) {
-  screen_.detail(fmt::format("{}  fitness {:.4f}  paused after {} of {}", head(outcome),
-                             pause.fitness, pause.epoch, core::counted(epochs_, "epoch")));
+  screen_.detail(fmt::format("{}  fitness {}  paused after {} of {}", head(outcome),
+                             fitness_text(pause.fitness), pause.epoch,
+                             core::counted(epochs_, "epoch")));
 }
 
 void RunScreen::failed(const hyp::Outcome& outcome, const hyp::Failed& failure) {
@@ -242,17 +244,19 @@ std::string failure_summary(const engine::RunState& state, const results::RunDir
 std::string repeat_summary(const std::vector<results::Repeat>& repeats) {
   constexpr std::size_t most = 5;
   std::string text = "Trained again with other seeds: ";
-  double change = 0;
+  double change = 0, greatest = 0;
   for (std::size_t i = 0; i < repeats.size(); ++i) {
     const auto& [trial, seed, first, again, metrics] = repeats[i];
     change += (again - first) / static_cast<double>(repeats.size());
+    greatest = std::max({greatest, std::abs(first), std::abs(again)});
     if (i == most) text += ", …";
     if (i >= most) continue;
-    text += fmt::format("{}trial {} {:.4f} → {:.4f}", i ? ", " : "", trial, first, again);
+    text += fmt::format("{}trial {} {} → {}", i ? ", " : "", trial, fitness_text(first),
+                        fitness_text(again));
   }
-  const auto size = fmt::format("{:.4f}", std::abs(change));
-  if (size == "0.0000") return text + "; on average no less and no more";
-  return text + fmt::format("; on average {} {}", size, change < 0 ? "less" : "more");
+  if (std::abs(change) <= 1e-4 * greatest) return text + "; on average no less and no more";
+  return text + fmt::format("; on average {} {}", fitness_text(std::abs(change)),
+                            change < 0 ? "less" : "more");
 }
 
 std::string device_text(const std::string& device, const engine::RunState& state) {

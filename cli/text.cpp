@@ -61,6 +61,12 @@ std::string duration_text(double seconds) {
   return fmt::format("{} s", s);
 }
 
+std::string fitness_text(double fitness) {
+  const double size = std::abs(fitness);
+  const bool usual = size == 0 || (size >= 1e-3 && size < 1e6);
+  return usual ? fmt::format("{:.4f}", fitness) : fmt::format("{:.4g}", fitness);
+}
+
 std::string display_path(const std::filesystem::path& path) {
   const auto near = path.lexically_proximate(std::filesystem::current_path()).string();
   return near.size() < path.string().size() ? near : path.string();

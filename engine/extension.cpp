@@ -131,7 +131,7 @@ results::Extended extension_of_end(const RunState& state, const Bounds& given) {
     return with_repeats(state, bounds, std::clamp<std::int64_t>(left - 1, 0, repeats));
   }
   const auto room = trainings_left(state, given);
-  if (repeats > begun + owed && repeats - begun > room)
+  if (repeats != wanted && repeats > begun + owed && repeats - begun > room)
     throw too_many_repeats(repeats - begun, room, too_few);
   if (repeats == wanted && owed > room)
     repeats = begun + static_cast<int>(std::max<std::int64_t>(room, 0));
@@ -145,6 +145,16 @@ results::Extended extension_of_end(const RunState& state, const Bounds& given) {
   return {before.generations, before.trials, repeats, before.max_epochs};
 }
 
+/// What has begun is trained to where it was to be, so a smaller bound would say what is not so.
+void check_room_for_open(const RunState& state, int max_epochs) {
+  const auto least = epochs_with(state, 0);
+  if (state.open().empty() || max_epochs >= least) return;
+  throw bad_argument(
+      fmt::format("--max-epochs {}: {} are trained, and what was under way takes {} more",
+                  max_epochs, state.epochs_trained(), least - state.epochs_trained()),
+      fmt::format("write {} or more", least));
+}
+
 }  // namespace
 
 std::optional<results::Extended> extension(const RunState& state, const Bounds& given) {
@@ -153,6 +163,7 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
                                .trials = before.trials,
                                .repeats = state.repeats().wanted(),
                                .max_epochs = before.max_epochs};
+  if (given.max_epochs) check_room_for_open(state, *given.max_epochs);
   auto bounds = given;
   if (given.trials) bounds.generations.reset();
   const auto after = state.evolution().done() ? extension_of_end(state, bounds)

@@ -49,9 +49,12 @@ bool speaks_of_surroundings(const std::string& message) {
 }
 
 /// Nothing that a set of hyperparameters would explain: the program or its data have gone, or were
-/// never there. `last`: as far as the trial is concerned, no further attempt follows.
+/// never there; or dozens of sets, and not one has trained an epoch. `last`: as far as the trial is
+/// concerned, no further attempt follows.
 bool fails_at_once(const hyp::Failed& failed, bool last, const RunState& state) {
-  if (!hyp::is_unexplained(failed.kind) || failed.epoch > 0) return false;
+  if (failed.epoch > 0) return false;
+  if (!hyp::is_unexplained(failed.kind))
+    return state.epochs_trained() == 0 && std::ssize(state.ended()) >= most_ended_untrained;
   // A trial that waits must leave another one to be trained, or it would wait for ever.
   const bool never_trained = state.epochs_trained() == 0 && state.may_have_next_trial();
   return (last && never_trained) || state.surroundings().failed_in_a_row() >= most_failed_in_a_row;

@@ -15,6 +15,8 @@ inline constexpr int most_device_losses = 5;
 
 /// Where so many trials in a row have failed before their first epoch, it is not the trials.
 inline constexpr int most_failed_in_a_row = 10;
+/// So many trials may fail for good, whatever they say, before an epoch of any is trained.
+inline constexpr int most_ended_untrained = 24;
 
 /// A training that ended well, with metrics that its run's fitness makes nothing of.
 struct NoFitness {

@@ -1,6 +1,5 @@
 #include "engine/kept_trainings.hpp"
 
-#include <cstdint>
 #include <system_error>
 
 #include "core/durable_file.hpp"
@@ -31,14 +30,8 @@ void KeptTrainings::remove_ended(const RunState& state) {
 
 void KeptTrainings::remove_given_up(const RunState& state) {
   const auto& evolution = state.evolution();
-  const int epochs = evolution.settings().epochs;
-  const auto most = state.most_epochs();
-  const std::int64_t for_repeats =
-      std::int64_t{state.repeats().in_all() - state.repeats().begun_in_all()} * epochs;
   for (const auto& [trial, paused] : state.paused()) {
-    const bool out_of_reach =
-        most && epochs - paused.epoch > *most - for_repeats - state.epochs_trained();
-    const bool given_up = !evolution.pausing() || out_of_reach || evolution.given_up(trial);
+    const bool given_up = !evolution.pausing() || evolution.given_up(trial);
     if (given_up && removed_.insert(trial).second) remove(trial);
   }
 }

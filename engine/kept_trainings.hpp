@@ -10,14 +10,15 @@
 
 namespace evolve::engine {
 
-/// Removes it once a trial will not go on.
+/// Removes it once a trial will not go on. When the run's epochs are spent the trial still may: in
+/// a run that is extended.
 class KeptTrainings {
  public:
   /// Of the run at `root`.
   KeptTrainings(std::filesystem::path root, const RunState& state);
 
   /// Of trials that have ended. To be called when the run begins or goes on: a coordinator that was
-  /// killed may not have. What is out of reach is not known then: it may go on with more epochs.
+  /// killed may not have.
   void remove_ended(const RunState& state);
   /// The same, and of paused trials that will not go on. To be called when a trial or a repeat has
   /// ended, or one was paused.
@@ -25,7 +26,7 @@ class KeptTrainings {
 
  private:
   void remove(int trial) const;
-  /// They were given up, or cannot be trained to their end within the run's epochs.
+  /// They were given up.
   void remove_given_up(const RunState& state);
 
   std::filesystem::path root_;

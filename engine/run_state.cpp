@@ -266,9 +266,11 @@ void RunState::repeat_ended(const hyp::Outcome& outcome, const hyp::Trial& repea
 std::optional<Recommendation> RunState::recommendation() const {
   if (completed_.empty()) return {};
   auto standing = evolution_.standing();
-  if (!standing) return Recommendation{.row = best_};
-  const auto trial = std::ranges::find(completed_, standing->best.trial, &CompletedTrial::trial);
-  return Recommendation{.row = static_cast<std::size_t>(trial - completed_.begin()),
+  // Without a model the first of greatest fitness: what only equals the start does not beat it.
+  const bool is_start = completed_[best_].fitness == start_fitness_;
+  const int trial = standing ? standing->best.trial : is_start ? 0 : completed_[best_].trial;
+  const auto row = std::ranges::find(completed_, trial, &CompletedTrial::trial);
+  return Recommendation{.row = static_cast<std::size_t>(row - completed_.begin()),
                         .standing = std::move(standing)};
 }
 

@@ -85,6 +85,8 @@ void read_choices(const Source& source, const core::Yaml& list, Gene& gene) {
     if (item.kind != core::Yaml::Kind::scalar || item.text.empty()) {
       throw source.refusal(item, ": a choice is no word", remedy);
     }
+    if (const auto number = core::yaml_number(item); number && !std::isfinite(*number))
+      throw source.refusal(item, ": a choice is " + item.text, remedy);
     gene.choices.push_back(core::yaml_word(item));
     for (std::size_t i = 0; i + 1 < gene.choices.size(); ++i) {
       if (choice(gene, i) == choice(gene, gene.choices.size() - 1)) {

@@ -100,7 +100,8 @@ function number(value) {
   return text.includes("e") ? text.replace(/\.?0+e/, "e") : text.replace(/\.?0+$/, "");
 }
 
-const fitnessText = (value) => (value === null || value === undefined ? "–" : value.toFixed(4));
+const fitnessText = (value) => (value === null || value === undefined ? "–" :
+  value === 0 || (Math.abs(value) >= 1e-3 && Math.abs(value) < 1e6) ? value.toFixed(4) : number(value));
 const percent = (share) => `${Math.round(100 * Math.min(0.99, Math.max(0.01, share)))} %`;
 const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 const expectedText = ({ mean, low, high }) => `${fitnessText(mean)} (${fitnessText(low)} to ${fitnessText(high)})`;

@@ -165,6 +165,13 @@ TEST(Recommendation, OfDetectorsThatHaveHardlyLearntSaysHowLittleItSays) {
       << "the fitness is of other metrics";
 }
 
+TEST(Recommendation, OfTheClassicSearchIsTheStartWhereTheHighestOnlyEqualsIt) {
+  engine::RunState state({.search = "classic", .trials = 2, .space = engine::small_space});
+  for (int i = 0; i < 2; ++i) state.apply(engine::started(*state.next_trial()));
+  for (const int trial : {1, 0}) state.apply(engine::completed(trial, 0.25));
+  EXPECT_EQ(state.recommendation()->row, 1U);
+}
+
 TEST(Recommendation, OfTheClassicSearchIsTheFirstRowOfGreatestFitness) {
   const auto lines = lines_of(run_of("classic", luck_alone));
   EXPECT_THAT(lines, ElementsAre(StartsWith("Recommended: trial 3, fitness 0.3950")));

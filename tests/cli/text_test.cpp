@@ -13,6 +13,14 @@ TEST(Text, TellsDurationsInTheirTwoLargestUnits) {
   EXPECT_EQ(duration_text(90000), "1 d 1 h");
 }
 
+TEST(Text, TellsFitnessesInFourPlacesWhereTheseSayEnough) {
+  EXPECT_EQ(fitness_text(0.21314), "0.2131");
+  EXPECT_EQ(fitness_text(-12.5), "-12.5000");
+  EXPECT_EQ(fitness_text(0), "0.0000");
+  EXPECT_EQ(fitness_text(4.2812e-5), "4.281e-05");
+  EXPECT_EQ(fitness_text(7.08244879e11), "7.082e+11");
+}
+
 TEST(Text, ShowsAPathAsItWouldBeTyped) {
   const auto here = std::filesystem::current_path();
   EXPECT_EQ(display_path(here / "runs/train/exp"), "runs/train/exp");

@@ -27,6 +27,19 @@ TEST(Run, ADryRunTellsThePlanAndTouchesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
+TEST(Run, WithMaxEpochsAloneHasAnyNumberOfTrials) {
+  Folder folder;
+  const auto plan = [&](std::vector<std::string> more) {
+    more.insert(more.begin(),
+                {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--epochs", "1",
+                 "--population", "1", "--max-epochs", "400", "--dry-run"});
+    return lines_of(evolve(folder.path(), more).out).front();
+  };
+  EXPECT_EQ(plan({}), "400 epochs of training on 1 slot: cpu:0");
+  EXPECT_EQ(plan({"--generations", "300"}),
+            "400 epochs of training, at most 300 trials (300 generations of 1) on 1 slot: cpu:0");
+}
+
 TEST(Run, TellsThatATimeLimitLeavesNothingForRepeats) {
   Folder folder;
   for (const std::string bound : {"--max-epochs", "--trials", ""}) {

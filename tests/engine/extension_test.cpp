@@ -303,5 +303,30 @@ TEST(Bounds, HaveTrialsThatSomebodyGaveThoughTheGenerationsHaveAsMany) {
   EXPECT_EQ(bounds_of(extended, false).trials, 20);
 }
 
+TEST(Extension, LeavesRoomForWhatIsUnderWay) {
+  auto state = run({.population = 4, .generations = 5, .max_epochs = 30}, 3);
+  for (int i = 0; i < 2; ++i) {
+    const auto trial = *state.next_trial();
+    state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
+  }
+  EXPECT_EQ(test::refusal([&] { extension(state, {.max_epochs = 9}); }),
+            "--max-epochs 9: 6 are trained, and what was under way takes 4 more; write 10 or more");
+  EXPECT_EQ(extension(state, {.max_epochs = 10})->max_epochs, 10);
+}
+
+TEST(Extension, WhereNothingHasCompletedBlamesNoRepeatsThatNobodyAsksFor) {
+  RunState state({.search = "classic",
+                  .trials = 3,
+                  .max_epochs = 6,
+                  .repeats = 2,
+                  .epochs = 2,
+                  .space = hyp::default_space()});
+  const auto trial = *state.next_trial();
+  state.apply(results::Started{.trial = trial.number, .hyp = trial.hyp});
+  state.apply(hyp::Outcome{.trial = trial.number, .result = hyp::Failed{.message = "gone"}});
+  ASSERT_TRUE(state.finished());
+  EXPECT_EQ(extension(state, {.max_epochs = 1}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace evolve::engine

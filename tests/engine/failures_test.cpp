@@ -247,6 +247,22 @@ TEST_F(Judge, BlamesTheSurroundingsOnceTenTrialsInARowFailedBeforeTheirFirstEpoc
   EXPECT_TRUE(judged(hyp::FailureKind::crash).final);
 }
 
+// Without --trials there is no end to what may be bred.
+TEST_F(Judge, BlamesTheSurroundingsOnceDozensDivergedBeforeAnEpochOfAnyWasTrained) {
+  for (int trial = 0; trial < most_ended_untrained; ++trial) {
+    start_next();
+    const auto failed = judged(hyp::FailureKind::diverged);
+    EXPECT_TRUE(failed.final) << trial;
+    state.apply(hyp::Outcome{.trial = trial, .device = "cpu:0", .result = failed});
+  }
+  start_next();
+  EXPECT_TRUE(judged(hyp::FailureKind::diverged).of_surroundings);
+  EXPECT_FALSE(judged(hyp::FailureKind::oom).final);
+  complete(most_ended_untrained);
+  start_next();
+  EXPECT_TRUE(judged(hyp::FailureKind::diverged).final) << "some sets can be trained";
+}
+
 TEST_F(Judge, BeginsTheRowAgainWhereATrialReachedAnEpoch) {
   attempt = 9;
   for (int trial = 0; trial < most_failed_in_a_row; ++trial) {

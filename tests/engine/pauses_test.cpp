@@ -236,18 +236,26 @@ TEST(Pauses, LeaveWhatAnOutsideTrainerKeepsToIt) {
   for (const auto& file : kept) EXPECT_TRUE(std::filesystem::exists(file)) << file;
 }
 
-TEST(Pauses, LeaveWhatIsOutOfReachToARunThatMayGoOnWithMoreEpochs) {
+TEST(Pauses, LeaveWhatStillWaitsWhenTheEpochsAreSpentToARunThatMayGoOnWithMore) {
   const test::TemporaryFolder folder;
   RunState state(pausing(90));
-  while (!train_next(state).empty()) {
+  RunFiles files(results::RunDirectory{folder.path()}, hyp::Fitness::standard,
+                 {.remove_kept_trainings = true}, state);
+  const auto kept = [&](int trial) {
+    return folder / hyp::trial_folder(trial) / hyp::kept_training;
+  };
+  for (auto events = train_next(state); !events.empty(); events = train_next(state)) {
+    const auto& outcome = std::get<hyp::Outcome>(events.back());
+    std::filesystem::create_directories(kept(outcome.trial).parent_path());
+    test::write_file(kept(outcome.trial), "weights");
+    files.update(outcome, state);
   }
+  ASSERT_TRUE(state.finished());
   ASSERT_FALSE(state.paused().empty());
-  const auto kept = folder / hyp::trial_folder(state.paused().begin()->first) / hyp::kept_training;
-  std::filesystem::create_directories(kept.parent_path());
-  test::write_file(kept, "weights");
-  RunFiles(results::RunDirectory{folder.path()}, hyp::Fitness::standard,
-           {.remove_kept_trainings = true}, state);
-  EXPECT_TRUE(std::filesystem::exists(kept));
+  for (int trial = 0; trial < state.trainings(); ++trial)
+    EXPECT_EQ(std::filesystem::exists(kept(trial)),
+              state.paused().contains(trial) && !state.evolution().given_up(trial))
+        << trial;
 }
 
 TEST(Pauses, EndWithMoreEpochsThoughNoMoreTrialsMayBegin) {

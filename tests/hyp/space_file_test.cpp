@@ -135,6 +135,7 @@ TEST(SpaceFile, RefusesChoicesThatAreNone) {
             "space.yaml:1: a: choice x appears twice" + remedy);
   EXPECT_EQ(refused("a: {choices: [16, 16.0]}\n"),
             "space.yaml:1: a: choice 16.0 appears twice" + remedy);
+  EXPECT_EQ(refused("a: {choices: [1, .nan]}\n"), "space.yaml:1: a: a choice is .nan" + remedy);
   EXPECT_EQ(refused("a: {choices: [x, y], low: 1}\n"),
             "space.yaml:1: a has choices and low; keep one of the two");
 }
