@@ -172,8 +172,10 @@ std::string larger_bound(const RunState& state, const engine::Bounds& given) {
   if (given.max_epochs) most = *given.max_epochs;
   const bool all_begun =
       search.asked() >= search.planned() || (given.trials && *given.trials <= state.trainings());
+  const bool some_wait = std::ranges::any_of(
+      state.paused(), [&](const auto& paused) { return !search.given_up(paused.first); });
   const auto epochs = fmt::format("--max-epochs {}", engine::epochs_with(state, 1));
-  if (most && !all_begun) return epochs + " or more";
+  if (most && (!all_begun || some_wait)) return epochs + " or more";
   const int trials = state.trainings() + 1;
   const bool spent = most && engine::epochs_with(state, 1) > *most;
   const auto more = fmt::format("--trials {}{} or more{}", trials, spent ? " and " + epochs : "",
@@ -228,7 +230,7 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   auto state = engine::fold(contents.run, contents.events, path.string());
   const auto given = bounds_given(now);
   const auto bounds = engine::extension(state, given);
-  if (!state.finished() || bounds) check_inputs(plan);
+  if (!state.finished() || bounds) settle_inputs(plan);
   if (now.dry_run) return dry_run(std::move(state), given, std::move(plan), directory, screen);
 
   for (const auto& note : plan.device_notes) screen.line(note);

@@ -237,8 +237,9 @@ void declare_trainer(CLI::App& app, EvolveOptions& o) {
   declare_training(app, o.train, group, "Epochs of each trial");
   app.get_option("--optimizer")
       ->description(
-          "SGD, Adam or AdamW; default: SGD, of shapes Adam; with --trainer ultralytics any of its "
-          "own, by itself AdamW");
+          std::string(trainer::optimizers_text) +
+          "; default: SGD, of shapes Adam; with --trainer ultralytics any of its own, by itself "
+          "AdamW");
   app.add_flag("--early-stop,!--no-early-stop", o.early_stop,
                "Do not train every trial to its last epoch: pause those that promise less than "
                "others, or with --trials, where sets are counted, stop those that cannot reach "

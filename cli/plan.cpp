@@ -154,7 +154,7 @@ std::string current_folder() {
 /// Of a trainer in Python: trials start from what the run began with, in the folder where it did
 /// (Ultralytics looks there for a relative `path:`), and the trainer finds nothing wrong. What a
 /// launcher starts may have files that are not here, or a Python that is not.
-void check_python_inputs(Plan& plan, const PythonTrainer& trainer) {
+void settle_python_inputs(Plan& plan, const PythonTrainer& trainer) {
   const auto& o = plan.options;
   auto& began_with = plan.settings.run.inputs;
   auto now = files_trained_on(o.train);
@@ -200,7 +200,7 @@ Plan make_plan(const EvolveOptions& options) {
                        .earlier = earlier,
                        .options = to_json(options)};
   engine::search_settings(plan.settings.run);
-  check_inputs(plan);
+  settle_inputs(plan);
   for (auto& note : notes_on(initial, space)) plan.notes.push_back(std::move(note));
   for (auto& note : notes_on_command(options)) plan.notes.push_back(std::move(note));
   return plan;
@@ -219,7 +219,7 @@ Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
                   "restore the journal from a copy, or start a new run");
 }
 
-void check_inputs(Plan& plan) {
+void settle_inputs(Plan& plan) {
   const auto& train = plan.options.train;
   if (is_built_in(plan.options.trainer)) {
     auto model = check_model(train);
@@ -233,7 +233,7 @@ void check_inputs(Plan& plan) {
   } else if (const auto missing = missing_input(train)) {
     throw Error(Error::Fault::input, *missing + "; restore it, or name another");
   } else if (const auto* python = python_trainer(plan.options.trainer)) {
-    check_python_inputs(plan, *python);
+    settle_python_inputs(plan, *python);
   } else if (plan.settings.run.inputs.is_null()) {
     plan.settings.run.inputs["folder"] = current_folder();
   }

@@ -73,7 +73,8 @@ void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group, co
 void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group,
                       const std::string& epochs) {
   app.add_option("--epochs", t.epochs, epochs + "; default: 100, of shapes 16")->group(group);
-  app.add_option("--optimizer", t.optimizer, "SGD, Adam or AdamW; default: SGD, of shapes Adam")
+  app.add_option("--optimizer", t.optimizer,
+                 std::string(trainer::optimizers_text) + "; default: SGD, of shapes Adam")
       ->group(group);
   app.add_flag("--cos-lr", t.cos_lr, "Cosine learning-rate schedule")->group(group);
   app.add_option_function<std::string>(
@@ -162,7 +163,7 @@ void check_optimizer(const trainer::TrainOptions& options) {
   const auto& optimizer = options.optimizer;
   if (trainer::fault_of("optimizer", optimizer))
     throw bad_argument("--optimizer " + optimizer + ": there is no such optimizer",
-                       "choose among SGD, Adam, AdamW");
+                       std::string("choose ") + trainer::optimizers_text);
 }
 
 void check_training(const trainer::TrainOptions& options) {

@@ -20,9 +20,18 @@ namespace {
 /// More than a million rows.
 constexpr std::size_t max_bytes = std::size_t{1} << 30;
 
+/// Some programs write every cell in quotes.
+std::vector<std::string> cells_in(std::string_view line) {
+  auto cells = split_and_trim(line, ',');
+  for (auto& cell : cells)
+    if (cell.size() > 1 && cell.front() == '"' && cell.back() == '"')
+      cell = cell.substr(1, cell.size() - 2);
+  return cells;
+}
+
 std::vector<double> numbers_in(std::string_view line, std::size_t columns,
                                const std::vector<std::size_t>& needed, const Where& where) {
-  const auto cells = split_and_trim(line, ',');
+  const auto cells = cells_in(line);
   if (cells.size() != columns) {
     const auto count = counted(std::ssize(cells), "column");
     throw bad_input(where, fmt::format("{}, the header has {}", count, columns),
@@ -78,7 +87,7 @@ NumberTable parse_csv(std::string_view text, const fs::path& file, const std::st
   for_each_line(text, [&](std::string_view line, int number) {
     const Where where{file.string(), number};
     if (table.names.empty()) {
-      table.names = split_and_trim(line, ',');
+      table.names = cells_in(line);
       needed = check_header(table.names, where);
     } else {
       table.rows.push_back(numbers_in(line, table.names.size(), needed, where));
@@ -92,7 +101,7 @@ NumberTable parse_csv(std::string_view text, const fs::path& file, const std::st
 std::vector<std::string> csv_header(const fs::path& file) {
   std::vector<std::string> names;
   for_each_line(text_of(file), [&](std::string_view line, int) {
-    names = split_and_trim(line, ',');
+    names = cells_in(line);
     return false;
   });
   return names;

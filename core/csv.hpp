@@ -25,9 +25,9 @@ using CheckHeader =
 /// The places of `names`: all cells must be numbers.
 std::vector<std::size_t> all_columns(const std::vector<std::string>& names);
 
-/// Reads a table; blanks around cells and blank lines are nothing, NaN is a number. `remedy` says
-/// what to name instead of an empty file. Throws `Error` with file and line for a row with too few
-/// or too many columns, or for a cell that must be a number and is not one.
+/// Reads a table; blanks and quotes around cells and blank lines are nothing, NaN is a number.
+/// `remedy` says what to name instead of an empty file. Throws `Error` with file and line for a row
+/// with too few or too many columns, or for a cell that must be a number and is not one.
 NumberTable read_csv(const std::filesystem::path& file, const std::string& remedy,
                      const CheckHeader& check_header);
 

@@ -95,8 +95,8 @@ std::optional<std::string> fault_of(const std::string& hyperparameter, const hyp
   const auto* number = std::get_if<double>(&value);
   if (hyperparameter == "optimizer") {
     const auto* name = std::get_if<std::string>(&value);
-    if (name && (*name == "SGD" || *name == "Adam" || *name == "AdamW")) return {};
-    return "optimizer is SGD, Adam or AdamW";
+    if (name && std::ranges::count(optimizers, *name) > 0) return {};
+    return std::string("optimizer is ") + optimizers_text;
   }
   if (!number) return hyperparameter + " is a number";
   constexpr double most_anchors = 1000;  // as in a model table

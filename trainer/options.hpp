@@ -6,11 +6,16 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hyp/hyperparameters.hpp"
 
 namespace evolve::trainer {
+
+/// What a training may have, and the same for people.
+constexpr std::array<std::string_view, 3> optimizers = {"SGD", "Adam", "AdamW"};
+constexpr const char* optimizers_text = "SGD, Adam or AdamW";
 
 /// The name of the embedded checkpoint.
 constexpr const char* embedded_weights = "shapes-base";
@@ -27,7 +32,7 @@ struct TrainOptions {
   int batch_size = 16;
   /// Pixels of the square training image; a multiple of 32.
   int imgsz = 640;
-  /// "SGD", "Adam" or "AdamW"; a hyperparameter of that name overrides it.
+  /// One of `optimizers`; a hyperparameter of that name overrides it.
   std::string optimizer = "SGD";
   bool cos_lr = false;
   double label_smoothing = 0;

@@ -23,7 +23,7 @@ METRICS = ("metrics/precision", "metrics/recall", "metrics/mAP_0.5", "metrics/mA
            "val/obj_loss", "val/cls_loss")
 
 # What PyTorch, CUDA, SYCL and C++ say. Memory comes first: Intel's driver reports a lost device after too large an
-# allocation.
+# allocation. The same words are in workers/protocol/text.cpp; a test compares them.
 FULL_MEMORY = ("out of memory", "OUT_OF_DEVICE_MEMORY", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES", "not enough memory",
                "DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED",
                # A training has left these libraries no room for their handles or workspaces.

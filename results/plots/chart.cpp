@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <boost/algorithm/string/case_conv.hpp>
+
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/utf8.hpp"
@@ -85,7 +87,7 @@ std::string plus(double x, double y) {
 }
 
 std::string terminal_of(const std::filesystem::path& image) {
-  const std::string ending = image.extension().string();
+  const auto ending = boost::to_lower_copy(image.extension().string());
   if (ending == ".png" || ending == ".svg") return ending.substr(1);
   throw bad_argument(image.string() + ": neither a PNG nor an SVG file",
                      "end its name in .png or .svg");

@@ -182,7 +182,7 @@ TEST(EvolveOptions, LetAResumedRunKeepImagesElsewhere) {
 
 TEST(EvolveOptions, RefuseValuesThatMakeNoSense) {
   EXPECT_EQ(refused("--optimizer Magic"),
-            "--optimizer Magic: there is no such optimizer; choose among SGD, Adam, AdamW");
+            "--optimizer Magic: there is no such optimizer; choose SGD, Adam or AdamW");
   EXPECT_EQ(refused("--epochs 0"), "--epochs 0; train for at least 1 epoch");
   EXPECT_EQ(refused("--imgsz 100"),
             "--imgsz 100: images have a multiple of 32 pixels, 64 at least; write 128");

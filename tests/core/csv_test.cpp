@@ -35,6 +35,8 @@ TEST(Csv, NeedsNumbersOnlyWhereTheyAreAskedFor) {
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_TRUE(std::isnan(rows[0][0]));
   EXPECT_EQ(rows[0][1], 2);
+  EXPECT_EQ(read("\"name\",\"loss\"\n\"1\",\"2.5\"\n"),
+            (std::vector<std::vector<double>>{{1, 2.5}}));
   EXPECT_EQ(test::refusal([&] { read("name,loss\n\nmean,two\n"); }),
             "t.csv:3: column 2 is 'two', no number; mend or delete the row");
   EXPECT_EQ(test::refusal([&] { read("name,loss\n1\n"); }),

@@ -163,8 +163,8 @@ TEST(Stopped, RunsHoldTheTimeAgainstNoWorker) {
     for (const int worker : workers) ::kill(worker, SIGSTOP);
     std::this_thread::sleep_for(std::chrono::seconds(6));
     process.signal(SIGCONT);
-    // Time enough to find them silent.
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    // Time enough to find them silent: twice as long as evolve waits for news.
+    std::this_thread::sleep_for(std::chrono::seconds(1));
     for (const int worker : workers) ::kill(worker, SIGCONT);
     const auto ended = process.wait();
     EXPECT_EQ(ended.code, 0) << ended.err;

@@ -195,6 +195,9 @@ TEST(Pause, EndsATrialWithTheRunAndGoesOnWhenItIsExtended) {
   const auto finished = evolve(folder.path(), {"--resume", "run"});
   EXPECT_EQ(finished.code, 0);
   EXPECT_THAT(finished.out, HasSubstr("finished; extend it with --max-epochs "));
+  const auto no_more_trials = evolve(folder.path(), {"--resume", "run", "--trials", "1"});
+  EXPECT_THAT(no_more_trials.out, HasSubstr("finished; extend it with --max-epochs "))
+      << "those that wait go on";
   const auto ended = evolve(folder.path(), {"--resume", "run", "--max-epochs", "125"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto after = trained(folder);

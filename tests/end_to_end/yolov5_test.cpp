@@ -311,7 +311,7 @@ TEST(Yolov5, IsRefusedWithoutWhatItNeeds) {
   expect_refusal(command(trials("yolov5s.pt", 1, {"--no-amp"})),
                  "--no-amp: yolov5 has no such option; leave it out");
   expect_refusal(command(trials("yolov5s.pt", 1, {"--optimizer", "Lion"})),
-                 "--optimizer Lion: there is no such optimizer; choose among SGD, Adam, AdamW");
+                 "--optimizer Lion: there is no such optimizer; choose SGD, Adam or AdamW");
   expect_refusal(command(trials("yolov5s.pt"), {"EVOLVE_YOLOV5=images"}),
                  "EVOLVE_YOLOV5: images has no train.py; name a checkout of YOLOv5's repository, "
                  "or leave it out for the package");

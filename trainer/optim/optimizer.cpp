@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "trainer/options.hpp"
 
 namespace evolve::trainer {
 
@@ -13,7 +14,8 @@ Algorithm algorithm_of(const std::string& name) {
   if (name == "SGD") return Algorithm::sgd;
   if (name == "Adam") return Algorithm::adam;
   if (name == "AdamW") return Algorithm::adamw;
-  throw bad_argument("optimizer '" + name + "' is unknown", "choose SGD, Adam or AdamW");
+  throw bad_argument("optimizer '" + name + "' is unknown",
+                     std::string("choose ") + optimizers_text);
 }
 
 Optimizer::Optimizer(Algorithm algorithm, double momentum, double weight_decay,

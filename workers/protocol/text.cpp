@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
 
+// The same words are in python/evolve/worker.py; a test compares them.
 constexpr auto signs_of_full_memory = std::to_array<std::string_view>({
     "out of memory",         // CUDA and XPU allocators
     "OUT_OF_DEVICE_MEMORY",  // Unified Runtime 39, Level Zero

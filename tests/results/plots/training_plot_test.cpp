@@ -56,6 +56,9 @@ TEST(TrainingPlot, LeavesOutWhatIsNoNumber) {
 TEST(TrainingPlot, OfNoEpochIsRefused) {
   EXPECT_EQ(refusal([] { training_script({}, "png"); }),
             "results.csv has no epoch; draw it once an epoch has ended");
+  const Folder folder;
+  plot_training({row(0, 1, 1)}, folder / "RESULTS.PNG");
+  EXPECT_TRUE(std::filesystem::exists(folder / "RESULTS.PNG"));
   EXPECT_EQ(refusal([] { plot_training({row(0, 1, 1)}, "results.gif"); }),
             "results.gif: neither a PNG nor an SVG file; end its name in .png or .svg");
 }

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "core/text_file.hpp"
+
 namespace evolve::workers {
 namespace {
 
@@ -20,6 +26,29 @@ TEST(LastLine, SkipsBlankLines) {
   EXPECT_EQ(last_line("only"), "only");
   EXPECT_EQ(last_line(" \n\n"), "");
   EXPECT_EQ(last_line(""), "");
+}
+
+// `list`: of python/evolve/worker.py, which tells kinds of failures by itself.
+std::vector<std::string> words_of_ours_in_python(const std::string& list) {
+  const auto python = core::read_text_file(EVOLVE_SOURCE_DIR "/python/evolve/worker.py");
+  const auto begin = python.find("\n" + list + " = (");
+  const auto text = python.substr(begin, python.find("\")", begin) + 1 - begin);
+  const std::regex quoted("\"([^\"]+)\"");
+  std::vector<std::string> words;
+  for (std::sregex_iterator word(text.begin(), text.end(), quoted), end; word != end; ++word)
+    words.push_back((*word)[1]);
+  return words;
+}
+
+TEST(LastWords, MeanTheSameToOurTrainersInPython) {
+  const auto full = words_of_ours_in_python("FULL_MEMORY");
+  const auto lost = words_of_ours_in_python("LOST_DEVICE");
+  EXPECT_EQ(full.size(), 14U);
+  EXPECT_EQ(lost.size(), 5U);
+  for (const auto& words : full)
+    EXPECT_EQ(kind_in(words, hyp::FailureKind::other), hyp::FailureKind::oom) << words;
+  for (const auto& words : lost)
+    EXPECT_EQ(kind_in(words, hyp::FailureKind::other), hyp::FailureKind::device_lost) << words;
 }
 
 TEST(LastWords, TellAFullMemoryAndALostDevice) {
