@@ -225,7 +225,7 @@ void declare_search(CLI::App& app, EvolveOptions& o) {
          "their folders, evolve.csv (ours or YOLOv5's) or tune_results (Ultralytics'), with "
          "commas or blanks; none: not even from those that come with evolve")
       ->group(group)
-      ->type_name("RUN...");
+      ->type_name("RUN");
 }
 
 void declare_trainer(CLI::App& app, EvolveOptions& o) {

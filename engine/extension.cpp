@@ -69,7 +69,13 @@ ga::Settings bounds_with(const RunState& state, const Bounds& given) {
     bounds.trials = given.trials;
     bounds.generations = ga::generations_for(*given.trials, bounds.population, bounds.generations);
   }
-  if (given.max_epochs) bounds.max_epochs = given.max_epochs;
+  if (given.max_epochs) {
+    // Generations that bounded nothing do not begin to.
+    if (!bounds.trials && bounds.max_epochs && *bounds.max_epochs <= ga::most_trials(bounds))
+      bounds.generations =
+          ga::generations_for(*given.max_epochs, bounds.population, bounds.generations);
+    bounds.max_epochs = given.max_epochs;
+  }
   return bounds;
 }
 

@@ -87,7 +87,7 @@ TEST(Extension, ByEpochsHasAWholeTrainingMore) {
   ASSERT_EQ(state.epochs_trained(), 20);
   EXPECT_EQ(extension(state, {.max_epochs = 21}), std::nullopt);
   EXPECT_EQ(extension(state, {.max_epochs = 22}),
-            (Extended{.generations = 5, .repeats = 0, .max_epochs = 22}));
+            (Extended{.generations = 6, .repeats = 0, .max_epochs = 22}));
 }
 
 TEST(Extension, CountsTheRepeatsOfAnEarlierEnd) {
@@ -301,6 +301,15 @@ TEST(Bounds, HaveTrialsThatSomebodyGaveThoughTheGenerationsHaveAsMany) {
   // Given by an earlier resume, of which the options of the run's beginning know nothing.
   const auto extended = run({.population = 4, .generations = 5, .trials = 20});
   EXPECT_EQ(bounds_of(extended, false).trials, 20);
+}
+
+TEST(Extension, ByEpochsHasTheGenerationsThatTheseNeed) {
+  const auto extended = [](const results::RunSettings& bounds) {
+    return *extension(run(bounds), {.max_epochs = 60});
+  };
+  EXPECT_EQ(extended({.population = 4, .generations = 5, .max_epochs = 20}).generations, 15);
+  EXPECT_EQ(extended({.population = 4, .generations = 4, .max_epochs = 20}).generations, 4)
+      << "as few as somebody asked for";
 }
 
 TEST(Extension, LeavesRoomForWhatIsUnderWay) {
