@@ -20,7 +20,7 @@ struct EarlierTrial {
   bool operator==(const EarlierTrial&) const = default;
 };
 
-/// An earlier run, with the path that it was named by.
+/// An earlier run, with its absolute path.
 struct EarlierRun {
   std::string run;
   std::vector<EarlierTrial> trials = {};
