@@ -145,6 +145,10 @@ void check_unused(const results::RunDirectory& directory) {
   if (fs::exists(directory.results_csv()))
     throw bad_input({directory.results_csv().string()}, "this folder holds a training",
                     "choose another folder with --name or --output");
+  for (const auto& file : {directory.options(), directory.hyp_evolved(), directory.population()})
+    if (fs::exists(file) && !fs::exists(directory.journal()))
+      throw bad_input({file.string()}, "this is no file of a run of evolve, and would be lost",
+                      "choose another folder with --name or --output");
 }
 
 int run_new(const EvolveOptions& options, Screen& screen) {

@@ -64,6 +64,7 @@ std::string like(const CLI::App& app, const std::string& name) {
   std::string nearest;
   for (const auto* option : app.get_options()) {
     for (const auto& other : option->get_lnames()) {
+      if (other == "help") continue;  // nobody's --half
       const auto edits = edits_between(name, "--" + other);
       if (edits >= fewest) continue;
       fewest = edits;
@@ -73,11 +74,16 @@ std::string like(const CLI::App& app, const std::string& name) {
   return nearest;
 }
 
-/// Options of YOLOv5's train.py that evolve has no use for.
-constexpr std::array<std::string_view, 14> of_yolov5 = {
-    "--noval",         "--nosave",      "--noplots",        "--quad",          "--sync-bn",
-    "--bucket",        "--entity",      "--save-period",    "--local-rank",    "--upload-dataset",
-    "--bbox-interval", "--ndjson-file", "--ndjson-console", "--artifact-alias"};
+/// Options of YOLOv5's train.py and val.py that evolve has no use for.
+constexpr std::array<std::string_view, 17> of_yolov5 = {
+    "--half",           "--dnn",           "--verbose",        "--noval",         "--nosave",
+    "--noplots",        "--quad",          "--sync-bn",        "--bucket",        "--entity",
+    "--save-period",    "--local-rank",    "--upload-dataset", "--bbox-interval", "--ndjson-file",
+    "--ndjson-console", "--artifact-alias"};
+
+/// Those that do what evolve cannot.
+constexpr std::array<std::string_view, 6> beyond_us = {"--augment",   "--save-json",   "--save-txt",
+                                                       "--save-conf", "--save-hybrid", "--max-det"};
 
 }  // namespace
 
@@ -109,8 +115,12 @@ Error unknown_arguments(const CLI::App& app) {
                         see);
   }
   const auto name = option->substr(0, option->find('='));
-  if (std::ranges::count(of_yolov5, boost::replace_all_copy(name, "_", "-")) > 0)
+  const auto usual = boost::replace_all_copy(name, "_", "-");
+  if (std::ranges::count(of_yolov5, usual) > 0)
     return bad_argument(name + " is YOLOv5's, and nothing that evolve needs", "leave it out");
+  if (std::ranges::count(beyond_us, usual) > 0)
+    return bad_argument(name + " is YOLOv5's, and evolve has nothing like it",
+                        "leave it out, or use val.py (evolve export yolov5 makes weights for it)");
   auto others = app.get_subcommands({});
   others.insert(others.begin(), &app);
   for (const auto* other : others)

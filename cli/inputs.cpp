@@ -135,7 +135,8 @@ ModelInspection check_model(const trainer::TrainOptions& options) {
   return found;
 }
 
-Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits) {
+Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits,
+                   bool began) {
   const auto config =
       data::with_fraction(data::read_data_yaml(options.data, splits), options.fraction);
   Inspection found;
@@ -162,8 +163,12 @@ Inspection inspect(const trainer::TrainOptions& options, const std::vector<data:
     for (auto& note : data::notes(stats, config, split)) found.notes.push_back(std::move(note));
     found.splits.push_back(stats);
   }
-  if (!faults.empty() && !options.skip_bad)
-    throw data::bad_images(faults, std::ranges::all_of(found.splits, &data::DatasetStats::images));
+  if (!faults.empty() && !options.skip_bad) {
+    const bool any = std::ranges::all_of(found.splits, &data::DatasetStats::images);
+    throw data::bad_images(faults, began ? data::Without::another_run
+                                   : any ? data::Without::this_run
+                                         : data::Without::no_image);
+  }
   for (std::size_t i = 0; i < splits.size(); ++i)
     data::check_labels(found.splits[i], config, splits[i]);
   return found;
@@ -230,7 +235,7 @@ FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& tr
     return [train](const std::string& said) -> std::optional<std::string> {
       try {
         check_model(train);
-        inspect(train, training_splits);
+        inspect(train, training_splits, /*began=*/true);
         return undecodable(said, train) ? std::optional(said) : std::nullopt;
       } catch (const Error& error) {
         return error.what();

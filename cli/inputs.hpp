@@ -43,8 +43,10 @@ struct Inspection {
 
 /// Looks over every image and label of these splits, as far as these options have them train.
 /// Throws `Error` for whatever is wrong, a line with file and line for each of the first images at
-/// fault, unless options.skip_bad leaves them out; a split without images is always wrong.
-Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits);
+/// fault, unless options.skip_bad leaves them out; a split without images is always wrong. `began`:
+/// of a run that has begun with them.
+Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits,
+                   bool began = false);
 
 /// What trials train on, as far as their fitness depends on it: images and labels of each of their
 /// splits, of which `found` tells, and the checksum of the weights that they start from.

@@ -223,8 +223,8 @@ void settle_inputs(Plan& plan) {
   const auto& train = plan.options.train;
   if (is_built_in(plan.options.trainer)) {
     auto model = check_model(train);
-    auto found = inspect(train, training_splits);
     auto& began_with = plan.settings.run.inputs;
+    auto found = inspect(train, training_splits, !began_with.is_null());
     const auto now = trained_on(found, model.checksum);
     check_same(began_with, now, train);
     began_with = now;

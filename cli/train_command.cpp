@@ -81,7 +81,7 @@ Prepared prepare(const TrainCommandOptions& options, const std::string& hyp_file
   return {.options = options,
           .hyp = hyp_of(hyp_file),
           .device = std::move(device),
-          .data = inspect(options.train, training_splits),
+          .data = inspect(options.train, training_splits, options.resume.has_value()),
           .worker = built_in_worker()};
 }
 
@@ -110,12 +110,13 @@ OwnFolder new_folder(TrainCommandOptions& options) {
   const auto& destination = options.destination;
   auto folder = own(create(destination));
   const auto& run = folder.directory;
-  if (fs::exists(run.results_csv()) && !fs::exists(run.options())) {
-    throw bad_input({run.results_csv().string()},
-                    "this folder holds another program's training (there is no opt.yaml)",
-                    "choose another folder");
-  }
-  if (fs::exists(run.options())) {
+  const bool is_ours = fs::exists(run.options()) && !results::holds_training_of_yolov5(run);
+  for (const auto& file :
+       {run.options(), run.results_csv(), run.hyp(), run.best_weights(), run.last_weights()})
+    if (!is_ours && fs::exists(file))
+      throw bad_input({file.string()}, "this is no file of a training by evolve, and would be lost",
+                      "choose another folder");
+  if (is_ours) {
     if (!destination.exist_ok || fs::exists(run.journal())) {
       throw bad_input({run.root.string()}, "this folder holds a run already",
                       "go on with it (--resume), or choose another folder");

@@ -61,6 +61,13 @@ bool holds_training(const RunDirectory& run) {
   return fs::exists(run.hyp(), ignored);
 }
 
+bool holds_training_of_yolov5(const RunDirectory& run) {
+  std::ifstream options(run.options());
+  for (std::string line; std::getline(options, line);)
+    if (line.starts_with("save_dir:")) return true;
+  return false;
+}
+
 RunDirectory create_run(const fs::path& project, const std::string& given, bool exist_ok) {
   if (boost::trim_right_copy_if(given, boost::is_any_of("/")).empty())
     throw bad_argument("--name is empty", "write a name, such as exp");
@@ -124,6 +131,9 @@ RunDirectory open_training(const fs::path& named) {
     throw bad_input({named.string()}, "there is no training in this folder (no hyp.yaml)",
                     name_a_training);
   }
+  if (holds_training_of_yolov5(run))
+    throw bad_input({run.options().string()}, "this is a training by YOLOv5",
+                    "start from what it has learnt: --weights " + run.last_weights().string());
   return run;
 }
 

@@ -103,6 +103,12 @@ std::optional<std::string> fault_of(const std::string& hyperparameter, const hyp
   const double count = std::nearbyint(*number);
   if (hyperparameter == "anchors" && !(count >= 0 && count <= most_anchors))
     return "anchors are 1 to 1000, or 0: the model's own";
+  if ((hyperparameter == "lr0" || hyperparameter == "weight_decay") && !(*number >= 0))
+    return hyperparameter + " is 0 or more";
+  if (hyperparameter == "momentum" && !(*number >= 0 && *number <= 1))
+    return "momentum (of Adam its first beta) is 0 to 1";
+  if (hyperparameter == "anchor_t" && !(*number >= 1))
+    return "anchor_t is a ratio of sides, 1 or more";
   if (hyperparameter == "copy_paste" && !(*number >= 0 && *number <= 1))
     return "copy_paste is a share of the objects, 0 to 1";
   return {};

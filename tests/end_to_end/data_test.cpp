@@ -221,6 +221,21 @@ TEST_F(DataSet, WithFaultsIsTrainedOnWithoutThemWhereThatIsAskedForAndTheyAreNam
   EXPECT_THAT(read_file(folder / "run/trials/000000/log"), HasSubstr("train: 238 of 238 images"));
 }
 
+TEST_F(DataSet, ThatARunBeganWithIsToBeBroughtBack) {
+  const auto ended = evolve(
+      folder.path(), {"--data", "shapes/shapes.yaml", "--cfg", "yolov5p.yaml", "--imgsz", "64",
+                      "--epochs", "1", "--trials", "1", "--devices", "cpu:0", "--output", "run"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  write_file(folder / "shapes/images/train/0007.png", "no image");
+  const auto resumed = evolve(folder.path(), {"--resume", "run", "--trials", "2"});
+  EXPECT_EQ(resumed.code, 2);
+  const auto lines = lines_of(resumed.err);
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[1],
+            "the run began with all of them: bring them back as they were, or start a new one with "
+            "--skip-bad");
+}
+
 TEST_F(DataSet, IsTrainedOnInPartWhereAFractionIsAskedFor) {
   const auto ended = evolve(folder.path(), {"--data", "shapes/shapes.yaml", "--cfg", "yolov5p.yaml",
                                             "--fraction", "0.25", "--dry-run"});

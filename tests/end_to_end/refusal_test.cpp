@@ -172,6 +172,12 @@ TEST(Evolve, SaysWhereAValueStandsThatTheTrainerCannotTake) {
   EXPECT_THAT(
       refused("--space", "lr0: [0.001, 0.1]\ncopy_paste: [0.0, 2.0]\n"),
       HasSubstr("file.yaml:2: copy_paste: 2 cannot be trained with; copy_paste is a share"));
+  EXPECT_THAT(refused("--space", "lr0: [-0.001, 0.1]\n"),
+              HasSubstr("file.yaml:1: lr0: -0.001 cannot be trained with; lr0 is 0 or more"));
+  EXPECT_THAT(refused("--space", "momentum: [-0.5, 0.9]\n"),
+              HasSubstr("file.yaml:1: momentum: -0.5 cannot be trained with; momentum"));
+  EXPECT_THAT(refused("--space", "anchor_t: [0.5, 8.0]\n"),
+              HasSubstr("file.yaml:1: anchor_t: 0.5 cannot be trained with; anchor_t"));
   EXPECT_THAT(refused("--hyp", "lr0: 0.01\noptimizer: foo\n"),
               HasSubstr("file.yaml:2: optimizer: foo cannot be trained with"));
   const auto refused_beside = [&](const std::string& start, const std::string& space) {
@@ -287,6 +293,9 @@ TEST(Evolve, SaysThatWithItsExitCodeWhereNobodyCanReadIt) {
 TEST(Evolve, SaysOfYolov5sOptionsThatItHasNoUseForThem) {
   Folder folder;
   expect_refusal(folder, {"--noval"}, {"--noval is YOLOv5's, and nothing that evolve needs"});
+  expect_refusal(folder, {"val", "--half"}, {"--half is YOLOv5's, and nothing that evolve needs"});
+  expect_refusal(folder, {"val", "--save_txt"},
+                 {"--save_txt is YOLOv5's, and evolve has nothing like it"});
 }
 
 TEST(Evolve, SaysWhichCommandHasAnOptionThatItHasNot) {

@@ -142,12 +142,43 @@ TEST(Train, KeepsWeightsOfClassesWhoseNamesAreAlikeOrNotUtf8) {
 
 TEST(Train, LeavesAnotherProgramsTrainingAlone) {
   const Folder folder;
-  fs::create_directory(folder / "theirs");
-  write_file(folder / "theirs/results.csv", "epoch\n");
-  const auto refused = run(folder, training("theirs", 1));
+  for (const std::string file : {"results.csv", "hyp.yaml", "weights/last.pt", "opt.yaml"}) {
+    fs::remove_all(folder / "theirs");
+    fs::create_directories(folder / "theirs/weights");
+    write_file(folder / "theirs" / file, "save_dir: theirs\n");
+    for (const bool exist_ok : {false, true}) {
+      auto arguments = training("theirs", 1);
+      if (exist_ok) arguments.push_back("--exist-ok");
+      const auto refused = run(folder, arguments);
+      EXPECT_EQ(refused.code, 2) << refused.out;
+      EXPECT_EQ(refused.err, "evolve: theirs/" + file +
+                                 ": this is no file of a training by evolve, and would be lost; "
+                                 "choose another folder\n");
+      EXPECT_EQ(read_file(folder / "theirs" / file), "save_dir: theirs\n");
+    }
+  }
+}
+
+TEST(Train, GoesOnWithNoTrainingOfYolov5) {
+  const Folder folder;
+  fs::create_directories(folder / "theirs/weights");
+  for (const std::string file : {"hyp.yaml", "weights/last.pt"})
+    write_file(folder / "theirs" / file, "");
+  write_file(folder / "theirs/opt.yaml", "hyp:\n  lr0: 0.01\nsave_dir: theirs\n");
+  const auto refused = run(folder, {"train", "--resume", "theirs"});
   EXPECT_EQ(refused.code, 2) << refused.out;
-  EXPECT_THAT(refused.err, HasSubstr("another program's training (there is no opt.yaml)"));
-  EXPECT_EQ(read_file(folder / "theirs/results.csv"), "epoch\n");
+  EXPECT_EQ(refused.err,
+            "evolve: theirs/opt.yaml: this is a training by YOLOv5; start from what it has learnt: "
+            "--weights theirs/weights/last.pt\n");
+}
+
+TEST(Train, SaysThatAFileWouldBeLargerThanALimit) {
+  const Folder folder;
+  auto words = evolve_command(training("run", 1));
+  words.insert(words.begin(), {"/bin/sh", "-c", "ulimit -f 1000; exec \"$@\"", "sh"});
+  const auto ended = Process(words, folder.path()).wait();
+  EXPECT_EQ(ended.code, 1) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("weights/last.pt: the weights cannot be written (File too large)"));
 }
 
 TEST(Train, ThatIsFinishedSaysSoOnResume) {

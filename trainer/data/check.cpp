@@ -102,11 +102,24 @@ void check_labels(const DatasetStats& stats, const DataConfig& config, Split spl
       fmt::format("put label files like {}", label_file_of(config.images(split).front())));
 }
 
-Error bad_images(const std::vector<std::string>& faults, bool any) {
-  const char* remedy = any ? "\nmend them, or go on without them: --skip-bad"
-                           : "\nmend them: without them a split would have no image";
-  return Error(Error::Fault::input,
-               fmt::format("{}{}", fmt::join(faults, "\n"), faults.size() == 1 ? "" : remedy));
+Error bad_images(std::vector<std::string> faults, Without without) {
+  const auto remedy = [&]() -> std::string {
+    switch (without) {
+      case Without::another_run:
+        return "the run began with all of them: bring them back as they were, or start a new one "
+               "with --skip-bad";
+      case Without::no_image:
+        return "mend them: without them a split would have no image";
+      case Without::this_run:
+        break;
+    }
+    return "mend them, or go on without them: --skip-bad";
+  };
+  const bool one = faults.size() == 1 && without != Without::another_run;
+  const auto more = keep_first_ten(faults);
+  if (more > 0) faults.push_back(fmt::format("and {} more like these", more));
+  if (!one) faults.push_back(remedy());
+  return Error(Error::Fault::input, fmt::format("{}", fmt::join(faults, "\n")));
 }
 
 std::vector<std::string> notes(const DatasetStats& stats, const DataConfig& config, Split split) {

@@ -46,9 +46,13 @@ DatasetStats check(const DataConfig& config, Split split, const CheckOptions& op
 /// is 0.
 void check_labels(const DatasetStats& stats, const DataConfig& config, Split split);
 
-/// These faults, as an input `Error` of as many lines, and that --skip-bad goes on without them
-/// where that leaves each split `any` images.
-Error bad_images(const std::vector<std::string>& faults, bool any = true);
+/// What goes on without images at fault: this run, another one because this one began with them, or
+/// none, because a split would have no image.
+enum class Without { this_run, another_run, no_image };
+
+/// The first ten of these faults, as an input `Error` of as many lines, how many more there are,
+/// and what to do.
+Error bad_images(std::vector<std::string> faults, Without without = Without::this_run);
 
 /// What the user may want to know, one line each: how many images and labels, backgrounds, empty
 /// classes, and which images are left out for their faults.

@@ -42,7 +42,10 @@ std::vector<Image> draw_images(const DataConfig& config, Split split, const Load
 /// Decoded in the size in which it was looked at.
 cv::Mat decoded(const Image& image, int imgsz, bool training) {
   const cv::Mat pixels = decode(image.file);
-  if (pixels.empty()) throw cannot_be_decoded(image.file);
+  if (pixels.empty()) {
+    check_image(image.file);  // it may be gone by now, or be cut off
+    throw cannot_be_decoded(image.file);
+  }
   if (pixels.cols != image.original_width || pixels.rows != image.original_height) {
     throw bad_input({image.file}, "has another size than at the start",
                     "start again, or begin without it: --skip-bad");

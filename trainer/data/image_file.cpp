@@ -199,8 +199,11 @@ bool is_image_name(const std::string& file) {
 
 ImageSize check_image(const std::string& file) {
   std::error_code unknown;
-  if (std::filesystem::status(file, unknown).type() == std::filesystem::file_type::not_found)
+  const auto type = std::filesystem::status(file, unknown).type();
+  if (type == std::filesystem::file_type::not_found)
     throw bad_input({file}, "there is no such image", "check the path, or take it off its list");
+  if (type == std::filesystem::file_type::fifo)  // whoever opens it waits for a writer
+    throw bad_input({file}, "is no image but a pipe", "remove it");
   Bytes bytes(file);
   if (bytes.size() < 0)
     throw bad_input({file}, "cannot be read", "check the path and its permissions");

@@ -210,8 +210,6 @@ std::vector<std::string> faults_of(const std::vector<ScannedImage>& images) {
   std::vector<std::string> lines;
   for (const auto& image : images)
     if (!image.fault.empty()) lines.push_back(image.fault);
-  const auto more = keep_first_ten(lines);
-  if (more > 0) lines.push_back(fmt::format("and {} more like these", more));
   return lines;
 }
 

@@ -48,7 +48,7 @@ std::vector<ScannedImage> scan(const DataConfig& config, Split split, const Scan
 /// Leaves ten of these texts at most, as many as anybody reads; gives how many are left out.
 std::size_t keep_first_ten(std::vector<std::string>& texts);
 
-/// The faults of all images, each a line. Beyond ten the others are counted.
+/// The faults of all images, each a line.
 std::vector<std::string> faults_of(const std::vector<ScannedImage>& images);
 
 }  // namespace evolve::data

@@ -197,8 +197,15 @@ void work(Trainer& trainer, const workers::Job& job, Answers& answers) {
   }));
 }
 
+/// The terminal's Ctrl-C is for evolve, which ends its workers; a file that would be too large for
+/// a limit cannot be written, which is said.
+void ignore_signals() {
+  signal(SIGINT, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+}
+
 void run() {
-  signal(SIGINT, SIG_IGN);  // the terminal's Ctrl-C is for evolve, which ends its workers
+  ignore_signals();
   const auto shares =
       rank_shares(slot_name(), devices::device_environment(), devices::allowed_cores());
   confine(shares.front());
@@ -243,7 +250,7 @@ void follow(Trainer& trainer, const std::string& line) {
 
 /// What a rank other than 0 does until rank 0 is gone, or it fails.
 void run_rank(int rank) {
-  signal(SIGINT, SIG_IGN);
+  ignore_signals();
   const auto ranks = join_ranks(rank, static_cast<int>(core::members_of(slot_name()).size()));
   Heartbeat heartbeat([&] { ranks->report(workers::Alive{}); });
   const auto failed = [&](const auto& work) {

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
 
 #include "tests/refusal.hpp"
 #include "tests/trainer/data/files.hpp"
@@ -70,7 +73,16 @@ TEST_F(Check, RefusesABadImage) {
                                     "it to .jpg or .png, or remove it"));
 }
 
-TEST_F(Check, NamesTheFirstTenOfManyBadFilesAndCountsTheOthers) {
+// Whoever opened it would wait for somebody who writes.
+TEST_F(Check, RefusesAPipe) {
+  add("a", "0 0.5 0.5 0.5 0.5\n");
+  std::filesystem::remove(config.train[0]);
+  ASSERT_EQ(::mkfifo(config.train[0].c_str(), 0600), 0);
+  EXPECT_THAT(check(config, Split::train).faults,
+              ElementsAre(config.train[0] + ": is no image but a pipe; remove it"));
+}
+
+TEST_F(Check, NamesAllBadFilesAndRefusesTheFirstTenOfThemByName) {
   for (int i = 0; i < 40; ++i)
     add(std::to_string(100 + i),
         i < 7 ? "0 0.5 0.5 0.5 0.5\n" : "0 0.5 0.5 0.5 0.5\n0 1.5 0.5 0.5 0.5\n");
@@ -79,13 +91,17 @@ TEST_F(Check, NamesTheFirstTenOfManyBadFilesAndCountsTheOthers) {
     const DatasetStats stats = check(config, Split::train);
     EXPECT_EQ(stats.images, 7);
     EXPECT_EQ(stats.labels, 7);
-    ASSERT_EQ(stats.faults.size(), 11U);
+    ASSERT_EQ(stats.faults.size(), 33U);
     EXPECT_EQ(stats.faults[0], (folder / "labels/107.txt") +
                                    ":2: coordinate 1.5 is outside 0..1; divide by the image's "
                                    "width or height");
     EXPECT_THAT(stats.faults[1], testing::StartsWith(config.train[8] + ": is truncated"));
     EXPECT_THAT(stats.faults[9], testing::StartsWith(folder / "labels/116.txt:2"));
-    EXPECT_EQ(stats.faults[10], "and 23 more like these");
+    EXPECT_THAT(bad_images(stats.faults).what(),
+                testing::EndsWith("\nand 23 more like these\n"
+                                  "mend them, or go on without them: --skip-bad"));
+    EXPECT_THAT(notes(stats, config, Split::train),
+                testing::Contains("train: left out: " + stats.faults[32]));
   }
 }
 

@@ -81,9 +81,7 @@ TEST_F(DatasetTest, DecodesAgainWhatDoesNotFitIntoMemory) {
                 "--skip-bad");
   std::filesystem::remove(config.train[2]);
   EXPECT_EQ(test::refusal([&] { pixels_of(tight, 2); }),
-            config.train[2] +
-                ": cannot be decoded; convert it to .jpg or .png, or begin without it: "
-                "--skip-bad");
+            config.train[2] + ": there is no such image; check the path, or take it off its list");
 }
 
 TEST_F(DatasetTest, ShrinksByAreaForValidationOnly) {
