@@ -178,7 +178,8 @@ TEST(Train, SaysThatAFileWouldBeLargerThanALimit) {
   words.insert(words.begin(), {"/bin/sh", "-c", "ulimit -f 1000; exec \"$@\"", "sh"});
   const auto ended = Process(words, folder.path()).wait();
   EXPECT_EQ(ended.code, 1) << ended.out;
-  EXPECT_THAT(ended.err, HasSubstr("weights/last.pt: the weights cannot be written (File too large)"));
+  EXPECT_THAT(ended.err,
+              HasSubstr("weights/last.pt: the weights cannot be written (File too large)"));
 }
 
 TEST(Train, ThatIsFinishedSaysSoOnResume) {
