@@ -30,6 +30,7 @@ struct Slot {
   /// A step of a job that may have other machines: neither the cores of this one nor its drivers
   /// tell whether the device is there.
   bool job_step = false;
+  bool operator==(const Slot&) const = default;
 };
 
 /// Exclusive use of a slot; giving it up (destruction) frees the slot.

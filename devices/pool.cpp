@@ -12,6 +12,8 @@ struct Pool::State {
     bool lent = false;
     /// Lent, and not to be lent again.
     bool gone = false;
+    /// Lent, and another once it is given up: a driver may have numbered its devices anew.
+    std::optional<core::Slot> next = {};
   };
   /// The entries of leases stay where they are.
   std::list<Entry> entries;
@@ -29,6 +31,7 @@ std::optional<core::Lease> Pool::try_lease(const std::function<bool(const core::
     // The lease shares the state, so that the slot it points to lives as long as it does.
     return core::Lease(&entry->slot, [state = state_, entry](const core::Slot*) {
       entry->lent = false;
+      if (entry->next) entry->slot = *std::exchange(entry->next, {});
       if (entry->gone) state->entries.erase(entry);
     });
   }
@@ -41,7 +44,10 @@ void Pool::change(const std::vector<core::Slot>& slots) {
   for (auto& entry : entries) {
     const auto found = std::ranges::find(wanted, entry.slot.name, &core::Slot::name);
     entry.gone = found == wanted.end();
-    if (!entry.gone) wanted.erase(found);
+    entry.next.reset();
+    if (entry.gone) continue;
+    (entry.lent ? entry.next.emplace() : entry.slot) = std::move(*found);
+    wanted.erase(found);
   }
   entries.remove_if([](const auto& entry) { return entry.gone && !entry.lent; });
   for (auto& slot : wanted) entries.push_back({.slot = std::move(slot)});

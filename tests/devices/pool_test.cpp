@@ -69,5 +69,18 @@ TEST(Pool, MayDieBeforeItsLeases) {
   lease->reset();
 }
 
+TEST(Pool, ShowsADeviceByTheMaskThatItHasNowOnceItIsFree) {
+  const auto slot = [](const std::string& name, const std::string& mask) {
+    return core::Slot{.name = name, .environment = {{"ZE_AFFINITY_MASK", mask}}};
+  };
+  Pool pool({slot("xpu:1", "1"), slot("xpu:2", "2")});
+  auto lent = pool.try_lease(any);
+  pool.change({slot("xpu:1", "0"), slot("xpu:2", "1")});
+  EXPECT_EQ(**lent, slot("xpu:1", "1")) << "it is in use";
+  EXPECT_EQ(**pool.try_lease(any), slot("xpu:2", "1"));
+  lent.reset();
+  EXPECT_EQ(**pool.try_lease(any), slot("xpu:1", "0"));
+}
+
 }  // namespace
 }  // namespace evolve::devices

@@ -189,6 +189,35 @@ TEST(DeviceFileOfGpus, KeepsTheNamesOfTheirDevices) {
     EXPECT_EQ(trial["environment"]["CUDA_VISIBLE_DEVICES"], uuids.at(trial["device"]));
 }
 
+// The first of three goes, and the mask of the others' numbers is another.
+TEST(DeviceFileOfGpus, ShowsTheTrainersOfXpusTheNumbersThatTheseHaveNow) {
+  Folder folder;
+  const std::string others = "name=B,bus=4;name=C,bus=5\n";
+  write_file(folder / "xpus", "name=A,bus=3;" + others);
+  auto command =
+      evolve_command({"--output", "run", "--search", "classic", "--trials", "60", "--population",
+                      "60", "--devices", "xpu:0,xpu:1,xpu:2", "--trainer-command",
+                      fake_trainer("--sleep 200 --seen " + (folder / "seen").string())});
+  const std::vector<std::string> environment = {"/usr/bin/env", "-u", "ZE_AFFINITY_MASK",
+                                                "ZE_ENABLE_ALT_DRIVERS=" FAKE_LEVEL_ZERO,
+                                                "FAKE_XPUS=@xpus"};
+  command.insert(command.begin(), environment.begin(), environment.end());
+  Process process(command, folder.path());
+  ASSERT_TRUE(eventually([&] { return lines_of(read_file(folder / "seen")).size() >= 3; }));
+  write_file(folder / "xpus", others);
+  write_file(folder / "run/devices", "xpu:1\nxpu:2\n");
+  const auto ended = process.wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  std::map<std::string, std::vector<std::string>> masks;
+  for (const auto& trial : seen(folder)) {
+    auto& of_device = masks[trial["device"]];
+    const std::string mask = trial["environment"]["ZE_AFFINITY_MASK"];
+    if (of_device.empty() || of_device.back() != mask) of_device.push_back(mask);
+  }
+  EXPECT_THAT(masks["xpu:1"], ElementsAre("1", "0"));
+  EXPECT_THAT(masks["xpu:2"], ElementsAre("2", "1"));
+}
+
 TEST_F(DeviceFile, EndsTheIdleWorkerOfADeviceThatGoes) {
   write_after(2, "npu:1\n");
   const auto worker_of = [&](const std::string& device) {

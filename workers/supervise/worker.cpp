@@ -33,7 +33,7 @@ std::vector<std::string> launched(const std::vector<std::string>& command, const
 Worker::Worker(Supervisor& supervisor, const WorkerSettings& settings, const core::Slot& slot,
                Report report, HandBack hand_back)
     : settings_(settings),
-      slot_(slot.name),
+      slot_(slot),
       report_(std::move(report)),
       hand_back_(std::move(hand_back)),
       process_(supervisor, launched(settings.command, slot), slot,
@@ -43,7 +43,7 @@ Worker::Worker(Supervisor& supervisor, const WorkerSettings& settings, const cor
 
 void Worker::start(Assignment assignment, core::Lease lease) {
   assignment_ = std::move(assignment);
-  assignment_->order.device = slot_;
+  assignment_->order.device = slot_.name;
   lease_ = std::move(lease);
   epoch_ = assignment_->order.start_epoch;
   at_rung_ = false;
@@ -81,7 +81,7 @@ void Worker::take_away() {
 std::optional<Progress> Worker::progress() const {
   if (!assignment_) return {};
   return Progress{.trial = assignment_->order.trial,
-                  .device = slot_,
+                  .device = slot_.name,
                   .epoch = epoch_,
                   .epochs = assignment_->order.epochs,
                   .metrics = metrics_,
@@ -123,7 +123,7 @@ void Worker::on(const Epoch& message) {
   report_(AtRung{.trial = message.trial,
                  .epoch = epoch_,
                  .metrics = metrics_,
-                 .device = slot_,
+                 .device = slot_.name,
                  .can_pause = can_pause_.value_or(false)},
           nullptr);
 }
@@ -141,7 +141,7 @@ void Worker::on(const Result& message) {
               .epoch = stopped  ? epoch_
                        : paused ? rung_
                                 : assignment_->order.epochs,
-              .device = slot_,
+              .device = slot_.name,
               .seconds = process_.seconds(),
               .identity = identity_});
 }
@@ -188,7 +188,7 @@ void Worker::failed(const Ending& ending) {
                  .message = ending.message,
                  .failed_before_ready = ending.failed_before_ready,
                  .taken_away = taken_away_,
-                 .device = slot_,
+                 .device = slot_.name,
                  .seconds = process_.seconds(),
                  .epoch = reported,
                  .identity = identity_});

@@ -39,7 +39,8 @@ class Worker {
   /// Ends the process; a trial under way fails as on a device that is lost.
   void take_away();
 
-  const std::string& slot() const { return slot_; }
+  /// As it was when the process was started.
+  const core::Slot& slot() const { return slot_; }
   bool idle() const { return !assignment_ && process_.sound(); }
   /// The process has exited: nothing more will come from this worker.
   bool gone() const { return process_.gone(); }
@@ -69,7 +70,7 @@ class Worker {
   void end(WorkerEvent event);
 
   const WorkerSettings& settings_;
-  std::string slot_;
+  core::Slot slot_;
   Report report_;
   HandBack hand_back_;
   std::optional<Assignment> assignment_;

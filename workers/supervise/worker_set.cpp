@@ -58,6 +58,9 @@ struct WorkerSet::State {
   /// A worker that is about to end must be gone before another has its device.
   bool can_start(const Waiting& trial);
   Worker* idle_worker(const std::string& slot);
+  /// Ends workers without a trial that were shown another device, or other cores, than this slot
+  /// has now.
+  void end_outdated(const core::Slot& slot);
   void start(Waiting trial);
   /// Throws std::system_error when the command cannot be executed.
   Worker* new_worker(const core::Slot& slot);
@@ -83,6 +86,11 @@ Worker* WorkerSet::State::idle_worker(const std::string& slot) {
   return found == at(slot).end() ? nullptr : *found;
 }
 
+void WorkerSet::State::end_outdated(const core::Slot& slot) {
+  for (auto* worker : at(slot.name))
+    if (worker->idle() && worker->slot() != slot) worker->take_away();
+}
+
 Worker* WorkerSet::State::new_worker(const core::Slot& slot) {
   workers.push_back(std::make_unique<Worker>(
       supervisor, settings, slot,
@@ -105,7 +113,7 @@ std::optional<bool> WorkerSet::State::reported_can_pause() const {
 
 void WorkerSet::State::erase_exited() {
   for (const auto& worker : workers)
-    if (worker->gone()) std::erase(by_slot[worker->slot()], worker.get());
+    if (worker->gone()) std::erase(by_slot[worker->slot().name], worker.get());
   std::erase_if(workers, [](const auto& worker) { return worker->gone(); });
 }
 
@@ -125,6 +133,7 @@ void WorkerSet::State::end_surplus() {
 }
 
 void WorkerSet::State::start(Waiting trial) {
+  end_outdated(*trial.lease);
   // When a stop is requested, nothing is begun any more.
   if (!can_start(trial) || supervisor.stop_requested()) return waiting.push_back(std::move(trial));
   auto& [assignment, lease, until] = trial;

@@ -50,6 +50,21 @@ TEST_F(Workers, LiveOnForTheNextTrial) {
   EXPECT_EQ(pid(0), pid(1));
 }
 
+TEST_F(Workers, AreStartedAnewWhereTheirSlotIsShownAnotherDevice) {
+  WorkerSet workers(settings(), stop);
+  const auto run_on = [&](int number, const std::string& mask) {
+    workers.start(trial(number, "ok"),
+                  lease({.name = "xpu:1", .environment = {{"ZE_AFFINITY_MASK", mask}}}));
+    ends(workers);
+  };
+  run_on(0, "1");
+  run_on(1, "0");
+  run_on(2, "0");
+  EXPECT_NE(pid(0), pid(1));
+  EXPECT_EQ(pid(1), pid(2));
+  EXPECT_EQ(::kill(pid(0), 0), -1);
+}
+
 TEST_F(Workers, AreOnePerSlot) {
   WorkerSet workers(settings(), stop);
   workers.start(trial(0, "hang"), lease("cuda:0"));
