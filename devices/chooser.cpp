@@ -189,10 +189,13 @@ void Chooser::note_left_out(const Discovery& discovery, const std::vector<Accele
 }
 
 std::vector<Place> Chooser::resolve(const Automatic&) {
-  bool found_any = false;
+  bool found_any = false, failed = false;
   for (const auto& row : core::kinds_with_driver()) {
     const auto& kind = row.name;
     const auto& discovery = found(kind);
+    // Somebody has chosen: to train on something else would be a silent fallback.
+    if (discovery.not_followed) throw wrong(discovery.remark);
+    failed = failed || discovery.failed;
     if (discovery.failed) notes.push_back("auto: no " + kind + " device: " + discovery.remark);
     auto gpus = workable(discovery);
     if (!gpus.empty() && one_) gpus.resize(1);
@@ -213,7 +216,7 @@ std::vector<Place> Chooser::resolve(const Automatic&) {
   if (!found_any && machine_.has_amd) notes.push_back("auto: " + amd_hint);
   const int count = std::min(machine_.usable_cores, most_automatic_slots);
   notes.push_back(
-      std::string("auto: ") + (found_any ? "" : "found no CUDA device and no XPU, ") +
+      std::string("auto: ") + (found_any || failed ? "" : "found no CUDA device and no XPU, ") +
       (one_ ? "using all cores" : fmt::format("training on the CPU, a slot per core ({})", count)));
   return one_ ? std::vector<Place>{{"cpu", "cpu"}} : cpus(count);
 }

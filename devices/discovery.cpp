@@ -167,13 +167,14 @@ std::vector<Accelerator> seen_by_sycl(const std::vector<Accelerator>& all,
                                       const std::string& selector) {
   constexpr std::string_view backend = "level_zero:";
   const auto which = boost::starts_with(selector, backend) ? selector.substr(backend.size()) : "";
+  if (selector == "*:cpu") return {};
   if (selector == "*:*" || selector == "*:gpu" || which == "*" || which == "gpu") return all;
   const auto numbers = core::split_and_trim(which, ',');
   const auto is_number = [](const std::string& entry) {
     return !entry.empty() && std::ranges::all_of(entry, boost::is_digit());
   };
   if (numbers.empty() || !std::ranges::all_of(numbers, is_number))
-    throw std::runtime_error(
+    throw std::invalid_argument(
         "ONEAPI_DEVICE_SELECTOR='" + selector +
         "' is more than evolve can follow: hide devices with ZE_AFFINITY_MASK");
   std::vector<Accelerator> seen;
@@ -224,6 +225,8 @@ Discovery discover(const std::string& kind, const Environment& environment,
   return {};
 } catch (const std::runtime_error& error) {
   return {.devices = {}, .remark = error.what(), .failed = true};
+} catch (const std::invalid_argument& not_followed) {
+  return {.devices = {}, .remark = not_followed.what(), .failed = true, .not_followed = true};
 }
 
 }  // namespace evolve::devices

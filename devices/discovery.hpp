@@ -22,6 +22,8 @@ struct Discovery {
   std::string remark;
   /// The driver is there and failed: it crashed, hung or reported an error.
   bool failed = false;
+  /// What hides devices here is more than evolve can follow. It has `failed` too.
+  bool not_followed = false;
   /// The process that asked it and is stuck in it. 0: none.
   pid_t stuck = 0;
 };

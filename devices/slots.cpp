@@ -130,6 +130,17 @@ std::vector<std::string> names_of(const std::vector<core::Slot>& slots) {
   return names;
 }
 
+std::vector<std::string> identities_of(const std::vector<core::Slot>& slots) {
+  std::vector<std::string> identities;
+  for (const auto& slot : slots) {
+    std::vector<std::string> members;
+    for (const auto& [uuid, pci] : slot.identities) members.push_back(uuid.empty() ? pci : uuid);
+    identities.push_back(boost::join(members, "+"));
+  }
+  const bool known = std::ranges::any_of(identities, [](const auto& one) { return !one.empty(); });
+  return known ? identities : std::vector<std::string>();
+}
+
 void check_no_fallback(const std::string& spec, const std::vector<std::string>& had,
                        const Choice& now) {
   const auto on_cpu = [](const core::Slot& slot) { return core::is_cpu(slot.name); };

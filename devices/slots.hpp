@@ -68,6 +68,10 @@ Choice choose_one(const std::string& spec, const Machine& machine, const Trainer
 /// In their order, a name as often as there are slots of it.
 std::vector<std::string> names_of(const std::vector<core::Slot>& slots);
 
+/// In their order, which devices these are, whatever their names: the UUID, or else the PCI
+/// address, of a group "A+B"; "" where no driver tells. None at all where none does.
+std::vector<std::string> identities_of(const std::vector<core::Slot>& slots);
+
 /// Throws `Error` where a run had slots on GPUs and "auto" finds only CPUs now: their driver fails,
 /// and a run that goes on with the CPU would do so unnoticed.
 void check_no_fallback(const std::string& spec, const std::vector<std::string>& had,

@@ -66,10 +66,11 @@ core::Command step_on_all_nodes(const Environment& environment) {
   // GPUs that belong to tasks are seen by all tasks only; else one per node sees everything.
   const bool by_task =
       gpus_in(value_in(environment, "SLURM_GPUS_PER_TASK")) > 0 && number("SLURM_NTASKS") >= nodes;
+  // It waits for no step that trains: one that has the cores or GPUs of the job would never end.
   // What else salloc was asked for would be asked for again; without it a step has all of the
   // job's.
-  core::Command command{.words = {"timeout", std::to_string(step_seconds), "srun", "--input=none",
-                                  fmt::format("-N{}", nodes)},
+  core::Command command{.words = {"timeout", std::to_string(step_seconds), "srun", "--overlap",
+                                  "--input=none", fmt::format("-N{}", nodes)},
                         .unset = {"SLURM_GPUS", "SLURM_GPUS_PER_NODE"},
                         .errors = core::same_as_output};
   if (by_task) {

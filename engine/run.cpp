@@ -139,6 +139,7 @@ void Run::remember_devices() {
 }
 
 void Run::change_devices(const DeviceRequest& request) {
+  if (request.spec.empty()) throw bad_argument("no device would be left", "leave the run one");
   std::vector<std::string> at_once;
   for (const auto& text : request.taken_at_once)
     for (const auto& device : devices_named(text, had_)) at_once.push_back(device);
@@ -159,7 +160,12 @@ void Run::change_devices(const DeviceRequest& request) {
   for (const auto& device : at_once) workers_.limit(device, 0, /*at_once=*/true);
   slots_ = choice.slots;
   remember_devices();
-  record({results::DevicesChanged{std::move(names)}});
+  record({results::DevicesChanged{std::move(names), devices::identities_of(slots_)}});
+}
+
+void Run::record_devices() {
+  results::DevicesChanged now{devices::names_of(slots_), devices::identities_of(slots_)};
+  if (!state_.finished() && now != state_.devices()) record({std::move(now)});
 }
 
 std::optional<RunEnd> Run::blocked() const {
@@ -349,6 +355,7 @@ std::unique_ptr<Run> resume_run(const Settings& settings, const results::RunDire
   auto run = std::make_unique<Run>(settings, directory, std::move(journal), std::move(state), stop,
                                    observer);
   if (bounds) run->record({*bounds});
+  run->record_devices();
   return run;
 }
 

@@ -55,6 +55,8 @@ class Run {
 
   /// What is recorded is durable, in the state, in the files, and the observer has seen it.
   void record(const std::vector<results::Event>& events);
+  /// Of a run that goes on: its slots, where they are others than it had.
+  void record_devices();
 
   const RunState& state() const { return state_; }
   /// Why no device is left, when none is.

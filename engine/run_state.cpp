@@ -30,7 +30,8 @@ RunState::RunState(const results::RunSettings& settings, std::string journal, in
       epochs_(settings.epochs),
       evolution_(settings.space, search_settings(settings), settings.initial,
                  genes_of(settings.space, settings.earlier)),
-      repeats_(settings.repeats) {}
+      repeats_(settings.repeats),
+      devices_{settings.slots, settings.identities} {}
 
 void RunState::apply(const results::Event& event) {
   ++events_;

@@ -130,6 +130,8 @@ class RunState {
   const Surroundings& surroundings() const { return surroundings_; }
   /// Trials at a time, for devices whose memory was seen to be too small for more.
   const std::map<std::string, int>& trial_limits() const { return trial_limits_; }
+  /// The slots that it has, or had when it ended.
+  const results::DevicesChanged& devices() const { return devices_; }
   /// What the drivers said last, by device.
   const std::map<std::string, results::DeviceStats>& device_stats() const { return device_stats_; }
 
@@ -166,7 +168,7 @@ class RunState {
   void on(const results::DeviceFull&) {}
   void on(const results::DeviceBlamed&) {}
   void on(const results::DeviceBroughtBack&) {}
-  void on(const results::DevicesChanged&) {}
+  void on(const results::DevicesChanged& changed) { devices_ = changed; }
   void on(const results::UnknownEvent&) {}
 
   void begin(const results::Started& started);
@@ -212,6 +214,7 @@ class RunState {
   std::size_t best_ = 0;
   std::optional<double> start_fitness_;
   std::optional<hyp::Failed> first_failure_;
+  results::DevicesChanged devices_;
   int generation_ = 0;
   Surroundings surroundings_;
   std::map<std::string, int> trial_limits_;

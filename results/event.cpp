@@ -94,7 +94,7 @@ void visit(const V& key, Of<V, DeviceBroughtBack>& e) {
 }
 template <class V>
 void visit(const V& key, Of<V, DevicesChanged>& e) {
-  key("slots", e.slots);
+  key("slots", e.slots), key.unless_default("identities", e.identities);
 }
 
 /// Writes the keys into `json`.

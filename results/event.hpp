@@ -128,10 +128,13 @@ struct DeviceBroughtBack {
   bool operator==(const DeviceBroughtBack&) const = default;
 };
 
-/// {"event":"devices","slots":["cpu:0","npu:3"]}: the run has these slots from now on.
+/// {"event":"devices","slots":["cuda:0","cuda:1"],"identities":["GPU-5f…","GPU-a1…"]}: the run has
+/// these slots from now on.
 struct DevicesChanged {
   static constexpr auto name = "devices";
   std::vector<std::string> slots = {};
+  /// As RunSettings::identities.
+  std::vector<std::string> identities = {};
   bool operator==(const DevicesChanged&) const = default;
 };
 

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -88,7 +89,16 @@ void add_fitness(const RunReport& run, Exposition& to) {
          run.recommended->expected->mean);
 }
 
-void add_devices(const Timeline& timeline, Exposition& to) {
+/// Of those that the run has now.
+void add_devices(const RunReport& run, Exposition& to) {
+  const auto& timeline = run.timeline;
+  const auto slots = timeline.slots.value_or(run.settings.slots);
+  const std::set<std::string_view> devices(slots.begin(), slots.end());
+  if (!devices.empty())
+    to.begin("evolve_device_usable", "gauge", "0: a device is in quarantine and gets no trials.");
+  for (const auto device : devices)
+    to.sample(!timeline.quarantined.contains(std::string(device)), {{"device", device}});
+
   std::map<std::string, int> trainings;
   for (const auto& training : timeline.trainings)
     trainings[training.device] += training.state == State::running;
@@ -96,7 +106,8 @@ void add_devices(const Timeline& timeline, Exposition& to) {
   for (const auto& [device, count] : trainings) to.sample(count, {{"device", device}});
 
   std::map<std::string_view, const DeviceStats*> latest;
-  for (const auto& [_, stats] : timeline.samples) latest[stats.device] = &stats;
+  for (const auto& [_, stats] : timeline.samples)
+    if (devices.contains(stats.device)) latest[stats.device] = &stats;
   const auto add = [&](std::string_view name, std::string_view help, auto member, double unit) {
     bool begun = false;
     for (const auto& [device, stats] : latest) {
@@ -123,7 +134,7 @@ std::string prometheus_text(const RunReport& run) {
   to.add("evolve_epochs_trained_total", "counter", "Epochs of training, of all attempts.",
          static_cast<double>(run.epochs_trained));
   add_fitness(run, to);
-  add_devices(run.timeline, to);
+  add_devices(run, to);
   const std::chrono::duration<double> latest = run.timeline.latest.time_since_epoch();
   to.add("evolve_last_event_timestamp_seconds", "gauge",
          "When the journal's latest event happened.", latest.count());

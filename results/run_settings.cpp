@@ -48,16 +48,18 @@ Json to_json(const RunSettings& settings) {
   // With one slot every earlier outcome is known.
   const auto lag =
       settings.slots.size() == 1 ? std::optional(settings.lag.value_or(1)) : settings.lag;
-  return {{"seed", settings.seed},
-          {"search", settings.search},
-          {"lag", core::json_or_null(lag)},
-          {"slots", settings.slots},
-          {"options", options},
-          {"space", hyp::to_json(settings.space)},
-          {"start", hyp::to_json(hyp::start_of(settings.space))},
-          {"initial", initial},
-          {"from", earlier},
-          {"inputs", settings.inputs}};
+  Json json{{"seed", settings.seed},
+            {"search", settings.search},
+            {"lag", core::json_or_null(lag)},
+            {"slots", settings.slots},
+            {"options", options},
+            {"space", hyp::to_json(settings.space)},
+            {"start", hyp::to_json(hyp::start_of(settings.space))},
+            {"initial", initial},
+            {"from", earlier},
+            {"inputs", settings.inputs}};
+  if (!settings.identities.empty()) json["identities"] = settings.identities;
+  return json;
 }
 
 RunSettings run_settings_from_json(const Json& json) {
@@ -74,6 +76,7 @@ RunSettings run_settings_from_json(const Json& json) {
                        .early_stop = options.value("early_stop", true),
                        .fitness = keys::text(options, "fitness"),
                        .slots = keys::value(json, "slots").get<std::vector<std::string>>(),
+                       .identities = json.value("identities", std::vector<std::string>()),
                        .space = hyp::space_from_json(keys::value(json, "space")),
                        .inputs = json.value("inputs", Json()),
                        .options = options};

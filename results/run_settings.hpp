@@ -51,6 +51,9 @@ struct RunSettings {
   std::string fitness = hyp::Fitness::standard;
   /// Names of the slots that it began with.
   std::vector<std::string> slots = {};
+  /// Of each the UUID of its device, or the PCI address, "A+B" of a group, "" where that is not
+  /// known; none where it is known of no slot.
+  std::vector<std::string> identities = {};
   hyp::Space space = {};
   /// Sets that join the first generation after the start.
   std::vector<hyp::Hyperparameters> initial = {};

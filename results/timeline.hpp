@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,6 +63,10 @@ struct Timeline {
   std::vector<std::pair<core::Time, DeviceStats>> samples = {};
   /// Blames, quarantines and their ends.
   std::vector<std::pair<core::Time, Event>> device_events = {};
+  /// The slots that the run has now; nothing: those that it began with.
+  std::optional<std::vector<std::string>> slots = {};
+  /// Devices that get no trials.
+  std::set<std::string> quarantined = {};
   /// Of the first and of the latest event that has a time. Where the clock was set back, all times
   /// here go on from there as if it had not been.
   core::Time begin = {}, end = {};
@@ -80,10 +85,15 @@ struct Timeline {
   void on(const hyp::Rung& rung, core::Time time);
   void on(const hyp::Outcome& outcome, core::Time time);
   void on(const DeviceStats& stats, core::Time time) { samples.emplace_back(time, stats); }
-  void on(const DeviceBlamed& blame, core::Time time) { device_events.emplace_back(time, blame); }
+  void on(const DeviceBlamed& blame, core::Time time) {
+    device_events.emplace_back(time, blame);
+    if (blame.quarantined) quarantined.insert(blame.device);
+  }
   void on(const DeviceBroughtBack& back, core::Time time) {
     device_events.emplace_back(time, back);
+    quarantined.erase(back.device);
   }
+  void on(const DevicesChanged& changed, core::Time) { slots = changed.slots; }
   void on(const auto&, core::Time) {}
 
   void start(Training training);

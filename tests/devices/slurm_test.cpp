@@ -22,7 +22,7 @@ TEST(SlurmNodes, AreAskedByAllTasksWhereGpusBelongToTheseElseByOneThatSeesAllOfI
     command.words.resize(command.words.size() - 3);  // without sh -c and its script
     return std::pair(boost::join(command.words, " "), boost::join(command.unset, " "));
   };
-  const std::string srun = "timeout 60 srun --input=none -N2 ";
+  const std::string srun = "timeout 60 srun --overlap --input=none -N2 ";
   const std::string unset = "SLURM_GPUS SLURM_GPUS_PER_NODE";
   for (const auto* gpus : {"1", "a100:1", "a100:1,h100:2"})
     EXPECT_THAT(step(gpus, "8"), Pair(srun + "-n8 --mem=0", unset)) << gpus;

@@ -189,6 +189,35 @@ TEST(DeviceFileOfGpus, KeepsTheNamesOfTheirDevices) {
     EXPECT_EQ(trial["environment"]["CUDA_VISIBLE_DEVICES"], uuids.at(trial["device"]));
 }
 
+TEST(DeviceFileOfGpus, OfARunThatGoesOnWithOtherCardsAreInItsJournal) {
+  Folder folder;
+  const auto run = [&](const std::string& gpus, std::vector<std::string> more) {
+    auto command = evolve_command(more);
+    const std::vector<std::string> environment = {"/usr/bin/env", "-u", "CUDA_VISIBLE_DEVICES",
+                                                  "LD_LIBRARY_PATH=" FAKE_NVML_FOLDER,
+                                                  "FAKE_GPUS=" + gpus};
+    command.insert(command.begin(), environment.begin(), environment.end());
+    const auto ended = Process(command, folder.path()).wait();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.out;
+  };
+  const std::string a = "name=A,uuid=GPU-11aa,bus=1", b = "name=B,uuid=GPU-22bb,bus=2";
+  run(a + ";" + b, {"--output", "run", "--trials", "4", "--devices", "cuda:0,cuda:1",
+                    "--trainer-command", fake_trainer()});
+  EXPECT_EQ(journal(folder / "run").front()["identities"],
+            nlohmann::json({"GPU-11aa", "GPU-22bb"}));
+  run(a + ";" + b, {"--resume", "run", "--trials", "6"});
+  EXPECT_EQ(count(journal(folder / "run"), "devices"), 0) << "the same";
+  const auto screen = run(b, {"--resume", "run", "--trials", "8", "--devices", "cuda:0"});
+  EXPECT_THAT(screen, HasSubstr("1 slot from now on: cuda:0\n"));
+  const auto events = journal(folder / "run");
+  const auto changed =
+      std::ranges::find(events, "devices", [](const auto& e) { return e["event"]; });
+  ASSERT_NE(changed, events.end());
+  EXPECT_EQ((*changed)["slots"], nlohmann::json({"cuda:0"}));
+  EXPECT_EQ((*changed)["identities"], nlohmann::json({"GPU-22bb"}));
+}
+
 // The first of three goes, and the mask of the others' numbers is another.
 TEST(DeviceFileOfGpus, ShowsTheTrainersOfXpusTheNumbersThatTheseHaveNow) {
   Folder folder;

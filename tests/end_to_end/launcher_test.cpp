@@ -66,7 +66,7 @@ TEST(Launcher, OfSlurmMakesEachWorkerAStepOnItsNode) {
                                    "slurm: cuda:2 to cuda:3 on node n2, cores each: 2 of 4\n"));
   auto steps = lines_of(read_file(folder / "srun.log"));
   ASSERT_EQ(steps.size(), 5u);
-  EXPECT_EQ(steps[0], " --input=none -N2 -n2 --ntasks-per-node=1 --mem=0");
+  EXPECT_EQ(steps[0], " --overlap --input=none -N2 -n2 --ntasks-per-node=1 --mem=0");
   steps.erase(steps.begin());
   const auto step = [](const std::string& node) {
     return " --exact -N1 -n1 -c2 --nodelist=" + node +

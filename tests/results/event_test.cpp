@@ -128,6 +128,8 @@ TEST(Event, OfADeviceHasTheContractsKeys) {
             R"({"event":"brought_back","device":"xpu:0"})");
   EXPECT_EQ(line(DevicesChanged{.slots = {"cpu:0", "npu:3"}}),
             R"({"event":"devices","slots":["cpu:0","npu:3"]})");
+  EXPECT_EQ(line(DevicesChanged{.slots = {"cuda:0", "npu:3"}, .identities = {"GPU-1", ""}}),
+            R"({"event":"devices","slots":["cuda:0","npu:3"],"identities":["GPU-1",""]})");
 }
 
 TEST(Event, OfOtherBoundsHasOnlyThoseThatAreGiven) {
@@ -182,6 +184,7 @@ TEST(Event, OfEveryKindIsReadBackAsItWas) {
       DeviceBlamed{.device = "xpu:0", .reason = "lost", .quarantined = true},
       DeviceBroughtBack{.device = "xpu:0"},
       DevicesChanged{.slots = {"cpu:0", "npu:3"}},
+      DevicesChanged{.slots = {"cuda:0"}, .identities = {"GPU-1"}},
       Bred{.trials = {{.trial = 17, .hyp = hyp::start_of(hyp::default_space())}, {.trial = 18}}}};
   for (const auto& event : events) {
     const auto json = to_json(event);

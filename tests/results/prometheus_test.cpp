@@ -16,6 +16,9 @@ constexpr core::Time begin{std::chrono::seconds{1000}};
 
 TEST(Prometheus, OfARunHasItsFiguresInTheTextFormat) {
   RunReport run{.name = "runs/exp", .going_on = true, .planned = 8, .epochs_trained = 25};
+  run.settings.slots = {"xpu:0", "xpu:2"};
+  run.timeline.slots = {"xpu:0", "xpu:1"};
+  run.timeline.quarantined = {"xpu:1"};
   run.timeline.trials = {{0, {.state = State::completed, .curve = {{3, 0.5}, {10, 0.25}}}},
                          {1, {.state = State::completed, .curve = {{10, 0.125}}}},
                          {2, {.state = State::paused, .curve = {{3, 0.75}}}},
@@ -26,6 +29,7 @@ TEST(Prometheus, OfARunHasItsFiguresInTheTextFormat) {
   hyp::Outcome oom{.result = hyp::Failed{.kind = hyp::FailureKind::oom}};
   run.timeline.failures = {{begin, oom}, {begin, oom}};
   run.timeline.samples = {
+      {begin, {.device = "xpu:2", .memory_total_bytes = 100, .memory_free_bytes = 80}},
       {begin, {.device = "xpu:0", .memory_total_bytes = 100, .memory_free_bytes = 80}},
       {begin,
        {.device = "xpu:0",
@@ -57,6 +61,10 @@ evolve_best_fitness{run="runs/exp"} 0.25
 # HELP evolve_expected_fitness What is expected of the recommended set when it is trained again.
 # TYPE evolve_expected_fitness gauge
 evolve_expected_fitness{run="runs/exp"} 0.1875
+# HELP evolve_device_usable 0: a device is in quarantine and gets no trials.
+# TYPE evolve_device_usable gauge
+evolve_device_usable{run="runs/exp",device="xpu:0"} 1
+evolve_device_usable{run="runs/exp",device="xpu:1"} 0
 # HELP evolve_device_trainings Trainings that a device is at work on.
 # TYPE evolve_device_trainings gauge
 evolve_device_trainings{run="runs/exp",device="xpu:0"} 1
