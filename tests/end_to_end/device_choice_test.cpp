@@ -54,11 +54,25 @@ TEST(AutomaticDevices, SayThatADriverFails) {
   EXPECT_THAT(text, HasSubstr("on 4 slots: xpu:0"));
 }
 
+TEST(AutomaticDevices, AreNotCoresWhereSomebodyHasChosenOneInAWayThatEvolveCannotFollow) {
+  const auto plan_with = [&](const std::string& selector) {
+    return plan(
+        {nvidia, intel, "FAKE_NVML=unloaded", four_xpus, "ONEAPI_DEVICE_SELECTOR=" + selector},
+        "auto");
+  };
+  EXPECT_THAT(plan_with("level_zero:0;opencl:0"),
+              HasSubstr("--devices auto: ONEAPI_DEVICE_SELECTOR='level_zero:0;opencl:0' is more "
+                        "than evolve can follow: hide devices with ZE_AFFINITY_MASK;"));
+  EXPECT_THAT(plan_with("*:cpu"), HasSubstr("auto: found no CUDA device and no XPU, training on"));
+}
+
 TEST(NumberedDevices, AreOfCudaElseXpus) {
   EXPECT_THAT(plan({nvidia, intel, two_gpus, four_xpus}, "0,1"),
               HasSubstr("on 2 slots: cuda:0, cuda:1\n"));
   EXPECT_THAT(plan({nvidia, intel, "FAKE_NVML=unloaded", four_xpus}, "3,0"),
               HasSubstr("on 2 slots: xpu:3, xpu:0\n"));
+  const auto neither = plan({nvidia, intel, "FAKE_NVML=crash", "FAKE_XPU_INIT=none"}, "auto");
+  EXPECT_THAT(neither, HasSubstr("auto: training on the CPU, a slot per core (")) << "who knows";
   EXPECT_THAT(plan({nvidia, intel, "FAKE_NVML=crash", four_xpus}, "0"),
               HasSubstr("--devices 0: the NVIDIA driver cannot be asked: it crashed (SIGABRT);"));
 }
@@ -99,6 +113,7 @@ TEST(AbsentDevices, AreRefusedWithThoseThatExist) {
   EXPECT_THAT(plan({}, "slurm"), HasSubstr("this is no Slurm job;"));
   EXPECT_THAT(plan({}, "abc:0"), HasSubstr("name it (--device-env);"));
   EXPECT_THAT(plan({}, "mps"), HasSubstr("there is no mps here;"));
+  EXPECT_THAT(plan({}, "gpu:0"), HasSubstr("gpu is no kind of devices; auto is what there is;"));
 }
 
 /// What this run loaded of the vendors' libraries that it must not load.

@@ -94,6 +94,15 @@ TEST_F(DeviceFile, ChangesNothingWhenItAsksForWhatCannotBe) {
   expect_all_completed();
 }
 
+TEST_F(DeviceFile, LeavesTheRunADevice) {
+  write_after(2, "take npu:0\ntake npu:1\n");
+  const auto ended = process_.wait();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("run/devices: nothing changes: no device would be left; leave "
+                                   "the run one\n"));
+  expect_all_completed();
+}
+
 TEST_F(DeviceFile, TakesNothingThatIsNoDeviceOfTheRun) {
   write_after(2, "npu:1\ntake npu:7\n");
   const auto ended = process_.wait();
