@@ -194,7 +194,7 @@ std::vector<Place> Chooser::resolve(const Automatic&) {
     const auto& kind = row.name;
     const auto& discovery = found(kind);
     // Somebody has chosen: to train on something else would be a silent fallback.
-    if (discovery.not_followed) throw wrong(discovery.remark);
+    if (discovery.not_followed && trainer_.drives(kind)) throw wrong(discovery.remark);
     failed = failed || discovery.failed;
     if (discovery.failed) notes.push_back("auto: no " + kind + " device: " + discovery.remark);
     auto gpus = workable(discovery);

@@ -49,7 +49,7 @@ std::string Driverless::variable_of(const std::string& kind) const {
   const bool is_named = !trainer.device_env.empty() && (!known || !names_unknown_kind);
   const auto& variable = is_named ? trainer.device_env : usual;
   const std::set<std::string> no_kinds = {"all", "any", "gpu", "gpus", "none"};
-  if (variable.empty() && no_kinds.contains(kind))
+  if (variable.empty() && !trainer.by_number && no_kinds.contains(kind))
     throw std::invalid_argument(kind + " is no kind of devices; auto is what there is");
   if (variable.empty() && !(trainer.by_number && hint.empty()))
     throw std::invalid_argument("the variable that shows a process one " + kind + hint +

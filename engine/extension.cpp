@@ -71,7 +71,8 @@ ga::Settings bounds_with(const RunState& state, const Bounds& given) {
   }
   if (given.max_epochs) {
     // Generations that bounded nothing do not begin to.
-    if (!bounds.trials && bounds.max_epochs && *bounds.max_epochs <= ga::most_trials(bounds))
+    if (!given.generations && !bounds.trials && bounds.max_epochs &&
+        *bounds.max_epochs <= ga::most_trials(bounds))
       bounds.generations =
           ga::generations_for(*given.max_epochs, bounds.population, bounds.generations);
     bounds.max_epochs = given.max_epochs;
@@ -169,7 +170,8 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
                                .trials = before.trials,
                                .repeats = state.repeats().wanted(),
                                .max_epochs = before.max_epochs};
-  if (given.max_epochs) check_room_for_open(state, *given.max_epochs);
+  if (given.max_epochs && given.max_epochs != epochs_of_all(state))
+    check_room_for_open(state, *given.max_epochs);
   auto bounds = given;
   if (given.trials) bounds.generations.reset();
   const auto after = state.evolution().done() ? extension_of_end(state, bounds)

@@ -138,7 +138,12 @@ RunDirectory open_training(const fs::path& named) {
 }
 
 RunDirectory newest_training(const fs::path& project) {
-  if (const auto run = newest(project, &RunDirectory::log, holds_training)) return *run;
+  const auto is_ours = [](const RunDirectory& run) {
+    std::error_code ignored;
+    return holds_training(run) && fs::exists(run.options(), ignored) &&
+           !holds_training_of_yolov5(run);
+  };
+  if (const auto run = newest(project, &RunDirectory::log, is_ours)) return *run;
   throw bad_input({project.string()}, "there is no training in this folder to go on with",
                   name_a_training);
 }

@@ -59,6 +59,7 @@ void Timeline::stop() {
 }
 
 void Timeline::start(Training training) {
+  quarantined.erase(training.device);  // a process that goes on begins without quarantines
   const auto before = last_sign_before(training.begin);
   if (running_.contains(training.trial)) interrupt(training.trial, before);
   running_[training.trial] = {trainings.size(), before};

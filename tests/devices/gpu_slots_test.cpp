@@ -259,6 +259,17 @@ TEST(Slots, PassOverWhatTheTrainerCannotUseWhenAutomaticOnly) {
             "among cpu, cpu:0, cpu:1, cuda:0");
 }
 
+TEST(Slots, AreRefusedWhereNobodyKnowsWhichAreHiddenUnlessTheTrainerCanUseNone) {
+  auto machine = two;
+  machine.discover = [](const std::string& kind) {
+    if (kind == "cuda") return Discovery{.remark = "no NVML"};
+    return Discovery{.remark = "SELECTOR is more", .failed = true, .not_followed = true};
+  };
+  EXPECT_THAT(refused("auto", machine), StartsWith("--devices auto: SELECTOR is more; choose"));
+  const TrainerTraits cpu_only{.drives = [](const std::string&) { return false; }};
+  EXPECT_THAT(names(choose("auto", machine, cpu_only).slots), ElementsAre("cpu:0", "cpu:1"));
+}
+
 TEST(Slots, OfCudaOrAutoTellWhereAmdsDriverIs) {
   auto machine = without_drivers();
   machine.has_amd = true;

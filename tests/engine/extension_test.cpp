@@ -310,6 +310,8 @@ TEST(Extension, ByEpochsHasTheGenerationsThatTheseNeed) {
   EXPECT_EQ(extended({.population = 4, .generations = 5, .max_epochs = 20}).generations, 15);
   EXPECT_EQ(extended({.population = 4, .generations = 4, .max_epochs = 20}).generations, 4)
       << "as few as somebody asked for";
+  const auto state = run({.population = 4, .generations = 5, .max_epochs = 20});
+  EXPECT_EQ(extension(state, {.generations = 6, .max_epochs = 60})->generations, 6);
 }
 
 TEST(Extension, LeavesRoomForWhatIsUnderWay) {

@@ -155,12 +155,15 @@ TEST(RunDirectory, OfATrainingToGoOnWithIsTheOneWhoseLogWasWrittenLast) {
   for (const char* name : {"exp2", "exp", "exp3"}) {
     fs::create_directory(folder / name);
     write_file(folder / name / "log", "");
-    write_file(folder / name / "hyp.yaml", "lr0: 0.01\n");
+    for (const char* file : {"opt.yaml", "hyp.yaml"})
+      write_file(folder / name / file, "lr0: 0.01\n");
     fs::last_write_time(folder / name / "log", now - std::chrono::hours(age++));
   }
   fs::create_directory(folder / "exp4");  // the disk was full when it began
   write_file(folder / "exp4/log", "");
   EXPECT_EQ(newest_training(folder.path()).root, folder / "exp2");
+  write_file(folder / "exp2/opt.yaml", "save_dir: exp2\n");
+  EXPECT_EQ(newest_training(folder.path()).root, folder / "exp") << "exp2 is YOLOv5's";
 }
 
 }  // namespace

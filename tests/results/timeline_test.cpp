@@ -53,6 +53,20 @@ TEST(Timeline, HasATrainingForWhatASlotDidWithoutABreak) {
   EXPECT_EQ(timeline.end, at(9));
 }
 
+TEST(Timeline, KnowsTheSlotsOfNowAndWhichAreInQuarantine) {
+  const auto blamed = [](const std::string& device) {
+    return DeviceBlamed{.device = device, .reason = "lost", .quarantined = true};
+  };
+  std::vector<std::pair<int, Event>> events = {
+      {0, DevicesChanged{.slots = {"xpu:0", "xpu:1"}}}, {1, blamed("xpu:0")}, {2, blamed("xpu:1")}};
+  EXPECT_EQ(timeline_of_all(events).slots, (std::vector<std::string>{"xpu:0", "xpu:1"}));
+  EXPECT_THAT(timeline_of_all(events).quarantined, ElementsAre("xpu:0", "xpu:1"));
+  events.emplace_back(3, DeviceBroughtBack{.device = "xpu:0"});
+  EXPECT_THAT(timeline_of_all(events).quarantined, ElementsAre("xpu:1"));
+  events.emplace_back(4, Started{.trial = 0, .device = "xpu:1"});
+  EXPECT_THAT(timeline_of_all(events).quarantined, ElementsAre()) << "the run was resumed";
+}
+
 TEST(Timeline, GoesOnWhereTheClockWasSetBack) {
   const auto timeline = timeline_of_all({{100, Started{.trial = 0, .device = "cpu:0"}},
                                          {102, Started{.trial = 1, .device = "cpu:1"}},
