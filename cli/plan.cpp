@@ -126,11 +126,10 @@ std::vector<std::string> notes_on_command(const EvolveOptions& options) {
   if (!command) return {};
   std::vector<std::string> notes;
   std::set<std::string> untold;
-  const auto known = trainer::to_json(options.train);
+  auto known = trainer::to_json(options.train);
+  for (const auto* key : {"data", "cfg", "weights", "epochs"}) known.erase(key);
   for (const auto& [key, option] : options.given)
-    if (known.contains(key) &&
-        !std::set<std::string>{"data", "cfg", "weights", "epochs"}.contains(key))
-      untold.insert(option);
+    if (known.contains(key)) untold.insert(option);
   if (!untold.empty())
     notes.push_back(fmt::format("the command is not told {}: write what it calls this into it",
                                 fmt::join(untold, ", ")));

@@ -110,7 +110,7 @@ OwnFolder new_folder(TrainCommandOptions& options) {
   const auto& destination = options.destination;
   auto folder = own(create(destination));
   const auto& run = folder.directory;
-  const bool is_ours = fs::exists(run.options()) && !results::holds_training_of_yolov5(run);
+  const bool is_ours = results::has_own_options(run);
   for (const auto& file :
        {run.options(), run.results_csv(), run.hyp(), run.best_weights(), run.last_weights()})
     if (!is_ours && fs::exists(file))

@@ -25,6 +25,10 @@ constexpr int most_surroundings_failures = 5;
 /// it.
 constexpr std::chrono::milliseconds first_pause{200};
 
+results::DevicesChanged slots_now(const std::vector<core::Slot>& slots) {
+  return {devices::names_of(slots), devices::identities_of(slots)};
+}
+
 }  // namespace
 
 Run::Run(const Settings& settings, results::RunDirectory directory, results::Journal journal,
@@ -146,9 +150,8 @@ void Run::change_devices(const DeviceRequest& request) {
   auto had = slots_;
   for (const auto& [_, step] : steps_had_) had.push_back(step);
   const auto choice = settings_.choose_devices(request.spec, had);
-  auto names = devices::names_of(choice.slots);
   std::map<std::string, int> slots;
-  for (const auto& name : names) ++slots[name];
+  for (const auto& slot : choice.slots) ++slots[slot.name];
   for (const auto& device : at_once)
     if (slots.contains(device))
       throw bad_argument("take " + device + ": another line has it as a device of the run",
@@ -160,12 +163,12 @@ void Run::change_devices(const DeviceRequest& request) {
   for (const auto& device : at_once) workers_.limit(device, 0, /*at_once=*/true);
   slots_ = choice.slots;
   remember_devices();
-  record({results::DevicesChanged{std::move(names), devices::identities_of(slots_)}});
+  record({slots_now(slots_)});
 }
 
 void Run::record_devices() {
-  results::DevicesChanged now{devices::names_of(slots_), devices::identities_of(slots_)};
-  if (!state_.finished() && now != state_.devices()) record({std::move(now)});
+  const auto now = slots_now(slots_);
+  if (!state_.finished() && now != state_.devices()) record({now});
 }
 
 std::optional<RunEnd> Run::blocked() const {

@@ -48,6 +48,14 @@ std::optional<RunDirectory> newest(const fs::path& project, fs::path (RunDirecto
   return newest;
 }
 
+/// Whether an opt.yaml is of a training by YOLOv5, which has a save_dir.
+bool is_yolov5s(const fs::path& options) {
+  std::ifstream lines(options);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("save_dir:")) return true;
+  return false;
+}
+
 }  // namespace
 
 bool holds_run(const RunDirectory& run) {
@@ -61,11 +69,9 @@ bool holds_training(const RunDirectory& run) {
   return fs::exists(run.hyp(), ignored);
 }
 
-bool holds_training_of_yolov5(const RunDirectory& run) {
-  std::ifstream options(run.options());
-  for (std::string line; std::getline(options, line);)
-    if (line.starts_with("save_dir:")) return true;
-  return false;
+bool has_own_options(const RunDirectory& run) {
+  std::error_code ignored;
+  return fs::exists(run.options(), ignored) && !is_yolov5s(run.options());
 }
 
 RunDirectory create_run(const fs::path& project, const std::string& given, bool exist_ok) {
@@ -131,7 +137,7 @@ RunDirectory open_training(const fs::path& named) {
     throw bad_input({named.string()}, "there is no training in this folder (no hyp.yaml)",
                     name_a_training);
   }
-  if (holds_training_of_yolov5(run))
+  if (is_yolov5s(run.options()))
     throw bad_input({run.options().string()}, "this is a training by YOLOv5",
                     "start from what it has learnt: --weights " + run.last_weights().string());
   return run;
@@ -139,9 +145,7 @@ RunDirectory open_training(const fs::path& named) {
 
 RunDirectory newest_training(const fs::path& project) {
   const auto is_ours = [](const RunDirectory& run) {
-    std::error_code ignored;
-    return holds_training(run) && fs::exists(run.options(), ignored) &&
-           !holds_training_of_yolov5(run);
+    return holds_training(run) && has_own_options(run);
   };
   if (const auto run = newest(project, &RunDirectory::log, is_ours)) return *run;
   throw bad_input({project.string()}, "there is no training in this folder to go on with",

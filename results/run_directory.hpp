@@ -49,8 +49,8 @@ RunDirectory create_run_at(const std::filesystem::path& folder);
 bool holds_run(const RunDirectory& run);
 /// Whether it has a training's hyp.yaml.
 bool holds_training(const RunDirectory& run);
-/// Whether its opt.yaml is of a training by YOLOv5, which has a save_dir.
-bool holds_training_of_yolov5(const RunDirectory& run);
+/// Whether it has an opt.yaml that is not of a training by YOLOv5.
+bool has_own_options(const RunDirectory& run);
 
 /// The run in `folder`; throws `Error` when there is none.
 RunDirectory open_run(const std::filesystem::path& folder);

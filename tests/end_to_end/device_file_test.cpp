@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "process.hpp"
+#include "fake_cards.hpp"
 
 namespace evolve::test {
 namespace {
@@ -160,20 +160,21 @@ TEST_F(DeviceFileOfARunThatHangs, MayTakeADeviceAwayAtOnce) {
   process_.wait();
 }
 
+/// A run of a dozen seconds on these cards, whose trainers leave what they see in the file "seen".
+Process begin_on(const Folder& folder, const Variables& cards, const std::string& devices) {
+  return Process(
+      command_with(cards, {"--output", "run", "--search", "classic", "--trials", "60",
+                           "--population", "60", "--devices", devices, "--trainer-command",
+                           fake_trainer("--sleep 200 --seen " + (folder / "seen").string())}),
+      folder.path());
+}
+
 // The first of three GPUs goes, and the driver numbers the others anew.
 TEST(DeviceFileOfGpus, KeepsTheNamesOfTheirDevices) {
   Folder folder;
   const std::string others = "name=B,uuid=GPU-22bb,bus=2;name=C,uuid=GPU-33cc,bus=3\n";
   write_file(folder / "gpus", "name=A,uuid=GPU-11aa,bus=1;" + others);
-  auto command =
-      evolve_command({"--output", "run", "--search", "classic", "--trials", "60", "--population",
-                      "60", "--devices", "cuda:0,cuda:1,cuda:2", "--trainer-command",
-                      fake_trainer("--sleep 200 --seen " + (folder / "seen").string())});
-  const std::vector<std::string> environment = {"/usr/bin/env", "-u", "CUDA_VISIBLE_DEVICES",
-                                                "LD_LIBRARY_PATH=" FAKE_NVML_FOLDER,
-                                                "FAKE_GPUS=@gpus"};
-  command.insert(command.begin(), environment.begin(), environment.end());
-  Process process(command, folder.path());
+  auto process = begin_on(folder, {nvidia, "FAKE_GPUS=@gpus"}, "cuda:0,cuda:1,cuda:2");
   const auto changes = [&] {
     std::vector<nlohmann::json> all;
     if (std::filesystem::exists(folder / "run/journal.jsonl"))
@@ -200,13 +201,8 @@ TEST(DeviceFileOfGpus, KeepsTheNamesOfTheirDevices) {
 
 TEST(DeviceFileOfGpus, OfARunThatGoesOnWithOtherCardsAreInItsJournal) {
   Folder folder;
-  const auto run = [&](const std::string& gpus, std::vector<std::string> more) {
-    auto command = evolve_command(more);
-    const std::vector<std::string> environment = {"/usr/bin/env", "-u", "CUDA_VISIBLE_DEVICES",
-                                                  "LD_LIBRARY_PATH=" FAKE_NVML_FOLDER,
-                                                  "FAKE_GPUS=" + gpus};
-    command.insert(command.begin(), environment.begin(), environment.end());
-    const auto ended = Process(command, folder.path()).wait();
+  const auto run = [&](const std::string& gpus, const std::vector<std::string>& more) {
+    const auto ended = evolve_with(folder, {nvidia, "FAKE_GPUS=" + gpus}, more);
     EXPECT_EQ(ended.code, 0) << ended.err;
     return ended.out;
   };
@@ -232,15 +228,7 @@ TEST(DeviceFileOfGpus, ShowsTheTrainersOfXpusTheNumbersThatTheseHaveNow) {
   Folder folder;
   const std::string others = "name=B,bus=4;name=C,bus=5\n";
   write_file(folder / "xpus", "name=A,bus=3;" + others);
-  auto command =
-      evolve_command({"--output", "run", "--search", "classic", "--trials", "60", "--population",
-                      "60", "--devices", "xpu:0,xpu:1,xpu:2", "--trainer-command",
-                      fake_trainer("--sleep 200 --seen " + (folder / "seen").string())});
-  const std::vector<std::string> environment = {"/usr/bin/env", "-u", "ZE_AFFINITY_MASK",
-                                                "ZE_ENABLE_ALT_DRIVERS=" FAKE_LEVEL_ZERO,
-                                                "FAKE_XPUS=@xpus"};
-  command.insert(command.begin(), environment.begin(), environment.end());
-  Process process(command, folder.path());
+  auto process = begin_on(folder, {intel, "FAKE_XPUS=@xpus"}, "xpu:0,xpu:1,xpu:2");
   ASSERT_TRUE(eventually([&] { return lines_of(read_file(folder / "seen")).size() >= 3; }));
   write_file(folder / "xpus", others);
   write_file(folder / "run/devices", "xpu:1\nxpu:2\n");

@@ -2,15 +2,20 @@
 
 namespace evolve::test {
 
-Ended evolve_with(const Folder& folder, const Variables& variables,
-                  const std::vector<std::string>& arguments) {
+std::vector<std::string> command_with(const Variables& variables,
+                                      const std::vector<std::string>& arguments) {
   std::vector<std::string> command = {"/usr/bin/env"};
   for (const auto* unset : {"CUDA_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "ZE_FLAT_DEVICE_HIERARCHY",
                             "ONEAPI_DEVICE_SELECTOR", "SLURM_JOB_ID", "LD_LIBRARY_PATH"})
     command.insert(command.end(), {"-u", unset});
   command.insert(command.end(), variables.begin(), variables.end());
   for (const auto& word : evolve_command(arguments)) command.push_back(word);
-  return Process(command, folder.path()).wait();
+  return command;
+}
+
+Ended evolve_with(const Folder& folder, const Variables& variables,
+                  const std::vector<std::string>& arguments) {
+  return Process(command_with(variables, arguments), folder.path()).wait();
 }
 
 Ended run_on(const Folder& folder, const Variables& variables, const std::string& devices,

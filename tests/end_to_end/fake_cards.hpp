@@ -14,8 +14,12 @@ inline const std::string four_xpus =
 inline const std::string two_gpus =
     "FAKE_GPUS=name=RTX 4090,uuid=GPU-11aa,bus=1;name=RTX 3090,uuid=GPU-22bb,bus=2";
 
-/// `evolve ARGUMENTS` in an environment with these variables ("NAME=VALUE") and no other that
-/// matters.
+/// The command `evolve ARGUMENTS` in an environment with these variables ("NAME=VALUE") and no
+/// other that matters.
+std::vector<std::string> command_with(const Variables& variables,
+                                      const std::vector<std::string>& arguments);
+
+/// It, run to its end.
 Ended evolve_with(const Folder& folder, const Variables& variables,
                   const std::vector<std::string>& arguments);
 
