@@ -180,6 +180,10 @@ void RunScreen::on_devices_refused(const std::string& reason) {
                ": nothing changes: " + workers::printable(reason, 300));
 }
 
+void RunScreen::on_devices_renumbered() {
+  screen_.line("the driver has numbered its devices anew, the run keeps its numbers");
+}
+
 void RunScreen::on_plot_failed(const std::string& reason) {
   screen_.line("no plot: " + reason);
 }

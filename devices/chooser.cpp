@@ -114,27 +114,13 @@ const Discovery& Chooser::found(const std::string& kind) {
 }
 
 bool Chooser::shows_its_devices(const core::Slot& slot) {
-  const auto devices = core::members_of(slot.name);
   const auto& discovery = found(core::kind_of(slot.name));
-  if (discovery.failed || slot.identities.size() != devices.size()) return true;
-  std::vector<Place> members;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    const auto gpu = std::ranges::find_if(discovery.devices, [&](const auto& one) {
-      return is(one, devices[i], slot.identities[i]);
-    });
-    if (gpu != discovery.devices.end()) members.push_back(place_of(*gpu));
-  }
-  if (members.size() == devices.size()) {
-    const auto now = as_one(slot.name, members);
-    return (trainer_.by_number || has_mask_of(slot, now)) && has_number_of(slot, now);
-  }
-  const auto is_anothers = [&](const Accelerator& gpu) {
-    const auto other = place_of(gpu);
-    return trainer_.by_number ? has_number_of(slot, other) : has_mask_of(slot, other);
-  };
-  if (std::ranges::any_of(discovery.devices, is_anothers))
+  if (discovery.failed) return true;
+  const auto shown = shown_to(slot, discovery.devices);
+  const auto is_shown = [&](const auto& gpu) { return shows(slot, {gpu}); };
+  if (shown == Shown::missing && std::ranges::any_of(discovery.devices, is_shown))
     throw absent(slot.name, discovery.remark);
-  return true;
+  return shown != Shown::others;
 }
 
 std::optional<Place> Chooser::had_place(const std::string& name, int trials) {

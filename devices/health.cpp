@@ -73,6 +73,15 @@ std::vector<Blame> Health::ended(const hyp::Outcome& outcome,
   return blames;
 }
 
+std::vector<Blame> Health::quarantine(const std::string& device, const std::string& reason,
+                                      Clock::time_point now) {
+  std::vector<Blame> blames;
+  auto& state = states_.at(device);
+  state.blames = std::max(state.blames, blames_for_quarantine - 1);
+  blame(device, reason, now, blames);
+  return blames;
+}
+
 void Health::surroundings_failed(const hyp::Outcome& outcome, const std::string& message,
                                  Clock::time_point now, std::vector<Blame>& blames) {
   auto& state = states_.at(outcome.device);

@@ -44,6 +44,11 @@ class Health {
   std::vector<Blame> ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on,
                            Clock::time_point now);
 
+  /// A device that cannot have trials is quarantined for this reason at once. Returns that, or
+  /// nothing where it is already.
+  std::vector<Blame> quarantine(const std::string& device, const std::string& reason,
+                                Clock::time_point now);
+
   /// The trial's failure on the device has a cause that is not the device.
   void excuse(int trial, const std::string& device) { settled_.emplace(trial, device); }
 

@@ -4,6 +4,8 @@
 #include <set>
 
 #include "core/device_kind.hpp"
+#include "core/slot_environment.hpp"
+#include "devices/place.hpp"
 
 namespace evolve::devices {
 
@@ -24,6 +26,30 @@ bool is(const Accelerator& accelerator, const std::string& name,
   if (!identity.uuid.empty()) return core::same_uuid(accelerator.uuid, identity.uuid);
   if (!identity.pci.empty()) return core::same_pci(accelerator.pci, identity.pci);
   return name_of(accelerator) == name;
+}
+
+bool shows(const core::Slot& slot, const std::vector<Accelerator>& devices) {
+  std::vector<Place> places;
+  for (const auto& device : devices) places.push_back(place_of(device));
+  const auto place = as_one(slot.name, places);
+  // One that goes by the number alone has no mask.
+  const bool masked = !core::variable(slot, core::unset_variable);
+  return (!masked || has_mask_of(slot, place)) && has_number_of(slot, place);
+}
+
+Shown shown_to(const core::Slot& slot, const std::vector<Accelerator>& listed) {
+  const auto names = core::members_of(slot.name);
+  const auto is_of_kind = [&](const auto& one) { return one.kind == core::kind_of(slot.name); };
+  if (slot.identities.size() != names.size() || std::ranges::none_of(listed, is_of_kind))
+    return Shown::own;
+  std::vector<Accelerator> devices;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto device = std::ranges::find_if(
+        listed, [&](const auto& one) { return is(one, names[i], slot.identities[i]); });
+    if (device == listed.end()) return Shown::missing;
+    devices.push_back(*device);
+  }
+  return shows(slot, devices) ? Shown::own : Shown::others;
 }
 
 bool keep_numbers(std::vector<Accelerator>& found, const Identities& had) {

@@ -22,6 +22,20 @@ Identities identities_of(const std::vector<core::Slot>& slots, const std::string
 bool is(const Accelerator& accelerator, const std::string& name,
         const core::DeviceIdentity& identity);
 
+/// What a process with a slot's environment is shown, by what a driver lists now.
+enum class Shown {
+  /// The slot's devices; or no driver tells.
+  own,
+  /// Others, or its own under other numbers: the driver has numbered them anew.
+  others,
+  /// Who knows: one of its devices is not listed, as others of its kind are.
+  missing
+};
+Shown shown_to(const core::Slot& slot, const std::vector<Accelerator>& listed);
+
+/// Whether the slot's environment is what shows a process these devices, in this order.
+bool shows(const core::Slot& slot, const std::vector<Accelerator>& devices);
+
 /// Numbers those of a kind's devices that were `had` as they were then, and others as their driver
 /// does, or beyond all of those where one of those has that number. Whether any has another number
 /// now.

@@ -53,10 +53,10 @@ void Pool::change(const std::vector<core::Slot>& slots) {
   for (auto& slot : wanted) entries.push_back({.slot = std::move(slot)});
 }
 
-std::vector<const core::Slot*> Pool::slots() const {
-  std::vector<const core::Slot*> slots;
+std::vector<core::Slot> Pool::slots() const {
+  std::vector<core::Slot> slots;
   for (const auto& entry : state_->entries)
-    if (!entry.gone) slots.push_back(&entry.slot);
+    if (!entry.gone) slots.push_back(entry.next.value_or(entry.slot));
   return slots;
 }
 

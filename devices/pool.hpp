@@ -24,8 +24,8 @@ class Pool {
   /// has gone it is not lent again.
   void change(const std::vector<core::Slot>& slots);
 
-  /// All slots, free or not, in the order in which they came.
-  std::vector<const core::Slot*> slots() const;
+  /// All slots, free or not, in the order in which they came, as they are lent from now on.
+  std::vector<core::Slot> slots() const;
 
  private:
   struct State;

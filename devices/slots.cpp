@@ -130,6 +130,17 @@ std::vector<std::string> names_of(const std::vector<core::Slot>& slots) {
   return names;
 }
 
+std::vector<std::string> items_of(const std::vector<core::Slot>& slots) {
+  std::vector<std::string> items;
+  for (std::size_t i = 0; i < slots.size();) {
+    const auto& name = slots[i].name;
+    const auto first = i;
+    while (i < slots.size() && slots[i].name == name) ++i;
+    items.push_back(i - first > 1 ? fmt::format("{}*{}", name, i - first) : name);
+  }
+  return items;
+}
+
 std::vector<std::string> identities_of(const std::vector<core::Slot>& slots) {
   std::vector<std::string> identities;
   for (const auto& slot : slots) {

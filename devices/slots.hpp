@@ -68,6 +68,9 @@ Choice choose_one(const std::string& spec, const Machine& machine, const Trainer
 /// In their order, a name as often as there are slots of it.
 std::vector<std::string> names_of(const std::vector<core::Slot>& slots);
 
+/// The specification that means these, item by item: "cpu:0", "xpu:1*2".
+std::vector<std::string> items_of(const std::vector<core::Slot>& slots);
+
 /// In their order, which devices these are, whatever their names: the UUID, or else the PCI
 /// address, of a group "A+B"; "" where no driver tells. None at all where none does.
 std::vector<std::string> identities_of(const std::vector<core::Slot>& slots);

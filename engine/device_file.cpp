@@ -13,6 +13,7 @@
 #include "core/device_kind.hpp"
 #include "core/error.hpp"
 #include "core/split.hpp"
+#include "devices/slots.hpp"
 #include "devices/spec.hpp"
 #include "results/run_file.hpp"
 
@@ -26,17 +27,6 @@ constexpr auto manual =
     "# what is taken out gets no further trial. A line \"take cuda:0\" takes a device away at "
     "once:\n"
     "# what it trains is trained again on another.\n";
-
-std::string list_of(const std::vector<core::Slot>& slots) {
-  std::string text;
-  for (std::size_t i = 0; i < slots.size();) {
-    const auto& name = slots[i].name;
-    const auto first = i;
-    while (i < slots.size() && slots[i].name == name) ++i;
-    text += i - first > 1 ? fmt::format("{}*{}\n", name, i - first) : name + "\n";
-  }
-  return text;
-}
 
 /// Nothing where it is gone for a moment, cannot be read, or is no file (a pipe would never end).
 std::optional<std::string> text_in(const std::filesystem::path& path) try {
@@ -112,7 +102,8 @@ DeviceRequest parse_device_file(const std::string& text) {
 }
 
 DeviceFile::DeviceFile(std::filesystem::path file, const std::vector<core::Slot>& slots)
-    : file_(std::move(file)), text_(manual + list_of(slots)) {
+    : file_(std::move(file)),
+      text_(fmt::format("{}{}\n", manual, fmt::join(devices::items_of(slots), "\n"))) {
   results::write_atomically(file_, text_);
 }
 

@@ -13,9 +13,17 @@ namespace {
 /// How often drivers are asked, and how soon again when something waits for the answer.
 constexpr std::chrono::seconds often{30}, soon{1};
 
+/// A driver of this machine has told which devices these are.
+bool is_known(const core::Slot& slot) {
+  return !slot.identities.empty() && !slot.remote_shell && !slot.job_step;
+}
+
 /// The kinds whose drivers can be asked.
-std::vector<std::string> kinds_of(const std::vector<devices::Accelerator>& found) {
+std::vector<std::string> kinds_of(const std::vector<core::Slot>& slots,
+                                  const std::vector<devices::Accelerator>& found) {
   std::set<std::string> kinds;
+  for (const auto& slot : slots)
+    if (is_known(slot)) kinds.insert(core::kind_of(slot.name));
   for (const auto& accelerator : found) kinds.insert(accelerator.kind);
   return {kinds.begin(), kinds.end()};
 }
@@ -36,17 +44,17 @@ std::optional<devices::Accelerator> device_of(const core::Slot& slot,
   return devices::together(members);
 }
 
-std::vector<std::string> names_of(const std::vector<const core::Slot*>& slots) {
+std::vector<std::string> names_of(const std::vector<core::Slot>& slots) {
   std::set<std::string> names;
-  for (const auto* slot : slots) names.insert(slot->name);
+  for (const auto& slot : slots) names.insert(slot.name);
   return {names.begin(), names.end()};
 }
 
 /// Those of other machines.
-std::set<std::string> elsewhere_of(const std::vector<const core::Slot*>& slots) {
+std::set<std::string> elsewhere_of(const std::vector<core::Slot>& slots) {
   std::set<std::string> names;
-  for (const auto* slot : slots)
-    if (slot->remote_shell || slot->job_step) names.insert(slot->name);
+  for (const auto& slot : slots)
+    if (slot.remote_shell || slot.job_step) names.insert(slot.name);
   return names;
 }
 
@@ -75,7 +83,7 @@ Fleet::Fleet(std::vector<core::Slot> slots, const std::vector<devices::Accelerat
     : pool_(std::move(slots)),
       count_(std::move(count)),
       health_(names_of(pool_.slots()), elsewhere_of(pool_.slots())),
-      sampler_(kinds_of(found)),
+      sampler_(kinds_of(pool_.slots(), found)),
       limits_(std::move(limits)) {
   index(found);
   take(found);
@@ -83,21 +91,24 @@ Fleet::Fleet(std::vector<core::Slot> slots, const std::vector<devices::Accelerat
 
 void Fleet::index(const std::vector<devices::Accelerator>& found) {
   devices_.clear();
-  for (const auto* slot : pool_.slots()) devices_.emplace(slot->name, slot);
+  for (const auto& slot : pool_.slots()) devices_.emplace(slot.name, slot);
   sampled_.clear();
   for (const auto& [device, slot] : devices_)
-    if (device_of(*slot, found)) sampled_.insert(device);
+    if (is_known(slot) || device_of(slot, found)) sampled_.insert(device);
 }
 
 std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
                                          const std::vector<devices::Accelerator>& found) {
   std::map<std::string, int> fewer;
-  for (const auto* slot : pool_.slots()) ++fewer[slot->name];
+  for (const auto& slot : pool_.slots()) ++fewer[slot.name];
   for (const auto& slot : slots) --fewer[slot.name];
   std::erase_if(fewer, [](const auto& one) { return one.second <= 0; });
   pool_.change(slots);
-  sampler_.change(kinds_of(found));
+  sampler_.change(kinds_of(slots, found));
   index(found);
+  in_doubt_.clear();
+  renumbered_ = false;
+  wanted_ = true;
   leaving_.clear();
   for (const auto& [device, trials] : running_)
     if (trials > 0 && !devices_.contains(device)) leaving_.insert(device);
@@ -141,7 +152,7 @@ bool Fleet::has_another(const std::vector<std::string>& failed_on) {
 
 bool Fleet::usable(const std::string& device) {
   return !health_.quarantined(device) && !is_resting(device) && !is_being_left(device) &&
-         !full(device);
+         !in_doubt_.contains(device) && !full(device);
 }
 
 bool Fleet::full(const std::string& device) {
@@ -189,6 +200,7 @@ void Fleet::ended(const hyp::Outcome& outcome, const std::vector<std::string>& f
   if (others == 0) leaving_.erase(device);
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
     memory_admission_.changed(device, Clock::now());
+    if (failed->kind == hyp::FailureKind::device_lost) lost(device);
     if (failed->kind == hyp::FailureKind::oom && others > 0) {
       limits_[device] = others;
       health_.excuse(outcome.trial, device);
@@ -196,6 +208,14 @@ void Fleet::ended(const hyp::Outcome& outcome, const std::vector<std::string>& f
     }
   }
   for (const auto& each : health_.ended(outcome, failed_on, Clock::now())) blame(each);
+}
+
+// Its driver may number the others anew.
+void Fleet::lost(const std::string& device) {
+  for (const auto& other : sampled_)
+    if (core::kind_of(other) == core::kind_of(device)) in_doubt_.insert(other);
+  lost_ = Clock::now();
+  wanted_ = true;
 }
 
 void Fleet::blame(const devices::Blame& blame) {
@@ -223,13 +243,29 @@ void Fleet::ask() {
   sampler_.ask();
 }
 
+void Fleet::see(const std::vector<devices::Accelerator>& sample) {
+  in_doubt_.clear();
+  missing_.clear();
+  for (const auto& device : sampled_) {
+    const auto shown = devices::shown_to(devices_.at(device), sample);
+    if (shown == devices::Shown::others) in_doubt_.insert(device);
+    if (shown != devices::Shown::missing) continue;
+    missing_.insert(device);
+    for (const auto& each :
+         health_.quarantine(device, "its driver no longer lists it", Clock::now()))
+      blame(each);
+  }
+  renumbered_ = !in_doubt_.empty();
+}
+
 void Fleet::take(const std::vector<devices::Accelerator>& sample) {
-  wanted_ = false;
+  // What was asked before a device was lost does not tell how the others are numbered now.
+  wanted_ = lost_ && asked_ < *lost_;
+  if (!wanted_) see(sample);
   const bool journal = !journaled_ || asked_ >= *journaled_ + often;
   const auto rested = health_.rested(Clock::now());
   for (const auto& device : sampled_) {
-    const auto& slot = *devices_.at(device);
-    const auto found = device_of(slot, sample);
+    const auto found = device_of(devices_.at(device), sample);
     if (std::ranges::count(rested, device) > 0) {
       if (found && found->ok())
         bring_back(device);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/worker_count.hpp"
@@ -52,6 +53,12 @@ class Fleet {
   /// new since the last call, to be recorded.
   std::vector<results::Event> watch();
 
+  /// Whether a driver has been seen, since the last call, to have numbered devices anew: their
+  /// slots are not lent before change().
+  bool renumbered() { return std::exchange(renumbered_, false); }
+  /// Its driver does not list it any more, but others.
+  bool is_missing(const std::string& device) const { return missing_.contains(device); }
+
   /// Why nothing can go on: every device is quarantined. Else empty.
   const std::string& no_usable_device() const { return no_usable_device_; }
 
@@ -70,6 +77,9 @@ class Fleet {
   bool is_being_left(const std::string& device) const;
   void blame(const devices::Blame& blame);
   void bring_back(const std::string& device);
+  void lost(const std::string& device);
+  /// Whether the slots still show their own devices.
+  void see(const std::vector<devices::Accelerator>& sample);
   void ask();
   void take(const std::vector<devices::Accelerator>& sample);
 
@@ -78,13 +88,19 @@ class Fleet {
 
   devices::Pool pool_;
   /// The devices, each with its first slot.
-  std::map<std::string, const core::Slot*> devices_;
+  std::map<std::string, core::Slot> devices_;
   std::function<core::WorkerCount(const std::string&)> count_;
   devices::Health health_;
   devices::MemoryAdmission memory_admission_;
   devices::Sampler sampler_;
   /// Those whose drivers can be asked.
   std::set<std::string> sampled_;
+  /// Those of them whose slots may show another device than theirs.
+  std::set<std::string> in_doubt_;
+  std::set<std::string> missing_;
+  bool renumbered_ = false;
+  /// When one was lost.
+  std::optional<Clock::time_point> lost_;
   /// Attempts under way.
   std::map<std::string, int> running_;
   /// Those of them that are no device of the run any more.

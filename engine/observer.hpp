@@ -19,6 +19,8 @@ class Observer {
   virtual void on_progress(const RunState&, const std::vector<workers::Progress>&) {}
   /// The `devices` file asks for what cannot be; the devices stay as they are.
   virtual void on_devices_refused(const std::string&) {}
+  /// A driver had numbered its devices anew; from now on trainers are told their new numbers.
+  virtual void on_devices_renumbered() {}
   /// evolve.png could not be drawn, for this reason: costs a plot, not a run.
   virtual void on_plot_failed(const std::string&) {}
   /// The same of the last report.html.

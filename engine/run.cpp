@@ -1,6 +1,7 @@
 #include "engine/run.hpp"
 
 #include <algorithm>
+#include <boost/algorithm/string/join.hpp>
 
 #include "core/error.hpp"
 #include "core/path.hpp"
@@ -125,10 +126,11 @@ void Run::publish(const std::vector<results::Event>& events) {
 }
 
 void Run::follow_devices() {
-  const auto request = device_file_ ? device_file_->changed() : std::nullopt;
-  if (!request) return;
+  if (!device_file_) return;
+  const auto request = device_file_->changed();
+  if (!request && !fleet_.renumbered()) return;
   try {
-    change_devices(*request);
+    request ? change_devices(*request) : choose_anew();
   } catch (const Error& error) {
     if (error.fault() == Error::Fault::run) throw;
     observer_.on_devices_refused(error.what());
@@ -147,9 +149,7 @@ void Run::change_devices(const DeviceRequest& request) {
   std::vector<std::string> at_once;
   for (const auto& text : request.taken_at_once)
     for (const auto& device : devices_named(text, had_)) at_once.push_back(device);
-  auto had = slots_;
-  for (const auto& [_, step] : steps_had_) had.push_back(step);
-  const auto choice = settings_.choose_devices(request.spec, had);
+  const auto choice = choice_of(request.spec);
   std::map<std::string, int> slots;
   for (const auto& slot : choice.slots) ++slots[slot.name];
   for (const auto& device : at_once)
@@ -164,6 +164,25 @@ void Run::change_devices(const DeviceRequest& request) {
   slots_ = choice.slots;
   remember_devices();
   record({slots_now(slots_)});
+}
+
+devices::Choice Run::choice_of(const std::string& spec) const {
+  auto had = slots_;
+  for (const auto& [_, step] : steps_had_) had.push_back(step);
+  return settings_.choose_devices(spec, had);
+}
+
+// One that is missing keeps its slots: it may come back.
+void Run::choose_anew() {
+  auto there = slots_;
+  std::erase_if(there, [&](const auto& slot) { return fleet_.is_missing(slot.name); });
+  const auto choice = choice_of(boost::join(devices::items_of(there), ","));
+  for (auto& slot : slots_) {
+    const auto now = std::ranges::find(choice.slots, slot.name, &core::Slot::name);
+    if (now != choice.slots.end()) slot = *now;
+  }
+  fleet_.change(slots_, choice.accelerators);
+  observer_.on_devices_renumbered();
 }
 
 void Run::record_devices() {

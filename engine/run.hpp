@@ -72,6 +72,9 @@ class Run {
   /// Follows the run's `devices` file.
   void follow_devices();
   void change_devices(const DeviceRequest& request);
+  /// The slots as their devices are numbered now.
+  void choose_anew();
+  devices::Choice choice_of(const std::string& spec) const;
   void remember_devices();
   /// Why nothing can be started any more.
   std::optional<RunEnd> blocked() const;

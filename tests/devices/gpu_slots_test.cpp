@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/slot_environment.hpp"
+#include "devices/numbering.hpp"
 #include "tests/devices/slots.hpp"
 
 namespace evolve::devices {
@@ -207,6 +208,23 @@ TEST_F(RenumberedMasks, ADeviceOfARunThatIsGoneIsRefusedWhereItsMaskShowsAnother
       test::refusal([&] { choose("cuda:0,cuda:2", left.machine, {}, before); }),
       StartsWith("--devices cuda:0,cuda:2: there is no cuda:0 here (the driver has numbered "
                  "its devices anew, the run keeps its numbers)"));
+}
+
+TEST_F(RenumberedMasks, SlotsAreKnownThatWouldShowAnotherDeviceThanTheirOwn) {
+  const auto shown = [](const std::string& spec, const WithGpus& then, const WithGpus& now,
+                        bool by_number) {
+    const auto slots = choose(spec, then.machine, {.by_number = by_number}).slots;
+    return shown_to(slots.front(), now.machine.discover("cuda").devices);
+  };
+  for (const bool by_number : {false, true}) {
+    EXPECT_EQ(shown("cuda:1", had, had, by_number), Shown::own);
+    EXPECT_EQ(shown("cuda:1", had, left, by_number), Shown::others);
+    EXPECT_EQ(shown("cuda:0", had, left, by_number), Shown::missing);
+    EXPECT_EQ(shown("cuda:2+cuda:1", had, had, by_number), Shown::own);
+    EXPECT_EQ(shown("cuda:2+cuda:1", had, left, by_number), Shown::others);
+    EXPECT_EQ(shown("cuda:0+cuda:1", had, left, by_number), Shown::missing);
+    EXPECT_EQ(shown("cuda:1", had, WithGpus({}, {}), by_number), Shown::own) << "nobody tells";
+  }
 }
 
 TEST_F(Renumbered, ANewDeviceGetsANumberThatNoneOfTheRunHas) {

@@ -160,13 +160,27 @@ TEST_F(DeviceFileOfARunThatHangs, MayTakeADeviceAwayAtOnce) {
   process_.wait();
 }
 
-/// A run of a dozen seconds on these cards, whose trainers leave what they see in the file "seen".
-Process begin_on(const Folder& folder, const Variables& cards, const std::string& devices) {
+/// A run on these cards, three trials a fifth of a second, whose trainers leave what they see in
+/// the file "seen".
+Process begin_on(const Folder& folder, const Variables& cards, const std::string& devices,
+                 const std::string& trials = "60", const std::string& trainer = "") {
   return Process(
-      command_with(cards, {"--output", "run", "--search", "classic", "--trials", "60",
-                           "--population", "60", "--devices", devices, "--trainer-command",
-                           fake_trainer("--sleep 200 --seen " + (folder / "seen").string())}),
+      command_with(cards, {"--output", "run", "--search", "classic", "--trials", trials,
+                           "--population", trials, "--devices", devices, "--trainer-command",
+                           fake_trainer("--sleep 200 --seen " + (folder / "seen").string() + " " +
+                                        trainer)}),
       folder.path());
+}
+
+/// The masks that trainers of XPUs were shown, by device, each as long as it was the same.
+std::map<std::string, std::vector<std::string>> masks_seen(const Folder& folder) {
+  std::map<std::string, std::vector<std::string>> masks;
+  for (const auto& trial : seen(folder)) {
+    auto& of_device = masks[trial["device"]];
+    const std::string mask = trial["environment"]["ZE_AFFINITY_MASK"];
+    if (of_device.empty() || of_device.back() != mask) of_device.push_back(mask);
+  }
+  return masks;
 }
 
 // The first of three GPUs goes, and the driver numbers the others anew.
@@ -234,14 +248,45 @@ TEST(DeviceFileOfGpus, ShowsTheTrainersOfXpusTheNumbersThatTheseHaveNow) {
   write_file(folder / "run/devices", "xpu:1\nxpu:2\n");
   const auto ended = process.wait();
   EXPECT_EQ(ended.code, 0) << ended.err;
-  std::map<std::string, std::vector<std::string>> masks;
-  for (const auto& trial : seen(folder)) {
-    auto& of_device = masks[trial["device"]];
-    const std::string mask = trial["environment"]["ZE_AFFINITY_MASK"];
-    if (of_device.empty() || of_device.back() != mask) of_device.push_back(mask);
-  }
+  auto masks = masks_seen(folder);
   EXPECT_THAT(masks["xpu:1"], ElementsAre("1", "0"));
   EXPECT_THAT(masks["xpu:2"], ElementsAre("2", "1"));
+}
+
+// Nobody edits the file: the drivers are asked as soon as a trial has lost its device.
+TEST(DeviceFileOfGpus, NeedNotBeEditedWhereACardIsLostAndTheDriverNumbersTheOthersAnew) {
+  Folder folder;
+  const std::string others = "name=B,bus=4;name=C,bus=5\n";
+  write_file(folder / "xpus", "name=A,bus=3;" + others);
+  auto process = begin_on(folder, {intel, "FAKE_XPUS=@xpus"}, "xpu:0,xpu:1,xpu:2", "1000",
+                          "--faults 30=device_lost");
+  ASSERT_TRUE(eventually([&] { return lines_of(read_file(folder / "seen")).size() >= 3; }));
+  write_file(folder / "xpus", others);
+  const auto events = [&] { return journal(folder / "run"); };
+  const auto starts_on_the_lost = [&] {
+    return std::ranges::count_if(events(), [](const auto& event) {
+      return event["event"] == "started" && event["device"] == "xpu:0";
+    });
+  };
+  ASSERT_TRUE(eventually([&] { return masks_seen(folder)["xpu:2"].size() == 2; }));
+  const auto before = starts_on_the_lost();
+  auto masks = masks_seen(folder);
+  EXPECT_THAT(masks["xpu:0"], ElementsAre("0"));
+  EXPECT_THAT(masks["xpu:1"], ElementsAre("1", "0"));
+  EXPECT_THAT(masks["xpu:2"], ElementsAre("2", "1"));
+
+  write_file(folder / "xpus", "name=A,bus=3;" + others);
+  ASSERT_TRUE(eventually([&] { return masks_seen(folder)["xpu:2"].size() == 3; }));
+  ASSERT_TRUE(eventually([&] { return starts_on_the_lost() > before; }));
+  process.signal(SIGTERM);
+  const auto ended = process.wait();
+  masks = masks_seen(folder);
+  EXPECT_THAT(masks["xpu:0"], ElementsAre("0"));
+  EXPECT_THAT(masks["xpu:1"], ElementsAre("1", "0", "1"));
+  EXPECT_THAT(masks["xpu:2"], ElementsAre("2", "1", "2"));
+  EXPECT_THAT(ended.out, HasSubstr("xpu:0 gets no further trial: its driver no longer lists it\n"));
+  EXPECT_THAT(ended.out, HasSubstr("xpu:0 gets trials again\n"));
+  EXPECT_EQ(count(events(), "devices"), 0) << "the run's devices are the same";
 }
 
 TEST_F(DeviceFile, EndsTheIdleWorkerOfADeviceThatGoes) {
