@@ -19,7 +19,6 @@
 #include "core/error.hpp"
 #include "core/utf8.hpp"
 #include "workers/exec/exec_worker.hpp"
-#include "workers/protocol/text.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -39,7 +38,7 @@ void refuse_lost_options(const CLI::App& app) {
 void refuse_other_encodings(std::span<char*> arguments) {
   for (const char* argument : arguments)
     if (core::valid_utf8(argument) != argument)
-      throw bad_argument(workers::printable(argument) + ": this is not UTF-8",
+      throw bad_argument(core::excerpt(argument) + ": this is not UTF-8",
                          "rename what it names");
 }
 
@@ -48,7 +47,7 @@ void refuse_a_folder_of_another_encoding() {
   std::error_code gone;
   const auto folder = std::filesystem::current_path(gone).string();
   if (core::valid_utf8(folder) != folder)
-    throw bad_argument("the current folder " + workers::printable(folder) + " is not UTF-8",
+    throw bad_argument("the current folder " + core::excerpt(folder) + " is not UTF-8",
                        "rename it, or work in another one");
 }
 

@@ -8,8 +8,8 @@
 
 #include "cli/text.hpp"
 #include "core/number.hpp"
+#include "core/utf8.hpp"
 #include "engine/search_bounds.hpp"
-#include "workers/protocol/text.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -177,7 +177,7 @@ void RunScreen::on(const results::DevicesChanged& changed, const engine::RunStat
 
 void RunScreen::on_devices_refused(const std::string& reason) {
   screen_.line(display_path(directory_.devices()) +
-               ": nothing changes: " + workers::printable(reason, 300));
+               ": nothing changes: " + core::excerpt(reason, 300));
 }
 
 void RunScreen::on_devices_renumbered() {

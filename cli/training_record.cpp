@@ -4,8 +4,8 @@
 
 #include "cli/training_screen.hpp"
 #include "core/error.hpp"
+#include "core/utf8.hpp"
 #include "results/plots/training_plot.hpp"
-#include "workers/protocol/text.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -91,7 +91,7 @@ void TrainingRecord::log(std::string_view bytes) {
   unfinished_line_ += bytes;
   for (auto end = unfinished_line_.find('\n'); end != std::string::npos;
        end = unfinished_line_.find('\n')) {
-    screen_.line(workers::printable(unfinished_line_.substr(0, end)));
+    screen_.line(core::excerpt(unfinished_line_.substr(0, end)));
     unfinished_line_.erase(0, end + 1);
   }
 }

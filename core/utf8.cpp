@@ -38,6 +38,11 @@ std::string printable(const std::string& text) {
   return one_line(valid_utf8(text));
 }
 
+std::string excerpt(std::string_view text, std::size_t most) {
+  const bool cut = text.size() > most;
+  return printable(std::string(text.substr(0, most))) + (cut ? "…" : "");
+}
+
 std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
 }

@@ -16,6 +16,9 @@ std::string one_line(std::string_view text);
 /// Text of unknown encoding as one line that a person can be shown: both of these.
 std::string printable(const std::string& text);
 
+/// The beginning of it (at most `most` bytes, then "…"), printable.
+std::string excerpt(std::string_view text, std::size_t most = 200);
+
 /// How many characters (code points) the text, UTF-8, has. All of ours are one column wide.
 std::size_t characters(std::string_view text);
 

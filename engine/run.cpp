@@ -1,7 +1,6 @@
 #include "engine/run.hpp"
 
 #include <algorithm>
-#include <boost/algorithm/string/join.hpp>
 
 #include "core/error.hpp"
 #include "core/path.hpp"
@@ -25,10 +24,6 @@ constexpr int most_surroundings_failures = 5;
 /// How long the first failure of the surroundings delays further starts; each one in a row doubles
 /// it.
 constexpr std::chrono::milliseconds first_pause{200};
-
-results::DevicesChanged slots_now(const std::vector<core::Slot>& slots) {
-  return {devices::names_of(slots), devices::identities_of(slots)};
-}
 
 }  // namespace
 
@@ -123,71 +118,6 @@ void Run::publish(const std::vector<results::Event>& events) {
     observer_.on_event(event, state_);
   }
   report_.update(state_);
-}
-
-void Run::follow_devices() {
-  if (!device_file_) return;
-  const auto request = device_file_->changed();
-  if (!request && !fleet_.renumbered()) return;
-  try {
-    request ? change_devices(*request) : choose_anew();
-  } catch (const Error& error) {
-    if (error.fault() == Error::Fault::run) throw;
-    observer_.on_devices_refused(error.what());
-  }
-}
-
-void Run::remember_devices() {
-  for (const auto& slot : slots_) {
-    had_.insert(slot.name);
-    if (slot.job_step) steps_had_.insert_or_assign(slot.name, slot);
-  }
-}
-
-void Run::change_devices(const DeviceRequest& request) {
-  if (request.spec.empty()) throw bad_argument("no device would be left", "leave the run one");
-  std::vector<std::string> at_once;
-  for (const auto& text : request.taken_at_once)
-    for (const auto& device : devices_named(text, had_)) at_once.push_back(device);
-  const auto choice = choice_of(request.spec);
-  std::map<std::string, int> slots;
-  for (const auto& slot : choice.slots) ++slots[slot.name];
-  for (const auto& device : at_once)
-    if (slots.contains(device))
-      throw bad_argument("take " + device + ": another line has it as a device of the run",
-                         "leave one of the two");
-  for (const auto& [device, count] : slots) workers_.limit(device, count);
-  for (const auto& [device, _] : fleet_.change(choice.slots, choice.accelerators))
-    workers_.limit(device, slots[device]);
-  // One that had no slot any more may still be at its last trial.
-  for (const auto& device : at_once) workers_.limit(device, 0, /*at_once=*/true);
-  slots_ = choice.slots;
-  remember_devices();
-  record({slots_now(slots_)});
-}
-
-devices::Choice Run::choice_of(const std::string& spec) const {
-  auto had = slots_;
-  for (const auto& [_, step] : steps_had_) had.push_back(step);
-  return settings_.choose_devices(spec, had);
-}
-
-// One that is missing keeps its slots: it may come back.
-void Run::choose_anew() {
-  auto there = slots_;
-  std::erase_if(there, [&](const auto& slot) { return fleet_.is_missing(slot.name); });
-  const auto choice = choice_of(boost::join(devices::items_of(there), ","));
-  for (auto& slot : slots_) {
-    const auto now = std::ranges::find(choice.slots, slot.name, &core::Slot::name);
-    if (now != choice.slots.end()) slot = *now;
-  }
-  fleet_.change(slots_, choice.accelerators);
-  observer_.on_devices_renumbered();
-}
-
-void Run::record_devices() {
-  const auto now = slots_now(slots_);
-  if (!state_.finished() && now != state_.devices()) record({now});
 }
 
 std::optional<RunEnd> Run::blocked() const {

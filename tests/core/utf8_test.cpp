@@ -37,5 +37,14 @@ TEST(Utf8, OfAFileMayBeginWithAByteOrderMark) {
   EXPECT_EQ(without_byte_order_mark("a"), "a");
 }
 
+TEST(Excerpt, RepairsTextAndCutsIt) {
+  EXPECT_EQ(excerpt("loss 0.5 µ"), "loss 0.5 µ");
+  EXPECT_EQ(excerpt("a\x1b[0m\tb\nc\x7f"), "a [0m b c ");
+  EXPECT_EQ(excerpt("a\xff\xfe z"), "a\uFFFD\uFFFD z");
+  EXPECT_EQ(excerpt("0123456789", 4), "0123…");
+  EXPECT_EQ(excerpt("0123", 4), "0123");
+  EXPECT_EQ(excerpt(std::string_view("a\0b", 3)), "a b");
+}
+
 }  // namespace
 }  // namespace evolve::core

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "core/json.hpp"
+#include "core/utf8.hpp"
 #include "workers/protocol/jobs.hpp"
 #include "workers/protocol/messages.hpp"
-#include "workers/protocol/text.hpp"
 
 namespace evolve::workers::fields {
 
@@ -296,7 +296,7 @@ std::optional<Message> parse(std::string_view line) {
   if (line.find_first_not_of(" \t\r\n") == line.npos) return {};
   const Json json = core::json_in(line);
   if (!json.is_object())
-    throw std::invalid_argument("it wrote a line that is no JSON object: " + printable(line));
+    throw std::invalid_argument("it wrote a line that is no JSON object: " + core::excerpt(line));
   std::string type;
   Reading("message", json)("type", type);
   std::optional<Message> message;

@@ -35,19 +35,13 @@ constexpr std::array<std::string_view, 5> signs_of_a_lost_device = {
 
 }  // namespace
 
-std::string printable(std::string_view raw, std::size_t most) {
-  const bool cut = raw.size() > most;
-  auto text = core::printable(std::string(raw.substr(0, most)));
-  return cut ? text + "…" : text;
-}
-
 std::string last_line(std::string_view raw) {
   const auto end = raw.find_last_not_of(blanks);
   if (end == raw.npos) return "";
   raw = raw.substr(0, end + 1);
   const auto before = raw.find_last_of("\r\n");
   raw = before == raw.npos ? raw : raw.substr(before + 1);
-  return printable(raw.substr(raw.find_first_not_of(blanks)));
+  return core::excerpt(raw.substr(raw.find_first_not_of(blanks)));
 }
 
 hyp::FailureKind kind_in(std::string_view words, hyp::FailureKind otherwise) {

@@ -8,11 +8,7 @@
 
 namespace evolve::workers {
 
-/// The beginning of `raw` (at most `most` bytes, then "…") as valid UTF-8 without control
-/// characters.
-std::string printable(std::string_view raw, std::size_t most = 200);
-
-/// The last line of `raw` that is not blank, printable; "" if there is none. A carriage return ends
+/// The last line of `raw` that is not blank, or its beginning (core::excerpt()); "" if there is none. A carriage return ends
 /// a line too, as progress bars use it.
 std::string last_line(std::string_view raw);
 

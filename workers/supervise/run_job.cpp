@@ -5,7 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/spawn.hpp"
-#include "workers/protocol/text.hpp"
+#include "core/utf8.hpp"
 #include "workers/supervise/supervision.hpp"
 
 namespace evolve::workers {
@@ -43,7 +43,7 @@ class JobRun {
   void on(const Ready& ready, const JobReport&) { process_.on(ready); }
   void on(const Alive& alive, const JobReport&) { process_.on(alive); }
   void on(const Failure& failure, const JobReport&) {
-    process_.fail(failure.kind, printable(failure.message, 1000));
+    process_.fail(failure.kind, core::excerpt(failure.message, 1000));
   }
   void on(const BatchReport&, const JobReport& report) { events_.report(report); }
   void on(const EpochReport&, const JobReport& report) { events_.report(report); }

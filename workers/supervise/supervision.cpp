@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "core/spawn.hpp"
+#include "core/utf8.hpp"
 #include "workers/protocol/text.hpp"
 
 namespace evolve::workers {
@@ -64,10 +65,10 @@ std::string misfit(const core::DeviceIdentity& told,
     return fmt::format("{}", fmt::join(all, " or "));
   };
   if (is_another(&core::DeviceIdentity::uuid, core::same_uuid))
-    return fmt::format("it has the device {}, its slot's is {}", printable(told.uuid),
+    return fmt::format("it has the device {}, its slot's is {}", core::excerpt(told.uuid),
                        list(&core::DeviceIdentity::uuid));
   if (is_another(&core::DeviceIdentity::pci, core::same_pci))
-    return fmt::format("it has the device at {}, its slot's is at {}", printable(told.pci),
+    return fmt::format("it has the device at {}, its slot's is at {}", core::excerpt(told.pci),
                        list(&core::DeviceIdentity::pci));
   return {};
 }

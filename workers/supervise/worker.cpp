@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "core/shell_word.hpp"
+#include "core/utf8.hpp"
 #include "hyp/trial_folder.hpp"
-#include "workers/protocol/text.hpp"
 
 namespace evolve::workers {
 
@@ -95,7 +95,7 @@ void Worker::receive(std::string_view line) {
 
 void Worker::on(const Ready& message) {
   can_pause_ = message.can_pause;
-  identity_ = {printable(message.identity.uuid), printable(message.identity.pci)};
+  identity_ = {core::excerpt(message.identity.uuid), core::excerpt(message.identity.pci)};
   process_.on(message);
 }
 
@@ -148,7 +148,7 @@ void Worker::on(const Result& message) {
 
 void Worker::on(const Failure& message) {
   if (!is_its_trial(message.trial)) return;
-  const auto reason = printable(message.message, 1000);
+  const auto reason = core::excerpt(message.message, 1000);
   process_.fail(message.kind, reason.empty() ? "its trainer gave no reason" : reason);
 }
 

@@ -11,15 +11,6 @@
 namespace evolve::workers {
 namespace {
 
-TEST(Printable, RepairsTextAndCutsIt) {
-  EXPECT_EQ(printable("loss 0.5 µ"), "loss 0.5 µ");
-  EXPECT_EQ(printable("a\x1b[0m\tb\nc\x7f"), "a [0m b c ");
-  EXPECT_EQ(printable("a\xff\xfe z"), "a\uFFFD\uFFFD z");
-  EXPECT_EQ(printable("0123456789", 4), "0123…");
-  EXPECT_EQ(printable("0123", 4), "0123");
-  EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a b");
-}
-
 TEST(LastLine, SkipsBlankLines) {
   EXPECT_EQ(last_line("one\ntwo\n \n\n"), "two");
   EXPECT_EQ(last_line("10%\r 20%\r\n"), "20%");

@@ -1,0 +1,14 @@
+// What is refused of what `evolve`, the main job, is asked for, before any file is looked at.
+#pragma once
+
+#include "cli/evolve_options.hpp"
+
+namespace evolve::cli {
+
+/// Throws `Error` where two options name a trainer.
+void check_one_trainer(const Given& given);
+
+/// Throws `Error` for values that make no sense, alone or together. Its trainer is known.
+void check(const EvolveOptions& options);
+
+}  // namespace evolve::cli
