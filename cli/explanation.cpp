@@ -37,11 +37,14 @@ std::span<const results::GeneExplanation> shown(
   return std::span(genes).first(std::max(count, std::min(few, genes.size())));
 }
 
-/// What the prediction of left out trials says of all the rest.
-std::string verdict(double r2) {
-  if (r2 >= results::good_r2) return "";
-  if (r2 >= results::least_r2) return ": trust the large shares only";
-  return ": these figures mean little, more trials would help";
+/// Digits behind the point that give the greatest of these three significant ones at least.
+int decimals_of(const std::vector<results::GeneExplanation>& genes) {
+  constexpr int usual = 3, most = 12;
+  double greatest = 0;
+  for (const auto& gene : genes) greatest = std::max(greatest, std::abs(gene.loss));
+  if (greatest == 0) return usual;
+  const int digits = 2 - static_cast<int>(std::floor(std::log10(greatest)));
+  return std::clamp(digits, greatest < 10 ? usual : 0, most);
 }
 
 }  // namespace
@@ -53,23 +56,27 @@ std::vector<std::string> description(const results::Explanation& explanation) {
   lines.push_back(fmt::format("{} completed, highest fitness {:.4g}",
                               core::counted(std::ssize(explanation.fitness), "trial"),
                               explanation.fitness[explanation.best]));
-  lines.push_back(fmt::format("predicting each trial from the others, the model has R² {:.2f}{}",
-                              explanation.r2, verdict(explanation.r2)));
+  const auto verdict = results::verdict(explanation);
+  lines.push_back(fmt::format("predicting each trial from the others, the model has R² {:.2f}{}{}",
+                              explanation.r2, verdict.empty() ? "" : ": ", verdict));
   lines.push_back(fmt::format("{:{}}  share of the variation     loss by", "", width));
   lines.push_back(
       fmt::format("{:{}}  alone  total{:13}chance  start → highest", "gene", width, ""));
   const double full = explanation.genes.front().total;
   const auto told = shown(explanation.genes);
+  const int decimals = decimals_of(explanation.genes);
+  const double unit = std::pow(10, -decimals);
   for (const auto& gene : told) {
     const auto name = [&](double value) { return results::value_name(value, &gene.gene); };
-    lines.push_back(fmt::format("{:{}}  {:>5}  {:>5}  {:9}  {:>6.3f}  {} → {}", gene.gene.name,
+    lines.push_back(fmt::format("{:{}}  {:>5}  {:>5}  {:9}  {:>6.{}f}  {} → {}", gene.gene.name,
                                 width, percent(gene.alone), percent(gene.total),
                                 bar(gene.alone, gene.total, full),
-                                std::round(1000 * gene.loss) / 1000 + 0.0, name(gene.gene.start),
+                                std::round(gene.loss / unit) * unit + 0.0, decimals, name(gene.gene.start),
                                 name(gene.values[explanation.best])));
   }
   if (const auto rest = explanation.genes.size() - told.size(); rest > 0)
-    lines.push_back(fmt::format("{} more with less than {} each", rest, percent(least_told)));
+    lines.push_back(fmt::format("{} more with less than {}{}", rest, percent(least_told),
+                                rest > 1 ? " each" : ""));
   std::vector<std::string> unvaried;
   for (const auto& [gene, value] : explanation.unvaried)
     unvaried.push_back(gene.name + " " + results::value_name(value, &gene));
@@ -78,10 +85,9 @@ std::vector<std::string> description(const results::Explanation& explanation) {
                                 fmt::join(unvaried, ", ")));
   lines.push_back("alone: what the gene explains by itself; total: with its part in interactions");
   lines.push_back("loss by chance: what a random value instead of the highest's costs on average");
-  lines.push_back(fmt::format("the trials pin down {} of that variation, {}",
-                              percent(explanation.known),
-                              explanation.known < 0.1 ? "the rest is extrapolated: go by the loss"
-                                                      : "the rest is the model's guess"));
+  lines.push_back(fmt::format("the trials pin down {} of that variation, the rest is the model's "
+                              "guess",
+                              percent(explanation.known)));
   return lines;
 }
 

@@ -38,8 +38,7 @@ void refuse_lost_options(const CLI::App& app) {
 void refuse_other_encodings(std::span<char*> arguments) {
   for (const char* argument : arguments)
     if (core::valid_utf8(argument) != argument)
-      throw bad_argument(core::excerpt(argument) + ": this is not UTF-8",
-                         "rename what it names");
+      throw bad_argument(core::excerpt(argument) + ": this is not UTF-8", "rename what it names");
 }
 
 /// Paths that are relative to it go there as absolute ones.

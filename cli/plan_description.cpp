@@ -38,8 +38,9 @@ std::vector<std::string> known_lines(const std::vector<results::EarlierRun>& ear
 std::string bounded(const std::string& trials, const ga::Settings& search) {
   if (!search.max_epochs) return trials;
   const auto epochs = core::counted(*search.max_epochs, "epoch") + " of training";
-  const bool may_decide = ga::most_trials(search) < *search.max_epochs;
-  return may_decide ? epochs + ", at most " + trials : epochs;
+  const auto most = ga::most_trials(search);
+  if (most * search.epochs <= *search.max_epochs) return trials;
+  return most < *search.max_epochs ? epochs + ", at most " + trials : epochs;
 }
 
 /// The options with what hyperparameters of the same name make of them, for whom it is read: "SGD

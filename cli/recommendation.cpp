@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "cli/text.hpp"
 #include "engine/longer_trainings.hpp"
@@ -40,6 +41,16 @@ std::string gave(const engine::RunState& state, int trial) {
   return trainings.size() < 2 ? "" : fmt::format("; it gave {}", fmt::join(trainings, ", "));
 }
 
+/// "; 1 of 4 collapsed, it is of those that do not": what is expected leaves such trainings out.
+std::string collapsed(const engine::RunState& state, int trial, const ga::Standing& standing) {
+  constexpr double odd = 4;  // standard deviations
+  const auto trainings = engine::trainings_of(state, trial);
+  const double least = standing.best.expectation.mean - odd * standing.noise;
+  const auto count = std::ranges::count_if(trainings, [&](double one) { return one < least; });
+  return count == 0 ? "" : fmt::format("; {} of {} collapsed, it is of those that do not", count,
+                                       trainings.size());
+}
+
 /// Whether trainings of the same set differ by so much that one training says little about which
 /// set is better: by half of what the best gains, and by 2 % of its fitness.
 bool luck_is_strong(const ga::Standing& standing) {
@@ -57,11 +68,11 @@ std::optional<std::string> longer_trainings_line(const ga::Standing& standing,
   const auto longer = engine::longer_trainings(evolution);
   if (!longer || longer->luck > worth_it) return {};
   return fmt::format(
-      "  longer trainings       fitness still grew by {:.0f} % after epoch {}, and luck does not "
-      "grow with it: in a new run with --epochs {} --from {} luck would weigh {:.0f} % less, for "
-      "{:.1f} times the time",
-      100 * longer->growth, longer->looked_at, longer->epochs, shell_path(run),
-      100 * (1 - longer->luck), static_cast<double>(longer->epochs) / evolution.settings().epochs);
+      "  longer trainings       fitness still grew by {:.0f} % after epoch {}: if it goes on so, and "
+      "luck does not grow with it, luck weighs {:.0f} % less in a new run with --epochs {} --from "
+      "{}, for {:.1f} times the time",
+      100 * longer->growth, longer->looked_at, 100 * (1 - longer->luck), longer->epochs,
+      shell_path(run), static_cast<double>(longer->epochs) / evolution.settings().epochs);
 }
 
 std::string luck_line(const ga::Standing& standing, bool was_seen) {
@@ -74,11 +85,12 @@ std::string luck_line(const ga::Standing& standing, bool was_seen) {
                               : ": no set was trained twice, so nobody knows yet");
 }
 
-/// That another trial may be better, and once the search is done what would decide it.
+/// Which trial may be better, and once the search is done what would decide it.
 std::vector<std::string> undecided_lines(const engine::RunState& state,
                                          const ga::Standing& standing, const fs::path& run) {
-  const auto line = "  undecided              another trial is better with a probability of " +
-                    text_of(standing.doubt);
+  // Rounded down: it is not as likely as what would be recommended.
+  const auto line = fmt::format("  undecided              trial {} is better with a probability of {}",
+                                standing.rival, text_of(std::floor(100 * standing.doubt) / 100));
   // Until the search is done, --repeats would take its trainings from it.
   if (!state.evolution().done()) return {line};
   constexpr int more = 8;
@@ -132,7 +144,8 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
                     trial.metrics.map50));
   if (!standing) return lines;
   lines.push_back("  trained again, expect  " + text_of(standing->best.expectation) +
-                  " on average, 90 % sure" + gave(state, trial.trial));
+                  " on average, 90 % sure" + gave(state, trial.trial) +
+                  collapsed(state, trial.trial, *standing));
   if (!is_start && standing->start)
     lines.push_back(fmt::format("  the start              {}; worse with a probability of {}{}",
                                 text_of(standing->start->expectation), text_of(standing->better),

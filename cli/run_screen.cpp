@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cmath>
 
 #include "cli/text.hpp"
 #include "core/number.hpp"
@@ -28,6 +29,28 @@ std::string fate(const hyp::Failed& failure) {
                                  : "failed, will be tried again";
 }
 
+bool counts_epochs(const RunStatus& status) {
+  return status.most_epochs || status.pausing;
+}
+
+/// The epochs that are still to be trained, most likely. Where trials are paused most of them are
+/// never trained to the end: those to come take as many as those before them did.
+double epochs_to_come(const RunStatus& status) {
+  double under_way = 0, rest = 0, longest = 0;
+  for (const auto& [progress, device] : status.busy) {
+    under_way += progress.epoch - progress.start_epoch;
+    rest += progress.epochs - progress.epoch;
+    longest = std::max<double>(longest, progress.epochs);
+  }
+  const int trainings = status.planned + status.repeats_planned;
+  const auto over = status.begun - std::ssize(status.busy);
+  const auto epochs = static_cast<double>(status.epochs);
+  const double each = over > 0 ? (epochs - under_way) / static_cast<double>(over) : longest;
+  const double all = status.begun > 0 ? std::max(each * trainings - epochs, rest) : HUGE_VAL;
+  return status.most_epochs ? std::min(all, static_cast<double>(*status.most_epochs) - epochs)
+                            : all;
+}
+
 /// How fast this process works, in trials or epochs, and what that leaves.
 struct Pace {
   double per_hour = 0;
@@ -36,16 +59,23 @@ struct Pace {
 
 /// Nothing before the first of them has ended.
 std::optional<Pace> pace_of(const RunStatus& status) {
-  const bool by_epochs = status.most_epochs.has_value();
+  const bool by_epochs = counts_epochs(status);
   const auto here = by_epochs ? status.epochs_here : status.ended_here;
   if (here <= 0 || status.seconds_here <= 0) return {};
   const double per_second = static_cast<double>(here) / status.seconds_here;
-  const auto to_come =
-      by_epochs ? *status.most_epochs - status.epochs
-                : status.planned - status.ended + status.repeats_planned - status.repeats_ended;
-  double left = static_cast<double>(to_come) / per_second;
+  const double to_come = by_epochs ? epochs_to_come(status)
+                                   : status.planned - status.ended + status.repeats_planned -
+                                         status.repeats_ended;
+  double left = to_come / per_second;
   if (status.seconds_allowed) left = std::min(left, std::max(0.0, *status.seconds_allowed));
   return Pace{per_second * 3600, left};
+}
+
+/// "2 min 10 s left"
+std::string left_text(const RunStatus& status, const Pace& pace) {
+  // What is under way may take hours yet.
+  if (status.seconds_allowed && *status.seconds_allowed <= 0) return "no further trial begins";
+  return duration_text(pace.seconds_left) + " left";
 }
 
 }  // namespace
@@ -65,8 +95,8 @@ std::string status_text(const RunStatus& status) {
                         status.highest_trial);
   }
   if (const auto pace = pace_of(status)) {
-    text += fmt::format(" · {} left · {:.0f} {}/h", duration_text(pace->seconds_left),
-                        pace->per_hour, status.most_epochs ? "epochs" : "trials");
+    text += fmt::format(" · {} · {:.0f} {}/h", left_text(status, *pace), pace->per_hour,
+                        counts_epochs(status) ? "epochs" : "trials");
   }
   for (const auto& [progress, device] : status.busy)
     text += fmt::format(" · {} trial {} epoch {}/{}", device, progress.trial, progress.epoch,
@@ -81,7 +111,7 @@ std::string brief_status_text(const RunStatus& status, bool with_sensors) {
                   : fmt::format("{}/{} repeats", status.repeats_ended, status.repeats_planned);
   if (status.highest_fitness) text += " · highest " + fitness_text(*status.highest_fitness);
   if (const auto pace = pace_of(status))
-    text += fmt::format(" · {} left", duration_text(pace->seconds_left));
+    text += " · " + left_text(status, *pace);
   for (const auto& [progress, device] : status.busy)
     text += fmt::format(" · {} {}/{}", with_sensors ? device : progress.device, progress.epoch,
                         progress.epochs);
@@ -199,6 +229,8 @@ void RunScreen::on_progress(const engine::RunState& state,
                    .ended = evolution.ended(),
                    .repeats_planned = state.repeats().in_all(),
                    .repeats_ended = repeats_ended(state),
+                   .begun = evolution.asked() + state.repeats().begun_in_all(),
+                   .pausing = evolution.pausing(),
                    .paused = static_cast<int>(std::ssize(state.paused())),
                    .ended_here = ended_here_,
                    .seconds_here = seconds()};
@@ -212,12 +244,10 @@ void RunScreen::on_progress(const engine::RunState& state,
     status.highest_trial = best->trial;
   }
   status.most_epochs = state.most_epochs();
-  if (status.most_epochs) {
-    status.epochs = state.epochs_trained();
-    for (const auto& one : progress) status.epochs += one.epoch - one.start_epoch;
-    if (!epochs_before_) epochs_before_ = status.epochs;
-    status.epochs_here = status.epochs - *epochs_before_;
-  }
+  status.epochs = state.epochs_trained();
+  for (const auto& one : progress) status.epochs += one.epoch - one.start_epoch;
+  if (!epochs_before_) epochs_before_ = status.epochs;
+  status.epochs_here = status.epochs - *epochs_before_;
   if (time_limit_) status.seconds_allowed = *time_limit_ - seconds();
   for (const auto& one : progress) status.busy.push_back({one, device_text(one.device, state)});
   screen_.show({status_text(status), brief_status_text(status, /*with_sensors=*/true),

@@ -29,6 +29,9 @@ struct RunStatus {
   int generation = 0;
   /// 0 where --trials says when the run ends.
   int generations = 0;
+  /// Trials and repeats that have begun.
+  int begun = 0;
+  bool pausing = false;
   int paused = 0;
   std::optional<double> highest_fitness;
   int highest_trial = 0;
@@ -36,7 +39,7 @@ struct RunStatus {
   /// the rate counts.
   int ended_here = 0;
   double seconds_here = 0;
-  /// With --max-epochs: epochs that were trained, those of this process, and how many there may be.
+  /// Epochs that were trained, those of this process, and with --max-epochs how many there may be.
   std::int64_t epochs = 0, epochs_here = 0;
   std::optional<std::int64_t> most_epochs;
   /// Seconds until --time-limit, if there is one.
@@ -46,7 +49,7 @@ struct RunStatus {
 
 /// "17/48 trials, 3 paused · generation 1/4 · highest 0.3312 (trial 12) · 2 min 10 s left · 812
 /// trials/h · cpu:0 trial 17 epoch 2/4"; with repeats "17/48 trials, 0/4 repeats · …"; with
-/// --max-epochs "312/520 epochs · 7 trials, 20 paused · highest … · 4120 epochs/h · …"
+/// --max-epochs, or where trials are paused, rates are in epochs: "312/520 epochs · 7 trials, 20 paused · highest … · 4120 epochs/h · …"
 std::string status_text(const RunStatus& status);
 /// The same for a narrow screen: "17/48 trials · highest 0.3312 · 2 min 10 s left · cpu:0 2/4",
 /// with what drivers said of the devices or without.

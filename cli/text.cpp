@@ -64,7 +64,8 @@ std::string duration_text(double seconds) {
 std::string fitness_text(double fitness) {
   const double size = std::abs(fitness);
   const bool usual = size == 0 || (size >= 1e-3 && size < 1e6);
-  return usual ? fmt::format("{:.4f}", fitness) : fmt::format("{:.4g}", fitness);
+  if (usual) return fmt::format("{:.4f}", fitness);
+  return size < 1 ? fmt::format("{:.4g}", fitness) : fmt::format("{:.9g}", fitness);
 }
 
 std::string display_path(const std::filesystem::path& path) {

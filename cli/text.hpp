@@ -10,7 +10,8 @@ namespace evolve::cli {
 /// "1 h 05 min", "2 min 10 s", "8 s".
 std::string duration_text(double seconds);
 
-/// "0.2131"; four significant digits where that would say nothing, or too much: "4.28e-05".
+/// "0.2131"; four significant digits where that would say nothing: "4.28e-05", and nine of what is
+/// larger than a million.
 std::string fitness_text(double fitness);
 
 /// A path as the user would type it: relative where that is shorter.

@@ -34,7 +34,24 @@ struct Ended {
   std::vector<bool> varied;
 };
 
+/// What a fitness counts as at least. Of the worst tenth of the trials this says that they are bad,
+/// not how bad: one collapse would make the gene that was unlike others then explain everything.
+double least_fitness(const RunState& state) {
+  std::vector<double> all;
+  for (const auto& trial : state.completed()) all.push_back(trial.fitness);
+  if (all.empty()) return 0;
+  const auto least = all.begin() + (std::ssize(all) + 9) / 10;
+  std::ranges::nth_element(all, std::min(least, all.end() - 1));
+  return *std::min(least, all.end() - 1);
+}
+
 Ended ended(const RunState& state, const std::vector<hyp::Gene>& evolved) {
+  const double least = least_fitness(state);
+  const auto told = [&](ga::Observation observation) {
+    if (observation.ending == ga::Observation::Ending::completed)
+      observation.fitness = std::max(observation.fitness, least);
+    return observation;
+  };
   Ended ended{.all = ga::History(evolved), .varied = std::vector<bool>(evolved.size())};
   for (const int trial : state.ended()) {
     const auto& genes = state.evolution().genes(trial);
@@ -42,13 +59,13 @@ Ended ended(const RunState& state, const std::vector<hyp::Gene>& evolved) {
     for (std::size_t i = 0; i < genes.size(); ++i)
       if (genes[i] != first[i]) ended.varied[i] = true;
     const auto& observation = *state.evolution().observation(trial);
-    ended.all.add(genes, observation);
+    ended.all.add(genes, told(observation));
     if (observation.ending != ga::Observation::Ending::completed) continue;
     ended.genes.push_back(genes);
     ended.fitness.push_back(observation.fitness);
   }
   for (const auto& [trial, observation] : state.evolution().ended_repeats())
-    ended.all.add(state.evolution().genes(trial), observation);
+    ended.all.add(state.evolution().genes(trial), told(observation));
   return ended;
 }
 

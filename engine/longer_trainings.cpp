@@ -25,7 +25,9 @@ std::optional<LongerTrainings> longer_trainings(const ga::Evolution& evolution) 
   if (growths.size() < least) return {};
   const auto middle = growths.begin() + std::ssize(growths) / 2;
   std::ranges::nth_element(growths, middle);
-  if (*middle <= 1) return {};
+  // Of one that began to learn late the curve says nothing of what is to come.
+  constexpr double steepest = 2;
+  if (*middle <= 1 || *middle > steepest) return {};
 
   LongerTrainings longer{
       .epochs = (3 * epochs + 1) / 2, .looked_at = last_look, .growth = *middle - 1};

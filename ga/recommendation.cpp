@@ -136,7 +136,10 @@ void doubt(Posterior posterior, Index best, std::span<const int> pending, Standi
   for (Index i = 0; i < posterior.mean.size(); ++i) {
     if (i == best) continue;
     const double better = posterior.better(i, best);
-    result.doubt = std::max(result.doubt, better);
+    if (better > result.doubt) {
+      result.doubt = better;
+      result.rival = posterior.trials[static_cast<std::size_t>(i)];
+    }
     if (better <= least || is_pending(i)) continue;
     least = better;
     rival = i;

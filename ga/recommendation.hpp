@@ -49,8 +49,10 @@ struct Standing {
   double better = 0;
   /// The standard deviation of the fitness of one training of the best around its mean.
   double noise = 0;
-  /// The probability that the set which is most likely to be better than the best is better.
+  /// The probability that the set which is most likely to be better than the best is better, and
+  /// its first trial that completed.
   double doubt = 0;
+  int rival = 0;
   /// Of these two the one of which less is known: its next training says most about which one is
   /// better. Neither is being trained already; nothing where all are.
   std::optional<int> undecided;

@@ -85,9 +85,7 @@ std::optional<hyp::Genes> due_again(EvolutionState& state, int number) {
   if (number == second) return start;
   if (number == early_third) return start_agrees_with(state, second) ? start : std::nullopt;
   if (number == third) return is_start(state, early_third) ? std::nullopt : start;
-  const bool nothing_is_luck =
-      start_agrees_with(state, second) && start_agrees_with(state, early_third);
-  return nothing_is_luck ? std::nullopt : undecided_set(state);
+  return undecided_set(state);
 }
 
 }  // namespace

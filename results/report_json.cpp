@@ -160,8 +160,7 @@ Json json_of(const std::optional<Explanation>& explanation) {
   for (const auto& [gene, value] : explanation->unvaried) unvaried.push_back(gene.name);
   return {{"known", explanation->known},
           {"r2", explanation->r2},
-          {"means_little", explanation->r2 < least_r2},
-          {"large_shares_only", explanation->r2 < good_r2},
+          {"verdict", verdict(*explanation)},
           {"genes", genes},
           {"unvaried", unvaried}};
 }

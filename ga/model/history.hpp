@@ -102,7 +102,8 @@ class History {
   /// Whether trainings are known to be free of luck: of those that completed two or more were of a
   /// set that had been trained before, with another seed, and all of these agree with its first one
   /// to the last digit (one of a few seeds agrees by chance), while of a hundred pairs of sets not
-  /// one does (a fitness that takes few values does). A fitness of 0 says nothing.
+  /// one does (a fitness that takes few values does). A fitness of 0 says nothing, nor does one
+  /// that several sets have and none has less than: the level of chance.
   bool deterministic() const;
 
  private:

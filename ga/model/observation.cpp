@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -83,6 +84,12 @@ Targets targets_of(std::span<const Observation> observation) {
   double bad = good.empty() ? 0 : percentile(good, 0.1);
   if (!good.empty() && bad == std::ranges::max(good))  // all the same: a failure is worse
     bad = std::min(std::ranges::min(known), bad - 0.1 * std::abs(bad));
+  double least = -std::numeric_limits<double>::infinity();
+  if (negative && !known.empty()) {
+    constexpr double furthest = 10;
+    const double median = percentile(known, 0.5), above = std::ranges::max(known) - median;
+    if (above > 0) least = median - furthest * above;
+  }
   const double behind = known.empty() ? 0 : percentile(known, 0.25);
 
   const auto n = static_cast<Eigen::Index>(observation.size());
@@ -95,7 +102,7 @@ Targets targets_of(std::span<const Observation> observation) {
     } else if (e.ending == Ending::failed || !learnt) {
       targets.values[i] = bad;
     } else if (e.ending == Ending::completed) {
-      targets.values[i] = e.fitness;
+      targets.values[i] = std::max(e.fitness, least);
     } else {
       targets.values[i] = std::min(e.fitness, behind);
       targets.noise[i] = stopped_noise;

@@ -40,7 +40,9 @@ struct Targets {
 };
 
 /// - Completed: its fitness. A fitness of 0 or less is a training that learnt nothing, and counts
-/// as a failure once more than three trials have learnt something.
+/// as a failure once more than three trials have learnt something. Where fitnesses can be below 0
+/// nothing says how bad "nothing" is: one that is further below the median than ten times the
+/// distance from there to the best counts as just so far.
 /// - Failed: "bad, not how bad", the 10th percentile of the good ones. Taken literally, one cliff
 /// would bend the model everywhere.
 /// - Stopped: its fitness could still have grown, so it is a lower bound, but it was stopped for

@@ -88,8 +88,10 @@ function resultsOf(view) {
   return results;
 }
 
+const isStart = (view, trial) => view.genes.every((gene) => trial.genes[gene.name] === gene.start);
+
 /** What the start had when it was trained to its end. */
-const startFitness = (view) => view.results.find(({ trial }) => trial.trial === 0 && trial.state === "completed")?.fitness;
+const startFitness = (view) => view.results.find(({ trial }) => trial.state === "completed" && isStart(view, trial))?.fitness;
 
 /** Four significant digits, of large numbers all before the point. */
 function number(value) {
@@ -101,7 +103,8 @@ function number(value) {
 }
 
 const fitnessText = (value) => (value === null || value === undefined ? "–" :
-  value === 0 || (Math.abs(value) >= 1e-3 && Math.abs(value) < 1e6) ? value.toFixed(4) : number(value));
+  value === 0 || (Math.abs(value) >= 1e-3 && Math.abs(value) < 1e6) ? value.toFixed(4) :
+    Math.abs(value) < 1 ? number(value) : String(Number(value.toPrecision(9))));
 const percent = (share) => `${Math.round(100 * Math.min(0.99, Math.max(0.01, share)))} %`;
 const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 const expectedText = ({ mean, low, high }) => `${fitnessText(mean)} (${fitnessText(low)} to ${fitnessText(high)})`;

@@ -111,16 +111,19 @@ function drawRecommended(view) {
 function drawImportance(view) {
   show("importance", Boolean(view.importance));
   if (!view.importance) return;
-  const { genes, r2, means_little: meansLittle, large_shares_only: largeOnly, known, unvaried } = view.importance;
+  const { genes, r2, verdict, known, unvaried } = view.importance;
   byId("importance-words").textContent = "Share of the variation of fitness that a gene explains: alone (strong), and with its part in interactions. " +
     `Predicting each trial from the others, the model has R² ${r2.toFixed(2)}; the trials pin down ${Math.round(100 * known)} % of the variation.` +
-    (meansLittle ? " These figures mean little: more trials would help." : largeOnly ? " Trust the large shares only." : "") +
+    (verdict ? ` ${verdict[0].toUpperCase()}${verdict.slice(1)}.` : "") +
     (unvaried.length > 0 ? ` The same in all trials, so nothing is known of it: ${unvaried.join(", ")}.` : "");
   const most = Math.max(...genes.map((gene) => gene.total), 0.01);
+  const loss = Math.max(...genes.map((gene) => Math.abs(gene.loss)));
+  const digits = loss ? 2 - Math.floor(Math.log10(loss)) : 3;  // three of the greatest at least
+  const decimals = Math.min(12, Math.max(digits, loss < 10 ? 3 : 0));
   fill("importance-table", ["gene", "alone", "total", "", "loss by chance"], genes.map((gene) => [
     gene.name, `${Math.round(100 * gene.alone)} %`, `${Math.round(100 * gene.total)} %`,
     element("span", { class: "bar" }, element("i", { style: `width: ${(100 * gene.total) / most}%` }),
-      element("i", { style: `width: ${(100 * gene.alone) / most}%` })), gene.loss.toFixed(3)]));
+      element("i", { style: `width: ${(100 * gene.alone) / most}%` })), gene.loss.toFixed(decimals)]));
 }
 
 /** The latest ones first. */

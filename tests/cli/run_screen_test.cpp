@@ -198,6 +198,32 @@ TEST(RunStatus, CountsEpochsWhereTheyAreTheBudget) {
   EXPECT_EQ(brief_status_text(status, false), "312/512 epochs · 3 min 20 s left");
 }
 
+TEST(RunStatus, LeavesNoMoreTimeThanTheTrialsOfABudgetOfEpochsNeed) {
+  RunStatus status{.planned = 6,
+                   .ended = 3,
+                   .begun = 4,
+                   .seconds_here = 18,
+                   .epochs = 18,
+                   .epochs_here = 18,
+                   .most_epochs = 900,
+                   .busy = {{{.trial = 3, .device = "cpu:0", .epoch = 3, .epochs = 5}, "cpu:0"}}};
+  EXPECT_EQ(brief_status_text(status, false), "18/900 epochs · 12 s left · cpu:0 3/5");
+  status.begun = 6, status.ended = 5, status.epochs = status.epochs_here = 28;
+  EXPECT_EQ(brief_status_text(status, false), "28/900 epochs · 1 s left · cpu:0 3/5");
+}
+
+TEST(RunStatus, ExpectsNoMoreEpochsOfTrialsToComeThanOfThosePausedBeforeThem) {
+  const RunStatus status{.planned = 30,
+                         .ended = 1,
+                         .begun = 10,
+                         .pausing = true,
+                         .paused = 9,
+                         .seconds_here = 10,
+                         .epochs = 30,
+                         .epochs_here = 30};
+  EXPECT_EQ(status_text(status), "1/30 trials, 9 paused · 20 s left · 10800 epochs/h");
+}
+
 TEST(RunStatus, NamesNoGenerationWhereTrialsSayWhenTheRunEnds) {
   EXPECT_EQ(status_text({.planned = 48, .ended = 17}), "17/48 trials");
   EXPECT_EQ(status_text({.planned = 48, .ended = 17, .paused = 3}), "17/48 trials, 3 paused");
@@ -216,6 +242,15 @@ TEST(RunStatus, LeavesNoMoreTimeThanTheTimeLimit) {
                          .seconds_here = 100,
                          .seconds_allowed = 30};
   EXPECT_EQ(status_text(status), "10/100 trials · generation 1/2 · 30 s left · 360 trials/h");
+}
+
+TEST(RunStatus, SaysThatNoFurtherTrialBeginsOnceTheTimeLimitIsOver) {
+  EXPECT_EQ(status_text({.planned = 100,
+                         .ended = 10,
+                         .ended_here = 10,
+                         .seconds_here = 100,
+                         .seconds_allowed = -3}),
+            "10/100 trials · no further trial begins · 360 trials/h");
 }
 
 TEST(FailureSummary, CountsTrialsThatFailedForGoodAndNamesTheFirst) {

@@ -18,7 +18,8 @@ TEST(Text, TellsFitnessesInFourPlacesWhereTheseSayEnough) {
   EXPECT_EQ(fitness_text(-12.5), "-12.5000");
   EXPECT_EQ(fitness_text(0), "0.0000");
   EXPECT_EQ(fitness_text(4.2812e-5), "4.281e-05");
-  EXPECT_EQ(fitness_text(7.08244879e11), "7.082e+11");
+  EXPECT_EQ(fitness_text(1000000.04), "1000000.04");
+  EXPECT_EQ(fitness_text(7.08244879e11), "7.08244879e+11");
 }
 
 TEST(Text, ShowsAPathAsItWouldBeTyped) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/engine/trials.hpp"
 
 namespace evolve::engine {
@@ -19,12 +21,16 @@ ga::Evolution trained(const std::vector<std::pair<double, double>>& fitness) {
 }
 
 TEST(LongerTrainings, GoOnAtThePowerAtWhichTheMiddleTrainingGrew) {
-  const auto longer = longer_trainings(trained({{0.1, 0.1}, {0.1, 0.3}, {0.1, 0.9}}));
+  const auto longer = longer_trainings(trained({{0.1, 0.1}, {0.1, 0.2}, {0.1, 0.9}}));
   ASSERT_TRUE(longer);
   EXPECT_EQ(longer->epochs, 14);
   EXPECT_EQ(longer->looked_at, 3);
-  EXPECT_NEAR(longer->growth, 2, 1e-12);       // three times the epochs, three times the fitness
-  EXPECT_NEAR(longer->luck, 9.0 / 14, 1e-12);  // so much less in 14
+  EXPECT_NEAR(longer->growth, 1, 1e-12);  // three times the epochs, twice the fitness
+  EXPECT_NEAR(longer->luck, std::pow(2, -std::log(14.0 / 9) / std::log(3)), 1e-12);
+}
+
+TEST(LongerTrainings, AreNotKnownOfTrainingsThatBeganToLearnLate) {
+  EXPECT_FALSE(longer_trainings(trained({{0.1, 0.3}, {0.1, 0.3}, {0.1, 0.3}})));
 }
 
 TEST(LongerTrainings, AreNotKnownOfTwoTrainings) {

@@ -75,6 +75,18 @@ TEST(History, TakesNoAgreementForDeterminismThatMayBeChance) {
   EXPECT_FALSE(few_values.deterministic());
 }
 
+// A start at the level of chance, amid sets that learn.
+TEST(History, TakesNoAgreementForDeterminismAtTheLevelOfChance) {
+  History history(space);
+  for (const int trial : {0, 13, 14}) history.add({0.1, 0.1}, {Ending::completed, 0.1, trial});
+  for (int i = 1; i < 30; ++i) history.add({0.03 * i, 0.9}, {Ending::completed, 0.5 + 0.01 * i, i});
+  EXPECT_TRUE(history.deterministic());
+  history.add({0.2, 0.1}, {Ending::completed, 0.1, 31});
+  EXPECT_FALSE(history.deterministic());
+  history.add({0.3, 0.1}, {Ending::completed, 0.05, 32});
+  EXPECT_TRUE(history.deterministic()) << "others have less";
+}
+
 // A search that converges ends on a flat top.
 TEST(History, KnowsThatTrainingsAreDeterministicThoughAPairOfManySetsIsAlike) {
   for (const int alike : {1, 2, 30}) {

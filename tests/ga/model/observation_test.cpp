@@ -69,9 +69,16 @@ TEST(Targets, MayAllBeNegative) {
 
 TEST(Targets, BelowAndAbove0AreAllThemselves) {
   std::vector<Observation> some;
-  for (const double fitness : {0.4, 0.3, 0.2, 0.1, 0.0, -0.01, -5.0})
+  for (const double fitness : {0.4, 0.3, 0.2, 0.1, 0.0, -0.01, -2.0})
     some.push_back({.ending = Ending::completed, .fitness = fitness});
-  EXPECT_THAT(targets_of(some).values, ElementsAre(0.4, 0.3, 0.2, 0.1, 0.0, -0.01, -5.0));
+  EXPECT_THAT(targets_of(some).values, ElementsAre(0.4, 0.3, 0.2, 0.1, 0.0, -0.01, -2.0));
+}
+
+TEST(Targets, FarBelow0CountAsTenTimesAsFarBelowTheMedianAsTheBestIsAbove) {
+  std::vector<Observation> some;
+  for (const double fitness : {0.75, 0.5, 0.25, -3.0, -1e6})
+    some.push_back({.ending = Ending::completed, .fitness = fitness});
+  EXPECT_THAT(targets_of(some).values, ElementsAre(0.75, 0.5, 0.25, -3.0, -4.75));
 }
 
 TEST(Targets, OfALookAreNot0OrLessBecauseOthersLostUntilTheirEnd) {
