@@ -87,6 +87,7 @@ void say_interrupted(Screen& screen, const RunState& state, RunEnd end,
 /// The last words of a run, and its exit code.
 int conclude(Screen& screen, const engine::Run& run, RunEnd end,
              const results::RunDirectory& directory, const EvolveOptions& options, int signal) {
+  if (signal != 0) screen.hurry();
   const auto& state = run.state();
   const auto go_on = "mend it and go on with: evolve --resume " + shell_path(directory.root);
   if (const auto words = savings(state); !words.empty()) screen.line(words);

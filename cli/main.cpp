@@ -107,6 +107,10 @@ void open_standard_streams() {
 
 int main(int argc, char** argv) {
   evolve::cli::open_standard_streams();
+  // Who started evolve may have blocked signals; then it could not be stopped.
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
   // Before a run has begun nothing has to be saved.
   for (const int number : {SIGINT, SIGTERM}) {
     const auto leave = [](int signal) { std::_Exit(128 + signal); };

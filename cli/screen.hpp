@@ -6,8 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "core/file_descriptor.hpp"
+
 namespace evolve::cli {
 
+/// Nobody waits for its reader: a terminal that is held (Ctrl-S), or whose connection hangs, costs
+/// no training. What cannot be written yet is written later; the end waits for it, until a
+/// signal comes.
 class Screen {
  public:
   /// Live when `out` is a terminal that can move back (TERM is not "dumb"). While it lives SIGPIPE
@@ -28,17 +33,25 @@ class Screen {
   void show(const std::string& text) { show(std::vector{text}); }
   /// Removes the live line.
   void clear();
+  /// The end waits for a few seconds at most: somebody has asked for it.
+  void hurry() { hurried_ = true; }
 
  private:
   void write(const std::string& text);
+  /// As much of what waits as the reader takes; false: some of it still waits.
+  bool flush();
 
   using Clock = std::chrono::steady_clock;
 
   std::FILE* out_;
+  /// The same terminal or pipe, where a write does not wait; closed: nothing to wait for.
+  core::FileDescriptor unwaiting_;
+  std::string waiting_;
   std::chrono::seconds between_lines_;
   Clock::time_point shown_ = Clock::now();
   bool live_;
   bool drawn_ = false;
+  bool hurried_ = false;
   void (*broken_pipe_)(int);
 };
 

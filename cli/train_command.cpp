@@ -156,6 +156,7 @@ void say_result(const workers::TrainingReport& end, const results::RunDirectory&
 /// The last words of a training that ended by itself or by a signal, and its exit code.
 int conclude(const TrainingRecord& record, const workers::JobEnd& end, const Prepared& training,
              const results::RunDirectory& run, int signal, Screen& screen) {
+  if (signal != 0) screen.hurry();
   if (end.stopped) {
     const auto after = record.epochs() > 0
                            ? fmt::format(" after {} of {}", record.epochs(),

@@ -81,6 +81,7 @@ int validate(const ValCommandOptions& options) {
     throw job_failed(*end.failure, "try again with another --device or --batch-size");
   if (end.stopped) {
     screen.line("Interrupted");
+    screen.hurry();
     return 128 + stop.source().reason();
   }
   if (!validation)

@@ -17,6 +17,17 @@ struct Pool::State {
   };
   /// The entries of leases stay where they are.
   std::list<Entry> entries;
+
+  /// As many of that name are lent as there are now: one that has gone still counts.
+  bool all_lent(const std::string& name) const {
+    std::ptrdiff_t wanted = 0, lent = 0;
+    for (const auto& entry : entries) {
+      if (entry.slot.name != name) continue;
+      wanted += !entry.gone;
+      lent += entry.lent;
+    }
+    return lent >= wanted;
+  }
 };
 
 Pool::Pool(std::vector<core::Slot> slots) : state_(std::make_shared<State>()) {
@@ -25,8 +36,10 @@ Pool::Pool(std::vector<core::Slot> slots) : state_(std::make_shared<State>()) {
 
 std::optional<core::Lease> Pool::try_lease(const std::function<bool(const core::Slot&)>& suits) {
   auto& entries = state_->entries;
+  const bool any_gone = std::ranges::any_of(entries, &State::Entry::gone);
   for (auto entry = entries.begin(); entry != entries.end(); ++entry) {
     if (entry->lent || !suits(entry->slot)) continue;
+    if (any_gone && state_->all_lent(entry->slot.name)) continue;
     entry->lent = true;
     // The lease shares the state, so that the slot it points to lives as long as it does.
     return core::Lease(&entry->slot, [state = state_, entry](const core::Slot*) {

@@ -16,6 +16,8 @@ constexpr std::chrono::milliseconds longest_wait{500}, shown_for{100};
 /// The most trials handed over at a time. A worker that must be started first takes milliseconds,
 /// and meanwhile nobody records the trials that end.
 constexpr std::size_t most_starts = 32;
+/// Nor do those that are chosen wait for longer than that for others: a choice may take a second.
+constexpr std::chrono::milliseconds longest_choice{100};
 
 /// So many failures of the surroundings in a row end the run, as somebody must mend what is wrong.
 /// On top of these come as many as all slots can meet at the same time.
@@ -137,7 +139,9 @@ bool Run::start_trials() {
 
 void Run::choose_starts() {
   start_waiting(waiting());
+  const auto until = Clock::now() + longest_choice;
   while (starts_.size() < most_starts && state_.may_have_next_trial()) {
+    if (!starts_.empty() && Clock::now() > until) return;
     // What the next one is may depend on it: the first worker says so.
     if (!can_pause() && (workers_.busy() > 0 || !starts_.empty())) return;
     auto lease = fleet_.lease({});
@@ -151,10 +155,14 @@ void Run::choose_starts() {
 }
 
 // No trial is left that could tell. One that has completed, or is paused, does, trained once more
-// as far as those that stand back have come, or else these themselves.
+// as far as those that stand back have come, or else these themselves: those too that failed at
+// their pause, where such a training would leave nothing behind.
 void Run::probe_surroundings() {
   if (state_.open().empty()) return;
-  const bool none = state_.completed().empty() && state_.paused().empty();
+  const bool none = (state_.completed().empty() && state_.paused().empty()) ||
+                    std::ranges::all_of(state_.open(), [&](const Attempt* attempt) {
+                      return state_.failed_at_pause(attempt->trial.number);
+                    });
   if (none || std::exchange(probe_failed_, false)) return start_waiting(state_.open());
   auto lease = fleet_.lease({});
   if (!lease) return;

@@ -93,6 +93,11 @@ int RunState::failed_at(int trial) const {
   return open && open->failed > 0 ? std::get<hyp::Failed>(open->failure.result).epoch : 0;
 }
 
+bool RunState::failed_at_pause(int trial) const {
+  const auto* open = find_open(trial);
+  return open && at_pause(open->attempt.trial, failed_at(trial));
+}
+
 const hyp::Failed* RunState::outlived_failure(int trial) const {
   const auto* open = find_open(trial);
   if (!open || open->failed == 0 || !surroundings_.trained_since(open->failed)) return nullptr;

@@ -94,6 +94,8 @@ class RunState {
 
   /// The last failure of a trial under way, if one that started later has been trained since.
   const hyp::Failed* outlived_failure(int trial) const;
+  /// Whether the last attempt at the trial, which is open, failed once it had come to its pause.
+  bool failed_at_pause(int trial) const;
   /// Nothing is left to be trained.
   bool finished() const;
   /// The completed trials, in that order.

@@ -164,7 +164,8 @@ void learn_repeats(EvolutionState& state) {
   }
 }
 
-History history_of_all(const EvolutionState& state, int first_repeats) {
+History history_of_all(EvolutionState& state, int first_repeats) {
+  state.known.history.plausible();  // every copy would look for the same
   History all = state.known.history;
   const auto steps = std::span(state.steps).subspan(static_cast<std::size_t>(state.known.steps));
   for (const Step& step : steps)

@@ -34,7 +34,7 @@ void learn_repeats(EvolutionState& state);
 void learn(EvolutionState& state, const Step& step);
 
 /// With a lag: all that was told of trials, and of the first `first_repeats` repeats, in order.
-History history_of_all(const EvolutionState& state, int first_repeats);
+History history_of_all(EvolutionState& state, int first_repeats);
 /// The sets of these trials, of those that have completed, each by the trial that `history` knows
 /// it by: standing() is told so which ones are being trained.
 std::vector<int> as_known(const EvolutionState& state, const History& history,

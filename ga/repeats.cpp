@@ -56,7 +56,7 @@ std::optional<int> choose(const EvolutionState& state, History& known,
 
 // Repeat r knows the first r - N, and takes the later ones to be under way. Where that leaves none
 // to choose, it knows one more.
-std::optional<int> choose_with_lag(const EvolutionState& state) {
+std::optional<int> choose_with_lag(EvolutionState& state) {
   const std::span repeats(state.repeats);
   const auto ended =
       static_cast<int>(std::ranges::find_if_not(repeats, &Repeat::is_over) - repeats.begin());

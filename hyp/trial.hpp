@@ -27,4 +27,9 @@ struct Trial {
   std::vector<int> looks = {};
 };
 
+/// It has come to the end of the epoch where it is to be paused.
+inline bool at_pause(const Trial& trial, int epoch) {
+  return trial.pause_epoch > 0 && epoch >= trial.pause_epoch;
+}
+
 }  // namespace evolve::hyp

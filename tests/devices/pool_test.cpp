@@ -53,6 +53,16 @@ TEST(Pool, LendsNoLongerWhatHasGone) {
   EXPECT_FALSE(pool.try_lease(any));
 }
 
+TEST(Pool, LendsNoMoreOfADeviceThanItHasNowWhileOneIsLentThatHasGone) {
+  auto pool = pool_of({"xpu:0", "xpu:0"});
+  auto one = pool.try_lease(any), two = pool.try_lease(any);
+  pool.change({{.name = "xpu:0"}});
+  one.reset();
+  EXPECT_FALSE(pool.try_lease(any));
+  two.reset();
+  EXPECT_TRUE(pool.try_lease(any));
+}
+
 TEST(Pool, KeepsALentSlotThatComesBackBeforeItIsGivenUp) {
   auto pool = pool_of({"xpu:0"});
   auto lease = pool.try_lease(any);

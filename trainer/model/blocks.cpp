@@ -46,8 +46,8 @@ void ConvBlock::fuse() {
 }
 
 BottleneckBlock::BottleneckBlock(const BottleneckSpec& spec)
-    : cv1(register_module("cv1", conv(spec.in, spec.out))),
-      cv2(register_module("cv2", conv(spec.out, spec.out, 3))),
+    : cv1(register_module("cv1", conv(spec.in, spec.hidden))),
+      cv2(register_module("cv2", conv(spec.hidden, spec.out, 3))),
       add(spec.shortcut && spec.in == spec.out) {}
 
 torch::Tensor BottleneckBlock::forward(const torch::Tensor& x) {
@@ -64,7 +64,7 @@ C3Block::C3Block(const C3Spec& spec) {
   for (int i = 0; i < spec.repeats; ++i) {
     bottlenecks.push_back(chain->register_module(
         std::to_string(i),
-        std::make_shared<BottleneckBlock>(BottleneckSpec{hidden, hidden, spec.shortcut})));
+        std::make_shared<BottleneckBlock>(BottleneckSpec{hidden, hidden, hidden, spec.shortcut})));
   }
 }
 

@@ -172,7 +172,7 @@ class Resolver {
     }
     if (row_->module == "Bottleneck") {
       at_most(2);
-      return BottleneckSpec{channels, out_, flag(1, "shortcut")};
+      return BottleneckSpec{channels, out_ / 2, out_, flag(1, "shortcut")};
     }
     throw error("there is no module '" + row_->module + "'",
                 "choose among Conv, C3, SPPF, Bottleneck, nn.Upsample, Concat, Detect");
@@ -297,20 +297,20 @@ double conv_parameters(double in, double out, double kernel, double groups = 1) 
   return in / groups * out * kernel * kernel + 2 * out;
 }
 
-double bottleneck_parameters(double in, double out) {
-  return conv_parameters(in, out, 1) + conv_parameters(out, out, 3);
+double bottleneck_parameters(double in, double hidden, double out) {
+  return conv_parameters(in, hidden, 1) + conv_parameters(hidden, out, 3);
 }
 
 double parameters(const ConvSpec& conv, const ModelConfig&) {
   return conv_parameters(conv.in, conv.out, conv.kernel, conv.groups);
 }
 double parameters(const BottleneckSpec& bottleneck, const ModelConfig&) {
-  return bottleneck_parameters(bottleneck.in, bottleneck.out);
+  return bottleneck_parameters(bottleneck.in, bottleneck.hidden, bottleneck.out);
 }
 double parameters(const C3Spec& c3, const ModelConfig&) {
   const int hidden = c3.out / 2;
   return 2 * conv_parameters(c3.in, hidden, 1) + conv_parameters(2 * hidden, c3.out, 1) +
-         c3.repeats * bottleneck_parameters(hidden, hidden);
+         c3.repeats * bottleneck_parameters(hidden, hidden, hidden);
 }
 double parameters(const SppfSpec& sppf, const ModelConfig&) {
   const int hidden = sppf.in / 2;

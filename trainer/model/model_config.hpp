@@ -18,13 +18,14 @@ struct ConvSpec {
   int kernel = 1, stride = 1, padding = 0, groups = 1;
   bool operator==(const ConvSpec&) const = default;
 };
-/// A 1x1 Conv and a 3x3 one; adds its input when `shortcut` and in == out.
+/// A 1x1 Conv to `hidden` channels and a 3x3 one; adds its input when `shortcut` and in == out.
 struct BottleneckSpec {
-  int in = 0, out = 0;
+  int in = 0, hidden = 0, out = 0;
   bool shortcut = true;
   bool operator==(const BottleneckSpec&) const = default;
 };
-/// Cross-stage partial block with three 1x1 Convs around `repeats` bottlenecks of half the width.
+/// Cross-stage partial block with three 1x1 Convs around `repeats` bottlenecks of half the width,
+/// which is that of their hidden channels too.
 struct C3Spec {
   int in = 0, out = 0, repeats = 1;
   bool shortcut = true;

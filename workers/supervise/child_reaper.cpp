@@ -1,5 +1,6 @@
 #include "workers/supervise/child_reaper.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -8,8 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
 
 #include "core/child.hpp"
 
@@ -60,11 +65,30 @@ void watch(pid_t worker, int lifeline, int deaths) {
   }
 }
 
+/// Not "evolve …": whoever kills all that is called so would leave what a worker has started alone.
+void rename() {
+  constexpr std::string_view name = "trial-reaper";
+  ::prctl(PR_SET_NAME, name.data());
+  // The command line, too, which lies before the environment. Fields 48 and 49 of `stat` say where
+  // (proc_pid_stat(5)); what follows the brackets begins with the third.
+  std::array<char, 2048> stat{};
+  const int file = ::open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  const auto count = ::read(file, stat.data(), stat.size() - 1);
+  ::close(file);
+  const char* at = count > 0 ? std::strrchr(stat.data(), ')') : nullptr;
+  for (int field = 2; at && field < 48; ++field) at = std::strchr(at + 1, ' ');
+  if (!at) return;
+  char* end = nullptr;
+  auto* const first = reinterpret_cast<char*>(std::strtoull(at, &end, 10));
+  auto* const last = reinterpret_cast<char*>(std::strtoull(end, nullptr, 10));
+  if (!first || last <= first) return;
+  const auto size = static_cast<std::size_t>(last - first);
+  std::memset(first, 0, size);
+  std::memcpy(first, name.data(), std::min(size, name.size()));
+}
+
 [[noreturn]] void reap(pid_t worker, int lifeline) {
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // Not "evolve-…": whoever kills all that is called so would leave what a worker has started
-  // alone.
-  ::prctl(PR_SET_NAME, "trial-reaper");
+  rename();
   keep_only(lifeline);
   sigset_t death;
   ::sigemptyset(&death);
@@ -92,6 +116,8 @@ int be_worker(void* data) {
 
 int fork_from_reaper(int lifeline, const std::function<void()>& become) {
   ::setsid();
+  // Before there is a worker: what it starts may lose its parent at once.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   Birth birth{.reaper = ::getpid(), .become = become};
   alignas(16) std::array<char, 1 << 16> stack;
   const pid_t worker = ::clone(be_worker, stack.data() + stack.size(), sharing | SIGCHLD, &birth);

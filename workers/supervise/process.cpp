@@ -163,6 +163,8 @@ void Process::finish() {
   constexpr std::size_t most = 1 << 22;
   if (output_.is_open()) read_some(output_, most);
   if (errors_.is_open()) read_some(errors_, most);
+  // A whole message whose newline is missing; one that was cut short says nothing.
+  if (line_.ends_with('}')) events_.line(std::exchange(line_, {}));
   exited_ = true;
   output_.close();
   errors_.close();

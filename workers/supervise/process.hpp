@@ -20,7 +20,8 @@ constexpr std::size_t longest_line = 1 << 20;
 
 /// What happens to a process. Called from within the io_context, never after `exited`.
 struct ProcessEvents {
-  /// A line of its standard output, without the newline.
+  /// A line of its standard output, without the newline; at its end one that ends with "}" may
+  /// have none.
   std::function<void(std::string_view)> line;
   /// A line got longer than `longest_line`, and so on after each further such length.
   std::function<void()> endless_line;

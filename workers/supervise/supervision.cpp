@@ -87,22 +87,27 @@ void Supervisor::wake_up_at_stop() {
                               [](const boost::system::error_code&) {});
 }
 
+Clock::duration Supervisor::away(Clock::time_point now) const {
+  const auto late = now - stepped_ - std::max(until_ - entered_, Clock::duration::zero());
+  return late > stopped_for ? late : Clock::duration::zero();
+}
+
 void Supervisor::step(Clock::time_point until) {
-  const auto entered = Clock::now();
-  until = std::min(until, entered + longest_step);
+  entered_ = Clock::now();
+  until_ = std::min(until, entered_ + longest_step);
   for (const auto* process : processes_)
-    if (const auto deadline = process->deadline()) until = std::min(until, *deadline);
+    if (const auto deadline = process->deadline()) until_ = std::min(until_, *deadline);
   io_.restart();
-  io_.run_one_until(until);
+  io_.run_one_until(until_);
   // What a worker has sent counts before its silence does.
   const auto read_until = Clock::now() + longest_reading;
   while (Clock::now() < read_until && io_.poll_one() > 0) {
   }
   const auto now = Clock::now();
-  const auto late = now - stepped_ - std::max(until - entered, Clock::duration::zero());
+  const auto time = away(now);
   for (auto* process : processes_) {
     // They may have been stopped with us, and what the others sent in time has been read by now.
-    if (late > stopped_for) process->excuse(late, now);
+    process->excuse(time, now);
     process->tick(now);
   }
   stepped_ = now;
@@ -182,7 +187,9 @@ void Supervised::begin() {
 
 double Supervised::seconds() const {
   const auto before = limits_ && unsent_.empty() ? limits_->before : milliseconds(0);
-  return std::chrono::duration<double>(Clock::now() - assigned_ - before).count();
+  const auto now = Clock::now();
+  const std::chrono::duration<double> time = now - supervisor_.away(now) - assigned_ - before;
+  return std::max(0.0, time.count());
 }
 
 void Supervised::on(const Ready& message) {

@@ -93,6 +93,8 @@ class Supervisor {
  private:
   friend class Supervised;
   void wake_up_at_stop();
+  /// For how long nobody was there to read what processes send, up to now: we were stopped.
+  Clock::duration away(Clock::time_point now) const;
   void send_all(int number);
   /// No longer than that, nor once there were more requests to stop than `seen`.
   bool wait_until_all_gone(std::chrono::milliseconds timeout, int seen);
@@ -102,8 +104,8 @@ class Supervisor {
   boost::asio::io_context io_;
   boost::asio::posix::stream_descriptor stop_descriptor_{io_};
   std::vector<Supervised*> processes_;
-  /// When the last step ended.
-  Clock::time_point stepped_ = Clock::now();
+  /// When the last step ended, the one under way began, and until when that may wait.
+  Clock::time_point stepped_ = Clock::now(), entered_ = stepped_, until_ = stepped_;
 };
 
 /// A worker process. Whatever it does wrong ends it, and only then is the failure reported: a dying
