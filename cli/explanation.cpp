@@ -71,8 +71,8 @@ std::vector<std::string> description(const results::Explanation& explanation) {
     lines.push_back(fmt::format("{:{}}  {:>5}  {:>5}  {:9}  {:>6.{}f}  {} → {}", gene.gene.name,
                                 width, percent(gene.alone), percent(gene.total),
                                 bar(gene.alone, gene.total, full),
-                                std::round(gene.loss / unit) * unit + 0.0, decimals, name(gene.gene.start),
-                                name(gene.values[explanation.best])));
+                                std::round(gene.loss / unit) * unit + 0.0, decimals,
+                                name(gene.gene.start), name(gene.values[explanation.best])));
   }
   if (const auto rest = explanation.genes.size() - told.size(); rest > 0)
     lines.push_back(fmt::format("{} more with less than {}{}", rest, percent(least_told),
@@ -85,9 +85,10 @@ std::vector<std::string> description(const results::Explanation& explanation) {
                                 fmt::join(unvaried, ", ")));
   lines.push_back("alone: what the gene explains by itself; total: with its part in interactions");
   lines.push_back("loss by chance: what a random value instead of the highest's costs on average");
-  lines.push_back(fmt::format("the trials pin down {} of that variation, the rest is the model's "
-                              "guess",
-                              percent(explanation.known)));
+  lines.push_back(
+      fmt::format("the trials pin down {} of that variation, the rest is the model's "
+                  "guess",
+                  percent(explanation.known)));
   return lines;
 }
 

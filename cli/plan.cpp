@@ -63,7 +63,7 @@ void resolve_devices(Plan& plan) {
   const auto& o = plan.options;
   if (o.launcher == "local") check_startable(o.trainer, o.python);
   plan.settings.choose_devices = [traits = traits_of(o), o](const std::string& spec,
-                                                            const std::vector<core::Slot>& had) {
+                                                            const devices::Had& had) {
     auto choice = engine::launched_slots(o.launcher, spec, traits, had);
     check_groups(choice.slots, o);
     if (traits.by_number) check_numbers(choice.slots);

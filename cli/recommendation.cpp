@@ -47,8 +47,9 @@ std::string collapsed(const engine::RunState& state, int trial, const ga::Standi
   const auto trainings = engine::trainings_of(state, trial);
   const double least = standing.best.expectation.mean - odd * standing.noise;
   const auto count = std::ranges::count_if(trainings, [&](double one) { return one < least; });
-  return count == 0 ? "" : fmt::format("; {} of {} collapsed, it is of those that do not", count,
-                                       trainings.size());
+  return count == 0 ? ""
+                    : fmt::format("; {} of {} collapsed, it is of those that do not", count,
+                                  trainings.size());
 }
 
 /// Whether trainings of the same set differ by so much that one training says little about which
@@ -68,7 +69,8 @@ std::optional<std::string> longer_trainings_line(const ga::Standing& standing,
   const auto longer = engine::longer_trainings(evolution);
   if (!longer || longer->luck > worth_it) return {};
   return fmt::format(
-      "  longer trainings       fitness still grew by {:.0f} % after epoch {}: if it goes on so, and "
+      "  longer trainings       fitness still grew by {:.0f} % after epoch {}: if it goes on so, "
+      "and "
       "luck does not grow with it, luck weighs {:.0f} % less in a new run with --epochs {} --from "
       "{}, for {:.1f} times the time",
       100 * longer->growth, longer->looked_at, 100 * (1 - longer->luck), longer->epochs,
@@ -89,8 +91,9 @@ std::string luck_line(const ga::Standing& standing, bool was_seen) {
 std::vector<std::string> undecided_lines(const engine::RunState& state,
                                          const ga::Standing& standing, const fs::path& run) {
   // Rounded down: it is not as likely as what would be recommended.
-  const auto line = fmt::format("  undecided              trial {} is better with a probability of {}",
-                                standing.rival, text_of(std::floor(100 * standing.doubt) / 100));
+  const auto line =
+      fmt::format("  undecided              trial {} is better with a probability of {}",
+                  standing.rival, text_of(std::floor(100 * standing.doubt) / 100));
   // Until the search is done, --repeats would take its trainings from it.
   if (!state.evolution().done()) return {line};
   constexpr int more = 8;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cmath>
 
 #include "cli/text.hpp"
 #include "core/number.hpp"
@@ -63,9 +62,9 @@ std::optional<Pace> pace_of(const RunStatus& status) {
   const auto here = by_epochs ? status.epochs_here : status.ended_here;
   if (here <= 0 || status.seconds_here <= 0) return {};
   const double per_second = static_cast<double>(here) / status.seconds_here;
-  const double to_come = by_epochs ? epochs_to_come(status)
-                                   : status.planned - status.ended + status.repeats_planned -
-                                         status.repeats_ended;
+  const double to_come =
+      by_epochs ? epochs_to_come(status)
+                : status.planned - status.ended + status.repeats_planned - status.repeats_ended;
   double left = to_come / per_second;
   if (status.seconds_allowed) left = std::min(left, std::max(0.0, *status.seconds_allowed));
   return Pace{per_second * 3600, left};
@@ -110,8 +109,7 @@ std::string brief_status_text(const RunStatus& status, bool with_sensors) {
                   ? fmt::format("{}/{} trials", status.ended, status.planned)
                   : fmt::format("{}/{} repeats", status.repeats_ended, status.repeats_planned);
   if (status.highest_fitness) text += " · highest " + fitness_text(*status.highest_fitness);
-  if (const auto pace = pace_of(status))
-    text += " · " + left_text(status, *pace);
+  if (const auto pace = pace_of(status)) text += " · " + left_text(status, *pace);
   for (const auto& [progress, device] : status.busy)
     text += fmt::format(" · {} {}/{}", with_sensors ? device : progress.device, progress.epoch,
                         progress.epochs);

@@ -49,7 +49,8 @@ struct RunStatus {
 
 /// "17/48 trials, 3 paused · generation 1/4 · highest 0.3312 (trial 12) · 2 min 10 s left · 812
 /// trials/h · cpu:0 trial 17 epoch 2/4"; with repeats "17/48 trials, 0/4 repeats · …"; with
-/// --max-epochs, or where trials are paused, rates are in epochs: "312/520 epochs · 7 trials, 20 paused · highest … · 4120 epochs/h · …"
+/// --max-epochs, or where trials are paused, rates are in epochs: "312/520 epochs · 7 trials, 20
+/// paused · highest … · 4120 epochs/h · …"
 std::string status_text(const RunStatus& status);
 /// The same for a narrow screen: "17/48 trials · highest 0.3312 · 2 min 10 s left · cpu:0 2/4",
 /// with what drivers said of the devices or without.

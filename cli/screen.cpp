@@ -38,8 +38,7 @@ core::FileDescriptor unwaiting(std::FILE* out) {
     return core::FileDescriptor();
   std::fflush(out);
   const auto path = "/proc/self/fd/" + std::to_string(file);
-  return core::FileDescriptor(
-      ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  return core::FileDescriptor(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
 /// More than that says nothing that a journal does not.

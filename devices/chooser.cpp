@@ -51,8 +51,7 @@ std::optional<double> used_share(const Accelerator& gpu) {
 
 }  // namespace
 
-Chooser::Chooser(const Machine& machine, const TrainerTraits& trainer, bool one,
-                 const std::vector<core::Slot>& had)
+Chooser::Chooser(const Machine& machine, const TrainerTraits& trainer, bool one, const Had& had)
     : machine_(machine), trainer_(trainer), one_(one), had_(had) {}
 
 std::vector<Place> Chooser::places(const std::vector<Request>& requests) {
@@ -108,7 +107,7 @@ const Discovery& Chooser::found(const std::string& kind) {
   auto discovery = machine_.discover(kind);
   if (kind == "cuda" && machine_.has_amd && discovery.devices.empty() && !discovery.failed)
     discovery.remark += (discovery.remark.empty() ? "" : "; ") + amd_hint;
-  if (keep_numbers(discovery.devices, identities_of(had_, kind)))
+  if (keep_numbers(discovery.devices, identities_of(had_.slots, kind)))
     discovery.remark = "the driver has numbered its devices anew, the run keeps its numbers";
   return found_.emplace(kind, std::move(discovery)).first->second;
 }
@@ -124,9 +123,9 @@ bool Chooser::shows_its_devices(const core::Slot& slot) {
 }
 
 std::optional<Place> Chooser::had_place(const std::string& name, int trials) {
-  const auto slot = std::ranges::find(had_, name, &core::Slot::name);
-  if (slot == had_.end() || (slot->identities.empty() && !slot->job_step)) return {};
-  if (!slot->identities.empty() && !shows_its_devices(*slot)) return {};
+  const auto slot = std::ranges::find(had_.slots, name, &core::Slot::name);
+  if (slot == had_.slots.end() || (slot->identities.empty() && !slot->job_step)) return {};
+  if (had_.renumbered && !slot->identities.empty() && !shows_its_devices(*slot)) return {};
   const auto kind = core::kind_of(name);
   Place place{.name = name,
               .kind = kind,

@@ -17,8 +17,7 @@ namespace evolve::devices {
 class Chooser {
  public:
   /// `one`: `auto` means one device. `had`: see choose(). All but `one` must outlive the chooser.
-  Chooser(const Machine& machine, const TrainerTraits& trainer, bool one,
-          const std::vector<core::Slot>& had);
+  Chooser(const Machine& machine, const TrainerTraits& trainer, bool one, const Had& had);
 
   /// The devices of all requests, in their order. Throws std::invalid_argument, in words that can
   /// follow "--devices SPEC: ".
@@ -64,7 +63,7 @@ class Chooser {
   const Machine& machine_;
   const TrainerTraits& trainer_;
   bool one_;
-  const std::vector<core::Slot>& had_;
+  const Had& had_;
   Driverless driverless_{machine_, trainer_};
   std::map<std::string, Discovery> found_;
 };

@@ -77,7 +77,7 @@ std::vector<core::Slot> slots_at(const std::vector<Place>& places, const Machine
 }
 
 Choice chosen(const std::string& spec, const Machine& machine, const TrainerTraits& trainer,
-              bool one, const std::vector<core::Slot>& had) {
+              bool one, const Had& had) {
   Chooser chooser(machine, trainer, one, had);
   try {
     const auto places = chooser.places(parse_spec(spec));
@@ -112,7 +112,7 @@ std::string not_driven(const std::string& kind) {
 }
 
 Choice choose(const std::string& spec, const Machine& machine, const TrainerTraits& trainer,
-              const std::vector<core::Slot>& had) {
+              const Had& had) {
   return chosen(spec, machine, trainer, /*one=*/false, had);
 }
 

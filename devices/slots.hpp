@@ -41,6 +41,13 @@ struct Choice {
   std::vector<std::string> notes;
 };
 
+/// The slots of a run that goes on.
+struct Had {
+  std::vector<core::Slot> slots = {};
+  /// Drivers may have numbered their devices anew: they are asked of those of these slots, too.
+  bool renumbered = false;
+};
+
 /// The slots that `--devices spec` means on this machine, in its order, a device with several
 /// trials at a time once for each.
 ///
@@ -55,11 +62,11 @@ struct Choice {
 /// that exist when the specification is malformed, or names a device that does not exist, that is
 /// out of order, or that the trainer does not know.
 ///
-/// `had`: the slots of a run that goes on. As far as a driver has told their devices, or a job has
-/// them elsewhere, their names stay these devices', whatever number the driver gives them now: such
-/// a slot is had again, be its device there or not, and no other name means one of these devices.
+/// As far as a driver has told the devices of the slots that a run `had`, or a job has them
+/// elsewhere, their names stay these devices', whatever number the driver gives them now: such a
+/// slot is had again, be its device there or not, and no other name means one of these devices.
 Choice choose(const std::string& spec, const Machine& machine, const TrainerTraits& trainer,
-              const std::vector<core::Slot>& had = {});
+              const Had& had = {});
 
 /// The one slot of a single training: as choose(), but `auto` is the first GPU, else all cores.
 /// Throws `Error` also when the specification means several.

@@ -35,7 +35,7 @@ bool is_share(const std::string& variable) {
 }
 
 devices::Choice job_steps(const std::string& spec, const devices::TrainerTraits& trainer,
-                          const std::vector<core::Slot>& had) {
+                          const devices::Had& had) {
   const auto machine = devices::this_machine();
   if (!machine.environment.contains("SLURM_JOB_ID"))
     throw bad_argument("--launcher slurm: this is no Slurm job",
@@ -72,8 +72,7 @@ void check_launcher(const std::string& launcher) {
 }
 
 devices::Choice launched_slots(const std::string& launcher, const std::string& spec,
-                               const devices::TrainerTraits& trainer,
-                               const std::vector<core::Slot>& had) {
+                               const devices::TrainerTraits& trainer, const devices::Had& had) {
   if (launcher == "slurm") return job_steps(spec, trainer, had);
   auto choice = devices::choose(spec, devices::this_machine(trainer.device_env), trainer, had);
   if (launcher == "local") return choice;

@@ -18,7 +18,6 @@ void check_launcher(const std::string& launcher);
 /// the slots of a run that goes on, for devices::choose(). Throws `Error` as that does, and when
 /// the launcher cannot be used.
 devices::Choice launched_slots(const std::string& launcher, const std::string& spec,
-                               const devices::TrainerTraits& trainer,
-                               const std::vector<core::Slot>& had = {});
+                               const devices::TrainerTraits& trainer, const devices::Had& had = {});
 
 }  // namespace evolve::engine

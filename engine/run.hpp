@@ -74,7 +74,7 @@ class Run {
   void change_devices(const DeviceRequest& request);
   /// The slots as their devices are numbered now.
   void choose_anew();
-  devices::Choice choice_of(const std::string& spec) const;
+  devices::Choice choice_of(const std::string& spec, bool renumbered) const;
   void remember_devices();
   /// Why nothing can be started any more.
   std::optional<RunEnd> blocked() const;

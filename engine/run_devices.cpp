@@ -39,7 +39,7 @@ void Run::change_devices(const DeviceRequest& request) {
   std::vector<std::string> at_once;
   for (const auto& text : request.taken_at_once)
     for (const auto& device : devices_named(text, had_)) at_once.push_back(device);
-  const auto choice = choice_of(request.spec);
+  const auto choice = choice_of(request.spec, /*renumbered=*/false);
   std::map<std::string, int> slots;
   for (const auto& slot : choice.slots) ++slots[slot.name];
   for (const auto& device : at_once)
@@ -56,9 +56,10 @@ void Run::change_devices(const DeviceRequest& request) {
   record({slots_now(slots_)});
 }
 
-devices::Choice Run::choice_of(const std::string& spec) const {
-  auto had = slots_;
-  for (const auto& [_, step] : steps_had_) had.push_back(step);
+// Drivers are asked only where they must be: one may hang, and the run with it.
+devices::Choice Run::choice_of(const std::string& spec, bool renumbered) const {
+  devices::Had had{.slots = slots_, .renumbered = renumbered};
+  for (const auto& [_, step] : steps_had_) had.slots.push_back(step);
   return settings_.choose_devices(spec, had);
 }
 
@@ -66,7 +67,7 @@ devices::Choice Run::choice_of(const std::string& spec) const {
 void Run::choose_anew() {
   auto there = slots_;
   std::erase_if(there, [&](const auto& slot) { return fleet_.is_missing(slot.name); });
-  const auto choice = choice_of(boost::join(devices::items_of(there), ","));
+  const auto choice = choice_of(boost::join(devices::items_of(there), ","), /*renumbered=*/true);
   for (auto& slot : slots_) {
     const auto now = std::ranges::find(choice.slots, slot.name, &core::Slot::name);
     if (now != choice.slots.end()) slot = *now;

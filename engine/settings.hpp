@@ -43,8 +43,8 @@ struct Settings {
   std::vector<devices::Accelerator> accelerators = {};
   /// What a `--devices` specification means now to a run that has such slots, for its `devices`
   /// file. Throws `Error`. Empty: the devices stay as they are.
-  std::function<devices::Choice(const std::string& spec, const std::vector<core::Slot>& had)>
-      choose_devices = {};
+  std::function<devices::Choice(const std::string& spec, const devices::Had& had)> choose_devices =
+      {};
   /// The trainer and its time limits.
   workers::WorkerSettings workers;
   /// What is sent to the trainer with each trial under the key "options".

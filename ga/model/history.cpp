@@ -354,8 +354,8 @@ bool History::deterministic() const {
     } else if (now.fitness != before.fitness) {
       return false;
     }
-    trained_again += (!chance || now.fitness > least) && seed_number(now.trial, now.repeat) !=
-                                                seed_number(before.trial, before.repeat);
+    trained_again += (!chance || now.fitness > least) &&
+                     seed_number(now.trial, now.repeat) != seed_number(before.trial, before.repeat);
   }
   return trained_again >= enough && (alike == 0 || in * alike < pairs);
 }

@@ -133,7 +133,7 @@ class Renumbered : public testing::Test {
     const auto slots = choose(had, before.machine, {}).slots;
     std::vector<std::string> all;
     try {
-      for (const auto& slot : choose(spec, after.machine, {}, slots).slots) {
+      for (const auto& slot : choose(spec, after.machine, {}, {slots, true}).slots) {
         std::string text = slot.name;
         for (const auto& identity : slot.identities) text += " " + identity.uuid;
         all.push_back(text);
@@ -187,7 +187,7 @@ TEST_F(RenumberedMasks, DevicesOfARunGetTheMasksThatShowThemNow) {
   for (const bool by_number : {false, true}) {
     const TrainerTraits trainer{.by_number = by_number};
     const auto before = choose("cuda:*", had.machine, trainer).slots;
-    const auto slots = choose("cuda:1,cuda:2", left.machine, trainer, before).slots;
+    const auto slots = choose("cuda:1,cuda:2", left.machine, trainer, {before, true}).slots;
     ASSERT_THAT(names(slots), ElementsAre("cuda:1", "cuda:2"));
     for (const int i : {0, 1}) {
       EXPECT_THAT(slots[i].environment, Contains(Pair("EVOLVE_INDEX", std::to_string(i))));
@@ -198,14 +198,16 @@ TEST_F(RenumberedMasks, DevicesOfARunGetTheMasksThatShowThemNow) {
     }
   }
   const auto group = choose("cuda:2+cuda:1", had.machine, {}).slots;
-  const auto slots = choose("cuda:2+cuda:1", left.machine, {}, group).slots;
+  const auto slots = choose("cuda:2+cuda:1", left.machine, {}, {group, true}).slots;
   EXPECT_THAT(slots.front().environment, Contains(Pair("MASK", "1,0")));
 }
 
 TEST_F(RenumberedMasks, ADeviceOfARunThatIsGoneIsRefusedWhereItsMaskShowsAnother) {
   const auto before = choose("cuda:*", had.machine, {}).slots;
   EXPECT_THAT(
-      test::refusal([&] { choose("cuda:0,cuda:2", left.machine, {}, before); }),
+      test::refusal([&] {
+        choose("cuda:0,cuda:2", left.machine, {}, {before, true});
+      }),
       StartsWith("--devices cuda:0,cuda:2: there is no cuda:0 here (the driver has numbered "
                  "its devices anew, the run keeps its numbers)"));
 }
@@ -227,13 +229,20 @@ TEST_F(RenumberedMasks, SlotsAreKnownThatWouldShowAnotherDeviceThanTheirOwn) {
   }
 }
 
+TEST_F(Renumbered, NoDriverIsAskedOfDevicesThatARunHas) {
+  const auto had = choose("cuda:*", before.machine, {}).slots;
+  WithGpus hangs({}, {});
+  EXPECT_EQ(choose("cuda:0,cuda:2", hangs.machine, {}, {had}).slots, (std::vector{had[0], had[2]}));
+  EXPECT_EQ(hangs.asked, "");
+}
+
 TEST_F(Renumbered, ANewDeviceGetsANumberThatNoneOfTheRunHas) {
   auto more = after;
   more.machine.discover = [](const std::string&) {
     return Discovery{.devices = {now(1, 0), now(2, 1), now(7, 2)}};
   };
   const auto had = choose("cuda:*", before.machine, {}).slots;
-  const auto slots = choose("cuda:1,cuda:3", more.machine, {}, had).slots;
+  const auto slots = choose("cuda:1,cuda:3", more.machine, {}, {had, true}).slots;
   ASSERT_THAT(names(slots), ElementsAre("cuda:1", "cuda:3"));
   EXPECT_EQ(slots[1].identities.front().uuid, "cuda-7");
 }
