@@ -131,7 +131,8 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
   return 0;
 }
 
-/// A worker takes four descriptors, and many systems allow 1,024 unless they are asked for more.
+/// A worker at work takes five descriptors, and many systems allow 1,024 unless they are asked for
+/// more.
 void allow_many_workers() {
   constexpr rlim_t enough = 1 << 16;
   rlimit limit{};

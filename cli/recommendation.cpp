@@ -98,7 +98,8 @@ std::vector<std::string> undecided_lines(const engine::RunState& state,
   if (!state.evolution().done()) return {line};
   constexpr int more = 8;
   return {fmt::format("{}: train the best again, {} more trainings of {} each, with", line, more,
-                      duration_text(state.training_seconds())),
+                      state.training_seconds() < 0.5 ? "less than a second"
+                                                     : duration_text(state.training_seconds())),
           fmt::format("    evolve --resume {} --repeats {}", shell_path(run),
                       state.repeats().due() + more)};
 }

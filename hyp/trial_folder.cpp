@@ -10,6 +10,10 @@ std::string trial_folder(int trial, int repeat) {
   return folder + (repeat == 1 ? "/repeat" : fmt::format("/repeat{}", repeat));
 }
 
+std::string run_of_trial(const std::string& path) {
+  return path.substr(0, path.rfind("/trials/"));
+}
+
 std::string trial_log(int trial, int repeat) {
   return trial_folder(trial, repeat) + "/" + log_file;
 }

@@ -8,6 +8,8 @@ namespace evolve::hyp {
 
 /// "trials/000017", of its repeats "trials/000017/repeat", "trials/000017/repeat2", ….
 std::string trial_folder(int trial, int repeat = 0);
+/// The run directory that such a folder, or a file in it, is in.
+std::string run_of_trial(const std::string& path);
 /// "trials/000017/log", of its repeats "trials/000017/repeat/log", ….
 std::string trial_log(int trial, int repeat = 0);
 

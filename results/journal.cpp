@@ -167,17 +167,18 @@ bool Journal::cut_off() {
 }
 
 void Journal::check_named() const {
+  const auto remedy = "restore it from a copy, then go on with evolve --resume " +
+                      core::shell_word(file_.parent_path().string());
   struct stat ours {};
   struct stat named {};
   if (::fstat(descriptor_.number(), &ours) != 0) return;
   if (!torn_ && static_cast<std::size_t>(ours.st_size) != size_)
-    throw run_failed(file_.string() + ": somebody has written to it, or cut it off",
-                     "restore it from a copy, then go on with evolve --resume");
+    throw run_failed(file_.string() + ": somebody has written to it, or cut it off", remedy);
   const bool is_there = ::stat(file_.c_str(), &named) == 0;
   if (is_there ? named.st_dev == ours.st_dev && named.st_ino == ours.st_ino : errno != ENOENT)
     return;
   throw run_failed(file_.string() + ": somebody has removed it, or put another file in its place",
-                   "restore it from a copy, then go on with evolve --resume");
+                   remedy);
 }
 
 void Journal::commit() {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "core/utf8.hpp"
 
@@ -89,12 +90,20 @@ Axis of_places(double low, double high) {
   return {.low = low - 0.5, .high = high + 0.5};
 }
 
-/// With the names of choices, shortened where they would touch.
+/// With the names of choices, shortened where they would touch; of many every second, third, ….
 Axis with_choices(Axis axis, const hyp::Gene& gene, double width) {
-  const auto room = static_cast<std::size_t>(width / character / (axis.high - axis.low));
-  for (double index = std::ceil(axis.low); index < axis.high; ++index)
-    axis.ticks.emplace_back(
-        index, core::without_end(value_name(index, &gene), std::max(room, std::size_t{5}) - 1));
+  constexpr double least = 6;  // characters
+  const double each = width / character / (axis.high - axis.low);
+  const double every = std::max(1.0, std::ceil(least / each));
+  const auto room = static_cast<std::size_t>(every * each) - 1;
+  std::set<std::string> beginnings;
+  for (double index = std::ceil(axis.low); index < axis.high; index += every) {
+    axis.ticks.emplace_back(index, value_name(index, &gene));
+    beginnings.insert(core::without_end(axis.ticks.back().second, room));
+  }
+  const bool differ = beginnings.size() == axis.ticks.size();
+  for (auto& [index, name] : axis.ticks)
+    name = differ ? core::without_end(name, room) : core::without_beginning(name, room);
   return axis;
 }
 

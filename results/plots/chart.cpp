@@ -70,12 +70,15 @@ void Chart::text(const std::string& text, double x, double y, const std::string&
 
 std::string gene_title(const std::string& name, const std::string& value, double width) {
   constexpr double character = 11;
-  constexpr std::size_t least_name = 12;
+  constexpr std::size_t least_name = 12, least_value = 4;
   const auto room = static_cast<std::size_t>((width + Chart::gap) / character) - 1;
   const auto rest = value.empty() ? "" : " = " + value;
   const auto all = core::characters(name) + core::characters(rest);
-  if (all > room && room < core::characters(rest) + least_name)
-    return core::without_beginning(name, room);
+  if (all > room && room < core::characters(rest) + least_name) {
+    const auto kept = std::min(core::characters(name), least_name) + 3;
+    if (value.empty() || room < kept + least_value) return core::without_beginning(name, room);
+    return core::without_beginning(name, kept - 3) + " = " + core::without_end(value, room - kept);
+  }
   return core::without_beginning(name, room - core::characters(rest)) + rest;
 }
 

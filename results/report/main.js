@@ -80,7 +80,8 @@ function keyOfProgress() {
     : [element("span", {}, dot("best"), "highest so far"), element("span", {}, dot("completed"), "trial"),
        ...(views[0].results.some((one) => one.trial.state === "stopped")
          ? [element("span", {}, dot("stopped"), "stopped early")] : []),
-       element("span", {}, dot("band"), "what is expected of the recommended set, trained again (90 %)")];
+       ...(views[0].recommended?.expected
+         ? [element("span", {}, dot("band"), "what is expected of the recommended set, trained again (90 %)")] : [])];
 }
 
 byId("run").append(...views.map((one) => element("option", { value: one.index }, one.name)));

@@ -139,7 +139,9 @@ function drawFailures(view) {
 }
 
 function drawSettings(view) {
-  const given = Object.entries(view.options).filter(([, value]) => value !== "" && value !== null);
+  const { trainer, ...others } = view.options;
+  const options = others.trainer_exec || others.trainer_command ? others : view.options;
+  const given = Object.entries(options).filter(([, value]) => value !== "" && value !== null);
   const fixed = view.fixed.map((gene) => [`${gene.name} (not evolved)`, geneText(gene, gene.start)]);
   fill("settings-table", ["option", ""], [...given.map(([name, value]) => [name, String(value)]), ...fixed]);
 }

@@ -3,7 +3,8 @@
 //
 //   fake_trainer [--sleep MILLISECONDS] [--log FILE] [--crash-trial N] [--crash-always] [--crash-on
 //   DEVICE] [--crash-repeats] [--noise] [--seen FILE] [--look PROGRAM]
-//   [--rungs] [--pauses] [--epochs FILE] [--faults TRIAL=FAULT,…] [--chatter BYTES] [--needs FILE]
+//   [--rungs] [--pauses] [--full-at-pauses] [--epochs FILE] [--faults TRIAL=FAULT,…] [--chatter
+//   BYTES] [--needs FILE]
 //   [--once] [--linger MS] [--stops-itself] [--runs-on] [--learns-late] [--late-trial N]
 //
 // --crash-repeats crashes where a repeat is trained. --noise takes 1e-11 of the seed off the score.
@@ -11,8 +12,9 @@
 // device and the environment as JSON. --look asks PROGRAM (evolve) which device it sees as number 0
 // of its slot's kind: the trainer says so when it is ready. --rungs reports at each rung what it
 // has learnt so far, and waits for a word; a third of its trials, by their seed, learn little.
-// --pauses does the same, and can be paused there. --epochs appends "TRIAL EPOCH" for each epoch
-// that a training took. --faults are those of fail(). --chatter logs so many bytes per training.
+// --pauses does the same, and can be paused there; --full-at-pauses then has no room to be.
+// --epochs appends "TRIAL EPOCH" for each epoch that a training took. --faults are those of fail().
+// --chatter logs so many bytes per training.
 // --needs fails a trial with kind data while FILE is not there. --once trains one trial and exits,
 // MS later, without looking at what it is told meanwhile. --stops-itself calls every result stopped
 // and paused though nobody asked for that. --runs-on could pause, but waits at no rung: it reports
@@ -41,6 +43,7 @@ using nlohmann::json;
 namespace {
 
 struct Options {
+  bool full_at_pauses = false;
   bool crash_always = false, crash_repeats = false, noise = false, rungs = false, pauses = false;
   bool runs_on = false, learns_late = false, once = false, stops_itself = false;
   int sleep_ms = 0, linger_ms = 0, crash_trial = -1, late_trial = -1, chatter = 0;
@@ -54,6 +57,7 @@ Options read_options(int argc, char** argv) {
       {"--noise", &Options::noise},
       {"--rungs", &Options::rungs},
       {"--pauses", &Options::pauses},
+      {"--full-at-pauses", &Options::full_at_pauses},
       {"--runs-on", &Options::runs_on},
       {"--learns-late", &Options::learns_late},
       {"--once", &Options::once},
@@ -235,6 +239,11 @@ void finish(const Options& options, const json& train, double reached) {
   const auto end = options.rungs ? ended_at(options, train, reached) : std::nullopt;
   const int last = end ? end->first : train["epochs"].get<int>();
   const auto result = metrics(end ? learnt(options, train, reached, last) : reached);
+  if (options.full_at_pauses && end && end->second == "pause")
+    return say({{"type", "error"},
+                {"trial", trial},
+                {"kind", "other"},
+                {"message", "[Errno 28] No space left on device"}});
   if (!options.epochs.empty()) log_epochs(options.epochs, train, last);
   if (!end) say({{"type", "epoch"}, {"trial", trial}, {"epoch", last}, {"metrics", result}});
   say({{"type", "result"},

@@ -84,6 +84,25 @@ TEST(FullDisk, OfWhatARunPrintsEndsNoRun) {
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 5);
 }
 
+// What a trial leaves at its pause no other training writes: that others end well says nothing.
+TEST(FullDisk, OfWhatTrialsLeaveAtTheirPausesEndsTheRunAndFailsNoTrialForGood) {
+  for (const std::string devices : {"cpu:0", "npu:0,npu:1"}) {
+    Folder folder;
+    const auto full =
+        evolve(folder.path(),
+               {"--trainer-command", fake_trainer("--pauses --noise --full-at-pauses"), "--devices",
+                devices, "--epochs", "9", "--max-epochs", "200", "--lag", "2", "--output", "run"});
+    EXPECT_EQ(full.code, 1) << full.out;
+    EXPECT_THAT(full.err, HasSubstr("No space left on device"));
+    for (const auto& event : journal(folder / "run")) {
+      if (event["event"] == "failed") {
+        EXPECT_EQ(event["final"], false);
+      }
+    }
+    EXPECT_EQ(evolve(folder.path(), {"--resume", "run", "--dry-run"}).code, 0);
+  }
+}
+
 TEST(FullDisk, OfALogEndsTheRunWith1AndKeepsWhatWasFinished) {
   Folder folder;
   const auto full = evolve(folder.path(),
@@ -94,8 +113,9 @@ TEST(FullDisk, OfALogEndsTheRunWith1AndKeepsWhatWasFinished) {
   // Another attempt adds to the log of the first.
   const auto log = (folder / "run/trials/000005/log").string();
   EXPECT_EQ(full.err, "evolve: " + log +
-                          ": cannot write (File too large); mend the disk, then go on with "
-                          "evolve --resume: all finished trials are safe\n");
+                          ": cannot write (File too large); all finished trials are safe: mend the "
+                          "disk, then go on with evolve --resume " +
+                          (folder / "run").string() + "\n");
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 5);
   EXPECT_EQ(evolve(folder.path(), {"--resume", "run"}).code, 0);
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 9);
@@ -211,8 +231,9 @@ TEST(ReadOnly, RunEndsWith1AndGoesOnWhenItCanBeWritten) {
     const auto ended = process.wait();
     EXPECT_EQ(ended.code, 1) << ended.out;
     EXPECT_THAT(ended.err,
-                HasSubstr("/log: cannot write (Permission denied); mend the disk, then go on with "
-                          "evolve --resume: all finished trials are safe\n"));
+                HasSubstr("/log: cannot write (Permission denied); all finished trials are safe: "
+                          "mend the disk, then go on with evolve --resume " +
+                          run.string() + "\n"));
   }
   const int safe = count(journal(run), "completed");
   EXPECT_GE(safe, 3);

@@ -337,7 +337,8 @@ TEST(Journal, CommitsNothingToAFileThatWasRemovedOrReplaced) {
     EXPECT_EQ(run_failure([&] { open.journal.commit(); }),
               open.file.string() +
                   ": somebody has removed it, or put another file in its place; restore it from "
-                  "a copy, then go on with evolve --resume");
+                  "a copy, then go on with evolve --resume " +
+                  open.file.parent_path().string());
   }
 }
 
@@ -348,7 +349,8 @@ TEST(Journal, CommitsNothingToAFileThatSomebodyElseHasWrittenTo) {
     EXPECT_EQ(run_failure([&] { open.journal.commit(); }),
               open.file.string() +
                   ": somebody has written to it, or cut it off; restore it from a copy, then go on "
-                  "with evolve --resume");
+                  "with evolve --resume " +
+                  open.file.parent_path().string());
   }
 }
 

@@ -174,8 +174,10 @@ void Worker::log(std::string_view bytes) {
 }
 
 Error Worker::log_failed(int error) const {
-  return run_failed(log_path_ + ": cannot write (" + std::strerror(error) + ")",
-                    "mend the disk, then go on with evolve --resume: all finished trials are safe");
+  return run_failed(
+      log_path_ + ": cannot write (" + std::strerror(error) + ")",
+      "all finished trials are safe: mend the disk, then go on with evolve --resume " +
+          core::shell_word(hyp::run_of_trial(log_path_)));
 }
 
 void Worker::failed(const Ending& ending) {

@@ -97,6 +97,15 @@ TEST(GeneAxis, GivesEachOfFewWholeValuesAPlaceOfItsOwn) {
   }
 }
 
+TEST(GeneAxis, ShortensChoicesThatBeginAlikeFromTheirBeginning) {
+  EXPECT_EQ(gene_labels("{choices: [augment_with_magnitude_9, augment_with_magnitude_5]}", 0, 1),
+            "…h_magnitude_9 …h_magnitude_5 ");
+}
+
+TEST(GeneAxis, NamesNotEachOfManyChoices) {
+  EXPECT_EQ(gene_labels("{choices: [a, b, c, d, e, f, g, h, i, j, k, l]}", 0, 11), "a d g j ");
+}
+
 TEST(GeneAxis, ShortensChoicesThatWouldTouch) {
   EXPECT_EQ(gene_labels("{choices: [SGD, Adam_with_decoupled_decay]}", 0, 1),
             "SGD Adam_with_dec… ");
