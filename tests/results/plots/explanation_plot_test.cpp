@@ -51,7 +51,7 @@ TEST(ExplainPlot, HasABarForEachGeneAndAPanelWithTheBestInItsTitle) {
   EXPECT_TRUE(has(text, "when one gene leaves the highest (+)'"));
   EXPECT_TRUE(has(text, "set title 'lr0 = 0.01'"));
   EXPECT_TRUE(has(text, "set title 'anchors = 3'"));
-  EXPECT_TRUE(has(text, "set title 'optimizer = Adam_with_…'"));
+  EXPECT_TRUE(has(text, "set title 'optimizer = Adam_with_decoupl…'"));
   EXPECT_TRUE(has(text, "dots: trials'"));
   EXPECT_TRUE(has(text, "$trials << EOD\n0.001 0.1\n0.01 0.4\nEOD\n"));
   EXPECT_TRUE(has(text, "$expected << EOD\n1e-05 0.2 0.1 0.3\n0.1 0.3 -0.5 0.4\nEOD\n"));

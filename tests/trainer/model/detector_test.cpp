@@ -6,10 +6,12 @@
 #include <torch/torch.h>
 
 #include <cmath>
+#include <fstream>
 #include <functional>
 #include <mutex>
 #include <set>
 
+#include "tests/temporary_folder.hpp"
 #include "tests/trainer/bound_of.hpp"
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
@@ -278,6 +280,25 @@ TEST(Detector, HasTheParametersOfYolov5) {
   EXPECT_EQ(state.front().first, "model.0.conv.weight");
   EXPECT_EQ(state.back().first, "model.24.m.2.bias");
   EXPECT_THAT(detector.strides(), ElementsAre(8, 16, 32));
+}
+
+// Those that a table names have half the width inside; those of a C3 all of its half.
+TEST(Detector, HasTheBottlenecksOfYolov5) {
+  const ::evolve::test::TemporaryFolder folder;
+  const std::string path = folder / "bottlenecks.yaml";
+  std::ofstream(path) << "nc: 3\ndepth_multiple: 1.0\nwidth_multiple: 1.0\nanchors: 3\nbackbone:\n"
+                         "  - [-1, 1, Conv, [16, 6, 2, 2]]\n"
+                         "  - [-1, 1, Conv, [32, 3, 2]]\n"
+                         "  - [-1, 2, Bottleneck, [32]]\n"
+                         "  - [-1, 1, Conv, [64, 3, 2]]\n"
+                         "  - [-1, 1, Bottleneck, [64, False]]\n"
+                         "  - [-1, 1, Conv, [64, 3, 2]]\n"
+                         "head:\n  - [[4, 5], 1, Detect, [nc, anchors]]\n";
+  Detector detector(resolve(read_model_table(path)), /*seed=*/0);
+  std::int64_t parameters = 0;
+  for (const auto& parameter : detector.parameters()) parameters += parameter.numel();
+  EXPECT_EQ(parameters, 96208);  // as YOLOv5 7.0 counts them
+  EXPECT_EQ(count_parameters(detector.config()), 96208);
 }
 
 TEST(Detector, GivesOneMapPerLevel) {
