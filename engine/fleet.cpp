@@ -105,8 +105,13 @@ std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
   std::erase_if(fewer, [](const auto& one) { return one.second <= 0; });
   pool_.change(slots);
   sampler_.change(kinds_of(slots, found));
+  const auto before = devices_;
   index(found);
-  in_doubt_.clear();
+  // What was chosen anew shows what it should.
+  std::erase_if(in_doubt_, [&](const auto& device) {
+    const auto now = devices_.find(device), then = before.find(device);
+    return now == devices_.end() || then == before.end() || now->second != then->second;
+  });
   renumbered_ = false;
   wanted_ = true;
   leaving_.clear();

@@ -66,7 +66,7 @@ void watch(pid_t worker, int lifeline, int deaths) {
 }
 
 /// Not "evolve …": whoever kills all that is called so would leave what a worker has started alone.
-void rename() {
+void rename_this_process() {
   constexpr std::string_view name = "trial-reaper";
   ::prctl(PR_SET_NAME, name.data());
   // The command line, too, which lies before the environment. Fields 48 and 49 of `stat` say where
@@ -88,7 +88,7 @@ void rename() {
 }
 
 [[noreturn]] void reap(pid_t worker, int lifeline) {
-  rename();
+  rename_this_process();
   keep_only(lifeline);
   sigset_t death;
   ::sigemptyset(&death);
