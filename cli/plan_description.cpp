@@ -39,7 +39,7 @@ std::string bounded(const std::string& trials, const ga::Settings& search) {
   if (!search.max_epochs) return trials;
   const auto epochs = core::counted(*search.max_epochs, "epoch") + " of training";
   const auto most = ga::most_trials(search);
-  if (most * search.epochs <= *search.max_epochs) return trials;
+  if (search.trials && most * search.epochs <= *search.max_epochs) return trials;
   return most < *search.max_epochs ? epochs + ", at most " + trials : epochs;
 }
 

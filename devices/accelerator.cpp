@@ -67,6 +67,7 @@ Json to_json(const Accelerator& a) {
   auto mask = Json::object();
   for (const auto& [variable, value] : a.mask) mask[variable] = value;
   return {{"device", name_of(a)},
+          {"number", text_or_null(a.number)},
           {"name", a.name},
           {"uuid", text_or_null(a.uuid)},
           {"pci", text_or_null(a.pci)},
@@ -85,6 +86,7 @@ Accelerator accelerator_from_json(const Json& json) {
   const auto kind = core::kind_of(device);
   Accelerator a{.kind = kind,
                 .index = core::index_of(device),
+                .number = text_in(json.at("number")),
                 .name = json.at("name"),
                 .uuid = text_in(json.at("uuid")),
                 .pci = text_in(json.at("pci")),

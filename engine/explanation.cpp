@@ -40,9 +40,9 @@ double least_fitness(const RunState& state) {
   std::vector<double> all;
   for (const auto& trial : state.completed()) all.push_back(trial.fitness);
   if (all.empty()) return 0;
-  const auto least = all.begin() + (std::ssize(all) + 9) / 10;
-  std::ranges::nth_element(all, std::min(least, all.end() - 1));
-  return *std::min(least, all.end() - 1);
+  std::ranges::sort(all);
+  const double least = all[std::min(all.size() - 1, (all.size() + 9) / 10)];
+  return least < all.back() ? least : all.front();  // the others may be all alike
 }
 
 Ended ended(const RunState& state, const std::vector<hyp::Gene>& evolved) {

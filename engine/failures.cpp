@@ -91,9 +91,7 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
     return failed;
   }
   const auto* before = state.outlived_failure(failure.trial);
-  // A disk that is too full for what a trial leaves at its pause lets others end well.
-  const bool at_its_pause = at_pause(attempt.trial, failure.epoch);
-  const bool said_before = before && !at_its_pause && speaks_of_surroundings(before->message);
+  const bool said_before = before && speaks_of_surroundings(before->message);
   if (failed.failed_before_ready || (speaks_of_surroundings(failed.message) && !said_before)) {
     failed.of_surroundings = true;
   } else if (failed.kind == FailureKind::device_lost) {

@@ -250,17 +250,21 @@ void Fleet::ask() {
 
 void Fleet::see(const std::vector<devices::Accelerator>& sample) {
   in_doubt_.clear();
-  missing_.clear();
+  renumbered_ = false;
+  const auto missed = std::exchange(missing_, {});
   for (const auto& device : sampled_) {
     const auto shown = devices::shown_to(devices_.at(device), sample);
-    if (shown == devices::Shown::others) in_doubt_.insert(device);
+    if (shown != devices::Shown::own) in_doubt_.insert(device);
+    renumbered_ = renumbered_ || shown == devices::Shown::others;
     if (shown != devices::Shown::missing) continue;
     missing_.insert(device);
+    // A driver may have missed it once.
+    wanted_ = wanted_ || !missed.contains(device);
+    if (!missed.contains(device)) continue;
     for (const auto& each :
          health_.quarantine(device, "its driver no longer lists it", Clock::now()))
       blame(each);
   }
-  renumbered_ = !in_doubt_.empty();
 }
 
 void Fleet::take(const std::vector<devices::Accelerator>& sample) {

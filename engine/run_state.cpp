@@ -82,7 +82,7 @@ int RunState::device_losses(int trial) const {
 
 bool RunState::in_doubt(int trial) const {
   const auto* open = find_open(trial);
-  if (!open || open->failed == 0 || surroundings_.trained_since(open->failed)) return false;
+  if (!open || open->failed == 0 || was_outlived(*open)) return false;
   const auto& failure = std::get<hyp::Failed>(open->failure.result);
   return failure.of_surroundings && !failure.failed_before_ready &&
          failure.kind != hyp::FailureKind::data;
@@ -93,6 +93,11 @@ int RunState::failed_at(int trial) const {
   return open && open->failed > 0 ? std::get<hyp::Failed>(open->failure.result).epoch : 0;
 }
 
+bool RunState::was_outlived(const Open& open) const {
+  return failed_at_pause(open.attempt.trial.number) ? surroundings_.paused_since(open.failed)
+                                                    : surroundings_.trained_since(open.failed);
+}
+
 bool RunState::failed_at_pause(int trial) const {
   const auto* open = find_open(trial);
   return open && at_pause(open->attempt.trial, failed_at(trial));
@@ -100,7 +105,7 @@ bool RunState::failed_at_pause(int trial) const {
 
 const hyp::Failed* RunState::outlived_failure(int trial) const {
   const auto* open = find_open(trial);
-  if (!open || open->failed == 0 || !surroundings_.trained_since(open->failed)) return nullptr;
+  if (!open || open->failed == 0 || !was_outlived(*open)) return nullptr;
   return &std::get<hyp::Failed>(open->failure.result);
 }
 

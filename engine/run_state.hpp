@@ -186,6 +186,8 @@ class RunState {
   void failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Open& open);
   /// Null when it is not under way.
   const Open* find_open(int trial) const;
+  /// Another training has shown since it failed that its surroundings let one end so.
+  bool was_outlived(const Open& open) const;
   /// Throws `Error` when it is not.
   Open& open_trial(int trial);
   Error contradiction(int trial, const std::string& what,

@@ -15,6 +15,8 @@ void Surroundings::apply(const hyp::Outcome& outcome, std::int64_t started) {
   if (!failure) {
     failures_ = 0;
     trained_start_ = std::max(trained_start_, started);
+    if (std::holds_alternative<hyp::Paused>(outcome.result))
+      paused_start_ = std::max(paused_start_, started);
   } else if (failure->of_surroundings) {
     ++failures_;
     last_failure_ = *failure;

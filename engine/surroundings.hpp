@@ -22,6 +22,9 @@ class Surroundings {
   int failed_in_a_row() const { return failed_in_a_row_; }
   /// Whether a trial that started after that event has been trained since, or a probe was.
   bool trained_since(std::int64_t event) const { return event < trained_start_; }
+  /// Whether a trial that started after that event was paused: what it leaves then no other
+  /// training writes.
+  bool paused_since(std::int64_t event) const { return event < paused_start_; }
 
  private:
   int failures_ = 0;
@@ -29,6 +32,8 @@ class Surroundings {
   int failed_in_a_row_ = 0;
   /// The latest start of a trial that was trained, or the latest probe.
   std::int64_t trained_start_ = 0;
+  /// The latest start of a trial that was paused.
+  std::int64_t paused_start_ = 0;
 };
 
 }  // namespace evolve::engine

@@ -47,14 +47,11 @@ struct Explanation {
   double r2 = 0;
 };
 
-/// With a smaller R² the figures mean little.
-inline constexpr double least_r2 = 0.2;
-
 /// How far the figures are to be trusted, by the R² and by what is known; "" where they are. Trials
 /// that pin down next to nothing lie along a path: which of the genes that changed along it
 /// matters is a guess.
 inline std::string verdict(const Explanation& explanation) {
-  constexpr double good_r2 = 0.5, least_known = 0.1;
+  constexpr double least_r2 = 0.2, good_r2 = 0.5, least_known = 0.1;
   if (explanation.r2 < least_r2) return "these figures mean little, more trials would help";
   if (explanation.known < least_known)
     return "but the trials pin down little of the variation: the shares are guesses, go by the "

@@ -66,16 +66,29 @@ bool can_be_negative(std::span<const Observation> observation) {
 Targets targets_of(std::span<const Observation> observation) {
   constexpr double stopped_noise = 10;
   const auto gains = median_gains(observation);
+  double least = -std::numeric_limits<double>::infinity();
   const auto at_the_end = [&](const Observation& e) {
     const auto gain = gains.find(e.left);
     const double end = e.fitness + (gain == gains.end() ? 0 : gain->second);
-    return e.fitness < 0 ? end : std::max(0.0, end);
+    return std::max(least, e.fitness < 0 ? end : std::max(0.0, end));
   };
   const bool negative = can_be_negative(observation);
   const auto has_learnt = [&](const Observation& e) { return negative || e.fitness > 0; };
   std::vector<double> known, good;
+  const auto has_fitness = [](const Observation& e) {
+    return e.ending == Ending::completed || e.ending == Ending::at_rung;
+  };
+  if (negative) {
+    constexpr double furthest = 10;
+    for (const Observation& e : observation)
+      if (has_fitness(e)) known.push_back(at_the_end(e));
+    const double median = known.empty() ? 0 : percentile(known, 0.5);
+    const double above = known.empty() ? 0 : std::ranges::max(known) - median;
+    if (above > 0) least = median - furthest * above;
+    known.clear();
+  }
   for (const Observation& e : observation) {
-    if (e.ending != Ending::completed && e.ending != Ending::at_rung) continue;
+    if (!has_fitness(e)) continue;
     known.push_back(at_the_end(e));
     if (has_learnt(e)) good.push_back(known.back());
   }
@@ -84,12 +97,6 @@ Targets targets_of(std::span<const Observation> observation) {
   double bad = good.empty() ? 0 : percentile(good, 0.1);
   if (!good.empty() && bad == std::ranges::max(good))  // all the same: a failure is worse
     bad = std::min(std::ranges::min(known), bad - 0.1 * std::abs(bad));
-  double least = -std::numeric_limits<double>::infinity();
-  if (negative && !known.empty()) {
-    constexpr double furthest = 10;
-    const double median = percentile(known, 0.5), above = std::ranges::max(known) - median;
-    if (above > 0) least = median - furthest * above;
-  }
   const double behind = known.empty() ? 0 : percentile(known, 0.25);
 
   const auto n = static_cast<Eigen::Index>(observation.size());
@@ -104,7 +111,7 @@ Targets targets_of(std::span<const Observation> observation) {
     } else if (e.ending == Ending::completed) {
       targets.values[i] = std::max(e.fitness, least);
     } else {
-      targets.values[i] = std::min(e.fitness, behind);
+      targets.values[i] = std::min(std::max(e.fitness, least), behind);
       targets.noise[i] = stopped_noise;
     }
   }

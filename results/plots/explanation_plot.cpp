@@ -111,8 +111,8 @@ double names_width(const Explanation& explanation) {
 
 std::string explanation_script(const Explanation& explanation, const std::string& terminal) {
   const auto genes = explanation.genes.size();
-  const bool means_little = explanation.r2 < least_r2;
-  const double top = top_margin + (means_little ? line_height : 0);
+  const auto words = verdict(explanation);
+  const double top = top_margin + (words.empty() ? 0 : line_height);
   const auto lowest = [&](int pitch) { return top + pitch * static_cast<double>(genes); };
   const double height = std::max<double>(least_height, lowest(least_pitch) + bottom_margin);
   Chart chart(terminal, height);
@@ -133,9 +133,7 @@ std::string explanation_script(const Explanation& explanation, const std::string
   chart.text("± one standard deviation; dots: trials" +
                  (below > 0 ? fmt::format(", {} below", below) : ""),
              left, first_line + line_height);
-  if (means_little)
-    chart.text("these figures mean little: the model hardly predicts a trial from the others", left,
-               first_line + 2 * line_height, "left", "#d9480f");
+  if (!words.empty()) chart.text(words, left, first_line + 2 * line_height, "left", "#d9480f");
   for (std::size_t i = 0; i < panels; ++i) {
     const double x = left + static_cast<double>(i % columns) * panel_width;
     const double line = top - 20 + static_cast<double>(i / columns) * panel_height;

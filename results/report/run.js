@@ -88,10 +88,9 @@ function resultsOf(view) {
   return results;
 }
 
-const isStart = (view, trial) => view.genes.every((gene) => trial.genes[gene.name] === gene.start);
-
 /** What the start had when it was trained to its end. */
-const startFitness = (view) => view.results.find(({ trial }) => trial.state === "completed" && isStart(view, trial))?.fitness;
+const startFitness = (view) => view.results.find(({ trial }) => trial.trial === 0 && trial.state === "completed")?.fitness ??
+  (view.recommended?.is_start ? view.recommendedTrial.fitness : undefined);
 
 /** Four significant digits, of large numbers all before the point. */
 function number(value) {

@@ -40,6 +40,16 @@ std::vector<Accelerator> sampled(Sampler& sampler) {
   }
 }
 
+TEST(Sampler, TellsAllThatDiscoveryDoes) {
+  ::setenv("ZE_ENABLE_ALT_DRIVERS", FAKE_LEVEL_ZERO, 1);
+  ::setenv("FAKE_XPUS", "name=A,bus=3;name=B,bus=4,memory=16,free=10", 1);
+  Sampler sampler({"xpu"});
+  const auto found = discover("xpu", device_environment()).devices;
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[1].number, "1");
+  EXPECT_EQ(sampled(sampler), found);
+}
+
 TEST(Sampler, DoesNotAskADriverInWhichAProcessIsStuck) {
   ::setenv("ZE_ENABLE_ALT_DRIVERS", FAKE_LEVEL_ZERO, 1);
   ::setenv("FAKE_XPUS", "name=A,bus=3", 1);

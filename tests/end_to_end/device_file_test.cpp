@@ -269,6 +269,12 @@ TEST(DeviceFileOfGpus, NeedNotBeEditedWhereACardIsLostAndTheDriverNumbersTheOthe
     });
   };
   ASSERT_TRUE(eventually([&] { return masks_seen(folder)["xpu:2"].size() == 2; }));
+  const auto is_quarantined = [&] {
+    return std::ranges::any_of(events(), [](const auto& event) {
+      return event["event"] == "quarantined" && event["device"] == "xpu:0";
+    });
+  };
+  ASSERT_TRUE(eventually(is_quarantined)) << "it was missing twice in a row";
   const auto before = starts_on_the_lost();
   auto masks = masks_seen(folder);
   EXPECT_THAT(masks["xpu:0"], ElementsAre("0"));
@@ -287,6 +293,8 @@ TEST(DeviceFileOfGpus, NeedNotBeEditedWhereACardIsLostAndTheDriverNumbersTheOthe
   EXPECT_THAT(ended.out, HasSubstr("xpu:0 gets no further trial: its driver no longer lists it\n"));
   EXPECT_THAT(ended.out, HasSubstr("xpu:0 gets trials again\n"));
   EXPECT_EQ(count(events(), "devices"), 0) << "the run's devices are the same";
+  const std::string anew = "the driver has numbered its devices anew, the run keeps its numbers";
+  EXPECT_EQ(std::ranges::count(lines_of(ended.out), anew), 2) << "when it went, and when it came";
 }
 
 TEST_F(DeviceFile, EndsTheIdleWorkerOfADeviceThatGoes) {

@@ -3,8 +3,8 @@
 //
 //   fake_trainer [--sleep MILLISECONDS] [--log FILE] [--crash-trial N] [--crash-always] [--crash-on
 //   DEVICE] [--crash-repeats] [--noise] [--seen FILE] [--look PROGRAM]
-//   [--rungs] [--pauses] [--full-at-pauses] [--epochs FILE] [--faults TRIAL=FAULT,…] [--chatter
-//   BYTES] [--needs FILE]
+//   [--rungs] [--pauses] [--full-at-pauses] [--full-at-pauses-of N] [--epochs FILE] [--faults
+//   TRIAL=FAULT,…] [--chatter BYTES] [--needs FILE]
 //   [--once] [--linger MS] [--stops-itself] [--runs-on] [--learns-late] [--late-trial N]
 //
 // --crash-repeats crashes where a repeat is trained. --noise takes 1e-11 of the seed off the score.
@@ -44,6 +44,7 @@ namespace {
 
 struct Options {
   bool full_at_pauses = false;
+  int full_at_pauses_of = -1;
   bool crash_always = false, crash_repeats = false, noise = false, rungs = false, pauses = false;
   bool runs_on = false, learns_late = false, once = false, stops_itself = false;
   int sleep_ms = 0, linger_ms = 0, crash_trial = -1, late_trial = -1, chatter = 0;
@@ -62,11 +63,13 @@ Options read_options(int argc, char** argv) {
       {"--learns-late", &Options::learns_late},
       {"--once", &Options::once},
       {"--stops-itself", &Options::stops_itself}};
-  const std::map<std::string, int Options::*> numbers = {{"--sleep", &Options::sleep_ms},
-                                                         {"--linger", &Options::linger_ms},
-                                                         {"--crash-trial", &Options::crash_trial},
-                                                         {"--late-trial", &Options::late_trial},
-                                                         {"--chatter", &Options::chatter}};
+  const std::map<std::string, int Options::*> numbers = {
+      {"--sleep", &Options::sleep_ms},
+      {"--linger", &Options::linger_ms},
+      {"--crash-trial", &Options::crash_trial},
+      {"--late-trial", &Options::late_trial},
+      {"--full-at-pauses-of", &Options::full_at_pauses_of},
+      {"--chatter", &Options::chatter}};
   const std::map<std::string, std::string Options::*> texts = {
       {"--log", &Options::log},      {"--epochs", &Options::epochs},
       {"--needs", &Options::needs},  {"--seen", &Options::seen},
@@ -239,7 +242,8 @@ void finish(const Options& options, const json& train, double reached) {
   const auto end = options.rungs ? ended_at(options, train, reached) : std::nullopt;
   const int last = end ? end->first : train["epochs"].get<int>();
   const auto result = metrics(end ? learnt(options, train, reached, last) : reached);
-  if (options.full_at_pauses && end && end->second == "pause")
+  const bool full = options.full_at_pauses || options.full_at_pauses_of == trial;
+  if (full && end && end->second == "pause")
     return say({{"type", "error"},
                 {"trial", trial},
                 {"kind", "other"},

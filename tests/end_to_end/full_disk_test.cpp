@@ -103,6 +103,24 @@ TEST(FullDisk, OfWhatTrialsLeaveAtTheirPausesEndsTheRunAndFailsNoTrialForGood) {
   }
 }
 
+TEST(FullDisk, OfOneTrialAloneIsItsOwnFault) {
+  Folder folder;
+  const auto ended = evolve(
+      folder.path(),
+      {"--trainer-command", fake_trainer("--pauses --noise --full-at-pauses-of 1"), "--devices",
+       "npu:0,npu:1", "--epochs", "9", "--max-epochs", "100", "--output", "run"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  int failures = 0, final_ones = 0;
+  for (const auto& event : journal(folder / "run")) {
+    if (event["event"] != "failed") continue;
+    EXPECT_EQ(event["trial"], 1);
+    ++failures;
+    final_ones += event["final"] == true;
+  }
+  EXPECT_EQ(final_ones, 1);
+  EXPECT_LE(failures, 6);
+}
+
 TEST(FullDisk, OfALogEndsTheRunWith1AndKeepsWhatWasFinished) {
   Folder folder;
   const auto full = evolve(folder.path(),

@@ -6,6 +6,7 @@
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <cerrno>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/file_descriptor.hpp"
@@ -164,7 +165,7 @@ void Process::finish() {
   if (output_.is_open()) read_some(output_, most);
   if (errors_.is_open()) read_some(errors_, most);
   // A whole message whose newline is missing; one that was cut short says nothing.
-  if (line_.ends_with('}')) events_.line(std::exchange(line_, {}));
+  if (nlohmann::json::accept(line_)) events_.line(std::exchange(line_, {}));
   exited_ = true;
   output_.close();
   errors_.close();

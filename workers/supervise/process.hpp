@@ -20,8 +20,8 @@ constexpr std::size_t longest_line = 1 << 20;
 
 /// What happens to a process. Called from within the io_context, never after `exited`.
 struct ProcessEvents {
-  /// A line of its standard output, without the newline; at its end one that ends with "}" may
-  /// have none.
+  /// A line of its standard output, without the newline, which the last one need not have
+  /// where it is JSON.
   std::function<void(std::string_view)> line;
   /// A line got longer than `longest_line`, and so on after each further such length.
   std::function<void()> endless_line;

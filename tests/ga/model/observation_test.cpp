@@ -79,6 +79,11 @@ TEST(Targets, FarBelow0CountAsTenTimesAsFarBelowTheMedianAsTheBestIsAbove) {
   for (const double fitness : {0.75, 0.5, 0.25, -3.0, -1e6})
     some.push_back({.ending = Ending::completed, .fitness = fitness});
   EXPECT_THAT(targets_of(some).values, ElementsAre(0.75, 0.5, 0.25, -3.0, -4.75));
+  some.push_back({.ending = Ending::stopped, .fitness = -1e6});
+  some.push_back({.ending = Ending::failed});
+  const auto values = targets_of(some).values;
+  EXPECT_EQ(values[5], -4.75);
+  EXPECT_GE(values[6], -4.75);
 }
 
 TEST(Targets, OfALookAreNot0OrLessBecauseOthersLostUntilTheirEnd) {

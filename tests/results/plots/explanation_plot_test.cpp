@@ -44,8 +44,7 @@ TEST(ExplainPlot, HasABarForEachGeneAndAPanelWithTheBestInItsTitle) {
   auto unsure = three_genes();
   unsure.r2 = -.2;
   EXPECT_TRUE(has(explanation_script(unsure, "png"), "(R² of the model -0.20)"));
-  const std::string little =
-      "these figures mean little: the model hardly predicts a trial from the others";
+  const std::string little = "these figures mean little, more trials would help";
   EXPECT_TRUE(has(explanation_script(unsure, "png"), little));
   EXPECT_FALSE(has(text, little));
   EXPECT_TRUE(has(text, "when one gene leaves the highest (+)'"));
