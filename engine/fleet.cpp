@@ -109,7 +109,8 @@ std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
   index(found);
   // What was chosen anew shows what it should.
   std::erase_if(in_doubt_, [&](const auto& device) {
-    const auto now = devices_.find(device), then = before.find(device);
+    const auto now = devices_.find(device);
+    const auto then = before.find(device);
     return now == devices_.end() || then == before.end() || now->second != then->second;
   });
   renumbered_ = false;
