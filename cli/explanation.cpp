@@ -86,8 +86,7 @@ std::vector<std::string> description(const results::Explanation& explanation) {
   lines.push_back("alone: what the gene explains by itself; total: with its part in interactions");
   lines.push_back("loss by chance: what a random value instead of the highest's costs on average");
   lines.push_back(
-      fmt::format("the trials pin down {} of that variation, the rest is the model's "
-                  "guess",
+      fmt::format("the trials pin down {} of that variation, the rest is the model's guess",
                   percent(explanation.known)));
   return lines;
 }

@@ -70,8 +70,8 @@ std::optional<std::string> longer_trainings_line(const ga::Standing& standing,
   if (!longer || longer->luck > worth_it) return {};
   return fmt::format(
       "  longer trainings       fitness still grew by {:.0f} % after epoch {}: if it goes on so, "
-      "and "
-      "luck does not grow with it, luck weighs {:.0f} % less in a new run with --epochs {} --from "
+      "and luck does not grow with it, luck weighs {:.0f} % less in a new run with --epochs {} "
+      "--from "
       "{}, for {:.1f} times the time",
       100 * longer->growth, longer->looked_at, 100 * (1 - longer->luck), longer->epochs,
       shell_path(run), static_cast<double>(longer->epochs) / evolution.settings().epochs);

@@ -37,19 +37,29 @@ bool shows(const core::Slot& slot, const std::vector<Accelerator>& devices) {
   return (!masked || has_mask_of(slot, place)) && has_number_of(slot, place);
 }
 
-Shown shown_to(const core::Slot& slot, const std::vector<Accelerator>& listed) {
-  const auto names = core::members_of(slot.name);
-  const auto is_of_kind = [&](const auto& one) { return one.kind == core::kind_of(slot.name); };
-  if (slot.identities.size() != names.size() || std::ranges::none_of(listed, is_of_kind))
-    return Shown::own;
+std::optional<std::vector<Accelerator>> devices_of(const core::Slot& slot,
+                                                   const std::vector<Accelerator>& listed) {
   std::vector<Accelerator> devices;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto device = std::ranges::find_if(
-        listed, [&](const auto& one) { return is(one, names[i], slot.identities[i]); });
-    if (device == listed.end()) return Shown::missing;
+  for (const auto& name : core::members_of(slot.name)) {
+    const auto place = devices.size();
+    const auto identity =
+        place < slot.identities.size() ? slot.identities[place] : core::DeviceIdentity{};
+    const auto device =
+        std::ranges::find_if(listed, [&](const auto& one) { return is(one, name, identity); });
+    if (device == listed.end()) return {};
     devices.push_back(*device);
   }
-  return shows(slot, devices) ? Shown::own : Shown::others;
+  return devices;
+}
+
+Shown shown_to(const core::Slot& slot, const std::vector<Accelerator>& listed) {
+  const auto is_of_kind = [&](const auto& one) { return one.kind == core::kind_of(slot.name); };
+  if (slot.identities.size() != core::members_of(slot.name).size() ||
+      std::ranges::none_of(listed, is_of_kind))
+    return Shown::own;
+  const auto devices = devices_of(slot, listed);
+  if (!devices) return Shown::missing;
+  return shows(slot, *devices) ? Shown::own : Shown::others;
 }
 
 bool keep_numbers(std::vector<Accelerator>& found, const Identities& had) {

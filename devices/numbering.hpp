@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ Identities identities_of(const std::vector<core::Slot>& slots, const std::string
 /// name.
 bool is(const Accelerator& accelerator, const std::string& name,
         const core::DeviceIdentity& identity);
+
+/// The slot's devices among those that a driver lists, in its order; nothing when one is missing.
+std::optional<std::vector<Accelerator>> devices_of(const core::Slot& slot,
+                                                   const std::vector<Accelerator>& listed);
 
 /// What a process with a slot's environment is shown, by what a driver lists now.
 enum class Shown {

@@ -31,17 +31,8 @@ std::vector<std::string> kinds_of(const std::vector<core::Slot>& slots,
 /// The slot's device, or its devices as one, in what the drivers say; nothing when one is missing.
 std::optional<devices::Accelerator> device_of(const core::Slot& slot,
                                               const std::vector<devices::Accelerator>& sample) {
-  std::vector<devices::Accelerator> members;
-  for (const auto& name : core::members_of(slot.name)) {
-    const auto place = members.size();
-    const auto identity =
-        place < slot.identities.size() ? slot.identities[place] : core::DeviceIdentity{};
-    const auto found = std::ranges::find_if(
-        sample, [&](const auto& one) { return devices::is(one, name, identity); });
-    if (found == sample.end()) return {};
-    members.push_back(*found);
-  }
-  return devices::together(members);
+  const auto members = devices::devices_of(slot, sample);
+  return members ? std::optional(devices::together(*members)) : std::nullopt;
 }
 
 std::vector<std::string> names_of(const std::vector<core::Slot>& slots) {
@@ -118,7 +109,7 @@ std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
   leaving_.clear();
   for (const auto& [device, trials] : running_)
     if (trials > 0 && !devices_.contains(device)) leaving_.insert(device);
-  for (const auto& device : health_.change(names_of(pool_.slots()), elsewhere_of(pool_.slots())))
+  for (const auto& device : health_.change(names_of(slots), elsewhere_of(slots)))
     news_.push_back(results::DeviceBroughtBack{.device = device});
   no_usable_device_ =
       health_.none_left() ? "no device is left but those that get no further trial" : "";
@@ -260,8 +251,10 @@ void Fleet::see(const std::vector<devices::Accelerator>& sample) {
     if (shown != devices::Shown::missing) continue;
     missing_.insert(device);
     // A driver may have missed it once.
-    wanted_ = wanted_ || !missed.contains(device);
-    if (!missed.contains(device)) continue;
+    if (!missed.contains(device)) {
+      wanted_ = true;
+      continue;
+    }
     for (const auto& each :
          health_.quarantine(device, "its driver no longer lists it", Clock::now()))
       blame(each);

@@ -90,17 +90,17 @@ bool RunState::in_doubt(int trial) const {
 
 int RunState::failed_at(int trial) const {
   const auto* open = find_open(trial);
-  return open && open->failed > 0 ? std::get<hyp::Failed>(open->failure.result).epoch : 0;
+  return open ? open->failed_at() : 0;
 }
 
 bool RunState::was_outlived(const Open& open) const {
-  return failed_at_pause(open.attempt.trial.number) ? surroundings_.paused_since(open.failed)
-                                                    : surroundings_.trained_since(open.failed);
+  return open.failed_at_pause() ? surroundings_.paused_since(open.failed)
+                                : surroundings_.trained_since(open.failed);
 }
 
 bool RunState::failed_at_pause(int trial) const {
   const auto* open = find_open(trial);
-  return open && at_pause(open->attempt.trial, failed_at(trial));
+  return open && open->failed_at_pause();
 }
 
 const hyp::Failed* RunState::outlived_failure(int trial) const {

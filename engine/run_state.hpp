@@ -151,6 +151,9 @@ class RunState {
     std::int64_t started = 0, failed = 0;
     hyp::Outcome failure = {};
 
+    /// The epochs that it had come to when it failed last; 0 where it has not.
+    int failed_at() const { return failed > 0 ? std::get<hyp::Failed>(failure.result).epoch : 0; }
+    bool failed_at_pause() const { return at_pause(attempt.trial, failed_at()); }
     void start_again(std::int64_t event) {
       held = false;
       started = event;

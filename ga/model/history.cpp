@@ -4,8 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <set>
-#include <unordered_map>
+#include <map>
 #include <unordered_set>
 #include <utility>
 
@@ -329,20 +328,9 @@ bool History::all_alike() const {
 
 bool History::deterministic() const {
   constexpr std::int64_t enough = 2, in = 100;  // one pair of sets in so many may be alike
-  // What two sets have, and none has less, may be the level of chance, with whatever seed.
-  double least = std::numeric_limits<double>::infinity();
-  std::set<int> with_least;
-  for (std::size_t i = 0; i < first_.size(); ++i) {
-    const Observation& one = observation_[i];
-    if (one.ending != Observation::Ending::completed || one.fitness == 0 || one.fitness > least)
-      continue;
-    if (one.fitness < std::exchange(least, one.fitness)) with_least.clear();
-    with_least.insert(first_[i]);
-  }
-  const bool chance = with_least.size() > 1;
   std::int64_t trained_again = 0, pairs = 0, alike = 0;
-  std::map<int, const Observation*> first;             // of each set
-  std::unordered_map<double, std::int64_t> fitnesses;  // sets that have it
+  std::map<int, const Observation*> first;          // of each set
+  std::map<double, std::int64_t> fitnesses, again;  // sets that have it, trainings again
   for (std::size_t i = 0; i < first_.size(); ++i) {
     const Observation& now = observation_[i];
     if (now.ending != Observation::Ending::completed || now.fitness == 0) continue;
@@ -354,9 +342,13 @@ bool History::deterministic() const {
     } else if (now.fitness != before.fitness) {
       return false;
     }
-    trained_again += (!chance || now.fitness > least) &&
-                     seed_number(now.trial, now.repeat) != seed_number(before.trial, before.repeat);
+    if (seed_number(now.trial, now.repeat) == seed_number(before.trial, before.repeat)) continue;
+    ++trained_again;
+    ++again[now.fitness];
   }
+  // What two sets have, and none has less, may be the level of chance, with whatever seed.
+  if (!fitnesses.empty() && fitnesses.begin()->second > 1)
+    trained_again -= again[fitnesses.begin()->first];
   return trained_again >= enough && (alike == 0 || in * alike < pairs);
 }
 

@@ -40,6 +40,14 @@ std::map<double, double> median_gains(std::span<const Observation> observation) 
   return medians;
 }
 
+// What a value counts as at least where fitnesses can be below 0.
+double least_told(const std::vector<double>& values) {
+  constexpr double furthest = 10;
+  const double median = values.empty() ? 0 : percentile(values, 0.5);
+  const double above = values.empty() ? 0 : std::ranges::max(values) - median;
+  return above > 0 ? median - furthest * above : -std::numeric_limits<double>::infinity();
+}
+
 }  // namespace
 
 Observation observation_of(const hyp::Outcome& outcome) {
@@ -66,32 +74,22 @@ bool can_be_negative(std::span<const Observation> observation) {
 Targets targets_of(std::span<const Observation> observation) {
   constexpr double stopped_noise = 10;
   const auto gains = median_gains(observation);
-  double least = -std::numeric_limits<double>::infinity();
   const auto at_the_end = [&](const Observation& e) {
     const auto gain = gains.find(e.left);
     const double end = e.fitness + (gain == gains.end() ? 0 : gain->second);
-    return std::max(least, e.fitness < 0 ? end : std::max(0.0, end));
+    return e.fitness < 0 ? end : std::max(0.0, end);
   };
   const bool negative = can_be_negative(observation);
   const auto has_learnt = [&](const Observation& e) { return negative || e.fitness > 0; };
   std::vector<double> known, good;
-  const auto has_fitness = [](const Observation& e) {
-    return e.ending == Ending::completed || e.ending == Ending::at_rung;
-  };
-  if (negative) {
-    constexpr double furthest = 10;
-    for (const Observation& e : observation)
-      if (has_fitness(e)) known.push_back(at_the_end(e));
-    const double median = known.empty() ? 0 : percentile(known, 0.5);
-    const double above = known.empty() ? 0 : std::ranges::max(known) - median;
-    if (above > 0) least = median - furthest * above;
-    known.clear();
-  }
   for (const Observation& e : observation) {
-    if (!has_fitness(e)) continue;
+    if (e.ending != Ending::completed && e.ending != Ending::at_rung) continue;
     known.push_back(at_the_end(e));
     if (has_learnt(e)) good.push_back(known.back());
   }
+  const double least = negative ? least_told(known) : -std::numeric_limits<double>::infinity();
+  for (auto* values : {&known, &good})
+    for (double& value : *values) value = std::max(value, least);
   const bool some_learnt = good.size() > 3;
   if (!some_learnt) good = known;
   double bad = good.empty() ? 0 : percentile(good, 0.1);
@@ -109,12 +107,13 @@ Targets targets_of(std::span<const Observation> observation) {
     } else if (e.ending == Ending::failed || !learnt) {
       targets.values[i] = bad;
     } else if (e.ending == Ending::completed) {
-      targets.values[i] = std::max(e.fitness, least);
+      targets.values[i] = e.fitness;
     } else {
-      targets.values[i] = std::min(std::max(e.fitness, least), behind);
+      targets.values[i] = std::min(e.fitness, behind);
       targets.noise[i] = stopped_noise;
     }
   }
+  targets.values = targets.values.cwiseMax(least);
   return targets;
 }
 
