@@ -3,8 +3,8 @@
 //
 //   fake_trainer [--sleep MILLISECONDS] [--log FILE] [--crash-trial N] [--crash-always] [--crash-on
 //   DEVICE] [--crash-repeats] [--noise] [--seen FILE] [--look PROGRAM]
-//   [--rungs] [--pauses] [--full-at-pauses] [--full-at-pauses-of N] [--epochs FILE] [--faults
-//   TRIAL=FAULT,…] [--chatter BYTES] [--needs FILE]
+//   [--rungs] [--pauses] [--full-at-pauses] [--full-at-pauses-of N] [--epochs FILE]
+//   [--faults TRIAL=FAULT,…] [--chatter BYTES] [--needs FILE]
 //   [--once] [--linger MS] [--stops-itself] [--runs-on] [--learns-late] [--late-trial N]
 //
 // --crash-repeats crashes where a repeat is trained. --noise takes 1e-11 of the seed off the score.
@@ -12,9 +12,9 @@
 // device and the environment as JSON. --look asks PROGRAM (evolve) which device it sees as number 0
 // of its slot's kind: the trainer says so when it is ready. --rungs reports at each rung what it
 // has learnt so far, and waits for a word; a third of its trials, by their seed, learn little.
-// --pauses does the same, and can be paused there; --full-at-pauses then has no room to be.
-// --epochs appends "TRIAL EPOCH" for each epoch that a training took. --faults are those of fail().
-// --chatter logs so many bytes per training.
+// --pauses does the same, and can be paused there; --full-at-pauses then has no room to be, of
+// --full-at-pauses-of one trial has none. --epochs appends "TRIAL EPOCH" for each epoch that a
+// training took. --faults are those of fail(). --chatter logs so many bytes per training.
 // --needs fails a trial with kind data while FILE is not there. --once trains one trial and exits,
 // MS later, without looking at what it is told meanwhile. --stops-itself calls every result stopped
 // and paused though nobody asked for that. --runs-on could pause, but waits at no rung: it reports
