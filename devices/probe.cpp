@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -130,10 +131,14 @@ Probed Probe::result() {
 }
 
 Probed in_a_probe(const std::function<std::string()>& work, milliseconds limit) {
-  Probe probe(work, limit);
-  while (!probe.wait(limit)) {
+  try {
+    Probe probe(work, limit);
+    while (!probe.wait(limit)) {
+    }
+    return probe.result();
+  } catch (const std::system_error& error) {  // too few processes or files at the moment
+    return {.text = "", .problem = error.what()};
   }
-  return probe.result();
 }
 
 }  // namespace evolve::devices

@@ -58,7 +58,8 @@ class Probe {
   std::string text_;
 };
 
-/// Does `work` in a probe and waits for its text, no longer than `limit`.
+/// Does `work` in a probe and waits for its text, no longer than `limit`. That no process can be
+/// started now is a problem too.
 Probed in_a_probe(const std::function<std::string()>& work, std::chrono::milliseconds limit);
 
 }  // namespace evolve::devices

@@ -39,15 +39,16 @@ LiveReport::LiveReport(results::RunDirectory directory)
   timeline_ = results::timeline_of(contents);
 }
 
-void LiveReport::update(const RunState& state) {
+void LiveReport::update(const RunState& state, Clock::time_point now) {
+  if (!has_news_ || now < due_) return;
+  has_news_ = false;
   const auto begun = Clock::now();
-  if (begun < due_) return;
   try {
     write(state, /*going_on=*/true);
   } catch (const Error&) {  // the run goes on without; the last page says why there is none
   }
-  const auto ended = Clock::now();
-  due_ = ended + std::max<Clock::duration>(least_pause, times_as_long * (ended - begun));
+  const auto took = Clock::now() - begun;
+  due_ = now + took + std::max<Clock::duration>(least_pause, times_as_long * took);
 }
 
 void LiveReport::write(const RunState& state, bool going_on) const {

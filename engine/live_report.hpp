@@ -12,21 +12,24 @@ namespace evolve::engine {
 
 class LiveReport {
  public:
+  using Clock = std::chrono::steady_clock;
+
   /// Of the run in this folder: takes what its journal has.
   explicit LiveReport(results::RunDirectory directory);
 
   /// An event that is in the journal too.
-  void add(const results::Event& event, core::Time time) { timeline_.add(event, time); }
+  void add(const results::Event& event, core::Time time) {
+    timeline_.add(event, time);
+    has_news_ = true;
+  }
 
-  /// Writes both unless they were written a short while ago: at most one hundredth of the time is
-  /// spent on it. What cannot be written is left as it is.
-  void update(const RunState& state);
+  /// Writes both where they have not all events, unless they were written a short while ago: at
+  /// most one hundredth of the time is spent on it. What cannot be written is left as it is.
+  void update(const RunState& state, Clock::time_point now);
   /// Writes both, for the last time. Throws `Error` when that cannot be done.
   void close(const RunState& state) const { write(state, /*going_on=*/false); }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   void write(const RunState& state, bool going_on) const;
 
   results::RunDirectory directory_;
@@ -34,6 +37,7 @@ class LiveReport {
   results::RunSettings settings_;
   results::Timeline timeline_;
   Clock::time_point due_{};
+  bool has_news_ = true;
 };
 
 }  // namespace evolve::engine

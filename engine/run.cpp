@@ -62,10 +62,11 @@ RunEnd Run::run() {
       end = *block;
       break;
     }
-    if (Clock::now() >= shown_ + shown_for) {
+    if (const auto now = Clock::now(); now >= shown_ + shown_for) {
       journal_.check_named();
       files_.catch_up(state_);
       observer_.on_progress(state_, workers_.progress());
+      report_.update(state_, now);
       shown_ = Clock::now();
     }
     const auto events = workers_.wait(started ? std::chrono::milliseconds(0) : longest_wait);
@@ -119,7 +120,6 @@ void Run::publish(const std::vector<results::Event>& events) {
     files_.update(event, state_);
     observer_.on_event(event, state_);
   }
-  report_.update(state_);
 }
 
 std::optional<RunEnd> Run::blocked() const {

@@ -1,8 +1,10 @@
 #include "devices/probe.hpp"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +53,17 @@ TEST(Probe, SurvivesAnExitWhateverItsCode) {
     EXPECT_EQ(in_a_probe(exits, long_enough).problem,
               "it ended with exit code " + std::to_string(code));
   }
+}
+
+TEST(Probe, SaysThatNoProcessCanBeStartedNow) {
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{3, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  const auto probed = in_a_probe([] { return std::string("here"); }, long_enough);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(probed.text, "");
+  EXPECT_THAT(probed.problem, testing::HasSubstr("Too many open files"));
 }
 
 TEST(Probe, EndsAProcessThatHangsAndBuriesIt) {

@@ -10,16 +10,23 @@
 namespace evolve::engine {
 namespace {
 
-TEST(LiveReport, IsNotWrittenAgainBeforeSomeSecondsHavePassed) {
+TEST(LiveReport, IsWrittenAgainOnceSomeSecondsHavePassedAndSomethingHasHappened) {
   const test::TemporaryFolder folder;
   const results::RunDirectory directory{folder.path()};
   results::Journal::create(directory.journal(), small_run);
   LiveReport report(directory);
-  const RunState state(small_run);
-  report.update(state);
-  EXPECT_TRUE(std::filesystem::remove(directory.report()));
-  report.update(state);
-  EXPECT_FALSE(std::filesystem::exists(directory.report()));
+  RunState state(small_run);
+  const auto writes_at = [&](std::chrono::hours when) {
+    std::filesystem::remove(directory.report());
+    report.update(state, LiveReport::Clock::time_point(when));
+    return std::filesystem::exists(directory.report());
+  };
+  using std::chrono::hours;
+  EXPECT_TRUE(writes_at(hours(1)));
+  report.add(started(*state.next_trial()), core::now());
+  EXPECT_FALSE(writes_at(hours(1)));
+  EXPECT_TRUE(writes_at(hours(2)));
+  EXPECT_FALSE(writes_at(hours(3)));
 }
 
 }  // namespace
