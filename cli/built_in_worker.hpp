@@ -4,6 +4,9 @@
 #include <functional>
 #include <string>
 
+#include "core/error.hpp"
+#include "workers/supervise/supervised_process.hpp"
+
 namespace evolve::cli {
 
 /// The program evolve-worker, which lies beside this one. Throws `Error` when it does not.
@@ -13,5 +16,9 @@ std::string built_in_worker();
 /// evolve-worker is not installed, so that this is what is complained of. The worker is asked once,
 /// when the answer is first needed.
 std::function<bool(const std::string& kind)> built_in_drives();
+
+/// A failed training or validation as an error: of the input, in the trainer's own words, where the
+/// trainer found fault with it; else of the run, with this remedy.
+Error job_failed(const workers::Ending& failure, const std::string& remedy);
 
 }  // namespace evolve::cli

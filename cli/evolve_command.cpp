@@ -9,13 +9,14 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/how_to_train.hpp"
 #include "cli/plan.hpp"
 #include "cli/recommendation.hpp"
 #include "cli/run_screen.hpp"
+#include "cli/run_summary.hpp"
 #include "cli/savings.hpp"
 #include "cli/signals.hpp"
 #include "cli/text.hpp"
-#include "cli/usage.hpp"
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "engine/engine.hpp"
@@ -59,8 +60,9 @@ void say_recommended(Screen& screen, const RunState& state, const results::RunDi
   for (const auto& [what, file] : files)
     if (fs::exists(file)) screen.line(fmt::format("  {:<20} {}", what, display_path(file)));
   const int recommended = state.completed()[recommendation.row].trial;
-  for (const auto& command : usages(options.trainer, options.train, state.evolution().space(),
-                                    state.evolution().hyp(recommended), directory.hyp_evolved()))
+  for (const auto& command :
+       how_to_train(options.trainer, options.train, state.evolution().space(),
+                    state.evolution().hyp(recommended), directory.hyp_evolved()))
     screen.as_it_is(command);
 }
 
@@ -72,7 +74,7 @@ std::string share_done(const RunState& state) {
     return fmt::format("{} of {}", state.epochs_trained(), core::counted(*most, "epoch"));
   auto share = fmt::format("{} of {} trials", search.ended(), search.planned());
   if (const int repeats = state.repeats().in_all(); search.done() && repeats > 0)
-    share += fmt::format(" and {} of {}", repeats_ended(state), core::counted(repeats, "repeat"));
+    share += fmt::format(" and {} of {}", state.repeats_ended(), core::counted(repeats, "repeat"));
   return share;
 }
 
@@ -157,7 +159,7 @@ int run_new(const EvolveOptions& options, Screen& screen) {
   if (const auto folder = given_folder(options.destination)) check_unused(*folder);
   const auto plan = make_plan(options);
   const RunState checked(plan.settings.run);  // what is wrong with the search is found here
-  for (const auto& line : description(plan)) screen.line(line);
+  for (const auto& line : plan_lines(plan)) screen.line(line);
   if (options.dry_run) return 0;
 
   const auto directory = create(options.destination);
@@ -212,7 +214,7 @@ int dry_run(RunState state, const engine::Bounds& given, Plan plan,
   plan.settings.run.max_epochs = state.evolution().settings().max_epochs;
   plan.settings.run.repeats = 0;  // taken off already
   plan.options.repeats = state.repeats().wanted();
-  for (const auto& line : description(plan)) screen.line(line);
+  for (const auto& line : plan_lines(plan)) screen.line(line);
   screen.line(greeting(state, given, directory));
   return 0;
 }

@@ -49,7 +49,7 @@ int decimals_of(const std::vector<results::GeneExplanation>& genes) {
 
 }  // namespace
 
-std::vector<std::string> description(const results::Explanation& explanation) {
+std::vector<std::string> explanation_lines(const results::Explanation& explanation) {
   std::size_t width = 4;
   for (const auto& gene : explanation.genes) width = std::max(width, gene.gene.name.size());
   std::vector<std::string> lines;

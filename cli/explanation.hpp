@@ -9,6 +9,6 @@
 namespace evolve::cli {
 
 /// A table of it for the screen, at most 80 columns wide, and how far it can be trusted.
-std::vector<std::string> description(const results::Explanation& explanation);
+std::vector<std::string> explanation_lines(const results::Explanation& explanation);
 
 }  // namespace evolve::cli

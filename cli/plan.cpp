@@ -194,7 +194,7 @@ Plan make_plan(const EvolveOptions& options) {
                        .early_stop = options.early_stop,
                        .fitness = options.fitness,
                        .slots = devices::names_of(plan.settings.slots),
-                       .identities = devices::identities_of(plan.settings.slots),
+                       .identities = devices::identity_texts(plan.settings.slots),
                        .space = space,
                        .initial = initial,
                        .earlier = earlier,

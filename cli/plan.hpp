@@ -41,6 +41,6 @@ void settle_inputs(Plan& plan);
 std::optional<std::string> note_on_folder(const results::RunSettings& run);
 
 /// What will run, for the screen: "48 trials (4 generations of 12) on 2 slots: cpu:0, cpu:1", …
-std::vector<std::string> description(const Plan& plan);
+std::vector<std::string> plan_lines(const Plan& plan);
 
 }  // namespace evolve::cli

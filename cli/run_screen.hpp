@@ -103,16 +103,6 @@ class RunScreen : public engine::Observer {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// How many repeats have ended, whatever came of them; those before the run was extended too.
-int repeats_ended(const engine::RunState& state);
-
-/// "3 of 50 trials failed, the first one with: …; see runs/evolve/exp/trials/000002/log"; "": none
-/// did.
-std::string failure_summary(const engine::RunState& state, const results::RunDirectory& directory);
-
-/// "Trained again with other seeds: trial 37 0.2975 → 0.2810, …; on average 0.0120 less".
-std::string repeat_summary(const std::vector<results::Repeat>& repeats);
-
 /// "xpu:0 (97 %, 71 °C, 140 W, 3.2 GiB)": the device and what its driver said last.
 std::string device_text(const std::string& device, const engine::RunState& state);
 

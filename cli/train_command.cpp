@@ -11,7 +11,6 @@
 #include "cli/built_in_worker.hpp"
 #include "cli/commands.hpp"
 #include "cli/inputs.hpp"
-#include "cli/job.hpp"
 #include "cli/signals.hpp"
 #include "cli/text.hpp"
 #include "cli/train_options.hpp"

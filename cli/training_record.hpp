@@ -14,7 +14,7 @@
 #include "results/training_csv.hpp"
 #include "trainer/data/check.hpp"
 #include "workers/protocol/jobs.hpp"
-#include "workers/supervise/supervision.hpp"
+#include "workers/supervise/supervised_process.hpp"
 
 namespace evolve::cli {
 

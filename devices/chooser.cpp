@@ -26,10 +26,6 @@ bool is_of_unknown_kind(const Request& request) {
   return !kind.empty() && !core::find_device_kind(kind);
 }
 
-std::invalid_argument wrong(const std::string& what) {
-  return std::invalid_argument(what);
-}
-
 std::vector<Place> places_of(const std::vector<Accelerator>& gpus) {
   std::vector<Place> places;
   for (const auto& gpu : gpus) places.push_back(place_of(gpu));
@@ -65,7 +61,8 @@ std::vector<Place> Chooser::places(const std::vector<Request>& requests) {
       for (const auto& device : core::members_of(place.name)) {
         const auto [earlier, is_new] = asked_as.emplace(device, name_of(request));
         if (!is_new)
-          throw wrong(earlier->second + " and " + name_of(request) + " name the same device");
+          throw std::invalid_argument(earlier->second + " and " + name_of(request) +
+                                      " name the same device");
       }
       taken.push_back(place);
     }
@@ -141,7 +138,7 @@ std::optional<Place> Chooser::had_place(const std::string& name, int trials) {
 }
 
 void Chooser::require_driven(const std::string& kind) const {
-  if (!trainer_.drives(kind)) throw wrong(not_driven(kind));
+  if (!trainer_.drives(kind)) throw std::invalid_argument(not_driven(kind));
 }
 
 const Discovery& Chooser::found_gpus(const std::string& name) {
@@ -151,7 +148,8 @@ const Discovery& Chooser::found_gpus(const std::string& name) {
     if (!discovery.devices.empty()) return discovery;
     // A driver that fails may have devices: taking others would be a silent fallback.
     if (discovery.failed)
-      throw wrong("the " + kind.maker + " driver cannot be asked: " + discovery.remark);
+      throw std::invalid_argument("the " + kind.maker +
+                                  " driver cannot be asked: " + discovery.remark);
     if (!discovery.remark.empty()) remarks.push_back(discovery.remark);
   }
   throw absent(name, fmt::format("{}", fmt::join(remarks, "; ")));
@@ -179,7 +177,8 @@ std::vector<Place> Chooser::resolve(const Automatic&) {
     const auto& kind = row.name;
     const auto& discovery = found(kind);
     // Somebody has chosen: to train on something else would be a silent fallback.
-    if (discovery.not_followed && trainer_.drives(kind)) throw wrong(discovery.remark);
+    if (discovery.not_followed && trainer_.drives(kind))
+      throw std::invalid_argument(discovery.remark);
     failed = failed || discovery.failed;
     if (discovery.failed) notes.push_back("auto: no " + kind + " device: " + discovery.remark);
     auto gpus = workable(discovery);
@@ -208,7 +207,7 @@ std::vector<Place> Chooser::resolve(const Automatic&) {
 
 std::vector<Place> Chooser::resolve(const Allocation&) {
   const auto& environment = machine_.environment;
-  if (!environment.contains("SLURM_JOB_ID")) throw wrong("this is no Slurm job");
+  if (!environment.contains("SLURM_JOB_ID")) throw std::invalid_argument("this is no Slurm job");
   std::vector<Place> places;
   std::optional<std::invalid_argument> none;
   // Slurm sets a kind's variable where the allocation has devices of the kind, or those of all
@@ -224,7 +223,8 @@ std::vector<Place> Chooser::resolve(const Allocation&) {
   if (!places.empty()) return places;
   if (none) throw *none;
   if (!is_empty_for_slurm(value_in(environment, "ROCR_VISIBLE_DEVICES")))
-    throw wrong("the allocation has AMD's GPUs, which are named one by one (hip:0,hip:1)");
+    throw std::invalid_argument(
+        "the allocation has AMD's GPUs, which are named one by one (hip:0,hip:1)");
   const int count = std::min(machine_.usable_cores, most_automatic_slots);
   notes.push_back(fmt::format("slurm: the allocation has no GPU, training on its {} cores", count));
   return cpus(count);
@@ -254,7 +254,7 @@ std::vector<Place> Chooser::resolve(const Device& device) {
   const auto& [kind, index, trials] = device;
   const auto name = name_of(Request(device));
   if (kind == "cpu" && trials > 1)
-    throw wrong(name + " runs one trial at a time, name more of them instead");
+    throw std::invalid_argument(name + " runs one trial at a time, name more of them instead");
   if (const auto had = had_place(name, trials)) return {*had};
   if (kind == "cpu") {
     if (index >= machine_.usable_cores) throw absent(name);
@@ -278,12 +278,14 @@ std::vector<Place> Chooser::resolve(const Group& group) {
 Place Chooser::gpu_at(const Discovery& discovery, const std::string& kind, int index, int trials) {
   const auto name = fmt::format("{}:{}", kind, index);
   if (discovery.failed)
-    throw wrong(name + " cannot be asked for, its driver fails: " + discovery.remark);
+    throw std::invalid_argument(name +
+                                " cannot be asked for, its driver fails: " + discovery.remark);
   const auto gpu = std::ranges::find(discovery.devices, index, &Accelerator::index);
   if (gpu == discovery.devices.end()) throw absent(name, discovery.remark);
   require_driven(kind);
   if (!gpu->ok())
-    throw wrong(fmt::format("{} ({}) is out of order: {}", name, gpu->name, gpu->state));
+    throw std::invalid_argument(
+        fmt::format("{} ({}) is out of order: {}", name, gpu->name, gpu->state));
   return place_of(*gpu, trials);
 }
 
@@ -296,9 +298,10 @@ std::vector<Place> Chooser::idlest_gpus(const std::vector<Place>& taken, std::si
     });
   });
   if (gpus.size() < count)
-    throw wrong(fmt::format("there {} here{}, {} asked for",
-                            gpus.size() == 1 ? "is 1 GPU" : fmt::format("are {} GPUs", gpus.size()),
-                            named > 0 ? " besides those named" : "", count));
+    throw std::invalid_argument(
+        fmt::format("there {} here{}, {} asked for",
+                    gpus.size() == 1 ? "is 1 GPU" : fmt::format("are {} GPUs", gpus.size()),
+                    named > 0 ? " besides those named" : "", count));
   std::ranges::stable_sort(gpus, {}, [](const Accelerator& gpu) {
     // Of what is not known nobody can say that it is idle.
     return std::tuple(gpu.load_percent.value_or(100), used_share(gpu).value_or(1));

@@ -35,7 +35,7 @@ std::string report_of(Look look) {
 std::string report_of_nvidia() {
   return report_of([] {
     auto list = Json::array();
-    for (const auto& gpu : look_for_nvidia()) list.push_back(to_json(gpu));
+    for (const auto& gpu : list_nvidia_devices()) list.push_back(to_json(gpu));
     return list;
   });
 }
@@ -43,10 +43,10 @@ std::string report_of_nvidia() {
 std::string report_of_intel(bool sensors) {
   return report_of([&] {
     auto list = Json::array();
-    for (const auto& sight : look_for_intel(sensors)) {
-      auto json = to_json(sight.xpu);
-      json["place"] = sight.place;
-      json["tile"] = sight.tile;
+    for (const auto& device : list_intel_devices(sensors)) {
+      auto json = to_json(device.xpu);
+      json["place"] = device.place;
+      json["tile"] = device.tile;
       list.push_back(json);
     }
     return list;
@@ -72,11 +72,11 @@ Answer ask(const std::function<std::string()>& work, milliseconds limit) {
   return {.devices = report["devices"]};
 }
 
-std::vector<XpuSight> sights_in(const Json& devices) {
-  std::vector<XpuSight> sights;
-  for (const auto& json : devices)
-    sights.push_back({accelerator_from_json(json), json.at("place"), json.at("tile")});
-  return sights;
+std::vector<LevelZeroDevice> level_zero_devices(const Json& answer) {
+  std::vector<LevelZeroDevice> devices;
+  for (const auto& json : answer)
+    devices.push_back({accelerator_from_json(json), json.at("place"), json.at("tile")});
+  return devices;
 }
 
 void number(std::vector<Accelerator>& devices) {
@@ -123,7 +123,7 @@ Answer ask_intel(milliseconds limit, bool without_mask) {
 }
 
 /// What the driver numbers by default: cards, or tiles where several devices are of one card.
-std::string hierarchy_of(const std::vector<XpuSight>& all) {
+std::string hierarchy_of(const std::vector<LevelZeroDevice>& all) {
   for (std::size_t i = 0; i < all.size(); ++i)
     for (std::size_t k = 0; k < i; ++k)
       if (!all[i].tile && !all[k].tile && !all[i].xpu.pci.empty() &&
@@ -137,19 +137,20 @@ std::string hierarchy_of(const std::vector<XpuSight>& all) {
 /// ZE_AFFINITY_MASK counts. `hierarchy` is this process' ZE_FLAT_DEVICE_HIERARCHY or "": then it is
 /// found out, since a mask without it means cards to one driver and tiles to another. Throws
 /// std::runtime_error when a visible device is not among all.
-std::vector<Accelerator> masked_each(const std::vector<XpuSight>& visible,
-                                     const std::vector<XpuSight>& all, std::string hierarchy) {
+std::vector<Accelerator> masked_each(const std::vector<LevelZeroDevice>& visible,
+                                     const std::vector<LevelZeroDevice>& all,
+                                     std::string hierarchy) {
   if (hierarchy.empty()) hierarchy = hierarchy_of(all);
   std::vector<Accelerator> devices;
-  for (const auto& sight : visible) {
-    if (sight.tile) continue;
-    auto xpu = sight.xpu;
+  for (const auto& device : visible) {
+    if (device.tile) continue;
+    auto xpu = device.xpu;
     if (xpu.uuid.empty()) {  // lost: nothing will run on it
       devices.push_back(std::move(xpu));
       continue;
     }
     const auto unmasked = std::ranges::find_if(
-        all, [&](const XpuSight& other) { return other.xpu.uuid == xpu.uuid; });
+        all, [&](const LevelZeroDevice& other) { return other.xpu.uuid == xpu.uuid; });
     if (unmasked == all.end())
       throw std::runtime_error("ZE_AFFINITY_MASK shows " + xpu.name + " " + xpu.uuid +
                                ", which is not there without the mask");
@@ -195,13 +196,13 @@ Discovery discover_intel(const Environment& environment, milliseconds limit) {
     const auto nothing = answer.remark.empty() ? "Level Zero lists no GPU" : answer.remark;
     return {.devices = {}, .remark = nothing, .failed = answer.failed, .stuck = answer.stuck};
   }
-  const auto visible = sights_in(answer.devices);
+  const auto visible = level_zero_devices(answer.devices);
   auto all = visible;
   if (!mask.empty()) {
     const auto unmasked = ask_intel(limit, /*without_mask=*/true);
     if (unmasked.failed)
       return {.devices = {}, .remark = unmasked.remark, .failed = true, .stuck = unmasked.stuck};
-    all = sights_in(unmasked.devices);
+    all = level_zero_devices(unmasked.devices);
   }
   Discovery found{.devices =
                       masked_each(visible, all, value_in(environment, "ZE_FLAT_DEVICE_HIERARCHY"))};

@@ -25,9 +25,9 @@ struct LevelZero {
       library.find<decltype(zeDevicePciGetPropertiesExt)>("zeDevicePciGetPropertiesExt");
 };
 
-struct Sighted {
+struct Described {
   ze_device_handle_t handle;
-  XpuSight sight;
+  LevelZeroDevice device;
 };
 
 std::string hexadecimal(ze_result_t result) {
@@ -77,10 +77,10 @@ std::optional<Accelerator> describe(const LevelZero& ze, ze_device_handle_t devi
 }
 
 /// The GPUs of a driver, each followed by its tiles.
-std::vector<Sighted> sighted_by(const LevelZero& ze, ze_driver_handle_t driver) {
+std::vector<Described> devices_of(const LevelZero& ze, ze_driver_handle_t driver) {
   const auto devices = listed<ze_device_handle_t>(
       [&](auto* count, auto* handles) { return ze.devices(driver, count, handles); });
-  std::vector<Sighted> all;
+  std::vector<Described> all;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const auto device = describe(ze, devices[i]);
     if (!device) continue;
@@ -99,13 +99,13 @@ std::vector<Sighted> sighted_by(const LevelZero& ze, ze_driver_handle_t driver) 
   return all;
 }
 
-bool has_discrete(const std::vector<Sighted>& devices) {
-  return std::ranges::any_of(devices, [](const auto& d) { return !d.sight.xpu.integrated; });
+bool has_discrete(const std::vector<Described>& devices) {
+  return std::ranges::any_of(devices, [](const auto& d) { return !d.device.xpu.integrated; });
 }
 
 }  // namespace
 
-std::vector<XpuSight> look_for_intel(bool sensors) {
+std::vector<LevelZeroDevice> list_intel_devices(bool sensors) {
   const LevelZero ze;
   if (sensors) prepare_sysman(ze.library);
   const auto begun = ze.init(ZE_INIT_FLAG_GPU_ONLY);
@@ -113,21 +113,21 @@ std::vector<XpuSight> look_for_intel(bool sensors) {
     throw NoDriver("Level Zero has no driver (zeInit: " + hexadecimal(begun) + ")");
   if (begun != ZE_RESULT_SUCCESS) throw std::runtime_error("zeInit: " + hexadecimal(begun));
 
-  std::vector<std::vector<Sighted>> by_driver;
+  std::vector<std::vector<Described>> by_driver;
   for (const auto driver : listed<ze_driver_handle_t>(ze.drivers))
-    by_driver.push_back(sighted_by(ze, driver));
+    by_driver.push_back(devices_of(ze, driver));
   std::ranges::stable_partition(by_driver, has_discrete);
-  std::vector<Sighted> all;
+  std::vector<Described> all;
   for (const auto& devices : by_driver) all.insert(all.end(), devices.begin(), devices.end());
 
   if (sensors) {
     std::vector<std::pair<ze_device_handle_t, Accelerator*>> devices;
-    for (auto& [handle, sight] : all) devices.emplace_back(handle, &sight.xpu);
+    for (auto& [handle, device] : all) devices.emplace_back(handle, &device.xpu);
     read_sysman(ze.library, devices);
   }
-  std::vector<XpuSight> sights;
-  for (auto& device : all) sights.push_back(std::move(device.sight));
-  return sights;
+  std::vector<LevelZeroDevice> listed_devices;
+  for (auto& one : all) listed_devices.push_back(std::move(one.device));
+  return listed_devices;
 }
 
 }  // namespace evolve::devices

@@ -9,7 +9,7 @@
 namespace evolve::devices {
 
 /// One of the devices that Level Zero lists.
-struct XpuSight {
+struct LevelZeroDevice {
   /// Without `index` and `mask`.
   Accelerator xpu;
   /// What ZE_AFFINITY_MASK calls it where no mask is set: "2", and "0.1" for a tile.
@@ -26,6 +26,6 @@ struct XpuSight {
 /// Loads the vendor's library into this process, and sets ZES_ENABLE_SYSMAN where its loader is too
 /// old for anything else: to be called in a probe. Throws NoDriver, and std::runtime_error when the
 /// driver fails.
-std::vector<XpuSight> look_for_intel(bool sensors);
+std::vector<LevelZeroDevice> list_intel_devices(bool sensors);
 
 }  // namespace evolve::devices

@@ -20,8 +20,8 @@ Identities identities_of(const std::vector<core::Slot>& slots, const std::string
   return all;
 }
 
-bool is(const Accelerator& accelerator, const std::string& name,
-        const core::DeviceIdentity& identity) {
+bool is_same_device(const Accelerator& accelerator, const std::string& name,
+                    const core::DeviceIdentity& identity) {
   if (accelerator.kind != core::kind_of(name)) return false;
   if (!identity.uuid.empty()) return core::same_uuid(accelerator.uuid, identity.uuid);
   if (!identity.pci.empty()) return core::same_pci(accelerator.pci, identity.pci);
@@ -44,8 +44,8 @@ std::optional<std::vector<Accelerator>> devices_of(const core::Slot& slot,
     const auto place = devices.size();
     const auto identity =
         place < slot.identities.size() ? slot.identities[place] : core::DeviceIdentity{};
-    const auto device =
-        std::ranges::find_if(listed, [&](const auto& one) { return is(one, name, identity); });
+    const auto device = std::ranges::find_if(
+        listed, [&](const auto& one) { return is_same_device(one, name, identity); });
     if (device == listed.end()) return {};
     devices.push_back(*device);
   }
@@ -68,7 +68,7 @@ bool keep_numbers(std::vector<Accelerator>& found, const Identities& had) {
   bool anew = false;
   for (auto& device : found) {
     const auto same = std::ranges::find_if(
-        had, [&](const auto& one) { return is(device, one.first, one.second); });
+        had, [&](const auto& one) { return is_same_device(device, one.first, one.second); });
     int number = device.index;
     if (same != had.end()) {
       number = core::index_of(same->first);

@@ -20,8 +20,8 @@ Identities identities_of(const std::vector<core::Slot>& slots, const std::string
 
 /// Whether it is the device that had that name and identity: by UUID, else by PCI address, else by
 /// name.
-bool is(const Accelerator& accelerator, const std::string& name,
-        const core::DeviceIdentity& identity);
+bool is_same_device(const Accelerator& accelerator, const std::string& name,
+                    const core::DeviceIdentity& identity);
 
 /// The slot's devices among those that a driver lists, in its order; nothing when one is missing.
 std::optional<std::vector<Accelerator>> devices_of(const core::Slot& slot,

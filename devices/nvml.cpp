@@ -125,7 +125,7 @@ std::vector<Accelerator> instances_of(const Nvml& nvml, Handle handle, const Acc
 
 }  // namespace
 
-std::vector<Accelerator> look_for_nvidia() {
+std::vector<Accelerator> list_nvidia_devices() {
   const Nvml nvml;
   const auto begun = nvml.init();
   if (begun == driver_not_loaded) throw NoDriver("the NVIDIA driver is not loaded");

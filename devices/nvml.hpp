@@ -14,6 +14,6 @@ namespace evolve::devices {
 ///
 /// Loads the vendor's library into this process: to be called in a probe. Throws NoDriver, and
 /// std::runtime_error when the driver fails.
-std::vector<Accelerator> look_for_nvidia();
+std::vector<Accelerator> list_nvidia_devices();
 
 }  // namespace evolve::devices

@@ -23,18 +23,18 @@ Variables without_mask(const Place& place) {
   std::vector<std::string> masks;
   for (const auto& [name, value] : place.mask)
     if (!known || name != known->order) masks.push_back(name);
-  Variables sight = {{core::unset_variable, boost::join(masks, ",")}};
+  Variables variables = {{core::unset_variable, boost::join(masks, ",")}};
   // The order that our numbers have.
-  if (place.kind == "cuda") sight.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
-  return sight;
+  if (place.kind == "cuda") variables.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+  return variables;
 }
 
 /// What tells a trainer its device: the mask, and the machine's number where there is one.
-Variables sight_of(const Place& place, const TrainerTraits& trainer) {
+Variables variables_of(const Place& place, const TrainerTraits& trainer) {
   if (place.number.empty()) return place.mask;
-  auto sight = trainer.by_number ? without_mask(place) : place.mask;
-  sight.emplace_back(core::index_variable, place.number);
-  return sight;
+  auto variables = trainer.by_number ? without_mask(place) : place.mask;
+  variables.emplace_back(core::index_variable, place.number);
+  return variables;
 }
 
 /// The slots of the places, each with its share of the cores.
@@ -67,9 +67,9 @@ std::vector<core::Slot> slots_at(const std::vector<Place>& places, const Machine
       continue;
     }
     const auto threads = std::max(1, machine.usable_cores / all);
-    core::Slot slot{
-        .name = place.name,
-        .environment = environment_of(place.name, place.kind, sight_of(place, trainer), threads)};
+    core::Slot slot{.name = place.name,
+                    .environment = environment_of(place.name, place.kind,
+                                                  variables_of(place, trainer), threads)};
     for (const auto& gpu : place.gpus) slot.identities.push_back({gpu.uuid, gpu.pci});
     slots.insert(slots.end(), static_cast<std::size_t>(place.trials), slot);
   }
@@ -141,7 +141,7 @@ std::vector<std::string> items_of(const std::vector<core::Slot>& slots) {
   return items;
 }
 
-std::vector<std::string> identities_of(const std::vector<core::Slot>& slots) {
+std::vector<std::string> identity_texts(const std::vector<core::Slot>& slots) {
   std::vector<std::string> identities;
   for (const auto& slot : slots) {
     std::vector<std::string> members;

@@ -80,7 +80,7 @@ std::vector<std::string> items_of(const std::vector<core::Slot>& slots);
 
 /// In their order, which devices these are, whatever their names: the UUID, or else the PCI
 /// address, of a group "A+B"; "" where no driver tells. None at all where none does.
-std::vector<std::string> identities_of(const std::vector<core::Slot>& slots);
+std::vector<std::string> identity_texts(const std::vector<core::Slot>& slots);
 
 /// Throws `Error` where a run had slots on GPUs and "auto" finds only CPUs now: their driver fails,
 /// and a run that goes on with the CPU would do so unnoticed.

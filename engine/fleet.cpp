@@ -13,9 +13,14 @@ namespace {
 /// How often drivers are asked, and how soon again when something waits for the answer.
 constexpr std::chrono::seconds often{30}, soon{1};
 
+/// Of another machine.
+bool is_elsewhere(const core::Slot& slot) {
+  return slot.remote_shell || slot.job_step;
+}
+
 /// A driver of this machine has told which devices these are.
 bool is_known(const core::Slot& slot) {
-  return !slot.identities.empty() && !slot.remote_shell && !slot.job_step;
+  return !slot.identities.empty() && !is_elsewhere(slot);
 }
 
 /// The kinds whose drivers can be asked.
@@ -35,7 +40,7 @@ std::optional<devices::Accelerator> device_of(const core::Slot& slot,
   return members ? std::optional(devices::together(*members)) : std::nullopt;
 }
 
-std::vector<std::string> names_of(const std::vector<core::Slot>& slots) {
+std::vector<std::string> device_names(const std::vector<core::Slot>& slots) {
   std::set<std::string> names;
   for (const auto& slot : slots) names.insert(slot.name);
   return {names.begin(), names.end()};
@@ -45,7 +50,7 @@ std::vector<std::string> names_of(const std::vector<core::Slot>& slots) {
 std::set<std::string> elsewhere_of(const std::vector<core::Slot>& slots) {
   std::set<std::string> names;
   for (const auto& slot : slots)
-    if (slot.remote_shell || slot.job_step) names.insert(slot.name);
+    if (is_elsewhere(slot)) names.insert(slot.name);
   return names;
 }
 
@@ -73,14 +78,14 @@ Fleet::Fleet(std::vector<core::Slot> slots, const std::vector<devices::Accelerat
              std::function<core::WorkerCount(const std::string&)> count)
     : pool_(std::move(slots)),
       count_(std::move(count)),
-      health_(names_of(pool_.slots()), elsewhere_of(pool_.slots())),
+      health_(device_names(pool_.slots()), elsewhere_of(pool_.slots())),
       sampler_(kinds_of(pool_.slots(), found)),
       limits_(std::move(limits)) {
-  index(found);
-  take(found);
+  index_devices(found);
+  take_sample(found);
 }
 
-void Fleet::index(const std::vector<devices::Accelerator>& found) {
+void Fleet::index_devices(const std::vector<devices::Accelerator>& found) {
   devices_.clear();
   for (const auto& slot : pool_.slots()) devices_.emplace(slot.name, slot);
   sampled_.clear();
@@ -97,7 +102,7 @@ std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
   pool_.change(slots);
   sampler_.change(kinds_of(slots, found));
   const auto before = devices_;
-  index(found);
+  index_devices(found);
   // What was chosen anew shows what it should.
   std::erase_if(in_doubt_, [&](const auto& device) {
     const auto now = devices_.find(device);
@@ -109,7 +114,7 @@ std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
   leaving_.clear();
   for (const auto& [device, trials] : running_)
     if (trials > 0 && !devices_.contains(device)) leaving_.insert(device);
-  for (const auto& device : health_.change(names_of(slots), elsewhere_of(slots)))
+  for (const auto& device : health_.change(device_names(slots), elsewhere_of(slots)))
     news_.push_back(results::DeviceBroughtBack{.device = device});
   no_usable_device_ =
       health_.none_left() ? "no device is left but those that get no further trial" : "";
@@ -197,7 +202,7 @@ void Fleet::ended(const hyp::Outcome& outcome, const std::vector<std::string>& f
   if (others == 0) leaving_.erase(device);
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
     memory_admission_.changed(device, Clock::now());
-    if (failed->kind == hyp::FailureKind::device_lost && !failed->taken_away) lost(device);
+    if (failed->kind == hyp::FailureKind::device_lost && !failed->taken_away) mark_lost(device);
     if (failed->kind == hyp::FailureKind::oom && others > 0) {
       limits_[device] = others;
       health_.excuse(outcome.trial, device);
@@ -208,7 +213,7 @@ void Fleet::ended(const hyp::Outcome& outcome, const std::vector<std::string>& f
 }
 
 // Its driver may number the others anew.
-void Fleet::lost(const std::string& device) {
+void Fleet::mark_lost(const std::string& device) {
   for (const auto& other : sampled_)
     if (core::kind_of(other) == core::kind_of(device)) in_doubt_.insert(other);
   lost_ = Clock::now();
@@ -224,23 +229,23 @@ void Fleet::blame(const devices::Blame& blame) {
 }
 
 std::vector<results::Event> Fleet::watch() {
-  if (const auto sample = sampler_.answer()) take(*sample);
+  if (const auto sample = sampler_.answer()) take_sample(*sample);
   // Nobody can be asked about another machine's device: a trial has to tell.
   const auto rested = health_.rested(Clock::now());
   const auto elsewhere = without(rested, sampled_);
   for (const auto& device : elsewhere) bring_back(device);
   const bool hurry = wanted_ || elsewhere.size() < rested.size();
-  if (!sampler_.asking() && Clock::now() >= asked_ + (hurry ? soon : often)) ask();
+  if (!sampler_.asking() && Clock::now() >= asked_ + (hurry ? soon : often)) ask_drivers();
   return std::exchange(news_, {});
 }
 
-void Fleet::ask() {
+void Fleet::ask_drivers() {
   asked_ = Clock::now();
   for (const auto& device : sampled_) counts_[device] = count_(device);
   sampler_.ask();
 }
 
-void Fleet::see(const std::vector<devices::Accelerator>& sample) {
+void Fleet::check_numbers(const std::vector<devices::Accelerator>& sample) {
   in_doubt_.clear();
   renumbered_ = false;
   const auto missed = std::exchange(missing_, {});
@@ -261,10 +266,10 @@ void Fleet::see(const std::vector<devices::Accelerator>& sample) {
   }
 }
 
-void Fleet::take(const std::vector<devices::Accelerator>& sample) {
+void Fleet::take_sample(const std::vector<devices::Accelerator>& sample) {
   // What was asked before a device was lost does not tell how the others are numbered now.
   wanted_ = lost_ && asked_ < *lost_;
-  if (!wanted_) see(sample);
+  if (!wanted_) check_numbers(sample);
   const bool journal = !journaled_ || asked_ >= *journaled_ + often;
   const auto rested = health_.rested(Clock::now());
   for (const auto& device : sampled_) {

@@ -77,14 +77,14 @@ class Fleet {
   bool is_being_left(const std::string& device) const;
   void blame(const devices::Blame& blame);
   void bring_back(const std::string& device);
-  void lost(const std::string& device);
+  void mark_lost(const std::string& device);
   /// Whether the slots still show their own devices.
-  void see(const std::vector<devices::Accelerator>& sample);
-  void ask();
-  void take(const std::vector<devices::Accelerator>& sample);
+  void check_numbers(const std::vector<devices::Accelerator>& sample);
+  void ask_drivers();
+  void take_sample(const std::vector<devices::Accelerator>& sample);
 
   /// What is known of the devices follows the slots of the pool.
-  void index(const std::vector<devices::Accelerator>& found);
+  void index_devices(const std::vector<devices::Accelerator>& found);
 
   devices::Pool pool_;
   /// The devices, each with its first slot.

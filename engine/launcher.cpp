@@ -76,11 +76,11 @@ devices::Choice launched_slots(const std::string& launcher, const std::string& s
   if (launcher == "slurm") return job_steps(spec, trainer, had);
   auto choice = devices::choose(spec, devices::this_machine(trainer.device_env), trainer, had);
   if (launcher == "local") return choice;
+  const auto words = words_of(launcher);
   for (auto& slot : choice.slots) {
     if (!slot.launcher.empty()) continue;  // the run has it
     const core::Replacements replacements = {{"{device}", slot.name}, {"{index}", number_of(slot)}};
-    for (const auto& word : words_of(launcher))
-      slot.launcher.push_back(core::filled(word, replacements));
+    for (const auto& word : words) slot.launcher.push_back(core::filled(word, replacements));
     slot.remote_shell = std::filesystem::path(slot.launcher.front()).filename() == "ssh";
     slot.launcher.push_back("env");
     // A CPU slot that has a host to itself has that host's cores.

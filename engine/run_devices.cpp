@@ -10,7 +10,7 @@ namespace evolve::engine {
 namespace {
 
 results::DevicesChanged slots_now(const std::vector<core::Slot>& slots) {
-  return {devices::names_of(slots), devices::identities_of(slots)};
+  return {devices::names_of(slots), devices::identity_texts(slots)};
 }
 
 }  // namespace

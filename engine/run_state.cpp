@@ -50,6 +50,11 @@ bool RunState::may_have_next_trial() const {
          (evolution_.done() && repeats_.begun() < repeats_.wanted());
 }
 
+int RunState::repeats_ended() const {
+  const int under_way = evolution_.done() ? static_cast<int>(std::ssize(open_)) : 0;
+  return repeats_.begun_in_all() - under_way;
+}
+
 std::vector<const Attempt*> RunState::open() const {
   std::vector<const Attempt*> attempts;
   for (const auto& [number, open] : open_) attempts.push_back(&open.attempt);

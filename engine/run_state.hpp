@@ -18,7 +18,7 @@
 #include "core/error.hpp"
 #include "engine/repeats.hpp"
 #include "engine/surroundings.hpp"
-#include "ga/epochs/rungs.hpp"
+#include "ga/epochs/early_stopping.hpp"
 #include "ga/evolution.hpp"
 #include "results/event.hpp"
 #include "results/run_settings.hpp"
@@ -140,6 +140,8 @@ class RunState {
   const ga::Evolution& evolution() const { return evolution_; }
   const ga::EarlyStopping& early_stopping() const { return early_stopping_; }
   const Repeats& repeats() const { return repeats_; }
+  /// How many have ended, whatever came of them; those before the run was extended too.
+  int repeats_ended() const;
 
  private:
   /// A trial, or a repeat of it, that was started and has not ended.

@@ -42,7 +42,8 @@ struct Settings {
   /// Ask for nothing that could make all trainings together more epochs than that.
   std::optional<int> max_epochs = {};
   /// In the screened search: trainings are paused at rungs, and go on when that is worth most
-  /// (ga/epochs/thaw.hpp). Not where `trials` alone bounds a run: sets are what is counted there.
+  /// (ga/epochs/freeze_thaw.hpp). Not where `trials` alone bounds a run: sets are what is counted
+  /// there.
   bool pauses = true;
 };
 

@@ -22,6 +22,6 @@
 #include "ga/classic/mating_pool.hpp"
 #include "ga/classic/operators.hpp"
 #include "ga/classic/schedule.hpp"
-#include "ga/epochs/rungs.hpp"
+#include "ga/epochs/early_stopping.hpp"
 #include "ga/evolution.hpp"
 #include "ga/random/rng.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "ga/breeding.hpp"
-#include "ga/epochs/thaw.hpp"
+#include "ga/epochs/freeze_thaw.hpp"
 #include "ga/knowledge.hpp"
 #include "ga/random/rng.hpp"
 #include "ga/retraining.hpp"

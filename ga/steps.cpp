@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "ga/epochs/thaw.hpp"
+#include "ga/epochs/freeze_thaw.hpp"
 #include "ga/knowledge.hpp"
 #include "ga/pauses.hpp"
 #include "ga/random/rng.hpp"

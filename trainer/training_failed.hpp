@@ -1,3 +1,4 @@
+// How a training says that it cannot go on.
 #pragma once
 
 #include <stdexcept>

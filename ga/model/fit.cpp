@@ -149,16 +149,17 @@ double negative_log_posterior(const Observations& o, const KernelParameters& par
 
 KernelParameters fit(const Observations& observations, const KernelParameters& start,
                      int evaluations) {
-  Box box{VectorXd::Constant(start.size(), std::log(0.025)), VectorXd::Constant(start.size(), 12)};
-  box.low.tail<3>().setConstant(std::log(least_noise));
-  box.high.tail<3>().setConstant(3);
+  Bounds bounds{VectorXd::Constant(start.size(), std::log(0.025)),
+                VectorXd::Constant(start.size(), 12)};
+  bounds.low.tail<3>().setConstant(std::log(least_noise));
+  bounds.high.tail<3>().setConstant(3);
   const auto scale = static_cast<double>(observations.values.size());
   const auto objective = [&](const VectorXd& parameters, VectorXd& gradient) {
     const double value = negative_log_posterior(observations, parameters, gradient);
     gradient /= scale;
     return value / scale;
   };
-  return minimised(objective, start, box, evaluations, 1e-7);
+  return minimised(objective, start, bounds, evaluations, 1e-7);
 }
 
 KernelParameters fitted(const Observations& known, const KernelParameters& before, Index outcomes) {

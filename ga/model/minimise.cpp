@@ -32,15 +32,15 @@ double evaluate(unsigned n, const double* x, double* gradient, void* data) {
 
 }  // namespace
 
-VectorXd minimised(const Objective& objective, const VectorXd& start, const Box& box,
+VectorXd minimised(const Objective& objective, const VectorXd& start, const Bounds& bounds,
                    int evaluations, double tolerance) {
   const std::unique_ptr<nlopt_opt_s, decltype(&nlopt_destroy)> optimizer(
       nlopt_create(NLOPT_LD_LBFGS, static_cast<unsigned>(start.size())), nlopt_destroy);
-  VectorXd x = start.cwiseMax(box.low).cwiseMin(box.high);
+  VectorXd x = start.cwiseMax(bounds.low).cwiseMin(bounds.high);
   Search search{.objective = objective, .best = x};
   nlopt_set_min_objective(optimizer.get(), evaluate, &search);
-  nlopt_set_lower_bounds(optimizer.get(), box.low.data());
-  nlopt_set_upper_bounds(optimizer.get(), box.high.data());
+  nlopt_set_lower_bounds(optimizer.get(), bounds.low.data());
+  nlopt_set_upper_bounds(optimizer.get(), bounds.high.data());
   nlopt_set_maxeval(optimizer.get(), evaluations);
   nlopt_set_ftol_abs(optimizer.get(), tolerance);
   double least = 0;

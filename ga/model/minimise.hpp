@@ -1,4 +1,4 @@
-// Minimising a smooth function inside a box.
+// Minimising a smooth function within bounds.
 #pragma once
 
 #include <Eigen/Core>
@@ -9,14 +9,14 @@ namespace evolve::ga {
 /// The value at a point: [n]; writes how it changes with each coordinate: [n].
 using Objective = std::function<double(const Eigen::VectorXd& point, Eigen::VectorXd& gradient)>;
 
-struct Box {
+struct Bounds {
   Eigen::VectorXd low, high;
 };
 
 /// The point of least value that L-BFGS (Nocedal 1980; NLopt's) sees from `start` in that many
-/// evaluations, inside the box; fewer where the value changes by less than `tolerance`. Never worse
-/// than `start`, which is moved into the box. A value may be infinite.
-Eigen::VectorXd minimised(const Objective& objective, const Eigen::VectorXd& start, const Box& box,
-                          int evaluations, double tolerance = 0);
+/// evaluations, within the bounds; fewer where the value changes by less than `tolerance`. Never
+/// worse than `start`, which is moved into the bounds. A value may be infinite.
+Eigen::VectorXd minimised(const Objective& objective, const Eigen::VectorXd& start,
+                          const Bounds& bounds, int evaluations, double tolerance = 0);
 
 }  // namespace evolve::ga

@@ -66,16 +66,17 @@ double Acquisition::at(const VectorXd& point, VectorXd& slope) const {
 }
 
 VectorXd Acquisition::maximised(const VectorXd& start, int evaluations) const {
-  Box box{VectorXd::Zero(start.size()), VectorXd::Ones(start.size())};
+  Bounds bounds{VectorXd::Zero(start.size()), VectorXd::Ones(start.size())};
   for (Index i = 0; i < start.size(); ++i) {
-    if (is_categorical(space_[static_cast<std::size_t>(i)])) box.low[i] = box.high[i] = start[i];
+    if (is_categorical(space_[static_cast<std::size_t>(i)]))
+      bounds.low[i] = bounds.high[i] = start[i];
   }
   const auto negative = [this](const VectorXd& point, VectorXd& slope) {
     const double value = at(point, slope);
     slope = -slope;
     return -value;
   };
-  return minimised(negative, start, box, evaluations);
+  return minimised(negative, start, bounds, evaluations);
 }
 
 }  // namespace evolve::ga

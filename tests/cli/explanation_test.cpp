@@ -24,7 +24,7 @@ results::Explanation explained(const std::vector<results::Event>& events) {
 }
 
 TEST(Explain, PrintsATableOf80ColumnsAndWhatItIsWorth) {
-  const auto lines = description(explained(engine::trials(50, engine::depends)));
+  const auto lines = explanation_lines(explained(engine::trials(50, engine::depends)));
   ASSERT_EQ(lines.size(), 11U);
   EXPECT_THAT(lines[0], HasSubstr("50 trials completed, highest fitness 0."));
   EXPECT_THAT(lines[4], testing::StartsWith("lr0        "));
@@ -39,7 +39,7 @@ TEST(Explain, PrintsATableOf80ColumnsAndWhatItIsWorth) {
 
 TEST(Explain, SaysThatNoiseExplainsNothing) {
   int i = 0;
-  const auto lines = description(
+  const auto lines = explanation_lines(
       explained(engine::trials(40, [&](const auto&) { return std::fmod(++i * 0.618, 1); })));
   EXPECT_THAT(lines[1], HasSubstr("these figures mean little, more trials would help"));
 }

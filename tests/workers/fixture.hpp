@@ -18,7 +18,7 @@
 #include "hyp/trial_folder.hpp"
 #include "tests/files.hpp"
 #include "tests/temporary_folder.hpp"
-#include "workers/supervise/supervision.hpp"
+#include "workers/supervise/supervised_process.hpp"
 #include "workers/supervise/worker_set.hpp"
 
 namespace evolve::workers {

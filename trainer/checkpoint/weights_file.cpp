@@ -56,6 +56,14 @@ PickledModel open_pickle(const Archive& archive, const char* name) {
   return opened;
 }
 
+std::string remedy_for_absent(const std::string& path) {
+  if (is_of_ultralytics(path))
+    return "a model of Ultralytics' is trained with --trainer ultralytics --model";
+  if (fs::path(path).filename().string().starts_with("yolov5"))
+    return "evolve downloads nothing: get it from https://github.com/ultralytics/yolov5/releases";
+  return "name a .pt file that is there";
+}
+
 }  // namespace
 
 WeightsFile open_weights(std::string_view bytes) {
@@ -73,14 +81,6 @@ WeightsFile open_weights(std::string_view bytes) {
                    ? parse_about(small_record(archive, about_record, largest_about))
                    : file.weights.model.about;
   return file;
-}
-
-std::string remedy_for_absent(const std::string& path) {
-  if (is_of_ultralytics(path))
-    return "a model of Ultralytics' is trained with --trainer ultralytics --model";
-  if (fs::path(path).filename().string().starts_with("yolov5"))
-    return "evolve downloads nothing: get it from https://github.com/ultralytics/yolov5/releases";
-  return "name a .pt file that is there";
 }
 
 std::string read_weights(const std::string& path) {

@@ -147,9 +147,6 @@ Validation validate(Detector& detector, const data::ValidationSet& images, const
   const torch::NoGradGuard no_grad;
   const bool was_training = detector.is_training();
   detector.eval();
-  ValidateOptions settled = options;
-  settled.nms.multi_label = true;
-  settled.nms.agnostic = options.single_cls;
   const torch::Device device = detector.anchors().device();
   Tally tally;
   tally.labels_per_class.resize(static_cast<std::size_t>(detector.config().nc));
@@ -167,7 +164,7 @@ Validation validate(Detector& detector, const data::ValidationSet& images, const
     if (loss != nullptr) losses.push_back((*loss)(maps, matches).items);
     const auto boxes = reader.read(detector.decode(maps));
     const auto found = Clock::now();
-    judge_batch(boxes, batch, settled, tally);
+    judge_batch(boxes, batch, options, tally);
     tally.images += batch.size;
     tally.inference_seconds += seconds(start, found);
     tally.nms_seconds += seconds(found, Clock::now());

@@ -14,8 +14,7 @@
 namespace evolve::trainer {
 
 struct ValidateOptions {
-  /// `multi_label` and `agnostic` are overruled: the former is always on, the latter is
-  /// `single_cls`.
+  /// YOLOv5's validation is agnostic with `single_cls`, and only then.
   NmsOptions nms;
   /// Every detection counts as class 0; the labels are of class 0 already.
   bool single_cls = false;

@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 std::vector<std::vector<data::DrawnBox>> found_in(Detector& detector, const data::Batch& batch,
                                                   const ValidateOptions& options) {
   const torch::NoGradGuard no_grad;
-  const NmsOptions nms{.conf = 0.25, .iou = options.nms.iou, .agnostic = options.single_cls};
+  auto nms = options.nms;
+  nms.conf = 0.25;
   const auto boxes =
       detector.decode(detector.forward(images_of(batch, detector.anchors().device())))
           .to(torch::kCPU, torch::kFloat)

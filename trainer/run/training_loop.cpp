@@ -52,7 +52,7 @@ int batch_workers(const TrainOptions& options, const ComputeContext& context) {
 
 ValidateOptions validate_options(const TrainOptions& options, const ComputeContext& context,
                                  const DeviceImages& images) {
-  return {.nms = {.conf = options.conf, .iou = options.iou},
+  return {.nms = {.conf = options.conf, .iou = options.iou, .agnostic = options.single_cls},
           .single_cls = options.single_cls,
           .stored = images.validation,
           .workers = batch_workers(options, context),

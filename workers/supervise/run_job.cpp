@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "core/spawn.hpp"
 #include "core/utf8.hpp"
-#include "workers/supervise/supervision.hpp"
+#include "workers/supervise/supervised_process.hpp"
 
 namespace evolve::workers {
 namespace {
@@ -63,7 +63,7 @@ class JobRun {
   JobEnd end_;
   bool done_ = false;
   Supervisor supervisor_;
-  Supervised process_;
+  SupervisedProcess process_;
 };
 
 std::unique_ptr<JobRun> started(const JobSettings& settings, const core::Slot& slot, const Job& job,

@@ -11,7 +11,7 @@
 #include "core/slot.hpp"
 #include "core/stop_source.hpp"
 #include "workers/protocol/jobs.hpp"
-#include "workers/supervise/supervision.hpp"
+#include "workers/supervise/supervised_process.hpp"
 
 namespace evolve::workers {
 

@@ -10,7 +10,7 @@
 #include "core/error.hpp"
 #include "core/slot.hpp"
 #include "workers/protocol/messages.hpp"
-#include "workers/supervise/supervision.hpp"
+#include "workers/supervise/supervised_process.hpp"
 #include "workers/supervise/worker_set.hpp"
 
 namespace evolve::workers {
@@ -91,7 +91,7 @@ class Worker {
   std::ofstream log_;
   std::string log_path_;
   std::size_t logged_ = 0;
-  Supervised process_;
+  SupervisedProcess process_;
 };
 
 }  // namespace evolve::workers

@@ -1,7 +1,7 @@
 // The worker processes of a run: one per slot, alive across trials, replaced after any failure.
 //
 // messages.hpp is what is said, process.hpp a child process that talks in lines, child_reaper.hpp
-// what stands between it and us, supervision.hpp how it is watched and ended, worker.hpp one
+// what stands between it and us, supervised_process.hpp how it is watched and ended, worker.hpp one
 // process with its trial; the set below is what the engine sees. It reports what happened and
 // judges nothing: neither what a result is worth nor whose fault a failure is.
 #pragma once

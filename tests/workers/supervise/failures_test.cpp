@@ -100,8 +100,8 @@ TEST_F(Workers, ThatSendSignsOfLifeHaveAMinuteOrAsLongAsAnyOther) {
   for (const auto& [timeout, allowed] : {std::pair(1, 60), std::pair(600, 600)}) {
     Supervisor supervisor(stop);
     const auto nothing = [](const auto&) {};
-    Supervised worker(supervisor, settings().command, {.name = "cpu:0"},
-                      {.line = nothing, .log = nothing, .gone = nothing});
+    SupervisedProcess worker(supervisor, settings().command, {.name = "cpu:0"},
+                             {.line = nothing, .log = nothing, .gone = nothing});
     worker.assign("", {.silence = seconds(timeout), .in_all = {}});
     worker.on(Alive{});
     const auto left = worker.deadline().value() - Clock::now();

@@ -1,9 +1,6 @@
-// Worker processes that are watched: they must speak, stay connected, and end when they are told
-// to.
+// A worker process that is watched: it must speak, stay connected, and end when it is told to.
 #pragma once
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -14,14 +11,12 @@
 #include <vector>
 
 #include "core/slot.hpp"
-#include "core/stop_source.hpp"
 #include "hyp/outcome.hpp"
 #include "workers/protocol/messages.hpp"
 #include "workers/supervise/process.hpp"
+#include "workers/supervise/supervisor.hpp"
 
 namespace evolve::workers {
-
-using Clock = std::chrono::steady_clock;
 
 /// How long a process that was asked to end by SIGTERM is waited for, before its group gets
 /// SIGKILL.
@@ -65,60 +60,17 @@ struct SupervisedEvents {
   std::function<void(const Ending&)> gone;
 };
 
-class Supervised;
-
-/// The event loop of the thread that has workers. It installs no signal handler; a request of
-/// `stop` wakes it up.
-class Supervisor {
- public:
-  /// `stop` must outlive it.
-  explicit Supervisor(const core::StopSource& stop);
-  Supervisor(const Supervisor&) = delete;
-  Supervisor& operator=(const Supervisor&) = delete;
-
-  /// Sees to all that happens until `condition` holds, or until then; returns whether it holds.
-  bool wait_for(const std::function<bool()>& condition, Clock::time_point until);
-  /// Waits for something to happen, until then or for a second at the most, and sees to all of it,
-  /// or as much as can be seen to in a moment: the rest has its turn in the next step.
-  /// Time in which we were stopped (SIGSTOP, Ctrl-Z) is held against nobody.
-  void step(Clock::time_point until);
-
-  /// Ends every process and its group: asks (one at work by SIGTERM), waits for two seconds at most
-  /// (one, when a stop was requested), then terminates, then kills. A further request kills at
-  /// once.
-  void end_all() noexcept;
-
-  bool stop_requested() const { return stop_.requests() > 0; }
-
- private:
-  friend class Supervised;
-  void wake_up_at_stop();
-  /// For how long nobody was there to read what processes send, up to now: we were stopped.
-  Clock::duration away(Clock::time_point now) const;
-  void send_all(int number);
-  /// No longer than that, nor once there were more requests to stop than `seen`.
-  bool wait_until_all_gone(std::chrono::milliseconds timeout, int seen);
-
-  const core::StopSource& stop_;
-  /// Outlives the processes: its handlers refer to them, but are destroyed without being called.
-  boost::asio::io_context io_;
-  boost::asio::posix::stream_descriptor stop_descriptor_{io_};
-  std::vector<Supervised*> processes_;
-  /// When the last step ended, the one under way began, and until when that may wait.
-  Clock::time_point stepped_ = Clock::now(), entered_ = stepped_, until_ = stepped_;
-};
-
 /// A worker process. Whatever it does wrong ends it, and only then is the failure reported: a dying
 /// process may still hold the device's memory.
-class Supervised {
+class SupervisedProcess {
  public:
   /// Starts the command; throws std::system_error when it cannot be executed. `supervisor` must
   /// outlive the process.
-  Supervised(Supervisor& supervisor, const std::vector<std::string>& command,
-             const core::Slot& slot, SupervisedEvents events);
-  ~Supervised();
-  Supervised(const Supervised&) = delete;
-  Supervised& operator=(const Supervised&) = delete;
+  SupervisedProcess(Supervisor& supervisor, const std::vector<std::string>& command,
+                    const core::Slot& slot, SupervisedEvents events);
+  ~SupervisedProcess();
+  SupervisedProcess(const SupervisedProcess&) = delete;
+  SupervisedProcess& operator=(const SupervisedProcess&) = delete;
 
   /// Work for a process that has none: the line is sent once it is ready.
   void assign(std::string line, const TimeLimits& limits);

@@ -1,4 +1,4 @@
-#include "ga/epochs/rungs.hpp"
+#include "ga/epochs/early_stopping.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "cli/usage.hpp"
+#include "cli/how_to_train.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -115,8 +115,8 @@ bool has_all_yolov5_genes(const hyp::Space& space) {
 
 }  // namespace
 
-std::string ultralytics_usage(const trainer::TrainOptions& t, const hyp::Space& space,
-                              const hyp::Hyperparameters& hyp, const std::string& file) {
+std::string ultralytics_command(const trainer::TrainOptions& t, const hyp::Space& space,
+                                const hyp::Hyperparameters& hyp, const std::string& file) {
   std::string also;
   for (const auto& [name, value] : settings_of(t))
     if (!hyp.find(name)) also += fmt::format(" {}={}", name, value);
@@ -127,8 +127,8 @@ std::string ultralytics_usage(const trainer::TrainOptions& t, const hyp::Space& 
                      shell_path(file), shell_path(cfg_or_weights(t)), shell_path(t.data), also);
 }
 
-std::string yolov5_usage(const trainer::TrainOptions& options, const hyp::Hyperparameters& hyp,
-                         const std::string& file) {
+std::string yolov5_command(const trainer::TrainOptions& options, const hyp::Hyperparameters& hyp,
+                           const std::string& file) {
   // YOLOv5 has no shapes, nor what trained on them.
   auto known = options;
   if (options.weights == trainer::embedded_weights) known.weights = "";
@@ -144,8 +144,8 @@ std::string yolov5_usage(const trainer::TrainOptions& options, const hyp::Hyperp
                      options_of_the_set(options, hyp));
 }
 
-std::string train_usage(const trainer::TrainOptions& options, const hyp::Hyperparameters& hyp,
-                        const std::string& file) {
+std::string evolve_train_command(const trainer::TrainOptions& options,
+                                 const hyp::Hyperparameters& hyp, const std::string& file) {
   // What only this program has.
   std::string ours;
   if (options.restart_epochs > 0)
@@ -157,20 +157,20 @@ std::string train_usage(const trainer::TrainOptions& options, const hyp::Hyperpa
                      options_of_the_set(options, hyp), ours, trainer::TrainOptions().epochs);
 }
 
-std::vector<std::string> usages(const Trainer& trainer, const trainer::TrainOptions& options,
-                                const hyp::Space& space, const hyp::Hyperparameters& hyp,
-                                const std::string& file) {
+std::vector<std::string> how_to_train(const Trainer& trainer, const trainer::TrainOptions& options,
+                                      const hyp::Space& space, const hyp::Hyperparameters& hyp,
+                                      const std::string& file) {
   const bool built_in = is_built_in(trainer);
   const auto* python = python_trainer(trainer);
   std::vector<std::string> commands;
   if (python && !python->is_yolov5) {
-    commands.push_back(ultralytics_usage(options, space, hyp, file));
+    commands.push_back(ultralytics_command(options, space, hyp, file));
   } else if (has_all_yolov5_genes(space)) {
     // What options somebody else's program trains with is not known here.
     const bool known = python || built_in;
-    commands.push_back(yolov5_usage(known ? options : trainer::TrainOptions(), hyp, file));
+    commands.push_back(yolov5_command(known ? options : trainer::TrainOptions(), hyp, file));
   }
-  if (built_in) commands.push_back(train_usage(options, hyp, file));
+  if (built_in) commands.push_back(evolve_train_command(options, hyp, file));
   return commands;
 }
 

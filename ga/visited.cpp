@@ -1,4 +1,4 @@
-#include "ga/screened/visited.hpp"
+#include "ga/visited.hpp"
 
 #include <algorithm>
 #include <cmath>

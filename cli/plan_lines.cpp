@@ -66,7 +66,7 @@ std::string what_runs(const EvolveOptions& o, const hyp::Space& space) {
 
 }  // namespace
 
-std::vector<std::string> description(const Plan& plan) {
+std::vector<std::string> plan_lines(const Plan& plan) {
   const auto& o = plan.options;
   const auto& run = plan.settings.run;
   std::vector<std::string> genes;

@@ -1,4 +1,4 @@
-#include "ga/screened/visited.hpp"
+#include "ga/visited.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

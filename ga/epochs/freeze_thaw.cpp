@@ -1,4 +1,4 @@
-#include "ga/epochs/thaw.hpp"
+#include "ga/epochs/freeze_thaw.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,5 @@
-#include "workers/supervise/supervision.hpp"
+#include "workers/supervise/supervised_process.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <signal.h>
@@ -9,7 +8,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <system_error>
 
 #include "core/spawn.hpp"
 #include "core/utf8.hpp"
@@ -27,14 +25,6 @@ constexpr std::chrono::seconds grace_before_ready{10};
 
 /// A process that has sent `alive` is expected to send something at least so often.
 constexpr std::chrono::seconds least_heartbeat{60};
-
-/// The longest step: a longer one means that we were stopped meanwhile, by Ctrl-Z or SIGSTOP.
-constexpr std::chrono::seconds longest_step{1};
-/// How long a step reads at most: those who never pause for breath must not keep us from the time
-/// limits, nor from a request to stop.
-constexpr milliseconds longest_reading{100};
-/// Later than asked for by so much, and it was not a busy machine either.
-constexpr std::chrono::seconds stopped_for{2};
 
 /// As much of a worker's standard error as can matter for its last line.
 constexpr std::size_t last_words_kept = 4096;
@@ -75,82 +65,9 @@ std::string misfit(const core::DeviceIdentity& told,
 
 }  // namespace
 
-Supervisor::Supervisor(const core::StopSource& stop) : stop_(stop) {
-  const int descriptor = ::fcntl(stop.descriptor(), F_DUPFD_CLOEXEC, 0);
-  if (descriptor < 0) throw std::system_error(errno, std::system_category(), "no descriptor");
-  stop_descriptor_.assign(descriptor);
-  wake_up_at_stop();
-}
-
-void Supervisor::wake_up_at_stop() {
-  stop_descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                              [](const boost::system::error_code&) {});
-}
-
-Clock::duration Supervisor::away(Clock::time_point now) const {
-  const auto late = now - stepped_ - std::max(until_ - entered_, Clock::duration::zero());
-  return late > stopped_for ? late : Clock::duration::zero();
-}
-
-void Supervisor::step(Clock::time_point until) {
-  entered_ = Clock::now();
-  until_ = std::min(until, entered_ + longest_step);
-  for (const auto* process : processes_)
-    if (const auto deadline = process->deadline()) until_ = std::min(until_, *deadline);
-  io_.restart();
-  io_.run_one_until(until_);
-  // What a worker has sent counts before its silence does.
-  const auto read_until = Clock::now() + longest_reading;
-  while (Clock::now() < read_until && io_.poll_one() > 0) {
-  }
-  const auto now = Clock::now();
-  const auto time = away(now);
-  for (auto* process : processes_) {
-    // They may have been stopped with us, and what the others sent in time has been read by now.
-    process->excuse(time, now);
-    process->tick(now);
-  }
-  stepped_ = now;
-}
-
-bool Supervisor::wait_for(const std::function<bool()>& condition, Clock::time_point until) {
-  step(Clock::now());
-  while (!condition() && Clock::now() < until) step(until);
-  return condition();
-}
-
-void Supervisor::send_all(int number) {
-  for (auto* process : processes_) process->signal(number);
-}
-
-bool Supervisor::wait_until_all_gone(milliseconds timeout, int seen) {
-  const auto all_gone = [&] {
-    return std::ranges::all_of(processes_, [](const auto* process) { return process->gone(); });
-  };
-  wait_for([&] { return all_gone() || stop_.requests() > seen; }, Clock::now() + timeout);
-  return all_gone();
-}
-
-void Supervisor::end_all() noexcept try {
-  const int first = stop_requested() ? 1 : 0;
-  for (auto* process : processes_) process->shut_down();
-  if (wait_until_all_gone(milliseconds(stop_requested() ? 1000 : 2000), first)) return;
-  if (stop_.requests() <= first) {
-    send_all(SIGTERM);
-    if (wait_until_all_gone(milliseconds(500), first)) return;
-  }
-  send_all(SIGKILL);
-  // Nothing survives this but a process stuck in its driver, for which nobody should wait.
-  const auto deadline = Clock::now() + milliseconds(5000);
-  while (Clock::now() < deadline)
-    if (wait_until_all_gone(milliseconds(100), stop_.requests())) return;
-} catch (const std::exception&) {
-  // A log that cannot be written no longer matters; that nothing is left running does.
-  send_all(SIGKILL);
-}
-
-Supervised::Supervised(Supervisor& supervisor, const std::vector<std::string>& command,
-                       const core::Slot& slot, SupervisedEvents events)
+SupervisedProcess::SupervisedProcess(Supervisor& supervisor,
+                                     const std::vector<std::string>& command,
+                                     const core::Slot& slot, SupervisedEvents events)
     : supervisor_(supervisor), identities_(slot.identities), events_(std::move(events)) {
   process_ = Process::start(
       supervisor_.io_, command, slot,
@@ -166,11 +83,11 @@ Supervised::Supervised(Supervisor& supervisor, const std::vector<std::string>& c
   supervisor_.processes_.push_back(this);
 }
 
-Supervised::~Supervised() {
+SupervisedProcess::~SupervisedProcess() {
   std::erase(supervisor_.processes_, this);
 }
 
-void Supervised::assign(std::string line, const TimeLimits& limits) {
+void SupervisedProcess::assign(std::string line, const TimeLimits& limits) {
   limits_ = limits;
   assigned_ = received_ = Clock::now();
   last_words_.clear();
@@ -180,19 +97,19 @@ void Supervised::assign(std::string line, const TimeLimits& limits) {
 }
 
 // That it takes long to start is nothing that its work does.
-void Supervised::begin() {
+void SupervisedProcess::begin() {
   assigned_ = Clock::now() - limits_->before;
   process_->send(std::exchange(unsent_, {}));
 }
 
-double Supervised::seconds() const {
+double SupervisedProcess::seconds() const {
   const auto before = limits_ && unsent_.empty() ? limits_->before : milliseconds(0);
   const auto now = Clock::now();
   const std::chrono::duration<double> time = now - supervisor_.away(now) - assigned_ - before;
   return std::max(0.0, time.count());
 }
 
-void Supervised::on(const Ready& message) {
+void SupervisedProcess::on(const Ready& message) {
   if (message.protocol != protocol_version)
     return fail(FailureKind::protocol, fmt::format("it speaks protocol {}, evolve speaks {}",
                                                    message.protocol, protocol_version));
@@ -203,7 +120,7 @@ void Supervised::on(const Ready& message) {
   if (!unsent_.empty()) begin();
 }
 
-void Supervised::receive(std::string_view line) {
+void SupervisedProcess::receive(std::string_view line) {
   if (ending_) return;
   received_ = Clock::now();
   const bool first_after_work = has_worked_ && !heard_;
@@ -219,14 +136,14 @@ void Supervised::receive(std::string_view line) {
     ending_->between_work = true;
 }
 
-void Supervised::log(std::string_view bytes) {
+void SupervisedProcess::log(std::string_view bytes) {
   last_words_ += bytes;
   if (last_words_.size() > last_words_kept)
     last_words_.erase(0, last_words_.size() - last_words_kept);
   events_.log(bytes);
 }
 
-void Supervised::fail(FailureKind kind, const std::string& message) {
+void SupervisedProcess::fail(FailureKind kind, const std::string& message) {
   if (ending_) return;
   ending_ = Ending{.kind = kind, .message = message, .failed_before_ready = !ready_};
   process_->close_input();
@@ -234,12 +151,12 @@ void Supervised::fail(FailureKind kind, const std::string& message) {
   kill_at_ = Clock::now() + grace;
 }
 
-bool Supervised::ended_between_work(bool exited_well) {
+bool SupervisedProcess::ended_between_work(bool exited_well) {
   const bool not_a_word = exited_well && last_words_.empty();
   return has_worked_ && !heard_ && (not_a_word || process_->has_unread_input());
 }
 
-void Supervised::exited(int status) {
+void SupervisedProcess::exited(int status) {
   gone_ = true;
   if (!ending_) {
     // What kills a process so says nothing to it: its last line is about something else.
@@ -253,17 +170,17 @@ void Supervised::exited(int status) {
   events_.gone(*ending_);
 }
 
-std::string Supervised::last_words() const {
+std::string SupervisedProcess::last_words() const {
   const auto words = last_line(last_words_);
   return words.empty() ? "" : ": " + words;
 }
 
-std::optional<Clock::time_point> Supervised::broken_until() const {
+std::optional<Clock::time_point> SupervisedProcess::broken_until() const {
   if (!broken_at_) return {};
   return *broken_at_ + (ready_ ? grace : milliseconds(grace_before_ready));
 }
 
-void Supervised::give_up() {
+void SupervisedProcess::give_up() {
   gone_ = true;
   process_->abandon();
   ending_->kind = FailureKind::device_lost;
@@ -272,12 +189,12 @@ void Supervised::give_up() {
   events_.gone(*ending_);
 }
 
-std::optional<std::chrono::seconds> Supervised::longest_silence() const {
+std::optional<std::chrono::seconds> SupervisedProcess::longest_silence() const {
   if (!limits_ || !limits_->silence) return {};
   return has_heartbeat_ ? std::max(*limits_->silence, least_heartbeat) : limits_->silence;
 }
 
-std::optional<Clock::time_point> Supervised::deadline() const {
+std::optional<Clock::time_point> SupervisedProcess::deadline() const {
   std::optional<Clock::time_point> next;
   const auto consider = [&](std::optional<Clock::time_point> moment) {
     if (moment && (!next || *moment < *next)) next = moment;
@@ -291,14 +208,14 @@ std::optional<Clock::time_point> Supervised::deadline() const {
   return next;
 }
 
-void Supervised::excuse(Clock::duration time, Clock::time_point now) {
+void SupervisedProcess::excuse(Clock::duration time, Clock::time_point now) {
   received_ = std::min(now, received_ + time);
   assigned_ += time;
   for (auto* moment : {&broken_at_, &kill_at_, &give_up_at_})
     if (*moment) **moment += time;
 }
 
-void Supervised::tick(Clock::time_point now) {
+void SupervisedProcess::tick(Clock::time_point now) {
   if (gone_) return;
   if (give_up_at_) {
     if (now >= *give_up_at_) give_up();
@@ -322,19 +239,19 @@ void Supervised::tick(Clock::time_point now) {
     fail(FailureKind::hang, silence_text(*silence));
 }
 
-std::string Supervised::lateness_text(std::chrono::seconds in_all) const {
+std::string SupervisedProcess::lateness_text(std::chrono::seconds in_all) const {
   if (ready_) return fmt::format("not finished after {}", seconds_text(in_all));
   return fmt::format("not ready after {}; a longer --trial-timeout allows more",
                      seconds_text(in_all));
 }
 
-std::string Supervised::silence_text(std::chrono::seconds silence) const {
+std::string SupervisedProcess::silence_text(std::chrono::seconds silence) const {
   if (has_heartbeat_) return fmt::format("no sign of life for {}", seconds_text(silence));
   return fmt::format("{} for {}; a longer --hang-timeout allows more",
                      ready_ ? "silent" : "not ready", seconds_text(silence));
 }
 
-void Supervised::shut_down() {
+void SupervisedProcess::shut_down() {
   if (gone_) return;
   process_->send(line_of(FromEngine(Shutdown{})));
   process_->close_input();

@@ -1,4 +1,4 @@
-#include "cli/usage.hpp"
+#include "cli/how_to_train.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,59 +7,59 @@ namespace {
 
 /// What follows the data of the command that uses this set in Ultralytics: a space of fixed genes,
 /// and the options of its trainings.
-std::string usage(const hyp::Hyperparameters& hyp, trainer::TrainOptions options = {}) {
+std::string command(const hyp::Hyperparameters& hyp, trainer::TrainOptions options = {}) {
   options.data = "my.yaml";
   if (options.cfg.empty()) options.weights = "yolo11n.pt";
   options.optimizer = "AdamW";
   hyp::Space space;
   for (const auto& [name, value] : hyp) space.genes.push_back({.name = name, .evolve = false});
-  const auto line = ultralytics_usage(options, space, hyp, "hyp.yaml");
+  const auto line = ultralytics_command(options, space, hyp, "hyp.yaml");
   const std::string begin = "Use it in Ultralytics: yolo cfg=hyp.yaml mode=train model=";
   EXPECT_EQ(line.substr(0, begin.size()), begin);
   return line.substr(begin.size());
 }
 
-TEST(Usage, SaysWithWhichOptionsUltralyticsTrainsAsTheTrialsDid) {
-  EXPECT_EQ(usage({{"box", 6.0}}), "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=640");
-  EXPECT_EQ(usage({{"box", 6.0}}, {.cfg = "yolo11n.yaml"}),
+TEST(HowToTrain, SaysWithWhichOptionsUltralyticsTrainsAsTheTrialsDid) {
+  EXPECT_EQ(command({{"box", 6.0}}), "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=640");
+  EXPECT_EQ(command({{"box", 6.0}}, {.cfg = "yolo11n.yaml"}),
             "yolo11n.yaml data=my.yaml optimizer=AdamW imgsz=640");
-  EXPECT_EQ(usage({{"box", 6.0}}, {.cfg = "yolo11n.yaml", .weights = "my weights.pt"}),
+  EXPECT_EQ(command({{"box", 6.0}}, {.cfg = "yolo11n.yaml", .weights = "my weights.pt"}),
             "yolo11n.yaml data=my.yaml pretrained='my weights.pt' optimizer=AdamW imgsz=640");
-  EXPECT_EQ(usage({{"box", 6.0}}, {.batch_size = 8,
-                                   .imgsz = 64,
-                                   .cos_lr = true,
-                                   .single_cls = true,
-                                   .rect = true,
-                                   .freeze = {10},
-                                   .fraction = 0.25,
-                                   .amp = false}),
+  EXPECT_EQ(command({{"box", 6.0}}, {.batch_size = 8,
+                                     .imgsz = 64,
+                                     .cos_lr = true,
+                                     .single_cls = true,
+                                     .rect = true,
+                                     .freeze = {10},
+                                     .fraction = 0.25,
+                                     .amp = false}),
             "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=64 batch=8 single_cls=True cos_lr=True "
             "rect=True amp=False freeze=10 fraction=0.25");
-  EXPECT_EQ(usage({}, {.freeze = {0, 1, 2}}),
+  EXPECT_EQ(command({}, {.freeze = {0, 1, 2}}),
             "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=640 freeze='[0,1,2]'");
 }
 
-TEST(Usage, SaysWhatTheSetHasItselfInsteadOfTheOption) {
-  EXPECT_EQ(usage({{"optimizer", "SGD"}, {"cos_lr", 0.0}, {"fraction", 0.5}, {"imgsz", 320.0}},
-                  {.cos_lr = true, .fraction = 0.25}),
+TEST(HowToTrain, SaysWhatTheSetHasItselfInsteadOfTheOption) {
+  EXPECT_EQ(command({{"optimizer", "SGD"}, {"cos_lr", 0.0}, {"fraction", 0.5}, {"imgsz", 320.0}},
+                    {.cos_lr = true, .fraction = 0.25}),
             "yolo11n.pt data=my.yaml optimizer=SGD cos_lr=False imgsz=320");
 }
 
-TEST(Usage, SaysAgainWhatUltralyticsDoesNotTakeAsAFloat) {
+TEST(HowToTrain, SaysAgainWhatUltralyticsDoesNotTakeAsAFloat) {
   EXPECT_EQ(
-      usage({{"cos_lr", 1.0}, {"freeze", 3.0}, {"nbs", 32.0}, {"rect", "true"}, {"box", 6.0}}),
+      command({{"cos_lr", 1.0}, {"freeze", 3.0}, {"nbs", 32.0}, {"rect", "true"}, {"box", 6.0}}),
       "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=640 cos_lr=True freeze=3 nbs=32 "
       "rect=true");
 }
 
 // Of somebody else's trainer: any name and any number may be one there.
-TEST(Usage, TellsYolov5OfNoOptimizerThatItDoesNotHave) {
+TEST(HowToTrain, TellsYolov5OfNoOptimizerThatItDoesNotHave) {
   for (const hyp::Value& optimizer : {hyp::Value(1.0), hyp::Value("Lion")})
-    EXPECT_EQ(yolov5_usage({}, {{"optimizer", optimizer}}, "hyp.yaml"),
+    EXPECT_EQ(yolov5_command({}, {{"optimizer", optimizer}}, "hyp.yaml"),
               "Use it in YOLOv5: python train.py --hyp hyp.yaml");
 }
 
-TEST(Usage, SaysWithWhichOptionsYolov5TrainsAsTheTrialsDid) {
+TEST(HowToTrain, SaysWithWhichOptionsYolov5TrainsAsTheTrialsDid) {
   const trainer::TrainOptions options{.data = "my.yaml",
                                       .weights = "my weights.pt",
                                       .batch_size = 8,
@@ -79,36 +79,37 @@ TEST(Usage, SaysWithWhichOptionsYolov5TrainsAsTheTrialsDid) {
       "--data my.yaml --weights 'my weights.pt' --imgsz 64 --batch-size 8 --hyp "
       "hyp.yaml --optimizer AdamW --cos-lr --label-smoothing 0.1 --single-cls "
       "--rect --image-weights --multi-scale --noautoanchor --freeze 0 1";
-  EXPECT_EQ(yolov5_usage(options, {}, "hyp.yaml"), "Use it in YOLOv5: python train.py " + on);
-  EXPECT_EQ(train_usage(options, {}, "hyp.yaml"),
+  EXPECT_EQ(yolov5_command(options, {}, "hyp.yaml"), "Use it in YOLOv5: python train.py " + on);
+  EXPECT_EQ(evolve_train_command(options, {}, "hyp.yaml"),
             "Or here: evolve train " + on + " --no-amp --skip-bad --epochs 100");
 }
 
-TEST(Usage, NamesNothingInYolov5ThatOnlyEvolveHas) {
+TEST(HowToTrain, NamesNothingInYolov5ThatOnlyEvolveHas) {
   const trainer::TrainOptions shapes{
       .cfg = "yolov5p.yaml", .weights = "shapes-base", .imgsz = 96, .optimizer = "Adam"};
-  EXPECT_EQ(yolov5_usage(shapes, {}, "hyp.yaml"),
+  EXPECT_EQ(yolov5_command(shapes, {}, "hyp.yaml"),
             "Use it in YOLOv5: python train.py --hyp hyp.yaml --optimizer Adam");
-  EXPECT_EQ(train_usage(shapes, {}, "hyp.yaml"),
+  EXPECT_EQ(evolve_train_command(shapes, {}, "hyp.yaml"),
             "Or here: evolve train --cfg yolov5p.yaml --weights shapes-base --imgsz 96 --hyp "
             "hyp.yaml --optimizer Adam --epochs 100");
   const trainer::TrainOptions on_ones_own{
       .data = "my.yaml", .cfg = "yolov5p.yaml", .weights = "shapes-base"};
-  EXPECT_EQ(yolov5_usage(on_ones_own, {}, "hyp.yaml"),
+  EXPECT_EQ(yolov5_command(on_ones_own, {}, "hyp.yaml"),
             "Use it in YOLOv5: python train.py --data my.yaml --hyp hyp.yaml");
-  EXPECT_EQ(yolov5_usage({.data = "my.yaml", .cfg = "yolov5p"}, {}, "hyp.yaml"),
+  EXPECT_EQ(yolov5_command({.data = "my.yaml", .cfg = "yolov5p"}, {}, "hyp.yaml"),
             "Use it in YOLOv5: python train.py --data my.yaml --hyp hyp.yaml");
 }
 
-TEST(Usage, NamesATableOfYolov5sByItsFileThere) {
-  EXPECT_EQ(yolov5_usage({.data = "my.yaml", .cfg = "yolov5n", .weights = "a.pt"}, {}, "hyp.yaml"),
-            "Use it in YOLOv5: python train.py --data my.yaml --cfg yolov5n.yaml --weights a.pt "
-            "--hyp hyp.yaml");
-}
-
-TEST(Usage, SaysThatYolov5BeginsWithRandomWeights) {
+TEST(HowToTrain, NamesATableOfYolov5sByItsFileThere) {
   EXPECT_EQ(
-      yolov5_usage({.data = "my.yaml", .cfg = "yolov5n.yaml"}, {}, "hyp.yaml"),
+      yolov5_command({.data = "my.yaml", .cfg = "yolov5n", .weights = "a.pt"}, {}, "hyp.yaml"),
+      "Use it in YOLOv5: python train.py --data my.yaml --cfg yolov5n.yaml --weights a.pt "
+      "--hyp hyp.yaml");
+}
+
+TEST(HowToTrain, SaysThatYolov5BeginsWithRandomWeights) {
+  EXPECT_EQ(
+      yolov5_command({.data = "my.yaml", .cfg = "yolov5n.yaml"}, {}, "hyp.yaml"),
       "Use it in YOLOv5: python train.py --data my.yaml --cfg yolov5n.yaml --weights '' --hyp "
       "hyp.yaml");
 }
