@@ -122,8 +122,11 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
       break;
   }
   if (state.best()) return 0;
-  if (const auto& first = state.first_failure(); first && state.paused().empty())
-    throw run_failed("every trial failed, the first one with: " + first->message,
+  if (const auto& first = state.first_failure();
+      first && (state.paused().empty() || end == RunEnd::finished))
+    throw run_failed((state.paused().empty() ? "every trial failed"
+                                             : "every trial failed that is not paused") +
+                         std::string(", the first one with: ") + first->message,
                      "see " + display_path(directory.root / first->log));
   if (const auto words = failure_summary(state, directory); !words.empty()) screen.line(words);
   if (end == RunEnd::finished)
@@ -149,7 +152,9 @@ void check_unused(const results::RunDirectory& directory) {
   if (fs::exists(directory.results_csv()))
     throw bad_input({directory.results_csv().string()}, "this folder holds a training",
                     "choose another folder with --name or --output");
-  for (const auto& file : {directory.options(), directory.hyp_evolved(), directory.population()})
+  for (const auto& file : {directory.options(), directory.hyp_evolved(), directory.population(),
+                           directory.plot(), directory.report(), directory.prometheus(),
+                           directory.devices()})
     if (fs::exists(file) && !fs::exists(directory.journal()))
       throw bad_input({file.string()}, "this is no file of a run of evolve, and would be lost",
                       "choose another folder with --name or --output");

@@ -220,6 +220,11 @@ void declare_running(CLI::App& app, EvolveOptions& o) {
   app.add_flag("--dry-run", o.dry_run, "Print what would run, touch nothing")->group(group);
 }
 
+std::filesystem::path canonical(const std::string& path) {
+  std::error_code absent;
+  return std::filesystem::weakly_canonical(path, absent);
+}
+
 }  // namespace
 
 void declare(CLI::App& app, EvolveOptions& options) {
@@ -263,7 +268,8 @@ void complete(const CLI::App& app, EvolveOptions& options) {
       const auto is_the_same = [&](const std::string& before) {
         std::error_code absent;
         return std::filesystem::equivalent(before, *run, absent) ||
-               std::filesystem::equivalent(results::run_of(before), results::run_of(*run), absent);
+               std::filesystem::equivalent(results::run_of(canonical(before)),
+                                           results::run_of(canonical(*run)), absent);
       };
       if (std::any_of(earlier.begin(), run, is_the_same))
         throw bad_argument("--from " + *run + ": it is named twice",
@@ -304,6 +310,7 @@ EvolveOptions resumed(const EvolveOptions& now, const nlohmann::ordered_json& ru
                         {"generations", "trials", "max_epochs", "repeats", "time_limit", "devices",
                          "device_env", "launcher", "trial_timeout", "hang_timeout", "retries"});
   options_from_json(merged, options, kept_of_a_run);
+  settle_folder(options.train);
   options.trainer = trainer_of(options.trainer_texts);
   options.limits = limits_of(options);
   return options;

@@ -65,7 +65,7 @@ std::optional<std::string> note_on_transfer(const trainer::TrainOptions& options
 /// The check reads an image's header and end; a worker that decoded it knows more. Whether the
 /// image that it names, as messages name it, cannot be trained on.
 bool undecodable(const std::string& said, const trainer::TrainOptions& options) {
-  const auto config = data::read_data_yaml(options.data, training_splits);
+  const auto config = data::read_data_yaml(options.data, training_splits, options.folder);
   for (const auto split : training_splits) {
     for (const auto& file : config.images(split)) {
       if (!said.starts_with(core::printable(file) + ": ")) continue;
@@ -138,7 +138,7 @@ ModelInspection check_model(const trainer::TrainOptions& options) {
 Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits,
                    bool began) {
   const auto config =
-      data::with_fraction(data::read_data_yaml(options.data, splits), options.fraction);
+      data::with_fraction(data::read_data_yaml(options.data, splits, options.folder), options.fraction);
   Inspection found;
   const data::CheckOptions check{.single_cls = options.single_cls,
                                  .decode = options.skip_bad,

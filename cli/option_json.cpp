@@ -25,7 +25,7 @@ nlohmann::ordered_json options_to_resume(const nlohmann::ordered_json& run,
     if (!changeable.contains(key)) {
       const auto before = is_model ? model_of(run) : run.value(key, nlohmann::ordered_json());
       const auto differs = now[key].is_boolean()
-                               ? option + ": the run to resume has none"
+                               ? option + ": the run to resume began otherwise"
                                : option + " " + now[key].dump() + ": the run to resume has " +
                                      (before.is_null() || before == "" ? "none" : before.dump());
       throw bad_argument(differs, "leave the option out, or start a new run");

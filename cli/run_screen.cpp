@@ -174,6 +174,13 @@ void RunScreen::failed(const hyp::Outcome& outcome, const hyp::Failed& failure) 
   again ? screen_.detail(text) : screen_.line(text);
 }
 
+void RunScreen::on(const results::CannotPause&, const engine::RunState& state) {
+  const auto waiting = std::ssize(state.paused());
+  screen_.line("the trainer does not pause: sets are trained whole from now on" +
+               (waiting > 0 ? ", and the " + core::counted(waiting, "trial") + " paused so far wait"
+                            : std::string()));
+}
+
 void RunScreen::on(const results::Probed& probed, const engine::RunState&) {
   screen_.line(
       fmt::format("trial {:<4} {:<7} {:>5.1f} s  trained once more: what trials need is in order",

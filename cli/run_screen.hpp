@@ -76,6 +76,7 @@ class RunScreen : public engine::Observer {
 
  private:
   void on(const hyp::Outcome& outcome, const engine::RunState& state);
+  void on(const results::CannotPause&, const engine::RunState&);
   void on(const results::Probed& probed, const engine::RunState&);
   void on(const results::DeviceLimited& limited, const engine::RunState&);
   void on(const results::DeviceFull& full, const engine::RunState&);

@@ -72,6 +72,7 @@ TrainCommandOptions resumed(const TrainCommandOptions& now, const nlohmann::orde
   // Where one is missing, the file is another program's.
   kept_of_a_training(options, [&](const char* name, const auto&) { merged.at(name); });
   options_from_json(merged, options, kept_of_a_training);
+  settle_folder(options.train);
   options.longest_silence = duration(options.hang_timeout, "--hang-timeout");
   return options;
 }

@@ -130,6 +130,13 @@ void make_absolute(trainer::TrainOptions& t) {
   if (!data::is_embedded(t.data)) make_absolute(t.data);
   if (t.weights != trainer::embedded_weights) make_absolute(t.weights);
   make_absolute(t.cfg);
+  t.folder = std::filesystem::current_path().string();
+}
+
+void settle_folder(trainer::TrainOptions& options) {
+  std::error_code absent;
+  if (!std::filesystem::is_directory(options.folder, absent))
+    options.folder = std::filesystem::current_path().string();
 }
 
 const std::string& cfg_or_weights(const trainer::TrainOptions& options) {
@@ -177,6 +184,9 @@ void check_batches(const trainer::TrainOptions& options, int least_imgsz) {
     throw bad_argument(fmt::format("--batch-size {}: too few", options.batch_size),
                        "write 1 or more");
   const int wanted = options.imgsz;
+  if (wanted > most_imgsz)
+    throw bad_argument(fmt::format("--imgsz {}: too large", wanted),
+                       fmt::format("write {} at most", most_imgsz));
   if (wanted >= least_imgsz && wanted % model_stride == 0) return;
   const int next =
       std::max(least_imgsz, (std::max(wanted, 0) + model_stride - 1) / model_stride * model_stride);

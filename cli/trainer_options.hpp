@@ -27,6 +27,9 @@ void declare_one_device(CLI::App& app, std::string& devices, const char* group);
 
 /// The paths that the options hold, made absolute. "shapes" is not a path; "./shapes" is one.
 void make_absolute(trainer::TrainOptions& options);
+/// Of a run that goes on: what its data YAML names by a relative path is looked for where it began,
+/// or here where there is no such folder any more.
+void settle_folder(trainer::TrainOptions& options);
 
 /// The model that is trained: a table, or weights that bring theirs.
 const std::string& cfg_or_weights(const trainer::TrainOptions& options);
@@ -42,6 +45,8 @@ inline constexpr int shapes_imgsz = 96;
 /// The stride of models without a level P6, in pixels: images have a multiple of it. Those with one
 /// have a greater one, which only the model's table tells.
 inline constexpr int model_stride = 32;
+/// The largest size of images, in pixels: more than anybody trains at.
+inline constexpr int most_imgsz = 16384;
 
 /// On the embedded data set, which is small, what was not given suits it: a few seconds of training
 /// from a small pre-trained checkpoint.

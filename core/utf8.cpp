@@ -12,6 +12,19 @@ bool begins_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
 }
 
+/// The bytes of the character with which the text begins, where it has several and ends a line, or
+/// tells a terminal what to do: U+0080 to U+009F, line and paragraph separators, and those that
+/// turn the direction of what follows. Else 0.
+std::size_t long_control(std::string_view text) {
+  const auto at = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  if (at(0) == 0xC2 && at(1) >= 0x80 && at(1) < 0xA0) return 2;
+  const bool turns = at(1) == 0x81 && at(2) >= 0xA6 && at(2) <= 0xA9;  // U+2066 to U+2069
+  const bool ends = at(1) == 0x80 && at(2) >= 0xA8 && at(2) <= 0xAE;   // U+2028 to U+202E
+  return at(0) == 0xE2 && (turns || ends) ? 3 : 0;
+}
+
 }  // namespace
 
 std::string valid_utf8(const std::string& text) {
@@ -25,11 +38,9 @@ std::string one_line(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   std::string line;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    // U+0080 to U+009F are control characters too: 0xC2 and a byte.
-    const bool long_control =
-        at(i) == 0xC2 && i + 1 < text.size() && at(i + 1) >= 0x80 && at(i + 1) < 0xA0;
-    line += at(i) < 0x20 || at(i) == 0x7f || long_control ? ' ' : text[i];
-    if (long_control) ++i;
+    const auto control = long_control(text.substr(i));
+    line += at(i) < 0x20 || at(i) == 0x7f || control > 0 ? ' ' : text[i];
+    if (control > 0) i += control - 1;
   }
   return line;
 }
@@ -39,8 +50,9 @@ std::string printable(const std::string& text) {
 }
 
 std::string excerpt(std::string_view text, std::size_t most) {
-  const bool cut = text.size() > most;
-  return printable(std::string(text.substr(0, most))) + (cut ? "…" : "");
+  if (text.size() <= most) return printable(std::string(text));
+  for (int more = 0; more < 3 && most > 0 && !begins_character(text[most]); ++more) --most;
+  return printable(std::string(text.substr(0, most))) + "…";
 }
 
 std::size_t characters(std::string_view text) {

@@ -240,7 +240,7 @@ void Run::start(const Attempt& attempt, core::Lease lease) {
                       .seed = trial.seed,
                       .dir = (root_ / hyp::trial_folder(trial.number, trial.repeat)).string(),
                       .rungs = rungs_for(trial),
-                      .start_epoch = trial.start_epoch,
+                      .start_epoch = begins_anew(attempt) ? 0 : trial.start_epoch,
                       .options = settings_.trainer_options},
             .before = state_.time_before(trial)},
        .lease = std::move(lease)});
@@ -248,6 +248,12 @@ void Run::start(const Attempt& attempt, core::Lease lease) {
   left_over_.erase(trial.number);
   fleet_.started(starts_.back().lease->name);
   apply(starts_.back().event);
+}
+
+// What failed to go on where it was paused may fail of what it left there.
+bool Run::begins_anew(const Attempt& attempt) const {
+  return attempt.trial.start_epoch > 0 && attempt.number > 1 &&
+         attempt.number > settings_.failures.retries;
 }
 
 results::Event Run::start_of(const Attempt& attempt, const std::string& device) const {

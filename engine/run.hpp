@@ -93,10 +93,12 @@ class Run {
   bool stands_back(const Attempt& attempt);
   void start_waiting(const std::vector<const Attempt*>& attempts);
   void start(const Attempt& attempt, core::Lease lease);
+  bool begins_anew(const Attempt& attempt) const;
   results::Event start_of(const Attempt& attempt, const std::string& device) const;
   std::vector<int> rungs_for(const hyp::Trial& trial) const;
   /// Whether its trials can be paused, where that matters; nothing: it is not known yet.
   std::optional<bool> can_pause() const;
+  bool ran_past_its_pause(const hyp::Trial& trial, const workers::Trained& trained) const;
   void cannot_pause();
   hyp::Decision decision(const hyp::Rung& rung) const;
   void take(const std::vector<workers::WorkerEvent>& news);

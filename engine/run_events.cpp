@@ -28,15 +28,21 @@ void Run::take(const std::vector<workers::WorkerEvent>& news) {
       workers_.decide(rung.trial, decision(rung));
     }
     if (const auto* outcome = std::get_if<hyp::Outcome>(&events[i])) {
-      const bool completed = std::holds_alternative<hyp::Completed>(outcome->result);
-      const bool was_to_pause =
-          attempts[i].trial.pause_epoch > 0 &&
-          state_.evolution().last_epoch(outcome->trial) < settings_.run.epochs;
-      if (completed && was_to_pause) cannot_pause();
+      if (const auto* trained = std::get_if<workers::Trained>(&news[i]);
+          trained && ran_past_its_pause(attempts[i].trial, *trained))
+        cannot_pause();
       ended(*outcome, attempts[i].failed_on);
     }
   }
   record_cleared();
+}
+
+// A training that ends by itself before its rung says nothing of what its trainer can.
+bool Run::ran_past_its_pause(const hyp::Trial& trial, const workers::Trained& trained) const {
+  const bool ended_before =
+      trained.reported > trial.start_epoch && trained.reported < trial.pause_epoch;
+  return trained.obeyed == hyp::Decision::go_on && trial.pause_epoch > 0 && !ended_before &&
+         state_.evolution().last_epoch(trial.number) < settings_.run.epochs;
 }
 
 void Run::record_cleared() {

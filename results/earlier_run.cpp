@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -117,13 +118,11 @@ void add_table(EarlierRun& run, const Table& table, const hyp::Space& choices,
   }
 }
 
-/// The space of the run in whose folder this table lies, where it has one and choices matter; else
-/// that of the run to come.
+/// The space of the run in whose folder this table lies, where it has one; else that of the run to
+/// come.
 hyp::Space space_of_table(const fs::path& file, const hyp::Space& evolved) {
   const auto journal = RunDirectory{file.parent_path()}.journal();
-  if (std::ranges::none_of(evolved.genes, hyp::is_categorical) || !fs::exists(journal))
-    return evolved;
-  return read_journal(journal).run.space;
+  return fs::exists(journal) ? read_journal(journal).run.space : evolved;
 }
 
 /// What there may be of a run in this folder, that which tells most first.
@@ -186,8 +185,16 @@ EarlierRun read_earlier_run(const fs::path& path, const hyp::Space& space,
     add_table(earlier, read_table(file), space_of_table(file, evolved), evolved, fitness);
   }
   earlier.trials = thinned(std::move(earlier.trials));
+  if (earlier.trials.empty() && earlier.outside == 0)
+    throw bad_input({file.string()}, "it has no trial that ended, or none with what evolves here",
+                    "name a run that evolved the same hyperparameters");
   if (std::ranges::none_of(earlier.trials, [](const auto& t) { return t.fitness.has_value(); }))
     throw bad_input({file.string()}, "no completed trial of it lies in this run's search space",
+                    "name a run that evolved the same hyperparameters");
+  if (earlier.trials.size() > 1 &&
+      std::ranges::adjacent_find(earlier.trials, std::not_equal_to(), &EarlierTrial::hyp) ==
+          earlier.trials.end())
+    throw bad_input({file.string()}, "none of the hyperparameters that evolve here varied in it",
                     "name a run that evolved the same hyperparameters");
   return earlier;
 }

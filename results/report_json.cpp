@@ -182,7 +182,7 @@ nlohmann::ordered_json to_json(const RunReport& report) {
           {"search", settings.search},
           {"fitness", settings.fitness},
           {"epochs", settings.epochs},
-          {"slots", settings.slots},
+          {"slots", timeline.slots.value_or(settings.slots)},
           {"options", settings.options},
           {"space", hyp::to_json(settings.space)},
           {"finished", report.finished},

@@ -14,11 +14,14 @@ Json to_json(const EarlierRun& earlier) {
   for (const auto& trial : earlier.trials)
     trials.push_back(
         {{"hyp", hyp::to_json(trial.hyp)}, {"fitness", core::json_or_null(trial.fitness)}});
-  return {{"run", earlier.run}, {"trials", trials}, {"outside", earlier.outside}};
+  return {{"run", earlier.run}, {"trials", trials}, {"outside", earlier.outside},
+          {"unnamed", earlier.unnamed}};
 }
 
 EarlierRun earlier_run_from_json(const Json& json) {
-  EarlierRun earlier{keys::text(json, "run"), {}, json.value("outside", 0)};
+  EarlierRun earlier{.run = keys::text(json, "run"),
+                     .outside = json.value("outside", 0),
+                     .unnamed = json.value("unnamed", 0)};
   for (const auto& trial : keys::value(json, "trials")) {
     const Json& fitness = keys::value(trial, "fitness");
     earlier.trials.push_back(

@@ -26,8 +26,7 @@ struct EarlierRun {
   std::vector<EarlierTrial> trials = {};
   /// How many more lie outside this run's bounds.
   int outside = 0;
-  /// How many of the genes that evolve it does not name: they are taken as at the start. Known when
-  /// it is read, and not kept.
+  /// How many of the genes that evolve it does not name: they are taken as at the start.
   int unnamed = 0;
   bool operator==(const EarlierRun&) const = default;
 };

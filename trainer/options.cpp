@@ -13,6 +13,7 @@ namespace {
 template <class Options, class Visit>
 void for_each_option(Options& options, Visit visit) {
   visit("data", options.data);
+  visit("folder", options.folder);
   visit("cfg", options.cfg);
   visit("weights", options.weights);
   visit("epochs", options.epochs);

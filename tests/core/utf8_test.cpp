@@ -22,6 +22,10 @@ TEST(Utf8, IsOneLineWithoutControlCharacters) {
   EXPECT_EQ(one_line("cut\xc2"), "cut\xc2");
 }
 
+TEST(Utf8, IsOneLineWithoutWhatTurnsItsDirectionOrEndsALineOrAParagraph) {
+  EXPECT_EQ(one_line("a\u202Eb\u2066c\u2028d\u2029e\u2030\u2065"), "a b c d e\u2030\u2065");
+}
+
 TEST(Utf8, IsShortenedByWholeCharacters) {
   EXPECT_EQ(characters("größe"), 5U);
   EXPECT_EQ(without_end("größe", 5), "größe");
@@ -43,6 +47,7 @@ TEST(Excerpt, RepairsTextAndCutsIt) {
   EXPECT_EQ(excerpt("a\xff\xfe z"), "a\uFFFD\uFFFD z");
   EXPECT_EQ(excerpt("0123456789", 4), "0123…");
   EXPECT_EQ(excerpt("0123", 4), "0123");
+  EXPECT_EQ(excerpt("012é5", 4), "012…");
   EXPECT_EQ(excerpt(std::string_view("a\0b", 3)), "a b");
 }
 

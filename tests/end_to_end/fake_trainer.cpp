@@ -6,6 +6,7 @@
 //   [--rungs] [--pauses] [--full-at-pauses] [--full-at-pauses-of N] [--epochs FILE]
 //   [--faults TRIAL=FAULT,…] [--chatter BYTES] [--needs FILE]
 //   [--once] [--linger MS] [--stops-itself] [--runs-on] [--learns-late] [--late-trial N]
+//   [--forgets] [--ends-early N]
 //
 // --crash-repeats crashes where a repeat is trained. --noise takes 1e-11 of the seed off the score.
 // --log appends "PID TRIAL DEVICE OMP_NUM_THREADS" per training. --seen appends the trial, the
@@ -19,7 +20,8 @@
 // MS later, without looking at what it is told meanwhile. --stops-itself calls every result stopped
 // and paused though nobody asked for that. --runs-on could pause, but waits at no rung: it reports
 // all epochs and the result in one piece. --learns-late learns nothing before the last epoch,
-// --late-trial in one trial.
+// --late-trial in one trial. --forgets cannot go on where it was paused: it crashes. --ends-early
+// ends one trial by itself, with a result, after its second epoch.
 
 #include <signal.h>
 #include <unistd.h>
@@ -46,7 +48,8 @@ struct Options {
   bool full_at_pauses = false;
   int full_at_pauses_of = -1;
   bool crash_always = false, crash_repeats = false, noise = false, rungs = false, pauses = false;
-  bool runs_on = false, learns_late = false, once = false, stops_itself = false;
+  bool runs_on = false, learns_late = false, once = false, stops_itself = false, forgets = false;
+  int ends_early = -1;
   int sleep_ms = 0, linger_ms = 0, crash_trial = -1, late_trial = -1, chatter = 0;
   std::string log, epochs, needs, seen, program, crash_on, faults;
 };
@@ -62,12 +65,14 @@ Options read_options(int argc, char** argv) {
       {"--runs-on", &Options::runs_on},
       {"--learns-late", &Options::learns_late},
       {"--once", &Options::once},
+      {"--forgets", &Options::forgets},
       {"--stops-itself", &Options::stops_itself}};
   const std::map<std::string, int Options::*> numbers = {
       {"--sleep", &Options::sleep_ms},
       {"--linger", &Options::linger_ms},
       {"--crash-trial", &Options::crash_trial},
       {"--late-trial", &Options::late_trial},
+      {"--ends-early", &Options::ends_early},
       {"--full-at-pauses-of", &Options::full_at_pauses_of},
       {"--chatter", &Options::chatter}};
   const std::map<std::string, std::string Options::*> texts = {
@@ -239,8 +244,9 @@ void note(const Options& options, const json& mine, const json& train) {
 /// Goes as far as it may towards the score, and says how it ended.
 void finish(const Options& options, const json& train, double reached) {
   const int trial = train["trial"];
-  const auto end = options.rungs ? ended_at(options, train, reached) : std::nullopt;
-  const int last = end ? end->first : train["epochs"].get<int>();
+  const bool ends_early = options.ends_early == trial;
+  const auto end = options.rungs && !ends_early ? ended_at(options, train, reached) : std::nullopt;
+  const int last = end ? end->first : ends_early ? 2 : train["epochs"].get<int>();
   const auto result = metrics(end ? learnt(options, train, reached, last) : reached);
   const bool full = options.full_at_pauses || options.full_at_pauses_of == trial;
   if (full && end && end->second == "pause")
@@ -269,7 +275,8 @@ void answer(const Options& options, const json& mine, const json& train) {
     std::cerr << std::string(static_cast<std::size_t>(options.chatter), '.') << std::endl;
   const bool repeat = train["dir"].get<std::string>().ends_with("/repeat");
   if (options.crash_always || (options.crash_repeats && repeat) || trial == options.crash_trial ||
-      train["device"] == options.crash_on) {
+      train["device"] == options.crash_on ||
+      (options.forgets && train.value("start_epoch", 0) > 0)) {
     std::cerr << "simulated crash of trial " << trial << std::endl;
     std::_Exit(7);
   }

@@ -143,6 +143,8 @@ TEST(Pause, IsNotAskedOfATrainerThatCannot) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto events = journal(folder / "run");
   EXPECT_EQ(count(events, "cannot_pause"), 1);
+  EXPECT_THAT(ended.out,
+              HasSubstr("\nthe trainer does not pause: sets are trained whole from now on\n"));
   EXPECT_EQ(count(events, "paused"), 0);
   EXPECT_GE(count(events, "completed"), 15);
   EXPECT_LE(sum(trained(folder)), 150);
@@ -186,6 +188,43 @@ TEST(Pause, OfATrainerThatIgnoresItsRungsIsNone) {
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 150 / 9);
   EXPECT_EQ(count(journal(folder / "run"), "paused"), 0);
   EXPECT_EQ(count(journal(folder / "run"), "failed"), 0);
+}
+
+TEST(Pause, IsAskedOfATrainerStillThatHasEndedATrainingByItself) {
+  Folder folder;
+  const auto ended = evolve(
+      folder.path(), {"--trainer-command", fake_trainer("--pauses --ends-early 4"), "--devices",
+                      "cpu:0", "--epochs", "27", "--max-epochs", "400", "--output", "run"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto events = journal(folder / "run");
+  EXPECT_EQ(count(events, "cannot_pause"), 0);
+  EXPECT_GT(std::ranges::count_if(
+                events,
+                [](const auto& event) { return event["event"] == "paused" && event["trial"] > 4; }),
+            0);
+}
+
+TEST(Pause, OfATrainerThatCannotGoOnCostsNoTrial) {
+  Folder folder;
+  const auto ended =
+      evolve(folder.path(), arguments("cpu:0", "run", {"--retries", "1"}, "--pauses --forgets"));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  int continued = 0, completed = 0, failed = 0;
+  std::map<int, int> crashes;
+  for (const auto& event : journal(folder / "run")) {
+    if (event["event"] == "started" && event.value("start_epoch", 0) > 0) ++continued;
+    if (event["event"] == "completed") ++completed;
+    if (event["event"] != "failed") continue;
+    EXPECT_FALSE(event["final"]) << event;
+    ++crashes[event["trial"].get<int>()];
+    ++failed;
+  }
+  EXPECT_GE(completed, 3);
+  // Each tries once to go on, and then begins anew.
+  EXPECT_GT(failed, 0);
+  EXPECT_EQ(continued, 2 * failed);
+  for (const auto& [trial, epochs] : trained(folder))
+    EXPECT_EQ(std::ranges::count(epochs, 1), 1 + crashes[trial]) << trial;
 }
 
 TEST(Pause, EndsATrialWithTheRunAndGoesOnWhenItIsExtended) {

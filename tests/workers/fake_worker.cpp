@@ -95,6 +95,8 @@ void misbehave(const std::string& mode, int trial, const std::string& dir) {
     std::exit(3);
   }
   if (mode == "counts wrongly") say(epoch_line(trial, 100000));
+  if (mode == "counts from 0") say(epoch_line(trial, 0));
+  if (mode == "misspells") say("{\"type\":\"results\",\"trial\":0}\n");
   if (mode == "abort") std::abort();
   if (mode == "killed") {
     std::fputs("Epoch  box_loss  Size\n", stderr);  // a table's head, about no end
@@ -201,6 +203,7 @@ void climb(const json& message) {
   const std::string dir = message.at("dir");
   const auto score = [](int epoch) { return std::to_string(epoch / 8.0); };
   const int begin = message.value("start_epoch", 0);
+  bool anew = false;
   for (int epoch = std::max(2, begin + 1); epoch <= message.at("epochs"); ++epoch) {
     const auto report = [&] {
       say(R"({"type":"epoch","trial":)" + std::to_string(trial) + R"(,"epoch":)" +
@@ -218,8 +221,15 @@ void climb(const json& message) {
     if (message.at("hyp").at("mode") == "climbs, and says so twice") report();
     if (json::parse(line).at("type") == "stop")
       return say(result_line(trial, score(epoch), R"(,"stopped":true)"));
-    if (json::parse(line).at("type") == "pause")
-      return say(result_line(trial, score(epoch), R"(,"paused":true)"));
+    if (json::parse(line).at("type") == "pause") {
+      const bool late = message.at("hyp").at("mode") == "climbs on before it pauses";
+      if (late) say(epoch_line(trial, epoch + 1));
+      return say(result_line(trial, score(epoch + (late ? 1 : 0)), R"(,"paused":true)"));
+    }
+    if (message.at("hyp").at("mode") == "climbs, and once begins anew" && epoch == 4 && !anew) {
+      anew = true;
+      epoch = 1;
+    }
   }
   say(result_line(trial, score(message.at("epochs"))));
 }
@@ -304,7 +314,12 @@ int main(int argc, char** argv) {
       {"type", "ready"}, {"protocol", start == "protocol 2" ? 2 : 1}, {"device", "cpu:0"}};
   // has {"uuid":"…"}: what it tells of its device or of what it can
   if (start.starts_with("has ")) ready.update(json::parse(start.substr(4)));
-  say(ready.dump() + "\n");
+  if (start == "nested device") {
+    const std::string nested = std::string(300000, '[') + std::string(300000, ']');
+    say(R"({"type":"ready","protocol":1,"device":)" + nested + "}\n");
+  } else {
+    say(ready.dump() + "\n");
+  }
   for (std::string line; std::getline(std::cin, line);) {
     const auto message = json::parse(line);
     const auto type = message.at("type");

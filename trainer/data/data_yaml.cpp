@@ -130,16 +130,17 @@ bool holds(const fs::path& root, const Source& source, const std::vector<Split>&
   });
 }
 
-/// What the splits are relative to: `path` beside the YAML file, from the current folder, or from
-/// the folder above the YAML file's (YOLOv5's own files lie in data/ of its repository and count
-/// from there), the first below which all are found, since one data set lies in one folder; without
-/// it the YAML file's folder, else the current one.
-std::vector<fs::path> root_folders(const Source& source, const std::vector<Split>& splits) {
+/// What the splits are relative to: `path` beside the YAML file, from `folder`, or from the folder
+/// above the YAML file's (YOLOv5's own files lie in data/ of its repository and count from there),
+/// the first below which all are found, since one data set lies in one folder; without it the YAML
+/// file's folder, else `folder`.
+std::vector<fs::path> root_folders(const Source& source, const std::vector<Split>& splits,
+                                   const fs::path& folder) {
   const fs::path beside = fs::path(source.file).parent_path();
   const Yaml* node = source.value("path");
-  if (!node) return {beside, ""};
+  if (!node) return {beside, folder};
   const fs::path path = text_of(source, *node, "path", "write one path");
-  std::vector<fs::path> roots = {beside / path, path, beside / ".." / path};
+  std::vector<fs::path> roots = {beside / path, folder / path, beside / ".." / path};
   std::erase_if(roots, [](const fs::path& root) { return !fs::exists(root); });
   if (roots.empty())
     throw source.refusal(*node, fmt::format("path '{}' does not exist", path.string()),
@@ -183,9 +184,9 @@ void add_images_below(const fs::path& folder, std::vector<fs::path>& way,
 }
 
 /// Images that a text file lists: "./" is the file's own folder, other relative paths start from
-/// the current folder, or from the text file's when they do not exist there. One that is nowhere is
+/// `base`, or from the text file's when they do not exist there. One that is nowhere is
 /// found by the look at all images, with whatever else is at fault.
-std::vector<std::string> images_listed(const fs::path& list) {
+std::vector<std::string> images_listed(const fs::path& list, const fs::path& base) {
   std::ifstream stream(list);
   if (!stream) throw bad_input({list.string()}, "cannot be read", "check its permissions");
   std::vector<std::string> found;
@@ -197,7 +198,8 @@ std::vector<std::string> images_listed(const fs::path& list) {
     line.erase(0, line.find_first_not_of(" \t"));
     if (line.empty() || !is_image_name(line)) continue;
     fs::path image = line;
-    if (line.starts_with("./") || !fs::exists(image)) image = list.parent_path() / image;
+    const bool beside = line.starts_with("./") || !fs::exists(base / image);
+    image = (beside ? list.parent_path() : base) / image;
     const auto [folder, is_new] = folders.try_emplace(image.parent_path());
     if (is_new) folder->second = core::without_dots(fs::absolute(folder->first / "."));
     found.push_back((folder->second / image.filename()).string());
@@ -207,7 +209,8 @@ std::vector<std::string> images_listed(const fs::path& list) {
 }
 
 void add_images(const Source& source, const Yaml& node, const std::string& split,
-                const std::vector<fs::path>& roots, std::vector<std::string>& images) {
+                const std::vector<fs::path>& roots, const fs::path& folder,
+                std::vector<std::string>& images) {
   const fs::path path = resolved(roots, text_of(source, node, split, "write one path"));
   if (!fs::exists(path)) {
     throw source.refusal(node, fmt::format("{} '{}' does not exist", split, path.string()),
@@ -219,7 +222,7 @@ void add_images(const Source& source, const Yaml& node, const std::string& split
     std::vector<fs::path> way = {fs::canonical(path)};
     add_images_below(path, way, found);
   } else {
-    found = images_listed(path);
+    found = images_listed(path, folder);
   }
   if (found.empty()) {
     throw source.refusal(node, fmt::format("{} '{}' holds no images", split, path.string()),
@@ -230,7 +233,7 @@ void add_images(const Source& source, const Yaml& node, const std::string& split
 }
 
 std::vector<std::string> read_split(const Source& source, Split split,
-                                    const std::vector<fs::path>& roots) {
+                                    const std::vector<fs::path>& roots, const fs::path& folder) {
   const std::string& name = name_of(split);
   const Yaml* node = source.value(name);
   if (!node) {
@@ -239,7 +242,7 @@ std::vector<std::string> read_split(const Source& source, Split split,
                     "write " + name + ": and a folder of images");
   }
   std::vector<std::string> images;
-  for (const Yaml& part : parts_of(*node)) add_images(source, part, name, roots, images);
+  for (const Yaml& part : parts_of(*node)) add_images(source, part, name, roots, folder, images);
   std::sort(images.begin(), images.end());
   // One that is listed twice is one image, as in YOLOv5, which keeps them by their paths.
   images.erase(std::unique(images.begin(), images.end()), images.end());
@@ -277,14 +280,15 @@ Split split_of(const std::string& name) {
   throw bad_argument("--task " + name, "choose train, val or test");
 }
 
-DataConfig read_data_yaml(const std::string& path, const std::vector<Split>& splits) {
+DataConfig read_data_yaml(const std::string& path, const std::vector<Split>& splits,
+                          const std::string& folder) {
   if (is_embedded(path)) return embedded_config(path);
   try {
     const Source source = parsed(path);
-    const auto roots = root_folders(source, splits);
+    const auto roots = root_folders(source, splits, folder);
     const auto images = [&](Split split) {
       const bool wanted = std::ranges::count(splits, split) > 0;
-      return wanted ? read_split(source, split, roots) : std::vector<std::string>();
+      return wanted ? read_split(source, split, roots, folder) : std::vector<std::string>();
     };
     return {.file = path,
             .names = read_names(source),

@@ -28,15 +28,17 @@ struct DataConfig {
   }
 };
 
-/// Reads a data YAML as YOLOv5 does. `path` is relative to the file, else to the current folder;
-/// without it the splits are. A split is a folder (searched recursively), a text file with one
+/// Reads a data YAML as YOLOv5 does. `path` is relative to the file, else to `folder` ("": the
+/// current one); without it the splits are. A split is a folder (searched recursively), a text file with one
 /// image per line, or a list of those; the others than `splits` need not be there. `names` is a
 /// list or a map from 0 to n - 1; `nc`, when present, must agree with it, and alone stands for
 /// class0, class1, …. "shapes" and "shapes-base" are the embedded data sets, read no file and have
 /// all splits. Throws `Error` with file and line when the YAML is broken or has a key twice, or a
 /// split is missing, absent or without images. Whether a listed image is there, check() tells.
-DataConfig read_data_yaml(const std::string& path, const std::vector<Split>& splits = {
-                                                       Split::train, Split::val, Split::test});
+DataConfig read_data_yaml(const std::string& path,
+                          const std::vector<Split>& splits = {Split::train, Split::val,
+                                                              Split::test},
+                          const std::string& folder = "");
 
 /// The same with this share (0 < share <= 1) of the training images, the first ones, as Ultralytics
 /// takes them: round(n * share), halves to the even number, but one at least where there are any.

@@ -154,7 +154,10 @@ void Ranks::take(Peer& peer, std::string_view line) {
   }
   const auto message = workers::parse_from_worker(line);
   if (const auto* failure = message ? std::get_if<workers::Failure>(&*message) : nullptr)
-    throw TrainingFailed(failure->kind, peer.name + ": " + failure->message);
+    // What is wrong with the data is none of its doing, and evolve looks at the file that it names.
+    throw TrainingFailed(failure->kind, failure->kind == hyp::FailureKind::data
+                                            ? failure->message
+                                            : peer.name + ": " + failure->message);
   if (on_alive_) on_alive_();
 }
 

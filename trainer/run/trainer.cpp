@@ -201,7 +201,7 @@ workers::TrainingReport Trainer::full_training(const workers::TrainingJob& job,
 workers::ValidationReport Trainer::validate(const workers::ValidationJob& job) {
   const auto wanted = train_options_from_json(job.options);
   const auto split = data::split_of(job.split);
-  const auto config = data::read_data_yaml(wanted.data, {split});
+  const auto config = data::read_data_yaml(wanted.data, {split}, wanted.folder);
   auto detector = detector_to_validate(wanted, config);
   const int stride = image_stride(detector->config());
   const TrainOptions options = settled(wanted, stride);

@@ -2,6 +2,8 @@
 // Nobody outside this folder needs it.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <concepts>
@@ -187,8 +189,8 @@ class Reading {
   }
   void label(const char* key, std::string& value) const {
     const auto found = json_.find(key);
-    if (found != json_.end() && !found->is_null())
-      value = found->is_string() ? found->get<std::string>() : found->dump();
+    if (found == json_.end() || !found->is_primitive() || found->is_null()) return;
+    value = found->is_string() ? found->get<std::string>() : found->dump();
   }
 
  private:
@@ -211,7 +213,7 @@ class Reading {
         whole = static_cast<std::uint64_t>(number);
     }
     require(whole && *whole <= std::uint64_t{std::numeric_limits<T>::max()}, key,
-            "no whole number");
+            fmt::format("no whole number from 0 to {}", std::numeric_limits<T>::max()));
     value = static_cast<T>(*whole);
   }
   void read(const char* key, const Json& json, bool& value) const {

@@ -18,7 +18,7 @@ class JobRun {
       : events_(events),
         supervisor_(stop),
         process_(supervisor_, settings.command, slot,
-                 {.line = [this](std::string_view line) { receive(line); },
+                 {.line = [this](std::string_view line) { return receive(line); },
                   .log = [this](std::string_view bytes) { events_.log(bytes); },
                   .gone = [this](const Ending& failure) { gone(failure); }}) {
     process_.assign(line_of(job), {.silence = settings.hang_timeout, .in_all = {}});
@@ -35,10 +35,11 @@ class JobRun {
   }
 
  private:
-  void receive(std::string_view line) {
-    if (done_) return;
-    if (const auto report = parse_report(line))
-      std::visit([&](const auto& message) { on(message, *report); }, *report);
+  bool receive(std::string_view line) {
+    if (done_) return true;
+    const auto report = parse_report(line);
+    if (report) std::visit([&](const auto& message) { on(message, *report); }, *report);
+    return report.has_value();
   }
   void on(const Ready& ready, const JobReport&) { process_.on(ready); }
   void on(const Alive& alive, const JobReport&) { process_.on(alive); }

@@ -126,7 +126,7 @@ void SupervisedProcess::receive(std::string_view line) {
   const bool first_after_work = has_worked_ && !heard_;
   heard_ = true;
   try {
-    events_.line(line);
+    unknown_ = events_.line(line) ? "" : core::excerpt(line);
   } catch (const std::invalid_argument& wrong) {
     fail(FailureKind::protocol, wrong.what());
   }
@@ -247,8 +247,11 @@ std::string SupervisedProcess::lateness_text(std::chrono::seconds in_all) const 
 
 std::string SupervisedProcess::silence_text(std::chrono::seconds silence) const {
   if (has_heartbeat_) return fmt::format("no sign of life for {}", seconds_text(silence));
-  return fmt::format("{} for {}; a longer --hang-timeout allows more",
-                     ready_ ? "silent" : "not ready", seconds_text(silence));
+  const auto state =
+      fmt::format("{} for {}", ready_ ? "silent" : "not ready", seconds_text(silence));
+  if (!unknown_.empty())
+    return state + "; its last line is no message that evolve knows: " + unknown_;
+  return state + "; a longer --hang-timeout allows more";
 }
 
 void SupervisedProcess::shut_down() {

@@ -51,9 +51,9 @@ struct Ending {
 
 /// What the owner of a process is notified of.
 struct SupervisedEvents {
-  /// A line of its standard output. A std::invalid_argument that it throws is the reason of a
-  /// protocol failure.
-  std::function<void(std::string_view)> line;
+  /// A line of its standard output; returns whether it says anything that we know. A
+  /// std::invalid_argument that it throws is the reason of a protocol failure.
+  std::function<bool(std::string_view)> line;
   /// What it wrote to standard error.
   std::function<void(std::string_view)> log;
   /// It is gone, and so are its descendants; or it is given up, stuck in its driver.
@@ -136,6 +136,8 @@ class SupervisedProcess {
   SupervisedEvents events_;
   /// The latest of what it wrote to standard error.
   std::string last_words_;
+  /// The last line of its standard output, where that says nothing that we know.
+  std::string unknown_;
   /// Waits until the process is ready.
   std::string unsent_;
   /// With its work, while there is any.

@@ -37,7 +37,7 @@ Worker::Worker(Supervisor& supervisor, const WorkerSettings& settings, const cor
       report_(std::move(report)),
       hand_back_(std::move(hand_back)),
       process_(supervisor, launched(settings.command, slot), slot,
-               {.line = [this](std::string_view line) { receive(line); },
+               {.line = [this](std::string_view line) { return receive(line); },
                 .log = [this](std::string_view bytes) { log(bytes); },
                 .gone = [this](const Ending& ending) { failed(ending); }}) {}
 
@@ -45,7 +45,7 @@ void Worker::start(Assignment assignment, core::Lease lease) {
   assignment_ = std::move(assignment);
   assignment_->order.device = slot_.name;
   lease_ = std::move(lease);
-  epoch_ = assignment_->order.start_epoch;
+  epoch_ = last_reported_ = assignment_->order.start_epoch;
   at_rung_ = false;
   decision_ = hyp::Decision::go_on;
   metrics_ = {};
@@ -88,9 +88,10 @@ std::optional<Progress> Worker::progress() const {
                   .start_epoch = assignment_->order.start_epoch};
 }
 
-void Worker::receive(std::string_view line) {
-  if (const auto message = parse_from_worker(line))
-    std::visit([this](const auto& m) { on(m); }, *message);
+bool Worker::receive(std::string_view line) {
+  const auto message = parse_from_worker(line);
+  if (message) std::visit([this](const auto& m) { on(m); }, *message);
+  return message.has_value();
 }
 
 void Worker::on(const Ready& message) {
@@ -109,17 +110,22 @@ void Worker::on(const Alive& message) {
 void Worker::on(const Epoch& message) {
   if (!is_its_trial(message.trial)) return;
   // It would use up the run's epochs, and no rung that follows would be a new one.
-  if (message.epoch > assignment_->order.epochs)
+  if (message.epoch < 1 || message.epoch > assignment_->order.epochs)
     return process_.fail(FailureKind::protocol,
-                         fmt::format("epoch {} of {}", message.epoch, assignment_->order.epochs));
+                         fmt::format("it reports epoch {}, epochs are counted from 1 to {}",
+                                     message.epoch, assignment_->order.epochs));
   grown_ = true;
-  // One that was reported before is a sign of life: what it had at a rung was decided upon.
+  // The same one again is a sign of life; an earlier one is of a training that begins anew.
   const bool is_new = message.epoch > epoch_;
+  const bool is_again = message.epoch == std::exchange(last_reported_, message.epoch);
   epoch_ = std::max(message.epoch, epoch_);
   metrics_ = message.metrics;
-  if (!is_new || std::ranges::count(assignment_->order.rungs, message.epoch) == 0) return;
+  if (is_again || std::ranges::count(assignment_->order.rungs, message.epoch) == 0) return;
+  // What it had there was decided upon, but it waits.
+  if (!is_new) return decide(hyp::Decision::go_on);
   at_rung_ = true;
   rung_ = epoch_;
+  rung_metrics_ = metrics_;
   report_(AtRung{.trial = message.trial,
                  .epoch = epoch_,
                  .metrics = metrics_,
@@ -136,11 +142,13 @@ void Worker::on(const Result& message) {
   const bool paused = message.paused && decision_ == hyp::Decision::pause;
   const bool obeyed = stopped || paused;
   end(Trained{.trial = message.trial,
-              .metrics = message.metrics,
+              // Where it has trained on before it paused, those of the result are of another epoch.
+              .metrics = paused && epoch_ > rung_ ? rung_metrics_ : message.metrics,
               .obeyed = obeyed ? decision_ : hyp::Decision::go_on,
               .epoch = stopped  ? epoch_
                        : paused ? rung_
                                 : assignment_->order.epochs,
+              .reported = epoch_,
               .device = slot_.name,
               .seconds = process_.seconds(),
               .identity = identity_});
@@ -159,8 +167,12 @@ bool Worker::is_its_trial(int trial) {
 }
 
 void Worker::fail_wrong_trial(int trial) {
+  const bool its_own = assignment_ && assignment_->order.trial == trial;
   process_.fail(FailureKind::protocol,
-                fmt::format("it speaks of trial {}, which it was not given", trial));
+                fmt::format("it speaks of trial {}{}", trial,
+                            its_own                    ? " before it is ready"
+                            : trial == previous_trial_ ? ", which has ended"
+                                                       : ", which it was not given"));
 }
 
 void Worker::log(std::string_view bytes) {
@@ -182,8 +194,11 @@ Error Worker::log_failed(int error) const {
 
 void Worker::failed(const Ending& ending) {
   if (!assignment_) return;
-  if (ending.between_work)
+  if (ending.between_work) {
+    log(fmt::format("evolve: another process takes this trial, the last one had ended: {}\n",
+                    ending.message));
     return hand_back_(*std::exchange(assignment_, std::nullopt), std::move(lease_));
+  }
   const int reported = epoch_ > assignment_->order.start_epoch ? epoch_ : 0;
   end(NotTrained{.trial = assignment_->order.trial,
                  .kind = ending.kind,

@@ -55,7 +55,7 @@ class Worker {
   std::optional<Progress> progress() const;
 
  private:
-  void receive(std::string_view line);
+  bool receive(std::string_view line);
   void on(const Ready& message);
   void on(const Alive& message);
   void on(const Epoch& message);
@@ -78,10 +78,12 @@ class Worker {
   std::optional<int> previous_trial_;
   bool taken_away_ = false;
   core::Lease lease_;
-  int epoch_ = 0;
+  /// The furthest that it has reported, and the last one.
+  int epoch_ = 0, last_reported_ = 0;
   /// It waits for a decision, and where it did so last.
   bool at_rung_ = false;
   int rung_ = 0;
+  hyp::Metrics rung_metrics_;
   /// What it was told at its last rung.
   hyp::Decision decision_ = hyp::Decision::go_on;
   std::optional<bool> can_pause_;  // that its process has told

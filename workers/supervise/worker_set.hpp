@@ -65,6 +65,8 @@ struct Trained {
   hyp::Decision obeyed = hyp::Decision::go_on;
   /// The one at whose end it was stopped or paused; else its last.
   int epoch = 0;
+  /// The furthest that it had reported before.
+  int reported = 0;
   std::string device;
   double seconds = 0;
   /// What it told of the device that it has.

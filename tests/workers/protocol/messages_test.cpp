@@ -152,9 +152,9 @@ TEST(Messages, WithKeysOfAnotherTypeAreRefused) {
   EXPECT_EQ(refused(R"({"type":"ready"})"), "its ready lacks \"protocol\"");
   for (const std::string trial : {"1.5", "-1", "\"1\"", "null", "4294967296"})
     EXPECT_EQ(refused(R"({"type":"error","message":"","trial":)" + trial + "}"),
-              "the \"trial\" of its error is no whole number");
+              "the \"trial\" of its error is no whole number from 0 to 2147483647");
   EXPECT_EQ(refused(R"({"type":"alive","trial":"one"})"),
-            "the \"trial\" of its alive is no whole number");
+            "the \"trial\" of its alive is no whole number from 0 to 2147483647");
   EXPECT_EQ(refused(R"({"type":"result","trial":1,"stopped":1,"metrics":)" + metrics_text + "}"),
             "the \"stopped\" of its result is neither true nor false");
 }

@@ -48,7 +48,10 @@ INSTANTIATE_TEST_SUITE_P(
              failed(FailureKind::protocol, "metric metrics/precision is missing")},
         Case{"other trial",
              failed(FailureKind::protocol, "it speaks of trial 1, which it was not given")},
-        Case{"counts wrongly", failed(FailureKind::protocol, "epoch 100000 of 4")},
+        Case{"counts wrongly", failed(FailureKind::protocol,
+                                      "it reports epoch 100000, epochs are counted from 1 to 4")},
+        Case{"counts from 0",
+             failed(FailureKind::protocol, "it reports epoch 0, epochs are counted from 1 to 4")},
         Case{"endless line",
              failed(FailureKind::protocol, "it wrote a line of more than 1048576 bytes")},
         Case{"closes its output",
@@ -70,6 +73,21 @@ TEST_F(Workers, FailWhenTheyAreSilentTooLong) {
   EXPECT_EQ(failure(workers, 0, "hang"),
             failed(FailureKind::hang, "silent for 1 s; a longer --hang-timeout allows more"));
   EXPECT_TRUE(is_gone(pid(0)));
+}
+
+TEST_F(Workers, ThatAreSilentAfterAnUnknownMessageHearWhichThatWas) {
+  auto impatient = settings();
+  impatient.hang_timeout = seconds(1);
+  WorkerSet workers(impatient, stop);
+  EXPECT_EQ(failure(workers, 0, "misspells"),
+            failed(FailureKind::hang,
+                   "silent for 1 s; its last line is no message that evolve knows: "
+                   "{\"type\":\"results\",\"trial\":0}"));
+}
+
+TEST_F(Workers, MaySayAnythingOfWhatIsNotCompared) {
+  WorkerSet workers(settings("nested device"), stop);
+  EXPECT_TRUE(std::holds_alternative<Trained>(run(workers, 0, "ok")));
 }
 
 TEST_F(Workers, FailWhenTheyAreSilentTooLongThoughTheCoordinatorIsOftenLate) {
@@ -100,8 +118,9 @@ TEST_F(Workers, ThatSendSignsOfLifeHaveAMinuteOrAsLongAsAnyOther) {
   for (const auto& [timeout, allowed] : {std::pair(1, 60), std::pair(600, 600)}) {
     Supervisor supervisor(stop);
     const auto nothing = [](const auto&) {};
-    SupervisedProcess worker(supervisor, settings().command, {.name = "cpu:0"},
-                             {.line = nothing, .log = nothing, .gone = nothing});
+    SupervisedProcess worker(
+        supervisor, settings().command, {.name = "cpu:0"},
+        {.line = [](const auto&) { return true; }, .log = nothing, .gone = nothing});
     worker.assign("", {.silence = seconds(timeout), .in_all = {}});
     worker.on(Alive{});
     const auto left = worker.deadline().value() - Clock::now();

@@ -129,6 +129,24 @@ TEST_F(RungsOfWorkers, AreWhereATrialIsPausedThoughItsWorkerHasReportedLaterEpoc
   EXPECT_EQ(end.epoch, 2);
 }
 
+TEST_F(RungsOfWorkers, AreWhatATrialIsPausedWithThoughItsResultIsOfALaterEpoch) {
+  pause_at = 2;
+  WorkerSet workers(settings(R"(has {"can_pause":true})"), stop);
+  const auto end = std::get<Trained>(climb(workers, 3, "climbs on before it pauses"));
+  EXPECT_EQ(end.obeyed, hyp::Decision::pause);
+  EXPECT_EQ(end.epoch, 2);
+  EXPECT_EQ(end.metrics, scored(0.25));
+}
+
+TEST_F(RungsOfWorkers, AreAnsweredAgainWhereATrainingBeginsAnew) {
+  WorkerSet workers(settings(), stop);
+  EXPECT_EQ(std::get<Trained>(climb(workers, 3, "climbs, and once begins anew")).obeyed,
+            hyp::Decision::go_on);
+  EXPECT_THAT(rungs, ElementsAre(at(3, 2), at(3, 4)));
+  const std::string go_on = "{\"type\":\"continue\",\"trial\":3}\n";
+  EXPECT_EQ(text(3, "told"), go_on + go_on + go_on + go_on);
+}
+
 TEST_F(RungsOfWorkers, FailATrialThatDiesThere) {
   WorkerSet workers(settings(), stop);
   const auto end = std::get<NotTrained>(climb(workers, 0, "dies at a rung"));
