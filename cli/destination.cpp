@@ -34,9 +34,10 @@ results::RunDirectory create(const Destination& d) {
                           : results::create_run_at(d.output);
 }
 
-void check_stays(const Given& given) {
-  for (const auto* key : {"output", "name"})
-    if (const auto it = given.find(key); it != given.end())
+void check_stays(const Given& given, const std::string& resumed) {
+  for (const auto* key : {"output", "name", "project", "exist_ok"})
+    if (const auto it = given.find(key);
+        it != given.end() && (key != std::string_view("project") || !resumed.empty()))
       throw bad_argument(it->second + ": a run that goes on stays where it is",
                          "leave it out: --resume DIR names the run");
 }

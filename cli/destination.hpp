@@ -31,8 +31,9 @@ std::optional<results::RunDirectory> given_folder(const Destination& destination
 /// Makes the folder. Throws `Error` when that cannot be done.
 results::RunDirectory create(const Destination& destination);
 
-/// Throws `Error` when a run that goes on is given another folder.
-void check_stays(const Given& given);
+/// Throws `Error` when a run that goes on is given another folder. `resumed`: what --resume names;
+/// "" is the newest of a --project.
+void check_stays(const Given& given, const std::string& resumed);
 
 /// Throws `Error` when no file of this name can be made: it is a folder, or its folder is missing
 /// or cannot be written to. "": none is to be made. `option` names another file.

@@ -85,11 +85,20 @@ void check_one_trainer(const Given& given) {
                        "leave one of them out");
 }
 
+void check_resumed_trainer(const EvolveOptions& options) {
+  const bool is_command =
+      !options.trainer_texts.command.empty() || !options.trainer_texts.exec.empty();
+  if (const auto it = options.given.find("trainer"); is_command && it != options.given.end())
+    throw bad_argument(it->second + ": the run to resume has a command of its own",
+                       "leave the option out, or start a new run");
+  if (std::holds_alternative<TrialCommand>(options.trainer)) check_for_a_command(options);
+}
+
 void check(const EvolveOptions& options) {
   check_device_env(options.device_env);
   check_epochs(options.train);
   check_trainer(options);
-  if (options.resume) check_stays(options.given);
+  if (options.resume) check_stays(options.given, *options.resume);
   engine::check_launcher(options.launcher);
   if (options.retries < 0)
     throw bad_argument(fmt::format("--retries {}: too few", options.retries), "write 0 or more");

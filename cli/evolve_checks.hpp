@@ -8,6 +8,9 @@ namespace evolve::cli {
 /// Throws `Error` where two options name a trainer.
 void check_one_trainer(const Given& given);
 
+/// Throws `Error` where a run that goes on, whose trainer is known, is given what that is not told.
+void check_resumed_trainer(const EvolveOptions& options);
+
 /// Throws `Error` for values that make no sense, alone or together. Its trainer is known.
 void check(const EvolveOptions& options);
 

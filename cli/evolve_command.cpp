@@ -19,6 +19,7 @@
 #include "cli/text.hpp"
 #include "core/error.hpp"
 #include "core/number.hpp"
+#include "core/shell_word.hpp"
 #include "engine/engine.hpp"
 #include "engine/extension.hpp"
 #include "ga/evolution.hpp"
@@ -78,12 +79,28 @@ std::string share_done(const RunState& state) {
   return share;
 }
 
+/// The command that goes on with a run, as it was told to run this time: its journal has what it
+/// began with.
+std::string go_on_command(const results::RunDirectory& directory, const EvolveOptions& options) {
+  auto command = "evolve --resume " + shell_path(directory.root);
+  if (!options.resume) return command;
+  const auto values = to_json(options);
+  for (const auto& [key, option] : options.given) {
+    if (std::ranges::count(how_it_runs, key) == 0) continue;
+    const auto& value = values.at(key);
+    command +=
+        fmt::format(" {} {}", option,
+                    value.is_string() ? core::shell_word(value.get<std::string>()) : value.dump());
+  }
+  return command;
+}
+
 void say_interrupted(Screen& screen, const RunState& state, RunEnd end,
-                     const results::RunDirectory& directory) {
+                     const std::string& go_on_command) {
   screen.line(fmt::format("{} after {}; nothing finished is lost. Go on with:",
                           end == RunEnd::time_limit ? "Stopped at the time limit" : "Interrupted",
                           share_done(state)));
-  screen.line("  evolve --resume " + shell_path(directory.root));
+  screen.as_it_is("  " + go_on_command);
 }
 
 /// The last words of a run, and its exit code.
@@ -91,7 +108,8 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
              const results::RunDirectory& directory, const EvolveOptions& options, int signal) {
   if (signal != 0) screen.hurry();
   const auto& state = run.state();
-  const auto go_on = "mend it and go on with: evolve --resume " + shell_path(directory.root);
+  const auto command = go_on_command(directory, options);
+  const auto go_on = "mend it and go on with: " + command;
   if (const auto words = savings(state); !words.empty()) screen.line(words);
   if (state.best()) {
     if (const auto words = failure_summary(state, directory); !words.empty()) screen.line(words);
@@ -113,10 +131,10 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
                                    state.surroundings().last_failure().message),
                        go_on);
     case RunEnd::stopped:
-      say_interrupted(screen, state, end, directory);
+      say_interrupted(screen, state, end, command);
       return 128 + signal;
     case RunEnd::time_limit:
-      say_interrupted(screen, state, end, directory);
+      say_interrupted(screen, state, end, command);
       break;
     case RunEnd::finished:
       break;
@@ -124,15 +142,14 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
   if (state.best()) return 0;
   if (const auto& first = state.first_failure();
       first && (state.paused().empty() || end == RunEnd::finished))
-    throw run_failed((state.paused().empty() ? "every trial failed"
-                                             : "every trial failed that is not paused") +
-                         std::string(", the first one with: ") + first->message,
-                     "see " + display_path(directory.root / first->log));
+    throw run_failed(
+        (state.paused().empty() ? "every trial failed" : "every trial failed that is not paused") +
+            std::string(", the first one with: ") + first->message,
+        "see " + display_path(directory.root / first->log));
   if (const auto words = failure_summary(state, directory); !words.empty()) screen.line(words);
   if (end == RunEnd::finished)
-    throw run_failed("no trial was trained to its end", "go on with more epochs: evolve --resume " +
-                                                            shell_path(directory.root) +
-                                                            " --max-epochs N");
+    throw run_failed("no trial was trained to its end",
+                     "go on with more epochs: " + command + " --max-epochs N");
   return 0;
 }
 
@@ -152,9 +169,9 @@ void check_unused(const results::RunDirectory& directory) {
   if (fs::exists(directory.results_csv()))
     throw bad_input({directory.results_csv().string()}, "this folder holds a training",
                     "choose another folder with --name or --output");
-  for (const auto& file : {directory.options(), directory.hyp_evolved(), directory.population(),
-                           directory.plot(), directory.report(), directory.prometheus(),
-                           directory.devices()})
+  for (const auto& file :
+       {directory.options(), directory.hyp_evolved(), directory.population(), directory.plot(),
+        directory.report(), directory.prometheus(), directory.devices()})
     if (fs::exists(file) && !fs::exists(directory.journal()))
       throw bad_input({file.string()}, "this is no file of a run of evolve, and would be lost",
                       "choose another folder with --name or --output");
@@ -200,6 +217,14 @@ std::string larger_bound(const RunState& state, const engine::Bounds& given) {
                      spent ? " and " + epochs : "");
 }
 
+/// Where a run has no room for all repeats that it was to have.
+std::optional<std::string> note_on_repeats(const std::optional<results::Extended>& bounds,
+                                           int wanted) {
+  const int most = bounds ? bounds->repeats.value_or(wanted) : wanted;
+  if (most >= wanted) return {};
+  return fmt::format("there is room for {} of {}", most, core::counted(wanted, "repeat"));
+}
+
 std::string greeting(const RunState& state, const engine::Bounds& given,
                      const results::RunDirectory& directory) {
   const auto& search = state.evolution();
@@ -218,7 +243,7 @@ int dry_run(RunState state, const engine::Bounds& given, Plan plan,
   plan.settings.run.trials = state.evolution().settings().trials;
   plan.settings.run.max_epochs = state.evolution().settings().max_epochs;
   plan.settings.run.repeats = 0;  // taken off already
-  plan.options.repeats = state.repeats().wanted();
+  plan.options.repeats = state.repeats().in_all();
   for (const auto& line : plan_lines(plan)) screen.line(line);
   screen.line(greeting(state, given, directory));
   return 0;
@@ -243,6 +268,8 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   auto state = engine::fold(contents.run, contents.events, path.string());
   const auto given = bounds_given(now);
   const auto bounds = engine::extension(state, given);
+  if (const auto note = note_on_repeats(bounds, given.repeats.value_or(state.repeats().wanted())))
+    screen.line(*note);
   if (!state.finished() || bounds) settle_inputs(plan);
   if (now.dry_run) return dry_run(std::move(state), given, std::move(plan), directory, screen);
 

@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <boost/algorithm/string.hpp>
 #include <cctype>
+#include <set>
+#include <utility>
 
 #include "cli/evolve_checks.hpp"
 #include "cli/option_json.hpp"
@@ -304,14 +306,13 @@ EvolveOptions resumed(const EvolveOptions& now, const nlohmann::ordered_json& ru
   auto before = run;
   // A run of a version that kept the weights of all trials.
   if (!before.contains("keep_weights")) before["keep_weights"] = -1;
-  const auto merged =
-      options_to_resume(before, to_json(now), now.given,
-                        // How long and where it runs, not what it is.
-                        {"generations", "trials", "max_epochs", "repeats", "time_limit", "devices",
-                         "device_env", "launcher", "trial_timeout", "hang_timeout", "retries"});
+  std::set<std::string> changeable = {"generations", "trials", "max_epochs", "repeats"};
+  changeable.insert(how_it_runs.begin(), how_it_runs.end());
+  const auto merged = options_to_resume(before, to_json(now), now.given, std::move(changeable));
   options_from_json(merged, options, kept_of_a_run);
   settle_folder(options.train);
   options.trainer = trainer_of(options.trainer_texts);
+  check_resumed_trainer(options);
   options.limits = limits_of(options);
   return options;
 }

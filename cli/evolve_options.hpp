@@ -1,11 +1,13 @@
 // What `evolve`, the main job, is asked for, as one value. Nothing later reads argv.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command_line.hpp"
@@ -22,6 +24,10 @@ struct RunLimits {
   std::optional<double> run_seconds;
   std::optional<std::chrono::seconds> trial, silence;
 };
+
+/// The options that say how long and where a run is trained, not what it is: --resume takes others.
+inline constexpr std::array<std::string_view, 7> how_it_runs = {
+    "time_limit", "devices", "device_env", "launcher", "trial_timeout", "hang_timeout", "retries"};
 
 /// Texts ("90m", a command) are kept as they were given, for opt.yaml; `trainer` and `limits` are
 /// what they mean.

@@ -69,14 +69,15 @@ std::vector<std::pair<std::string, std::string>> settings_of(const trainer::Trai
 }
 
 /// " --optimizer Adam --cos-lr": the options of trainings that bear on their set, as YOLOv5 calls
-/// them and `evolve train` does.
-std::string options_of_the_set(const trainer::TrainOptions& t, const hyp::Hyperparameters& hyp) {
+/// them and `evolve train` does; "SGD" where `usual` is another optimizer.
+std::string options_of_the_set(const trainer::TrainOptions& t, const hyp::Hyperparameters& hyp,
+                               const std::string& usual = "SGD") {
   const auto* gene = hyp.find("optimizer");
   // What somebody else's trainer calls so need not be one of YOLOv5's.
   const bool is_known = gene && !trainer::fault_of("optimizer", *gene);
   const auto optimizer = is_known ? hyp::text_of(*gene) : t.optimizer;
   std::string options;
-  if (optimizer != "SGD") options += " --optimizer " + optimizer;
+  if (optimizer != usual) options += " --optimizer " + optimizer;
   const auto add = [&](bool given, const char* flag) { options += given ? flag : ""; };
   add(t.cos_lr, " --cos-lr");
   if (t.label_smoothing > 0) options += fmt::format(" --label-smoothing {}", t.label_smoothing);
@@ -90,7 +91,8 @@ std::string options_of_the_set(const trainer::TrainOptions& t, const hyp::Hyperp
   return options;
 }
 
-/// " --data my.yaml --imgsz 320": on what is trained, as far as it is not usual.
+/// " --data my.yaml --imgsz 320": on what is trained, as far as it is not usual. On shapes another
+/// size is usual for evolve.
 std::string options_of_the_data(const trainer::TrainOptions& t) {
   const trainer::TrainOptions usual;
   std::string options;
@@ -101,7 +103,7 @@ std::string options_of_the_data(const trainer::TrainOptions& t) {
   add("--data", path(t.data), usual.data);
   add("--cfg", path(t.cfg), "");
   add("--weights", path(t.weights), "");
-  add("--imgsz", t.imgsz, usual.imgsz);
+  add("--imgsz", t.imgsz, t.data == usual.data ? 0 : usual.imgsz);
   add("--batch-size", t.batch_size, usual.batch_size);
   return options;
 }
@@ -146,6 +148,7 @@ std::string yolov5_command(const trainer::TrainOptions& options, const hyp::Hype
 
 std::string evolve_train_command(const trainer::TrainOptions& options,
                                  const hyp::Hyperparameters& hyp, const std::string& file) {
+  const bool on_shapes = options.data == default_data;
   // What only this program has.
   std::string ours;
   if (options.restart_epochs > 0)
@@ -154,7 +157,8 @@ std::string evolve_train_command(const trainer::TrainOptions& options,
   if (options.skip_bad) ours += " --skip-bad";
   return fmt::format("Or here: evolve train{} --hyp {}{}{} --epochs {}",
                      options_of_the_data(options), shell_path(file),
-                     options_of_the_set(options, hyp), ours, trainer::TrainOptions().epochs);
+                     options_of_the_set(options, hyp, on_shapes ? "" : "SGD"), ours,
+                     trainer::TrainOptions().epochs);
 }
 
 std::vector<std::string> how_to_train(const Trainer& trainer, const trainer::TrainOptions& options,

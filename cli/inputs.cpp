@@ -137,8 +137,8 @@ ModelInspection check_model(const trainer::TrainOptions& options) {
 
 Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits,
                    bool began) {
-  const auto config =
-      data::with_fraction(data::read_data_yaml(options.data, splits, options.folder), options.fraction);
+  const auto config = data::with_fraction(
+      data::read_data_yaml(options.data, splits, options.folder), options.fraction);
   Inspection found;
   const data::CheckOptions check{.single_cls = options.single_cls,
                                  .decode = options.skip_bad,

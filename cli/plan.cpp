@@ -199,8 +199,12 @@ Plan make_plan(const EvolveOptions& options) {
                        .initial = initial,
                        .earlier = earlier,
                        .options = to_json(options)};
-  engine::search_settings(plan.settings.run);
+  const auto trials = ga::most_trials(engine::search_settings(plan.settings.run));
   settle_inputs(plan);
+  if (const auto given = std::ssize(initial); given >= trials)
+    plan.notes.push_back(
+        fmt::format("{} of the {} given sets get no trial: the first is the start's, {} follow",
+                    given - trials + 1, given, trials - 1));
   for (auto& note : notes_on(initial, space)) plan.notes.push_back(std::move(note));
   for (auto& note : notes_on_command(options)) plan.notes.push_back(std::move(note));
   return plan;
@@ -225,13 +229,17 @@ void settle_inputs(Plan& plan) {
     auto model = check_model(train);
     auto& began_with = plan.settings.run.inputs;
     auto found = inspect(train, training_splits, !began_with.is_null());
+    for (const auto& slot : plan.settings.slots)
+      check_images(slot, found.splits[0].images, train.data);
     const auto now = trained_on(found, model.checksum);
     check_same(began_with, now, train);
     began_with = now;
     plan.notes = std::move(found.notes);
     if (model.note) plan.notes.push_back(std::move(*model.note));
   } else if (const auto missing = missing_input(train)) {
-    throw Error(Error::Fault::input, *missing + "; restore it, or name another");
+    throw Error(Error::Fault::input,
+                *missing + (plan.settings.run.inputs.is_null() ? "; restore it, or name another"
+                                                               : "; restore it, a link will do"));
   } else if (const auto* python = python_trainer(plan.options.trainer)) {
     settle_python_inputs(plan, *python);
   } else if (plan.settings.run.inputs.is_null()) {

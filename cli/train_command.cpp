@@ -76,11 +76,15 @@ Prepared prepare(const TrainCommandOptions& options, const std::string& hyp_file
   auto device =
       devices::choose_one(options.devices, devices::this_machine(), {.drives = built_in_drives()});
   devices::check_no_fallback(options.devices, had, device);
-  check_group(device.slots.front(), options.train.batch_size);
+  const auto& slot = device.slots.front();
+  check_group(slot, options.train.batch_size);
+  auto hyp = hyp_of(hyp_file);
+  auto data = inspect(options.train, training_splits, options.resume.has_value());
+  check_images(slot, data.splits[0].images, options.train.data);
   return {.options = options,
-          .hyp = hyp_of(hyp_file),
+          .hyp = std::move(hyp),
           .device = std::move(device),
-          .data = inspect(options.train, training_splits, options.resume.has_value()),
+          .data = std::move(data),
           .worker = built_in_worker()};
 }
 
@@ -218,14 +222,18 @@ TrainCommandOptions options_of(const TrainCommandOptions& now, const nlohmann::o
                   "restore it, or start a new training");
 }
 
+void keep_options(const Prepared& training, const results::RunDirectory& directory) {
+  auto kept = to_json(training.options);
+  kept[slot_key] = slot_of(training).name;
+  results::write_options(directory.options(), kept);
+}
+
 int run_new(const TrainCommandOptions& options, Screen& screen) {
   check_model(options.train);
   auto training = prepare(options, options.hyp);
   const auto folder = new_folder(training.options);
   say_what(training, screen);
-  auto kept = to_json(training.options);
-  kept[slot_key] = slot_of(training).name;
-  results::write_options(folder.directory.options(), kept);
+  keep_options(training, folder.directory);
   results::write_hyp(folder.directory.hyp(), training.hyp);
   screen.line("results in " + display_path(folder.directory.root));
   return run(training, folder, /*resume=*/false, screen);
@@ -244,6 +252,7 @@ int run_resumed(const TrainCommandOptions& now, Screen& screen) {
   if (const auto slot = kept.find(slot_key); slot != kept.end() && slot->is_string())
     had.push_back(slot->get<std::string>());
   const auto training = prepare(options, directory.hyp().string(), had);
+  keep_options(training, directory);
   say_what(training, screen);
   screen.line(display_path(directory.root) + (began ? ": going on from weights/last.pt"
                                                     : ": no epoch had ended, so it starts afresh"));

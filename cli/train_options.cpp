@@ -55,7 +55,7 @@ void complete(const CLI::App& app, TrainCommandOptions& o) {
   default_to_shapes(o.train, o.given);
   default_model(o.train);
   check_training(o.train);
-  if (o.resume) check_stays(o.given);
+  if (o.resume) check_stays(o.given, *o.resume);
   if (o.train.patience < 0)
     throw bad_argument("--patience " + std::to_string(o.train.patience) + ": too few",
                        "write 0 or more");

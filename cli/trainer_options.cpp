@@ -218,6 +218,15 @@ void check_group(const core::Slot& slot, int batch_size) {
                        fmt::format("give {} at least, or name fewer devices", devices));
 }
 
+void check_images(const core::Slot& slot, std::int64_t images, const std::string& data) {
+  const auto devices = std::ssize(core::members_of(slot.name));
+  if (images < devices)
+    throw bad_input({data},
+                    fmt::format("{} for the {} devices of {}, which train together",
+                                core::counted(images, "training image"), devices, slot.name),
+                    "name fewer devices");
+}
+
 std::string description(const trainer::TrainOptions& t) {
   const auto model = display_path(cfg_or_weights(t));
   const auto start = t.weights.empty() ? "random weights" : display_path(t.weights);

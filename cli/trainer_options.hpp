@@ -75,8 +75,10 @@ std::optional<HyperparameterFault> hyperparameter_fault(const std::string& name,
                                                         const std::string& trainer = "built-in",
                                                         const std::string& instead = "");
 
-/// Throws `Error` when a batch has fewer images than the slot has devices that train together.
+/// Throw `Error` when a batch, or the data set, has fewer images than the slot has devices that
+/// train together.
 void check_group(const core::Slot& slot, int batch_size);
+void check_images(const core::Slot& slot, std::int64_t images, const std::string& data);
 
 /// "yolov5p.yaml on shapes for 16 epochs at 96 px with Adam, from shapes-base"
 std::string description(const trainer::TrainOptions& options);

@@ -74,9 +74,10 @@ std::string more_trials(const RunState& state, std::int64_t more, const std::str
   const auto& search = state.evolution();
   const auto trainings = more + state.repeats().wanted();
   auto command = "evolve --resume " + core::shell_word(run);
-  if (!state.finished()) return command;
-  if (search.asked() >= search.planned())
-    command += fmt::format(" --trials {}", state.trainings() + trainings);
+  const bool enough_to_come = search.planned() - search.ended() >= more;
+  if (!state.finished() && enough_to_come) return command;
+  if (!enough_to_come)
+    command += fmt::format(" --trials {}", search.planned() + state.repeats().in_all() + trainings);
   if (search.settings().max_epochs)
     command += fmt::format(" --max-epochs {}", epochs_with(state, trainings));
   return command;

@@ -103,7 +103,7 @@ results::Extended extension_of_search(const RunState& state, const Bounds& given
   const auto left = trainings_left(state, bounds);
   const int wanted = state.repeats().wanted();
   const int repeats = given.repeats.value_or(wanted);
-  if (given.repeats) {
+  if (repeats != wanted) {
     const auto after = with_repeats(state, bounds, repeats);
     if (repeats > left) throw too_many_repeats(repeats, left, too_few);
     return after;
@@ -132,7 +132,7 @@ results::Extended extension_of_end(const RunState& state, const Bounds& given) {
   const bool more = more_epochs || (given.trials && *given.trials > state.trainings()) ||
                     (given.generations && are_more(state, given));
   if (more && left > owed) {
-    if (given.repeats && repeats >= left)
+    if (repeats != wanted && repeats >= left)
       throw too_many_repeats(repeats, left, "none is left for a new trial");
     // Repeats that nobody asked for anew leave it one training of those to come.
     return with_repeats(state, bounds, std::clamp<std::int64_t>(left - 1, 0, repeats));

@@ -114,15 +114,15 @@ RunDirectory create_run_at(const fs::path& folder) {
 
 RunDirectory open_run(const fs::path& folder) {
   const RunDirectory run{folder};
-  std::error_code ignored;
-  if (!fs::exists(run.journal(), ignored)) {
-    throw bad_input({folder.string()},
-                    fs::is_regular_file(folder, ignored)
-                        ? "this is a file"
-                        : "there is no run in this folder (no journal.jsonl)",
-                    name_a_run);
-  }
-  return run;
+  std::error_code error, ignored;
+  if (fs::exists(run.journal(), error)) return run;
+  if (error && error != std::errc::not_a_directory)
+    throw bad_input({folder.string()}, error.message(), "check its permissions");
+  throw bad_input({folder.string()},
+                  fs::is_regular_file(folder, ignored)
+                      ? "this is a file"
+                      : "there is no run in this folder (no journal.jsonl)",
+                  name_a_run);
 }
 
 RunDirectory newest_run(const fs::path& project) {

@@ -14,7 +14,9 @@ Json to_json(const EarlierRun& earlier) {
   for (const auto& trial : earlier.trials)
     trials.push_back(
         {{"hyp", hyp::to_json(trial.hyp)}, {"fitness", core::json_or_null(trial.fitness)}});
-  return {{"run", earlier.run}, {"trials", trials}, {"outside", earlier.outside},
+  return {{"run", earlier.run},
+          {"trials", trials},
+          {"outside", earlier.outside},
           {"unnamed", earlier.unnamed}};
 }
 

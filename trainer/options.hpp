@@ -24,8 +24,8 @@ constexpr const char* embedded_weights = "shapes-base";
 struct TrainOptions {
   /// A data YAML, or "shapes": the embedded synthetic data set.
   std::string data = "shapes";
-  /// Where what a data YAML names by a relative path is looked for, besides beside it: where the run
-  /// began. "": the current folder.
+  /// Where what a data YAML names by a relative path is looked for, besides beside it: where the
+  /// run began. "": the current folder.
   std::string folder;
   /// A model table: a file, or the name of a built-in one ("yolov5s.yaml").
   std::string cfg;

@@ -92,6 +92,10 @@ TEST(HowToTrain, NamesNothingInYolov5ThatOnlyEvolveHas) {
   EXPECT_EQ(evolve_train_command(shapes, {}, "hyp.yaml"),
             "Or here: evolve train --cfg yolov5p.yaml --weights shapes-base --imgsz 96 --hyp "
             "hyp.yaml --optimizer Adam --epochs 100");
+  // There `evolve train` has a size and an optimizer of its own.
+  EXPECT_EQ(evolve_train_command({}, {}, "hyp.yaml"),
+            "Or here: evolve train --imgsz 640 --hyp hyp.yaml --optimizer SGD --epochs 100");
+  EXPECT_EQ(yolov5_command({}, {}, "hyp.yaml"), "Use it in YOLOv5: python train.py --hyp hyp.yaml");
   const trainer::TrainOptions on_ones_own{
       .data = "my.yaml", .cfg = "yolov5p.yaml", .weights = "shapes-base"};
   EXPECT_EQ(yolov5_command(on_ones_own, {}, "hyp.yaml"),

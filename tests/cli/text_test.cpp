@@ -29,6 +29,14 @@ TEST(Text, ShowsAPathAsItWouldBeTyped) {
   EXPECT_EQ(display_path("/x"), "/x");
 }
 
+TEST(Text, OfAPathInACommandIsNeitherAnOptionNorACommandOfEvolve) {
+  EXPECT_EQ(shell_path("runs/exp"), "runs/exp");
+  EXPECT_EQ(shell_path("my run"), "'my run'");
+  EXPECT_EQ(shell_path("-x"), "./-x");
+  EXPECT_EQ(shell_path("plot"), "./plot");
+  EXPECT_EQ(shell_path("plot/exp"), "plot/exp");
+}
+
 TEST(Text, BreaksALineBetweenWordsUnderTheWordsAfterItsLabel) {
   EXPECT_EQ(wrapped("  luck    a seed moves it by ±0.03: no more", 26),
             "  luck    a seed moves it\n"

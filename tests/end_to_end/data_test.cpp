@@ -184,6 +184,26 @@ TEST_F(DataSet, ThatListsImagesThatAreMissingHasThemAllNamedOrIsTrainedOnWithout
   EXPECT_THAT(without.out, HasSubstr("train: 1 images"));
 }
 
+TEST_F(DataSet, OfARunThatGoesOnElsewhereIsThatOfTheFolderWhereItBegan) {
+  // Relative to the current folder, as YOLOv5 takes it.
+  const auto here = folder / "here", there = folder / "there", yaml = folder / "yaml";
+  for (const auto& one : {here, there, yaml}) std::filesystem::create_directory(one);
+  for (const auto& one : {here, there}) ASSERT_EQ(evolve(one, {"dataset", "shapes", "d"}).code, 0);
+  write_file(folder / "yaml/my.yaml",
+             "path: d\ntrain: images/train\nval: images/val\nnames: [a, b, c]\n");
+  const std::string run = folder / "run";
+  const auto ended = evolve(
+      here, {"--data", "../yaml/my.yaml", "--cfg", "yolov5p.yaml", "--fraction", ".05", "--imgsz",
+             "64", "--epochs", "1", "--devices", "cpu:0", "--trials", "1", "--output", run});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  std::filesystem::rename(here / "d/images/train/0000.png", here / "d/0000.png");
+  const auto changed = evolve(there, {"--resume", run, "--trials", "2", "--dry-run"});
+  EXPECT_EQ(changed.code, 2) << changed.out;
+  EXPECT_THAT(changed.err, HasSubstr("12 train images with "));
+  std::filesystem::rename(here / "d/0000.png", here / "d/images/train/0000.png");
+  EXPECT_EQ(evolve(there, {"--resume", run, "--trials", "2", "--dry-run"}).code, 0);
+}
+
 TEST_F(DataSet, NeedsItsTestImagesForNothingButTheirValidation) {
   std::filesystem::remove_all(folder / "shapes/images/test");
   EXPECT_EQ(look().code, 0);

@@ -135,6 +135,23 @@ TEST_F(TwoDevices, LeaveNoProcessBehindWhoeverIsKilled) {
   }
 }
 
+TEST_F(TwoDevices, AreGoneBeforeTheNextOrderWhereOneIsKilledBetweenTwo) {
+  const auto worker = fs::path(EVOLVE_BINARY).parent_path() / "evolve-worker";
+  Process shell(
+      {"sh", "-c", "sleep 60 | EVOLVE_DEVICE=" + group + " '" + worker.string() + "' >said"},
+      folder.path());
+  ASSERT_TRUE(eventually(
+      [&] { return read_file(folder / "said").find("\"ready\"") != std::string::npos; }));
+  const auto first = descendants(shell.pid(), "/evolve-worker ");
+  const auto second = descendants(shell.pid(), "evolve-worker --rank 1 ");
+  ASSERT_EQ(first.size(), 1u);
+  ASSERT_EQ(second.size(), 1u);
+  ::kill(second[0], SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !alive(first[0]); }, 10));
+  shell.signal(SIGKILL);
+  shell.wait();
+}
+
 TEST_F(TwoDevices, TrainAndGoOnAsIfTheyHadNotBeenCutOff) {
   const auto whole = evolve(folder.path(), training("whole"));
   ASSERT_EQ(whole.code, 0) << whole.err << whole.out;

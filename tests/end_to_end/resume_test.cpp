@@ -230,6 +230,16 @@ TEST(Resume, InAnotherFolderSaysWhereTheRelativePathsOfItsTrainerWere) {
   EXPECT_THAT(there.out, Not(HasSubstr("began in")));
 }
 
+TEST(Resume, IsToldAgainWhatItWasToldAboutHowItRuns) {
+  Folder folder;
+  finish_three_trials(folder);
+  const auto ended = evolve(folder.path(), {"--resume", "run", "--trials", "900", "--retries", "0",
+                                            "--device", "cpu:0", "--time-limit", "0.2s"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("Go on with:\n  evolve --resume run --devices cpu:0 --retries 0 "
+                                   "--time-limit 0.2s\n"));
+}
+
 TEST(Resume, InAFolderThatIsGoneSaysSo) {
   Folder folder;
   finish_three_trials(folder);

@@ -191,6 +191,19 @@ TEST(EarlierRun, OfATableHasTheChoicesOfTheRunInWhoseFolderItLies) {
   EXPECT_EQ(run.outside, 1);
 }
 
+TEST(EarlierRun, OfATableHasTheChoicesOfItsRunWhereTheyAreNumbersHere) {
+  const Folder folder;
+  const auto file = folder / "evolve.csv";
+  append_row(file, {"batch"}, {.metrics = {.map50 = 0.25}, .values = {0}});
+  append_row(file, {"batch"}, {.metrics = {.map50 = 0.5}, .values = {2}});
+  Journal::create(folder / "journal.jsonl",
+                  {.space = hyp::parse_space("batch: {choices: [4, 8, 16]}\n", "s")});
+  const auto numbers = hyp::parse_space("batch: {low: 1, high: 64, type: int}\n", "s");
+  EXPECT_THAT(
+      read_earlier_run(file, numbers, fitness).trials,
+      ElementsAre(EarlierTrial{{{"batch", 4.0}}, 0.25}, EarlierTrial{{{"batch", 16.0}}, 0.5}));
+}
+
 TEST(EarlierRun, OfManyTrialsIsTheBestHundredAndASampleOfTheOthers) {
   const Folder folder;
   const auto file = folder / "evolve.csv";
@@ -225,6 +238,11 @@ TEST(EarlierRun, ThatIsNotThereOrTellsNothingIsRefused) {
   const auto file = folder / "evolve.csv";
   append_row(file, {"lr0"}, {.metrics = {.map50 = 0.25}, .values = {7}});
   EXPECT_THAT(refused(file), HasSubstr("no completed trial of it lies in this run's search space"));
+  const auto same = folder / "same.csv";
+  for (const double box : {0.1, 0.2})
+    append_row(same, {"lr0", "box"}, {.metrics = {.map50 = box}, .values = {0.5, box}});
+  EXPECT_THAT(refused(same),
+              HasSubstr("none of the hyperparameters that evolve here varied in it"));
 }
 
 }  // namespace

@@ -68,6 +68,17 @@ ModelConfig config_of(const ModelTable& table, const Checkpoint& checkpoint,
   return config;
 }
 
+std::optional<int> classes_in(const Checkpoint& checkpoint, const ModelTable& table) {
+  const ModelConfig config = resolve(table);
+  const std::string name = fmt::format("model.{}.m.0.weight", config.layers.size() - 1);
+  const auto found = std::ranges::find(checkpoint.state, name, &StateDict::value_type::first);
+  if (found == checkpoint.state.end() || found->second.dim() == 0) return {};
+  const auto outputs = found->second.size(0) / config.anchors_per_level();
+  constexpr int of_each_box = 5;
+  return outputs > of_each_box ? std::optional(static_cast<int>(outputs) - of_each_box)
+                               : std::nullopt;
+}
+
 std::unique_ptr<Detector> detector_of(const Checkpoint& checkpoint, const std::string& path) {
   return detector_of(config_of(checkpoint, path), checkpoint, path);
 }

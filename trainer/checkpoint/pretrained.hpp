@@ -22,6 +22,10 @@ ModelConfig config_of(const ModelTable& table, const Checkpoint& checkpoint,
                       const std::string& path, std::optional<int> nc = {},
                       std::optional<int> anchors_per_level = {});
 
+/// How many classes the weights of a model of this table tell apart; nothing where they have no
+/// such model's last layer.
+std::optional<int> classes_in(const Checkpoint& checkpoint, const ModelTable& table);
+
 /// The detector in a checkpoint, on the CPU in single precision, every tensor from the file. Throws
 /// `Error` naming `path` where one is missing, and as config_of() does.
 std::unique_ptr<Detector> detector_of(const Checkpoint& checkpoint, const std::string& path);

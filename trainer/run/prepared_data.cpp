@@ -36,7 +36,8 @@ data::LoadOptions load_options(const TrainOptions& options, const data::Threads&
 PreparedData::PreparedData(const TrainOptions& options, int stride, const data::Threads& threads,
                            const std::function<void()>& beat)
     : PreparedData(data::with_fraction(
-                       data::read_data_yaml(options.data, {data::Split::train, data::Split::val}, options.folder),
+                       data::read_data_yaml(options.data, {data::Split::train, data::Split::val},
+                                            options.folder),
                        options.fraction),
                    options, stride, load_options(options, threads, beat)) {}
 

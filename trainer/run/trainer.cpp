@@ -39,13 +39,12 @@ TrainOptions settled(TrainOptions options, int stride) {
 }
 
 /// As the weights tell it; --cfg is for those that do not.
-std::unique_ptr<Detector> detector_to_validate(const TrainOptions& options,
-                                               const data::DataConfig& data) {
+std::unique_ptr<Detector> detector_to_validate(const TrainOptions& options) {
   const auto checkpoint = read_checkpoint(options.weights);
   if (options.cfg.empty() || checkpoint.about.contains("yaml"))
     return detector_of(checkpoint, options.weights);
-  const int nc = options.single_cls ? 1 : static_cast<int>(data.names.size());
   const auto table = read_model_table(options.cfg);
+  const auto nc = classes_in(checkpoint, table);
   return detector_of(config_of(table, checkpoint, options.weights, nc), checkpoint,
                      options.weights);
 }
@@ -202,7 +201,7 @@ workers::ValidationReport Trainer::validate(const workers::ValidationJob& job) {
   const auto wanted = train_options_from_json(job.options);
   const auto split = data::split_of(job.split);
   const auto config = data::read_data_yaml(wanted.data, {split}, wanted.folder);
-  auto detector = detector_to_validate(wanted, config);
+  auto detector = detector_to_validate(wanted);
   const int stride = image_stride(detector->config());
   const TrainOptions options = settled(wanted, stride);
   check_classes(options, config, detector->config().nc);

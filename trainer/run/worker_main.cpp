@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -16,8 +18,9 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <stop_token>
 #include <string>
-#include <type_traits>
+#include <thread>
 
 #include "core/device_kind.hpp"
 #include "core/environment.hpp"
@@ -99,14 +102,13 @@ workers::Ready ready_message(const std::string& device) {
   return {.device = device, .identity = {mine.uuid, mine.pci}, .can_pause = true};
 }
 
-/// What `work` answers, or the failure that it ends in.
+/// What `work` answers, or the failure that it ends in. Of a trial the log has it too; of a job
+/// evolve says it, and of another rank the first one does.
 template <class Answer, class Work>
-Answer answer_of(int trial, Work work) {
+Answer answer_of(std::optional<int> trial, Work work) {
   const auto failure = [&](hyp::FailureKind kind, const std::string& why) {
-    // Of a job, evolve says it: its log is on the screen.
-    if constexpr (std::is_same_v<Answer, workers::FromWorker>)
-      fmt::print(stderr, "trial {} failed ({}): {}\n", trial, hyp::name_of(kind), why);
-    return workers::Failure{.trial = trial, .kind = kind, .message = why};
+    if (trial) fmt::print(stderr, "trial {} failed ({}): {}\n", *trial, hyp::name_of(kind), why);
+    return workers::Failure{.trial = trial.value_or(0), .kind = kind, .message = why};
   };
   try {
     return work();
@@ -189,7 +191,7 @@ void work(Trainer& trainer, const workers::Train& message, Answers& answers) {
 
 void work(Trainer& trainer, const workers::Job& job, Answers& answers) {
   const auto send = [&](const workers::JobReport& report) { answers.send(report); };
-  send(answer_of<workers::JobReport>(0, [&]() -> workers::JobReport {
+  send(answer_of<workers::JobReport>({}, [&]() -> workers::JobReport {
     if (const auto* validate = std::get_if<workers::ValidationJob>(&job)) {
       return trainer.validate(*validate);
     }
@@ -203,6 +205,30 @@ void ignore_signals() {
   signal(SIGINT, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
 }
+
+/// Looks at the other ranks while no order is there: without one of them this process is worth
+/// nothing, and had better be gone before it is given the next.
+class IdleWatch {
+ public:
+  explicit IdleWatch(const std::shared_ptr<Ranks>& ranks) {
+    if (ranks->count() > 1)
+      thread_ = std::jthread([this, ranks](const std::stop_token& stop) { watch(*ranks, stop); });
+  }
+  void idle(bool idle) { idle_ = idle; }
+
+ private:
+  void watch(Ranks& ranks, const std::stop_token& stop) try {
+    while (!stop.stop_requested()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      if (idle_) ranks.check();
+    }
+  } catch (const std::exception&) {
+    if (idle_) std::_Exit(1);
+  }
+
+  std::atomic<bool> idle_ = true;
+  std::jthread thread_;
+};
 
 void run() {
   ignore_signals();
@@ -222,7 +248,14 @@ void run() {
   Trainer trainer(device, threads(), beat, cores_of_all(), ranks);
   ranks->meet();
   answers.send(workers::FromWorker(ready));
-  for (std::string line; std::getline(std::cin, line);) {
+  IdleWatch watch(ranks);
+  const auto next = [&](std::string& line) {
+    watch.idle(true);
+    const bool there = static_cast<bool>(std::getline(std::cin, line));
+    watch.idle(false);
+    return there;
+  };
+  for (std::string line; next(line);) {
     if (const auto job = workers::parse_job(line)) {
       if (std::holds_alternative<workers::TrainingJob>(*job)) ranks->tell(line);
       work(trainer, *job, answers);
@@ -254,7 +287,7 @@ void run_rank(int rank) {
   const auto ranks = join_ranks(rank, static_cast<int>(core::members_of(slot_name()).size()));
   Heartbeat heartbeat([&] { ranks->report(workers::Alive{}); });
   const auto failed = [&](const auto& work) {
-    const auto answer = answer_of<workers::FromWorker>(0, [&]() -> workers::FromWorker {
+    const auto answer = answer_of<workers::FromWorker>({}, [&]() -> workers::FromWorker {
       work();
       return workers::Alive{};
     });

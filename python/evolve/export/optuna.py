@@ -7,6 +7,7 @@ says of a trial besides, is among its user attributes.
 import contextlib
 import datetime
 import os
+import shlex
 
 import optuna
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
@@ -27,7 +28,7 @@ def export(run):
     distributions = {name: distribution_of(gene) for name, gene in run.space.items() if gene.get("evolve", True)}
     study.add_trials([trial_of(trial, distributions) for trial in run.trials])
     os.replace(new, file)
-    return f"optuna-dashboard {file}"
+    return f"optuna-dashboard {shlex.quote(file)}"
 
 
 def distribution_of(gene):

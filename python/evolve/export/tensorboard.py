@@ -4,6 +4,7 @@ TensorBoard keeps scalars in single precision; the hyperparameters are exact.
 """
 
 import os
+import shlex
 import shutil
 
 from tensorboard.compat.proto import event_pb2, summary_pb2
@@ -26,7 +27,7 @@ def export(run):
         write(os.path.join(new, f"{trial.number:06d}"), events(trial))
     shutil.rmtree(folder, ignore_errors=True)
     os.rename(new, folder)
-    return f"tensorboard --logdir {folder}"
+    return f"tensorboard --logdir {shlex.quote(folder)}"
 
 
 def experiment(run):

@@ -5,6 +5,7 @@ or paused is `state` in its summary.
 """
 
 import os
+import shlex
 import shutil
 
 import wandb
@@ -14,7 +15,7 @@ def export(run):
     shutil.rmtree(os.path.join(run.folder, "wandb"), ignore_errors=True)
     for trial in run.trials:
         export_trial(run, trial)
-    return f"wandb sync {run.folder}/wandb/offline-run-*"
+    return f"wandb sync {shlex.quote(run.folder)}/wandb/offline-run-*"
 
 
 def export_trial(run, trial):

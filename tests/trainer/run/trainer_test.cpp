@@ -364,6 +364,18 @@ TEST(Trainer, RefusesToValidateWeightsOfOtherClasses) {
   }
 }
 
+TEST(Trainer, RefusesToValidateWeightsOfOtherClassesThatBringNoTable) {
+  const data::TemporaryFolder folder;
+  TrainOptions options = small();
+  auto weights = checkpoint_of(test::make("yolov5p.yaml", 4), {"a", "b", "c", "d"});
+  weights.about.erase("yaml");
+  options.weights = folder / "weights.pt";
+  write_checkpoint(options.weights, weights);
+  EXPECT_THAT(
+      test::refusal([&] { Trainer("cpu", 1).validate({.options = to_json(options)}); }),
+      testing::StartsWith("shapes: it has 3 classes, " + options.weights + " was trained on 4; "));
+}
+
 TEST(Trainer, ValidatesWeightsOfAnyNumberOfClassesAsOneClass) {
   const data::TemporaryFolder folder;
   TrainOptions options = small();
