@@ -18,8 +18,8 @@ namespace {
 void check_for_a_command(const EvolveOptions& options) {
   for (const auto* key : {"cache", "fraction", "skip_bad"})
     if (const auto it = options.given.find(key); it != options.given.end())
-      throw bad_argument(it->second + ": a command of --trainer-exec is not told",
-                         "write what it calls this into the command");
+      throw bad_argument(it->second + ": --trainer-exec does not pass this on to its command",
+                         "write the command's own option for it into the command");
 }
 
 /// What a trainer that comes along needs, and what it cannot take.
@@ -62,7 +62,7 @@ void check_keep_weights(const EvolveOptions& options) {
     throw bad_argument(fmt::format("{} {}", given->second, options.keep_weights),
                        "a number of trials, or -1 for all of them");
   if (!options.resume && !python_trainer(options.trainer))
-    throw bad_argument(given->second + ": only trials of --trainer leave weights that evolve knows",
+    throw bad_argument(given->second + ": evolve keeps the weights of trials only with --trainer",
                        "leave it out");
 }
 
@@ -70,7 +70,7 @@ void check_device_env(const std::string& name) {
   const auto fits = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   const bool digit = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front()));
   if (!std::ranges::all_of(name, fits) || digit)
-    throw bad_argument("--device-env " + name + ": no variable is called so",
+    throw bad_argument("--device-env " + name + ": this is no name of a variable",
                        "write a name such as NPU_VISIBLE_DEVICES");
 }
 

@@ -173,7 +173,8 @@ void check_unused(const results::RunDirectory& directory) {
        {directory.options(), directory.hyp_evolved(), directory.population(), directory.plot(),
         directory.report(), directory.prometheus(), directory.devices()})
     if (fs::exists(file) && !fs::exists(directory.journal()))
-      throw bad_input({file.string()}, "this is no file of a run of evolve, and would be lost",
+      throw bad_input({file.string()},
+                      "this file is not of a run of evolve, and would be overwritten",
                       "choose another folder with --name or --output");
 }
 

@@ -81,17 +81,17 @@ void declare_bounds(CLI::App& app, EvolveOptions& o, const char* group) {
   app.add_option("--population", o.population, "Trials per generation")
       ->group(group)
       ->capture_default_str();
-  app.add_option(
-         "--trials", o.trials,
-         "Stop after this many trials; by itself it pauses none, and stops few (--early-stop)")
+  app.add_option("--trials", o.trials,
+                 "Stop after this many trials; without --max-epochs none are paused, and few are "
+                 "stopped (--early-stop)")
       ->group(group);
   app.add_option("--max-epochs", o.max_epochs,
-                 "Train no more epochs than this in all trials together; trials are paused, and go "
-                 "on while they promise most")
+                 "Train no more epochs than this in all trials together; trials are paused, and "
+                 "only the most promising ones go on")
       ->group(group);
   app.add_option("--repeats", o.repeats,
-                 "Keep so many trainings for the end: of the best sets again, with other seeds; of "
-                 "one several times where that tells most")
+                 "Keep this many trainings for the end, to train the best sets again with other "
+                 "seeds (one set several times where that tells most)")
       ->group(group)
       ->capture_default_str();
   app.add_option("--time-limit", o.time_limit,
@@ -108,8 +108,8 @@ void declare_search(CLI::App& app, EvolveOptions& o) {
       ->group(group)
       ->capture_default_str();
   app.add_option("--lag", o.lag,
-                 "Breed trial k from the trials up to k - LAG, exactly those: the same run on any "
-                 "number of devices")
+                 "Breed trial k from exactly the trials up to k - LAG: the same run comes out on "
+                 "any number of devices up to LAG")
       ->group(group);
   app.add_option("--seed", o.seed, "Seed of everything random")
       ->group(group)
@@ -119,13 +119,14 @@ void declare_search(CLI::App& app, EvolveOptions& o) {
                  "Search space (YAML); default: YOLOv5's 29 hyperparameters, or the trainer's own")
       ->group(group);
   app.add_option("--evolve-genes", o.evolve_genes,
-                 "Evolve exactly these: names with commas, or all")
+                 "Evolve exactly these: names separated by commas, or all")
       ->group(group);
   app.add_option("--hyp", o.hyp,
                  "Hyperparameters to start from (YAML); default: YOLOv5's hyp.scratch-low, or the "
                  "trainer's own")
       ->group(group);
-  app.add_option("--fitness", o.fitness, "Over P R mAP50 mAP50_95 box_loss obj_loss cls_loss")
+  app.add_option("--fitness", o.fitness,
+                 "An expression over P R mAP50 mAP50_95 box_loss obj_loss cls_loss")
       ->group(group)
       ->default_str(hyp::Fitness::standard);
   app.add_option("--evolve_population,--evolve-population", o.evolve_population,
@@ -139,9 +140,9 @@ void declare_search(CLI::App& app, EvolveOptions& o) {
          [&o](const std::vector<std::string>& runs) {
            o.from = fmt::format("{}", fmt::join(runs, ","));
          },
-         "Learn from earlier runs, of other data sets too, as far as they predict this one: "
-         "their folders, evolve.csv (ours or YOLOv5's) or tune_results (Ultralytics'), with "
-         "commas or blanks; none: not even from those that come with evolve")
+         "Learn from earlier runs, on other data sets too, as far as they predict this one: run "
+         "folders, evolve.csv (ours or YOLOv5's) or tune_results (Ultralytics'), separated by "
+         "commas or blanks; none: not even from the runs that come with evolve")
       ->group(group)
       ->type_name("RUN");
 }
@@ -150,26 +151,23 @@ void declare_trainer(CLI::App& app, EvolveOptions& o) {
   const auto* group = "Training";
   declare_data(app, o.train, group);
   app.get_option("--imgsz")->description(
-      "Image size in pixels; default: 640, of shapes 96, with --trainer ultralytics 224 for a -cls "
-      "model");
+      "Image size in pixels; default: 640 (96 for shapes; with --trainer ultralytics 224 for a "
+      "-cls model)");
   declare_training(app, o.train, group, "Epochs of each trial");
   app.get_option("--optimizer")
-      ->description(
-          std::string(trainer::optimizers_text) +
-          "; default: SGD, of shapes Adam; with --trainer ultralytics any of its own, by itself "
-          "AdamW");
+      ->description(std::string(trainer::optimizers_text) +
+                    "; default: SGD (Adam for shapes); with --trainer ultralytics any of its own, "
+                    "default AdamW");
   app.add_flag("--early-stop,!--no-early-stop", o.early_stop,
-               "Do not train every trial to its last epoch: pause those that promise less than "
-               "others, or with --trials, where sets are counted, stop those that cannot reach "
-               "the best half; the default")
+               "Do not train every trial to its last epoch (the default): pause the less promising "
+               "ones or, with --trials, stop those that cannot be expected to reach the best half")
       ->group(group);
   app.add_option_function<std::string>(
          "--model",
          [&o](const std::string& model) {
            (model.ends_with(".pt") ? o.train.weights : o.train.cfg) = model;
          },
-         "As Ultralytics writes it: weights (--weights) where it ends in .pt, else a model table "
-         "(--cfg)")
+         "As in Ultralytics: weights (--weights) if it ends in .pt, else a model table (--cfg)")
       ->group(group);
   app.add_option("--trainer", o.trainer_texts.name,
                  "built-in; or ultralytics or yolov5, which need that Python package")
@@ -194,12 +192,12 @@ void declare_running(CLI::App& app, EvolveOptions& o) {
       ->group(group)
       ->capture_default_str();
   app.add_option("--device-env", o.device_env,
-                 "The variable that shows a process one device of a kind that evolve does not know")
+                 "The environment variable that lets a process see one device only, for a kind of "
+                 "device that evolve does not know")
       ->group(group);
-  app.add_option(
-         "--launcher", o.launcher,
-         "How workers start: local, slurm (each is a step of the job), or a command that is "
-         "put before theirs, such as 'nice -n 19'; {device} {index} are replaced")
+  app.add_option("--launcher", o.launcher,
+                 "How workers start: local, slurm (each is a step of the job), or a command to put "
+                 "before theirs, such as 'nice -n 19'; {device} {index} are replaced")
       ->group(group)
       ->capture_default_str();
   app.add_option("--trial-timeout", o.trial_timeout, "Longest duration of a trial")->group(group);
@@ -211,7 +209,7 @@ void declare_running(CLI::App& app, EvolveOptions& o) {
       ->group(group)
       ->capture_default_str();
   app.add_option("--keep-weights", o.keep_weights,
-                 "With --trainer, of how many of the best trials the weights are kept; -1: of all")
+                 "With --trainer, keep the weights of this many of the best trials; -1: of all")
       ->group(group)
       ->capture_default_str();
   declare(app, o.destination, group);
@@ -239,7 +237,7 @@ std::vector<std::string> earlier_runs(const EvolveOptions& options) {
   std::vector<std::string> words, runs;
   if (!options.from.empty() && options.from != "none") words = core::split(options.from, ',');
   if (words.size() > 1 && std::ranges::count(words, "none"))
-    throw bad_argument("--from " + options.from + ": none is without any earlier run",
+    throw bad_argument("--from " + options.from + ": none cannot stand beside an earlier run",
                        "leave it out, or name nothing else");
   // A path may have commas too: as many words as name something that exists.
   for (auto word = words.begin(); word != words.end();) {

@@ -40,7 +40,7 @@ Command explain_command(CLI::App& app) {
   };
   const auto given = std::make_shared<Arguments>();
   auto* command = app.add_subcommand("explain", "Which genes mattered in a run, with a picture");
-  command->add_option("RUN", given->run, "The folder of a run, also of one that is going on")
+  command->add_option("RUN", given->run, "The folder of a run, which may still be going on")
       ->required();
   command->add_option("-o,--output", given->image,
                       "Picture to write: .png or .svg; default: RUN/explain.png");

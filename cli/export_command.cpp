@@ -81,9 +81,9 @@ Command export_command(CLI::App& app) {
       ->required()
       ->check(CLI::IsMember({"tensorboard", "mlflow", "wandb", "optuna", "yolov5"}));
   command
-      ->add_option(
-          "WHAT", given->what,
-          "The folder of a run, also of one that is going on; of evolve train, or its weights")
+      ->add_option("WHAT", given->what,
+                   "The folder of a run, which may still be going on; for yolov5 that of a "
+                   "training, or its weights")
       ->required();
   auto* output =
       command->add_option("-o,--output", given->output,

@@ -100,7 +100,7 @@ Error bad_conversion(const CLI::App& app, std::string said) {
   const std::string_view before = "Could not convert: ", between = " = ";
   if (said.starts_with(before)) said.erase(0, before.size());
   if (const auto at = said.find(between); at != said.npos) said.replace(at, between.size(), " ");
-  return bad_argument(said + ": no number that this option takes", see_help(app));
+  return bad_argument(said + ": not a number that this option takes", see_help(app));
 }
 
 Error unknown_arguments(const CLI::App& app) {

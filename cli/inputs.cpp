@@ -44,7 +44,7 @@ void check_freeze(const std::vector<int>& freeze, const trainer::ModelConfig& mo
 void check_image_size(int imgsz, int stride) {
   if (imgsz % stride == 0) return;
   throw bad_argument(
-      fmt::format("--imgsz {}: this model's images have a multiple of {} pixels", imgsz, stride),
+      fmt::format("--imgsz {}: this model's image sizes are multiples of {} pixels", imgsz, stride),
       fmt::format("write {}", (imgsz / stride + 1) * stride));
 }
 

@@ -131,11 +131,12 @@ std::vector<std::string> notes_on_command(const EvolveOptions& options) {
   for (const auto& [key, option] : options.given)
     if (known.contains(key)) untold.insert(option);
   if (!untold.empty())
-    notes.push_back(fmt::format("the command is not told {}: write what it calls this into it",
-                                fmt::join(untold, ", ")));
+    notes.push_back(
+        fmt::format("the command does not get {}: write its own options for this into it",
+                    fmt::join(untold, ", ")));
   if (std::ranges::none_of(command->words,
                            [](const auto& word) { return core::mentions(word, "{epochs}"); }))
-    notes.push_back(fmt::format("the command is not told {{epochs}}: its trainings count as {}",
+    notes.push_back(fmt::format("the command does not get {{epochs}}: its trainings count as {}",
                                 core::counted(options.train.epochs, "epoch")));
   return notes;
 }
@@ -171,8 +172,8 @@ void settle_python_inputs(Plan& plan, const PythonTrainer& trainer) {
   if (begins) began_with["trainer"] = trains_with;
   if (const auto before = text(began_with, "trainer"); !before.empty() && before != trains_with)
     plan.note_on_version =
-        fmt::format("the run began with {}; its trials go on with {}, and may not compare", before,
-                    trains_with);
+        fmt::format("the run began with {} and goes on with {}: its trials may not be comparable",
+                    before, trains_with);
 }
 
 }  // namespace
@@ -252,7 +253,7 @@ std::optional<std::string> note_on_folder(const results::RunSettings& run) {
   const auto folder = text(run.inputs, "folder");
   if (command.empty() || folder.empty() || folder == current_folder()) return {};
   return fmt::format(
-      "the run began in {}: what its trainer's command names by a relative path is looked for here",
+      "the run began in {}: relative paths in its trainer's command are now looked for here",
       folder);
 }
 

@@ -18,17 +18,20 @@ std::vector<std::string> known_lines(const std::vector<results::EarlierRun>& ear
   if (own && !earlier.empty()) {
     std::int64_t trainings = 0;
     for (const auto& run : earlier) trainings += std::ssize(run.trials);
-    return {fmt::format("knows {} of its own, on shapes with Adam and AdamW (--from none: nothing)",
-                        core::counted(trainings, "training"))};
+    return {
+        fmt::format("learns from {} that come with evolve, on shapes with Adam and AdamW (not with "
+                    "--from none)",
+                    core::counted(trainings, "training"))};
   }
   std::vector<std::string> lines;
   for (const auto& run : earlier) {
-    lines.push_back(fmt::format("knows {} of {}", core::counted(std::ssize(run.trials), "training"),
+    lines.push_back(fmt::format("learns from {} of {}",
+                                core::counted(std::ssize(run.trials), "training"),
                                 display_path(run.run)));
     if (run.outside > 0)
       lines.back() += fmt::format("; {} more outside this run's bounds", run.outside);
     if (run.unnamed > 0)
-      lines.back() += fmt::format("; {} that it does not name as at this run's start",
+      lines.back() += fmt::format("; {} that it does not name taken as at this run's start",
                                   core::counted(run.unnamed, "hyperparameter"));
   }
   return lines;
@@ -103,8 +106,8 @@ std::vector<std::string> plan_lines(const Plan& plan) {
       !o.resume && o.given.contains("generations") && !o.given.contains("population");
   if (!o.trials && !o.max_epochs && !limit && (trials >= many || unlike_yolov5))
     lines.push_back(
-        fmt::format("nothing but --generations ends it; --evolve {0} of YOLOv5 up to "
-                    "7.0 was {0} trainings: --trials {0}",
+        fmt::format("only --generations ends this run; in YOLOv5 up to 7.0 --evolve {0} was {0} "
+                    "trainings: --trials {0}",
                     o.generations));
   if (limit && o.repeats > 0 && !o.trials && !o.max_epochs)
     lines.push_back(fmt::format(

@@ -41,14 +41,14 @@ std::string gave(const engine::RunState& state, int trial) {
   return trainings.size() < 2 ? "" : fmt::format("; it gave {}", fmt::join(trainings, ", "));
 }
 
-/// "; 1 of 4 collapsed, it is of those that do not": what is expected leaves such trainings out.
+/// "; 1 of 4 collapsed, this is for those that do not": what is expected leaves such trainings out.
 std::string collapsed(const engine::RunState& state, int trial, const ga::Standing& standing) {
   constexpr double odd = 4;  // standard deviations
   const auto trainings = engine::trainings_of(state, trial);
   const double least = standing.best.expectation.mean - odd * standing.noise;
   const auto count = std::ranges::count_if(trainings, [&](double one) { return one < least; });
   return count == 0 ? ""
-                    : fmt::format("; {} of {} collapsed, it is of those that do not", count,
+                    : fmt::format("; {} of {} collapsed, this is for those that do not", count,
                                   trainings.size());
 }
 
@@ -69,9 +69,8 @@ std::optional<std::string> longer_trainings_line(const ga::Standing& standing,
   const auto longer = engine::longer_trainings(evolution);
   if (!longer || longer->luck > worth_it) return {};
   return fmt::format(
-      "  longer trainings       fitness still grew by {:.0f} % after epoch {}: if it goes on so, "
-      "and luck does not grow with it, luck weighs {:.0f} % less in a new run with --epochs {} "
-      "--from "
+      "  longer trainings       fitness still grew by {:.0f} % after epoch {}: if that goes on and "
+      "luck does not grow with it, luck weighs {:.0f} % less in a new run with --epochs {} --from "
       "{}, for {:.1f} times the time",
       100 * longer->growth, longer->looked_at, 100 * (1 - longer->luck), longer->epochs,
       shell_path(run), static_cast<double>(longer->epochs) / evolution.settings().epochs);
@@ -141,11 +140,10 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
   }
   // A fitness that has no part for it may know of more.
   if (trial.metrics.map50 > 0 && std::max(trial.metrics.map50, trial.fitness) < least_map50)
-    lines.push_back(
-        fmt::format("  it has hardly learnt    mAP50 is {:.3f}: which of such trainings is best "
-                    "says little of real ones; train for more --epochs, or start from trained "
-                    "weights",
-                    trial.metrics.map50));
+    lines.push_back(fmt::format(
+        "  it has hardly learnt    mAP50 is {:.3f}: which of such trainings is best says little "
+        "about real ones; train for more --epochs, or start from trained weights",
+        trial.metrics.map50));
   if (!standing) return lines;
   lines.push_back("  trained again, expect  " + text_of(standing->best.expectation) +
                   " on average, 90 % sure" + gave(state, trial.trial) +

@@ -54,11 +54,11 @@ Command report_command(CLI::App& app) {
   const auto given = std::make_shared<Arguments>();
   auto* command = app.add_subcommand(
       "report", "Show a run, or several beside each other, as a page for a browser");
-  command->add_option("RUN", given->runs, "Folders of runs, also of such that are going on")
+  command->add_option("RUN", given->runs, "Folders of runs, which may still be going on")
       ->required();
-  command->add_option(
-      "-o,--output", given->page,
-      "Page to write: .html; default: RUN/report.html, of several runs report.html here");
+  command->add_option("-o,--output", given->page,
+                      "Page to write: .html; default: RUN/report.html, for several runs "
+                      "report.html in the current folder");
   return {command, [given] { return printed(report(given->runs, given->page)); }};
 }
 

@@ -216,7 +216,7 @@ void RunScreen::on_devices_refused(const std::string& reason) {
 }
 
 void RunScreen::on_devices_renumbered() {
-  screen_.line("the driver has numbered its devices anew, the run keeps its numbers");
+  screen_.line("the driver has renumbered its devices; the run keeps its own numbers");
 }
 
 void RunScreen::on_plot_failed(const std::string& reason) {

@@ -179,7 +179,8 @@ std::vector<std::string> notes_on(const std::vector<hyp::Hyperparameters>& initi
     notes.push_back(fmt::format("population: {} of {} outside the bounds, moved to them", outside,
                                 core::counted(std::ssize(initial), "set")));
   if (!fixed.empty())
-    notes.push_back(fmt::format("population: {} {} here: as at the start", fmt::join(fixed, ", "),
+    notes.push_back(fmt::format("population: {} {} here: kept as at the start",
+                                fmt::join(fixed, ", "),
                                 fixed.size() == 1 ? "does not evolve" : "do not evolve"));
   return notes;
 }

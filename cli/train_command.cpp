@@ -117,7 +117,8 @@ OwnFolder new_folder(TrainCommandOptions& options) {
   for (const auto& file :
        {run.options(), run.results_csv(), run.hyp(), run.best_weights(), run.last_weights()})
     if (!is_ours && fs::exists(file))
-      throw bad_input({file.string()}, "this is no file of a training by evolve, and would be lost",
+      throw bad_input({file.string()},
+                      "this file is not of a training by evolve, and would be overwritten",
                       "choose another folder");
   if (is_ours) {
     if (!destination.exist_ok || fs::exists(run.journal())) {
@@ -143,8 +144,8 @@ void say_result(const workers::TrainingReport& end, const results::RunDirectory&
   const int best = end.best_epoch - 1;
   if (end.stopped_early) {
     screen.line(fmt::format(
-        "Stopped early: no improvement in the last {}, the best results are those of epoch {}. "
-        "(A training with a larger --patience waits longer, with 0 for ever.)",
+        "Stopped early: no improvement in the last {}; the best results are those of epoch {}. (A "
+        "training with a larger --patience waits longer, with 0 for ever.)",
         core::counted(end.epochs - end.best_epoch, "epoch"), best));
   }
   screen.line(fmt::format("weights/best.pt, of epoch {}:", best));

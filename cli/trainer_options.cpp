@@ -46,18 +46,18 @@ void read_restarts(const std::string& text, trainer::TrainOptions& options) {
 
 void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group, const char* weights) {
   app.add_option("--data", t.data,
-                 "Data set: a YAML file, or \"shapes\", the embedded one; the default")
+                 "Data set: a YAML file, or \"shapes\", the embedded one (the default)")
       ->group(group);
   app.add_option("--cfg", t.cfg,
-                 "Model table: yolov5n.yaml … yolov5x.yaml, yolov5p.yaml, or a file; default: "
-                 "that of the weights, else yolov5s.yaml; of shapes yolov5p.yaml")
+                 "Model table: yolov5n.yaml … yolov5x.yaml, yolov5p.yaml, or a file; default: that "
+                 "of the weights, else yolov5s.yaml (yolov5p.yaml for shapes)")
       ->group(group);
   app.add_option("--weights", t.weights, weights)->group(group);
   app.add_option("--batch-size,--batch", t.batch_size, "Images per batch")
       ->group(group)
       ->capture_default_str();
   app.add_option("--imgsz,--img,--img-size", t.imgsz,
-                 "Image size in pixels; default: 640, of shapes 96")
+                 "Image size in pixels; default: 640 (96 for shapes)")
       ->group(group);
   app.add_flag("--single-cls", t.single_cls, "Treat all classes as one")->group(group);
   app.add_flag("--skip-bad", t.skip_bad,
@@ -72,9 +72,9 @@ void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group, co
 
 void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group,
                       const std::string& epochs) {
-  app.add_option("--epochs", t.epochs, epochs + "; default: 100, of shapes 16")->group(group);
+  app.add_option("--epochs", t.epochs, epochs + "; default: 100 (16 for shapes)")->group(group);
   app.add_option("--optimizer", t.optimizer,
-                 std::string(trainer::optimizers_text) + "; default: SGD, of shapes Adam")
+                 std::string(trainer::optimizers_text) + "; default: SGD (Adam for shapes)")
       ->group(group);
   app.add_flag("--cos-lr", t.cos_lr, "Cosine learning-rate schedule")->group(group);
   app.add_option_function<std::string>(
@@ -88,14 +88,14 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
       ->check(share_fault, "");
   app.add_flag("--rect", t.rect, "Rectangular training batches")->group(group);
   app.add_flag("--image-weights", t.image_weights,
-               "Draw images of the classes that do badly more often")
+               "Draw images of badly detected classes more often")
       ->group(group);
   app.add_flag("--multi-scale", t.multi_scale, "Vary the image size by half, batch by batch")
       ->group(group);
   app.add_flag("--noautoanchor", t.noautoanchor, "Keep the model's anchors")->group(group);
   app.add_option(
          "--freeze", t.freeze,
-         "Layers that keep their weights: 10 is the first ten (the backbone), 0 1 2 are these")
+         "Layers that keep their weights: 10 is the first ten (the backbone), 0 1 2 are just these")
       ->group(group)
       ->type_name("N | LAYER...")
       ->check(count_fault, "");
@@ -108,7 +108,8 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
       ->expected(0, 1)
       ->check(CLI::IsMember({"", "ram", "disk", "none"}))
       ->type_name("[ram|disk|none]");
-  app.add_option("--fraction", t.fraction, "Train on this share of the images, the first ones")
+  app.add_option("--fraction", t.fraction,
+                 "Train on this share of the training images (the first ones)")
       ->group(group)
       ->check(
           [](const std::string& text) {
@@ -190,7 +191,7 @@ void check_batches(const trainer::TrainOptions& options, int least_imgsz) {
   if (wanted >= least_imgsz && wanted % model_stride == 0) return;
   const int next =
       std::max(least_imgsz, (std::max(wanted, 0) + model_stride - 1) / model_stride * model_stride);
-  throw bad_argument(fmt::format("--imgsz {}: images have a multiple of {} pixels, {} at least",
+  throw bad_argument(fmt::format("--imgsz {}: image sizes are multiples of {} pixels, {} at least",
                                  wanted, model_stride, least_imgsz),
                      fmt::format("write {}", next));
 }

@@ -57,7 +57,7 @@ int validate(const ValCommandOptions& options) {
   screen.line(fmt::format("{} on {} at {} px, on {}", display_path(train.weights),
                           display_path(train.data), train.imgsz, slot.name));
   if (model.has_table && !train.cfg.empty())
-    screen.line(fmt::format("--cfg {} is not used: {} is evaluated as the model that it brings",
+    screen.line(fmt::format("--cfg {} is not used: {} is evaluated with the model that it contains",
                             display_path(train.cfg), display_path(train.weights)));
   for (const auto& note : device.notes) screen.line(note);
   for (const auto& note : data.notes) screen.line(note);

@@ -9,7 +9,7 @@ namespace evolve::cli {
 
 void declare(CLI::App& app, ValCommandOptions& o) {
   declare_data(app, o.train, "Validation", "Weights to evaluate (.pt); required");
-  app.get_option("--cfg")->description("Model table of weights that do not bring one");
+  app.get_option("--cfg")->description("Model table, for weights that do not contain one");
   app.add_option("--task", o.task, "Split of the data set: val, test or train")
       ->group("Validation")
       ->check(CLI::IsMember({"val", "test", "train"}))

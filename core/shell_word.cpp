@@ -68,8 +68,8 @@ std::vector<std::string> shell_words(std::string_view text, const std::string& o
       if (quote && escapable.find(next) == escapable.npos) *word += c;
       *word += next;
     } else if (!quote && is_operator(c, *word)) {
-      throw bad_argument(fmt::format("{}: {} is a shell's, and there is none", option, c),
-                         "write bash -c 'a | b', or quote what is no shell's");
+      throw bad_argument(fmt::format("{}: {} needs a shell, and there is none", option, c),
+                         "write bash -c 'a | b', or quote it");
     } else {
       *word += c;
     }

@@ -105,7 +105,7 @@ const Discovery& Chooser::found(const std::string& kind) {
   if (kind == "cuda" && machine_.has_amd && discovery.devices.empty() && !discovery.failed)
     discovery.remark += (discovery.remark.empty() ? "" : "; ") + amd_hint;
   if (keep_numbers(discovery.devices, identities_of(had_.slots, kind)))
-    discovery.remark = "the driver has numbered its devices anew, the run keeps its numbers";
+    discovery.remark = "the driver has renumbered its devices; the run keeps its own numbers";
   return found_.emplace(kind, std::move(discovery)).first->second;
 }
 
@@ -278,8 +278,7 @@ std::vector<Place> Chooser::resolve(const Group& group) {
 Place Chooser::gpu_at(const Discovery& discovery, const std::string& kind, int index, int trials) {
   const auto name = fmt::format("{}:{}", kind, index);
   if (discovery.failed)
-    throw std::invalid_argument(name +
-                                " cannot be asked for, its driver fails: " + discovery.remark);
+    throw std::invalid_argument(name + " cannot be used, its driver fails: " + discovery.remark);
   const auto gpu = std::ranges::find(discovery.devices, index, &Accelerator::index);
   if (gpu == discovery.devices.end()) throw absent(name, discovery.remark);
   require_driven(kind);

@@ -50,10 +50,10 @@ std::string Driverless::variable_of(const std::string& kind) const {
   const auto& variable = is_named ? trainer.device_env : usual;
   const std::set<std::string> no_kinds = {"all", "any", "gpu", "gpus", "none"};
   if (variable.empty() && !trainer.by_number && no_kinds.contains(kind))
-    throw std::invalid_argument(kind + " is no kind of devices; auto is what there is");
+    throw std::invalid_argument(kind + " is no kind of device; auto takes what there is");
   if (variable.empty() && !(trainer.by_number && hint.empty()))
-    throw std::invalid_argument("the variable that shows a process one " + kind + hint +
-                                " is not known, name it (--device-env)");
+    throw std::invalid_argument("the environment variable that lets a process see only one " +
+                                kind + hint + " is not known, name it (--device-env)");
   return variable;
 }
 

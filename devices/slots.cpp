@@ -90,9 +90,9 @@ Choice chosen(const std::string& spec, const Machine& machine, const TrainerTrai
       }
       // Such a kind may be mistyped, and its trainer sees no GPU.
       if (place.mask.empty() && !place.number.empty())
-        notes.push_back(
-            fmt::format("{}: evolve knows no such kind, its trainer gets the number {} and no mask",
-                        place.name, place.number));
+        notes.push_back(fmt::format(
+            "{}: evolve does not know this kind; its trainer gets the number {} and no mask",
+            place.name, place.number));
     }
     return {.slots = slots_at(places, machine, trainer),
             .accelerators = std::move(accelerators),

@@ -116,8 +116,7 @@ std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
     if (trials > 0 && !devices_.contains(device)) leaving_.insert(device);
   for (const auto& device : health_.change(device_names(slots), elsewhere_of(slots)))
     news_.push_back(results::DeviceBroughtBack{.device = device});
-  no_usable_device_ =
-      health_.none_left() ? "no device is left but those that get no further trial" : "";
+  no_usable_device_ = health_.none_left() ? "every device that is left gets no further trial" : "";
   return fewer;
 }
 

@@ -28,16 +28,16 @@ std::optional<int> search_trials(const ga::Settings& bounds, int repeats) {
   if (repeats == 0) return bounds.trials;
   const auto all = ga::most_trials(bounds);
   if (repeats < all) return static_cast<int>(all - repeats);
-  throw bad_argument(fmt::format("--repeats {}: with {} none is left to be the best", repeats,
+  throw bad_argument(fmt::format("--repeats {}: with {} no trial is left for the search", repeats,
                                  core::counted(all, "trial")),
-                     "repeat fewer, or let --trials be more");
+                     "repeat fewer, or give more --trials");
 }
 
 std::optional<int> search_epochs(const ga::Settings& bounds, int repeats) {
   if (!bounds.max_epochs) return {};
   const auto left = *bounds.max_epochs - std::int64_t{repeats} * bounds.epochs;
   if (left >= bounds.epochs) return static_cast<int>(left);
-  throw bad_argument(fmt::format("--max-epochs {}: that is no whole training of {}{}",
+  throw bad_argument(fmt::format("--max-epochs {}: too few for one whole training of {}{}",
                                  *bounds.max_epochs, core::counted(bounds.epochs, "epoch"),
                                  repeats > 0 ? " besides " + core::counted(repeats, "repeat") : ""),
                      fmt::format("write {} or more", (std::int64_t{repeats} + 1) * bounds.epochs));

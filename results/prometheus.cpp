@@ -65,7 +65,7 @@ void add_trials(const RunReport& run, Exposition& to) {
                                  State::completed, State::stopped, State::failed};
   std::map<State, int> trials;
   for (const auto& [_, trial] : run.timeline.trials) ++trials[trial.state];
-  to.begin("evolve_trials", "gauge", "Trials by how they stand.");
+  to.begin("evolve_trials", "gauge", "Trials by state.");
   for (const auto state : states) to.sample(trials[state], {{"state", name_of(state)}});
   to.add("evolve_trials_planned", "gauge", "Trials in all; with a limit of epochs, those so far.",
          run.planned);
@@ -102,7 +102,7 @@ void add_devices(const RunReport& run, Exposition& to) {
   std::map<std::string, int> trainings;
   for (const auto& training : timeline.trainings)
     trainings[training.device] += training.state == State::running;
-  to.begin("evolve_device_trainings", "gauge", "Trainings that a device is at work on.");
+  to.begin("evolve_device_trainings", "gauge", "Trainings that run on a device.");
   for (const auto& [device, count] : trainings) to.sample(count, {{"device", device}});
 
   std::map<std::string_view, const DeviceStats*> latest;
@@ -119,7 +119,8 @@ void add_devices(const RunReport& run, Exposition& to) {
   };
   add("evolve_device_memory_total_bytes", "Memory of a device.", &DeviceStats::memory_total_bytes,
       1);
-  add("evolve_device_memory_free_bytes", "What is free of it.", &DeviceStats::memory_free_bytes, 1);
+  add("evolve_device_memory_free_bytes", "Memory of a device that is free.",
+      &DeviceStats::memory_free_bytes, 1);
   add("evolve_device_load_ratio", "How busy a device is, 0 to 1.", &DeviceStats::load_percent, 100);
   add("evolve_device_temperature_celsius", "Temperature of a device.",
       &DeviceStats::temperature_celsius, 1);

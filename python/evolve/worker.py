@@ -191,8 +191,8 @@ def check_device(torch, slot):
     kind = torch_kind(slot)
     backend = torch.backends.mps if kind == "mps" else getattr(torch, kind, None)
     if kind in ("cuda", "xpu", "mps") and not (backend and backend.is_available()):
-        sys.exit(f"{slot}: PyTorch {torch.__version__} of {sys.executable} finds no {kind.upper()} device; install one "
-                 "that was built for it, or name another Python in EVOLVE_PYTHON")
+        sys.exit(f"{slot}: PyTorch {torch.__version__} of {sys.executable} finds no {kind.upper()} device; install a "
+                 "PyTorch that was built for it, or name another Python in EVOLVE_PYTHON")
     if kind in ("cuda", "xpu") and backend.device_count() > 1:
         sys.exit(f"{slot}: PyTorch sees {backend.device_count()} {kind.upper()} devices, a slot has one; check what hides "
                  "the others (evolve devices --json: mask)")

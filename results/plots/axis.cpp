@@ -115,6 +115,9 @@ double Axis::place(double value) const {
 }
 
 Axis linear_axis(double low, double high, int parts) {
+  constexpr double most = 1e300;  // beyond that gnuplot's own sums overflow
+  low = std::clamp(low, -most, most);
+  high = std::clamp(high, -most, most);
   Axis axis = padded(low, high, 0.06);
   if (low < high) return with_round_ticks(axis, parts);
   axis.ticks.emplace_back(low, "");

@@ -48,7 +48,7 @@ function drawHead() {
   const names = views.map((one) => one.name).join(", ");
   document.title = `evolve ${names}`;
   byId("title").textContent = names;
-  const state = view.going_on ? "Going on: load the page again for newer figures." : !view.finished ? "Stopped: evolve --resume goes on." : view.best ? "Finished." : "Failed: no trial was trained to its end.";
+  const state = view.going_on ? "Going on: reload the page for newer figures." : !view.finished ? "Stopped: evolve --resume goes on." : view.best ? "Finished." : "Failed: no trial was trained to its end.";
   const began = view.began ? `Began ${new Date(view.began).toLocaleString()}. ` : "";
   byId("status").textContent = `${state} ${began}Figures of ${new Date(page.written).toLocaleString()}. Fitness is ${view.fitness}.`;
 }
@@ -93,7 +93,7 @@ byId("run").addEventListener("change", (event) => {
 byId("progress-x").append(...Object.entries(progressAxes).map(([name, text]) => element("option", { value: name }, text)));
 byId("progress-x").addEventListener("change", () => drawProgress(views, byId("progress-x").value));
 byId("progress-key").append(...keyOfProgress());
-byId("curves-key").append("A line a trial, ending where it was stopped, paused or completed, or has failed; the recommended one is heavy.");
+byId("curves-key").append("One line per trial, up to where it was stopped, paused, completed or failed; the recommended one is bold.");
 byId("unbrush").addEventListener("click", () => { brushes = {}; drawChosen(); });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 let width = innerWidth;

@@ -86,7 +86,7 @@ function recommendedText({ recommended, recommendedTrial: trial, repeats }) {
       words.push(`The start: ${expectedText(recommended.start)}; worse with a probability of ${percent(recommended.better)}.`);
   }
   const again = repeats.filter((repeat) => repeat.trial === trial.trial).map((repeat) => fitnessText(repeat.again));
-  if (again.length) words.push(`Trained again it had ${again.join(", ")}.`);
+  if (again.length) words.push(`Trained again, it gave ${again.join(", ")}.`);
   return words.join(" ");
 }
 

@@ -166,10 +166,9 @@ TEST(EvolveOptions, TakeAShareOfTheImagesThatIsAboveNothingAndNoMoreThanAll) {
 }
 
 TEST(EvolveOptions, OfImagesAreRefusedWhereTheTrainerWouldNotBeToldOrDoesNotKnowThem) {
-  EXPECT_EQ(
-      refused("--trainer-exec 'x {hyp} {dir}' --fraction 0.5"),
-      "--fraction: a command of --trainer-exec is not told; write what it calls this into the "
-      "command");
+  EXPECT_EQ(refused("--trainer-exec 'x {hyp} {dir}' --fraction 0.5"),
+            "--fraction: --trainer-exec does not pass this on to its command; write the command's "
+            "own option for it into the command");
   EXPECT_EQ(refused("--trainer ultralytics --data my.yaml --model yolo11n.yaml --skip-bad"),
             "--skip-bad: ultralytics has no such option; leave it out");
 }
@@ -185,14 +184,13 @@ TEST(EvolveOptions, RefuseValuesThatMakeNoSense) {
             "--optimizer Magic: there is no such optimizer; choose SGD, Adam or AdamW");
   EXPECT_EQ(refused("--epochs 0"), "--epochs 0; train for at least 1 epoch");
   EXPECT_EQ(refused("--imgsz 100"),
-            "--imgsz 100: images have a multiple of 32 pixels, 64 at least; write 128");
+            "--imgsz 100: image sizes are multiples of 32 pixels, 64 at least; write 128");
   EXPECT_EQ(refused("--batch-size 0"), "--batch-size 0: too few; write 1 or more");
   EXPECT_EQ(refused("--retries -1"), "--retries -1: too few; write 0 or more");
   EXPECT_EQ(refused("--keep-weights -2"),
             "--keep-weights -2; a number of trials, or -1 for all of them");
   EXPECT_EQ(refused("--keep-weights 2"),
-            "--keep-weights: only trials of --trainer leave weights that evolve knows; leave it "
-            "out");
+            "--keep-weights: evolve keeps the weights of trials only with --trainer; leave it out");
   EXPECT_EQ(refused("--hang-timeout never"),
             "--hang-timeout never: not a duration; write 90s, 15m, 12h or 1h30m");
   EXPECT_EQ(refused("--hang-timeout 1000000000h"),
@@ -230,8 +228,8 @@ TEST(EvolveOptions, OfEarlierRunsNameEachOfThem) {
   EXPECT_EQ(refused("--from a.csv,"),
             "--from a.csv,: a name is missing; write runs with commas between them");
   EXPECT_EQ(refused("--from none,a.csv"),
-            "--from none,a.csv: none is without any earlier run; leave it out, or name nothing "
-            "else");
+            "--from none,a.csv: none cannot stand beside an earlier run; leave it out, or name "
+            "nothing else");
 }
 
 TEST(EvolveOptions, RefuseAnotherValueOnResume) {

@@ -109,7 +109,7 @@ TEST(Recommendation, AsksForMoreRepeatsThanThereWereThoughFewerWereWantedLater) 
 
 TEST(Recommendation, OfARunOfLuckAloneWhoseTrainingsStillGrewNamesThePriceOfLongerOnes) {
   EXPECT_EQ(lines_of(run_of("screened", luck_alone, 0.5)).back(),
-            "  longer trainings       fitness still grew by 100 % after epoch 1: if it goes on so, "
+            "  longer trainings       fitness still grew by 100 % after epoch 1: if that goes on "
             "and luck does not grow with it, luck weighs 33 % less in a new run with --epochs 3 "
             "--from 'runs/a run', for 1.5 times the time");
 }
@@ -157,7 +157,7 @@ TEST(Recommendation, OfDetectorsThatHaveHardlyLearntSaysHowLittleItSays) {
   const auto little = [](const hyp::Trial& trial) { return 0.1 * luck_alone(trial); };
   EXPECT_EQ(lines_of(run_of("screened", little, 1, 20, 0.02))[1],
             "  it has hardly learnt    mAP50 is 0.020: which of such trainings is best says little "
-            "of real ones; train for more --epochs, or start from trained weights");
+            "about real ones; train for more --epochs, or start from trained weights");
   EXPECT_THAT(lines_of(run_of("screened", little, 1, 20, 0.06)),
               testing::Not(Contains(StartsWith("  it has hardly learnt"))));
   EXPECT_THAT(lines_of(run_of("screened", luck_alone, 1, 20, 0.02)),

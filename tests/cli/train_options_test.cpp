@@ -78,9 +78,9 @@ TEST(TrainOptions, RefuseValuesThatMakeNoSense) {
   EXPECT_EQ(refused("--epochs 0"), "--epochs 0; train for at least 1 epoch");
   EXPECT_EQ(refused("--patience -1"), "--patience -1: too few; write 0 or more");
   EXPECT_EQ(refused("--imgsz 0"),
-            "--imgsz 0: images have a multiple of 32 pixels, 64 at least; write 64");
+            "--imgsz 0: image sizes are multiples of 32 pixels, 64 at least; write 64");
   EXPECT_EQ(refused("--imgsz 97"),
-            "--imgsz 97: images have a multiple of 32 pixels, 64 at least; write 128");
+            "--imgsz 97: image sizes are multiples of 32 pixels, 64 at least; write 128");
 }
 
 TEST(TrainOptions, PointFromEvolveToPlainEvolve) {

@@ -61,7 +61,7 @@ TEST(ShellWords, ExpandsNothing) {
 TEST(ShellWords, RefusesWhatOnlyAShellCanDo) {
   const auto is_a_shells = [](const std::string& character) {
     return "--trainer-command: " + character +
-           " is a shell's, and there is none; write bash -c 'a | b', or quote what is no shell's";
+           " needs a shell, and there is none; write bash -c 'a | b', or quote it";
   };
   EXPECT_EQ(refused("cd x && train.py"), is_a_shells("&"));
   EXPECT_EQ(refused("train.py | tee log"), is_a_shells("|"));

@@ -163,7 +163,7 @@ TEST_F(Renumbered, DevicesOfARunStayThoughTheyAreNotThereNow) {
 
 TEST_F(Renumbered, DevicesOfARunHaveNoOtherName) {
   const std::string why =
-      " here (the driver has numbered its devices anew, the run keeps its numbers); choose among "
+      " here (the driver has renumbered its devices; the run keeps its own numbers); choose among "
       "cpu, cpu:0, cpu:1, cuda:1, cuda:2";
   EXPECT_THAT(again("cuda:0,cuda:1", "cuda:1,cuda:2"),
               ElementsAre("--devices cuda:0,cuda:1: there is no cuda:0" + why));
@@ -204,12 +204,11 @@ TEST_F(RenumberedMasks, DevicesOfARunGetTheMasksThatShowThemNow) {
 
 TEST_F(RenumberedMasks, ADeviceOfARunThatIsGoneIsRefusedWhereItsMaskShowsAnother) {
   const auto before = choose("cuda:*", had.machine, {}).slots;
-  EXPECT_THAT(
-      test::refusal([&] {
-        choose("cuda:0,cuda:2", left.machine, {}, {before, true});
-      }),
-      StartsWith("--devices cuda:0,cuda:2: there is no cuda:0 here (the driver has numbered "
-                 "its devices anew, the run keeps its numbers)"));
+  EXPECT_THAT(test::refusal([&] {
+                choose("cuda:0,cuda:2", left.machine, {}, {before, true});
+              }),
+              StartsWith("--devices cuda:0,cuda:2: there is no cuda:0 here (the driver has "
+                         "renumbered its devices; the run keeps its own numbers)"));
 }
 
 TEST_F(RenumberedMasks, SlotsAreKnownThatWouldShowAnotherDeviceThanTheirOwn) {

@@ -126,8 +126,10 @@ TEST(Slots, OfOtherKindsAreForOtherTrainers) {
 
 TEST(Slots, OfAnUnknownKindNeedNoMaskWhereTheTrainerGoesByTheMachinesNumber) {
   const auto choice = choose("foo:5", two, {.external = true, .by_number = true});
-  EXPECT_THAT(choice.notes, ElementsAre("foo:5: evolve knows no such kind, its trainer gets the "
-                                        "number 5 and no mask"));
+  EXPECT_THAT(
+      choice.notes,
+      ElementsAre(
+          "foo:5: evolve does not know this kind; its trainer gets the number 5 and no mask"));
   const auto& slot = choice.slots.front();
   EXPECT_THAT(slot.environment, Contains(Pair("EVOLVE_INDEX", "5")));
   EXPECT_THAT(slot.environment, Contains(Pair("EVOLVE_UNSET", "")));
@@ -197,7 +199,8 @@ TEST(Slots, OfAmdsGpusAreToldTheirName) {
                   " (AMD's GPUs are named hip:0), an external one may (--trainer-command); choose "
                   "among cpu, cpu:0, cpu:1");
     EXPECT_EQ(refused(spec, two, {.external = true}),
-              "--devices " + spec + ": the variable that shows a process one " + kind +
+              "--devices " + spec + ": the environment variable that lets a process see only one " +
+                  kind +
                   " (AMD's GPUs are named hip:0) is not known, name it (--device-env); choose "
                   "among cpu, cpu:0, cpu:1");
   }

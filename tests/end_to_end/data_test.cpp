@@ -46,7 +46,7 @@ TEST_F(DataSet, OfImagesThatAreNoWholeStridesOfTheModelIsRefused) {
                                             "--imgsz", "96", "--dry-run"});
   EXPECT_EQ(ended.code, 2);
   EXPECT_EQ(ended.err,
-            "evolve: --imgsz 96: this model's images have a multiple of 64 pixels; write 128\n");
+            "evolve: --imgsz 96: this model's image sizes are multiples of 64 pixels; write 128\n");
 }
 
 // "0 to ignore", say YOLOv5's hyp files of anchors.
@@ -96,8 +96,8 @@ TEST_F(DataSet, OfTheUsersOwnBeginsWithWhatEvolveKnowsOfAdam) {
     const auto ended = evolve(folder.path(), options);
     EXPECT_EQ(ended.code, 0) << ended.err;
     return ended.out.find(
-               "knows 206 trainings of its own, on shapes with Adam and AdamW (--from none: "
-               "nothing)\n") != std::string::npos;
+               "learns from 206 trainings that come with evolve, on shapes with Adam and AdamW "
+               "(not with --from none)\n") != std::string::npos;
   };
   const auto with = [](const std::string& optimizer, std::vector<std::string> options) {
     options.insert(options.begin(), {"--data", "shapes/shapes.yaml", "--optimizer", optimizer});
@@ -221,7 +221,7 @@ TEST_F(DataSet, NeedsItsTestImagesForNothingButTheirValidation) {
   const auto fine = val("val");
   EXPECT_EQ(fine.code, 0) << fine.err;
   EXPECT_THAT(fine.out, HasSubstr("--cfg yolov5n.yaml is not used: run/weights/best.pt is "
-                                  "evaluated as the model that it brings\n"));
+                                  "evaluated with the model that it contains\n"));
   const auto refused = val("test");
   EXPECT_EQ(refused.code, 2) << refused.out;
   EXPECT_THAT(refused.err, HasSubstr("images/test' does not exist"));

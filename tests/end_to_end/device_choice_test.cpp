@@ -107,13 +107,13 @@ TEST(AbsentDevices, AreRefusedWithThoseThatExist) {
   EXPECT_THAT(plan({nvidia, intel, two_gpus, four_xpus}, "0,cuda:0"),
               HasSubstr("0 and cuda:0 name the same device"));
   EXPECT_THAT(plan({nvidia, "FAKE_NVML=broken"}, "cuda:0"),
-              HasSubstr("cuda:0 cannot be asked for, its driver fails: nvmlInit: Unknown Error;"));
+              HasSubstr("cuda:0 cannot be used, its driver fails: nvmlInit: Unknown Error;"));
   EXPECT_THAT(plan({intel, "FAKE_XPUS=name=Arc,bus=3,wedged"}, "xpu:0"),
               HasSubstr("xpu:0 (Arc) is out of order: wedged;"));
   EXPECT_THAT(plan({}, "slurm"), HasSubstr("this is no Slurm job;"));
   EXPECT_THAT(plan({}, "abc:0"), HasSubstr("name it (--device-env);"));
   EXPECT_THAT(plan({}, "mps"), HasSubstr("there is no mps here;"));
-  EXPECT_THAT(plan({}, "gpu:0"), HasSubstr("gpu is no kind of devices; auto is what there is;"));
+  EXPECT_THAT(plan({}, "gpu:0"), HasSubstr("gpu is no kind of device; auto takes what there is;"));
 }
 
 /// What this run loaded of the vendors' libraries that it must not load.

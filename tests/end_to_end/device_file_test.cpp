@@ -205,8 +205,8 @@ TEST(DeviceFileOfGpus, KeepsTheNamesOfTheirDevices) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(changes(), ElementsAre(nlohmann::json({"cuda:1", "cuda:2"})));
   EXPECT_THAT(ended.out, HasSubstr("run/devices: nothing changes: --devices cuda:0,cuda:1,cuda:2: "
-                                   "there is no cuda:0 here (the driver has numbered its devices "
-                                   "anew, the run keeps its numbers); choose among cpu, "));
+                                   "there is no cuda:0 here (the driver has renumbered its "
+                                   "devices; the run keeps its own numbers); choose among cpu, "));
   const std::map<std::string, std::string> uuids = {
       {"cuda:0", "GPU-11aa"}, {"cuda:1", "GPU-22bb"}, {"cuda:2", "GPU-33cc"}};
   for (const auto& trial : seen(folder))
@@ -293,7 +293,7 @@ TEST(DeviceFileOfGpus, NeedNotBeEditedWhereACardIsLostAndTheDriverNumbersTheOthe
   EXPECT_THAT(ended.out, HasSubstr("xpu:0 gets no further trial: its driver no longer lists it\n"));
   EXPECT_THAT(ended.out, HasSubstr("xpu:0 gets trials again\n"));
   EXPECT_EQ(count(events(), "devices"), 0) << "the run's devices are the same";
-  const std::string anew = "the driver has numbered its devices anew, the run keeps its numbers";
+  const std::string anew = "the driver has renumbered its devices; the run keeps its own numbers";
   EXPECT_EQ(std::ranges::count(lines_of(ended.out), anew), 2) << "when it went, and when it came";
 }
 

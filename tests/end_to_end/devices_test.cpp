@@ -201,8 +201,9 @@ TEST(Devices, ThatAreNotTheSlotsAreNeverTrainedOn) {
   const auto ended = run_on(folder, {intel, four_xpus, "FAKE_XPU_BLIND=yes"}, "xpu:1",
                             {"--retries", "0", "--trials", "1"}, looking);
   EXPECT_EQ(ended.code, 1);
-  EXPECT_THAT(ended.err, HasSubstr("it has the device 86800000-0300-0000-0000-000000000000, its "
-                                   "slot's is 86800000-0400-0000-0000-000000000000"));
+  EXPECT_THAT(ended.err,
+              HasSubstr("it has the device 86800000-0300-0000-0000-000000000000, but its "
+                        "slot's is 86800000-0400-0000-0000-000000000000"));
   EXPECT_FALSE(std::filesystem::exists(folder / "seen")) << "it has trained";
 }
 

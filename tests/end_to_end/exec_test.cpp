@@ -104,9 +104,10 @@ TEST(TrainerExec, SaysHowACommandFailed) {
 TEST(TrainerExec, SaysWhatIsWrongWithItsResults) {
   EXPECT_EQ(failure_of("silent"),
             "data: the command ended without writing trials/000000/results.csv");
-  EXPECT_EQ(failure_of("column"),
-            "data: trials/000000/results.csv:1: there is no column val/obj_loss; write the columns "
-            "of YOLOv5's or of Ultralytics' results.csv, 0 for a loss that there is none of");
+  EXPECT_EQ(
+      failure_of("column"),
+      "data: trials/000000/results.csv:1: there is no column val/obj_loss; write the columns of "
+      "YOLOv5's or of Ultralytics' results.csv, with 0 for a loss that the trainer does not have");
   EXPECT_EQ(failure_of("nan"),
             "diverged: trials/000000/results.csv: metrics/mAP_0.5 is nan in the last row");
 }
@@ -275,9 +276,9 @@ TEST(TrainerExec, IsLookedOverBeforeAnythingRuns) {
   EXPECT_THAT(refusal("train {hyp} {Dir}"),
               HasSubstr("--trainer-exec: {Dir} stands for nothing; choose among {hyp} {device} "
                         "{index} {epochs} {dir} {seed} {trial}"));
-  EXPECT_THAT(refusal("train --epochs {epochs}"),
-              HasSubstr("--trainer-exec: the command does not learn its hyperparameters; write "
-                        "{hyp}"));
+  EXPECT_THAT(
+      refusal("train --epochs {epochs}"),
+      HasSubstr("--trainer-exec: the command does not get its hyperparameters; write {hyp}"));
   EXPECT_THAT(refusal("train 'a"), HasSubstr("--trainer-exec: a ' is not closed"));
   EXPECT_THAT(refusal(""), HasSubstr("--trainer-exec '': this is empty"));
   EXPECT_THAT(refusal("train {hyp}", {"--trainer-command", "b"}),
@@ -299,11 +300,12 @@ TEST(TrainerExec, IsDescribedByADryRun) {
 TEST(TrainerExec, SaysWhatTheCommandIsNotTold) {
   Folder folder;
   const auto untold = run(folder, "cat {hyp}", {"--imgsz", "64", "--cos-lr", "--dry-run"});
-  EXPECT_THAT(untold.out,
-              HasSubstr("the command is not told --cos-lr, --imgsz: write what it calls this into "
-                        "it\nthe command is not told {epochs}: its trainings count as 6 epochs\n"));
+  EXPECT_THAT(
+      untold.out,
+      HasSubstr("the command does not get --cos-lr, --imgsz: write its own options for this into "
+                "it\nthe command does not get {epochs}: its trainings count as 6 epochs\n"));
   const auto told = run(folder, "cat {hyp} {epochs}", {"--data", "my.yaml", "--dry-run"});
-  EXPECT_THAT(told.out, Not(HasSubstr("not told")));
+  EXPECT_THAT(told.out, Not(HasSubstr("does not get")));
 }
 
 TEST(TrainerExec, SeesWhatPythonPrintsAsItIsPrinted) {

@@ -31,7 +31,7 @@ TEST(From, AnEarlierRunASecondOneBeginsWithWhatWasBest) {
   ASSERT_EQ(evolve(folder.path(), run("first", {})).code, 0);
   const auto ended = evolve(folder.path(), run("second", {"--from", "first"}));
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("knows 8 trainings of first\n"));
+  EXPECT_THAT(ended.out, HasSubstr("learns from 8 trainings of first\n"));
   const auto first = sets(folder / "first"), second = sets(folder / "second");
   EXPECT_EQ(second[0], first[0]) << "the start";
   EXPECT_NE(second[1], first[1]);
@@ -47,7 +47,8 @@ TEST(From, AFileOfYolov5AndAJournalAreBothKnown) {
   std::filesystem::copy_file(folder / "first/evolve.csv", folder / "old.csv");
   const auto ended = evolve(folder.path(), run("second", {"--from", "first,old.csv", "--dry-run"}));
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("knows 8 trainings of first\nknows 8 trainings of old.csv\n"));
+  EXPECT_THAT(ended.out,
+              HasSubstr("learns from 8 trainings of first\nlearns from 8 trainings of old.csv\n"));
 }
 
 TEST(From, ARunIsSaidHowManyOfItsTrainingsLieOutsideTheBounds) {
@@ -58,7 +59,7 @@ TEST(From, ARunIsSaidHowManyOfItsTrainingsLieOutsideTheBounds) {
   for (const auto& set : sets(folder / "first")) outside += set["degrees"] > 1e-9;
   ASSERT_GT(outside, 0);
   ASSERT_LT(outside, 8);
-  const auto words = "knows " + std::to_string(8 - outside) + " trainings of first; " +
+  const auto words = "learns from " + std::to_string(8 - outside) + " trainings of first; " +
                      std::to_string(outside) + " more outside this run's bounds\n";
   const auto ended =
       evolve(folder.path(), run("second", {"--from", "first", "--space", "space.yaml"}));

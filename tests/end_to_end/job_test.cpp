@@ -104,11 +104,10 @@ TEST(TrainCommand, TakesWhatAnEvolutionFound) {
 TEST(TrainCommand, SaysThatItStoppedEarly) {
   const auto ended = Stage("stops early").evolve({"train", "--patience", "1", "--epochs", "9"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(
-      ended.out,
-      HasSubstr("Stopped early: no improvement in the last 1 epoch, the best "
-                "results are those of epoch 0. (A training with a larger "
-                "--patience waits longer, with 0 for ever.)\nweights/best.pt, of epoch 0:\n"));
+  EXPECT_THAT(ended.out,
+              HasSubstr("Stopped early: no improvement in the last 1 epoch; the best results are "
+                        "those of epoch 0. (A training with a larger --patience waits longer, with "
+                        "0 for ever.)\nweights/best.pt, of epoch 0:\n"));
 }
 
 TEST(TrainCommand, GoesOnWithNoCpuWhereItHadAGpu) {
@@ -230,7 +229,7 @@ TEST(TrainCommand, RefusesWhatIsWrongBeforeItWritesAnything) {
                  "--devices cpu:0,cpu:1: one training has one device; name one of them, such as "
                  "cpu:0, or join those of a kind, as in cuda:0+cuda:1");
   expect_refusal(stage, {"train", "--imgsz", "100"},
-                 "--imgsz 100: images have a multiple of 32 pixels, 64 at least; write 128");
+                 "--imgsz 100: image sizes are multiples of 32 pixels, 64 at least; write 128");
   expect_refusal(stage, {"train", "--evolve", "300"},
                  "evolve train --evolve; plain evolve evolves: leave out train --evolve");
   expect_refusal(stage, {"--epochs", "3", "train"},

@@ -109,7 +109,7 @@ TEST(Pause, NeedsAWholeTrainingAtLeast) {
       evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0", "--epochs",
                              "9", "--max-epochs", "8", "--output", "run"});
   EXPECT_EQ(ended.code, 2);
-  EXPECT_THAT(ended.err, HasSubstr("--max-epochs 8: that is no whole training of 9 epochs"));
+  EXPECT_THAT(ended.err, HasSubstr("--max-epochs 8: too few for one whole training of 9 epochs"));
   EXPECT_THAT(ended.err, HasSubstr("write 9 or more"));
 }
 

@@ -122,7 +122,7 @@ void expect_no_other_device(const std::string& trainer, const std::string& model
     EXPECT_THAT(refused.err, testing::HasSubstr(
                                  std::string("worker never became ready: exit code 1: ") + device +
                                  ": PyTorch 2.4.1 of /usr/bin/python3 finds no CUDA "
-                                 "device; install one that was built for it, or name "
+                                 "device; install a PyTorch that was built for it, or name "
                                  "another Python in EVOLVE_PYTHON"));
     const auto trained = on(device, {"TORCH_HAS_CUDA=1"});
     EXPECT_EQ(trained.code, 0) << trained.err;

@@ -106,7 +106,7 @@ TEST(Evolve, RefusesNumbersThatMakeNoSense) {
   expect_refusal(folder, {"--seed", "-1"}, {"--seed", "-1 is no whole number from 0 to "});
   expect_refusal(folder, {"--seed", "99999999999999999999"}, {"--seed", "99999999999999999999"});
   expect_refusal(folder, {"--trials", "2.5"},
-                 {"--trials 2.5: no number that this option takes; see evolve --help"});
+                 {"--trials 2.5: not a number that this option takes; see evolve --help"});
   expect_refusal(folder, {"--devices", "cpu:0\ncpu:1"}, {"'cpu:0 cpu:1' is no device"});
   expect_refusal(folder, {"--fitness", "0.1*mAP50 + 0.9*mAP50-95"},
                  {"mAP50-95 is mAP50 less 95, the metric is mAP50_95"});

@@ -241,7 +241,7 @@ TEST(Repeats, OfAllTrialsAreRefused) {
   const auto ended = evolve(folder.path(), with({"--trials", "4", "--repeats", "4"}, ""));
   EXPECT_EQ(ended.code, 2);
   EXPECT_EQ(lines_of(ended.err).size(), 1U);
-  EXPECT_THAT(ended.err, HasSubstr("--repeats 4: with 4 trials none is left to be the best"));
+  EXPECT_THAT(ended.err, HasSubstr("--repeats 4: with 4 trials no trial is left for the search"));
   EXPECT_FALSE(exists(folder / "run"));
 }
 

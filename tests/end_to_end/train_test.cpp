@@ -152,8 +152,8 @@ TEST(Train, LeavesAnotherProgramsTrainingAlone) {
       const auto refused = run(folder, arguments);
       EXPECT_EQ(refused.code, 2) << refused.out;
       EXPECT_EQ(refused.err, "evolve: theirs/" + file +
-                                 ": this is no file of a training by evolve, and would be lost; "
-                                 "choose another folder\n");
+                                 ": this file is not of a training by evolve, and would be "
+                                 "overwritten; choose another folder\n");
       EXPECT_EQ(read_file(folder / "theirs" / file), "save_dir: theirs\n");
     }
   }

@@ -158,9 +158,8 @@ TEST(Ultralytics, SaysWhereItGoesOnWithAnotherVersion) {
                          .wait();
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out,
-              HasSubstr("the run began with ultralytics 8.4.190, torch 2.4.1; its trials "
-                        "go on with ultralytics 8.5.0, torch 2.4.1, and may not "
-                        "compare\n"));
+              HasSubstr("the run began with ultralytics 8.4.190, torch 2.4.1 and goes on with "
+                        "ultralytics 8.5.0, torch 2.4.1: its trials may not be comparable\n"));
 }
 
 TEST(Ultralytics, GoesOnWithDataThatWereMoved) {

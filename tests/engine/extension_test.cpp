@@ -67,8 +67,8 @@ TEST(Extension, KeepsTrialsForTheRepeats) {
   EXPECT_EQ(extension(state, {.repeats = 4}),
             (Extended{.generations = 5, .trials = 6, .repeats = 4}));
   EXPECT_EQ(test::refusal([&] { extension(state, {.repeats = 10}); }),
-            "--repeats 10: with 10 trials none is left to be the best; repeat fewer, or let "
-            "--trials be more");
+            "--repeats 10: with 10 trials no trial is left for the search; repeat fewer, or give "
+            "more --trials");
 }
 
 TEST(Extension, OfARunThatIsNotFinishedHasItsBoundsAsTheyWereGiven) {

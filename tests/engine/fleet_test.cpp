@@ -165,7 +165,7 @@ TEST(Fleet, HasNoUsableDeviceOnceTheLastSoundOneIsTakenAway) {
   fleet.ended(failure(hyp::FailureKind::device_lost), {});
   ASSERT_EQ(fleet.no_usable_device(), "");
   fleet.change({slot}, {});
-  EXPECT_EQ(fleet.no_usable_device(), "no device is left but those that get no further trial");
+  EXPECT_EQ(fleet.no_usable_device(), "every device that is left gets no further trial");
 }
 
 TEST(Fleet, LetsADeviceRest) {

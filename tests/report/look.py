@@ -126,7 +126,7 @@ def look_at_words(browser):
            ["lr0", "…ops.RandomIoUCrop.p"])
     again = browser.value("""recommendedText({ repeats: [{ trial: 0, first: 0.5, again: 0.4 }, { trial: 0, first: 0.5, again: 0.3 }],
         recommendedTrial: { trial: 0, fitness: 0.5 }, recommended: { is_start: false } })""")
-    expect("repeats", again, "Trial 0, fitness 0.5000. Trained again it had 0.4000, 0.3000.")
+    expect("repeats", again, "Trial 0, fitness 0.5000. Trained again, it gave 0.4000, 0.3000.")
 
 
 def look_at_highest(browser):

@@ -38,7 +38,7 @@ TEST(Prometheus, OfARunHasItsFiguresInTheTextFormat) {
         .load_percent = 50}}};
   run.timeline.latest = begin + std::chrono::milliseconds{500};
   run.recommended = {.trial = 1, .expected = RunReport::Expected{.mean = 0.1875}};
-  EXPECT_EQ(prometheus_text(run), R"(# HELP evolve_trials Trials by how they stand.
+  EXPECT_EQ(prometheus_text(run), R"(# HELP evolve_trials Trials by state.
 # TYPE evolve_trials gauge
 evolve_trials{run="runs/exp",state="running"} 1
 evolve_trials{run="runs/exp",state="waiting"} 0
@@ -65,14 +65,14 @@ evolve_expected_fitness{run="runs/exp"} 0.1875
 # TYPE evolve_device_usable gauge
 evolve_device_usable{run="runs/exp",device="xpu:0"} 1
 evolve_device_usable{run="runs/exp",device="xpu:1"} 0
-# HELP evolve_device_trainings Trainings that a device is at work on.
+# HELP evolve_device_trainings Trainings that run on a device.
 # TYPE evolve_device_trainings gauge
 evolve_device_trainings{run="runs/exp",device="xpu:0"} 1
 evolve_device_trainings{run="runs/exp",device="xpu:1"} 0
 # HELP evolve_device_memory_total_bytes Memory of a device.
 # TYPE evolve_device_memory_total_bytes gauge
 evolve_device_memory_total_bytes{run="runs/exp",device="xpu:0"} 100
-# HELP evolve_device_memory_free_bytes What is free of it.
+# HELP evolve_device_memory_free_bytes Memory of a device that is free.
 # TYPE evolve_device_memory_free_bytes gauge
 evolve_device_memory_free_bytes{run="runs/exp",device="xpu:0"} 60
 # HELP evolve_device_load_ratio How busy a device is, 0 to 1.

@@ -145,7 +145,7 @@ std::vector<fs::path> root_folders(const Source& source, const std::vector<Split
   if (roots.empty())
     throw source.refusal(*node, fmt::format("path '{}' does not exist", path.string()),
                          source.value("download")
-                             ? "evolve does not follow download: fetch the images first"
+                             ? "evolve downloads nothing: fetch the images first"
                              : "write a folder, relative to this file or to the current folder");
   const auto whole = std::ranges::find_if(
       roots, [&](const fs::path& root) { return holds(root, source, splits); });

@@ -90,7 +90,7 @@ class Loading {
     if (before) take(*before);
     dataset_.cache = before;
     const bool own = options_.keep == Keep::ram;
-    const auto* missing = before ? "images that the old one has not" : "images";
+    const auto* missing = before ? "images that the old one lacks" : "images";
     options_.note(
         fmt::format("{}: no {}cache in '{}' ({}): {}", name_of(split_), before ? "new " : "",
                     options_.cache_folder, error.code().message(),

@@ -261,7 +261,7 @@ std::vector<std::string> exec_words(const std::string& text) {
   auto words = core::command_words(
       text, option, {"{hyp}", "{device}", "{index}", "{epochs}", "{dir}", "{seed}", "{trial}"});
   if (!core::mentions(text, "{hyp}") && !core::mentions(text, "{dir}"))
-    throw bad_argument(option + ": the command does not learn its hyperparameters",
+    throw bad_argument(option + ": the command does not get its hyperparameters",
                        "write {hyp}, the path of its hyp file, and {dir}, where it must leave "
                        "results.csv");
   return words;

@@ -49,8 +49,8 @@ EpochTable parse_results_csv(std::string_view text, const std::string& path) {
     }
     if (!missing.empty())
       throw bad_input(where, fmt::format("there is no column {}", fmt::join(missing, ", nor ")),
-                      "write the columns of YOLOv5's or of Ultralytics' results.csv, 0 for a loss "
-                      "that there is none of");
+                      "write the columns of YOLOv5's or of Ultralytics' results.csv, with 0 for a "
+                      "loss that the trainer does not have");
     return std::vector<std::size_t>(places.begin(), places.end());
   };
   const auto table = core::parse_csv(text, path, "write a header and a row per epoch", find);

@@ -55,10 +55,10 @@ std::string misfit(const core::DeviceIdentity& told,
     return fmt::format("{}", fmt::join(all, " or "));
   };
   if (is_another(&core::DeviceIdentity::uuid, core::same_uuid))
-    return fmt::format("it has the device {}, its slot's is {}", core::excerpt(told.uuid),
+    return fmt::format("it has the device {}, but its slot's is {}", core::excerpt(told.uuid),
                        list(&core::DeviceIdentity::uuid));
   if (is_another(&core::DeviceIdentity::pci, core::same_pci))
-    return fmt::format("it has the device at {}, its slot's is at {}", core::excerpt(told.pci),
+    return fmt::format("it has the device at {}, but its slot's is at {}", core::excerpt(told.pci),
                        list(&core::DeviceIdentity::pci));
   return {};
 }

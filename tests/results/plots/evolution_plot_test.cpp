@@ -87,6 +87,12 @@ TEST(Plot, OfEqualValuesIsNotBroken) {
   expect_plot({.names = {}, .rows = {row(0.1, {}), row(0.2, {})}});
 }
 
+TEST(Plot, OfTheGreatestNumbersIsNotBroken) {
+  expect_plot({.names = three.names,
+               .rows = {row(-1.7e308, {1e-5, 0.1, 0, 7}), row(1.7e308, {1e-3, 0.25, 1, 7})}});
+  expect_plot({.names = three.names, .rows = {row(1.7e308, {1e-5, 0.1, 0, 7})}});
+}
+
 TEST(Plot, LeavesOutWhatIsNoNumber) {
   const double nan = std::numeric_limits<double>::quiet_NaN(),
                infinity = std::numeric_limits<double>::infinity();

@@ -207,9 +207,9 @@ TEST_F(DataYaml, RefusesWithFileAndLine) {
   EXPECT_EQ(refused("path: nowhere\n" + splits + "names: [a]\n"),
             "d.yaml:1: path 'nowhere' does not exist; write a folder, relative to this file or to "
             "the current folder");
-  EXPECT_EQ(refused("path: nowhere\ndownload: https://x.org/y.zip\n" + splits + "names: [a]\n"),
-            "d.yaml:1: path 'nowhere' does not exist; evolve does not follow download: fetch the "
-            "images first");
+  EXPECT_EQ(
+      refused("path: nowhere\ndownload: https://x.org/y.zip\n" + splits + "names: [a]\n"),
+      "d.yaml:1: path 'nowhere' does not exist; evolve downloads nothing: fetch the images first");
   EXPECT_EQ(refused(splits + "names: [a]\nkpt_shape: [17, 3]\n"),
             "d.yaml:4: its labels have keypoints, which would be read as outlines; take kpt_shape "
             "out if they are boxes, or train with --trainer ultralytics");

@@ -331,7 +331,7 @@ TEST_F(ImageCacheTest, ThatCannotBeMadeAnewServesForWhatHasNotChanged) {
     EXPECT_THAT(notes,
                 ElementsAre("train: no new cache in '" + (folder / "cache") +
                                 "' (No space left on device): this process keeps its own copy of "
-                                "the images that the old one has not",
+                                "the images that the old one lacks",
                             "train: 5 of 5 images in the old cache and this process' memory, 1 "
                             "decoded now"));
   }

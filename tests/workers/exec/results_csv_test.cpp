@@ -70,8 +70,8 @@ std::string refused(std::string_view text) {
 
 TEST(ResultsCsv, NamesAllColumnsThatItLacks) {
   const std::string remedy =
-      "; write the columns of YOLOv5's or of Ultralytics' results.csv, 0 for a loss that there is "
-      "none of";
+      "; write the columns of YOLOv5's or of Ultralytics' results.csv, with 0 for a loss that the "
+      "trainer does not have";
   EXPECT_EQ(
       refused("epoch,metrics/recall,metrics/mAP_0.5,metrics/mAP_0.5:0.95,val/cls_loss\n"),
       "a.csv:1: there is no column metrics/precision, nor val/box_loss, nor val/obj_loss" + remedy);

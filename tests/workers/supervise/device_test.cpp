@@ -44,17 +44,17 @@ TEST_F(Device, MayBeAnyOfAGroup) {
   EXPECT_EQ(failure_of(group, R"({"uuid":"GPU-aa"})"), "");
   EXPECT_EQ(failure_of(group, R"({"uuid":"GPU-bb","pci":"0000:04:00.0"})"), "");
   EXPECT_EQ(failure_of(group, R"({"uuid":"GPU-cc"})"),
-            "it has the device GPU-cc, its slot's is GPU-aa or GPU-bb");
+            "it has the device GPU-cc, but its slot's is GPU-aa or GPU-bb");
 }
 
 TEST_F(Device, OfAnotherSlotIsRefused) {
   EXPECT_EQ(failure_of(xpu, R"({"uuid":"86800000-0300-0000-0000-000000000000"})"),
-            "it has the device 86800000-0300-0000-0000-000000000000, its slot's is "
+            "it has the device 86800000-0300-0000-0000-000000000000, but its slot's is "
             "86800000-0400-0000-0000-000000000000");
   EXPECT_EQ(failure_of(xpu, R"({"pci":"0000:03:00.0"})"),
-            "it has the device at 0000:03:00.0, its slot's is at 0000:04:00.0");
+            "it has the device at 0000:03:00.0, but its slot's is at 0000:04:00.0");
   EXPECT_EQ(failure_of(xpu, R"({"pci":"0001:04:00.0"})"),
-            "it has the device at 0001:04:00.0, its slot's is at 0000:04:00.0");
+            "it has the device at 0001:04:00.0, but its slot's is at 0000:04:00.0");
 }
 
 TEST_F(Device, IsTheSameHoweverItIsWritten) {
@@ -78,7 +78,7 @@ TEST_F(Device, OfAnotherSlotIsRefusedInATrainingToo) {
   const auto end = run_job({.command = {FAKE_WORKER, R"(has {"uuid":"GPU-ff"})"}}, cuda,
                            TrainingJob{.dir = directory.path().string()}, {}, stop);
   ASSERT_TRUE(end.failure);
-  EXPECT_EQ(end.failure->message, "it has the device GPU-ff, its slot's is GPU-ab-cd");
+  EXPECT_EQ(end.failure->message, "it has the device GPU-ff, but its slot's is GPU-ab-cd");
 }
 
 }  // namespace
