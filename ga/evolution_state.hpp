@@ -20,7 +20,7 @@
 #include "ga/model/basis.hpp"
 #include "ga/model/history.hpp"
 #include "ga/model/observation.hpp"
-#include "ga/visited.hpp"
+#include "ga/screened/visited.hpp"
 
 namespace evolve::ga {
 

@@ -9,7 +9,7 @@
 #include "ga/model/basis.hpp"
 #include "ga/model/history.hpp"
 #include "ga/random/rng.hpp"
-#include "ga/visited.hpp"
+#include "ga/screened/visited.hpp"
 #include "hyp/space.hpp"
 
 namespace evolve::ga {

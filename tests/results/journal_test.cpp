@@ -69,7 +69,7 @@ TEST(Journal, BeginsWithTheRun) {
       .fitness = "mAP50",
       .slots = {"cpu:0", "cpu:1"},
       .initial = {{{"lr0", 0.02}}},
-      .earlier = {{"exp3", {{{{"lr0", 0.03}}, 0.5}, {{{"lr0", 1.0}}, {}}}, 2}},
+      .earlier = {{"exp3", {{{{"lr0", 0.03}}, 0.5}, {{{"lr0", 1.0}}, {}}}, 2, 1}},
       .inputs = {{"weights", 7}},
       .options = {{"data", "shapes"}}};
   Journal::create(file, settings);
@@ -80,7 +80,7 @@ TEST(Journal, BeginsWithTheRun) {
             R"("repeats":0,"fitness":"mAP50","lag":null},)"
             R"("space":{},"start":{},"initial":[{"lr0":0.02}],)"
             R"("from":[{"run":"exp3","trials":[{"hyp":{"lr0":0.03},"fitness":0.5},)"
-            R"({"hyp":{"lr0":1},"fitness":null}],"outside":2}],"inputs":{"weights":7}})"
+            R"({"hyp":{"lr0":1},"fitness":null}],"outside":2,"unnamed":1}],"inputs":{"weights":7}})"
             "\n");
   const auto again = read_journal(file).run;
   EXPECT_EQ(again.trials, 12);

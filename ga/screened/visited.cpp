@@ -1,4 +1,4 @@
-#include "ga/visited.hpp"
+#include "ga/screened/visited.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "ga/visited.hpp"
+#include "ga/screened/visited.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
