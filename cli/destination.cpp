@@ -35,7 +35,7 @@ results::RunDirectory create(const Destination& d) {
 }
 
 void check_stays(const Given& given, const std::string& resumed) {
-  for (const auto* key : {"output", "name", "project", "exist_ok"})
+  for (const auto* key : {"output", "name", "project"})
     if (const auto it = given.find(key);
         it != given.end() && (key != std::string_view("project") || !resumed.empty()))
       throw bad_argument(it->second + ": a run that goes on stays where it is",

@@ -8,7 +8,7 @@
 
 #include "cli/text.hpp"
 #include "engine/longer_trainings.hpp"
-#include "engine/report.hpp"
+#include "engine/run_facts.hpp"
 #include "ga/evolution.hpp"
 #include "ga/recommendation.hpp"
 

@@ -12,6 +12,7 @@
 #include "cli/recorded_run.hpp"
 #include "cli/text.hpp"
 #include "core/error.hpp"
+#include "engine/explanation.hpp"
 #include "engine/report.hpp"
 #include "results/results.hpp"
 #include "results/run_file.hpp"

@@ -4,6 +4,7 @@
 
 #include "cli/training_screen.hpp"
 #include "core/error.hpp"
+#include "core/split.hpp"
 #include "core/utf8.hpp"
 #include "results/plots/training_plot.hpp"
 
@@ -89,11 +90,7 @@ void TrainingRecord::log(std::string_view bytes) {
   write_log(bytes);
   if (shown_epoch_ > 0) return;
   unfinished_line_ += bytes;
-  for (auto end = unfinished_line_.find('\n'); end != std::string::npos;
-       end = unfinished_line_.find('\n')) {
-    screen_.line(core::excerpt(unfinished_line_.substr(0, end)));
-    unfinished_line_.erase(0, end + 1);
-  }
+  while (const auto line = core::take_line(unfinished_line_)) screen_.line(core::excerpt(*line));
 }
 
 void TrainingRecord::close() {

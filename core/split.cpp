@@ -29,4 +29,12 @@ std::vector<std::string> split_and_trim(std::string_view text, char separator) {
   return parts;
 }
 
+std::optional<std::string> take_line(std::string& received) {
+  const auto end = received.find('\n');
+  if (end == received.npos) return {};
+  auto line = received.substr(0, end);
+  received.erase(0, end + 1);
+  return line;
+}
+
 }  // namespace evolve::core

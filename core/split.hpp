@@ -1,6 +1,7 @@
 // Lists with one character between their parts.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,5 +13,9 @@ std::vector<std::string> split(std::string_view text, char separator);
 
 /// The same without the blanks around each part; a text that is blank has none.
 std::vector<std::string> split_and_trim(std::string_view text, char separator);
+
+/// The first line of what was received so far, taken off it, without its newline; nothing: none has
+/// ended yet.
+std::optional<std::string> take_line(std::string& received);
 
 }  // namespace evolve::core

@@ -32,9 +32,9 @@ class Chooser {
 
  private:
   const Discovery& found(const std::string& kind);
-  /// Whether what the slot's processes are told still means its own devices: not so where the
-  /// driver has numbered them anew. As before where they are gone or the driver cannot be asked;
-  /// throws that they are not there where it means another one now.
+  /// Whether the numbers in the slot's environment still mean its own devices: not so where the
+  /// driver has numbered them anew. True where the driver cannot be asked or they are gone. Throws
+  /// that they are not there where the numbers mean another device now.
   bool shows_its_devices(const core::Slot& slot);
   /// The place of the run's slot of such a name; nothing when it has none, one of which neither a
   /// driver nor a job tells the devices, or one that would show others now.

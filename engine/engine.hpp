@@ -19,6 +19,7 @@
 #include "engine/repeats.hpp"
 #include "engine/report.hpp"
 #include "engine/run.hpp"
+#include "engine/run_facts.hpp"
 #include "engine/run_files.hpp"
 #include "engine/run_state.hpp"
 #include "engine/search_bounds.hpp"

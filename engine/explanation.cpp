@@ -246,4 +246,12 @@ results::Explanation explain(const RunState& state, const std::string& run) {
   return Explainer(std::move(evolved), std::move(trials)).explanation();
 }
 
+std::optional<results::Explanation> explanation_if_any(const RunState& state) {
+  try {
+    return explain(state, "");
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 }  // namespace evolve::engine

@@ -1,6 +1,7 @@
 // Which genes mattered in a run.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "engine/run_state.hpp"
@@ -15,5 +16,8 @@ inline constexpr int least_explained = 5;
 /// the run's own search. `run` names the run in an `Error`, thrown when fewer than
 /// `least_explained` trials completed or all of them have the same fitness.
 results::Explanation explain(const RunState& state, const std::string& run);
+
+/// As `explain`; nothing where that refuses: the trials do not tell which genes mattered.
+std::optional<results::Explanation> explanation_if_any(const RunState& state);
 
 }  // namespace evolve::engine

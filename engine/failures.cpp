@@ -100,7 +100,7 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
     look_again(failed, state, policy);
   }
   const bool would_repeat = failed.kind == FailureKind::diverged;
-  const int lost = std::max(0, failure.epoch - attempt.trial.start_epoch);
+  const int lost = std::max(0, failure.epoch - attempt.start_epoch());
   const bool too_dear = lost > 0 && lost > state.epochs_to_spare(attempt);
   const bool tried_enough =
       attempt.number > policy.retries || failed.kind == FailureKind::device_lost;

@@ -31,9 +31,9 @@ class Fleet {
   std::map<std::string, int> change(const std::vector<core::Slot>& slots,
                                     const std::vector<devices::Accelerator>& found);
 
-  /// A slot for an attempt at a trial that has failed on the devices `failed_on`: of a device that
-  /// is trusted, has room, and is another one than those, if there is any such; else another one
-  /// than the last of them, if there is. Nothing when it must wait.
+  /// A slot for an attempt at a trial that has failed on the devices `failed_on`, in this order. Of
+  /// the devices that are trusted and have room it takes one that is none of these; if there is
+  /// none such, one that is not the last of these. Nothing when the attempt must wait.
   std::optional<core::Lease> lease(const std::vector<std::string>& failed_on);
 
   /// Whether there is a usable device besides those, be it free or not.

@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/path.hpp"
+#include "engine/explanation.hpp"
 #include "engine/report.hpp"
 #include "results/prometheus.hpp"
 

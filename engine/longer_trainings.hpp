@@ -14,9 +14,9 @@ struct LongerTrainings {
   /// there to the end, as a share of what it was, in the median.
   int looked_at = 0;
   double growth = 0;
-  /// The luck in a fitness as a multiple of what it is now, both as shares of the fitness: fitness
-  /// goes on as the same power of the epochs, luck stays what it is (docs/search_measured.md, "Luck
-  /// and epochs").
+  /// What share of the fitness luck is then, divided by the share that it is now: fitness grows on
+  /// as the same power of the epochs, and luck stays what it is (docs/search_measured.md, "Luck and
+  /// epochs").
   double luck = 0;
 };
 

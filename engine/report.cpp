@@ -1,13 +1,9 @@
 #include "engine/report.hpp"
 
-#include <algorithm>
-#include <set>
 #include <utility>
 
-#include "core/error.hpp"
-#include "engine/explanation.hpp"
 #include "engine/extension.hpp"
-#include "ga/random/rng.hpp"
+#include "engine/run_facts.hpp"
 
 namespace evolve::engine {
 namespace {
@@ -36,36 +32,6 @@ std::optional<results::RunReport::Recommended> recommended(const RunState& state
 
 }  // namespace
 
-bool have_one_set(const RunState& state, int trial, int other) {
-  return state.evolution().genes(trial) == state.evolution().genes(other);
-}
-
-std::vector<double> trainings_of(const RunState& state, int trial) {
-  const auto is_it = [&](int other) { return have_one_set(state, other, trial); };
-  std::vector<double> trainings;
-  std::set<std::pair<int, double>> told;
-  for (const auto& one : state.completed())
-    if (is_it(one.trial) && told.emplace(ga::seed_number(one.trial, 0), one.fitness).second)
-      trainings.push_back(one.fitness);
-  for (const auto& one : state.repeats().completed())
-    if (is_it(one.trial)) trainings.push_back(one.again);
-  return trainings;
-}
-
-bool all_alike(const RunState& state) {
-  const auto& trials = state.completed();
-  return trials.size() > 1 && std::ranges::adjacent_find(trials, std::ranges::not_equal_to(),
-                                                         &CompletedTrial::fitness) == trials.end();
-}
-
-bool luck_was_seen(const RunState& state) {
-  std::set<hyp::Genes> seen;
-  return !state.repeats().completed().empty() ||
-         std::ranges::any_of(state.completed(), [&](const CompletedTrial& trial) {
-           return !seen.insert(state.evolution().genes(trial.trial)).second;
-         });
-}
-
 results::RunReport report_of(const RunState& state, const results::RunSettings& settings,
                              results::Timeline timeline, const std::string& name) {
   results::RunReport report{
@@ -81,14 +47,6 @@ results::RunReport report_of(const RunState& state, const results::RunSettings& 
   for (const auto& [trial, ignored] : report.timeline.trials)
     report.genes.push_back(state.evolution().genes(trial));
   return report;
-}
-
-std::optional<results::Explanation> explanation_if_any(const RunState& state) {
-  try {
-    return explain(state, "");
-  } catch (const Error&) {
-    return {};
-  }
 }
 
 }  // namespace evolve::engine

@@ -142,8 +142,8 @@ void Run::choose_starts() {
   const auto until = Clock::now() + longest_choice;
   while (starts_.size() < most_starts && state_.may_have_next_trial()) {
     if (!starts_.empty() && Clock::now() > until) return;
-    // What the next one is may depend on it: the first worker says so.
-    if (!can_pause() && (workers_.busy() > 0 || !starts_.empty())) return;
+    // What the next one is may depend on it: the first worker that is ready says so.
+    if (!can_pause() && (workers_.busy() > 0 || !starts_.empty())) return warm_up();
     auto lease = fleet_.lease({});
     if (!lease) return;
     if (state_.ready() == 0) breed_ahead();
@@ -152,6 +152,16 @@ void Run::choose_starts() {
     start({.trial = *trial}, std::move(*lease));
   }
   if (workers_.busy() == 0 && waiting().empty() && starts_.empty()) probe_surroundings();
+}
+
+// Nobody waits for a worker then that takes long to be ready, or never is.
+void Run::warm_up() {
+  if (std::exchange(warmed_up_, true)) return;
+  std::vector<core::Lease> leases;
+  while (auto lease = fleet_.lease({})) {
+    workers_.warm_up(**lease);
+    leases.push_back(std::move(*lease));
+  }
 }
 
 // No trial is left that could tell. One that has completed, or is paused, does, trained once more
@@ -231,8 +241,9 @@ void Run::start_waiting(const std::vector<const Attempt*>& attempts) {
 
 void Run::start(const Attempt& attempt, core::Lease lease) {
   const auto& trial = attempt.trial;
+  const int start_epoch = begins_anew(attempt) ? 0 : trial.start_epoch;
   starts_.push_back(
-      {.event = start_of(attempt, lease->name),
+      {.event = start_of(attempt, lease->name, start_epoch),
        .assignment =
            {.order = {.trial = trial.number,
                       .hyp = trial.hyp,
@@ -240,9 +251,9 @@ void Run::start(const Attempt& attempt, core::Lease lease) {
                       .seed = trial.seed,
                       .dir = (root_ / hyp::trial_folder(trial.number, trial.repeat)).string(),
                       .rungs = rungs_for(trial),
-                      .start_epoch = begins_anew(attempt) ? 0 : trial.start_epoch,
+                      .start_epoch = start_epoch,
                       .options = settings_.trainer_options},
-            .before = state_.time_before(trial)},
+            .before = start_epoch > 0 ? state_.time_before(trial) : std::chrono::milliseconds(0)},
        .lease = std::move(lease)});
   under_way_.insert(trial.number);
   left_over_.erase(trial.number);
@@ -252,11 +263,13 @@ void Run::start(const Attempt& attempt, core::Lease lease) {
 
 // What failed to go on where it was paused may fail of what it left there.
 bool Run::begins_anew(const Attempt& attempt) const {
-  return attempt.trial.start_epoch > 0 && attempt.number > 1 &&
-         attempt.number > settings_.failures.retries;
+  const int begin = attempt.trial.start_epoch;
+  return begin > 0 && attempt.number > 1 && attempt.number > settings_.failures.retries &&
+         state_.epochs_to_spare(attempt) >= begin;
 }
 
-results::Event Run::start_of(const Attempt& attempt, const std::string& device) const {
+results::Event Run::start_of(const Attempt& attempt, const std::string& device,
+                             int start_epoch) const {
   const auto& trial = attempt.trial;
   if (trial.repeat > 0)
     return results::Repeating{.trial = trial.number,
@@ -269,7 +282,7 @@ results::Event Run::start_of(const Attempt& attempt, const std::string& device) 
                           .hyp = trial.hyp,
                           .device = device,
                           .attempt = attempt.number,
-                          .start_epoch = trial.start_epoch,
+                          .start_epoch = start_epoch,
                           .pause_epoch = trial.pause_epoch};
 }
 

@@ -81,6 +81,8 @@ class Run {
   /// A group of trials, as many as there are slots for, or the first of them; false: none.
   bool start_trials();
   void choose_starts();
+  /// Starts workers on the other slots, once, while the first trial's is not ready.
+  void warm_up();
   /// Starts what tells whether trials that stand back failed, or what surrounds them.
   void probe_surroundings();
   /// Makes the chosen starts durable, all at once, and hands them over; false: there are none.
@@ -94,7 +96,7 @@ class Run {
   void start_waiting(const std::vector<const Attempt*>& attempts);
   void start(const Attempt& attempt, core::Lease lease);
   bool begins_anew(const Attempt& attempt) const;
-  results::Event start_of(const Attempt& attempt, const std::string& device) const;
+  results::Event start_of(const Attempt& attempt, const std::string& device, int start_epoch) const;
   std::vector<int> rungs_for(const hyp::Trial& trial) const;
   /// Whether its trials can be paused, where that matters; nothing: it is not known yet.
   std::optional<bool> can_pause() const;
@@ -146,6 +148,7 @@ class Run {
   std::optional<int> probe_;
   bool probe_failed_ = false;
   Clock::time_point shown_{};
+  bool warmed_up_ = false;
   /// The trials that this process trains, or repeats of them.
   std::set<int> under_way_;
   /// Trials that were open when an earlier process ended, and have not been started again.

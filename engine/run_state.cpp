@@ -124,7 +124,10 @@ void RunState::on(const results::Started& started) {
   const bool is_next = next && next->number == started.trial;
   const bool goes_on = paused_.contains(started.trial);
   if (!is_next && !goes_on && started.trial < evolution_.asked()) {
-    open_trial(started.trial).start_again(events_);
+    auto& open = open_trial(started.trial);
+    open.start_again(events_);
+    open.attempt.anew = started.start_epoch < open.attempt.trial.start_epoch;
+    evolution_.begin_again(started.trial, open.attempt.anew);
     return;
   }
   begin(started);
@@ -220,7 +223,7 @@ void RunState::on(const hyp::Outcome& outcome) {
   surroundings_.apply(outcome, ended.started);
   if (const auto* failure = std::get_if<hyp::Failed>(&outcome.result))
     failed(outcome, *failure, ended);
-  count_epochs(outcome, ended.attempt.trial);
+  count_epochs(outcome, ended.attempt.start_epoch());
   evolution_.tell(outcome);
   if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) {
     paused_[outcome.trial] = *paused;
@@ -244,8 +247,8 @@ void RunState::on(const results::Probed&) {
   surroundings_.in_order(events_);
 }
 
-void RunState::count_epochs(const hyp::Outcome& outcome, const hyp::Trial& trial) {
-  const int epochs = std::max(0, hyp::reached_epoch(outcome, epochs_) - trial.start_epoch);
+void RunState::count_epochs(const hyp::Outcome& outcome, int start_epoch) {
+  const int epochs = std::max(0, hyp::reached_epoch(outcome, epochs_) - start_epoch);
   epochs_trained_ += epochs;
   if (epochs > 0) seconds_trained_ += outcome.seconds;
 }

@@ -35,8 +35,13 @@ struct Attempt {
   hyp::Trial trial;
   /// From 1; one more than the failures that were the trial's.
   int number = 1;
+  /// The trial was paused, and is trained from the beginning all the same.
+  bool anew = false;
   /// The devices where earlier attempts failed, the last one last.
   std::vector<std::string> failed_on = {};
+
+  /// The epoch from which on it trains.
+  int start_epoch() const { return anew ? 0 : trial.start_epoch; }
 };
 
 /// The trial whose set is recommended.
@@ -184,7 +189,7 @@ class RunState {
   bool trusts(int trials) const;
   std::optional<hyp::Trial> ask(const results::Started& started);
   Error bred_differently(int trial) const;
-  void count_epochs(const hyp::Outcome& outcome, const hyp::Trial& trial);
+  void count_epochs(const hyp::Outcome& outcome, int start_epoch);
   void repeat_ended(const hyp::Outcome& outcome, const hyp::Trial& repeat);
   std::optional<hyp::Trial> next_repeat() const;
   void completed(int trial, const hyp::Completed& result);

@@ -158,6 +158,12 @@ void Evolution::tell(const hyp::Rung& rung) {
   if (ga::pausing(state) && !step.is_over() && rung.epoch == step.end && fits) step.goes_on = true;
 }
 
+void Evolution::begin_again(int trial, bool anew) {
+  Step& step = state_->step_of(trial);
+  if (anew != step.anew) step.lost += anew ? step.begin : -step.begin;
+  step.anew = anew;
+}
+
 void Evolution::cannot_pause() {
   EvolutionState& state = *state_;
   state.settings.pauses = false;
@@ -182,13 +188,17 @@ void Evolution::tell(const hyp::Outcome& outcome) {
   Step& step = state.step_of(outcome.trial);
   if (step.is_over()) throw bad_argument(trial + " ended twice", "tell of the end of a trial once");
 
+  const int trained = hyp::reached_epoch(outcome, state.settings.epochs);
+  // It has not come to where it was before.
+  if (step.anew) step.lost += std::min(trained, step.begin) - step.begin;
   if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) {
     record.rungs[paused->epoch] = paused->fitness;
     return end_step(state, outcome.trial, paused->epoch);
   }
-  const int reached = std::max(hyp::reached_epoch(outcome, state.settings.epochs), step.begin);
+  const int reached = std::max(trained, step.begin);
   if (!hyp::ends_trial(outcome)) {
     step.lost += reached - step.begin;
+    step.anew = false;
     return;
   }
   record.observation = observation_of(outcome);

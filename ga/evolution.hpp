@@ -113,6 +113,9 @@ class Evolution {
   /// What a training had at a rung. A fitness that is not finite says nothing: where it was to be
   /// paused there, it goes on to its end, if that many epochs are left.
   void tell(const hyp::Rung& rung);
+  /// A further attempt at a trial that has not ended: `anew` one that was paused is trained from
+  /// the beginning, which takes the epochs that it had been trained for once more.
+  void begin_again(int trial, bool anew);
   /// From now on nothing is paused: the trainer cannot. What is under way is trained to its end.
   void cannot_pause();
   /// How a trial ended, or a repeat of a trial that has completed: nothing is bred from a repeat,

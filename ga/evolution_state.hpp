@@ -42,8 +42,10 @@ struct Step {
   int begin = 0, end = 0;
   /// It is not paused there after all, but trained to its last epoch.
   bool goes_on = false;
-  /// Epochs of attempts that failed and were tried again.
+  /// Epochs of attempts that failed and were tried again, and those up to `begin` of one that is
+  /// trained anew.
   int lost = 0;
+  bool anew = false;
   /// After which of them its fitness is looked at. A look that another attempt at it had besides
   /// must not tell: with a lag the same trials come out whatever was killed.
   std::vector<int> looks = {};

@@ -119,10 +119,16 @@ void add_table(EarlierRun& run, const Table& table, const hyp::Space& choices,
 }
 
 /// The space of the run in whose folder this table lies, where it has one; else that of the run to
-/// come.
+/// come, as where the journal there is damaged and choices do not matter here.
 hyp::Space space_of_table(const fs::path& file, const hyp::Space& evolved) {
   const auto journal = RunDirectory{file.parent_path()}.journal();
-  return fs::exists(journal) ? read_journal(journal).run.space : evolved;
+  if (!fs::exists(journal)) return evolved;
+  try {
+    return read_run_settings(journal).space;
+  } catch (const Error&) {
+    if (std::ranges::any_of(evolved.genes, hyp::is_categorical)) throw;
+    return evolved;
+  }
 }
 
 /// What there may be of a run in this folder, that which tells most first.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
 #include <limits>
 #include <string_view>
 
@@ -116,6 +117,14 @@ Parsed parse(const std::string& text, const fs::path& file) {
 
 JournalContents read_journal(const fs::path& file) {
   return parse(read_all(file), file).contents;
+}
+
+RunSettings read_run_settings(const fs::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  const Where where{file.string(), 1};
+  return read_run(shallow_json(line, where), where);
 }
 
 void check_none_begun(const fs::path& file) {

@@ -99,11 +99,11 @@ class History {
   bool learnt_nothing(int set) const;
   /// Whether all that completed have the same fitness, so that nothing is known of what evolves.
   bool all_alike() const;
-  /// Whether trainings are known to be free of luck: of those that completed two or more were of a
-  /// set that had been trained before, with another seed, and all of these agree with its first one
-  /// to the last digit (one of a few seeds agrees by chance), while of a hundred pairs of sets not
-  /// one does (a fitness that takes few values does). A fitness of 0 says nothing, nor does one
-  /// that several sets have and none has less than: the level of chance.
+  /// Whether trainings are known to be free of luck: at least two completed trainings were of a set
+  /// that had been trained before, with another seed, and all of these agree with the first one of
+  /// their set to the last digit, while fewer than one in a hundred pairs of different sets agree
+  /// (else a fitness merely takes few values). A fitness of 0 says nothing, nor does the least one
+  /// where several sets have it: the level of chance.
   bool deterministic() const;
 
  private:

@@ -24,5 +24,13 @@ TEST(Split, HasNoPartOfNothing) {
   EXPECT_THAT(split_and_trim(" \n", ','), IsEmpty());
 }
 
+TEST(TakeLine, TakesOffWholeLinesOnly) {
+  std::string received = "one\n\ntw";
+  EXPECT_EQ(take_line(received), "one");
+  EXPECT_EQ(take_line(received), "");
+  EXPECT_EQ(take_line(received), std::nullopt);
+  EXPECT_EQ(received, "tw");
+}
+
 }  // namespace
 }  // namespace evolve::core

@@ -138,7 +138,7 @@ TEST_F(TwoDevices, LeaveNoProcessBehindWhoeverIsKilled) {
 TEST_F(TwoDevices, AreGoneBeforeTheNextOrderWhereOneIsKilledBetweenTwo) {
   const auto worker = fs::path(EVOLVE_BINARY).parent_path() / "evolve-worker";
   Process shell(
-      {"sh", "-c", "sleep 60 | EVOLVE_DEVICE=" + group + " '" + worker.string() + "' >said"},
+      {"/bin/sh", "-c", "sleep 60 | EVOLVE_DEVICE=" + group + " '" + worker.string() + "' >said"},
       folder.path());
   ASSERT_TRUE(eventually(
       [&] { return read_file(folder / "said").find("\"ready\"") != std::string::npos; }));

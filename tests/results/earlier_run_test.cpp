@@ -198,10 +198,22 @@ TEST(EarlierRun, OfATableHasTheChoicesOfItsRunWhereTheyAreNumbersHere) {
   append_row(file, {"batch"}, {.metrics = {.map50 = 0.5}, .values = {2}});
   Journal::create(folder / "journal.jsonl",
                   {.space = hyp::parse_space("batch: {choices: [4, 8, 16]}\n", "s")});
+  std::ofstream(folder / "journal.jsonl", std::ios::app) << "damaged\n\n";
   const auto numbers = hyp::parse_space("batch: {low: 1, high: 64, type: int}\n", "s");
   EXPECT_THAT(
       read_earlier_run(file, numbers, fitness).trials,
       ElementsAre(EarlierTrial{{{"batch", 4.0}}, 0.25}, EarlierTrial{{{"batch", 16.0}}, 0.5}));
+}
+
+TEST(EarlierRun, OfATableOfNumbersNeedsNoJournal) {
+  const Folder folder;
+  const auto file = folder / "evolve.csv";
+  append_row(file, {"lr0"}, {.metrics = {.map50 = 0.25}, .values = {0.5}});
+  std::ofstream(folder / "journal.jsonl") << "damaged\n";
+  EXPECT_EQ(read_earlier_run(file, hyp::parse_space("lr0: [0, 1]\n", "s"), fitness).trials.size(),
+            1u);
+  EXPECT_THAT(refused(file), HasSubstr("journal.jsonl:1: the first line is no run event"))
+      << "its choices are not known";
 }
 
 TEST(EarlierRun, OfManyTrialsIsTheBestHundredAndASampleOfTheOthers) {

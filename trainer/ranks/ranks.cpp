@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/spawn.hpp"
+#include "core/split.hpp"
 #include "trainer/training_failed.hpp"
 
 namespace evolve::trainer {
@@ -33,15 +34,6 @@ void send_line(const Peer& peer, std::string_view line) {
     if (count < 0) return;  // it is gone, which whoever waits for it finds out
     sent += static_cast<std::size_t>(count);
   }
-}
-
-/// The first complete line that a peer has sent, without its newline.
-std::optional<std::string> line_in(std::string& received) {
-  const auto end = received.find('\n');
-  if (end == received.npos) return {};
-  auto line = received.substr(0, end);
-  received.erase(0, end + 1);
-  return line;
 }
 
 /// Whether there was anything; false at the end.
@@ -81,7 +73,7 @@ void Ranks::tell(std::string_view line) {
 std::optional<std::string> Ranks::next_line() {
   auto& first = peers_.front();
   while (true) {
-    if (auto line = line_in(first.received)) return line;
+    if (auto line = core::take_line(first.received)) return line;
     if (!read_some(first)) return {};
   }
 }
@@ -144,7 +136,7 @@ void Ranks::receive(milliseconds patience) {
 
 void Ranks::receive(Peer& peer) {
   if (!read_some(peer)) fail_for_death(peer);
-  while (const auto line = line_in(peer.received)) take(peer, *line);
+  while (const auto line = core::take_line(peer.received)) take(peer, *line);
 }
 
 void Ranks::take(Peer& peer, std::string_view line) {

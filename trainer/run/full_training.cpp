@@ -51,10 +51,17 @@ std::vector<double> class_ap(const Validation& validation, int classes) {
   return ap;
 }
 
+/// What of the options must not change when a training goes on. Where its data's relative paths are
+/// looked for says nothing of what they lead to.
+Json lasting(Json options) {
+  for (const char* option : changeable_options) options.erase(option);
+  options.erase("folder");
+  return options;
+}
+
 /// What must not change when a training goes on.
 Json identity(const workers::TrainingJob& job) {
-  Json options = job.options;
-  for (const char* option : changeable_options) options.erase(option);
+  Json options = lasting(job.options);
   return {{"hyp", to_json(job.hyp)}, {"seed", job.seed}, {"options", options}};
 }
 
@@ -67,7 +74,7 @@ std::set<std::string> differences(const Json& then, const Json& now) {
       if (other.value(name, Json()) != value) names.insert(name);
   };
   const auto options = [](const Json& identity) {
-    return to_json(train_options_from_json(identity.at("options")));
+    return lasting(to_json(train_options_from_json(identity.at("options"))));
   };
   compare(then.at("hyp"), now.at("hyp"));
   compare(now.at("hyp"), then.at("hyp"));

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -214,19 +213,25 @@ class IdleWatch {
     if (ranks->count() > 1)
       thread_ = std::jthread([this, ranks](const std::stop_token& stop) { watch(*ranks, stop); });
   }
-  void idle(bool idle) { idle_ = idle; }
+  void idle(bool idle) {
+    const std::lock_guard lock(mutex_);
+    idle_ = idle;
+  }
 
  private:
   void watch(Ranks& ranks, const std::stop_token& stop) try {
     while (!stop.stop_requested()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      const std::lock_guard lock(mutex_);
       if (idle_) ranks.check();
     }
-  } catch (const std::exception&) {
-    if (idle_) std::_Exit(1);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "evolve-worker: {}\n", error.what());
+    std::_Exit(1);
   }
 
-  std::atomic<bool> idle_ = true;
+  std::mutex mutex_;
+  bool idle_ = true;
   std::jthread thread_;
 };
 

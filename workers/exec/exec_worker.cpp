@@ -67,11 +67,8 @@ class Orders {
 
   /// The next message that has been read; at the end of the stream, `Shutdown`.
   std::optional<FromEngine> next() {
-    for (auto end = unread_.find('\n'); end != unread_.npos; end = unread_.find('\n')) {
-      const auto message = parse_from_engine(std::string_view(unread_).substr(0, end));
-      unread_.erase(0, end + 1);
-      if (message) return message;
-    }
+    while (const auto line = core::take_line(unread_))
+      if (const auto message = parse_from_engine(*line)) return message;
     return ended_ ? std::optional<FromEngine>(Shutdown{}) : std::nullopt;
   }
 
@@ -151,7 +148,7 @@ class Training {
     write(STDERR_FILENO, bytes);
     if (bytes.empty() || Clock::now() < spoke_ + sign_of_life) return !bytes.empty();
     spoke_ = Clock::now();
-    write(STDOUT_FILENO, fmt::format("{{\"type\":\"output\",\"trial\":{}}}\n", order_.trial));
+    send(Output{order_.trial});
     return true;
   }
 

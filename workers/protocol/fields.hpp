@@ -51,6 +51,10 @@ void visit(const V& key, Of<V, Failure>& m) {
   key("trial", m.trial), key.optional("kind", m.kind), key.optional("message", m.message);
 }
 template <class V>
+void visit(const V& key, Of<V, Output>& m) {
+  key("trial", m.trial);
+}
+template <class V>
 void visit(const V& key, Of<V, Alive>& m) {
   key.unless_default("trial", m.trial);
 }

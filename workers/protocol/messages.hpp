@@ -77,7 +77,15 @@ struct Alive {
   bool operator==(const Alive&) const = default;
 };
 
-using FromWorker = std::variant<Ready, Epoch, Result, Failure, Alive>;
+/// {"type":"output","trial":17}: the command of --trainer-exec has printed something, which is a
+/// sign of life, but promises no further one.
+struct Output {
+  static constexpr auto type = "output";
+  int trial = 0;
+  bool operator==(const Output&) const = default;
+};
+
+using FromWorker = std::variant<Ready, Epoch, Result, Failure, Alive, Output>;
 
 /// {"type":"train","trial":17,"hyp":{…},"epochs":10,"device":"xpu:1","seed":123,"dir":"…","rungs":[],"options":{…}}
 struct Train {

@@ -61,6 +61,7 @@ class Worker {
   void on(const Epoch& message);
   void on(const Result& message);
   void on(const Failure& message);
+  void on(const Output& message) { is_its_trial(message.trial); }
   /// False, after a protocol failure, when it is not the trial that it was given.
   bool is_its_trial(int trial);
   void fail_wrong_trial(int trial);

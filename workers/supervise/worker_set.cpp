@@ -181,6 +181,12 @@ void WorkerSet::start(Assignment assignment, core::Lease lease) {
   state_->start({std::move(assignment), std::move(lease)});
 }
 
+void WorkerSet::warm_up(const core::Slot& slot) try {
+  if (state_->at(slot.name).empty() && !state_->supervisor.stop_requested())
+    state_->new_worker(slot);
+} catch (const std::system_error&) {
+}
+
 void WorkerSet::limit(const std::string& slot, int most, bool at_once) {
   state_->most[slot] = most;
   if (!at_once) return;

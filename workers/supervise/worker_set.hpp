@@ -124,6 +124,9 @@ class WorkerSet {
   /// lease comes back to its pool when wait() returns the trial's end. Throws `Error` when the log
   /// cannot be written.
   void start(Assignment assignment, core::Lease lease);
+  /// Starts a worker on a slot that has none, to wait for its first trial. Where it cannot be
+  /// started, start() will say so.
+  void warm_up(const core::Slot& slot);
   /// Whether the trial waits at a rung. One that was reported there may have gone on unasked, or
   /// ended, by now.
   bool waits_at_rung(int trial) const;

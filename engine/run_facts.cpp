@@ -1,0 +1,42 @@
+#include "engine/run_facts.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "ga/random/rng.hpp"
+
+namespace evolve::engine {
+
+bool have_one_set(const RunState& state, int trial, int other) {
+  return state.evolution().genes(trial) == state.evolution().genes(other);
+}
+
+std::vector<double> trainings_of(const RunState& state, int trial) {
+  const auto is_it = [&](int other) { return have_one_set(state, other, trial); };
+  std::vector<double> trainings;
+  std::set<std::pair<int, double>> told;
+  for (const auto& one : state.completed())
+    if (is_it(one.trial) && told.emplace(ga::seed_number(one.trial, 0), one.fitness).second)
+      trainings.push_back(one.fitness);
+  for (const auto& one : state.repeats().completed())
+    if (is_it(one.trial)) trainings.push_back(one.again);
+  return trainings;
+}
+
+bool all_alike(const RunState& state) {
+  const auto& trials = state.completed();
+  return trials.size() > 1 && std::ranges::adjacent_find(trials, std::ranges::not_equal_to(),
+                                                         &CompletedTrial::fitness) == trials.end();
+}
+
+bool luck_was_seen(const RunState& state) {
+  std::set<hyp::Genes> seen;
+  return !state.repeats().completed().empty() ||
+         std::ranges::any_of(state.completed(), [&](const CompletedTrial& trial) {
+           return !seen.insert(state.evolution().genes(trial.trial)).second;
+         });
+}
+
+}  // namespace evolve::engine
