@@ -316,6 +316,29 @@ TEST(Pausing, TrainsWholeTrialsOnceATrainerCannotPause) {
   EXPECT_EQ(more, 8);
 }
 
+TEST(Pausing, CountsTheEpochsOnceMoreOfATrialThatBeginsAnew) {
+  Evolution evolution(cube(), thawing(90));
+  train(evolution, *evolution.ask());
+  train(evolution, *evolution.ask());  // paused after an epoch
+  ASSERT_TRUE(evolution.ask_again(1, 0));
+  EXPECT_EQ(evolution.epochs_left(), 72);
+  for (int again = 0; again < 2; ++again) {
+    evolution.begin_again(1, /*anew=*/true);
+    EXPECT_EQ(evolution.epochs_left(), 71);
+  }
+  evolution.begin_again(1, /*anew=*/false);
+  EXPECT_EQ(evolution.epochs_left(), 72);
+  evolution.begin_again(1, /*anew=*/true);
+  evolution.tell({.trial = 1, .result = hyp::Failed{.final = false}});
+  EXPECT_EQ(evolution.epochs_left(), 72) << "it had not trained an epoch";
+  evolution.begin_again(1, /*anew=*/true);
+  evolution.tell({.trial = 1, .result = hyp::Failed{.final = false, .epoch = 4}});
+  EXPECT_EQ(evolution.epochs_left(), 68) << "four are lost";
+  evolution.begin_again(1, /*anew=*/true);
+  evolution.tell(completed(1, 0.5));
+  EXPECT_EQ(evolution.epochs_left(), 67);
+}
+
 TEST(Pausing, GivesBackTheEpochsThatAFailureDidNotTake) {
   Evolution evolution(cube(), thawing(90));
   evolution.ask();

@@ -233,10 +233,11 @@ TEST_F(FullTrainingTest, RefusesToGoOnWithFewerImages) {
 
 TEST_F(FullTrainingTest, GoesOnWhereItBeganWithoutAnOptionThatIsNewerThanIt) {
   auto older = job("a");
-  older.options.erase("skip_bad");
+  for (const auto* option : {"skip_bad", "folder"}) older.options.erase(option);
   run(older, 1);
   auto now = job("a");
   now.resume = true;
+  now.options["folder"] = "/where/it/goes/on";
   ASSERT_TRUE(now.options.contains("skip_bad"));
   EXPECT_EQ(run(now).size(), 3u);
 }
