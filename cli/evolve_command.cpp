@@ -172,7 +172,7 @@ void check_unused(const results::RunDirectory& directory) {
   for (const auto& file :
        {directory.options(), directory.hyp_evolved(), directory.population(), directory.plot(),
         directory.report(), directory.prometheus(), directory.devices()})
-    if (fs::exists(file) && !fs::exists(directory.journal()))
+    if (fs::is_regular_file(file) && !fs::exists(directory.journal()))
       throw bad_input({file.string()},
                       "this file is not of a run of evolve, and would be overwritten",
                       "choose another folder with --name or --output");

@@ -191,13 +191,10 @@ EarlierRun read_earlier_run(const fs::path& path, const hyp::Space& space,
     add_table(earlier, read_table(file), space_of_table(file, evolved), evolved, fitness);
   }
   earlier.trials = thinned(std::move(earlier.trials));
-  if (earlier.trials.empty() && earlier.outside == 0)
-    throw bad_input({file.string()}, "it has no trial that ended, or none with what evolves here",
-                    "name a run that evolved the same hyperparameters");
   if (std::ranges::none_of(earlier.trials, [](const auto& t) { return t.fitness.has_value(); }))
     throw bad_input({file.string()}, "no completed trial of it lies in this run's search space",
                     "name a run that evolved the same hyperparameters");
-  if (earlier.trials.size() > 1 &&
+  if (earlier.trials.size() > 1 && earlier.outside == 0 &&
       std::ranges::adjacent_find(earlier.trials, std::not_equal_to(), &EarlierTrial::hyp) ==
           earlier.trials.end())
     throw bad_input({file.string()}, "none of the hyperparameters that evolve here varied in it",

@@ -247,7 +247,7 @@ TEST(EvolveOptions, RefuseAnotherFlagOnResumeByTheNameThatWasTyped) {
   for (const std::string flag : {"--no-early-stop", "--rect", "--no-amp"}) {
     EXPECT_EQ(test::refusal([&] { resumed(parse("--resume x " + flag), run); }),
               flag +
-                  ": the run to resume has none; leave the option out, or start "
+                  ": the run to resume began otherwise; leave the option out, or start "
                   "a new run");
   }
 }
