@@ -17,7 +17,7 @@ constexpr int reach = 6;
 using Grid = std::array<std::array<double, cells>, cells>;  // [row][column]
 
 std::size_t cell_of(double unit) {
-  return static_cast<std::size_t>(std::clamp(static_cast<int>(unit * cells), 0, cells - 1));
+  return static_cast<std::size_t>(std::clamp(unit * cells, 0.0, cells - 1.0));
 }
 
 /// The density in a cell: of its own points and those around it.
