@@ -25,8 +25,21 @@ std::vector<std::int64_t> last_of_each(const std::vector<std::int64_t>& rows, st
   return last;
 }
 
-std::int64_t length(const std::vector<std::int64_t>& values) {
-  return static_cast<std::int64_t>(values.size());
+/// Calls `put` with each array, in the order in which they lie: those of 8 bytes first; and with
+/// what it is on the device.
+template <class Put>
+void for_each_array(const Matches& matches, const Put& put) {
+  put(matches.rows, &MatchTensors::rows);
+  put(matches.classes, &MatchTensors::classes);
+  put(matches.deciding, &MatchTensors::deciding);
+  put(matches.deciding_rows, &MatchTensors::deciding_rows);
+  put(matches.boxes, &MatchTensors::boxes);
+  put(matches.anchor_sizes, &MatchTensors::anchor_sizes);
+}
+
+template <class T>
+std::size_t bytes_of(const std::vector<T>& values) {
+  return values.size() * sizeof(T);
 }
 
 }  // namespace
@@ -57,40 +70,30 @@ Matches match(const std::vector<Target>& targets, const std::vector<LevelShape>&
 }
 
 std::int64_t Matches::bytes() const {
-  const auto whole_numbers = 2 * (length(rows) + length(deciding));
-  return whole_numbers * 8 + static_cast<std::int64_t>(boxes.size() + anchor_sizes.size()) * 4;
+  std::size_t sum = 0;
+  for_each_array(*this, [&](const auto& values, auto) { sum += bytes_of(values); });
+  return static_cast<std::int64_t>(sum);
 }
 
 void Matches::write(std::byte* to) const {
-  const auto put = [&](const auto& values) {
-    const auto size = values.size() * sizeof(values[0]);
-    if (size > 0) std::memcpy(to, values.data(), size);
-    to += size;
-  };
-  put(rows);
-  put(classes);
-  put(deciding);
-  put(deciding_rows);
-  put(boxes);
-  put(anchor_sizes);
+  for_each_array(*this, [&](const auto& values, auto) {
+    if (!values.empty()) std::memcpy(to, values.data(), bytes_of(values));
+    to += bytes_of(values);
+  });
 }
 
 MatchTensors tensors_of(const Matches& matches, const torch::Tensor& bytes) {
-  std::int64_t at = 0;
-  const auto take = [&](torch::ScalarType type, torch::IntArrayRef shape) {
-    const auto size =
-        c10::multiply_integers(shape) * static_cast<std::int64_t>(torch::elementSize(type));
-    at += size;
-    return bytes.narrow(0, at - size, size).view(type).view(shape);
-  };
-  const auto n = length(matches.rows), deciding = length(matches.deciding);
   MatchTensors tensors{.by_anchor = matches.by_anchor, .counts = matches.counts};
-  tensors.rows = take(torch::kLong, {n});
-  tensors.classes = take(torch::kLong, {n, 1});
-  tensors.deciding = take(torch::kLong, {deciding});
-  tensors.deciding_rows = take(torch::kLong, {deciding});
-  tensors.boxes = take(torch::kFloat, {n, 4});
-  tensors.anchor_sizes = take(torch::kFloat, {n, 2});
+  std::int64_t at = 0;
+  for_each_array(matches, [&](const auto& values, torch::Tensor MatchTensors::*tensor) {
+    const auto size = static_cast<std::int64_t>(bytes_of(values));
+    tensors.*tensor =
+        bytes.narrow(0, at, size).view(sizeof(values[0]) == 8 ? torch::kLong : torch::kFloat);
+    at += size;
+  });
+  tensors.classes = tensors.classes.view({-1, 1});
+  tensors.boxes = tensors.boxes.view({-1, 4});
+  tensors.anchor_sizes = tensors.anchor_sizes.view({-1, 2});
   return tensors;
 }
 
