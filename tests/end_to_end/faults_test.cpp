@@ -40,7 +40,7 @@ TEST(Faults, AreNamedAndCostTheirTrialAlone) {
       {2, "crash: killed by signal 9 (SIGKILL)"},
       {3, "hang: silent for 4 s; a longer --hang-timeout allows more"},
       {4, "protocol: it wrote a line that is no JSON object: Epoch 2/3: loss 0.5"},
-      {5, "crash: exit code 0"},
+      {5, "crash: exit code 0 without a result"},
       {6, "protocol: metric metrics/recall is no number"},
       {7, "protocol: metric metrics/recall is missing"},
       {8, "oom: as told"},

@@ -163,7 +163,9 @@ void SupervisedProcess::exited(int status) {
     const bool killed = status != -1 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     ending_ = Ending{.kind = kind_in(last_words_, FailureKind::crash),
                      .message = (ready_ ? "" : "worker never became ready: ") +
-                                core::ending_text(status) + (killed ? "" : last_words()),
+                                core::ending_text(status) +
+                                (ready_ && ended_well(status) ? " without a result" : "") +
+                                (killed ? "" : last_words()) + unknown_words(),
                      .failed_before_ready = !ready_,
                      .between_work = ended_between_work(ended_well(status))};
   }
@@ -173,6 +175,10 @@ void SupervisedProcess::exited(int status) {
 std::string SupervisedProcess::last_words() const {
   const auto words = last_line(last_words_);
   return words.empty() ? "" : ": " + words;
+}
+
+std::string SupervisedProcess::unknown_words() const {
+  return unknown_.empty() ? "" : "; its last line is no message that evolve knows: " + unknown_;
 }
 
 std::optional<Clock::time_point> SupervisedProcess::broken_until() const {
@@ -249,9 +255,7 @@ std::string SupervisedProcess::silence_text(std::chrono::seconds silence) const 
   if (has_heartbeat_) return fmt::format("no sign of life for {}", seconds_text(silence));
   const auto state =
       fmt::format("{} for {}", ready_ ? "silent" : "not ready", seconds_text(silence));
-  if (!unknown_.empty())
-    return state + "; its last line is no message that evolve knows: " + unknown_;
-  return state + "; a longer --hang-timeout allows more";
+  return state + (unknown_.empty() ? "; a longer --hang-timeout allows more" : unknown_words());
 }
 
 void SupervisedProcess::shut_down() {

@@ -121,6 +121,8 @@ class SupervisedProcess {
   /// The last line of what it wrote to standard error, as the end of a sentence; "" where it wrote
   /// nothing.
   std::string last_words() const;
+  /// The same of a last line of its standard output that says nothing that we know.
+  std::string unknown_words() const;
   /// Nobody waits for it any longer.
   void give_up();
   void log(std::string_view bytes);

@@ -37,7 +37,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"crash", failed(FailureKind::crash, "exit code 3: RuntimeError: boom")},
         Case{"abort", failed(FailureKind::crash, "killed by signal 6 (SIGABRT)")},
         Case{"killed", failed(FailureKind::crash, "killed by signal 9 (SIGKILL)")},
-        Case{"half a line", failed(FailureKind::crash, "exit code 0")},
+        Case{"half a line", failed(FailureKind::crash, "exit code 0 without a result")},
+        Case{"misspells and exits",
+             failed(FailureKind::crash,
+                    "exit code 0 without a result; its last line is no message that evolve knows: "
+                    "{\"type\":\"results\",\"trial\":0}")},
         Case{"leaves a grandchild", failed(FailureKind::crash, "exit code 4")},
         Case{"garbage", failed(FailureKind::protocol,
                                "it wrote a line that is no JSON object: Epoch 2/3: loss 0.5")},
