@@ -90,7 +90,7 @@ Plan planned(const EvolveOptions& options) {
   settings.failures.retries = options.retries;
   if (python_trainer(trainer) && options.keep_weights >= 0)
     settings.leftovers.keep_weights = options.keep_weights;
-  settings.leftovers.remove_kept_trainings = is_built_in(trainer);
+  settings.leftovers.remove_kept_trainings = settings.can_pause.value_or(false);
   settings.time_limit = options.limits.run_seconds;
   settings.failures.find_fault = fault_finder(trainer, options.train);
   settings.failures.sees_data = is_built_in(trainer);

@@ -28,6 +28,7 @@ const std::array<PythonTrainer, 2> trainers = {{
      .example_data = "coco8.yaml",
      .example_model = "yolo11n.pt",
      .optimizer = "AdamW",
+     .can_pause = true,
      .unknown_options = {"label_smoothing", "image_weights", "multi_scale", "noautoanchor",
                          "cos_restarts", "skip_bad"}},
     {.name = "yolov5",

@@ -23,6 +23,8 @@ struct PythonTrainer {
   /// Its hyperparameters and optimizers are YOLOv5's; otherwise files of its own have its space and
   /// its start, and its package says which optimizers there are.
   bool is_yolov5 = false;
+  /// A trial can be paused.
+  bool can_pause = false;
   /// Options of the built-in trainer that it cannot take: keys of `Given`.
   std::vector<std::string> unknown_options;
 };

@@ -35,8 +35,11 @@ bool has_yolov5_hyp(const Trainer& trainer) {
 }
 
 std::optional<bool> can_pause(const Trainer& trainer) {
-  if (std::holds_alternative<WorkerCommand>(trainer)) return {};
-  return is_built_in(trainer);
+  return match(
+      trainer, [](const BuiltIn&) -> std::optional<bool> { return true; },
+      [](const PythonTrainer* one) -> std::optional<bool> { return one->can_pause; },
+      [](const WorkerCommand&) -> std::optional<bool> { return std::nullopt; },
+      [](const TrialCommand&) -> std::optional<bool> { return false; });
 }
 
 bool mentions_index(const Trainer& trainer) {

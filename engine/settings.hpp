@@ -31,7 +31,8 @@ struct Leftovers {
   /// Of how many of the best trials the weights are kept; nothing: of all.
   std::optional<int> keep_weights = {};
   /// Whether what a paused trial has left to go on from (hyp::kept_training) is removed once it
-  /// will not: the built-in trainer's is. A folder is an outside trainer's own to clean up.
+  /// will not: that of the trainers that come with evolve is. A folder is an outside trainer's own
+  /// to clean up.
   bool remove_kept_trainings = false;
 };
 

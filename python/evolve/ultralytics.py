@@ -4,12 +4,12 @@ Ultralytics' trainer of the model's task does the work, and leaves its files in 
 exactly as `yolo train` does with the settings of its args.yaml, but for these: nothing is plotted, and weights are kept
 once, at the end, in last.pt alone, and not validated again.
 
-It cannot pause: Ultralytics' checkpoints keep half-precision weights and no random state, so that a resumed training
-is another one.
+Trials can be paused: see evolve.ultralytics_pause.
 """
 
 import os
 
+from evolve import ultralytics_pause as pause
 from evolve import worker
 
 # Options of evolve that Ultralytics has too.
@@ -96,7 +96,7 @@ def trainer_class(base):
     """Ultralytics' trainer of a task."""
     from ultralytics.utils.torch_utils import strip_optimizer
 
-    class Trainer(base):
+    class Trainer(pause.pausable(base)):
         def get_dataset(self):
             with worker.data_failures():
                 return super().get_dataset()
@@ -238,16 +238,23 @@ def keep_images(dataset_class):
     dataset_class.check_cache_ram, dataset_class.cache_images = check_cache_ram, cache_images
 
 
-def report(trial, trainer):
-    """Makes a trainer report its epochs, and end as evolve says."""
+def report(trial, trainer, kept):
+    """Makes a trainer go on with what it kept when it was paused, if it was, report its epochs, and end as evolve says."""
 
     def prepared(trainer):
         trial.batch = trainer.batch_size  # AutoBatch's, where that was asked for
+        if kept:
+            pause.go_on(trainer, kept)
 
-    def check_batch(trainer):
+    def epoch_begins(trainer):
         # On its first epoch Ultralytics halves a batch that does not fit and goes on: another training than asked for.
         if trainer.batch_size < trial.batch:
             raise worker.TrialFailed("oom", f"out of memory with batches of {trial.batch}")
+        if kept:
+            pause.begin_epoch(trainer, kept)
+
+    def batch_begins(trainer):
+        trainer.batches += 1
 
     def check_loss(trainer):
         if not bool(trainer.loss.isfinite()):
@@ -257,9 +264,12 @@ def report(trial, trainer):
         trial.metrics = as_metrics(trainer.metrics)
         if not trial.epoch_done(trainer.epoch + 1, trial.metrics):
             trainer.stop = True
+            if trial.paused:
+                pause.keep(trainer, trial.dir)
 
     trainer.add_callback("on_pretrain_routine_end", prepared)
-    trainer.add_callback("on_train_epoch_start", check_batch)
+    trainer.add_callback("on_train_epoch_start", epoch_begins)
+    trainer.add_callback("on_train_batch_start", batch_begins)
     trainer.add_callback("on_train_epoch_end", check_loss)
     trainer.add_callback("on_fit_epoch_end", epoch_done)
 
@@ -285,8 +295,9 @@ def load():
 
     def train(trial):
         settings = settings_of(trial, DEFAULT_CFG_DICT)
+        kept = pause.kept(trial.dir, trial.start_epoch)
         asked = settings["batch"]
-        settings["batch"] = batches.get(asked, asked)
+        settings["batch"] = kept["batch"] if kept else batches.get(asked, asked)
         name = settings["model"]
         if name not in classes:
             model = model_of(name)
@@ -298,7 +309,7 @@ def load():
                 raise worker.TrialFailed("device_lost", f"Ultralytics takes {trainer.device.type} for {trial.device}")
             if trainer.device.type == "cpu":
                 torch.set_num_threads(worker.cpu_threads())  # Ultralytics takes the machine's, not the slot's
-            report(trial, trainer)
+            report(trial, trainer, kept)
             trainer.train()
         del trainer
         gc.collect()
@@ -309,4 +320,4 @@ def load():
 
 
 if __name__ == "__main__":
-    worker.main(load, check)
+    worker.main(load, check, can_pause=True)

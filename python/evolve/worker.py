@@ -83,8 +83,8 @@ class Trial:
 
     number: of the trial. hyp: {name: number or text}. epochs: how many in all. device: the slot's name, "cuda:1"; the
     process sees that device alone, as number 0. seed: from 0. dir: a folder for its files. options: evolve's own
-    options (data, cfg, weights, batch_size, imgsz, …). stopped: it was told to stop. trained: its epochs so far, as far
-    as they were reported.
+    options (data, cfg, weights, batch_size, imgsz, …). start_epoch: after which it was paused, and is to go on; 0: it
+    begins. stopped, paused: it was told to. trained: its epochs so far, as far as they were reported.
     """
 
     def __init__(self, channel, message):
@@ -98,8 +98,9 @@ class Trial:
         self.seed = message["seed"]
         self.dir = message["dir"]
         self.options = message.get("options") or {}
-        self.stopped = False
-        self.trained = 0
+        self.start_epoch = message.get("start_epoch") or 0
+        self.stopped = self.paused = False
+        self.trained = self.start_epoch
 
     def alive(self):
         """To be called often, from the loop that works: a sign of life, one per second at most."""
@@ -113,7 +114,10 @@ class Trial:
         return epoch in self._rungs or epoch == self.epochs
 
     def epoch_done(self, epoch, metrics):
-        """Reports an epoch (from 1). False, and `stopped` from then on, when the training is to end with it."""
+        """Reports an epoch (from 1). False, and `stopped` or `paused` from then on, when the training is to end with it. One up
+        to start_epoch, of a training that has kept nothing and begins anew, was reported before the pause."""
+        if epoch <= self.start_epoch:
+            return True
         self._channel.send(type="epoch", trial=self.number, epoch=epoch, metrics=checked(metrics))
         self.trained = epoch
         if epoch not in self._rungs:
@@ -122,15 +126,16 @@ class Trial:
             decision = self._channel.receive()
             if decision is None:
                 sys.exit(0)
-            if decision.get("trial") == self.number and decision["type"] in ("continue", "stop"):
+            if decision.get("trial") == self.number and decision["type"] in ("continue", "stop", "pause"):
                 break
         self.stopped = decision["type"] == "stop"
-        return not self.stopped
+        self.paused = decision["type"] == "pause"
+        return decision["type"] == "continue"
 
     def check_end(self):
-        """Raises TrialFailed unless it was trained to its last epoch, or to the one with which evolve stopped it: a shorter
-        training must not be compared with the others."""
-        if not self.stopped and self.trained != self.epochs:
+        """Raises TrialFailed unless it was trained to its last epoch, or to the one with which evolve stopped or paused it: a
+        shorter training must not be compared with the others."""
+        if not (self.stopped or self.paused) and self.trained != self.epochs:
             raise TrialFailed("other", f"the training ended after {self.trained} of {self.epochs} epochs")
 
 
@@ -330,13 +335,13 @@ def enter_folder(options):
         os.chdir(options["folder"])
 
 
-def main(load, check):
+def main(load, check, can_pause=False):
     """What a module of a trainer does: `python -m evolve.TRAINER` serves, and with `--check JSON` it looks once at what the
     run needs before anything is trained, `check(options, space, begins)`: evolve's options, {name: values that it may
     have}, and whether the run begins or goes on. The last line that it prints is what that returned, the versions that it
     trains with, or what is wrong if its exit code is not 0."""
     if sys.argv[1:2] != ["--check"]:
-        return serve(load)
+        return serve(load, can_pause)
     # Nobody has said on which device; it can be done without one.
     os.environ.update(CUDA_VISIBLE_DEVICES="-1", HIP_VISIBLE_DEVICES="-1")
     asked = json.loads(sys.argv[2])
@@ -350,15 +355,16 @@ def main(load, check):
     os._exit(0)
 
 
-def serve(load):
+def serve(load, can_pause=False):
     """Trains until evolve has no more trials. `load()` imports what training needs and returns `train(trial)`, which
-    returns the seven metrics of the last epoch; whatever it raises is the trial's failure."""
+    returns the seven metrics of the last epoch; whatever it raises is the trial's failure. `can_pause`: a trial that is
+    `paused` keeps in `dir` what it needs to go on after its `start_epoch`."""
     channel = Channel()
     try:
         train = load()
     except BaseException as error:  # noqa: BLE001  sys.exit() too
         last_words(error)
-    channel.send(type="ready", protocol=1, device=os.environ.get("EVOLVE_DEVICE", ""))
+    channel.send(type="ready", protocol=1, device=os.environ.get("EVOLVE_DEVICE", ""), can_pause=can_pause)
     while (message := channel.receive()) is not None:
         if message.get("type") != "train":
             continue
@@ -372,5 +378,5 @@ def serve(load):
             traceback.print_exc()
             channel.send(type="error", trial=trial.number, kind=kind_of(error), message=message_of(error))
         else:
-            stopped = {"stopped": True} if trial.stopped else {}
-            channel.send(type="result", trial=trial.number, metrics=metrics, **stopped)
+            ended = {"stopped": True} if trial.stopped else {"paused": True} if trial.paused else {}
+            channel.send(type="result", trial=trial.number, metrics=metrics, **ended)

@@ -14,6 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 Ended run(const Folder& folder, const std::vector<std::string>& arguments) {
   return run_with("ultralytics", folder, arguments);
@@ -309,6 +310,40 @@ TEST(Ultralytics, DrawsMosaicsFromAllTheImagesThatItKeeps) {
 
 TEST(Ultralytics, StopsAtARung) {
   expect_a_stop_at_a_rung("ultralytics", "yolo11n.yaml");
+}
+
+/// What the stand-in's training ended with.
+nlohmann::json trained(const Folder& folder, int trial) {
+  return nlohmann::json::parse(read_file(trial_folder(folder, trial) / "trained.json"));
+}
+
+// All trials of the stand-in train alike, but for the epochs without mosaics.
+TEST(Ultralytics, GoesOnWhereATrialWasPausedAsIfItHadNotBeen) {
+  Folder folder;
+  ASSERT_EQ(run(folder, trials("yolo11n.yaml", 1, {"--epochs", "9"})).code, 0);
+  const auto at_once = trained(folder, 0);
+  EXPECT_EQ(at_once["order"], "first");
+  std::filesystem::remove_all(folder / "run");
+  const auto ended =
+      run(folder, trials("yolo11n.yaml", 40,
+                         {"--epochs", "9", "--max-epochs", "60", "--seed", "1", "--lag", "1"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  std::set<int> paused, went_on;
+  for (const auto& event : journal(folder / "run")) {
+    if (event["event"] == "paused") paused.insert(event["trial"].get<int>());
+    if (event["event"] != "completed") continue;
+    const int trial = event["trial"];
+    if (!paused.contains(trial)) continue;
+    went_on.insert(trial);
+    const auto after_pauses = trained(folder, trial);
+    EXPECT_EQ(after_pauses["weights"], at_once["weights"]);
+    const int last_without = settings_of(folder, trial)["close_mosaic"];
+    EXPECT_EQ(after_pauses["mosaic"], last_without == 0 || last_without > 9) << last_without;
+    EXPECT_THAT(after_pauses["order"], StartsWith("drawn with "));
+    EXPECT_EQ(lines_of(read_file(trial_folder(folder, trial) / "results.csv")).size(), 1u + 9u);
+    EXPECT_FALSE(std::filesystem::exists(trial_folder(folder, trial) / "paused.pt"));
+  }
+  EXPECT_FALSE(went_on.empty());
 }
 
 TEST(Ultralytics, TrainsOnNoOtherDeviceThanAskedFor) {

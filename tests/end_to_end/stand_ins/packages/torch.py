@@ -3,6 +3,7 @@ call of it. Its CUDA finds as many devices as the variable
 TORCH_HAS_CUDA says; where TORCH_IS_BROKEN is, it cannot be imported, and the process takes seconds to end."""
 import atexit
 import os
+import pickle
 import time
 
 if "TORCH_IS_BROKEN" in os.environ:
@@ -30,10 +31,19 @@ def set_num_threads(count):
     assert count == int(os.environ["OMP_NUM_THREADS"])  # what the slot has
 
 
+class Number(float):
+    def to(self, device):
+        return self
+
+
+def manual_seed(seed):
+    assert 0 <= seed < 2**32
+
+
 def save(what, file):
     try:
         opened = open(file, "wb") if isinstance(file, str) else file
-        opened.write(str(what).encode())
+        opened.write(pickle.dumps(what) if isinstance(what, dict) else str(what).encode())
         opened.flush()
     except OSError:
         raise RuntimeError("unexpected pos 704 vs 598")  # as the real one has it
@@ -51,6 +61,9 @@ class Model:
 
 def load(file, map_location, weights_only=False):
     assert map_location == "cpu"
+    if os.path.basename(file) == "paused.pt":
+        with open(file, "rb") as opened:
+            return pickle.load(opened)
     if weights_only:
         return {"model.0.conv.weight": Tensor()}
     with open(file) as opened:

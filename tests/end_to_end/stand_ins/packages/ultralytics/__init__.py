@@ -11,6 +11,7 @@ import torch
 from ultralytics.data import utils
 from ultralytics.data.base import BaseDataset
 from ultralytics.engine import trainer as engine
+from ultralytics.engine import training
 from ultralytics.utils import DEFAULT_CFG_DICT, callbacks
 
 __version__ = os.environ.get("ULTRALYTICS_VERSION", "8.4.190")
@@ -50,7 +51,10 @@ class Trainer:
         has_cuda = self.args.device is None and torch.cuda.is_available() and "gone" not in self.args.model
         self.device = types.SimpleNamespace(type="cuda" if has_cuda else "cpu")
         self.batch_size = self.args.batch
+        self.epochs, self.start_epoch = self.args.epochs, 0
         self.callbacks, self.stop = {}, False
+        self.csv = self.save_dir / "results.csv"
+        self.csv.unlink(missing_ok=True)
         callbacks.add_integration_callbacks(self)
         self.data = self.get_dataset()
 
@@ -84,8 +88,15 @@ class Trainer:
         if self.batch_size < 1:
             self.batch_size = Trainer.free_memory
             Trainer.free_memory -= 1
+        self.accumulate = 4  # batches a step
+        self.model = training.Model()
+        self.ema, self.optimizer, self.scaler = training.Average(self.model), training.Optimizer(), training.Scaler()
+        self.scheduler, self.train_loader = training.Schedule(), training.Loader()
+        self.mosaic = True
         self.run_callbacks("on_pretrain_routine_end")
-        for self.epoch in range(self.args.epochs):
+        self.model.weight.grad = None
+        self.last_step = -1
+        for self.epoch in range(self.start_epoch, self.epochs):
             self.run_callbacks("on_train_epoch_start")
             print(f"{self.epoch + 1}/{self.args.epochs}")
             if what == "oom":
@@ -97,6 +108,7 @@ class Trainer:
             if what == "halved":
                 self.batch_size //= 2
             self.loss = Loss("nan") if what == "nan_loss" else Loss(1.5)
+            self.train_epoch()
             self.run_callbacks("on_train_batch_end")
             self.run_callbacks("on_train_epoch_end")
             self.run_callbacks("on_val_batch_end")
@@ -114,17 +126,46 @@ class Trainer:
             self.last.symlink_to("/dev/full")
         self.final_eval()
 
+    def train_epoch(self):
+        self.scheduler.step()
+        if self.epoch == self.epochs - self.args.close_mosaic:
+            self._close_dataloader_mosaic()
+        weight = self.model.weight
+        for batch in range(len(self.train_loader)):
+            self.run_callbacks("on_train_batch_start")
+            self.model.criterion = self.model.criterion or self.model.init_criterion()
+            weight.grad = torch.Number((weight.grad or 0) + self.scaler.scale * self.model.criterion.share * weight.value)
+            number = batch + self.epoch * len(self.train_loader)
+            if number - self.last_step >= self.accumulate:
+                self.optimizer_step()
+                self.last_step = number
+        self.model.criterion.update()
+
+    def optimizer_step(self):
+        weight = self.model.weight
+        weight.grad /= self.scaler.scale
+        self.optimizer.step(weight, self.scheduler.rate())
+        weight.grad = None
+        self.scaler.scale *= 2
+        self.ema.update(self.model)
+
+    def _close_dataloader_mosaic(self):
+        self.mosaic = False
+
     def save_model(self):
+        (self.save_dir / "trained.json").write_text(json.dumps(
+            {"weights": [self.model.weight.value, self.ema.ema.weight.value], "order": self.train_loader.order,
+             "mosaic": self.mosaic}))
         for file in (self.last, self.best):  # the last epoch is the best one
             file.write_text("weights and optimizer")
 
     def validate(self, unlucky):
-        score = 0.5 / (1 + abs(self.args.box - 6)) * (self.epoch + 1) / self.args.epochs
+        score = 0.5 / (1 + abs(self.args.box - 6)) * ((self.epoch + 1) / self.args.epochs) ** 0.25
         metrics = {f"metrics/{name}": round(score / (1 + i), 5) for i, name in enumerate(VALIDATED[self.args.task])}
         losses = ["loss"] if self.args.task == "classify" else ["box_loss", "cls_loss", "dfl_loss"]
         metrics.update({f"val/{name}": 0.1 * (1 + i) + float(unlucky) for i, name in enumerate(losses)})
-        file = self.save_dir / "results.csv"
-        if self.epoch == 0:
+        file = self.csv
+        if not file.exists():
             file.write_text("epoch," + ",".join(metrics) + "\n")
         with open(file, "a") as rows:
             rows.write(",".join(f"{number:.6g}" for number in [self.epoch + 1, *metrics.values()]) + "\n")
