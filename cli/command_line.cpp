@@ -31,6 +31,27 @@ void refuse_empty(const CLI::Option& option, const std::string& name) {
     throw bad_argument("--" + name + " '': this is empty", "give it a value, or leave it out");
 }
 
+/// The same where the variable stood without quotes: the next option is then taken for the value.
+void refuse_option(const CLI::App& app, const CLI::Option& option, const std::string& name) {
+  for (const auto& value : option.results()) {
+    if (value.starts_with("--") && app.get_option_no_throw(value))
+      throw bad_argument("--" + name + " " + value + ": its value is missing",
+                         "give it a value, or leave it out");
+  }
+}
+
+/// What begins with a 0 is read by some as octal or hexadecimal, by YOLOv5 as the number that it
+/// looks like.
+void refuse_other_bases(const CLI::Option& option, const std::string& name) {
+  if (!option.get_type_name().starts_with("INT")) return;
+  for (const auto& value : option.results()) {
+    const auto digits = value.substr(std::min(value.find_first_not_of("+-"), value.size()));
+    if (digits.size() > 1 && digits.starts_with("0"))
+      throw bad_argument("--" + name + " " + value + ": this begins with a 0",
+                         "write a decimal number without it");
+  }
+}
+
 /// A flag that was given by its negative name.
 bool is_negated(const CLI::Option& option) {
   return option.get_items_expected_max() == 0 && option.as<std::string>() == "false";
@@ -44,6 +65,8 @@ Given given_on(const CLI::App& app) {
     if (option->count() == 0) continue;
     const auto& name = option->get_lnames().front();
     refuse_empty(*option, name);
+    refuse_option(app, *option, name);
+    refuse_other_bases(*option, name);
     given[key_of(name)] = (is_negated(*option) ? "--no-" : "--") + name;
   }
   // One option, two values.

@@ -55,7 +55,9 @@ std::vector<std::pair<std::string, std::string>> settings_of(const trainer::Trai
   settings.emplace_back("imgsz", std::to_string(t.imgsz));
   if (t.batch_size != defaults.batch_size)
     settings.emplace_back("batch", std::to_string(t.batch_size));
-  if (t.single_cls) settings.emplace_back("single_cls", "True");
+  // Without it Ultralytics does as its weights were trained.
+  if (t.single_cls || t.cfg.empty())
+    settings.emplace_back("single_cls", t.single_cls ? "True" : "False");
   if (t.cos_lr) settings.emplace_back("cos_lr", "True");
   if (t.rect) settings.emplace_back("rect", "True");
   if (!t.amp) settings.emplace_back("amp", "False");

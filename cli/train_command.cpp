@@ -240,6 +240,16 @@ int run_new(const TrainCommandOptions& options, Screen& screen) {
   return run(training, folder, /*resume=*/false, screen);
 }
 
+/// Throws `Error` where epochs of the training have ended, but what it would go on from is gone: to
+/// begin afresh would write over what they have left.
+void check_weights_of(const results::RunDirectory& directory) {
+  if (!fs::exists(directory.best_weights()) && !fs::exists(directory.results_csv())) return;
+  throw bad_input({directory.last_weights().string()},
+                  "it is gone, and epochs of this training had ended",
+                  "bring it back, or begin another training, with --weights " +
+                      shell_path(directory.best_weights()));
+}
+
 int run_resumed(const TrainCommandOptions& now, Screen& screen) {
   const auto folder = own(now.resume->empty() ? results::newest_training(now.destination.project)
                                               : results::open_training(*now.resume));
@@ -247,7 +257,10 @@ int run_resumed(const TrainCommandOptions& now, Screen& screen) {
   const auto kept = results::read_options(directory.options());
   const auto options = options_of(now, kept, directory.options());
   const bool began = fs::exists(directory.last_weights());
-  if (!began) check_model(options.train);
+  if (!began) {
+    check_weights_of(directory);
+    check_model(options.train);
+  }
   // Nothing where an earlier version began it.
   std::vector<std::string> had;
   if (const auto slot = kept.find(slot_key); slot != kept.end() && slot->is_string())

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <limits>
 #include <sstream>
+#include <unordered_set>
 
 #include "core/error.hpp"
 #include "core/json.hpp"
@@ -65,8 +66,8 @@ class Builder : public YAML::EventHandler {
     }
     Yaml& map = open_.back();
     if (kind == Yaml::Kind::null) throw bad_input(at(mark), "a key is empty", "name it");
-    const auto twin = std::find(map.keys.begin(), map.keys.end(), text);
-    if (twin != map.keys.end()) {
+    if (!known_keys_.back().insert(text).second) {
+      const auto twin = std::find(map.keys.begin(), map.keys.end(), text);
       const int first = map.items[static_cast<std::size_t>(twin - map.keys.begin())].line;
       throw bad_input(at(mark), text + " appears twice, first in line " + std::to_string(first),
                       "keep one of them");
@@ -82,12 +83,14 @@ class Builder : public YAML::EventHandler {
     }
     open_.push_back({.kind = kind, .line = mark.line + 1});
     key_lines_.push_back(0);
+    known_keys_.emplace_back();
   }
 
   void close() {
     Yaml node = std::move(open_.back());
     open_.pop_back();
     key_lines_.pop_back();
+    known_keys_.pop_back();
     add(std::move(node));
   }
 
@@ -105,6 +108,8 @@ class Builder : public YAML::EventHandler {
   std::vector<Yaml> open_;
   /// For each open map, the line of the key whose value comes next.
   std::vector<int> key_lines_;
+  /// The keys of each.
+  std::vector<std::unordered_set<std::string>> known_keys_;
 };
 
 std::string lower(std::string text) {

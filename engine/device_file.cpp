@@ -13,6 +13,7 @@
 #include "core/device_kind.hpp"
 #include "core/error.hpp"
 #include "core/split.hpp"
+#include "core/utf8.hpp"
 #include "devices/slots.hpp"
 #include "devices/spec.hpp"
 #include "results/run_file.hpp"
@@ -89,7 +90,7 @@ std::vector<std::string> devices_named(const std::string& text,
 DeviceRequest parse_device_file(const std::string& text) {
   DeviceRequest request;
   std::vector<std::string> items;
-  for (auto line : core::split(text, '\n')) {
+  for (auto line : core::split(core::without_byte_order_mark(text), '\n')) {
     line = boost::trim_copy(line.substr(0, line.find('#')));
     if (const auto taken = taken_in(line)) {
       request.taken_at_once.push_back(*taken);

@@ -4,10 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "core/durable_file.hpp"
 #include "core/json.hpp"
@@ -68,7 +70,8 @@ core::Time time_of(const Json& line) {
 /// A journal's text, read.
 struct Parsed {
   JournalContents contents;
-  /// Bytes up to the end of the last whole line.
+  bool has_run = false;
+  /// Bytes up to the end of the last whole line: one more than there are where it lacks its end.
   std::size_t size = 0;
 };
 
@@ -87,19 +90,23 @@ Parsed parse(const std::string& text, const fs::path& file) {
   Parsed parsed;
   for (int line = 1; parsed.size < text.size(); ++line) {
     const Where where{file.string(), line};
-    const auto end = text.find('\n', parsed.size);
-    const bool is_last = end == std::string::npos || end + 1 == text.size();
-    const auto rest = std::string_view(text).substr(parsed.size);
-    const Json json = end == std::string::npos
-                          ? Json(Json::value_t::discarded)
-                          : shallow_json(rest.substr(0, end - parsed.size), where);
+    // Some editors leave out the last line's end, or add empty lines.
+    const auto end = std::min(text.find('\n', parsed.size), text.size());
+    const auto next = text.find_first_not_of(" \t\r\n", parsed.size);
+    if (next == std::string::npos || next >= end) {
+      parsed.size = end + 1;
+      continue;
+    }
+    const Json json =
+        shallow_json(std::string_view(text).substr(parsed.size, end - parsed.size), where);
     if (json.is_discarded()) {
+      const bool is_last = text.find_first_not_of(" \t\r\n", end) == std::string::npos;
       if (!is_last) throw damaged(where, "this line is damaged");
       parsed.contents.warning =
           file.string() + ":" + std::to_string(line) + ": the last line is torn and was left out";
       break;
     }
-    if (line == 1) {
+    if (!std::exchange(parsed.has_run, true)) {
       parsed.contents.run = read_run(json, where);
     } else {
       parsed.contents.events.push_back(read(json, where, event_from_json));
@@ -107,7 +114,7 @@ Parsed parse(const std::string& text, const fs::path& file) {
     }
     parsed.size = end + 1;
   }
-  if (parsed.size == 0) {
+  if (!parsed.has_run) {
     throw bad_input({file.string()}, "this journal holds no run", "start a new run");
   }
   return parsed;
@@ -151,11 +158,12 @@ Journal Journal::create(const fs::path& file, const RunSettings& settings) {
 
 std::pair<Journal, JournalContents> Journal::resume(const fs::path& file) {
   core::FileDescriptor descriptor = open_locked(file, 0);
-  Parsed parsed = parse(read_all(file), file);
-  if (!parsed.contents.warning.empty() &&
-      ::ftruncate(descriptor.number(), static_cast<off_t>(parsed.size)) != 0) {
-    throw write_failed(file, errno);
-  }
+  const auto text = read_all(file);
+  Parsed parsed = parse(text, file);
+  const int error = parsed.size > text.size() ? core::write_all(descriptor.number(), "\n")
+                    : ::ftruncate(descriptor.number(), static_cast<off_t>(parsed.size)) != 0 ? errno
+                                                                                             : 0;
+  if (error) throw write_failed(file, error);
   return {Journal(file, std::move(descriptor), parsed.size), std::move(parsed.contents)};
 }
 

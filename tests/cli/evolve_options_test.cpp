@@ -59,6 +59,26 @@ TEST(EvolveOptions, AreNotEmpty) {
   EXPECT_NO_THROW(parse("--evolve --resume"));
 }
 
+TEST(EvolveOptions, AreNoValuesOfOthersNorOfAnotherBase) {
+  const auto refused = [](std::vector<std::string> words) {
+    return test::refusal([&] {
+      CLI::App app;
+      EvolveOptions options;
+      declare(app, options);
+      std::ranges::reverse(words);
+      app.parse(std::move(words));
+      complete(app, options);
+    });
+  };
+  EXPECT_EQ(refused({"--name", "--dry-run"}),
+            "--name --dry-run: its value is missing; give it a value, or leave it out");
+  EXPECT_EQ(refused({"--name", "--mine"}), "accepted");
+  EXPECT_EQ(refused({"--trials", "010"}),
+            "--trials 010: this begins with a 0; write a decimal number without it");
+  EXPECT_EQ(refused({"--epochs", "0x10"}),
+            "--epochs 0x10: this begins with a 0; write a decimal number without it");
+}
+
 /// A current folder with folders that are called like the embedded data sets.
 struct EmbeddedNames : testing::Test {
   const std::filesystem::path before = std::filesystem::current_path();

@@ -20,7 +20,8 @@ std::string command(const hyp::Hyperparameters& hyp, trainer::TrainOptions optio
 }
 
 TEST(HowToTrain, SaysWithWhichOptionsUltralyticsTrainsAsTheTrialsDid) {
-  EXPECT_EQ(command({{"box", 6.0}}), "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=640");
+  EXPECT_EQ(command({{"box", 6.0}}),
+            "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=640 single_cls=False");
   EXPECT_EQ(command({{"box", 6.0}}, {.cfg = "yolo11n.yaml"}),
             "yolo11n.yaml data=my.yaml optimizer=AdamW imgsz=640");
   EXPECT_EQ(command({{"box", 6.0}}, {.cfg = "yolo11n.yaml", .weights = "my weights.pt"}),
@@ -36,19 +37,20 @@ TEST(HowToTrain, SaysWithWhichOptionsUltralyticsTrainsAsTheTrialsDid) {
             "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=64 batch=8 single_cls=True cos_lr=True "
             "rect=True amp=False freeze=10 fraction=0.25");
   EXPECT_EQ(command({}, {.freeze = {0, 1, 2}}),
-            "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=640 freeze='[0,1,2]'");
+            "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=640 single_cls=False freeze='[0,1,2]'");
 }
 
 TEST(HowToTrain, SaysWhatTheSetHasItselfInsteadOfTheOption) {
   EXPECT_EQ(command({{"optimizer", "SGD"}, {"cos_lr", 0.0}, {"fraction", 0.5}, {"imgsz", 320.0}},
                     {.cos_lr = true, .fraction = 0.25}),
-            "yolo11n.pt data=my.yaml optimizer=SGD cos_lr=False imgsz=320");
+            "yolo11n.pt data=my.yaml single_cls=False optimizer=SGD cos_lr=False imgsz=320");
 }
 
 TEST(HowToTrain, SaysAgainWhatUltralyticsDoesNotTakeAsAFloat) {
   EXPECT_EQ(
       command({{"cos_lr", 1.0}, {"freeze", 3.0}, {"nbs", 32.0}, {"rect", "true"}, {"box", 6.0}}),
-      "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=640 cos_lr=True freeze=3 nbs=32 "
+      "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=640 single_cls=False cos_lr=True freeze=3 "
+      "nbs=32 "
       "rect=true");
 }
 

@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "ga/random/rng.hpp"
 #include "process.hpp"
 
 namespace evolve::test {
@@ -69,7 +70,8 @@ TEST(TrainerExec, FillsPlaceholdersWithinWords) {
   const auto words = seen(folder)[0]["words"];
   ASSERT_EQ(words.size(), 5u);
   EXPECT_EQ(words[0], "x0/6");
-  EXPECT_THAT(words[1], testing::MatchesRegex("[0-9]+ cpu"));
+  const auto seed = journal(folder / "run").front()["seed"].get<std::uint64_t>();
+  EXPECT_EQ(words[1], std::to_string(ga::training_seed(seed, ga::seed_number(0, 0))) + " cpu");
   EXPECT_EQ(words[2], "{}");
   EXPECT_EQ(words[3], "${hyp}");
   EXPECT_EQ(words[4], "--dir=" + dir);

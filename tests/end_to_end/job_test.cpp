@@ -113,6 +113,7 @@ TEST(TrainCommand, SaysThatItStoppedEarly) {
 TEST(TrainCommand, GoesOnWithNoCpuWhereItHadAGpu) {
   const Stage stage;
   ASSERT_EQ(stage.evolve({"train", "--epochs", "2"}).code, 0);
+  write_file(stage / "runs/train/exp/weights/last.pt", "");
   const auto options = stage / "runs/train/exp/opt.yaml";
   const auto kept = read_file(options);
   const std::string here = "slot: cpu\n";
@@ -180,6 +181,13 @@ TEST(TrainCommand, GoesOnFromTheLastWeightsOfTheNewestRun) {
   EXPECT_EQ(stage.message("runs/train/exp")["resume"], true);
   EXPECT_EQ(stage.message("runs/train/exp")["seed"], 7);
   fs::remove(stage / "runs/train/exp/weights/last.pt");
+  const auto refused = stage.evolve({"train", "--resume", "runs/train/exp"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_EQ(refused.err,
+            "evolve: runs/train/exp/weights/last.pt: it is gone, and epochs of this training had "
+            "ended; bring it back, or begin another training, with --weights "
+            "runs/train/exp/weights/best.pt\n");
+  fs::remove(stage / "runs/train/exp/results.csv");
   const auto ended = stage.evolve({"train", "--resume", "runs/train/exp"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("no epoch had ended, so it starts afresh"));

@@ -335,5 +335,23 @@ TEST(Pause, IsThereForTheOthersWhereOneTrialHadNoFitnessAtItsLook) {
             0);
 }
 
+TEST(Pause, OfTrialsWithoutAFitnessAtTheirLookTakesNoEpochThatIsNotThere) {
+  Folder folder;
+  const auto ended = evolve(
+      folder.path(), {"--trainer-command", fake_trainer("--pauses --learns-late --epochs epochs"),
+                      "--devices", "gcu:0,gcu:1,gcu:2", "--device-env", "GCU", "--epochs", "9",
+                      "--max-epochs", "21", "--fitness", "2*P*R/(P+R)", "--output", "run"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_LE(sum(trained(folder)), 21);
+}
+
+TEST(Pause, LeavesATrialNoMoreTimeInAllThanItsTimeout) {
+  Folder folder;
+  evolve(folder.path(), {"--trainer-command", fake_trainer("--pauses --sleep 700"), "--devices",
+                         "cpu:0", "--epochs", "9", "--generations", "1", "--population", "6",
+                         "--trial-timeout", "1s", "--retries", "0", "--output", "run"});
+  EXPECT_EQ(event(folder, "failed")["kind"], "timeout");
+}
+
 }  // namespace
 }  // namespace evolve::test

@@ -175,7 +175,7 @@ TEST(Resume, AFinishedRunIsNotExtendedByABoundThatIsNoLarger) {
     for (const auto* value : {"1", "3"}) {
       const auto ended = evolve(folder.path(), {"--resume", "run", option, value});
       EXPECT_EQ(ended.code, 0) << ended.err;
-      EXPECT_THAT(ended.out, HasSubstr("3 of 3 trials done, finished"));
+      EXPECT_THAT(ended.out, HasSubstr("3 of 3 trials done, finished; extend it with --trials 4 "));
       EXPECT_EQ(read_file(folder / "run/journal.jsonl"), before) << option << " " << value;
     }
 }

@@ -20,7 +20,7 @@ TEST(DeviceFile, IsASpecificationWithALineForEachItem) {
 }
 
 TEST(DeviceFile, HasCommentsAndEmptyLines) {
-  EXPECT_EQ(parse_device_file("# mine\n\n  cuda:0  # the fast one\r\n"),
+  EXPECT_EQ(parse_device_file("\xef\xbb\xbf# mine\n\n  cuda:0  # the fast one\r\n"),
             (DeviceRequest{.spec = "cuda:0"}));
 }
 

@@ -312,5 +312,35 @@ TEST(Pauses, LetNothingBeBredAhead) {
   EXPECT_FALSE(state.breed(4));
 }
 
+TEST(Pauses, OfAnEarlierGenerationLeaveTheGenerationWhereItIsWhenTheyGoOn) {
+  auto run = pausing(300);
+  run.population = 4;
+  RunState state(run);
+  int before = 0, gone_on_late = 0;
+  while (const auto* trial = state.next_trial()) {
+    gone_on_late += trial->generation < before;
+    train_next(state);
+    EXPECT_GE(state.generation(), before);
+    before = state.generation();
+  }
+  EXPECT_GT(gone_on_late, 0);
+}
+
+TEST(Pauses, OfATrialThatBeginsAnewCountAllItsEpochsAgain) {
+  RunState state(pausing(200));
+  while (state.next_trial()->start_epoch == 0) train_next(state);
+  const auto trial = *state.next_trial();
+  state.apply(started(trial));
+  state.apply(failed(trial.number, {.final = false}));
+  auto anew = started(trial);
+  anew.start_epoch = 0;
+  state.apply(anew);
+  EXPECT_EQ(state.attempt_at(trial.number).start_epoch(), 0);
+  const auto epochs = state.epochs_trained();
+  hyp::Outcome end = failed(trial.number, {.final = true, .epoch = 2});
+  state.apply(end);
+  EXPECT_EQ(state.epochs_trained(), epochs + 2);
+}
+
 }  // namespace
 }  // namespace evolve::engine

@@ -267,5 +267,12 @@ TEST(Repeats, OfAnEarlierVersionWithALagAreTakenAsTheyAreRecorded) {
   EXPECT_EQ(again.next_trial()->number, 11);
 }
 
+TEST(Repeats, HaveNotEndedWhileTheyAreUnderWay) {
+  RunState state = in_its_repeat();
+  EXPECT_EQ(state.repeats_ended(), 0);
+  state.apply(hyp::Outcome{.trial = 0, .repeat = 1, .result = hyp::Completed{{}, 0.5}});
+  EXPECT_EQ(state.repeats_ended(), 1);
+}
+
 }  // namespace
 }  // namespace evolve::engine

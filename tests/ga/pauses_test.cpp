@@ -349,5 +349,19 @@ TEST(Pausing, GivesBackTheEpochsThatAFailureDidNotTake) {
   EXPECT_EQ(evolution.epochs_left(), 84);
 }
 
+TEST(Pausing, LetsNoTrialWithoutAFitnessAtItsLookGoOnInEpochsThatAreNotThere) {
+  Evolution evolution(cube(), thawing(21));
+  train(evolution, *evolution.ask());
+  const hyp::Trial second = *evolution.ask(), third = *evolution.ask();
+  ASSERT_EQ(second.pause_epoch, 1);
+  ASSERT_EQ(third.pause_epoch, 1);
+  const double nothing = std::nan("");
+  evolution.tell(hyp::Rung{.trial = second.number, .epoch = 1, .fitness = nothing});
+  evolution.tell(hyp::Rung{.trial = third.number, .epoch = 1, .fitness = nothing});
+  EXPECT_EQ(evolution.last_epoch(second.number), 9);
+  EXPECT_EQ(evolution.last_epoch(third.number), 1);
+  EXPECT_EQ(evolution.epochs_left(), 2);
+}
+
 }  // namespace
 }  // namespace evolve::ga

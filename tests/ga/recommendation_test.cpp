@@ -379,5 +379,31 @@ TEST(Recommendation, TrainsARivalAgainThatIsNotInTrainingThoughItIsKnownLess) {
   EXPECT_NE(then.undecided, now.undecided);
 }
 
+TEST(Recommendation, IsSureAtNinetyPercent) {
+  const std::vector<hyp::Gene> space(2, real(0, 1, 0.5));
+  const hyp::Genes start(2, 0.5);
+  History history(space);
+  Rng rng(1);
+  boost::random::normal_distribution<double> luck(0, 0.02);
+  constexpr int trainings = 100;  // so many that nothing but luck is left to doubt
+  for (int i = 0; i < 3; ++i)
+    history.add({0.2 * i, 0.3}, {Observation::Ending::completed, 0.4 + luck(rng), i + 1});
+  for (int i = 0; i < trainings; ++i)
+    history.add(start, {Observation::Ending::completed, 0.5 + luck(rng), 0, i});
+  const auto now = *standing(space, history, start);
+  const double of_mean = now.noise / std::sqrt(trainings);
+  const auto& expected = now.start->expectation;
+  EXPECT_NEAR((expected.high - expected.low) / 2, 1.645 * of_mean, 0.1 * of_mean);
+}
+
+TEST(Recommendation, IsTheModelsOnceThreeTrainingsHaveCompleted) {
+  Evolution evolution(cube(), screened(1, 10));
+  for (int trial = 0; trial < 3; ++trial) {
+    EXPECT_FALSE(evolution.standing()) << trial;
+    evolution.tell(completed(evolution.ask()->number, 0.1 * trial));
+  }
+  EXPECT_TRUE(evolution.standing());
+}
+
 }  // namespace
 }  // namespace evolve::ga

@@ -143,5 +143,34 @@ TEST(Retraining, TrainsTheStartAgainWhateverItMayNotKnow) {
   }
 }
 
+TEST(Retraining, TakesTwoStartsThatLearntNothingForNoAgreement) {
+  const hyp::Space space = space_of({real(0, 1, 0.3), real(0, 1, 0.6)});
+  Evolution evolution(space, screened(1, 28));
+  std::vector<int> starts;
+  while (const auto trial = evolution.ask()) {
+    const bool is_start = evolution.genes(trial->number) == evolution.genes(0);
+    if (is_start) starts.push_back(trial->number);
+    const double luck = 1e-3 * static_cast<double>(trial->seed % 97);
+    evolution.tell(completed(trial->number, is_start ? 0 : trial->hyp.number("g0") + luck));
+  }
+  EXPECT_THAT(starts, testing::ElementsAre(0, 13, 26));
+}
+
+TEST(Retraining, TrainsTheBestAgainInTheLastFifthOfTheEpochsWhereNothingIsPaused) {
+  Evolution evolution(
+      cube(),
+      {.search = "screened", .seed = 1, .epochs = 9, .max_epochs = 9 * 50, .pauses = false});
+  std::set<hyp::Genes> trained;
+  std::vector<int> again;
+  while (const auto trial = evolution.ask()) {
+    const auto& set = evolution.genes(trial->number);
+    if (!trained.insert(set).second && set != evolution.genes(0)) again.push_back(trial->number);
+    evolution.tell(completed(trial->number, lucky(*trial)));
+  }
+  EXPECT_EQ(evolution.asked(), 50);
+  EXPECT_THAT(again,
+              testing::AllOf(testing::SizeIs(testing::Ge(3)), testing::Each(testing::Ge(45))));
+}
+
 }  // namespace
 }  // namespace evolve::ga

@@ -211,13 +211,19 @@ std::vector<std::string> images_listed(const fs::path& list, const fs::path& bas
 void add_images(const Source& source, const Yaml& node, const std::string& split,
                 const std::vector<fs::path>& roots, const fs::path& folder,
                 std::vector<std::string>& images) {
-  const fs::path path = resolved(roots, text_of(source, node, split, "write one path"));
+  const std::string remedy = "write a folder of images or a text file that lists them";
+  const auto& written = text_of(source, node, split, "write one path");
+  // Below every root there is "": all splits would be the same images.
+  if (written.empty()) throw source.refusal(node, split + " is empty", remedy);
+  const fs::path path = resolved(roots, written);
   if (!fs::exists(path)) {
-    throw source.refusal(node, fmt::format("{} '{}' does not exist", split, path.string()),
-                         "write a folder of images or a text file that lists them");
+    throw source.refusal(node, fmt::format("{} '{}' does not exist", split, path.string()), remedy);
   }
   std::vector<std::string> found;
   const bool is_folder = fs::is_directory(path);
+  // A pipe would be waited for, a device be read for ever.
+  if (!is_folder && !fs::is_regular_file(path))
+    throw source.refusal(node, fmt::format("{} '{}' is no file", split, path.string()), remedy);
   if (is_folder) {
     std::vector<fs::path> way = {fs::canonical(path)};
     add_images_below(path, way, found);

@@ -198,7 +198,12 @@ LabelFile read_labels(const std::string& image_file, int classes, bool single_cl
   const auto status = std::filesystem::status(file, error);
   if (status.type() == std::filesystem::file_type::none)
     throw bad_input({file}, "cannot be read (" + error.message() + ")", "check its permissions");
-  if (!std::filesystem::is_regular_file(status)) return {};
+  if (!std::filesystem::is_regular_file(status)) {
+    const bool is_named = std::filesystem::exists(std::filesystem::symlink_status(file, error));
+    if (!is_named) return {};
+    throw bad_input({file}, std::filesystem::exists(status) ? "is no file" : "is a link to nothing",
+                    "mend it, or remove it if the image has no objects");
+  }
   return parse_labels(core::read_text_file(file), file, classes, single_cls);
 }
 

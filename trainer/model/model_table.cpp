@@ -60,7 +60,7 @@ class Reader {
         throw wrong(level, "anchors", "a list of numbers per level");
       auto& pairs = levels.emplace_back();
       for (const Yaml& side : level.items) {
-        pairs.push_back(static_cast<float>(number(side, "anchors", "a list of numbers per level")));
+        pairs.push_back(pixels(side));
       }
       if (pairs.empty() || pairs.size() % 2 != 0 || pairs.size() != levels.front().size()) {
         throw error(level, "a level has " + std::to_string(pairs.size()) + " numbers of anchors",
@@ -105,6 +105,14 @@ class Reader {
   }
 
  private:
+  /// A side of an anchor.
+  float pixels(const Yaml& node) const {
+    const std::string expected = "a list of positive numbers per level";
+    const double value = number(node, "anchors", expected);
+    if (!(value > 0 && value < 1e6)) throw wrong(node, "anchors", expected);
+    return static_cast<float>(value);
+  }
+
   Error wrong(const Yaml& node, const std::string& name, const std::string& expected) const {
     const bool single = node.kind == Yaml::Kind::scalar;
     return error(node, name + " is " + (single ? "'" + node.text + "'" : "not a single value"),
@@ -157,6 +165,9 @@ void read_rows(const Reader& reader, const Yaml& root, const char* part, ModelTa
 
 }  // namespace
 
+const std::string hint_of_ultralytics =
+    "a model of Ultralytics' is trained with --trainer ultralytics --model";
+
 ModelTable parse_model_table(const std::string& text, const std::string& file) {
   const Yaml root = core::parse_yaml(text, file);
   if (root.kind != Yaml::Kind::map) {
@@ -171,7 +182,8 @@ ModelTable parse_model_table(const std::string& text, const std::string& file) {
   if (const Yaml* activation = yaml_value(root, "activation")) reader.check_activation(*activation);
   const Yaml* anchors = yaml_value(root, "anchors");
   if (!anchors)
-    throw bad_input({file}, "there are no anchors", "write a list per level or a count");
+    throw bad_input({file}, "there are no anchors",
+                    "write a list per level or a count; " + hint_of_ultralytics);
   table.anchors = reader.anchors(*anchors);
   table.anchors_line = anchors->line;
   read_rows(reader, root, "backbone", table);
@@ -203,6 +215,9 @@ ModelTable model_table_in(const nlohmann::ordered_json& about, const std::string
     throw bad_input({weights}, "its model table has " + std::to_string(text.size()) + " characters",
                     "add --cfg with a shorter one");
   }
+  if (!yaml->contains("anchors"))
+    throw bad_input({weights}, "its model has no anchors, so it is none of YOLOv5's",
+                    hint_of_ultralytics + ", and validated with yolo val");
   ModelTable table = parse_model_table(text, weights);
   // The file has no lines.
   table.anchors_line = 0;
@@ -222,7 +237,7 @@ ModelTable read_model_table(const std::string& cfg) {
     throw bad_argument(
         "--cfg " + cfg + ": there is no such model table",
         is_of_ultralytics(cfg)
-            ? "a model of Ultralytics' is trained with --trainer ultralytics --model"
+            ? hint_of_ultralytics
             : "name a file, or yolov5n, s, m, l, x or p.yaml, or n6, s6, m6, l6 or x6");
   }
   ModelTable table = parse_model_table(built_in->rows, cfg);

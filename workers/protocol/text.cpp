@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
 #include <string>
 
 #include "core/utf8.hpp"
@@ -41,7 +42,11 @@ std::string last_line(std::string_view raw) {
   raw = raw.substr(0, end + 1);
   const auto before = raw.find_last_of("\r\n");
   raw = before == raw.npos ? raw : raw.substr(before + 1);
-  return core::excerpt(raw.substr(raw.find_first_not_of(blanks)));
+  // What a terminal is told of colours and lines to clear is no word.
+  static const std::regex controls("\x1b\\[[0-9;]*[A-Za-z]");
+  const auto words = std::regex_replace(std::string(raw), controls, "");
+  const auto begin = words.find_first_not_of(blanks);
+  return begin == words.npos ? "" : core::excerpt(std::string_view(words).substr(begin));
 }
 
 hyp::FailureKind kind_in(std::string_view words, hyp::FailureKind otherwise) {

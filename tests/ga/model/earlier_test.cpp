@@ -124,5 +124,26 @@ TEST(EarlierRuns, GiveTheSameTrialsAgain) {
   for (int trial = 0; trial < 8; ++trial) EXPECT_EQ(one.genes(trial), other.genes(trial));
 }
 
+TEST(EarlierRuns, AreWhatTheTrialsAfterTheirBestAreBredFrom) {
+  const std::vector<EarlierRun> runs = {{{{0.7, 0.3}, 1.0}, {{0.1, 0.9}, 0.2}}};
+  const Settings settings{.search = "screened", .seed = 3, .trials = 8};
+  Evolution with(square, settings, {}, runs), without(square, settings);
+  run(with, top);
+  run(without, top);
+  EXPECT_NE(with.genes(3), without.genes(3)) << "that one is of the design";
+}
+
+TEST(EarlierRuns, TakeWhatFailedForWorseThanAllThatCompletedThoughAllIsBelow0) {
+  EarlierRun run;
+  for (int i = 0; i < 12; ++i) {
+    const double x = i / 11.0;
+    const bool fails = x > 0.6;
+    run.push_back({{x, 0.5}, fails ? std::nullopt : std::optional(x - 2)});
+  }
+  const EarlierRuns runs(square.genes, std::vector<EarlierRun>{run});
+  const auto expected = runs.expected(MatrixXd{{0.5, 0.9}, {0.5, 0.5}});
+  EXPECT_GT(expected(0, 0), expected(0, 1));
+}
+
 }  // namespace
 }  // namespace evolve::ga

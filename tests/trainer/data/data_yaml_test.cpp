@@ -204,6 +204,11 @@ TEST_F(DataYaml, RefusesWithFileAndLine) {
   EXPECT_EQ(refused("train: images/nowhere\nval: images/val\nnames: [a]\n"),
             "d.yaml:1: train 'images/nowhere' does not exist; write a folder of images or a text "
             "file that lists them");
+  EXPECT_EQ(refused("train: ''\nval: images/val\nnames: [a]\n"),
+            "d.yaml:1: train is empty; write a folder of images or a text file that lists them");
+  EXPECT_EQ(refused("train: /dev/null\nval: images/val\nnames: [a]\n"),
+            "d.yaml:1: train '/dev/null' is no file; write a folder of images or a text file that "
+            "lists them");
   EXPECT_EQ(refused("path: nowhere\n" + splits + "names: [a]\n"),
             "d.yaml:1: path 'nowhere' does not exist; write a folder, relative to this file or to "
             "the current folder");

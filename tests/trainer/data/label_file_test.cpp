@@ -170,6 +170,20 @@ TEST(LabelFile, IsRefusedWhereNobodyCanTellWhetherItIsThere) {
             labels + ": cannot be read (Too many levels of symbolic links); check its permissions");
 }
 
+TEST(LabelFile, IsRefusedWhereItIsALinkToNothingOrNoFile) {
+  const TemporaryFolder folder;
+  const auto image = folder / "images/a.png";
+  const auto labels = label_file_of(image);
+  std::filesystem::create_directories(std::filesystem::path(labels).parent_path());
+  std::filesystem::create_symlink("moved.txt", labels);
+  const std::string remedy = "; mend it, or remove it if the image has no objects";
+  EXPECT_EQ(test::refusal([&] { read_labels(image, 1, false); }),
+            labels + ": is a link to nothing" + remedy);
+  std::filesystem::remove(labels);
+  std::filesystem::create_directory(labels);
+  EXPECT_EQ(test::refusal([&] { read_labels(image, 1, false); }), labels + ": is no file" + remedy);
+}
+
 TEST(LabelFile, WritesWhatItReads) {
   const std::vector<Label> labels = {{0, 0.123456F, 1.0F / 3, 0.1F, 1},
                                      {2, 1e-6F, 0.5F, 0.25F, 0.999999F}};

@@ -150,6 +150,10 @@ TEST(ModelConfig, RefusesWhatCannotBeBuilt) {
   EXPECT_THAT(refused("anchors: [[1, 2]"), HasSubstr("m.yaml:1: a key is a list or a map"));
   EXPECT_THAT(refused("anchors: {P3: [1, 2]}"),
               HasSubstr("m.yaml:1: anchors is neither a count nor a list"));
+  for (const std::string side : {".nan", ".inf", "-3", "0"})
+    EXPECT_THAT(refused("anchors: [[10, " + side + "]]"),
+                HasSubstr("m.yaml:1: anchors is '" + side +
+                          "'; write a list of positive numbers per level"));
   EXPECT_THAT(refused("nc: 3\nanchors: 3\nbackbone:\n  - [-1, 1, Conv, [8]]\nhead:\n"
                       "  - [-1, 1, Conv, [8]]\n"),
               HasSubstr("the last row is not a Detect"));

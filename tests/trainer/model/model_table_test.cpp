@@ -58,6 +58,15 @@ TEST(ModelTable, OfWeightsHasTheirNumberOfClasses) {
   EXPECT_THAT(refused({{"yaml", yaml}, {"nc", "many"}}), HasSubstr("nc is 'many'"));
 }
 
+TEST(ModelTable, OfWeightsOfUltralyticsSaysWithWhatTheyAreTrained) {
+  ordered_json yaml = to_json(read_model_table("yolov5p"));
+  yaml.erase("anchors");
+  EXPECT_THAT(refused({{"yaml", yaml}}),
+              HasSubstr("its model has no anchors, so it is none of YOLOv5's; a model of "
+                        "Ultralytics' is trained with --trainer ultralytics --model, and validated "
+                        "with yolo val"));
+}
+
 TEST(ModelTable, OfWeightsThatDoNotTellItAsksForCfg) {
   for (const auto& about : {ordered_json(), ordered_json{{"nc", 3}}, ordered_json{{"yaml", 1}}}) {
     EXPECT_EQ(refused(about),

@@ -2,6 +2,7 @@
 call of it. Its CUDA finds as many devices as the variable
 TORCH_HAS_CUDA says; where TORCH_IS_BROKEN is, it cannot be imported, and the process takes seconds to end."""
 import atexit
+import io
 import os
 import pickle
 import time
@@ -43,7 +44,8 @@ def manual_seed(seed):
 def save(what, file):
     try:
         opened = open(file, "wb") if isinstance(file, str) else file
-        opened.write(pickle.dumps(what) if isinstance(what, dict) else str(what).encode())
+        kept = isinstance(what, dict) and isinstance(file, io.BytesIO)
+        opened.write(pickle.dumps(what) if kept else str(what).encode())
         opened.flush()
     except OSError:
         raise RuntimeError("unexpected pos 704 vs 598")  # as the real one has it
