@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <system_error>
 
 #include "core/environment.hpp"
@@ -77,15 +78,31 @@ fs::path package_file(const Python& python, const std::string& package, const st
   return found.status == 0 ? workers::last_line(found.output) : "";
 }
 
+/// Whether pip refuses to install anything for it, as for a distribution's own, which may have no
+/// pip either (PEP 668).
+bool is_distributions_own(const fs::path& python) {
+  std::error_code ignored;
+  fs::directory_iterator libraries(python.parent_path().parent_path() / "lib", ignored);
+  return std::any_of(fs::begin(libraries), fs::end(libraries), [&](const auto& library) {
+    return fs::exists(library.path() / "EXTERNALLY-MANAGED", ignored);
+  });
+}
+
 void check_package(const Python& python, const std::string& package, const std::string& who) {
   const auto file = python_file(python, who);
   if (!package_file(python, package, who).empty()) return;
   // YOLOv5's imports pkg_resources, which later versions of setuptools have not.
-  const auto besides = package == "yolov5" ? " 'setuptools<81'" : "";
+  const std::string packages = package + (package == "yolov5" ? " 'setuptools<81'" : "");
   throw bad_argument(
       fmt::format("{}: {} has no package '{}'", who, file, package),
-      fmt::format("install it: {} -m pip install {}{}; or name another Python in EVOLVE_PYTHON",
-                  file, package, besides));
+      is_distributions_own(file)
+          ? fmt::format(
+                "make a Python that has it, and name that in EVOLVE_PYTHON: {} -m venv venv "
+                "(Debian's package python3-venv), venv/bin/pip install {}, export "
+                "EVOLVE_PYTHON=venv/bin/python3",
+                file, packages)
+          : fmt::format("install it: {} -m pip install {}; or name another Python in EVOLVE_PYTHON",
+                        file, packages));
 }
 
 void check_yolov5(const Python& python, const std::string& who) {

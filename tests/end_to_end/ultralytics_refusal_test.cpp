@@ -183,6 +183,23 @@ TEST(Ultralytics, IsRefusedASetThatWouldLeaveItTheRates) {
   }
 }
 
+TEST(Ultralytics, IsNotToBeInstalledForAPythonThatItsDistributionManages) {
+  Folder usr;
+  const auto python = (usr / "bin/python3").string();
+  std::filesystem::create_directories(usr / "bin");
+  std::filesystem::create_directories(usr / "lib/python3.11");
+  write_file(usr / "lib/python3.11/EXTERNALLY-MANAGED", "[externally-managed]\n");
+  write_file(python, "#!/bin/sh\nexec /usr/bin/python3 -I -S \"$@\"\n");
+  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  expect_refusal(command(trials("yolo11n.pt"), {"EVOLVE_PYTHON=" + python}),
+                 "--trainer ultralytics: " + python +
+                     " has no package 'ultralytics'; make a Python that has it, and name that in "
+                     "EVOLVE_PYTHON: " +
+                     python +
+                     " -m venv venv (Debian's package python3-venv), venv/bin/pip install "
+                     "ultralytics, export EVOLVE_PYTHON=venv/bin/python3");
+}
+
 TEST(Ultralytics, IsRefusedWhereItIsNotInstalled) {
   Folder bin;
   const auto python = (bin / "python").string();

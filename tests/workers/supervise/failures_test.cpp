@@ -20,6 +20,9 @@ struct Case {
   std::string mode;
   Ending failure;
 };
+void PrintTo(const Case& one, std::ostream* to) {
+  *to << one.mode;
+}
 
 class Failures : public Workers, public testing::WithParamInterface<Case> {};
 
