@@ -38,9 +38,19 @@ TrainOptions settled(TrainOptions options, int stride) {
   return options;
 }
 
+/// A model of numbers that are none finds nothing, whatever it is shown.
+void check_numbers(const StateDict& state, const std::string& path) {
+  for (const auto& [name, tensor] : state) {
+    if (tensor.is_floating_point() && torch::isnan(tensor).any().item<bool>())
+      throw bad_input({path}, "its " + name + " holds NaN: the training had diverged",
+                      "give other weights");
+  }
+}
+
 /// As the weights tell it; --cfg is for those that do not.
 std::unique_ptr<Detector> detector_to_validate(const TrainOptions& options) {
   const auto checkpoint = read_checkpoint(options.weights);
+  check_numbers(checkpoint.state, options.weights);
   if (options.cfg.empty() || checkpoint.about.contains("yaml"))
     return detector_of(checkpoint, options.weights);
   const auto table = read_model_table(options.cfg);

@@ -376,6 +376,19 @@ TEST(Trainer, RefusesToValidateWeightsOfOtherClassesThatBringNoTable) {
       testing::StartsWith("shapes: it has 3 classes, " + options.weights + " was trained on 4; "));
 }
 
+TEST(Trainer, RefusesToValidateWeightsOfATrainingThatDiverged) {
+  const data::TemporaryFolder folder;
+  TrainOptions options = small();
+  auto weights = checkpoint_of(test::make("yolov5p.yaml", 3), {"a", "b", "c"});
+  auto& [name, tensor] = weights.state.front();
+  tensor = tensor.clone().fill_(std::nan(""));
+  options.weights = folder / "weights.pt";
+  write_checkpoint(options.weights, weights);
+  EXPECT_EQ(test::refusal([&] { Trainer("cpu", 1).validate({.options = to_json(options)}); }),
+            options.weights + ": its " + name +
+                " holds NaN: the training had diverged; give other weights");
+}
+
 TEST(Trainer, ValidatesWeightsOfAnyNumberOfClassesAsOneClass) {
   const data::TemporaryFolder folder;
   TrainOptions options = small();
