@@ -5,6 +5,7 @@ average, the optimizer, gradients that it has yet to step with, the schedules. I
 processes of a data loader do not tell theirs: after a pause images come in an order that the training's seed and the
 epoch decide. But for that it goes on as if it had never been paused.
 """
+import contextlib
 import io
 import os
 import random
@@ -49,11 +50,16 @@ def keep(trainer, folder):
                 "loss_updates": getattr(getattr(trainer.model, "criterion", None), "updates", 0),
                 "results": trainer.csv.read_text()}, content)
     part = os.path.join(folder, KEPT + ".part")
-    with open(part, "wb") as file:
-        file.write(content.getbuffer())
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(part, os.path.join(folder, KEPT))
+    try:
+        with open(part, "wb") as file:
+            file.write(content.getbuffer())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, os.path.join(folder, KEPT))
+    except OSError:
+        with contextlib.suppress(OSError):  # half of it helps nobody on a full disk
+            os.unlink(part)
+        raise
 
 
 def kept(folder, epoch):

@@ -346,6 +346,18 @@ TEST(Ultralytics, GoesOnWhereATrialWasPausedAsIfItHadNotBeen) {
   EXPECT_FALSE(went_on.empty());
 }
 
+TEST(Ultralytics, LeavesNothingOfAPauseThatDoesNotFitOnTheDisk) {
+  Folder folder;
+  const auto ended = run(folder, trials("full_pause.yaml", 40,
+                                        {"--epochs", "9", "--max-epochs", "60", "--seed", "1"}));
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("No space left on device"));
+  const auto failed = event(folder, "failed");
+  EXPECT_EQ(failed["final"], false);
+  const auto part = trial_folder(folder, failed["trial"]) / "paused.pt.part";
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(part)));
+}
+
 TEST(Ultralytics, TrainsOnNoOtherDeviceThanAskedFor) {
   expect_no_other_device("ultralytics", "yolo11n.yaml");
 }

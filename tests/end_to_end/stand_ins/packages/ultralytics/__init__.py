@@ -1,5 +1,5 @@
 """Stands in for Ultralytics, as far as evolve.ultralytics uses it. Trains nothing; what goes wrong is in the model's
-name: oom.yaml, halved.yaml, nan.yaml, nan_loss.yaml, lost.yaml, gone.yaml, slow.yaml, full.yaml, full_late.yaml, no_weights.yaml, offline.yaml,
+name: oom.yaml, halved.yaml, nan.yaml, nan_loss.yaml, lost.yaml, gone.yaml, slow.yaml, full.yaml, full_late.yaml, full_pause.yaml, no_weights.yaml, offline.yaml,
 broken.yaml, short.yaml, and goes.pt, a file that the first trial takes away."""
 import json
 import math
@@ -88,6 +88,8 @@ class Trainer:
         if self.batch_size < 1:
             self.batch_size = Trainer.free_memory
             Trainer.free_memory -= 1
+        if what == "full_pause":
+            (self.save_dir / "paused.pt.part").symlink_to("/dev/full")
         self.accumulate = 4  # batches a step
         self.model = training.Model()
         self.ema, self.optimizer, self.scaler = training.Average(self.model), training.Optimizer(), training.Scaler()
