@@ -43,8 +43,11 @@ def keep(trainer, folder):
     import torch
 
     content = io.BytesIO()
+    # Without the scale of mixed precision, which the device that it goes on with may not have.
+    scale = trainer.scaler.get_scale()
+    gradients = [None if p.grad is None else p.grad / scale for p in trainer.model.parameters()]
     torch.save({"epoch": trainer.epoch + 1, "batch": trainer.batch_size, "stepped": trainer.stepped,
-                "model": trainer.model.state_dict(), "gradients": [p.grad for p in trainer.model.parameters()],
+                "model": trainer.model.state_dict(), "gradients": gradients,
                 "ema": trainer.ema.ema.state_dict(), "ema_updates": trainer.ema.updates,
                 "optimizer": trainer.optimizer.state_dict(), "scaler": trainer.scaler.state_dict(),
                 "loss_updates": getattr(getattr(trainer.model, "criterion", None), "updates", 0),
@@ -81,7 +84,8 @@ def go_on(trainer, state):
     trainer.ema.ema.load_state_dict(state["ema"])
     trainer.ema.updates = state["ema_updates"]
     trainer.optimizer.load_state_dict(state["optimizer"])
-    trainer.scaler.load_state_dict(state["scaler"])
+    if state["scaler"]:  # empty where there was no mixed precision
+        trainer.scaler.load_state_dict(state["scaler"])
     if state["loss_updates"]:  # YOLO26's loss has two parts, which it weighs by the epoch
         trainer.model.criterion = trainer.model.init_criterion()
         trainer.model.criterion.updates = state["loss_updates"] - 1
@@ -113,6 +117,7 @@ def begin_epoch(trainer, state):
     """To be called when an epoch begins: before its first one Ultralytics drops all gradients."""
     if trainer.epoch != state["epoch"]:
         return
+    scale = trainer.scaler.get_scale()
     for parameter, gradient in zip(trainer.model.parameters(), state["gradients"]):
-        parameter.grad = None if gradient is None else gradient.to(parameter.device)
+        parameter.grad = None if gradient is None else gradient.to(parameter.device) * scale
     trainer.stepped_before = trainer.stepped

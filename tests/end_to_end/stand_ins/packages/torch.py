@@ -36,6 +36,9 @@ class Number(float):
     def to(self, device):
         return self
 
+    def __truediv__(self, divisor):
+        return Number(float(self) / divisor)
+
 
 def manual_seed(seed):
     assert 0 <= seed < 2**32

@@ -63,6 +63,9 @@ class Optimizer:
 class Scaler:
     scale = 1.0
 
+    def get_scale(self):
+        return self.scale
+
     def state_dict(self):
         return {"scale": self.scale}
 
