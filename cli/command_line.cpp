@@ -43,7 +43,9 @@ void refuse_option(const CLI::App& app, const CLI::Option& option, const std::st
 /// What begins with a 0 is read by some as octal or hexadecimal, by YOLOv5 as the number that it
 /// looks like.
 void refuse_other_bases(const CLI::Option& option, const std::string& name) {
-  if (!option.get_type_name().starts_with("INT")) return;
+  const auto type = option.get_type_name();
+  const bool is_whole = type.starts_with("INT") || type.starts_with("UINT") || name == "freeze";
+  if (!is_whole) return;
   for (const auto& value : option.results()) {
     const auto digits = value.substr(std::min(value.find_first_not_of("+-"), value.size()));
     if (digits.size() > 1 && digits.starts_with("0"))

@@ -246,8 +246,10 @@ void check_weights_of(const results::RunDirectory& directory) {
   if (!fs::exists(directory.best_weights()) && !fs::exists(directory.results_csv())) return;
   throw bad_input({directory.last_weights().string()},
                   "it is gone, and epochs of this training had ended",
-                  "bring it back, or begin another training, with --weights " +
-                      shell_path(directory.best_weights()));
+                  "bring it back, or begin another training" +
+                      (fs::exists(directory.best_weights())
+                           ? ", with --weights " + shell_path(directory.best_weights())
+                           : ""));
 }
 
 int run_resumed(const TrainCommandOptions& now, Screen& screen) {

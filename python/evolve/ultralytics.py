@@ -313,7 +313,8 @@ def load():
             trainer.train()
         del trainer
         gc.collect()
-        batches[asked] = trial.batch  # AutoBatch would find another one for each trial, by what the last one has left
+        if not kept:
+            batches[asked] = trial.batch  # AutoBatch would find another one for each trial, by what the last one has left
         return trial.metrics
 
     return train

@@ -9,6 +9,7 @@ import contextlib
 import io
 import os
 import random
+import sys
 
 KEPT = "paused.pt"  # evolve removes it when the trial has ended or is given up
 
@@ -52,7 +53,7 @@ def keep(trainer, folder):
                 "optimizer": trainer.optimizer.state_dict(), "scaler": trainer.scaler.state_dict(),
                 "loss_updates": getattr(getattr(trainer.model, "criterion", None), "updates", 0),
                 "results": trainer.csv.read_text()}, content)
-    part = os.path.join(folder, KEPT + ".part")
+    part = os.path.join(folder, KEPT + ".tmp")
     try:
         with open(part, "wb") as file:
             file.write(content.getbuffer())
@@ -74,7 +75,11 @@ def kept(folder, epoch):
     if not epoch or not os.path.exists(file):
         return None
     # Its own file, and before Ultralytics 8.4 there are numbers of NumPy in it.
-    state = torch.load(file, map_location="cpu", weights_only=False)
+    try:
+        state = torch.load(file, map_location="cpu", weights_only=False)
+    except Exception as error:  # noqa: BLE001  whatever is wrong with it
+        print(f"evolve: {file}: {error}; its epochs are trained again", file=sys.stderr)
+        return None
     return state if state["epoch"] == epoch else None
 
 

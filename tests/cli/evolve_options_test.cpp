@@ -75,6 +75,8 @@ TEST(EvolveOptions, AreNoValuesOfOthersNorOfAnotherBase) {
   EXPECT_EQ(refused({"--name", "--mine"}), "accepted");
   EXPECT_EQ(refused({"--trials", "010"}),
             "--trials 010: this begins with a 0; write a decimal number without it");
+  EXPECT_EQ(refused({"--seed", "010"}),
+            "--seed 010: this begins with a 0; write a decimal number without it");
   EXPECT_EQ(refused({"--epochs", "0x10"}),
             "--epochs 0x10: this begins with a 0; write a decimal number without it");
 }

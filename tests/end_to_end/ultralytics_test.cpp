@@ -354,7 +354,7 @@ TEST(Ultralytics, LeavesNothingOfAPauseThatDoesNotFitOnTheDisk) {
   EXPECT_THAT(ended.err, HasSubstr("No space left on device"));
   const auto failed = event(folder, "failed");
   EXPECT_EQ(failed["final"], false);
-  const auto part = trial_folder(folder, failed["trial"]) / "paused.pt.part";
+  const auto part = trial_folder(folder, failed["trial"]) / "paused.pt.tmp";
   EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(part)));
 }
 

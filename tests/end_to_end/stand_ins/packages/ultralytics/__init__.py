@@ -89,7 +89,7 @@ class Trainer:
             self.batch_size = Trainer.free_memory
             Trainer.free_memory -= 1
         if what == "full_pause":
-            (self.save_dir / "paused.pt.part").symlink_to("/dev/full")
+            (self.save_dir / "paused.pt.tmp").symlink_to("/dev/full")
         self.accumulate = 4  # batches a step
         self.model = training.Model()
         self.ema, self.optimizer, self.scaler = training.Average(self.model), training.Optimizer(), training.Scaler()
