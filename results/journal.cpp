@@ -26,6 +26,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int version = 1;
+constexpr std::string_view blanks = " \t\r\n";
 
 std::string read_all(const fs::path& file) {
   return core::read_text_file(file.string(), std::numeric_limits<std::size_t>::max());
@@ -92,15 +93,14 @@ Parsed parse(const std::string& text, const fs::path& file) {
     const Where where{file.string(), line};
     // Some editors leave out the last line's end, or add empty lines.
     const auto end = std::min(text.find('\n', parsed.size), text.size());
-    const auto next = text.find_first_not_of(" \t\r\n", parsed.size);
-    if (next == std::string::npos || next >= end) {
+    if (text.find_first_not_of(blanks, parsed.size) >= end) {
       parsed.size = end + 1;
       continue;
     }
     const Json json =
         shallow_json(std::string_view(text).substr(parsed.size, end - parsed.size), where);
     if (json.is_discarded()) {
-      const bool is_last = text.find_first_not_of(" \t\r\n", end) == std::string::npos;
+      const bool is_last = text.find_first_not_of(blanks, end) == std::string::npos;
       if (!is_last) throw damaged(where, "this line is damaged");
       parsed.contents.warning =
           file.string() + ":" + std::to_string(line) + ": the last line is torn and was left out";
@@ -160,10 +160,12 @@ std::pair<Journal, JournalContents> Journal::resume(const fs::path& file) {
   core::FileDescriptor descriptor = open_locked(file, 0);
   const auto text = read_all(file);
   Parsed parsed = parse(text, file);
-  const int error = parsed.size > text.size() ? core::write_all(descriptor.number(), "\n")
-                    : ::ftruncate(descriptor.number(), static_cast<off_t>(parsed.size)) != 0 ? errno
-                                                                                             : 0;
-  if (error) throw write_failed(file, error);
+  if (parsed.size > text.size()) {
+    if (const int error = core::write_all(descriptor.number(), "\n"))
+      throw write_failed(file, error);
+  } else if (::ftruncate(descriptor.number(), static_cast<off_t>(parsed.size)) != 0) {
+    throw write_failed(file, errno);
+  }
   return {Journal(file, std::move(descriptor), parsed.size), std::move(parsed.contents)};
 }
 

@@ -102,15 +102,16 @@ def go_on(trainer, state):
     trainer.stepped = state["stepped"]
     if 0 <= trainer.epochs - trainer.args.close_mosaic < trainer.start_epoch:  # before 8.4 nobody closes them after that
         trainer._close_dataloader_mosaic()
-    draw_anew(trainer)
+    draw_anew(trainer, trainer.start_epoch)
 
 
-def draw_anew(trainer):
-    """Begins all of its random numbers anew: by themselves they would be those of its first epoch again."""
+def draw_anew(trainer, epoch):
+    """Begins all of its random numbers anew after an epoch (from 1): by themselves they would be those of its first epoch
+    again."""
     import numpy
     import torch
 
-    seeds = random.Random(f"{trainer.args.seed} {trainer.start_epoch}")
+    seeds = random.Random(f"{trainer.args.seed} {epoch}")
     random.seed(seeds.getrandbits(32))
     numpy.random.seed(seeds.getrandbits(32))
     torch.manual_seed(seeds.getrandbits(32))

@@ -194,8 +194,7 @@ TEST(Export, IsRefusedWithoutThePackageOrARun) {
   std::filesystem::create_directory(folder / "run");
   write_file(folder / "run/journal.jsonl", "{}\n");
   const auto python = (folder / "python").string();
-  write_file(python, "#!/bin/sh\nexec /usr/bin/python3 -I -S \"$@\"\n");
-  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  make_bare_python(python);
   const auto refused = [&](const std::string& target, const std::string& run) {
     const auto ended =
         Process({"/usr/bin/env", "EVOLVE_PYTHON=" + python, EVOLVE_BINARY, "export", target, run},

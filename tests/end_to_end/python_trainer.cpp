@@ -17,6 +17,11 @@ void write_data(const Folder& folder) {
   write_file(folder / "my.yaml", "train: images\n");
 }
 
+void make_bare_python(const std::filesystem::path& file) {
+  write_file(file, "#!/bin/sh\nexec /usr/bin/python3 -I -S \"$@\"\n");
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+}
+
 std::vector<std::string> command_of(const std::string& trainer, std::vector<std::string> arguments,
                                     const std::vector<std::string>& environment) {
   std::vector<std::string> words = {

@@ -11,6 +11,9 @@ extern const std::string packages;
 /// A data set that the stand-ins take.
 void write_data(const Folder& folder);
 
+/// A Python without any package.
+void make_bare_python(const std::filesystem::path& file);
+
 /// evolve with this trainer; the run's folder is "run".
 std::vector<std::string> command_of(const std::string& trainer, std::vector<std::string> arguments,
                                     const std::vector<std::string>& environment = {});

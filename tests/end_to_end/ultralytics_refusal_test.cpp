@@ -189,8 +189,7 @@ TEST(Ultralytics, IsNotToBeInstalledForAPythonThatItsDistributionManages) {
   std::filesystem::create_directories(usr / "bin");
   std::filesystem::create_directories(usr / "lib/python3.11");
   write_file(usr / "lib/python3.11/EXTERNALLY-MANAGED", "[externally-managed]\n");
-  write_file(python, "#!/bin/sh\nexec /usr/bin/python3 -I -S \"$@\"\n");
-  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  make_bare_python(python);
   expect_refusal(command(trials("yolo11n.pt"), {"EVOLVE_PYTHON=" + python}),
                  "--trainer ultralytics: " + python +
                      " has no package 'ultralytics'; make a Python that has it, and name that in "
@@ -203,8 +202,7 @@ TEST(Ultralytics, IsNotToBeInstalledForAPythonThatItsDistributionManages) {
 TEST(Ultralytics, IsRefusedWhereItIsNotInstalled) {
   Folder bin;
   const auto python = (bin / "python").string();
-  write_file(python, "#!/bin/sh\nexec /usr/bin/python3 -I -S \"$@\"\n");
-  std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  make_bare_python(python);
   expect_refusal(command(trials("yolo11n.pt"), {"EVOLVE_PYTHON=" + python}),
                  "--trainer ultralytics: " + python +
                      " has no package 'ultralytics'; install it: " + python +

@@ -81,8 +81,7 @@ double lucky(const hyp::Trial& trial) {
 }
 
 // The numbers of the trials whose set was trained before, but for the start's.
-std::vector<int> trained_again(int trials, double (*fitness)(const hyp::Trial&)) {
-  Evolution evolution(cube(), screened(1, trials));
+std::vector<int> trained_again(Evolution& evolution, double (*fitness)(const hyp::Trial&)) {
   std::map<hyp::Genes, std::set<std::uint64_t>> seeds;
   std::vector<int> again;
   while (const auto trial = evolution.ask()) {
@@ -93,6 +92,10 @@ std::vector<int> trained_again(int trials, double (*fitness)(const hyp::Trial&))
     evolution.tell(completed(trial->number, fitness(*trial)));
   }
   return again;
+}
+std::vector<int> trained_again(int trials, double (*fitness)(const hyp::Trial&)) {
+  Evolution evolution(cube(), screened(1, trials));
+  return trained_again(evolution, fitness);
 }
 
 TEST(Retraining, TrainsTheBestAgainInTheLastFifthFromTrial45On) {
@@ -160,13 +163,7 @@ TEST(Retraining, TrainsTheBestAgainInTheLastFifthOfTheEpochsWhereNothingIsPaused
   Evolution evolution(
       cube(),
       {.search = "screened", .seed = 1, .epochs = 9, .max_epochs = 9 * 50, .pauses = false});
-  std::set<hyp::Genes> trained;
-  std::vector<int> again;
-  while (const auto trial = evolution.ask()) {
-    const auto& set = evolution.genes(trial->number);
-    if (!trained.insert(set).second && set != evolution.genes(0)) again.push_back(trial->number);
-    evolution.tell(completed(trial->number, lucky(*trial)));
-  }
+  const auto again = trained_again(evolution, lucky);
   EXPECT_EQ(evolution.asked(), 50);
   EXPECT_THAT(again,
               testing::AllOf(testing::SizeIs(testing::Ge(3)), testing::Each(testing::Ge(45))));

@@ -163,10 +163,10 @@ void read_rows(const Reader& reader, const Yaml& root, const char* part, ModelTa
   for (const Yaml& row : rows->items) table.rows.push_back(reader.row(row));
 }
 
-}  // namespace
-
 const std::string hint_of_ultralytics =
     "a model of Ultralytics' is trained with --trainer ultralytics --model";
+
+}  // namespace
 
 ModelTable parse_model_table(const std::string& text, const std::string& file) {
   const Yaml root = core::parse_yaml(text, file);

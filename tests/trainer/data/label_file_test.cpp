@@ -160,28 +160,34 @@ TEST(LabelFile, HasNoLabelsWhereThereIsNoFile) {
   EXPECT_TRUE(read_labels("/nowhere/images/a.jpg", 3, false).labels.empty());
 }
 
-TEST(LabelFile, IsRefusedWhereNobodyCanTellWhetherItIsThere) {
+/// An image's label file that is a link to another one in its folder.
+struct LinkedLabelFile : testing::Test {
+  void link_to(const std::string& target) const {
+    std::filesystem::create_directories(std::filesystem::path(labels).parent_path());
+    std::filesystem::create_symlink(target, labels);
+  }
+  std::string refused() const {
+    return test::refusal([&] { read_labels(image, 1, false); });
+  }
+
   const TemporaryFolder folder;
-  const auto image = folder / "images/a.png";
-  const auto labels = label_file_of(image);
-  std::filesystem::create_directories(std::filesystem::path(labels).parent_path());
-  std::filesystem::create_symlink("a.txt", labels);
-  EXPECT_EQ(test::refusal([&] { read_labels(image, 1, false); }),
+  const std::string image = folder / "images/a.png";
+  const std::string labels = label_file_of(image);
+};
+
+TEST_F(LinkedLabelFile, IsRefusedWhereNobodyCanTellWhetherItIsThere) {
+  link_to("a.txt");
+  EXPECT_EQ(refused(),
             labels + ": cannot be read (Too many levels of symbolic links); check its permissions");
 }
 
-TEST(LabelFile, IsRefusedWhereItIsALinkToNothingOrNoFile) {
-  const TemporaryFolder folder;
-  const auto image = folder / "images/a.png";
-  const auto labels = label_file_of(image);
-  std::filesystem::create_directories(std::filesystem::path(labels).parent_path());
-  std::filesystem::create_symlink("moved.txt", labels);
+TEST_F(LinkedLabelFile, IsRefusedWhereItLeadsToNothingOrIsNoFile) {
+  link_to("moved.txt");
   const std::string remedy = "; mend it, or remove it if the image has no objects";
-  EXPECT_EQ(test::refusal([&] { read_labels(image, 1, false); }),
-            labels + ": is a link to nothing" + remedy);
+  EXPECT_EQ(refused(), labels + ": is a link to nothing" + remedy);
   std::filesystem::remove(labels);
   std::filesystem::create_directory(labels);
-  EXPECT_EQ(test::refusal([&] { read_labels(image, 1, false); }), labels + ": is no file" + remedy);
+  EXPECT_EQ(refused(), labels + ": is no file" + remedy);
 }
 
 TEST(LabelFile, WritesWhatItReads) {
