@@ -26,6 +26,7 @@ METRICS = ("metrics/precision", "metrics/recall", "metrics/mAP_0.5", "metrics/mA
 # allocation. The same words are in workers/protocol/text.cpp; a test compares them.
 FULL_MEMORY = ("out of memory", "OUT_OF_DEVICE_MEMORY", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES", "not enough memory",
                "DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED",
+               "ALLOCATION_FAILED",  # cuDNN 9: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED
                # A training has left these libraries no room for their handles or workspaces.
                "CUBLAS_STATUS_NOT_INITIALIZED", "CUDNN_STATUS_NOT_INITIALIZED",
                "find an engine to execute this computation", "find a valid cuDNN algorithm", "std::bad_alloc",

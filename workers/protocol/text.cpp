@@ -20,6 +20,7 @@ constexpr auto signs_of_full_memory = std::to_array<std::string_view>({
     "OUT_OF_RESOURCES",  // Unified Runtime 40
     "not enough memory", "DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED",
     "CUDNN_STATUS_ALLOC_FAILED",
+    "ALLOCATION_FAILED",  // cuDNN 9: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED
     // A training has left these libraries no room for their handles or workspaces.
     "CUBLAS_STATUS_NOT_INITIALIZED", "CUDNN_STATUS_NOT_INITIALIZED",
     "find an engine to execute this computation", "find a valid cuDNN algorithm", "std::bad_alloc",
@@ -37,16 +38,16 @@ constexpr std::array<std::string_view, 5> signs_of_a_lost_device = {
 }  // namespace
 
 std::string last_line(std::string_view raw) {
-  const auto end = raw.find_last_not_of(blanks);
-  if (end == raw.npos) return "";
-  raw = raw.substr(0, end + 1);
-  const auto before = raw.find_last_of("\r\n");
-  raw = before == raw.npos ? raw : raw.substr(before + 1);
   // What a terminal is told of colours and lines to clear is no word.
   static const std::regex controls("\x1b\\[[0-9;]*[A-Za-z]");
   const auto words = std::regex_replace(std::string(raw), controls, "");
-  const auto begin = words.find_first_not_of(blanks);
-  return begin == words.npos ? "" : core::excerpt(std::string_view(words).substr(begin));
+  const auto end = words.find_last_not_of(blanks);
+  if (end == words.npos) return "";
+  auto last = std::string_view(words).substr(0, end + 1);
+  if (const auto before = last.find_last_of("\r\n"); before != last.npos)
+    last.remove_prefix(before + 1);
+  last.remove_prefix(last.find_first_not_of(blanks));
+  return core::excerpt(last);
 }
 
 hyp::FailureKind kind_in(std::string_view words, hyp::FailureKind otherwise) {

@@ -16,7 +16,8 @@ TEST(LastLine, SkipsBlankLines) {
   EXPECT_EQ(last_line("10%\r 20%\r\n"), "20%");
   EXPECT_EQ(last_line("only"), "only");
   EXPECT_EQ(last_line("\r\x1b[K\x1b[34;1m 1/2\x1b[0m  3/3"), "1/2  3/3");
-  EXPECT_EQ(last_line("one\n\x1b[K"), "");
+  EXPECT_EQ(last_line("why\n\x1b[0m\n\x1b[K"), "why");
+  EXPECT_EQ(last_line("\x1b[K"), "");
   EXPECT_EQ(last_line(" \n\n"), "");
   EXPECT_EQ(last_line(""), "");
 }
@@ -36,7 +37,7 @@ std::vector<std::string> words_of_ours_in_python(const std::string& list) {
 TEST(LastWords, MeanTheSameToOurTrainersInPython) {
   const auto full = words_of_ours_in_python("FULL_MEMORY");
   const auto lost = words_of_ours_in_python("LOST_DEVICE");
-  EXPECT_EQ(full.size(), 14U);
+  EXPECT_EQ(full.size(), 15U);
   EXPECT_EQ(lost.size(), 5U);
   for (const auto& words : full)
     EXPECT_EQ(kind_in(words, hyp::FailureKind::other), hyp::FailureKind::oom) << words;
@@ -58,6 +59,7 @@ TEST(LastWords, TellAFullMemoryAndALostDevice) {
        {"CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
         "CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`",
         "cuDNN error: CUDNN_STATUS_NOT_INITIALIZED",
+        "cuDNN error: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
         "GET was unable to find an engine to execute this computation",
         "Unable to find a valid cuDNN algorithm to run convolution",
         "RuntimeError: DataLoader worker (pid(s) 5) is killed by signal: Killed. "})
