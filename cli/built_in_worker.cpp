@@ -42,8 +42,8 @@ std::string built_in_worker() {
   if (!fs::exists(worker)) {
     throw bad_input(
         {worker.string()}, "the built-in trainer is not there",
-        "build it (cmake --preset release) or install the package evolve-worker, or name "
-        "your own with --trainer-command");
+        "build it (cmake --preset release) or install the package evolve-worker; or train with "
+        "another (--trainer, --trainer-command, --trainer-exec)");
   }
   return worker.string();
 }
