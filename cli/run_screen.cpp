@@ -187,24 +187,10 @@ void RunScreen::on(const results::Probed& probed, const engine::RunState&) {
                   probed.trial, probed.device, probed.seconds));
 }
 
-// A small model's trial is many short requests to a GPU, which waits for the host to make them.
-void RunScreen::on(const results::DeviceStats& stats, const engine::RunState&) {
-  constexpr int enough = 10;  // 5 minutes
-  constexpr double half = 50;
-  const auto trials = std::ranges::count(under_way_, stats.device, &workers::Progress::device);
-  if (trials == 0 || !stats.load_percent) return;
-  Load& load = loads_[stats.device];
-  if (trials > load.trials) load = {.trials = trials};
-  load.sum += *stats.load_percent;
-  if (++load.samples != enough || load.sum / enough >= half) return;
-  const bool has_room = !stats.memory_total_bytes || !stats.memory_free_bytes ||
-                        2 * *stats.memory_free_bytes > *stats.memory_total_bytes;
-  if (!has_room) return;
-  screen_.line(fmt::format(
-      "{} was busy {:.0f} % of the last 5 minutes: it would train more with {} trials at a time, "
-      "if this machine has cores for them; let its line in {} be {}*{}",
-      stats.device, load.sum / enough, 2 * load.trials, display_path(directory_.devices()),
-      stats.device, 2 * load.trials));
+void RunScreen::on(const results::DeviceStats& stats, const engine::RunState& state) {
+  if (const auto advice =
+          idle_devices_.on(stats, state, under_way_, display_path(directory_.devices())))
+    screen_.line(*advice);
 }
 
 void RunScreen::on(const results::DeviceLimited& limited, const engine::RunState&) {

@@ -2,14 +2,14 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/idle_devices.hpp"
 #include "cli/screen.hpp"
+#include "devices/machine.hpp"
 #include "engine/observer.hpp"
 #include "results/run_directory.hpp"
 
@@ -80,7 +80,7 @@ class RunScreen : public engine::Observer {
   void on(const hyp::Outcome& outcome, const engine::RunState& state);
   void on(const results::CannotPause&, const engine::RunState&);
   void on(const results::Probed& probed, const engine::RunState&);
-  void on(const results::DeviceStats& stats, const engine::RunState&);
+  void on(const results::DeviceStats& stats, const engine::RunState& state);
   void on(const results::DeviceLimited& limited, const engine::RunState&);
   void on(const results::DeviceFull& full, const engine::RunState&);
   void on(const results::DeviceBlamed& blamed, const engine::RunState&);
@@ -102,13 +102,7 @@ class RunScreen : public engine::Observer {
   std::optional<double> time_limit_;
   std::string last_failure_;
   int ended_here_ = 0;
-  /// How many trials each slot's device trains at a time, and how loaded it was while it did.
-  struct Load {
-    std::ptrdiff_t trials = 0;
-    int samples = 0;
-    double sum = 0;
-  };
-  std::map<std::string, Load> loads_;
+  IdleDevices idle_devices_{static_cast<int>(std::ssize(devices::allowed_cores()))};
   std::vector<workers::Progress> under_way_;
   /// Trained when this process began.
   std::optional<std::int64_t> epochs_before_;

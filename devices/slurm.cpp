@@ -188,13 +188,13 @@ core::Slot as_step(core::Slot slot, const std::string& node) {
   // take all memory.
   slot.launcher = {"srun", "--exact", "-N1", "-n1", "-c" + threads};
   if (!node.empty()) slot.launcher.push_back("--nodelist=" + node);
-  // All three: what salloc was asked for is in srun's environment.
+  // All of them: what salloc was asked for is in srun's environment.
   if (is_gpu) {
     for (const auto* gpus : {"--gpus=1", "--gpus-per-node=1", "--gpus-per-task=1"})
       slot.launcher.push_back(gpus);
   } else if (is_cpu) {
     // A step that takes the job's GPUs leaves the next one none, and it waits.
-    slot.launcher.push_back("--gpus=0");
+    for (const auto* none : {"--gpus=0", "--gpus-per-node=0"}) slot.launcher.push_back(none);
   }
   slot.launcher.push_back("--mem=0");
   if (is_cpu) add_hiding(slot);

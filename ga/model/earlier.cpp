@@ -1,6 +1,8 @@
 #include "ga/model/earlier.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
 
 #include "ga/model/fit.hpp"
@@ -16,21 +18,42 @@ using Eigen::VectorXd;
 
 constexpr Index most_points = 150;  // of one run's model
 
-Surrogate model_of(const std::vector<hyp::Gene>& genes, const EarlierRun& run) {
+VectorXd alike_in(const MatrixXd& features) {
+  VectorXd alike = features.col(0);
+  for (Index i = 0; i < alike.size(); ++i) {
+    if ((features.row(i).array() != alike[i]).any())
+      alike[i] = std::numeric_limits<double>::quiet_NaN();
+  }
+  return alike;
+}
+
+/// Sets as a run sees them: alike where its own were.
+MatrixXd seen(const MatrixXd& features, const VectorXd& alike) {
+  MatrixXd seen = features;
+  for (Index i = 0; i < alike.size(); ++i)
+    if (!std::isnan(alike[i])) seen.row(i).setConstant(alike[i]);
+  return seen;
+}
+
+}  // namespace
+
+EarlierRuns::Model EarlierRuns::model_of(const std::vector<hyp::Gene>& genes,
+                                         const EarlierRun& run) {
   constexpr int evaluations = 100;
   History history(genes);
+  std::vector<hyp::Genes> sets;
   for (int i = 0; const auto& [set, fitness] : run) {
     using Ending = Observation::Ending;
     history.add(set, {.ending = fitness ? Ending::completed : Ending::failed,
                       .fitness = fitness.value_or(0),
                       .trial = i++});
+    sets.push_back(set);
   }
   const auto mode = prior_mode(static_cast<Index>(genes.size()));
   const auto known = history.select(history.size(), most_points, mode).observations;
-  return {known, fit(known, mode, evaluations)};
+  return {{known, fit(known, mode, evaluations)},
+          alike_in(features_of(genes, points_of(genes, sets)))};
 }
-
-}  // namespace
 
 EarlierRuns::EarlierRuns(std::span<const hyp::Gene> space, std::span<const EarlierRun> runs) {
   constexpr std::size_t most_sets = 64;  // as many slots may ask before anything has ended
@@ -66,15 +89,19 @@ EarlierRuns::EarlierRuns(std::span<const hyp::Gene> space, std::span<const Earli
 
 MatrixXd EarlierRuns::expected(const MatrixXd& features) const {
   MatrixXd all(count(), features.cols());
-  for (Index i = 0; i < count(); ++i)
-    all.row(i) = models_[static_cast<std::size_t>(i)].mean(features).transpose();
+  for (Index i = 0; i < count(); ++i) {
+    const auto& [surrogate, alike] = models_[static_cast<std::size_t>(i)];
+    all.row(i) = surrogate.mean(seen(features, alike)).transpose();
+  }
   return all;
 }
 
 MatrixXd EarlierRuns::slopes(const VectorXd& features) const {
   MatrixXd all(features.size(), count());
-  for (Index i = 0; i < count(); ++i)
-    all.col(i) = models_[static_cast<std::size_t>(i)].mean_slope(features);
+  for (Index i = 0; i < count(); ++i) {
+    const auto& [surrogate, alike] = models_[static_cast<std::size_t>(i)];
+    all.col(i) = alike.array().isNaN().select(surrogate.mean_slope(seen(features, alike)), 0.0);
+  }
   return all;
 }
 

@@ -32,7 +32,8 @@ class EarlierRuns {
 
   /// Number of runs; 0: nothing is known.
   Eigen::Index count() const { return static_cast<Eigen::Index>(models_.size()); }
-  /// What each run expects of sets, in units of its own spread around its own mean: [runs, m].
+  /// What each run expects of sets, in units of its own spread around its own mean: [runs, m]. Of
+  /// what was alike in all its sets it knows nothing: there it expects the same of every set.
   Eigen::MatrixXd expected(const Eigen::MatrixXd& features) const;
   /// How that changes with each feature of one set: [features, runs].
   Eigen::MatrixXd slopes(const Eigen::VectorXd& features) const;
@@ -43,7 +44,15 @@ class EarlierRuns {
   const std::vector<hyp::Genes>& portfolio() const { return portfolio_; }
 
  private:
-  std::vector<Surrogate> models_;
+  /// One run's.
+  struct Model {
+    Surrogate surrogate;
+    /// For each feature the value that all its sets have; NaN where they differ.
+    Eigen::VectorXd alike;
+  };
+  static Model model_of(const std::vector<hyp::Gene>& genes, const EarlierRun& run);
+
+  std::vector<Model> models_;
   std::vector<hyp::Genes> portfolio_;
 };
 

@@ -156,19 +156,35 @@ class MissingPaths(logging.Handler):
             self.said = line
 
 
-def with_missing_paths(check_dataset, log):
-    """`check_dataset`, whose failure names them."""
+def is_relative(data):
+    """Whether a data set's YAML says only from somewhere else where its images are."""
+    import yaml
 
-    def look(*arguments, **named):
+    if not data.endswith((".yaml", ".yml")):  # an archive
+        return False
+    with open(data, errors="ignore") as file:
+        said = yaml.safe_load(file)
+    root = said.get("path")
+    return not os.path.isabs(root if isinstance(root, str) else str(said.get("val")))
+
+
+def with_missing_paths(check_dataset, log):
+    """`check_dataset`, whose failure names them, and why they could not be fetched."""
+
+    def look(data, *arguments, **named):
         heard = MissingPaths()
         log.addHandler(heard)
         try:
-            return check_dataset(*arguments, **named)
+            return check_dataset(data, *arguments, **named)
         except Exception as error:
-            if heard.said:
-                raise worker.TrialFailed("data", f"{heard.said}; YOLOv5 looks for a relative path: beside its own files, so "
-                                         "write an absolute one") from error
-            raise
+            if not heard.said:
+                raise
+            words = heard.said
+            if "Dataset not found" not in str(error):
+                words += f" ({worker.message_of(error)})"
+            if is_relative(data):
+                words += "; YOLOv5 looks for a relative path: beside its own files, so write an absolute one"
+            raise worker.TrialFailed("data", words) from error
         finally:
             log.removeHandler(heard)
 

@@ -153,51 +153,6 @@ TEST(RunScreen, SaysOnATerminalOnceWhyAttemptsWillBeMadeAgainThatFailForOneReaso
   EXPECT_THAT(text, testing::HasSubstr("trial 1    cpu:0   failed (crash)"));
 }
 
-TEST(RunScreen, SaysOnceThatADeviceIsIdleHowItWouldTrainMore) {
-  const Terminal terminal;
-  Screen screen(terminal.out());
-  RunScreen run(screen, {"run"}, 4, {});
-  const engine::RunState state({.trials = 8, .space = {{{.name = "lr0", .high = 1}}}});
-  const auto sampled = [&](int samples, const std::string& device, double load, int trials) {
-    const workers::Progress progress{.device = "cuda:0", .epoch = 1, .epochs = 4};
-    run.on_progress(state,
-                    std::vector<workers::Progress>(static_cast<std::size_t>(trials), progress));
-    for (int i = 0; i < samples; ++i)
-      run.on_event(results::DeviceStats{.device = device,
-                                        .memory_total_bytes = 100,
-                                        .memory_free_bytes = 60,
-                                        .load_percent = load},
-                   state);
-    return terminal.text();
-  };
-  const auto says = [](const std::string& words) { return testing::HasSubstr(words); };
-  EXPECT_THAT(sampled(20, "cuda:0", 20, 0), testing::Not(says("busy")));  // waits for something
-  EXPECT_THAT(sampled(20, "cuda:1", 20, 1), testing::Not(says("busy")));
-  EXPECT_THAT(sampled(9, "cuda:0", 20, 1), testing::Not(says("busy")));
-  EXPECT_THAT(sampled(1, "cuda:0", 40, 1),
-              says("cuda:0 was busy 22 % of the last 5 minutes: it would train more with 2 trials "
-                   "at a time, if this machine has cores for them; let its line in run/devices be "
-                   "cuda:0*2"));
-  EXPECT_THAT(sampled(20, "cuda:0", 20, 1), testing::Not(says("busy")));
-  EXPECT_THAT(sampled(10, "cuda:0", 20, 2), says("let its line in run/devices be cuda:0*4"));
-  EXPECT_THAT(sampled(10, "cuda:0", 50, 3), testing::Not(says("busy")));
-}
-
-TEST(RunScreen, AdvisesNoMoreTrialsWhereADeviceHasNoMemoryForThem) {
-  const Terminal terminal;
-  Screen screen(terminal.out());
-  RunScreen run(screen, {"run"}, 4, {});
-  const engine::RunState state({.trials = 8, .space = {{{.name = "lr0", .high = 1}}}});
-  run.on_progress(state, {{.device = "cuda:0", .epoch = 1, .epochs = 4}});
-  for (int i = 0; i < 10; ++i)
-    run.on_event(results::DeviceStats{.device = "cuda:0",
-                                      .memory_total_bytes = 100,
-                                      .memory_free_bytes = 50,
-                                      .load_percent = 20},
-                 state);
-  EXPECT_THAT(terminal.text(), testing::Not(testing::HasSubstr("busy")));
-}
-
 TEST(RunStatus, TellsWhereARunStands) {
   const RunStatus status{
       .planned = 44,

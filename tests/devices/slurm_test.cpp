@@ -74,7 +74,7 @@ TEST(SlurmSteps, ShareTheCoresOfTheirNode) {
                           "--gpus-per-node=1", "--gpus-per-task=1", "--mem=0"));
   EXPECT_THAT(choice.slots[4].launcher,
               ElementsAre("srun", "--exact", "-N1", "-n1", "-c1", "--nodelist=n3", "--gpus=0",
-                          "--mem=0", "env", "CUDA_VISIBLE_DEVICES=-1",
+                          "--gpus-per-node=0", "--mem=0", "env", "CUDA_VISIBLE_DEVICES=-1",
                           "ONEAPI_DEVICE_SELECTOR=*:cpu", "HIP_VISIBLE_DEVICES=-1"));
 }
 
@@ -106,8 +106,8 @@ TEST(SlurmSteps, HaveAsManyCoresAsThreadsAndNoneOfThisMachinesNumbers) {
                             "");
   EXPECT_THAT(step.environment,
               ElementsAre(Pair("EVOLVE_DEVICE", "cpu:1"), Pair("OMP_NUM_THREADS", "2")));
-  EXPECT_THAT(step.launcher,
-              ElementsAre("srun", "--exact", "-N1", "-n1", "-c2", "--gpus=0", "--mem=0"));
+  EXPECT_THAT(step.launcher, ElementsAre("srun", "--exact", "-N1", "-n1", "-c2", "--gpus=0",
+                                         "--gpus-per-node=0", "--mem=0"));
 }
 
 TEST(SlurmSteps, AreNoMoreThanTheCoresOfANodeAndSaySo) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include "process.hpp"
 
@@ -110,7 +111,7 @@ TEST(Launcher, OfSlurmTakesCoresWhereThereIsNoGpu) {
             (std::vector<std::string>{"cpu:0", "cpu:1", "cpu:2", "cpu:3"}));
   EXPECT_EQ(variable_of(folder, "cpu:3", "SLURMD_NODENAME"), "n2");
   EXPECT_EQ(lines_of(read_file(folder / "srun.log"))[1],
-            " --exact -N1 -n1 -c1 --nodelist=n1 --gpus=0 --mem=0");
+            " --exact -N1 -n1 -c1 --nodelist=n1 --gpus=0 --gpus-per-node=0 --mem=0");
 }
 
 TEST(Launcher, OfSlurmTakesADeviceOutOfTheRunAndPutsItBackOnItsNode) {
@@ -138,7 +139,7 @@ TEST(Launcher, OfSlurmTakesADeviceOutOfTheRunAndPutsItBackOnItsNode) {
   EXPECT_EQ(changes(), (std::vector<nlohmann::json>{{"cpu:0", "cpu:1", "cpu:2"},
                                                     {"cpu:0", "cpu:1", "cpu:2", "cpu:3"}}));
   EXPECT_THAT(lines_of(read_file(folder / "srun.log")),
-              ElementsAre(" --exact -N1 -n1 -c1 --nodelist=n2 --gpus=0 --mem=0"));
+              ElementsAre(" --exact -N1 -n1 -c1 --nodelist=n2 --gpus=0 --gpus-per-node=0 --mem=0"));
 }
 
 TEST(Launcher, OfSlurmStartsNamedDevicesAsStepsToo) {
@@ -148,7 +149,26 @@ TEST(Launcher, OfSlurmStartsNamedDevicesAsStepsToo) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto steps = lines_of(read_file(folder / "srun.log"));
   ASSERT_EQ(steps.size(), 1u);
-  EXPECT_THAT(steps[0], testing::MatchesRegex(" --exact -N1 -n1 -c[0-9]+ --gpus=0 --mem=0"));
+  EXPECT_THAT(steps[0], testing::MatchesRegex(
+                            " --exact -N1 -n1 -c[0-9]+ --gpus=0 --gpus-per-node=0 --mem=0"));
+}
+
+// Slurm ends a step whose srun is told to end, and lets it go on when its srun is killed.
+TEST(Launcher, OfSlurmIsToldToEndItsStepsWhenEvolveIsKilled) {
+  Folder folder;
+  auto variables = job;
+  variables.push_back("FAKE_REMOTE=1");
+  Process process(
+      command_with(variables, {"--output", "run", "--launcher", "slurm", "--devices", "cpu:0,cpu:1",
+                               "--trainer-command", fake_trainer("--sleep 60000")}),
+      folder.path());
+  const auto steps_in = [&](const std::string& file) {
+    return std::filesystem::exists(folder / file) ? lines_of(read_file(folder / file)).size() : 0;
+  };
+  ASSERT_TRUE(eventually([&] { return steps_in("srun.begun") == 2; }));
+  process.signal(SIGKILL);
+  process.wait();
+  EXPECT_TRUE(eventually([&] { return steps_in("srun.told") == 2; }));
 }
 
 TEST(Launcher, MayBeACommand) {

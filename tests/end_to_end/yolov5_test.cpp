@@ -230,16 +230,29 @@ TEST(Yolov5, LosesNoTrainingWhoseWeightsCannotBeWritten) {
   expect_a_training_without_weights("yolov5");
 }
 
+TEST(Yolov5, SaysWhyADataSetCouldNotBeFetched) {
+  Folder folder;
+  write_file(folder / "data.yaml", "path: /yolov5/nowhere\ntrain: images\ndownload: a URL\n");
+  const auto ended = run(folder, trials("yolov5n.yaml", 1, {"--data", "data.yaml"}));
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("missing paths ['/yolov5/nowhere/images'] (Exception: no such "
+                                   "host); mend it"));
+}
+
 TEST(Yolov5, IsRefusedBeforeItTrainsWhatItDoesNotFind) {
   Folder folder;
   write_file(folder / "data.yaml", "names: [a]\n");
   write_file(folder / "relative.yaml", "path: nowhere\ntrain: images\n");
+  write_file(folder / "absolute.yaml", "path: /yolov5/nowhere\ntrain: images\n");
   write_file(folder / "typo.yaml", "train: imagse\n");
   EXPECT_THAT(said_of(folder, trials("yolov5n.yaml", 1, {"--data", "data.yaml"})),
               HasSubstr("data.yaml 'train:' field missing"));
   EXPECT_THAT(said_of(folder, trials("yolov5n.yaml", 1, {"--data", "relative.yaml"})),
               HasSubstr("missing paths ['/yolov5/nowhere/images']; YOLOv5 looks for a relative "
                         "path: beside its own files, so write an absolute one"));
+  EXPECT_THAT(
+      said_of(folder, trials("yolov5n.yaml", 1, {"--data", "absolute.yaml"})),
+      AllOf(HasSubstr("missing paths ['/yolov5/nowhere/images']"), Not(HasSubstr("relative"))));
   EXPECT_THAT(said_of(folder, trials("yolov5n.yaml", 1, {"--data", "typo.yaml"})),
               HasSubstr("typo.yaml': 'train:' images not found, missing path '" +
                         (folder / "imagse").string() + "'"));

@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 5> signs_of_a_lost_device = {
 
 std::string last_line(std::string_view raw) {
   // What a terminal is told of colours and lines to clear is no word.
-  static const std::regex controls("\x1b\\[[0-9;]*[A-Za-z]");
+  static const std::regex controls("\x1b\\[[0-9;?]{0,32}[A-Za-z]");
   const auto words = std::regex_replace(std::string(raw), controls, "");
   const auto end = words.find_last_not_of(blanks);
   if (end == words.npos) return "";

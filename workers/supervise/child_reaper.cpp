@@ -12,8 +12,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "core/child.hpp"
@@ -46,10 +48,20 @@ bool is_dead(pid_t worker) {
 }
 
 /// Sends the signals that come out of the lifeline until the worker is dead.
-void watch(pid_t worker, int lifeline, int deaths) {
+void watch(pid_t worker, int lifeline, std::chrono::milliseconds farewell, int deaths) {
+  using Clock = std::chrono::steady_clock;
   std::array<pollfd, 2> watched{{{lifeline, POLLIN, 0}, {deaths, POLLIN, 0}}};
+  std::optional<Clock::time_point> kill_at;
   while (!is_dead(worker)) {
-    ::poll(watched.data(), watched.size(), -1);
+    const auto rest = kill_at
+                          ? std::chrono::ceil<std::chrono::milliseconds>(*kill_at - Clock::now())
+                          : std::chrono::milliseconds(-1);
+    if (kill_at && rest.count() <= 0) {
+      ::kill(worker, SIGKILL);
+      kill_at.reset();
+      continue;
+    }
+    ::poll(watched.data(), watched.size(), static_cast<int>(rest.count()));
     signalfd_siginfo death;
     while (::read(deaths, &death, sizeof(death)) > 0) {
     }
@@ -59,7 +71,8 @@ void watch(pid_t worker, int lifeline, int deaths) {
       ::kill(-worker, signal);
     } else {
       // It may not lead its group yet.
-      ::kill(worker, SIGKILL);
+      ::kill(worker, farewell.count() > 0 ? SIGTERM : SIGKILL);
+      if (farewell.count() > 0) kill_at = Clock::now() + farewell;
       watched[0].fd = -1;
     }
   }
@@ -87,13 +100,13 @@ void rename_this_process() {
   std::memcpy(first, name.data(), std::min(size, name.size()));
 }
 
-[[noreturn]] void reap(pid_t worker, int lifeline) {
+[[noreturn]] void reap(pid_t worker, int lifeline, std::chrono::milliseconds farewell) {
   rename_this_process();
   keep_only(lifeline);
   sigset_t death;
   ::sigemptyset(&death);
   ::sigaddset(&death, SIGCHLD);
-  watch(worker, 0, ::signalfd(-1, &death, SFD_CLOEXEC | SFD_NONBLOCK));
+  watch(worker, 0, farewell, ::signalfd(-1, &death, SFD_CLOEXEC | SFD_NONBLOCK));
   // As long as it is not reaped, its group has its number.
   ::kill(-worker, SIGKILL);
   core::end_like(core::kill_descendants(worker));
@@ -114,7 +127,8 @@ int be_worker(void* data) {
 
 }  // namespace
 
-int fork_from_reaper(int lifeline, const std::function<void()>& become) {
+int fork_from_reaper(int lifeline, std::chrono::milliseconds farewell,
+                     const std::function<void()>& become) {
   ::setsid();
   // Before there is a worker: what it starts may lose its parent at once.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -122,7 +136,7 @@ int fork_from_reaper(int lifeline, const std::function<void()>& become) {
   alignas(16) std::array<char, 1 << 16> stack;
   const pid_t worker = ::clone(be_worker, stack.data() + stack.size(), sharing | SIGCHLD, &birth);
   if (worker < 0) return errno;
-  reap(worker, lifeline);
+  reap(worker, lifeline, farewell);
 }
 
 }  // namespace evolve::workers

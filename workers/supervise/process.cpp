@@ -53,7 +53,10 @@ void Process::spawn(const std::vector<std::string>& command, const core::Slot& s
                          .errors = errors.writer.number(),
                          .cores = slot.cores,
                          .in_child = [&](const auto& become) {
-                           return fork_from_reaper(lifeline.reader.number(), become);
+                           // A step of a job outlives an srun that is killed; one that is told to
+                           // end takes it along.
+                           const auto farewell = std::chrono::seconds(slot.job_step ? 5 : 0);
+                           return fork_from_reaper(lifeline.reader.number(), farewell, become);
                          }});
   watch(output_);
   watch(errors_);

@@ -255,7 +255,10 @@ std::string SupervisedProcess::silence_text(std::chrono::seconds silence) const 
   if (has_heartbeat_) return fmt::format("no sign of life for {}", seconds_text(silence));
   const auto state =
       fmt::format("{} for {}", ready_ ? "silent" : "not ready", seconds_text(silence));
-  return state + (unknown_.empty() ? "; a longer --hang-timeout allows more" : unknown_words());
+  // Why a launcher waits is the last that it says.
+  const auto why = ready_ ? "" : last_words();
+  return state + why +
+         (unknown_.empty() ? "; a longer --hang-timeout allows more" : unknown_words());
 }
 
 void SupervisedProcess::shut_down() {

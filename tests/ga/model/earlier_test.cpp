@@ -57,6 +57,19 @@ TEST(EarlierRuns, ExpectMostWhereTheyHadMost) {
   EXPECT_LT(expected(1, 0), expected(1, 1));
 }
 
+// YOLOv5's own evolution multiplies: what starts at 0 stays there.
+TEST(EarlierRuns, KnowNothingOfAGeneThatStoodStillInThem) {
+  EarlierRun still;
+  for (int i = 0; i < 12; ++i) still.push_back({{i / 11.0, 0.25}, 1 - std::pow(i / 11.0 - 0.5, 2)});
+  const EarlierRuns runs(square.genes, std::vector<EarlierRun>{still});
+  const MatrixXd expected = runs.expected(MatrixXd{{0.5, 0.5, 0}, {0.25, 1, 1}});
+  EXPECT_EQ(expected(0, 0), expected(0, 1));
+  EXPECT_GT(expected(0, 0), expected(0, 2) + 1);
+  const auto slopes = runs.slopes(VectorXd{{0.2, 0.9}});
+  EXPECT_GT(slopes(0, 0), 0);
+  EXPECT_EQ(slopes(1, 0), 0);
+}
+
 TEST(EarlierRuns, HaveThePortfolioThatServesEachOfThemInTurn) {
   const EarlierRun one = {
       {{0.1, 0.1}, 0.9}, {{0.9, 0.9}, 0.1}, {{0.5, 0.5}, 0.5}, {{0.1, 0.9}, 0.2}};

@@ -16,7 +16,7 @@ TEST(LastLine, SkipsBlankLines) {
   EXPECT_EQ(last_line("10%\r 20%\r\n"), "20%");
   EXPECT_EQ(last_line("only"), "only");
   EXPECT_EQ(last_line("\r\x1b[K\x1b[34;1m 1/2\x1b[0m  3/3"), "1/2  3/3");
-  EXPECT_EQ(last_line("why\n\x1b[0m\n\x1b[K"), "why");
+  EXPECT_EQ(last_line("why\n\x1b[0m\n\x1b[?25h\x1b[K"), "why");
   EXPECT_EQ(last_line("\x1b[K"), "");
   EXPECT_EQ(last_line(" \n\n"), "");
   EXPECT_EQ(last_line(""), "");

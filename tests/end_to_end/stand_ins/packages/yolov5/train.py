@@ -87,9 +87,9 @@ def Model(cfg, ch):
 def check_dataset(data):
     text = pathlib.Path(data).read_text()
     assert "train" in text, "data.yaml 'train:' field missing"
-    if "path: nowhere" in text:
+    if "nowhere" in text:
         LOGGER.info("\nDataset not found, missing paths %s" % ["/yolov5/nowhere/images"])
-        raise Exception("Dataset not found")
+        raise Exception("no such host" if "download" in text else "Dataset not found")
     check_font("Arial.ttf", progress=True)
     named = text.split("train: ")[-1].splitlines()[0]
     paths = {split: str(pathlib.Path(data).parent / images) for split, images in (("train", named), ("val", "images"))}
