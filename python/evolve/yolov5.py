@@ -214,6 +214,14 @@ def version_of(module, checkout):
     return getattr(module, "GIT_INFO", {}).get("commit") or "of a checkout"
 
 
+def check_table(cfg, module):
+    """Raises what is wrong with a model's table."""
+    try:
+        module.Model(cfg, ch=3)
+    except Exception as error:
+        raise ValueError(f"'{cfg}' is no model of YOLOv5's ({worker.said_by(error)}); name a table such as yolov5s.yaml") from None
+
+
 def check_weights(weights, cfg, module):
     """Raises what is wrong with weights that each trial would begin with, as YOLOv5 loads them: without a table their own
     says what the model is."""
@@ -227,7 +235,8 @@ def check_weights(weights, cfg, module):
         raise ValueError(f"'{weights}' has no weights; {remedy}")
     try:
         model = torch.load(file, map_location="cpu")["model"]
-        module.Model(cfg or model.yaml, ch=3)
+        if not cfg:
+            module.Model(model.yaml, ch=3)
     except Exception as error:
         raise ValueError(f"'{weights}' has no weights of YOLOv5's ({worker.said_by(error)}); {remedy}") from None
 
@@ -237,6 +246,8 @@ def check(options, space, begins):
     checkout = checkout_named()
     module = yolov5(checkout)
     cfg = module.check_file(options["cfg"])
+    if cfg:
+        check_table(cfg, module)
     if options["weights"]:
         check_weights(options["weights"], cfg, module)
     data = module.check_file(options["data"])

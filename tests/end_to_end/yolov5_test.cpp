@@ -260,6 +260,14 @@ TEST(Yolov5, IsRefusedBeforeItTrainsWhatItDoesNotFind) {
               HasSubstr("FileNotFoundError: 'nowhere.pt' does not exist"));
 }
 
+TEST(Yolov5, IsRefusedBeforeItTrainsATableThatIsNotOfIts) {
+  Folder folder;
+  write_file(folder / "of another package.yaml", "");
+  EXPECT_THAT(said_of(folder, trials((folder / "of another package.yaml").string())),
+              HasSubstr("of another package.yaml' is no model of YOLOv5's ('depth_multiple'); name "
+                        "a table such as yolov5s.yaml"));
+}
+
 TEST(Yolov5, IsRefusedBeforeItTrainsWeightsThatAreNotOfIts) {
   Folder folder;
   write_file(folder / "other.pt", "of another package");
