@@ -13,9 +13,9 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
 #include <string_view>
 
 #include "core/child.hpp"
@@ -51,17 +51,18 @@ bool is_dead(pid_t worker) {
 void watch(pid_t worker, int lifeline, std::chrono::milliseconds farewell, int deaths) {
   using Clock = std::chrono::steady_clock;
   std::array<pollfd, 2> watched{{{lifeline, POLLIN, 0}, {deaths, POLLIN, 0}}};
-  std::optional<Clock::time_point> kill_at;
+  constexpr auto never = Clock::time_point::max();
+  auto kill_at = never;
+  const auto milliseconds_left = [&] {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(kill_at - Clock::now()).count();
+    return static_cast<int>(std::max<std::int64_t>(left, 0));
+  };
   while (!is_dead(worker)) {
-    const auto rest = kill_at
-                          ? std::chrono::ceil<std::chrono::milliseconds>(*kill_at - Clock::now())
-                          : std::chrono::milliseconds(-1);
-    if (kill_at && rest.count() <= 0) {
+    if (Clock::now() >= kill_at) {
       ::kill(worker, SIGKILL);
-      kill_at.reset();
-      continue;
+      kill_at = never;
     }
-    ::poll(watched.data(), watched.size(), static_cast<int>(rest.count()));
+    ::poll(watched.data(), watched.size(), kill_at == never ? -1 : milliseconds_left());
     signalfd_siginfo death;
     while (::read(deaths, &death, sizeof(death)) > 0) {
     }
