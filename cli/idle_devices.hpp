@@ -1,7 +1,7 @@
 // Tells which GPUs wait for the host, as with the many short requests of a small model's training.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@ class IdleDevices {
 
   /// Advice to train more trials at a time on a device, once for each number of slots there: if it
   /// was less than half busy in ten looks of its driver (of one in 30 s) while all its slots
-  /// trained, and there are room for as many more, a core for each, and no lag that forbids them.
+  /// trained, and there is memory for as many more, a core for each, and no lag that forbids them.
   std::optional<std::string> on(const results::DeviceStats& stats, const engine::RunState& state,
                                 const std::vector<workers::Progress>& under_way,
                                 const std::string& devices_file);

@@ -162,7 +162,7 @@ def is_relative(data):
 
     if not data.endswith((".yaml", ".yml")):  # an archive
         return False
-    with open(data, errors="ignore") as file:
+    with open(data, encoding="utf-8", errors="ignore") as file:
         said = yaml.safe_load(file)
     root = said.get("path")
     return not os.path.isabs(root if isinstance(root, str) else str(said.get("val")))

@@ -156,12 +156,10 @@ TEST(Launcher, OfSlurmStartsNamedDevicesAsStepsToo) {
 // Slurm ends a step whose srun is told to end, and lets it go on when its srun is killed.
 TEST(Launcher, OfSlurmIsToldToEndItsStepsWhenEvolveIsKilled) {
   Folder folder;
-  auto variables = job;
-  variables.push_back("FAKE_REMOTE=1");
-  Process process(
-      command_with(variables, {"--output", "run", "--launcher", "slurm", "--devices", "cpu:0,cpu:1",
-                               "--trainer-command", fake_trainer("--sleep 60000")}),
-      folder.path());
+  Process process(command_with(job_with("FAKE_REMOTE=1"),
+                               {"--output", "run", "--launcher", "slurm", "--devices",
+                                "cpu:0,cpu:1", "--trainer-command", fake_trainer("--sleep 60000")}),
+                  folder.path());
   const auto steps_in = [&](const std::string& file) {
     return std::filesystem::exists(folder / file) ? lines_of(read_file(folder / file)).size() : 0;
   };

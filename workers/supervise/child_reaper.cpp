@@ -72,8 +72,8 @@ void watch(pid_t worker, int lifeline, std::chrono::milliseconds farewell, int d
       ::kill(-worker, signal);
     } else {
       // It may not lead its group yet.
-      ::kill(worker, farewell.count() > 0 ? SIGTERM : SIGKILL);
-      if (farewell.count() > 0) kill_at = Clock::now() + farewell;
+      if (farewell.count() > 0) ::kill(worker, SIGTERM);
+      kill_at = Clock::now() + farewell;
       watched[0].fd = -1;
     }
   }
