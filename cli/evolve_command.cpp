@@ -86,8 +86,9 @@ std::string go_on_command(const results::RunDirectory& directory, const EvolveOp
   if (!options.resume) return command;
   const auto values = to_json(options);
   for (const auto& [key, option] : options.given) {
-    if (std::ranges::count(how_it_runs, key) == 0) continue;
+    if (std::ranges::count(how_it_runs, key) + std::ranges::count(input_files, key) == 0) continue;
     const auto& value = values.at(key);
+    if (value == "") continue;  // of --model's two keys it is the other one
     command +=
         fmt::format(" {} {}", option,
                     value.is_string() ? core::shell_word(value.get<std::string>()) : value.dump());
@@ -271,7 +272,8 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   const auto bounds = engine::extension(state, given);
   if (const auto note = note_on_repeats(bounds, given.repeats.value_or(state.repeats().wanted())))
     screen.line(*note);
-  if (!state.finished() || bounds) settle_inputs(plan);
+  plan.settings.run.inputs = state.inputs();
+  if (!state.finished() || bounds) settle_inputs(plan, /*may_change=*/state.nothing_known());
   if (now.dry_run) return dry_run(std::move(state), given, std::move(plan), directory, screen);
 
   for (const auto& note : plan.device_notes) screen.line(note);

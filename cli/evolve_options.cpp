@@ -299,13 +299,16 @@ nlohmann::ordered_json to_json(const EvolveOptions& options) {
   return options_to_json(options, kept_of_a_run);
 }
 
-EvolveOptions resumed(const EvolveOptions& now, const nlohmann::ordered_json& run) {
+EvolveOptions resumed(const EvolveOptions& now, const results::RunSettings& run) {
   auto options = now;
-  auto before = run;
+  auto before = run.options;
   // A run of a version that kept the weights of all trials.
   if (!before.contains("keep_weights")) before["keep_weights"] = -1;
   std::set<std::string> changeable = {"generations", "trials", "max_epochs", "repeats"};
   changeable.insert(how_it_runs.begin(), how_it_runs.end());
+  for (const auto& file : input_files)
+    if (run.inputs.contains(file)) changeable.emplace(file);
+  if (run.inputs.contains("train")) changeable.emplace("data");  // its images and labels are known
   const auto merged = options_to_resume(before, to_json(now), now.given, std::move(changeable));
   options_from_json(merged, options, kept_of_a_run);
   settle_folder(options.train);

@@ -14,6 +14,7 @@
 #include "cli/destination.hpp"
 #include "cli/python.hpp"
 #include "cli/trainer.hpp"
+#include "results/run_settings.hpp"
 #include "trainer/options.hpp"
 
 namespace evolve::cli {
@@ -28,6 +29,10 @@ struct RunLimits {
 /// The options that say how long and where a run is trained, not what it is: --resume takes others.
 inline constexpr std::array<std::string_view, 7> how_it_runs = {
     "time_limit", "devices", "device_env", "launcher", "trial_timeout", "hang_timeout", "retries"};
+
+/// The options that name what trials train on. --resume takes another place for those that its
+/// journal can tell to be the same (results::RunSettings::inputs).
+inline constexpr std::array<std::string_view, 3> input_files = {"data", "weights", "cfg"};
 
 /// Texts ("90m", a command) are kept as they were given, for opt.yaml; `trainer` and `limits` are
 /// what they mean.
@@ -92,9 +97,9 @@ std::vector<std::string> earlier_runs(const EvolveOptions& options);
 
 /// Everything that makes a run what it is: opt.yaml, and the journal's first line.
 nlohmann::ordered_json to_json(const EvolveOptions& options);
-/// The options to go on with: those of the run (as its journal has them), with what the command
-/// line may change (bounds, devices, timeouts). Throws `Error` when it gives another value to
+/// The options to go on with: those of the run, with what the command line may change (bounds,
+/// devices, timeouts, where its files are). Throws `Error` when it gives another value to
 /// anything else.
-EvolveOptions resumed(const EvolveOptions& now, const nlohmann::ordered_json& run);
+EvolveOptions resumed(const EvolveOptions& now, const results::RunSettings& run);
 
 }  // namespace evolve::cli

@@ -211,7 +211,7 @@ nlohmann::ordered_json files_trained_on(const trainer::TrainOptions& options) {
 void check_same_files(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
                       const trainer::TrainOptions& options) {
   const auto check = [&](const char* name, const std::string& path, const char* fault) {
-    if (before.contains(name) && now.contains(name) && before[name] != now[name])
+    if (before.contains(name) && before[name] != now.value(name, nlohmann::ordered_json()))
       throw bad_input({path}, fault, bring_back);
   };
   check("weights", options.weights, "these are other weights than the run began with");

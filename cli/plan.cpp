@@ -154,17 +154,17 @@ std::string current_folder() {
 /// Of a trainer in Python: trials start from what the run began with, in the folder where it did
 /// (Ultralytics looks there for a relative `path:`), and the trainer finds nothing wrong. What a
 /// launcher starts may have files that are not here, or a Python that is not.
-void settle_python_inputs(Plan& plan, const PythonTrainer& trainer) {
+void settle_python_inputs(Plan& plan, const PythonTrainer& trainer, bool may_change) {
   const auto& o = plan.options;
   auto& began_with = plan.settings.run.inputs;
-  auto now = files_trained_on(o.train);
+  const auto now = files_trained_on(o.train);
   const bool begins = began_with.is_null();
-  if (begins) {
-    began_with = std::move(now);
-    began_with["folder"] = current_folder();
+  if (may_change) {
+    began_with.update(now);
   } else {
     check_same_files(began_with, now, o.train);
   }
+  if (begins) began_with["folder"] = current_folder();
   plan.settings.trainer_options["folder"] = text(began_with, "folder");
   if (o.dry_run || o.launcher != "local") return;
   const auto trains_with =
@@ -201,7 +201,7 @@ Plan make_plan(const EvolveOptions& options) {
                        .earlier = earlier,
                        .options = to_json(options)};
   const auto trials = ga::most_trials(engine::search_settings(plan.settings.run));
-  settle_inputs(plan);
+  settle_inputs(plan, /*may_change=*/true);
   if (const auto given = std::ssize(initial); given >= trials)
     plan.notes.push_back(
         fmt::format("{} of the {} given sets get no trial: the first is the start's, {} follow",
@@ -213,7 +213,7 @@ Plan make_plan(const EvolveOptions& options) {
 
 Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
                   const std::string& journal) try {
-  auto plan = planned(resumed(now, run.options));
+  auto plan = planned(resumed(now, run));
   devices::check_no_fallback(plan.options.devices, run.slots,
                              {.slots = plan.settings.slots, .notes = plan.device_notes});
   check_same_search(plan.options, run);
@@ -224,7 +224,7 @@ Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
                   "restore the journal from a copy, or start a new run");
 }
 
-void settle_inputs(Plan& plan) {
+void settle_inputs(Plan& plan, bool may_change) {
   const auto& train = plan.options.train;
   if (is_built_in(plan.options.trainer)) {
     auto model = check_model(train);
@@ -233,16 +233,18 @@ void settle_inputs(Plan& plan) {
     for (const auto& slot : plan.settings.slots)
       check_images(slot, found.splits[0].images, train.data);
     const auto now = trained_on(found, model.checksum);
-    check_same(began_with, now, train);
+    if (!may_change) check_same(began_with, now, train);
     began_with = now;
     plan.notes = std::move(found.notes);
     if (model.note) plan.notes.push_back(std::move(*model.note));
   } else if (const auto missing = missing_input(train)) {
-    throw Error(Error::Fault::input,
-                *missing + (plan.settings.run.inputs.is_null() ? "; restore it, or name another"
-                                                               : "; restore it, a link will do"));
+    const auto remedy = plan.settings.run.inputs.is_null() ? "restore it, or name another"
+                        : python_trainer(plan.options.trainer)
+                            ? "restore it, or say with its option where it is now"
+                            : "restore it, a link will do";
+    throw Error(Error::Fault::input, *missing + "; " + remedy);
   } else if (const auto* python = python_trainer(plan.options.trainer)) {
-    settle_python_inputs(plan, *python);
+    settle_python_inputs(plan, *python, may_change);
   } else if (plan.settings.run.inputs.is_null()) {
     plan.settings.run.inputs["folder"] = current_folder();
   }

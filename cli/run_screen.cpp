@@ -230,7 +230,7 @@ void RunScreen::on_plot_failed(const std::string& reason) {
 }
 
 void RunScreen::on_report_failed(const std::string& reason) {
-  screen_.line("no report: " + reason);
+  screen_.line("not reported: " + reason);
 }
 
 void RunScreen::on_progress(const engine::RunState& state,

@@ -45,24 +45,37 @@ void LiveReport::update(const RunState& state, Clock::time_point now) {
   has_news_ = false;
   const auto begun = Clock::now();
   try {
-    write(state, /*going_on=*/true);
+    const std::array runs = {report(state, /*going_on=*/true)};
+    results::write_prometheus(directory_.prometheus(), runs[0]);
+    results::write_report(directory_.report(), runs);
   } catch (const Error&) {  // the run goes on without; the last page says why there is none
   }
+  // A thousand trials' covariances, and the page: not to be kept until the next one, minutes later.
+  trim_memory();
   const auto took = Clock::now() - begun;
   due_ = now + took + std::max<Clock::duration>(least_pause, times_as_long * took);
 }
 
-void LiveReport::write(const RunState& state, bool going_on) const {
+void LiveReport::close(const RunState& state) const {
+  const std::array runs = {report(state, /*going_on=*/false)};
+  try {
+    results::write_report(directory_.report(), runs);
+  } catch (const Error&) {
+    std::error_code ignored;
+    std::filesystem::remove(directory_.report(), ignored);
+    throw;
+  }
+  results::write_prometheus(directory_.prometheus(), runs[0]);
+}
+
+results::RunReport LiveReport::report(const RunState& state, bool going_on) const {
   auto timeline = timeline_;
   if (!going_on) timeline.stop();
-  std::array runs = {report_of(state, settings_, std::move(timeline), name_)};
-  runs[0].going_on = going_on;
+  auto report = report_of(state, settings_, std::move(timeline), name_);
+  report.going_on = going_on;
   if (timeline_.end - timeline_.begin >= least_explained_run)
-    runs[0].explanation = explanation_if_any(state);
-  results::write_prometheus(directory_.prometheus(), runs[0]);
-  results::write_report(directory_.report(), runs);
-  // A thousand trials' covariances, and the page: not to be kept until the next one, minutes later.
-  trim_memory();
+    report.explanation = explanation_if_any(state);
+  return report;
 }
 
 }  // namespace evolve::engine

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/run_state.hpp"
+#include "results/report.hpp"
 #include "results/run_directory.hpp"
 #include "results/timeline.hpp"
 
@@ -26,11 +27,12 @@ class LiveReport {
   /// Writes both where they have not all events, unless they were written a short while ago: at
   /// most one hundredth of the time is spent on it. What cannot be written is left as it is.
   void update(const RunState& state, Clock::time_point now);
-  /// Writes both, for the last time. Throws `Error` when that cannot be done.
-  void close(const RunState& state) const { write(state, /*going_on=*/false); }
+  /// Writes both, for the last time. Throws `Error` when that cannot be done; a page that says that
+  /// the run goes on does not stay behind.
+  void close(const RunState& state) const;
 
  private:
-  void write(const RunState& state, bool going_on) const;
+  results::RunReport report(const RunState& state, bool going_on) const;
 
   results::RunDirectory directory_;
   std::string name_;

@@ -23,7 +23,7 @@ class Observer {
   virtual void on_devices_renumbered() {}
   /// evolve.png could not be drawn, for this reason: costs a plot, not a run.
   virtual void on_plot_failed(const std::string&) {}
-  /// The same of the last report.html.
+  /// The same of the last report.html, or of metrics.prom.
   virtual void on_report_failed(const std::string&) {}
 };
 

@@ -334,6 +334,8 @@ std::unique_ptr<Run> resume_run(const Settings& settings, const results::RunDire
   auto run = std::make_unique<Run>(settings, directory, std::move(journal), std::move(state), stop,
                                    observer);
   if (bounds) run->record({*bounds});
+  if (settings.run.inputs != run->state().inputs())
+    run->record({results::InputsMended{settings.run.inputs}});
   run->record_devices();
   return run;
 }

@@ -31,7 +31,8 @@ RunState::RunState(const results::RunSettings& settings, std::string journal, in
       evolution_(settings.space, search_settings(settings), settings.initial,
                  genes_of(settings.space, settings.earlier)),
       repeats_(settings.repeats),
-      devices_{settings.slots, settings.identities} {}
+      devices_{settings.slots, settings.identities},
+      inputs_(settings.inputs) {}
 
 void RunState::apply(const results::Event& event) {
   ++events_;
@@ -197,6 +198,7 @@ void RunState::on(const hyp::Rung& rung) {
   open_trial(rung.trial);
   early_stopping_.tell(rung);
   evolution_.tell(rung);
+  nothing_known_ = false;
 }
 
 void RunState::on(const results::Repeating& repeating) {
@@ -226,12 +228,14 @@ void RunState::on(const hyp::Outcome& outcome) {
   count_epochs(outcome, ended.attempt.start_epoch());
   evolution_.tell(outcome);
   if (const auto* paused = std::get_if<hyp::Paused>(&outcome.result)) {
+    nothing_known_ = false;
     paused_[outcome.trial] = *paused;
     seconds_before_[outcome.trial] += outcome.seconds;
     open_.erase(outcome.trial);
     return;
   }
   if (!hyp::ends_trial(outcome)) return;
+  nothing_known_ = false;
   if (outcome.repeat > 0) {
     repeat_ended(outcome, ended.attempt.trial);
   } else {

@@ -139,6 +139,10 @@ class RunState {
   const std::map<std::string, int>& trial_limits() const { return trial_limits_; }
   /// The slots that it has, or had when it ended.
   const results::DevicesChanged& devices() const { return devices_; }
+  /// No trial has ended, or has a fitness at a rung.
+  bool nothing_known() const { return nothing_known_; }
+  /// What its trials train on: see RunSettings::inputs.
+  const nlohmann::ordered_json& inputs() const { return inputs_; }
   /// What the drivers said last, by device.
   const std::map<std::string, results::DeviceStats>& device_stats() const { return device_stats_; }
 
@@ -181,6 +185,7 @@ class RunState {
   void on(const results::DeviceBlamed&) {}
   void on(const results::DeviceBroughtBack&) {}
   void on(const results::DevicesChanged& changed) { devices_ = changed; }
+  void on(const results::InputsMended& mended) { inputs_ = mended.inputs; }
   void on(const results::UnknownEvent&) {}
 
   void begin(const results::Started& started);
@@ -229,6 +234,8 @@ class RunState {
   std::optional<double> start_fitness_;
   std::optional<hyp::Failed> first_failure_;
   results::DevicesChanged devices_;
+  nlohmann::ordered_json inputs_;
+  bool nothing_known_ = true;
   int generation_ = 0;
   Surroundings surroundings_;
   std::map<std::string, int> trial_limits_;

@@ -25,7 +25,7 @@ struct EvolutionState;
 struct Settings {
   /// "screened": children that a Gaussian process looks at before one is trained
   /// (ga/screened/screened.hpp). "classic": YOLOv5's operators, repaired (ga/classic/classic.hpp).
-  std::string search = "classic";
+  std::string search = "screened";
   std::uint64_t seed = 0;
   /// Trials per generation; elites live on besides. In the classic search also the number of latest
   /// trials that may be parents.

@@ -191,7 +191,11 @@ EarlierRun read_earlier_run(const fs::path& path, const hyp::Space& space,
     add_table(earlier, read_table(file), space_of_table(file, evolved), evolved, fitness);
   }
   earlier.trials = thinned(std::move(earlier.trials));
-  if (std::ranges::none_of(earlier.trials, [](const auto& t) { return t.fitness.has_value(); }))
+  const bool none = std::ranges::none_of(
+      earlier.trials, [](const auto& trial) { return trial.fitness.has_value(); });
+  if (none && earlier.outside == 0)
+    throw bad_input({file.string()}, "no trial of it has completed", "leave it out of --from");
+  if (none)
     throw bad_input({file.string()}, "no completed trial of it lies in this run's search space",
                     "name a run that evolved the same hyperparameters");
   if (earlier.trials.size() > 1 && earlier.outside == 0 &&

@@ -96,6 +96,10 @@ template <class V>
 void visit(const V& key, Of<V, DevicesChanged>& e) {
   key("slots", e.slots), key.unless_default("identities", e.identities);
 }
+template <class V>
+void visit(const V& key, Of<V, InputsMended>& e) {
+  key("inputs", e.inputs);
+}
 
 /// Writes the keys into `json`.
 struct Writing {

@@ -138,6 +138,15 @@ struct DevicesChanged {
   bool operator==(const DevicesChanged&) const = default;
 };
 
+/// {"event":"inputs","inputs":{…}}: what the run was begun with was mended before anything was
+/// trained; from now on it has these.
+struct InputsMended {
+  static constexpr auto name = "inputs";
+  /// As RunSettings::inputs.
+  nlohmann::ordered_json inputs = {};
+  bool operator==(const InputsMended&) const = default;
+};
+
 /// An event of a later version. Nothing of the run's state depends on it.
 struct UnknownEvent {
   nlohmann::ordered_json json;
@@ -148,7 +157,7 @@ struct UnknownEvent {
 /// "paused" or "failed", of a repeat "repeated" or "repeat_failed".
 using Event = std::variant<Started, Bred, Repeating, hyp::Rung, hyp::Outcome, Extended, CannotPause,
                            Probed, DeviceStats, DeviceLimited, DeviceFull, DeviceBlamed,
-                           DeviceBroughtBack, DevicesChanged, UnknownEvent>;
+                           DeviceBroughtBack, DevicesChanged, InputsMended, UnknownEvent>;
 
 /// A fitness that is not finite becomes null.
 nlohmann::ordered_json to_json(const Event& event);

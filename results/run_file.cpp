@@ -47,7 +47,11 @@ core::FileDescriptor open_locked(const fs::path& file, int flags) {
   core::FileDescriptor descriptor(
       ::open(file.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | flags, 0666));
   if (!descriptor.is_open()) {
-    throw bad_input({file.string()}, std::strerror(errno), "check the folder and its permissions");
+    const int error = errno;
+    // Of this moment; what is said of the folder else stays true.
+    for (const int shortage : {ENOSPC, EDQUOT, EIO, EMFILE, ENFILE})
+      if (error == shortage) throw write_failed(file, error);
+    throw bad_input({file.string()}, std::strerror(error), "check the folder and its permissions");
   }
   // A process that was being started when evolve was killed has the lock too until it sees that.
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);

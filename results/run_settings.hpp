@@ -34,7 +34,7 @@ struct EarlierRun {
 /// {"event":"run","version":1,…}: what the run was begun with.
 struct RunSettings {
   std::uint64_t seed = 0;
-  std::string search = "classic";
+  std::string search = "screened";
   std::optional<int> lag = {};
   int population = 50;
   int generations = 300;

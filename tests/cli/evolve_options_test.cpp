@@ -22,6 +22,11 @@ EvolveOptions parse(const std::string& arguments) {
   return options;
 }
 
+/// A run that was begun with these arguments.
+results::RunSettings run_of(const std::string& arguments) {
+  return {.options = to_json(parse(arguments))};
+}
+
 std::string refused(const std::string& arguments) {
   return test::refusal([&] { parse(arguments); });
 }
@@ -161,11 +166,11 @@ TEST(EvolveOptions, TakeAModelAsUltralyticsWritesIt) {
 }
 
 TEST(EvolveOptions, KeepTheModelOfARun) {
-  const auto run = to_json(parse("--trainer ultralytics --data my.yaml --model yolo11n.yaml"));
+  const auto run = run_of("--trainer ultralytics --data my.yaml --model yolo11n.yaml");
   EXPECT_EQ(python_trainer(resumed(parse("--resume x"), run).trainer)->name, "ultralytics");
   EXPECT_EQ(resumed(parse("--resume x"), run).keep_weights, 10);
   auto of_all = run;
-  of_all.erase("keep_weights");  // a journal of before there was such an option
+  of_all.options.erase("keep_weights");  // a journal of before there was such an option
   EXPECT_EQ(resumed(parse("--resume x"), of_all).keep_weights, -1);
   EXPECT_EQ(resumed(parse("--resume x"), run).train.cfg, "yolo11n.yaml");
   EXPECT_THROW(resumed(parse("--resume x --model yolo11s.yaml"), run), Error);
@@ -196,7 +201,7 @@ TEST(EvolveOptions, OfImagesAreRefusedWhereTheTrainerWouldNotBeToldOrDoesNotKnow
 }
 
 TEST(EvolveOptions, LetAResumedRunKeepImagesElsewhere) {
-  const auto run = to_json(parse("--cache ram"));
+  const auto run = run_of("--cache ram");
   EXPECT_EQ(resumed(parse("--resume x --cache disk"), run).train.cache, "disk");
   EXPECT_THROW(resumed(parse("--resume x --fraction 0.5"), run), Error);
 }
@@ -220,7 +225,7 @@ TEST(EvolveOptions, RefuseValuesThatMakeNoSense) {
 }
 
 TEST(EvolveOptions, GoOnAsTheRunWasWithWhatMayChange) {
-  const auto run = to_json(parse("--seed 5 --population 7 --devices cpu:0"));
+  const auto run = run_of("--seed 5 --population 7 --devices cpu:0");
   const auto options = resumed(parse("--resume x --trials 30 --devices cpu:0,cpu:1"), run);
   EXPECT_EQ(options.seed, 5u);
   EXPECT_EQ(options.population, 7);
@@ -238,7 +243,7 @@ TEST(EvolveOptions, OfARunThatGoesOnDoNotMoveIt) {
 }
 
 TEST(EvolveOptions, AllowTheRunsOwnValuesAgainOnResume) {
-  const auto run = to_json(parse("--seed 5 --epochs 2"));
+  const auto run = run_of("--seed 5 --epochs 2");
   EXPECT_EQ(resumed(parse("--resume x --seed 5 --epochs 2"), run).seed, 5u);
 }
 
@@ -255,7 +260,7 @@ TEST(EvolveOptions, OfEarlierRunsNameEachOfThem) {
 }
 
 TEST(EvolveOptions, RefuseAnotherValueOnResume) {
-  const auto run = to_json(parse("--batch-size 8"));
+  const auto run = run_of("--batch-size 8");
   const auto now = parse("--resume x --batch-size 16");
   EXPECT_EQ(test::refusal([&] { resumed(now, run); }),
             "--batch-size 16: the run to resume has 8; leave the option out, or start a new run");
@@ -264,8 +269,20 @@ TEST(EvolveOptions, RefuseAnotherValueOnResume) {
             "run");
 }
 
+TEST(EvolveOptions, TakeAnotherPlaceOnResumeForTheFilesThatCanBeCompared) {
+  auto run = run_of("--data /old/my.yaml --weights /old/my.pt");
+  const auto now = parse("--resume x --data /new/my.yaml");
+  EXPECT_THROW(resumed(now, run), Error);
+  run.inputs = {{"train", {}}, {"val", {}}};
+  EXPECT_EQ(resumed(now, run).train.data, "/new/my.yaml");
+  EXPECT_THROW(resumed(parse("--resume x --weights /new/my.pt"), run), Error);
+  run.inputs = {{"weights", 7}};
+  EXPECT_EQ(resumed(parse("--resume x --weights /new/my.pt"), run).train.weights, "/new/my.pt");
+  EXPECT_THROW(resumed(now, run), Error);
+}
+
 TEST(EvolveOptions, RefuseAnotherFlagOnResumeByTheNameThatWasTyped) {
-  const auto run = to_json(parse(""));
+  const auto run = run_of("");
   for (const std::string flag : {"--no-early-stop", "--rect", "--no-amp"}) {
     EXPECT_EQ(test::refusal([&] { resumed(parse("--resume x " + flag), run); }),
               flag +
@@ -295,7 +312,7 @@ TEST(EvolveOptions, RefuseRestartsThatAreNotTwoWholeNumbers) {
 }
 
 TEST(EvolveOptions, NameTheOptionThatWasTypedWhenTheyRefuseItOnResume) {
-  const auto run = to_json(parse("--cos-restarts 5,2"));
+  const auto run = run_of("--cos-restarts 5,2");
   EXPECT_NO_THROW(resumed(parse("--resume x --cos-restarts 5,2"), run));
   EXPECT_EQ(test::refusal([&] { resumed(parse("--resume x --cos-restarts 7,2"), run); }),
             "--cos-restarts 7: the run to resume has 5; leave the option out, or start a new "

@@ -95,6 +95,9 @@ void expect_wrong_data(const std::string& trainer, const std::string& model,
   EXPECT_EQ(event(folder, "failed")["kind"], "data");
   EXPECT_EQ(event(folder, "failed")["final"], false);
   EXPECT_THAT(ended.err, testing::HasSubstr(words));
+  write_data(folder);
+  const auto mended = resumed(folder);
+  EXPECT_EQ(mended.code, 0) << mended.err;
 }
 
 void expect_a_stop_at_a_rung(const std::string& trainer, const std::string& model) {

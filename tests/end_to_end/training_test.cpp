@@ -69,6 +69,34 @@ TEST(Training, IsNotGoneOnWithOnOtherDataOrFromOtherWeights) {
   EXPECT_EQ(go_on().code, 0);
 }
 
+TEST(Training, GoesOnWhereItsFilesWereMovedTo) {
+  Folder folder;
+  std::filesystem::create_directory(folder / "old");
+  ASSERT_EQ(evolve(folder / "old", {"dataset", "shapes", "shapes"}).code, 0);
+  std::filesystem::copy_file(EVOLVE_SOURCE_DIR "/trainer/checkpoint/shapes_base.pt",
+                             folder / "old/w.pt");
+  ASSERT_EQ(
+      evolve(folder / "old", {"--data", "shapes/shapes.yaml", "--cfg", "yolov5p.yaml", "--weights",
+                              "w.pt", "--imgsz", "64", "--epochs", "1", "--fraction", "0.1",
+                              "--trials", "1", "--devices", "cpu:0", "--output", "run"})
+          .code,
+      0);
+  std::filesystem::rename(folder / "old", folder / "new");
+  auto yaml = read_file(folder / "new/shapes/shapes.yaml");
+  yaml.replace(yaml.find("/old/"), 5, "/new/");  // its absolute path
+  write_file(folder / "new/shapes/shapes.yaml", yaml);
+  const auto go_on = [&](const std::string& data) {
+    return evolve(folder / "new",
+                  {"--resume", "run", "--trials", "2", "--data", data, "--weights", "w.pt"});
+  };
+  write_file(folder / "new/other.yaml",
+             "train: shapes/images/val\nval: shapes/images/val\nnames: [a, b, c]\n");
+  EXPECT_EQ(go_on("other.yaml").code, 2);
+  const auto ended = go_on("shapes/shapes.yaml");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(count(journal(folder / "new/run"), "completed"), 2);
+}
+
 TEST(Training, ThatDivergesFailsOnceAndIsNoRow) {
   Folder folder;
   write_file(folder / "space.yaml", "lr0: {low: 1.0e+20, high: 1.0e+30}\n");

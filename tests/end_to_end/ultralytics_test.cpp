@@ -148,6 +148,25 @@ TEST(Ultralytics, DoesNotGoOnWithOtherWeightsOrOtherClasses) {
                                           "run began with"));
 }
 
+TEST(Ultralytics, GoesOnWithADataFileThatIsMendedBeforeAnyTrialIsTrained) {
+  Folder folder;
+  write_data(folder);
+  write_file(folder / "my.yaml", "train: images\nval: unlabelled\n");
+  const auto began =
+      Process(command_of("ultralytics", trials("yolo11n.yaml")), folder.path()).wait();
+  EXPECT_EQ(began.code, 1);
+  write_data(folder);
+  EXPECT_EQ(resumed(folder).code, 0);
+  EXPECT_NE(event(folder, "inputs")["inputs"]["data"], event(folder, "run")["inputs"]["data"]);
+  EXPECT_EQ(resumed(folder, {"--trials", "2"}).code, 0);
+  EXPECT_EQ(count(journal(folder / "run"), "inputs"), 1);
+  write_file(folder / "my.yaml", "train: images\nval: unlabelled\n");
+  const auto changed = resumed(folder, {"--trials", "3"});
+  EXPECT_EQ(changed.code, 2);
+  EXPECT_THAT(changed.err, HasSubstr("my.yaml: its images or classes are not those that the run "
+                                     "began with"));
+}
+
 TEST(Ultralytics, SaysWhereItGoesOnWithAnotherVersion) {
   Folder folder;
   ASSERT_EQ(run(folder, trials("yolo11n.yaml")).code, 0);
@@ -172,6 +191,39 @@ TEST(Ultralytics, GoesOnWithDataThatWereMoved) {
   write_file(folder / "my.yaml", "# moved\npath: there\ntrain: images\n");
   const auto ended = resumed(folder);
   EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
+TEST(Ultralytics, GoesOnWhereItsProjectWasMovedTo) {
+  Folder folder;
+  std::filesystem::create_directories(folder / "old/images");
+  write_file(folder / "old/my.yaml", "path: .\ntrain: images\n");
+  write_file(folder / "old/my.pt", "weights");
+  const auto words = command_of("ultralytics", trials("my.pt", 1, {"--data", "my.yaml"}));
+  ASSERT_EQ(Process(words, folder / "old").wait().code, 0);
+  std::filesystem::rename(folder / "old", folder / "new");
+  const auto resumed = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> command = {"/usr/bin/env",
+                                        "PYTHONPATH=" + packages,
+                                        EVOLVE_BINARY,
+                                        "--resume",
+                                        "run",
+                                        "--trials",
+                                        "2"};
+    command.insert(command.end(), more.begin(), more.end());
+    return Process(command, folder / "new").wait();
+  };
+  EXPECT_EQ(resumed({}).err, "evolve: " + (folder / "old/my.yaml").string() +
+                                 ": No such file or directory; restore it, or say with its option "
+                                 "where it is now\n");
+  write_file(folder / "new/others.pt", "others");
+  EXPECT_EQ(resumed({"--data", "my.yaml", "--model", "others.pt"}).err,
+            "evolve: " + (folder / "new/others.pt").string() +
+                ": these are other weights than the run began with; bring them back, or begin a "
+                "new run that learns from this one: evolve --from RUN\n");
+  EXPECT_EQ(resumed({"--data", "my.yaml", "--model", "yolo11n.pt"}).code, 2);
+  const auto ended = resumed({"--data", "my.yaml", "--model", "my.pt"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(count(journal(folder / "new/run"), "completed"), 2);
 }
 
 TEST(Ultralytics, FindsItsDataWhereverItIsResumed) {

@@ -1,6 +1,8 @@
 #include "engine/live_report.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -27,6 +29,24 @@ TEST(LiveReport, IsWrittenAgainOnceSomeSecondsHavePassedAndSomethingHasHappened)
   EXPECT_FALSE(writes_at(hours(1)));
   EXPECT_TRUE(writes_at(hours(2)));
   EXPECT_FALSE(writes_at(hours(3)));
+}
+
+TEST(LiveReport, ThatCannotBeWrittenAtTheEndLeavesNoPageThatSaysTheRunGoesOn) {
+  const test::TemporaryFolder folder;
+  const results::RunDirectory directory{folder.path()};
+  results::Journal::create(directory.journal(), small_run);
+  LiveReport report(directory);
+  const RunState state(small_run);
+  report.update(state, LiveReport::Clock::time_point(std::chrono::hours(1)));
+  ASSERT_TRUE(std::filesystem::exists(directory.report()));
+  // In the way of the file that would become it.
+  const auto other = fmt::format("{}.{}.tmp", directory.report().string(), ::getpid());
+  std::filesystem::create_directory(other);
+  EXPECT_THROW(report.close(state), Error);
+  EXPECT_FALSE(std::filesystem::exists(directory.report()));
+  std::filesystem::remove(other);
+  report.close(state);
+  EXPECT_TRUE(std::filesystem::exists(directory.report()));
 }
 
 }  // namespace

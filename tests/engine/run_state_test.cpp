@@ -36,6 +36,22 @@ TEST(RunState, HasTheSameNextTrialUntilItStarts) {
   EXPECT_EQ(state.next_trial()->number, first.number + 1);
 }
 
+TEST(RunState, KnowsNothingUntilATrialHasAFitnessOrEnds) {
+  const auto knows_nothing_after = [](const results::Event& event) {
+    RunState state(settings());
+    start_next(state);
+    state.apply(unconfirmed(0));
+    EXPECT_TRUE(state.nothing_known());
+    state.apply(event);
+    return state.nothing_known();
+  };
+  EXPECT_TRUE(knows_nothing_after(prevented(0)));
+  EXPECT_FALSE(knows_nothing_after(hyp::Rung{.trial = 0, .epoch = 1}));
+  EXPECT_FALSE(knows_nothing_after(completed(0)));
+  EXPECT_FALSE(knows_nothing_after(failed(0, {.final = true})));
+  EXPECT_FALSE(knows_nothing_after(hyp::Outcome{.trial = 0, .result = hyp::Paused{.epoch = 1}}));
+}
+
 TEST(RunState, KeepsOpenAttemptsWhereTheyAreWhenOthersStart) {
   RunState state(settings());
   start_next(state);

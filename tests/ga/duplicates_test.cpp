@@ -14,14 +14,14 @@ std::set<hyp::Genes> sets_of(const hyp::Space& space, const std::vector<hyp::Tri
 }
 
 TEST(Duplicates, AreNotHandedOutInAContinuousSpace) {
-  Evolution evolution(cube(), {.population = 10, .generations = 200});
+  Evolution evolution(cube(), {.search = "classic", .population = 10, .generations = 200});
   const auto trials = run(evolution);  // late in the run most children are copies at first
   EXPECT_EQ(sets_of(cube(), trials).size(), 2000U);
 }
 
 TEST(Duplicates, AreNotHandedOutWhileTheFirstTrialsAreInFlight) {
   const hyp::Space space = space_of({integer(1, 30, 1)});
-  Evolution evolution(space, {.population = 30, .generations = 1});
+  Evolution evolution(space, {.search = "classic", .population = 30, .generations = 1});
   std::vector<hyp::Trial> trials;
   while (auto trial = evolution.ask()) trials.push_back(*trial);
   EXPECT_EQ(sets_of(space, trials).size(), 30U);
@@ -60,7 +60,7 @@ TEST(Duplicates, InAnExhaustedSpaceAreOfGoodSets) {
 TEST(Duplicates, ComeOnlyWhenAFiniteSpaceIsExhausted) {
   const hyp::Space space =
       space_of({integer(2, 10, 3), categorical({"SGD", "Adam", "AdamW"}), real(0.5, 0.5, 0.5)});
-  Evolution evolution(space, {.population = 5, .generations = 40});
+  Evolution evolution(space, {.search = "classic", .population = 5, .generations = 40});
   const auto trials = run(evolution, [](const auto& hyp) { return hyp.number("g0"); });
   ASSERT_EQ(trials.size(), 200U);
   EXPECT_EQ(sets_of(space, {trials.begin(), trials.begin() + 27}).size(), 27U);
@@ -83,7 +83,7 @@ TEST(Duplicates, InAnExhaustedSpaceHaveSeedsOfTheirOwn) {
 
 TEST(Duplicates, AreAllThereIsWhereNothingCanMove) {
   const hyp::Space space = space_of({real(1, 1, 1), integer(4, 4, 4)});
-  Evolution evolution(space, {.population = 3, .generations = 3});
+  Evolution evolution(space, {.search = "classic", .population = 3, .generations = 3});
   const auto trials = run(evolution, [](const auto&) { return 0.5; });
   ASSERT_EQ(trials.size(), 9U);
   EXPECT_EQ(trials[8].hyp, trials[0].hyp);
@@ -94,7 +94,7 @@ TEST(Duplicates, AmongTheGivenSetsAreLeftOut) {
   const hyp::Hyperparameters start = {{"g0", 0.1}, {"g1", 0.0}, {"g2", 0.01}};
   const hyp::Hyperparameters other = {{"g0", 0.2}, {"g1", 0.0}, {"g2", 0.01}};
   const hyp::Hyperparameters third = {{"g0", 0.3}, {"g1", 0.0}, {"g2", 0.01}};
-  Evolution evolution(cube(), {}, {start, other, other, third});
+  Evolution evolution(cube(), {.search = "classic"}, {start, other, other, third});
   EXPECT_EQ(evolution.ask()->hyp, start);
   EXPECT_EQ(evolution.ask()->hyp, other);
   EXPECT_EQ(evolution.ask()->hyp, third);

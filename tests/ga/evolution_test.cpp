@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(Evolution, StartsWithTheStart) {
-  Evolution evolution(cube(), {.seed = 1});
+  Evolution evolution(cube(), {.search = "classic", .seed = 1});
   const auto trial = evolution.ask();
   ASSERT_TRUE(trial);
   EXPECT_EQ(trial->number, 0);
@@ -30,7 +30,7 @@ TEST(Evolution, ThenTrainsTheGivenSets) {
   const hyp::Hyperparameters inside = {{"g0", 0.5}, {"g1", 1.0}, {"g2", 0.1}};
   const hyp::Hyperparameters outside = {{"g0", 7.0}, {"g1", -7.0}, {"g2", 0.0}, {"other", 1.0}};
   const hyp::Hyperparameters partial = {{"g1", 2.0}};
-  Evolution evolution(cube(), {.population = 4}, {inside, outside, partial});
+  Evolution evolution(cube(), {.search = "classic", .population = 4}, {inside, outside, partial});
   evolution.ask();
   EXPECT_EQ(evolution.ask()->hyp, inside);
   EXPECT_EQ(evolution.ask()->hyp, (hyp::Hyperparameters{{"g0", 1.0}, {"g1", -5.0}, {"g2", 1e-5}}));
@@ -40,13 +40,14 @@ TEST(Evolution, ThenTrainsTheGivenSets) {
 TEST(Evolution, KeepsFixedGenesAtTheirStart) {
   hyp::Space space = cube();
   space.genes[1].evolve = false;
-  Evolution evolution(space, {.population = 5, .generations = 4}, {{{"g0", 0.5}, {"g1", 3.0}}});
+  Evolution evolution(space, {.search = "classic", .population = 5, .generations = 4},
+                      {{{"g0", 0.5}, {"g1", 3.0}}});
   for (const hyp::Trial& trial : run(evolution)) EXPECT_EQ(trial.hyp.number("g1"), 0);
 }
 
 TEST(Evolution, FillsTheFirstGenerationWithRandomSets) {
-  Evolution told(cube(), {.seed = 3, .population = 20, .generations = 2});
-  Evolution untold(cube(), {.seed = 3, .population = 20, .generations = 2});
+  Evolution told(cube(), {.search = "classic", .seed = 3, .population = 20, .generations = 2});
+  Evolution untold(cube(), {.search = "classic", .seed = 3, .population = 20, .generations = 2});
   for (int trial = 0; trial < 20; ++trial) {
     const auto asked = told.ask();
     EXPECT_EQ(*asked, *untold.ask());  // whatever is known
@@ -56,7 +57,7 @@ TEST(Evolution, FillsTheFirstGenerationWithRandomSets) {
 }
 
 TEST(Evolution, CountsGenerationsByTrials) {
-  Evolution evolution(cube(), {.population = 3, .generations = 4});
+  Evolution evolution(cube(), {.search = "classic", .population = 3, .generations = 4});
   EXPECT_EQ(evolution.planned(), 12);
   std::vector<int> generations;
   for (const hyp::Trial& trial : run(evolution)) generations.push_back(trial.generation);
@@ -65,7 +66,7 @@ TEST(Evolution, CountsGenerationsByTrials) {
 }
 
 TEST(Evolution, NeverWaitsForTheRestOfAGeneration) {
-  Evolution evolution(cube(), {.population = 4, .generations = 3});
+  Evolution evolution(cube(), {.search = "classic", .population = 4, .generations = 3});
   for (int trial = 0; trial < 12; ++trial) ASSERT_TRUE(evolution.ask());
   EXPECT_FALSE(evolution.ask());
   EXPECT_EQ(evolution.asked(), 12);
@@ -78,29 +79,37 @@ TEST(Evolution, NeverWaitsForTheRestOfAGeneration) {
 }
 
 TEST(Evolution, StopsAtTheTrialsThatWereAskedFor) {
-  EXPECT_EQ(Evolution(cube(), {.population = 10, .generations = 10, .trials = 25}).planned(), 25);
-  EXPECT_EQ(Evolution(cube(), {.population = 10, .generations = 2, .trials = 25}).planned(), 20);
   EXPECT_EQ(
-      Evolution(cube(), {.population = 2'000'000'000, .generations = 2'000'000'000}).planned(),
+      Evolution(cube(), {.search = "classic", .population = 10, .generations = 10, .trials = 25})
+          .planned(),
+      25);
+  EXPECT_EQ(
+      Evolution(cube(), {.search = "classic", .population = 10, .generations = 2, .trials = 25})
+          .planned(),
+      20);
+  EXPECT_EQ(
+      Evolution(cube(),
+                {.search = "classic", .population = 2'000'000'000, .generations = 2'000'000'000})
+          .planned(),
       std::numeric_limits<int>::max());
 }
 
 TEST(Evolution, GivesTheSameTrialsForTheSameOutcomes) {
-  const Settings settings = {.seed = 5, .population = 10, .generations = 10};
+  const Settings settings = {.search = "classic", .seed = 5, .population = 10, .generations = 10};
   Evolution one(cube(), settings), two(cube(), settings);
   EXPECT_EQ(run(one), run(two));
 }
 
 TEST(Evolution, GivesOtherTrialsForAnotherSeed) {
-  Evolution one(cube(), {.seed = 5, .population = 10, .generations = 2});
-  Evolution two(cube(), {.seed = 6, .population = 10, .generations = 2});
+  Evolution one(cube(), {.search = "classic", .seed = 5, .population = 10, .generations = 2});
+  Evolution two(cube(), {.search = "classic", .seed = 6, .population = 10, .generations = 2});
   const auto a = run(one), b = run(two);
   EXPECT_EQ(a[0].hyp, b[0].hyp);
   for (std::size_t i = 1; i < a.size(); ++i) EXPECT_FALSE(a[i].hyp == b[i].hyp);
 }
 
 TEST(Evolution, IsRebuiltByReplayingItsAsksAndTells) {
-  const Settings settings = {.seed = 7, .population = 5, .generations = 20};
+  const Settings settings = {.search = "classic", .seed = 7, .population = 5, .generations = 20};
   Evolution original(cube(), settings), replayed(cube(), settings);
   std::vector<hyp::Trial> in_flight;
   for (int step = 0; step < 60; ++step) {
@@ -118,13 +127,14 @@ TEST(Evolution, IsRebuiltByReplayingItsAsksAndTells) {
 }
 
 TEST(Evolution, ImprovesOnTheStart) {
-  Evolution evolution(cube(), {.seed = 1, .population = 20, .generations = 20});
+  Evolution evolution(cube(),
+                      {.search = "classic", .seed = 1, .population = 20, .generations = 20});
   run(evolution);
   EXPECT_GT(evolution.best()->fitness, 0.64);  // the start has 0.35, the peak 0.65
 }
 
 TEST(Evolution, KeepsTheFirstToldAmongTheBest) {
-  Evolution evolution(cube(), {.population = 5});
+  Evolution evolution(cube(), {.search = "classic", .population = 5});
   EXPECT_FALSE(evolution.best());
   for (int i = 0; i < 4; ++i) evolution.ask();
   evolution.tell(completed(3, 0.2));
@@ -136,7 +146,7 @@ TEST(Evolution, KeepsTheFirstToldAmongTheBest) {
 }
 
 TEST(Evolution, KeepsElitesWithTheFitnessTheyHaveAndTrainsThemNoMore) {
-  Evolution evolution(cube(), {.population = 5, .generations = 10});
+  Evolution evolution(cube(), {.search = "classic", .population = 5, .generations = 10});
   const auto trials = run(evolution, [n = 0](const auto&) mutable { return 1.0 / ++n; });
   EXPECT_THAT(numbers_of(evolution.population()), ElementsAre(0, 1, 2, 3, 4, 45, 46, 47, 48, 49));
   EXPECT_EQ(evolution.population()[1].fitness, 0.5);
@@ -144,8 +154,8 @@ TEST(Evolution, KeepsElitesWithTheFitnessTheyHaveAndTrainsThemNoMore) {
 }
 
 TEST(Evolution, GoesOnWhenAnAttemptFailed) {
-  Evolution one(cube(), {.population = 4, .generations = 4}),
-      two(cube(), {.population = 4, .generations = 4});
+  Evolution one(cube(), {.search = "classic", .population = 4, .generations = 4}),
+      two(cube(), {.search = "classic", .population = 4, .generations = 4});
   one.ask(), two.ask();
   one.tell(failed(0, false));
   EXPECT_EQ(one.ended(), 0);
@@ -156,7 +166,7 @@ TEST(Evolution, GoesOnWhenAnAttemptFailed) {
 }
 
 TEST(Evolution, NeverBreedsFromWhatDidNotComplete) {
-  Evolution evolution(cube(), {.population = 6, .generations = 10});
+  Evolution evolution(cube(), {.search = "classic", .population = 6, .generations = 10});
   while (const auto trial = evolution.ask()) {
     switch (trial->number % 6) {
       case 0:
@@ -182,8 +192,8 @@ TEST(Evolution, NeverBreedsFromWhatDidNotComplete) {
 }
 
 TEST(Evolution, IsRandomAsLongAsNothingCompletes) {
-  Evolution failing(cube(), {.seed = 2, .population = 3, .generations = 10});
-  Evolution silent(cube(), {.seed = 2, .population = 3, .generations = 10});
+  Evolution failing(cube(), {.search = "classic", .seed = 2, .population = 3, .generations = 10});
+  Evolution silent(cube(), {.search = "classic", .seed = 2, .population = 3, .generations = 10});
   for (int trial = 0; trial < 30; ++trial) {
     EXPECT_EQ(*failing.ask(), *silent.ask());
     failing.tell(failed(trial));
@@ -194,7 +204,7 @@ TEST(Evolution, IsRandomAsLongAsNothingCompletes) {
 }
 
 TEST(Evolution, GoesOnWhenExtended) {
-  Evolution evolution(cube(), {.population = 5, .generations = 2});
+  Evolution evolution(cube(), {.search = "classic", .population = 5, .generations = 2});
   run(evolution);
   EXPECT_TRUE(evolution.done());
   evolution.extend(4, std::nullopt);
@@ -208,33 +218,36 @@ TEST(Evolution, GoesOnWhenExtended) {
 }
 
 TEST(Evolution, ExtendedBeforeItBeginsIsOneOfThatLength) {
-  Evolution extended(cube(), {.population = 5, .generations = 2}),
-      longer(cube(), {.population = 5, .generations = 9});
+  Evolution extended(cube(), {.search = "classic", .population = 5, .generations = 2}),
+      longer(cube(), {.search = "classic", .population = 5, .generations = 9});
   extended.extend(9, std::nullopt);
   EXPECT_EQ(run(extended), run(longer));
 }
 
 TEST(Evolution, RefusesSettingsOutOfRange) {
   const auto making = [](const Settings& settings) { return [=] { Evolution(cube(), settings); }; };
-  EXPECT_THAT(refusal(making({.population = 0})), HasSubstr("--population 0: "));
+  EXPECT_THAT(refusal(making({.search = "classic", .population = 0})),
+              HasSubstr("--population 0: "));
   EXPECT_THAT(refusal(making({.generations = -1})), HasSubstr("--generations -1: "));
   EXPECT_THAT(refusal(making({.trials = 0})), HasSubstr("--trials 0: "));
   EXPECT_THAT(refusal(making({.lag = 0})), HasSubstr("--lag 0: "));
   EXPECT_EQ(refusal(making({.search = "magic"})),
             "--search magic: there is no such search; write screened or classic");
-  EXPECT_THAT(refusal([] { Evolution(cube(), {}).extend(0, std::nullopt); }),
+  EXPECT_THAT(refusal([] { Evolution(cube(), {.search = "classic"}).extend(0, std::nullopt); }),
               HasSubstr("--generations 0: "));
-  EXPECT_THAT(refusal([] { Evolution(cube(), {}).extend(1, 0); }), HasSubstr("--trials 0: "));
+  EXPECT_THAT(refusal([] { Evolution(cube(), {.search = "classic"}).extend(1, 0); }),
+              HasSubstr("--trials 0: "));
 }
 
 TEST(Evolution, RefusesASpaceInWhichNothingEvolves) {
   hyp::Space space = cube();
   for (hyp::Gene& gene : space.genes) gene.evolve = false;
-  EXPECT_THAT(refusal([&] { Evolution(space, {}); }), HasSubstr("no gene evolves; "));
+  EXPECT_THAT(refusal([&] { Evolution(space, {.search = "classic"}); }),
+              HasSubstr("no gene evolves; "));
 }
 
 TEST(Evolution, RefusesOutcomesOfTrialsThatDoNotRun) {
-  Evolution evolution(cube(), {});
+  Evolution evolution(cube(), {.search = "classic"});
   evolution.ask();
   EXPECT_THAT(refusal([&] { evolution.tell(completed(1, 0.5)); }), HasSubstr("trial 1 "));
   EXPECT_THAT(refusal([&] { evolution.tell(completed(-1, 0.5)); }), HasSubstr("trial -1 "));
@@ -245,7 +258,7 @@ TEST(Evolution, RefusesOutcomesOfTrialsThatDoNotRun) {
 }
 
 TEST(Evolution, MovesLikeAValue) {
-  Evolution a(cube(), {.population = 5, .generations = 2});
+  Evolution a(cube(), {.search = "classic", .population = 5, .generations = 2});
   a.ask();
   Evolution b = std::move(a);
   EXPECT_EQ(b.ask()->number, 1);

@@ -48,7 +48,7 @@ std::vector<hyp::Trial> run_ahead(Evolution& evolution, int at_once) {
 }
 
 Settings settings(int lag) {
-  return {.seed = 4, .population = 8, .generations = 12, .lag = lag};
+  return {.search = "classic", .seed = 4, .population = 8, .generations = 12, .lag = lag};
 }
 
 TEST(Lag, GivesTheSameTrialsWhateverTheSlotsAndTheOrderOfTheEnds) {

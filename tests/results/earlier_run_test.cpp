@@ -250,6 +250,9 @@ TEST(EarlierRun, ThatIsNotThereOrTellsNothingIsRefused) {
   const auto file = folder / "evolve.csv";
   append_row(file, {"lr0"}, {.metrics = {.map50 = 0.25}, .values = {7}});
   EXPECT_THAT(refused(file), HasSubstr("no completed trial of it lies in this run's search space"));
+  const auto diverged = folder / "diverged.csv";
+  append_row(diverged, {"lr0"}, {.metrics = {.map50 = NAN}, .values = {0.5}});
+  EXPECT_THAT(refused(diverged), HasSubstr("no trial of it has completed; leave it out of --from"));
   const auto same = folder / "same.csv";
   for (const double box : {0.1, 0.2})
     append_row(same, {"lr0", "box"}, {.metrics = {.map50 = box}, .values = {0.5, box}});

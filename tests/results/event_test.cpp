@@ -132,6 +132,12 @@ TEST(Event, OfADeviceHasTheContractsKeys) {
             R"({"event":"devices","slots":["cuda:0","npu:3"],"identities":["GPU-1",""]})");
 }
 
+TEST(Event, OfMendedInputsHasThem) {
+  const InputsMended mended{.inputs = {{"data", 7}}};
+  EXPECT_EQ(to_json(mended).dump(), R"({"event":"inputs","inputs":{"data":7}})");
+  EXPECT_EQ(std::get<InputsMended>(event_from_json(to_json(mended))), mended);
+}
+
 TEST(Event, OfOtherBoundsHasOnlyThoseThatAreGiven) {
   EXPECT_EQ(to_json(Extended{.generations = 9}).dump(),
             R"({"event":"extended","generations":9,"trials":null})");

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <random>
@@ -22,6 +23,9 @@ namespace evolve::data {
 namespace fs = std::filesystem;
 namespace {
 
+/// Whoever waits for longer is told why.
+constexpr std::chrono::seconds silent_wait{5};
+
 std::system_error failure(int error) {
   return std::system_error(error, std::generic_category());
 }
@@ -30,6 +34,14 @@ core::FileDescriptor opened(const std::string& file, int flags) {
   core::FileDescriptor descriptor(::open(file.c_str(), flags | O_CLOEXEC, 0666));
   if (!descriptor.is_open()) throw failure(errno);
   return descriptor;
+}
+
+/// Makes a folder, and those above it, for this user alone: images may be nobody else's business.
+/// One that is there stays as it is.
+void make_private(const fs::path& folder) {
+  if (folder.empty() || fs::is_directory(folder)) return;
+  make_private(folder.parent_path());
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) throw failure(errno);
 }
 
 /// Whether the open file is the one of this name.
@@ -105,13 +117,17 @@ std::string cache_file(const std::string& folder, const std::string& kind,
 
 MakerLock::MakerLock(const std::string& file, const std::function<void()>& beat) {
   const auto lock = file + ".lock";
+  const auto begun = std::chrono::steady_clock::now();
+  bool said = false;
   while (true) {
-    std::error_code error;
-    fs::create_directories(fs::path(file).parent_path(), error);
-    if (error) throw std::system_error(error);
+    make_private(fs::path(file).parent_path());
     descriptor_ = opened(lock, O_RDWR | O_CREAT);
     while (::flock(descriptor_.number(), LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK && errno != EINTR) throw failure(errno);
+      if (!said && std::chrono::steady_clock::now() > begun + silent_wait) {
+        fmt::print(stderr, "waiting for another process, which makes {}\n", file);
+        said = true;
+      }
       beat();
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }

@@ -35,8 +35,8 @@ std::string cache_file(const std::string& folder, const std::string& kind,
 /// its life or of the process'. FILE.lock stays behind, empty.
 class MakerLock {
  public:
-  /// Waits for it, and calls `beat` all the time meanwhile. Makes the folder. Throws
-  /// std::system_error where nothing can be written.
+  /// Waits for it, and calls `beat` all the time meanwhile; after 5 s it says so on standard error.
+  /// Makes the folder, for this user alone. Throws std::system_error where nothing can be written.
   MakerLock(const std::string& file, const std::function<void()>& beat);
 
  private:

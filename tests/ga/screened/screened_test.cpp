@@ -70,7 +70,8 @@ TEST(Screened, FindsAPeakInFewTrials) {
 TEST(Screened, NeedsFewerTrialsThanClassic) {
   double classic = 0, with_model = 0;
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
-    Evolution one(cube(), {.seed = seed, .trials = 60}), two(cube(), screened(seed));
+    Evolution one(cube(), {.search = "classic", .seed = seed, .trials = 60}),
+        two(cube(), screened(seed));
     run(one), run(two);
     classic += one.best()->fitness;
     with_model += two.best()->fitness;

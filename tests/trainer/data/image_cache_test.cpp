@@ -217,6 +217,17 @@ TEST_F(ImageCacheTest, IsWaitedForWhileAnotherProcessMakesIt) {
   waitpid(maker, nullptr, 0);
 }
 
+TEST_F(ImageCacheTest, IsInFoldersForItsUserAlone) {
+  const std::string made = folder / "root/evolve";
+  MakerLock(made + "/images", [] {});
+  std::filesystem::create_directory(folder / "shared");
+  const auto rights = std::filesystem::status(folder / "shared").permissions();
+  MakerLock(folder / "shared/images", [] {});
+  for (const auto& one : {std::string(folder / "root"), made})
+    EXPECT_EQ(std::filesystem::status(one).permissions(), std::filesystem::perms::owner_all) << one;
+  EXPECT_EQ(std::filesystem::status(folder / "shared").permissions(), rights);
+}
+
 TEST_F(ImageCacheTest, IsMadeByOneThoughItsFolderIsRemovedWhileOthersWait) {
   loaded(options());
   const auto file = cache();
