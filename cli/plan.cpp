@@ -206,6 +206,10 @@ Plan make_plan(const EvolveOptions& options) {
     plan.notes.push_back(
         fmt::format("{} of the {} given sets get no trial: the first is the start's, {} follow",
                     given - trials + 1, given, trials - 1));
+  if (const auto* trainer = python_trainer(options.trainer))
+    if (auto note = note_on_metrics(*trainer, options.train))
+      plan.notes.push_back(*std::move(note));
+  if (auto note = note_on_start(options, space)) plan.notes.push_back(*std::move(note));
   for (auto& note : notes_on(initial, space)) plan.notes.push_back(std::move(note));
   for (auto& note : notes_on_command(options)) plan.notes.push_back(std::move(note));
   return plan;

@@ -39,9 +39,13 @@ const std::array<PythonTrainer, 2> trainers = {{
      .unknown_options = {"amp", "cos_restarts", "fraction", "skip_bad"}},
 }};
 
-/// Whether the model is called as Ultralytics' classifiers are: yolo11n-cls.pt.
+/// Whether the model is called as Ultralytics' of a task are: yolo11n-cls.pt.
+bool is_called(const trainer::TrainOptions& options, const char* ending) {
+  return fs::path(cfg_or_weights(options)).stem().string().ends_with(ending);
+}
+
 bool is_classifier(const trainer::TrainOptions& options) {
-  return fs::path(cfg_or_weights(options)).stem().string().ends_with("-cls");
+  return is_called(options, "-cls");
 }
 
 /// The module of the trainer, with these arguments and what else it is always told.
@@ -94,14 +98,22 @@ std::string description(const PythonTrainer& trainer, const trainer::TrainOption
                      start, trainer.name);
 }
 
-std::set<std::string> ultralytics_settings(const Python& python) {
+std::optional<std::string> note_on_metrics(const PythonTrainer& trainer,
+                                           const trainer::TrainOptions& options) {
+  if (trainer.is_yolov5) return {};
+  if (is_classifier(options))
+    return "mAP50-95, precision and recall stand for the top-1 accuracy, mAP50 for the top-5";
+  for (const auto& [ending, what] : {std::pair("-seg", "masks"), {"-pose", "poses"}})
+    if (is_called(options, ending))
+      return fmt::format("precision, recall and mAP are means over boxes and {}", what);
+  return {};
+}
+
+core::Yaml ultralytics_settings(const Python& python) {
   const auto package = package_file(python, "ultralytics", "--trainer ultralytics");
   const auto table = package.parent_path() / "cfg/default.yaml";
   if (package.empty() || !fs::exists(table)) return {};
-  std::set<std::string> names;
-  const auto settings = core::parse_yaml(core::read_text_file(table), table.string());
-  names.insert(settings.keys.begin(), settings.keys.end());
-  return names;
+  return core::parse_yaml(core::read_text_file(table), table.string());
 }
 
 std::optional<std::string> ultralytics_optimizer_fault(const std::string& optimizer) {

@@ -3,11 +3,11 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "cli/python.hpp"
+#include "core/yaml.hpp"
 #include "hyp/space.hpp"
 #include "trainer/options.hpp"
 
@@ -46,9 +46,14 @@ std::string file_of(const PythonTrainer& trainer, const trainer::TrainOptions& o
 /// where `imgsz` is 0.
 std::string description(const PythonTrainer& trainer, const trainer::TrainOptions& options);
 
-/// The settings that the installed Ultralytics knows, by its own table of defaults. Empty where
-/// that is not found.
-std::set<std::string> ultralytics_settings(const Python& python);
+/// What stands for precision, recall and mAP in the task that the model's name says; nothing where
+/// they are those of boxes.
+std::optional<std::string> note_on_metrics(const PythonTrainer& trainer,
+                                           const trainer::TrainOptions& options);
+
+/// The installed Ultralytics' own table of all its settings and their defaults. Empty where that is
+/// not found.
+core::Yaml ultralytics_settings(const Python& python);
 
 /// What is wrong with an optimizer for Ultralytics: with `auto` the genes lr0 and momentum would do
 /// nothing. Nothing: it may be used.

@@ -89,6 +89,22 @@ hyp::Space started_at_defaults(const hyp::Space& space, const hyp::HypFile& defa
   return hyp::started_at(space, taken);
 }
 
+/// Where Ultralytics itself has a gene, if it may be there.
+std::optional<double> default_of(const hyp::Gene& gene, const core::Yaml& settings) {
+  const auto* node = core::yaml_value(settings, gene.name);
+  if (!node || node->kind != core::Yaml::Kind::scalar) return {};
+  if (hyp::is_categorical(gene)) {
+    const auto number = core::yaml_number(*node);
+    const auto value = number ? hyp::text_of(*number) : core::yaml_word(*node);
+    for (std::size_t i = 0; i < gene.choices.size(); ++i)
+      if (hyp::text_of(hyp::choice(gene, i)) == value) return static_cast<double>(i);
+    return {};
+  }
+  const auto number = core::yaml_number(*node);
+  if (!number || !(gene.low <= *number && *number <= gene.high)) return {};
+  return hyp::nearest(gene, *number);
+}
+
 /// The space before --hyp, of which these are the names: the user's, or the trainer's own.
 hyp::Space table_of(const EvolveOptions& options, const hyp::Hyperparameters& named) {
   const auto* trainer = python_trainer(options.trainer);
@@ -99,12 +115,15 @@ hyp::Space table_of(const EvolveOptions& options, const hyp::Hyperparameters& na
   auto space = hyp::read_space_file(path);
   // What evolve brings has names that older versions lack: those are left out. Elsewhere another
   // version may be installed than here.
-  const auto known =
-      options.launcher == "local" ? ultralytics_settings(options.python) : std::set<std::string>();
+  const auto settings =
+      options.launcher == "local" ? ultralytics_settings(options.python) : core::Yaml();
+  const std::set<std::string> known(settings.keys.begin(), settings.keys.end());
   if (options.space.empty() && !known.empty())
     std::erase_if(space.genes, [&](const hyp::Gene& gene) { return !known.contains(gene.name); });
-  return started_at_defaults(space, hyp::read_hyp_file(file_of(*trainer, options.train, "hyp")),
-                             named, known);
+  const auto start = hyp::read_hyp_file(file_of(*trainer, options.train, "hyp"));
+  for (auto& gene : space.genes)
+    if (const auto value = default_of(gene, settings)) gene.start = *value;
+  return started_at_defaults(space, start, named, known);
 }
 
 /// Whether the runs that come with evolve say something about this one: they are trainings with
@@ -155,6 +174,23 @@ std::vector<hyp::Hyperparameters> initial_of(const EvolveOptions& options,
     initial.push_back(file.hyp);
   }
   return initial;
+}
+
+std::optional<std::string> note_on_start(const EvolveOptions& options, const hyp::Space& space) {
+  if (options.space.empty()) return {};
+  const auto named =
+      options.hyp.empty() ? hyp::Hyperparameters() : hyp::read_hyp_file(options.hyp).hyp;
+  std::vector<std::string> middle;
+  for (const auto& gene : hyp::evolved_genes(space)) {
+    const auto* standard = hyp::default_space().find(gene.name);
+    if (!hyp::is_categorical(gene) && !named.find(gene.name) &&
+        gene.start == hyp::from_unit(gene, 0.5) && !(standard && standard->start == gene.start))
+      middle.push_back(gene.name);
+  }
+  if (middle.empty()) return {};
+  return fmt::format("{} {}; --hyp says where else", fmt::join(middle, ", "),
+                     middle.size() == 1 ? "starts in the middle of its range"
+                                        : "start in the middle of their ranges");
 }
 
 std::vector<std::string> notes_on(const std::vector<hyp::Hyperparameters>& initial,

@@ -1,6 +1,7 @@
 // What is searched, and what is known of it before the first trial.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ hyp::Space space_of(const EvolveOptions& options);
 /// The sets to begin with besides the start: --resume_evolve, then --evolve_population. Throws
 /// `Error` for values that this space cannot have.
 std::vector<hyp::Hyperparameters> initial_of(const EvolveOptions& options, const hyp::Space& space);
+
+/// Which genes of --space start in the middle of their ranges, because nothing says where else.
+std::optional<std::string> note_on_start(const EvolveOptions& options, const hyp::Space& space);
 
 /// What becomes of sets that are not as this space has them: YOLOv5 moves values to the bounds too,
 /// and evolves no other name.

@@ -178,10 +178,8 @@ def check_data(data, task):
 
     if "://" in data or data.endswith(".ndjson"):
         return
-    if task not in BOXED:  # a folder, or the name of one that is fetched
-        if os.sep in data and not os.path.exists(data):
-            raise FileNotFoundError(f"'{data}' does not exist")
-        return
+    if task not in BOXED:
+        return check_folders(data)
     utils.check_font = lambda *_, **__: None  # to draw with; without a network it would be waited for
     try:
         found = utils.check_det_dataset(data, autodownload=False)
@@ -191,6 +189,35 @@ def check_data(data, task):
             raise
     else:
         worker.check_images(data, found)
+        if task == "pose" and "kpt_shape" not in found:
+            raise worker.TrialFailed("data", f"'{data}': a pose model needs 'kpt_shape:', such as [17, 3]")
+
+
+def check_folders(data):
+    """Raises what is wrong with a classifier's data set: a folder of splits, or the name of one that may be fetched."""
+    from ultralytics.utils import DATASETS_DIR
+
+    folder = data if os.path.isdir(data) else os.path.join(DATASETS_DIR, data)
+    if not os.path.isdir(folder):
+        if data.endswith((".yaml", ".yml")):
+            raise worker.TrialFailed("data", f"'{data}': a classifier's data set is a folder that has train/ and val/")
+        if os.sep in data and not os.path.exists(data):
+            raise FileNotFoundError(f"'{data}' does not exist")
+        return
+    # Ultralytics would split it by itself, in each trial anew: two at a time lose images to each other.
+    if not os.path.isdir(os.path.join(folder, "train")):
+        raise worker.TrialFailed("data", f"'{data}' has no folder 'train'; split it once, with split_classify_dataset of "
+                                 f"ultralytics.data.split, and name {folder.rstrip(os.sep)}_split")
+    if not any(os.path.exists(os.path.join(folder, split)) for split in ("val", "validation", "valid", "test")):
+        raise worker.TrialFailed("data", f"'{data}' has no folder 'val'")
+
+
+def check_name(model, task, space):
+    """Raises where a classifier would evolve what detectors have: evolve tells one by its name, as Ultralytics gives it."""
+    evolving = {name for name, values in space.items() if len(values) > 1}
+    if task == "classify" and {"box", "dfl", "mosaic"} <= evolving:
+        raise worker.TrialFailed("other", f"'{model}' is a classifier, and evolve knows one by its name: give it, or a link "
+                                 "to it, a name that ends with -cls, or name --space, --hyp and --imgsz")
 
 
 def check(options, space, begins):
@@ -206,6 +233,8 @@ def check(options, space, begins):
     task = model_of(options["cfg"] or options["weights"]).task
     if task not in (*BOXED, "classify"):
         raise worker.TrialFailed("other", NO_TASK)
+    if begins:
+        check_name(options["cfg"] or options["weights"], task, space)
     if options["cfg"] and options["weights"]:
         model_of(options["weights"])
     check_data(options["data"], task)

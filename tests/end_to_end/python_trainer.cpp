@@ -14,7 +14,9 @@ const std::string packages = EVOLVE_SOURCE_DIR "/tests/end_to_end/stand_ins/pack
 
 void write_data(const Folder& folder) {
   std::filesystem::create_directory(folder / "images");
-  write_file(folder / "my.yaml", "train: images\n");
+  write_file(folder / "my.yaml", "train: images\nkpt_shape: [17, 3]\n");
+  for (const auto* split : {"train", "val"})
+    std::filesystem::create_directories(folder / "classes" / split);
 }
 
 void make_bare_python(const std::filesystem::path& file) {
@@ -36,7 +38,7 @@ std::vector<std::string> trials(const std::string& model, int count,
                                 std::vector<std::string> more) {
   more.insert(more.end(), {"--model", model});
   const std::vector<std::pair<std::string, std::string>> defaults = {
-      {"--data", "my.yaml"},
+      {"--data", model.find("-cls.") != model.npos ? "classes" : "my.yaml"},
       {"--devices", "cpu:0"},
       {"--epochs", "2"},
       {"--trials", std::to_string(count)}};

@@ -8,7 +8,7 @@ namespace evolve::test {
 /// Where the stand-ins are, for PYTHONPATH.
 extern const std::string packages;
 
-/// A data set that the stand-ins take.
+/// A data set that the stand-ins take, my.yaml, and the folder `classes` of a classifier.
 void write_data(const Folder& folder);
 
 /// A Python without any package.

@@ -39,6 +39,45 @@ std::string said_of_data(const std::string& yaml) {
   return said_of(folder, trials("yolo11n.yaml", 1, {"--data", "data.yaml"}));
 }
 
+TEST(Ultralytics, IsToldWhatAClassifiersFolderLacks) {
+  const auto said_of_folder = [](const std::string& data) {
+    Folder folder;
+    std::filesystem::create_directories(folder / "flat/cats");
+    std::filesystem::create_directories(folder / "no_val/train/cats");
+    return said_of(folder, trials("yolo11n-cls.pt", 1, {"--data", data}));
+  };
+  // Two trials at a time would split it into one folder.
+  EXPECT_THAT(said_of_folder("flat"), HasSubstr("/flat' has no folder 'train'; split it once, with "
+                                                "split_classify_dataset of ultralytics.data.split, "
+                                                "and name "));
+  EXPECT_THAT(said_of_folder("flat"), HasSubstr("/flat_split\n"));
+  EXPECT_THAT(said_of_folder("no_val"), HasSubstr("/no_val' has no folder 'val'\n"));
+  EXPECT_THAT(
+      said_of_folder("my.yaml"),
+      HasSubstr("/my.yaml': a classifier's data set is a folder that has train/ and val/\n"));
+}
+
+TEST(Ultralytics, IsToldWhatAPoseModelsDataLack) {
+  Folder folder;
+  write_file(folder / "boxes.yaml", "train: images\n");
+  EXPECT_THAT(said_of(folder, trials("yolo11n-pose.pt", 1, {"--data", "boxes.yaml"})),
+              HasSubstr("/boxes.yaml': a pose model needs 'kpt_shape:', such as [17, 3]\n"));
+}
+
+TEST(Ultralytics, IsToldThatItsModelIsAClassifierThatIsNotCalledOne) {
+  Folder folder;
+  EXPECT_THAT(
+      said_of(folder, trials("classifier.pt", 1, {"--data", "classes"})),
+      HasSubstr("classifier.pt' is a classifier, and evolve knows one by its name: give it, "
+                "or a link to it, a name that ends with -cls, or name --space, --hyp and "
+                "--imgsz\n"));
+  write_file(folder / "space.yaml", "lr0: [0.001, 0.1]\nfliplr: [0.0, 1.0]\n");
+  const auto ended =
+      run_with("ultralytics", folder,
+               trials("classifier.pt", 1, {"--data", "classes", "--space", "space.yaml"}));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
 TEST(Ultralytics, IsToldOfAVersionThatIsTooOld) {
   setenv("ULTRALYTICS_VERSION", "8.2.103", 1);
   Folder folder;

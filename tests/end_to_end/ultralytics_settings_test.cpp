@@ -102,6 +102,25 @@ TEST(Ultralytics, StartsInsideTheBoundsOfAnotherSpace) {
   EXPECT_EQ(settings["imgsz"], 100);
 }
 
+TEST(Ultralytics, StartsWhereItsOwnDefaultsAreWhatNothingElseNames) {
+  Folder folder;
+  write_file(folder / "space.yaml",
+             "nbs: {low: 4, high: 128, type: int}\ndropout: [0.1, 0.3]\nerasing: [0.0, 0.9]\n"
+             "rect: {choices: [True, False]}\nmixup: [0.0, 1.0]\n");
+  write_file(folder / "hyp.yaml", "mixup: 0.25\n");
+  const auto ended =
+      run(folder, trials("yolo11n.yaml", 1, {"--space", "space.yaml", "--hyp", "hyp.yaml"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto settings = settings_of(folder, 0);
+  EXPECT_EQ(settings["nbs"], 64);
+  EXPECT_EQ(settings["erasing"], 0.4);
+  EXPECT_EQ(settings["rect"], json(false));
+  EXPECT_EQ(settings["mixup"], 0.25);
+  EXPECT_EQ(settings["dropout"], 0.2);  // its own is outside the bounds
+  EXPECT_THAT(ended.out,
+              HasSubstr("dropout starts in the middle of its range; --hyp says where else\n"));
+}
+
 TEST(Ultralytics, IsGivenYesAndNoWhereTheSpaceLetsThemBeChosen) {
   Folder folder;
   write_file(folder / "space.yaml", "cos_lr: {choices: [True, false]}\nbox: [4.0, 8.0]\n");
@@ -109,7 +128,7 @@ TEST(Ultralytics, IsGivenYesAndNoWhereTheSpaceLetsThemBeChosen) {
   const auto ended =
       run(folder, trials("yolo11n.yaml", 1, {"--space", "space.yaml", "--hyp", "hyp.yaml"}));
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_EQ(settings_of(folder, 0)["cos_lr"], json(true));
+  EXPECT_EQ(settings_of(folder, 0)["cos_lr"], json(false));
 }
 
 /// The last line of evolve, from `model=` on, with these files.
@@ -133,7 +152,7 @@ TEST(Ultralytics, SaysWithWhichCommandTheResultIsUsed) {
             " imgsz=640 close_mosaic=10 optimizer=SGD");
   EXPECT_EQ(usage("cos_lr: {choices: [True, False]}\nbox: [4.0, 8.0]\n",
                   "box: 6.0\noptimizer: SGD\nnbs: 32\n"),
-            " imgsz=640 optimizer=SGD nbs=32 close_mosaic=10 cos_lr=true");
+            " imgsz=640 optimizer=SGD nbs=32 close_mosaic=10 cos_lr=false");
 }
 
 TEST(Ultralytics, SaysWithWhichOptimizerItTrains) {

@@ -188,7 +188,7 @@ TEST(Ultralytics, GoesOnWithDataThatWereMoved) {
   write_file(folder / "goes.pt", "weights");
   std::filesystem::create_directory(folder / "there");
   std::filesystem::rename(folder / "images", folder / "there/images");
-  write_file(folder / "my.yaml", "# moved\npath: there\ntrain: images\n");
+  write_file(folder / "my.yaml", "# moved\npath: there\ntrain: images\nkpt_shape: [17, 3]\n");
   const auto ended = resumed(folder);
   EXPECT_EQ(ended.code, 0) << ended.err;
 }

@@ -13,7 +13,9 @@ namespace evolve::workers {
 /// The epochs of a training.
 struct EpochTable {
   /// The file's names of the seven metrics, in our order: YOLOv5's ("metrics/mAP_0.5") or
-  /// Ultralytics' ("metrics/mAP50(B)", and "val/dfl_loss" or "val/l1_loss" for obj_loss).
+  /// Ultralytics' ("metrics/mAP50(B)", "metrics/mAP50(B) and metrics/mAP50(M)" of a segmenter,
+  /// whose mean it is, and "val/dfl_loss" or "val/l1_loss" for obj_loss). "" where there is none
+  /// and the metric is 0: of a classifier, whose metrics are its accuracies.
   std::array<std::string, hyp::Metrics::count> columns;
   /// NaN is a value.
   std::vector<hyp::Metrics> epochs;

@@ -54,6 +54,30 @@ TEST(ResultsCsv, OfUltralyticsHasTheLossesThatItsModelHasInstead) {
   EXPECT_EQ(transformer.epochs, std::vector{expected});
 }
 
+TEST(ResultsCsv, OfASegmenterOrAPoseModelHasTheMeansOverWhatItPredicts) {
+  for (const std::string kind : {"M", "P"}) {
+    const auto other = "metrics/precision(" + kind + "),metrics/recall(" + kind +
+                       "),metrics/mAP50(" + kind + "),metrics/mAP50-95(" + kind + "),";
+    const auto table = parse_results_csv(
+        "epoch,metrics/precision(B),metrics/recall(B),metrics/mAP50(B),metrics/mAP50-95(B)," +
+            other + "val/box_loss,val/seg_loss,val/cls_loss,val/dfl_loss\n" +
+            "1,0.75,0.5,1,0.25,0.25,0,0.5,0,1,9,3,2\n",
+        "a.csv");
+    EXPECT_EQ(table.epochs, std::vector{expected});
+    EXPECT_EQ(table.columns[2], "metrics/mAP50(B) and metrics/mAP50(" + kind + ")");
+  }
+}
+
+TEST(ResultsCsv, OfAClassifierHasItsAccuracies) {
+  const auto table = parse_results_csv(
+      "epoch,time,train/loss,metrics/accuracy_top1,metrics/accuracy_top5,val/loss\n"
+      "1,5,9,0.5,0.75,3\n",
+      "a.csv");
+  const hyp::Metrics accuracies{
+      .precision = 0.5, .recall = 0.5, .map50 = 0.75, .map50_95 = 0.5, .cls_loss = 3};
+  EXPECT_EQ(table.epochs, std::vector{accuracies});
+}
+
 TEST(ResultsCsv, MayHaveTextInColumnsThatAreNoMetrics) {
   const std::string header =
       "epoch,time,note,metrics/precision(B),metrics/recall(B),metrics/mAP50(B),"

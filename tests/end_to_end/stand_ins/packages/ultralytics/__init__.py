@@ -59,6 +59,8 @@ class Trainer:
         self.data = self.get_dataset()
 
     def get_dataset(self):
+        if self.args.task == "classify":
+            return {split: os.path.join(self.args.data, split) for split in ("train", "val")}
         try:
             return utils.check_det_dataset(self.args.data)
         except Exception as error:
@@ -184,6 +186,8 @@ class YOLO:
             raise FileNotFoundError(f"'{model}' does not exist")
         assert "rtdetr" not in stem, "YOLO cannot train an RT-DETR"
         self.task = next((task for ending, task in ENDINGS.items() if stem.endswith(ending)), "detect")
+        if stem == "classifier":
+            self.task = "classify"
         self.task_map = {task: {"trainer": Trainer} for task in VALIDATED}
 
 

@@ -19,4 +19,5 @@ def check_det_dataset(data, autodownload=True):
         raise FileNotFoundError(f"Dataset '{data}' images not found, missing path '{folder / 'images'}'")
     assert not (check_font("Arial.ttf") and not autodownload), "a font is downloaded to look at the data"
     train = text.split("train: ")[-1].splitlines()[0]
-    return {split: str((folder / images).resolve()) for split, images in (("train", train), ("val", "images"))}
+    shape = {"kpt_shape": [17, 3]} if "kpt_shape: " in text else {}
+    return shape | {split: str((folder / images).resolve()) for split, images in (("train", train), ("val", "images"))}
