@@ -167,8 +167,9 @@ void settle_python_inputs(Plan& plan, const PythonTrainer& trainer, bool may_cha
   if (begins) began_with["folder"] = current_folder();
   plan.settings.trainer_options["folder"] = text(began_with, "folder");
   if (o.dry_run || o.launcher != "local") return;
-  const auto trains_with =
+  const auto [trains_with, notes] =
       look_over(trainer, o.python, plan.settings.trainer_options, plan.settings.run.space, begins);
+  plan.notes = notes;
   if (begins) began_with["trainer"] = trains_with;
   if (const auto before = text(began_with, "trainer"); !before.empty() && before != trains_with)
     plan.note_on_version =
@@ -206,9 +207,6 @@ Plan make_plan(const EvolveOptions& options) {
     plan.notes.push_back(
         fmt::format("{} of the {} given sets get no trial: the first is the start's, {} follow",
                     given - trials + 1, given, trials - 1));
-  if (const auto* trainer = python_trainer(options.trainer))
-    if (auto note = note_on_metrics(*trainer, options.train))
-      plan.notes.push_back(*std::move(note));
   if (auto note = note_on_start(options, space)) plan.notes.push_back(*std::move(note));
   for (auto& note : notes_on(initial, space)) plan.notes.push_back(std::move(note));
   for (auto& note : notes_on_command(options)) plan.notes.push_back(std::move(note));

@@ -39,13 +39,9 @@ const std::array<PythonTrainer, 2> trainers = {{
      .unknown_options = {"amp", "cos_restarts", "fraction", "skip_bad"}},
 }};
 
-/// Whether the model is called as Ultralytics' of a task are: yolo11n-cls.pt.
-bool is_called(const trainer::TrainOptions& options, const char* ending) {
-  return fs::path(cfg_or_weights(options)).stem().string().ends_with(ending);
-}
-
+/// Whether the model is called as Ultralytics' classifiers are: yolo11n-cls.pt.
 bool is_classifier(const trainer::TrainOptions& options) {
-  return is_called(options, "-cls");
+  return fs::path(cfg_or_weights(options)).stem().string().ends_with("-cls");
 }
 
 /// The module of the trainer, with these arguments and what else it is always told.
@@ -98,17 +94,6 @@ std::string description(const PythonTrainer& trainer, const trainer::TrainOption
                      start, trainer.name);
 }
 
-std::optional<std::string> note_on_metrics(const PythonTrainer& trainer,
-                                           const trainer::TrainOptions& options) {
-  if (trainer.is_yolov5) return {};
-  if (is_classifier(options))
-    return "mAP50-95, precision and recall stand for the top-1 accuracy, mAP50 for the top-5";
-  for (const auto& [ending, what] : {std::pair("-seg", "masks"), {"-pose", "poses"}})
-    if (is_called(options, ending))
-      return fmt::format("precision, recall and mAP are means over boxes and {}", what);
-  return {};
-}
-
 core::Yaml ultralytics_settings(const Python& python) {
   const auto package = package_file(python, "ultralytics", "--trainer ultralytics");
   const auto table = package.parent_path() / "cfg/default.yaml";
@@ -125,8 +110,8 @@ std::vector<std::string> worker_command(const PythonTrainer& trainer, const Pyth
   return command_of(trainer, python, {});
 }
 
-std::string look_over(const PythonTrainer& trainer, const Python& python,
-                      const nlohmann::ordered_json& options, const hyp::Space& space, bool begins) {
+LookedOver look_over(const PythonTrainer& trainer, const Python& python,
+                     const nlohmann::ordered_json& options, const hyp::Space& space, bool begins) {
   auto values = nlohmann::ordered_json::object();
   for (const auto& gene : space.genes) values[gene.name] = possible_values(gene);
   const nlohmann::ordered_json asked = {
@@ -134,7 +119,10 @@ std::string look_over(const PythonTrainer& trainer, const Python& python,
   const auto looked = core::run({.words = command_of(trainer, python, {"--check", asked.dump()}),
                                  .errors = core::same_as_output});
   const auto words = workers::last_line(looked.output);
-  if (looked.status == 0) return words;
+  if (looked.status == 0) {
+    const auto said = nlohmann::json::parse(words);
+    return {.trains_with = said.at("trains_with"), .notes = said.at("notes")};
+  }
   throw Error(Error::Fault::input, "--trainer " + trainer.name + ": " +
                                        (words.empty() ? core::ending_text(looked.status) : words));
 }

@@ -46,11 +46,6 @@ std::string file_of(const PythonTrainer& trainer, const trainer::TrainOptions& o
 /// where `imgsz` is 0.
 std::string description(const PythonTrainer& trainer, const trainer::TrainOptions& options);
 
-/// What stands for precision, recall and mAP in the task that the model's name says; nothing where
-/// they are those of boxes.
-std::optional<std::string> note_on_metrics(const PythonTrainer& trainer,
-                                           const trainer::TrainOptions& options);
-
 /// The installed Ultralytics' own table of all its settings and their defaults. Empty where that is
 /// not found.
 core::Yaml ultralytics_settings(const Python& python);
@@ -62,14 +57,21 @@ std::optional<std::string> ultralytics_optimizer_fault(const std::string& optimi
 /// How its worker is started. Throws `Error` when our code is not there.
 std::vector<std::string> worker_command(const PythonTrainer& trainer, const Python& python);
 
+/// What a trainer says of the trials to come.
+struct LookedOver {
+  /// "ultralytics 8.4.190, torch 2.4.1"
+  std::string trains_with;
+  /// What else a person should know of them.
+  std::vector<std::string> notes;
+};
+
 /// Has the trainer itself look once at what every trial needs: its model and data set are found, a
 /// model of its own is fetched, and it takes each hyperparameter of the space at its start, its
 /// bounds and between these. `options` are what trials are given; a run that goes on rather than
-/// `begins` may have a space that a new one is refused. Returns what it trains with,
-/// "ultralytics 8.4.190, torch 2.4.1". Throws `Error` with its line where something is wrong. Takes
-/// as long as importing its package.
-std::string look_over(const PythonTrainer& trainer, const Python& python,
-                      const nlohmann::ordered_json& options, const hyp::Space& space, bool begins);
+/// `begins` may have a space that a new one is refused. Throws `Error` with its line where
+/// something is wrong. Takes as long as importing its package.
+LookedOver look_over(const PythonTrainer& trainer, const Python& python,
+                     const nlohmann::ordered_json& options, const hyp::Space& space, bool begins);
 
 /// Throws `Error` when this Python cannot be started, does not have the trainer's package, or the
 /// checkout that it names is missing.

@@ -110,7 +110,10 @@ std::optional<hyp::Hyperparameters> set_of(const Row& row, const std::vector<std
 void add_table(EarlierRun& run, const Table& table, const hyp::Space& choices,
                const hyp::Space& evolved, const hyp::Fitness& fitness) {
   const auto has = [&](const auto& name) { return std::ranges::count(table.names, name) > 0; };
-  if (!shares_a_gene(evolved, has)) return;
+  if (!shares_a_gene(evolved, has)) {
+    run.outside = static_cast<int>(std::ssize(table.rows));
+    return;
+  }
   run.unnamed = unnamed(evolved, has);
   for (const Row& row : table.rows) {
     const auto set = set_of(row, table.names, choices);

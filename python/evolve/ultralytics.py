@@ -24,6 +24,10 @@ LOSSES = {"val/box_loss": ("val/box_loss", "val/giou_loss"), "val/obj_loss": ("v
           "val/cls_loss": ("val/cls_loss", "val/loss")}
 BOXED = ("detect", "segment", "pose", "obb")  # tasks whose images have labels: a classifier's folders are its labels
 NO_TASK = "its task has no precision, recall and mAP: evolve trains detectors, segmenters, poses, oriented boxes and classifiers"
+# What a person should know who reads of mAP: see as_metrics.
+NOTES = {"segment": ["precision, recall and mAP are means over boxes and masks"],
+         "pose": ["precision, recall and mAP are means over boxes and poses"],
+         "classify": ["mAP50-95, precision and recall stand for the top-1 accuracy, mAP50 for the top-5"]}
 # Settings that evolve sets, or that would make another training of it: `time` ends it early, `resume` goes on with another.
 OURS = ("model", "epochs", "seed", "device", "patience", "plots", "save", "save_period", "val", "project", "name", "exist_ok", "data",
         "time", "resume", "save_dir", "task", "mode", "cfg")
@@ -238,7 +242,7 @@ def check(options, space, begins):
     if options["cfg"] and options["weights"]:
         model_of(options["weights"])
     check_data(options["data"], task)
-    return f"ultralytics {ultralytics.__version__}, torch {torch.__version__}"
+    return f"ultralytics {ultralytics.__version__}, torch {torch.__version__}", NOTES.get(task, [])
 
 
 def keep_images(dataset_class):

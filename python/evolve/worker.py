@@ -339,8 +339,9 @@ def enter_folder(options):
 def main(load, check, can_pause=False):
     """What a module of a trainer does: `python -m evolve.TRAINER` serves, and with `--check JSON` it looks once at what the
     run needs before anything is trained, `check(options, space, begins)`: evolve's options, {name: values that it may
-    have}, and whether the run begins or goes on. The last line that it prints is what that returned, the versions that it
-    trains with, or what is wrong if its exit code is not 0."""
+    have}, and whether the run begins or goes on. That returns the versions that it trains with, and what else a person
+    should know of its trials. The last line that it prints has these as {"trains_with": "…", "notes": ["…"]}, or what is
+    wrong if its exit code is not 0."""
     if sys.argv[1:2] != ["--check"]:
         return serve(load, can_pause)
     # Nobody has said on which device; it can be done without one.
@@ -349,7 +350,8 @@ def main(load, check, can_pause=False):
     del sys.argv[1:3]
     try:
         enter_folder(asked["options"])
-        print(check(asked["options"], asked["space"], asked["begins"]))
+        trains_with, notes = check(asked["options"], asked["space"], asked["begins"])
+        print(json.dumps({"trains_with": trains_with, "notes": notes}))
     except BaseException as error:  # noqa: BLE001  whatever it is, the run could not begin
         last_words(error)
     sys.stdout.flush()

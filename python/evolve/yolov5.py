@@ -253,7 +253,7 @@ def check(options, space, begins):
     data = module.check_file(options["data"])
     if not worker.is_fetched(data):  # that happens when it trains
         worker.check_images(data, module.check_dataset(data))
-    return f"yolov5 {version_of(module, checkout)}, torch {sys.modules['torch'].__version__}"
+    return f"yolov5 {version_of(module, checkout)}, torch {sys.modules['torch'].__version__}", []
 
 
 def load():

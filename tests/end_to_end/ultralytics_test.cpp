@@ -81,6 +81,21 @@ TEST(Ultralytics, HasItsMetricsTaskByTask) {
   EXPECT_THAT(metrics_of("yolo11n-cls.yaml"), ElementsAre(0.2, 0.2, 0.1, 0.2, 0.0, 0.0, 0.1));
 }
 
+TEST(Ultralytics, SaysWhatItsMetricsStandFor) {
+  const auto said_of = [](const std::string& model) {
+    Folder folder;
+    return run(folder, trials(model)).out;
+  };
+  EXPECT_THAT(said_of("yolo11n-seg.yaml"),
+              HasSubstr("\nprecision, recall and mAP are means over boxes and masks\n"));
+  EXPECT_THAT(said_of("yolo11n-pose.yaml"),
+              HasSubstr("\nprecision, recall and mAP are means over boxes and poses\n"));
+  EXPECT_THAT(said_of("yolo11n-cls.yaml"),
+              HasSubstr("\nmAP50-95, precision and recall stand for the top-1 accuracy, mAP50 for "
+                        "the top-5\n"));
+  EXPECT_THAT(said_of("yolo11n.yaml"), Not(HasSubstr("precision")));
+}
+
 TEST(Ultralytics, TrainsAnRtDetr) {
   Folder folder;
   const auto ended = run(folder, trials("rtdetr-l.yaml"));
