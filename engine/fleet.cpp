@@ -74,23 +74,31 @@ std::vector<std::string> without(std::vector<std::string> names, const Names& ot
 }  // namespace
 
 Fleet::Fleet(std::vector<core::Slot> slots, const std::vector<devices::Accelerator>& found,
-             std::map<std::string, int> limits,
+             const std::map<std::string, int>& limits,
              std::function<core::WorkerCount(const std::string&)> count)
     : pool_(std::move(slots)),
       count_(std::move(count)),
       health_(device_names(pool_.slots()), elsewhere_of(pool_.slots())),
-      sampler_(kinds_of(pool_.slots(), found)),
-      limits_(std::move(limits)) {
+      sampler_(kinds_of(pool_.slots(), found)) {
+  for (const auto& [device, trials] : limits) devices_[device].limit = trials;
   index_devices(found);
   take_sample(found);
 }
 
 void Fleet::index_devices(const std::vector<devices::Accelerator>& found) {
-  devices_.clear();
-  for (const auto& slot : pool_.slots()) devices_.emplace(slot.name, slot);
-  sampled_.clear();
-  for (const auto& [device, slot] : devices_)
-    if (is_known(slot) || device_of(slot, found)) sampled_.insert(device);
+  std::map<std::string, core::Slot> first;
+  for (const auto& slot : pool_.slots()) first.emplace(slot.name, slot);
+  for (const auto& [name, _] : first) devices_[name];  // those that are new
+  leaving_.clear();
+  for (auto& [name, device] : devices_) {
+    const auto now = first.find(name);
+    const auto slot = now == first.end() ? std::nullopt : std::optional(now->second);
+    // What was chosen anew shows what it should.
+    device.in_doubt = device.in_doubt && slot && slot == device.slot;
+    device.sampled = slot && (is_known(*slot) || device_of(*slot, found));
+    device.slot = slot;
+    if (!slot && device.running > 0) leaving_.insert(name);
+  }
 }
 
 std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
@@ -101,19 +109,9 @@ std::map<std::string, int> Fleet::change(const std::vector<core::Slot>& slots,
   std::erase_if(fewer, [](const auto& one) { return one.second <= 0; });
   pool_.change(slots);
   sampler_.change(kinds_of(slots, found));
-  const auto before = devices_;
   index_devices(found);
-  // What was chosen anew shows what it should.
-  std::erase_if(in_doubt_, [&](const auto& device) {
-    const auto now = devices_.find(device);
-    const auto then = before.find(device);
-    return now == devices_.end() || then == before.end() || now->second != then->second;
-  });
   renumbered_ = false;
   wanted_ = true;
-  leaving_.clear();
-  for (const auto& [device, trials] : running_)
-    if (trials > 0 && !devices_.contains(device)) leaving_.insert(device);
   for (const auto& device : health_.change(device_names(slots), elsewhere_of(slots)))
     news_.push_back(results::DeviceBroughtBack{.device = device});
   no_usable_device_ = health_.none_left() ? "every device that is left gets no further trial" : "";
@@ -125,10 +123,10 @@ std::optional<core::Lease> Fleet::lease(const std::vector<std::string>& failed_o
   const auto among = failed_on.empty() ? std::vector<std::string>() : eligible(failed_on);
   return pool_.try_lease([&](const core::Slot& slot) {
     const auto& device = slot.name;
-    const auto limit = limits_.find(device);
-    if (starting_.contains(device) || !usable(device)) return false;
+    const auto& known = devices_.at(device);
+    if (known.starting || !usable(device)) return false;
     if (!failed_on.empty() && std::ranges::count(among, device) == 0) return false;
-    if (limit != limits_.end() && running_[device] >= limit->second) return false;
+    if (known.limit && known.running >= *known.limit) return false;
     if (!needs_worker(device)) return true;
     const auto answer = memory_admission_.fits(device, count_(device));
     wanted_ = wanted_ || answer == devices::MemoryAdmission::Answer::unknown_yet;
@@ -138,8 +136,8 @@ std::optional<core::Lease> Fleet::lease(const std::vector<std::string>& failed_o
 
 std::vector<std::string> Fleet::eligible(const std::vector<std::string>& failed_on) {
   std::vector<std::string> all;
-  for (const auto& [device, slot] : devices_)
-    if (usable(device)) all.push_back(device);
+  for (const auto& [name, device] : devices_)
+    if (device.slot && usable(name)) all.push_back(name);
   auto others = without(all, failed_on);
   if (others.empty()) others = without(all, std::span(failed_on).last(1));
   return others.empty() ? all : others;
@@ -147,35 +145,38 @@ std::vector<std::string> Fleet::eligible(const std::vector<std::string>& failed_
 
 bool Fleet::has_another(const std::vector<std::string>& failed_on) {
   return std::ranges::any_of(devices_, [&](const auto& entry) {
-    return std::ranges::count(failed_on, entry.first) == 0 && usable(entry.first);
+    const auto& [name, device] = entry;
+    return device.slot && std::ranges::count(failed_on, name) == 0 && usable(name);
   });
 }
 
 bool Fleet::usable(const std::string& device) {
-  return !health_.quarantined(device) && !is_resting(device) && !is_being_left(device) &&
-         !in_doubt_.contains(device) && !full(device);
+  const auto& known = devices_.at(device);
+  return !health_.quarantined(device) && Clock::now() >= known.resting_until &&
+         !is_being_left(device) && !known.in_doubt && !full(device);
 }
 
 bool Fleet::full(const std::string& device) {
   const bool full = needs_worker(device) && memory_admission_.fits(device, count_(device)) ==
                                                 devices::MemoryAdmission::Answer::full;
+  auto& known = devices_.at(device);
   if (!full) {
-    reported_full_.erase(device);
+    known.reported_full = false;
     return false;
   }
   wanted_ = true;
-  if (count_(device).alive == 0 && reported_full_.insert(device).second) {
-    const auto& last = last_.at(device);
+  if (count_(device).alive == 0 && !std::exchange(known.reported_full, true)) {
+    const auto& said = known.said.value();
     news_.push_back(results::DeviceFull{.device = device,
-                                        .memory_total_bytes = last.memory_total_bytes.value_or(0),
-                                        .memory_free_bytes = last.memory_free_bytes.value_or(0)});
+                                        .memory_total_bytes = said.memory_total_bytes.value_or(0),
+                                        .memory_free_bytes = said.memory_free_bytes.value_or(0)});
   }
   return true;
 }
 
-bool Fleet::is_resting(const std::string& device) const {
-  const auto found = resting_.find(device);
-  return found != resting_.end() && Clock::now() < found->second;
+bool Fleet::is_missing(const std::string& device) const {
+  const auto found = devices_.find(device);
+  return found != devices_.end() && found->second.missing;
 }
 
 bool Fleet::is_being_left(const std::string& device) const {
@@ -186,24 +187,30 @@ bool Fleet::is_being_left(const std::string& device) const {
 }
 
 void Fleet::rest(const std::string& device, Clock::time_point until) {
-  resting_[device] = until;
+  devices_.at(device).resting_until = until;
 }
 
 void Fleet::started(const std::string& device) {
-  ++running_[device];
-  starting_.insert(device);
+  auto& known = devices_.at(device);
+  ++known.running;
+  known.starting = true;
   if (needs_worker(device)) memory_admission_.changed(device, Clock::now());
+}
+
+void Fleet::handed_over() {
+  for (auto& [_, device] : devices_) device.starting = false;
 }
 
 void Fleet::ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on) {
   const auto& device = outcome.device;
-  const int others = --running_[device];
+  auto& known = devices_.at(device);
+  const int others = --known.running;
   if (others == 0) leaving_.erase(device);
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
     memory_admission_.changed(device, Clock::now());
     if (failed->kind == hyp::FailureKind::device_lost && !failed->taken_away) mark_lost(device);
     if (failed->kind == hyp::FailureKind::oom && others > 0) {
-      limits_[device] = others;
+      known.limit = others;
       health_.excuse(outcome.trial, device);
       news_.push_back(results::DeviceLimited{.device = device, .trials = others});
     }
@@ -213,8 +220,8 @@ void Fleet::ended(const hyp::Outcome& outcome, const std::vector<std::string>& f
 
 // Its driver may number the others anew.
 void Fleet::mark_lost(const std::string& device) {
-  for (const auto& other : sampled_)
-    if (core::kind_of(other) == core::kind_of(device)) in_doubt_.insert(other);
+  for (auto& [name, other] : devices_)
+    if (other.sampled && core::kind_of(name) == core::kind_of(device)) other.in_doubt = true;
   lost_ = Clock::now();
   wanted_ = true;
 }
@@ -231,7 +238,8 @@ std::vector<results::Event> Fleet::watch() {
   if (const auto sample = sampler_.answer()) take_sample(*sample);
   // Nobody can be asked about another machine's device: a trial has to tell.
   const auto rested = health_.rested(Clock::now());
-  const auto elsewhere = without(rested, sampled_);
+  auto elsewhere = rested;
+  std::erase_if(elsewhere, [&](const auto& device) { return devices_.at(device).sampled; });
   for (const auto& device : elsewhere) bring_back(device);
   const bool hurry = wanted_ || elsewhere.size() < rested.size();
   if (!sampler_.asking() && Clock::now() >= asked_ + (hurry ? soon : often)) ask_drivers();
@@ -240,27 +248,28 @@ std::vector<results::Event> Fleet::watch() {
 
 void Fleet::ask_drivers() {
   asked_ = Clock::now();
-  for (const auto& device : sampled_) counts_[device] = count_(device);
+  for (auto& [name, device] : devices_)
+    if (device.sampled) device.count_when_asked = count_(name);
   sampler_.ask();
 }
 
 void Fleet::check_numbers(const std::vector<devices::Accelerator>& sample) {
-  in_doubt_.clear();
   renumbered_ = false;
-  const auto missed = std::exchange(missing_, {});
-  for (const auto& device : sampled_) {
-    const auto shown = devices::shown_to(devices_.at(device), sample);
-    if (shown != devices::Shown::own) in_doubt_.insert(device);
+  for (auto& [name, device] : devices_) {
+    device.in_doubt = false;
+    const bool missed = std::exchange(device.missing, false);
+    if (!device.sampled) continue;
+    const auto shown = devices::shown_to(*device.slot, sample);
+    device.in_doubt = shown != devices::Shown::own;
+    device.missing = shown == devices::Shown::missing;
     renumbered_ = renumbered_ || shown == devices::Shown::others;
-    if (shown != devices::Shown::missing) continue;
-    missing_.insert(device);
+    if (!device.missing) continue;
     // A driver may have missed it once.
-    if (!missed.contains(device)) {
+    if (!missed) {
       wanted_ = true;
       continue;
     }
-    for (const auto& each :
-         health_.quarantine(device, "its driver no longer lists it", Clock::now()))
+    for (const auto& each : health_.quarantine(name, "its driver no longer lists it", Clock::now()))
       blame(each);
   }
 }
@@ -271,22 +280,23 @@ void Fleet::take_sample(const std::vector<devices::Accelerator>& sample) {
   if (!wanted_) check_numbers(sample);
   const bool journal = !journaled_ || asked_ >= *journaled_ + often;
   const auto rested = health_.rested(Clock::now());
-  for (const auto& device : sampled_) {
-    const auto found = device_of(devices_.at(device), sample);
-    if (std::ranges::count(rested, device) > 0) {
+  for (auto& [name, device] : devices_) {
+    if (!device.sampled) continue;
+    const auto found = device_of(*device.slot, sample);
+    if (std::ranges::count(rested, name) > 0) {
       if (found && found->ok())
-        bring_back(device);
+        bring_back(name);
       else
-        health_.rest_again(device, Clock::now());
+        health_.rest_again(name, Clock::now());
     }
     if (!found) {  // nothing is known: nothing is full
-      memory_admission_.sampled(device, counts_[device], {}, {}, asked_);
+      memory_admission_.sampled(name, device.count_when_asked, {}, {}, asked_);
       continue;
     }
-    memory_admission_.sampled(device, counts_[device], found->memory_total_bytes,
+    memory_admission_.sampled(name, device.count_when_asked, found->memory_total_bytes,
                               found->memory_free_bytes, asked_);
-    last_[device] = *found;
-    if (journal) news_.push_back(stats_of(device, *found));
+    device.said = *found;
+    if (journal) news_.push_back(stats_of(name, *found));
   }
   if (journal) journaled_ = asked_;
 }

@@ -23,7 +23,7 @@ class Fleet {
   /// `found` are the accelerators among the slots' devices, `limits` the trials at a time where
   /// memory was too small for more, `count` knows the workers on a device.
   Fleet(std::vector<core::Slot> slots, const std::vector<devices::Accelerator>& found,
-        std::map<std::string, int> limits,
+        const std::map<std::string, int>& limits,
         std::function<core::WorkerCount(const std::string& device)> count);
 
   /// Has these slots from now on, on devices of which `found` are the accelerators. Returns the
@@ -43,8 +43,8 @@ class Fleet {
   /// other slots get none: what they need depends on the workers that it has then.
   void started(const std::string& device);
   /// All that was started is handed over.
-  void handed_over() { starting_.clear(); }
-  /// It has ended.
+  void handed_over();
+  /// An attempt has ended, at a trial that had failed on the devices `failed_on` before it.
   void ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on);
   /// The device gets no trial until then.
   void rest(const std::string& device, devices::Clock::time_point until);
@@ -56,8 +56,8 @@ class Fleet {
   /// Whether a driver has been seen, since the last call, to have numbered devices anew: their
   /// slots are not lent before change().
   bool renumbered() { return std::exchange(renumbered_, false); }
-  /// Its driver does not list it any more, but others.
-  bool is_missing(const std::string& device) const { return missing_.contains(device); }
+  /// The device's driver does not list it any more, but others.
+  bool is_missing(const std::string& device) const;
 
   /// Why nothing can go on: every device is quarantined. Else empty.
   const std::string& no_usable_device() const { return no_usable_device_; }
@@ -72,7 +72,6 @@ class Fleet {
   /// A trial that starts on it must start a worker first.
   bool needs_worker(const std::string& device) const { return count_(device).idle == 0; }
   bool full(const std::string& device);
-  bool is_resting(const std::string& device) const;
   /// A slot that the run no longer has still trains on it, or on one of its devices.
   bool is_being_left(const std::string& device) const;
   void blame(const devices::Blame& blame);
@@ -86,40 +85,45 @@ class Fleet {
   /// What is known of the devices follows the slots of the pool.
   void index_devices(const std::vector<devices::Accelerator>& found);
 
+  /// A device that the run has or has had.
+  struct Device {
+    /// The first of its slots; nothing: the run has it no more.
+    std::optional<core::Slot> slot = {};
+    /// Its driver can be asked.
+    bool sampled = false;
+    /// Its slots may show another device than theirs.
+    bool in_doubt = false;
+    /// Its driver did not list it when it was asked last.
+    bool missing = false;
+    /// Attempts under way.
+    int running = 0;
+    /// One of them is not handed over yet.
+    bool starting = false;
+    /// What its driver said last.
+    std::optional<devices::Accelerator> said = {};
+    /// The workers when its driver was asked.
+    core::WorkerCount count_when_asked = {};
+    /// Trials at a time, where memory was seen to be too small for more.
+    std::optional<int> limit = {};
+    bool reported_full = false;
+    Clock::time_point resting_until = {};
+  };
+
   devices::Pool pool_;
-  /// The devices, each with its first slot.
-  std::map<std::string, core::Slot> devices_;
+  std::map<std::string, Device> devices_;
+  /// Those that the run has no more, though a trial is under way on them.
+  std::set<std::string> leaving_;
   std::function<core::WorkerCount(const std::string&)> count_;
   devices::Health health_;
   devices::MemoryAdmission memory_admission_;
   devices::Sampler sampler_;
-  /// Those whose drivers can be asked.
-  std::set<std::string> sampled_;
-  /// Those of them whose slots may show another device than theirs.
-  std::set<std::string> in_doubt_;
-  std::set<std::string> missing_;
   bool renumbered_ = false;
-  /// When one was lost.
+  /// When a device was lost.
   std::optional<Clock::time_point> lost_;
-  /// Attempts under way.
-  std::map<std::string, int> running_;
-  /// Those of them that are no device of the run any more.
-  std::set<std::string> leaving_;
-  /// Devices with an attempt that is not handed over yet.
-  std::set<std::string> starting_;
-  /// What the drivers said last.
-  std::map<std::string, devices::Accelerator> last_;
-  /// The workers when the drivers were asked.
-  std::map<std::string, core::WorkerCount> counts_;
   Clock::time_point asked_ = Clock::now();
   std::optional<Clock::time_point> journaled_;
   /// A trial waits for a sample.
   bool wanted_ = false;
-  /// Trials at a time, where memory was seen to be too small for more.
-  std::map<std::string, int> limits_;
-  /// Devices that have been reported as full.
-  std::set<std::string> reported_full_;
-  std::map<std::string, Clock::time_point> resting_;
   std::string no_usable_device_;
   std::vector<results::Event> news_;
 };

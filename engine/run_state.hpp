@@ -2,8 +2,9 @@
 //
 //     journal.append(event); state.apply(event);
 //
-// is the only way in which it changes. The running engine does just that; resuming a run,
-// explaining and reporting it fold the journal's events into the same state.
+// is the only way in which it changes. (next_trial() and breed() only work ahead: what they bred is
+// the same if it is bred again, and counts once its event is applied.) The running engine does just
+// that; resuming a run, explaining and reporting it fold the journal's events into the same state.
 #pragma once
 
 #include <chrono>
@@ -75,7 +76,7 @@ class RunState {
   /// anything else happens, and then ready. Nothing where trainings are paused (what goes on is
   /// decided when a device is free), or when none can be asked for.
   std::optional<results::Bred> breed(int most);
-  /// There may be one; costs nothing.
+  /// Whether next_trial() may have one; costs nothing.
   bool may_have_next_trial() const;
   /// The attempts at trials and repeats that have started and not ended, whether they are under way
   /// in a process or wait for one. They stay where they are until an outcome is applied.
