@@ -1,15 +1,18 @@
 #include "cli/signals.hpp"
 
+#include <atomic>
+
 namespace evolve::cli {
 namespace {
 
 constexpr std::array signals = {SIGINT, SIGTERM, SIGHUP};
 
 // A signal handler reaches nothing but a global.
-core::StopSource* asked = nullptr;
+std::atomic<core::StopSource*> asked = nullptr;
+static_assert(std::atomic<core::StopSource*>::is_always_lock_free);
 
 void request(int number) {
-  if (asked) asked->request(number);
+  if (auto* source = asked.load()) source->request(number);
 }
 
 }  // namespace

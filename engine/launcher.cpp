@@ -1,12 +1,18 @@
 #include "engine/launcher.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/algorithm/string/join.hpp>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 
 #include "core/device_kind.hpp"
+#include "core/environment.hpp"
 #include "core/error.hpp"
+#include "core/number.hpp"
 #include "core/placeholders.hpp"
 #include "core/shell_word.hpp"
 #include "core/slot_environment.hpp"
@@ -65,6 +71,18 @@ devices::Choice job_steps(const std::string& spec, const devices::TrainerTraits&
   }
 }
 
+/// Where this process is a step of the job itself, as in `srun --pty bash`.
+std::optional<std::string> note_on_own_step() {
+  // Slurm's numbers of what is no such step: the batch script, an interactive salloc.
+  constexpr std::uint32_t special = 0xfffffff0;
+  const auto step = core::parse_integer<std::uint32_t>(core::environment_variable("SLURM_STEP_ID"));
+  if (!step || *step >= special) return {};
+  return fmt::format(
+      "slurm: this is step {} of the job, and its own steps wait for the cores and GPUs that it "
+      "holds; start evolve with salloc or sbatch if no worker gets ready",
+      *step);
+}
+
 }  // namespace
 
 void check_launcher(const std::string& launcher) {
@@ -73,7 +91,11 @@ void check_launcher(const std::string& launcher) {
 
 devices::Choice launched_slots(const std::string& launcher, const std::string& spec,
                                const devices::TrainerTraits& trainer, const devices::Had& had) {
-  if (launcher == "slurm") return job_steps(spec, trainer, had);
+  if (launcher == "slurm") {
+    auto choice = job_steps(spec, trainer, had);
+    if (auto note = note_on_own_step()) choice.notes.push_back(*std::move(note));
+    return choice;
+  }
   auto choice = devices::choose(spec, devices::this_machine(trainer.device_env), trainer, had);
   if (launcher == "local") return choice;
   const auto words = words_of(launcher);

@@ -13,10 +13,12 @@ class Stopwatch {
     const auto before = std::exchange(last_, Clock::now());
     return std::chrono::duration<double>(last_ - before).count();
   }
+  /// Seconds since the beginning.
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
 
  private:
   using Clock = std::chrono::steady_clock;
-  Clock::time_point last_ = Clock::now();
+  Clock::time_point begun_ = Clock::now(), last_ = begun_;
 };
 
 }  // namespace evolve::trainer

@@ -319,6 +319,12 @@ bool History::learnt_nothing(int set) const {
   return completed && others_learnt;
 }
 
+bool History::tells_sets_apart() const {
+  return std::ranges::adjacent_find(observation_, [](const auto& one, const auto& other) {
+           return one.ending != other.ending || one.fitness != other.fitness;
+         }) != observation_.end();
+}
+
 bool History::all_alike() const {
   const Observation* best = best_completed();
   return std::ranges::all_of(observation_, [&](const Observation& one) {

@@ -99,6 +99,9 @@ class History {
   bool learnt_nothing(int set) const;
   /// Whether all that completed have the same fitness, so that nothing is known of what evolves.
   bool all_alike() const;
+  /// Whether two outcomes differ, those at rungs and failures too. Else a model would hope for most
+  /// in the farthest corner, where it knows least.
+  bool tells_sets_apart() const;
   /// Whether trainings are known to be free of luck: at least two completed trainings were of a set
   /// that had been trained before, with another seed, and all of these agree with the first one of
   /// their set to the last digit, while fewer than one in a hundred pairs of different sets agree

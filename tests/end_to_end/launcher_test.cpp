@@ -79,6 +79,20 @@ TEST(Launcher, OfSlurmMakesEachWorkerAStepOnItsNode) {
   EXPECT_EQ(variable_of(folder, "cuda:2", "OMP_NUM_THREADS"), "2");
 }
 
+TEST(Launcher, OfSlurmSaysWhereEvolveIsAStepItself) {
+  const auto said_in = [](const std::string& step) {
+    Folder folder;
+    return run(folder, job_with("SLURM_STEP_ID=" + step),
+               with_fake_trainer(folder, {"--launcher", "slurm", "--dry-run"}))
+        .out;
+  };
+  EXPECT_THAT(said_in("0"),
+              HasSubstr("slurm: this is step 0 of the job, and its own steps wait for "
+                        "the cores and GPUs that it holds; start evolve with salloc or "
+                        "sbatch if no worker gets ready\n"));
+  EXPECT_THAT(said_in("4294967291"), testing::Not(HasSubstr("this is step")));  // sbatch's script
+}
+
 TEST(Launcher, OfSlurmLeavesTheMaskToTheStep) {
   Folder folder;
   auto variables = job_with("FAKE_MASK=0,1");

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <span>
 
@@ -13,15 +12,10 @@
 #include "trainer/evaluation/candidate_rows.hpp"
 #include "trainer/model/parallel.hpp"
 #include "trainer/optim/amp.hpp"
+#include "trainer/stopwatch.hpp"
 
 namespace evolve::trainer {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds(Clock::time_point from, Clock::time_point to) {
-  return std::chrono::duration<double>(to - from).count();
-}
 
 /// Where a box of the letterboxed image lies in the original one, clipped to it.
 Box in_original(const Box& box, const data::LetterboxShape& shape) {
@@ -99,13 +93,13 @@ void judge_batch(const CandidateRows& found, const data::Batch& batch,
 }
 
 Validation summary(const Tally& tally, std::size_t batches) {
-  const auto start = Clock::now();
+  const Stopwatch watch;
   Validation out{.classes = score_classes(tally.detections, tally.labels_per_class),
                  .detections = static_cast<int>(tally.detections.size()),
                  .images = tally.images,
                  .inference_seconds = tally.inference_seconds,
                  .nms_seconds = tally.nms_seconds};
-  out.ap_seconds = seconds(start, Clock::now());
+  out.ap_seconds = watch.elapsed();
   const auto n = static_cast<double>(out.classes.size());
   for (const ClassScore& score : out.classes) {
     out.metrics.precision += score.precision / n;
@@ -156,18 +150,17 @@ Validation validate(Detector& detector, const data::ValidationSet& images, const
   CandidateReader reader(options.nms.conf);
   std::vector<torch::Tensor> losses;
   while (auto made = stream.next()) {
-    const auto start = Clock::now();
+    Stopwatch watch;
     const Load load = sent(std::move(*made), device);
     const auto& batch = load.batches[0].batch;
     const auto [pictures, matches] = on_device(load);
     const auto maps = forward_in(options.precision, detector, pictures, options.beat);
     if (loss != nullptr) losses.push_back((*loss)(maps, matches).items);
     const auto boxes = reader.read(detector.decode(maps));
-    const auto found = Clock::now();
+    tally.inference_seconds += watch.lap();
     judge_batch(boxes, batch, options, tally);
     tally.images += batch.size;
-    tally.inference_seconds += seconds(start, found);
-    tally.nms_seconds += seconds(found, Clock::now());
+    tally.nms_seconds += watch.lap();
     options.beat();
   }
   if (!losses.empty()) add_losses(torch::stack(losses).cpu(), tally);

@@ -5,7 +5,6 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <set>
 
@@ -18,11 +17,11 @@
 #include "trainer/evaluation/evaluation.hpp"
 #include "trainer/run/setup.hpp"
 #include "trainer/run/training_state.hpp"
+#include "trainer/stopwatch.hpp"
 
 namespace evolve::trainer {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
 /// The epochs done.
@@ -216,11 +215,11 @@ class FullTraining {
 
   void train_epoch(TrainingLoop& loop, const OnReport& on_report) {
     const int epoch = static_cast<int>(log_.epochs.size());
-    const auto start = Clock::now();
-    auto reported = start;
+    const Stopwatch all;
+    double reported = 0;
     const auto progress = loop.train_epoch(epoch, log_.class_ap, [&](const auto& now) {
-      if (Clock::now() - reported < std::chrono::milliseconds(250)) return;
-      reported = Clock::now();
+      if (all.elapsed() - reported < 0.25) return;
+      reported = all.elapsed();
       on_report(batch_report(epoch, now));
     });
     synchronize(context_.device);
@@ -229,7 +228,7 @@ class FullTraining {
     const Validation validation = loop.validate();
     synchronize(context_.device);
     report.metrics = validation.metrics;
-    report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    report.seconds = all.elapsed();
     const int before = best_epoch(log_.epochs);
     report.best = before == 0 || fitness_(report.metrics) >=
                                      fitness_(log_.epochs[std::size_t(before - 1)].metrics);

@@ -5,7 +5,6 @@
 #include <torch/torch.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <opencv2/core/utility.hpp>
@@ -22,15 +21,10 @@
 #include "trainer/run/setup.hpp"
 #include "trainer/run/training_loop.hpp"
 #include "trainer/run/training_state.hpp"
+#include "trainer/stopwatch.hpp"
 
 namespace evolve::trainer {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// YOLOv5 rounds the images' size up to whole strides, two at least.
 TrainOptions settled(TrainOptions options, int stride) {
@@ -148,7 +142,7 @@ Trainer::~Trainer() = default;
 
 TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameters& hyp,
                            std::uint64_t seed, const OnEpoch& on_epoch, const Rungs& rungs) {
-  const auto start = Clock::now();
+  const Stopwatch all;
   auto [options, weights, data] = state_->prepare(wanted, hyp);
   TrainingLoop loop(options, hyp, seed, data,
                     make_detector(options, hyp, weights, seed, data, state_->context.beat),
@@ -165,24 +159,24 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
   for (int epoch = done + 1; epoch <= options.epochs && result.obeyed == hyp::Decision::go_on;
        ++epoch) {
     const bool rung = std::ranges::count(rungs.epochs, epoch) > 0;
-    const auto training = Clock::now();
+    const Stopwatch training;
     loop.train_epoch(epoch - 1, no_ap, [&](const EpochProgress&) {
-      if (result.timing.first_step == 0) result.timing.first_step = seconds_since(start);
+      if (result.timing.first_step == 0) result.timing.first_step = all.elapsed();
     });
     synchronize(state_->context.device);
     result.timing.trained += static_cast<int>(data.training().images.size());
-    result.timing.training += seconds_since(training);
+    result.timing.training += training.elapsed();
     if (rung || epoch == options.epochs) {
-      const auto validation = Clock::now();
+      const Stopwatch validation;
       const auto found = loop.validate();
       result.metrics = found.metrics;
-      add(result.timing, found, seconds_since(validation));
+      add(result.timing, found, validation.elapsed());
     }
     if (on_epoch && epoch > rungs.start_epoch) on_epoch(epoch, result.metrics);
     if (!rung) continue;
-    const auto waiting = Clock::now();
+    const Stopwatch waiting;
     result.obeyed = rungs.decide(epoch);
-    waited += seconds_since(waiting);
+    waited += waiting.elapsed();
     if (result.obeyed == hyp::Decision::pause)
       keep(rungs.kept, epoch, result.metrics, loop, data.training().names);
   }
@@ -191,7 +185,7 @@ TrainResult Trainer::train(const TrainOptions& wanted, const hyp::Hyperparameter
     write_checkpoint(options.save, checkpoint_of(*loop.average(), data.training().names));
   }
   result.timing.phases = loop.seconds();
-  result.timing.total = seconds_since(start) - waited;
+  result.timing.total = all.elapsed() - waited;
   return result;
 }
 

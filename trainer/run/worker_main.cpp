@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -19,6 +20,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "core/device_kind.hpp"
@@ -47,19 +49,22 @@ namespace {
 /// cannot break the stream.
 class Answers {
  public:
-  Answers() : descriptor_(dup(STDOUT_FILENO)) { dup2(STDERR_FILENO, STDOUT_FILENO); }
+  Answers() : descriptor_(::dup(STDOUT_FILENO)) {
+    if (!descriptor_.is_open() || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+      throw std::system_error(errno, std::generic_category(), "standard output");
+  }
 
   /// Safe to call from several threads.
   template <class Message>
   void send(const Message& message) {
     const std::lock_guard lock(mutex_);
     // Nobody reads any more: nothing is left to be done.
-    if (core::write_all(descriptor_, workers::line_of(message)) != 0) std::_Exit(1);
+    if (core::write_all(descriptor_.number(), workers::line_of(message)) != 0) std::_Exit(1);
   }
 
  private:
   std::mutex mutex_;
-  int descriptor_;
+  core::FileDescriptor descriptor_;
 };
 
 /// The slot's share of the CPU, no more than the cores that this process is bound to.

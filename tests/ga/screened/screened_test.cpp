@@ -61,6 +61,17 @@ TEST(Screened, SpreadsTheFirstTrialsWhileNoneIsFarWorseThanTheStart) {
     EXPECT_EQ(set, design_genes(cube().genes, 1, trial++)) << "half of what is below 0";
 }
 
+TEST(Screened, SpreadsTrialsAsLongAsAllAreAlike) {
+  Evolution evolution(cube(), screened());
+  for (int trial = 0; trial < 12; ++trial) {
+    const int number = evolution.ask()->number;
+    if (trial > 0) {
+      EXPECT_EQ(evolution.genes(number), design_genes(cube().genes, 1, trial));
+    }
+    evolution.tell(completed(number, 0));
+  }
+}
+
 TEST(Screened, FindsAPeakInFewTrials) {
   Evolution evolution(cube(), screened(2, 40));
   run(evolution);
