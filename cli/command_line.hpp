@@ -22,7 +22,8 @@ Given given_on(const CLI::App& app);
 /// CLI11's.)
 std::string share_fault(const std::string& text);
 
-/// The same of a seed, which is a whole number below 2^64.
+/// What is wrong with a text that should be a seed, a whole number below 2^64; "": nothing is. (A
+/// check of CLI11's.)
 std::string seed_fault(const std::string& text);
 
 /// Makes the path of something that exists absolute, and leaves every other text alone.
@@ -32,7 +33,8 @@ void make_absolute(std::string& path);
 /// option.
 std::optional<double> duration_seconds(const std::string& text, const std::string& option);
 
-/// The same in whole seconds, 1 at least; nothing, no limit, of 0.
+/// Whole seconds, 1 at least, of a text as duration_seconds() reads it; nothing, no limit, of 0 or
+/// "".
 std::optional<std::chrono::seconds> duration(const std::string& text, const std::string& option);
 
 }  // namespace evolve::cli

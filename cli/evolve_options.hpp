@@ -77,7 +77,7 @@ struct EvolveOptions {
 
   Given given;
 
-  /// Of the environment: it runs the trainers that come along.
+  /// The Python of the environment: it runs the trainers that come along.
   Python python;
 
   /// Read from the texts by `complete` and `resumed`.

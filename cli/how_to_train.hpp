@@ -19,19 +19,20 @@ namespace evolve::cli {
 std::string ultralytics_command(const trainer::TrainOptions& options, const hyp::Space& space,
                                 const hyp::Hyperparameters& hyp, const std::string& file);
 
-/// The same with `evolve train`, on the same images and from the same weights, for as many epochs
-/// as that has by default.
+/// The command that trains with the hyperparameters of `file` with `evolve train`, on the same
+/// images as the trials and from the same weights, for as many epochs as that has by default.
 std::string evolve_train_command(const trainer::TrainOptions& options,
                                  const hyp::Hyperparameters& hyp, const std::string& file);
 
-/// The same in YOLOv5, with all options of the trials that bear on training; not with what only
-/// evolve has, the embedded data set and its model.
+/// The command that trains with the hyperparameters of `file` in YOLOv5, with all options of the
+/// trials that bear on training; not with what only evolve has, the embedded data set and its
+/// model.
 std::string yolov5_command(const trainer::TrainOptions& options, const hyp::Hyperparameters& hyp,
                            const std::string& file);
 
-/// Those of these commands that apply to a run with this trainer, a line each: the one for the
-/// program that trained (or for YOLOv5, if the set has all that YOLOv5 needs), and the one for
-/// `evolve train`.
+/// The commands that train with the hyperparameters of `file`, as far as they apply to a run with
+/// this trainer, a line each: the one for the program that trained (or for YOLOv5, if the set has
+/// all that YOLOv5 needs), and the one for `evolve train`.
 std::vector<std::string> how_to_train(const Trainer& trainer, const trainer::TrainOptions& options,
                                       const hyp::Space& space, const hyp::Hyperparameters& hyp,
                                       const std::string& file);

@@ -18,7 +18,7 @@ namespace evolve::cli {
 
 /// What a look at the model found.
 struct ModelInspection {
-  /// Of the weights file, where there is one.
+  /// The checksum of the weights file, where there is one.
   std::optional<std::uint32_t> checksum;
   /// The weights bring a table of their own.
   bool has_table = false;
@@ -57,8 +57,8 @@ nlohmann::ordered_json trained_on(const Inspection& found, std::optional<std::ui
 void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
                 const trainer::TrainOptions& options);
 
-/// The same of a trainer that evolve does not look into: checksums of the files that these options
-/// name, and of a data YAML's all but where its images lie, which may be mended.
+/// What trials train on with a trainer that evolve does not look into: checksums of the files that
+/// these options name, and of a data YAML's all but where its images lie, which may be mended.
 nlohmann::ordered_json files_trained_on(const trainer::TrainOptions& options);
 
 /// Throws `Error` where these are others than a run began with.

@@ -17,7 +17,7 @@ struct Plan {
   std::vector<std::string> device_notes;
   /// What a look at the data set found: images without labels, empty classes.
   std::vector<std::string> notes;
-  /// Of a run to go on with: that its trainer is another version than it began with.
+  /// A note that the trainer of a run to go on with is another version than the run began with.
   std::optional<std::string> note_on_version;
 };
 
@@ -36,8 +36,8 @@ Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
 /// with, unless it `may_change`.
 void settle_inputs(Plan& plan, bool may_change);
 
-/// Of a run of somebody's own trainer that began in another folder than this one, to be said before
-/// anything is found to be missing.
+/// A note on a run of somebody's own trainer that began in another folder than this one, to be said
+/// before anything is found to be missing.
 std::optional<std::string> note_on_folder(const results::RunSettings& run);
 
 /// What will run, for the screen: "48 trials (4 generations of 12) on 2 slots: cpu:0, cpu:1", …

@@ -7,7 +7,7 @@
 
 namespace evolve::cli {
 
-/// What the environment says of it.
+/// What the environment says of Python.
 struct Python {
   /// A name that is looked for in PATH, or a file.
   std::string program = "python3";

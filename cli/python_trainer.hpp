@@ -13,15 +13,16 @@
 
 namespace evolve::cli {
 
-/// One of them. Its name is that of the package that it trains with, and of our module.
+/// A trainer that comes along. Its name is that of the package that it trains with, and of our
+/// module.
 struct PythonTrainer {
   std::string name;
   /// What a person could name: --data, --model.
   std::string example_data, example_model;
-  /// What it trains with unless --optimizer is given.
+  /// The optimizer that the trainer uses unless --optimizer is given.
   std::string optimizer;
-  /// Its hyperparameters and optimizers are YOLOv5's; otherwise files of its own have its space and
-  /// its start, and its package says which optimizers there are.
+  /// The trainer's hyperparameters and optimizers are YOLOv5's; otherwise files of its own have its
+  /// space and its start, and its package says which optimizers there are.
   bool is_yolov5 = false;
   /// A trial can be paused.
   bool can_pause = false;
@@ -33,12 +34,12 @@ struct PythonTrainer {
 /// name.
 const PythonTrainer* python_trainer(const std::string& name);
 
-/// The size of its images unless one is given: Ultralytics has another for classifiers.
+/// The size of the trainer's images unless one is given: Ultralytics has another for classifiers.
 int default_imgsz(const PythonTrainer& trainer, const trainer::TrainOptions& options);
 
-/// Their files of that kind ("space", "hyp"), which lie with their code: those for classifiers when
-/// the model's name is one of Ultralytics' for these (yolo11n-cls.pt). Throws `Error` when they are
-/// not there.
+/// The trainer's file of that kind ("space", "hyp"), which lies with its code: the one for
+/// classifiers when the model's name is one of Ultralytics' for these (yolo11n-cls.pt). Throws
+/// `Error` when our code is not there.
 std::string file_of(const PythonTrainer& trainer, const trainer::TrainOptions& options,
                     const std::string& kind);
 
@@ -54,7 +55,7 @@ core::Yaml ultralytics_settings(const Python& python);
 /// nothing. Nothing: it may be used.
 std::optional<std::string> ultralytics_optimizer_fault(const std::string& optimizer);
 
-/// How its worker is started. Throws `Error` when our code is not there.
+/// How the trainer's worker is started. Throws `Error` when our code is not there.
 std::vector<std::string> worker_command(const PythonTrainer& trainer, const Python& python);
 
 /// What a trainer says of the trials to come.

@@ -12,8 +12,9 @@ struct RecordedRun {
   engine::RunState state;
 };
 
-/// Of a run that may be going on: it is only read. What was bred is taken as it is recorded, so
-/// that of another version can be read too. Says on standard output where the journal is torn.
+/// What the journal has of a run that may be going on: it is only read. What was bred is taken as
+/// it is recorded, so that a run of another version can be read too. Says on standard output where
+/// the journal is torn.
 RecordedRun recorded_run(const results::RunDirectory& directory);
 
 }  // namespace evolve::cli

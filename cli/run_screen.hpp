@@ -54,7 +54,7 @@ struct RunStatus {
 /// --max-epochs, or where trials are paused, rates are in epochs: "312/520 epochs · 7 trials, 20
 /// paused · highest … · 4120 epochs/h · …"
 std::string status_text(const RunStatus& status);
-/// The same for a narrow screen: "17/48 trials · highest 0.3312 · 2 min 10 s left · cpu:0 2/4",
+/// The status for a narrow screen: "17/48 trials · highest 0.3312 · 2 min 10 s left · cpu:0 2/4",
 /// with what drivers said of the devices or without.
 std::string brief_status_text(const RunStatus& status, bool with_sensors);
 

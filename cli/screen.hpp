@@ -10,9 +10,9 @@
 
 namespace evolve::cli {
 
-/// Nobody waits for its reader: a terminal that is held (Ctrl-S), or whose connection hangs, costs
-/// no training. What cannot be written yet is written later; the end waits for it, until a
-/// signal comes.
+/// A screen whose reader nobody waits for: a terminal that is held (Ctrl-S), or whose connection
+/// hangs, costs no training. What cannot be written yet is written later; the end waits for it,
+/// until a signal comes.
 class Screen {
  public:
   /// Live when `out` is a terminal that can move back (TERM is not "dumb"). While it lives SIGPIPE
@@ -23,7 +23,7 @@ class Screen {
 
   /// A line that stays, broken between words on a terminal.
   void line(const std::string& text);
-  /// The same in one piece: a command that may be copied.
+  /// A line that stays, in one piece: a command that may be copied.
   void as_it_is(const std::string& text);
   /// A line that stays in a pipe, and on a terminal is told by the live line.
   void detail(const std::string& text);

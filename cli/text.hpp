@@ -17,7 +17,8 @@ std::string fitness_text(double fitness);
 /// A path as the user would type it: relative where that is shorter.
 std::string display_path(const std::filesystem::path& path);
 
-/// The same as a word of a shell's command line: in quotes where it has to be.
+/// A path as display_path() has it, as a word of a shell's command line: in quotes where it has to
+/// be.
 std::string shell_path(const std::filesystem::path& path);
 
 /// The line broken between words so that each part fits into `width` columns; what follows is

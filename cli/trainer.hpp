@@ -44,14 +44,14 @@ auto match(const Trainer& trainer, Case... cases) {
 }
 
 bool is_built_in(const Trainer& trainer);
-/// The one that comes along; null: it is of another kind.
+/// The trainer in Python that comes along; null: this trainer is of another kind.
 const PythonTrainer* python_trainer(const Trainer& trainer);
-/// Whether it has YOLOv5's hyperparameters, all of them and no others.
+/// Whether the trainer has YOLOv5's hyperparameters, all of them and no others.
 bool has_yolov5_hyp(const Trainer& trainer);
 
 /// Whether a trial can be paused; nothing: its workers say so.
 std::optional<bool> can_pause(const Trainer& trainer);
-/// Whether it is told the number of its device, not which one it sees.
+/// Whether the trainer is told the number of its device, not which one it sees.
 bool mentions_index(const Trainer& trainer);
 
 /// Throws `Error` unless `program`, which `option` names, can be started. Where its name has a
@@ -60,7 +60,8 @@ void check_program(const std::string& option, const std::string& program);
 /// Throws `Error` unless there is what starts its workers on this machine. That evolve-worker is
 /// there `worker_command` sees.
 void check_startable(const Trainer& trainer, const Python& python);
-/// How its workers are started. Throws `Error` when a program or a file of ours is missing.
+/// How the trainer's workers are started. Throws `Error` when a program or a file of ours is
+/// missing.
 std::vector<std::string> worker_command(const Trainer& trainer, const Python& python);
 
 }  // namespace evolve::cli

@@ -27,8 +27,8 @@ void declare_one_device(CLI::App& app, std::string& devices, const char* group);
 
 /// The paths that the options hold, made absolute. "shapes" is not a path; "./shapes" is one.
 void make_absolute(trainer::TrainOptions& options);
-/// Of a run that goes on: what its data YAML names by a relative path is looked for where it began,
-/// or here where there is no such folder any more.
+/// Sees to the folder of a run that goes on: what its data YAML names by a relative path is looked
+/// for where the run began, or here where there is no such folder any more.
 void settle_folder(trainer::TrainOptions& options);
 
 /// The model that is trained: a table, or weights that bring theirs.

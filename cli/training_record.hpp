@@ -39,7 +39,7 @@ class TrainingRecord {
 
   /// Epochs done, those before a resume included.
   int epochs() const { return static_cast<int>(rows_.size()); }
-  /// Those that this process has seen end, and their time.
+  /// Epochs that this process has seen end, and their time.
   int epochs_here() const { return epochs_here_; }
   double seconds_here() const { return seconds_here_; }
   /// How the training ended, once it has.

@@ -21,7 +21,7 @@ std::string progress_text(int done, int of, double seconds);
 
 /// "               Class    Images    Labels         P         R     mAP50  mAP50-95"
 std::string class_header();
-/// Of all classes together.
+/// The line of class_table() for all classes together.
 std::string class_text(const hyp::Metrics& metrics, int images, int labels);
 /// The header, all classes together, and each class that has labels.
 std::vector<std::string> class_table(const workers::ValidationReport& validation);

@@ -9,7 +9,7 @@
 namespace evolve::cli {
 
 struct ValCommandOptions {
-  /// What a validation needs of them.
+  /// What a validation needs of a training's options.
   trainer::TrainOptions train{.batch_size = 32};
   /// "val", "test" or "train".
   std::string task = "val";

@@ -31,7 +31,7 @@ std::vector<std::size_t> all_columns(const std::vector<std::string>& names);
 NumberTable read_csv(const std::filesystem::path& file, const std::string& remedy,
                      const CheckHeader& check_header);
 
-/// The same of a text; `file` is what errors say.
+/// Reads the table from a text, as read_csv() does; `file` is what errors say.
 NumberTable parse_csv(std::string_view text, const std::filesystem::path& file,
                       const std::string& remedy, const CheckHeader& check_header);
 

@@ -16,8 +16,8 @@ struct DeviceIdentity {
 /// capital letters or small ones.
 bool same_uuid(std::string_view a, std::string_view b);
 
-/// And the same address with a domain of more or fewer digits, or with none: "0000:03:00.0",
-/// "03:00.0".
+/// Drivers and libraries write the same PCI address with a domain of more or fewer digits, or with
+/// none: "0000:03:00.0", "03:00.0".
 bool same_pci(std::string_view a, std::string_view b);
 
 }  // namespace evolve::core

@@ -9,7 +9,7 @@
 namespace evolve::core {
 
 struct DeviceKind {
-  /// As in `--devices` and in the names of slots: "cuda" of "cuda:0".
+  /// The kind's name in `--devices` and in the names of slots: "cuda" of "cuda:0".
   std::string name;
   std::string maker;
   /// The variable that lists the devices which a process sees; empty where there is none.
@@ -21,7 +21,7 @@ struct DeviceKind {
   bool has_driver = false;
   /// The variable and the value that hide all of them.
   std::pair<std::string, std::string> hidden_by = {};
-  /// Its programs find them under the name of this other kind.
+  /// The other kind under whose name the programs of this kind find its devices.
   std::string also_called = {};
 };
 
@@ -41,7 +41,7 @@ std::string kind_of(std::string_view device);
 /// 2 of "cuda:2"; 0 of "cuda", which is its first.
 int index_of(std::string_view device);
 
-/// Whether it is the CPU or a share of it: "cpu", "cpu:3".
+/// Whether a device is the CPU or a share of it: "cpu", "cpu:3".
 bool is_cpu(std::string_view device);
 
 /// The devices of a slot by its name: "cuda:0" and "cuda:1" of "cuda:0+cuda:1"; "cuda:0" of itself.

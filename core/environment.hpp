@@ -5,7 +5,7 @@
 
 namespace evolve::core {
 
-/// Its value; empty where it is not set.
+/// The value of an environment variable; empty where it is not set.
 std::string environment_variable(const char* name);
 
 }  // namespace evolve::core

@@ -6,7 +6,7 @@
 
 namespace evolve::core {
 
-/// In bytes.
+/// The machine's memory, in bytes.
 struct HostMemory {
   std::int64_t total = 0;
   /// What can be taken before others are swapped out or killed: pages that only repeat a file count

@@ -19,7 +19,8 @@ nlohmann::ordered_json json_or_null(const std::optional<T>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
 }
 
-/// In one line. What is not UTF-8 in it is replaced: such a text may come from anywhere.
+/// JSON as text in one line. What is not UTF-8 in it is replaced: such a text may come from
+/// anywhere.
 template <class Json>
 std::string json_text(const Json& json) {
   return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
@@ -30,7 +31,7 @@ std::string json_text(const Json& json) {
 /// be named.
 std::string with_quoted_nans(std::string_view line);
 
-/// Whether it is one of these texts.
+/// Whether a value is a text that with_quoted_nans() makes: "NaN", "Infinity", "-Infinity".
 bool is_quoted_nan(const nlohmann::ordered_json& value);
 
 /// The JSON in a line, with texts for what Python writes and JSON does not have (see above);

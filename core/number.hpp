@@ -14,7 +14,7 @@ namespace evolve::core {
 /// Shortest decimal form that reads back as the same double: "0.01", "1e-05", "3".
 std::string shortest(double value);
 
-/// The same as a YAML 1.1 float, as PyYAML needs it: "0.01", "1.0e-05", "3.0".
+/// Shortest decimal form as a YAML 1.1 float, as PyYAML needs it: "0.01", "1.0e-05", "3.0".
 std::string yaml_float(double value);
 
 /// "1 epoch", "2 epochs", "3 classes".

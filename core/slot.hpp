@@ -13,14 +13,14 @@ namespace evolve::core {
 
 /// A device, a share of one or a group of devices, and what a process needs to see exactly that.
 struct Slot {
-  /// As in `--devices`: "cpu:0", "xpu:1", "xpu:0+xpu:1".
+  /// The slot's name as in `--devices`: "cpu:0", "xpu:1", "xpu:0+xpu:1".
   std::string name;
   /// Variables set before exec: visibility mask, thread counts.
   std::vector<std::pair<std::string, std::string>> environment;
   /// CPU cores the process is bound to; empty means all.
   std::vector<int> cores;
-  /// Of its devices, in their order; none where no driver is asked. What a worker reports of its
-  /// device must be one of them.
+  /// Identities of the slot's devices, in their order; none where no driver is asked. What a worker
+  /// reports of its device must be one of them.
   std::vector<DeviceIdentity> identities = {};
   /// What is put before a command that is to run there ("srun", "-n1"); empty: nothing.
   std::vector<std::string> launcher = {};

@@ -16,8 +16,8 @@ inline constexpr const char* device_variable = "EVOLVE_DEVICE";
 inline constexpr const char* index_variable = "EVOLVE_INDEX";
 /// The cores of all CPU slots, "0,1,2": a worker may use them while the others wait.
 inline constexpr const char* cores_variable = "EVOLVE_CORES";
-/// For a trainer that goes by that number: the variables, with commas between them, within which
-/// it would count again, and which evolve's own environment may have.
+/// For a trainer that goes by the number in EVOLVE_INDEX: the variables, with commas between them,
+/// within which it would count again, and which evolve's own environment may have.
 inline constexpr const char* unset_variable = "EVOLVE_UNSET";
 
 /// The value that a slot's process finds there; null where the slot does not set it.

@@ -55,7 +55,8 @@ pid_t spawn(const Command& command);
 /// it.
 int wait_status(pid_t child);
 
-/// The same, killing it where it has not ended within `limit`.
+/// Waits for the end of a child, which is killed where it has not ended within `limit`: its wait
+/// status, or -1 when another part of the process has reaped it.
 int wait_status(pid_t child, std::chrono::milliseconds limit);
 
 /// "exit code 3", "killed by signal 9 (SIGKILL)", from a wait status or -1.
@@ -63,7 +64,7 @@ std::string ending_text(int status);
 
 struct Finished {
   std::string output;
-  /// As waitpid() gives it, or -1 when it is unknown.
+  /// The wait status as waitpid() gives it, or -1 when it is unknown.
   int status = 0;
 };
 

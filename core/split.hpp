@@ -11,7 +11,7 @@ namespace evolve::core {
 /// The parts of a text; one that is empty has none. "a,,b," has four.
 std::vector<std::string> split(std::string_view text, char separator);
 
-/// The same without the blanks around each part; a text that is blank has none.
+/// The parts of a text without the blanks around each; a text that is blank has none.
 std::vector<std::string> split_and_trim(std::string_view text, char separator);
 
 /// The first line of what was received so far, taken off it, without its newline; nothing: none has

@@ -18,7 +18,7 @@ class StopSource {
   /// `reason` is a signal's number, or any other that is not 0.
   void request(int reason) noexcept;
 
-  /// Of the latest request; 0: there was none.
+  /// The reason of the latest request; 0: there was none.
   int reason() const { return reason_; }
   int requests() const { return requests_; }
   /// Becomes readable with the first request and stays so: to be polled.

@@ -6,9 +6,9 @@ namespace evolve::core {
 struct WorkerCount {
   /// Processes that hold, or may hold, memory of the device.
   int alive = 0;
-  /// Those without a trial.
+  /// Processes without a trial.
   int idle = 0;
-  /// Each of them has trained an epoch or a whole trial, so that it holds what it needs.
+  /// Each of the processes has trained an epoch or a whole trial, so that it holds what it needs.
   bool grown = true;
 };
 

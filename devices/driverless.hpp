@@ -16,8 +16,8 @@ namespace evolve::devices {
 /// For those who look for AMD's GPUs: no driver is asked for them.
 inline const std::string amd_hint = "AMD's GPUs are named hip:0";
 
-/// What it refers to must outlive it. All of it throws std::invalid_argument as Chooser::places()
-/// does.
+/// Finds the places of devices of kinds without a driver that evolve could ask. What it refers to
+/// must outlive it. All of it throws std::invalid_argument as Chooser::places() does.
 struct Driverless {
   const Machine& machine;
   const TrainerTraits& trainer;
@@ -26,7 +26,7 @@ struct Driverless {
   bool names_unknown_kind = false;
 
   Place place_of(const Device& device) const;
-  /// As many as evolve's own mask shows.
+  /// Places of as many devices of the kind as evolve's own mask shows.
   std::vector<Place> all_of(const std::string& kind) const;
 
  private:

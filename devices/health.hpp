@@ -17,7 +17,7 @@ struct Blame {
   std::string device;
   /// "it was lost: …"
   std::string reason;
-  /// It has had so many in a row that it gets no further trial.
+  /// The device has had so many blames in a row that it gets no further trial.
   bool quarantined = false;
   bool operator==(const Blame&) const = default;
 };
@@ -57,7 +57,7 @@ class Health {
   bool none_left() const;
   /// The devices that have been quarantined for long enough to be looked at again.
   std::vector<std::string> rested(Clock::time_point now) const;
-  /// It was looked at then and does not work: it rests as long again.
+  /// A device that has rested was looked at then and does not work: it rests as long again.
   void rest_again(const std::string& device, Clock::time_point now) {
     states_.at(device).since = now;
   }

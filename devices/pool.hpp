@@ -19,9 +19,9 @@ class Pool {
   /// outlive the pool.
   std::optional<core::Lease> try_lease(const std::function<bool(const core::Slot&)>& suits);
 
-  /// Has these slots from now on. Those of a name that there were keep their places, lent or not,
-  /// as many as there are of it now; one that is lent is as it was until it is given up, and if it
-  /// has gone it is not lent again, nor is another of its name in its place.
+  /// Gives the pool these slots from now on. Slots of a name that there were keep their places,
+  /// lent or not, as many as there are of it now; one that is lent is as it was until it is given
+  /// up, and if it has gone it is not lent again, nor is another of its name in its place.
   void change(const std::vector<core::Slot>& slots);
 
   /// All slots, free or not, in the order in which they came, as they are lent from now on.

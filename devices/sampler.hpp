@@ -21,13 +21,13 @@ class Sampler {
   explicit Sampler(std::vector<std::string> kinds, std::chrono::milliseconds limit = probe_limit)
       : kinds_(std::move(kinds)), limit_(limit) {}
 
-  /// From the next question on.
+  /// Changes which drivers are asked, from the next question on.
   void change(std::vector<std::string> kinds) { kinds_ = std::move(kinds); }
   bool asking() const { return probe_ != nullptr; }
   /// Asks the drivers, in processes of their own; none in which such a process is still stuck.
   void ask();
-  /// What they say, when they have said it: the devices of all the kinds, none of a driver that
-  /// fails.
+  /// What the drivers say, when they have said it: the devices of all the kinds, none of a driver
+  /// that fails.
   std::optional<std::vector<Accelerator>> answer();
 
  private:

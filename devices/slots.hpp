@@ -15,8 +15,8 @@ constexpr int most_automatic_slots = 16;
 
 /// Who will train on the devices.
 struct TrainerTraits {
-  /// Not the built-in trainer: it may know any kind of devices. That one knows "cpu", and of
-  /// "cuda", "xpu" and "hip" those that it `drives`.
+  /// The trainer is not the built-in one: it may know any kind of devices. The built-in one knows
+  /// "cpu", and of "cuda", "xpu" and "hip" those that it `drives`.
   bool external = false;
   /// Takes the machine's own number of its device (core::index_variable) and hides the others
   /// itself: its environment has no mask, and core::unset_variable names what it must not have. A
@@ -25,8 +25,8 @@ struct TrainerTraits {
   /// The variable that hides devices of kinds that evolve does not know; where none of these is
   /// asked for, those of the others without a driver too. "" for each kind's usual one.
   std::string device_env;
-  /// Whether it can use devices of a kind that is not "cpu". Asked only where there are some, or
-  /// where they are named.
+  /// Whether the trainer can use devices of a kind that is not "cpu". Asked only where there are
+  /// some, or where they are named.
   std::function<bool(const std::string& kind)> drives = [](const std::string&) { return true; };
 };
 
@@ -72,13 +72,13 @@ Choice choose(const std::string& spec, const Machine& machine, const TrainerTrai
 /// Throws `Error` also when the specification means several.
 Choice choose_one(const std::string& spec, const Machine& machine, const TrainerTraits& trainer);
 
-/// In their order, a name as often as there are slots of it.
+/// The slots' names in their order, a name as often as there are slots of it.
 std::vector<std::string> names_of(const std::vector<core::Slot>& slots);
 
 /// The specification that means these, item by item: "cpu:0", "xpu:1*2".
 std::vector<std::string> items_of(const std::vector<core::Slot>& slots);
 
-/// In their order, which devices these are, whatever their names: the UUID, or else the PCI
+/// Which devices the slots are on, in their order, whatever their names: the UUID, or else the PCI
 /// address, of a group "A+B"; "" where no driver tells. None at all where none does.
 std::vector<std::string> identity_texts(const std::vector<core::Slot>& slots);
 

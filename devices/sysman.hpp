@@ -24,7 +24,7 @@ std::vector<Handle> listed(List list) {
   return handles;
 }
 
-/// Of any of Level Zero's PCI addresses.
+/// The text of any of Level Zero's PCI addresses.
 template <class Address>
 std::string pci_text(const Address& a) {
   return pci_text(a.domain, a.bus, a.device, a.function);

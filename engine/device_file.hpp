@@ -21,13 +21,13 @@ struct DeviceRequest {
   bool operator==(const DeviceRequest&) const = default;
 };
 
-/// One item of `--devices` a line, or several with commas; `take ITEM` for a device that is taken
-/// away at once; `#` begins a comment.
+/// Reads the text of a `devices` file: one item of `--devices` a line, or several with commas;
+/// `take ITEM` for a device that is taken away at once; `#` begins a comment.
 DeviceRequest parse_device_file(const std::string& text);
 
-/// Those of a run's devices that `take TEXT` names, read as `--devices` is: "NPU:3", "npu",
-/// "npu:*"; "1" is one of the run's CUDA devices where it has any, else of its XPUs. Throws `Error`
-/// when that is malformed, or no device of the run.
+/// The run's devices that `take TEXT` names, read as `--devices` is: "NPU:3", "npu", "npu:*"; "1"
+/// is one of the run's CUDA devices where it has any, else of its XPUs. Throws `Error` when that is
+/// malformed, or no device of the run.
 std::vector<std::string> devices_named(const std::string& text,
                                        const std::set<std::string>& devices);
 
@@ -36,8 +36,8 @@ class DeviceFile {
   /// Writes the file, with what the run has and how to change it. Throws `Error` when that fails.
   DeviceFile(std::filesystem::path file, const std::vector<core::Slot>& slots);
 
-  /// What it asks for, when that has changed since the last look; a file that is gone asks for
-  /// nothing. Looks once a second at most.
+  /// What the file asks for, when that has changed since the last look; a file that is gone asks
+  /// for nothing. Looks once a second at most.
   std::optional<DeviceRequest> changed();
 
  private:

@@ -17,7 +17,7 @@ inline constexpr int least_explained = 5;
 /// `least_explained` trials completed or all of them have the same fitness.
 results::Explanation explain(const RunState& state, const std::string& run);
 
-/// As `explain`; nothing where that refuses: the trials do not tell which genes mattered.
+/// What `explain` gives; nothing where it refuses: the trials do not tell which genes mattered.
 std::optional<results::Explanation> explanation_if_any(const RunState& state);
 
 }  // namespace evolve::engine

@@ -26,8 +26,8 @@ class Fleet {
         const std::map<std::string, int>& limits,
         std::function<core::WorkerCount(const std::string& device)> count);
 
-  /// Has these slots from now on, on devices of which `found` are the accelerators. Returns the
-  /// devices that have fewer slots than before, and by how many.
+  /// Gives the fleet these slots from now on, on devices of which `found` are the accelerators.
+  /// Returns the devices that have fewer slots than before, and by how many.
   std::map<std::string, int> change(const std::vector<core::Slot>& slots,
                                     const std::vector<devices::Accelerator>& found);
 

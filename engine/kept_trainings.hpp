@@ -10,23 +10,23 @@
 
 namespace evolve::engine {
 
-/// Removes it once a trial will not go on. When the run's epochs are spent the trial still may: in
-/// a run that is extended.
+/// Removes what a paused trial has left to go on from once the trial will not go on. When the run's
+/// epochs are spent the trial still may: in a run that is extended.
 class KeptTrainings {
  public:
-  /// Of the run at `root`.
+  /// The kept trainings of the run at `root`.
   KeptTrainings(std::filesystem::path root, const RunState& state);
 
-  /// Of trials that have ended. To be called when the run begins or goes on: a coordinator that was
-  /// killed may not have.
+  /// Removes the kept trainings of trials that have ended. To be called when the run begins or goes
+  /// on: a coordinator that was killed may not have.
   void remove_ended(const RunState& state);
-  /// The same, and of paused trials that will not go on. To be called when a trial or a repeat has
-  /// ended, or one was paused.
+  /// Removes the kept trainings of trials that have ended, and of paused trials that will not go
+  /// on. To be called when a trial or a repeat has ended, or one was paused.
   void update(const RunState& state);
 
  private:
   void remove(int trial) const;
-  /// They were given up.
+  /// Removes the kept trainings of paused trials that were given up.
   void remove_given_up(const RunState& state);
 
   std::filesystem::path root_;

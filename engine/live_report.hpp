@@ -15,7 +15,7 @@ class LiveReport {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Of the run in this folder: takes what its journal has.
+  /// The report of the run in this folder: takes what its journal has.
   explicit LiveReport(results::RunDirectory directory);
 
   /// An event that is in the journal too.

@@ -23,7 +23,8 @@ class Observer {
   virtual void on_devices_renumbered() {}
   /// evolve.png could not be drawn, for this reason: costs a plot, not a run.
   virtual void on_plot_failed(const std::string&) {}
-  /// The same of the last report.html, or of metrics.prom.
+  /// The last report.html, or metrics.prom, could not be written, for this reason: costs that file,
+  /// not a run.
   virtual void on_report_failed(const std::string&) {}
 };
 

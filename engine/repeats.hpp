@@ -26,17 +26,18 @@ class Repeats {
  public:
   explicit Repeats(int wanted) : wanted_(wanted) {}
 
-  /// So many are wanted from now on, in all.
+  /// So many repeats are wanted from now on, in all.
   void want(int wanted) { wanted_ = wanted; }
-  /// The search goes on: those that were wanted are wanted of what it will find.
+  /// The search goes on: repeats that were wanted are wanted of what it will find.
   void start_anew() { earlier_ += std::exchange(begun_, 0); }
   int wanted() const { return wanted_; }
 
-  /// One has begun.
+  /// A repeat has begun.
   void begin() { ++begun_; }
   /// How many have begun since the search was done.
   int begun() const { return begun_; }
-  /// How many there are to be since then: those wanted, or more where more had begun.
+  /// How many repeats there are to be since the search was done: those wanted, or more where more
+  /// had begun.
   int due() const { return std::max(begun_, wanted_); }
   /// How many have begun, and how many there are to be, with those before the search went on.
   int begun_in_all() const { return earlier_ + begun_; }

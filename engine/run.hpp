@@ -55,7 +55,7 @@ class Run {
 
   /// What is recorded is durable, in the state, in the files, and the observer has seen it.
   void record(const std::vector<results::Event>& events);
-  /// Of a run that goes on: its slots, where they are others than it had.
+  /// Records the slots of a run that goes on, where they are others than it had.
   void record_devices();
 
   const RunState& state() const { return state_; }

@@ -121,11 +121,11 @@ class RunState {
   /// Epochs that were trained in all, as far as the journal has them: of every attempt, of repeats
   /// too.
   std::int64_t epochs_trained() const { return epochs_trained_; }
-  /// As --trials counts them: the trials that were asked for, and all repeats.
+  /// Trainings as --trials counts them: the trials that were asked for, and all repeats.
   int trainings() const { return evolution_.asked() + repeats_.in_all(); }
-  /// With --max-epochs: how many there may be, those of repeats among them.
+  /// With --max-epochs: how many epochs there may be, those of repeats among them.
   std::optional<std::int64_t> most_epochs() const;
-  /// How many an attempt may lose, and be made again: those that nothing else is promised.
+  /// How many epochs an attempt may lose, and be made again: those that nothing else is promised.
   std::int64_t epochs_to_spare(const Attempt& attempt) const;
   /// What a whole training has taken of a device's time so far, by the epochs trained; 0: none was.
   double training_seconds() const;
@@ -133,7 +133,7 @@ class RunState {
   const std::optional<double>& start_fitness() const { return start_fitness_; }
   /// The first trial that failed for good.
   const std::optional<hyp::Failed>& first_failure() const { return first_failure_; }
-  /// Of the latest trial that was started.
+  /// The highest generation of the trials that were started.
   int generation() const { return generation_; }
   const Surroundings& surroundings() const { return surroundings_; }
   /// Trials at a time, for devices whose memory was seen to be too small for more.
@@ -142,7 +142,7 @@ class RunState {
   const results::DevicesChanged& devices() const { return devices_; }
   /// No trial has ended, or has a fitness at a rung.
   bool nothing_known() const { return nothing_known_; }
-  /// What its trials train on: see RunSettings::inputs.
+  /// What the run's trials train on: see RunSettings::inputs.
   const nlohmann::ordered_json& inputs() const { return inputs_; }
   /// What the drivers said last, by device.
   const std::map<std::string, results::DeviceStats>& device_stats() const { return device_stats_; }
@@ -150,7 +150,7 @@ class RunState {
   const ga::Evolution& evolution() const { return evolution_; }
   const ga::EarlyStopping& early_stopping() const { return early_stopping_; }
   const Repeats& repeats() const { return repeats_; }
-  /// How many have ended, whatever came of them; those before the run was extended too.
+  /// How many repeats have ended, whatever came of them; those before the run was extended too.
   int repeats_ended() const;
 
  private:

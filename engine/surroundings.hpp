@@ -15,7 +15,7 @@ class Surroundings {
   /// A training that was to tell whether they are in order went well: event number `event`.
   void in_order(std::int64_t event);
 
-  /// Their failures since a trial was last trained, and the last one.
+  /// The surroundings' failures since a trial was last trained, and the last one.
   int failures() const { return failures_; }
   const hyp::Failed& last_failure() const { return last_failure_; }
   /// Trials that failed for good before their first epoch, since an epoch was last trained.

@@ -53,7 +53,7 @@ std::int64_t most_trials(const Settings& settings);
 /// How many generations `trials` trials are.
 int generations_of(int trials, int population);
 
-/// So many generations, or where `trials` trials are more those that these are.
+/// `generations`, or as many generations as `trials` trials are where that is more.
 int generations_for(int trials, int population, int generations);
 
 /// A steady-state genetic algorithm: every ask breeds one child from what is known at that moment,
@@ -108,7 +108,8 @@ class Evolution {
   /// paused, are known from an earlier life of this run. A value outside its bounds is clamped;
   /// throws `Error` for a text that is not a choice of its gene.
   std::optional<hyp::Trial> ask_again(const hyp::Hyperparameters& hyp, int pause_epoch = 0);
-  /// The same where a paused trial goes on; throws `Error` when it is not paused.
+  /// What `ask` gives where a paused trial goes on, as an earlier life of this run had it; throws
+  /// `Error` when the trial is not paused.
   std::optional<hyp::Trial> ask_again(int trial, int pause_epoch);
   /// What a training had at a rung. A fitness that is not finite says nothing: where it was to be
   /// paused there, it goes on to its end, if that many epochs are left.
@@ -131,9 +132,9 @@ class Evolution {
   /// many more of their ends, in that order, as it takes. Nothing while one of these has not
   /// ended, and where no trial can be chosen.
   std::optional<hyp::Trial> next_repeat() const;
-  /// That one, or with the number that it had in an earlier life of this run any other, is under
-  /// way from now on. With a lag a search that goes on waits for all repeats that began before.
-  /// Throws `Error` for a trial that has not ended.
+  /// The repeat of next_repeat(), or with the number that it had in an earlier life of this run any
+  /// other, is under way from now on. With a lag a search that goes on waits for all repeats that
+  /// began before. Throws `Error` for a trial that has not ended.
   hyp::Trial begin_repeat(int trial, int number);
 
   /// The set of a trial that was handed out, as genes and as its trainer gets it, and what was told

@@ -27,7 +27,7 @@ namespace evolve::ga {
 /// What is kept of a trial that has been handed out.
 struct Record {
   hyp::Genes genes;
-  /// Of a trial that has ended.
+  /// The observation of a trial that has ended.
   std::optional<Observation> observation = {};
   /// The fitness after an epoch, before the end.
   std::map<int, double> rungs = {};
@@ -40,7 +40,7 @@ struct Step {
   int trial = 0;
   /// Asked for are the epochs after the first up to the second.
   int begin = 0, end = 0;
-  /// It is not paused there after all, but trained to its last epoch.
+  /// The trial is not paused there after all, but trained to its last epoch.
   bool goes_on = false;
   /// Epochs of attempts that failed and were tried again, and those up to `begin` of one that is
   /// trained anew.
@@ -66,7 +66,8 @@ struct Repeat {
   bool is_over() const { return observation.has_value(); }
 };
 
-/// Without a lag, all that has been told; with one, the part of it that the next step may know.
+/// What a search knows: without a lag, all that has been told; with one, the part of it that the
+/// next step may know.
 struct Knowledge {
   /// With a lag: how many of the first steps and repeats are known.
   int steps = 0, repeats = 0;
@@ -101,7 +102,7 @@ struct EvolutionState {
   std::vector<Record> trials = {};
   std::vector<Step> steps = {};
   int trials_ended = 0, steps_under_way = 0;
-  /// Those that have begun, in that order.
+  /// The repeats that have begun, in that order.
   std::vector<Repeat> repeats = {};
   std::optional<Individual> best = {};
   /// Of the trials, and of the first sets that are not trials yet.

@@ -10,7 +10,7 @@ namespace evolve::ga {
 struct Importance {
   /// What the input explains by itself (first-order index); at most `total`.
   Eigen::VectorXd alone;
-  /// The same and its part in every interaction with others (total index).
+  /// What the input explains by itself and in every interaction with others (total index).
   Eigen::VectorXd total;
   /// The function's variance; where it is 0, so are all indices.
   double variance = 0;

@@ -34,7 +34,8 @@ inline constexpr double least_probability_better = 0.7;
 /// While another set is better than the best with a greater probability than this, trainings of the
 /// two decide something.
 inline constexpr double doubtful = 0.01;
-/// From this probability on a run spends trials on that, and says that it is undecided.
+/// From this probability on that another set is better than the best, a run spends trials on that,
+/// and says that it is undecided.
 inline constexpr double worth_deciding = 0.2;
 
 /// What is known of the sets that may be the best.
@@ -53,16 +54,16 @@ struct Standing {
   /// its first trial that completed.
   double doubt = 0;
   int rival = 0;
-  /// Of these two the one of which less is known: its next training says most about which one is
-  /// better. Neither is being trained already; nothing where all are.
+  /// Of the best and its most likely rival, without those being trained already, the one of which
+  /// less is known: its next training says most about which one is better. Nothing where all are.
   std::optional<int> undecided;
 };
 
-/// Of the sets that were trained to the end at least once; nothing until `history` has three such
-/// trainings, or where the model is made of none of them. Where trainings are known to be
-/// free of luck (History::deterministic) the best is what gave most, what it gave is expected with
-/// no interval around, and nothing is undecided. The sets of the trials `pending` are being trained
-/// once more: those trainings are taken to give what is expected of them.
+/// What is known of the sets that were trained to the end at least once; nothing until `history`
+/// has three such trainings, or where the model is made of none of them. Where trainings are known
+/// to be free of luck (History::deterministic) the best is what gave most, what it gave is expected
+/// with no interval around, and nothing is undecided. The sets of the trials `pending` are being
+/// trained once more: those trainings are taken to give what is expected of them.
 std::optional<Standing> standing(std::span<const hyp::Gene> space, History& history,
                                  const hyp::Genes& start, std::span<const int> pending = {});
 

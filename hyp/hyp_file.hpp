@@ -27,10 +27,10 @@ struct HypFile {
 /// value, NaN or infinity, an empty file.
 HypFile read_hyp_file(const std::string& path);
 
-/// The same from text; `path` is what errors say.
+/// Reads a hyp file's text, as read_hyp_file() does; `path` is what errors say.
 HypFile parse_hyp(const std::string& text, const std::string& path);
 
-/// The same from a map inside a larger YAML file.
+/// Reads a map inside a larger YAML file, as read_hyp_file() does a file.
 HypFile hyp_from_yaml(const core::Yaml& node, const std::string& path);
 
 /// `name: value` lines that PyYAML reads back as the same numbers (`1.0e-05`).

@@ -13,7 +13,7 @@ namespace evolve::hyp {
 /// trainers and in files.
 using Value = std::variant<double, std::string>;
 bool is_boolean(const std::string& text);
-/// As a person reads it: "0.01", "Adam".
+/// A value as a person reads it: "0.01", "Adam".
 std::string text_of(const Value& value);
 
 /// An ordered map from name to value. The order is that of evolve.csv's columns.

@@ -51,12 +51,12 @@ struct Failed {
   bool final = true;
   /// The worker had not yet reported that it can take work.
   bool failed_before_ready = false;
-  /// Its program could not even be started, which no device has to do with.
+  /// The worker's program could not even be started, which no device has to do with.
   bool not_started = false;
   /// What failed is not the trial but what it needs: its data, the disk, its device, a worker that
   /// starts. It is not held against the trial.
   bool of_surroundings = false;
-  /// Its device was taken out of the run: nobody's fault.
+  /// The attempt's device was taken out of the run: nobody's fault.
   bool taken_away = false;
   /// Nobody but the trainer could look at what it says is wrong with its data.
   bool unconfirmed = false;
@@ -76,7 +76,7 @@ struct Outcome {
   /// Of that repeat, if not 0; the trial itself has completed before.
   int repeat = 0;
   std::variant<Completed, Stopped, Paused, Failed> result = {};
-  /// Of the device that its trainer says it had; empty where it does not tell.
+  /// The identity of the device that the trainer says it had; empty where it does not tell.
   core::DeviceIdentity identity = {};
 };
 

@@ -58,9 +58,9 @@ std::optional<WrongBounds> wrong_bounds(const Gene& gene);
 double least_value(const Gene& gene);
 double greatest_value(const Gene& gene);
 
-/// Whether its bounds leave it more than one value.
+/// Whether the gene's bounds leave it more than one value.
 bool has_range(const Gene& gene);
-/// Its values are choices, which have no order.
+/// The gene's values are choices, which have no order.
 bool is_categorical(const Gene& gene);
 
 /// The place of a raw value in its gene's range, 0 at `low` and 1 at `high`, on the gene's scale.

@@ -19,15 +19,15 @@ struct Trial {
   /// with another seed and to the last epoch: it says how lucky the trial was. Nothing is bred from
   /// it.
   int repeat = 0;
-  /// It goes on after these epochs, where it was paused; 0: from the beginning.
+  /// The trial goes on after these epochs, where it was paused; 0: from the beginning.
   int start_epoch = 0;
-  /// It is paused after this epoch; 0: trained to its last one.
+  /// The trial is paused after this epoch; 0: trained to its last one.
   int pause_epoch = 0;
   /// Where trainings are paused: the epochs after which its fitness is looked at, that one last.
   std::vector<int> looks = {};
 };
 
-/// It has come to the end of the epoch where it is to be paused.
+/// The trial has come to the end of the epoch where it is to be paused.
 inline bool at_pause(const Trial& trial, int epoch) {
   return trial.pause_epoch > 0 && epoch >= trial.pause_epoch;
 }

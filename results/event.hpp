@@ -25,9 +25,9 @@ struct Started {
   std::string device = {};
   /// From 1.
   int attempt = 1;
-  /// It goes on where it was paused; 0: from the beginning.
+  /// The trial goes on where it was paused; 0: from the beginning.
   int start_epoch = 0;
-  /// It will be paused after this epoch; 0: not.
+  /// The trial will be paused after this epoch; 0: not.
   int pause_epoch = 0;
   bool operator==(const Started&) const = default;
 };
@@ -116,7 +116,7 @@ struct DeviceFull {
 struct DeviceBlamed {
   std::string device;
   std::string reason;
-  /// It gets no further trial.
+  /// The device gets no further trial.
   bool quarantined = false;
   bool operator==(const DeviceBlamed&) const = default;
 };

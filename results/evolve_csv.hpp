@@ -46,7 +46,7 @@ void write_table(const std::filesystem::path& file, const Table& table);
 /// cell that is not a number.
 Table read_table(const std::filesystem::path& file);
 
-/// The same of a text; `file` is what errors say.
+/// Reads an evolve.csv's text, as read_table() does a file; `file` is what errors say.
 Table parse_table(std::string_view text, const std::filesystem::path& file);
 
 }  // namespace evolve::results

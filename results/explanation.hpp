@@ -34,7 +34,7 @@ struct GeneExplanation {
 struct Explanation {
   /// The most important (greatest `total`) first.
   std::vector<GeneExplanation> genes;
-  /// Those that had one value in all trials, of which nothing is known, and that value.
+  /// Genes that had one value in all trials, of which nothing is known, and that value.
   std::vector<std::pair<hyp::Gene, double>> unvaried;
   /// Of each completed trial.
   std::vector<double> fitness;

@@ -35,7 +35,8 @@ struct JournalContents {
 /// Reads a journal, perhaps one that is being written. Throws `Error` with the line for damage, an
 /// empty file, or a first line that is not a run of version 1 or lacks what a run has.
 JournalContents read_journal(const std::filesystem::path& file);
-/// Its first line alone, whatever follows. Throws `Error` as read_journal() does for that.
+/// Reads a journal's first line alone, whatever follows. Throws `Error` as read_journal() does for
+/// that.
 RunSettings read_run_settings(const std::filesystem::path& file);
 
 /// Throws `Error` where a run has begun in this journal.

@@ -26,7 +26,7 @@ struct RunReport {
   };
   struct Recommended {
     int trial = 0;
-    /// It is of the run's first set.
+    /// The trial is of the run's first set.
     bool is_start = false;
     /// Where there is a model: what is expected of the set when it is trained again, and by how
     /// much another seed alone moves a fitness (one standard deviation).
@@ -34,7 +34,7 @@ struct RunReport {
     double noise = 0;
     /// Some set was trained with two seeds: else `noise` is only an assumption.
     bool luck_seen = false;
-    /// The same of the start, and the probability that it is the worse one.
+    /// What is expected of the start, and the probability that it is the worse one.
     std::optional<Expected> start = {};
     double better = 0;
     /// How great that probability must be for another set than the start to be recommended.

@@ -31,7 +31,7 @@ struct RunDirectory {
   std::filesystem::path log() const { return root / "log"; }
   std::filesystem::path best_weights() const { return root / "weights/best.pt"; }
   std::filesystem::path last_weights() const { return root / "weights/last.pt"; }
-  /// Those of an earlier training here from which this one starts.
+  /// The weights of an earlier training here from which this one starts.
   std::filesystem::path start_weights() const { return root / "weights/start.pt"; }
 };
 
@@ -45,11 +45,11 @@ RunDirectory create_run(const std::filesystem::path& project, const std::string&
 /// without a journal: an evolution of YOLOv5, which would be overwritten.
 RunDirectory create_run_at(const std::filesystem::path& folder);
 
-/// Whether the first line of its journal is whole: before that no run has begun.
+/// Whether the first line of the folder's journal is whole: before that no run has begun.
 bool holds_run(const RunDirectory& run);
-/// Whether it has a training's hyp.yaml.
+/// Whether the folder has a training's hyp.yaml.
 bool holds_training(const RunDirectory& run);
-/// Whether it has an opt.yaml that is not of a training by YOLOv5.
+/// Whether the folder has an opt.yaml that is not of a training by YOLOv5.
 bool has_own_options(const RunDirectory& run);
 
 /// The run in `folder`; throws `Error` when there is none.
@@ -59,7 +59,8 @@ RunDirectory open_run(const std::filesystem::path& folder);
 /// there is none.
 RunDirectory newest_run(const std::filesystem::path& project);
 
-/// The same of a training: named by its folder or its weights/last.pt, the newest by its log.
+/// The training that is named by its folder or its weights/last.pt, and the newest one in
+/// `project`, by its log. Throws `Error` when there is none.
 RunDirectory open_training(const std::filesystem::path& folder_or_weights);
 RunDirectory newest_training(const std::filesystem::path& project);
 

@@ -14,7 +14,7 @@ namespace evolve::results {
 /// is open. Throws `Error` when it is not there, or another process has it open.
 core::FileDescriptor open_locked(const std::filesystem::path& file, int flags);
 
-/// Whether a process has it open so, as far as this machine can tell.
+/// Whether a process has `file` open as open_locked() does, as far as this machine can tell.
 bool is_locked(const std::filesystem::path& file);
 
 /// A run that cannot write `file`: "run/evolve.csv: cannot write (No space left on device); …".
@@ -27,8 +27,9 @@ void write_atomically(const std::filesystem::path& file, std::string_view text);
 /// Where a link leads in the end, though nothing may be there yet; any other file is itself.
 std::filesystem::path followed(std::filesystem::path file);
 
-/// The same for a file that a user may have named, or put a link to: a link stays one, what it
-/// leads to is replaced; anything but a regular file (a pipe, /dev/stdout) is written to in place.
+/// Replaces, as write_atomically() does, a file that a user may have named, or put a link to: a
+/// link stays one, what it leads to is replaced; anything but a regular file (a pipe, /dev/stdout)
+/// is written to in place.
 void write_output(const std::filesystem::path& file, std::string_view text);
 
 }  // namespace evolve::results

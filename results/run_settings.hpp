@@ -50,16 +50,16 @@ struct RunSettings {
   std::string fitness = hyp::Fitness::standard;
   /// Names of the slots that it began with.
   std::vector<std::string> slots = {};
-  /// Of each the UUID of its device, or the PCI address, "A+B" of a group, "" where that is not
+  /// The UUID of each slot's device, or the PCI address, "A+B" of a group, "" where that is not
   /// known; none where it is known of no slot.
   std::vector<std::string> identities = {};
   hyp::Space space = {};
   /// Sets that join the first generation after the start.
   std::vector<hyp::Hyperparameters> initial = {};
-  /// What it knows from the beginning.
+  /// What the run knows from the beginning.
   std::vector<EarlierRun> earlier = {};
-  /// What its trials train on, so that a resumed run can tell whether they still do: null where
-  /// that is not known here.
+  /// What the run's trials train on, so that a resumed run can tell whether they still do: null
+  /// where that is not known here.
   nlohmann::ordered_json inputs = {};
   /// The options of the command line, for whoever made them. What is above is kept there too.
   nlohmann::ordered_json options = nlohmann::ordered_json::object();

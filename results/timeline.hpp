@@ -30,7 +30,7 @@ struct Timeline {
     int epoch = 0;
     /// Of all its trainings that have ended.
     double seconds = 0;
-    /// At that epoch.
+    /// The metrics at `epoch`.
     std::optional<hyp::Metrics> metrics = {};
     /// Epochs, ascending, and the fitness after them.
     std::vector<std::pair<int, double>> curve = {};
@@ -67,10 +67,10 @@ struct Timeline {
   std::optional<std::vector<std::string>> slots = {};
   /// Devices that get no trials.
   std::set<std::string> quarantined = {};
-  /// Of the first and of the latest event that has a time. Where the clock was set back, all times
-  /// here go on from there as if it had not been.
+  /// When the first and the latest event that has a time happened. Where the clock was set back,
+  /// all times here go on from there as if it had not been.
   core::Time begin = {}, end = {};
-  /// When that event happened, by the clock as it was then.
+  /// When the latest event that has a time happened, by the clock as it was then.
   core::Time latest = {};
 
   /// `time`: when it happened; the epoch where that is not known.
@@ -117,7 +117,7 @@ struct Timeline {
   core::Time::duration set_back_ = {};
 };
 
-/// Of what a journal has.
+/// The timeline of what a journal has.
 Timeline timeline_of(const JournalContents& contents);
 
 /// "running", "waiting", …

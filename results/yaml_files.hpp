@@ -44,8 +44,8 @@ void write_hyp(const std::filesystem::path& file, const hyp::Hyperparameters& hy
 /// Atomic; throws as above.
 void write_options(const std::filesystem::path& file, const nlohmann::ordered_json& options);
 
-/// The same object back. Throws `Error` with file and line for a value that is an object, and for
-/// broken YAML.
+/// Reads the object of write_options() back. Throws `Error` with file and line for a value that is
+/// an object, and for broken YAML.
 nlohmann::ordered_json read_options(const std::filesystem::path& file);
 
 }  // namespace evolve::results

@@ -9,7 +9,8 @@ namespace evolve::results {
 
 /// Cells right-aligned, at least 20 wide, with a comma between, and a newline.
 std::string csv_line(const std::vector<std::string>& cells);
-/// The same of numbers in their shortest exact form.
+/// Numbers in their shortest exact form, right-aligned, at least 20 wide, with a comma between, and
+/// a newline.
 std::string csv_line(const std::vector<double>& numbers);
 
 /// Appends a line, after the header where the file is new or empty. Throws `Error` (`Fault::run`)

@@ -22,13 +22,13 @@ class Basis {
 
   /// Number of functions: one for each earlier run, or one.
   Eigen::Index count() const { return knows_nothing() ? 1 : earlier_->count(); }
-  /// Of sets, at [features, m]: [functions, m]. In units in which each weight is normal with a
-  /// standard deviation of 1 before there is any outcome. Without earlier runs it is 0 at the start
-  /// and -1 for an evenly drawn set on the average, and falls with the square of the distance.
-  /// (With earlier runs nothing has been tried far away, and so nothing would be known of that
-  /// weight: the farthest corner would be where most can be hoped for.)
+  /// The functions of sets, at [features, m]: [functions, m]. In units in which each weight is
+  /// normal with a standard deviation of 1 before there is any outcome. Without earlier runs it is
+  /// 0 at the start and -1 for an evenly drawn set on the average, and falls with the square of the
+  /// distance. (With earlier runs nothing has been tried far away, and so nothing would be known of
+  /// that weight: the farthest corner would be where most can be hoped for.)
   Eigen::MatrixXd values(const Eigen::MatrixXd& features) const;
-  /// How that changes with each feature of one set: [features, functions].
+  /// How the functions change with each feature of one set: [features, functions].
   Eigen::MatrixXd slopes(const Eigen::VectorXd& features) const;
   /// What the weights are on the average before there is any outcome: [functions].
   Eigen::VectorXd weight_means() const;

@@ -55,7 +55,7 @@ struct Curves {
   bool any() const { return left.size() > 0 && left.maxCoeff() > 0; }
   /// The first n of them, and `ended` more trainings that have ended.
   Curves first(Eigen::Index n, Eigen::Index ended) const;
-  /// Those at these places.
+  /// The curves of the observations at these places.
   Curves of(const std::vector<Eigen::Index>& places) const;
   /// The loading of each observation; n: how many there are, which an empty `left` does not tell.
   Eigen::VectorXd loadings(Eigen::Index n) const;

@@ -35,7 +35,7 @@ class EarlierRuns {
   /// What each run expects of sets, in units of its own spread around its own mean: [runs, m]. Of
   /// what was alike in all its sets it knows nothing: there it expects the same of every set.
   Eigen::MatrixXd expected(const Eigen::MatrixXd& features) const;
-  /// How that changes with each feature of one set: [features, runs].
+  /// How what each run expects changes with each feature of one set: [features, runs].
   Eigen::MatrixXd slopes(const Eigen::VectorXd& features) const;
 
   /// The sets to begin with while this run has few outcomes: each is the one that together with the

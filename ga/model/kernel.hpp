@@ -34,7 +34,7 @@ struct Observations {
   /// What lay ahead of those that were looked at before their end; empty where all have ended.
   Curves curves = {};
 
-  /// Those at these places.
+  /// The observations at these places.
   Observations of(const std::vector<Eigen::Index>& places) const;
 };
 

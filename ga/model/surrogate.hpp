@@ -37,15 +37,15 @@ class Surrogate {
   struct Prediction {
     Eigen::VectorXd mean, sd;
   };
-  /// Of the noise-free values at [features, m], with a seed whose effect is 0 (R&W eq. 2.25 and
-  /// 2.26).
+  /// The prediction of the noise-free values at [features, m], with a seed whose effect is 0 (R&W
+  /// eq. 2.25 and 2.26).
   Prediction predict(const Eigen::MatrixXd& features) const;
   Eigen::VectorXd mean(const Eigen::MatrixXd& features) const;
-  /// Between the noise-free values at [features, m] and that at a point, given what the standard
-  /// deviations rest on: [m].
+  /// The covariance between the noise-free values at [features, m] and that at a point, given what
+  /// the standard deviations rest on: [m].
   Eigen::VectorXd covariance(const Eigen::MatrixXd& features, const Eigen::VectorXd& point) const;
-  /// Of one training of a set that was never trained, with a seed of its own, around its noise-free
-  /// value.
+  /// The variance of one training of a set that was never trained, with a seed of its own, around
+  /// its noise-free value.
   double training_variance() const { return training_variance_; }
 
   /// A prediction at one point, and how it changes with each feature: [features].
@@ -57,7 +57,7 @@ class Surrogate {
   /// The slope of the mean alone, without the price of a standard deviation: [features].
   Eigen::VectorXd mean_slope(const Eigen::VectorXd& features) const;
 
-  /// Of trained sets, with their roughness: [m].
+  /// What is expected of trained sets together, with their roughness: [m].
   struct Joint {
     Eigen::VectorXd mean;
     /// Given all observations, including the uncertainty of the constant (R&W eq. 2.42): [m, m].
@@ -80,7 +80,8 @@ class Surrogate {
   /// What is expected of the square of each observation's noise, in units of the noise variance:
   /// [n]. For observations that have all ended.
   Eigen::VectorXd noise_squares() const;
-  /// The same of what is rough about each one's set, in units of the roughness variance: [n].
+  /// What is expected of the square of what is rough about each observation's set, in units of the
+  /// roughness variance: [n]. For observations that have all ended.
   Eigen::VectorXd roughness_squares() const;
 
  private:

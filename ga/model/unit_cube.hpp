@@ -17,7 +17,7 @@ using Points = Eigen::MatrixXd;
 hyp::Genes start_genes(std::span<const hyp::Gene> space);
 /// The point of a set: [genes].
 Eigen::VectorXd point_of(std::span<const hyp::Gene> space, const hyp::Genes& genes);
-/// Those of several sets, in their order.
+/// The points of several sets, in their order.
 Points points_of(std::span<const hyp::Gene> space, std::span<const hyp::Genes> sets);
 /// The set at a point; integer and categorical genes take a whole value.
 hyp::Genes genes_at(std::span<const hyp::Gene> space, const Eigen::VectorXd& point);

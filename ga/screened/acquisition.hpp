@@ -25,12 +25,12 @@ class Acquisition {
   static Acquisition upper_bound(std::span<const hyp::Gene> space, const Surrogate& surrogate,
                                  double deviations);
 
-  /// Of each point: [points].
+  /// The acquisition of each point: [points].
   Eigen::VectorXd operator()(const Points& points) const;
-  /// Of points with this prediction: [points].
+  /// The acquisition of points with this prediction: [points].
   Eigen::VectorXd of(const Surrogate::Prediction& prediction) const;
-  /// Of one point. `slope` becomes how it changes with each number: [genes], 0 for a categorical
-  /// gene.
+  /// The acquisition of one point. `slope` becomes how it changes with each number: [genes], 0 for
+  /// a categorical gene.
   double at(const Eigen::VectorXd& point, Eigen::VectorXd& slope) const;
 
   /// The best point that L-BFGS finds from `start` in that many evaluations, inside the cube.

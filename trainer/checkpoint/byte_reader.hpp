@@ -8,7 +8,8 @@
 
 namespace evolve::trainer {
 
-/// Never reads beyond the end: throws std::runtime_error saying that `what` ends early.
+/// Takes bytes one after the other, never beyond the end: throws std::runtime_error saying that
+/// `what` ends early.
 class ByteReader {
  public:
   ByteReader(std::string_view bytes, const char* what)

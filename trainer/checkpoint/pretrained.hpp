@@ -17,7 +17,8 @@ namespace evolve::trainer {
 /// weights than the file has.
 ModelConfig config_of(const Checkpoint& checkpoint, const std::string& path,
                       std::optional<int> nc = {}, std::optional<int> anchors_per_level = {});
-/// The same of a checkpoint that does not tell its table, or in spite of it.
+/// The model of `table` in a checkpoint that does not tell its table, or in spite of it; else as
+/// the other config_of().
 ModelConfig config_of(const ModelTable& table, const Checkpoint& checkpoint,
                       const std::string& path, std::optional<int> nc = {},
                       std::optional<int> anchors_per_level = {});
@@ -29,7 +30,8 @@ std::optional<int> classes_in(const Checkpoint& checkpoint, const ModelTable& ta
 /// The detector in a checkpoint, on the CPU in single precision, every tensor from the file. Throws
 /// `Error` naming `path` where one is missing, and as config_of() does.
 std::unique_ptr<Detector> detector_of(const Checkpoint& checkpoint, const std::string& path);
-/// The same of a model that is not the one that the file tells of.
+/// The detector in a checkpoint, of a model that is not the one that the file tells of; else as the
+/// other detector_of().
 std::unique_ptr<Detector> detector_of(const ModelConfig& config, const Checkpoint& checkpoint,
                                       const std::string& path);
 

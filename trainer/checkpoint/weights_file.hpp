@@ -63,7 +63,7 @@ struct WeightsSummary {
   bool is_ours = false;
   /// Names of its tensors.
   std::vector<std::string> tensors;
-  /// Of all bytes: other weights are told from these by it.
+  /// The checksum of all bytes: other weights are told from these by it.
   std::uint32_t checksum = 0;
 };
 

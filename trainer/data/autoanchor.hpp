@@ -46,8 +46,8 @@ struct AnchorChoice {
 struct LabelSizes {
   /// New anchors are searched for these.
   std::vector<Size> exact;
-  /// The same, those of each image times a factor between 0.9 and 1.1 drawn from the seed: recall
-  /// is measured on them, as in YOLOv5.
+  /// The sizes in `exact`, those of each image times a factor between 0.9 and 1.1 drawn from the
+  /// seed: recall is measured on them, as in YOLOv5.
   std::vector<Size> jittered;
 };
 LabelSizes label_sizes(const Dataset& dataset, std::uint64_t seed);
@@ -73,7 +73,7 @@ struct AnchorStart {
 class AnchorFitter {
  public:
   AnchorFitter(int imgsz, LabelSizes sizes);
-  /// For the labels of a data set.
+  /// A fitter for the labels of a data set.
   explicit AnchorFitter(const Dataset& dataset);
 
   /// As many anchors as `current` has; the result depends on these and `thr` only. `beat` is called

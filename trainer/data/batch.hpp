@@ -91,7 +91,7 @@ Batch train_batch(const Dataset& dataset, const EpochPlan& plan, int index,
 /// The labels of letterboxed validation images, and how these are letterboxed.
 Batch validation_labels(const Dataset& dataset, const BatchPlan& plan);
 
-/// The same with the images, never enlarged.
+/// Letterboxed validation images, never enlarged, with their labels and how they are letterboxed.
 Batch validation_batch(const Dataset& dataset, const BatchPlan& plan);
 
 /// Images to validate with, and the batches that they form.

@@ -47,7 +47,8 @@ enum class Keep {
   /// all workers of the machine map, read in at once; where that cannot be written, or the disk has
   /// less room than memory, in each worker's own memory.
   ram,
-  /// The same file, as large as the disk allows. The system keeps in memory what it finds room for.
+  /// One file in the cache folder as with `ram`, as large as the disk allows. The system keeps in
+  /// memory what it finds room for.
   disk,
   /// Nowhere: an image is decoded each time it is needed.
   none,
@@ -95,7 +96,7 @@ cv::Mat pixels_of(const Dataset& dataset, int index);
 /// Tells the system that these images will be needed soon. Returns at once.
 void read_ahead(const Dataset& dataset, std::span<const int> images);
 
-/// Their width and height, without decoding anything.
+/// The width and height of what pixels_of() gives, without decoding anything.
 cv::Size size_of(const Dataset& dataset, int index);
 
 /// The size of an image whose longer side is scaled to `imgsz`, the other rounded up. Where the

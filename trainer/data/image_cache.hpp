@@ -37,7 +37,7 @@ class ImageCache {
   /// BGR, 8 bit, in the wanted size; empty where the image is not there, or has changed since. They
   /// live as long as the cache.
   cv::Mat find(const WantedImage& image) const;
-  /// Whether it has the image as it was before a change.
+  /// Whether the cache has the image as it was before a change.
   bool has_older(const WantedImage& image) const;
   /// Not all that were wanted have found room.
   bool cut() const { return cut_; }
@@ -98,7 +98,7 @@ OpenedCache open_image_cache(const std::string& file, const std::vector<WantedIm
 
 /// Tells the system that these pixels of a mapped file will be read soon. Returns at once.
 void will_need(const cv::Mat& pixels);
-/// The same of a whole file.
+/// Tells the system that a whole file will be read soon. Returns at once.
 void will_need(const std::string& file);
 
 }  // namespace evolve::data

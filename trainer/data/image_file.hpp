@@ -26,7 +26,7 @@ ImageSize check_image(const std::string& file);
 /// Decodes as cv::imread does: BGR, 8 bit, turned by its EXIF orientation; empty when that fails.
 cv::Mat decode(const std::string& file);
 
-/// What is thrown where that is empty.
+/// The error that is thrown where decode() gives nothing.
 Error cannot_be_decoded(const std::string& file);
 
 }  // namespace evolve::data

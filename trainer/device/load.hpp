@@ -36,7 +36,7 @@ struct Load {
 
 /// The batches in the host's memory, ready to be copied. Batch workers call it.
 Load staged(std::vector<HostBatch> batches, const torch::Device& device);
-/// The same on the device: one copy, for which the host does not wait.
+/// The load on the device: one copy, for which the host does not wait.
 Load sent(Load load, const torch::Device& device);
 
 /// A batch as a detector and its loss take it.

@@ -77,7 +77,7 @@ struct ModelConfig {
   /// Whether the anchors are placeholders that must be found from the data.
   bool anchors_unknown = false;
   std::vector<LayerSpec> layers;
-  /// What it was resolved from, with this number of classes.
+  /// The table that the model was resolved from, with this number of classes.
   ModelTable table;
 
   int levels() const { return static_cast<int>(anchors.size()); }

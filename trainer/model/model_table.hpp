@@ -41,7 +41,7 @@ struct ModelTable {
 /// or without ".yaml" and a folder). Throws `Error` with file and line.
 ModelTable read_model_table(const std::string& cfg);
 
-/// The same from text; `file` is what errors say.
+/// Reads the table from text; `file` is what errors say.
 ModelTable parse_model_table(const std::string& text, const std::string& file);
 
 /// The table as YOLOv5's dict of it: what a checkpoint keeps as "yaml".

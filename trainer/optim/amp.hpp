@@ -54,7 +54,7 @@ class GradScaler {
   /// How many steps have been left out since the last call.
   std::int64_t take_left_out();
 
-  /// Of a training that goes on later.
+  /// What a training that goes on later needs of the scaler.
   struct State {
     torch::ScalarType type = torch::kFloat;
     double scale = 1;

@@ -34,7 +34,8 @@ class FlatParameters {
 
   /// Trained parameters by group, then frozen ones, then running means and variances.
   const torch::Tensor& values() const { return values_; }
-  /// Of the trained parameters: what collect_gradients() has added up since they were last zeroed.
+  /// The gradients of the trained parameters: what collect_gradients() has added up since they were
+  /// last zeroed.
   const torch::Tensor& gradients() const { return gradients_; }
   /// Takes what backward passes left in the parameters' own grad() and adds it to gradients(), all
   /// at once: adding one by one, as autograd would to a grad() that is there, is a launch each.

@@ -26,11 +26,11 @@ class Optimizer {
 
   /// One step along the gradients of `parameters`, which are used up.
   void step(FlatParameters& parameters, const StepSettings& settings);
-  /// The same where `taken` (a bool on the device) is true; else nothing changes. The host does not
+  /// One step where `taken` (a bool on the device) is true; else nothing changes. The host does not
   /// know which: the step counts until forget_steps().
   void step_where(const torch::Tensor& taken, FlatParameters& parameters,
                   const StepSettings& settings);
-  /// That so many of the steps counted were not taken.
+  /// Takes back so many of the steps counted, which were not taken.
   void forget_steps(std::int64_t count) { steps_ -= count; }
 
   /// What earlier steps left behind.

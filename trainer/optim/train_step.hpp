@@ -27,8 +27,8 @@ class TrainStep {
   torch::Tensor scaled(const torch::Tensor& loss) const { return scaler_.scaled(loss); }
   /// What the forward passes compute in.
   torch::ScalarType precision() const { return scaler_.type(); }
-  /// In single precision from now on. Drops what a partial accumulation left: it may not be finite,
-  /// and in half precision it is scaled.
+  /// Computes in single precision from now on. Drops what a partial accumulation left: it may not
+  /// be finite, and in half precision it is scaled.
   void give_up_16_bits();
   /// The steps left out since the last call, because a gradient was not finite in 16 bits; they are
   /// no steps of the optimizer's. Waits for the device.

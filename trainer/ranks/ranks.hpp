@@ -36,9 +36,9 @@ struct Peer {
   pid_t process = -1;
   /// A stream socket, its other end the peer's.
   core::FileDescriptor line = core::FileDescriptor();
-  /// What it has sent of a line that is not complete.
+  /// What the peer has sent of a line that is not complete.
   std::string received = {};
-  /// What it answered where all ranks meet, once it has.
+  /// What the peer answered where all ranks meet, once it has.
   std::optional<bool> answer = {};
 };
 

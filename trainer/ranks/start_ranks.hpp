@@ -39,7 +39,8 @@ std::shared_ptr<Ranks> start_ranks(const std::vector<RankShare>& shares,
 /// What precedes a rank's number in its command line.
 constexpr const char* rank_option = "--rank";
 
-/// In such a process: rank `rank` of so many. Its standard output is standard error from now on.
+/// In a process of start_ranks(): rank `rank` of so many. Its standard output is standard error
+/// from now on.
 std::shared_ptr<Ranks> join_ranks(int rank, int count);
 
 }  // namespace evolve::trainer

@@ -21,8 +21,8 @@ struct ImageStore {
     cv::Size size;
     std::int64_t begin = 0;
   };
-  /// Of each image, and of what it is when it is letterboxed: the same but for images of a pixel
-  /// too many (data::resized), which then shrink.
+  /// The place of each image, and of what it is when it is letterboxed: the same but for images of
+  /// a pixel too many (data::resized), which then shrink.
   std::vector<Place> images, letterboxed;
   /// [n, 3] uint8, RGB. The first one is the grey of what no image covers.
   torch::Tensor pixels;

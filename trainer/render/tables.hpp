@@ -60,13 +60,13 @@ struct RenderTables {
 
 /// The tables of these samples, whose recipes are of one shape and all stored.
 RenderTables tables_of(const std::vector<data::Recipe>& recipes, const ImageStore& store);
-/// Those of a batch, in as many parts as it takes to render each in little memory.
+/// The tables of a batch, in as many parts as it takes to render each in little memory.
 std::vector<RenderTables> tables_in_parts(const std::vector<data::Recipe>& recipes,
                                           const ImageStore& store);
 /// Whether all pixels that the recipes show are stored in their sizes.
 bool all_stored(const std::vector<data::Recipe>& recipes, const ImageStore& store);
 
-/// The same on the device, in the shapes in which the program takes them: [layers] is
+/// The tables on the device, in the shapes in which the program takes them: [layers] is
 /// [layers, 1, 1], begins are [2, 1, layers, 1, 1], columns are [n, layers, 1, width] and rows [n,
 /// layers, height, 1]. What a batch has nothing of is undefined.
 struct RenderTensors {

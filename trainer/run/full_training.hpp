@@ -14,7 +14,7 @@ namespace evolve::trainer {
 /// YOLOv5's EarlyStopping.
 bool out_of_patience(const std::vector<double>& fitness, int patience);
 
-/// What a training goes on from.
+/// The file that a training goes on from.
 std::string last_weights(const workers::TrainingJob& job);
 
 /// Trains as `job` says; `options` are its options, settled, and `weights` those that they name

@@ -17,7 +17,7 @@ class LossLog {
 
   /// `items`: [3] on the device.
   void add(const torch::Tensor& items);
-  /// Whether it must be read before the next add().
+  /// Whether the log must be read before the next add().
   bool full() const { return count_ == rows_.size(0); }
   /// The losses since the last reading, in order. Waits for the device.
   std::vector<std::array<double, 3>> read();

@@ -27,7 +27,8 @@ class PreparedData {
 
   const data::Dataset& training() const { return training_; }
   const data::ValidationSet& validation() const { return validation_; }
-  /// Both on a device, copied there when they are first asked for; later calls must name the same.
+  /// Training and validation images on a device, copied there when they are first asked for; later
+  /// calls must name the same.
   const DeviceImages& on(const ComputeContext& context);
   int classes() const { return static_cast<int>(training_.names.size()); }
 

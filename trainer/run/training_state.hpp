@@ -10,7 +10,7 @@ namespace evolve::trainer {
 /// `checkpoint.training`, the counts to `checkpoint.about["training"]["stepper"]`.
 void add_state(Checkpoint& checkpoint, const TrainingLoop::State& state);
 
-/// What add_state() added. Throws nlohmann::json::exception where it did not.
+/// The state that add_state() added. Throws nlohmann::json::exception where it did not.
 TrainingLoop::State state_in(const Checkpoint& checkpoint);
 
 }  // namespace evolve::trainer

@@ -15,10 +15,10 @@ namespace evolve::workers {
 /// error are one pipe. It dies with us, and in the end whatever it has started dies too.
 class Subprocess {
  public:
-  /// Without these variables of our environment. Throws std::system_error when it cannot be
-  /// executed.
+  /// Starts the command without these variables of our environment. Throws std::system_error when
+  /// it cannot be executed.
   Subprocess(const std::vector<std::string>& command, const std::vector<std::string>& unset);
-  /// Tells it to end, and kills it and its descendants when it has, or after a second.
+  /// Tells the command to end, and kills it and its descendants when it has, or after a second.
   ~Subprocess();
   Subprocess(const Subprocess&) = delete;
   Subprocess& operator=(const Subprocess&) = delete;

@@ -69,7 +69,7 @@ struct BatchReport {
   Losses losses;
   /// Objects and image size (pixels) of the last batch.
   int labels = 0, imgsz = 0;
-  /// Of the device, held by this process; 0 on a CPU.
+  /// Bytes of the device's memory that this process holds; 0 on a CPU.
   std::int64_t memory_bytes = 0;
   bool operator==(const BatchReport&) const = default;
 };
@@ -87,7 +87,7 @@ struct EpochReport {
   double seconds = 0;
   /// The best fitness so far.
   bool best = false;
-  /// It was done before a resume.
+  /// The epoch was done before a resume.
   bool past = false;
   bool operator==(const EpochReport&) const = default;
 };

@@ -30,9 +30,9 @@ struct Ready {
   int protocol = protocol_version;
   /// The worker's own name of its device; never compared with the slot's.
   std::string device;
-  /// Of the device that it has; empty when it does not tell.
+  /// The identity of the worker's device; empty when it does not tell.
   core::DeviceIdentity identity = {};
-  /// It can keep a training at a rung, and a later process can go on with it.
+  /// The worker can keep a training at a rung, and a later process can go on with it.
   bool can_pause = false;
   bool operator==(const Ready&) const = default;
 };

@@ -25,12 +25,12 @@ struct ProcessEvents {
   std::function<void(std::string_view)> line;
   /// A line got longer than `longest_line`, and so on after each further such length.
   std::function<void()> endless_line;
-  /// What it wrote to standard error.
+  /// What the process wrote to standard error.
   std::function<void(std::string_view)> log;
-  /// It closed its standard input or output, or is about to exit.
+  /// The process closed its standard input or output, or is about to exit.
   std::function<void()> closed;
-  /// It has exited, everything it wrote has been told, and its descendants are killed. The wait
-  /// status as waitpid() gives it, or -1 when that is unknown.
+  /// The process has exited, everything it wrote has been told, and its descendants are killed. The
+  /// wait status as waitpid() gives it, or -1 when that is unknown.
   std::function<void(int)> exited;
 };
 

@@ -34,7 +34,7 @@ struct JobEvents {
 /// How a job ended: done, when there is neither.
 struct JobEnd {
   std::optional<Ending> failure;
-  /// It was interrupted by a request to stop.
+  /// The job was interrupted by a request to stop.
   bool stopped = false;
 };
 

@@ -30,9 +30,9 @@ constexpr std::chrono::seconds last_grace{20};
 struct TimeLimits {
   /// The longest time without a line on its standard output; what it logs does not count.
   std::optional<std::chrono::seconds> silence;
-  /// Of its work; it may take as long to be ready for it.
+  /// The longest time that the work may take; the process may take as long to be ready for it.
   std::optional<std::chrono::seconds> in_all;
-  /// That it has taken already, of what it is to take in all.
+  /// The time that the work has taken already, of what it is to take in all.
   std::chrono::milliseconds before{};
 };
 
@@ -40,11 +40,11 @@ struct TimeLimits {
 struct Ending {
   hyp::FailureKind kind = hyp::FailureKind::other;
   std::string message;
-  /// It had not yet reported that it can take work.
+  /// The process had not yet reported that it can take work.
   bool failed_before_ready = false;
-  /// It had done work before, and what ended it need have nothing to do with what it was given
-  /// since: not a line about that, and the order was never read, or the exit code was 0 without a
-  /// word, or its first line made no sense.
+  /// The process had done work before, and what ended it need have nothing to do with what it was
+  /// given since: not a line about that, and the order was never read, or the exit code was 0
+  /// without a word, or its first line made no sense.
   bool between_work = false;
   bool operator==(const Ending&) const = default;
 };
@@ -54,9 +54,9 @@ struct SupervisedEvents {
   /// A line of its standard output; returns whether it says anything that we know. A
   /// std::invalid_argument that it throws is the reason of a protocol failure.
   std::function<bool(std::string_view)> line;
-  /// What it wrote to standard error.
+  /// What the process wrote to standard error.
   std::function<void(std::string_view)> log;
-  /// It is gone, and so are its descendants; or it is given up, stuck in its driver.
+  /// The process is gone, and so are its descendants; or it is given up, stuck in its driver.
   std::function<void(const Ending&)> gone;
 };
 
@@ -76,11 +76,11 @@ class SupervisedProcess {
   void assign(std::string line, const TimeLimits& limits);
   /// A further line to a process at work.
   void send(std::string line) { process_->send(std::move(line)); }
-  /// It has reported that it can take work.
+  /// The process has reported that it can take work.
   void on(const Ready& message);
-  /// It sends signs of life while it works.
+  /// The process sends signs of life while it works.
   void on(const Alive&) { has_heartbeat_ = true; }
-  /// It has done its work.
+  /// The process has done its work.
   void rest() {
     limits_.reset();
     has_worked_ = true;
@@ -92,15 +92,15 @@ class SupervisedProcess {
   void shut_down();
   void signal(int number) { process_->signal(number); }
 
-  /// That its work has taken, as its time limit counts it: not what the process took to be ready
-  /// for it, nor while we were stopped.
+  /// Seconds that the work has taken, as its time limit counts it: not what the process took to be
+  /// ready for it, nor while we were stopped.
   double seconds() const;
 
   /// The line of its work is out, and the work not done.
   bool at_work() const { return limits_ && unsent_.empty(); }
-  /// Its work can be taken up, or goes on.
+  /// The process' work can be taken up, or goes on.
   bool sound() const { return !gone_ && !kill_at_ && !broken_at_; }
-  /// It has exited or is given up: nothing more will come from it.
+  /// The process has exited or is given up: nothing more will come from it.
   bool gone() const { return gone_; }
 
   /// The next moment at which tick() has something to do.

@@ -39,7 +39,7 @@ class Worker {
   /// Ends the process; a trial under way fails as on a device that is lost.
   void take_away();
 
-  /// As it was when the process was started.
+  /// The slot as it was when the process was started.
   const core::Slot& slot() const { return slot_; }
   bool idle() const { return !assignment_ && process_.sound(); }
   /// The process has exited: nothing more will come from this worker.
@@ -48,9 +48,9 @@ class Worker {
   bool waits_at_rung(int trial) const {
     return at_rung_ && assignment_ && assignment_->order.trial == trial && process_.sound();
   }
-  /// It has trained an epoch or a whole trial.
+  /// The worker has trained an epoch or a whole trial.
   bool grown() const { return grown_; }
-  /// Whether it may be told to pause; nothing until it is ready.
+  /// Whether the worker may be told to pause; nothing until it is ready.
   const std::optional<bool>& can_pause() const { return can_pause_; }
   std::optional<Progress> progress() const;
 

@@ -52,7 +52,7 @@ struct AtRung {
   hyp::Metrics metrics;
   /// Name of the slot.
   std::string device;
-  /// It may be told to pause.
+  /// The worker may be told to pause.
   bool can_pause = false;
   bool operator==(const AtRung&) const = default;
 };
@@ -61,7 +61,8 @@ struct AtRung {
 struct Trained {
   int trial = 0;
   hyp::Metrics metrics;
-  /// What it was told at a rung and did: `go_on` is a training to its end, as the trainer sees it.
+  /// What the worker was told at a rung and did: `go_on` is a training to its end, as the trainer
+  /// sees it.
   hyp::Decision obeyed = hyp::Decision::go_on;
   /// The one at whose end it was stopped or paused; else its last.
   int epoch = 0;
@@ -69,7 +70,7 @@ struct Trained {
   int reported = 0;
   std::string device;
   double seconds = 0;
-  /// What it told of the device that it has.
+  /// What the worker told of the device that it has.
   core::DeviceIdentity identity = {};
 };
 
@@ -84,7 +85,7 @@ struct NotTrained {
   bool not_started = false;
   /// There is no such program, or it can never be executed.
   bool no_program = false;
-  /// By `limit()`.
+  /// The trial was taken away by `limit()`.
   bool taken_away = false;
   std::string device;
   double seconds = 0;
@@ -107,8 +108,8 @@ struct Progress {
   int start_epoch = 0;
 };
 
-/// For one thread. Workers and all of their descendants die with it. No signal handler is
-/// installed: `stop` interrupts `wait`, and must outlive the set.
+/// The workers of a run, for one thread. They and all of their descendants die with the set. No
+/// signal handler is installed: `stop` interrupts `wait`, and must outlive the set.
 class WorkerSet {
  public:
   WorkerSet(WorkerSettings settings, const core::StopSource& stop);
