@@ -113,7 +113,8 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
   const auto go_on = "mend it and go on with: " + command;
   if (const auto words = savings(state); !words.empty()) screen.line(words);
   if (state.best()) {
-    if (const auto words = failure_summary(state, directory); !words.empty()) screen.line(words);
+    for (const auto& words : {failure_summary(state, directory), failed_repeats(state)})
+      if (!words.empty()) screen.line(words);
     say_recommended(screen, state, directory, options);
   }
   // What a run without one would have ended by.
@@ -172,7 +173,7 @@ void check_unused(const results::RunDirectory& directory) {
                     "choose another folder with --name or --output");
   for (const auto& file :
        {directory.options(), directory.hyp_evolved(), directory.population(), directory.plot(),
-        directory.report(), directory.prometheus(), directory.devices()})
+        directory.repeats(), directory.report(), directory.prometheus(), directory.devices()})
     if (fs::is_regular_file(file) && !fs::exists(directory.journal()))
       throw bad_input({file.string()},
                       "this file is not of a run of evolve, and would be overwritten",
@@ -266,13 +267,13 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   }
   if (!contents.warning.empty()) screen.line(contents.warning);
   if (const auto note = note_on_folder(contents.run)) screen.line(*note);
-  auto plan = resumed_plan(now, contents.run, path.string());
   auto state = engine::fold(contents.run, contents.events, path.string());
+  contents.run.inputs = state.inputs();
+  auto plan = resumed_plan(now, contents.run, path.string());
   const auto given = bounds_given(now);
   const auto bounds = engine::extension(state, given);
   if (const auto note = note_on_repeats(bounds, given.repeats.value_or(state.repeats().wanted())))
     screen.line(*note);
-  plan.settings.run.inputs = state.inputs();
   if (!state.finished() || bounds) settle_inputs(plan, /*may_change=*/state.nothing_known());
   if (now.dry_run) return dry_run(std::move(state), given, std::move(plan), directory, screen);
 

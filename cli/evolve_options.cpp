@@ -57,7 +57,7 @@ constexpr auto kept_of_a_run = [](auto& options, auto visit) {
 RunLimits limits_of(const EvolveOptions& options) {
   return {.run_seconds = duration_seconds(options.time_limit, "--time-limit"),
           .trial = duration(options.trial_timeout, "--trial-timeout"),
-          .silence = duration(options.hang_timeout, "--hang-timeout")};
+          .hang = duration(options.hang_timeout, "--hang-timeout")};
 }
 
 void declare_bounds(CLI::App& app, EvolveOptions& o, const char* group) {
@@ -72,8 +72,7 @@ void declare_bounds(CLI::App& app, EvolveOptions& o, const char* group) {
       ->expected(0, 1)
       ->check(
           [](const std::string& text) {
-            return text.empty() || core::parse_integer<int>(text) ? ""
-                                                                  : text + " is no whole number";
+            return core::parse_integer<int>(text) ? "" : text + " is no whole number";
           },
           "")
       ->type_name("INT")
@@ -304,12 +303,14 @@ EvolveOptions resumed(const EvolveOptions& now, const results::RunSettings& run)
   auto before = run.options;
   // A run of a version that kept the weights of all trials.
   if (!before.contains("keep_weights")) before["keep_weights"] = -1;
-  std::set<std::string> changeable = {"generations", "trials", "max_epochs", "repeats"};
+  // Whether fewer images than the run began with would be trained on shows when they are looked at.
+  std::set<std::string> changeable = {"generations", "trials", "max_epochs", "repeats", "skip_bad"};
   changeable.insert(how_it_runs.begin(), how_it_runs.end());
   for (const auto& file : input_files)
     if (run.inputs.contains(file)) changeable.emplace(file);
   if (run.inputs.contains("train")) changeable.emplace("data");  // its images and labels are known
-  const auto merged = options_to_resume(before, to_json(now), now.given, std::move(changeable));
+  auto merged = options_to_resume(before, to_json(now), now.given, std::move(changeable));
+  if (run.inputs.contains("skip_bad")) merged["skip_bad"] = true;
   options_from_json(merged, options, kept_of_a_run);
   settle_folder(options.train);
   options.trainer = trainer_of(options.trainer_texts);

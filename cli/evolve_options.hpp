@@ -23,7 +23,7 @@ namespace evolve::cli {
 struct RunLimits {
   /// No trial is started after so many seconds.
   std::optional<double> run_seconds;
-  std::optional<std::chrono::seconds> trial, silence;
+  std::optional<std::chrono::seconds> trial, hang;
 };
 
 /// The options that say how long and where a run is trained, not what it is: --resume takes others.

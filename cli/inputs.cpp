@@ -185,7 +185,7 @@ nlohmann::ordered_json trained_on(const Inspection& found, std::optional<std::ui
 
 void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
                 const trainer::TrainOptions& options) {
-  if (before.is_null() || before == now) return;
+  if (before.is_null()) return;
   for (const auto training_split : training_splits)
     if (const auto& split = data::name_of(training_split); before.at(split) != now.at(split))
       throw bad_input(
@@ -194,7 +194,10 @@ void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_js
                       now[split].at("images").dump(), split, now[split].at("labels").dump(),
                       before[split].at("images").dump(), before[split].at("labels").dump()),
           bring_back);
-  throw bad_input({options.weights}, "these are other weights than the run began with", bring_back);
+  const nlohmann::ordered_json none;
+  if (before.value("weights", none) != now.value("weights", none))
+    throw bad_input({options.weights}, "these are other weights than the run began with",
+                    bring_back);
 }
 
 nlohmann::ordered_json files_trained_on(const trainer::TrainOptions& options) {

@@ -84,7 +84,7 @@ Plan planned(const EvolveOptions& options) {
   const auto& trainer = options.trainer;
   settings.workers = {.command = worker_command(trainer, options.python),
                       .trial_timeout = options.limits.trial,
-                      .hang_timeout = options.limits.silence};
+                      .hang_timeout = options.limits.hang};
   settings.trainer_options = trainer::to_json(options.train);
   settings.can_pause = can_pause(trainer);
   settings.failures.retries = options.retries;
@@ -231,12 +231,13 @@ void settle_inputs(Plan& plan, bool may_change) {
   if (is_built_in(plan.options.trainer)) {
     auto model = check_model(train);
     auto& began_with = plan.settings.run.inputs;
-    auto found = inspect(train, training_splits, !began_with.is_null());
+    auto found = inspect(train, training_splits, /*began=*/!may_change);
     for (const auto& slot : plan.settings.slots)
       check_images(slot, found.splits[0].images, train.data);
     const auto now = trained_on(found, model.checksum);
     if (!may_change) check_same(began_with, now, train);
     began_with = now;
+    if (train.skip_bad) began_with["skip_bad"] = true;  // from now on
     plan.notes = std::move(found.notes);
     if (model.note) plan.notes.push_back(std::move(*model.note));
   } else if (const auto missing = missing_input(train)) {

@@ -52,6 +52,18 @@ std::string collapsed(const engine::RunState& state, int trial, const ga::Standi
                                   trainings.size());
 }
 
+/// "1 of 4 failed", trainings of the trial's set and repeats; "": none did.
+std::string failed(const engine::RunState& state, int trial) {
+  const auto repeats = state.evolution().ended_repeats();
+  const auto failures = std::ranges::count_if(repeats, [&](const auto& repeat) {
+    return repeat.second.ending == ga::Observation::Ending::failed &&
+           engine::have_one_set(state, repeat.first, trial);
+  });
+  if (failures == 0) return "";
+  return fmt::format("{} of {} failed", failures,
+                     failures + std::ssize(engine::trainings_of(state, trial)));
+}
+
 /// Whether trainings of the same set differ by so much that one training says little about which
 /// set is better: by half of what the best gains, and by 2 % of its fitness.
 bool luck_is_strong(const ga::Standing& standing) {
@@ -145,17 +157,22 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
         "about real ones; train for more --epochs, or start from trained weights",
         trial.metrics.map50));
   if (!standing) return lines;
+  const auto failures = failed(state, trial.trial);
   lines.push_back("  trained again, expect  " + text_of(standing->best.expectation) +
                   " on average, 90 % sure" + gave(state, trial.trial) +
-                  collapsed(state, trial.trial, *standing));
+                  collapsed(state, trial.trial, *standing) +
+                  (failures.empty() ? "" : "; " + failures + ", this is for those that do not"));
   if (!is_start && standing->start)
     lines.push_back(fmt::format("  the start              {}; worse with a probability of {}{}",
                                 text_of(standing->start->expectation), text_of(standing->better),
                                 gave(state, 0)));
-  if (state.best()->fitness > trial.fitness &&
-      !engine::have_one_set(state, state.best()->trial, trial.trial))
-    lines.push_back(fmt::format("  the highest            trial {}, {}: less is expected of it",
-                                state.best()->trial, observed(*state.best())));
+  if (const auto& highest = *state.best();
+      highest.fitness > trial.fitness && !engine::have_one_set(state, highest.trial, trial.trial)) {
+    const auto of_highest = failed(state, highest.trial);
+    lines.push_back(fmt::format("  the highest            trial {}, {}: {}", highest.trial,
+                                observed(highest),
+                                of_highest.empty() ? "less is expected of it" : of_highest));
+  }
   lines.push_back(luck_line(*standing, engine::luck_was_seen(state)));
   if (standing->doubt > ga::worth_deciding)
     for (auto& line : undecided_lines(state, *standing, run)) lines.push_back(std::move(line));

@@ -1,9 +1,11 @@
 #include "cli/run_summary.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "cli/text.hpp"
 #include "core/number.hpp"
@@ -20,6 +22,21 @@ std::string failure_summary(const engine::RunState& state, const results::RunDir
   return fmt::format("{} of {} failed, the first one with: {}; see {}", failed,
                      core::counted(search.asked(), "trial"), first->message,
                      display_path(directory.root / first->log));
+}
+
+std::string failed_repeats(const engine::RunState& state) {
+  const auto repeats = state.evolution().ended_repeats();
+  std::set<int> trials;
+  std::ptrdiff_t failed = 0;
+  for (const auto& [trial, observation] : repeats) {
+    if (observation.ending != ga::Observation::Ending::failed) continue;
+    ++failed;
+    trials.insert(trial);
+  }
+  if (failed == 0) return "";
+  return fmt::format("{} of {} failed, of {} {}", failed,
+                     core::counted(std::ssize(repeats), "repeat"),
+                     trials.size() == 1 ? "trial" : "trials", fmt::join(trials, ", "));
 }
 
 std::string repeat_summary(const std::vector<results::Repeat>& repeats) {

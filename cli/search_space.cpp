@@ -145,11 +145,11 @@ hyp::Space space_of(const EvolveOptions& options) {
   // Before the start is looked at: 0 anchors, which means the model's own, would be out of bounds.
   if (own_anchors) leave_out_anchors(space, options.evolve_genes);
   if (!options.hyp.empty()) space = hyp::started_at(space, start);
+  if (!options.evolve_genes.empty()) hyp::select_evolved(space, options.evolve_genes);
   if (has_yolov5_hyp(options.trainer)) {
     space = hyp::with_defaults(space);
     if (own_anchors) leave_out_anchors(space, options.evolve_genes);
   }
-  if (!options.evolve_genes.empty()) hyp::select_evolved(space, options.evolve_genes);
   // Not before it is known what evolves: the bounds of a gene that does not are no trial's.
   if (has_yolov5_hyp(options.trainer))
     check_known(space, start, options);

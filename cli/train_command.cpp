@@ -114,8 +114,8 @@ OwnFolder new_folder(TrainCommandOptions& options) {
   auto folder = own(create(destination));
   const auto& run = folder.directory;
   const bool is_ours = results::has_own_options(run);
-  for (const auto& file :
-       {run.options(), run.results_csv(), run.hyp(), run.best_weights(), run.last_weights()})
+  for (const auto& file : {run.options(), run.results_csv(), run.results_plot(), run.hyp(),
+                           run.best_weights(), run.last_weights()})
     if (!is_ours && fs::exists(file))
       throw bad_input({file.string()},
                       "this file is not of a training by evolve, and would be overwritten",
@@ -198,12 +198,11 @@ int run(const Prepared& training, const OwnFolder& folder, bool resume, Screen& 
                                  .resume = resume,
                                  .options = trainer::to_json(options.train)};
   const StopOnSignals stop;
-  const auto end =
-      workers::run_job({.command = {training.worker}, .hang_timeout = options.longest_silence},
-                       slot_of(training), job,
-                       {.report = [&](const workers::JobReport& report) { record.receive(report); },
-                        .log = [&](std::string_view bytes) { record.log(bytes); }},
-                       stop.source());
+  const auto end = workers::run_job(
+      {.command = {training.worker}, .hang_timeout = options.hang_limit}, slot_of(training), job,
+      {.report = [&](const workers::JobReport& report) { record.receive(report); },
+       .log = [&](std::string_view bytes) { record.log(bytes); }},
+      stop.source());
   record.close();
   if (end.failure) {
     record.failed(*end.failure);

@@ -59,7 +59,7 @@ void complete(const CLI::App& app, TrainCommandOptions& o) {
   if (o.train.patience < 0)
     throw bad_argument("--patience " + std::to_string(o.train.patience) + ": too few",
                        "write 0 or more");
-  o.longest_silence = duration(o.hang_timeout, "--hang-timeout");
+  o.hang_limit = duration(o.hang_timeout, "--hang-timeout");
 }
 
 nlohmann::ordered_json to_json(const TrainCommandOptions& options) {
@@ -73,7 +73,7 @@ TrainCommandOptions resumed(const TrainCommandOptions& now, const nlohmann::orde
   kept_of_a_training(options, [&](const char* name, const auto&) { merged.at(name); });
   options_from_json(merged, options, kept_of_a_training);
   settle_folder(options.train);
-  options.longest_silence = duration(options.hang_timeout, "--hang-timeout");
+  options.hang_limit = duration(options.hang_timeout, "--hang-timeout");
   return options;
 }
 

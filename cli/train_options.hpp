@@ -27,7 +27,7 @@ struct TrainCommandOptions {
   Given given;
 
   /// What `hang_timeout` means: `complete` and `resumed` read it. Nothing: there is no limit.
-  std::optional<std::chrono::seconds> longest_silence;
+  std::optional<std::chrono::seconds> hang_limit;
 };
 
 /// Declares them on `app`, the subcommand; they are filled in when it parses.

@@ -1,5 +1,5 @@
-// What paused trials of the built-in trainer leave in their folders to go on from: as large as
-// their weights and more.
+// What paused trials of the trainers that come with evolve leave in their folders to go on from: as
+// large as their weights and more.
 #pragma once
 
 #include <cstddef>

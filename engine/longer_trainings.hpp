@@ -20,8 +20,8 @@ struct LongerTrainings {
   double luck = 0;
 };
 
-/// Nothing where no more than two trainings were looked at before their end, or fitness does not
-/// grow.
+/// Nothing where no more than two completed trainings with a fitness above 0 were looked at before
+/// their end, or where fitness does not grow, or grows so steeply that the power says little.
 std::optional<LongerTrainings> longer_trainings(const ga::Evolution& evolution);
 
 }  // namespace evolve::engine

@@ -61,7 +61,8 @@ struct Posterior {
 };
 
 // The start, if it completed, and the sets that the model thinks best, with their numbers. Of a set
-// that learnt nothing the model knows that it is bad, not how bad: it compares with none.
+// that learnt nothing the model knows that it is bad, not how bad: it compares with none. Nor does
+// one whose trainings mostly fail: what it gives when one does not is no reason to train it again.
 struct Compared {
   std::vector<int> sets;
   Points points;
@@ -74,7 +75,9 @@ Compared compared_sets(std::span<const hyp::Gene> space, const hyp::Genes& start
   Compared compared{.sets = {}, .points = Points(std::ssize(space), 0)};
   const auto add = [&](int set, const VectorXd& point) {
     const bool there = std::ranges::count(compared.sets, set) > 0;
-    if (there || !history.first_completed(set) || history.learnt_nothing(set)) return;
+    if (there || !history.first_completed(set) || history.learnt_nothing(set) ||
+        history.mostly_fails(set))
+      return;
     compared.sets.push_back(set);
     compared.points.conservativeResize(point.size(), compared.points.cols() + 1);
     compared.points.rightCols(1) = point;

@@ -19,7 +19,7 @@ inline constexpr auto log_file = "log";
 inline constexpr auto weights_folder = "weights";
 /// The folder in it where the trial is trained once more to see whether that works.
 inline constexpr auto probe_folder = "probe";
-/// The file in it where the built-in trainer keeps a training that is paused.
+/// The file in it where a trainer that comes with evolve keeps a training that is paused.
 inline constexpr auto kept_training = "paused.pt";
 
 }  // namespace evolve::hyp

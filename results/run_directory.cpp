@@ -16,10 +16,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// mkdir -p; throws `Error` with the reason.
+/// mkdir -p, durable; throws `Error` with the reason.
 void make_folders(const fs::path& folder) {
   std::error_code error;
+  std::vector<fs::path> made;
+  for (auto path = core::without_dots(fs::absolute(folder)); !fs::exists(path, error) && !error;
+       path = path.parent_path())
+    made.push_back(path);
   fs::create_directories(folder, error);
+  for (const auto& one : made) core::sync_folder(one.parent_path());
   if (error || !fs::is_directory(folder)) {
     throw bad_input({folder.string()}, error ? error.message() : "this is no folder",
                     "choose another folder with --project or --output");
@@ -101,7 +106,6 @@ RunDirectory create_run(const fs::path& project, const std::string& given, bool 
 
 RunDirectory create_run_at(const fs::path& folder) {
   make_folders(folder);
-  core::sync_folder(fs::absolute(folder).parent_path());
   const RunDirectory run{folder};
   std::error_code ignored;
   if (fs::exists(run.evolve_csv(), ignored) && !fs::exists(run.journal(), ignored)) {

@@ -319,6 +319,16 @@ bool History::learnt_nothing(int set) const {
   return completed && others_learnt;
 }
 
+bool History::mostly_fails(int set) const {
+  int failed = 0, completed = 0;
+  for (std::size_t i = 0; i < first_.size(); ++i) {
+    if (first_[i] != set) continue;
+    failed += observation_[i].ending == Observation::Ending::failed;
+    completed += observation_[i].ending == Observation::Ending::completed;
+  }
+  return failed > 0 && failed >= completed;
+}
+
 bool History::tells_sets_apart() const {
   return std::ranges::adjacent_find(observation_, [](const auto& one, const auto& other) {
            return one.ending != other.ending || one.fitness != other.fitness;

@@ -97,6 +97,8 @@ class History {
   /// Whether all that the set with this number gave, trained to the end, is a fitness of 0, where
   /// others have more and none is below 0.
   bool learnt_nothing(int set) const;
+  /// Whether as many trainings of the set with this number failed as completed.
+  bool mostly_fails(int set) const;
   /// Whether all that completed have the same fitness, so that nothing is known of what evolves.
   bool all_alike() const;
   /// Whether two outcomes differ, those at rungs and failures too. Else a model would hope for most

@@ -231,6 +231,8 @@ TEST(Repeats, ThatFailAreTriedElsewhereAndNeverUndoTheTrial) {
     EXPECT_EQ(event["device"] == other->second, is_first) << "tried where it failed";
   }
   EXPECT_EQ(devices.size(), 2U);
+  EXPECT_THAT(ended.out, HasSubstr(fmt::format("\n2 of 2 repeats failed, of trials {}, {}\n",
+                                               devices.begin()->first, devices.rbegin()->first)));
   const auto again = evolve(folder.path(), {"--resume", "run"});
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_EQ(journal(folder / "run").size(), events.size());

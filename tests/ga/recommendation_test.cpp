@@ -294,6 +294,28 @@ TEST(Recommendation, ExpectsNothingOfAStartThatLearntNothing) {
   EXPECT_GT(standing.best.expectation.low, 0.3);
 }
 
+TEST(Recommendation, IsNoSetWhoseTrainingsFailAsOftenAsNot) {
+  const hyp::Space space = cube();
+  History history(space.genes);
+  Rng rng(1);
+  boost::random::normal_distribution<double> luck(0, 0.02);
+  std::vector<hyp::Genes> sets = {hyp::genes_of(space, {})};
+  while (sets.size() < 12) sets.push_back(random_genes(space.genes, rng));
+  for (int i = 0; i < 12; ++i)
+    history.add(
+        sets[static_cast<std::size_t>(i)],
+        {.fitness = peak(hyp::express(space, sets[static_cast<std::size_t>(i)])) + luck(rng),
+         .trial = i});
+  const int best = standing(space.genes, history, sets[0])->best.trial;
+  ASSERT_NE(best, 0);
+  const auto& of_best = sets[static_cast<std::size_t>(best)];
+  history.add(of_best, {.fitness = 0.6, .trial = best, .repeat = 1});
+  history.add(of_best, {.ending = Observation::Ending::failed, .trial = best, .repeat = 2});
+  EXPECT_EQ(standing(space.genes, history, sets[0])->best.trial, best) << "one of three failed";
+  history.add(of_best, {.ending = Observation::Ending::failed, .trial = best, .repeat = 3});
+  EXPECT_NE(standing(space.genes, history, sets[0])->best.trial, best) << "two of four did";
+}
+
 TEST(Recommendation, IsNeverAStartThatLearntNothingWhereOthersDid) {
   boost::random::uniform_real_distribution<double> fitness(0.2, 0.5);
   for (std::uint64_t seed = 0; seed < 16; ++seed) {

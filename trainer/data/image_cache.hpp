@@ -81,7 +81,7 @@ struct ImageCacheOptions {
 
 /// What came of asking for a cache.
 struct OpenedCache {
-  /// Nothing where the budget has no room for a single image.
+  /// Null where there was none and the budget has no room for a single image.
   std::shared_ptr<const ImageCache> cache;
   /// How many images were decoded for it, by this process.
   int decoded = 0;

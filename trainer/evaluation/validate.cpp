@@ -153,8 +153,8 @@ Validation validate(Detector& detector, const data::ValidationSet& images, const
     Stopwatch watch;
     const Load load = sent(std::move(*made), device);
     const auto& batch = load.batches[0].batch;
-    const auto [pictures, matches] = on_device(load);
-    const auto maps = forward_in(options.precision, detector, pictures, options.beat);
+    const auto [inputs, matches] = on_device(load);
+    const auto maps = forward_in(options.precision, detector, inputs, options.beat);
     if (loss != nullptr) losses.push_back((*loss)(maps, matches).items);
     const auto boxes = reader.read(detector.decode(maps));
     tally.inference_seconds += watch.lap();

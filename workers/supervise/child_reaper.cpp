@@ -48,7 +48,7 @@ bool is_dead(pid_t worker) {
 }
 
 /// Sends the signals that come out of the lifeline until the worker is dead.
-void watch(pid_t worker, int lifeline, std::chrono::milliseconds farewell, int deaths) {
+void watch(pid_t worker, int lifeline, std::chrono::milliseconds grace, int deaths) {
   using Clock = std::chrono::steady_clock;
   std::array<pollfd, 2> watched{{{lifeline, POLLIN, 0}, {deaths, POLLIN, 0}}};
   constexpr auto never = Clock::time_point::max();
@@ -72,8 +72,8 @@ void watch(pid_t worker, int lifeline, std::chrono::milliseconds farewell, int d
       ::kill(-worker, signal);
     } else {
       // It may not lead its group yet.
-      if (farewell.count() > 0) ::kill(worker, SIGTERM);
-      kill_at = Clock::now() + farewell;
+      if (grace.count() > 0) ::kill(worker, SIGTERM);
+      kill_at = Clock::now() + grace;
       watched[0].fd = -1;
     }
   }
@@ -101,13 +101,13 @@ void rename_this_process() {
   std::memcpy(first, name.data(), std::min(size, name.size()));
 }
 
-[[noreturn]] void reap(pid_t worker, int lifeline, std::chrono::milliseconds farewell) {
+[[noreturn]] void reap(pid_t worker, int lifeline, std::chrono::milliseconds grace) {
   rename_this_process();
   keep_only(lifeline);
   sigset_t death;
   ::sigemptyset(&death);
   ::sigaddset(&death, SIGCHLD);
-  watch(worker, 0, farewell, ::signalfd(-1, &death, SFD_CLOEXEC | SFD_NONBLOCK));
+  watch(worker, 0, grace, ::signalfd(-1, &death, SFD_CLOEXEC | SFD_NONBLOCK));
   // As long as it is not reaped, its group has its number.
   ::kill(-worker, SIGKILL);
   core::end_like(core::kill_descendants(worker));
@@ -128,7 +128,7 @@ int be_worker(void* data) {
 
 }  // namespace
 
-int fork_from_reaper(int lifeline, std::chrono::milliseconds farewell,
+int fork_from_reaper(int lifeline, std::chrono::milliseconds grace,
                      const std::function<void()>& become) {
   ::setsid();
   // Before there is a worker: what it starts may lose its parent at once.
@@ -137,7 +137,7 @@ int fork_from_reaper(int lifeline, std::chrono::milliseconds farewell,
   alignas(16) std::array<char, 1 << 16> stack;
   const pid_t worker = ::clone(be_worker, stack.data() + stack.size(), sharing | SIGCHLD, &birth);
   if (worker < 0) return errno;
-  reap(worker, lifeline, farewell);
+  reap(worker, lifeline, grace);
 }
 
 }  // namespace evolve::workers

@@ -19,11 +19,11 @@ namespace evolve::workers {
 ///
 /// The caller becomes the reaper and does not return. Each byte out of `lifeline` (one end of a
 /// socket pair whose other end only evolve has) is the number of a signal for the worker's group;
-/// the end of it kills the worker: at once, or so long after a SIGTERM as it has `farewell` to pass
+/// the end of it kills the worker: at once, or so long after a SIGTERM as it has `grace` to pass
 /// that on to what runs elsewhere. When the worker has ended, its descendants are killed, and the
 /// reaper ends as the worker did: with its exit code, or by the signal that killed it. Nobody else
 /// has this end of the lifeline, so evolve reads its end of file then.
-int fork_from_reaper(int lifeline, std::chrono::milliseconds farewell,
+int fork_from_reaper(int lifeline, std::chrono::milliseconds grace,
                      const std::function<void()>& become);
 
 }  // namespace evolve::workers

@@ -55,8 +55,8 @@ void Process::spawn(const std::vector<std::string>& command, const core::Slot& s
                          .in_child = [&](const auto& become) {
                            // A step of a job outlives an srun that is killed; one that is told to
                            // end takes it along.
-                           const auto farewell = std::chrono::seconds(slot.job_step ? 5 : 0);
-                           return fork_from_reaper(lifeline.reader.number(), farewell, become);
+                           const auto grace = std::chrono::seconds(slot.job_step ? 5 : 0);
+                           return fork_from_reaper(lifeline.reader.number(), grace, become);
                          }});
   watch(output_);
   watch(errors_);

@@ -21,7 +21,7 @@ class JobRun {
                  {.line = [this](std::string_view line) { return receive(line); },
                   .log = [this](std::string_view bytes) { events_.log(bytes); },
                   .gone = [this](const Ending& failure) { gone(failure); }}) {
-    process_.assign(line_of(job), {.silence = settings.hang_timeout, .in_all = {}});
+    process_.assign(line_of(job), {.hang = settings.hang_timeout, .in_all = {}});
   }
   ~JobRun() { supervisor_.end_all(); }
   JobRun(const JobRun&) = delete;

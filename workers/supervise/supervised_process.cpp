@@ -195,9 +195,9 @@ void SupervisedProcess::give_up() {
   events_.gone(*ending_);
 }
 
-std::optional<std::chrono::seconds> SupervisedProcess::longest_silence() const {
-  if (!limits_ || !limits_->silence) return {};
-  return has_heartbeat_ ? std::max(*limits_->silence, least_heartbeat) : limits_->silence;
+std::optional<std::chrono::seconds> SupervisedProcess::hang_limit() const {
+  if (!limits_ || !limits_->hang) return {};
+  return has_heartbeat_ ? std::max(*limits_->hang, least_heartbeat) : limits_->hang;
 }
 
 std::optional<Clock::time_point> SupervisedProcess::deadline() const {
@@ -209,7 +209,7 @@ std::optional<Clock::time_point> SupervisedProcess::deadline() const {
   if (give_up_at_) return give_up_at_;
   if (ending_ || kill_at_) return kill_at_;
   consider(broken_until());
-  if (const auto silence = longest_silence()) consider(received_ + *silence);
+  if (const auto limit = hang_limit()) consider(received_ + *limit);
   if (limits_ && limits_->in_all) consider(assigned_ + *limits_->in_all);
   return next;
 }
@@ -241,8 +241,8 @@ void SupervisedProcess::tick(Clock::time_point now) {
   }
   if (limits_ && limits_->in_all && now >= assigned_ + *limits_->in_all)
     return fail(FailureKind::timeout, lateness_text(*limits_->in_all));
-  if (const auto silence = longest_silence(); silence && now >= received_ + *silence)
-    fail(FailureKind::hang, silence_text(*silence));
+  if (const auto limit = hang_limit(); limit && now >= received_ + *limit)
+    fail(FailureKind::hang, hang_text(*limit));
 }
 
 std::string SupervisedProcess::lateness_text(std::chrono::seconds in_all) const {
@@ -251,10 +251,9 @@ std::string SupervisedProcess::lateness_text(std::chrono::seconds in_all) const 
                      seconds_text(in_all));
 }
 
-std::string SupervisedProcess::silence_text(std::chrono::seconds silence) const {
-  if (has_heartbeat_) return fmt::format("no sign of life for {}", seconds_text(silence));
-  const auto state =
-      fmt::format("{} for {}", ready_ ? "silent" : "not ready", seconds_text(silence));
+std::string SupervisedProcess::hang_text(std::chrono::seconds limit) const {
+  if (has_heartbeat_) return fmt::format("no sign of life for {}", seconds_text(limit));
+  const auto state = fmt::format("{} for {}", ready_ ? "silent" : "not ready", seconds_text(limit));
   // Why a launcher waits is the last that it says.
   const auto why = ready_ ? "" : last_words();
   return state + why +

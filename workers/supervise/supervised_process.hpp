@@ -29,7 +29,7 @@ constexpr std::chrono::seconds last_grace{20};
 /// How long a process may take over its work.
 struct TimeLimits {
   /// The longest time without a line on its standard output; what it logs does not count.
-  std::optional<std::chrono::seconds> silence;
+  std::optional<std::chrono::seconds> hang;
   /// The longest time that the work may take; the process may take as long to be ready for it.
   std::optional<std::chrono::seconds> in_all;
   /// The time that the work has taken already, of what it is to take in all.
@@ -113,9 +113,9 @@ class SupervisedProcess {
  private:
   void receive(std::string_view line);
   /// The longest time without a line, as things are.
-  std::optional<std::chrono::seconds> longest_silence() const;
+  std::optional<std::chrono::seconds> hang_limit() const;
   std::string lateness_text(std::chrono::seconds in_all) const;
-  std::string silence_text(std::chrono::seconds silence) const;
+  std::string hang_text(std::chrono::seconds limit) const;
   /// When a process that has closed a stream is given up.
   std::optional<Clock::time_point> broken_until() const;
   /// The last line of what it wrote to standard error, as the end of a sentence; "" where it wrote

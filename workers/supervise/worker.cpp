@@ -59,7 +59,7 @@ void Worker::start(Assignment assignment, core::Lease lease) {
   log_.open(log_path_, std::ios::app);
   logged_ = 0;
   if (!log_) throw log_failed(errno);
-  process_.assign(line_of(FromEngine(assignment_->order)), {.silence = settings_.hang_timeout,
+  process_.assign(line_of(FromEngine(assignment_->order)), {.hang = settings_.hang_timeout,
                                                             .in_all = settings_.trial_timeout,
                                                             .before = assignment_->before});
 }

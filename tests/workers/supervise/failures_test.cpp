@@ -128,7 +128,7 @@ TEST_F(Workers, ThatSendSignsOfLifeHaveAMinuteOrAsLongAsAnyOther) {
     SupervisedProcess worker(
         supervisor, settings().command, {.name = "cpu:0"},
         {.line = [](const auto&) { return true; }, .log = nothing, .gone = nothing});
-    worker.assign("", {.silence = seconds(timeout), .in_all = {}});
+    worker.assign("", {.hang = seconds(timeout), .in_all = {}});
     worker.on(Alive{});
     const auto left = worker.deadline().value() - Clock::now();
     EXPECT_LE(left, seconds(allowed));
