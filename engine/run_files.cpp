@@ -32,6 +32,11 @@ void plot(const results::Table& table, const RunState& state, const std::string&
   results::PlotMarks marks{.recommended = recommended};
   for (const auto& [trial, at] : state.paused())
     marks.paused.push_back(row_of(search, trial, at.metrics));
+  for (const auto& repeat : state.repeats().completed()) {
+    const auto row = std::ranges::find(state.completed(), repeat.trial, &CompletedTrial::trial);
+    marks.repeats.push_back(
+        {static_cast<std::size_t>(row - state.completed().begin()), repeat.again});
+  }
   results::plot_evolution(table, hyp::Fitness(fitness), search.space(), image, marks);
 }
 

@@ -105,7 +105,7 @@ Paused paused_of(std::vector<Row> rows, const hyp::Fitness& fitness, const Trial
   return paused;
 }
 
-std::string title_of(const Trials& trials, const Paused& paused) {
+std::string title_of(const Trials& trials, const Paused& paused, std::size_t repeats) {
   std::string title =
       fmt::format("{} {:.4g}, row {} of evolve.csv",
                   trials.is_recommended ? "+ recommended: fitness" : "+ highest fitness",
@@ -117,25 +117,30 @@ std::string title_of(const Trials& trials, const Paused& paused) {
     title += ", the highest";
   }
   title += "; line: the highest so far";
+  if (repeats > 0) title += "; crosses: trained again";
   if (!paused.shown.empty()) title += fmt::format("; rings: {} paused", paused.shown.size());
   if (paused.below > 0) title += fmt::format("; {} paused below", paused.below);
   return title;
 }
 
 void add_history(Chart& chart, const Trials& trials, std::size_t rows, const Axis& y,
-                 const Paused& paused) {
+                 const Paused& paused, const std::vector<Again>& repeats) {
   const Rectangle box{left_margin, Chart::width - Chart::right_margin, 45, history_height - 85};
   const Points history{{trials.row.begin(), trials.row.end()}, trials.fitness};
   const double last = static_cast<double>(rows - 1);
   const Axis x = counting_axis(0, last, 16);
-  chart.panel(box, title_of(trials, paused));
+  chart.panel(box, title_of(trials, paused, repeats.size()));
   chart.axis("x", x, "completed trial");
   chart.axis("y", y, "fitness");
   add_dots(chart, box, history, x, y);
   chart.data("highest", highest_so_far(history, last));
+  Rows again;
+  for (const auto& one : repeats) again.push_back({static_cast<double>(one.row), one.fitness});
+  if (!again.empty()) chart.data("again", again);
   const double size = rows < 100 ? 1.3 : 0.7;
   chart.plot(fmt::format("$trials using 1:2 with points pt 7 ps {} lc rgb '#9ebcda', ", size) +
              "$highest using 1:2 with steps lw 3 lc rgb '#d9480f', " +
+             (again.empty() ? "" : "$again using 1:2 with points pt 2 ps 1.3 lc rgb '#495057', ") +
              plus(history.x[trials.marked], history.y[trials.marked]));
 }
 
@@ -210,15 +215,17 @@ std::string plot_script(const Table& table, const hyp::Fitness& fitness, const h
   const int count = static_cast<int>(panels.size());
   const int lines = (count + most_columns - 1) / most_columns;
   const int columns = lines == 0 ? 1 : (count + lines - 1) / lines;
-  const Axis y =
-      linear_axis(*std::ranges::min_element(trials.fitness), trials.fitness[trials.highest], 6);
+  std::vector<double> all = trials.fitness;
+  for (const auto& one : marks.repeats) all.push_back(one.fitness);
+  const auto [least, greatest] = std::ranges::minmax(all);
+  const Axis y = linear_axis(least, greatest, 6);
 
   Chart chart(terminal, history_height + lines * gene_height);
   // From pale, for a lonely point, to deep, for the most crowded.
   chart.add(
       "set cbrange [0:1]\n"
       "set palette defined (0 '#9ebcda', 1 '#6b92cc', 2 '#5365b5', 3 '#5d3791', 4 '#6a1167')");
-  add_history(chart, trials, table.rows.size(), y, paused);
+  add_history(chart, trials, table.rows.size(), y, paused, marks.repeats);
   const double step = (Chart::width - left_margin - Chart::right_margin + Chart::gap) / columns;
   for (int i = 0; i < count; ++i) {
     const double x = left_margin + i % columns * step;

@@ -85,8 +85,11 @@ TEST(OnDisk, IsTheNameOfANewRunAndOfItsJournal) {
   const auto root = fs::canonical(folder.path());
   const auto exp = root / "evolve/exp";
   EXPECT_THAT(synced([&] { create_run(root / "evolve", "exp", false); }),
+              ElementsAre(root, root / "evolve"));
+  EXPECT_THAT(synced([&] { create_run(root / "evolve", "exp", false); }),
               ElementsAre(root / "evolve"));
-  EXPECT_THAT(synced([&] { create_run_at(root / "other"); }), ElementsAre(root));
+  EXPECT_THAT(synced([&] { create_run_at(root / "other/run"); }),
+              testing::UnorderedElementsAre(root, root / "other"));
   EXPECT_THAT(synced([&] { Journal::create(exp / "journal.jsonl", RunSettings{}); }),
               ElementsAre(exp));
 }

@@ -190,7 +190,10 @@ std::array<double, group_count> TrainingLoop::learning_rates(int epoch) const {
 
 void TrainingLoop::load_state(const State& state) {
   parameters_.unpack(state.values, parameters_.values());
+  const bool was_on = step_.precision() != torch::kFloat;
   step_.load_state(state.step);
+  if (was_on && step_.precision() == torch::kFloat)
+    fmt::print(stderr, "mixed precision is off: this training had given it up\n");
   // On another kind of device than before.
   const auto type = step_.precision();
   if (type != torch::kFloat && type != context_.fast_type) step_.give_up_16_bits();

@@ -59,6 +59,16 @@ TEST(Plot, HasARingForEachPausedTrialThatIsNotBelowAllOthers) {
   EXPECT_NE(text.find("$paused << EOD\n0.02 0.2\nEOD\n"), text.npos);
 }
 
+TEST(Plot, HasACrossForEachRepeat) {
+  const std::string text =
+      plot_script(three, hyp::Fitness("mAP50"), space, "svg",
+                  {.repeats = {{.row = 1, .fitness = 0.25}, {.row = 1, .fitness = 0.05}}});
+  EXPECT_NE(text.find("$again << EOD\n1 0.25\n1 0.05\nEOD\n"), text.npos);
+  EXPECT_NE(text.find("line: the highest so far; crosses: trained again'"), text.npos);
+  EXPECT_EQ(count(text, "$again using"), 1) << "on top alone";
+  EXPECT_EQ(count(script(three), "again"), 0);
+}
+
 TEST(Plot, MarksTheRecommendedSetAndNamesTheHighest) {
   const Table table{.names = {"lr0"},
                     .rows = {row(0.1, {0.01}), row(0.3, {0.02}), row(0.2, {0.03})}};
