@@ -267,17 +267,22 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   }
   if (!contents.warning.empty()) screen.line(contents.warning);
   if (const auto note = note_on_folder(contents.run)) screen.line(*note);
-  auto state = engine::fold(contents.run, contents.events, path.string());
-  contents.run.inputs = state.inputs();
+  for (const auto& event : contents.events)
+    if (const auto* mended = std::get_if<results::InputsMended>(&event))
+      contents.run.inputs = mended->inputs;
   auto plan = resumed_plan(now, contents.run, path.string());
+  auto state = engine::fold(contents.run, contents.events, path.string());
   const auto given = bounds_given(now);
   const auto bounds = engine::extension(state, given);
   if (const auto note = note_on_repeats(bounds, given.repeats.value_or(state.repeats().wanted())))
     screen.line(*note);
-  if (!state.finished() || bounds) settle_inputs(plan, /*may_change=*/state.nothing_known());
+  const bool may_change = state.nothing_known();
+  if (!state.finished() || bounds) settle_inputs(plan, may_change);
   if (now.dry_run) return dry_run(std::move(state), given, std::move(plan), directory, screen);
 
   for (const auto& note : plan.device_notes) screen.line(note);
+  if (may_change || now.given.contains("skip_bad"))
+    for (const auto& note : plan.notes) screen.line(note);
   if (plan.note_on_version) screen.line(*plan.note_on_version);
   const StopOnSignals stop;
   RunScreen observer(screen, directory, plan.options.train.epochs, plan.settings.time_limit);

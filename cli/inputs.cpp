@@ -222,11 +222,13 @@ void check_same_files(const nlohmann::ordered_json& before, const nlohmann::orde
   check("data", options.data, "its images or classes are not those that the run began with");
 }
 
-std::optional<std::string> missing_input(const trainer::TrainOptions& train) {
-  for (const auto& path : {train.data, train.weights, train.cfg}) {
+std::optional<MissingInput> missing_input(const trainer::TrainOptions& train) {
+  for (const auto& [option, path] :
+       {std::pair("data", train.data), {"weights", train.weights}, {"cfg", train.cfg}}) {
     std::error_code error;
     if (!path.starts_with('/') || std::filesystem::exists(path, error)) continue;
-    return path + ": " + (error ? error.message() : "No such file or directory");
+    return MissingInput{option,
+                        path + ": " + (error ? error.message() : "No such file or directory")};
   }
   return {};
 }
@@ -249,7 +251,10 @@ FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& tr
   const bool none = std::ranges::none_of(std::array{train.data, train.weights, train.cfg},
                                          [](const auto& path) { return path.starts_with('/'); });
   if (none) return {};
-  return [train](const std::string&) { return missing_input(train); };
+  return [train](const std::string&) -> std::optional<std::string> {
+    const auto missing = missing_input(train);
+    return missing ? std::optional(missing->what) : std::nullopt;
+  };
 }
 
 }  // namespace evolve::cli

@@ -65,8 +65,16 @@ nlohmann::ordered_json files_trained_on(const trainer::TrainOptions& options);
 void check_same_files(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
                       const trainer::TrainOptions& options);
 
-/// Which of the files that only the trainer reads has gone, as a message; nothing: none has.
-std::optional<std::string> missing_input(const trainer::TrainOptions& train);
+/// A file that only the trainer reads, and that has gone.
+struct MissingInput {
+  /// "data", "weights" or "cfg".
+  std::string option;
+  /// "/data/my.yaml: No such file or directory"
+  std::string what;
+};
+
+/// The first of these; nothing: none has gone.
+std::optional<MissingInput> missing_input(const trainer::TrainOptions& train);
 
 /// See engine::FailurePolicy::find_fault. The built-in trainer's looks over its data and its model
 /// again; that of another sees no more than whether its files are there, and is empty where none

@@ -151,6 +151,14 @@ std::string current_folder() {
   return std::filesystem::current_path().string();
 }
 
+/// Whether a file was mended can be told later only where there is one: no name comes in its place.
+void check_comparable(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now) {
+  for (const auto& option : input_files)
+    if (before.contains(option) && !now.contains(option))
+      throw bad_argument(fmt::format("the run began with a file for its {}", option),
+                         "name a file in its place, or start a new run");
+}
+
 /// Of a trainer in Python: trials start from what the run began with, in the folder where it did
 /// (Ultralytics looks there for a relative `path:`), and the trainer finds nothing wrong. What a
 /// launcher starts may have files that are not here, or a Python that is not.
@@ -160,6 +168,7 @@ void settle_python_inputs(Plan& plan, const PythonTrainer& trainer, bool may_cha
   const auto now = files_trained_on(o.train);
   const bool begins = began_with.is_null();
   if (may_change) {
+    check_comparable(began_with, now);
     began_with.update(now);
   } else {
     check_same_files(began_with, now, o.train);
@@ -241,11 +250,12 @@ void settle_inputs(Plan& plan, bool may_change) {
     plan.notes = std::move(found.notes);
     if (model.note) plan.notes.push_back(std::move(*model.note));
   } else if (const auto missing = missing_input(train)) {
-    const auto remedy = plan.settings.run.inputs.is_null() ? "restore it, or name another"
-                        : python_trainer(plan.options.trainer)
+    const auto& began_with = plan.settings.run.inputs;
+    const auto remedy = began_with.is_null() ? "restore it, or name another"
+                        : began_with.contains(missing->option)
                             ? "restore it, or say with its option where it is now"
                             : "restore it, a link will do";
-    throw Error(Error::Fault::input, *missing + "; " + remedy);
+    throw Error(Error::Fault::input, missing->what + "; " + remedy);
   } else if (const auto* python = python_trainer(plan.options.trainer)) {
     settle_python_inputs(plan, *python, may_change);
   } else if (plan.settings.run.inputs.is_null()) {

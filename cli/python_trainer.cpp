@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/spawn.hpp"
+#include "core/split.hpp"
 #include "core/text_file.hpp"
 #include "core/yaml.hpp"
 #include "workers/protocol/text.hpp"
@@ -120,8 +121,12 @@ LookedOver look_over(const PythonTrainer& trainer, const Python& python,
                                  .errors = core::same_as_output});
   const auto words = workers::last_line(looked.output);
   if (looked.status == 0) {
-    const auto said = nlohmann::json::parse(words);
-    return {.trains_with = said.at("trains_with"), .notes = said.at("notes")};
+    // What a library prints at its end may stand behind it.
+    for (const auto& line : core::split(looked.output, '\n')) {
+      const auto said = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+      if (said.is_object() && said.contains("trains_with"))
+        return {.trains_with = said.at("trains_with"), .notes = said.at("notes")};
+    }
   }
   throw Error(Error::Fault::input, "--trainer " + trainer.name + ": " +
                                        (words.empty() ? core::ending_text(looked.status) : words));

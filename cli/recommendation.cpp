@@ -52,16 +52,36 @@ std::string collapsed(const engine::RunState& state, int trial, const ga::Standi
                                   trainings.size());
 }
 
-/// "1 of 4 failed", trainings of the trial's set and repeats; "": none did.
-std::string failed(const engine::RunState& state, int trial) {
-  const auto repeats = state.evolution().ended_repeats();
-  const auto failures = std::ranges::count_if(repeats, [&](const auto& repeat) {
-    return repeat.second.ending == ga::Observation::Ending::failed &&
-           engine::have_one_set(state, repeat.first, trial);
-  });
-  if (failures == 0) return "";
-  return fmt::format("{} of {} failed", failures,
-                     failures + std::ssize(engine::trainings_of(state, trial)));
+/// Trainings of a trial's set, repeats among them.
+struct Trainings {
+  std::ptrdiff_t failed = 0, completed = 0;
+
+  /// "1 of 4 failed"; "": none did.
+  std::string failures() const {
+    return failed == 0 ? "" : fmt::format("{} of {} failed", failed, failed + completed);
+  }
+};
+
+Trainings trainings(const engine::RunState& state, int trial) {
+  const auto& search = state.evolution();
+  const auto repeats = search.ended_repeats();
+  const auto failed = [&](int other, const ga::Observation& observation) {
+    return observation.ending == ga::Observation::Ending::failed &&
+           engine::have_one_set(state, other, trial);
+  };
+  return {.failed = std::ranges::count_if(
+                        state.ended(),
+                        [&](int other) { return failed(other, *search.observation(other)); }) +
+                    std::ranges::count_if(
+                        repeats, [&](const auto& one) { return failed(one.first, one.second); }),
+          .completed = std::ssize(engine::trainings_of(state, trial))};
+}
+
+/// Why the trial of highest fitness is not recommended.
+std::string why_not(const Trainings& of_highest) {
+  const auto failures = of_highest.failures();
+  if (of_highest.failed >= std::max<std::ptrdiff_t>(of_highest.completed, 1)) return failures;
+  return "less is expected of it" + (failures.empty() ? "" : "; " + failures);
 }
 
 /// Whether trainings of the same set differ by so much that one training says little about which
@@ -157,7 +177,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
         "about real ones; train for more --epochs, or start from trained weights",
         trial.metrics.map50));
   if (!standing) return lines;
-  const auto failures = failed(state, trial.trial);
+  const auto failures = trainings(state, trial.trial).failures();
   lines.push_back("  trained again, expect  " + text_of(standing->best.expectation) +
                   " on average, 90 % sure" + gave(state, trial.trial) +
                   collapsed(state, trial.trial, *standing) +
@@ -168,10 +188,8 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
                                 gave(state, 0)));
   if (const auto& highest = *state.best();
       highest.fitness > trial.fitness && !engine::have_one_set(state, highest.trial, trial.trial)) {
-    const auto of_highest = failed(state, highest.trial);
     lines.push_back(fmt::format("  the highest            trial {}, {}: {}", highest.trial,
-                                observed(highest),
-                                of_highest.empty() ? "less is expected of it" : of_highest));
+                                observed(highest), why_not(trainings(state, highest.trial))));
   }
   lines.push_back(luck_line(*standing, engine::luck_was_seen(state)));
   if (standing->doubt > ga::worth_deciding)

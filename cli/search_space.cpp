@@ -134,6 +134,22 @@ bool learns_from_known_runs(const EvolveOptions& options, const hyp::Space& spac
          !space.find("optimizer");
 }
 
+/// Whether a file or the trainer says that the gene starts where it does.
+bool is_named_start(const hyp::Gene& gene, const EvolveOptions& options) {
+  if (!options.hyp.empty() && hyp::read_hyp_file(options.hyp).hyp.find(gene.name)) return true;
+  const auto* trainer = python_trainer(options.trainer);
+  if (!trainer || trainer->is_yolov5) {
+    const auto* standard = hyp::default_space().find(gene.name);
+    return standard && standard->start == gene.start;
+  }
+  const auto own = hyp::read_hyp_file(file_of(*trainer, options.train, "hyp")).hyp;
+  const auto* value = own.find(gene.name);
+  const auto* number = value ? std::get_if<double>(value) : nullptr;
+  return (number && *number == gene.start) ||
+         (options.launcher == "local" &&
+          default_of(gene, ultralytics_settings(options.python)) == gene.start);
+}
+
 }  // namespace
 
 hyp::Space space_of(const EvolveOptions& options) {
@@ -178,15 +194,11 @@ std::vector<hyp::Hyperparameters> initial_of(const EvolveOptions& options,
 
 std::optional<std::string> note_on_start(const EvolveOptions& options, const hyp::Space& space) {
   if (options.space.empty()) return {};
-  const auto named =
-      options.hyp.empty() ? hyp::Hyperparameters() : hyp::read_hyp_file(options.hyp).hyp;
   std::vector<std::string> middle;
-  for (const auto& gene : hyp::evolved_genes(space)) {
-    const auto* standard = hyp::default_space().find(gene.name);
-    if (!hyp::is_categorical(gene) && !named.find(gene.name) &&
-        gene.start == hyp::from_unit(gene, 0.5) && !(standard && standard->start == gene.start))
+  for (const auto& gene : hyp::evolved_genes(space))
+    if (!hyp::is_categorical(gene) && gene.start == hyp::from_unit(gene, 0.5) &&
+        !is_named_start(gene, options))
       middle.push_back(gene.name);
-  }
   if (middle.empty()) return {};
   return fmt::format("{} {}; --hyp says where else", fmt::join(middle, ", "),
                      middle.size() == 1 ? "starts in the middle of its range"

@@ -58,14 +58,22 @@ void LiveReport::update(const RunState& state, Clock::time_point now) {
 
 void LiveReport::close(const RunState& state) const {
   const std::array runs = {report(state, /*going_on=*/false)};
+  const auto write_page = [&] {
+    try {
+      results::write_report(directory_.report(), runs);
+    } catch (const Error&) {
+      std::error_code ignored;
+      std::filesystem::remove(directory_.report(), ignored);
+      throw;
+    }
+  };
   try {
-    results::write_report(directory_.report(), runs);
+    results::write_prometheus(directory_.prometheus(), runs[0]);
   } catch (const Error&) {
-    std::error_code ignored;
-    std::filesystem::remove(directory_.report(), ignored);
+    write_page();
     throw;
   }
-  results::write_prometheus(directory_.prometheus(), runs[0]);
+  write_page();
 }
 
 results::RunReport LiveReport::report(const RunState& state, bool going_on) const {

@@ -103,10 +103,9 @@ hyp::Genes design(const EvolutionState& state) {
 bool has_model(const EvolutionState& state) {
   constexpr int least_known = 3;
   const History& history = state.known.history;
-  if (!history.tells_sets_apart()) return false;
-  return state.earlier.count() > 0
-             ? history.size() >= least_known
-             : state.asked() >= design_size && history.completed() >= least_known;
+  if (state.earlier.count() > 0) return history.size() >= least_known;
+  return state.asked() >= design_size && history.completed() >= least_known &&
+         history.tells_sets_apart();
 }
 
 // How many trials one model may propose, `most` at the most.

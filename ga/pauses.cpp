@@ -106,7 +106,8 @@ hyp::Trial begin_or_go_on(EvolutionState& state) {
     if (auto set = set_to_decide_on(state)) return hand_out(state, *std::move(set));
   }
   std::optional<hyp::Genes> child;
-  if (new_trial_fits(state)) child = proposed_set(state, rng);
+  const bool all_alike = state.earlier.count() == 0 && !state.known.history.tells_sets_apart();
+  if (new_trial_fits(state)) child = all_alike ? design_set(state, rng) : proposed_set(state, rng);
   std::vector<Thawable> waiting;
   for (const auto& [trial, epoch] : state.known.paused)
     waiting.push_back({trial, state.trial(trial).genes, epoch});

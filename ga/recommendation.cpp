@@ -62,7 +62,8 @@ struct Posterior {
 
 // The start, if it completed, and the sets that the model thinks best, with their numbers. Of a set
 // that learnt nothing the model knows that it is bad, not how bad: it compares with none. Nor does
-// one whose trainings mostly fail: what it gives when one does not is no reason to train it again.
+// one whose trainings fail as often as not: what it gives when one does not is no reason to train
+// it again.
 struct Compared {
   std::vector<int> sets;
   Points points;
@@ -76,7 +77,7 @@ Compared compared_sets(std::span<const hyp::Gene> space, const hyp::Genes& start
   const auto add = [&](int set, const VectorXd& point) {
     const bool there = std::ranges::count(compared.sets, set) > 0;
     if (there || !history.first_completed(set) || history.learnt_nothing(set) ||
-        history.mostly_fails(set))
+        history.fails_as_often(set))
       return;
     compared.sets.push_back(set);
     compared.points.conservativeResize(point.size(), compared.points.cols() + 1);
@@ -200,7 +201,8 @@ std::optional<Standing> standing(std::span<const hyp::Gene> space, History& hist
   if (start_completed) {
     result.start = candidate(0);
     if (best != 0) result.better = posterior.better(best, 0);
-  } else if (const Observation* of_start = history.first_completed(start)) {
+  } else if (const Observation* of_start = history.first_completed(start);
+             of_start && history.learnt_nothing(*history.number_of(start))) {
     result.start = Candidate{.trial = of_start->trial, .expectation = {}};
     result.better = 1;
   }

@@ -138,8 +138,8 @@ struct DevicesChanged {
   bool operator==(const DevicesChanged&) const = default;
 };
 
-/// {"event":"inputs","inputs":{…}}: what the run was begun with was mended before anything was
-/// trained; from now on it has these.
+/// {"event":"inputs","inputs":{…}}: what trials train on from now on, where that is not what was
+/// recorded: it was mended before anything was trained, or an older version recorded less.
 struct InputsMended {
   static constexpr auto name = "inputs";
   /// As RunSettings::inputs.

@@ -65,6 +65,9 @@ void History::add(const hyp::Genes& genes, const Observation& observation) {
     return;
   points_.push_back(point_of(space_, genes));
   features_.push_back(features_of(space_, points_.back()));
+  tells_sets_apart_ = tells_sets_apart_ || (!observation_.empty() &&
+                                            (observation_.back().ending != observation.ending ||
+                                             observation_.back().fitness != observation.fitness));
   observation_.push_back(observation);
   noise_.push_back(1);
   const auto entry = static_cast<int>(first_.size());
@@ -319,7 +322,7 @@ bool History::learnt_nothing(int set) const {
   return completed && others_learnt;
 }
 
-bool History::mostly_fails(int set) const {
+bool History::fails_as_often(int set) const {
   int failed = 0, completed = 0;
   for (std::size_t i = 0; i < first_.size(); ++i) {
     if (first_[i] != set) continue;
@@ -327,12 +330,6 @@ bool History::mostly_fails(int set) const {
     completed += observation_[i].ending == Observation::Ending::completed;
   }
   return failed > 0 && failed >= completed;
-}
-
-bool History::tells_sets_apart() const {
-  return std::ranges::adjacent_find(observation_, [](const auto& one, const auto& other) {
-           return one.ending != other.ending || one.fitness != other.fitness;
-         }) != observation_.end();
 }
 
 bool History::all_alike() const {

@@ -97,13 +97,13 @@ class History {
   /// Whether all that the set with this number gave, trained to the end, is a fitness of 0, where
   /// others have more and none is below 0.
   bool learnt_nothing(int set) const;
-  /// Whether as many trainings of the set with this number failed as completed.
-  bool mostly_fails(int set) const;
+  /// Whether a training of the set with this number failed, and at least as many did as completed.
+  bool fails_as_often(int set) const;
   /// Whether all that completed have the same fitness, so that nothing is known of what evolves.
   bool all_alike() const;
   /// Whether two outcomes differ, those at rungs and failures too. Else a model would hope for most
   /// in the farthest corner, where it knows least.
-  bool tells_sets_apart() const;
+  bool tells_sets_apart() const { return tells_sets_apart_; }
   /// Whether trainings are known to be free of luck: at least two completed trainings were of a set
   /// that had been trained before, with another seed, and all of these agree with the first one of
   /// their set to the last digit, while fewer than one in a hundred pairs of different sets agree
@@ -143,6 +143,7 @@ class History {
   CurveParameters curve_parameters_;
   std::vector<int> first_;  // the first entry of each entry's set: the set's number
   int completed_ = 0;
+  bool tells_sets_apart_ = false;
   KernelParameters parameters_;
   std::vector<Plausible> plausible_;
   std::map<Eigen::Index, Eigen::Index> judged_;  // by entry: its place among the judged

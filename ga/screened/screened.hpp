@@ -18,7 +18,7 @@ namespace evolve::ga {
 inline constexpr int design_size = 5;
 
 /// What is trained before there are outcomes to breed from: point `number` of the prior as it is
-/// when the start is trusted as far as `first_trust` says.
+/// when the start is trusted as far as `first_trust` says, from 200 on a point by itself.
 hyp::Genes design_genes(std::span<const hyp::Gene> space, std::uint64_t run_seed, int number);
 
 /// The children to train next, one for each generator of random numbers. The first: that which

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "cli/search_space.hpp"
 #include "tests/refusal.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -47,6 +48,19 @@ TEST(EvolveOptions, ForShapesByNameAreThoseWithoutADataSet) {
   EXPECT_EQ(options.train.imgsz, 96);
   EXPECT_EQ(options.train.epochs, 3);
   EXPECT_EQ(parse("--data mine.yaml").train.cfg, "yolov5s.yaml");
+}
+
+TEST(EvolveOptions, OfGenesKeepToTheSpaceFile) {
+  const test::TemporaryFolder folder;
+  const auto file = (folder.path() / "space.yaml").string();
+  std::ofstream(file) << "lr0: [0.001, 0.1]\nmomentum: [0.6, 0.98]\n";
+  const auto evolved = [&](const std::string& genes) {
+    return hyp::evolved_genes(space_of(parse("--space " + file + " --evolve-genes " + genes)));
+  };
+  EXPECT_EQ(evolved("all").size(), 2U);
+  EXPECT_EQ(evolved("momentum").front().name, "momentum");
+  EXPECT_EQ(test::refusal([&] { evolved("hsv_h"); }),
+            "--evolve-genes: there is no gene 'hsv_h'; choose among all, lr0, momentum");
 }
 
 TEST(EvolveOptions, AreNotEmpty) {

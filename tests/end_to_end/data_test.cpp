@@ -302,6 +302,12 @@ TEST_F(DataSet, WithAnImageThatIsDamagedInItsMiddleBurnsNoTrial) {
   const auto without = with({"--skip-bad", "--output", "without"});
   EXPECT_EQ(without.code, 0) << without.err;
   EXPECT_THAT(without.out, HasSubstr("train: 239 images"));
+  const auto told = evolve(folder.path(), {"--resume", "refused", "--skip-bad"});
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_THAT(told.out, HasSubstr("0003.png"));
+  EXPECT_THAT(told.out, HasSubstr("train: 239 images"));
+  const auto from_then_on = evolve(folder.path(), {"--resume", "refused", "--trials", "2"});
+  EXPECT_EQ(from_then_on.code, 0) << from_then_on.err;
 
   const auto training =
       evolve(folder.path(), {"train", "--data", "shapes/shapes.yaml", "--cfg", "yolov5p.yaml",

@@ -46,9 +46,7 @@ Columns columns_of(const std::vector<std::string>& header) {
   if (has(header, top1)) return {{{top1}, {top1}, {top5}, {top1}, {}, {}, {"val/loss"}}};
   std::vector<char> kinds;
   for (const char kind : {'B', 'M', 'P'}) {  // boxes, masks, poses
-    const auto end = fmt::format("({})", kind);
-    if (std::ranges::any_of(header, [&](const auto& name) { return name.ends_with(end); }))
-      kinds.push_back(kind);
+    if (has(header, fmt::format("metrics/mAP50-95({})", kind))) kinds.push_back(kind);
   }
   if (!kinds.empty()) return ultralytics(header, kinds);
   Columns columns;

@@ -68,6 +68,14 @@ TEST(ResultsCsv, OfASegmenterOrAPoseModelHasTheMeansOverWhatItPredicts) {
   }
 }
 
+TEST(ResultsCsv, OfADetectorMayHaveOtherColumnsThatEndSo) {
+  const auto table = parse_results_csv(
+      "epoch,params(M),metrics/precision,metrics/recall,metrics/mAP_0.5,metrics/mAP_0.5:0.95,"
+      "val/box_loss,val/obj_loss,val/cls_loss\n1,2.6,0.5,0.25,0.75,0.125,1,2,3\n",
+      "a.csv");
+  EXPECT_EQ(table.epochs, std::vector{expected});
+}
+
 TEST(ResultsCsv, OfAClassifierHasItsAccuracies) {
   const auto table = parse_results_csv(
       "epoch,time,train/loss,metrics/accuracy_top1,metrics/accuracy_top5,val/loss\n"
