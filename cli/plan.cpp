@@ -167,7 +167,7 @@ void settle_python_inputs(Plan& plan, const PythonTrainer& trainer, bool may_cha
   auto& began_with = plan.settings.run.inputs;
   const auto now = files_trained_on(o.train);
   const bool begins = began_with.is_null();
-  if (may_change) {
+  if (begins || may_change) {
     check_comparable(began_with, now);
     began_with.update(now);
   } else {
