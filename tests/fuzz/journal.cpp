@@ -9,6 +9,6 @@ void evolve::fuzz::journal(const std::string& input) {
   refusable([&] {
     const auto contents = results::read_journal(file.path());
     engine::fold(contents.run, contents.events, file.path());
-    refusable<nlohmann::json::exception>([&] { cli::resumed({}, contents.run.options); });
+    refusable<nlohmann::json::exception>([&] { cli::resumed({}, contents.run); });
   });
 }
