@@ -134,20 +134,29 @@ bool learns_from_known_runs(const EvolveOptions& options, const hyp::Space& spac
          !space.find("optimizer");
 }
 
-/// Whether a file or the trainer says that the gene starts where it does.
-bool is_named_start(const hyp::Gene& gene, const EvolveOptions& options) {
-  if (!options.hyp.empty() && hyp::read_hyp_file(options.hyp).hyp.find(gene.name)) return true;
+/// Without the genes of which a file or the trainer says that they start where they do.
+void leave_out_named(std::vector<hyp::Gene>& genes, const EvolveOptions& options) {
+  if (!options.hyp.empty()) {
+    const auto named = hyp::read_hyp_file(options.hyp).hyp;
+    std::erase_if(genes, [&](const auto& gene) { return named.find(gene.name) != nullptr; });
+  }
   const auto* trainer = python_trainer(options.trainer);
   if (!trainer || trainer->is_yolov5) {
-    const auto* standard = hyp::default_space().find(gene.name);
-    return standard && standard->start == gene.start;
+    std::erase_if(genes, [](const auto& gene) {
+      const auto* standard = hyp::default_space().find(gene.name);
+      return standard && standard->start == gene.start;
+    });
+    return;
   }
   const auto own = hyp::read_hyp_file(file_of(*trainer, options.train, "hyp")).hyp;
-  const auto* value = own.find(gene.name);
-  const auto* number = value ? std::get_if<double>(value) : nullptr;
-  return (number && *number == gene.start) ||
-         (options.launcher == "local" &&
-          default_of(gene, ultralytics_settings(options.python)) == gene.start);
+  std::erase_if(genes, [&](const auto& gene) {
+    const auto* value = own.find(gene.name);
+    const auto* number = value ? std::get_if<double>(value) : nullptr;
+    return number && *number == gene.start;
+  });
+  if (genes.empty() || options.launcher != "local") return;
+  const auto settings = ultralytics_settings(options.python);  // starts a Python
+  std::erase_if(genes, [&](const auto& gene) { return default_of(gene, settings) == gene.start; });
 }
 
 }  // namespace
@@ -194,11 +203,13 @@ std::vector<hyp::Hyperparameters> initial_of(const EvolveOptions& options,
 
 std::optional<std::string> note_on_start(const EvolveOptions& options, const hyp::Space& space) {
   if (options.space.empty()) return {};
+  auto genes = hyp::evolved_genes(space);
+  std::erase_if(genes, [](const auto& gene) {
+    return hyp::is_categorical(gene) || gene.start != hyp::from_unit(gene, 0.5);
+  });
+  if (!genes.empty()) leave_out_named(genes, options);
   std::vector<std::string> middle;
-  for (const auto& gene : hyp::evolved_genes(space))
-    if (!hyp::is_categorical(gene) && gene.start == hyp::from_unit(gene, 0.5) &&
-        !is_named_start(gene, options))
-      middle.push_back(gene.name);
+  for (const auto& gene : genes) middle.push_back(gene.name);
   if (middle.empty()) return {};
   return fmt::format("{} {}; --hyp says where else", fmt::join(middle, ", "),
                      middle.size() == 1 ? "starts in the middle of its range"
