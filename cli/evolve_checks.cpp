@@ -38,7 +38,7 @@ void check_for(const PythonTrainer& trainer, const EvolveOptions& options) {
           (off ? "--no-amp" : it->second) + ": " + trainer.name + " has no such option",
           "leave it out");
     }
-  if (trainer.is_yolov5)
+  if (is_yolov5(trainer))
     check_optimizer(options.train);
   else if (const auto fault = ultralytics_optimizer_fault(options.train.optimizer))
     throw bad_argument("--optimizer " + options.train.optimizer + ": " + *fault,

@@ -82,7 +82,7 @@ std::string share_done(const RunState& state) {
 /// The command that goes on with a run, as it was told to run this time: its journal has what it
 /// began with.
 std::string go_on_command(const results::RunDirectory& directory, const EvolveOptions& options) {
-  auto command = "evolve --resume " + shell_path(directory.root);
+  auto command = "evolve --resume " + shell_folder(directory.root);
   if (!options.resume) return command;
   const auto values = to_json(options);
   for (const auto& [key, option] : options.given) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <span>
 
+#include "cli/text.hpp"
 #include "core/number.hpp"
 #include "results/plots/axis.hpp"
 
@@ -53,9 +54,9 @@ std::vector<std::string> explanation_lines(const results::Explanation& explanati
   std::size_t width = 4;
   for (const auto& gene : explanation.genes) width = std::max(width, gene.gene.name.size());
   std::vector<std::string> lines;
-  lines.push_back(fmt::format("{} completed, highest fitness {:.4g}",
+  lines.push_back(fmt::format("{} completed, highest fitness {}",
                               core::counted(std::ssize(explanation.fitness), "trial"),
-                              explanation.fitness[explanation.best]));
+                              fitness_text(explanation.fitness[explanation.best])));
   const auto verdict = results::verdict(explanation);
   lines.push_back(fmt::format("predicting each trial from the others, the model has R² {:.2f}{}{}",
                               explanation.r2, verdict.empty() ? "" : ": ", verdict));

@@ -169,7 +169,7 @@ std::vector<std::string> how_to_train(const Trainer& trainer, const trainer::Tra
   const bool built_in = is_built_in(trainer);
   const auto* python = python_trainer(trainer);
   std::vector<std::string> commands;
-  if (python && !python->is_yolov5) {
+  if (python && is_ultralytics(*python)) {
     commands.push_back(ultralytics_command(options, space, hyp, file));
   } else if (has_all_yolov5_genes(space)) {
     // What options somebody else's program trains with is not known here.

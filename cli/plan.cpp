@@ -83,6 +83,7 @@ Plan planned(const EvolveOptions& options) {
   auto& settings = plan.settings;
   const auto& trainer = options.trainer;
   settings.workers = {.command = worker_command(trainer, options.python),
+                      .named_by = named_by(trainer),
                       .trial_timeout = options.limits.trial,
                       .hang_timeout = options.limits.hang};
   settings.trainer_options = trainer::to_json(options.train);

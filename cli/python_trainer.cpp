@@ -29,6 +29,7 @@ const std::array<PythonTrainer, 2> trainers = {{
      .example_data = "coco8.yaml",
      .example_model = "yolo11n.pt",
      .optimizer = "AdamW",
+     .package = PythonTrainer::Package::ultralytics,
      .can_pause = true,
      .unknown_options = {"label_smoothing", "image_weights", "multi_scale", "noautoanchor",
                          "cos_restarts", "skip_bad"}},
@@ -36,7 +37,7 @@ const std::array<PythonTrainer, 2> trainers = {{
      .example_data = "coco128.yaml",
      .example_model = "yolov5s.pt",
      .optimizer = "SGD",
-     .is_yolov5 = true,
+     .package = PythonTrainer::Package::yolov5,
      .unknown_options = {"amp", "cos_restarts", "fraction", "skip_bad"}},
 }};
 
@@ -48,7 +49,8 @@ bool is_classifier(const trainer::TrainOptions& options) {
 /// The module of the trainer, with these arguments and what else it is always told.
 std::vector<std::string> command_of(const PythonTrainer& trainer, const Python& python,
                                     std::vector<std::string> arguments) {
-  if (trainer.is_yolov5 && !python.yolov5.empty()) arguments.push_back(fs::absolute(python.yolov5));
+  if (is_yolov5(trainer) && !python.yolov5.empty())
+    arguments.push_back(fs::absolute(python.yolov5));
   return module_command(python, "evolve." + trainer.name, std::move(arguments));
 }
 
@@ -78,7 +80,7 @@ const PythonTrainer* python_trainer(const std::string& name) {
 }
 
 int default_imgsz(const PythonTrainer& trainer, const trainer::TrainOptions& options) {
-  return !trainer.is_yolov5 && is_classifier(options) ? 224 : trainer::TrainOptions().imgsz;
+  return is_ultralytics(trainer) && is_classifier(options) ? 224 : trainer::TrainOptions().imgsz;
 }
 
 std::string file_of(const PythonTrainer& trainer, const trainer::TrainOptions& options,
@@ -134,7 +136,7 @@ LookedOver look_over(const PythonTrainer& trainer, const Python& python,
 
 void check_installed(const PythonTrainer& trainer, const Python& python) {
   const auto who = "--trainer " + trainer.name;
-  if (trainer.is_yolov5) return check_yolov5(python, who);
+  if (is_yolov5(trainer)) return check_yolov5(python, who);
   check_package(python, trainer.name, who);
 }
 

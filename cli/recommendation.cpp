@@ -34,53 +34,36 @@ std::string observed(const engine::CompletedTrial& trial) {
 }
 
 /// "; it gave 0.2390, 0.2277", by trainings with other seeds; nothing where there was one.
-std::string gave(const engine::RunState& state, int trial) {
-  std::vector<std::string> trainings;
-  for (const double fitness : engine::trainings_of(state, trial))
-    trainings.push_back(fitness_text(fitness));
-  return trainings.size() < 2 ? "" : fmt::format("; it gave {}", fmt::join(trainings, ", "));
+std::string gave(const engine::Trainings& trainings) {
+  if (trainings.fitness.size() < 2) return "";
+  std::vector<std::string> texts;
+  for (const double fitness : trainings.fitness) texts.push_back(fitness_text(fitness));
+  return fmt::format("; it gave {}", fmt::join(texts, ", "));
 }
 
-/// "; 1 of 4 collapsed, this is for those that do not": what is expected leaves such trainings out.
-std::string collapsed(const engine::RunState& state, int trial, const ga::Standing& standing) {
-  constexpr double odd = 4;  // standard deviations
-  const auto trainings = engine::trainings_of(state, trial);
-  const double least = standing.best.expectation.mean - odd * standing.noise;
-  const auto count = std::ranges::count_if(trainings, [&](double one) { return one < least; });
-  return count == 0 ? ""
-                    : fmt::format("; {} of {} collapsed, this is for those that do not", count,
-                                  trainings.size());
+/// "1 of 4 failed"; "": none did.
+std::string failures_of(const engine::Trainings& trainings) {
+  return trainings.failed == 0
+             ? ""
+             : fmt::format("{} of {} failed", trainings.failed, trainings.ended());
 }
 
-/// Trainings of a trial's set, repeats among them.
-struct Trainings {
-  std::ptrdiff_t failed = 0, completed = 0;
-
-  /// "1 of 4 failed"; "": none did.
-  std::string failures() const {
-    return failed == 0 ? "" : fmt::format("{} of {} failed", failed, failed + completed);
-  }
-};
-
-Trainings trainings(const engine::RunState& state, int trial) {
-  const auto& search = state.evolution();
-  const auto repeats = search.ended_repeats();
-  const auto failed = [&](int other, const ga::Observation& observation) {
-    return observation.ending == ga::Observation::Ending::failed &&
-           engine::have_one_set(state, other, trial);
-  };
-  return {.failed = std::ranges::count_if(
-                        state.ended(),
-                        [&](int other) { return failed(other, *search.observation(other)); }) +
-                    std::ranges::count_if(
-                        repeats, [&](const auto& one) { return failed(one.first, one.second); }),
-          .completed = std::ssize(engine::trainings_of(state, trial))};
+/// "; 1 of 4 collapsed, this is for those that do not": what is expected leaves such trainings out,
+/// and those that failed.
+std::string left_out(const engine::Trainings& trainings, const ga::Standing& standing) {
+  constexpr const char* words = ", this is for those that do not";
+  std::string text;
+  if (const int count = engine::collapsed(trainings, standing.best, standing.noise))
+    text += fmt::format("; {} of {} collapsed{}", count, trainings.fitness.size(), words);
+  if (trainings.failed > 0) text += "; " + failures_of(trainings) + words;
+  return text;
 }
 
 /// Why the trial of highest fitness is not recommended.
-std::string why_not(const Trainings& of_highest) {
-  const auto failures = of_highest.failures();
-  if (of_highest.failed >= std::max<std::ptrdiff_t>(of_highest.completed, 1)) return failures;
+std::string why_not(const engine::Trainings& of_highest) {
+  const auto failures = failures_of(of_highest);
+  if (of_highest.failed >= std::max<std::ptrdiff_t>(std::ssize(of_highest.fitness), 1))
+    return failures;
   return "less is expected of it" + (failures.empty() ? "" : "; " + failures);
 }
 
@@ -105,7 +88,7 @@ std::optional<std::string> longer_trainings_line(const ga::Standing& standing,
       "luck does not grow with it, luck weighs {:.0f} % less in a new run with --epochs {} --from "
       "{}, for {:.1f} times the time",
       100 * longer->growth, longer->looked_at, 100 * (1 - longer->luck), longer->epochs,
-      shell_path(run), static_cast<double>(longer->epochs) / evolution.settings().epochs);
+      shell_folder(run), static_cast<double>(longer->epochs) / evolution.settings().epochs);
 }
 
 std::string luck_line(const ga::Standing& standing, bool was_seen) {
@@ -131,7 +114,7 @@ std::vector<std::string> undecided_lines(const engine::RunState& state,
   return {fmt::format("{}: train the best again, {} more trainings of {} each, with", line, more,
                       state.training_seconds() < 0.5 ? "less than a second"
                                                      : duration_text(state.training_seconds())),
-          fmt::format("    evolve --resume {} --repeats {}", shell_path(run),
+          fmt::format("    evolve --resume {} --repeats {}", shell_folder(run),
                       state.repeats().due() + more)};
 }
 
@@ -177,19 +160,18 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
         "about real ones; train for more --epochs, or start from trained weights",
         trial.metrics.map50));
   if (!standing) return lines;
-  const auto failures = trainings(state, trial.trial).failures();
+  const auto trainings = engine::trainings_of(state, trial.trial);
   lines.push_back("  trained again, expect  " + text_of(standing->best.expectation) +
-                  " on average, 90 % sure" + gave(state, trial.trial) +
-                  collapsed(state, trial.trial, *standing) +
-                  (failures.empty() ? "" : "; " + failures + ", this is for those that do not"));
+                  " on average, 90 % sure" + gave(trainings) + left_out(trainings, *standing));
   if (!is_start && standing->start)
     lines.push_back(fmt::format("  the start              {}; worse with a probability of {}{}",
                                 text_of(standing->start->expectation), text_of(standing->better),
-                                gave(state, 0)));
+                                gave(engine::trainings_of(state, 0))));
   if (const auto& highest = *state.best();
       highest.fitness > trial.fitness && !engine::have_one_set(state, highest.trial, trial.trial)) {
     lines.push_back(fmt::format("  the highest            trial {}, {}: {}", highest.trial,
-                                observed(highest), why_not(trainings(state, highest.trial))));
+                                observed(highest),
+                                why_not(engine::trainings_of(state, highest.trial))));
   }
   lines.push_back(luck_line(*standing, engine::luck_was_seen(state)));
   if (standing->doubt > ga::worth_deciding)

@@ -108,7 +108,7 @@ std::optional<double> default_of(const hyp::Gene& gene, const core::Yaml& settin
 /// The space before --hyp, of which these are the names: the user's, or the trainer's own.
 hyp::Space table_of(const EvolveOptions& options, const hyp::Hyperparameters& named) {
   const auto* trainer = python_trainer(options.trainer);
-  if (!trainer || trainer->is_yolov5)
+  if (!trainer || !is_ultralytics(*trainer))
     return options.space.empty() ? hyp::default_space() : hyp::read_space_file(options.space);
   const auto path =
       options.space.empty() ? file_of(*trainer, options.train, "space") : options.space;
@@ -141,7 +141,7 @@ void leave_out_named(std::vector<hyp::Gene>& genes, const EvolveOptions& options
     std::erase_if(genes, [&](const auto& gene) { return named.find(gene.name) != nullptr; });
   }
   const auto* trainer = python_trainer(options.trainer);
-  if (!trainer || trainer->is_yolov5) {
+  if (!trainer || !is_ultralytics(*trainer)) {
     std::erase_if(genes, [](const auto& gene) {
       const auto* standard = hyp::default_space().find(gene.name);
       return standard && standard->start == gene.start;
@@ -163,7 +163,8 @@ void leave_out_named(std::vector<hyp::Gene>& genes, const EvolveOptions& options
 
 hyp::Space space_of(const EvolveOptions& options) {
   const auto* python = python_trainer(options.trainer);
-  if (python && !python->is_yolov5 && !options.hyp.empty()) check_no_configuration(options.hyp);
+  if (python && is_ultralytics(*python) && !options.hyp.empty())
+    check_no_configuration(options.hyp);
   const auto start = options.hyp.empty() ? hyp::HypFile{} : hyp::read_hyp_file(options.hyp);
   auto space = table_of(options, start.hyp);
   const bool own_anchors = has_yolov5_hyp(options.trainer) && options.train.noautoanchor;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string_view>
 
@@ -12,10 +11,6 @@
 
 namespace evolve::cli {
 namespace {
-
-/// A folder that is called as one of these would be read as the command.
-constexpr std::array<std::string_view, 8> commands = {"train",  "val",    "plot",    "explain",
-                                                      "report", "export", "devices", "dataset"};
 
 /// Where the words of a line begin, after its label if it has one: "  luck    another seed …".
 std::size_t words_begin(const std::string& line) {
@@ -80,8 +75,11 @@ std::string display_path(const std::filesystem::path& path) {
 
 std::string shell_path(const std::filesystem::path& path) {
   const auto text = display_path(path);
-  const bool is_else = text.starts_with('-') || std::ranges::count(commands, text) > 0;
-  return core::shell_word((is_else ? "./" : "") + text);
+  return core::shell_word((text.starts_with('-') ? "./" : "") + text);
+}
+
+std::string shell_folder(const std::filesystem::path& path) {
+  return core::shell_folder(display_path(path));
 }
 
 }  // namespace evolve::cli

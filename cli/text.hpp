@@ -20,6 +20,8 @@ std::string display_path(const std::filesystem::path& path);
 /// A path as display_path() has it, as a word of a shell's command line: in quotes where it has to
 /// be.
 std::string shell_path(const std::filesystem::path& path);
+/// The same of a run's folder, which evolve takes for no command of its own.
+std::string shell_folder(const std::filesystem::path& path);
 
 /// The line broken between words so that each part fits into `width` columns; what follows is
 /// indented as far as its words after the label, if it has one. A command ("evolve …") stays whole.

@@ -167,7 +167,7 @@ int conclude(const TrainingRecord& record, const workers::JobEnd& end, const Pre
                                          core::counted(training.options.train.epochs, "epoch"))
                            : "";
     screen.line("Interrupted" + after + ". Go on with: evolve train --resume " +
-                shell_path(run.root));
+                shell_folder(run.root));
     return 128 + signal;
   }
   screen.line("");

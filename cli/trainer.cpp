@@ -31,7 +31,7 @@ const PythonTrainer* python_trainer(const Trainer& trainer) {
 
 bool has_yolov5_hyp(const Trainer& trainer) {
   const auto* python = python_trainer(trainer);
-  return python ? python->is_yolov5 : is_built_in(trainer);
+  return python ? is_yolov5(*python) : is_built_in(trainer);
 }
 
 std::optional<bool> can_pause(const Trainer& trainer) {
@@ -70,6 +70,14 @@ std::vector<std::string> worker_command(const Trainer& trainer, const Python& py
       [&](const PythonTrainer* one) { return worker_command(*one, python); },
       [](const WorkerCommand& one) { return one.words; },
       [](const TrialCommand& one) { return workers::exec_worker_command_for(one.words); });
+}
+
+std::string named_by(const Trainer& trainer) {
+  return match(
+      trainer, [](const BuiltIn&) { return std::string(); },
+      [](const PythonTrainer* one) { return "--trainer " + one->name; },
+      [](const WorkerCommand&) { return std::string("--trainer-command"); },
+      [](const TrialCommand&) { return std::string(); });
 }
 
 }  // namespace evolve::cli

@@ -17,6 +17,7 @@ const std::vector<DeviceKind>& device_kinds() {
        .maker = "NVIDIA",
        .mask = "CUDA_VISIBLE_DEVICES",
        .order = "CUDA_DEVICE_ORDER",
+       .order_value = "PCI_BUS_ID",
        .has_driver = true,
        .hidden_by = {"CUDA_VISIBLE_DEVICES", "-1"}},
       {.name = "xpu",

@@ -14,8 +14,9 @@ struct DeviceKind {
   std::string maker;
   /// The variable that lists the devices which a process sees; empty where there is none.
   std::string mask;
-  /// What says how the entries of the mask are counted.
-  std::string order = {};
+  /// What says how the entries of the mask are counted, and the order that our numbers have where
+  /// that has to be said.
+  std::string order = {}, order_value = {};
   /// Whether evolve asks a driver which devices there are, and hides the other kinds' devices from
   /// a process on one of this kind. Of other kinds it knows what the mask says.
   bool has_driver = false;

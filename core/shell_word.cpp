@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -9,6 +11,10 @@
 
 namespace evolve::core {
 namespace {
+
+/// Those of evolve: it would take a folder that is called so for the command.
+constexpr std::array<std::string_view, 8> commands = {"train",  "val",    "plot",    "explain",
+                                                      "report", "export", "devices", "dataset"};
 
 constexpr std::string_view blanks = " \t\r\n";
 
@@ -38,6 +44,11 @@ std::string shell_word(const std::string& text) {
     }
   }
   return quoted + "'";
+}
+
+std::string shell_folder(const std::string& path) {
+  const bool is_else = path.starts_with('-') || std::ranges::count(commands, path) > 0;
+  return shell_word((is_else ? "./" : "") + path);
 }
 
 // Not Boost.Program_options' split_unix(): there any quote closes any other, so that 'print("hi")'

@@ -24,8 +24,8 @@ Variables without_mask(const Place& place) {
   for (const auto& [name, value] : place.mask)
     if (!known || name != known->order) masks.push_back(name);
   Variables variables = {{core::unset_variable, boost::join(masks, ",")}};
-  // The order that our numbers have.
-  if (place.kind == "cuda") variables.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+  if (known && !known->order_value.empty())
+    variables.emplace_back(known->order, known->order_value);
   return variables;
 }
 

@@ -73,7 +73,7 @@ Ended ended(const RunState& state, const std::vector<hyp::Gene>& evolved) {
 std::string more_trials(const RunState& state, std::int64_t more, const std::string& run) {
   const auto& search = state.evolution();
   const auto trainings = more + state.repeats().wanted();
-  auto command = "evolve --resume " + core::shell_word(run);
+  auto command = "evolve --resume " + core::shell_folder(run);
   const bool enough_to_come = search.planned() - search.ended() >= more;
   if (!state.finished() && enough_to_come) return command;
   if (!enough_to_come)

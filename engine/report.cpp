@@ -19,7 +19,13 @@ std::optional<results::RunReport::Recommended> recommended(const RunState& state
   results::RunReport::Recommended recommended{.trial =
                                                   state.completed()[recommendation->row].trial};
   recommended.is_start = have_one_set(state, recommended.trial, 0);
+  const auto trainings = trainings_of(state, recommended.trial);
+  recommended.trainings = trainings.fitness;
+  recommended.failed = trainings.failed;
   if (const auto& standing = recommendation->standing; standing && !all_alike(state)) {
+    recommended.collapsed = collapsed(trainings, standing->best, standing->noise);
+    if (standing->doubt > ga::worth_deciding)
+      recommended.rival.emplace(standing->rival, standing->doubt);
     recommended.expected = expected_of(standing->best);
     recommended.noise = standing->noise;
     recommended.luck_seen = luck_was_seen(state);

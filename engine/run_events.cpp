@@ -123,8 +123,9 @@ results::Event Run::event_of(const workers::NotTrained& failure) const {
     const bool launched = std::ranges::any_of(slots_, [&](const core::Slot& slot) {
       return slot.name == failure.device && !slot.launcher.empty();
     });
-    throw bad_argument((launched ? "--launcher: " : "--trainer-command: ") + failure.message,
-                       "name a program that exists");
+    const auto named_by = launched ? "--launcher" : settings_.workers.named_by;
+    if (named_by.empty()) throw bad_argument(failure.message, "install evolve again");
+    throw bad_argument(named_by + ": " + failure.message, "name a program that exists");
   }
   auto result = outcome(failure);
   result.result = judge(failure, state_.attempt_at(failure.trial), state_, settings_.failures);

@@ -13,16 +13,29 @@ bool have_one_set(const RunState& state, int trial, int other) {
   return state.evolution().genes(trial) == state.evolution().genes(other);
 }
 
-std::vector<double> trainings_of(const RunState& state, int trial) {
+Trainings trainings_of(const RunState& state, int trial) {
   const auto is_it = [&](int other) { return have_one_set(state, other, trial); };
-  std::vector<double> trainings;
+  const auto& search = state.evolution();
+  Trainings trainings;
+  const auto count = [&](int other, const ga::Observation& observation) {
+    if (observation.ending == ga::Observation::Ending::failed && is_it(other)) ++trainings.failed;
+  };
   std::set<std::pair<int, double>> told;
   for (const auto& one : state.completed())
     if (is_it(one.trial) && told.emplace(ga::seed_number(one.trial, 0), one.fitness).second)
-      trainings.push_back(one.fitness);
+      trainings.fitness.push_back(one.fitness);
   for (const auto& one : state.repeats().completed())
-    if (is_it(one.trial)) trainings.push_back(one.again);
+    if (is_it(one.trial)) trainings.fitness.push_back(one.again);
+  for (const int other : state.ended()) count(other, *search.observation(other));
+  for (const auto& [other, observation] : search.ended_repeats()) count(other, observation);
   return trainings;
+}
+
+int collapsed(const Trainings& trainings, const ga::Candidate& set, double noise) {
+  constexpr double odd = 4;
+  const double least = set.expectation.mean - odd * noise;
+  return static_cast<int>(
+      std::ranges::count_if(trainings.fitness, [&](double one) { return one < least; }));
 }
 
 bool all_alike(const RunState& state) {

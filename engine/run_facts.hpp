@@ -10,8 +10,19 @@ namespace evolve::engine {
 /// Whether one set was trained in both trials.
 bool have_one_set(const RunState& state, int trial, int other);
 
-/// What the trainings of the trial's set gave, those that came again bit for bit once.
-std::vector<double> trainings_of(const RunState& state, int trial);
+/// The trainings of a trial's set, in whichever trials and repeats.
+struct Trainings {
+  /// What those gave that completed; one that came again bit for bit once.
+  std::vector<double> fitness;
+  int failed = 0;
+
+  int ended() const { return static_cast<int>(fitness.size()) + failed; }
+};
+Trainings trainings_of(const RunState& state, int trial);
+
+/// How many of the set's trainings are so far below what is expected of it, four standard
+/// deviations of luck, that they collapsed: the expectation is for those that do not.
+int collapsed(const Trainings& trainings, const ga::Candidate& set, double noise);
 
 /// Whether all of several completed trials have the same fitness: nothing is known of any set then.
 bool all_alike(const RunState& state);

@@ -1,6 +1,5 @@
 #include "hyp/metrics.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -30,8 +29,15 @@ Metrics Metrics::from_values(const std::array<double, count>& values) {
           .cls_loss = values[6]};
 }
 
+std::optional<std::size_t> first_not_finite(const Metrics& metrics) {
+  const auto values = metrics.values();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!std::isfinite(values[i])) return i;
+  return {};
+}
+
 bool is_finite(const Metrics& metrics) {
-  return std::ranges::all_of(metrics.values(), [](double value) { return std::isfinite(value); });
+  return !first_not_finite(metrics);
 }
 
 nlohmann::ordered_json to_json(const Metrics& metrics) {

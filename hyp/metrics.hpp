@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 namespace evolve::hyp {
@@ -28,6 +29,8 @@ struct Metrics {
 
 /// Whether all seven are finite.
 bool is_finite(const Metrics& metrics);
+/// The place of the first that is not; nothing: all are.
+std::optional<std::size_t> first_not_finite(const Metrics& metrics);
 /// {"metrics/precision": 0.5, …}
 nlohmann::ordered_json to_json(const Metrics& metrics);
 /// Throws std::invalid_argument that names the metric which is missing, no number or not finite.

@@ -140,7 +140,7 @@ void check_none_begun(const fs::path& file) {
   const auto folder = file.parent_path().string();
   throw bad_input(
       {folder}, "this folder holds a run already",
-      "go on with it (--resume " + core::shell_word(folder) + ") or choose another folder");
+      "go on with it (--resume " + core::shell_folder(folder) + ") or choose another folder");
 }
 
 Journal Journal::create(const fs::path& file, const RunSettings& settings) {
@@ -187,7 +187,7 @@ bool Journal::cut_off() {
 
 void Journal::check_named() const {
   const auto remedy = "restore it from a copy, then go on with evolve --resume " +
-                      core::shell_word(file_.parent_path().string());
+                      core::shell_folder(file_.parent_path().string());
   struct stat ours {};
   struct stat named {};
   if (::fstat(descriptor_.number(), &ours) != 0) return;

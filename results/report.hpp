@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "results/explanation.hpp"
@@ -26,6 +27,10 @@ struct RunReport {
   };
   struct Recommended {
     int trial = 0;
+    /// What trainings of its set gave, in whichever trials and repeats; how many of them collapsed,
+    /// and how many failed besides: what is expected is for those that do neither.
+    std::vector<double> trainings = {};
+    int collapsed = 0, failed = 0;
     /// The trial is of the run's first set.
     bool is_start = false;
     /// Where there is a model: what is expected of the set when it is trained again, and by how
@@ -37,6 +42,9 @@ struct RunReport {
     /// What is expected of the start, and the probability that it is the worse one.
     std::optional<Expected> start = {};
     double better = 0;
+    /// The other trial whose set is most likely to be better, and that probability, where more
+    /// trainings would be worth deciding it.
+    std::optional<std::pair<int, double>> rival = {};
     /// How great that probability must be for another set than the start to be recommended.
     double enough = 0;
   };

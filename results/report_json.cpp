@@ -138,7 +138,14 @@ Json json_of(const std::optional<RunReport::Expected>& expected) {
 
 Json json_of(const std::optional<RunReport::Recommended>& recommended) {
   if (!recommended) return {};
+  Json rival;
+  if (recommended->rival)
+    rival = {{"trial", recommended->rival->first}, {"better", recommended->rival->second}};
   return {{"trial", recommended->trial},
+          {"trainings", recommended->trainings},
+          {"collapsed", recommended->collapsed},
+          {"failed", recommended->failed},
+          {"rival", rival},
           {"is_start", recommended->is_start},
           {"expected", json_of(recommended->expected)},
           {"noise", recommended->noise},

@@ -81,7 +81,7 @@ Error write_failed(const fs::path& file, int error) {
                            : error == ENOENT ? "bring its folder back"
                                              : "mend the disk";
   const RunDirectory run{folder_of(file)};
-  const auto folder = core::shell_word(run.root.string());
+  const auto folder = core::shell_folder(run.root.string());
   // A disk that is dead tells nothing.
   if (holds_training(run))
     return run_failed(what, mend + ", then go on with evolve train --resume " + folder);

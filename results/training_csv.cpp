@@ -14,28 +14,29 @@ namespace fs = std::filesystem;
 namespace {
 
 std::vector<double> numbers_of(const EpochRow& row) {
-  const auto& m = row.metrics;
-  return {static_cast<double>(row.epoch),
-          row.losses[0],
-          row.losses[1],
-          row.losses[2],
-          m.precision,
-          m.recall,
-          m.map50,
-          m.map50_95,
-          m.box_loss,
-          m.obj_loss,
-          m.cls_loss,
-          row.learning_rates[0],
-          row.learning_rates[1],
-          row.learning_rates[2]};
+  std::vector<double> numbers = {static_cast<double>(row.epoch)};
+  const auto add = [&](const auto& values) {
+    numbers.insert(numbers.end(), values.begin(), values.end());
+  };
+  add(row.losses);
+  add(row.metrics.values());
+  add(row.learning_rates);
+  return numbers;
 }
 
-EpochRow epoch_of(const std::vector<double>& n) {
-  return {.epoch = static_cast<int>(std::lround(n[0])),
-          .losses = {n[1], n[2], n[3]},
-          .metrics = hyp::Metrics::from_values({n[4], n[5], n[6], n[7], n[8], n[9], n[10]}),
-          .learning_rates = {n[11], n[12], n[13]}};
+EpochRow epoch_of(const std::vector<double>& numbers) {
+  EpochRow row{.epoch = static_cast<int>(std::lround(numbers.front()))};
+  std::array<double, hyp::Metrics::count> metrics{};
+  auto next = numbers.begin() + 1;
+  const auto take = [&](auto& values) {
+    std::copy_n(next, values.size(), values.begin());
+    next += std::ssize(values);
+  };
+  take(row.losses);
+  take(metrics);
+  take(row.learning_rates);
+  row.metrics = hyp::Metrics::from_values(metrics);
+  return row;
 }
 
 }  // namespace

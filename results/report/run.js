@@ -65,7 +65,7 @@ function leaveOutBreaks(view) {
     [device, { ...table, time: table.time.map(worked) }]));
 }
 
-/** [] or ["without 2 breaks of 64 h 10 min in all"] */
+/** [] or ["without 2 breaks of 2 d 16 h in all"] */
 function breaksText(view) {
   const lost = view.breaks.reduce((sum, { length }) => sum + length, 0);
   return lost ? [`without ${counted(view.breaks.length, "break")} of ${duration(lost)} in all`] : [];
@@ -111,6 +111,7 @@ const expectedText = ({ mean, low, high }) => `${fitnessText(mean)} (${fitnessTe
 /** "2 h 05 min", "3 min 10 s", "4.2 s" */
 function duration(seconds) {
   const two = (n) => String(Math.floor(n)).padStart(2, "0");
+  if (seconds >= 86400) return `${Math.floor(seconds / 86400)} d ${Math.floor((seconds % 86400) / 3600)} h`;
   if (seconds >= 3600) return `${Math.floor(seconds / 3600)} h ${two((seconds % 3600) / 60)} min`;
   if (seconds >= 60) return `${Math.floor(seconds / 60)} min ${two(seconds % 60)} s`;
   return `${number(seconds)} s`;

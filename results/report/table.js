@@ -76,17 +76,24 @@ function luckText({ noise, luck_seen: seen }) {
   return noise ? `another seed ${seen ? "moves" : "may move"} a fitness by ±${fitnessText(noise)}` : "another seed changes nothing";
 }
 
+/** Trainings of the set that what is expected of it leaves out. */
+function leftOut({ trainings, collapsed, failed }) {
+  const words = (count, of, what) => (count ? `; ${count} of ${of} ${what}, this is for those that do not` : "");
+  return words(collapsed, trainings.length, "collapsed") + words(failed, trainings.length + failed, "failed");
+}
+
 /** Which set that is, why, and what to expect of it. */
-function recommendedText({ recommended, recommendedTrial: trial, repeats }) {
+function recommendedText({ recommended, recommendedTrial: trial }) {
   const why = !recommended.is_start ? "" : `, the start${recommended.expected ? `: no other set is likely enough (${percent(recommended.enough)}) to beat it` : ""}`;
   const words = [`Trial ${trial.trial}, fitness ${fitnessText(trial.fitness)}${why}.`];
   if (recommended.expected) {
-    words.push(`Trained again, expect ${expectedText(recommended.expected)} on average, 90 % sure; ${luckText(recommended)}.`);
+    words.push(`Trained again, expect ${expectedText(recommended.expected)} on average, 90 % sure${leftOut(recommended)}; ${luckText(recommended)}.`);
     if (recommended.start && !recommended.is_start)
       words.push(`The start: ${expectedText(recommended.start)}; worse with a probability of ${percent(recommended.better)}.`);
+    if (recommended.rival)
+      words.push(`Undecided: trial ${recommended.rival.trial} is better with a probability of ${percent(Math.floor(100 * recommended.rival.better) / 100)}.`);
   }
-  const again = repeats.filter((repeat) => repeat.trial === trial.trial).map((repeat) => fitnessText(repeat.again));
-  if (again.length) words.push(`Trained again, it gave ${again.join(", ")}.`);
+  if (recommended.trainings.length > 1) words.push(`Its set gave ${recommended.trainings.map(fitnessText).join(", ")}.`);
   return words.join(" ");
 }
 

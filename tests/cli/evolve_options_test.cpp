@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "cli/search_space.hpp"
 #include "tests/refusal.hpp"
@@ -40,6 +42,24 @@ TEST(EvolveOptions, WithoutADataSetTrainASmallModelOnShapes) {
   EXPECT_EQ(options.train.optimizer, "Adam");
   EXPECT_EQ(options.generations, 300);
   EXPECT_EQ(options.population, 50);
+}
+
+TEST(EvolveOptions, AreKeptForWhoeverResumesOrTellWhichRunThatIs) {
+  const std::set<std::string> of_this_command = {
+      "help",    "version",     "dry_run",  "resume", "output",
+      "project", "name",        "exist_ok", "model",  // kept as cfg or weights
+      "bucket",  "cos_restarts"};                     // as restart_epochs and restart_factor
+  CLI::App app;
+  EvolveOptions options;
+  declare(app, options);
+  const auto kept = to_json(options);
+  for (const auto* option : app.get_options()) {
+    auto key = option->get_lnames().front();
+    std::ranges::replace(key, '-', '_');
+    EXPECT_NE(kept.contains(key), of_this_command.contains(key)) << key;
+  }
+  for (const auto& key : how_it_runs) EXPECT_TRUE(kept.contains(key)) << key;
+  for (const auto& key : input_files) EXPECT_TRUE(kept.contains(key)) << key;
 }
 
 TEST(EvolveOptions, ForShapesByNameAreThoseWithoutADataSet) {

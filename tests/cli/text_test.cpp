@@ -29,12 +29,16 @@ TEST(Text, ShowsAPathAsItWouldBeTyped) {
   EXPECT_EQ(display_path("/x"), "/x");
 }
 
-TEST(Text, OfAPathInACommandIsNeitherAnOptionNorACommandOfEvolve) {
+TEST(Text, OfAPathInACommandIsNoOption) {
   EXPECT_EQ(shell_path("runs/exp"), "runs/exp");
   EXPECT_EQ(shell_path("my run"), "'my run'");
   EXPECT_EQ(shell_path("-x"), "./-x");
-  EXPECT_EQ(shell_path("plot"), "./plot");
-  EXPECT_EQ(shell_path("plot/exp"), "plot/exp");
+  EXPECT_EQ(shell_path("plot"), "plot");
+}
+
+TEST(Text, OfAFolderInACommandIsNeitherAnOptionNorACommandOfEvolve) {
+  EXPECT_EQ(shell_folder(std::filesystem::current_path() / "plot"), "./plot");
+  EXPECT_EQ(shell_folder(std::filesystem::current_path() / "exp"), "exp");
 }
 
 TEST(Text, BreaksALineBetweenWordsUnderTheWordsAfterItsLabel) {

@@ -25,6 +25,13 @@ TEST(ShellWord, IsReadBackByAShellAsItWas) {
   }
 }
 
+TEST(ShellFolder, IsNeitherAnOptionNorACommandOfEvolve) {
+  EXPECT_EQ(shell_folder("-x"), "./-x");
+  EXPECT_EQ(shell_folder("report"), "./report");
+  EXPECT_EQ(shell_folder("report/exp"), "report/exp");
+  EXPECT_EQ(shell_folder("my run"), "'my run'");
+}
+
 using Words = std::vector<std::string>;
 
 Words split(std::string_view text) {

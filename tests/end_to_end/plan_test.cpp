@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "core/shell_word.hpp"
 #include "process.hpp"
 
 namespace evolve::test {
@@ -13,6 +14,20 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
+
+TEST(Help, NamesNoCommandThatAFolderOfThatNameWouldBeTakenFor) {
+  Folder folder;
+  const auto help = evolve(folder.path(), {"--help"}).out;
+  const auto commands = lines_of(help.substr(help.find("Subcommands:")));
+  int seen = 0;
+  for (std::size_t i = 1; i < commands.size() && !commands[i].empty(); ++i) {
+    if (commands[i].starts_with("    ")) continue;  // its description goes on
+    const auto name = commands[i].substr(2, commands[i].find(' ', 2) - 2);
+    EXPECT_EQ(core::shell_folder(name), "./" + name);
+    ++seen;
+  }
+  EXPECT_GT(seen, 0);
+}
 
 TEST(Run, ADryRunTellsThePlanAndTouchesNothing) {
   Folder folder;

@@ -88,7 +88,7 @@ def look_at_sorting(browser, gene):
 
 def look_at_recommendation(browser):
     def words(noise, seen):
-        return browser.value(f"""recommendedText({{ repeats: [], recommendedTrial: {{ trial: 0, fitness: 0.5 }}, recommended: {{ is_start: true, start: null, enough: 0.7,
+        return browser.value(f"""recommendedText({{ recommendedTrial: {{ trial: 0, fitness: 0.5 }}, recommended: {{ is_start: true, trainings: [0.5], collapsed: 0, failed: 0, start: null, enough: 0.7,
             expected: {{ mean: 0.4, low: 0.3, high: 0.45 }}, noise: {noise}, luck_seen: {json.dumps(seen)} }} }})""")
 
     start = "Trial 0, fitness 0.5000, the start: no other set is likely enough (70 %) to beat it. " \
@@ -103,7 +103,7 @@ def look_at_time(browser, journal):
     expect("the time is that at work", abs(browser.value("view.duration") - seconds) < 0.01, True)
     tile = "document.querySelector('[data-tile=time]')"
     expect("its tile", browser.value(f"{tile}.querySelector('b').textContent"), browser.value("duration(view.duration)"))
-    expect("says what is left out", "without 1 break of 64 h 00 min in all" in browser.value(f"{tile}.textContent"), True)
+    expect("says what is left out", "without 1 break of 2 d 16 h in all" in browser.value(f"{tile}.textContent"), True)
     last = browser.value("view.results.at(-1).hours") * 3600
     expect("so are the hours of the highest so far", 0.95 * seconds < last <= seconds, True)
     expect("and the devices'", browser.value("Math.max(...Object.values(view.devices).flatMap((one) => one.time))") <= seconds, True)
@@ -124,9 +124,15 @@ def look_at_words(browser):
     expect("large numbers", browser.value("[69630.25, 9999.5, 999.96, 708044].map(number)"), ["69630", "10000", "1000", "708044"])
     expect("a long name", browser.value("['lr0', 'dataset.transforms.ops.RandomIoUCrop.p'].map((name) => shortName(name))"),
            ["lr0", "…ops.RandomIoUCrop.p"])
-    again = browser.value("""recommendedText({ repeats: [{ trial: 0, first: 0.5, again: 0.4 }, { trial: 0, first: 0.5, again: 0.3 }],
-        recommendedTrial: { trial: 0, fitness: 0.5 }, recommended: { is_start: false } })""")
-    expect("repeats", again, "Trial 0, fitness 0.5000. Trained again, it gave 0.4000, 0.3000.")
+    recommended = "{ trainings: [0.5, 0.4, 0.3], is_start: false"
+    again = browser.value(f"recommendedText({{ recommendedTrial: {{ trial: 0, fitness: 0.5 }}, recommended: {recommended} }} }})")
+    expect("what the set gave", again, "Trial 0, fitness 0.5000. Its set gave 0.5000, 0.4000, 0.3000.")
+    again = browser.value(f"""recommendedText({{ recommendedTrial: {{ trial: 0, fitness: 0.5 }}, recommended: {recommended}, collapsed: 1, failed: 2,
+        expected: {{ mean: 0.45, low: 0.4, high: 0.5 }}, noise: 0, rival: {{ trial: 7, better: 0.358 }} }} }})""")
+    expect("what is left out, and what is undecided", again,
+           "Trial 0, fitness 0.5000. Trained again, expect 0.4500 (0.4000 to 0.5000) on average, 90 % sure; "
+           "1 of 3 collapsed, this is for those that do not; 2 of 5 failed, this is for those that do not; another seed changes nothing. "
+           "Undecided: trial 7 is better with a probability of 35 %. Its set gave 0.5000, 0.4000, 0.3000.")
 
 
 def look_at_highest(browser):

@@ -161,6 +161,8 @@ RenderTables tables_of(const std::vector<Recipe>& recipes, const ImageStore& sto
     add_mirrored(*layers[l], static_cast<std::int64_t>(l), tables);
   }
   for (std::size_t i = 0; i < recipes.size(); ++i) {
+    // All that a recipe has, so that what it gets besides is not forgotten here.
+    [[maybe_unused]] const auto& [of_recipe, ratio, hsv, flip_y, flip_x, labels] = recipes[i];
     add_mix(recipes[i], static_cast<std::int64_t>(i), tables);
     add_colours(recipes[i], tables);
   }

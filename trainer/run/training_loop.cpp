@@ -167,11 +167,9 @@ Validation TrainingLoop::validate() const {
     with.precision = torch::kFloat;  // too large for 16 bits is no verdict
     result = trainer::validate(*averaged, data_.validation(), &loss_, with);
   }
-  const auto values = result.metrics.values();
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (!std::isfinite(values[i]))
-      throw TrainingFailed(hyp::FailureKind::diverged,
-                           hyp::Metrics::names()[i] + " is not finite in validation");
+  if (const auto wrong = hyp::first_not_finite(result.metrics))
+    throw TrainingFailed(hyp::FailureKind::diverged,
+                         hyp::Metrics::names()[*wrong] + " is not finite in validation");
   return result;
 }
 

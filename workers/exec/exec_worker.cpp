@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -180,13 +179,12 @@ class Training {
     const auto table = parse_results_csv(core::read_text_file(results_), results_);
     if (table.epochs.empty())
       throw TrainingFailed{FailureKind::data, results_ + " has no row of numbers"};
-    const auto values = table.epochs.back().values();
-    for (std::size_t i = 0; i < values.size(); ++i)
-      if (!std::isfinite(values[i]))
-        throw TrainingFailed{
-            FailureKind::diverged,
-            fmt::format("{}: {} is {} in the last row", results_, table.columns[i], values[i])};
-    return table.epochs.back();
+    const auto& last = table.epochs.back();
+    if (const auto wrong = hyp::first_not_finite(last))
+      throw TrainingFailed{FailureKind::diverged,
+                           fmt::format("{}: {} is {} in the last row", results_,
+                                       table.columns[*wrong], last.values()[*wrong])};
+    return last;
   } catch (const Error& error) {
     throw TrainingFailed{FailureKind::data, error.what()};
   }

@@ -189,7 +189,7 @@ Error Worker::log_failed(int error) const {
   return run_failed(
       log_path_ + ": cannot write (" + std::strerror(error) + ")",
       "all finished trials are safe: mend the disk, then go on with evolve --resume " +
-          core::shell_word(hyp::run_of_trial(log_path_)));
+          core::shell_folder(hyp::run_of_trial(log_path_)));
 }
 
 void Worker::failed(const Ending& ending) {

@@ -28,6 +28,8 @@ namespace evolve::workers {
 struct WorkerSettings {
   /// The trainer's command: program and arguments, run without a shell.
   std::vector<std::string> command;
+  /// What named that program, as errors say it: "--trainer-command"; empty: evolve brings it along.
+  std::string named_by;
   /// The longest that a trial may take in all.
   std::optional<std::chrono::seconds> trial_timeout;
   /// The longest time without a message from a worker at work; its log is not a message. A worker
