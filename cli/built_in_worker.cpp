@@ -1,5 +1,7 @@
 #include "cli/built_in_worker.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -9,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/spawn.hpp"
+#include "workers/protocol/text.hpp"
 
 namespace evolve::cli {
 
@@ -20,8 +23,12 @@ fs::path worker_path() {
   return core::this_program().parent_path() / "evolve-worker";
 }
 
+/// With what it, or the system's loader, says on its standard error.
 Error does_not_start(const std::string& worker) {
-  return run_failed(worker + " does not start", "run it with --kinds to see why");
+  const auto said = core::run({.words = {worker, "--kinds"}, .errors = core::same_as_output});
+  const auto why = workers::last_line(said.output);
+  return run_failed(fmt::format("{} does not start{}{}", worker, why.empty() ? "" : ": ", why),
+                    "install it again, for the libtorch that is there (docs/installing.md)");
 }
 
 /// The kinds of devices that the libtorch of this worker was built for: "cpu", "cuda". Starts it
@@ -31,19 +38,19 @@ std::vector<std::string> trainable_kinds(const std::string& worker) try {
   if (finished.status != 0) throw does_not_start(worker);
   std::istringstream words(finished.output);
   return {std::istream_iterator<std::string>(words), {}};
-} catch (const std::system_error&) {
-  throw does_not_start(worker);
+} catch (const std::system_error& error) {
+  throw run_failed(core::cannot_start(worker, error), "install it again");
 }
 
 }  // namespace
 
-std::string built_in_worker() {
+std::string built_in_worker(const std::string& instead) {
   const auto worker = worker_path();
   if (!fs::exists(worker)) {
-    throw bad_input(
-        {worker.string()}, "the built-in trainer is not there",
-        "build it (cmake --preset release) or install the package evolve-worker; or train with "
-        "another (--trainer, --trainer-command, --trainer-exec)");
+    throw bad_input({worker.string()}, "the built-in trainer is not there",
+                    "build it (cmake --preset release), or install the package evolve-worker that "
+                    "scripts/wheel makes" +
+                        instead);
   }
   return worker.string();
 }

@@ -9,8 +9,9 @@
 
 namespace evolve::cli {
 
-/// The program evolve-worker, which lies beside this one. Throws `Error` when it does not.
-std::string built_in_worker();
+/// The program evolve-worker, which lies beside this one. Throws `Error` when it does not, whose
+/// remedy ends with what else may be done `instead`.
+std::string built_in_worker(const std::string& instead = "");
 
 /// Whether the built-in trainer can use devices of a kind, "cuda", "xpu" or "hip"; yes where
 /// evolve-worker is not installed, so that this is what is complained of. The worker is asked once,

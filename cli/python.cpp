@@ -7,6 +7,7 @@
 
 #include "core/environment.hpp"
 #include "core/error.hpp"
+#include "core/shell_word.hpp"
 #include "core/spawn.hpp"
 #include "workers/protocol/text.hpp"
 
@@ -100,9 +101,9 @@ void check_package(const Python& python, const std::string& package, const std::
                 "make a Python that has it, and name that in EVOLVE_PYTHON: {} -m venv venv "
                 "(Debian's package python3-venv), venv/bin/pip install {}, export "
                 "EVOLVE_PYTHON=venv/bin/python3",
-                file, packages)
+                core::shell_word(file), packages)
           : fmt::format("install it: {} -m pip install {}; or name another Python in EVOLVE_PYTHON",
-                        file, packages));
+                        core::shell_word(file), packages));
 }
 
 void check_yolov5(const Python& python, const std::string& who) {

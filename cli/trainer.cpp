@@ -66,7 +66,11 @@ void check_startable(const Trainer& trainer, const Python& python) {
 
 std::vector<std::string> worker_command(const Trainer& trainer, const Python& python) {
   return match(
-      trainer, [](const BuiltIn&) { return std::vector{built_in_worker()}; },
+      trainer,
+      [](const BuiltIn&) {
+        return std::vector{built_in_worker(
+            "; or train with another (--trainer, --trainer-command, --trainer-exec)")};
+      },
       [&](const PythonTrainer* one) { return worker_command(*one, python); },
       [](const WorkerCommand& one) { return one.words; },
       [](const TrialCommand& one) { return workers::exec_worker_command_for(one.words); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "ga/model/expected_improvement.hpp"
 #include "ga/model/ranking.hpp"
@@ -154,6 +155,13 @@ void doubt(Posterior posterior, Index best, std::span<const int> pending, Standi
   if (less_known) result.undecided = posterior.trials[static_cast<std::size_t>(*less_known)];
 }
 
+// Of a set of which the model knows only that it is bad: what it gave.
+Expectation observed_of(const std::vector<double>& fitnesses) {
+  const auto [low, high] = std::ranges::minmax(fitnesses);
+  const double sum = std::accumulate(fitnesses.begin(), fitnesses.end(), 0.0);
+  return {.mean = sum / static_cast<double>(fitnesses.size()), .low = low, .high = high};
+}
+
 // Without luck, what a set gave is what it is expected to give.
 Standing standing_without_luck(const History& history, const hyp::Genes& start) {
   const auto candidate = [](const Observation& one) {
@@ -203,7 +211,9 @@ std::optional<Standing> standing(std::span<const hyp::Gene> space, History& hist
     if (best != 0) result.better = posterior.better(best, 0);
   } else if (const Observation* of_start = history.first_completed(start);
              of_start && history.learnt_nothing(*history.number_of(start))) {
-    result.start = Candidate{.trial = of_start->trial, .expectation = {}};
+    result.start =
+        Candidate{.trial = of_start->trial,
+                  .expectation = observed_of(history.fitnesses_of(*history.number_of(start)))};
     result.better = 1;
   }
 

@@ -178,9 +178,13 @@ std::vector<Variation> variations(const KernelParameters& best, Index outcomes) 
   constexpr std::array noises = {-13.0, -6.0, -4.0, -2.5, -1.0, 0.0};
   constexpr std::array seeds = {-6.0, -3.5, -1.5};
   constexpr std::array roughnesses = {-8.0, -4.0, -2.5, -1.0};
-  constexpr double few = 20, enough = 40, step = 0.6;
+  constexpr double few = 20, enough = 40, step = 0.6, hardly_any = -5;
   const auto n = static_cast<double>(outcomes);
   const double too_short = step * std::clamp((n - few) / (enough - few), 0.0, 1.0);
+  std::vector<double> longer = {too_short, too_short + step};
+  // Where they leave hardly any luck they have not explained it: longer ones would have to make it
+  // of what the sets are.
+  if (too_short > 0 && best[best.size() - 3] < hardly_any) longer.push_back(0);
   constexpr double least = -6, sd = 1;  // below the least they are all alike: none
   const auto log_prior = [&](double value, double mean) {
     const double z = (std::max(value, least) - mean) / sd;
@@ -190,7 +194,7 @@ std::vector<Variation> variations(const KernelParameters& best, Index outcomes) 
   for (const double noise : noises) {
     for (const double seed : seeds) {
       for (const double roughness : roughnesses) {
-        for (const double more : {too_short, too_short + step}) {
+        for (const double more : longer) {
           KernelParameters parameters = best;
           parameters.array() += more;
           parameters.tail<3>() << noise, seed, roughness;

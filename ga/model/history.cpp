@@ -307,19 +307,21 @@ const Observation* History::best_completed() const {
 }
 
 bool History::learnt_nothing(int set) const {
-  bool completed = false, others_learnt = false;
-  for (std::size_t i = 0; i < first_.size(); ++i) {
-    const Observation& one = observation_[i];
-    if (one.fitness < 0) return false;
-    if (one.ending != Observation::Ending::completed) continue;
-    if (first_[i] != set) {
-      others_learnt |= one.fitness > 0;
-    } else {
-      if (one.fitness > 0) return false;
-      completed = true;
-    }
-  }
-  return completed && others_learnt;
+  const auto gave = fitnesses_of(set);
+  if (gave.empty()) return false;
+  if (can_be_negative(observation_)) return std::ranges::max(gave) < least_told(observation_);
+  const bool others_learnt = std::ranges::any_of(observation_, [](const Observation& one) {
+    return one.ending == Observation::Ending::completed && one.fitness > 0;
+  });
+  return others_learnt && std::ranges::max(gave) == 0;
+}
+
+std::vector<double> History::fitnesses_of(int set) const {
+  std::vector<double> fitnesses;
+  for (std::size_t i = 0; i < first_.size(); ++i)
+    if (first_[i] == set && observation_[i].ending == Observation::Ending::completed)
+      fitnesses.push_back(observation_[i].fitness);
+  return fitnesses;
 }
 
 bool History::fails_as_often(int set) const {

@@ -94,9 +94,12 @@ class History {
   const Observation* first_completed(const hyp::Genes& genes) const;
   /// The completed training of greatest fitness, the first one among equals; null: none.
   const Observation* best_completed() const;
-  /// Whether all that the set with this number gave, trained to the end, is a fitness of 0, where
-  /// others have more and none is below 0.
+  /// Whether of the set with this number the model knows that it is bad, not how bad: all that it
+  /// gave, trained to the end, is a fitness of 0, where others have more and none is below 0; or it
+  /// is below what the model is told at least (least_told()).
   bool learnt_nothing(int set) const;
+  /// What the trainings of the set with this number gave that completed.
+  std::vector<double> fitnesses_of(int set) const;
   /// Whether a training of the set with this number failed, and at least as many did as completed.
   bool fails_as_often(int set) const;
   /// Whether all that completed have the same fitness, so that nothing is known of what evolves.

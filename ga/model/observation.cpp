@@ -40,12 +40,32 @@ std::map<double, double> median_gains(std::span<const Observation> observation) 
   return medians;
 }
 
-// What a value counts as at least where fitnesses can be below 0.
-double least_told(const std::vector<double>& values) {
+// What trainings are expected to have at their ends, of those that completed or were looked at.
+class Ends {
+ public:
+  explicit Ends(std::span<const Observation> observation) : gains_(median_gains(observation)) {
+    for (const Observation& e : observation)
+      if (e.ending == Ending::completed || e.ending == Ending::at_rung) known_.push_back(of(e));
+  }
+
+  double of(const Observation& e) const {
+    const auto gain = gains_.find(e.left);
+    const double end = e.fitness + (gain == gains_.end() ? 0 : gain->second);
+    return e.fitness < 0 ? end : std::max(0.0, end);
+  }
+  const std::vector<double>& known() const { return known_; }
+
+ private:
+  std::map<double, double> gains_;
+  std::vector<double> known_;
+};
+
+double least_told(const std::vector<double>& ends, bool negative) {
   constexpr double furthest = 10;
-  const double median = values.empty() ? 0 : percentile(values, 0.5);
-  const double above = values.empty() ? 0 : std::ranges::max(values) - median;
-  return above > 0 ? median - furthest * above : -std::numeric_limits<double>::infinity();
+  const double median = ends.empty() ? 0 : percentile(ends, 0.5);
+  const double above = ends.empty() ? 0 : std::ranges::max(ends) - median;
+  return negative && above > 0 ? median - furthest * above
+                               : -std::numeric_limits<double>::infinity();
 }
 
 }  // namespace
@@ -71,23 +91,21 @@ bool can_be_negative(std::span<const Observation> observation) {
   return std::ranges::any_of(observation, [](const Observation& e) { return e.fitness < 0; });
 }
 
+double least_told(std::span<const Observation> observation) {
+  return least_told(Ends(observation).known(), can_be_negative(observation));
+}
+
 Targets targets_of(std::span<const Observation> observation) {
   constexpr double stopped_noise = 10;
-  const auto gains = median_gains(observation);
-  const auto at_the_end = [&](const Observation& e) {
-    const auto gain = gains.find(e.left);
-    const double end = e.fitness + (gain == gains.end() ? 0 : gain->second);
-    return e.fitness < 0 ? end : std::max(0.0, end);
-  };
+  const Ends ends(observation);
   const bool negative = can_be_negative(observation);
   const auto has_learnt = [&](const Observation& e) { return negative || e.fitness > 0; };
-  std::vector<double> known, good;
+  std::vector<double> known = ends.known(), good;
   for (const Observation& e : observation) {
     if (e.ending != Ending::completed && e.ending != Ending::at_rung) continue;
-    known.push_back(at_the_end(e));
-    if (has_learnt(e)) good.push_back(known.back());
+    if (has_learnt(e)) good.push_back(ends.of(e));
   }
-  const double least = negative ? least_told(known) : -std::numeric_limits<double>::infinity();
+  const double least = least_told(known, negative);
   for (auto* values : {&known, &good})
     for (double& value : *values) value = std::max(value, least);
   const bool some_learnt = good.size() > 3;
@@ -103,7 +121,7 @@ Targets targets_of(std::span<const Observation> observation) {
     const Observation& e = observation[static_cast<std::size_t>(i)];
     const bool learnt = has_learnt(e) || !some_learnt;
     if (e.ending == Ending::at_rung) {
-      targets.values[i] = learnt ? at_the_end(e) : std::max(at_the_end(e), bad);
+      targets.values[i] = learnt ? ends.of(e) : std::max(ends.of(e), bad);
     } else if (e.ending == Ending::failed || !learnt) {
       targets.values[i] = bad;
     } else if (e.ending == Ending::completed) {
@@ -154,7 +172,9 @@ double OutputWarping::unwarped(double warped) const {
   v = median_ + unit_ * v;
   const double value = offset_ ? std::max(0.0, std::exp(v) - *offset_) : v;
   const double apart = greatest_ - least_;
-  return std::clamp(value, least_ - apart, greatest_ + apart);
+  const double most = greatest_ + apart;
+  // What was never above 0, as -box_loss, is not expected there.
+  return std::clamp(value, least_ - apart, greatest_ > 0 ? most : std::min(most, 0.0));
 }
 
 }  // namespace evolve::ga

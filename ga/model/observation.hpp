@@ -30,6 +30,10 @@ Observation observation_of(const hyp::Outcome& outcome);
 /// training that learnt nothing.
 bool can_be_negative(std::span<const Observation> observation);
 
+/// What a fitness counts as at least, in units of fitness: where fitnesses can be below 0, ten
+/// times as far below the median as the best is above it, else minus infinity.
+double least_told(std::span<const Observation> observation);
+
 /// What the model is told, one entry for each observation.
 struct Targets {
   /// In units of fitness.
@@ -41,8 +45,7 @@ struct Targets {
 
 /// - Completed: its fitness. A fitness of 0 or less is a training that learnt nothing, and counts
 /// as a failure once more than three trials have learnt something. Where fitnesses can be below 0
-/// nothing says how bad "nothing" is: one that is further below the median than ten times the
-/// distance from there to the best counts as just so far.
+/// nothing says how bad "nothing" is: one below least_told() counts as that.
 /// - Failed: "bad, not how bad", the 10th percentile of the good ones. Taken literally, one cliff
 /// would bend the model everywhere.
 /// - Stopped: its fitness could still have grown, so it is a lower bound, but it was stopped for

@@ -261,6 +261,7 @@ def load():
     import gc
 
     checkout = checkout_named()
+    threads = worker.cpu_threads()  # YOLOv5 says another number in OMP_NUM_THREADS as soon as it is imported
     module = yolov5(checkout)
     run = module.validate.run
     import torch
@@ -272,7 +273,7 @@ def load():
     def train(trial):
         kind = worker.torch_kind(trial.device)
         if kind == "cpu":
-            torch.set_num_threads(worker.cpu_threads())  # YOLOv5 takes the machine's, not the slot's
+            torch.set_num_threads(threads)
         # It would be continued.
         pathlib.Path(trial.dir, "results.csv").unlink(missing_ok=True)
         options = options_of(trial, module.parse_opt(True), module.check_file)

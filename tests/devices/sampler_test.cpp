@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -16,18 +17,28 @@ namespace {
 
 using std::chrono::milliseconds;
 
+/// What /proc says of a process, such as "PPid:"; 0 when it is gone.
+pid_t number_of(const std::string& process, const std::string& field) {
+  std::ifstream status("/proc/" + process + "/status");
+  pid_t number = 0;
+  for (std::string word; status >> word;)
+    if (word == field) status >> number;
+  return number;
+}
+
+bool descends_from_us(pid_t process) {
+  while (process > 1 && process != ::getpid())
+    process = number_of(std::to_string(process), "PPid:");
+  return process == ::getpid();
+}
+
 /// The tracers that hold processes of this test: those of the fake driver that are stuck in it.
+/// They are its descendants, which a debugger that somebody looks at it with is not.
 std::vector<pid_t> tracers() {
   std::vector<pid_t> found;
   for (const auto& folder : std::filesystem::directory_iterator("/proc")) {
-    std::ifstream status(folder.path() / "status");
-    std::string word, name;
-    pid_t tracer = 0;
-    while (status >> word) {
-      if (word == "Name:") status >> name;
-      if (word == "TracerPid:") status >> tracer;
-    }
-    if (tracer != 0 && name == "devices_tests") found.push_back(tracer);
+    const auto tracer = number_of(folder.path().filename().string(), "TracerPid:");
+    if (descends_from_us(tracer)) found.push_back(tracer);
   }
   return found;
 }
@@ -51,6 +62,8 @@ TEST(Sampler, TellsAllThatDiscoveryDoes) {
 }
 
 TEST(Sampler, DoesNotAskADriverInWhichAProcessIsStuck) {
+  // The process that is stuck loses its parent, and stays a descendant.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::setenv("ZE_ENABLE_ALT_DRIVERS", FAKE_LEVEL_ZERO, 1);
   ::setenv("FAKE_XPUS", "name=A,bus=3", 1);
   Sampler sampler({"xpu"}, milliseconds(2000));
@@ -68,6 +81,7 @@ TEST(Sampler, DoesNotAskADriverInWhichAProcessIsStuck) {
     answer = sampled(sampler);
   }
   EXPECT_EQ(answer.size(), 1u);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
   ::unsetenv("FAKE_XPUS");
   ::unsetenv("ZE_ENABLE_ALT_DRIVERS");
 }

@@ -252,8 +252,10 @@ TEST(TrainCommand, WritesNothingOutsideItsFolderWhateverADataSetSays) {
   write_file(stage / "deep/er/my.yaml",
              "path: ../../shapes\ntrain: images/train\n"
              "val: images/val\ntest: images/test\n"
-             "names: [../../up, /tmp/up, '$(touch up)', '`touch up`', "
-             "'; touch up']\n");
+             "names: [../../up, '" +
+                 (stage / "up").string() +
+                 "', '$(touch up)', '`touch up`', "
+                 "'; touch up']\n");
   const auto all = [&] {
     std::vector<std::string> files;
     for (const auto& entry : fs::recursive_directory_iterator(stage.path()))
@@ -266,7 +268,6 @@ TEST(TrainCommand, WritesNothingOutsideItsFolderWhateverADataSetSays) {
   const auto data = (stage / "deep/er/my.yaml").string();
   EXPECT_EQ(stage.evolve({"train", "--data", data, "--epochs", "2"}).code, 0);
   EXPECT_EQ(all(), before);
-  EXPECT_FALSE(fs::exists("/tmp/up"));
 }
 
 TEST(TrainCommand, LeavesAFolderThatIsDrawnAgain) {

@@ -105,14 +105,17 @@ TEST(Launcher, OfSlurmLeavesTheMaskToTheStep) {
 
 // As it does where its configuration does not say whose GPUs they are.
 TEST(Launcher, OfSlurmTakesGpusForNvidiasWhereTheirDriverIsThoughItSetsTheMasksOfAllKinds) {
-  Folder folder;
-  auto variables = job_with("FAKE_MASK=0,1");
-  variables.push_back("FAKE_ZE_MASK=0,1");
-  const auto ended = run(folder, variables, with_fake_trainer(folder, {"--launcher", "slurm"}));
-  ASSERT_EQ(ended.code, 0) << ended.err;
-  const std::string kind = std::filesystem::exists("/dev/nvidiactl") ? "cuda" : "xpu";
-  EXPECT_EQ(journal(folder / "run")[0]["slots"],
-            (std::vector<std::string>{kind + ":0", kind + ":1", kind + ":2", kind + ":3"}));
+  const auto slots_with = [](const std::string& driver) {
+    Folder folder;
+    auto variables = job_with("FAKE_MASK=0,1");
+    variables.insert(variables.end(), {"FAKE_ZE_MASK=0,1", "FAKE_NVIDIACTL=" + driver});
+    const auto ended = run(folder, variables, with_fake_trainer(folder, {"--launcher", "slurm"}));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return journal(folder / "run")[0]["slots"];
+  };
+  EXPECT_EQ(slots_with("/dev/null"),
+            (std::vector<std::string>{"cuda:0", "cuda:1", "cuda:2", "cuda:3"}));
+  EXPECT_EQ(slots_with("/nowhere"), (std::vector<std::string>{"xpu:0", "xpu:1", "xpu:2", "xpu:3"}));
 }
 
 TEST(Launcher, OfSlurmTakesCoresWhereThereIsNoGpu) {

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "process.hpp"
+#include "tests/golden.hpp"
 
 namespace evolve::test {
 namespace {
@@ -168,11 +168,8 @@ TEST(Training, WaitsAtItsRungsAndDoesAsItIsTold) {
 }
 
 TEST(Training, GoesOnFromTheGivenStateDictOnRealImages) {
-  const char* from_env = std::getenv("EVOLVE_CHECKPOINTS");
-  const std::filesystem::path shared = EVOLVE_SOURCE_DIR "/../shared";
-  const std::filesystem::path checkpoints = from_env ? from_env : shared / "oracle/ckpt";
-  const auto weights = checkpoints / "bccd_p64_adam_s0_best.state_dict.pt";
-  const auto data = shared / "data/bccd.yaml";
+  const auto weights = checkpoints_folder() / "bccd_p64_adam_s0_best.state_dict.pt";
+  const auto data = data_folder() / "bccd.yaml";
   if (!std::filesystem::exists(weights) || !std::filesystem::exists(data)) {
     GTEST_SKIP() << "needs " << weights << " and " << data;
   }

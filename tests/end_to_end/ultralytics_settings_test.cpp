@@ -22,9 +22,9 @@ Ended run(const Folder& folder, const std::vector<std::string>& arguments) {
 TEST(Ultralytics, GetsItsOwnNamesForTheOptions) {
   Folder folder;
   const auto ended =
-      run(folder, trials("yolo11n.yaml", 1,
+      run(folder, trials("yolo11n.yaml", 2,
                          {"--weights", "yolo11n.pt", "--batch-size", "-1", "--freeze", "10",
-                          "--rect", "--workers", "2", "--imgsz", "64"}));
+                          "--rect", "--workers", "2", "--imgsz", "64", "--cache", "none"}));
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto settings = settings_of(folder, 0);
   EXPECT_EQ(settings["model"], "yolo11n.yaml");
@@ -40,6 +40,15 @@ TEST(Ultralytics, GetsItsOwnNamesForTheOptions) {
   EXPECT_EQ(settings["device"], "cpu");
   EXPECT_EQ(settings["project"], (folder / "run/trials").string());
   EXPECT_EQ(settings["name"], "000000");
+  EXPECT_FALSE(settings.contains("cache"));  // its default: "none" means nothing to it
+  EXPECT_EQ(settings["patience"], 0);        // evolve alone ends a trial early
+  EXPECT_EQ(settings["save"], json(false));
+  EXPECT_EQ(settings["plots"], json(false));
+  EXPECT_EQ(settings["val"], json(true));
+  EXPECT_EQ(settings["exist_ok"], json(true));
+  // Those of trials 0 and 1 where --seed is 0 (tests/ga/random/rng_test.cpp).
+  EXPECT_EQ(settings["seed"], 266925343);
+  EXPECT_EQ(settings_of(folder, 1)["seed"], 1679338179);
 }
 
 TEST(Ultralytics, StartsAtItsOwnDefaultsAndSearchesItsTunersSpace) {

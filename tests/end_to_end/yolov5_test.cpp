@@ -213,6 +213,7 @@ TEST(Yolov5, SaysWhyATrialFailed) {
   EXPECT_EQ(failure_of("oom.yaml"),
             "oom: RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB");
   EXPECT_EQ(failure_of("nan.yaml"), "diverged: train/obj_loss is nan in epoch 1");
+  EXPECT_EQ(failure_of("inf.yaml"), "diverged: train/obj_loss is inf in epoch 1");
   EXPECT_EQ(failure_of("broken.yaml"), "other: ValueError: something else");
   const auto long_one = failure_of("no_image.yaml");
   EXPECT_THAT(long_one, StartsWith("data: AssertionError: Caught"));

@@ -100,24 +100,6 @@ TEST(Recommendation, KnowsHowMuchIsLuckWhereMostSetsFailOrLearnNothing) {
   }
 }
 
-// Of fitnesses that are losses 0 is the best.
-TEST(Recommendation, KnowsTheSetsThatEndAt0WhereOthersEndBelow) {
-  const hyp::Space space = space_of(std::vector<hyp::Gene>(3, real(0, 1, 0.1)));
-  const hyp::Genes start = hyp::genes_of(space, {});
-  History history(space.genes);
-  Rng rng = breeding_rng(1, 0);
-  boost::random::uniform_real_distribution<double> anywhere(0, 1);
-  for (int i = 0; i < 40; ++i) {
-    hyp::Genes genes = start;
-    if (i > 0) std::ranges::generate(genes, [&] { return anywhere(rng); });
-    const double fitness = std::min(0.0, 0.2 - std::abs(genes[0] - 0.5));
-    history.add(genes, {Observation::Ending::completed, fitness, i});
-  }
-  const auto now = *standing(space.genes, history, start);
-  EXPECT_NEAR(now.best.expectation.mean, 0, 0.02);
-  EXPECT_GT(now.better, 0.95);
-}
-
 TEST(Recommendation, IsTheStartWhereAllThatCompletedIsAlike) {
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     Evolution evolution(cube(), {.search = "screened", .seed = seed, .trials = 30});
@@ -282,18 +264,6 @@ TEST(Recommendation, KnowsTheLuckOfTrainingsThatAreFarBetterThanMost) {
   }
 }
 
-// To the model it is as bad as the worst of the others.
-TEST(Recommendation, ExpectsNothingOfAStartThatLearntNothing) {
-  Evolution evolution(cube(), {.search = "screened", .trials = 20});
-  while (const auto trial = evolution.ask()) {
-    const bool is_start = trial->hyp == hyp::start_of(cube());
-    evolution.tell(completed(trial->number, is_start ? 0 : peak(trial->hyp)));
-  }
-  const Standing standing = *evolution.standing();
-  EXPECT_EQ(standing.start->expectation.high, 0);
-  EXPECT_GT(standing.best.expectation.low, 0.3);
-}
-
 TEST(Recommendation, IsNoSetWhoseTrainingsFailAsOftenAsNot) {
   const hyp::Space space = cube();
   History history(space.genes);
@@ -314,20 +284,6 @@ TEST(Recommendation, IsNoSetWhoseTrainingsFailAsOftenAsNot) {
   EXPECT_EQ(standing(space.genes, history, sets[0])->best.trial, best) << "one of three failed";
   history.add(of_best, {.ending = Observation::Ending::failed, .trial = best, .repeat = 3});
   EXPECT_NE(standing(space.genes, history, sets[0])->best.trial, best) << "two of four did";
-}
-
-TEST(Recommendation, IsNeverAStartThatLearntNothingWhereOthersDid) {
-  boost::random::uniform_real_distribution<double> fitness(0.2, 0.5);
-  for (std::uint64_t seed = 0; seed < 16; ++seed) {
-    Evolution evolution(cube(), {.search = "screened", .seed = seed, .trials = 6});
-    Rng rng = breeding_rng(seed, 1 << 20);
-    while (const auto trial = evolution.ask())
-      evolution.tell(completed(trial->number, trial->number == 0 ? 0 : fitness(rng)));
-    const Standing standing = *evolution.standing();
-    EXPECT_NE(standing.best.trial, 0) << seed;
-    EXPECT_EQ(standing.start->trial, 0) << seed;
-    EXPECT_EQ(standing.better, 1) << seed;
-  }
 }
 
 TEST(Recommendation, NamesASetByItsFirstTrialThatCompletedWhateverWasToldFirst) {

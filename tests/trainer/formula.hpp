@@ -21,6 +21,11 @@ trainer::Detector make(const std::string& table, std::optional<int> nc = 3, std:
 /// The reference cases' formula for the weights of a model.
 void set_formula_weights(trainer::Detector& detector, std::uint64_t seed);
 
+/// From now on it sees the same in whatever it is shown: in every cell of its last map a box of
+/// `side` pixels around the cell's centre, of this class and confidence, and nothing in the others.
+void see_boxes_everywhere(trainer::Detector& detector, double side, int cls,
+                          double confidence = 0.9);
+
 /// The reference cases' formula for images in 0..1.
 torch::Tensor formula_input(const std::vector<std::int64_t>& shape, std::uint64_t seed);
 

@@ -202,5 +202,13 @@ TEST(OutputWarping, IsUndoneNoFartherBeyondTheValuesThanTheyAreApart) {
   EXPECT_DOUBLE_EQ(warping.unwarped(-50), -0.9);
 }
 
+TEST(OutputWarping, ExpectsNothingAbove0OfWhatNeverWas) {
+  const OutputWarping losses(Eigen::Vector4d(-1, -2, -3, -30));
+  EXPECT_EQ(losses.unwarped(10), 0);
+  EXPECT_LT(losses.unwarped(0), -1);
+  const OutputWarping others(Eigen::Vector4d(1, -2, -3, -30));
+  EXPECT_GT(others.unwarped(10), 1);
+}
+
 }  // namespace
 }  // namespace evolve::ga

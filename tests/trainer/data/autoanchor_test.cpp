@@ -93,6 +93,15 @@ TEST(NewAnchors, IgnoreLabelsThatAreTooSmallAndStayAboveTwoPixels) {
   EXPECT_THAT(tiny.anchors, Each(Field(&Size::h, Ge(2))));
 }
 
+TEST(NewAnchors, AreSearchedForLabelsThatAreThinInOneDirectionToo) {
+  auto labels = two_groups();
+  for (int i = -4; i <= 4; ++i) labels.push_back({1, 50 + .1f * static_cast<float>(i)});
+  const auto anchors = found(labels, 3);
+  ASSERT_THAT(anchors, SizeIs(3));
+  EXPECT_NEAR(anchors[0].w, 1, .1);
+  EXPECT_NEAR(anchors[0].h, 50, .3);
+}
+
 TEST(AnchorFitter, KeepsAGoodFit) {
   const std::vector<Size> current{{12, 24}, {60, 30}};
   const auto choice =

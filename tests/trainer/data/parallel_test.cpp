@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/refusal.hpp"
@@ -47,12 +50,22 @@ TEST(ForEachIndex, WorksOnCoresThatThisProcessIsNotBoundToAndLeavesItWhereItWas)
 }
 
 TEST(ForEachIndex, UsesNoMoreThreadsThanItIsGiven) {
-  std::atomic<int> at_once = 0, most = 0;
-  for_each_index(200, 1, [&](int) {
-    most = std::max<int>(most, ++at_once);
-    --at_once;
-  });
-  EXPECT_EQ(most, 1);
+  for (const int threads : {1, 2}) {
+    std::mutex mutex;
+    int at_once = 0, most = 0;
+    const auto change = [&](int by) {
+      const std::lock_guard lock(mutex);
+      most = std::max(most, at_once += by);
+    };
+    // Each call takes so long that a thread too many meets one at work.
+    for_each_index(100, threads, [&](int) {
+      change(1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      change(-1);
+    });
+    EXPECT_GE(most, 1);
+    EXPECT_LE(most, threads);
+  }
 }
 
 }  // namespace

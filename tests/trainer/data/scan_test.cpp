@@ -28,10 +28,13 @@ struct ScanTest : testing::Test {
     write_file(label_file_of(config.train[1]), "0 0.1 0.1 0.5 0.1 0.5 0.5\n");
   }
 
-  std::vector<ScannedImage> scanned() {
+  std::vector<ScannedImage> scanned(bool single_cls = false) {
     looked_at = 0;
-    return scan(config, Split::train,
-                {.cache_folder = folder / "cache", .threads = 1, .beat = [this] { ++looked_at; }});
+    return scan(
+        config, Split::train,
+        {.single_cls = single_cls, .cache_folder = folder / "cache", .threads = 1, .beat = [this] {
+           ++looked_at;
+         }});
   }
 };
 
@@ -102,6 +105,14 @@ TEST_F(ScanTest, LooksAgainWhenTheClassesAreOthers) {
   EXPECT_EQ(scanned()[0].fault, "");
   config.names = {"cat"};
   EXPECT_NE(scanned()[0].fault, "");
+}
+
+TEST_F(ScanTest, RemembersLabelsOfOneClassApartFromThoseOfTheirOwn) {
+  EXPECT_EQ(scanned(true)[0].found.labels[0].cls, 0);
+  EXPECT_EQ(scanned(false)[0].found.labels[0].cls, 1);
+  EXPECT_EQ(looked_at, 3);
+  EXPECT_EQ(scanned(true)[0].found.labels[0].cls, 0);
+  EXPECT_EQ(looked_at, 0);
 }
 
 TEST_F(ScanTest, DoesWithoutAFolderThatCannotBeWritten) {

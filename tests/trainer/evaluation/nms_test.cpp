@@ -78,6 +78,14 @@ TEST(Nms, StopsAtTheGreatestNumberOfDetections) {
   EXPECT_EQ(found.back(), detection(20 * 1499, 1 - 1499.f / 8192, 0));
 }
 
+TEST(Nms, LooksAtThe30000MostConfidentCandidates) {
+  std::vector<std::vector<float>> input(29999, row(50, 1, {1}));
+  input.push_back(row(100, .5f, {1}));
+  input.push_back(row(150, .25f, {1}));
+  EXPECT_THAT(non_max_suppression(rows(input), 1, {}),
+              ElementsAre(detection(50, 1, 0), detection(100, .5f, 0)));
+}
+
 TEST(Nms, IgnoresWhatADivergedModelSays) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   const auto input = rows({row(50, nan, {1, 1}), row(50, 1, {nan, nan})});

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
+#include "tests/trainer/data/files.hpp"
 #include "tests/trainer/formula.hpp"
 #include "tests/trainer/golden.hpp"
 #include "tests/trainer/threads.hpp"
@@ -13,6 +16,9 @@
 #include "trainer/checkpoint/state_dict.hpp"
 #include "trainer/data/data_yaml.hpp"
 #include "trainer/data/dataset.hpp"
+#include "trainer/data/image_grid.hpp"
+#include "trainer/evaluation/validation_report.hpp"
+#include "trainer/stopwatch.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -34,6 +40,26 @@ data::Dataset two_images() {
   }
   return dataset;
 }
+
+/// A grey image of 64 x 64 pixels with an object of class 0 in each corner, their sides this share
+/// of the image's.
+data::Dataset four_corners(float side) {
+  data::Dataset dataset{.names = {"a", "b", "c"}, .imgsz = 64, .images = {}};
+  data::Image image{.file = "",
+                    .pixels = cv::Mat(64, 64, CV_8UC3, cv::Scalar(128, 128, 128)),
+                    .original_height = 64,
+                    .original_width = 64,
+                    .labels = {},
+                    .segments = {}};
+  for (const float x : {side / 2, 1 - side / 2})
+    for (const float y : {side / 2, 1 - side / 2})
+      image.labels.push_back({.cls = 0, .x = x, .y = y, .w = side, .h = side});
+  dataset.images.push_back(image);
+  return dataset;
+}
+
+/// The AP where every object is found: YOLOv5's integral begins to fall before its last point.
+constexpr double all_found = 0.995;
 
 TEST(Validate, JudgesEveryImageAndRestoresTheMode) {
   auto detector = test::make("yolov5p.yaml");
@@ -91,6 +117,27 @@ TEST(Validate, ComputesTheMapsInTheTypeThatIsWanted) {
 
 TEST(Validate, TakesEveryDetectionForClass0WithSingleCls) {
   auto detector = test::make("yolov5p.yaml");
+  test::see_boxes_everywhere(detector, 32, 1);
+  const auto set = data::validation_set(four_corners(0.5F), 1, 32, false);
+  const auto one_class =
+      validate(detector, set, nullptr, {.nms = {.agnostic = true}, .single_cls = true});
+  EXPECT_EQ(one_class.detections, 4);
+  EXPECT_NEAR(one_class.metrics.map50_95, all_found, 1e-9);
+  const auto three_classes = validate(detector, set, nullptr, {});
+  EXPECT_EQ(three_classes.detections, 4);
+  EXPECT_EQ(three_classes.metrics.map50, 0);
+}
+
+TEST(Validate, ClipsDetectionsToTheImage) {
+  auto detector = test::make("yolov5p.yaml");
+  // Around 16 and 48 pixels they reach 16 pixels beyond the image, on every side of it.
+  test::see_boxes_everywhere(detector, 64, 0);
+  const auto set = data::validation_set(four_corners(0.75F), 1, 32, false);
+  EXPECT_NEAR(validate(detector, set, nullptr, {}).metrics.map50_95, all_found, 1e-9);
+}
+
+TEST(Validate, FindsLessWhereTheClassesSuppressEachOther) {
+  auto detector = test::make("yolov5p.yaml");
   auto dataset = two_images();
   for (auto& image : dataset.images) image.labels[0] = {.cls = 0, .x = .5, .y = .5, .w = 1, .h = 1};
   const auto set = data::validation_set(dataset, 2, 32, false);
@@ -129,6 +176,48 @@ TEST(Validate, IsZeroWithoutLabels) {
   EXPECT_THAT(result.classes, IsEmpty());
   EXPECT_EQ(result.metrics, hyp::Metrics{});
   EXPECT_EQ(validate(detector, {}, nullptr, {}).metrics, hyp::Metrics{});
+}
+
+TEST(ValidationReport, CountsTheLabelsOfAllClassesAndMillisecondsPerImage) {
+  auto dataset = four_corners(0.5F);
+  dataset.images[0].labels.back().cls = 1;
+  dataset.images.resize(8, data::Image(dataset.images[0]));
+  auto detector = test::make("yolov5p.yaml");
+  int beats = 0;
+  const ValidateOptions options{.beat = [&] {
+    ++beats;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }};
+  const Stopwatch watch;
+  const auto report =
+      validation_report(detector, data::validation_set(dataset, 8, 32, false), options, "");
+  const double elapsed_ms = 1000 * watch.elapsed();
+  EXPECT_EQ(report.images, 8);
+  EXPECT_EQ(report.labels, 32);
+  ASSERT_THAT(report.classes, SizeIs(2));
+  EXPECT_EQ(report.classes[0].labels, 24);
+  EXPECT_EQ(report.classes[1].name, "b");
+  EXPECT_EQ(report.classes[1].labels, 8);
+  // One beat follows the only batch, the others the layers: a millisecond each at least.
+  EXPECT_GE(8 * report.inference_ms, beats - 1);
+  EXPECT_GT(report.nms_ms, 0);
+  EXPECT_LE(8 * (report.inference_ms + report.nms_ms), elapsed_ms);
+}
+
+TEST(ValidationReport, DrawsWhatIsFoundWithAConfidenceOfAQuarterOrMore) {
+  const auto set = data::validation_set(four_corners(0.5F), 1, 32, false);
+  const auto batch = data::validation_batch(set.dataset, set.batches[0]);
+  const data::TemporaryFolder folder;
+  data::draw_batch(batch, {{}}, set.dataset.names, folder / "nothing.jpg");
+  for (const double confidence : {0.2, 0.3}) {
+    auto detector = test::make("yolov5p.yaml");
+    test::see_boxes_everywhere(detector, 32, 1, confidence);
+    validation_report(detector, set, {}, folder.path().string());
+    EXPECT_EQ(
+        data::read_file(folder / "val_batch0_pred.jpg") == data::read_file(folder / "nothing.jpg"),
+        confidence < 0.25)
+        << confidence;
+  }
 }
 
 class ParityValidate : public ::testing::Test {

@@ -239,6 +239,18 @@ TEST(Loss, IsPureObjectnessWithoutObjects) {
   EXPECT_NEAR(value.total.item<double>(), std::log(2.0) * 5.4, 1e-6);
 }
 
+TEST(Loss, WeighsTheObjectnessOfOtherNumbersOfLevelsThanThreeByWeightsOfTheirOwn) {
+  for (const auto& [levels, sum] : {std::pair(1, 4.0), {2, 5.0}, {4, 5.31}, {5, 5.33}}) {
+    Loss loss({.box = 1, .cls = 1, .obj = 1}, torch::full({levels, 1, 2}, 2.F));
+    const std::vector<torch::Tensor> maps(std::size_t(levels), flat_maps(7).front());
+    for (const auto operators : {Operators::fast, Operators::plain}) {
+      loss.use(operators);
+      const auto items = loss(maps, std::vector<Target>{}).items;
+      EXPECT_NEAR(items[1].item<double>(), std::log(2.0) * sum, 2e-6) << levels;
+    }
+  }
+}
+
 TEST(Loss, AveragesClassesOverTheMatchesOfALevelAndAddsTheLevels) {
   // 0.5 x 0.5 of the image is 2, 1 and 0.5 cells: within the factor 4 of every level's anchor of
   // 2 cells but the last, where it is exactly 4.

@@ -78,6 +78,32 @@ TEST(Schedule, RestartsInCyclesOfEqualLengthWithAFactorOf1) {
   EXPECT_DOUBLE_EQ(schedule.factor(9), 1);
 }
 
+TEST(Schedule, IsThatOfTheOptionsAndTheHyperparameters) {
+  const hyp::Hyperparameters hyp{{"lr0", 0.02},
+                                 {"lrf", 0.1},
+                                 {"momentum", 0.9},
+                                 {"warmup_epochs", 4.0},
+                                 {"warmup_momentum", 0.5},
+                                 {"warmup_bias_lr", 0.05}};
+  const TrainOptions options{
+      .epochs = 7, .batch_size = 8, .cos_lr = true, .restart_epochs = 2, .restart_factor = 3};
+  const auto schedule = schedule_of(hyp, options, 50);
+  EXPECT_EQ(schedule.epochs, 7);
+  EXPECT_EQ(schedule.batches, 50);
+  EXPECT_EQ(schedule.batch_size, 8);
+  EXPECT_TRUE(schedule.cosine);
+  EXPECT_EQ(schedule.restarts.epochs, 2);
+  EXPECT_EQ(schedule.restarts.factor, 3);
+  EXPECT_EQ(schedule.lr0, 0.02);
+  EXPECT_EQ(schedule.lrf, 0.1);
+  EXPECT_EQ(schedule.momentum, 0.9);
+  EXPECT_EQ(schedule.warmup_iterations, 200);
+  EXPECT_EQ(schedule.warmup_momentum, 0.5);
+  EXPECT_EQ(schedule.warmup_bias_lr, 0.05);
+  EXPECT_FALSE(schedule_of(hyp, {}, 50).cosine);
+  EXPECT_EQ(schedule_of(hyp, {}, 50).restarts.epochs, 0);
+}
+
 TEST(Schedule, WarmsUpForAtLeast100Iterations) {
   EXPECT_EQ(warmup_iterations(3, 7), 100);
   EXPECT_EQ(warmup_iterations(3, 50), 150);

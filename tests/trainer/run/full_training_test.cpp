@@ -14,6 +14,7 @@
 #include "tests/trainer/state_dict.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
 #include "trainer/data/embedded/shapes.hpp"
+#include "trainer/optim/schedule.hpp"
 #include "trainer/run/trainer.hpp"
 
 namespace evolve::trainer {
@@ -102,6 +103,9 @@ TEST_F(FullTrainingTest, LeavesTheBestAndTheLastWeightsAndImages) {
   EXPECT_EQ(epochs[2].training.batch, epochs[2].training.batches);
   EXPECT_GT(epochs[2].training.losses.box, 0);
   EXPECT_LT(epochs[2].training.losses.box, epochs[0].training.losses.box);
+  const auto batches = epochs[2].training.batches;
+  EXPECT_EQ(epochs[2].learning_rates,
+            schedule_of(job("a").hyp, {.epochs = 3}, batches).at(3 * batches - 1).learning_rate);
   EXPECT_EQ(result.epochs, 3);
   EXPECT_FALSE(result.stopped_early);
   EXPECT_EQ(result.validation.images, 100);
@@ -306,6 +310,21 @@ TEST_F(FullTrainingTest, DrawsDifferentImagesByTheirWeightsAndSizesByChance) {
   EXPECT_EQ(sizes.imgsz % 32, 0);
   EXPECT_GE(sizes.imgsz, 32);
   EXPECT_LE(sizes.imgsz, 96);
+}
+
+TEST_F(FullTrainingTest, TakesTheMeanApForThatOfAClassWithoutLabels) {
+  data::write_embedded("shapes", folder / "shapes");
+  test::write_file(yaml, read_file(yaml) + "  3: star\n");
+  auto with_stars = job("a", 2);
+  with_stars.options["data"] = yaml.string();
+  with_stars.options["weights"] = "shapes-base";
+  const double mean = run(with_stars).back().metrics.map50_95;
+  ASSERT_GT(mean, 0);
+  const auto saved = weights("a", "last.pt");
+  const auto ap = saved.about.at("training").at("class_ap").get<std::vector<double>>();
+  ASSERT_EQ(ap.size(), 4u);
+  EXPECT_NEAR((ap[0] + ap[1] + ap[2]) / 3, mean, 1e-12);
+  EXPECT_EQ(ap[3], mean);
 }
 
 }  // namespace

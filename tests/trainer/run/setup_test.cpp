@@ -84,5 +84,16 @@ TEST_F(Setup, NeedsATableFromSomewhere) {
   EXPECT_THAT(refused({}), HasSubstr("there is no --cfg"));
 }
 
+TEST(PreparedData, ValidatesTwiceTheImagesOfABatchAtOnceInRectangles) {
+  const PreparedData data({.data = "shapes", .batch_size = 24, .imgsz = 64}, 32, 1);
+  std::vector<std::size_t> sizes;
+  for (const auto& batch : data.validation().batches) {
+    sizes.push_back(batch.images.size());
+    EXPECT_EQ(batch.height, 96);  // 64 and half a stride, in whole ones
+    EXPECT_EQ(batch.width, 96);
+  }
+  EXPECT_THAT(sizes, testing::ElementsAre(48, 48, 4));
+}
+
 }  // namespace
 }  // namespace evolve::trainer

@@ -3,15 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "hyp/space.hpp"
 #include "tests/refusal.hpp"
 #include "tests/trainer/data/files.hpp"
 #include "tests/trainer/formula.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
+#include "trainer/stopwatch.hpp"
 #include "trainer/training_failed.hpp"
 
 namespace evolve::trainer {
@@ -119,6 +122,21 @@ TEST(Trainer, EndsAtTheRungWhereItIsTold) {
   EXPECT_EQ(result.obeyed, hyp::Decision::stop);
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(result.metrics, seen[1]);
+}
+
+TEST(Trainer, CountsNoTimeThatItWaitsAtARung) {
+  Trainer trainer("cpu", 1);
+  double waited = 0;
+  const Stopwatch all;
+  const auto result = trainer.train(small(), defaults(), 1, {},
+                                    {.epochs = {1}, .decide = [&](int) {
+                                       const Stopwatch waiting;
+                                       std::this_thread::sleep_for(std::chrono::milliseconds(300));
+                                       waited = waiting.elapsed();
+                                       return hyp::Decision::go_on;
+                                     }});
+  EXPECT_GT(waited, 0);
+  EXPECT_LE(result.timing.total, all.elapsed() - waited);
 }
 
 TEST(Trainer, GivesToTheLastBitTheSameWhetherItWasPausedOrNot) {
@@ -247,10 +265,13 @@ TEST(Trainer, KeepsTheTablesAnchorsWithoutAutoanchor) {
   EXPECT_EQ(train(options, with("anchors", 5.0)), train(options, without("anchors")));
 }
 
-TEST(Trainer, RoundsTheImagesSizeUpToWholeStrides) {
+TEST(Trainer, RoundsTheImagesSizeUpToWholeStridesAndToTwoAtLeast) {
+  const auto of_two_strides = train(small(), defaults());
   TrainOptions odd = small();
-  odd.imgsz = 40;
-  EXPECT_EQ(train(odd, defaults()), train(small(), defaults()));
+  for (const int imgsz : {40, 32, 1}) {
+    odd.imgsz = imgsz;
+    EXPECT_EQ(train(odd, defaults()), of_two_strides) << imgsz;
+  }
 }
 
 TEST(Trainer, NamesAMissingHyperparameter) {
@@ -341,62 +362,6 @@ TEST(Trainer, ReadsItsWeightsOncePerTrial) {
   const auto read = bytes_read() - before;
   EXPECT_GE(read, size);
   EXPECT_LT(read, size * 3 / 2);
-}
-
-/// Weights of yolov5p with `classes` classes in a file of this folder, with their table.
-std::string weights_with(int classes, const data::TemporaryFolder& folder) {
-  const auto file = folder / "weights.pt";
-  write_checkpoint(file, checkpoint_of(test::make("yolov5p.yaml", classes),
-                                       std::vector<std::string>(std::size_t(classes), "name")));
-  return file;
-}
-
-TEST(Trainer, RefusesToValidateWeightsOfOtherClasses) {
-  const data::TemporaryFolder folder;
-  TrainOptions options = small();  // the embedded data set has 3 classes
-  for (const int classes : {1, 2, 4}) {
-    options.weights = weights_with(classes, folder);
-    EXPECT_EQ(test::refusal([&] { Trainer("cpu", 1).validate({.options = to_json(options)}); }),
-              "shapes: it has 3 classes, " + options.weights + " was trained on " +
-                  std::to_string(classes) +
-                  "; give the data set that the weights were trained on, or take all classes as "
-                  "one (--single-cls)");
-  }
-}
-
-TEST(Trainer, RefusesToValidateWeightsOfOtherClassesThatBringNoTable) {
-  const data::TemporaryFolder folder;
-  TrainOptions options = small();
-  auto weights = checkpoint_of(test::make("yolov5p.yaml", 4), {"a", "b", "c", "d"});
-  weights.about.erase("yaml");
-  options.weights = folder / "weights.pt";
-  write_checkpoint(options.weights, weights);
-  EXPECT_THAT(
-      test::refusal([&] { Trainer("cpu", 1).validate({.options = to_json(options)}); }),
-      testing::StartsWith("shapes: it has 3 classes, " + options.weights + " was trained on 4; "));
-}
-
-TEST(Trainer, RefusesToValidateWeightsOfATrainingThatDiverged) {
-  const data::TemporaryFolder folder;
-  TrainOptions options = small();
-  auto weights = checkpoint_of(test::make("yolov5p.yaml", 3), {"a", "b", "c"});
-  auto& [name, tensor] = weights.state.front();
-  tensor = tensor.clone().fill_(std::nan(""));
-  options.weights = folder / "weights.pt";
-  write_checkpoint(options.weights, weights);
-  EXPECT_EQ(test::refusal([&] { Trainer("cpu", 1).validate({.options = to_json(options)}); }),
-            options.weights + ": its " + name +
-                " holds NaN: the training had diverged; give other weights");
-}
-
-TEST(Trainer, ValidatesWeightsOfAnyNumberOfClassesAsOneClass) {
-  const data::TemporaryFolder folder;
-  TrainOptions options = small();
-  options.single_cls = true;
-  for (const int classes : {1, 4}) {
-    options.weights = weights_with(classes, folder);
-    EXPECT_EQ(Trainer("cpu", 1).validate({.options = to_json(options)}).classes.size(), 1U);
-  }
 }
 
 TEST(Trainer, TrainsLessWithFrozenLayers) {

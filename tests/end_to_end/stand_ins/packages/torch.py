@@ -28,8 +28,14 @@ class nn:
             pass
 
 
+slots_threads = os.environ.get("OMP_NUM_THREADS")
+num_threads = "the machine's"
+
+
 def set_num_threads(count):
-    assert count == int(os.environ["OMP_NUM_THREADS"])  # what the slot has
+    global num_threads
+    assert count == int(slots_threads)
+    num_threads = count
 
 
 class Number(float):

@@ -35,6 +35,7 @@ class Loss(float):
 
 
 class Trainer:
+    losses = ["box_loss", "cls_loss", "dfl_loss"]
     free_memory = 24  # as many images fit; every trial leaves less
 
     def __init__(self, overrides):
@@ -50,6 +51,7 @@ class Trainer:
         # The real one reverts to the CPU without a word.
         has_cuda = self.args.device is None and torch.cuda.is_available() and "gone" not in self.args.model
         self.device = types.SimpleNamespace(type="cuda" if has_cuda else "cpu")
+        torch.num_threads = "the machine's"  # as the real one takes on a CPU
         self.batch_size = self.args.batch
         self.epochs, self.start_epoch = self.args.epochs, 0
         self.callbacks, self.stop = {}, False
@@ -79,6 +81,7 @@ class Trainer:
     def train(self):
         what = pathlib.Path(self.args.model).stem
         assert engine.check_amp(what)
+        assert self.device.type == "cuda" or torch.num_threads != "the machine's"
         if os.sep in self.args.model and not os.path.exists(self.args.model):
             raise FileNotFoundError(2, "No such file or directory", self.args.model)
         if what == "offline":
@@ -98,6 +101,8 @@ class Trainer:
         self.scheduler, self.train_loader = training.Schedule(), training.Loader()
         self.mosaic = True
         self.run_callbacks("on_pretrain_routine_end")
+        with open(self.save_dir / "orders", "a") as orders:  # from pause to pause
+            orders.write(self.train_loader.order + "\n")
         self.model.weight.grad = None
         self.last_step = -1
         for self.epoch in range(self.start_epoch, self.epochs):
@@ -166,7 +171,7 @@ class Trainer:
     def validate(self, unlucky):
         score = 0.5 / (1 + abs(self.args.box - 6)) * ((self.epoch + 1) / self.args.epochs) ** 0.25
         metrics = {f"metrics/{name}": round(score / (1 + i), 5) for i, name in enumerate(VALIDATED[self.args.task])}
-        losses = ["loss"] if self.args.task == "classify" else ["box_loss", "cls_loss", "dfl_loss"]
+        losses = ["loss"] if self.args.task == "classify" else self.losses
         metrics.update({f"val/{name}": 0.1 * (1 + i) + float(unlucky) for i, name in enumerate(losses)})
         file = self.csv
         if not file.exists():
@@ -177,6 +182,10 @@ class Trainer:
 
     def final_eval(self):
         raise AssertionError("best.pt was validated again")
+
+
+class RtDetrTrainer(Trainer):
+    losses = ["giou_loss", "cls_loss", "l1_loss"]
 
 
 class YOLO:
@@ -193,4 +202,4 @@ class YOLO:
 
 class RTDETR:
     def __init__(self, model):
-        self.task, self.task_map = "detect", {"detect": {"trainer": Trainer}}
+        self.task, self.task_map = "detect", {"detect": {"trainer": RtDetrTrainer}}

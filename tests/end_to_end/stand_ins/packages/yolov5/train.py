@@ -1,6 +1,8 @@
 """Stands in for YOLOv5's train.py. Trains nothing; what goes wrong is in the model's name: oom.yaml, nan.yaml, broken.yaml,
-no_image.yaml, class.yaml, no_weights.yaml, killed.yaml, full.yaml, full_late.yaml, slow.yaml."""
+inf.yaml, no_image.yaml, class.yaml, no_weights.yaml, killed.yaml, full.yaml, full_late.yaml, slow.yaml."""
 import argparse
+import contextlib
+import importlib
 import json
 import logging
 import os
@@ -11,16 +13,18 @@ import numpy
 import torch
 from tqdm import tqdm
 
-try:
-    import wandb
-except ImportError:
-    wandb = None
+TRACKERS = []
+for name in ("clearml", "comet_ml", "neptune", "wandb"):
+    with contextlib.suppress(ImportError):
+        TRACKERS.append(importlib.import_module(name))
 
 KEYS = ("metrics/precision", "metrics/recall", "metrics/mAP_0.5", "metrics/mAP_0.5:0.95", "val/box_loss", "val/obj_loss",
         "val/cls_loss")
 
 LOGGER = logging.getLogger("yolov5")
 LOGGER.setLevel(logging.INFO)
+
+os.environ["OMP_NUM_THREADS"] = str(min(8, max(1, os.cpu_count() - 1)))  # as the real one has it when it is imported
 
 print("YOLOv5 is speaking")  # on standard output, as the real one does
 
@@ -44,7 +48,7 @@ def SummaryWriter(folder):
 class Loggers:
     def __init__(self, folder):
         assert SummaryWriter(folder) is None
-        assert wandb is None, "W&B is told of a trial"
+        assert not TRACKERS, f"{TRACKERS} are told of a trial"
 
 
 def parse_opt(known=False):
@@ -111,6 +115,7 @@ def check_train_batch_size(fits=[24]):
 
 def train(hyp, opt, device, callbacks):
     assert hasattr(numpy, "trapz") and os.environ["TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"] == "1"
+    assert device != "cpu" or torch.num_threads != "the machine's"
     folder, what = pathlib.Path(opt.save_dir), pathlib.Path(opt.cfg).stem
     (folder / "weights").mkdir(parents=True, exist_ok=True)
     batch = check_train_batch_size() if opt.batch_size == -1 else opt.batch_size
@@ -139,7 +144,7 @@ def train(hyp, opt, device, callbacks):
         if what == "killed":
             killed = RuntimeError("DataLoader worker (pid 5) is killed by signal: Killed. ")
             raise RuntimeError("DataLoader worker (pid(s) 5) exited unexpectedly") from killed
-        losses = [0.5, float("nan") if what == "nan" else 0.4, 0.3]
+        losses = [0.5, float(what) if what in ("nan", "inf") else 0.4, 0.3]
         callbacks.run("on_train_batch_end", None, epoch, None, None, None, losses)
         callbacks.run("on_train_epoch_end", epoch=epoch)
         callbacks.run("on_val_batch_end", 0, None, None, None, None, None)

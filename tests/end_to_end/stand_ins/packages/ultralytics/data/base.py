@@ -19,6 +19,7 @@ class BaseDataset:
         self.cache = args.cache or None
         if self.cache == "ram" and self.check_cache_ram():
             self.cache_images()
+        assert self.ims[0] in (None, f"a.jpg at {self.imgsz}"), "images of another size"
         # The real one decides it here too: the latest images are those that were read from disk.
         self.mosaics_of = "all images" if self.cache == "ram" else "the latest images"
 
@@ -28,4 +29,4 @@ class BaseDataset:
     def cache_images(self):
         print(f"Caching images of {self.im_files[0]}")
         assert self.cache == "ram"
-        self.ims = ["a.jpg"]
+        self.ims = [f"a.jpg at {self.imgsz}"]

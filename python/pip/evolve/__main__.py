@@ -1,0 +1,5 @@
+"""python -m evolve"""
+
+from evolve import main
+
+main()

@@ -1,0 +1,1 @@
+"""Stands in for Comet where it is installed."""

@@ -1,0 +1,1 @@
+"""Stands in for Neptune where it is installed."""

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""What no training with a stand-in shows of python/evolve/worker.py: tests/python/worker_test.py"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+from unittest import mock
+
+PACKAGE = str(pathlib.Path(__file__).resolve().parents[2] / "python")
+sys.path.insert(0, PACKAGE)
+
+from evolve import worker  # noqa: E402
+
+
+class Channel:
+    """Keeps what a trial sends."""
+
+    def __init__(self):
+        self.sent = []
+
+    def send(self, **message):
+        self.sent.append(message)
+
+
+class WorkerTest(unittest.TestCase):
+    def test_takes_a_memory_error_for_a_full_memory_though_it_says_nothing(self):
+        self.assertEqual(worker.kind_of(MemoryError()), "oom")
+        self.assertEqual(worker.kind_of(RuntimeError()), "other")
+
+    def test_gives_a_sign_of_life_once_a_second_at_most(self):
+        channel = Channel()
+        trial = worker.Trial(channel, {"trial": 7, "hyp": {}, "epochs": 3, "device": "cpu:0", "seed": 1, "dir": "."})
+        sent = []
+        for now in (100, 100.5, 100.9, 101, 101.5, 103, 103.5):
+            with mock.patch("time.monotonic", return_value=now):
+                trial.alive()
+            sent.append(len(channel.sent))
+        self.assertEqual(sent, [1, 1, 1, 2, 2, 3, 3])
+        self.assertEqual(channel.sent[0], {"type": "alive", "trial": 7})
+
+    def test_computes_with_the_slots_threads_but_no_more_than_it_has_cores(self):
+        def threads(told):
+            with mock.patch.dict(os.environ, OMP_NUM_THREADS=told):
+                return worker.cpu_threads()
+
+        with mock.patch("os.sched_getaffinity", return_value={1, 4, 5}):
+            self.assertEqual([threads(told) for told in ("1", "3", "4", "0", "", "many")], [1, 3, 3, 1, 3, 3])
+
+    def test_hides_the_gpus_from_a_look_at_what_a_run_needs(self):
+        names = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+        # It says what it sees where it would say what it trains with.
+        program = ("import os; from evolve import worker; "
+                   f"worker.main(None, lambda *_: ([os.environ[name] for name in {names}], []))")
+        asked = json.dumps({"options": {}, "space": {}, "begins": True})
+        environment = dict(os.environ, PYTHONPATH=PACKAGE, **dict.fromkeys(names, "0"))
+        words = [sys.executable, "-B", "-c", program, "--check", asked]
+        said = subprocess.run(words, env=environment, stdout=subprocess.PIPE, check=True).stdout
+        self.assertEqual(json.loads(said)["trains_with"], ["-1", "-1"])
+
+
+if __name__ == "__main__":
+    unittest.main()
