@@ -106,9 +106,8 @@ TEST(TrainerValidation, TakesImagesInRectanglesWhereAsked) {
   const data::TemporaryFolder folder;
   const TrainOptions options{
       .data = "shapes-base", .weights = embedded_weights(folder), .imgsz = 64};
-  const auto images =
-      data::load(data::read_data_yaml(options.data), data::Split::val,
-                 {.imgsz = options.imgsz, .training = false});
+  const auto images = data::load(data::read_data_yaml(options.data), data::Split::val,
+                                 {.imgsz = options.imgsz, .training = false});
   for (const bool rect : {true, false}) {
     const auto found =
         Trainer("cpu", 1).validate({.rect = rect, .options = to_json(options)}).metrics;
