@@ -10,7 +10,6 @@
 #include "cli/recorded_run.hpp"
 #include "cli/savings.hpp"
 #include "cli/text.hpp"
-#include "core/error.hpp"
 #include "engine/explanation.hpp"
 #include "results/plots/plots.hpp"
 #include "results/results.hpp"
@@ -28,13 +27,8 @@ int explain(const std::string& run, const std::string& image) {
   if (const auto words = savings(state); !words.empty()) fmt::print("{}\n", words);
   // What nobody asked for by name costs only itself: another user's run is explained all the same.
   if (image.empty()) check_output(target);
-  try {
-    results::plot_explanation(explanation, target);
-    fmt::print("{}\n", display_path(target));
-  } catch (const Error& no_picture) {
-    if (!image.empty()) throw;
-    fmt::print(stderr, "evolve: {}\n", no_picture.what());
-  }
+  results::plot_explanation(explanation, target);
+  fmt::print("{}\n", display_path(target));
   return 0;
 }
 
