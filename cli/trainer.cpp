@@ -79,7 +79,7 @@ std::vector<std::string> worker_command(const Trainer& trainer, const Python& py
 std::string named_by(const Trainer& trainer) {
   return match(
       trainer, [](const BuiltIn&) { return std::string(); },
-      [](const PythonTrainer* one) { return "--trainer " + one->name; },
+      [](const PythonTrainer*) { return std::string("EVOLVE_PYTHON"); },
       [](const WorkerCommand&) { return std::string("--trainer-command"); },
       [](const TrialCommand&) { return std::string(); });
 }

@@ -63,7 +63,7 @@ void check_startable(const Trainer& trainer, const Python& python);
 /// How the trainer's workers are started. Throws `Error` when a program or a file of ours is
 /// missing.
 std::vector<std::string> worker_command(const Trainer& trainer, const Python& python);
-/// The option that names the program of that command; empty: evolve brings it along.
+/// The option or variable that names the program of that command; empty: evolve brings it along.
 std::string named_by(const Trainer& trainer);
 
 }  // namespace evolve::cli

@@ -41,7 +41,8 @@ struct Variation {
 /// variances. As many genes as trainings can take all luck for signal, so much luck is expected, as
 /// short trainings have it, until trainings of the same set and of near ones say otherwise. The
 /// fitted lengths are those that explain most of what was seen, luck included: so they are too
-/// short, once there are outcomes enough that the prior does not decide them.
+/// short, once there are outcomes enough that the prior does not decide them. (They count as they
+/// are, too, where they leave hardly any luck.)
 std::vector<Variation> variations(const KernelParameters& best, Eigen::Index outcomes);
 
 /// How the curves in `known`, which has looks, behave under these kernel parameters: for each

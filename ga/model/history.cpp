@@ -309,7 +309,9 @@ const Observation* History::best_completed() const {
 bool History::learnt_nothing(int set) const {
   const auto gave = fitnesses_of(set);
   if (gave.empty()) return false;
-  if (can_be_negative(observation_)) return std::ranges::max(gave) < least_told(observation_);
+  constexpr int enough = 5;  // of fewer two that lie close by chance make the others far
+  if (can_be_negative(observation_))
+    return completed_ >= enough && std::ranges::max(gave) < least_told(observation_);
   const bool others_learnt = std::ranges::any_of(observation_, [](const Observation& one) {
     return one.ending == Observation::Ending::completed && one.fitness > 0;
   });

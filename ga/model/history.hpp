@@ -96,7 +96,7 @@ class History {
   const Observation* best_completed() const;
   /// Whether of the set with this number the model knows that it is bad, not how bad: all that it
   /// gave, trained to the end, is a fitness of 0, where others have more and none is below 0; or it
-  /// is below what the model is told at least (least_told()).
+  /// is below what the model is told at least (least_told()), once five trainings have completed.
   bool learnt_nothing(int set) const;
   /// What the trainings of the set with this number gave that completed.
   std::vector<double> fitnesses_of(int set) const;

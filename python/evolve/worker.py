@@ -182,7 +182,7 @@ def message_of(error):
         return str(error)
     words = f"{type(error).__name__}: {said_by(error)}"
     if isinstance(error, ModuleNotFoundError):
-        words += f"; install it for {sys.executable}"
+        words += f"; install what has it for {sys.executable}"
     return words if len(words) <= 300 else f"{words[:190]} … {words[-107:]}"
 
 

@@ -108,7 +108,7 @@ const percent = (share) => `${Math.round(100 * Math.min(0.99, Math.max(0.01, sha
 const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 const expectedText = ({ mean, low, high }) => `${fitnessText(mean)} (${fitnessText(low)} to ${fitnessText(high)})`;
 
-/** "2 h 05 min", "3 min 10 s", "4.2 s" */
+/** "2 d 16 h", "2 h 05 min", "3 min 10 s", "4.2 s" */
 function duration(seconds) {
   const two = (n) => String(Math.floor(n)).padStart(2, "0");
   if (seconds >= 86400) return `${Math.floor(seconds / 86400)} d ${Math.floor((seconds % 86400) / 3600)} h`;

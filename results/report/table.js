@@ -93,7 +93,7 @@ function recommendedText({ recommended, recommendedTrial: trial }) {
     if (recommended.rival)
       words.push(`Undecided: trial ${recommended.rival.trial} is better with a probability of ${percent(Math.floor(100 * recommended.rival.better) / 100)}.`);
   }
-  if (recommended.trainings.length > 1) words.push(`Its set gave ${recommended.trainings.map(fitnessText).join(", ")}.`);
+  if (recommended.trainings.length > 1) words.push(`The recommended set gave ${recommended.trainings.map(fitnessText).join(", ")}.`);
   return words.join(" ");
 }
 

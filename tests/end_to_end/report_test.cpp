@@ -72,6 +72,27 @@ TEST(Report, OfARunHasTheJournalsFigures) {
   for (std::size_t i = 1; i < events.size(); ++i) EXPECT_TRUE(events[i].contains("time")) << i;
 }
 
+TEST(Report, TellsWhatEachTrainingOfTheRecommendedSetGave) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
+                                   "--trials", "10", "--repeats", "4", "--output", "run"})
+                .code,
+            0);
+  const auto recommended = report_of(folder / "run")["recommended"];
+  const auto events = journal(folder / "run");
+  std::map<int, nlohmann::json> hyps;
+  for (const auto& event : events)
+    if (event["event"] == "started") hyps[event["trial"]] = event["hyp"];
+  std::vector<double> gave;
+  for (const auto& event : events)
+    if ((event["event"] == "completed" || event["event"] == "repeated") &&
+        hyps[event["trial"]] == hyps[recommended["trial"]])
+      gave.push_back(event["fitness"]);
+  EXPECT_GT(gave.size(), 1U);
+  EXPECT_EQ(recommended["trainings"], gave);
+  EXPECT_EQ(recommended["failed"], 0);
+}
+
 TEST(Report, IsMadeAgainByACommandAndComparesRuns) {
   Folder folder;
   ASSERT_EQ(run_of_all_kinds(folder, "a").code, 0);

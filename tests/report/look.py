@@ -126,13 +126,13 @@ def look_at_words(browser):
            ["lr0", "…ops.RandomIoUCrop.p"])
     recommended = "{ trainings: [0.5, 0.4, 0.3], is_start: false"
     again = browser.value(f"recommendedText({{ recommendedTrial: {{ trial: 0, fitness: 0.5 }}, recommended: {recommended} }} }})")
-    expect("what the set gave", again, "Trial 0, fitness 0.5000. Its set gave 0.5000, 0.4000, 0.3000.")
+    expect("what the set gave", again, "Trial 0, fitness 0.5000. The recommended set gave 0.5000, 0.4000, 0.3000.")
     again = browser.value(f"""recommendedText({{ recommendedTrial: {{ trial: 0, fitness: 0.5 }}, recommended: {recommended}, collapsed: 1, failed: 2,
         expected: {{ mean: 0.45, low: 0.4, high: 0.5 }}, noise: 0, rival: {{ trial: 7, better: 0.358 }} }} }})""")
     expect("what is left out, and what is undecided", again,
            "Trial 0, fitness 0.5000. Trained again, expect 0.4500 (0.4000 to 0.5000) on average, 90 % sure; "
            "1 of 3 collapsed, this is for those that do not; 2 of 5 failed, this is for those that do not; another seed changes nothing. "
-           "Undecided: trial 7 is better with a probability of 35 %. Its set gave 0.5000, 0.4000, 0.3000.")
+           "Undecided: trial 7 is better with a probability of 35 %. The recommended set gave 0.5000, 0.4000, 0.3000.")
 
 
 def look_at_highest(browser):
