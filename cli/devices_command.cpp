@@ -8,8 +8,8 @@
 #include <map>
 #include <memory>
 
-#include "cli/built_in_worker.hpp"
 #include "cli/commands.hpp"
+#include "cli/trainers/built_in_worker.hpp"
 #include "core/device_kind.hpp"
 #include "core/number.hpp"
 #include "core/utf8.hpp"

@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/destination.hpp"
 #include "cli/explanation.hpp"
+#include "cli/options/destination.hpp"
 #include "cli/recorded_run.hpp"
-#include "cli/savings.hpp"
-#include "cli/text.hpp"
+#include "cli/screen/savings.hpp"
+#include "cli/screen/text.hpp"
 #include "engine/explanation.hpp"
 #include "results/plots/plots.hpp"
 #include "results/results.hpp"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <span>
 
-#include "cli/text.hpp"
+#include "cli/screen/text.hpp"
 #include "core/number.hpp"
 #include "results/plots/axis.hpp"
 

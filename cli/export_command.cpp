@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/destination.hpp"
-#include "cli/python.hpp"
+#include "cli/options/destination.hpp"
+#include "cli/trainers/python.hpp"
 #include "core/error.hpp"
 #include "core/spawn.hpp"
 #include "results/results.hpp"

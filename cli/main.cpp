@@ -13,9 +13,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "cli/command_line.hpp"
 #include "cli/commands.hpp"
-#include "cli/help.hpp"
+#include "cli/options/command_line.hpp"
+#include "cli/options/help.hpp"
 #include "core/error.hpp"
 #include "core/utf8.hpp"
 #include "workers/exec/exec_worker.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/destination.hpp"
+#include "cli/options/destination.hpp"
 #include "cli/recorded_run.hpp"
 #include "core/csv.hpp"
 #include "core/error.hpp"

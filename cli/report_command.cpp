@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "cli/destination.hpp"
+#include "cli/options/destination.hpp"
 #include "cli/recorded_run.hpp"
-#include "cli/text.hpp"
+#include "cli/screen/text.hpp"
 #include "core/error.hpp"
 #include "engine/explanation.hpp"
 #include "engine/report.hpp"

@@ -1,6 +1,6 @@
 #include "results/journal.hpp"
 
-#include "cli/evolve_options.hpp"
+#include "cli/evolve/evolve_options.hpp"
 #include "engine/run_state.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

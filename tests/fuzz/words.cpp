@@ -1,7 +1,7 @@
 // Values of options: device specifications, fitness expressions, commands, durations.
 #include <stdexcept>
 
-#include "cli/command_line.hpp"
+#include "cli/options/command_line.hpp"
 #include "core/shell_word.hpp"
 #include "devices/spec.hpp"
 #include "hyp/fitness.hpp"

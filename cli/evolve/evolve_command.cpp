@@ -1,0 +1,316 @@
+// The main job: plan it, or find where it stopped; run it; say what came out.
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/evolve/how_to_train.hpp"
+#include "cli/evolve/plan.hpp"
+#include "cli/evolve/recommendation.hpp"
+#include "cli/evolve/run_screen.hpp"
+#include "cli/evolve/run_summary.hpp"
+#include "cli/screen/savings.hpp"
+#include "cli/screen/text.hpp"
+#include "cli/signals.hpp"
+#include "core/error.hpp"
+#include "core/number.hpp"
+#include "core/shell_word.hpp"
+#include "engine/engine.hpp"
+#include "engine/extension.hpp"
+#include "ga/evolution.hpp"
+#include "results/yaml_files.hpp"
+
+namespace evolve::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+using engine::RunEnd;
+using engine::RunState;
+
+/// The bounds that the command line gives to a run.
+engine::Bounds bounds_given(const EvolveOptions& now) {
+  const auto if_given = [&](const char* name, std::optional<int> value) {
+    return now.given.contains(name) ? value : std::nullopt;
+  };
+  return {.generations = if_given("generations", now.generations),
+          .trials = if_given("trials", now.trials),
+          .max_epochs = if_given("max_epochs", now.max_epochs),
+          .repeats = if_given("repeats", now.repeats)};
+}
+
+void say_recommended(Screen& screen, const RunState& state, const results::RunDirectory& directory,
+                     const EvolveOptions& options) {
+  const auto& repeats = state.repeats().completed();
+  const auto recommendation = *state.recommendation();
+  screen.line("");
+  for (const auto& line : recommendation_lines(state, recommendation, directory.root))
+    screen.line(line);
+  if (!repeats.empty()) screen.line(repeat_summary(repeats));
+  const std::pair<const char*, fs::path> files[] = {
+      {"its hyperparameters", directory.hyp_evolved()},
+      {"every trial", directory.evolve_csv()},
+      {"every repeat", directory.repeats()},
+      {"the plot", directory.plot()},
+      {"the report", directory.report()}};
+  for (const auto& [what, file] : files)
+    if (fs::exists(file)) screen.line(fmt::format("  {:<20} {}", what, display_path(file)));
+  const int recommended = state.completed()[recommendation.row].trial;
+  for (const auto& command :
+       how_to_train(options.trainer, options.train, state.evolution().space(),
+                    state.evolution().hyp(recommended), directory.hyp_evolved()))
+    screen.as_it_is(command);
+}
+
+/// "612 of 900 epochs" where these are what is counted, else "12 of 50 trials" or, once the search
+/// is done, "50 of 50 trials and 2 of 8 repeats".
+std::string share_done(const RunState& state) {
+  const auto& search = state.evolution();
+  if (const auto most = state.most_epochs())
+    return fmt::format("{} of {}", state.epochs_trained(), core::counted(*most, "epoch"));
+  auto share = fmt::format("{} of {} trials", search.ended(), search.planned());
+  if (const int repeats = state.repeats().in_all(); search.done() && repeats > 0)
+    share += fmt::format(" and {} of {}", state.repeats_ended(), core::counted(repeats, "repeat"));
+  return share;
+}
+
+/// The command that goes on with a run, as it was told to run this time: its journal has what it
+/// began with.
+std::string go_on_command(const results::RunDirectory& directory, const EvolveOptions& options) {
+  auto command = "evolve --resume " + shell_folder(directory.root);
+  if (!options.resume) return command;
+  const auto values = to_json(options);
+  for (const auto& [key, option] : options.given) {
+    if (std::ranges::count(how_it_runs, key) + std::ranges::count(input_files, key) == 0) continue;
+    const auto& value = values.at(key);
+    if (value == "") continue;  // of --model's two keys it is the other one
+    command +=
+        fmt::format(" {} {}", option,
+                    value.is_string() ? core::shell_word(value.get<std::string>()) : value.dump());
+  }
+  return command;
+}
+
+void say_interrupted(Screen& screen, const RunState& state, RunEnd end,
+                     const std::string& go_on_command) {
+  screen.line(fmt::format("{} after {}; nothing finished is lost. Go on with:",
+                          end == RunEnd::time_limit ? "Stopped at the time limit" : "Interrupted",
+                          share_done(state)));
+  screen.as_it_is("  " + go_on_command);
+}
+
+/// The last words of a run, and its exit code.
+int conclude(Screen& screen, const engine::Run& run, RunEnd end,
+             const results::RunDirectory& directory, const EvolveOptions& options, int signal) {
+  if (signal != 0) screen.hurry();
+  const auto& state = run.state();
+  const auto command = go_on_command(directory, options);
+  const auto go_on = "mend it and go on with: " + command;
+  if (const auto words = savings(state); !words.empty()) screen.line(words);
+  if (state.best()) {
+    for (const auto& words : {failure_summary(state, directory), failed_repeats(state)})
+      if (!words.empty()) screen.line(words);
+    say_recommended(screen, state, directory, options);
+  }
+  // What a run without one would have ended by.
+  if (end == RunEnd::time_limit && state.epochs_trained() == 0 &&
+      state.surroundings().failures() > 0)
+    end = RunEnd::surroundings;
+  switch (end) {
+    case RunEnd::no_usable_device:
+      throw run_failed(run.no_usable_device(), go_on);
+    case RunEnd::surroundings:
+      throw run_failed(fmt::format("{} in {} in a row: {}",
+                                   state.surroundings().last_failure().failed_before_ready
+                                       ? "no worker became ready"
+                                       : "nothing could be trained",
+                                   core::counted(state.surroundings().failures(), "attempt"),
+                                   state.surroundings().last_failure().message),
+                       go_on);
+    case RunEnd::stopped:
+      say_interrupted(screen, state, end, command);
+      return 128 + signal;
+    case RunEnd::time_limit:
+      say_interrupted(screen, state, end, command);
+      break;
+    case RunEnd::finished:
+      break;
+  }
+  if (state.best()) return 0;
+  if (const auto& first = state.first_failure();
+      first && (state.paused().empty() || end == RunEnd::finished))
+    throw run_failed(
+        (state.paused().empty() ? "every trial failed" : "every trial failed that is not paused") +
+            std::string(", the first one with: ") + first->message,
+        "see " + display_path(directory.root / first->log));
+  if (const auto words = failure_summary(state, directory); !words.empty()) screen.line(words);
+  if (end == RunEnd::finished)
+    throw run_failed("no trial was trained to its end",
+                     "go on with more epochs: " + command + " --max-epochs N");
+  return 0;
+}
+
+/// A worker at work takes five descriptors, and many systems allow 1,024 unless they are asked for
+/// more.
+void allow_many_workers() {
+  constexpr rlim_t enough = 1 << 16;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= enough) return;
+  limit.rlim_cur = std::min(limit.rlim_max, enough);
+  ::setrlimit(RLIMIT_NOFILE, &limit);  // as far as it goes
+}
+
+/// Before a data set is looked over: that may take minutes.
+void check_unused(const results::RunDirectory& directory) {
+  results::check_none_begun(directory.journal());
+  if (fs::exists(directory.results_csv()))
+    throw bad_input({directory.results_csv().string()}, "this folder holds a training",
+                    "choose another folder with --name or --output");
+  for (const auto& file :
+       {directory.options(), directory.hyp_evolved(), directory.population(), directory.plot(),
+        directory.repeats(), directory.report(), directory.prometheus(), directory.devices()})
+    if (fs::is_regular_file(file) && !fs::exists(directory.journal()))
+      throw bad_input({file.string()},
+                      "this file is not of a run of evolve, and would be overwritten",
+                      "choose another folder with --name or --output");
+}
+
+int run_new(const EvolveOptions& options, Screen& screen) {
+  if (const auto folder = given_folder(options.destination)) check_unused(*folder);
+  const auto plan = make_plan(options);
+  const RunState checked(plan.settings.run);  // what is wrong with the search is found here
+  for (const auto& line : plan_lines(plan)) screen.line(line);
+  if (options.dry_run) return 0;
+
+  const auto directory = create(options.destination);
+  const StopOnSignals stop;
+  RunScreen observer(screen, directory, options.train.epochs, plan.settings.time_limit);
+  const auto run = engine::begin_run(plan.settings, directory, stop.source(), observer);
+  results::write_options(directory.options(), to_json(options));
+  screen.line("results in " + display_path(directory.root));
+  const auto end = run->run();
+  screen.clear();
+  return conclude(screen, *run, end, directory, options, stop.source().reason());
+}
+
+/// Of a finished run that was given these bounds in vain: what lets it go on.
+std::string larger_bound(const RunState& state, const engine::Bounds& given) {
+  const auto& search = state.evolution();
+  auto most = state.most_epochs();
+  if (given.max_epochs) most = *given.max_epochs;
+  const bool all_begun =
+      search.asked() >= search.planned() || (given.trials && *given.trials <= state.trainings());
+  const bool some_wait = std::ranges::any_of(
+      state.paused(), [&](const auto& paused) { return !search.given_up(paused.first); });
+  const auto epochs = fmt::format("--max-epochs {}", engine::epochs_with(state, 1));
+  if (most && (!all_begun || some_wait)) return epochs + " or more";
+  const int trials = state.trainings() + 1;
+  const bool spent = most && engine::epochs_with(state, 1) > *most;
+  const auto more = fmt::format("--trials {}{} or more{}", trials, spent ? " and " + epochs : "",
+                                state.repeats().in_all() > 0 ? " (repeats count)" : "");
+  if (!engine::ends_by_generations(search.settings(), state.repeats().in_all())) return more;
+  const int generations =
+      ga::generations_for(trials, search.settings().population, search.settings().generations + 1);
+  return fmt::format("{}, or with --generations {}{} or more", more, generations,
+                     spent ? " and " + epochs : "");
+}
+
+/// Where a run has no room for all repeats that it was to have.
+std::optional<std::string> note_on_repeats(const std::optional<results::Extended>& bounds,
+                                           int wanted) {
+  const int most = bounds ? bounds->repeats.value_or(wanted) : wanted;
+  if (most >= wanted) return {};
+  return fmt::format("there is room for {} of {}", most, core::counted(wanted, "repeat"));
+}
+
+std::string greeting(const RunState& state, const engine::Bounds& given,
+                     const results::RunDirectory& directory) {
+  const auto& search = state.evolution();
+  const bool epochs = search.settings().max_epochs.has_value();
+  return fmt::format(
+      "{}: {} done{}, {}", display_path(directory.root), share_done(state),
+      epochs ? " in " + core::counted(search.asked(), "trial") : "",
+      state.finished() ? "finished; extend it with " + larger_bound(state, given) : "going on");
+}
+
+/// What a resumed run would do.
+int dry_run(RunState state, const engine::Bounds& given, Plan plan,
+            const results::RunDirectory& directory, Screen& screen) {
+  if (const auto bounds = engine::extension(state, given)) state.apply(*bounds);
+  plan.settings.run.generations = state.evolution().settings().generations;
+  plan.settings.run.trials = state.evolution().settings().trials;
+  plan.settings.run.max_epochs = state.evolution().settings().max_epochs;
+  plan.settings.run.repeats = 0;  // taken off already
+  plan.options.repeats = state.repeats().in_all();
+  for (const auto& line : plan_lines(plan)) screen.line(line);
+  screen.line(greeting(state, given, directory));
+  return 0;
+}
+
+int run_resumed(const EvolveOptions& now, Screen& screen) {
+  const auto directory = now.resume->empty() ? results::newest_run(now.destination.project)
+                                             : results::open_run(*now.resume);
+  const auto path = directory.journal();
+  std::optional<results::Journal> journal;
+  results::JournalContents contents;
+  if (now.dry_run) {
+    contents = results::read_journal(path);
+  } else {
+    auto resumed = results::Journal::resume(path);
+    journal.emplace(std::move(resumed.first));
+    contents = std::move(resumed.second);
+  }
+  if (!contents.warning.empty()) screen.line(contents.warning);
+  if (const auto note = note_on_folder(contents.run)) screen.line(*note);
+  for (const auto& event : contents.events)
+    if (const auto* mended = std::get_if<results::InputsMended>(&event))
+      contents.run.inputs = mended->inputs;
+  auto plan = resumed_plan(now, contents.run, path.string());
+  auto state = engine::fold(contents.run, contents.events, path.string());
+  const auto given = bounds_given(now);
+  const auto bounds = engine::extension(state, given);
+  if (const auto note = note_on_repeats(bounds, given.repeats.value_or(state.repeats().wanted())))
+    screen.line(*note);
+  const bool may_change = state.nothing_known();
+  if (!state.finished() || bounds) settle_inputs(plan, may_change);
+  if (now.dry_run) return dry_run(std::move(state), given, std::move(plan), directory, screen);
+
+  for (const auto& note : plan.device_notes) screen.line(note);
+  if (may_change || now.given.contains("skip_bad"))
+    for (const auto& note : plan.notes) screen.line(note);
+  if (plan.note_on_version) screen.line(*plan.note_on_version);
+  const StopOnSignals stop;
+  RunScreen observer(screen, directory, plan.options.train.epochs, plan.settings.time_limit);
+  const auto run = engine::resume_run(plan.settings, directory, std::move(*journal),
+                                      std::move(state), bounds, stop.source(), observer);
+  results::write_options(directory.options(),
+                         engine::with_bounds(to_json(plan.options), run->state()));
+  screen.line(greeting(run->state(), given, directory));
+  const auto end = run->run();
+  screen.clear();
+  return conclude(screen, *run, end, directory, plan.options, stop.source().reason());
+}
+
+int evolve(const EvolveOptions& options) {
+  allow_many_workers();
+  Screen screen(stdout);
+  return options.resume ? run_resumed(options, screen) : run_new(options, screen);
+}
+
+}  // namespace
+
+Command evolve_command(CLI::App& app) {
+  const auto options = std::make_shared<EvolveOptions>();
+  declare(app, *options);
+  return {&app, [&app, options] {
+            complete(app, *options);
+            return options->dry_run ? printed(evolve(*options)) : evolve(*options);
+          }};
+}
+
+}  // namespace evolve::cli

@@ -1,0 +1,40 @@
+// How a person trains with the set that a run recommends.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/trainers/trainer.hpp"
+#include "hyp/hyperparameters.hpp"
+#include "hyp/space.hpp"
+#include "trainer/options.hpp"
+
+namespace evolve::cli {
+
+/// The command that trains with the hyperparameters of `file`, one set of this space, in
+/// Ultralytics. The file has every number as a float and every yes or no as a text; what must be
+/// something else, the command says again. It also names the optimizer and those of the options
+/// that are not Ultralytics' defaults, unless the set has them itself. How many epochs is left to
+/// the person.
+std::string ultralytics_command(const trainer::TrainOptions& options, const hyp::Space& space,
+                                const hyp::Hyperparameters& hyp, const std::string& file);
+
+/// The command that trains with the hyperparameters of `file` with `evolve train`, on the same
+/// images as the trials and from the same weights, for as many epochs as that has by default.
+std::string evolve_train_command(const trainer::TrainOptions& options,
+                                 const hyp::Hyperparameters& hyp, const std::string& file);
+
+/// The command that trains with the hyperparameters of `file` in YOLOv5, with all options of the
+/// trials that bear on training; not with what only evolve has, the embedded data set and its
+/// model.
+std::string yolov5_command(const trainer::TrainOptions& options, const hyp::Hyperparameters& hyp,
+                           const std::string& file);
+
+/// The commands that train with the hyperparameters of `file`, as far as they apply to a run with
+/// this trainer, a line each: the one for the program that trained (or for YOLOv5, if the set has
+/// all that YOLOv5 needs), and the one for `evolve train`.
+std::vector<std::string> how_to_train(const Trainer& trainer, const trainer::TrainOptions& options,
+                                      const hyp::Space& space, const hyp::Hyperparameters& hyp,
+                                      const std::string& file);
+
+}  // namespace evolve::cli

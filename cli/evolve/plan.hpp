@@ -1,0 +1,46 @@
+// The options turned into what the engine runs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/evolve/evolve_options.hpp"
+#include "engine/settings.hpp"
+
+namespace evolve::cli {
+
+struct Plan {
+  EvolveOptions options;
+  engine::Settings settings;
+  /// What was found and chosen.
+  std::vector<std::string> device_notes;
+  /// What a look at the data set found: images without labels, empty classes.
+  std::vector<std::string> notes;
+  /// A note that the trainer of a run to go on with is another version than the run began with.
+  std::optional<std::string> note_on_version;
+};
+
+/// The plan of a new run. Reads the space, hyp and population files and looks over the data set.
+/// Throws `Error` for whatever is wrong with any of them, before anything is written or trained.
+Plan make_plan(const EvolveOptions& options);
+
+/// The plan of a run to go on with: `run` is the first line of its journal, `now` the command line.
+/// Throws `Error` as `make_plan` does, but for the inputs of the trials.
+Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
+                  const std::string& journal);
+
+/// Looks over what every trial needs, its data set and weights, as a start does, and writes into
+/// the plan what the run has (settings.run.inputs), what its trainer is told of that, `notes` and
+/// `note_on_version`. Throws `Error` for what is missing, and for what is not what the run began
+/// with, unless it `may_change`.
+void settle_inputs(Plan& plan, bool may_change);
+
+/// A note on a run of somebody's own trainer that began in another folder than this one, to be said
+/// before anything is found to be missing.
+std::optional<std::string> note_on_folder(const results::RunSettings& run);
+
+/// What will run, for the screen: "48 trials (4 generations of 12) on 2 slots: cpu:0, cpu:1", …
+std::vector<std::string> plan_lines(const Plan& plan);
+
+}  // namespace evolve::cli

@@ -1,0 +1,260 @@
+#include "cli/trainers/inputs.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <ranges>
+#include <set>
+#include <string_view>
+
+#include "core/error.hpp"
+#include "core/text_file.hpp"
+#include "core/utf8.hpp"
+#include "core/yaml.hpp"
+#include "trainer/checkpoint/weights_file.hpp"
+#include "trainer/checksum.hpp"
+#include "trainer/data/cache_file.hpp"
+#include "trainer/model/model_config.hpp"
+
+namespace evolve::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The model has these layers, and others are left to train.
+void check_freeze(const std::vector<int>& freeze, const trainer::ModelConfig& model) {
+  const int layers = static_cast<int>(model.layers.size());
+  const auto option = fmt::format("--freeze {}", fmt::join(freeze, " "));
+  if (freeze.size() > 1 && *std::ranges::max_element(freeze) >= layers)
+    throw bad_argument(option + ": the model has no such layer",
+                       fmt::format("its layers are 0 to {}", layers - 1));
+  const auto frozen = [&](int layer) { return trainer::is_frozen(freeze, layer); };
+  if (std::ranges::all_of(std::views::iota(0, layers), frozen))
+    throw bad_argument(option + ": nothing would be left to train",
+                       fmt::format("the model has {} layers", layers));
+}
+
+/// Models with a level P6 have a greater stride than others.
+void check_image_size(int imgsz, int stride) {
+  if (imgsz % stride == 0) return;
+  throw bad_argument(
+      fmt::format("--imgsz {}: this model's image sizes are multiples of {} pixels", imgsz, stride),
+      fmt::format("write {}", (imgsz / stride + 1) * stride));
+}
+
+/// Where --cfg names another model than the weights are of: YOLOv5 takes from them what fits.
+std::optional<std::string> note_on_transfer(const trainer::TrainOptions& options,
+                                            const trainer::ModelConfig& model,
+                                            const nlohmann::ordered_json& about) try {
+  const auto table = trainer::model_table_in(about, options.weights);
+  const auto [alike, all] = trainer::layers_alike(model, trainer::resolve(table));
+  if (2 * alike >= all) return {};
+  return fmt::format(
+      "{} is of another model than --cfg {}: {} of {} layers are the same; the others begin anew",
+      options.weights, options.cfg, alike, all);
+} catch (const Error&) {
+  return {};  // the weights bring no table that can be built: their layers are not known
+}
+
+/// The check reads an image's header and end; a worker that decoded it knows more. Whether the
+/// image that it names, as messages name it, cannot be trained on.
+bool undecodable(const std::string& said, const trainer::TrainOptions& options) {
+  const auto config = data::read_data_yaml(options.data, training_splits, options.folder);
+  for (const auto split : training_splits) {
+    for (const auto& file : config.images(split)) {
+      if (!said.starts_with(core::printable(file) + ": ")) continue;
+      const data::DataConfig alone{
+          .file = config.file, .names = config.names, .train = {file}, .val = {}, .test = {}};
+      const data::CheckOptions check{.single_cls = options.single_cls, .decode = true};
+      return !data::check(alone, data::Split::train, check).faults.empty();
+    }
+  }
+  return false;
+}
+
+constexpr const char* bring_back =
+    "bring them back, or begin a new run that learns from this one: evolve --from RUN";
+
+/// Of all bytes of a file, which may be larger than memory should be.
+std::uint32_t checksum_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::uint32_t checksum = 0;
+  std::string piece(std::size_t{1} << 20, '\0');
+  while (file.read(piece.data(), std::ssize(piece)) || file.gcount() > 0) {
+    const std::string_view bytes(piece.data(), static_cast<std::size_t>(file.gcount()));
+    checksum = trainer::checksum_of(bytes, checksum);
+  }
+  return checksum;
+}
+
+/// What it says, however it is written.
+std::string text_of(const core::Yaml& node) {
+  std::string text = node.text;
+  for (std::size_t i = 0; i < node.items.size(); ++i)
+    text += "\n" + (node.keys.empty() ? "-" : node.keys[i]) + ": (" + text_of(node.items[i]) + ")";
+  return text;
+}
+
+std::uint32_t checksum_of_data(const std::string& path) try {
+  auto root = core::parse_yaml(core::read_text_file(path), path);
+  for (std::size_t i = root.keys.size(); i-- > 0;) {
+    if (root.keys[i] != "path" && root.keys[i] != "download") continue;
+    root.keys.erase(root.keys.begin() + static_cast<std::ptrdiff_t>(i));
+    root.items.erase(root.items.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return trainer::checksum_of(text_of(root));
+} catch (const Error&) {
+  return checksum_of_file(path);  // what its trainer makes of it is not known
+}
+
+}  // namespace
+
+ModelInspection check_model(const trainer::TrainOptions& options) {
+  std::optional<trainer::WeightsSummary> weights;
+  if (!options.weights.empty() && options.weights != trainer::embedded_weights)
+    weights = trainer::read_summary(options.weights);
+  const auto about = weights ? weights->about : nlohmann::ordered_json();
+  ModelInspection found;
+  if (weights) found.checksum = weights->checksum;
+  found.has_table = about.contains("yaml");
+  const auto model =
+      trainer::resolve(options.cfg.empty() ? trainer::model_table_in(about, options.weights)
+                                           : trainer::read_model_table(options.cfg));
+  check_freeze(options.freeze, model);
+  check_image_size(options.imgsz, trainer::image_stride(model));
+  const auto fits = [&](const auto& name) { return trainer::names_layer(model, name); };
+  if (weights && std::ranges::none_of(weights->tensors, fits))
+    throw trainer::none_fits(options.weights, weights->tensors.size());
+  if (weights && !options.cfg.empty()) found.note = note_on_transfer(options, model, about);
+  return found;
+}
+
+Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits,
+                   bool began) {
+  const auto config = data::with_fraction(
+      data::read_data_yaml(options.data, splits, options.folder), options.fraction);
+  Inspection found;
+  const data::CheckOptions check{.single_cls = options.single_cls,
+                                 .decode = options.skip_bad,
+                                 .cache_folder = data::cache_folder(),
+                                 .note = [&](const std::string& line) {
+                                   if (std::ranges::find(found.notes, line) == found.notes.end())
+                                     found.notes.push_back(line);
+                                 }};
+  std::vector<std::string> faults;
+  std::set<std::string> said;
+  for (const auto split : splits) {
+    const auto& name = data::name_of(split);
+    if (config.images(split).empty())
+      throw bad_input({options.data}, "there is no " + name,
+                      "write " + name + ": and a folder of images");
+    const auto stats = data::check(config, split, check);
+    // Splits may share images.
+    std::ranges::copy_if(stats.faults, std::back_inserter(faults),
+                         [&](const auto& fault) { return said.insert(fault).second; });
+    if (options.skip_bad && stats.images == 0)
+      throw bad_input({options.data}, "no " + name + " image can be used", "mend them");
+    for (auto& note : data::notes(stats, config, split)) found.notes.push_back(std::move(note));
+    found.splits.push_back(stats);
+  }
+  if (!faults.empty() && !options.skip_bad) {
+    const bool any = std::ranges::all_of(found.splits, &data::DatasetStats::images);
+    throw data::bad_images(faults, began ? data::Without::another_run
+                                   : any ? data::Without::this_run
+                                         : data::Without::no_image);
+  }
+  for (std::size_t i = 0; i < splits.size(); ++i)
+    data::check_labels(found.splits[i], config, splits[i]);
+  return found;
+}
+
+nlohmann::ordered_json trained_on(const Inspection& found, std::optional<std::uint32_t> weights) {
+  auto inputs = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < training_splits.size(); ++i)
+    inputs[data::name_of(training_splits[i])] = {{"images", found.splits[i].images},
+                                                 {"labels", found.splits[i].labels}};
+  if (weights) inputs["weights"] = *weights;
+  return inputs;
+}
+
+void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
+                const trainer::TrainOptions& options) {
+  if (before.is_null()) return;
+  for (const auto training_split : training_splits)
+    if (const auto& split = data::name_of(training_split); before.at(split) != now.at(split))
+      throw bad_input(
+          {options.data},
+          fmt::format("{} {} images with {} labels, the run began with {} with {}",
+                      now[split].at("images").dump(), split, now[split].at("labels").dump(),
+                      before[split].at("images").dump(), before[split].at("labels").dump()),
+          bring_back);
+  const nlohmann::ordered_json none;
+  if (before.value("weights", none) != now.value("weights", none))
+    throw bad_input({options.weights}, "these are other weights than the run began with",
+                    bring_back);
+}
+
+nlohmann::ordered_json files_trained_on(const trainer::TrainOptions& options) {
+  auto files = nlohmann::ordered_json::object();
+  std::error_code ignored;  // a name is no file's, and a folder has no checksum
+  for (const auto& [name, path] : {std::pair("weights", options.weights), {"cfg", options.cfg}})
+    if (path.starts_with('/') && fs::is_regular_file(path, ignored))
+      files[name] = checksum_of_file(path);
+  if (options.data.starts_with('/') && fs::is_regular_file(options.data, ignored))
+    files["data"] = checksum_of_data(options.data);
+  return files;
+}
+
+void check_same_files(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
+                      const trainer::TrainOptions& options) {
+  const auto check = [&](const char* name, const std::string& path, const char* fault) {
+    if (before.contains(name) && before[name] != now.value(name, nlohmann::ordered_json()))
+      throw bad_input({path}, fault, bring_back);
+  };
+  check("weights", options.weights, "these are other weights than the run began with");
+  check("cfg", options.cfg, "this is another model than the run began with");
+  check("data", options.data, "its images or classes are not those that the run began with");
+}
+
+std::optional<MissingInput> missing_input(const trainer::TrainOptions& train) {
+  for (const auto& [option, path] :
+       {std::pair("data", train.data), {"weights", train.weights}, {"cfg", train.cfg}}) {
+    std::error_code error;
+    if (!path.starts_with('/') || std::filesystem::exists(path, error)) continue;
+    return MissingInput{option,
+                        path + ": " + (error ? error.message() : "No such file or directory")};
+  }
+  return {};
+}
+
+using FaultFinder = std::function<std::optional<std::string>(const std::string& said)>;
+
+FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& train) {
+  if (is_built_in(trainer)) {
+    return [train](const std::string& said) -> std::optional<std::string> {
+      try {
+        check_model(train);
+        inspect(train, training_splits, /*began=*/true);
+        return undecodable(said, train) ? std::optional(said) : std::nullopt;
+      } catch (const Error& error) {
+        return error.what();
+      }
+    };
+  }
+  // A path that existed at the start is absolute.
+  const bool none = std::ranges::none_of(std::array{train.data, train.weights, train.cfg},
+                                         [](const auto& path) { return path.starts_with('/'); });
+  if (none) return {};
+  return [train](const std::string&) -> std::optional<std::string> {
+    const auto missing = missing_input(train);
+    return missing ? std::optional(missing->what) : std::nullopt;
+  };
+}
+
+}  // namespace evolve::cli

@@ -1,0 +1,85 @@
+// The files that trainings need: of the built-in trainer looked over before anything is written or
+// trained, of others as far as evolve knows them; and what has become of them where a run goes on,
+// or a trial fails.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/trainers/trainer.hpp"
+#include "trainer/data/check.hpp"
+#include "trainer/options.hpp"
+
+namespace evolve::cli {
+
+/// What a look at the model found.
+struct ModelInspection {
+  /// The checksum of the weights file, where there is one.
+  std::optional<std::uint32_t> checksum;
+  /// The weights bring a table of their own.
+  bool has_table = false;
+  /// For the user: that the weights are hardly those of this model.
+  std::optional<std::string> note;
+};
+
+/// Throws `Error` unless the weights can be read and a model can be built from its table: --cfg, or
+/// without that the one that the weights bring, and a tensor of theirs may be of one of its layers.
+ModelInspection check_model(const trainer::TrainOptions& options);
+
+/// What a training trains on and is validated with.
+inline const std::vector<data::Split> training_splits = {data::Split::train, data::Split::val};
+
+/// What a look at the splits of a data set found.
+struct Inspection {
+  /// One per split.
+  std::vector<data::DatasetStats> splits;
+  /// For the user: images and labels of each split, backgrounds, empty classes.
+  std::vector<std::string> notes;
+};
+
+/// Looks over every image and label of these splits, as far as these options have them train.
+/// Throws `Error` for whatever is wrong, a line with file and line for each of the first images at
+/// fault, unless options.skip_bad leaves them out; a split without images is always wrong. `began`:
+/// of a run that has begun with them.
+Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits,
+                   bool began = false);
+
+/// What trials train on, as far as their fitness depends on it: images and labels of each of their
+/// splits, of which `found` tells, and the checksum of the weights that they start from.
+nlohmann::ordered_json trained_on(const Inspection& found, std::optional<std::uint32_t> weights);
+
+/// Throws `Error` where a run that began with `before` would go on with `now`: the fitness of its
+/// trials could not be compared. `before` is null in runs that did not keep it.
+void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
+                const trainer::TrainOptions& options);
+
+/// What trials train on with a trainer that evolve does not look into: checksums of the files that
+/// these options name, and of a data YAML's all but where its images lie, which may be mended.
+nlohmann::ordered_json files_trained_on(const trainer::TrainOptions& options);
+
+/// Throws `Error` where these are others than a run began with.
+void check_same_files(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
+                      const trainer::TrainOptions& options);
+
+/// A file that only the trainer reads, and that has gone.
+struct MissingInput {
+  /// "data", "weights" or "cfg".
+  std::string option;
+  /// "/data/my.yaml: No such file or directory"
+  std::string what;
+};
+
+/// The first of these; nothing: none has gone.
+std::optional<MissingInput> missing_input(const trainer::TrainOptions& train);
+
+/// See engine::FailurePolicy::find_fault. The built-in trainer's looks over its data and its model
+/// again; that of another sees no more than whether its files are there, and is empty where none
+/// was named that could be seen.
+std::function<std::optional<std::string>(const std::string& said)> fault_finder(
+    const Trainer& trainer, const trainer::TrainOptions& train);
+
+}  // namespace evolve::cli

@@ -1,0 +1,68 @@
+#include "cli/screen/screen.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <string>
+#include <thread>
+
+namespace evolve::cli {
+namespace {
+
+TEST(Screen, WritesPlainLinesIntoAFile) {
+  std::FILE* file = std::tmpfile();
+  {
+    Screen screen(file);
+    screen.line("one");
+    screen.show("live");
+    screen.detail("two");
+    screen.clear();
+  }
+  std::rewind(file);
+  char text[64] = {};
+  const auto length = std::fread(text, 1, sizeof text, file);
+  std::fclose(file);
+  EXPECT_EQ(std::string(text, length), "one\ntwo\n");
+}
+
+TEST(Screen, TellsWhereARunStandsNowAndThenInAFile) {
+  std::FILE* file = std::tmpfile();
+  Screen screen(file, std::chrono::seconds(0));
+  screen.show("17/48 trials");
+  std::rewind(file);
+  char text[64] = {};
+  const auto length = std::fread(text, 1, sizeof text, file);
+  std::fclose(file);
+  EXPECT_EQ(std::string(text, length), "17/48 trials\n");
+}
+
+TEST(Screen, WaitsForNobodyWhoDoesNotReadAndLosesNothing) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  ::fcntl(pipe[1], F_SETPIPE_SZ, 4096);
+  std::FILE* file = ::fdopen(pipe[1], "w");
+  std::string expected, got;
+  std::thread reader;
+  {
+    Screen screen(file);
+    for (int i = 0; i < 1000; ++i) {
+      const auto line = "line " + std::to_string(i) + " of a run whose pager stands still";
+      screen.line(line);
+      expected += line + "\n";
+    }
+    reader = std::thread([&] {
+      std::array<char, 1000> bytes;
+      for (ssize_t count = 1; count > 0; got.append(bytes.data(), static_cast<std::size_t>(count)))
+        count = ::read(pipe[0], bytes.data(), bytes.size());
+    });
+  }
+  std::fclose(file);
+  reader.join();
+  ::close(pipe[0]);
+  EXPECT_EQ(got, expected);
+}
+
+}  // namespace
+}  // namespace evolve::cli

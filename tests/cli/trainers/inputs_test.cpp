@@ -1,0 +1,58 @@
+#include "cli/trainers/inputs.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/json.hpp"
+#include "tests/trainer/data/files.hpp"
+
+namespace evolve::cli {
+namespace {
+
+using testing::Optional;
+using testing::StartsWith;
+
+/// A data set of three images, and what is said from outside when a worker says something of one.
+struct FaultFinderOfTheBuiltInTrainer : testing::Test {
+  data::TemporaryFolder folder;
+  trainer::TrainOptions options;
+
+  FaultFinderOfTheBuiltInTrainer() {
+    for (const std::string name : {"a", "b", "c"}) {
+      data::write_image(folder / ("images/" + name + ".jpg"), 40, 20);
+      data::write_file(folder / ("labels/" + name + ".txt"), "0 0.5 0.5 0.5 0.5\n");
+    }
+    options.data = data::write_file(folder / "d.yaml", "train: images\nval: images\nnames: [a]\n");
+    options.cfg = "yolov5p.yaml";
+  }
+
+  std::optional<std::string> found(const std::string& said) {
+    // As it comes from a worker: as JSON.
+    const auto told = nlohmann::json::parse(core::json_text(nlohmann::json(said)));
+    return fault_finder(BuiltIn{}, options)(told);
+  }
+};
+
+TEST_F(FaultFinderOfTheBuiltInTrainer, SeesThatAnImageHasAnotherSizeThanItsHeaderSays) {
+  const auto image = folder / "images/b.jpg";
+  data::turn_by_exif(image, "XX");
+  const auto said = image + ": its header says 40 x 20 pixels, OpenCV decodes 20 x 40; mend it";
+  EXPECT_THAT(found(said), Optional(said));
+}
+
+TEST_F(FaultFinderOfTheBuiltInTrainer, SeesThatAnImageWhoseNameIsNotUtf8CannotBeDecoded) {
+  auto bytes = data::read_file(data::write_image(folder / "images/d.png"));
+  bytes[bytes.find("IDAT") + 6] ^= 0x55;
+  std::filesystem::remove(folder / "images/d.png");
+  const auto image = data::write_file(folder / "images/\xe9.png", bytes);
+  EXPECT_THAT(found(image + ": cannot be decoded; remove it"),
+              Optional(StartsWith((folder / "images/") + "\ufffd.png: cannot")));
+}
+
+TEST_F(FaultFinderOfTheBuiltInTrainer, SeesNothingWrongWithAnImageThatIsInOrder) {
+  EXPECT_EQ(found((folder / "images/b.jpg") + ": cannot be decoded; remove it"), std::nullopt);
+  EXPECT_EQ(found("something else"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace evolve::cli
