@@ -58,8 +58,9 @@ std::vector<std::string> explanation_lines(const results::Explanation& explanati
                               core::counted(std::ssize(explanation.fitness), "trial"),
                               fitness_text(explanation.fitness[explanation.best])));
   const auto verdict = results::verdict(explanation);
-  lines.push_back(fmt::format("predicting each trial from the others, the model has R² {:.2f}{}{}",
-                              explanation.r2, verdict.empty() ? "" : ": ", verdict));
+  lines.push_back(fmt::format("predicting each trial from the others, the model has R² {:.2f}",
+                              explanation.r2));
+  if (!verdict.empty()) lines.push_back(verdict);
   lines.push_back(fmt::format("{:{}}  share of the variation     loss by", "", width));
   lines.push_back(
       fmt::format("{:{}}  alone  total{:13}chance  start → highest", "gene", width, ""));

@@ -38,6 +38,12 @@ int replace_file(const fs::path& file, const fs::path& temporary,
   throw;
 }
 
+std::string how_to_write_again(int error) {
+  if (error == EMFILE || error == ENFILE) return "allow more open files (ulimit -n)";
+  if (error == ENOENT) return "bring its folder back";
+  return "mend the disk";
+}
+
 void sync_folder(const fs::path& folder) {
   const FileDescriptor descriptor(
       ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
 
 namespace evolve::core {
 
@@ -15,6 +16,9 @@ std::filesystem::path temporary_of(const std::filesystem::path& file);
 /// stopped it; then, and when `write` throws, the file has its old content and no temporary stays.
 int replace_file(const std::filesystem::path& file, const std::filesystem::path& temporary,
                  const std::function<int(int descriptor)>& write);
+
+/// What a person can do about that errno of a write: "mend the disk".
+std::string how_to_write_again(int error);
 
 /// Makes the names in a folder durable, as fsync on a file does its content.
 void sync_folder(const std::filesystem::path& folder);

@@ -19,6 +19,12 @@ nlohmann::ordered_json json_or_null(const std::optional<T>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
 }
 
+/// Null is nothing. Throws nlohmann's exception where it is no T.
+template <class T, class Json>
+std::optional<T> value_or_nothing(const Json& json) {
+  return json.is_null() ? std::nullopt : std::optional<T>(json.template get<T>());
+}
+
 /// JSON as text in one line. What is not UTF-8 in it is replaced: such a text may come from
 /// anywhere.
 template <class Json>

@@ -22,11 +22,6 @@ std::string text_in(const Json& json) {
   return json.is_null() ? "" : json.get<std::string>();
 }
 
-template <class T>
-std::optional<T> number_in(const Json& json) {
-  return json.is_null() ? std::nullopt : std::optional(json.get<T>());
-}
-
 }  // namespace
 
 std::string name_of(const Accelerator& accelerator) {
@@ -84,19 +79,20 @@ Json to_json(const Accelerator& a) {
 Accelerator accelerator_from_json(const Json& json) {
   const auto device = json.at("device").get<std::string>();
   const auto kind = core::kind_of(device);
-  Accelerator a{.kind = kind,
-                .index = core::index_of(device),
-                .number = text_in(json.at("number")),
-                .name = json.at("name"),
-                .uuid = text_in(json.at("uuid")),
-                .pci = text_in(json.at("pci")),
-                .integrated = json.at("integrated"),
-                .state = json.at("state"),
-                .memory_total_bytes = number_in<std::int64_t>(json.at("memory_total_bytes")),
-                .memory_free_bytes = number_in<std::int64_t>(json.at("memory_free_bytes")),
-                .load_percent = number_in<double>(json.at("load_percent")),
-                .temperature_celsius = number_in<double>(json.at("temperature_celsius")),
-                .power_watts = number_in<double>(json.at("power_watts"))};
+  Accelerator a{
+      .kind = kind,
+      .index = core::index_of(device),
+      .number = text_in(json.at("number")),
+      .name = json.at("name"),
+      .uuid = text_in(json.at("uuid")),
+      .pci = text_in(json.at("pci")),
+      .integrated = json.at("integrated"),
+      .state = json.at("state"),
+      .memory_total_bytes = core::value_or_nothing<std::int64_t>(json.at("memory_total_bytes")),
+      .memory_free_bytes = core::value_or_nothing<std::int64_t>(json.at("memory_free_bytes")),
+      .load_percent = core::value_or_nothing<double>(json.at("load_percent")),
+      .temperature_celsius = core::value_or_nothing<double>(json.at("temperature_celsius")),
+      .power_watts = core::value_or_nothing<double>(json.at("power_watts"))};
   for (const auto& [variable, value] : json.at("mask").items())
     a.mask.emplace_back(variable, value.get<std::string>());
   return a;

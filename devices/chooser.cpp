@@ -105,7 +105,7 @@ const Discovery& Chooser::found(const std::string& kind) {
   if (kind == "cuda" && machine_.has_amd && discovery.devices.empty() && !discovery.failed)
     discovery.remark += (discovery.remark.empty() ? "" : "; ") + amd_hint;
   if (keep_numbers(discovery.devices, identities_of(had_.slots, kind)))
-    discovery.remark = "the driver has renumbered its devices; the run keeps its own numbers";
+    discovery.remark = renumbered;
   return found_.emplace(kind, std::move(discovery)).first->second;
 }
 

@@ -163,7 +163,7 @@ std::vector<Accelerator> masked_each(const std::vector<LevelZeroDevice>& visible
 }
 
 /// The devices out of `all` that SYCL shows under ONEAPI_DEVICE_SELECTOR=`selector`. Throws
-/// std::runtime_error for one that says more than which numbers of Level Zero's devices.
+/// std::invalid_argument for one that says more than which numbers of Level Zero's devices.
 std::vector<Accelerator> seen_by_sycl(const std::vector<Accelerator>& all,
                                       const std::string& selector) {
   constexpr std::string_view backend = "level_zero:";

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "devices/accelerator.hpp"
@@ -14,6 +15,10 @@ namespace evolve::devices {
 
 /// A driver that has not told by then hangs. Many NVIDIA GPUs without persistence mode take 20 s.
 constexpr std::chrono::seconds probe_limit{30};
+
+/// What a person is told when a driver counts its devices in another order than when the run began.
+inline constexpr std::string_view renumbered =
+    "the driver has renumbered its devices; the run keeps its own numbers";
 
 /// The devices of one kind, numbered from 0 in the order in which a program sees them.
 struct Discovery {

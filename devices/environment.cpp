@@ -46,8 +46,8 @@ Environment device_environment(const std::string& also) {
     for (const auto& variable : {kind.mask, kind.order, kind.hidden_by.first})
       if (!variable.empty()) note(variable);
   if (!also.empty()) note(also);
-  for (const auto* variable :
-       {"SLURM_JOB_ID", "SLURM_NNODES", "SLURM_NTASKS", "SLURM_GPUS_PER_TASK"})
+  for (const auto* variable : {"SLURM_JOB_ID", "SLURM_NNODES", "SLURM_NTASKS",
+                               "SLURM_GPUS_PER_TASK", "ROCR_VISIBLE_DEVICES"})
     note(variable);
   return found;
 }

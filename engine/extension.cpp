@@ -14,6 +14,11 @@
 namespace evolve::engine {
 namespace {
 
+/// Its search is done, and not for its time limit alone.
+bool has_ended(const RunState& state) {
+  return state.evolution().done() && !state.ended_for_repeats();
+}
+
 /// Whether these generations let a finished search go on: more than it had, or as many as its
 /// `trials` are, the last one not full.
 bool are_more(const RunState& state, const Bounds& given) {
@@ -22,13 +27,6 @@ bool are_more(const RunState& state, const Bounds& given) {
   if (*given.generations != search.generations) return *given.generations > search.generations;
   return search.trials &&
          search.generations == ga::generations_of(*search.trials, search.population);
-}
-
-/// The epochs that bound the whole run, repeats included.
-std::optional<int> epochs_of_all(const RunState& state) {
-  const auto most = state.most_epochs();
-  if (!most) return {};
-  return static_cast<int>(std::min<std::int64_t>(*most, std::numeric_limits<int>::max()));
 }
 
 /// Epochs that the search has taken.
@@ -57,11 +55,10 @@ std::int64_t trainings_left(const RunState& state, const Bounds& given) {
 
 /// The bounds of the whole run, repeats included, with those that are given in place of its own.
 ga::Settings bounds_with(const RunState& state, const Bounds& given) {
-  auto bounds = state.evolution().settings();
-  const int kept = state.repeats().in_all();
-  if (bounds.trials) *bounds.trials += kept;
-  bounds.max_epochs = epochs_of_all(state);
-  if (given.generations && (!state.evolution().done() || are_more(state, given))) {
+  auto bounds = state.bounds();
+  // A run that --trials ends goes on to these, whatever the generations are.
+  if (given.generations &&
+      (has_ended(state) ? are_more(state, given) : ends_by_generations(bounds, 0))) {
     bounds.generations = *given.generations;
     bounds.trials.reset();
   }
@@ -170,13 +167,24 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
                                .trials = before.trials,
                                .repeats = state.repeats().wanted(),
                                .max_epochs = before.max_epochs};
-  if (given.max_epochs && given.max_epochs != epochs_of_all(state))
+  if (given.max_epochs && given.max_epochs != state.bounds().max_epochs)
     check_room_for_open(state, *given.max_epochs);
   auto bounds = given;
   if (given.trials) bounds.generations.reset();
-  const auto after = state.evolution().done() ? extension_of_end(state, bounds)
-                                              : extension_of_search(state, bounds);
+  const auto after =
+      has_ended(state) ? extension_of_end(state, bounds) : extension_of_search(state, bounds);
   return after == none ? std::nullopt : std::optional(after);
+}
+
+std::optional<results::Extended> end_for_repeats(const RunState& state) {
+  const int repeats = state.repeats().wanted();
+  const int all = repeats + state.repeats().begun_in_all();
+  // Where trainings are paused, epochs alone end the search: those that it has taken.
+  auto end = state.evolution().pausing()
+                 ? extension(state, {.max_epochs = static_cast<int>(epochs_with(state, repeats))})
+                 : extension(state, {.trials = state.evolution().asked() + all});
+  if (end) end->for_repeats = true;
+  return end;
 }
 
 std::int64_t epochs_with(const RunState& state, std::int64_t trainings) {
@@ -186,14 +194,12 @@ std::int64_t epochs_with(const RunState& state, std::int64_t trainings) {
 }
 
 Bounds bounds_of(const RunState& state, bool trials_given) {
-  const auto& search = state.evolution().settings();
-  const auto& repeats = state.repeats();
-  Bounds bounds{.generations = search.generations,
-                .max_epochs = epochs_of_all(state),
-                .repeats = repeats.wanted()};
-  const int repeated = repeats.in_all();
-  if (search.trials && (trials_given || repeated == 0 || !ends_by_generations(search, repeated)))
-    bounds.trials = *search.trials + repeated;
+  const auto whole = state.bounds();
+  Bounds bounds{.generations = whole.generations,
+                .max_epochs = whole.max_epochs,
+                .repeats = state.repeats().wanted()};
+  if (trials_given || state.repeats().in_all() == 0 || !ends_by_generations(whole, 0))
+    bounds.trials = whole.trials;
   return bounds;
 }
 

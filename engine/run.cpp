@@ -1,9 +1,11 @@
 #include "engine/run.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/error.hpp"
 #include "core/path.hpp"
+#include "engine/extension.hpp"
 #include "hyp/trial_folder.hpp"
 
 namespace evolve::engine {
@@ -56,6 +58,8 @@ RunEnd Run::run() {
     record(fleet_.watch());
     follow_devices();
     if (can_pause() == false) cannot_pause();
+    if (is_time_for_repeats())
+      if (const auto end_of_search = end_for_repeats(state_)) record({*end_of_search});
     const auto block = blocked();
     const bool started = !block && (start_trials() || breed_ahead());
     if (block && workers_.busy() == 0) {
@@ -80,6 +84,7 @@ RunEnd Run::run() {
       take(*events);
     }
   }
+  if (end == RunEnd::finished && state_.ended_for_repeats()) end = RunEnd::time_limit;
   workers_.end();  // they are not to train on while the pictures are drawn
   close();
   return end;
@@ -314,9 +319,26 @@ void Run::pause_after(const hyp::Outcome& outcome) {
   }
 }
 
+double Run::seconds_taken() const {
+  return std::chrono::duration<double>(Clock::now() - began_).count();
+}
+
 bool Run::out_of_time() const {
-  const std::chrono::duration<double> taken = Clock::now() - began_;
-  return settings_.time_limit && taken.count() >= *settings_.time_limit;
+  return settings_.time_limit && seconds_taken() >= *settings_.time_limit;
+}
+
+// They begin when what is under way has ended, and then follow each other: the last one before the
+// limit, as the last trial would.
+bool Run::is_time_for_repeats() const {
+  constexpr double largest_share = 0.25;  // of the time, however long a training takes
+  const int repeats = state_.repeats().wanted();
+  if (!settings_.time_limit || repeats == 0 || state_.completed().empty() ||
+      state_.ended_for_repeats() || state_.evolution().done())
+    return false;
+  const double in_a_row = std::ceil(repeats / static_cast<double>(std::ssize(slots_)));
+  const double kept =
+      std::min((1 + in_a_row) * state_.training_seconds(), largest_share * *settings_.time_limit);
+  return seconds_taken() >= *settings_.time_limit - kept;
 }
 
 std::unique_ptr<Run> begin_run(const Settings& settings, const results::RunDirectory& directory,

@@ -115,7 +115,9 @@ class Run {
   hyp::Outcome outcome(const Ended& ended) const;
   void ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on);
   void pause_after(const hyp::Outcome& outcome);
+  double seconds_taken() const;
   bool out_of_time() const;
+  bool is_time_for_repeats() const;
   void close();
 
   const Settings settings_;

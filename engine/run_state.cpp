@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "core/error.hpp"
@@ -269,6 +270,15 @@ std::optional<std::int64_t> RunState::most_epochs() const {
   return *search + std::int64_t{repeats_.in_all()} * epochs_;
 }
 
+ga::Settings RunState::present_bounds() const {
+  auto bounds = evolution_.settings();
+  if (bounds.trials) *bounds.trials += repeats_.in_all();
+  if (const auto most = most_epochs())
+    bounds.max_epochs =
+        static_cast<int>(std::min<std::int64_t>(*most, std::numeric_limits<int>::max()));
+  return bounds;
+}
+
 std::int64_t RunState::epochs_to_spare(const Attempt& attempt) const {
   const auto most = most_epochs();
   if (attempt.trial.repeat == 0 || !most) return evolution_.epochs_left();
@@ -318,6 +328,7 @@ void RunState::failed(const hyp::Outcome& outcome, const hyp::Failed& failure, O
 }
 
 void RunState::on(const results::Extended& extended) {
+  bounds_before_ = extended.for_repeats ? std::optional(bounds()) : std::nullopt;
   if (extended.repeats) repeats_.want(*extended.repeats);
   if (next_ && next_->repeat > 0) next_.reset();
   evolution_.extend(extended.generations, extended.trials, extended.max_epochs);

@@ -123,6 +123,11 @@ class RunState {
   std::int64_t epochs_trained() const { return epochs_trained_; }
   /// Trainings as --trials counts them: the trials that were asked for, and all repeats.
   int trainings() const { return evolution_.asked() + repeats_.in_all(); }
+  /// The bounds of the whole run, repeats included; where its time limit has ended its search for
+  /// them (results::Extended), those that it had before.
+  ga::Settings bounds() const { return bounds_before_.value_or(present_bounds()); }
+  /// Its time limit has ended its search, for the repeats.
+  bool ended_for_repeats() const { return bounds_before_.has_value(); }
   /// With --max-epochs: how many epochs there may be, those of repeats among them.
   std::optional<std::int64_t> most_epochs() const;
   /// How many epochs an attempt may lose, and be made again: those that nothing else is promised.
@@ -198,6 +203,7 @@ class RunState {
   void count_epochs(const hyp::Outcome& outcome, int start_epoch);
   void repeat_ended(const hyp::Outcome& outcome, const hyp::Trial& repeat);
   std::optional<hyp::Trial> next_repeat() const;
+  ga::Settings present_bounds() const;
   void completed(int trial, const hyp::Completed& result);
   void failed(const hyp::Outcome& outcome, const hyp::Failed& failure, Open& open);
   /// Null when it is not under way.
@@ -215,6 +221,7 @@ class RunState {
   ga::Evolution evolution_;
   ga::EarlyStopping early_stopping_;
   Repeats repeats_;
+  std::optional<ga::Settings> bounds_before_;
   /// Bred for a device that waits, and not started yet.
   std::optional<hyp::Trial> next_;
   /// Bred ahead: not recorded yet, and ready.

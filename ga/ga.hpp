@@ -11,7 +11,8 @@
 //   from, observation how an outcome enters, kernel and fit its covariances, curves what trainings
 //   gain until their end, basis what is expected beforehand, earlier what other runs say; surrogate
 //   predicts.
-// - epochs/: trainings that end early, stopped (rungs) or paused and continued (thaw).
+// - epochs/: trainings that end early, stopped (early_stopping) or paused and continued
+//   (freeze_thaw).
 // - random/: a generator for each trial (rng), points that are spread evenly (sobol).
 // - Here: Evolution, and what comes of it: recommendation, importance. Its inside are values
 //   (evolution_state) and what is done with them: steps, knowledge, breeding, retraining, pauses,

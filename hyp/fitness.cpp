@@ -1,5 +1,7 @@
 #include "hyp/fitness.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <muParser.h>
 
 #include <array>
@@ -15,12 +17,10 @@ namespace {
 constexpr std::array<const char*, Metrics::count> variable_names = {
     "P", "R", "mAP50", "mAP50_95", "box_loss", "obj_loss", "cls_loss"};
 
-constexpr const char* remedy =
-    "write an expression over P, R, mAP50, mAP50_95, box_loss, obj_loss and cls_loss, "
-    "such as 0.1*mAP50 + 0.9*mAP50_95";
-
 Error refusal(const std::string& expression, const std::string& what) {
-  return bad_argument("--fitness '" + expression + "': " + what, remedy);
+  return bad_argument(fmt::format("--fitness '{}': {}", expression, what),
+                      fmt::format("write an expression over {}, such as {}", Fitness::metrics(),
+                                  Fitness::standard));
 }
 
 /// muParser would take `mAP50 = 1` as an assignment; whoever writes that means a comparison.
@@ -60,6 +60,10 @@ Fitness::Fitness(const std::string& expression) : parser_(std::make_unique<Parse
     if (complaint.ends_with('.')) complaint.pop_back();
     throw refusal(expression, complaint);
   }
+}
+
+std::string Fitness::metrics() {
+  return fmt::format("{}", fmt::join(variable_names, ", "));
 }
 
 Fitness::~Fitness() = default;

@@ -13,6 +13,8 @@ class Fitness {
  public:
   /// YOLOv5's fitness().
   static constexpr const char* standard = "0.1*mAP50 + 0.9*mAP50_95";
+  /// The metrics that an expression may name: "P, R, mAP50, …".
+  static std::string metrics();
 
   /// Operators and functions are muParser's. Throws `Error` when the expression cannot be parsed,
   /// names an unknown metric or none at all.

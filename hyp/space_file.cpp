@@ -83,7 +83,9 @@ void read_choices(const Source& source, const core::Yaml& list, Gene& gene) {
     throw source.refusal(list, ": choices is no list", remedy);
   for (const core::Yaml& item : list.items) {
     if (item.kind != core::Yaml::Kind::scalar || item.text.empty()) {
-      throw source.refusal(item, ": a choice is no word", remedy);
+      throw source.refusal(
+          item, ": choice " + std::to_string(&item - list.items.data() + 1) + " is no word",
+          remedy);
     }
     if (const auto number = core::yaml_number(item); number && !std::isfinite(*number))
       throw source.refusal(item, ": a choice is " + item.text, remedy);

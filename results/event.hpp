@@ -65,6 +65,9 @@ struct Extended {
   std::optional<int> trials = {};
   std::optional<int> repeats = {};
   std::optional<int> max_epochs = {};
+  /// Its time limit is near: the search ends here, so that its repeats begin. A run that goes on
+  /// after that has the bounds from before.
+  bool for_repeats = false;
   bool operator==(const Extended&) const = default;
 };
 

@@ -1,5 +1,6 @@
 #include "results/keys.hpp"
 
+#include <cstdint>
 #include <limits>
 #include <stdexcept>
 
@@ -14,8 +15,11 @@ const Json& value(const Json& json, const char* key) {
 int integer(const Json& json, const char* key) {
   const Json& number = value(json, key);
   constexpr auto most = std::numeric_limits<int>::max();
-  if (!number.is_number_integer() || number < -most || number > most)
-    throw std::invalid_argument(std::string(key) + " is no whole number");
+  // Compared with an int, an unsigned number of more than 63 bits would be negative.
+  const bool fits = number.is_number_unsigned()
+                        ? number.get<std::uint64_t>() <= most
+                        : number.is_number_integer() && number >= -most && number <= most;
+  if (!fits) throw std::invalid_argument(std::string(key) + " is no whole number");
   return number.get<int>();
 }
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "core/json.hpp"
+
 namespace evolve::results::keys {
 
 using Json = nlohmann::ordered_json;
@@ -23,8 +25,7 @@ bool flag(const Json& json, const char* key);
 template <class T>
 std::optional<T> optional(const Json& json, const char* key) {
   const auto found = json.find(key);
-  return found != json.end() && !found->is_null() ? std::optional(found->template get<T>())
-                                                  : std::nullopt;
+  return found == json.end() ? std::nullopt : core::value_or_nothing<T>(*found);
 }
 
 }  // namespace evolve::results::keys

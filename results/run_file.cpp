@@ -76,10 +76,7 @@ bool is_locked(const fs::path& file) {
 
 Error write_failed(const fs::path& file, int error) {
   const std::string what = file.string() + ": cannot write (" + std::strerror(error) + ")";
-  const bool too_many = error == EMFILE || error == ENFILE;
-  const std::string mend = too_many          ? "allow more open files (ulimit -n)"
-                           : error == ENOENT ? "bring its folder back"
-                                             : "mend the disk";
+  const std::string mend = core::how_to_write_again(error);
   const RunDirectory run{folder_of(file)};
   const auto folder = core::shell_folder(run.root.string());
   // A disk that is dead tells nothing.

@@ -25,10 +25,8 @@ EarlierRun earlier_run_from_json(const Json& json) {
                      .outside = json.value("outside", 0),
                      .unnamed = json.value("unnamed", 0)};
   for (const auto& trial : keys::value(json, "trials")) {
-    const Json& fitness = keys::value(trial, "fitness");
-    earlier.trials.push_back(
-        {hyp::hyperparameters_from_json(keys::value(trial, "hyp")),
-         fitness.is_null() ? std::nullopt : std::optional(fitness.get<double>())});
+    earlier.trials.push_back({hyp::hyperparameters_from_json(keys::value(trial, "hyp")),
+                              core::value_or_nothing<double>(keys::value(trial, "fitness"))});
   }
   return earlier;
 }

@@ -9,12 +9,10 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/evolve/how_to_train.hpp"
+#include "cli/evolve/conclusion.hpp"
 #include "cli/evolve/plan.hpp"
-#include "cli/evolve/recommendation.hpp"
 #include "cli/evolve/run_screen.hpp"
 #include "cli/evolve/run_summary.hpp"
-#include "cli/screen/savings.hpp"
 #include "cli/screen/text.hpp"
 #include "cli/signals.hpp"
 #include "core/error.hpp"
@@ -42,117 +40,6 @@ engine::Bounds bounds_given(const EvolveOptions& now) {
           .trials = if_given("trials", now.trials),
           .max_epochs = if_given("max_epochs", now.max_epochs),
           .repeats = if_given("repeats", now.repeats)};
-}
-
-void say_recommended(Screen& screen, const RunState& state, const results::RunDirectory& directory,
-                     const EvolveOptions& options) {
-  const auto& repeats = state.repeats().completed();
-  const auto recommendation = *state.recommendation();
-  screen.line("");
-  for (const auto& line : recommendation_lines(state, recommendation, directory.root))
-    screen.line(line);
-  if (!repeats.empty()) screen.line(repeat_summary(repeats));
-  const std::pair<const char*, fs::path> files[] = {
-      {"its hyperparameters", directory.hyp_evolved()},
-      {"every trial", directory.evolve_csv()},
-      {"every repeat", directory.repeats()},
-      {"the plot", directory.plot()},
-      {"the report", directory.report()}};
-  for (const auto& [what, file] : files)
-    if (fs::exists(file)) screen.line(fmt::format("  {:<20} {}", what, display_path(file)));
-  const int recommended = state.completed()[recommendation.row].trial;
-  for (const auto& command :
-       how_to_train(options.trainer, options.train, state.evolution().space(),
-                    state.evolution().hyp(recommended), directory.hyp_evolved()))
-    screen.as_it_is(command);
-}
-
-/// "612 of 900 epochs" where these are what is counted, else "12 of 50 trials" or, once the search
-/// is done, "50 of 50 trials and 2 of 8 repeats".
-std::string share_done(const RunState& state) {
-  const auto& search = state.evolution();
-  if (const auto most = state.most_epochs())
-    return fmt::format("{} of {}", state.epochs_trained(), core::counted(*most, "epoch"));
-  auto share = fmt::format("{} of {} trials", search.ended(), search.planned());
-  if (const int repeats = state.repeats().in_all(); search.done() && repeats > 0)
-    share += fmt::format(" and {} of {}", state.repeats_ended(), core::counted(repeats, "repeat"));
-  return share;
-}
-
-/// The command that goes on with a run, as it was told to run this time: its journal has what it
-/// began with.
-std::string go_on_command(const results::RunDirectory& directory, const EvolveOptions& options) {
-  auto command = "evolve --resume " + shell_folder(directory.root);
-  if (!options.resume) return command;
-  const auto values = to_json(options);
-  for (const auto& [key, option] : options.given) {
-    if (std::ranges::count(how_it_runs, key) + std::ranges::count(input_files, key) == 0) continue;
-    const auto& value = values.at(key);
-    if (value == "") continue;  // of --model's two keys it is the other one
-    command +=
-        fmt::format(" {} {}", option,
-                    value.is_string() ? core::shell_word(value.get<std::string>()) : value.dump());
-  }
-  return command;
-}
-
-void say_interrupted(Screen& screen, const RunState& state, RunEnd end,
-                     const std::string& go_on_command) {
-  screen.line(fmt::format("{} after {}; nothing finished is lost. Go on with:",
-                          end == RunEnd::time_limit ? "Stopped at the time limit" : "Interrupted",
-                          share_done(state)));
-  screen.as_it_is("  " + go_on_command);
-}
-
-/// The last words of a run, and its exit code.
-int conclude(Screen& screen, const engine::Run& run, RunEnd end,
-             const results::RunDirectory& directory, const EvolveOptions& options, int signal) {
-  if (signal != 0) screen.hurry();
-  const auto& state = run.state();
-  const auto command = go_on_command(directory, options);
-  const auto go_on = "mend it and go on with: " + command;
-  if (const auto words = savings(state); !words.empty()) screen.line(words);
-  if (state.best()) {
-    for (const auto& words : {failure_summary(state, directory), failed_repeats(state)})
-      if (!words.empty()) screen.line(words);
-    say_recommended(screen, state, directory, options);
-  }
-  // What a run without one would have ended by.
-  if (end == RunEnd::time_limit && state.epochs_trained() == 0 &&
-      state.surroundings().failures() > 0)
-    end = RunEnd::surroundings;
-  switch (end) {
-    case RunEnd::no_usable_device:
-      throw run_failed(run.no_usable_device(), go_on);
-    case RunEnd::surroundings:
-      throw run_failed(fmt::format("{} in {} in a row: {}",
-                                   state.surroundings().last_failure().failed_before_ready
-                                       ? "no worker became ready"
-                                       : "nothing could be trained",
-                                   core::counted(state.surroundings().failures(), "attempt"),
-                                   state.surroundings().last_failure().message),
-                       go_on);
-    case RunEnd::stopped:
-      say_interrupted(screen, state, end, command);
-      return 128 + signal;
-    case RunEnd::time_limit:
-      say_interrupted(screen, state, end, command);
-      break;
-    case RunEnd::finished:
-      break;
-  }
-  if (state.best()) return 0;
-  if (const auto& first = state.first_failure();
-      first && (state.paused().empty() || end == RunEnd::finished))
-    throw run_failed(
-        (state.paused().empty() ? "every trial failed" : "every trial failed that is not paused") +
-            std::string(", the first one with: ") + first->message,
-        "see " + display_path(directory.root / first->log));
-  if (const auto words = failure_summary(state, directory); !words.empty()) screen.line(words);
-  if (end == RunEnd::finished)
-    throw run_failed("no trial was trained to its end",
-                     "go on with more epochs: " + command + " --max-epochs N");
-  return 0;
 }
 
 /// A worker at work takes five descriptors, and many systems allow 1,024 unless they are asked for

@@ -72,7 +72,8 @@ void declare_bounds(CLI::App& app, EvolveOptions& o, const char* group) {
       ->expected(0, 1)
       ->check(
           [](const std::string& text) {
-            return core::parse_integer<int>(text) ? "" : text + " is no whole number";
+            return core::parse_integer<int>(text) ? ""
+                                                  : text + " is no whole number up to 2147483647";
           },
           "")
       ->type_name("INT")
@@ -80,9 +81,10 @@ void declare_bounds(CLI::App& app, EvolveOptions& o, const char* group) {
   app.add_option("--population", o.population, "Trials per generation")
       ->group(group)
       ->capture_default_str();
-  app.add_option("--trials", o.trials,
-                 "Stop after this many trials; without --max-epochs none are paused, and few are "
-                 "stopped (--early-stop)")
+  app.add_option(
+         "--trials", o.trials,
+         "Trainings in all, those of --repeats among them; without --max-epochs none are paused, "
+         "and few are stopped (--early-stop)")
       ->group(group);
   app.add_option("--max-epochs", o.max_epochs,
                  "Train no more epochs than this in all trials together; trials are paused, and "
@@ -124,8 +126,7 @@ void declare_search(CLI::App& app, EvolveOptions& o) {
                  "Hyperparameters to start from (YAML); default: YOLOv5's hyp.scratch-low, or the "
                  "trainer's own")
       ->group(group);
-  app.add_option("--fitness", o.fitness,
-                 "An expression over P R mAP50 mAP50_95 box_loss obj_loss cls_loss")
+  app.add_option("--fitness", o.fitness, "An expression over " + hyp::Fitness::metrics())
       ->group(group)
       ->default_str(hyp::Fitness::standard);
   app.add_option("--evolve_population,--evolve-population", o.evolve_population,
@@ -157,9 +158,10 @@ void declare_trainer(CLI::App& app, EvolveOptions& o) {
       ->description(std::string(trainer::optimizers_text) +
                     "; default: SGD (Adam for shapes); with --trainer ultralytics any of its own, "
                     "default AdamW");
-  app.add_flag("--early-stop,!--no-early-stop", o.early_stop,
-               "Do not train every trial to its last epoch (the default): pause the less promising "
-               "ones or, with --trials, stop those that cannot be expected to reach the best half")
+  app.add_flag(
+         "--early-stop,!--no-early-stop", o.early_stop,
+         "Pause the less promising trials or, with --trials, stop those that cannot be expected "
+         "to reach the best half (the default); or train each to its last epoch")
       ->group(group);
   app.add_option_function<std::string>(
          "--model",
@@ -168,8 +170,10 @@ void declare_trainer(CLI::App& app, EvolveOptions& o) {
          },
          "As in Ultralytics: weights (--weights) if it ends in .pt, else a model table (--cfg)")
       ->group(group);
-  app.add_option("--trainer", o.trainer_texts.name,
-                 "built-in; or ultralytics or yolov5, which need that Python package")
+  app.add_option(
+         "--trainer", o.trainer_texts.name,
+         "built-in; or ultralytics or yolov5, which need that Python package (in the Python that "
+         "EVOLVE_PYTHON names)")
       ->group(group)
       ->capture_default_str();
   app.add_option("--trainer-command", o.trainer_texts.command,
@@ -204,7 +208,8 @@ void declare_running(CLI::App& app, EvolveOptions& o) {
                  "Longest time without a message from a trainer; 0: no limit")
       ->group(group)
       ->capture_default_str();
-  app.add_option("--retries", o.retries, "Further attempts at a failed trial, on another device")
+  app.add_option("--retries", o.retries,
+                 "Further attempts at a failed trial, on another device where there is one")
       ->group(group)
       ->capture_default_str();
   app.add_option("--keep-weights", o.keep_weights,
@@ -216,7 +221,8 @@ void declare_running(CLI::App& app, EvolveOptions& o) {
       ->group(group)
       ->expected(0, 1)
       ->type_name("[DIR]");
-  app.add_flag("--dry-run", o.dry_run, "Print what would run, touch nothing")->group(group);
+  app.add_flag("--dry-run", o.dry_run, "Print what would run; make no run folder and train nothing")
+      ->group(group);
 }
 
 std::filesystem::path canonical(const std::string& path) {

@@ -15,7 +15,7 @@ struct Plan {
   engine::Settings settings;
   /// What was found and chosen.
   std::vector<std::string> device_notes;
-  /// What a look at the data set found: images without labels, empty classes.
+  /// What a person should know of the data set, the start, the population and the command.
   std::vector<std::string> notes;
   /// A note that the trainer of a run to go on with is another version than the run began with.
   std::optional<std::string> note_on_version;

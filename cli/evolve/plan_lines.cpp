@@ -109,11 +109,6 @@ std::vector<std::string> plan_lines(const Plan& plan) {
         fmt::format("only --generations ends this run; in YOLOv5 up to 7.0 --evolve {0} was {0} "
                     "trainings: --trials {0}",
                     o.generations));
-  if (limit && o.repeats > 0 && !o.trials && !o.max_epochs)
-    lines.push_back(fmt::format(
-        "--repeats begin when all {} trials have ended, not when --time-limit is near: give "
-        "--trials or --max-epochs too",
-        trials));
   lines.insert(lines.end(), plan.notes.begin(), plan.notes.end());
   return lines;
 }

@@ -9,6 +9,7 @@
 #include "cli/screen/text.hpp"
 #include "core/number.hpp"
 #include "core/utf8.hpp"
+#include "devices/discovery.hpp"
 #include "engine/search_bounds.hpp"
 
 namespace evolve::cli {
@@ -174,6 +175,11 @@ void RunScreen::failed(const hyp::Outcome& outcome, const hyp::Failed& failure) 
   again ? screen_.detail(text) : screen_.line(text);
 }
 
+void RunScreen::on(const results::Extended& extended, const engine::RunState&) {
+  if (extended.for_repeats)
+    screen_.line("the time limit is near: the search ends, its repeats begin");
+}
+
 void RunScreen::on(const results::CannotPause&, const engine::RunState& state) {
   const auto waiting = std::ssize(state.paused());
   screen_.line("the trainer does not pause: sets are trained whole from now on" +
@@ -222,7 +228,7 @@ void RunScreen::on_devices_refused(const std::string& reason) {
 }
 
 void RunScreen::on_devices_renumbered() {
-  screen_.line("the driver has renumbered its devices; the run keeps its own numbers");
+  screen_.line(std::string(devices::renumbered));
 }
 
 void RunScreen::on_plot_failed(const std::string& reason) {

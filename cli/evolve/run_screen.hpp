@@ -78,6 +78,7 @@ class RunScreen : public engine::Observer {
 
  private:
   void on(const hyp::Outcome& outcome, const engine::RunState& state);
+  void on(const results::Extended& extended, const engine::RunState&);
   void on(const results::CannotPause&, const engine::RunState&);
   void on(const results::Probed& probed, const engine::RunState&);
   void on(const results::DeviceStats& stats, const engine::RunState& state);

@@ -12,6 +12,18 @@
 
 namespace evolve::cli {
 
+std::string share_done(const engine::RunState& state) {
+  const auto& search = state.evolution();
+  if (const auto most = state.most_epochs())
+    return fmt::format("{} of {}", state.epochs_trained(), core::counted(*most, "epoch"));
+  auto share = state.ended_for_repeats()
+                   ? core::counted(search.ended(), "trial")
+                   : fmt::format("{} of {} trials", search.ended(), search.planned());
+  if (const int repeats = state.repeats().in_all(); search.done() && repeats > 0)
+    share += fmt::format(" and {} of {}", state.repeats_ended(), core::counted(repeats, "repeat"));
+  return share;
+}
+
 std::string failure_summary(const engine::RunState& state, const results::RunDirectory& directory) {
   const auto& first = state.first_failure();
   if (!first) return "";

@@ -1,4 +1,4 @@
-// What is said at the end of a run of its failures and its repeats.
+// How far a run has come, and what is said at its end of its failures and its repeats.
 #pragma once
 
 #include <string>
@@ -8,6 +8,10 @@
 #include "results/run_directory.hpp"
 
 namespace evolve::cli {
+
+/// "612 of 900 epochs" where these are what is counted, else "12 of 50 trials" or, once the search
+/// is done, "50 of 50 trials and 2 of 8 repeats".
+std::string share_done(const engine::RunState& state);
 
 /// "3 of 50 trials failed, the first one with: …; see runs/evolve/exp/trials/000002/log"; "": none
 /// did.

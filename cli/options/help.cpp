@@ -118,6 +118,8 @@ Error unknown_arguments(const CLI::App& app) {
   const auto usual = boost::replace_all_copy(name, "_", "-");
   if (std::ranges::count(of_yolov5, usual) > 0)
     return bad_argument(name + " is YOLOv5's, and nothing that evolve needs", "leave it out");
+  if (usual == "--adam")
+    return bad_argument(name + " is of an older YOLOv5", "write --optimizer Adam");
   if (std::ranges::count(beyond_us, usual) > 0)
     return bad_argument(name + " is YOLOv5's, and evolve has nothing like it",
                         "leave it out, or use val.py (evolve export yolov5 makes weights for it)");

@@ -31,7 +31,7 @@ void assign(const nlohmann::ordered_json& json, T& value) {
 }
 template <class T>
 void assign(const nlohmann::ordered_json& json, std::optional<T>& value) {
-  value = json.is_null() ? std::nullopt : std::optional<T>(json.get<T>());
+  value = core::value_or_nothing<T>(json);
 }
 
 template <class Options, class List>

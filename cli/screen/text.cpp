@@ -69,7 +69,10 @@ std::string fitness_text(double fitness) {
 }
 
 std::string display_path(const std::filesystem::path& path) {
-  const auto near = path.lexically_proximate(std::filesystem::current_path()).string();
+  std::error_code gone;
+  const auto here = std::filesystem::current_path(gone);
+  if (gone) return path.string();
+  const auto near = path.lexically_proximate(here).string();
   return near.size() < path.string().size() ? near : path.string();
 }
 

@@ -38,6 +38,16 @@ std::string python_file(const Python& python, const std::string& who) try {
                      "install Python 3, or name one in EVOLVE_PYTHON");
 }
 
+/// Whether pip refuses to install anything for it, as for a distribution's own, which may have no
+/// pip either (PEP 668).
+bool is_distributions_own(const fs::path& python) {
+  std::error_code ignored;
+  fs::directory_iterator libraries(python.parent_path().parent_path() / "lib", ignored);
+  return std::any_of(fs::begin(libraries), fs::end(libraries), [&](const auto& library) {
+    return fs::exists(library.path() / "EXTERNALLY-MANAGED", ignored);
+  });
+}
+
 }  // namespace
 
 Python python_of_environment() {
@@ -77,16 +87,6 @@ fs::path package_file(const Python& python, const std::string& package, const st
       package);
   const auto found = core::run({.words = python_command(python, {"-c", code})});
   return found.status == 0 ? workers::last_line(found.output) : "";
-}
-
-/// Whether pip refuses to install anything for it, as for a distribution's own, which may have no
-/// pip either (PEP 668).
-bool is_distributions_own(const fs::path& python) {
-  std::error_code ignored;
-  fs::directory_iterator libraries(python.parent_path().parent_path() / "lib", ignored);
-  return std::any_of(fs::begin(libraries), fs::end(libraries), [&](const auto& library) {
-    return fs::exists(library.path() / "EXTERNALLY-MANAGED", ignored);
-  });
 }
 
 void check_package(const Python& python, const std::string& package, const std::string& who) {

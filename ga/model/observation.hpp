@@ -44,12 +44,13 @@ struct Targets {
 };
 
 /// - Completed: its fitness. A fitness of 0 or less is a training that learnt nothing, and counts
-/// as a failure once more than three trials have learnt something. Where fitnesses can be below 0
+/// as a failure once more than three outcomes, those at rungs too, have learnt
+/// something. Where fitnesses can be below 0
 /// nothing says how bad "nothing" is: one below least_told() counts as that.
 /// - Failed: "bad, not how bad", the 10th percentile of the good ones. Taken literally, one cliff
 /// would bend the model everywhere.
 /// - Stopped: its fitness could still have grown, so it is a lower bound, but it was stopped for
-/// being behind: its fitness, at most the 25th percentile of the completed ones, with 10 times the
+/// being behind: its fitness, at most the 25th percentile of the others, with 10 times the
 /// noise.
 /// - At a rung: its fitness and what the trainings that ended have gained since that rung, in the
 /// median. Values at rungs count among the good ones above, so that a search which finishes the

@@ -37,7 +37,7 @@ BAD_DATA = ("Image Not Found", "exceeds nc=")  # what YOLOv5 and Ultralytics say
 # ConnectionError of its own, and that a connection is reset means no such thing, though Python calls it one too.
 MISSING = ("FileNotFoundError", "ConnectionError", "URLError", "HTTPError")
 
-COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")  # and what else a terminal is told
+COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # and what else a terminal is told
 
 # How PyTorch calls a kind of device, where it is not by its own name.
 TORCH_KINDS = {"hip": "cuda"}

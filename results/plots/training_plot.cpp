@@ -36,7 +36,7 @@ constexpr Curve curves[curve_lines * curve_columns] = {
     {"mAP_0.5", [](const EpochRow& row) { return row.metrics.map50; }},
     {"mAP_0.5:0.95", [](const EpochRow& row) { return row.metrics.map50_95; }}};
 
-/// The first epoch of greatest fitness, and that fitness.
+/// The last epoch of greatest fitness, as best.pt has it, and that fitness.
 struct BestEpoch {
   const EpochRow* row = nullptr;
   double fitness = 0;
@@ -47,7 +47,7 @@ BestEpoch best_epoch(const std::vector<EpochRow>& epochs) {
   BestEpoch best;
   for (const auto& row : epochs) {
     const double value = fitness(row.metrics);
-    if (std::isfinite(value) && (!best.row || value > best.fitness)) best = {&row, value};
+    if (std::isfinite(value) && (!best.row || value >= best.fitness)) best = {&row, value};
   }
   return best;
 }

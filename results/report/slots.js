@@ -53,7 +53,7 @@ function drawSlots(view, chosen) {
     element("span", {}, element("i", { class: "dot", style: `background: var(--${state})` }),
       `${state} ${bars.filter((bar) => bar.state === state).length}`)]));
   const repeats = new Set(bars.filter((bar) => bar.repeat).map((bar) => `${bar.trial} ${bar.repeat}`)).size;
-  if (repeats) key.append(element("span", {}, `hollow: ${counted(repeats, "repeat")}`));
+  if (repeats) key.append(element("span", {}, `hollow: ${counted(repeats, "repeat")} among these`));
 }
 
 function barText(bar) {

@@ -102,7 +102,7 @@ function drawRecommended(view) {
   show("recommended", Boolean(trial));
   if (!trial) return;
   byId("recommended-words").textContent = recommendedText(view);
-  fill("recommended-table", ["gene", "start", "recommended", "in its range"], view.genes.map((gene) => {
+  fill("recommended-table", ["gene", "start", "recommended", "in its range: | start, ● this"], view.genes.map((gene) => {
     const value = trial.genes[gene.name];
     const at = (share) => element("i", { style: `left: ${100 * share}%` });
     return [gene.name, geneText(gene, gene.start), geneText(gene, value),

@@ -231,6 +231,16 @@ TEST(Devices, OfSlurmAreTheAllocations) {
   EXPECT_THAT(values(folder, "cuda:0", "CUDA_VISIBLE_DEVICES"), ElementsAre("GPU-22bb"));
 }
 
+TEST(Devices, OfSlurmAreNoCoresWhereTheAllocationHasAmdsGpus) {
+  Folder folder;
+  const auto refused = run_on(
+      folder, {"SLURM_JOB_ID=7", "CUDA_VISIBLE_DEVICES=", "ROCR_VISIBLE_DEVICES=0,1"}, "slurm");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("the allocation has AMD's GPUs, which are named one by one "
+                                     "(hip:0,hip:1)"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+}
+
 TEST(Auto, GoesOnWithNoCpuWhereTheRunHadGpus) {
   Folder folder;
   ASSERT_EQ(run_on(folder, {nvidia, two_gpus}, "auto", {"--trials", "2"}).code, 0);

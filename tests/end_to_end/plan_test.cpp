@@ -55,22 +55,6 @@ TEST(Run, WithMaxEpochsAloneHasAnyNumberOfTrials) {
             "400 epochs of training, at most 300 trials (300 generations of 1) on 1 slot: cpu:0");
 }
 
-TEST(Run, TellsThatATimeLimitLeavesNothingForRepeats) {
-  Folder folder;
-  for (const std::string bound : {"--max-epochs", "--trials", ""}) {
-    std::vector<std::string> arguments{"--trainer-command", fake_trainer(), "--repeats", "2",
-                                       "--time-limit",      "1h",           "--dry-run"};
-    if (!bound.empty()) arguments.insert(arguments.end(), {bound, "1000"});
-    const auto ended = evolve(folder.path(), arguments);
-    EXPECT_EQ(ended.code, 0) << ended.err;
-    const auto note = HasSubstr("\n--repeats begin when all 14998 trials have ended");
-    if (bound.empty())
-      EXPECT_THAT(ended.out, note);
-    else
-      EXPECT_THAT(ended.out, Not(HasSubstr("--repeats begin")));
-  }
-}
-
 TEST(Run, TellsWhatRepeatsTakeOffThePlan) {
   Folder folder;
   const auto ended = evolve(

@@ -293,6 +293,7 @@ TEST(Evolve, SaysThatWithItsExitCodeWhereNobodyCanReadIt) {
 TEST(Evolve, SaysOfYolov5sOptionsThatItHasNoUseForThem) {
   Folder folder;
   expect_refusal(folder, {"--noval"}, {"--noval is YOLOv5's, and nothing that evolve needs"});
+  expect_refusal(folder, {"--adam"}, {"--adam is of an older YOLOv5", "write --optimizer Adam"});
   expect_refusal(folder, {"val", "--half"}, {"--half is YOLOv5's, and nothing that evolve needs"});
   expect_refusal(folder, {"val", "--save_txt"},
                  {"--save_txt is YOLOv5's, and evolve has nothing like it"});

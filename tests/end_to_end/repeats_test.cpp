@@ -168,6 +168,42 @@ TEST(Repeats, OfAnExtendedRunAreAsManyAgainOfItsNewBest) {
   EXPECT_EQ(lines(folder / "run/repeats.csv"), 5U);
 }
 
+TEST(Repeats, BeginBeforeATimeLimitEndsTheRunThatGoesOnAfterwards) {
+  for (const std::string search : {"classic", "screened"}) {  // the latter pauses trainings
+    Folder folder;
+    const std::vector<std::string> arguments{
+        "--trainer-command", fake_trainer("--noise --sleep 20"),
+        "--output",          "run",
+        "--devices",         "cpu:0,cpu:1",
+        "--search",          search,
+        "--repeats",         "3",
+        "--time-limit",      "8s",
+        "--epochs",          "9"};
+    const auto ended = evolve(folder.path(), arguments);
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    EXPECT_THAT(
+        ended.out,
+        AllOf(HasSubstr("\nthe time limit is near: the search ends, its repeats begin\n"),
+              HasSubstr("\nStopped at the time limit after "),
+              HasSubstr("; nothing finished is lost. Go on with:\n  evolve --resume run\n")));
+    const auto before = journal(folder / "run");
+    EXPECT_GE(count(before, "repeated"), 1) << search;
+    const auto end =
+        std::ranges::find(before, "extended", [](const auto& event) { return event["event"]; });
+    ASSERT_NE(end, before.end());
+    EXPECT_TRUE((*end)["for_repeats"]);
+    for (const auto& event : std::ranges::subrange(end, before.end()))
+      EXPECT_TRUE(event["event"] != "started") << event;
+
+    const auto more = evolve(folder.path(), {"--resume", "run", "--time-limit", "1h", "--trials",
+                                             std::to_string(count(before, "started") + 10)});
+    ASSERT_EQ(more.code, 0) << more.err;
+    const auto after = journal(folder / "run");
+    EXPECT_GT(count(after, "completed"), count(before, "completed")) << search;
+    EXPECT_EQ(count(after, "repeated"), count(before, "repeated") + 3) << search;
+  }
+}
+
 TEST(Repeats, OfAnotherNumberAreTakenOffARunThatGoesOn) {
   Folder folder;
   const auto none_yet = with({"--trials", "10", "--repeats", "2", "--time-limit", "0"}, "");

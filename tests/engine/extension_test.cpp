@@ -37,6 +37,46 @@ TEST(Extension, IsNothingWhereNoOtherBoundIsGiven) {
   EXPECT_EQ(extension(state, {.generations = 2}), std::nullopt);
 }
 
+TEST(Extension, EndsASearchForItsRepeatsAndBringsItsBoundsBack) {
+  for (const results::RunSettings& bounds :
+       {results::RunSettings{.population = 4, .generations = 5, .repeats = 3},
+        results::RunSettings{.population = 4, .generations = 5, .trials = 18, .repeats = 3},
+        results::RunSettings{.population = 4, .generations = 5, .max_epochs = 36, .repeats = 3}}) {
+    auto state = run(bounds, 6);
+    const auto before = bounds_of(state, /*trials_given=*/true);
+    const auto end = end_for_repeats(state);
+    ASSERT_TRUE(end);
+    EXPECT_TRUE(end->for_repeats);
+    state.apply(*end);
+    EXPECT_TRUE(state.ended_for_repeats());
+    EXPECT_TRUE(state.evolution().done());
+    EXPECT_EQ(end_for_repeats(state), std::nullopt);
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      const auto* next = state.next_trial();
+      ASSERT_TRUE(next);
+      EXPECT_GT(next->repeat, 0);
+      const auto trial = *next;
+      state.apply(results::Repeating{.trial = trial.number, .repeat = trial.repeat});
+      state.apply(hyp::Outcome{.trial = trial.number,
+                               .repeat = trial.repeat,
+                               .result = hyp::Completed{{.map50 = 0.5}, 0.5}});
+    }
+    EXPECT_TRUE(state.finished());
+
+    const auto on = extension(state, {});
+    ASSERT_TRUE(on);
+    EXPECT_FALSE(on->for_repeats);
+    state.apply(*on);
+    EXPECT_FALSE(state.finished());
+    EXPECT_FALSE(state.ended_for_repeats());
+    const auto after = bounds_of(state, /*trials_given=*/true);
+    EXPECT_EQ(after.trials, before.trials);
+    EXPECT_EQ(after.generations, before.generations);
+    EXPECT_EQ(after.max_epochs, before.max_epochs);
+    EXPECT_EQ(after.repeats, before.repeats);
+  }
+}
+
 TEST(Extension, OfAFinishedRunTakesOnlyMore) {
   const auto state = run({.population = 4, .generations = 2});
   ASSERT_TRUE(state.finished());
@@ -60,6 +100,15 @@ TEST(Extension, OfARunThatIsNotFinishedTakesLessToo) {
   const auto state = run({.population = 4, .generations = 5}, 3);
   ASSERT_FALSE(state.finished());
   EXPECT_EQ(extension(state, {.generations = 2}), (Extended{.generations = 2, .repeats = 0}));
+}
+
+TEST(Extension, OfARunThatIsNotFinishedKeepsToItsTrialsWhateverTheGenerationsAre) {
+  const auto state = run({.population = 4, .generations = 5, .trials = 10}, 3);
+  EXPECT_EQ(extension(state, {.generations = 2}), std::nullopt);
+  EXPECT_EQ(extension(state, {.generations = 50}), std::nullopt);
+  const auto with_repeats = run({.population = 4, .generations = 5, .repeats = 2}, 3);
+  EXPECT_EQ(extension(with_repeats, {.generations = 6}),
+            (Extended{.generations = 6, .trials = 22, .repeats = 2}));
 }
 
 TEST(Extension, KeepsTrialsForTheRepeats) {

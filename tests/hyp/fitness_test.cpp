@@ -48,7 +48,7 @@ TEST(Fitness, MayBeUndefined) {
 TEST(Fitness, SaysWhatAnExpressionMayBe) {
   EXPECT_EQ(refused("0.1*map50"),
             "--fitness '0.1*map50': Unexpected token \"map50\" found at position 4; write an "
-            "expression over P, R, mAP50, mAP50_95, box_loss, obj_loss and cls_loss, such as "
+            "expression over P, R, mAP50, mAP50_95, box_loss, obj_loss, cls_loss, such as "
             "0.1*mAP50 + 0.9*mAP50_95");
 }
 

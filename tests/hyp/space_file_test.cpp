@@ -130,7 +130,7 @@ TEST(SpaceFile, RefusesChoicesThatAreNone) {
   EXPECT_EQ(refused("a: {choices: [x]}\n"), "space.yaml:1: a has 1 choice" + remedy);
   EXPECT_EQ(refused("a: {choices: []}\n"), "space.yaml:1: a has 0 choices" + remedy);
   EXPECT_EQ(refused("a: {choices: x}\n"), "space.yaml:1: a: choices is no list" + remedy);
-  EXPECT_EQ(refused("a: {choices: [x, [y]]}\n"), "space.yaml:1: a: a choice is no word" + remedy);
+  EXPECT_EQ(refused("a: {choices: [x, [y]]}\n"), "space.yaml:1: a: choice 2 is no word" + remedy);
   EXPECT_EQ(refused("a: {choices: [x, y, x]}\n"),
             "space.yaml:1: a: choice x appears twice" + remedy);
   EXPECT_EQ(refused("a: {choices: [16, 16.0]}\n"),

@@ -113,7 +113,7 @@ def look_at_keys(browser):
     """What says how lines and points are drawn."""
     # The first one failed, and was tried again.
     browser.value("drawSlots({ ...view, trainings: [0, 0, 1].map((i) => ({ ...view.trainings[i], repeat: i + 1 })) }, () => true)")
-    expect("the key of slots says what is hollow", browser.value("byId('slots-key').lastChild.textContent"), "hollow: 2 repeats")
+    expect("the key of slots says what is hollow", browser.value("byId('slots-key').lastChild.textContent"), "hollow: 2 repeats among these")
     browser.value("drawChosen()")
 
     lines = browser.value("view.trials.filter((trial) => trial.fitness === null).map((trial) => [trial.state, lineStyle(trial).dash.length > 0])")

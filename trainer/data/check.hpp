@@ -20,9 +20,8 @@ struct DatasetStats {
   int duplicates = 0;
   /// Labels per class.
   std::vector<int> per_class;
-  /// A line for each image that training cannot use, the first ones; then how many more there are.
-  /// One line for all whose labels are of classes that the data set does not name. They are not
-  /// counted above.
+  /// A line for each image that training cannot use. One line for all whose labels are of classes
+  /// that the data set does not name. They are not counted above.
   std::vector<std::string> faults;
 };
 

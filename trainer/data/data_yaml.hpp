@@ -28,13 +28,15 @@ struct DataConfig {
   }
 };
 
-/// Reads a data YAML as YOLOv5 does. `path` is relative to the file, else to `folder` ("": the
-/// current one); without it the splits are. A split is a folder (searched recursively), a text file
-/// with one image per line, or a list of those; the others than `splits` need not be there. `names`
-/// is a list or a map from 0 to n - 1; `nc`, when present, must agree with it, and alone stands for
-/// class0, class1, …. "shapes" and "shapes-base" are the embedded data sets, read no file and have
-/// all splits. Throws `Error` with file and line when the YAML is broken or has a key twice, or a
-/// split is missing, absent or without images. Whether a listed image is there, check() tells.
+/// Reads a data YAML as YOLOv5 does. `path` is relative to the file, to `folder` ("": the
+/// current one), or to the folder above the file's: the first below which all splits are found;
+/// without it the splits are relative to the file, else to `folder`. A split is a folder (searched
+/// recursively), a text file with one image per line, or a list of those; the others than `splits`
+/// need not be there. `names` is a list or a map from 0 to n - 1; `nc`, when present, must agree
+/// with it, and alone stands for class0, class1, …. "shapes" and "shapes-base" are the embedded
+/// data sets, read no file and have all splits. Throws `Error` with file and line when the YAML is
+/// broken or has a key twice, or a split is missing, absent or without images. Whether a listed
+/// image is there, check() tells.
 DataConfig read_data_yaml(const std::string& path,
                           const std::vector<Split>& splits = {Split::train, Split::val,
                                                               Split::test},

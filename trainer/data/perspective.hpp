@@ -33,7 +33,7 @@ void warp(const cv::Mat& in, const Warp& warp, cv::Mat& out);
 /// Moves the objects and drops those of which too little is left: a side of 2 pixels or less, an
 /// aspect ratio of 100 or more, or an area that shrank below a tenth of the scaled one. Where every
 /// object has an outline, boxes come from 1000 points along it that stay inside, and a hundredth of
-/// the area is enough. The outlines are used up.
+/// the area is enough.
 std::vector<Box> warp(const Objects& objects, const Warp& warp);
 
 /// Whether the box `after` is still worth learning, given the scaled box `before`: YOLOv5's

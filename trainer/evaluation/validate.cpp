@@ -30,7 +30,7 @@ Box in_original(const Box& box, const data::LetterboxShape& shape) {
 }
 
 /// The labels of each image of a batch, in the original images.
-std::vector<std::vector<GroundTruth>> labels_of(const data::Batch& batch) {
+std::vector<std::vector<GroundTruth>> ground_truth_of(const data::Batch& batch) {
   std::vector<std::vector<GroundTruth>> labels(static_cast<std::size_t>(batch.size));
   for (const auto& [image, cls, x, y, w, h] : batch.targets) {
     const auto i = static_cast<std::size_t>(image);
@@ -79,7 +79,7 @@ void add_losses(const torch::Tensor& losses, Tally& tally) {
 void judge_batch(const CandidateRows& found, const data::Batch& batch,
                  const ValidateOptions& options, Tally& tally) {
   const int nc = static_cast<int>(found.rows.size(1)) - 5;
-  const auto labels = labels_of(batch);
+  const auto labels = ground_truth_of(batch);
   std::vector<std::vector<Judged>> judged(labels.size());
   parallel_for(batch.size, [&](std::int64_t image) {
     const auto i = static_cast<std::size_t>(image);

@@ -23,10 +23,10 @@ struct LossValue {
 };
 
 /// The loss of maps [batch, anchors, ny, nx, 5 + nc] against the objects of the batch. `anchors`:
-/// [levels, anchors, 2] in cells, as Detector has them. In objectness three levels weigh 4, 1, 0.4,
-/// and other numbers of them, up to most_levels, the first of 4, 1, 0.25, 0.06, 0.02; its
-/// target is the predicted box's IoU; of several objects in one cell and anchor the last one
-/// counts.
+/// [levels, anchors, 2] in cells, as Detector has them. The objectness of the levels, from the
+/// finest on, weighs 4, 1 and 0.4 where there are three of them, else 4, 1, 0.25, 0.06, 0.02 (up to
+/// most_levels). Its target is the predicted box's IoU; of several objects in one cell and anchor
+/// the last one counts.
 class Loss {
  public:
   Loss(const LossOptions& options, const torch::Tensor& anchors);

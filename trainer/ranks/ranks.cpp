@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 /// Between two looks of check(), and while waiting: how often everything is looked at again.
 constexpr milliseconds between_checks{200}, patience{1000};
 
-/// Where all ranks meet, their answers and what came of them.
+/// A rank's answer in any(), and what rank 0 makes of all of them.
 constexpr std::string_view yes = "yes", no = "no";
 
 void send_line(const Peer& peer, std::string_view line) {

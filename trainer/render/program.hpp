@@ -32,8 +32,8 @@ class Renderer {
   /// 32 and 0: what the weights of the two pixels between which one is interpolated are counted
   /// from.
   torch::Tensor weights_from_;
-  /// [6]: the channels whose difference is the hue where red, green or blue is greatest: [3] of
-  /// which [3] are taken.
+  /// [6]: the channels whose difference is the hue where red, green or blue is greatest: the first
+  /// three less the last three.
   torch::Tensor others_;
   /// [256]: 180 * 4096 / (6 * i) and 255 * 4096 / i. [3]: 0, 2, 4. One integer: 2048.
   torch::Tensor hue_per_chroma_, saturation_per_chroma_, sectors_, half_;

@@ -32,8 +32,8 @@ struct RenderTables {
   /// [layers][2: above, below the centre][extent] by its x, and [layers][2: left, right of the
   /// centre][extent] by its y.
   std::vector<std::int64_t> x_terms, y_terms;
-  /// So x and y are counted from where a layer's terms begin: [2: there, and one further][layers],
-  /// and end: [layers].
+  /// Where a layer's part of x_terms and y_terms begins ([2: for x, for y one further][layers]) and
+  /// its last one ([layers]): within these, a pixel stays on its own canvas.
   std::vector<std::int32_t> begins, lasts;
   /// [2: x, y][layers]: where the tiles meet.
   std::vector<std::int32_t> centres;

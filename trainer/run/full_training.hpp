@@ -19,8 +19,8 @@ std::string last_weights(const workers::TrainingJob& job);
 
 /// Trains as `job` says; `options` are its options, settled, and `weights` those that they name
 /// (pretrained_weights()), or last_weights() where the job is resumed. Each epoch leaves
-/// job.dir/weights/last.pt, with all that a resume needs, and best.pt when its fitness is greater
-/// than any before; both hold the moving average in half precision. Reports each epoch when its
+/// job.dir/weights/last.pt, with all that a resume needs, and best.pt when no epoch before has a
+/// greater fitness; both hold the moving average in half precision. Reports each epoch when its
 /// last.pt is on the disk. Ends after options.epochs, or after options.patience epochs that were
 /// not as good as the best; the last.pt of an ended training holds the weights alone. At the end
 /// best.pt is validated, and images of the first validation batch with its labels and predictions

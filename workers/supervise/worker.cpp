@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/durable_file.hpp"
 #include "core/shell_word.hpp"
 #include "core/utf8.hpp"
 #include "hyp/trial_folder.hpp"
@@ -188,8 +189,9 @@ void Worker::log(std::string_view bytes) {
 Error Worker::log_failed(int error) const {
   return run_failed(
       log_path_ + ": cannot write (" + std::strerror(error) + ")",
-      "all finished trials are safe: mend the disk, then go on with evolve --resume " +
-          core::shell_folder(hyp::run_of_trial(log_path_)));
+      fmt::format("all finished trials are safe: {}, then go on with evolve --resume {}",
+                  core::how_to_write_again(error),
+                  core::shell_folder(hyp::run_of_trial(log_path_))));
 }
 
 void Worker::failed(const Ending& ending) {

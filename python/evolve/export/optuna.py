@@ -34,9 +34,10 @@ def export(run):
 def distribution_of(gene):
     if "choices" in gene:
         return CategoricalDistribution(gene["choices"])
+    log = gene.get("scale") == "log"
     if gene.get("type") == "int":
-        return IntDistribution(int(gene["low"]), int(gene["high"]))
-    return FloatDistribution(gene["low"], gene["high"], log=gene.get("scale") == "log")
+        return IntDistribution(int(gene["low"]), int(gene["high"]), log=log)
+    return FloatDistribution(gene["low"], gene["high"], log=log)
 
 
 def trial_of(trial, distributions):

@@ -71,12 +71,11 @@ def with_last(lines):
 
 
 def events_of(folder):
-    """The journal's events, one at least. A torn last line is left out: it is being written, or the power was cut."""
+    """The journal's events, one at least. A torn last line is left out: it is being written, or the power was cut. Blank lines, as editors add
+    them, are passed over."""
     path, events = os.path.join(folder, "journal.jsonl"), []
     with open(path, encoding="utf-8", errors="replace") as file:
-        for line, is_last in with_last(file):
-            if not line.endswith("\n"):
-                break
+        for (number, line), is_last in with_last((number, line) for number, line in enumerate(file, 1) if line.strip()):
             try:
                 event = json.loads(line)
                 if not isinstance(event, dict) or "event" not in event:
@@ -85,7 +84,7 @@ def events_of(folder):
             except ValueError as error:
                 if is_last and isinstance(error, json.JSONDecodeError):
                     break
-                raise Damaged(f"{path}:{len(events) + 1}: {error}; bring back a copy of the file") from None
+                raise Damaged(f"{path}:{number}: {error}; bring back a copy of the file") from None
     if not events:
         raise Damaged(f"{path}: the run has not begun; export it when a trial has ended")
     return events

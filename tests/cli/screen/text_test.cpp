@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "tests/temporary_folder.hpp"
+
 namespace evolve::cli {
 namespace {
 
@@ -27,6 +31,17 @@ TEST(Text, ShowsAPathAsItWouldBeTyped) {
   EXPECT_EQ(display_path(here / "runs/train/exp"), "runs/train/exp");
   EXPECT_EQ(display_path("shapes"), "shapes");
   EXPECT_EQ(display_path("/x"), "/x");
+}
+
+TEST(Text, ShowsAWholePathWhereTheCurrentFolderIsGone) {
+  const auto before = std::filesystem::current_path();
+  {
+    const test::TemporaryFolder gone;
+    std::filesystem::current_path(gone.path());
+  }
+  const auto shown = display_path("/x/run");
+  std::filesystem::current_path(before);
+  EXPECT_EQ(shown, "/x/run");
 }
 
 TEST(Text, OfAPathInACommandIsNoOption) {

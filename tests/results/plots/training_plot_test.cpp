@@ -29,13 +29,19 @@ void expect_plot(const std::vector<EpochRow>& epochs) {
 }
 
 TEST(TrainingPlot, HasTenPanelsWithTheBestEpochInTheirTitles) {
-  const std::vector<EpochRow> epochs = {row(0, 0.4, 0.1), row(1, 0.2, 0.5), row(2, 0.1, 0.5)};
+  const std::vector<EpochRow> epochs = {row(0, 0.4, 0.1), row(1, 0.2, 0.5), row(2, 0.1, 0.4)};
   const auto script = training_script(epochs, "png");
   EXPECT_EQ(count(script, "set title "), 10);
   EXPECT_NE(script.find("set label 'best epoch 1, fitness 0.275'"), script.npos);
   EXPECT_NE(script.find("set title 'train/box_loss = 0.2'"), script.npos);
   EXPECT_NE(script.find("set title 'mAP_0.5:0.95 = 0.25'"), script.npos);
   expect_plot(epochs);
+}
+
+TEST(TrainingPlot, NamesTheLastOfEpochsThatAreEqual) {
+  const auto script =
+      training_script({row(0, 0.4, 0.5), row(1, 0.2, 0.5), row(2, 0.1, 0.1)}, "png");
+  EXPECT_NE(script.find("set label 'best epoch 1, "), script.npos);
 }
 
 TEST(TrainingPlot, OfOneEpochOrEqualValuesIsNotBroken) {
