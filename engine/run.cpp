@@ -331,13 +331,14 @@ bool Run::out_of_time() const {
 // limit, as the last trial would.
 bool Run::is_time_for_repeats() const {
   constexpr double largest_share = 0.25;  // of the time, however long a training takes
+  constexpr double choice = 1;            // seconds to choose a set
   const int repeats = state_.repeats().wanted();
   if (!settings_.time_limit || repeats == 0 || state_.completed().empty() ||
       state_.ended_for_repeats() || state_.evolution().done())
     return false;
   const double in_a_row = std::ceil(repeats / static_cast<double>(std::ssize(slots_)));
-  const double kept =
-      std::min((1 + in_a_row) * state_.training_seconds(), largest_share * *settings_.time_limit);
+  const double kept = std::min((1 + in_a_row) * (state_.training_seconds() + choice),
+                               largest_share * *settings_.time_limit);
   return seconds_taken() >= *settings_.time_limit - kept;
 }
 
