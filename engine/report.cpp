@@ -43,7 +43,7 @@ results::RunReport report_of(const RunState& state, const results::RunSettings& 
   results::RunReport report{
       .name = name,
       .settings = settings,
-      .finished = state.finished(),
+      .finished = state.finished() && !state.ended_for_repeats(),
       .planned = state.most_epochs() ? state.evolution().asked() : state.evolution().planned(),
       .epochs_trained = state.epochs_trained(),
       .timeline = std::move(timeline),

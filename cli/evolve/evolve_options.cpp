@@ -90,9 +90,10 @@ void declare_bounds(CLI::App& app, EvolveOptions& o, const char* group) {
                  "Train no more epochs than this in all trials together; trials are paused, and "
                  "only the most promising ones go on")
       ->group(group);
-  app.add_option("--repeats", o.repeats,
-                 "Keep this many trainings for the end, to train the best sets again with other "
-                 "seeds (one set several times where that tells most)")
+  app.add_option(
+         "--repeats", o.repeats,
+         "Keep this many trainings for the end, or until --time-limit is near, to train the "
+         "best sets again with other seeds (one set several times where that tells most)")
       ->group(group)
       ->capture_default_str();
   app.add_option("--time-limit", o.time_limit,

@@ -108,8 +108,8 @@ std::vector<std::string> undecided_lines(const engine::RunState& state,
   const auto line =
       fmt::format("  undecided              trial {} is better with a probability of {}",
                   standing.rival, text_of(std::floor(100 * standing.doubt) / 100));
-  // Until the search is done, --repeats would take its trainings from it.
-  if (!state.evolution().done()) return {line};
+  // Until the search is done, --repeats would take its trainings from it, or come after it.
+  if (!state.evolution().done() || state.ended_for_repeats()) return {line};
   constexpr int more = 8;
   return {fmt::format("{}: train the best again, {} more trainings of {} each, with", line, more,
                       state.training_seconds() < 0.5 ? "less than a second"

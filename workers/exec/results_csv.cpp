@@ -30,6 +30,8 @@ std::vector<std::string> loss(const std::vector<std::string>& header, const std:
 }
 
 /// Ultralytics': means over what the model predicts, as python/evolve/ultralytics.py has them.
+/// (That takes a loss that is not there for 0; here the table is somebody else's, who may have
+/// misspelt it.)
 Columns ultralytics(const std::vector<std::string>& header, const std::vector<char>& kinds) {
   const auto of_kinds = [&](const std::string& name) {
     std::vector<std::string> columns;
