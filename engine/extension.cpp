@@ -14,11 +14,6 @@
 namespace evolve::engine {
 namespace {
 
-/// Its search is done, and not for its time limit alone.
-bool has_ended(const RunState& state) {
-  return state.evolution().done() && !state.ended_for_repeats();
-}
-
 /// Whether these generations let a finished search go on: more than it had, or as many as its
 /// `trials` are, the last one not full.
 bool are_more(const RunState& state, const Bounds& given) {
@@ -57,8 +52,8 @@ std::int64_t trainings_left(const RunState& state, const Bounds& given) {
 ga::Settings bounds_with(const RunState& state, const Bounds& given) {
   auto bounds = state.bounds();
   // A run that --trials ends goes on to these, whatever the generations are.
-  if (given.generations &&
-      (has_ended(state) ? are_more(state, given) : ends_by_generations(bounds, 0))) {
+  const bool ended = state.evolution().done() && !state.ended_for_repeats();
+  if (given.generations && (ended ? are_more(state, given) : ends_by_generations(bounds, 0))) {
     bounds.generations = *given.generations;
     bounds.trials.reset();
   }
@@ -149,6 +144,20 @@ results::Extended extension_of_end(const RunState& state, const Bounds& given) {
   return {before.generations, before.trials, repeats, before.max_epochs};
 }
 
+/// Of a run whose search was ended for its repeats: it has the bounds from before, and these
+/// repeats were some of their trainings. Of those that are left half at most are repeats.
+results::Extended extension_after_repeats(const RunState& state, const Bounds& given) {
+  const auto& ended = state.evolution().settings();
+  const int wanted = state.repeats().wanted();
+  const auto bounds = bounds_with(state, given);
+  const auto left = trainings_left(state, bounds);
+  if (left < 1) return {ended.generations, ended.trials, wanted, ended.max_epochs};
+  if (given.repeats && *given.repeats >= left)
+    throw too_many_repeats(*given.repeats, left, "none is left for a new trial");
+  return with_repeats(state, bounds,
+                      given.repeats.value_or(std::clamp<std::int64_t>(left / 2, 0, wanted)));
+}
+
 /// What has begun is trained to where it was to be, so a smaller bound would say what is not so.
 void check_room_for_open(const RunState& state, int max_epochs) {
   const auto least = epochs_with(state, 0);
@@ -171,20 +180,28 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
     check_room_for_open(state, *given.max_epochs);
   auto bounds = given;
   if (given.trials) bounds.generations.reset();
-  const auto after =
-      has_ended(state) ? extension_of_end(state, bounds) : extension_of_search(state, bounds);
+  if (state.ended_for_repeats()) return extension_after_repeats(state, bounds);
+  const auto after = state.evolution().done() ? extension_of_end(state, bounds)
+                                              : extension_of_search(state, bounds);
   return after == none ? std::nullopt : std::optional(after);
 }
 
 std::optional<results::Extended> end_for_repeats(const RunState& state) {
-  const int repeats = state.repeats().wanted();
-  const int all = repeats + state.repeats().begun_in_all();
+  const auto& search = state.evolution().settings();
+  const int wanted = state.repeats().wanted();
+  const auto room = trainings_left(state, state.bounds());
+  results::Extended end{.generations = search.generations,
+                        .trials = search.trials,
+                        .repeats = static_cast<int>(std::clamp<std::int64_t>(room, 0, wanted)),
+                        .max_epochs = search.max_epochs,
+                        .for_repeats = true};
   // Where trainings are paused, epochs alone end the search: those that it has taken.
-  auto end = state.evolution().pausing()
-                 ? extension(state, {.max_epochs = static_cast<int>(epochs_with(state, repeats))})
-                 : extension(state, {.trials = state.evolution().asked() + all});
-  if (end) end->for_repeats = true;
-  return end;
+  if (state.evolution().pausing())
+    end.max_epochs = static_cast<int>(search_spent(state.evolution()));
+  else
+    end.trials = state.evolution().asked();
+  const bool has_these = end.trials == search.trials && end.max_epochs == search.max_epochs;
+  return has_these ? std::nullopt : std::optional(end);
 }
 
 std::int64_t epochs_with(const RunState& state, std::int64_t trainings) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 
 #include "core/error.hpp"
 #include "core/path.hpp"
@@ -334,9 +336,12 @@ bool Run::is_time_for_repeats() const {
   constexpr double choice = 1;            // seconds to choose a set
   const int repeats = state_.repeats().wanted();
   if (!settings_.time_limit || repeats == 0 || state_.completed().empty() ||
-      state_.ended_for_repeats() || state_.evolution().done())
+      state_.evolution().done())
     return false;
-  const double in_a_row = std::ceil(repeats / static_cast<double>(std::ssize(slots_)));
+  const auto together = std::min<std::ptrdiff_t>(
+      std::ssize(slots_),
+      state_.evolution().settings().lag.value_or(std::numeric_limits<int>::max()));
+  const double in_a_row = std::ceil(repeats / static_cast<double>(together));
   const double kept = std::min((1 + in_a_row) * (state_.training_seconds() + choice),
                                largest_share * *settings_.time_limit);
   return seconds_taken() >= *settings_.time_limit - kept;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "cli/screen/text.hpp"
 #include "core/number.hpp"
@@ -176,7 +177,7 @@ void RunScreen::failed(const hyp::Outcome& outcome, const hyp::Failed& failure) 
 }
 
 void RunScreen::on(const results::Extended& extended, const engine::RunState&) {
-  if (extended.for_repeats)
+  if (extended.for_repeats && !std::exchange(ends_for_repeats_, true))
     screen_.line("the time limit is near: the search ends, its repeats begin");
 }
 

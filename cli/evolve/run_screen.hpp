@@ -102,6 +102,7 @@ class RunScreen : public engine::Observer {
   int epochs_;
   std::optional<double> time_limit_;
   std::string last_failure_;
+  bool ends_for_repeats_ = false;
   int ended_here_ = 0;
   IdleDevices idle_devices_{static_cast<int>(std::ssize(devices::allowed_cores()))};
   std::vector<workers::Progress> under_way_;

@@ -14,7 +14,7 @@ namespace evolve::cli {
 
 std::string share_done(const engine::RunState& state) {
   const auto& search = state.evolution();
-  if (const auto most = state.most_epochs())
+  if (const auto most = state.bounds().max_epochs)
     return fmt::format("{} of {}", state.epochs_trained(), core::counted(*most, "epoch"));
   auto share = state.ended_for_repeats()
                    ? core::counted(search.ended(), "trial")

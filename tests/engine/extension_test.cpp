@@ -37,36 +37,34 @@ TEST(Extension, IsNothingWhereNoOtherBoundIsGiven) {
   EXPECT_EQ(extension(state, {.generations = 2}), std::nullopt);
 }
 
+// Its search is ended for its repeats; these are trained, or as many of them.
+RunState with_early_repeats(const results::RunSettings& bounds, int trials, int repeats = 1000) {
+  auto state = run(bounds, trials);
+  state.apply(*end_for_repeats(state));
+  while (const auto* next = repeats-- > 0 ? state.next_trial() : nullptr) {
+    const auto trial = *next;
+    EXPECT_GT(trial.repeat, 0);
+    state.apply(results::Repeating{.trial = trial.number, .repeat = trial.repeat});
+    state.apply(hyp::Outcome{.trial = trial.number,
+                             .repeat = trial.repeat,
+                             .result = hyp::Completed{{.map50 = 0.5}, 0.5}});
+  }
+  return state;
+}
+
 TEST(Extension, EndsASearchForItsRepeatsAndBringsItsBoundsBack) {
   for (const results::RunSettings& bounds :
        {results::RunSettings{.population = 4, .generations = 5, .repeats = 3},
         results::RunSettings{.population = 4, .generations = 5, .trials = 18, .repeats = 3},
         results::RunSettings{.population = 4, .generations = 5, .max_epochs = 36, .repeats = 3}}) {
-    auto state = run(bounds, 6);
-    const auto before = bounds_of(state, /*trials_given=*/true);
-    const auto end = end_for_repeats(state);
-    ASSERT_TRUE(end);
-    EXPECT_TRUE(end->for_repeats);
-    state.apply(*end);
-    EXPECT_TRUE(state.ended_for_repeats());
-    EXPECT_TRUE(state.evolution().done());
+    const auto before = bounds_of(run(bounds, 6), /*trials_given=*/true);
+    auto state = with_early_repeats(bounds, 6);
     EXPECT_EQ(end_for_repeats(state), std::nullopt);
-    for (int repeat = 0; repeat < 3; ++repeat) {
-      const auto* next = state.next_trial();
-      ASSERT_TRUE(next);
-      EXPECT_GT(next->repeat, 0);
-      const auto trial = *next;
-      state.apply(results::Repeating{.trial = trial.number, .repeat = trial.repeat});
-      state.apply(hyp::Outcome{.trial = trial.number,
-                               .repeat = trial.repeat,
-                               .result = hyp::Completed{{.map50 = 0.5}, 0.5}});
-    }
     EXPECT_TRUE(state.finished());
+    EXPECT_TRUE(state.ended_for_repeats());
+    EXPECT_EQ(state.trainings(), 9);
 
-    const auto on = extension(state, {});
-    ASSERT_TRUE(on);
-    EXPECT_FALSE(on->for_repeats);
-    state.apply(*on);
+    state.apply(*extension(state, {}));
     EXPECT_FALSE(state.finished());
     EXPECT_FALSE(state.ended_for_repeats());
     const auto after = bounds_of(state, /*trials_given=*/true);
@@ -75,6 +73,43 @@ TEST(Extension, EndsASearchForItsRepeatsAndBringsItsBoundsBack) {
     EXPECT_EQ(after.max_epochs, before.max_epochs);
     EXPECT_EQ(after.repeats, before.repeats);
   }
+}
+
+TEST(Extension, AfterEarlyRepeatsSharesWhatIsLeftBetweenTrialsAndRepeats) {
+  const results::RunSettings by_trials{
+      .population = 4, .generations = 5, .trials = 14, .repeats = 5};
+  const auto state = with_early_repeats(by_trials, 5);  // 4 of 14 are left
+  EXPECT_EQ(extension(state, {}), (Extended{.generations = 5, .trials = 7, .repeats = 2}));
+  EXPECT_EQ(extension(state, {.trials = 14}), extension(state, {}));
+  EXPECT_EQ(extension(state, {.trials = 15}),
+            (Extended{.generations = 5, .trials = 8, .repeats = 2}));
+  EXPECT_EQ(extension(state, {.repeats = 1}),
+            (Extended{.generations = 5, .trials = 8, .repeats = 1}));
+  EXPECT_EQ(test::refusal([&] { extension(state, {.repeats = 4}); }),
+            "--repeats 4: with 4 trainings to come none is left for a new trial; repeat fewer, or "
+            "let there be more");
+
+  // A limit came before all repeats: those that are owed are of the trainings that are left.
+  const results::RunSettings few{.population = 4, .generations = 5, .trials = 10, .repeats = 5};
+  EXPECT_EQ(extension(with_early_repeats(few, 3, 2), {}),
+            (Extended{.generations = 5, .trials = 6, .repeats = 2}));
+
+  const results::RunSettings by_epochs{
+      .population = 4, .generations = 5, .max_epochs = 24, .repeats = 5};  // 12 trainings
+  EXPECT_EQ(extension(with_early_repeats(by_epochs, 5), {}),
+            (Extended{.generations = 5, .trials = 14, .repeats = 1, .max_epochs = 12}));
+}
+
+TEST(Extension, AfterEarlyRepeatsOfARunWithNoTrainingLeftIsItsEnd) {
+  const results::RunSettings bounds{.population = 4, .generations = 5, .trials = 10, .repeats = 5};
+  auto state = with_early_repeats(bounds, 4, 4);
+  state.apply(*extension(state, {.trials = 9}));
+  EXPECT_FALSE(state.ended_for_repeats());
+  EXPECT_FALSE(state.finished()) << "a repeat is owed";
+  state = with_early_repeats(bounds, 4);
+  state.apply(*extension(state, {.trials = 9}));
+  EXPECT_TRUE(state.finished());
+  EXPECT_EQ(extension(state, {}), std::nullopt);
 }
 
 TEST(Extension, OfAFinishedRunTakesOnlyMore) {
