@@ -147,15 +147,14 @@ results::Extended extension_of_end(const RunState& state, const Bounds& given) {
 /// Of a run whose search was ended for its repeats: it has the bounds from before, and these
 /// repeats were some of their trainings. Of those that are left half at most are repeats.
 results::Extended extension_after_repeats(const RunState& state, const Bounds& given) {
-  const auto& ended = state.evolution().settings();
-  const int wanted = state.repeats().wanted();
   const auto bounds = bounds_with(state, given);
   const auto left = trainings_left(state, bounds);
-  if (left < 1) return {ended.generations, ended.trials, wanted, ended.max_epochs};
+  if (left < 1) return extension_of_end(state, given);
   if (given.repeats && *given.repeats >= left)
     throw too_many_repeats(*given.repeats, left, "none is left for a new trial");
-  return with_repeats(state, bounds,
-                      given.repeats.value_or(std::clamp<std::int64_t>(left / 2, 0, wanted)));
+  return with_repeats(
+      state, bounds,
+      given.repeats.value_or(std::clamp<std::int64_t>(left / 2, 0, state.repeats().wanted())));
 }
 
 /// What has begun is trained to where it was to be, so a smaller bound would say what is not so.

@@ -107,6 +107,10 @@ TEST(Extension, AfterEarlyRepeatsOfARunWithNoTrainingLeftIsItsEnd) {
   EXPECT_FALSE(state.ended_for_repeats());
   EXPECT_FALSE(state.finished()) << "a repeat is owed";
   state = with_early_repeats(bounds, 4);
+  EXPECT_EQ(
+      test::refusal([&] { extension(state, {.trials = 9, .repeats = 7}); }),
+      "--repeats 2: with 0 trainings to come there are too few for them; repeat fewer, or let "
+      "there be more");
   state.apply(*extension(state, {.trials = 9}));
   EXPECT_TRUE(state.finished());
   EXPECT_EQ(extension(state, {}), std::nullopt);
