@@ -54,7 +54,7 @@ inline std::string verdict(const Explanation& explanation) {
   constexpr double least_r2 = 0.2, good_r2 = 0.5, least_known = 0.1;
   if (explanation.r2 < least_r2) return "these figures mean little, more trials would help";
   if (explanation.known < least_known)
-    return "the trials cover so little of the space that the shares are guesses: go by the loss";
+    return "the trials cover so little that the shares are guesses: go by the loss";
   return explanation.r2 < good_r2 ? "trust the large shares only" : "";
 }
 

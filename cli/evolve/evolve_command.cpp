@@ -17,7 +17,6 @@
 #include "cli/signals.hpp"
 #include "core/error.hpp"
 #include "core/number.hpp"
-#include "core/shell_word.hpp"
 #include "engine/engine.hpp"
 #include "engine/extension.hpp"
 #include "ga/evolution.hpp"
@@ -28,7 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using engine::RunEnd;
 using engine::RunState;
 
 /// The bounds that the command line gives to a run.

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "cli/commands.hpp"
+#include "core/utf8.hpp"
 #include "engine/explanation.hpp"
 #include "results/journal.hpp"
 #include "tests/engine/trials.hpp"
@@ -30,11 +31,15 @@ TEST(Explain, PrintsATableOf80ColumnsAndWhatItIsWorth) {
   EXPECT_THAT(lines[4], testing::StartsWith("lr0        "));
   EXPECT_THAT(lines[3], testing::EndsWith("  start → highest"));
   EXPECT_THAT(lines[5], HasSubstr("SGD → A"));
-  for (const auto& line : lines) {
-    const auto width =
-        std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; });
-    EXPECT_LE(width, 80) << line;
-  }
+  for (const auto& line : lines) EXPECT_LE(core::characters(line), 80U) << line;
+}
+
+TEST(Explain, SaysWhereItsSharesAreGuesses) {
+  auto explanation = explained(engine::trials(40, engine::depends));
+  explanation.known = 0.05;
+  const auto lines = explanation_lines(explanation);
+  EXPECT_EQ(lines[2], "the trials cover so little that the shares are guesses: go by the loss");
+  for (const auto& line : lines) EXPECT_LE(core::characters(line), 80U) << line;
 }
 
 TEST(Explain, SaysThatNoiseExplainsNothing) {

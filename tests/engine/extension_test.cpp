@@ -8,13 +8,8 @@
 namespace evolve::engine {
 namespace {
 
-// A run of trials of 2 epochs that was trained to its end, or as far as `most` trainings.
-RunState run(const results::RunSettings& bounds, int most = 1000) {
-  auto settings = bounds;
-  settings.search = "classic";
-  settings.epochs = 2;
-  settings.space = hyp::default_space();
-  RunState state(settings);
+// The run is trained to its end, or for `most` trainings more.
+void train(RunState& state, int most = 1000) {
   while (const auto* next = most-- > 0 ? state.next_trial() : nullptr) {
     const auto trial = *next;
     if (trial.repeat > 0) {
@@ -26,6 +21,16 @@ RunState run(const results::RunSettings& bounds, int most = 1000) {
                              .repeat = trial.repeat,
                              .result = hyp::Completed{{.map50 = 0.5}, 0.5}});
   }
+}
+
+// A run of trials of 2 epochs that was trained to its end, or as far as `most` trainings.
+RunState run(const results::RunSettings& bounds, int most = 1000) {
+  auto settings = bounds;
+  settings.search = "classic";
+  settings.epochs = 2;
+  settings.space = hyp::default_space();
+  RunState state(settings);
+  train(state, most);
   return state;
 }
 
@@ -41,14 +46,8 @@ TEST(Extension, IsNothingWhereNoOtherBoundIsGiven) {
 RunState with_early_repeats(const results::RunSettings& bounds, int trials, int repeats = 1000) {
   auto state = run(bounds, trials);
   state.apply(*end_for_repeats(state));
-  while (const auto* next = repeats-- > 0 ? state.next_trial() : nullptr) {
-    const auto trial = *next;
-    EXPECT_GT(trial.repeat, 0);
-    state.apply(results::Repeating{.trial = trial.number, .repeat = trial.repeat});
-    state.apply(hyp::Outcome{.trial = trial.number,
-                             .repeat = trial.repeat,
-                             .result = hyp::Completed{{.map50 = 0.5}, 0.5}});
-  }
+  train(state, repeats);
+  EXPECT_EQ(state.evolution().asked(), trials) << "repeats alone were trained";
   return state;
 }
 
