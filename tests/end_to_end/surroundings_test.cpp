@@ -52,25 +52,46 @@ void expect_all_on_resume(const Folder& folder) {
   EXPECT_EQ(final_failures(folder / "run"), 0);
 }
 
-// Somebody has moved it away, forgotten that it still runs, and begun another one there.
-TEST(Surroundings, AFolderThatIsAnotherRunsNowIsLeftAlone) {
-  Folder folder;
-  auto process = begin(folder, fake_trainer("--sleep 2000"));
-  ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "started") >= 4; }));
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // what the last one left is written
+/// Somebody has moved the run's folder away, forgotten that it still runs, and begun another one
+/// there.
+void begin_another(const Folder& folder) {
   fs::rename(folder / "run", folder / "moved");
   ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", "cpu:0",
                                    "--trials", "3", "--output", "run"})
                 .code,
             0);
-  const auto rows = read_file(folder / "run/evolve.csv");
-  process.signal(SIGTERM);
-  const auto ended = process.wait();
+}
+
+/// What the run whose folder it was says, and that it has written nothing there.
+void expect_left_alone(const Folder& folder, const Ended& ended, const std::string& rows) {
   EXPECT_EQ(ended.code, 1);
   EXPECT_THAT(ended.err, HasSubstr("journal.jsonl: somebody has removed it, or put another file in "
                                    "its place; restore it from a copy"));
   EXPECT_EQ(read_file(folder / "run/evolve.csv"), rows);
   EXPECT_EQ(journal(folder / "run").front()["options"]["trials"], 3);
+}
+
+TEST(Surroundings, AFolderThatIsAnotherRunsNowIsLeftAlone) {
+  Folder folder;
+  auto process = begin(folder, fake_trainer("--sleep 2000"));
+  ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "started") >= 4; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // what the last one left is written
+  begin_another(folder);
+  const auto rows = read_file(folder / "run/evolve.csv");
+  expect_left_alone(folder, process.wait(), rows);
+}
+
+TEST(Surroundings, AFolderThatIsAnotherRunsNowIsLeftAloneByARunThatIsInterrupted) {
+  Folder folder;
+  auto process = begin(folder, fake_trainer("--sleep 2000"));
+  ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "started") >= 4; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // what the last one left is written
+  process.signal(SIGSTOP);  // it notices nothing before it is interrupted
+  begin_another(folder);
+  const auto rows = read_file(folder / "run/evolve.csv");
+  process.signal(SIGTERM);
+  process.signal(SIGCONT);
+  expect_left_alone(folder, process.wait(), rows);
 }
 
 TEST(Surroundings, ADataSetThatDisappearsEndsTheRunAndBurnsNoTrial) {
