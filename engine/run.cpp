@@ -1,9 +1,7 @@
 #include "engine/run.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <limits>
 
 #include "core/error.hpp"
 #include "core/path.hpp"
@@ -47,7 +45,8 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
       workers_(settings.workers, stop),
       fleet_(settings.slots, settings.accelerators, state_.trial_limits(),
              [this](const std::string& device) { return workers_.count(device); }),
-      earlier_failures_(state_.surroundings().failures()) {
+      earlier_failures_(state_.surroundings().failures()),
+      time_limit_{settings.time_limit, trainings_ended(state_)} {
   if (settings_.choose_devices)
     device_file_.emplace(results::RunDirectory{root_}.devices(), slots_);
   remember_devices();
@@ -60,8 +59,7 @@ RunEnd Run::run() {
     record(fleet_.watch());
     follow_devices();
     if (can_pause() == false) cannot_pause();
-    if (is_time_for_repeats())
-      if (const auto end_of_search = end_for_repeats(state_)) record({*end_of_search});
+    follow_time_limit();
     const auto block = blocked();
     const bool started = !block && (start_trials() || breed_ahead());
     if (block && workers_.busy() == 0) {
@@ -90,6 +88,14 @@ RunEnd Run::run() {
   workers_.end();  // they are not to train on while the pictures are drawn
   close();
   return end;
+}
+
+void Run::follow_time_limit() {
+  const auto taken = seconds_taken();
+  const auto slots = std::ssize(slots_);
+  if (time_limit_.is_time_for_repeats(taken, state_, slots))
+    if (const auto end = end_for_repeats(state_)) record({*end});
+  if (const auto end = time_limit_.expected_end(taken, state_, slots)) record({*end});
 }
 
 void Run::close() {
@@ -130,7 +136,7 @@ void Run::publish(const std::vector<results::Event>& events) {
 }
 
 std::optional<RunEnd> Run::blocked() const {
-  if (out_of_time()) return RunEnd::time_limit;
+  if (time_limit_.is_over(seconds_taken())) return RunEnd::time_limit;
   if (!fleet_.no_usable_device().empty()) return RunEnd::no_usable_device;
   const int most = most_surroundings_failures + static_cast<int>(std::ssize(slots_)) - 1;
   if (state_.surroundings().failures() - earlier_failures_ >= most) return RunEnd::surroundings;
@@ -325,28 +331,6 @@ double Run::seconds_taken() const {
   return std::chrono::duration<double>(Clock::now() - began_).count();
 }
 
-bool Run::out_of_time() const {
-  return settings_.time_limit && seconds_taken() >= *settings_.time_limit;
-}
-
-// They begin when what is under way has ended, and then follow each other: the last one before the
-// limit, as the last trial would.
-bool Run::is_time_for_repeats() const {
-  constexpr double largest_share = 0.25;  // of the time, however long a training takes
-  constexpr double choice = 1;            // seconds to choose a set
-  const int repeats = state_.repeats().wanted();
-  if (!settings_.time_limit || repeats == 0 || state_.completed().empty() ||
-      state_.evolution().done())
-    return false;
-  const auto together = std::min<std::ptrdiff_t>(
-      std::ssize(slots_),
-      state_.evolution().settings().lag.value_or(std::numeric_limits<int>::max()));
-  const double in_a_row = std::ceil(repeats / static_cast<double>(together));
-  const double kept = std::min((1 + in_a_row) * (state_.training_seconds() + choice),
-                               largest_share * *settings_.time_limit);
-  return seconds_taken() >= *settings_.time_limit - kept;
-}
-
 std::unique_ptr<Run> begin_run(const Settings& settings, const results::RunDirectory& directory,
                                const core::StopSource& stop, Observer& observer) {
   RunState state(settings.run);
@@ -362,6 +346,9 @@ std::unique_ptr<Run> resume_run(const Settings& settings, const results::RunDire
   auto run = std::make_unique<Run>(settings, directory, std::move(journal), std::move(state), stop,
                                    observer);
   if (bounds) run->record({*bounds});
+  // By the limit that it had then.
+  if (run->state().evolution().expected() && !run->state().evolution().done())
+    run->record({results::Expected{}});
   if (settings.run.inputs != run->state().inputs())
     run->record({results::InputsMended{settings.run.inputs}});
   run->record_devices();

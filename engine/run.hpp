@@ -20,6 +20,7 @@
 #include "engine/run_files.hpp"
 #include "engine/run_state.hpp"
 #include "engine/settings.hpp"
+#include "engine/time_limit.hpp"
 #include "results/journal.hpp"
 #include "results/run_directory.hpp"
 #include "workers/supervise/worker_set.hpp"
@@ -116,8 +117,8 @@ class Run {
   void ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on);
   void pause_after(const hyp::Outcome& outcome);
   double seconds_taken() const;
-  bool out_of_time() const;
-  bool is_time_for_repeats() const;
+  /// Ends the search for the repeats when it is time, or tells it that it will end.
+  void follow_time_limit();
   void close();
 
   const Settings settings_;
@@ -159,6 +160,7 @@ class Run {
   int earlier_failures_;
   /// Nothing is started before: the surroundings have failed.
   Clock::time_point not_before_{};
+  TimeLimit time_limit_;
   Clock::time_point began_ = Clock::now();
 };
 

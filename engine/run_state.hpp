@@ -183,6 +183,7 @@ class RunState {
   void on(const hyp::Rung& rung);
   void on(const hyp::Outcome& outcome);
   void on(const results::Extended& extended);
+  void on(const results::Expected& expected) { evolution_.expect(expected.trainings); }
   void on(const results::CannotPause&) { evolution_.cannot_pause(); }
   void on(const results::Probed&);
   void on(const results::DeviceStats& stats) { device_stats_[stats.device] = stats; }

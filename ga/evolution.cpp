@@ -217,8 +217,18 @@ hyp::Trial Evolution::begin_repeat(int trial, int number) {
   return ga::begin_repeat(*state_, trial, number);
 }
 
+void Evolution::expect(std::optional<int> trainings) {
+  state_->expected = trainings;
+}
+const std::optional<int>& Evolution::expected() const {
+  return state_->expected;
+}
+
 int Evolution::planned() const {
   return ga::planned(*state_);
+}
+int Evolution::begun() const {
+  return ga::begun(*state_);
 }
 int Evolution::asked() const {
   return state_->asked();

@@ -50,6 +50,10 @@ struct Settings {
 /// Trials at most: those of all generations, or fewer.
 std::int64_t most_trials(const Settings& settings);
 
+/// Whether a training that follows `before` others belongs to the last ones of a search of `all`,
+/// those that decide between the sets that may be the best (see Evolution).
+bool among_the_last(std::int64_t before, std::int64_t all);
+
 /// How many generations `trials` trials are.
 int generations_of(int trials, int population);
 
@@ -119,6 +123,10 @@ class Evolution {
   void begin_again(int trial, bool anew);
   /// From now on nothing is paused: the trainer cannot. What is under way is trained to its end.
   void cannot_pause();
+  /// From now on the search is taken to end after so many trainings (as begun() counts them), where
+  /// its settings have more; nothing: no longer. So the last ones can decide between the best sets.
+  void expect(std::optional<int> trainings);
+  const std::optional<int>& expected() const;
   /// How a trial ended, or a repeat of a trial that has completed: nothing is bred from a repeat,
   /// but the model knows it. Of a failure that will be tried again (`final == false`) the epochs
   /// count, and nothing else. Throws `Error` for a trial that was not asked for or has ended
@@ -152,6 +160,9 @@ class Evolution {
 
   /// Number of trials that the run has in all.
   int planned() const;
+  /// Trainings that it has begun: trials, or where trainings are paused as many whole ones as their
+  /// epochs make.
+  int begun() const;
   /// Number of trials handed out so far.
   int asked() const;
   /// Number of trials that have ended.

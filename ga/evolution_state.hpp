@@ -98,6 +98,9 @@ struct EvolutionState {
   EarlierRuns earlier;
   Basis basis;
 
+  /// So many trainings there will be, where the settings have more.
+  std::optional<int> expected = {};
+
   /// The trials handed out, by number, and their steps in the order in which they were.
   std::vector<Record> trials = {};
   std::vector<Step> steps = {};

@@ -1,6 +1,7 @@
 #include "ga/retraining.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "ga/knowledge.hpp"
 #include "ga/pauses.hpp"
@@ -29,19 +30,12 @@ StartAgain start_again(const EvolutionState& state) {
   return {second_start + later, early_third_start + later, third_start + later};
 }
 
-// The last ones of `all` trainings decide between the best sets: whether so many before them are
-// enough.
-bool decides(int before, int all) {
-  constexpr int least = 45, share = 5, most = 50;
-  return before >= least && before >= all - std::min(all / share, most);
-}
-
-// Trial `number` belongs to those.
+// Trial `number` belongs to those that decide between the best sets.
 bool decides(const EvolutionState& state, int number) {
   const Settings& settings = state.settings;
-  int all = planned(state);
+  int all = std::min(planned(state), state.expected.value_or(std::numeric_limits<int>::max()));
   if (settings.max_epochs) all = std::min(all, *settings.max_epochs / settings.epochs);
-  return decides(number, all);
+  return among_the_last(number, all);
 }
 
 bool is_start(const EvolutionState& state, int trial) {
@@ -90,6 +84,15 @@ std::optional<hyp::Genes> due_again(EvolutionState& state, int number) {
 
 }  // namespace
 
+bool among_the_last(std::int64_t before, std::int64_t all) {
+  constexpr std::int64_t least = 45, share = 5, most = 50;
+  return before >= least && before >= all - std::min(all / share, most);
+}
+
+int begun(const EvolutionState& state) {
+  return pausing(state) ? state.known.epochs / state.settings.epochs : state.asked();
+}
+
 Visited sets_with_next_seed(const EvolutionState& state) {
   Visited sets(state.genes);
   const int seed = seed_number(state.asked(), 0);
@@ -113,9 +116,9 @@ std::optional<hyp::Genes> set_to_train_again(EvolutionState& state) {
 
 std::optional<hyp::Genes> set_to_decide_on(EvolutionState& state) {
   const Settings& settings = state.settings;
-  if (!settings.max_epochs || !state.known.paused.empty() ||
-      !decides(state.known.epochs / settings.epochs, *settings.max_epochs / settings.epochs))
-    return std::nullopt;
+  int all = state.expected.value_or(std::numeric_limits<int>::max());
+  if (settings.max_epochs) all = std::min(all, *settings.max_epochs / settings.epochs);
+  if (!state.known.paused.empty() || !among_the_last(begun(state), all)) return std::nullopt;
   return unless_it_had_the_seed(state, undecided_set(state));
 }
 

@@ -8,6 +8,9 @@
 
 namespace evolve::ga {
 
+/// How many trainings the search has begun: trials, or where trainings are paused as many whole
+/// ones as their epochs make.
+int begun(const EvolutionState& state);
 /// The sets that were handed out with the next trial's seed: of another such training it would be
 /// known what it gives.
 Visited sets_with_next_seed(const EvolutionState& state);

@@ -62,6 +62,10 @@ void visit(const V& key, Of<V, Extended>& e) {
   key.unless_default("for_repeats", e.for_repeats);
 }
 template <class V>
+void visit(const V& key, Of<V, Expected>& e) {
+  key.or_null("trainings", e.trainings);
+}
+template <class V>
 void visit(const V&, Of<V, CannotPause>&) {}
 template <class V>
 void visit(const V& key, Of<V, Probed>& e) {

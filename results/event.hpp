@@ -71,6 +71,15 @@ struct Extended {
   bool operator==(const Extended&) const = default;
 };
 
+/// {"event":"expected","trainings":118}: the search is taken to end after so many trainings
+/// (trials, or where these are paused as many whole ones as their epochs make), where its bounds
+/// have more: then its run's time limit will be over. Null: no longer.
+struct Expected {
+  static constexpr auto name = "expected";
+  std::optional<int> trainings = {};
+  bool operator==(const Expected&) const = default;
+};
+
 /// {"event":"cannot_pause"}: the trainer cannot. From now on the run pauses nothing.
 struct CannotPause {
   static constexpr auto name = "cannot_pause";
@@ -158,9 +167,10 @@ struct UnknownEvent {
 
 /// Anything after the first line. A `hyp::Rung` is "rung"; a `hyp::Outcome` "completed", "stopped",
 /// "paused" or "failed", of a repeat "repeated" or "repeat_failed".
-using Event = std::variant<Started, Bred, Repeating, hyp::Rung, hyp::Outcome, Extended, CannotPause,
-                           Probed, DeviceStats, DeviceLimited, DeviceFull, DeviceBlamed,
-                           DeviceBroughtBack, DevicesChanged, InputsMended, UnknownEvent>;
+using Event =
+    std::variant<Started, Bred, Repeating, hyp::Rung, hyp::Outcome, Extended, Expected, CannotPause,
+                 Probed, DeviceStats, DeviceLimited, DeviceFull, DeviceBlamed, DeviceBroughtBack,
+                 DevicesChanged, InputsMended, UnknownEvent>;
 
 /// A fitness that is not finite becomes null.
 nlohmann::ordered_json to_json(const Event& event);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "process.hpp"
 
@@ -205,6 +206,44 @@ TEST(Repeats, BeginBeforeATimeLimitEndsTheRunThatGoesOnAfterwards) {
     EXPECT_GT(count(after, "completed"), count(before, "completed"));
     EXPECT_EQ(count(after, "repeated"), count(before, "repeated") + 3);
   }
+}
+
+// Whether a set of the trials from this event on had been trained before it.
+bool trains_again(const Events& events, std::ptrdiff_t from) {
+  std::set<nlohmann::json> sets;
+  for (const auto& event : events) {
+    if (event["event"] != "started") continue;
+    const bool is_new = sets.insert(event["hyp"]).second;
+    if (!is_new && &event - events.data() > from) return true;
+  }
+  return false;
+}
+
+TEST(Repeats, OfTheBestComeInPlaceOfTheLastTrialsThatATimeLimitLetsBegin) {
+  Folder folder;
+  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer("--noise"), "--output", "run",
+                                   "--devices", "cpu:0,cpu:1", "--trials", "60"})
+                .code,
+            0);
+  const auto first = journal(folder / "run");
+  EXPECT_EQ(count(first, "expected"), 0);
+  const auto ended =
+      evolve(folder.path(), {"--resume", "run", "--trials", "10000", "--time-limit", "4s"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto events = journal(folder / "run");
+  const auto expected =
+      std::ranges::find(events, "expected", [](const auto& event) { return event["event"]; });
+  ASSERT_NE(expected, events.end());
+  EXPECT_EQ(count(events, "expected"), 1);
+  EXPECT_GE((*expected)["trainings"], 60);
+  EXPECT_TRUE(trains_again(events, expected - events.begin()));
+
+  const auto more = std::to_string(completed(folder / "run").size() + 5);
+  ASSERT_EQ(evolve(folder.path(), {"--resume", "run", "--trials", more}).code, 0);
+  const auto after = journal(folder / "run");
+  EXPECT_EQ(after[events.size()]["event"], "extended");
+  EXPECT_EQ(after[events.size() + 1]["event"], "expected");
+  EXPECT_TRUE(after[events.size() + 1]["trainings"].is_null());
 }
 
 TEST(Repeats, OfAnotherNumberAreTakenOffARunThatGoesOn) {

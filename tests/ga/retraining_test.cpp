@@ -108,6 +108,22 @@ TEST(Retraining, TrainsTheBestAgainInTheLastFifthFromTrial45On) {
               testing::AllOf(testing::SizeIs(testing::Ge(10)), testing::Each(testing::Ge(80))));
 }
 
+TEST(Retraining, TrainsTheBestAgainInTheLastFifthOfTheTrialsThatAreExpected) {
+  Evolution evolution(cube(), screened(1, 1000));
+  std::set<hyp::Genes> trained;
+  std::vector<int> again;
+  for (int i = 0; i < 90; ++i) {
+    if (i == 50) evolution.expect(75);
+    if (i == 70) evolution.expect({});
+    const auto trial = evolution.ask();
+    const auto& set = evolution.genes(i);
+    if (!trained.insert(set).second && set != evolution.genes(0)) again.push_back(i);
+    evolution.tell(completed(i, lucky(*trial)));
+  }
+  EXPECT_THAT(again, testing::SizeIs(testing::Ge(4)));
+  EXPECT_THAT(again, testing::Each(testing::AllOf(testing::Ge(60), testing::Lt(70))));
+}
+
 TEST(Retraining, TrainsNothingAgainButTheStartWhereThereIsNoLuck) {
   EXPECT_THAT(trained_again(60, [](const hyp::Trial& trial) { return peak(trial.hyp); }),
               testing::IsEmpty());
