@@ -35,8 +35,8 @@ NumberTable read_csv(const std::filesystem::path& file, const std::string& remed
 NumberTable parse_csv(std::string_view text, const std::filesystem::path& file,
                       const std::string& remedy, const CheckHeader& check_header);
 
-/// The names in the first line of a file; none when it is empty. Throws `Error` when it cannot be
-/// read.
+/// The names in the first line of a file that is not blank; none when it has no such line. Throws
+/// `Error` when it cannot be read.
 std::vector<std::string> csv_header(const std::filesystem::path& file);
 
 }  // namespace evolve::core

@@ -39,7 +39,7 @@ const DeviceKind* find_device_kind(std::string_view name);
 /// "cuda" of "cuda:0", of "cuda", and of the group "cuda:0+cuda:1", whose devices are of one kind.
 std::string kind_of(std::string_view device);
 
-/// 2 of "cuda:2"; 0 of "cuda", which is its first.
+/// 2 of "cuda:2"; 0 of "cuda", which is its first. For one device, not a group.
 int index_of(std::string_view device);
 
 /// Whether a device is the CPU or a share of it: "cpu", "cpu:3".

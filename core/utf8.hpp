@@ -26,8 +26,8 @@ std::size_t characters(std::string_view text);
 /// where there are not so many.
 std::size_t place_of_character(std::string_view text, std::size_t number);
 
-/// The text, UTF-8, with at most `most` characters: where it has more, "…" stands for its end or
-/// its beginning.
+/// The text, UTF-8, with at most `most` characters, from 1 on: where it has more, "…" stands for
+/// its end or its beginning.
 std::string without_end(std::string_view text, std::size_t most);
 std::string without_beginning(std::string_view text, std::size_t most);
 

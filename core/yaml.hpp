@@ -33,8 +33,8 @@ Yaml parse_yaml(const std::string& text, const std::string& path);
 /// The value of `key` in a map, or null when there is none (or `map` is not a map).
 const Yaml* yaml_value(const Yaml& map, const std::string& key);
 
-/// The number that a plain scalar spells, in YAML 1.1 or 1.2 (`1e-05`, `+1`, `.5`, `.nan`), or
-/// nothing.
+/// The number that a plain scalar spells, in decimal as YAML 1.1 or 1.2 has it (`1e-05`, `+1`,
+/// `.5`, `.nan`) or as Python does (`nan`, `inf`), or nothing.
 std::optional<double> yaml_number(const Yaml& node);
 /// The truth value that a plain scalar spells in YAML 1.1 (`true`, `False`, `yes`, `off`), or
 /// nothing.

@@ -42,7 +42,7 @@ class Chooser {
   /// Throws when the trainer cannot use devices of this kind.
   void require_driven(const std::string& kind) const;
   /// NVIDIA's driver, or Intel's when that has no device. Throws that there is no `name` when
-  /// neither has.
+  /// neither has, and where one fails.
   const Discovery& found_gpus(const std::string& name);
   /// Those that can work, without GPUs that share the host's memory where others do not.
   std::vector<Accelerator> workable(const Discovery& discovery) const;

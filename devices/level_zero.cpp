@@ -76,10 +76,12 @@ std::optional<Accelerator> describe(const LevelZero& ze, ze_device_handle_t devi
   return xpu;
 }
 
-/// The GPUs of a driver, each followed by its tiles.
-std::vector<Described> devices_of(const LevelZero& ze, ze_driver_handle_t driver) {
-  const auto devices = listed<ze_device_handle_t>(
-      [&](auto* count, auto* handles) { return ze.devices(driver, count, handles); });
+/// The GPUs of a driver, each followed by its tiles; `result` is that of zeDeviceGet.
+std::vector<Described> devices_of(const LevelZero& ze, ze_driver_handle_t driver,
+                                  ze_result_t& result) {
+  std::vector<ze_device_handle_t> devices;
+  result = list_into(
+      devices, [&](auto* count, auto* handles) { return ze.devices(driver, count, handles); });
   std::vector<Described> all;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const auto device = describe(ze, devices[i]);
@@ -113,12 +115,22 @@ std::vector<LevelZeroDevice> list_intel_devices(bool sensors) {
     throw NoDriver("Level Zero has no driver (zeInit: " + hexadecimal(begun) + ")");
   if (begun != ZE_RESULT_SUCCESS) throw std::runtime_error("zeInit: " + hexadecimal(begun));
 
+  std::vector<ze_driver_handle_t> drivers;
+  if (const auto result = list_into(drivers, ze.drivers); result != ZE_RESULT_SUCCESS)
+    throw std::runtime_error("zeDriverGet: " + hexadecimal(result));
   std::vector<std::vector<Described>> by_driver;
-  for (const auto driver : listed<ze_driver_handle_t>(ze.drivers))
-    by_driver.push_back(devices_of(ze, driver));
+  auto failure = ZE_RESULT_SUCCESS;
+  for (const auto driver : drivers) {
+    auto result = ZE_RESULT_SUCCESS;
+    by_driver.push_back(devices_of(ze, driver, result));
+    if (result != ZE_RESULT_SUCCESS) failure = result;
+  }
   std::ranges::stable_partition(by_driver, has_discrete);
   std::vector<Described> all;
   for (const auto& devices : by_driver) all.insert(all.end(), devices.begin(), devices.end());
+  // Another driver (of an NPU) may fail, and nobody miss it.
+  if (all.empty() && failure != ZE_RESULT_SUCCESS)
+    throw std::runtime_error("zeDeviceGet: " + hexadecimal(failure));
 
   if (sensors) {
     std::vector<std::pair<ze_device_handle_t, Accelerator*>> devices;

@@ -27,7 +27,8 @@ struct Probed {
 /// of `work` is a problem in its words. The child has none of our files but the pipe, and no
 /// terminal; it is killed when the limit is over, and dies with us.
 ///
-/// For a process with one thread: the child has a copy of this process' memory.
+/// The child has a copy of this process' memory, and of its threads only the one that makes it: for
+/// a process whose other threads are idle, holding no lock.
 class Probe {
  public:
   /// Throws std::system_error when no process can be started.

@@ -13,14 +13,25 @@
 
 namespace evolve::devices {
 
-/// The handles, or none, that a function of Level Zero lists: `list(&count, handles)`.
+/// Puts what a function of Level Zero lists, `list(&count, handles)`, into `handles`: none where it
+/// fails. Returns its result.
+template <class Handle, class List>
+ze_result_t list_into(std::vector<Handle>& handles, List list) {
+  handles.clear();
+  std::uint32_t count = 0;
+  auto result = list(&count, static_cast<Handle*>(nullptr));
+  if (result != ZE_RESULT_SUCCESS || count == 0) return result;
+  handles.resize(count);
+  result = list(&count, handles.data());
+  handles.resize(result == ZE_RESULT_SUCCESS ? count : 0);
+  return result;
+}
+
+/// The handles that it lists, or none.
 template <class Handle, class List>
 std::vector<Handle> listed(List list) {
-  std::uint32_t count = 0;
-  if (list(&count, static_cast<Handle*>(nullptr)) != ZE_RESULT_SUCCESS) return {};
-  std::vector<Handle> handles(count);
-  if (count > 0 && list(&count, handles.data()) != ZE_RESULT_SUCCESS) return {};
-  handles.resize(count);
+  std::vector<Handle> handles;
+  list_into(handles, list);
   return handles;
 }
 

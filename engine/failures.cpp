@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
+#include <string>
 #include <system_error>
 
 #include "hyp/trial_folder.hpp"
@@ -96,7 +98,8 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
     failed.of_surroundings = true;
   } else if (failed.kind == FailureKind::device_lost) {
     failed.of_surroundings = state.device_losses(failure.trial) + 1 < most_device_losses;
-  } else if (failed.kind == FailureKind::data || failed.kind == FailureKind::other) {
+  } else if (failed.kind == FailureKind::data || failed.kind == FailureKind::other ||
+             (failed.kind == FailureKind::crash && !policy.sees_data)) {
     look_again(failed, state, policy);
   }
   const bool would_repeat = failed.kind == FailureKind::diverged;
@@ -113,7 +116,11 @@ hyp::Failed judge(const workers::NotTrained& failure, const Attempt& attempt, co
 hyp::Failed judge(const NoFitness& failure, const Attempt& attempt, const RunState& state) {
   hyp::Failed failed{
       .kind = FailureKind::other,
-      .message = fmt::format("its fitness {} is {}", failure.formula, failure.fitness),
+      .message =
+          fmt::format("its fitness {} is {}; write it so that every training has one, as in "
+                      "2*P*R/(P+R+1e-9)",
+                      failure.formula,
+                      std::isnan(failure.fitness) ? "no number" : fmt::to_string(failure.fitness)),
       .log = log_of(attempt),
       .epoch = failure.epoch};
   decide(failed, /*would_repeat=*/false, /*last=*/true, state);

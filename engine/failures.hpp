@@ -43,6 +43,8 @@ hyp::Failed as_said(const workers::NotTrained& failure);
 ///   between them, or when its retries are used up, nothing has ever been trained, and another
 ///   trial may begin, which tells.
 /// - `diverged` would repeat and is final at once.
+/// - What is `other`, and a crash of a trainer that need not know what is wrong, is looked at from
+///   here: whether `find_fault` finds something.
 /// - `data` is what would fail for every set. It is looked at again from here: where `find_fault`
 ///   sees that nothing is wrong it becomes `other`; where nobody can see that, the trial is held
 ///   until another one that starts later completes (RunState::cleared), and is final then. Not

@@ -218,6 +218,10 @@ void Fleet::ended(const hyp::Outcome& outcome, const std::vector<std::string>& f
   for (const auto& each : health_.ended(outcome, failed_on, Clock::now())) blame(each);
 }
 
+void Fleet::excuse(int trial, const std::vector<std::string>& failed_on) {
+  for (const auto& device : failed_on) health_.excuse(trial, device);
+}
+
 // Its driver may number the others anew.
 void Fleet::mark_lost(const std::string& device) {
   for (auto& [name, other] : devices_)

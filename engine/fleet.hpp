@@ -46,6 +46,9 @@ class Fleet {
   void handed_over();
   /// An attempt has ended, at a trial that had failed on the devices `failed_on` before it.
   void ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on);
+  /// What the trial failed by on these devices is no evidence against them: an earlier process saw
+  /// it, and something may have been mended since.
+  void excuse(int trial, const std::vector<std::string>& failed_on);
   /// The device gets no trial until then.
   void rest(const std::string& device, devices::Clock::time_point until);
 

@@ -1,6 +1,7 @@
 #include "engine/kept_weights.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <system_error>
 #include <vector>
@@ -29,11 +30,12 @@ void KeptWeights::update(const hyp::Outcome& outcome, std::optional<std::size_t>
 
 std::set<int> KeptWeights::chosen(std::optional<std::size_t> recommended,
                                   const RunState& state) const {
-  auto best = state.completed();
-  const auto count = std::min(std::ssize(best), static_cast<std::ptrdiff_t>(*most_));
-  std::ranges::partial_sort(best, best.begin() + count, std::greater(), &CompletedTrial::fitness);
+  const auto& all = state.completed();
+  std::vector<CompletedTrial> best(std::min(all.size(), static_cast<std::size_t>(*most_)));
+  std::ranges::partial_sort_copy(all, best, std::greater(), &CompletedTrial::fitness,
+                                 &CompletedTrial::fitness);
   std::set<int> chosen;
-  for (auto one = best.begin(); one != best.begin() + count; ++one) chosen.insert(one->trial);
+  for (const auto& one : best) chosen.insert(one.trial);
   if (recommended) chosen.insert(state.completed()[*recommended].trial);
   return chosen;
 }

@@ -34,7 +34,9 @@ void trim_memory() {
 }  // namespace
 
 LiveReport::LiveReport(results::RunDirectory directory)
-    : directory_(std::move(directory)), name_(core::without_dots(directory_.root).string()) {
+    : directory_(std::move(directory)),
+      name_(core::without_dots(directory_.root).string()),
+      due_(Clock::now() + least_pause) {
   const auto contents = results::read_journal(directory_.journal());
   settings_ = contents.run;
   timeline_ = results::timeline_of(contents);

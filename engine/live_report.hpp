@@ -38,7 +38,7 @@ class LiveReport {
   std::string name_;
   results::RunSettings settings_;
   results::Timeline timeline_;
-  Clock::time_point due_{};
+  Clock::time_point due_;
   bool has_news_ = true;
 };
 

@@ -42,6 +42,7 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
       report_(std::move(directory)),
       observer_(observer),
       fitness_(settings.run.fitness),
+      stop_(stop),
       workers_(settings.workers, stop),
       fleet_(settings.slots, settings.accelerators, state_.trial_limits(),
              [this](const std::string& device) { return workers_.count(device); }),
@@ -50,7 +51,10 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
   if (settings_.choose_devices)
     device_file_.emplace(results::RunDirectory{root_}.devices(), slots_);
   remember_devices();
-  for (const auto* attempt : state_.open()) left_over_.insert(attempt->trial.number);
+  for (const auto* attempt : state_.open()) {
+    left_over_.insert(attempt->trial.number);
+    fleet_.excuse(attempt->trial.number, attempt->failed_on);
+  }
 }
 
 RunEnd Run::run() {
@@ -70,7 +74,7 @@ RunEnd Run::run() {
       journal_.check_named();
       files_.catch_up(state_);
       observer_.on_progress(state_, workers_.progress());
-      report_.update(state_, now);
+      if (stop_.requests() == 0) report_.update(state_, now);  // it may take seconds
       shown_ = Clock::now();
     }
     const auto events = workers_.wait(started ? std::chrono::milliseconds(0) : longest_wait);
@@ -222,7 +226,7 @@ bool Run::hand_over() {
 bool Run::breed_ahead() {
   constexpr int slots_per_child = 25;
   const auto most = static_cast<int>(std::ssize(slots_)) / slots_per_child;
-  if (settings_.run.search != "screened" || most == 0 || state_.ready() >= most) return false;
+  if (!state_.evolution().screened() || most == 0 || state_.ready() >= most) return false;
   const auto bred = state_.breed(most);
   if (bred) record({*bred});
   return bred.has_value();
@@ -308,7 +312,6 @@ std::vector<int> Run::rungs_for(const hyp::Trial& trial) const {
 
 void Run::ended(const hyp::Outcome& outcome, const std::vector<std::string>& failed_on) {
   under_way_.erase(outcome.trial);
-  if (state_.surroundings().failures() == 0) earlier_failures_ = 0;
   fleet_.ended(outcome, failed_on);
   pause_after(outcome);
 }

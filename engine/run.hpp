@@ -137,6 +137,7 @@ class Run {
   std::map<std::string, core::Slot> steps_had_;
   Observer& observer_;
   hyp::Fitness fitness_;
+  const core::StopSource& stop_;
   workers::WorkerSet workers_;
   Fleet fleet_;
   /// Chosen and in the state, and not handed over yet.

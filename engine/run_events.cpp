@@ -17,6 +17,7 @@ void Run::take(const std::vector<workers::WorkerEvent>& news) {
     attempts.push_back(state_.attempt_at(trial));  // before the state forgets it
     events.push_back(std::visit([this](const auto& e) { return event_of(e); }, one));
     apply(events.back());
+    if (state_.surroundings().failures() == 0) earlier_failures_ = 0;
   }
   if (events.empty()) return;
   publish(events);
@@ -125,7 +126,8 @@ results::Event Run::event_of(const workers::NotTrained& failure) const {
     });
     const auto named_by = launched ? "--launcher" : settings_.workers.named_by;
     if (named_by.empty()) throw bad_argument(failure.message, "install evolve again");
-    throw bad_argument(named_by + ": " + failure.message, "name a program that exists");
+    throw bad_argument(named_by + ": " + failure.message,
+                       "name a program that exists and may be started");
   }
   auto result = outcome(failure);
   result.result = judge(failure, state_.attempt_at(failure.trial), state_, settings_.failures);

@@ -48,8 +48,7 @@ std::optional<results::Expected> TimeLimit::expected_end(double taken, const Run
   const double trained = trainings_ended(state) - ended_before;
   // Before that the first ones' starts would count for more than their trainings.
   const bool has_rate = trained > 0 && trained >= static_cast<double>(slots);
-  if (!seconds || !has_rate || search.expected() || search.settings().search == "classic")
-    return {};
+  if (!seconds || !has_rate || search.expected() || !search.screened()) return {};
   const double left = std::max(0.0, *seconds - kept_for_repeats(*seconds, state, slots) - taken);
   const auto all = search.begun() + std::llround(trained / taken * left);
   if (all >= most_trainings(search) || !ga::among_the_last(search.begun(), all)) return {};

@@ -224,6 +224,9 @@ const std::optional<int>& Evolution::expected() const {
   return state_->expected;
 }
 
+bool Evolution::screened() const {
+  return state_->screened();
+}
 int Evolution::planned() const {
   return ga::planned(*state_);
 }

@@ -68,11 +68,13 @@ int generations_for(int trials, int population, int generations);
 ///   pool: the best of all completed trials, with the fitness they have, and the latest
 ///   `population` completed ones. As long as nothing has completed it is random.
 /// - Screened, with earlier runs: then the sets that these recommend; as soon as three trials have
-///   ended, every later trial is bred from all that is known.
+///   ended (where trainings are paused: nine have begun, where they could be five), every later
+///   trial is bred from all that is known.
 /// - Screened: then Sobol points up to trial 4, and on until three trials have completed; where
 ///   trainings are paused up to trial 8, or 4 while no look tells anything, and on until one has
-///   completed. Once a trial had less than half of the start's fitness, variations of the start
-///   instead. Every later trial is bred from all that is known, and from what is in flight.
+///   completed. Once a trial had less than half of the start's fitness, or failed where the
+///   start did not, variations of the start instead. Every later trial is bred from all that is
+///   known, and from what is in flight.
 /// - A trial that failed or was stopped, or whose fitness is not finite, is not a parent and never
 ///   the best.
 /// - No set is handed out twice while the space has another, but for the start, and in the last
@@ -158,6 +160,8 @@ class Evolution {
   /// which the repeats began.
   std::vector<std::pair<int, Observation>> ended_repeats() const;
 
+  /// Every trial may depend on all that is known; else it is YOLOv5's search.
+  bool screened() const;
   /// Number of trials that the run has in all.
   int planned() const;
   /// Trainings that it has begun: trials, or where trainings are paused as many whole ones as their

@@ -36,8 +36,8 @@ HypFile hyp_from_yaml(const core::Yaml& node, const std::string& path);
 /// `name: value` lines that PyYAML reads back as the same numbers (`1.0e-05`).
 std::string hyp_lines(const Hyperparameters& hyp);
 
-/// Throws `Error` for a name that can't be a hyperparameter's: empty, or with a blank or one of
-/// , : / " ' #
+/// Throws `Error` for a name that can't be a hyperparameter's: empty, not UTF-8, or with a blank, a
+/// control character or one of , : / " ' #
 void check_name(const std::string& name, const Where& where);
 
 }  // namespace evolve::hyp

@@ -98,6 +98,9 @@ void select_evolved(Space& space, const std::string& names) {
   if (!listed.empty() && listed.back().empty()) listed.pop_back();  // a comma may end the list
   for (const auto& name : listed) {
     const auto gene = std::ranges::find(space.genes, name, &Gene::name);
+    if (name == "all")
+      throw bad_argument("--evolve-genes " + names + ": all of them stands alone",
+                         "write all, or lr0,momentum");
     if (gene == space.genes.end()) {
       std::vector<std::string> known = {"all"};
       for (const Gene& candidate : space.genes) known.push_back(candidate.name);

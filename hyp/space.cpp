@@ -142,7 +142,7 @@ Hyperparameters start_of(const Space& space) {
 std::vector<Value> extreme_values(const Gene& gene) {
   std::vector<Value> values = {*start_of({{gene}}).find(gene.name)};
   if (!gene.evolve) return values;
-  if (!is_categorical(gene)) values.insert(values.end(), {gene.low, gene.high});
+  if (!is_categorical(gene)) values.insert(values.end(), {least_value(gene), greatest_value(gene)});
   for (std::size_t i = 0; i < gene.choices.size(); ++i) values.push_back(choice(gene, i));
   return values;
 }

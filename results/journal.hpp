@@ -1,10 +1,10 @@
 // The durable state of a run: append-only JSON lines with one writer.
 //
 // The first line is the "run" event; what follows is `Event`s in the order in which they happened.
-// A line counts once its newline is on the disk. A power cut can tear the last group of lines: a
-// torn last line is cut off. Anything else that doesn't read is damage, and refused: guessing would
-// silently lose trials. (A database would bring its own locks and recovery; a run writes a few
-// lines a second at most.)
+// A line counts once it is on the disk as a whole, the last one also without its newline. A power
+// cut can tear the last group of lines: a torn last line is cut off. Anything else that doesn't
+// read is damage, and refused: guessing would silently lose trials. (A database would bring its own
+// locks and recovery; a run writes a few lines a second at most.)
 #pragma once
 
 #include <filesystem>

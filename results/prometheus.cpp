@@ -102,8 +102,9 @@ void add_devices(const RunReport& run, Exposition& to) {
   std::map<std::string, int> trainings;
   for (const auto& training : timeline.trainings)
     trainings[training.device] += training.state == State::running;
-  to.begin("evolve_device_trainings", "gauge", "Trainings that run on a device.");
-  for (const auto& [device, count] : trainings) to.sample(count, {{"device", device}});
+  if (!devices.empty())
+    to.begin("evolve_device_trainings", "gauge", "Trainings that run on a device.");
+  for (const auto device : devices) to.sample(trainings[std::string(device)], {{"device", device}});
 
   std::map<std::string_view, const DeviceStats*> latest;
   for (const auto& [_, stats] : timeline.samples)

@@ -57,15 +57,13 @@ core::FileDescriptor open_locked(const fs::path& file, int flags) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   do {
     if (::flock(descriptor.number(), LOCK_EX | LOCK_NB) == 0) return descriptor;
-    if (errno != EWOULDBLOCK) break;
+    if (errno != EWOULDBLOCK)
+      throw bad_input({file.string()}, std::string("cannot lock (") + std::strerror(errno) + ")",
+                      "choose a folder on another disk");
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   } while (std::chrono::steady_clock::now() < until);
-  if (errno == EWOULDBLOCK) {
-    throw bad_input({file.string()}, "another evolve is at work on this run",
-                    "wait until it ends, or choose another folder");
-  }
-  throw bad_input({file.string()}, std::string("cannot lock (") + std::strerror(errno) + ")",
-                  "choose a folder on another disk");
+  throw bad_input({file.string()}, "another evolve is at work on this run",
+                  "wait until it ends, or choose another folder");
 }
 
 bool is_locked(const fs::path& file) {

@@ -17,6 +17,9 @@ namespace evolve::trainer {
 constexpr std::array<std::string_view, 3> optimizers = {"SGD", "Adam", "AdamW"};
 constexpr const char* optimizers_text = "SGD, Adam or AdamW";
 
+/// A training's images have so many of its model's strides at least, as with YOLOv5.
+inline constexpr int least_training_strides = 2;
+
 /// The name of the embedded checkpoint.
 constexpr const char* embedded_weights = "shapes-base";
 
@@ -33,7 +36,7 @@ struct TrainOptions {
   std::string weights;
   int epochs = 100;
   int batch_size = 16;
-  /// Pixels of the square training image; a multiple of 32.
+  /// Pixels of the square training image; a multiple of the model's stride.
   int imgsz = 640;
   /// One of `optimizers`; a hyperparameter of that name overrides it.
   std::string optimizer = "SGD";
@@ -47,7 +50,8 @@ struct TrainOptions {
   /// Layers that keep their weights, as YOLOv5 means it: one number N is the first N (10 is the
   /// backbone), several are exactly these.
   std::vector<int> freeze = {0};
-  /// Each epoch draws its images with replacement, classes that do badly more often.
+  /// Each epoch draws its images with replacement, classes that do badly more often; a trial, which
+  /// is not validated at each epoch, those that are rare.
   bool image_weights = false;
   /// Each batch is scaled to a random size, 0.5 to 1.5 times imgsz in steps of the stride.
   bool multi_scale = false;

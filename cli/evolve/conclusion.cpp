@@ -53,7 +53,10 @@ std::string go_on_command(const results::RunDirectory& directory, const EvolveOp
   if (!options.resume) return command;
   const auto values = to_json(options);
   for (const auto& [key, option] : options.given) {
-    if (std::ranges::count(how_it_runs, key) + std::ranges::count(input_files, key) == 0) continue;
+    if (std::ranges::count(how_it_runs, key) + std::ranges::count(input_files, key) +
+            std::ranges::count(trainer_commands, key) ==
+        0)
+      continue;
     const auto& value = values.at(key);
     if (value == "") continue;  // of --model's two keys it is the other one
     command +=

@@ -176,6 +176,10 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   results::write_options(directory.options(),
                          engine::with_bounds(to_json(plan.options), run->state()));
   screen.line(greeting(run->state(), given, directory));
+  const auto& again = run->state().repeats();
+  if (const int repeats = again.wanted() - again.begun(); bounds && repeats > 0)
+    screen.line(fmt::format("the last {} train the best sets again (--repeats)",
+                            core::counted(repeats, "training")));
   const auto end = run->run();
   screen.clear();
   return conclude(screen, *run, end, directory, plan.options, stop.source().reason());

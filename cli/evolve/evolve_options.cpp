@@ -4,8 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <boost/algorithm/string.hpp>
-#include <cctype>
+#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -15,7 +16,6 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "core/split.hpp"
-#include "engine/launcher.hpp"
 #include "hyp/fitness.hpp"
 #include "results/earlier_run.hpp"
 
@@ -167,7 +167,13 @@ void declare_trainer(CLI::App& app, EvolveOptions& o) {
   app.add_option_function<std::string>(
          "--model",
          [&o](const std::string& model) {
-           (model.ends_with(".pt") ? o.train.weights : o.train.cfg) = model;
+           const bool is_weights = model.ends_with(".pt");
+           auto& named = is_weights ? o.train.weights : o.train.cfg;
+           if (!named.empty())
+             throw bad_argument(std::string("--model and ") + (is_weights ? "--weights" : "--cfg") +
+                                    " name the same file",
+                                "leave one of them out");
+           named = model;
          },
          "As in Ultralytics: weights (--weights) if it ends in .pt, else a model table (--cfg)")
       ->group(group);
@@ -316,6 +322,8 @@ EvolveOptions resumed(const EvolveOptions& now, const results::RunSettings& run)
   for (const auto& file : input_files)
     if (run.inputs.contains(file)) changeable.emplace(file);
   if (run.inputs.contains("train")) changeable.emplace("data");  // its images and labels are known
+  for (const auto& command : trainer_commands)
+    if (before.contains(command) && before[command] != "") changeable.emplace(command);
   auto merged = options_to_resume(before, to_json(now), now.given, std::move(changeable));
   if (run.inputs.contains("skip_bad")) merged["skip_bad"] = true;
   options_from_json(merged, options, kept_of_a_run);

@@ -34,6 +34,10 @@ inline constexpr std::array<std::string_view, 7> how_it_runs = {
 /// journal can tell to be the same (results::RunSettings::inputs).
 inline constexpr std::array<std::string_view, 3> input_files = {"data", "weights", "cfg"};
 
+/// The commands of outside trainers, of which a run has one: --resume takes it from another place.
+inline constexpr std::array<std::string_view, 2> trainer_commands = {"trainer_command",
+                                                                     "trainer_exec"};
+
 /// Texts ("90m", a command) are kept as they were given, for opt.yaml; `trainer` and `limits` are
 /// what they mean.
 struct EvolveOptions {

@@ -156,6 +156,8 @@ std::string evolve_train_command(const trainer::TrainOptions& options,
   if (options.restart_epochs > 0)
     ours += fmt::format(" --cos-restarts {},{}", options.restart_epochs, options.restart_factor);
   if (!options.amp) ours += " --no-amp";
+  if (options.fraction != trainer::TrainOptions().fraction)
+    ours += " --fraction " + core::shortest(options.fraction);
   if (options.skip_bad) ours += " --skip-bad";
   return fmt::format("Or here: evolve train{} --hyp {}{}{} --epochs {}",
                      options_of_the_data(options), shell_path(file),

@@ -26,7 +26,7 @@ bool may_have_more(const std::string& device, std::ptrdiff_t more, int cores,
   const auto slots = std::ssize(state.devices().slots);
   const auto lag = state.evolution().settings().lag;
   return core::members_of(device).size() == 1 && !state.trial_limits().contains(device) &&
-         slots + more <= cores && (!lag || slots < *lag);
+         slots + more <= cores && (!lag || slots + more <= *lag);
 }
 
 }  // namespace

@@ -181,6 +181,10 @@ hyp::Space space_of(const EvolveOptions& options) {
     check_known(space, start, options);
   else if (python)
     check_optimizers(space, start, options);
+  if (options.given.contains("optimizer") && space.find("optimizer"))
+    throw bad_argument("--optimizer " + options.train.optimizer +
+                           ": the hyperparameters name another, which would be used",
+                       "leave out one of the two");
   if (hyp::evolved_genes(space).empty() && !options.space.empty())
     throw bad_input({options.space}, "no gene evolves", "give one a range, or name --evolve-genes");
   return space;
@@ -202,19 +206,26 @@ std::vector<hyp::Hyperparameters> initial_of(const EvolveOptions& options,
   return initial;
 }
 
-std::optional<std::string> note_on_start(const EvolveOptions& options, const hyp::Space& space) {
+std::vector<std::string> notes_on_start(const EvolveOptions& options, const hyp::Space& space) {
   if (options.space.empty()) return {};
-  auto genes = hyp::evolved_genes(space);
+  auto genes = space.genes;
   std::erase_if(genes, [](const auto& gene) {
-    return hyp::is_categorical(gene) || gene.start != hyp::from_unit(gene, 0.5);
+    return hyp::is_categorical(gene) || !hyp::has_range(gene) ||
+           gene.start != hyp::from_unit(gene, 0.5);
   });
   if (!genes.empty()) leave_out_named(genes, options);
-  std::vector<std::string> middle;
-  for (const auto& gene : genes) middle.push_back(gene.name);
-  if (middle.empty()) return {};
-  return fmt::format("{} {}; --hyp says where else", fmt::join(middle, ", "),
-                     middle.size() == 1 ? "starts in the middle of its range"
-                                        : "start in the middle of their ranges");
+  std::vector<std::string> starting, staying;
+  for (const auto& gene : genes) (gene.evolve ? starting : staying).push_back(gene.name);
+  std::vector<std::string> notes;
+  const auto note = [&](const std::vector<std::string>& names, const char* one, const char* many) {
+    if (names.empty()) return;
+    notes.push_back(fmt::format("{} {}; --hyp says where else", fmt::join(names, ", "),
+                                names.size() == 1 ? one : many));
+  };
+  note(starting, "starts in the middle of its range", "start in the middle of their ranges");
+  note(staying, "does not evolve, and stays in the middle of its range",
+       "do not evolve, and stay in the middle of their ranges");
+  return notes;
 }
 
 std::vector<std::string> notes_on(const std::vector<hyp::Hyperparameters>& initial,

@@ -19,8 +19,9 @@ hyp::Space space_of(const EvolveOptions& options);
 /// `Error` for values that this space cannot have.
 std::vector<hyp::Hyperparameters> initial_of(const EvolveOptions& options, const hyp::Space& space);
 
-/// Which genes of --space start in the middle of their ranges, because nothing says where else.
-std::optional<std::string> note_on_start(const EvolveOptions& options, const hyp::Space& space);
+/// Which genes of --space start, or stay, in the middle of their ranges, because nothing says where
+/// else.
+std::vector<std::string> notes_on_start(const EvolveOptions& options, const hyp::Space& space);
 
 /// What becomes of sets that are not as this space has them: YOLOv5 moves values to the bounds too,
 /// and evolves no other name.

@@ -101,7 +101,8 @@ void make_absolute(std::string& path) {
 std::optional<double> duration_seconds(const std::string& text, const std::string& option) {
   if (text.empty()) return std::nullopt;
   const auto wrong = [&] {
-    return bad_argument(option + " " + text + ": not a duration", "write 90s, 15m, 12h or 1h30m");
+    return bad_argument(option + " " + text + ": not a duration",
+                        "write 90s, 15m, 12h, 1h30m or 2d");
   };
   double seconds = 0;
   std::size_t at = 0;

@@ -29,8 +29,8 @@ std::string seed_fault(const std::string& text);
 /// Makes the path of something that exists absolute, and leaves every other text alone.
 void make_absolute(std::string& path);
 
-/// Seconds of "90", "90s", "15m", "12h", "1h30m", nothing of ""; throws `Error` that names the
-/// option.
+/// Seconds of "90", "90s", "15m", "12h", "1h30m", "2d", nothing of ""; throws `Error` that names
+/// the option.
 std::optional<double> duration_seconds(const std::string& text, const std::string& option);
 
 /// Whole seconds, 1 at least, of a text as duration_seconds() reads it; nothing, no limit, of 0 or

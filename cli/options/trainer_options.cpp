@@ -87,8 +87,9 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
       ->group(group)
       ->check(share_fault, "");
   app.add_flag("--rect", t.rect, "Rectangular training batches")->group(group);
-  app.add_flag("--image-weights", t.image_weights,
-               "Draw images of badly detected classes more often")
+  app.add_flag(
+         "--image-weights", t.image_weights,
+         "Draw images of badly detected classes more often (in evolve's trials: of rare classes)")
       ->group(group);
   app.add_flag("--multi-scale", t.multi_scale, "Vary the image size by half, batch by batch")
       ->group(group);
@@ -165,6 +166,9 @@ void default_model(trainer::TrainOptions& options) {
 void check_epochs(const trainer::TrainOptions& options) {
   if (options.epochs < 1)
     throw bad_argument("--epochs " + std::to_string(options.epochs), "train for at least 1 epoch");
+  if (options.epochs > most_epochs)
+    throw bad_argument(fmt::format("--epochs {}: too many", options.epochs),
+                       fmt::format("write {} at most", most_epochs));
 }
 
 void check_optimizer(const trainer::TrainOptions& options) {
@@ -177,7 +181,7 @@ void check_optimizer(const trainer::TrainOptions& options) {
 void check_training(const trainer::TrainOptions& options) {
   check_epochs(options);
   check_optimizer(options);
-  check_batches(options, 2 * model_stride);
+  check_batches(options, trainer::least_training_strides * model_stride);
 }
 
 void check_batches(const trainer::TrainOptions& options, int least_imgsz) {

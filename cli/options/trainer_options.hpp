@@ -47,6 +47,8 @@ inline constexpr int shapes_imgsz = 96;
 inline constexpr int model_stride = 32;
 /// The largest size of images, in pixels: more than anybody trains at.
 inline constexpr int most_imgsz = 16384;
+/// The most epochs of a training: a run of thousands can count its own.
+inline constexpr int most_epochs = 100000;
 
 /// On the embedded data set, which is small, what was not given suits it: a few seconds of training
 /// from a small pre-trained checkpoint.

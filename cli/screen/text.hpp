@@ -7,7 +7,7 @@
 
 namespace evolve::cli {
 
-/// "1 h 05 min", "2 min 10 s", "8 s".
+/// "2 d 3 h", "1 h 05 min", "2 min 10 s", "8 s".
 std::string duration_text(double seconds);
 
 /// "0.2131"; four significant digits where that would say nothing: "4.28e-05", and nine of what is

@@ -48,7 +48,7 @@ int validate(const ValCommandOptions& options) {
   if (core::members_of(slot.name).size() > 1)
     throw bad_argument("--device " + slot.name + ": a validation has one device",
                        "name one of them");
-  const auto model = check_model({.cfg = train.cfg, .weights = train.weights});
+  const auto model = check_model(train, /*least_strides=*/1);
   check_output(options.json, "--json");
   const auto data = inspect(train, {data::split_of(options.task)});
   const auto worker = built_in_worker();

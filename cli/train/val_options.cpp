@@ -16,11 +16,11 @@ void declare(CLI::App& app, ValCommandOptions& o) {
       ->capture_default_str();
   app.add_flag("--rect,!--no-rect", o.rect, "Rectangular batches; the default")
       ->group("Validation");
-  app.add_option("--conf,--conf-thres", o.train.conf, "Least confidence of a detection")
+  app.add_option("--conf,--conf-thres", o.train.conf, "A detection has more confidence than this")
       ->group("Validation")
       ->check(share_fault, "")
       ->capture_default_str();
-  app.add_option("--iou,--iou-thres", o.train.iou, "IoU from which NMS drops a detection")
+  app.add_option("--iou,--iou-thres", o.train.iou, "IoU above which NMS drops a detection")
       ->group("Validation")
       ->check(share_fault, "")
       ->capture_default_str();

@@ -41,11 +41,12 @@ void check_freeze(const std::vector<int>& freeze, const trainer::ModelConfig& mo
 }
 
 /// Models with a level P6 have a greater stride than others.
-void check_image_size(int imgsz, int stride) {
-  if (imgsz % stride == 0) return;
+void check_image_size(int imgsz, int stride, int least_strides) {
+  if (imgsz % stride == 0 && imgsz >= least_strides * stride) return;
   throw bad_argument(
-      fmt::format("--imgsz {}: this model's image sizes are multiples of {} pixels", imgsz, stride),
-      fmt::format("write {}", (imgsz / stride + 1) * stride));
+      fmt::format("--imgsz {}: this model's image sizes are multiples of {} pixels, {} at least",
+                  imgsz, stride, least_strides * stride),
+      fmt::format("write {}", std::max((imgsz + stride - 1) / stride, least_strides) * stride));
 }
 
 /// Where --cfg names another model than the weights are of: YOLOv5 takes from them what fits.
@@ -113,9 +114,28 @@ std::uint32_t checksum_of_data(const std::string& path) try {
   return checksum_of_file(path);  // what its trainer makes of it is not known
 }
 
+/// What is wrong where there is nothing at this path.
+std::optional<std::string> missing(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) return {};
+  return path + ": " + (error ? error.message() : "No such file or directory");
+}
+
+/// The files that a command names now, its script above all: absolute paths.
+std::vector<std::string> files_named_by(const Trainer& trainer) {
+  std::vector<std::string> files;
+  const auto* command = std::get_if<TrialCommand>(&trainer);
+  if (!command) return files;
+  std::error_code unreadable;
+  for (const auto& word : command->words)
+    if (std::filesystem::is_regular_file(word, unreadable))
+      files.push_back(std::filesystem::absolute(word).string());
+  return files;
+}
+
 }  // namespace
 
-ModelInspection check_model(const trainer::TrainOptions& options) {
+ModelInspection check_model(const trainer::TrainOptions& options, int least_strides) {
   std::optional<trainer::WeightsSummary> weights;
   if (!options.weights.empty() && options.weights != trainer::embedded_weights)
     weights = trainer::read_summary(options.weights);
@@ -127,7 +147,7 @@ ModelInspection check_model(const trainer::TrainOptions& options) {
       trainer::resolve(options.cfg.empty() ? trainer::model_table_in(about, options.weights)
                                            : trainer::read_model_table(options.cfg));
   check_freeze(options.freeze, model);
-  check_image_size(options.imgsz, trainer::image_stride(model));
+  check_image_size(options.imgsz, trainer::image_stride(model), least_strides);
   const auto fits = [&](const auto& name) { return trainer::names_layer(model, name); };
   if (weights && std::ranges::none_of(weights->tensors, fits))
     throw trainer::none_fits(options.weights, weights->tensors.size());
@@ -224,12 +244,9 @@ void check_same_files(const nlohmann::ordered_json& before, const nlohmann::orde
 
 std::optional<MissingInput> missing_input(const trainer::TrainOptions& train) {
   for (const auto& [option, path] :
-       {std::pair("data", train.data), {"weights", train.weights}, {"cfg", train.cfg}}) {
-    std::error_code error;
-    if (!path.starts_with('/') || std::filesystem::exists(path, error)) continue;
-    return MissingInput{option,
-                        path + ": " + (error ? error.message() : "No such file or directory")};
-  }
+       {std::pair("data", train.data), {"weights", train.weights}, {"cfg", train.cfg}})
+    if (path.starts_with('/'))
+      if (auto what = missing(path)) return MissingInput{option, *std::move(what)};
   return {};
 }
 
@@ -247,13 +264,15 @@ FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& tr
       }
     };
   }
+  auto files = files_named_by(trainer);
   // A path that existed at the start is absolute.
-  const bool none = std::ranges::none_of(std::array{train.data, train.weights, train.cfg},
-                                         [](const auto& path) { return path.starts_with('/'); });
-  if (none) return {};
-  return [train](const std::string&) -> std::optional<std::string> {
-    const auto missing = missing_input(train);
-    return missing ? std::optional(missing->what) : std::nullopt;
+  for (const auto& path : {train.data, train.weights, train.cfg})
+    if (path.starts_with('/')) files.push_back(path);
+  if (files.empty()) return {};
+  return [files](const std::string&) -> std::optional<std::string> {
+    for (const auto& file : files)
+      if (auto what = missing(file)) return what;
+    return {};
   };
 }
 

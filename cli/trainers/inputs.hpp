@@ -27,8 +27,10 @@ struct ModelInspection {
 };
 
 /// Throws `Error` unless the weights can be read and a model can be built from its table: --cfg, or
-/// without that the one that the weights bring, and a tensor of theirs may be of one of its layers.
-ModelInspection check_model(const trainer::TrainOptions& options);
+/// without that the one that the weights bring, a tensor of theirs may be of one of its layers, and
+/// the image size is so many of its strides or more, whole ones.
+ModelInspection check_model(const trainer::TrainOptions& options,
+                            int least_strides = trainer::least_training_strides);
 
 /// What a training trains on and is validated with.
 inline const std::vector<data::Split> training_splits = {data::Split::train, data::Split::val};
@@ -77,8 +79,8 @@ struct MissingInput {
 std::optional<MissingInput> missing_input(const trainer::TrainOptions& train);
 
 /// See engine::FailurePolicy::find_fault. The built-in trainer's looks over its data and its model
-/// again; that of another sees no more than whether its files are there, and is empty where none
-/// was named that could be seen.
+/// again; that of another sees no more than whether its files are there, of a command for each
+/// trial also those that it names, and is empty where none was named that could be seen.
 std::function<std::optional<std::string>(const std::string& said)> fault_finder(
     const Trainer& trainer, const trainer::TrainOptions& train);
 

@@ -53,7 +53,7 @@ void check_program(const std::string& option, const std::string& program) try {
   if (program.find('{') == program.npos) core::program_file(program);
 } catch (const std::system_error& error) {
   throw bad_argument(option + ": " + core::cannot_start(program, error),
-                     "name a program that exists");
+                     "name a program that exists and may be started");
 }
 
 void check_startable(const Trainer& trainer, const Python& python) {

@@ -1,6 +1,7 @@
 // A Gaussian process over the sets that were trained: what a set that was not would give, and how
 // sure that is. Rasmussen and Williams 2006 (R&W), chapters 2 and 5. Its kernel is that of
-// ga/model/kernel.hpp; the constant mean is integrated at its best value.
+// ga/model/kernel.hpp; the constant mean is integrated out, but predictions take it at its best
+// value.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -63,7 +64,7 @@ class Surrogate {
     /// Given all observations, including the uncertainty of the constant (R&W eq. 2.42): [m, m].
     Eigen::MatrixXd covariance;
   };
-  /// `sets`: [m], their numbers among the observations, all different.
+  /// `sets`: [m], their numbers among the observations, all different; -1: none of them.
   Joint of_sets(const Eigen::MatrixXd& features, const std::vector<int>& sets) const;
 
   /// log p(values | parameters), the constant integrated out (R&W eq. 2.45), up to a summand that

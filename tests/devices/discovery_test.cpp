@@ -229,6 +229,15 @@ TEST_F(Xpus, AreNoneWithoutADriver) {
   EXPECT_EQ(discovery.remark, "Level Zero has no driver (zeInit: 0x78000001)");
 }
 
+TEST_F(Xpus, OfADriverThatCannotListThemAreAFailure) {
+  set("FAKE_XPUS", four_cards);
+  set("FAKE_XPU_INIT", "unlisted");
+  const auto discovery = found();
+  EXPECT_THAT(discovery.devices, IsEmpty());
+  EXPECT_TRUE(discovery.failed);
+  EXPECT_THAT(discovery.remark, HasSubstr("zeDeviceGet: 0x70000001"));
+}
+
 TEST_F(Xpus, OfADriverThatIgnoresTheMaskAreStillThere) {
   set("FAKE_XPUS", four_cards);
   set("FAKE_XPU_BLIND", "yes");

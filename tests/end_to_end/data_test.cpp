@@ -45,8 +45,15 @@ TEST_F(DataSet, OfImagesThatAreNoWholeStridesOfTheModelIsRefused) {
   const auto ended = evolve(folder.path(), {"--data", "shapes/shapes.yaml", "--cfg", "yolov5n6",
                                             "--imgsz", "96", "--dry-run"});
   EXPECT_EQ(ended.code, 2);
-  EXPECT_EQ(ended.err,
-            "evolve: --imgsz 96: this model's image sizes are multiples of 64 pixels; write 128\n");
+  EXPECT_EQ(
+      ended.err,
+      "evolve: --imgsz 96: this model's image sizes are multiples of 64 pixels, 128 at least; "
+      "write 128\n");
+  // A training's have two strides.
+  const auto small = evolve(folder.path(), {"--data", "shapes/shapes.yaml", "--cfg", "yolov5n6",
+                                            "--imgsz", "64", "--dry-run"});
+  EXPECT_EQ(small.code, 2);
+  EXPECT_THAT(small.err, HasSubstr("of 64 pixels, 128 at least; write 128\n"));
 }
 
 // "0 to ignore", say YOLOv5's hyp files of anchors.

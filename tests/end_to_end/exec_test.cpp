@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "ga/random/rng.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+namespace fs = std::filesystem;
 
 const std::string script = "python3 '" EVOLVE_SOURCE_DIR "/tests/end_to_end/one_shot.py' ";
 
@@ -57,6 +59,38 @@ TEST(TrainerExec, TakesTheLastRowOfEachTrial) {
               "val/box_loss":0.01,"val/obj_loss":0.02,"val/cls_loss":0.03})"));
   EXPECT_EQ(lines_of(read_file(folder / "run/evolve.csv")).size(), 3u);
   EXPECT_THAT(read_file(folder / "run/trials/000000/log"), HasSubstr("trained with "));
+}
+
+// Or its file server is away.
+TEST(TrainerExec, ThatIsMovedAwayEndsTheRunAndBurnsNoTrial) {
+  for (const std::string how : {"", "sh "}) {
+    Folder folder;
+    const auto trainer = folder / "train.sh", moved = folder / "moved.sh";
+    write_file(trainer, "#!/bin/sh\nexec " + script + "yolov5 \"$1\" \"$2\"\n");
+    fs::permissions(trainer, fs::perms::owner_all);
+    Process process(evolve_command(arguments(how + trainer.string() + " {hyp} {dir}", {}, 12)),
+                    folder.path());
+    ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "completed") >= 3; }));
+    fs::rename(trainer, moved);
+    const auto ended = process.wait();
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_THAT(ended.err, HasSubstr(trainer.string() + ": No such file or directory"));
+    for (const auto& event : journal(folder / "run"))
+      EXPECT_NE(event.value("final", false), true) << event;
+    fs::rename(moved, trainer);
+    EXPECT_EQ(evolve(folder.path(), {"--resume", "run"}).code, 0);
+    EXPECT_EQ(count(journal(folder / "run"), "completed"), 12);
+  }
+}
+
+TEST(TrainerExec, ThatAShellDoesNotFindIsNoTrialsFault) {
+  Folder folder;
+  const auto ended = run(folder, "sh -c 'no-such-program \"$@\"' sh {hyp} {dir}");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(event(folder, "failed")["kind"], "data");
+  EXPECT_EQ(event(folder, "failed")["final"], false);
+  EXPECT_THAT(ended.err, HasSubstr("the command cannot be run: exit code 127: "));
+  EXPECT_THAT(ended.err, HasSubstr("no-such-program: not found"));
 }
 
 TEST(TrainerExec, FillsPlaceholdersWithinWords) {
@@ -289,7 +323,8 @@ TEST(TrainerExec, IsLookedOverBeforeAnythingRuns) {
               HasSubstr("--trainer-exec with {index}: cpu:0 has no number; write {device}"));
   EXPECT_THAT(refusal("there-is-no-such-program {hyp}"),
               HasSubstr("--trainer-exec: 'there-is-no-such-program' cannot be started (No such "
-                        "file or directory); name a program that exists"));
+                        "file or directory); name a program that exists and may be "
+                        "started"));
 }
 
 TEST(TrainerExec, IsDescribedByADryRun) {

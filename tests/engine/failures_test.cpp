@@ -84,9 +84,15 @@ TEST_F(Judge, DoesNotRepeatATrainingWithoutAFitness) {
   const NoFitness failure{
       .formula = "1/mAP50", .fitness = std::numeric_limits<double>::infinity(), .epoch = 3};
   const Attempt repeat{.trial = {.number = 17, .repeat = 1}};
-  EXPECT_EQ(judge(failure, repeat, state), (hyp::Failed{.message = "its fitness 1/mAP50 is inf",
-                                                        .log = "trials/000017/repeat/log",
-                                                        .epoch = 3}));
+  EXPECT_EQ(judge(failure, repeat, state),
+            (hyp::Failed{.message = "its fitness 1/mAP50 is inf; write it so that every training "
+                                    "has one, as in 2*P*R/(P+R+1e-9)",
+                         .log = "trials/000017/repeat/log",
+                         .epoch = 3}));
+  auto undefined = failure;
+  undefined.fitness = -std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(judge(undefined, repeat, state).message,
+              testing::StartsWith("its fitness 1/mAP50 is no number; "));
   start_next();
   prevent();
   EXPECT_FALSE(judge(failure, repeat, state).final);

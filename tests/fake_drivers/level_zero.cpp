@@ -4,9 +4,9 @@
 // with any of memory, free (GiB), load (%; of an engine that has worked before), celsius, watts,
 // tiles, integrated, lost, wedged, npu, silent (counters read 0, as who may not read them sees).
 // FAKE_XPU_INIT makes it start badly: none (it has no device), crash, exit, hang, stuck, print;
-// "sensors crash" crashes when it is asked for memory. FAKE_XPU_HIERARCHY is what it does by
-// default: COMPOSITE, or FLAT. It obeys ZE_AFFINITY_MASK and ZE_FLAT_DEVICE_HIERARCHY as Intel's
-// does; FAKE_XPU_BLIND makes it ignore the mask.
+// "unlisted": it cannot list its devices; "sensors crash" crashes when it is asked for memory.
+// FAKE_XPU_HIERARCHY is what it does by default: COMPOSITE, or FLAT. It obeys ZE_AFFINITY_MASK and
+// ZE_FLAT_DEVICE_HIERARCHY as Intel's does; FAKE_XPU_BLIND makes it ignore the mask.
 
 #include <level_zero/ze_api.h>
 #include <level_zero/ze_ddi.h>
@@ -135,6 +135,7 @@ ze_result_t driver_properties(ze_driver_handle_t, ze_driver_properties_t* proper
 }
 
 ze_result_t get_devices(ze_driver_handle_t, std::uint32_t* count, ze_device_handle_t* handles) {
+  if (fake::variable("FAKE_XPU_INIT") == "unlisted") return ZE_RESULT_ERROR_DEVICE_LOST;
   return list(driver.devices, count, handles);
 }
 

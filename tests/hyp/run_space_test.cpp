@@ -110,6 +110,8 @@ TEST(SelectEvolved, RefusesAnUnknownName) {
             "--evolve-genes: there is no gene 'c'; choose among all, a, b");
   EXPECT_EQ(test::refusal([&] { select_evolved(space, ""); }),
             "--evolve-genes names no gene; write all, or lr0,momentum");
+  EXPECT_EQ(test::refusal([&] { select_evolved(space, "all,b"); }),
+            "--evolve-genes all,b: all of them stands alone; write all, or lr0,momentum");
 }
 
 }  // namespace

@@ -91,6 +91,11 @@ TEST(Gene, OfOneValueIsAtZero) {
   EXPECT_EQ(to_unit(real(3, 3, Gene::Scale::log), 3), 0);
 }
 
+TEST(Gene, OfWholeNumbersIsBoundedByTheOnesWithin) {
+  EXPECT_EQ(extreme_values(whole(0.5, 3.5)),
+            (std::vector<Value>{Value(1.0), Value(1.0), Value(3.0)}));
+}
+
 TEST(Gene, OfWholeNumbersGivesEachAnEqualShare) {
   const Gene gene = whole(2, 5);
   EXPECT_EQ(from_unit(gene, 0), 2);

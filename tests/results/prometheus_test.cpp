@@ -104,7 +104,7 @@ TEST(Prometheus, OfARunInWhichNothingHasCompletedHasNoFitness) {
 }
 
 TEST(Prometheus, OfARunThatWasInterruptedTrainsNothing) {
-  RunReport run{.name = "exp"};
+  RunReport run{.name = "exp", .settings = {.slots = {"cpu:0"}}};
   run.timeline.add(Started{.trial = 0, .device = "cpu:0"}, begin);
   run.timeline.stop();
   const auto text = prometheus_text(run);

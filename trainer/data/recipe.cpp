@@ -1,7 +1,5 @@
 #include "trainer/data/recipe.hpp"
 
-#include <algorithm>
-
 #include "trainer/data/boxes.hpp"
 #include "trainer/data/copy_paste.hpp"
 #include "trainer/data/letterbox.hpp"

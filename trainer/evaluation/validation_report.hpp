@@ -12,7 +12,7 @@ namespace evolve::trainer {
 
 /// Fuses `detector` and validates it. Where `dir` is not empty, it gets val_batch0_labels.jpg and
 /// val_batch0_pred.jpg: the first batch with its labels, and with what is found there at a
-/// confidence of 0.25 or more.
+/// confidence above 0.25.
 workers::ValidationReport validation_report(Detector& detector, const data::ValidationSet& images,
                                             const ValidateOptions& options, const std::string& dir);
 

@@ -60,7 +60,8 @@ StepSettings Schedule::at(int iteration) const {
 }
 
 int warmup_iterations(double warmup_epochs, int batches) {
-  return std::max(round_even(warmup_epochs * batches), 100);
+  constexpr double longer_than_any = 1e9;
+  return std::max(round_even(std::min(warmup_epochs * batches, longer_than_any)), 100);
 }
 
 Schedule schedule_of(const hyp::Hyperparameters& hyp, const TrainOptions& options, int batches) {

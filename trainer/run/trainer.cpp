@@ -26,9 +26,9 @@
 namespace evolve::trainer {
 namespace {
 
-/// YOLOv5 rounds the images' size up to whole strides, two at least.
-TrainOptions settled(TrainOptions options, int stride) {
-  options.imgsz = std::max((options.imgsz + stride - 1) / stride, 2) * stride;
+/// The images' size rounded up to whole strides, as YOLOv5 does it.
+TrainOptions settled(TrainOptions options, int stride, int least_strides) {
+  options.imgsz = std::max((options.imgsz + stride - 1) / stride, least_strides) * stride;
   return options;
 }
 
@@ -123,7 +123,7 @@ Trainer::State::Prepared Trainer::State::prepare(const TrainOptions& wanted,
   check_hyperparameters(hyp);
   auto weights = pretrained_weights(wanted);
   const int stride = image_stride(model_config(wanted, hyp, weights, {}));
-  TrainOptions options = settled(wanted, stride);
+  TrainOptions options = settled(wanted, stride, least_training_strides);
   PreparedData& data = cache.get(options, stride, context.loading_threads(), context.beat);
   check_batches(options, data, *context.ranks);
   return {std::move(options), std::move(weights), data};
@@ -207,7 +207,7 @@ workers::ValidationReport Trainer::validate(const workers::ValidationJob& job) {
   const auto config = data::read_data_yaml(wanted.data, {split}, wanted.folder);
   auto detector = detector_to_validate(wanted);
   const int stride = image_stride(detector->config());
-  const TrainOptions options = settled(wanted, stride);
+  const TrainOptions options = settled(wanted, stride, 1);
   check_classes(options, config, detector->config().nc);
   auto loading = load_options(options, state_->context.loading_threads(), state_->context.beat);
   loading.training = false;

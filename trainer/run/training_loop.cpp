@@ -9,7 +9,6 @@
 
 #include "core/error.hpp"
 #include "trainer/data/image_weights.hpp"
-#include "trainer/device/torch_version.hpp"
 #include "trainer/run/setup.hpp"
 #include "trainer/stopwatch.hpp"
 #include "trainer/training_failed.hpp"

@@ -41,12 +41,19 @@ std::string last_line(std::string_view raw) {
   // What a terminal is told of colours and lines to clear is no word.
   static const std::regex controls("\x1b\\[[0-9;?]{0,32}[A-Za-z]");
   const auto words = std::regex_replace(std::string(raw), controls, "");
-  const auto end = words.find_last_not_of(blanks);
-  if (end == words.npos) return "";
-  auto last = std::string_view(words).substr(0, end + 1);
-  if (const auto before = last.find_last_of("\r\n"); before != last.npos)
-    last.remove_prefix(before + 1);
-  last.remove_prefix(last.find_first_not_of(blanks));
+  std::string_view last, left = words;
+  // A step of a job adds that it has ended to why its program did.
+  constexpr std::string_view of_the_launcher = "srun: ";
+  do {
+    const auto end = left.find_last_not_of(blanks);
+    if (end == left.npos) break;
+    left = left.substr(0, end + 1);
+    const auto before = left.find_last_of("\r\n");
+    auto line = before == left.npos ? left : left.substr(before + 1);
+    line.remove_prefix(line.find_first_not_of(blanks));
+    if (last.empty() || !line.starts_with(of_the_launcher)) last = line;
+    left = before == left.npos ? "" : left.substr(0, before);
+  } while (last.starts_with(of_the_launcher));
   return core::excerpt(last);
 }
 

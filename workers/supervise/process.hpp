@@ -53,8 +53,8 @@ class Process : public std::enable_shared_from_this<Process> {
   void send(std::string_view bytes);
   /// The process sees the end of its standard input.
   void close_input();
-  /// Whether something that was sent is still to be read; false once the input is closed. Holds in
-  /// `exited` too.
+  /// Whether something that was sent is still to be read, or could not be written any more; else
+  /// false once the input is closed. Holds in `exited` too.
   bool has_unread_input();
   /// Sends a signal to the process and its group.
   void signal(int number);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -214,8 +213,9 @@ std::optional<Clock::time_point> SupervisedProcess::deadline() const {
   return next;
 }
 
-void SupervisedProcess::excuse(Clock::duration time, Clock::time_point now) {
-  received_ = std::min(now, received_ + time);
+void SupervisedProcess::excuse(Clock::duration time, Clock::duration unheard,
+                               Clock::time_point now) {
+  received_ = std::min(now, received_ + unheard);
   assigned_ += time;
   for (auto* moment : {&broken_at_, &kill_at_, &give_up_at_})
     if (*moment) **moment += time;

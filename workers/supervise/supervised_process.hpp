@@ -92,8 +92,8 @@ class SupervisedProcess {
   void shut_down();
   void signal(int number) { process_->signal(number); }
 
-  /// Seconds that the work has taken, as its time limit counts it: not what the process took to be
-  /// ready for it, nor while we were stopped.
+  /// Seconds that the work has taken, as its time limit counts it: not while we were stopped, nor
+  /// what the process took to be ready for it; of one that was never ready just that.
   double seconds() const;
 
   /// The line of its work is out, and the work not done.
@@ -105,8 +105,9 @@ class SupervisedProcess {
 
   /// The next moment at which tick() has something to do.
   std::optional<Clock::time_point> deadline() const;
-  /// We were not there for this time until now: no deadline runs meanwhile.
-  void excuse(Clock::duration time, Clock::time_point now);
+  /// Until now we were stopped for this `time`: no deadline runs meanwhile; and nobody was there
+  /// for as long as `unheard` to read what it sends.
+  void excuse(Clock::duration time, Clock::duration unheard, Clock::time_point now);
   /// Acts on silence, time limits and graces that have run out.
   void tick(Clock::time_point now);
 

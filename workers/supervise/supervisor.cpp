@@ -36,8 +36,13 @@ void Supervisor::wake_up_at_stop() {
 }
 
 Clock::duration Supervisor::away(Clock::time_point now) const {
-  const auto late = now - stepped_ - std::max(until_ - entered_, Clock::duration::zero());
+  const auto late = now - std::max(until_, entered_);
   return late > stopped_for ? late : Clock::duration::zero();
+}
+
+Clock::duration Supervisor::deaf(Clock::time_point now) const {
+  const auto busy = entered_ - stepped_;
+  return (busy > stopped_for ? busy : Clock::duration::zero()) + away(now);
 }
 
 void Supervisor::step(Clock::time_point until) {
@@ -52,10 +57,11 @@ void Supervisor::step(Clock::time_point until) {
   while (Clock::now() < read_until && io_.poll_one() > 0) {
   }
   const auto now = Clock::now();
-  const auto time = away(now);
+  const auto time = away(now), unheard = deaf(now);
   for (auto* process : processes_) {
-    // They may have been stopped with us, and what the others sent in time has been read by now.
-    process->excuse(time, now);
+    // They may have been stopped with us, and what the others sent in time has been read by now, or
+    // a part of it.
+    process->excuse(time, unheard, now);
     process->tick(now);
   }
   stepped_ = now;

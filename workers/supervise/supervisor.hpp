@@ -41,8 +41,11 @@ class Supervisor {
  private:
   friend class SupervisedProcess;
   void wake_up_at_stop();
-  /// For how long nobody was there to read what processes send, up to now: we were stopped.
+  /// For how long we were stopped, up to now, in the step under way: what is between two steps is
+  /// work of whoever calls them, and processes go on meanwhile.
   Clock::duration away(Clock::time_point now) const;
+  /// For how long nobody was there to read what processes send: that, and such work.
+  Clock::duration deaf(Clock::time_point now) const;
   void send_all(int number);
   /// No longer than that, nor once there were more requests to stop than `seen`.
   bool wait_until_all_gone(std::chrono::milliseconds timeout, int seen);

@@ -8,7 +8,6 @@
 
 #include <chrono>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <variant>
@@ -17,7 +16,6 @@
 #include "core/slot.hpp"
 #include "core/stop_source.hpp"
 #include "core/worker_count.hpp"
-#include "hyp/hyperparameters.hpp"
 #include "hyp/metrics.hpp"
 #include "hyp/outcome.hpp"
 #include "hyp/rung.hpp"

@@ -83,6 +83,37 @@ TEST(EvolveOptions, OfGenesKeepToTheSpaceFile) {
             "--evolve-genes: there is no gene 'hsv_h'; choose among all, lr0, momentum");
 }
 
+TEST(EvolveOptions, OfAnOptimizerAreNotBesidesASpaceThatHasOne) {
+  const test::TemporaryFolder folder;
+  const auto file = (folder.path() / "space.yaml").string();
+  std::ofstream(file) << "lr0: [0.001, 0.1]\noptimizer: {choices: [SGD, Adam]}\n";
+  EXPECT_EQ(space_of(parse("--space " + file)).find("optimizer")->choices.size(), 2U);
+  EXPECT_EQ(test::refusal([&] { space_of(parse("--space " + file + " --optimizer AdamW")); }),
+            "--optimizer AdamW: the hyperparameters name another, which would be used; leave out "
+            "one of the two");
+}
+
+TEST(EvolveOptions, OfASpaceSayWhatIsInTheMiddleOfItsRange) {
+  const test::TemporaryFolder folder;
+  const auto file = (folder.path() / "space.yaml").string();
+  std::ofstream(file) << "lr0: [0.001, 0.1]\ndrop: [0, 1]\nema: {low: 0, high: 1, evolve: false}\n"
+                         "depth: [2, 2]\n";
+  const auto notes = [&](const std::string& more) {
+    const auto options = parse("--trainer-command x --space " + file + more);
+    return notes_on_start(options, space_of(options));
+  };
+  EXPECT_THAT(notes(""),
+              testing::ElementsAre("drop starts in the middle of its range; --hyp says where else",
+                                   "ema does not evolve, and stays in the middle of its range; "
+                                   "--hyp says where else"));
+  EXPECT_THAT(notes(" --evolve-genes lr0"),
+              testing::ElementsAre("drop, ema do not evolve, and stay in the middle of their "
+                                   "ranges; --hyp says where else"));
+  const auto hyp = (folder.path() / "hyp.yaml").string();
+  std::ofstream(hyp) << "drop: 0.5\nema: 0.5\n";
+  EXPECT_THAT(notes(" --hyp " + hyp), testing::IsEmpty());
+}
+
 TEST(EvolveOptions, AreNotEmpty) {
   const auto refused_empty = [](const std::string& option) {
     CLI::App app;
@@ -240,10 +271,27 @@ TEST(EvolveOptions, LetAResumedRunKeepImagesElsewhere) {
   EXPECT_THROW(resumed(parse("--resume x --fraction 0.5"), run), Error);
 }
 
+TEST(EvolveOptions, LetAResumedRunFindItsTrainerElsewhere) {
+  const std::string is = "train {hyp} {dir}", was = "/gone/train {hyp} {dir}";
+  const auto exec = run_of("--trainer-exec '" + was + "'");
+  EXPECT_EQ(resumed(parse("--resume x --trainer-exec '" + is + "'"), exec).trainer_texts.exec, is);
+  EXPECT_THROW(resumed(parse("--resume x --trainer-command train"), exec), Error);
+  const auto command = run_of("--trainer-command /gone/train");
+  EXPECT_EQ(resumed(parse("--resume x --trainer-command train"), command).trainer_texts.command,
+            "train");
+  EXPECT_THROW(resumed(parse("--resume x --trainer-exec '" + is + "'"), command), Error);
+  EXPECT_THROW(resumed(parse("--resume x --trainer-command train"), run_of("")), Error);
+}
+
 TEST(EvolveOptions, RefuseValuesThatMakeNoSense) {
   EXPECT_EQ(refused("--optimizer Magic"),
             "--optimizer Magic: there is no such optimizer; choose SGD, Adam or AdamW");
   EXPECT_EQ(refused("--epochs 0"), "--epochs 0; train for at least 1 epoch");
+  EXPECT_EQ(refused("--epochs 100001"), "--epochs 100001: too many; write 100000 at most");
+  EXPECT_EQ(refused("--weights a.pt --model b.pt"),
+            "--model and --weights name the same file; leave one of them out");
+  EXPECT_EQ(refused("--model b.yaml --cfg a.yaml"),
+            "--model and --cfg name the same file; leave one of them out");
   EXPECT_EQ(refused("--imgsz 100"),
             "--imgsz 100: image sizes are multiples of 32 pixels, 64 at least; write 128");
   EXPECT_EQ(refused("--batch-size 0"), "--batch-size 0: too few; write 1 or more");
@@ -253,9 +301,9 @@ TEST(EvolveOptions, RefuseValuesThatMakeNoSense) {
   EXPECT_EQ(refused("--keep-weights 2"),
             "--keep-weights: evolve keeps the weights of trials only with --trainer; leave it out");
   EXPECT_EQ(refused("--hang-timeout never"),
-            "--hang-timeout never: not a duration; write 90s, 15m, 12h or 1h30m");
+            "--hang-timeout never: not a duration; write 90s, 15m, 12h, 1h30m or 2d");
   EXPECT_EQ(refused("--hang-timeout 1000000000h"),
-            "--hang-timeout 1000000000h: not a duration; write 90s, 15m, 12h or 1h30m");
+            "--hang-timeout 1000000000h: not a duration; write 90s, 15m, 12h, 1h30m or 2d");
 }
 
 TEST(EvolveOptions, GoOnAsTheRunWasWithWhatMayChange) {

@@ -75,6 +75,7 @@ TEST(HowToTrain, SaysWithWhichOptionsYolov5TrainsAsTheTrialsDid) {
                                       .freeze = {0, 1},
                                       .image_weights = true,
                                       .multi_scale = true,
+                                      .fraction = 0.25,
                                       .skip_bad = true,
                                       .amp = false};
   const std::string on =
@@ -83,7 +84,7 @@ TEST(HowToTrain, SaysWithWhichOptionsYolov5TrainsAsTheTrialsDid) {
       "--rect --image-weights --multi-scale --noautoanchor --freeze 0 1";
   EXPECT_EQ(yolov5_command(options, {}, "hyp.yaml"), "Use it in YOLOv5: python train.py " + on);
   EXPECT_EQ(evolve_train_command(options, {}, "hyp.yaml"),
-            "Or here: evolve train " + on + " --no-amp --skip-bad --epochs 100");
+            "Or here: evolve train " + on + " --no-amp --fraction 0.25 --skip-bad --epochs 100");
 }
 
 TEST(HowToTrain, NamesNothingInYolov5ThatOnlyEvolveHas) {

@@ -70,9 +70,9 @@ TEST(IdleDevices, AreNotToldWhatTheyCannotHave) {
   const std::vector<std::string> four(4, "cuda:0"), five(5, "cuda:0");
   EXPECT_THAT(Watched(four).looks(10, 20, 4), testing::HasSubstr("cuda:0*8"));
   EXPECT_THAT(Watched(five).looks(10, 20, 5), IsEmpty());
-  // A lag keeps more than two from being under way.
-  EXPECT_THAT(Watched({"cuda:0", "cuda:0"}, 2).looks(10, 20, 2), IsEmpty());
-  EXPECT_THAT(Watched({"cuda:0", "cuda:0"}, 3).looks(10, 20, 2), testing::HasSubstr("cuda:0*4"));
+  // A lag keeps more than three from being under way.
+  EXPECT_THAT(Watched({"cuda:0", "cuda:0"}, 3).looks(10, 20, 2), IsEmpty());
+  EXPECT_THAT(Watched({"cuda:0", "cuda:0"}, 4).looks(10, 20, 2), testing::HasSubstr("cuda:0*4"));
   // Memory was seen to be too small.
   Watched limited({"cuda:0", "cuda:0"});
   limited.state.apply(results::DeviceLimited{.device = "cuda:0", .trials = 2});

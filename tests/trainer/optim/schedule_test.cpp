@@ -111,6 +111,10 @@ TEST(Schedule, WarmsUpForAtLeast100Iterations) {
   EXPECT_EQ(warmup_iterations(2.5, 45), 112);  // 112.5, half to even
 }
 
+TEST(Schedule, WarmsUpForEverWhereAskedForMoreEpochsThanThereAre) {
+  EXPECT_EQ(warmup_iterations(1e12, 25), 1000000000);
+}
+
 TEST(Schedule, StartsWithTheBiasesAloneAndEveryBatchAStep) {
   const StepSettings first = ten_epochs.at(0);
   EXPECT_EQ(first.learning_rate, (std::array{0.1, 0.0, 0.0}));

@@ -22,6 +22,13 @@ TEST(LastLine, SkipsBlankLines) {
   EXPECT_EQ(last_line(""), "");
 }
 
+TEST(LastLine, IsNotWhatALauncherAddsToIt) {
+  EXPECT_EQ(last_line("ImportError: no torch\nsrun: error: n1: task 0: Exited with exit code 3\n"),
+            "ImportError: no torch");
+  EXPECT_EQ(last_line("why\n\nsrun: error: 1\nsrun: Terminating\n"), "why");
+  EXPECT_EQ(last_line("srun: error: first\nsrun: error: last\n"), "srun: error: last");
+}
+
 // `list`: of python/evolve/worker.py, which tells kinds of failures by itself.
 std::vector<std::string> words_of_ours_in_python(const std::string& list) {
   const auto python = core::read_text_file(EVOLVE_SOURCE_DIR "/python/evolve/worker.py");

@@ -3,7 +3,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <set>
+#include <thread>
 
 #include "tests/workers/fixture.hpp"
 
@@ -27,6 +29,15 @@ TEST_F(Workers, TrainATrial) {
   EXPECT_GT(end.seconds, 0);
   EXPECT_EQ(end.metrics, half);
   EXPECT_EQ(end.obeyed, hyp::Decision::go_on);
+}
+
+// It explains a run, or asks a driver, while a training goes on.
+TEST_F(Workers, CountTheTimeInWhichTheCoordinatorIsBusy) {
+  WorkerSet workers(settings(), stop);
+  run(workers, 0, "ok");
+  workers.start(trial(1, "ok"), lease());
+  std::this_thread::sleep_for(std::chrono::milliseconds(2300));
+  EXPECT_GT(std::get<Trained>(ends(workers)[0]).seconds, 2);
 }
 
 TEST_F(Workers, AreToldEverythingAboutATrial) {
