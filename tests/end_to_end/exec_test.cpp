@@ -204,9 +204,18 @@ TEST(TrainerExec, IsKeptByAResumedRun) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 3);
   EXPECT_THAT(read_file(folder / "run/opt.yaml"), HasSubstr("yolov5 {hyp} {dir}"));
-  const auto other = evolve(folder.path(), {"--resume", "run", "--trainer-exec", "other {hyp}"});
-  EXPECT_EQ(other.code, 2);
-  EXPECT_THAT(other.err, HasSubstr("--trainer-exec \"other {hyp}\": the run to resume has"));
+}
+
+TEST(TrainerExec, MayBeElsewhereWhereARunGoesOn) {
+  Folder folder;
+  ASSERT_EQ(run(folder, script + "yolov5 {hyp} {dir}", {}, 2).code, 0);
+  fs::copy_file(EVOLVE_SOURCE_DIR "/tests/end_to_end/one_shot.py", folder / "moved.py");
+  const auto there = "python3 '" + (folder / "moved.py").string() + "' yolov5 {hyp} {dir}";
+  const auto ended =
+      evolve(folder.path(), {"--resume", "run", "--trials", "3", "--trainer-exec", there});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 3);
+  EXPECT_THAT(read_file(folder / "run/opt.yaml"), HasSubstr("moved.py"));
 }
 
 /// What the one trial on these devices has seen, with these variables ("NAME=VALUE") set: its first
