@@ -17,6 +17,8 @@ std::string trial_log(int trial, int repeat = 0);
 inline constexpr auto log_file = "log";
 /// The folder in it with the weights that a trainer leaves.
 inline constexpr auto weights_folder = "weights";
+/// In that, of `evolve train`: those of the best epoch and of the last one.
+inline constexpr auto best_weights = "best.pt", last_weights = "last.pt";
 /// The folder in it where the trial is trained once more to see whether that works.
 inline constexpr auto probe_folder = "probe";
 /// The file in it where a trainer that comes with evolve keeps a training that is paused.

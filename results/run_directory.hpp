@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "hyp/trial_folder.hpp"
+
 namespace evolve::results {
 
 /// The files of a run; those of one trial are in hyp/trial_folder.hpp.
@@ -29,10 +31,14 @@ struct RunDirectory {
   std::filesystem::path results_csv() const { return root / "results.csv"; }
   std::filesystem::path results_plot() const { return root / "results.png"; }
   std::filesystem::path log() const { return root / "log"; }
-  std::filesystem::path best_weights() const { return root / "weights/best.pt"; }
-  std::filesystem::path last_weights() const { return root / "weights/last.pt"; }
+  std::filesystem::path best_weights() const {
+    return root / hyp::weights_folder / hyp::best_weights;
+  }
+  std::filesystem::path last_weights() const {
+    return root / hyp::weights_folder / hyp::last_weights;
+  }
   /// The weights of an earlier training here from which this one starts.
-  std::filesystem::path start_weights() const { return root / "weights/start.pt"; }
+  std::filesystem::path start_weights() const { return root / hyp::weights_folder / "start.pt"; }
 };
 
 /// Makes `project`/`name`, or with the first free number from 2 on: exp, exp2, exp3, … as YOLOv5's

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/utf8.hpp"
+#include "hyp/trial_folder.hpp"
 #include "trainer/checksum.hpp"
 #include "trainer/model/model_table.hpp"
 
@@ -84,11 +85,11 @@ WeightsFile open_weights(std::string_view bytes) {
 }
 
 std::string read_weights(const std::string& path) {
+  const auto best = fs::path(hyp::weights_folder) / hyp::best_weights;
   if (fs::is_directory(path))
     throw bad_input({path}, "this is a folder",
-                    fs::exists(fs::path(path) / "weights/best.pt")
-                        ? "name a .pt file, such as its weights/best.pt"
-                        : "name a .pt file");
+                    fs::exists(path / best) ? "name a .pt file, such as its " + best.string()
+                                            : "name a .pt file");
   if (!fs::is_regular_file(path))
     throw bad_input({path}, "there is no such file", remedy_for_absent(path));
   std::ifstream stream(path, std::ios::binary);

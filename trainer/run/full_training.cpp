@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "hyp/fitness.hpp"
+#include "hyp/trial_folder.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
 #include "trainer/checkpoint/pretrained.hpp"
 #include "trainer/device/torch_version.hpp"
@@ -130,7 +131,7 @@ class FullTraining {
   }
 
  private:
-  std::string best() const { return (folder_ / "best.pt").string(); }
+  std::string best() const { return (folder_ / hyp::best_weights).string(); }
   std::string last() const { return last_weights(job_); }
 
   Error cannot_resume(const std::string& what, const std::string& remedy) const {
@@ -315,7 +316,7 @@ class FullTraining {
 }  // namespace
 
 std::string last_weights(const workers::TrainingJob& job) {
-  return (std::filesystem::path(job.dir) / "weights/last.pt").string();
+  return (std::filesystem::path(job.dir) / hyp::weights_folder / hyp::last_weights).string();
 }
 
 bool out_of_patience(const std::vector<double>& fitness, int patience) {
