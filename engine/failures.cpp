@@ -20,8 +20,9 @@ using hyp::FailureKind;
 /// none, where that can be seen.
 void look_again(hyp::Failed& failed, const RunState& state, const FailurePolicy& policy) {
   if (const auto fault = policy.find_fault ? policy.find_fault(failed.message) : std::nullopt) {
+    const bool said_why = failed.kind == FailureKind::crash;
     failed.kind = FailureKind::data;
-    failed.message = *fault;
+    failed.message = said_why ? failed.message + "; " + *fault : *fault;
     failed.of_surroundings = true;
   } else if (failed.kind != FailureKind::data) {
     return;

@@ -47,7 +47,7 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
       fleet_(settings.slots, settings.accelerators, state_.trial_limits(),
              [this](const std::string& device) { return workers_.count(device); }),
       earlier_failures_(state_.surroundings().failures()),
-      time_limit_{settings.time_limit, trainings_ended(state_)} {
+      time_limit_{.seconds = settings.time_limit} {
   if (settings_.choose_devices)
     device_file_.emplace(results::RunDirectory{root_}.devices(), slots_);
   remember_devices();
@@ -59,6 +59,7 @@ Run::Run(const Settings& settings, results::RunDirectory directory, results::Jou
 
 RunEnd Run::run() {
   auto end = RunEnd::finished;
+  time_limit_.ended_before = trainings_ended(state_);
   while (!state_.finished()) {
     record(fleet_.watch());
     follow_devices();
@@ -128,6 +129,7 @@ void Run::apply(const results::Event& event) {
   const auto now = core::now();
   journal_.append(event, now);
   state_.apply(event);
+  if (state_.surroundings().failures() == 0) earlier_failures_ = 0;
   report_.add(event, now);
 }
 

@@ -17,7 +17,6 @@ void Run::take(const std::vector<workers::WorkerEvent>& news) {
     attempts.push_back(state_.attempt_at(trial));  // before the state forgets it
     events.push_back(std::visit([this](const auto& e) { return event_of(e); }, one));
     apply(events.back());
-    if (state_.surroundings().failures() == 0) earlier_failures_ = 0;
   }
   if (events.empty()) return;
   publish(events);
@@ -74,7 +73,10 @@ std::optional<bool> Run::can_pause() const {
 
 // Its trainer says so, or has run on where it was to be paused.
 void Run::cannot_pause() {
-  if (state_.evolution().pausing()) record({results::CannotPause{}});
+  if (!state_.evolution().pausing()) return;
+  const double trained = trainings_ended(state_) - time_limit_.ended_before;
+  record({results::CannotPause{}});
+  time_limit_.ended_before = trainings_ended(state_) - trained;  // they are counted otherwise now
 }
 
 results::Event Run::event_of(const workers::AtRung& rung) const {

@@ -178,8 +178,9 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   screen.line(greeting(run->state(), given, directory));
   const auto& again = run->state().repeats();
   if (const int repeats = again.wanted() - again.begun(); bounds && repeats > 0)
-    screen.line(fmt::format("the last {} train the best sets again (--repeats)",
-                            core::counted(repeats, "training")));
+    screen.line(
+        fmt::format("of these, the last {} again of the best sets (--repeats)",
+                    repeats == 1 ? "training is" : fmt::format("{} trainings are", repeats)));
   const auto end = run->run();
   screen.clear();
   return conclude(screen, *run, end, directory, plan.options, stop.source().reason());

@@ -170,8 +170,8 @@ void declare_trainer(CLI::App& app, EvolveOptions& o) {
            const bool is_weights = model.ends_with(".pt");
            auto& named = is_weights ? o.train.weights : o.train.cfg;
            if (!named.empty())
-             throw bad_argument(std::string("--model and ") + (is_weights ? "--weights" : "--cfg") +
-                                    " name the same file",
+             throw bad_argument(is_weights ? "--model and --weights both name the weights"
+                                           : "--model and --cfg both name the model table",
                                 "leave one of them out");
            named = model;
          },

@@ -160,6 +160,23 @@ void check_comparable(const nlohmann::ordered_json& before, const nlohmann::orde
                          "name a file in its place, or start a new run");
 }
 
+/// A command that goes on as it began has its script where it had it; another one has one.
+void check_script(const results::RunSettings& run, const std::vector<std::string>& words,
+                  bool is_the_same) {
+  const auto script = run.inputs.find("script");
+  if (script == run.inputs.end() || !script->is_number_unsigned()) return;
+  const auto place = script->get<std::size_t>();
+  std::error_code absent;
+  const bool is_there = is_the_same && place < words.size()
+                            ? std::filesystem::is_regular_file(words[place], absent)
+                            : place_of_script(words).has_value();
+  if (is_there) return;
+  throw Error(Error::Fault::input,
+              (place < words.size() ? words[place] : words.back()) +
+                  ": No such file or directory; restore it, or say with --trainer-exec where it is "
+                  "now");
+}
+
 /// Of a trainer in Python: trials start from what the run began with, in the folder where it did
 /// (Ultralytics looks there for a relative `path:`), and the trainer finds nothing wrong. What a
 /// launcher starts may have files that are not here, or a Python that is not.
@@ -191,6 +208,7 @@ void settle_python_inputs(Plan& plan, const PythonTrainer& trainer, bool may_cha
 
 Plan make_plan(const EvolveOptions& options) {
   const auto space = space_of(options);
+  check_one_optimizer(options, space);
   const auto initial = initial_of(options, space);
   const auto earlier = earlier_of(options, space);
   auto plan = planned(options);
@@ -239,7 +257,9 @@ Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
 void settle_inputs(Plan& plan, bool may_change) {
   const auto& train = plan.options.train;
   if (is_built_in(plan.options.trainer)) {
-    auto model = check_model(train);
+    // A run of an earlier version may have fewer, which were rounded up; they are so again.
+    const bool begins = plan.settings.run.inputs.is_null();
+    auto model = check_model(train, begins ? trainer::least_training_strides : 1);
     auto& began_with = plan.settings.run.inputs;
     auto found = inspect(train, training_splits, /*began=*/!may_change);
     for (const auto& slot : plan.settings.slots)
@@ -261,6 +281,13 @@ void settle_inputs(Plan& plan, bool may_change) {
     settle_python_inputs(plan, *python, may_change);
   } else if (plan.settings.run.inputs.is_null()) {
     plan.settings.run.inputs["folder"] = current_folder();
+    if (const auto* command = std::get_if<TrialCommand>(&plan.options.trainer))
+      if (const auto script = place_of_script(command->words))
+        plan.settings.run.inputs["script"] = *script;
+  } else if (const auto* command = std::get_if<TrialCommand>(&plan.options.trainer)) {
+    const auto& run = plan.settings.run;
+    check_script(run, command->words,
+                 text(run.options, "trainer_exec") == plan.options.trainer_texts.exec);
   }
 }
 

@@ -181,10 +181,6 @@ hyp::Space space_of(const EvolveOptions& options) {
     check_known(space, start, options);
   else if (python)
     check_optimizers(space, start, options);
-  if (options.given.contains("optimizer") && space.find("optimizer"))
-    throw bad_argument("--optimizer " + options.train.optimizer +
-                           ": the hyperparameters name another, which would be used",
-                       "leave out one of the two");
   if (hyp::evolved_genes(space).empty() && !options.space.empty())
     throw bad_input({options.space}, "no gene evolves", "give one a range, or name --evolve-genes");
   return space;
@@ -204,6 +200,17 @@ std::vector<hyp::Hyperparameters> initial_of(const EvolveOptions& options,
     initial.push_back(file.hyp);
   }
   return initial;
+}
+
+void check_one_optimizer(const EvolveOptions& options, const hyp::Space& space) {
+  const auto* gene = space.find("optimizer");
+  const bool known = has_yolov5_hyp(options.trainer) || python_trainer(options.trainer);
+  if (!gene || !known || !options.given.contains("optimizer")) return;
+  const auto start = hyp::start_of({{*gene}});
+  if (!gene->evolve && hyp::text_of(*start.find("optimizer")) == options.train.optimizer) return;
+  throw bad_argument("--optimizer " + options.train.optimizer +
+                         ": the hyperparameters have one of their own, which would be used",
+                     "leave out one of the two");
 }
 
 std::vector<std::string> notes_on_start(const EvolveOptions& options, const hyp::Space& space) {

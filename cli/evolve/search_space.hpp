@@ -19,6 +19,9 @@ hyp::Space space_of(const EvolveOptions& options);
 /// `Error` for values that this space cannot have.
 std::vector<hyp::Hyperparameters> initial_of(const EvolveOptions& options, const hyp::Space& space);
 
+/// Throws `Error` for an --optimizer that no trial would have.
+void check_one_optimizer(const EvolveOptions& options, const hyp::Space& space);
+
 /// Which genes of --space start, or stay, in the middle of their ranges, because nothing says where
 /// else.
 std::vector<std::string> notes_on_start(const EvolveOptions& options, const hyp::Space& space);

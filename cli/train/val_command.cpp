@@ -39,16 +39,19 @@ void report(const workers::ValidationReport& validation, const ValCommandOptions
   screen.line("results in " + display_path(folder));
 }
 
-int validate(const ValCommandOptions& options) {
+int validate(ValCommandOptions options) {
   Screen screen(stdout);
-  const auto& train = options.train;
+  auto& train = options.train;
+  const int wanted = train.imgsz;
   const auto device =
       devices::choose_one(options.devices, devices::this_machine(), {.drives = built_in_drives()});
   const auto& slot = device.slots.front();
   if (core::members_of(slot.name).size() > 1)
     throw bad_argument("--device " + slot.name + ": a validation has one device",
                        "name one of them");
-  const auto model = check_model(train, /*least_strides=*/1);
+  const auto model = check_model({.cfg = train.cfg, .weights = train.weights});
+  // As in YOLOv5, whose validation rounds it up.
+  train.imgsz = (train.imgsz + model.stride - 1) / model.stride * model.stride;
   check_output(options.json, "--json");
   const auto data = inspect(train, {data::split_of(options.task)});
   const auto worker = built_in_worker();
@@ -56,6 +59,9 @@ int validate(const ValCommandOptions& options) {
 
   screen.line(fmt::format("{} on {} at {} px, on {}", display_path(train.weights),
                           display_path(train.data), train.imgsz, slot.name));
+  if (train.imgsz != wanted)
+    screen.line(fmt::format("--imgsz {} is rounded up: this model's image sizes are multiples of {}",
+                            wanted, model.stride));
   if (model.has_table && !train.cfg.empty())
     screen.line(fmt::format("--cfg {} is not used: {} is evaluated with the model that it contains",
                             display_path(train.cfg), display_path(train.weights)));

@@ -121,19 +121,14 @@ std::optional<std::string> missing(const std::string& path) {
   return path + ": " + (error ? error.message() : "No such file or directory");
 }
 
-/// The files that a command names now, its script above all: absolute paths.
-std::vector<std::string> files_named_by(const Trainer& trainer) {
-  std::vector<std::string> files;
-  const auto* command = std::get_if<TrialCommand>(&trainer);
-  if (!command) return files;
-  std::error_code unreadable;
-  for (const auto& word : command->words)
-    if (std::filesystem::is_regular_file(word, unreadable))
-      files.push_back(std::filesystem::absolute(word).string());
-  return files;
-}
-
 }  // namespace
+
+std::optional<std::size_t> place_of_script(const std::vector<std::string>& words) {
+  std::error_code unreadable;
+  for (std::size_t i = 1; i < words.size(); ++i)
+    if (std::filesystem::is_regular_file(words[i], unreadable)) return i;
+  return {};
+}
 
 ModelInspection check_model(const trainer::TrainOptions& options, int least_strides) {
   std::optional<trainer::WeightsSummary> weights;
@@ -147,7 +142,8 @@ ModelInspection check_model(const trainer::TrainOptions& options, int least_stri
       trainer::resolve(options.cfg.empty() ? trainer::model_table_in(about, options.weights)
                                            : trainer::read_model_table(options.cfg));
   check_freeze(options.freeze, model);
-  check_image_size(options.imgsz, trainer::image_stride(model), least_strides);
+  found.stride = trainer::image_stride(model);
+  check_image_size(options.imgsz, found.stride, least_strides);
   const auto fits = [&](const auto& name) { return trainer::names_layer(model, name); };
   if (weights && std::ranges::none_of(weights->tensors, fits))
     throw trainer::none_fits(options.weights, weights->tensors.size());
@@ -264,7 +260,13 @@ FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& tr
       }
     };
   }
-  auto files = files_named_by(trainer);
+  std::vector<std::string> files;
+  if (const auto* command = std::get_if<TrialCommand>(&trainer)) {
+    if (command->words[0].find('/') != std::string::npos) files.push_back(command->words[0]);
+    if (const auto script = place_of_script(command->words))
+      files.push_back(command->words[*script]);
+    for (auto& file : files) make_absolute(file);
+  }
   // A path that existed at the start is absolute.
   for (const auto& path : {train.data, train.weights, train.cfg})
     if (path.starts_with('/')) files.push_back(path);

@@ -20,11 +20,17 @@ namespace evolve::cli {
 struct ModelInspection {
   /// The checksum of the weights file, where there is one.
   std::optional<std::uint32_t> checksum;
+  /// Image sizes are multiples of it, in pixels.
+  int stride = 0;
   /// The weights bring a table of their own.
   bool has_table = false;
   /// For the user: that the weights are hardly those of this model.
   std::optional<std::string> note;
 };
+
+/// Which word of a command for each trial is taken for its script: the first one after the program
+/// that is a file now.
+std::optional<std::size_t> place_of_script(const std::vector<std::string>& words);
 
 /// Throws `Error` unless the weights can be read and a model can be built from its table: --cfg, or
 /// without that the one that the weights bring, a tensor of theirs may be of one of its layers, and
@@ -80,7 +86,7 @@ std::optional<MissingInput> missing_input(const trainer::TrainOptions& train);
 
 /// See engine::FailurePolicy::find_fault. The built-in trainer's looks over its data and its model
 /// again; that of another sees no more than whether its files are there, of a command for each
-/// trial also those that it names, and is empty where none was named that could be seen.
+/// trial also its program and its script, and is empty where none was named that could be seen.
 std::function<std::optional<std::string>(const std::string& said)> fault_finder(
     const Trainer& trainer, const trainer::TrainOptions& train);
 

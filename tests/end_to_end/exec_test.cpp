@@ -83,14 +83,36 @@ TEST(TrainerExec, ThatIsMovedAwayEndsTheRunAndBurnsNoTrial) {
   }
 }
 
-TEST(TrainerExec, ThatAShellDoesNotFindIsNoTrialsFault) {
+// It is not there when the run goes on, or is named where it is not.
+TEST(TrainerExec, ThatIsGoneIsMissedBeforeARunGoesOn) {
   Folder folder;
-  const auto ended = run(folder, "sh -c 'no-such-program \"$@\"' sh {hyp} {dir}");
-  EXPECT_EQ(ended.code, 1);
-  EXPECT_EQ(event(folder, "failed")["kind"], "data");
-  EXPECT_EQ(event(folder, "failed")["final"], false);
-  EXPECT_THAT(ended.err, HasSubstr("the command cannot be run: exit code 127: "));
-  EXPECT_THAT(ended.err, HasSubstr("no-such-program: not found"));
+  const auto trainer = folder / "train.sh", moved = folder / "moved.sh";
+  write_file(trainer, "exec " + script + "yolov5 \"$1\" \"$2\"\n");
+  ASSERT_EQ(run(folder, "sh " + trainer.string() + " {hyp} {dir}", {}, 2).code, 0);
+  fs::rename(trainer, moved);
+  const auto gone = evolve(folder.path(), {"--resume", "run", "--trials", "4"});
+  EXPECT_EQ(gone.code, 2);
+  EXPECT_THAT(gone.err, HasSubstr(trainer.string() + ": No such file or directory; restore it, or "
+                                                     "say with --trainer-exec where it is now"));
+  EXPECT_EQ(evolve(folder.path(),
+                   {"--resume", "run", "--trials", "4", "--trainer-exec", "sh moved {hyp} {dir}"})
+                .code,
+            2);
+  EXPECT_EQ(count(journal(folder / "run"), "started"), 2);
+  const auto found = evolve(folder.path(), {"--resume", "run", "--trials", "4", "--trainer-exec",
+                                            "sh " + moved.string() + " {hyp} {dir}"});
+  EXPECT_EQ(found.code, 0) << found.err;
+}
+
+TEST(TrainerExec, MayRemoveAFileThatItNames) {
+  Folder folder;
+  write_file(folder / "train.sh",
+             "rm -f last.log\n[ $4 != 1 ] || exit 3\nexec " + script + "yolov5 \"$1\" \"$2\"\n");
+  write_file(folder / "last.log", "");
+  const auto ended = run(folder, "sh train.sh {hyp} {dir} last.log {trial}", {}, 3);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 2);
+  EXPECT_EQ(count(journal(folder / "run"), "failed"), 3) << "of the one trial that cannot do it";
 }
 
 TEST(TrainerExec, FillsPlaceholdersWithinWords) {

@@ -120,6 +120,18 @@ TEST(Train, StartsFromTheWeightsOfTheTrainingThatItReplaces) {
   }
 }
 
+TEST(Train, IsValidatedAtTheSizeThatIsAskedFor) {
+  const Folder folder;
+  trained(folder, "run");
+  const auto at = [&](const std::string& imgsz) {
+    const auto ended = run(folder, {"val", "--weights", "run/weights/best.pt", "--imgsz", imgsz,
+                                    "--json", "val.json"});
+    EXPECT_THAT(ended.out, HasSubstr(" at " + imgsz + " px, "));
+    return read_file(folder / "val.json");
+  };
+  EXPECT_NE(at("32"), at("64"));
+}
+
 TEST(Train, KeepsWeightsOfClassesWhoseNamesAreAlikeOrNotUtf8) {
   const Folder folder;
   ASSERT_EQ(run(folder, {"dataset", "shapes", "shapes"}).code, 0);

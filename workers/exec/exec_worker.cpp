@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,7 +30,6 @@
 #include "workers/exec/results_csv.hpp"
 #include "workers/exec/subprocess.hpp"
 #include "workers/protocol/messages.hpp"
-#include "workers/protocol/text.hpp"
 
 namespace evolve::workers {
 namespace {
@@ -48,9 +46,6 @@ constexpr int look_milliseconds = 200;
 /// How often output is passed on as a sign of life: a message of its own, which says nothing but
 /// that something was printed. `alive` would promise the next one within a minute.
 constexpr std::chrono::seconds sign_of_life{1};
-
-/// So much of what was printed last, in bytes.
-constexpr std::size_t last_output_kept = 4096;
 
 /// Nobody reads any more: nothing is left to be done.
 void write(int file, std::string_view bytes) {
@@ -98,8 +93,7 @@ Subprocess started(const std::vector<std::string>& command,
                    const std::vector<std::string>& unset) try {
   return Subprocess(command, unset);
 } catch (const std::system_error& error) {
-  // Whatever it is to train: the program has gone, or may not be started now.
-  throw TrainingFailed{FailureKind::data, core::cannot_start(command.front(), error)};
+  throw TrainingFailed{FailureKind::other, core::cannot_start(command.front(), error)};
 }
 
 /// One training by the command.
@@ -125,7 +119,6 @@ class Training {
     if (stopped_) return Result{.trial = order_.trial, .metrics = *at_rung_, .stopped = true};
     while (pass_on_output()) {
     }
-    check_was_found();
     if (status() != 0) return {};
     return Result{.trial = order_.trial, .metrics = last_metrics()};
   }
@@ -156,9 +149,6 @@ class Training {
   bool pass_on_output() {
     const auto bytes = command_.read();
     write(STDERR_FILENO, bytes);
-    last_output_ += bytes;
-    if (last_output_.size() > last_output_kept)
-      last_output_.erase(0, last_output_.size() - last_output_kept);
     if (bytes.empty() || Clock::now() < spoke_ + sign_of_life) return !bytes.empty();
     spoke_ = Clock::now();
     send(Output{order_.trial});
@@ -186,16 +176,6 @@ class Training {
   } catch (const Error&) {
   }
 
-  /// What a shell ends with where it cannot start its script or a command of it.
-  void check_was_found() {
-    constexpr int not_executable = 126, not_found = 127;
-    const int code = WIFEXITED(status()) ? WEXITSTATUS(status()) : 0;
-    if (reported_ > 0 || (code != not_executable && code != not_found)) return;
-    throw TrainingFailed{
-        FailureKind::data,
-        fmt::format("the command cannot be run: exit code {}: {}", code, last_line(last_output_))};
-  }
-
   hyp::Metrics last_metrics() const try {
     std::error_code unreadable;
     if (!fs::exists(results_, unreadable) && !unreadable)
@@ -217,7 +197,6 @@ class Training {
   Orders& orders_;
   std::string results_;
   Subprocess command_;
-  std::string last_output_;
   std::size_t reported_ = 0;
   /// The metrics of the rung at which the trial waits for a decision.
   std::optional<hyp::Metrics> at_rung_;

@@ -35,6 +35,14 @@ constexpr std::array<std::string_view, 5> signs_of_a_lost_device = {
     "fallen off the bus", "uncorrectable ECC error",
 };
 
+/// What srun adds once the program of a step has said why it ends.
+bool is_an_echo(std::string_view line) {
+  constexpr std::array<std::string_view, 3> echoes = {"Exited with exit code", "Terminating StepId",
+                                                      "launch/slurm"};
+  return line.starts_with("srun: ") &&
+         std::ranges::any_of(echoes, [&](auto echo) { return line.find(echo) != line.npos; });
+}
+
 }  // namespace
 
 std::string last_line(std::string_view raw) {
@@ -42,8 +50,6 @@ std::string last_line(std::string_view raw) {
   static const std::regex controls("\x1b\\[[0-9;?]{0,32}[A-Za-z]");
   const auto words = std::regex_replace(std::string(raw), controls, "");
   std::string_view last, left = words;
-  // A step of a job adds that it has ended to why its program did.
-  constexpr std::string_view of_the_launcher = "srun: ";
   do {
     const auto end = left.find_last_not_of(blanks);
     if (end == left.npos) break;
@@ -51,9 +57,9 @@ std::string last_line(std::string_view raw) {
     const auto before = left.find_last_of("\r\n");
     auto line = before == left.npos ? left : left.substr(before + 1);
     line.remove_prefix(line.find_first_not_of(blanks));
-    if (last.empty() || !line.starts_with(of_the_launcher)) last = line;
+    if (last.empty() || !is_an_echo(line)) last = line;
     left = before == left.npos ? "" : left.substr(0, before);
-  } while (last.starts_with(of_the_launcher));
+  } while (is_an_echo(last));
   return core::excerpt(last);
 }
 

@@ -83,14 +83,23 @@ TEST(EvolveOptions, OfGenesKeepToTheSpaceFile) {
             "--evolve-genes: there is no gene 'hsv_h'; choose among all, lr0, momentum");
 }
 
-TEST(EvolveOptions, OfAnOptimizerAreNotBesidesASpaceThatHasOne) {
+TEST(EvolveOptions, OfAnOptimizerAreNotBesidesASpaceThatHasAnother) {
   const test::TemporaryFolder folder;
-  const auto file = (folder.path() / "space.yaml").string();
-  std::ofstream(file) << "lr0: [0.001, 0.1]\noptimizer: {choices: [SGD, Adam]}\n";
-  EXPECT_EQ(space_of(parse("--space " + file)).find("optimizer")->choices.size(), 2U);
-  EXPECT_EQ(test::refusal([&] { space_of(parse("--space " + file + " --optimizer AdamW")); }),
-            "--optimizer AdamW: the hyperparameters name another, which would be used; leave out "
-            "one of the two");
+  const auto space = (folder.path() / "space.yaml").string();
+  std::ofstream(space) << "lr0: [0.001, 0.1]\noptimizer: {choices: [SGD, Adam]}\n";
+  const auto hyp = (folder.path() / "hyp.yaml").string();
+  std::ofstream(hyp) << "optimizer: SGD\n";
+  const auto fault = [&](const std::string& arguments) {
+    const auto options = parse(arguments);
+    return test::refusal([&] { check_one_optimizer(options, space_of(options)); });
+  };
+  EXPECT_EQ(fault("--space " + space + " --optimizer SGD"),
+            "--optimizer SGD: the hyperparameters have one of their own, which would be used; "
+            "leave out one of the two");
+  EXPECT_NE(fault("--hyp " + hyp + " --optimizer Adam"), "accepted");
+  EXPECT_EQ(fault("--hyp " + hyp + " --optimizer SGD"), "accepted");
+  EXPECT_EQ(fault("--space " + space), "accepted");
+  EXPECT_EQ(fault("--space " + space + " --optimizer SGD --trainer-command x"), "accepted");
 }
 
 TEST(EvolveOptions, OfASpaceSayWhatIsInTheMiddleOfItsRange) {
@@ -289,9 +298,9 @@ TEST(EvolveOptions, RefuseValuesThatMakeNoSense) {
   EXPECT_EQ(refused("--epochs 0"), "--epochs 0; train for at least 1 epoch");
   EXPECT_EQ(refused("--epochs 100001"), "--epochs 100001: too many; write 100000 at most");
   EXPECT_EQ(refused("--weights a.pt --model b.pt"),
-            "--model and --weights name the same file; leave one of them out");
+            "--model and --weights both name the weights; leave one of them out");
   EXPECT_EQ(refused("--model b.yaml --cfg a.yaml"),
-            "--model and --cfg name the same file; leave one of them out");
+            "--model and --cfg both name the model table; leave one of them out");
   EXPECT_EQ(refused("--imgsz 100"),
             "--imgsz 100: image sizes are multiples of 32 pixels, 64 at least; write 128");
   EXPECT_EQ(refused("--batch-size 0"), "--batch-size 0: too few; write 1 or more");

@@ -25,8 +25,15 @@ TEST(LastLine, SkipsBlankLines) {
 TEST(LastLine, IsNotWhatALauncherAddsToIt) {
   EXPECT_EQ(last_line("ImportError: no torch\nsrun: error: n1: task 0: Exited with exit code 3\n"),
             "ImportError: no torch");
-  EXPECT_EQ(last_line("why\n\nsrun: error: 1\nsrun: Terminating\n"), "why");
-  EXPECT_EQ(last_line("srun: error: first\nsrun: error: last\n"), "srun: error: last");
+  EXPECT_EQ(last_line("why\n\nsrun: error: n1: task 0: Exited with exit code 3\n"
+                      "srun: Terminating StepId=7.0\n"),
+            "why");
+  EXPECT_EQ(last_line("Epoch 3/10\nsrun: error: n1: task 0: Out Of Memory\n"),
+            "srun: error: n1: task 0: Out Of Memory");
+  EXPECT_EQ(last_line("Welcome\nsrun: error: Unable to allocate resources: Invalid account\n"),
+            "srun: error: Unable to allocate resources: Invalid account");
+  EXPECT_EQ(last_line("srun: error: n1: task 0: Exited with exit code 3\n"),
+            "srun: error: n1: task 0: Exited with exit code 3");
 }
 
 // `list`: of python/evolve/worker.py, which tells kinds of failures by itself.
