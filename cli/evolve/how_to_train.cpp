@@ -12,7 +12,6 @@
 
 #include "cli/options/trainer_options.hpp"
 #include "cli/screen/text.hpp"
-#include "core/number.hpp"
 #include "core/shell_word.hpp"
 #include "hyp/space.hpp"
 
@@ -65,8 +64,6 @@ std::vector<std::pair<std::string, std::string>> settings_of(const trainer::Trai
     settings.emplace_back("freeze", fmt::format("'[{}]'", fmt::join(t.freeze, ",")));
   else if (t.freeze != defaults.freeze)
     settings.emplace_back("freeze", std::to_string(t.freeze.front()));
-  if (t.fraction != defaults.fraction)
-    settings.emplace_back("fraction", core::shortest(t.fraction));
   return settings;
 }
 
@@ -156,8 +153,6 @@ std::string evolve_train_command(const trainer::TrainOptions& options,
   if (options.restart_epochs > 0)
     ours += fmt::format(" --cos-restarts {},{}", options.restart_epochs, options.restart_factor);
   if (!options.amp) ours += " --no-amp";
-  if (options.fraction != trainer::TrainOptions().fraction)
-    ours += " --fraction " + core::shortest(options.fraction);
   if (options.skip_bad) ours += " --skip-bad";
   return fmt::format("Or here: evolve train{} --hyp {}{}{} --epochs {}",
                      options_of_the_data(options), shell_path(file),

@@ -15,12 +15,13 @@ namespace evolve::cli {
 /// Ultralytics. The file has every number as a float and every yes or no as a text; what must be
 /// something else, the command says again. It also names the optimizer and those of the options
 /// that are not Ultralytics' defaults, unless the set has them itself. How many epochs is left to
-/// the person.
+/// the person, and what trials had less of for their time's sake (--fraction) is left out.
 std::string ultralytics_command(const trainer::TrainOptions& options, const hyp::Space& space,
                                 const hyp::Hyperparameters& hyp, const std::string& file);
 
 /// The command that trains with the hyperparameters of `file` with `evolve train`, on the same
-/// images as the trials and from the same weights, for as many epochs as that has by default.
+/// data set as the trials (all of it, whatever --fraction was) and from the same weights, for as
+/// many epochs as that has by default.
 std::string evolve_train_command(const trainer::TrainOptions& options,
                                  const hyp::Hyperparameters& hyp, const std::string& file);
 

@@ -235,6 +235,7 @@ Plan make_plan(const EvolveOptions& options) {
     plan.notes.push_back(
         fmt::format("of the {} given sets {} {} no trial: the first is the start's, {} follow",
                     given, given - trials + 1, given == trials ? "gets" : "get", trials - 1));
+  if (auto note = note_on_options(options, space)) plan.notes.push_back(*std::move(note));
   for (auto& note : notes_on_start(options, space)) plan.notes.push_back(std::move(note));
   for (auto& note : notes_on(initial, space)) plan.notes.push_back(std::move(note));
   for (auto& note : notes_on_command(options)) plan.notes.push_back(std::move(note));

@@ -213,6 +213,19 @@ void check_one_optimizer(const EvolveOptions& options, const hyp::Space& space) 
                      "leave out one of the two");
 }
 
+std::optional<std::string> note_on_options(const EvolveOptions& options, const hyp::Space& space) {
+  const auto* trainer = python_trainer(options.trainer);
+  if (!trainer || !is_ultralytics(*trainer)) return {};
+  std::vector<std::string> unused;
+  for (const auto& [key, option] : options.given)
+    if (key != "optimizer" && space.find(key == "batch_size" ? "batch" : key))
+      unused.push_back(option);
+  if (unused.empty()) return {};
+  const bool one = unused.size() == 1;
+  return fmt::format("{} {} not count: the hyperparameters have {} of their own",
+                     fmt::join(unused, ", "), one ? "does" : "do", one ? "one" : "them");
+}
+
 std::vector<std::string> notes_on_start(const EvolveOptions& options, const hyp::Space& space) {
   if (options.space.empty()) return {};
   auto genes = space.genes;

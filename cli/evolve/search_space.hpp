@@ -22,6 +22,9 @@ std::vector<hyp::Hyperparameters> initial_of(const EvolveOptions& options, const
 /// Throws `Error` for an --optimizer that no trial would have.
 void check_one_optimizer(const EvolveOptions& options, const hyp::Space& space);
 
+/// Which options the trainer gets as hyperparameters instead.
+std::optional<std::string> note_on_options(const EvolveOptions& options, const hyp::Space& space);
+
 /// Which genes of --space start, or stay, in the middle of their ranges, because nothing says where
 /// else.
 std::vector<std::string> notes_on_start(const EvolveOptions& options, const hyp::Space& space);

@@ -60,8 +60,9 @@ int validate(ValCommandOptions options) {
   screen.line(fmt::format("{} on {} at {} px, on {}", display_path(train.weights),
                           display_path(train.data), train.imgsz, slot.name));
   if (train.imgsz != wanted)
-    screen.line(fmt::format("--imgsz {} is rounded up: this model's image sizes are multiples of {}",
-                            wanted, model.stride));
+    screen.line(
+        fmt::format("--imgsz {} is rounded up: this model's image sizes are multiples of {}",
+                    wanted, model.stride));
   if (model.has_table && !train.cfg.empty())
     screen.line(fmt::format("--cfg {} is not used: {} is evaluated with the model that it contains",
                             display_path(train.cfg), display_path(train.weights)));

@@ -7,6 +7,7 @@ once, at the end, in last.pt alone, and not validated again.
 Trials can be paused: see evolve.ultralytics_pause.
 """
 
+import contextlib
 import os
 
 from evolve import ultralytics_pause as pause
@@ -245,6 +246,21 @@ def check(options, space, begins):
     return f"ultralytics {ultralytics.__version__}, torch {torch.__version__}", NOTES.get(task, [])
 
 
+def saved_at_once(save):
+    """Ultralytics' `save` of the labels that it has looked over, for several slots that look over a data set at the same time.
+
+    It removes the file first, which fails where another slot just has, and writes while others may read.
+    """
+
+    def save_at_once(prefix, path, labels, version):
+        own = path.with_name(f"{path.name}.{os.getpid()}")
+        save(prefix, own, labels, version)
+        with contextlib.suppress(FileNotFoundError):  # a folder that cannot be written to, as Ultralytics has said
+            os.replace(own, path)
+
+    return save_at_once
+
+
 def keep_images(dataset_class):
     """Makes Ultralytics' data sets keep from one trial to the next the images that they hold in memory."""
     images, fits, cache = {}, dataset_class.check_cache_ram, dataset_class.cache_images
@@ -314,6 +330,7 @@ def load():
     import torch
 
     worker.save_expendably(torch)  # before Ultralytics puts its own around it
+    from ultralytics.data import dataset
     from ultralytics.data.base import BaseDataset
     from ultralytics.engine import trainer as engine
     from ultralytics.utils import DEFAULT_CFG_DICT, TQDM, callbacks
@@ -323,6 +340,7 @@ def load():
     callbacks.add_integration_callbacks = lambda _: None
     # It depends on the device alone; without a network each trial would wait for the weights that it is done with.
     engine.check_amp = worker.asked_once(engine.check_amp)
+    dataset.save_dataset_cache_file = saved_at_once(dataset.save_dataset_cache_file)
     keep_images(BaseDataset)
     classes, batches = {}, {}
 

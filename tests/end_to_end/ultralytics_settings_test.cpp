@@ -167,8 +167,10 @@ TEST(Ultralytics, SaysWithWhichCommandTheResultIsUsed) {
 TEST(Ultralytics, SaysWithWhichOptimizerItTrains) {
   Folder folder;
   write_file(folder / "hyp.yaml", "optimizer: SGD\nimgsz: 320\n");
-  EXPECT_THAT(run(folder, trials("yolo11n.yaml", 1, {"--hyp", "hyp.yaml"})).out,
-              HasSubstr("for 2 epochs at 320 px with SGD, by ultralytics"));
+  EXPECT_THAT(
+      run(folder, trials("yolo11n.yaml", 1, {"--hyp", "hyp.yaml", "--imgsz", "96"})).out,
+      AllOf(HasSubstr("for 2 epochs at 320 px with SGD, by ultralytics"),
+            HasSubstr("--imgsz does not count: the hyperparameters have one of their own")));
   Folder another;
   write_file(another / "space.yaml", "optimizer: {choices: [SGD, MuSGD]}\nbox: [4.0, 8.0]\n");
   write_file(another / "hyp.yaml", "box: 6.0\n");

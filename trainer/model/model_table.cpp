@@ -202,7 +202,6 @@ void check_alike(const nlohmann::ordered_json& about, const std::string& weights
 }
 
 ModelTable model_table_in(const nlohmann::ordered_json& about, const std::string& weights) {
-  check_alike(about, weights);
   const auto yaml = about.find("yaml");
   if (yaml == about.end() || !yaml->is_object()) {
     throw bad_input({weights}, "the file does not tell its model table",
@@ -218,6 +217,7 @@ ModelTable model_table_in(const nlohmann::ordered_json& about, const std::string
   if (!yaml->contains("anchors"))
     throw bad_input({weights}, "its model has no anchors, so it is none of YOLOv5's",
                     hint_of_ultralytics + ", and validated with yolo val");
+  check_alike(about, weights);
   ModelTable table = parse_model_table(text, weights);
   // The file has no lines.
   table.anchors_line = 0;

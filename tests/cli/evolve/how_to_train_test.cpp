@@ -35,7 +35,7 @@ TEST(HowToTrain, SaysWithWhichOptionsUltralyticsTrainsAsTheTrialsDid) {
                                      .fraction = 0.25,
                                      .amp = false}),
             "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=64 batch=8 single_cls=True cos_lr=True "
-            "rect=True amp=False freeze=10 fraction=0.25");
+            "rect=True amp=False freeze=10");
   EXPECT_EQ(command({}, {.freeze = {0, 1, 2}}),
             "yolo11n.pt data=my.yaml optimizer=AdamW imgsz=640 single_cls=False freeze='[0,1,2]'");
 }
@@ -84,7 +84,7 @@ TEST(HowToTrain, SaysWithWhichOptionsYolov5TrainsAsTheTrialsDid) {
       "--rect --image-weights --multi-scale --noautoanchor --freeze 0 1";
   EXPECT_EQ(yolov5_command(options, {}, "hyp.yaml"), "Use it in YOLOv5: python train.py " + on);
   EXPECT_EQ(evolve_train_command(options, {}, "hyp.yaml"),
-            "Or here: evolve train " + on + " --no-amp --fraction 0.25 --skip-bad --epochs 100");
+            "Or here: evolve train " + on + " --no-amp --skip-bad --epochs 100");
 }
 
 TEST(HowToTrain, NamesNothingInYolov5ThatOnlyEvolveHas) {

@@ -92,6 +92,11 @@ TEST(ModelTable, OfWeightsWithOtherModulesIsRefused) {
   EXPECT_EQ(refused({{"yaml", yaml}, {"unlike", "model.0.act is Hardswish, not SiLU"}}),
             "x.pt: model.0.act is Hardswish, not SiLU; give weights of a model with SiLU and "
             "YOLOv5's batch norm, or start a training from these with --cfg");
+  // Of a yolo11n it is worth more to hear whose it is.
+  auto of_ultralytics = yaml;
+  of_ultralytics.erase("anchors");
+  EXPECT_THAT(refused({{"yaml", of_ultralytics}, {"unlike", "model.10.act is Identity, not SiLU"}}),
+              HasSubstr("its model has no anchors, so it is none of YOLOv5's"));
 }
 
 TEST(ModelTable, OfWeightsIsNotEndless) {
