@@ -124,10 +124,11 @@ std::optional<std::string> missing(const std::string& path) {
 }  // namespace
 
 std::optional<std::size_t> place_of_script(const std::vector<std::string>& words) {
+  const auto is_option = [](const auto& word) { return word.starts_with('-'); };
+  const auto first = std::find_if_not(words.begin() + 1, words.end(), is_option);
   std::error_code unreadable;
-  for (std::size_t i = 1; i < words.size(); ++i)
-    if (std::filesystem::is_regular_file(words[i], unreadable)) return i;
-  return {};
+  if (first == words.end() || !std::filesystem::is_regular_file(*first, unreadable)) return {};
+  return static_cast<std::size_t>(first - words.begin());
 }
 
 ModelInspection check_model(const trainer::TrainOptions& options, int least_strides) {

@@ -28,8 +28,8 @@ struct ModelInspection {
   std::optional<std::string> note;
 };
 
-/// Which word of a command for each trial is taken for its script: the first one after the program
-/// that is a file now.
+/// Which word of a command for each trial is its script, as in `python -u train.py {hyp}`: the
+/// first one after the program that is no option, where that is a file.
 std::optional<std::size_t> place_of_script(const std::vector<std::string>& words);
 
 /// Throws `Error` unless the weights can be read and a model can be built from its table: --cfg, or

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "core/json.hpp"
 #include "tests/trainer/data/files.hpp"
 
@@ -52,6 +54,17 @@ TEST_F(FaultFinderOfTheBuiltInTrainer, SeesThatAnImageWhoseNameIsNotUtf8CannotBe
 TEST_F(FaultFinderOfTheBuiltInTrainer, SeesNothingWrongWithAnImageThatIsInOrder) {
   EXPECT_EQ(found((folder / "images/b.jpg") + ": cannot be decoded; remove it"), std::nullopt);
   EXPECT_EQ(found("something else"), std::nullopt);
+}
+
+TEST(PlaceOfScript, IsThatOfTheFirstFileAfterTheProgram) {
+  const test::TemporaryFolder folder;
+  const auto script = (folder.path() / "train.py").string();
+  std::ofstream(script) << "";
+  EXPECT_EQ(place_of_script({"python", script, "{hyp}"}), 1U);
+  EXPECT_EQ(place_of_script({"python", "-u", script, "{hyp}"}), 2U);
+  EXPECT_EQ(place_of_script({"python", "gone.py", script}), std::nullopt);
+  EXPECT_EQ(place_of_script({"train", "{hyp}", script}), std::nullopt);
+  EXPECT_EQ(place_of_script({"train"}), std::nullopt);
 }
 
 }  // namespace
