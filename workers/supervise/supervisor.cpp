@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <ctime>
 #include <system_error>
 
 #include "workers/supervise/supervised_process.hpp"
@@ -20,6 +21,19 @@ constexpr std::chrono::seconds longest_step{1};
 constexpr milliseconds longest_reading{100};
 /// Later than asked for by so much, and it was not a busy machine either.
 constexpr std::chrono::seconds stopped_for{2};
+/// Who has used a processor for one part in so many of a time was not stopped.
+constexpr int least_work = 10;
+
+Clock::duration if_long(Clock::duration time) {
+  return time > stopped_for ? time : Clock::duration::zero();
+}
+
+/// Of this process, all its threads.
+Clock::duration processor_time() {
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
 
 }  // namespace
 
@@ -35,18 +49,23 @@ void Supervisor::wake_up_at_stop() {
                               [](const boost::system::error_code&) {});
 }
 
+Clock::duration Supervisor::late(Clock::time_point now) const {
+  return if_long(now - std::max(until_, entered_));
+}
+
 Clock::duration Supervisor::away(Clock::time_point now) const {
-  const auto late = now - std::max(until_, entered_);
-  return late > stopped_for ? late : Clock::duration::zero();
+  // Who calls us may have worked: then time went by for the processes as well.
+  const bool worked = worked_ * least_work > entered_ - stepped_;
+  return (worked ? Clock::duration::zero() : if_long(entered_ - stepped_)) + late(now);
 }
 
 Clock::duration Supervisor::deaf(Clock::time_point now) const {
-  const auto busy = entered_ - stepped_;
-  return (busy > stopped_for ? busy : Clock::duration::zero()) + away(now);
+  return if_long(entered_ - stepped_) + late(now);
 }
 
 void Supervisor::step(Clock::time_point until) {
   entered_ = Clock::now();
+  worked_ = processor_time() - processor_time_;
   until_ = std::min(until, entered_ + longest_step);
   for (const auto* process : processes_)
     if (const auto deadline = process->deadline()) until_ = std::min(until_, *deadline);
@@ -65,6 +84,7 @@ void Supervisor::step(Clock::time_point until) {
     process->tick(now);
   }
   stepped_ = now;
+  processor_time_ = processor_time();
 }
 
 bool Supervisor::wait_for(const std::function<bool()>& condition, Clock::time_point until) {

@@ -41,8 +41,10 @@ class Supervisor {
  private:
   friend class SupervisedProcess;
   void wake_up_at_stop();
-  /// For how long we were stopped, up to now, in the step under way: what is between two steps is
-  /// work of whoever calls them, and processes go on meanwhile.
+  /// By how much more than a busy machine explains the step under way is late.
+  Clock::duration late(Clock::time_point now) const;
+  /// For how long we were stopped since the last step, up to now. Processes go on while whoever
+  /// calls us works between two steps: that is no such time.
   Clock::duration away(Clock::time_point now) const;
   /// For how long nobody was there to read what processes send: that, and such work.
   Clock::duration deaf(Clock::time_point now) const;
@@ -57,6 +59,8 @@ class Supervisor {
   std::vector<SupervisedProcess*> processes_;
   /// When the last step ended, the one under way began, and until when that may wait.
   Clock::time_point stepped_ = Clock::now(), entered_ = stepped_, until_ = stepped_;
+  /// Of a processor: used when the last step ended, and from then on until the one under way began.
+  Clock::duration processor_time_{}, worked_{};
 };
 
 }  // namespace evolve::workers

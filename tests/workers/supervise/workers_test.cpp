@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <set>
-#include <thread>
 
 #include "tests/workers/fixture.hpp"
 
@@ -36,7 +35,9 @@ TEST_F(Workers, CountTheTimeInWhichTheCoordinatorIsBusy) {
   WorkerSet workers(settings(), stop);
   run(workers, 0, "ok");
   workers.start(trial(1, "ok"), lease());
-  std::this_thread::sleep_for(std::chrono::milliseconds(2300));
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(2300);
+  while (std::chrono::steady_clock::now() < until) {
+  }
   EXPECT_GT(std::get<Trained>(ends(workers)[0]).seconds, 2);
 }
 
