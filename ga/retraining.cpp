@@ -30,12 +30,16 @@ StartAgain start_again(const EvolutionState& state) {
   return {second_start + later, early_third_start + later, third_start + later};
 }
 
+// No more than are expected, nor than the whole ones that its epochs make.
+int most_trainings(const EvolutionState& state) {
+  const Settings& settings = state.settings;
+  const int most = state.expected.value_or(std::numeric_limits<int>::max());
+  return settings.max_epochs ? std::min(most, *settings.max_epochs / settings.epochs) : most;
+}
+
 // Trial `number` belongs to those that decide between the best sets.
 bool decides(const EvolutionState& state, int number) {
-  const Settings& settings = state.settings;
-  int all = std::min(planned(state), state.expected.value_or(std::numeric_limits<int>::max()));
-  if (settings.max_epochs) all = std::min(all, *settings.max_epochs / settings.epochs);
-  return among_the_last(number, all);
+  return among_the_last(number, std::min(planned(state), most_trainings(state)));
 }
 
 bool is_start(const EvolutionState& state, int trial) {
@@ -115,10 +119,8 @@ std::optional<hyp::Genes> set_to_train_again(EvolutionState& state) {
 }
 
 std::optional<hyp::Genes> set_to_decide_on(EvolutionState& state) {
-  const Settings& settings = state.settings;
-  int all = state.expected.value_or(std::numeric_limits<int>::max());
-  if (settings.max_epochs) all = std::min(all, *settings.max_epochs / settings.epochs);
-  if (!state.known.paused.empty() || !among_the_last(begun(state), all)) return std::nullopt;
+  if (!state.known.paused.empty() || !among_the_last(begun(state), most_trainings(state)))
+    return std::nullopt;
   return unless_it_had_the_seed(state, undecided_set(state));
 }
 

@@ -53,10 +53,8 @@ std::string go_on_command(const results::RunDirectory& directory, const EvolveOp
   if (!options.resume) return command;
   const auto values = to_json(options);
   for (const auto& [key, option] : options.given) {
-    if (std::ranges::count(how_it_runs, key) + std::ranges::count(input_files, key) +
-            std::ranges::count(trainer_commands, key) ==
-        0)
-      continue;
+    const auto is_among = [&key](const auto& keys) { return std::ranges::count(keys, key) > 0; };
+    if (!is_among(how_it_runs) && !is_among(input_files) && !is_among(trainer_commands)) continue;
     const auto& value = values.at(key);
     if (value == "") continue;  // of --model's two keys it is the other one
     command +=

@@ -159,13 +159,16 @@ TEST_F(Xpus, AreFilteredOnceWhenSyclHasASelector) {
                   Pair("ONEAPI_DEVICE_SELECTOR", "level_zero:*")));
 }
 
+void expect_failed(const Discovery& discovery, const testing::Matcher<std::string>& remark) {
+  EXPECT_THAT(discovery.devices, IsEmpty());
+  EXPECT_TRUE(discovery.failed);
+  EXPECT_THAT(discovery.remark, remark);
+}
+
 TEST_F(Xpus, AreRefusedUnderASelectorThatSaysMore) {
   set("FAKE_XPUS", four_cards);
   set("ONEAPI_DEVICE_SELECTOR", "opencl:gpu;level_zero:0");
-  const auto discovery = found();
-  EXPECT_THAT(discovery.devices, IsEmpty());
-  EXPECT_TRUE(discovery.failed);
-  EXPECT_THAT(discovery.remark, HasSubstr("ONEAPI_DEVICE_SELECTOR='opencl:gpu;level_zero:0'"));
+  expect_failed(found(), HasSubstr("ONEAPI_DEVICE_SELECTOR='opencl:gpu;level_zero:0'"));
 }
 
 TEST_F(Xpus, AreNoNpus) {
@@ -189,12 +192,6 @@ TEST_F(Xpus, AreAskedAgainWithoutTheirSensorsWhenThoseCrash) {
   const auto discovery = found();
   ASSERT_EQ(discovery.devices.size(), 4u) << discovery.remark;
   EXPECT_EQ(discovery.devices[0].memory_free_bytes, std::nullopt);
-}
-
-void expect_failed(const Discovery& discovery, const std::string& remark) {
-  EXPECT_THAT(discovery.devices, IsEmpty());
-  EXPECT_TRUE(discovery.failed);
-  EXPECT_EQ(discovery.remark, remark);
 }
 
 TEST_F(Xpus, OfADriverThatCrashesAreNone) {
@@ -232,10 +229,7 @@ TEST_F(Xpus, AreNoneWithoutADriver) {
 TEST_F(Xpus, OfADriverThatCannotListThemAreAFailure) {
   set("FAKE_XPUS", four_cards);
   set("FAKE_XPU_INIT", "unlisted");
-  const auto discovery = found();
-  EXPECT_THAT(discovery.devices, IsEmpty());
-  EXPECT_TRUE(discovery.failed);
-  EXPECT_THAT(discovery.remark, HasSubstr("zeDeviceGet: 0x70000001"));
+  expect_failed(found(), HasSubstr("zeDeviceGet: 0x70000001"));
 }
 
 TEST_F(Xpus, OfADriverThatIgnoresTheMaskAreStillThere) {
