@@ -53,7 +53,9 @@ std::string go_on_command(const results::RunDirectory& directory, const EvolveOp
   if (!options.resume) return command;
   const auto values = to_json(options);
   for (const auto& [key, option] : options.given) {
-    const auto is_among = [&key](const auto& keys) { return std::ranges::count(keys, key) > 0; };
+    const auto is_among = [&name = key](const auto& keys) {
+      return std::ranges::count(keys, name) > 0;
+    };
     if (!is_among(how_it_runs) && !is_among(input_files) && !is_among(trainer_commands)) continue;
     const auto& value = values.at(key);
     if (value == "") continue;  // of --model's two keys it is the other one
