@@ -85,6 +85,11 @@ constexpr std::array<std::string_view, 17> of_yolov5 = {
 constexpr std::array<std::string_view, 6> beyond_us = {"--augment",   "--save-json",   "--save-txt",
                                                        "--save-conf", "--save-hybrid", "--max-det"};
 
+/// What evolve calls an option of Ultralytics' tuner; `name` itself where that is the same.
+std::string named_by_ultralytics(const std::string& name) {
+  return name == "--iterations" ? "--trials" : name;
+}
+
 }  // namespace
 
 std::shared_ptr<CLI::FormatterBase> help_format() {
@@ -110,6 +115,14 @@ Error unknown_arguments(const CLI::App& app) {
   const auto left = app.remaining(true);
   const auto option = std::ranges::find_if(left, [](auto& word) { return word.starts_with("-"); });
   if (option == left.end()) {
+    for (const std::string& word : left) {
+      const auto end = word.find('=');
+      if (end == word.npos) continue;
+      const auto ours = named_by_ultralytics("--" + word.substr(0, end));
+      if (command.get_option_no_throw(ours))
+        return bad_argument(word + " is how Ultralytics' command has it",
+                            "write " + ours + " " + word.substr(end + 1));
+    }
     return bad_argument(left.front() + (commands.empty() ? ": there is no such command"
                                                          : ": that is one argument too many"),
                         see);
@@ -120,6 +133,8 @@ Error unknown_arguments(const CLI::App& app) {
     return bad_argument(name + " is YOLOv5's, and nothing that evolve needs", "leave it out");
   if (usual == "--adam")
     return bad_argument(name + " is of an older YOLOv5", "write --optimizer Adam");
+  if (const auto ours = named_by_ultralytics(usual); ours != usual)
+    return bad_argument(name + " is Ultralytics'", "write " + ours);
   if (std::ranges::count(beyond_us, usual) > 0)
     return bad_argument(name + " is YOLOv5's, and evolve has nothing like it",
                         "leave it out, or use val.py (evolve export yolov5 makes weights for it)");

@@ -299,6 +299,17 @@ TEST(Evolve, SaysOfYolov5sOptionsThatItHasNoUseForThem) {
                  {"--save_txt is YOLOv5's, and evolve has nothing like it"});
 }
 
+TEST(Evolve, SaysHowItWritesWhatUltralyticsCommandIsGiven) {
+  Folder folder;
+  expect_refusal(folder, {"tune", "data=coco8.yaml"},
+                 {"data=coco8.yaml is how Ultralytics' command has it; write --data coco8.yaml\n"});
+  expect_refusal(folder, {"iterations=30"},
+                 {"iterations=30 is how Ultralytics' command has it; write --trials 30\n"});
+  expect_refusal(folder, {"--iterations", "30"},
+                 {"--iterations is Ultralytics'; write --trials\n"});
+  expect_refusal(folder, {"tune"}, {"tune: there is no such command"});
+}
+
 TEST(Evolve, SaysWhichCommandHasAnOptionThatItHasNot) {
   Folder folder;
   expect_refusal(folder, {"--patience", "5"},
