@@ -37,6 +37,16 @@ hyp::Failed* cleared_by(const hyp::Outcome& outcome,
   return failure == failures.rend() ? nullptr : &std::get<hyp::Failed>(failure->second.result);
 }
 
+/// When a training that took so many seconds can have begun, if it seems to have begun at `begin`:
+/// no worker takes longer to start than that, but a machine sleeps for hours, and its clock may be
+/// set.
+core::Time begin_of(core::Time begin, core::Time end, double seconds) {
+  constexpr double longest_start = 600;
+  using Seconds = std::chrono::duration<double>;
+  if (Seconds(end - begin).count() <= seconds + longest_start) return begin;
+  return end - std::chrono::round<core::Time::duration>(Seconds(seconds));
+}
+
 }  // namespace
 
 void Timeline::add(const Event& event, core::Time time) {
@@ -134,6 +144,7 @@ void Timeline::on(const hyp::Outcome& outcome, core::Time time) {
   if (const auto found = running_.find(outcome.trial); found != running_.end()) {
     auto& training = trainings[found->second.place];
     training.state = state == State::waiting ? State::failed : state;
+    training.begin = begin_of(training.begin, time, outcome.seconds);
     training.end = time;
     training.seconds = outcome.seconds;
     training.end_epoch = std::max(training.start_epoch, hyp::reached_epoch(outcome, epochs));

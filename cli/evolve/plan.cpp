@@ -19,6 +19,7 @@
 #include "engine/launcher.hpp"
 #include "engine/search_bounds.hpp"
 #include "ga/evolution.hpp"
+#include "workers/exec/exec_worker.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -160,21 +161,39 @@ void check_comparable(const nlohmann::ordered_json& before, const nlohmann::orde
                          "name a file in its place, or start a new run");
 }
 
-/// A command that goes on as it began has its script where it had it; another one has one.
-void check_script(const results::RunSettings& run, const std::vector<std::string>& words,
-                  bool is_the_same) {
-  const auto script = run.inputs.find("script");
-  if (script == run.inputs.end() || !script->is_number_unsigned()) return;
-  const auto place = script->get<std::size_t>();
+/// The first word of another command that should be a script like `before`, as its ending tells,
+/// and is no file; none where one of them is a file.
+std::optional<std::string> missing_script(const std::vector<std::string>& words,
+                                          const std::string& before) {
+  const auto ending = std::filesystem::path(before).extension();
+  std::optional<std::string> missing;
+  for (const auto& word : words) {
+    const bool is_script = !ending.empty() && std::filesystem::path(word).extension() == ending;
+    // What a shell is told, or a file that is to come.
+    if (!is_script || word.find_first_of(" {") != word.npos) continue;
+    std::error_code absent;
+    if (std::filesystem::is_regular_file(word, absent)) return {};
+    if (!missing) missing = word;
+  }
+  return missing;
+}
+
+/// A command that goes on as it began has its script where it had it; another one may be of any
+/// form, but the script that it names is there.
+void check_script(const results::RunSettings& run, const std::vector<std::string>& words) {
+  const auto place = run.inputs.find("script");
+  if (place == run.inputs.end() || !place->is_number_unsigned()) return;
+  const auto before = workers::exec_words(text(run.options, "trainer_exec"));
+  if (place->get<std::size_t>() >= before.size()) return;
+  const auto& script = before[place->get<std::size_t>()];
   std::error_code absent;
-  const bool is_there = is_the_same && place < words.size()
-                            ? std::filesystem::is_regular_file(words[place], absent)
-                            : place_of_script(words).has_value();
-  if (is_there) return;
-  throw Error(Error::Fault::input,
-              (place < words.size() ? words[place] : words.back()) +
-                  ": No such file or directory; restore it, or say with --trainer-exec where it is "
-                  "now");
+  const auto missing = words != before ? missing_script(words, script)
+                       : std::filesystem::is_regular_file(script, absent) ? std::nullopt
+                                                                          : std::optional(script);
+  if (missing)
+    throw Error(Error::Fault::input, *missing +
+                                         ": No such file or directory; restore it, or say with "
+                                         "--trainer-exec where it is now");
 }
 
 /// Of a trainer in Python: trials start from what the run began with, in the folder where it did
@@ -286,9 +305,7 @@ void settle_inputs(Plan& plan, bool may_change) {
       if (const auto script = place_of_script(command->words))
         plan.settings.run.inputs["script"] = *script;
   } else if (const auto* command = std::get_if<TrialCommand>(&plan.options.trainer)) {
-    const auto& run = plan.settings.run;
-    check_script(run, command->words,
-                 text(run.options, "trainer_exec") == plan.options.trainer_texts.exec);
+    check_script(plan.settings.run, command->words);
   }
 }
 

@@ -52,6 +52,14 @@ double epochs_to_come(const RunStatus& status) {
                             : all;
 }
 
+/// How many trainings those that are under way are worth so far.
+double trainings_under_way(const RunStatus& status) {
+  double sum = 0;
+  for (const auto& [progress, device] : status.busy)
+    if (progress.epochs > 0) sum += static_cast<double>(progress.epoch) / progress.epochs;
+  return sum;
+}
+
 /// How fast this process works, in trials or epochs, and what that leaves.
 struct Pace {
   double per_hour = 0;
@@ -63,10 +71,11 @@ std::optional<Pace> pace_of(const RunStatus& status) {
   const bool by_epochs = counts_epochs(status);
   const auto here = by_epochs ? status.epochs_here : status.ended_here;
   if (here <= 0 || status.seconds_here <= 0) return {};
-  const double per_second = static_cast<double>(here) / status.seconds_here;
-  const double to_come =
-      by_epochs ? epochs_to_come(status)
-                : status.planned - status.ended + status.repeats_planned - status.repeats_ended;
+  const double begun = by_epochs ? 0 : trainings_under_way(status);
+  const double per_second = (static_cast<double>(here) + begun) / status.seconds_here;
+  const int not_ended =
+      status.planned - status.ended + status.repeats_planned - status.repeats_ended;
+  const double to_come = by_epochs ? epochs_to_come(status) : std::max(0.0, not_ended - begun);
   double left = to_come / per_second;
   if (status.seconds_allowed) left = std::min(left, std::max(0.0, *status.seconds_allowed));
   return Pace{per_second * 3600, left};

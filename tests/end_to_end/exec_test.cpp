@@ -94,14 +94,33 @@ TEST(TrainerExec, ThatIsGoneIsMissedBeforeARunGoesOn) {
   EXPECT_EQ(gone.code, 2);
   EXPECT_THAT(gone.err, HasSubstr(trainer.string() + ": No such file or directory; restore it, or "
                                                      "say with --trainer-exec where it is now"));
-  EXPECT_EQ(evolve(folder.path(),
-                   {"--resume", "run", "--trials", "4", "--trainer-exec", "sh moved {hyp} {dir}"})
-                .code,
-            2);
+  const auto resumed = [&](const std::string& command) {
+    return evolve(folder.path(), {"--resume", "run", "--trials", "4", "--trainer-exec", command});
+  };
+  const auto misspelt = resumed("nice -n 1 sh move.sh {hyp} {dir}");
+  EXPECT_EQ(misspelt.code, 2);
+  EXPECT_THAT(misspelt.err, HasSubstr("move.sh: No such file or directory; restore it, or"));
   EXPECT_EQ(count(journal(folder / "run"), "started"), 2);
-  const auto found = evolve(folder.path(), {"--resume", "run", "--trials", "4", "--trainer-exec",
-                                            "sh " + moved.string() + " {hyp} {dir}"});
+  const auto found = resumed("sh " + moved.string() + " {hyp} {dir}");
   EXPECT_EQ(found.code, 0) << found.err;
+}
+
+// A mended command may set a variable, or be a shell's.
+TEST(TrainerExec, GoesOnWithACommandOfAnotherForm) {
+  Folder folder;
+  const auto trainer = folder / "train.sh";
+  write_file(trainer, "exec " + script + "yolov5 \"$1\" \"$2\"\n");
+  ASSERT_EQ(run(folder, "sh " + trainer.string() + " {hyp} {dir}", {}, 2).code, 0);
+  int trials = 2;
+  for (const auto& command :
+       {"env MENDED=1 sh " + trainer.string() + " {hyp} {dir}",
+        "sh -c 'sh \"$0\" \"$1\" \"$2\"' " + trainer.string() + " {hyp} {dir}",
+        "sh -c '. " + trainer.string() + "' sh {hyp} {dir}", script + "yolov5 {hyp} {dir}"}) {
+    const auto ended = evolve(folder.path(), {"--resume", "run", "--trials",
+                                              std::to_string(++trials), "--trainer-exec", command});
+    EXPECT_EQ(ended.code, 0) << command << ": " << ended.err;
+    EXPECT_EQ(count(journal(folder / "run"), "completed"), trials);
+  }
 }
 
 TEST(TrainerExec, MayRemoveAFileThatItNames) {

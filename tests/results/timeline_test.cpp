@@ -53,6 +53,22 @@ TEST(Timeline, HasATrainingForWhatASlotDidWithoutABreak) {
   EXPECT_EQ(timeline.end, at(9));
 }
 
+TEST(Timeline, HasATrainingWhileTheMachineSleptWhenItWasAwakeAgain) {
+  const auto timeline = timeline_of_all({{0, Started{.trial = 0, .device = "cpu:0"}},
+                                         {0, Started{.trial = 1, .device = "cpu:1"}},
+                                         {607, outcome(0, hyp::Completed{{}, 0.5}, 6)},
+                                         {28800, outcome(1, hyp::Completed{{}, 0.5}, 6)}});
+  EXPECT_EQ(timeline.trainings[0].begin, at(601));
+  EXPECT_EQ(timeline.trainings[1].begin, at(28794));
+  EXPECT_EQ(timeline.trainings[1].end, at(28800));
+}
+
+TEST(Timeline, HasATrainingWhoseWorkerTookMinutesToStartFromThatOn) {
+  const auto timeline = timeline_of_all(
+      {{0, Started{.trial = 0, .device = "cpu:0"}}, {606, outcome(0, hyp::Completed{{}, 0.5}, 6)}});
+  EXPECT_EQ(timeline.trainings[0].begin, at(0));
+}
+
 TEST(Timeline, KnowsTheSlotsOfNowAndWhichAreInQuarantine) {
   const auto blamed = [](const std::string& device) {
     return DeviceBlamed{.device = device, .reason = "lost", .quarantined = true};

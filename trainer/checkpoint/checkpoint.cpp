@@ -48,9 +48,11 @@ Checkpoint unpack(std::string_view bytes) {
           .training = tensors_of(file.training, file.archive, training_storages)};
 }
 
-/// Level by level, as a table has them.
-std::vector<std::vector<float>> anchors_in_pixels(const Detector& detector) {
+/// As a table has them: level by level, or where there are none but the placeholders that
+/// AutoAnchor kept, which are no sizes, their count.
+TableAnchors anchors_of(const Detector& detector) {
   const auto pixels = detector.anchors_in_pixels().to(torch::kCPU).flatten(1).contiguous();
+  if (pixels.min().item<float>() <= 0) return detector.config().anchors_per_level();
   std::vector<std::vector<float>> levels;
   for (std::int64_t level = 0; level < pixels.size(0); ++level) {
     const float* first = pixels[level].data_ptr<float>();
@@ -153,7 +155,7 @@ Checkpoint checkpoint_of(const Detector& detector, const std::vector<std::string
     if (tensor.is_floating_point() && !name.ends_with(".anchors")) tensor = tensor.to(torch::kHalf);
   }
   ModelTable table = detector.config().table;
-  table.anchors = anchors_in_pixels(detector);
+  table.anchors = anchors_of(detector);
   checkpoint.about = {{"yaml", to_json(table)}, {"nc", table.nc}, {"names", names}};
   return checkpoint;
 }

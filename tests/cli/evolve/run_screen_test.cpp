@@ -167,11 +167,25 @@ TEST(RunStatus, TellsWhereARunStands) {
       .busy = {{{.trial = 18, .device = "cpu:0", .epoch = 2, .epochs = 4}, "cpu:0 (97 %)"}}};
   EXPECT_EQ(status_text(status),
             "17/44 trials, 0/4 repeats · generation 2/4 · highest 0.3312 (trial 12) · "
-            "2 min 35 s left · 720 trials/h · cpu:0 (97 %) trial 18 epoch 2/4");
+            "2 min 25 s left · 756 trials/h · cpu:0 (97 %) trial 18 epoch 2/4");
   EXPECT_EQ(brief_status_text(status, true),
-            "17/44 trials · highest 0.3312 · 2 min 35 s left · cpu:0 (97 %) 2/4");
+            "17/44 trials · highest 0.3312 · 2 min 25 s left · cpu:0 (97 %) 2/4");
   EXPECT_EQ(brief_status_text(status, false),
-            "17/44 trials · highest 0.3312 · 2 min 35 s left · cpu:0 2/4");
+            "17/44 trials · highest 0.3312 · 2 min 25 s left · cpu:0 2/4");
+}
+
+// Else it would count up for as long as they are under way.
+TEST(RunStatus, CountsWhatTheTrialsUnderWayHaveDone) {
+  RunStatus status{.planned = 10,
+                   .ended = 2,
+                   .ended_here = 2,
+                   .seconds_here = 10,
+                   .busy = {{{.trial = 2, .device = "cpu:0", .epochs = 4}, "cpu:0"},
+                            {{.trial = 3, .device = "cpu:1", .epochs = 4}, "cpu:1"}}};
+  EXPECT_EQ(brief_status_text(status, false), "2/10 trials · 40 s left · cpu:0 0/4 · cpu:1 0/4");
+  for (auto& [progress, device] : status.busy) progress.epoch = 3;
+  status.seconds_here = 14;
+  EXPECT_EQ(brief_status_text(status, false), "2/10 trials · 26 s left · cpu:0 3/4 · cpu:1 3/4");
 }
 
 TEST(RunStatus, CountsRepeatsBesideTrials) {

@@ -10,6 +10,7 @@
 namespace evolve::trainer {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -67,6 +68,17 @@ TEST(Pretrained, ConfigOfATableThatOnlyCountsAnchors) {
   EXPECT_EQ(config_of(file, "x.pt").anchors, config_of(checkpoint(), "x.pt").anchors);
   file.about["yaml"]["anchors"] = 4;
   EXPECT_THAT(refused(file), HasSubstr("its model.24.anchors are not the 3 x 4 of its table"));
+}
+
+// AutoAnchor keeps them where every box is near enough to one of them.
+TEST(Pretrained, AnchorsThatAreButPlaceholdersAreReadBack) {
+  auto detector = test::make("yolov5p.yaml");
+  detector.set_anchors(torch::arange(0.F, 6.F).view({1, 3, 2}).repeat({3, 1, 1}));
+  const Checkpoint file = checkpoint_of(detector, {"a", "b", "c"});
+  EXPECT_EQ(file.about["yaml"]["anchors"], 3);
+  EXPECT_THAT(config_of(file, "x.pt").anchors, Each(ElementsAre(0, 1, 2, 3, 4, 5)));
+  EXPECT_TRUE(
+      torch::equal(detector_of(file, "x.pt")->anchors_in_pixels(), detector.anchors_in_pixels()));
 }
 
 TEST(Pretrained, RefusesAFileWithoutATable) {
