@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/options/command_line.hpp"
@@ -39,6 +41,20 @@ void refuse_other_encodings(std::span<char*> arguments) {
   for (const char* argument : arguments)
     if (core::valid_utf8(argument) != argument)
       throw bad_argument(core::excerpt(argument) + ": this is not UTF-8", "rename what it names");
+}
+
+/// As CLI11 wants them, the last one first. It would take what follows "--devices=", which a script
+/// makes of an empty variable, for the value.
+std::vector<std::string> words_of(std::span<char*> arguments) {
+  std::vector<std::string> words;
+  for (std::string word : arguments) {
+    const bool is_empty = word.starts_with("--") && word.find('=') == word.size() - 1;
+    if (is_empty) word.pop_back();
+    words.push_back(word);
+    if (is_empty) words.emplace_back();
+  }
+  std::ranges::reverse(words);
+  return words;
 }
 
 /// Paths that are relative to it go there as absolute ones.
@@ -72,7 +88,7 @@ int run(int argc, char** argv) {
       "  evolve --resume\n"
       "  evolve train --data my.yaml --weights yolov5n.pt --hyp hyp_evolved.yaml");
   try {
-    app.parse(argc, argv);
+    app.parse(words_of({argv + 1, argv + argc}));
   } catch (const CLI::Success& success) {
     return printed(app.exit(success));
   } catch (const CLI::ExtrasError&) {

@@ -299,6 +299,13 @@ TEST(Evolve, SaysOfYolov5sOptionsThatItHasNoUseForThem) {
                  {"--save_txt is YOLOv5's, and evolve has nothing like it"});
 }
 
+// A script's variable is empty.
+TEST(Evolve, TakesNotTheNextWordForTheValueOfAnOptionThatIsEmpty) {
+  Folder folder;
+  expect_refusal(folder, {"--devices=", "--trials", "1"},
+                 {"--devices '': it is empty; choose among cpu, cpu:0"});
+}
+
 TEST(Evolve, SaysHowItWritesWhatUltralyticsCommandIsGiven) {
   Folder folder;
   expect_refusal(folder, {"tune", "data=coco8.yaml"},

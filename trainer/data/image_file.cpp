@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <optional>
 #include <string_view>
@@ -177,11 +178,21 @@ std::optional<ImageHeader> png_header(Bytes& bytes, const std::string& file) {
                      ends_with(bytes, 33, "IEND")};
 }
 
+/// Besides JPEG and PNG, and whatever the file's name says: BMP, TIFF (so DNG too), WebP and PFM.
+/// OpenCV may read others, YOLOv5 leaves them out.
+bool is_of_a_known_kind(Bytes& bytes) {
+  using namespace std::string_view_literals;
+  constexpr std::array beginnings = {"BM"sv,    "II*\0"sv, "II+\0"sv, "MM\0*"sv,
+                                     "MM\0+"sv, "RIFF"sv,  "PF"sv,    "Pf"sv};
+  const auto magic = bytes.at(0, 4);
+  return std::ranges::any_of(beginnings, [&](auto it) { return magic.starts_with(it); });
+}
+
 std::optional<ImageHeader> read_header(Bytes& bytes, const std::string& file) {
   const std::string magic = bytes.at(0, 8);
   if (magic.starts_with("\xff\xd8")) return jpeg_header(bytes, file);
   if (magic == "\x89PNG\r\n\x1a\n") return png_header(bytes, file);
-  return header_by_decoding(file);
+  return is_of_a_known_kind(bytes) ? header_by_decoding(file) : std::nullopt;
 }
 
 }  // namespace
@@ -209,7 +220,7 @@ ImageSize check_image(const std::string& file) {
     throw bad_input({file}, "cannot be read", "check the path and its permissions");
   const auto header = read_header(bytes, file);
   if (!header) {
-    throw bad_input({file}, "is truncated, or no image that OpenCV reads",
+    throw bad_input({file}, "is truncated, or no image of a kind that YOLOv5 reads",
                     "convert it to .jpg or .png, or remove it");
   }
   if (!header->complete) {
@@ -222,6 +233,8 @@ ImageSize check_image(const std::string& file) {
 }
 
 cv::Mat decode(const std::string& file) {
+  // Who needs the image says in one line what is wrong with it.
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
   try {
     return cv::imread(file);
   } catch (const cv::Exception&) {  // for instance a size that OpenCV finds too large

@@ -67,10 +67,10 @@ TEST_F(Check, RefusesABadLabelWithItsLine) {
 TEST_F(Check, RefusesABadImage) {
   add("a", "0 0.5 0.5 0.5 0.5\n");
   write_file(config.train[0], "no image");
-  EXPECT_THAT(
-      check(config, Split::train).faults,
-      ElementsAre(config.train[0] + ": is truncated, or no image that OpenCV reads; convert "
-                                    "it to .jpg or .png, or remove it"));
+  EXPECT_THAT(check(config, Split::train).faults,
+              ElementsAre(config.train[0] +
+                          ": is truncated, or no image of a kind that YOLOv5 reads; convert "
+                          "it to .jpg or .png, or remove it"));
 }
 
 // Whoever opened it would wait for somebody who writes.

@@ -106,7 +106,8 @@ TEST_F(DatasetTest, RefusesImagesThatCheckFindsFaultWithOrLeavesThemOut) {
   config.train = {write_image(folder / "a.png"), write_file(folder / "b.png", "no image"),
                   write_file(folder / "c.png", "no image")};
   const std::string fault =
-      ": is truncated, or no image that OpenCV reads; convert it to .jpg or .png, or remove it\n";
+      ": is truncated, or no image of a kind that YOLOv5 reads; convert it to .jpg or .png, or "
+      "remove it\n";
   for (const int threads : {1, 2}) {
     EXPECT_EQ(test::refusal([&] { load(config, Split::train, {.imgsz = 32, .threads = threads}); }),
               (folder / "b.png") + fault + (folder / "c.png") + fault +

@@ -22,7 +22,7 @@ struct ImageFile : testing::Test {
 };
 
 TEST_F(ImageFile, KnowsTheSizeOfEveryKind) {
-  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp", "a.tiff"}) {
+  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp", "a.tiff", "a.pfm"}) {
     const ImageSize size = check_image(write_image(folder / name, 33, 21));
     EXPECT_EQ(size.width, 33) << name;
     EXPECT_EQ(size.height, 21) << name;
@@ -111,7 +111,7 @@ TEST_F(ImageFile, GoesByContentNotByName) {
 }
 
 TEST_F(ImageFile, RefusesATruncatedImage) {
-  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp", "a.tiff"}) {
+  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp", "a.tiff", "a.pfm"}) {
     const std::string file = write_image(folder / name, 64, 64);
     const std::string bytes = read_file(file);
     for (const double part : {0.5, 0.9}) {
@@ -159,19 +159,26 @@ TEST_F(ImageFile, IsNotFooledByTheEndOfAThumbnail) {
 
 TEST_F(ImageFile, RefusesWhatIsNoImage) {
   for (const char* bytes : {"", "hello", "\xff\xd8hello, this is no jpeg at all"}) {
-    EXPECT_EQ(
-        refused(write_file(folder / "a.jpg", bytes)),
-        ": is truncated, or no image that OpenCV reads; convert it to .jpg or .png, or remove it");
+    EXPECT_EQ(refused(write_file(folder / "a.jpg", bytes)),
+              ": is truncated, or no image of a kind that YOLOv5 reads; convert it to .jpg or "
+              ".png, or remove it");
   }
+}
+
+// OpenCV would read it.
+TEST_F(ImageFile, RefusesAnImageOfAKindThatYolov5LeavesOut) {
+  const std::string ppm = read_file(write_image(folder / "a.ppm"));
+  EXPECT_THAT(refused(write_file(folder / "a.jpg", ppm)),
+              testing::StartsWith(": is truncated, or no image of a kind that YOLOv5 reads; "));
 }
 
 TEST_F(ImageFile, RefusesABmpThatSpeaksOfMorePixelsThanThereAreNumbers) {
   std::string bytes = read_file(write_image(folder / "a.bmp"));
   bytes.replace(18, 8, "\x6d\x6d\x11\x11\x6d\x6d\x11\x11");
   bytes.replace(28, 2, "\xff\xff");
-  EXPECT_EQ(
-      refused(write_file(folder / "a.bmp", bytes)),
-      ": is truncated, or no image that OpenCV reads; convert it to .jpg or .png, or remove it");
+  EXPECT_EQ(refused(write_file(folder / "a.bmp", bytes)),
+            ": is truncated, or no image of a kind that YOLOv5 reads; convert it to .jpg or .png, "
+            "or remove it");
 }
 
 TEST_F(ImageFile, RefusesAPngWithAChunkThatIsLongerThanTheFile) {
@@ -195,7 +202,7 @@ TEST_F(ImageFile, RefusesAnAbsentFile) {
 
 TEST_F(ImageFile, SurvivesGarbage) {
   std::mt19937 random(1);
-  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp", "a.tiff"}) {
+  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp", "a.tiff", "a.pfm"}) {
     const std::string file = write_image(folder / name);
     const std::string start = read_file(file);
     for (int i = 0; i < 60; ++i) {
