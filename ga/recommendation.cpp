@@ -24,11 +24,16 @@ constexpr std::array<double, 7> weights = {0.000548268855972, 0.030757123967586,
                                            0.457142857142857, 0.240123178605013, 0.030757123967586,
                                            0.000548268855972};
 
-/// Mean and standard deviation of a fitness whose warped value is normal.
+/// Mean and standard deviation of a fitness whose warped value is normal. Of a loss its median: the
+/// mean is that of a few trainings which diverge, as long as nothing tells that none does.
 struct Moments {
   double mean = 0, sd = 0;
 };
 Moments unwarped(const OutputWarping& warping, double mean, double sd) {
+  if (warping.of_losses()) {
+    const double above = warping.unwarped(mean + sd), below = warping.unwarped(mean - sd);
+    return {.mean = warping.unwarped(mean), .sd = (above - below) / 2};
+  }
   Moments moments;
   double squares = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {

@@ -176,7 +176,7 @@ KernelParameters fitted(const Observations& known, const KernelParameters& befor
 
 std::vector<Variation> variations(const KernelParameters& best, Index outcomes) {
   constexpr std::array noises = {-13.0, -6.0, -4.0, -2.5, -1.0, 0.0};
-  constexpr std::array seeds = {-6.0, -3.5, -1.5};
+  constexpr std::array seeds = {-6.0, -3.5, -1.5, 0.0};
   constexpr std::array roughnesses = {-8.0, -4.0, -2.5, -1.0};
   constexpr double few = 20, enough = 40, step = 0.6, hardly_any = -5;
   const auto n = static_cast<double>(outcomes);

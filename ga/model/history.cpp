@@ -328,10 +328,14 @@ std::vector<double> History::fitnesses_of(int set) const {
 
 bool History::fails_as_often(int set) const {
   int failed = 0, completed = 0;
+  const bool negative = can_be_negative(observation_);
   for (std::size_t i = 0; i < first_.size(); ++i) {
+    const Observation& one = observation_[i];
     if (first_[i] != set) continue;
-    failed += observation_[i].ending == Observation::Ending::failed;
-    completed += observation_[i].ending == Observation::Ending::completed;
+    const bool has_ended = one.ending == Observation::Ending::completed;
+    const bool collapsed = has_ended && !negative && one.fitness == 0;
+    failed += one.ending == Observation::Ending::failed || collapsed;
+    completed += has_ended && !collapsed;
   }
   return failed > 0 && failed >= completed;
 }

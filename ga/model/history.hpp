@@ -100,7 +100,8 @@ class History {
   bool learnt_nothing(int set) const;
   /// What the trainings of the set with this number gave that completed.
   std::vector<double> fitnesses_of(int set) const;
-  /// Whether a training of the set with this number failed, and at least as many did as completed.
+  /// Whether a training of the set with this number failed, or ended at 0 where none is below, and
+  /// at least as many did as completed otherwise.
   bool fails_as_often(int set) const;
   /// Whether all that completed have the same fitness, so that nothing is known of what evolves.
   bool all_alike() const;

@@ -138,6 +138,10 @@ Targets targets_of(std::span<const Observation> observation) {
 OutputWarping::OutputWarping(const Eigen::VectorXd& values)
     : least_(values.minCoeff()), greatest_(values.maxCoeff()) {
   if (least_ >= 0 && greatest_ > 0) offset_ = 0.1 * greatest_;
+  if (greatest_ < 0) {
+    sign_ = -1;
+    offset_ = -greatest_;
+  }
   Eigen::VectorXd y = logarithms(values);
   median_ = percentile({y.begin(), y.end()}, 0.5);
   const double above = y.maxCoeff() - median_;
@@ -154,7 +158,7 @@ OutputWarping::OutputWarping(const Eigen::VectorXd& values)
 
 Eigen::VectorXd OutputWarping::logarithms(const Eigen::VectorXd& values) const {
   if (!offset_) return values;
-  return (values.array().max(0) + *offset_).log();
+  return sign_ * ((sign_ * values.array()).max(0) + *offset_).log();
 }
 
 Eigen::VectorXd OutputWarping::operator()(const Eigen::VectorXd& values) const {
@@ -170,7 +174,7 @@ double OutputWarping::unwarped(double warped) const {
   double v = warped * spread_ + mean_;
   if (v < -1) v = -std::exp(-1 - v);
   v = median_ + unit_ * v;
-  const double value = offset_ ? std::max(0.0, std::exp(v) - *offset_) : v;
+  const double value = offset_ ? sign_ * std::max(0.0, std::exp(sign_ * v) - *offset_) : v;
   const double apart = greatest_ - least_;
   const double most = greatest_ + apart;
   // What was never above 0, as -box_loss, is not expected there.

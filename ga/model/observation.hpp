@@ -59,7 +59,9 @@ Targets targets_of(std::span<const Observation> observation);
 
 /// The same order with an even spread: the logarithms of the values (what makes a fitness are
 /// factors rather than summands; a tenth of the greatest is added first, so that next to nothing
-/// and nothing are alike; where a value is negative the values themselves), as distances from their
+/// and nothing are alike; where all are negative, as losses are, those of their distances from 0,
+/// with the least of these added, so that being close to 0 by luck is no more than it is; where
+/// some are, the values themselves), as distances from their
 /// median in units of the distance from the median to the best (where most are the best, to the
 /// least); below -1 they grow by their logarithm only. Then mean 0 and standard deviation 1; all 0
 /// when all are equal. How bad a bad set is matters little to where the best one is.
@@ -68,16 +70,19 @@ class OutputWarping {
   /// The one that these values, at least one, give.
   explicit OutputWarping(const Eigen::VectorXd& values);
 
-  /// Where none of those was negative, a negative value counts as 0.
+  /// Where all of those had one sign, a value of the other counts as 0.
   Eigen::VectorXd operator()(const Eigen::VectorXd& values) const;
   /// The value that is warped to `warped`, at most as far beyond the least and the greatest as
   /// these are apart: a few values say little of how the logarithm goes on.
   double unwarped(double warped) const;
+  /// Whether all of those were negative.
+  bool of_losses() const { return sign_ < 0; }
 
  private:
   Eigen::VectorXd logarithms(const Eigen::VectorXd& values) const;
 
   std::optional<double> offset_;  // added before the logarithm; nothing: no logarithm
+  double sign_ = 1;               // of the values that have logarithms
   double least_, greatest_;
   double median_, unit_;
   double mean_ = 0, spread_ = 1;

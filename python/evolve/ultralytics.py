@@ -9,6 +9,7 @@ Trials can be paused: see evolve.ultralytics_pause.
 
 import contextlib
 import os
+import sys
 
 from evolve import ultralytics_pause as pause
 from evolve import worker
@@ -78,6 +79,17 @@ def device_of(slot):
     until 2026, Ultralytics showed itself the machine's first one when it was given a number."""
     kind = worker.torch_kind(slot)
     return {"cuda": None, "cpu": "cpu", "mps": "mps"}.get(kind, f"{kind}:0")
+
+
+def refuse_unknown_device(select_device, slot, version):
+    """Ends the process with one line where the device is an XPU, and this Ultralytics knows none (before 8.4.111)."""
+    if worker.torch_kind(slot) != "xpu":
+        return
+    try:
+        select_device(device_of(slot), verbose=False)
+    except ValueError:
+        sys.exit(f"{slot}: ultralytics {version} knows no XPU; install a newer one: {sys.executable} -m pip install -U "
+                 "ultralytics")
 
 
 def settings_of(trial, defaults):
@@ -330,12 +342,16 @@ def load():
     import torch
 
     worker.save_expendably(torch)  # before Ultralytics puts its own around it
+    from ultralytics import __version__
     from ultralytics.data import dataset
     from ultralytics.data.base import BaseDataset
     from ultralytics.engine import trainer as engine
     from ultralytics.utils import DEFAULT_CFG_DICT, TQDM, callbacks
+    from ultralytics.utils.torch_utils import select_device
 
-    worker.check_device(torch, os.environ["EVOLVE_DEVICE"])
+    slot = os.environ["EVOLVE_DEVICE"]
+    worker.check_device(torch, slot)
+    refuse_unknown_device(select_device, slot, __version__)
     # Trackers that the user's settings switch on, and Ultralytics' own platform, are for single trainings.
     callbacks.add_integration_callbacks = lambda _: None
     # It depends on the device alone; without a network each trial would wait for the weights that it is done with.

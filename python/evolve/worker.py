@@ -30,6 +30,8 @@ FULL_MEMORY = ("out of memory", "OUT_OF_DEVICE_MEMORY", "OUT_OF_HOST_MEMORY", "O
                # A training has left these libraries no room for their handles or workspaces.
                "CUBLAS_STATUS_NOT_INITIALIZED", "CUDNN_STATUS_NOT_INITIALIZED",
                "find an engine to execute this computation", "find a valid cuDNN algorithm", "std::bad_alloc",
+               "can NOT allocate memory block",  # Intel's, of one larger than 4 GB on Arc A
+               "no usable batch size found",  # Ultralytics' AutoBatch, where not one image has room
                "killed by signal: Killed")  # a DataLoader's worker, by the kernel
 LOST_DEVICE = ("DEVICE_LOST", "device lost", "GPU is lost", "fallen off the bus", "uncorrectable ECC error")
 BAD_DATA = ("Image Not Found", "exceeds nc=")  # what YOLOv5 and Ultralytics say
@@ -204,6 +206,8 @@ def check_device(torch, slot):
     if kind in ("cuda", "xpu") and backend.device_count() > 1:
         sys.exit(f"{slot}: PyTorch sees {backend.device_count()} {kind.upper()} devices, a slot has one; check what hides "
                  "the others (evolve devices --json: mask)")
+    if kind == "xpu" and hasattr(backend, "set_per_process_memory_fraction"):
+        backend.set_per_process_memory_fraction(1.0)  # without a bound, too large an allocation loses the device
 
 
 @contextlib.contextmanager

@@ -286,6 +286,43 @@ TEST(Recommendation, IsNoSetWhoseTrainingsFailAsOftenAsNot) {
   EXPECT_NE(standing(space.genes, history, sets[0])->best.trial, best) << "two of four did";
 }
 
+TEST(Recommendation, IsNoSetWhoseTrainingsEndAt0AsOftenAsNot) {
+  const hyp::Space space = cube();
+  History history(space.genes);
+  std::vector<hyp::Genes> sets = {hyp::genes_of(space, {})};
+  for (Rng rng(1); sets.size() < 12;) sets.push_back(random_genes(space.genes, rng));
+  for (int i = 0; i < 12; ++i)
+    history.add(sets[static_cast<std::size_t>(i)],
+                {.fitness = i == 5 ? 0.6 : 0.2 + 0.01 * (i % 3), .trial = i});
+  history.add(sets[5], {.fitness = 0.61, .trial = 5, .repeat = 1});
+  history.add(sets[5], {.fitness = 0, .trial = 5, .repeat = 2});
+  EXPECT_EQ(standing(space.genes, history, sets[0])->best.trial, 5) << "one of three did";
+  history.add(sets[5], {.fitness = 0, .trial = 5, .repeat = 3});
+  EXPECT_NE(standing(space.genes, history, sets[0])->best.trial, 5) << "two of four did";
+}
+
+// -box_loss, say. Six of ten sets are far worse than the four that are trained well.
+TEST(Recommendation, ExpectsOfALossWhatSetsThatAreAlikeGave) {
+  const hyp::Space space = space_of(std::vector<hyp::Gene>(4, real(0, 1, 0.5)));
+  for (const double far : {5, 20, 100, 1000}) {
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      History history(space.genes);
+      Rng rng = breeding_rng(seed, 0);
+      boost::random::normal_distribution<double> luck(1, 0.03);
+      const hyp::Genes start = hyp::genes_of(space, {});
+      for (int i = 0; i < 10; ++i) {
+        auto genes = i == 0 ? start : random_genes(space.genes, rng);
+        const bool good = i > 5;
+        if (good) genes.assign({0.1, 0.1, 0.1, 0.1 * i});
+        history.add(genes, {.fitness = -(good ? 1 : far + i) * luck(rng), .trial = i});
+      }
+      const auto said = standing(space.genes, history, start)->best.expectation;
+      EXPECT_LE(said.low, -1) << far << " " << seed;
+      EXPECT_GE(said.high, -1) << far << " " << seed;
+    }
+  }
+}
+
 TEST(Recommendation, NamesASetByItsFirstTrialThatCompletedWhateverWasToldFirst) {
   Evolution evolution(cube(), {.search = "screened", .trials = 20});
   std::optional<hyp::Trial> first = evolution.ask();

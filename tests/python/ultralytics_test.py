@@ -11,6 +11,21 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 from evolve import ultralytics  # noqa: E402
 
 
+class Xpu(unittest.TestCase):
+    def test_that_this_ultralytics_does_not_know_ends_the_process_with_one_line(self):
+        def old(device, verbose):
+            raise ValueError(f"Invalid CUDA 'device={device}' requested")
+
+        with self.assertRaisesRegex(SystemExit, "^xpu:3: ultralytics 8.3.40 knows no XPU; install a newer one: "):
+            ultralytics.refuse_unknown_device(old, "xpu:3", "8.3.40")
+        ultralytics.refuse_unknown_device(old, "cpu:3", "8.3.40")
+
+    def test_that_it_knows_is_asked_for_as_the_processs_only_one(self):
+        asked = []
+        ultralytics.refuse_unknown_device(lambda device, verbose: asked.append(device), "xpu:3", "8.4.190")
+        self.assertEqual(asked, ["xpu:0"])
+
+
 class Labels(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -30,6 +30,14 @@ class WorkerTest(unittest.TestCase):
         self.assertEqual(worker.kind_of(MemoryError()), "oom")
         self.assertEqual(worker.kind_of(RuntimeError()), "other")
 
+    def test_bounds_an_xpus_memory_where_pytorch_can(self):
+        backend = mock.Mock(spec=["is_available", "device_count", "set_per_process_memory_fraction"])
+        backend.is_available.return_value, backend.device_count.return_value = True, 1
+        worker.check_device(mock.Mock(xpu=backend), "xpu:3")
+        backend.set_per_process_memory_fraction.assert_called_once_with(1.0)
+        del backend.set_per_process_memory_fraction
+        worker.check_device(mock.Mock(xpu=backend), "xpu:3")
+
     def test_gives_a_sign_of_life_once_a_second_at_most(self):
         channel = Channel()
         trial = worker.Trial(channel, {"trial": 7, "hyp": {}, "epochs": 3, "device": "cpu:0", "seed": 1, "dir": "."})

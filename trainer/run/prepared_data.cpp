@@ -50,12 +50,14 @@ PreparedData::PreparedData(const data::DataConfig& config, const TrainOptions& o
       validation_(data::validation_set(
           validation_images(config, loading, training_.cache ? training_.cache->bytes() : 0),
           2 * std::min(options.batch_size, most_images / 2), stride, /*rect=*/true)),
+      stays_on_host_(loading.keep == data::Keep::none),
       fitter_(training_) {}
 
 const DeviceImages& PreparedData::on(const ComputeContext& context) {
   if (!device_images_)
-    device_images_ =
-        device_images(training_, validation_, context.device, context.image_bytes, context.beat);
+    device_images_ = stays_on_host_ ? DeviceImages()
+                                    : device_images(training_, validation_, context.device,
+                                                    context.image_bytes, context.beat);
   return *device_images_;
 }
 

@@ -27,8 +27,8 @@ class PreparedData {
 
   const data::Dataset& training() const { return training_; }
   const data::ValidationSet& validation() const { return validation_; }
-  /// Training and validation images on a device, copied there when they are first asked for; later
-  /// calls must name the same.
+  /// Training and validation images on a device, copied there when they are first asked for, unless
+  /// images are kept nowhere (`--cache none`); later calls must name the same.
   const DeviceImages& on(const ComputeContext& context);
   int classes() const { return static_cast<int>(training_.names.size()); }
 
@@ -47,6 +47,7 @@ class PreparedData {
 
   data::Dataset training_;
   data::ValidationSet validation_;
+  bool stays_on_host_;
   std::optional<DeviceImages> device_images_;
   data::AnchorFitter fitter_;
   std::map<AnchorKey, data::AnchorChoice> anchors_;

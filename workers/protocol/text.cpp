@@ -24,8 +24,10 @@ constexpr auto signs_of_full_memory = std::to_array<std::string_view>({
     // A training has left these libraries no room for their handles or workspaces.
     "CUBLAS_STATUS_NOT_INITIALIZED", "CUDNN_STATUS_NOT_INITIALIZED",
     "find an engine to execute this computation", "find a valid cuDNN algorithm", "std::bad_alloc",
-    "MemoryError",               // Python
-    "killed by signal: Killed",  // a DataLoader's worker, by the kernel
+    "can NOT allocate memory block",  // Intel's, of one larger than 4 GB on Arc A
+    "no usable batch size found",     // Ultralytics' AutoBatch, where not one image has room
+    "MemoryError",                    // Python
+    "killed by signal: Killed",       // a DataLoader's worker, by the kernel
 });
 
 constexpr std::array<std::string_view, 5> signs_of_a_lost_device = {

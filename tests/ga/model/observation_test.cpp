@@ -168,9 +168,23 @@ TEST(OutputWarping, OfEqualValuesIs0) {
 
 // A fitness that takes few values: by units of next to nothing the others would be beyond compare.
 TEST(OutputWarping, KnowsDistancesWhereMostAreTheBest) {
-  const Eigen::VectorXd values{{-1, -1, -1, -1, -2, -3}};
+  const Eigen::VectorXd values{{1, 1, 1, 1, 0, -1}};
   const Eigen::VectorXd y = OutputWarping(values)(values);
   EXPECT_NEAR(y[3] - y[4], y[4] - y[5], 1e-12);
+}
+
+// As it is with a loss: a factor is as much wherever it is, but close to the least.
+TEST(OutputWarping, TakesLogarithmsOfDistancesFrom0WhereAllAreNegative) {
+  // The least is added: 2, 4, 6.
+  const Eigen::VectorXd values{{-1, -3, -5}};
+  const OutputWarping warping(values);
+  const Eigen::VectorXd y = warping(values);
+  EXPECT_NEAR((y[1] - y[2]) / (y[0] - y[1]), std::log(6 / 4.0) / std::log(4 / 2.0), 1e-12);
+  EXPECT_TRUE(warping.of_losses());
+  EXPECT_FALSE(OutputWarping(Eigen::VectorXd{{0, -3, -5}}).of_losses());
+  for (const double value : {-0.5, -1.0, -4.0, -8.0})
+    EXPECT_NEAR(warping.unwarped(warping(Eigen::VectorXd{{value}})[0]), value, 1e-12);
+  EXPECT_EQ(warping.unwarped(50), 0);
 }
 
 TEST(OutputWarping, OfLogarithmsIsUndone) {

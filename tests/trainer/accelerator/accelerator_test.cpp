@@ -175,6 +175,15 @@ TEST(RenderedImages, GiveTheLossesOfOpenCvsButForColoursThatAreRounded) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(rendered[i], from_host[i], 0.01 * from_host[i]);
 }
 
+TEST(RenderedImages, AreNotMadeOnTheCardWhereImagesAreKeptNowhere) {
+  auto options = small();
+  EXPECT_TRUE(PreparedData(options, 32, 1).on({simulated_card}).training.has_value());
+  options.cache = "none";
+  PreparedData data(options, 32, 1);
+  EXPECT_FALSE(data.on({simulated_card}).training.has_value());
+  EXPECT_TRUE(data.on({simulated_card}).validation.empty());
+}
+
 TEST(AStepOnTheCard, IsAsQuickWhereImagesAreResized) {
   auto options = small();
   options.multi_scale = true;

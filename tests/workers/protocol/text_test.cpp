@@ -51,7 +51,7 @@ std::vector<std::string> words_of_ours_in_python(const std::string& list) {
 TEST(LastWords, MeanTheSameToOurTrainersInPython) {
   const auto full = words_of_ours_in_python("FULL_MEMORY");
   const auto lost = words_of_ours_in_python("LOST_DEVICE");
-  EXPECT_EQ(full.size(), 15U);
+  EXPECT_EQ(full.size(), 17U);
   EXPECT_EQ(lost.size(), 5U);
   for (const auto& words : full)
     EXPECT_EQ(kind_in(words, hyp::FailureKind::other), hyp::FailureKind::oom) << words;
@@ -76,6 +76,8 @@ TEST(LastWords, TellAFullMemoryAndALostDevice) {
         "cuDNN error: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
         "GET was unable to find an engine to execute this computation",
         "Unable to find a valid cuDNN algorithm to run convolution",
+        "Current platform can NOT allocate memory block with size larger than 4GB!",
+        "AutoBatch: no usable batch size found while profiling batch=[1, 2, 4]. ",
         "RuntimeError: DataLoader worker (pid(s) 5) is killed by signal: Killed. "})
     EXPECT_EQ(kind(words), FailureKind::oom) << words;
   EXPECT_EQ(kind("error: 20 (UR_RESULT_ERROR_DEVICE_LOST)"), FailureKind::device_lost);
