@@ -93,8 +93,9 @@ std::optional<std::string> longer_trainings_line(const ga::Standing& standing,
 
 std::string luck_line(const ga::Standing& standing, bool was_seen) {
   if (standing.noise == 0)
-    return "  luck                   none: trained again with another seed, sets gave the very "
-           "same fitness";
+    return "  luck                   none: what was trained again with another seed gave the very "
+           "same "
+           "fitness";
   return fmt::format("  luck                   another seed {} a fitness by ±{}{}",
                      was_seen ? "moves" : "may move", fitness_text(standing.noise),
                      was_seen ? ": smaller differences between two trainings mean nothing"
