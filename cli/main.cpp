@@ -43,12 +43,25 @@ void refuse_other_encodings(std::span<char*> arguments) {
       throw bad_argument(core::excerpt(argument) + ": this is not UTF-8", "rename what it names");
 }
 
+/// Whether the command that these words name has an option of this name that takes a value.
+bool takes_value(const CLI::App& app, std::span<char*> words, const std::string& name) {
+  const CLI::App* command = &app;
+  for (const auto* one : app.get_subcommands({}))
+    if (!words.empty() && one->get_name() == words.front()) command = one;
+  const auto* option = command->get_option_no_throw(name);
+  return option && option->get_items_expected_max() > 0;
+}
+
 /// As CLI11 wants them, the last one first. It would take what follows "--devices=", which a script
 /// makes of an empty variable, for the value.
-std::vector<std::string> words_of(std::span<char*> arguments) {
+std::vector<std::string> words_of(std::span<char*> arguments, const CLI::App& app) {
   std::vector<std::string> words;
+  bool are_options = true;
   for (std::string word : arguments) {
-    const bool is_empty = word.starts_with("--") && word.find('=') == word.size() - 1;
+    if (word == "--") are_options = false;
+    const bool is_empty = are_options && word.starts_with("--") &&
+                          word.find('=') == word.size() - 1 &&
+                          takes_value(app, arguments, word.substr(0, word.size() - 1));
     if (is_empty) word.pop_back();
     words.push_back(word);
     if (is_empty) words.emplace_back();
@@ -88,7 +101,7 @@ int run(int argc, char** argv) {
       "  evolve --resume\n"
       "  evolve train --data my.yaml --weights yolov5n.pt --hyp hyp_evolved.yaml");
   try {
-    app.parse(words_of({argv + 1, argv + argc}));
+    app.parse(words_of({argv + 1, argv + argc}, app));
   } catch (const CLI::Success& success) {
     return printed(app.exit(success));
   } catch (const CLI::ExtrasError&) {

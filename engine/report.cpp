@@ -27,6 +27,7 @@ std::optional<results::RunReport::Recommended> recommended(const RunState& state
     if (standing->doubt > ga::worth_deciding)
       recommended.rival.emplace(standing->rival, standing->doubt);
     recommended.expected = expected_of(standing->best);
+    recommended.median = standing->median;
     recommended.noise = standing->noise;
     recommended.luck_seen = luck_was_seen(state);
     recommended.better = standing->better;

@@ -24,8 +24,8 @@ constexpr std::array<double, 7> weights = {0.000548268855972, 0.030757123967586,
                                            0.457142857142857, 0.240123178605013, 0.030757123967586,
                                            0.000548268855972};
 
-/// Mean and standard deviation of a fitness whose warped value is normal. Of a loss its median: the
-/// mean is that of a few trainings which diverge, as long as nothing tells that none does.
+/// Mean and standard deviation of a fitness whose warped value is normal. Of a loss the median
+/// stands for the mean, which a few trainings that might diverge would decide.
 struct Moments {
   double mean = 0, sd = 0;
 };
@@ -210,6 +210,7 @@ std::optional<Standing> standing(std::span<const hyp::Gene> space, History& hist
   const Index best = recommended(posterior, start_completed);
   Standing result;
   result.best = candidate(best);
+  result.median = known.warping.of_losses();
   result.noise = unwarped(known.warping, posterior.mean[best], std::sqrt(posterior.luck)).sd;
   if (start_completed) {
     result.start = candidate(0);

@@ -13,8 +13,8 @@
 
 namespace evolve::ga {
 
-/// The mean fitness of trainings of one set over all seeds: what is expected of it, and the
-/// interval that holds it with a probability of 90 %.
+/// The mean fitness of trainings of one set over all seeds (Standing::median: the median): what is
+/// expected of it, and the interval that holds it with a probability of 90 %.
 struct Expectation {
   double mean = 0, low = 0, high = 0;
 };
@@ -49,6 +49,8 @@ struct Standing {
   /// The probability that the best has a greater mean fitness than the start has; 0 when it is the
   /// start.
   double better = 0;
+  /// What is expected is the median of trainings, not their mean: of losses, where all are below 0.
+  bool median = false;
   /// The standard deviation of the fitness of one training of the best around its mean.
   double noise = 0;
   /// The probability that the set which is most likely to be better than the best is better, and

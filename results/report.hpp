@@ -36,6 +36,8 @@ struct RunReport {
     /// Where there is a model: what is expected of the set when it is trained again, and by how
     /// much another seed alone moves a fitness (one standard deviation).
     std::optional<Expected> expected = {};
+    /// It is the median of trainings, not their mean.
+    bool median = false;
     double noise = 0;
     /// Some set was trained with two seeds: else `noise` is only an assumption.
     bool luck_seen = false;

@@ -148,6 +148,7 @@ Json json_of(const std::optional<RunReport::Recommended>& recommended) {
           {"rival", rival},
           {"is_start", recommended->is_start},
           {"expected", json_of(recommended->expected)},
+          {"median", recommended->median},
           {"noise", recommended->noise},
           {"luck_seen", recommended->luck_seen},
           {"start", json_of(recommended->start)},

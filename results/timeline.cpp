@@ -37,13 +37,13 @@ hyp::Failed* cleared_by(const hyp::Outcome& outcome,
   return failure == failures.rend() ? nullptr : &std::get<hyp::Failed>(failure->second.result);
 }
 
-/// When a training that took so many seconds can have begun, if it seems to have begun at `begin`:
-/// no worker takes longer to start than that, but a machine sleeps for hours, and its clock may be
-/// set.
+/// When a training that took so many seconds (0: nobody knows) began, if it seems to have begun at
+/// `begin`. The seconds leave out the start of its worker, and for how long the machine slept: what
+/// is longer than any usual start is taken for sleep.
 core::Time begin_of(core::Time begin, core::Time end, double seconds) {
   constexpr double longest_start = 600;
   using Seconds = std::chrono::duration<double>;
-  if (Seconds(end - begin).count() <= seconds + longest_start) return begin;
+  if (seconds <= 0 || Seconds(end - begin).count() <= seconds + longest_start) return begin;
   return end - std::chrono::round<core::Time::duration>(Seconds(seconds));
 }
 

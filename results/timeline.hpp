@@ -45,7 +45,7 @@ struct Timeline {
     /// The last epoch that is known of.
     int end_epoch = 0;
     State state = State::running;
-    /// Without the hours for which the machine slept while it was under way.
+    /// It begins later where the machine slept for ten minutes or more while it was under way.
     core::Time begin = {}, end = {};
     /// 0: it has not ended.
     double seconds = 0;

@@ -161,25 +161,24 @@ void check_comparable(const nlohmann::ordered_json& before, const nlohmann::orde
                          "name a file in its place, or start a new run");
 }
 
-/// The first word of another command that should be a script like `before`, as its ending tells,
-/// and is no file; none where one of them is a file.
+/// The script that another command names where there is none: the first word that ends as the
+/// script `before` did. A command of another program may be of any form.
 std::optional<std::string> missing_script(const std::vector<std::string>& words,
-                                          const std::string& before) {
-  const auto ending = std::filesystem::path(before).extension();
-  std::optional<std::string> missing;
-  for (const auto& word : words) {
-    const bool is_script = !ending.empty() && std::filesystem::path(word).extension() == ending;
-    // What a shell is told, or a file that is to come.
-    if (!is_script || word.find_first_of(" {") != word.npos) continue;
-    std::error_code absent;
-    if (std::filesystem::is_regular_file(word, absent)) return {};
-    if (!missing) missing = word;
-  }
-  return missing;
+                                          const std::vector<std::string>& before,
+                                          const std::string& script) {
+  const auto ending = std::filesystem::path(script).extension();
+  if (ending.empty() || words.front() != before.front() || place_of_script(words)) return {};
+  const auto named = std::ranges::find_if(
+      words, [&](const auto& word) { return std::filesystem::path(word).extension() == ending; });
+  // What a shell is told may name several.
+  const bool is_told = named != words.end() && named != words.begin() && *(named - 1) == "-c";
+  std::error_code absent;
+  if (named == words.end() || is_told || std::filesystem::is_regular_file(*named, absent))
+    return {};
+  return *named;
 }
 
-/// A command that goes on as it began has its script where it had it; another one may be of any
-/// form, but the script that it names is there.
+/// A command that goes on as it began has its script where it had it, another one where it says.
 void check_script(const results::RunSettings& run, const std::vector<std::string>& words) {
   const auto place = run.inputs.find("script");
   if (place == run.inputs.end() || !place->is_number_unsigned()) return;
@@ -187,7 +186,7 @@ void check_script(const results::RunSettings& run, const std::vector<std::string
   if (place->get<std::size_t>() >= before.size()) return;
   const auto& script = before[place->get<std::size_t>()];
   std::error_code absent;
-  const auto missing = words != before ? missing_script(words, script)
+  const auto missing = words != before ? missing_script(words, before, script)
                        : std::filesystem::is_regular_file(script, absent) ? std::nullopt
                                                                           : std::optional(script);
   if (missing)

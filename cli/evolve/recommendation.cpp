@@ -48,6 +48,11 @@ std::string failures_of(const engine::Trainings& trainings) {
              : fmt::format("{} of {} failed", trainings.failed, trainings.ended());
 }
 
+/// Those that learnt nothing, of a set that has learnt more: where fitness is never below 0.
+std::ptrdiff_t ended_at_0(const engine::Trainings& trainings) {
+  return std::ranges::count(trainings.fitness, 0);
+}
+
 /// "; 1 of 4 collapsed, this is for those that do not": what is expected leaves such trainings out,
 /// and those that failed.
 std::string left_out(const engine::Trainings& trainings, const ga::Standing& standing) {
@@ -62,8 +67,12 @@ std::string left_out(const engine::Trainings& trainings, const ga::Standing& sta
 /// Why the trial of highest fitness is not recommended.
 std::string why_not(const engine::Trainings& of_highest) {
   const auto failures = failures_of(of_highest);
-  if (of_highest.failed >= std::max<std::ptrdiff_t>(std::ssize(of_highest.fitness), 1))
-    return failures;
+  const auto at_0 = ended_at_0(of_highest), good = std::ssize(of_highest.fitness) - at_0;
+  if (of_highest.failed + at_0 >= std::max<std::ptrdiff_t>(good, 1)) {
+    if (at_0 == 0) return failures;
+    return fmt::format("{} of {} ended at 0", at_0, of_highest.ended()) +
+           (failures.empty() ? "" : ", " + failures);
+  }
   return "less is expected of it" + (failures.empty() ? "" : "; " + failures);
 }
 
@@ -163,7 +172,8 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
   if (!standing) return lines;
   const auto trainings = engine::trainings_of(state, trial.trial);
   lines.push_back("  trained again, expect  " + text_of(standing->best.expectation) +
-                  " on average, 90 % sure" + gave(trainings) + left_out(trainings, *standing));
+                  (standing->median ? " in the middle" : " on average") + ", 90 % sure" +
+                  gave(trainings) + left_out(trainings, *standing));
   if (!is_start && standing->start)
     lines.push_back(fmt::format("  the start              {}; worse with a probability of {}{}",
                                 text_of(standing->start->expectation), text_of(standing->better),

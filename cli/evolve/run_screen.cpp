@@ -52,7 +52,7 @@ double epochs_to_come(const RunStatus& status) {
                             : all;
 }
 
-/// How many trainings those that are under way are worth so far.
+/// The trainings under way, each as the share that is done.
 double trainings_under_way(const RunStatus& status) {
   double sum = 0;
   for (const auto& [progress, device] : status.busy)

@@ -37,8 +37,8 @@ struct RunStatus {
   int paused = 0;
   std::optional<double> highest_fitness;
   int highest_trial = 0;
-  /// Trials and repeats that this process has seen end, and the seconds it has been at work: what
-  /// the rate counts.
+  /// Trials and repeats that this process has seen end, and the seconds it has been at work: the
+  /// rate counts these and what the busy slots have done of theirs.
   int ended_here = 0;
   double seconds_here = 0;
   /// Epochs that were trained, those of this process, and with --max-epochs how many there may be.

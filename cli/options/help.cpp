@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/screen/text.hpp"
+#include "core/shell_word.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -86,7 +87,7 @@ constexpr std::array<std::string_view, 6> beyond_us = {"--augment",   "--save-js
                                                        "--save-conf", "--save-hybrid", "--max-det"};
 
 /// What evolve calls an option of Ultralytics' tuner; `name` itself where that is the same.
-std::string named_by_ultralytics(const std::string& name) {
+std::string our_name_of(const std::string& name) {
   return name == "--iterations" ? "--trials" : name;
 }
 
@@ -118,10 +119,14 @@ Error unknown_arguments(const CLI::App& app) {
     for (const std::string& word : left) {
       const auto end = word.find('=');
       if (end == word.npos) continue;
-      const auto ours = named_by_ultralytics("--" + word.substr(0, end));
-      if (command.get_option_no_throw(ours))
-        return bad_argument(word + " is how Ultralytics' command has it",
-                            "write " + ours + " " + word.substr(end + 1));
+      const auto name = our_name_of("--" + boost::replace_all_copy(word.substr(0, end), "_", "-"));
+      const auto* ours = command.get_option_no_throw(name);
+      if (!ours || ours == command.get_help_ptr()) continue;
+      const auto value = word.substr(end + 1);
+      const bool has_value = ours->get_items_expected_min() > 0 && !value.empty();
+      return bad_argument(word + " is how Ultralytics' command has it",
+                          "write " + name + (has_value ? " " + core::shell_word(value) : "") +
+                              (has_value ? "" : ", or leave it out"));
     }
     return bad_argument(left.front() + (commands.empty() ? ": there is no such command"
                                                          : ": that is one argument too many"),
@@ -133,7 +138,7 @@ Error unknown_arguments(const CLI::App& app) {
     return bad_argument(name + " is YOLOv5's, and nothing that evolve needs", "leave it out");
   if (usual == "--adam")
     return bad_argument(name + " is of an older YOLOv5", "write --optimizer Adam");
-  if (const auto ours = named_by_ultralytics(usual); ours != usual)
+  if (const auto ours = our_name_of(usual); ours != usual && command.get_option_no_throw(ours))
     return bad_argument(name + " is Ultralytics'", "write " + ours);
   if (std::ranges::count(beyond_us, usual) > 0)
     return bad_argument(name + " is YOLOv5's, and evolve has nothing like it",

@@ -44,6 +44,10 @@ std::map<double, double> median_gains(std::span<const Observation> observation) 
 class Ends {
  public:
   explicit Ends(std::span<const Observation> observation) : gains_(median_gains(observation)) {
+    for (const Observation& e : observation) {
+      if (e.ending == Ending::completed || e.ending == Ending::at_rung)
+        greatest_ = std::max(greatest_, e.fitness);
+    }
     for (const Observation& e : observation)
       if (e.ending == Ending::completed || e.ending == Ending::at_rung) known_.push_back(of(e));
   }
@@ -51,12 +55,14 @@ class Ends {
   double of(const Observation& e) const {
     const auto gain = gains_.find(e.left);
     const double end = e.fitness + (gain == gains_.end() ? 0 : gain->second);
+    if (greatest_ < 0) return end < 0 ? end : greatest_;  // a loss that reached 0 would be none
     return e.fitness < 0 ? end : std::max(0.0, end);
   }
   const std::vector<double>& known() const { return known_; }
 
  private:
   std::map<double, double> gains_;
+  double greatest_ = -std::numeric_limits<double>::infinity();
   std::vector<double> known_;
 };
 
@@ -178,7 +184,7 @@ double OutputWarping::unwarped(double warped) const {
   const double apart = greatest_ - least_;
   const double most = greatest_ + apart;
   // What was never above 0, as -box_loss, is not expected there.
-  return std::clamp(value, least_ - apart, greatest_ > 0 ? most : std::min(most, 0.0));
+  return std::clamp(value, least_ - apart, greatest_ > 0 ? most : std::min(most, 0.0)) + 0.0;
 }
 
 }  // namespace evolve::ga

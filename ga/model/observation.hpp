@@ -57,11 +57,11 @@ struct Targets {
 /// promising trainings only does not take a failure for a good one.
 Targets targets_of(std::span<const Observation> observation);
 
-/// The same order with an even spread: the logarithms of the values (what makes a fitness are
-/// factors rather than summands; a tenth of the greatest is added first, so that next to nothing
-/// and nothing are alike; where all are negative, as losses are, those of their distances from 0,
-/// with the least of these added, so that being close to 0 by luck is no more than it is; where
-/// some are, the values themselves), as distances from their
+/// The same order with an even spread. First logarithms, as what makes a fitness are factors rather
+/// than summands. Where none is negative: of the values, with a tenth of the greatest added, so
+/// that next to nothing and nothing are alike. Where all are, as losses: of the distances from 0,
+/// with the least one added, so that one which is close to 0 by luck does not outweigh the others;
+/// in the order of the values. Where some are: the values themselves. Then distances from their
 /// median in units of the distance from the median to the best (where most are the best, to the
 /// least); below -1 they grow by their logarithm only. Then mean 0 and standard deviation 1; all 0
 /// when all are equal. How bad a bad set is matters little to where the best one is.

@@ -87,7 +87,7 @@ function recommendedText({ recommended, recommendedTrial: trial }) {
   const why = !recommended.is_start ? "" : `, the start${recommended.expected ? `: no other set is likely enough (${percent(recommended.enough)}) to beat it` : ""}`;
   const words = [`Trial ${trial.trial}, fitness ${fitnessText(trial.fitness)}${why}.`];
   if (recommended.expected) {
-    words.push(`Trained again, expect ${expectedText(recommended.expected)} on average, 90 % sure${leftOut(recommended)}; ${luckText(recommended)}.`);
+    words.push(`Trained again, expect ${expectedText(recommended.expected)} ${recommended.median ? "in the middle" : "on average"}, 90 % sure${leftOut(recommended)}; ${luckText(recommended)}.`);
     if (recommended.start && !recommended.is_start)
       words.push(`The start: ${expectedText(recommended.start)}; worse with a probability of ${percent(recommended.better)}.`);
     if (recommended.rival)

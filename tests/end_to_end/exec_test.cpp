@@ -97,7 +97,7 @@ TEST(TrainerExec, ThatIsGoneIsMissedBeforeARunGoesOn) {
   const auto resumed = [&](const std::string& command) {
     return evolve(folder.path(), {"--resume", "run", "--trials", "4", "--trainer-exec", command});
   };
-  const auto misspelt = resumed("nice -n 1 sh move.sh {hyp} {dir}");
+  const auto misspelt = resumed("sh 'a b/move.sh' {hyp} {dir} --log " + moved.string());
   EXPECT_EQ(misspelt.code, 2);
   EXPECT_THAT(misspelt.err, HasSubstr("move.sh: No such file or directory; restore it, or"));
   EXPECT_EQ(count(journal(folder / "run"), "started"), 2);

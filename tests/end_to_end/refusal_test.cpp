@@ -304,6 +304,7 @@ TEST(Evolve, TakesNotTheNextWordForTheValueOfAnOptionThatIsEmpty) {
   Folder folder;
   expect_refusal(folder, {"--devices=", "--trials", "1"},
                  {"--devices '': it is empty; choose among cpu, cpu:0"});
+  expect_refusal(folder, {"devices", "--json=", "--data"}, {"--data: there is no such option"});
 }
 
 TEST(Evolve, SaysHowItWritesWhatUltralyticsCommandIsGiven) {
@@ -312,6 +313,10 @@ TEST(Evolve, SaysHowItWritesWhatUltralyticsCommandIsGiven) {
                  {"data=coco8.yaml is how Ultralytics' command has it; write --data coco8.yaml\n"});
   expect_refusal(folder, {"iterations=30"},
                  {"iterations=30 is how Ultralytics' command has it; write --trials 30\n"});
+  expect_refusal(folder, {"name=my run"}, {"write --name 'my run'\n"});
+  expect_refusal(folder, {"cos_lr=True"}, {"write --cos-lr, or leave it out\n"});
+  expect_refusal(folder, {"help=1"}, {"help=1: there is no such command"});
+  expect_refusal(folder, {"train", "--iterations", "3"}, {"--iterations: there is no such option"});
   expect_refusal(folder, {"--iterations", "30"},
                  {"--iterations is Ultralytics'; write --trials\n"});
   expect_refusal(folder, {"tune"}, {"tune: there is no such command"});

@@ -53,7 +53,7 @@ TEST(Timeline, HasATrainingForWhatASlotDidWithoutABreak) {
   EXPECT_EQ(timeline.end, at(9));
 }
 
-TEST(Timeline, HasATrainingWhileTheMachineSleptWhenItWasAwakeAgain) {
+TEST(Timeline, LetsATrainingDuringWhichTheMachineSleptBeginAfterThat) {
   const auto timeline = timeline_of_all({{0, Started{.trial = 0, .device = "cpu:0"}},
                                          {0, Started{.trial = 1, .device = "cpu:1"}},
                                          {607, outcome(0, hyp::Completed{{}, 0.5}, 6)},
@@ -66,6 +66,12 @@ TEST(Timeline, HasATrainingWhileTheMachineSleptWhenItWasAwakeAgain) {
 TEST(Timeline, HasATrainingWhoseWorkerTookMinutesToStartFromThatOn) {
   const auto timeline = timeline_of_all(
       {{0, Started{.trial = 0, .device = "cpu:0"}}, {606, outcome(0, hyp::Completed{{}, 0.5}, 6)}});
+  EXPECT_EQ(timeline.trainings[0].begin, at(0));
+}
+
+TEST(Timeline, LetsATrainingBeginWhenItDidWhereNobodyKnowsItsSeconds) {
+  const auto timeline = timeline_of_all({{0, Started{.trial = 0, .device = "cpu:0"}},
+                                         {7200, outcome(0, hyp::Completed{{}, 0.5}, 0)}});
   EXPECT_EQ(timeline.trainings[0].begin, at(0));
 }
 

@@ -178,12 +178,11 @@ std::optional<ImageHeader> png_header(Bytes& bytes, const std::string& file) {
                      ends_with(bytes, 33, "IEND")};
 }
 
-/// Besides JPEG and PNG, and whatever the file's name says: BMP, TIFF (so DNG too), WebP and PFM.
-/// OpenCV may read others, YOLOv5 leaves them out.
+/// Besides JPEG and PNG, and whatever the file's name says: BMP, TIFF (so DNG too) and WebP. OpenCV
+/// reads others (PPM, PFM, JPEG 2000), YOLOv5 leaves them out.
 bool is_of_a_known_kind(Bytes& bytes) {
   using namespace std::string_view_literals;
-  constexpr std::array beginnings = {"BM"sv,    "II*\0"sv, "II+\0"sv, "MM\0*"sv,
-                                     "MM\0+"sv, "RIFF"sv,  "PF"sv,    "Pf"sv};
+  constexpr std::array beginnings = {"BM"sv, "II*\0"sv, "II+\0"sv, "MM\0*"sv, "MM\0+"sv, "RIFF"sv};
   const auto magic = bytes.at(0, 4);
   return std::ranges::any_of(beginnings, [&](auto it) { return magic.starts_with(it); });
 }
@@ -234,7 +233,8 @@ ImageSize check_image(const std::string& file) {
 
 cv::Mat decode(const std::string& file) {
   // Who needs the image says in one line what is wrong with it.
-  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+  [[maybe_unused]] static const auto before =
+      cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
   try {
     return cv::imread(file);
   } catch (const cv::Exception&) {  // for instance a size that OpenCV finds too large

@@ -166,6 +166,20 @@ TEST(Recommendation, OfDetectorsThatHaveHardlyLearntSaysHowLittleItSays) {
       << "the fitness is of other metrics";
 }
 
+TEST(Recommendation, ExpectsOfALossWhatIsInTheMiddle) {
+  const auto lines =
+      lines_of(run_of("screened", [](const hyp::Trial& trial) { return luck_alone(trial) - 2; }));
+  EXPECT_THAT(lines[1], HasSubstr(" in the middle, 90 % sure"));
+}
+
+TEST(Recommendation, SaysThatTheHighestEndsAt0AsOftenAsNot) {
+  const auto lines = lines_of(run_of("screened", [](const hyp::Trial& trial) {
+    return trial.number == 0 ? 0.9 : trial.number == 13 ? 0 : luck_alone(trial);
+  }));
+  EXPECT_THAT(lines, Contains(AllOf(StartsWith("  the highest            trial 0, "),
+                                    EndsWith(": 1 of 2 ended at 0"))));
+}
+
 TEST(Recommendation, OfTheClassicSearchIsTheStartWhereTheHighestOnlyEqualsIt) {
   engine::RunState state({.search = "classic", .trials = 2, .space = engine::small_space});
   for (int i = 0; i < 2; ++i) state.apply(engine::started(*state.next_trial()));

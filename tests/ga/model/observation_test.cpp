@@ -121,6 +121,14 @@ TEST(Targets, OfFailuresAloneAreAllTheSame) {
   EXPECT_THAT(targets_of(observation).values, ElementsAre(0, 0, 0));
 }
 
+TEST(Targets, OfALossThatWouldReach0AreTheBestThatWasSeen) {
+  const std::vector<Observation> observation = {{Ending::at_rung, -3, 0, 0, 0.5},
+                                                {Ending::completed, -1, 0, 0, 0},
+                                                {Ending::at_rung, -2.5, 1, 0, 0.5},
+                                                {Ending::at_rung, -1.5, 2, 0, 0.5}};
+  EXPECT_THAT(targets_of(observation).values, ElementsAre(-1, -1, -0.5, -1));
+}
+
 TEST(OutputWarping, HasMean0AndDeviation1AndTheSameOrder) {
   const Eigen::VectorXd values{{0.3, 0.1, -40, 0.2, 0.25}};
   const Eigen::VectorXd y = OutputWarping(values)(values);
@@ -185,6 +193,7 @@ TEST(OutputWarping, TakesLogarithmsOfDistancesFrom0WhereAllAreNegative) {
   for (const double value : {-0.5, -1.0, -4.0, -8.0})
     EXPECT_NEAR(warping.unwarped(warping(Eigen::VectorXd{{value}})[0]), value, 1e-12);
   EXPECT_EQ(warping.unwarped(50), 0);
+  EXPECT_FALSE(std::signbit(warping.unwarped(50))) << "-0.0000 would be shown";
 }
 
 TEST(OutputWarping, OfLogarithmsIsUndone) {
