@@ -348,9 +348,9 @@ TEST(Run, OfMoreThanAHundredRowsRecommendsByAllOfThemAtItsEnd) {
   Folder folder;
   const auto ended = evolve(folder.path(), {"--trainer-command", fake_trainer("--noise"),
                                             "--devices", "gcu:0,gcu:1,gcu:2,gcu:3", "--device-env",
-                                            "GCU", "--trials", "160", "--output", "run"});
+                                            "GCU", "--trials", "110", "--output", "run"});
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(read_file(folder / "run/hyp_evolved.yaml"), HasSubstr("# Last generation: 159\n"));
+  EXPECT_THAT(read_file(folder / "run/hyp_evolved.yaml"), HasSubstr("# Last generation: 109\n"));
 }
 
 }  // namespace
