@@ -48,11 +48,6 @@ std::string failures_of(const engine::Trainings& trainings) {
              : fmt::format("{} of {} failed", trainings.failed, trainings.ended());
 }
 
-/// Those that learnt nothing, of a set that has learnt more: where fitness is never below 0.
-std::ptrdiff_t ended_at_0(const engine::Trainings& trainings) {
-  return std::ranges::count(trainings.fitness, 0);
-}
-
 /// "; 1 of 4 collapsed, this is for those that do not": what is expected leaves such trainings out,
 /// and those that failed.
 std::string left_out(const engine::Trainings& trainings, const ga::Standing& standing) {
@@ -67,7 +62,8 @@ std::string left_out(const engine::Trainings& trainings, const ga::Standing& sta
 /// Why the trial of highest fitness is not recommended.
 std::string why_not(const engine::Trainings& of_highest) {
   const auto failures = failures_of(of_highest);
-  const auto at_0 = ended_at_0(of_highest), good = std::ssize(of_highest.fitness) - at_0;
+  const auto at_0 = std::ranges::count(of_highest.fitness, 0);
+  const auto good = std::ssize(of_highest.fitness) - at_0;
   if (of_highest.failed + at_0 >= std::max<std::ptrdiff_t>(good, 1)) {
     if (at_0 == 0) return failures;
     return fmt::format("{} of {} ended at 0", at_0, of_highest.ended()) +
@@ -103,8 +99,7 @@ std::optional<std::string> longer_trainings_line(const ga::Standing& standing,
 std::string luck_line(const ga::Standing& standing, bool was_seen) {
   if (standing.noise == 0)
     return "  luck                   none: what was trained again with another seed gave the very "
-           "same "
-           "fitness";
+           "same fitness";
   return fmt::format("  luck                   another seed {} a fitness by ±{}{}",
                      was_seen ? "moves" : "may move", fitness_text(standing.noise),
                      was_seen ? ": smaller differences between two trainings mean nothing"

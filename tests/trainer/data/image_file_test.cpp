@@ -111,7 +111,7 @@ TEST_F(ImageFile, GoesByContentNotByName) {
 }
 
 TEST_F(ImageFile, RefusesATruncatedImage) {
-  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp", "a.tiff", "a.pfm"}) {
+  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp", "a.tiff"}) {
     const std::string file = write_image(folder / name, 64, 64);
     const std::string bytes = read_file(file);
     for (const double part : {0.5, 0.9}) {
@@ -202,7 +202,7 @@ TEST_F(ImageFile, RefusesAnAbsentFile) {
 
 TEST_F(ImageFile, SurvivesGarbage) {
   std::mt19937 random(1);
-  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp", "a.tiff", "a.pfm"}) {
+  for (const char* name : {"a.jpg", "a.png", "a.bmp", "a.webp", "a.tiff"}) {
     const std::string file = write_image(folder / name);
     const std::string start = read_file(file);
     for (int i = 0; i < 60; ++i) {
