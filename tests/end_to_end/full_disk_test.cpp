@@ -118,7 +118,8 @@ TEST(FullDisk, OfOneTrialAloneIsItsOwnFault) {
     final_ones += event["final"] == true;
   }
   EXPECT_EQ(final_ones, 1);
-  EXPECT_LE(failures, 6);
+  // Once on each device; then three attempts, between which it may come before another is paused.
+  EXPECT_LE(failures, 2 + 3 + 2);
 }
 
 TEST(FullDisk, OfALogEndsTheRunWith1AndKeepsWhatWasFinished) {
