@@ -6,6 +6,10 @@ include(CMakePackageConfigHelpers)
 install(DIRECTORY python/evolve DESTINATION ${CMAKE_INSTALL_DATADIR}/evolve/python COMPONENT evolve
   FILES_MATCHING PATTERN "*.py" PATTERN "*.yaml")
 
+if(TARGET trial-reaper)
+  install(TARGETS trial-reaper RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/evolve COMPONENT evolve)
+endif()
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/evolve)
 
 install(TARGETS evolve_core evolve_hyp evolve_ga EXPORT evolve_targets

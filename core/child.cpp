@@ -1,6 +1,7 @@
 #include "core/child.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -17,6 +18,13 @@ namespace evolve::core {
 namespace {
 
 constexpr std::chrono::seconds longest_death{5};
+
+// The sanitizers know threads and forks, and nothing between them.
+#ifdef EVOLVE_SANITIZED
+constexpr int sharing = 0;
+#else
+constexpr int sharing = CLONE_VM | CLONE_VFORK;
+#endif
 
 /// As many as one look shows; after their deaths we have their children.
 void kill_children() {
@@ -48,21 +56,54 @@ bool reap_children(pid_t child, int& status) {
   }
 }
 
-}  // namespace
+void set_default_actions() {
+  for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
+}
 
-pid_t fork_child() {
+/// What `make` returns, which makes a child whose signals are all blocked.
+pid_t with_signals_blocked(const auto& make) {
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
-    return 0;
-  }
+  const pid_t child = make();
   const int error = errno;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (child < 0) throw std::system_error(error, std::system_category(), "no further process");
+  if (child != 0) ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
   return child;
+}
+
+int run_in_child(void* run) {
+  set_default_actions();
+  (*static_cast<const std::function<void()>*>(run))();
+  ::_exit(127);  // not reached
+}
+
+}  // namespace
+
+pid_t fork_child() {
+  const pid_t child = with_signals_blocked([] { return ::fork(); });
+  if (child < 0) throw std::system_error(errno, std::system_category(), "no further process");
+  if (child == 0) set_default_actions();
+  return child;
+}
+
+pid_t vfork_child(const std::function<void()>& run) {
+  alignas(16) std::array<char, 1 << 16> stack;
+  return with_signals_blocked([&] {
+    return ::clone(run_in_child, stack.data() + stack.size(), sharing | SIGCHLD,
+                   const_cast<std::function<void()>*>(&run));
+  });
+}
+
+void execute(const char* file, char* const* words, char* const* environment, int report) {
+  unblock_signals();
+  ::execve(file, words, environment);
+  give_up(report, {.error = errno});
+}
+
+void give_up(int report, const NotExecuted& why) {
+  if (::write(report, &why, sizeof(why)) < 0) ::_exit(126);
+  ::_exit(127);
 }
 
 void unblock_signals() {

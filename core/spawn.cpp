@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <thread>
 
@@ -24,19 +25,17 @@
 namespace evolve::core {
 namespace {
 
-/// What the child tells its parent when it cannot become the program.
-struct Failure {
-  int error;
-  /// It cannot be bound to its cores.
-  bool unbound = false;
-};
-
 /// Everything that the child needs, made before the fork: a child of a process with threads may
 /// allocate no memory.
 class Plan {
  public:
   explicit Plan(const Command& command)
       : command_(command), file_(program_file(command.words.front())), words_(command.words) {
+    if (command.starter) {
+      words_.insert(words_.begin(), file_);
+      words_.insert(words_.begin(), command.starter->words.begin(), command.starter->words.end());
+      file_ = command.starter->words.front();
+    }
     std::map<std::string, std::string> environment;
     for (char** variable = ::environ; variable && *variable; ++variable) {
       const std::string text = *variable;
@@ -60,32 +59,39 @@ class Plan {
     return command_.in_child ? command_.in_child(become) : 0;
   }
 
-  /// In the child. Returns when it fails.
-  Failure become_the_program(int& report) const {
-    if (cores_ && !cores_->bind_this_thread()) return {.error = errno, .unbound = true};
-    if (!arrange_files(report)) return {.error = errno};
-    unblock_signals();
+  /// In the child.
+  [[noreturn]] void become_the_program(int report) const {
+    if (cores_ && !cores_->bind_this_thread()) give_up(report, {.error = errno, .unbound = true});
+    if (!arrange_files(report)) give_up(report, {.error = errno});
+    if (!command_.starter) execute(file_.c_str(), arguments_.data(), variables_.data(), report);
+    ::setsid();
     ::execve(file_.c_str(), arguments_.data(), variables_.data());
-    return {.error = errno};
+    give_up(report, {.error = errno});
   }
 
  private:
-  /// The three streams, and the report as number 3.
+  /// The three streams, what a starter gets, and the report, which only a starter inherits.
   bool arrange_files(int& report) const {
     const int errors = command_.errors == same_as_output ? command_.output : command_.errors;
-    std::array<int, 4> files{command_.input, command_.output, errors, report};
+    std::array<int, 5> all{command_.input, command_.output, errors, report};
+    if (command_.starter) {
+      all[3] = command_.starter->file;
+      all[4] = report;
+    }
+    const std::span files(all.data(), command_.starter ? 5 : 4);
+    const auto count = static_cast<int>(files.size());
     // Out of the way first: ours may have any number.
-    for (auto& file : files) {
+    for (int& file : files) {
       file = file == no_file ? ::open("/dev/null", O_RDWR | O_CLOEXEC) : file;
-      file = ::fcntl(file, F_DUPFD_CLOEXEC, 4);
+      file = ::fcntl(file, F_DUPFD_CLOEXEC, count);
       if (file < 0) return false;
     }
-    report = files[3];
-    for (const int stream : {0, 1, 2})
-      if (::dup2(files[static_cast<std::size_t>(stream)], stream) < 0) return false;
-    if (::dup3(report, 3, O_CLOEXEC) < 0) return false;
-    report = 3;
-    close_files_from(4);
+    report = files.back();
+    for (int number = 0; const int file : files)
+      if (::dup2(file, number++) < 0) return false;
+    report = count - 1;
+    if (!command_.starter) ::fcntl(report, F_SETFD, FD_CLOEXEC);
+    close_files_from(count);
     return true;
   }
 
@@ -96,16 +102,8 @@ class Plan {
   std::optional<CoreMask> cores_;
 };
 
-[[noreturn]] void give_up(int report, const Failure& failure) {
-  if (::write(report, &failure, sizeof(failure)) < 0) ::_exit(126);
-  ::_exit(127);
-}
-
 [[noreturn]] void run_child(const Plan& plan, int report) {
-  const auto become = [&plan, &report] {
-    const Failure failure = plan.become_the_program(report);  // which moves the report
-    give_up(report, failure);
-  };
+  const auto become = [&plan, report] { plan.become_the_program(report); };
   if (const int error = plan.prepare(become)) give_up(report, {.error = error});
   become();
   ::_exit(127);  // not reached
@@ -113,7 +111,7 @@ class Plan {
 
 /// The end of the file: the program runs.
 void throw_failure(int report, pid_t child, const std::string& program) {
-  Failure failure{};
+  NotExecuted failure{};
   ssize_t count = 0;
   do {
     count = ::read(report, &failure, sizeof(failure));
@@ -160,8 +158,10 @@ std::filesystem::path this_program() {
 pid_t spawn(const Command& command) {
   const Plan plan(command);
   auto report = make_pipe();
-  const pid_t child = fork_child();
-  if (child == 0) run_child(plan, report.writer.number());
+  const auto run = [&] { run_child(plan, report.writer.number()); };
+  const pid_t child = command.in_child ? fork_child() : vfork_child(run);
+  if (child < 0) throw std::system_error(errno, std::system_category(), "no further process");
+  if (child == 0) run();
   report.writer.close();
   throw_failure(report.reader.number(), child, command.words.front());
   return child;

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -18,6 +19,15 @@ namespace evolve::core {
 
 /// In place of a file's number: /dev/null, and, for the errors, what the output is.
 constexpr int no_file = -1, same_as_output = -2;
+
+/// A program that starts another one in its turn and stays its parent.
+struct Starter {
+  /// Its file and its words, to which the other's file and words are added.
+  std::vector<std::string> words;
+  /// The file that it gets as number 3. Number 4 is its report: it writes there why the other
+  /// cannot be executed (`NotExecuted`, core/child.hpp); that nobody has it open means that it is.
+  int file = no_file;
+};
 
 struct Command {
   /// The program, which is looked for in PATH, and its arguments; run without a shell.
@@ -29,10 +39,13 @@ struct Command {
   int input = no_file, output = no_file, errors = no_file;
   /// The CPU cores it is bound to; empty: as we are.
   std::vector<int> cores = {};
-  /// Called in the child before the rest of the above is done; it may allocate no memory. Returns
-  /// 0, and the child becomes the program, or an errno, which is what spawn() fails with. It may
-  /// call `become` instead, in a child of its own (which may share its memory): that becomes the
-  /// program, and the call never returns.
+  /// The child becomes this program instead, the leader of a session of its own with every signal
+  /// blocked.
+  std::optional<Starter> starter = {};
+  /// Called in the child, which is a fork of this process then, before the rest of the above is
+  /// done; it may allocate no memory. Returns 0, and the child becomes the program, or an errno,
+  /// which is what spawn() fails with. It may call `become` instead, in a child of its own (which
+  /// may share its memory): that becomes the program, and the call never returns.
   std::function<int(const std::function<void()>& become)> in_child = {};
 };
 

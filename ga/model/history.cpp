@@ -106,7 +106,7 @@ std::vector<Index> History::telling(std::vector<Index> entries) const {
   };
   const bool negative = can_be_negative(observation_);
   const auto tells = [&](Index entry) {
-    return of(entry).ending != Ending::failed && (negative || of(entry).fitness != 0);
+    return of(entry).ending != Ending::failed && !ga::learnt_nothing(of(entry), negative);
   };
   const auto completed = std::ranges::count_if(
       entries, [&](Index entry) { return tells(entry) && of(entry).ending == Ending::completed; });
@@ -333,7 +333,7 @@ bool History::fails_as_often(int set) const {
     const Observation& one = observation_[i];
     if (first_[i] != set) continue;
     const bool has_ended = one.ending == Observation::Ending::completed;
-    const bool collapsed = has_ended && !negative && one.fitness == 0;
+    const bool collapsed = has_ended && ga::learnt_nothing(one, negative);
     failed += one.ending == Observation::Ending::failed || collapsed;
     completed += has_ended && !collapsed;
   }

@@ -97,6 +97,10 @@ bool can_be_negative(std::span<const Observation> observation) {
   return std::ranges::any_of(observation, [](const Observation& e) { return e.fitness < 0; });
 }
 
+bool learnt_nothing(const Observation& observation, bool can_be_negative) {
+  return !can_be_negative && observation.fitness == 0;
+}
+
 double least_told(std::span<const Observation> observation) {
   return least_told(Ends(observation).known(), can_be_negative(observation));
 }
@@ -105,11 +109,10 @@ Targets targets_of(std::span<const Observation> observation) {
   constexpr double stopped_noise = 10;
   const Ends ends(observation);
   const bool negative = can_be_negative(observation);
-  const auto has_learnt = [&](const Observation& e) { return negative || e.fitness > 0; };
   std::vector<double> known = ends.known(), good;
   for (const Observation& e : observation) {
     if (e.ending != Ending::completed && e.ending != Ending::at_rung) continue;
-    if (has_learnt(e)) good.push_back(ends.of(e));
+    if (!learnt_nothing(e, negative)) good.push_back(ends.of(e));
   }
   const double least = least_told(known, negative);
   for (auto* values : {&known, &good})
@@ -125,7 +128,7 @@ Targets targets_of(std::span<const Observation> observation) {
   Targets targets{Eigen::VectorXd(n), Eigen::VectorXd::Ones(n)};
   for (Eigen::Index i = 0; i < n; ++i) {
     const Observation& e = observation[static_cast<std::size_t>(i)];
-    const bool learnt = has_learnt(e) || !some_learnt;
+    const bool learnt = !learnt_nothing(e, negative) || !some_learnt;
     if (e.ending == Ending::at_rung) {
       targets.values[i] = learnt ? ends.of(e) : std::max(ends.of(e), bad);
     } else if (e.ending == Ending::failed || !learnt) {

@@ -29,6 +29,7 @@ Observation observation_of(const hyp::Outcome& outcome);
 /// Where fitnesses can be below 0, one of 0 is a fitness like any other; elsewhere it is that of a
 /// training that learnt nothing.
 bool can_be_negative(std::span<const Observation> observation);
+bool learnt_nothing(const Observation& observation, bool can_be_negative);
 
 /// What a fitness counts as at least, in units of fitness: where fitnesses can be below 0, ten
 /// times as far below the median as the best is above it, else minus infinity.

@@ -131,6 +131,32 @@ TEST(Spawn, LeavesNothingRunningThatRunHasStartedWhenItsCallerIsKilled) {
   EXPECT_EQ(::read(pipe.reader.number(), text, sizeof(text)), 0) << "its end: nobody has it open";
 }
 
+TEST(Spawn, LetsAnotherProgramStartItThatIsItsParentAndSeesNoSignal) {
+  const test::TemporaryFolder folder;
+  const auto starter = (folder / "starter").string();
+  std::ofstream(starter) << "#!/bin/sh\n"
+                            "read line <&3; echo \"$1: $line\"\n"
+                            "while read key value; do\n"
+                            "  test $key = SigBlk: && echo ${value#????????}\n"
+                            "done </proc/self/status\n"
+                            "read pid name state parent group session rest </proc/self/stat\n"
+                            "test $session = $pid && echo its own session\n"
+                            "shift 2; exec 4>&-; echo \"$@\"\n";
+  std::filesystem::permissions(starter, std::filesystem::perms::owner_all);
+  auto given = make_pipe();
+  ASSERT_EQ(::write(given.writer.number(), "given\n", 6), 6);
+  auto output = make_pipe();
+  const pid_t child =
+      spawn({.words = {"true", "a", "b c"},
+             .output = output.writer.number(),
+             .starter = Starter{.words = {starter, "word"}, .file = given.reader.number()}});
+  output.writer.close();
+  EXPECT_EQ(wait_status(child), 0);
+  char text[200] = {};
+  EXPECT_GT(::read(output.reader.number(), text, sizeof(text) - 1), 0);
+  EXPECT_STREQ(text, "word: given\n7ffbfeff\nits own session\ntrue a b c\n");
+}
+
 TEST(Spawn, KillsAChildThatTakesLongerThanItMay) {
   const auto never = wait_status(spawn({.words = {"sleep", "1000"}}), std::chrono::milliseconds(1));
   EXPECT_EQ(ending_text(never), "killed by signal 9 (SIGKILL)");

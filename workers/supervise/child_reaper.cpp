@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -22,14 +21,6 @@
 
 namespace evolve::workers {
 namespace {
-
-// The reaper stands still until the worker is another program. The sanitizers know threads and
-// forks, and nothing between them.
-#ifdef EVOLVE_SANITIZED
-constexpr int sharing = 0;
-#else
-constexpr int sharing = CLONE_VM | CLONE_VFORK;
-#endif
 
 void keep_only(int file) {
   ::dup2(file, 0);
@@ -113,29 +104,18 @@ void rename_this_process() {
   core::end_like(core::kill_descendants(worker));
 }
 
-struct Birth {
-  pid_t reaper;
-  const std::function<void()>& become;
-};
-
-int be_worker(void* data) {
-  const auto& birth = *static_cast<const Birth*>(data);
-  ::setsid();
-  core::die_with(birth.reaper);
-  birth.become();
-  return 127;
-}
-
 }  // namespace
 
-int fork_from_reaper(int lifeline, std::chrono::milliseconds grace,
-                     const std::function<void()>& become) {
+int become_reaper(int lifeline, std::chrono::milliseconds grace,
+                  const std::function<void()>& become) {
   ::setsid();
   // Before there is a worker: what it starts may lose its parent at once.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  Birth birth{.reaper = ::getpid(), .become = become};
-  alignas(16) std::array<char, 1 << 16> stack;
-  const pid_t worker = ::clone(be_worker, stack.data() + stack.size(), sharing | SIGCHLD, &birth);
+  const pid_t worker = core::vfork_child([reaper = ::getpid(), &become] {
+    ::setsid();
+    core::die_with(reaper);
+    become();
+  });
   if (worker < 0) return errno;
   reap(worker, lifeline, grace);
 }

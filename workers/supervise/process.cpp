@@ -2,11 +2,14 @@
 
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <cerrno>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "core/file_descriptor.hpp"
@@ -22,6 +25,19 @@ using Stream = asio::posix::stream_descriptor;
 /// How much is read before other workers have their turn, and time limits theirs: a line is little,
 /// and what is made of it takes long under a sanitizer.
 constexpr std::size_t one_turn = 1 << 14;
+
+/// trial-reaper: beside evolve in a build folder, in libexec/ of an installation. Nothing where
+/// neither is there, and under the sanitizers, which are to see the reaper too.
+std::optional<std::string> reaper_program() {
+#ifndef EVOLVE_SANITIZED
+  const auto here = core::this_program().parent_path();
+  for (const auto& folder : {here, here.parent_path() / "libexec/evolve"}) {
+    const auto program = (folder / "trial-reaper").string();
+    if (::access(program.c_str(), X_OK) == 0) return program;
+  }
+#endif
+  return {};
+}
 
 }  // namespace
 
@@ -46,18 +62,23 @@ void Process::spawn(const std::vector<std::string>& command, const core::Slot& s
   errors_.assign(errors.reader.release());
   lifeline_.assign(lifeline.writer.release());
   for (auto* stream : {&input_, &output_, &errors_, &lifeline_}) stream->non_blocking(true);
-  reaper_ = core::spawn({.words = command,
-                         .set = slot.environment,
-                         .input = input.reader.number(),
-                         .output = output.writer.number(),
-                         .errors = errors.writer.number(),
-                         .cores = slot.cores,
-                         .in_child = [&](const auto& become) {
-                           // A step of a job outlives an srun that is killed; one that is told to
-                           // end takes it along.
-                           const auto grace = std::chrono::seconds(slot.job_step ? 5 : 0);
-                           return fork_from_reaper(lifeline.reader.number(), grace, become);
-                         }});
+  // A step of a job outlives an srun that is killed; one that is told to end takes it along.
+  const std::chrono::milliseconds grace = std::chrono::seconds(slot.job_step ? 5 : 0);
+  core::Command worker{.words = command,
+                       .set = slot.environment,
+                       .input = input.reader.number(),
+                       .output = output.writer.number(),
+                       .errors = errors.writer.number(),
+                       .cores = slot.cores};
+  if (const auto program = reaper_program()) {
+    worker.starter = {.words = {*program, std::to_string(grace.count())},
+                      .file = lifeline.reader.number()};
+  } else {
+    worker.in_child = [&](const auto& become) {
+      return become_reaper(lifeline.reader.number(), grace, become);
+    };
+  }
+  reaper_ = core::spawn(worker);
   watch(output_);
   watch(errors_);
   lifeline_.async_wait(Stream::wait_read,

@@ -143,6 +143,27 @@ pid_t first_child() {
   return child;
 }
 
+// Whoever kills all that is called evolve would leave what a worker has started alone.
+TEST_F(Workers, HaveAReaperThatSaysWhatItIs) {
+  WorkerSet workers(settings(), stop);
+  workers.start(trial(0, "hang"), lease());
+  wait_until_at_work(workers, 0);
+  const auto process = "/proc/" + std::to_string(first_child());
+  std::string name, words;
+  std::getline(std::ifstream(process + "/comm"), name);
+  std::getline(std::ifstream(process + "/cmdline"), words, '\0');
+  EXPECT_EQ(name, "trial-reaper");
+  EXPECT_EQ(words, "trial-reaper");
+  std::ifstream rest(process + "/cmdline");
+  rest.seekg(static_cast<std::streamoff>(words.size()));
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(rest), {}).find_first_not_of('\0'),
+            std::string::npos)
+      << "nor has it the worker's words";
+#ifndef EVOLVE_SANITIZED
+  EXPECT_EQ(std::filesystem::read_symlink(process + "/exe").filename(), "trial-reaper");
+#endif
+}
+
 TEST_F(Workers, DieWithTheirReaper) {
   WorkerSet workers(settings(), stop);
   workers.start(trial(0, "hang"), lease());
