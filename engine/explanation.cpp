@@ -25,7 +25,7 @@ using Eigen::VectorXd;
 
 /// What ended.
 struct Ended {
-  /// Trials, and repeats of them.
+  /// Trials that were not stopped, and repeats of them.
   ga::History all;
   /// Of the completed ones, in the order of completion.
   std::vector<hyp::Genes> genes;
@@ -45,6 +45,20 @@ double least_fitness(const RunState& state) {
   return least < all.back() ? least : all.front();  // the others may be all alike
 }
 
+/// Those that say what their sets are worth: not the stopped ones, whose fitness may be that of a
+/// third of a training; enough of the bad ones are trained to their end. Of very many some, evenly.
+std::vector<int> telling(const RunState& state) {
+  constexpr std::size_t most = 1000;  // with more the model would take minutes
+  std::vector<int> all;
+  for (const int trial : state.ended())
+    if (state.evolution().observation(trial)->ending != ga::Observation::Ending::stopped)
+      all.push_back(trial);
+  const std::size_t count = std::min(most, all.size());
+  for (std::size_t i = 0; i < count; ++i) all[i] = all[i * all.size() / count];
+  all.resize(count);
+  return all;
+}
+
 Ended ended(const RunState& state, const std::vector<hyp::Gene>& evolved) {
   const double least = least_fitness(state);
   const auto told = [&](ga::Observation observation) {
@@ -59,11 +73,12 @@ Ended ended(const RunState& state, const std::vector<hyp::Gene>& evolved) {
     for (std::size_t i = 0; i < genes.size(); ++i)
       if (genes[i] != first[i]) ended.varied[i] = true;
     const auto& observation = *state.evolution().observation(trial);
-    ended.all.add(genes, told(observation));
     if (observation.ending != ga::Observation::Ending::completed) continue;
     ended.genes.push_back(genes);
     ended.fitness.push_back(observation.fitness);
   }
+  for (const int trial : telling(state))
+    ended.all.add(state.evolution().genes(trial), told(*state.evolution().observation(trial)));
   for (const auto& [trial, observation] : state.evolution().ended_repeats())
     ended.all.add(state.evolution().genes(trial), told(observation));
   return ended;
@@ -104,7 +119,8 @@ class Explainer {
   Explainer(std::vector<hyp::Gene> space, Ended ended)
       : space_(std::move(space)),
         ended_(std::move(ended)),
-        selection_(ended_.all.select(ended_.all.size(), most_points, ended_.all.parameters())),
+        selection_(
+            ended_.all.select(ended_.all.size(), ended_.all.size(), ended_.all.parameters())),
         surrogate_(selection_.observations, ended_.all.parameters()),
         best_(static_cast<std::size_t>(
             std::max_element(ended_.fitness.begin(), ended_.fitness.end()) -
@@ -113,8 +129,6 @@ class Explainer {
   results::Explanation explanation() const;
 
  private:
-  /// More would take minutes.
-  static constexpr Index most_points = 1000;
   static constexpr Index samples = 2048;
   static constexpr int steps = 100;
 

@@ -91,6 +91,32 @@ TEST(Explain, TakesFailedTrialsForBadOnes) {
   EXPECT_LT(explanation.fitness.size(), 40U);
 }
 
+// What a training has after a third of its epochs says little about where it would have ended.
+TEST(Explain, LeavesOutTrialsThatWereStopped) {
+  auto events = trials(50, depends);
+  int last = 0;
+  for (auto& event : events) {
+    auto* outcome = std::get_if<hyp::Outcome>(&event);
+    if (!outcome || outcome->trial % 2 == 0) continue;
+    const double fitness = std::get<hyp::Completed>(outcome->result).fitness;
+    outcome->result = hyp::Stopped{.epoch = 3, .fitness = fitness / 3};
+    last = outcome->trial;
+  }
+  ASSERT_EQ(last, 49);
+  const auto explanation = explained(events);
+  EXPECT_EQ(explanation.fitness.size(), 25U);
+  EXPECT_THAT(names(explanation), ElementsAre("lr0", "optimizer", "anchors", "idle"));
+  EXPECT_GT(explanation.r2, 0.9);
+}
+
+TEST(Explain, OfThousandsOfTrialsTakesSomeFromAllOverTheSpace) {
+  const auto explanation = explained(trials(2100, depends));
+  EXPECT_EQ(explanation.fitness.size(), 2100U);
+  EXPECT_EQ(names(explanation).front(), "lr0");
+  EXPECT_GT(explanation.genes[0].total, 0.5);
+  EXPECT_GT(explanation.r2, 0.9);
+}
+
 TEST(Explain, LearnsFromRepeatsToo) {
   auto events = trials(20, depends);
   const auto before = explained(events);
