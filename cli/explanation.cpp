@@ -9,6 +9,7 @@
 
 #include "cli/screen/text.hpp"
 #include "core/number.hpp"
+#include "core/utf8.hpp"
 #include "results/plots/axis.hpp"
 
 namespace evolve::cli {
@@ -25,6 +26,9 @@ std::string bar(double alone, double total, double full) {
   for (long i = 0; i < blocks(total); ++i) text += i < blocks(alone) ? "█" : "░";
   return text;
 }
+
+/// In characters: a longer one would make every line of the table too long for a terminal.
+constexpr std::size_t longest_name = 24;
 
 /// Of many genes those that explain next to nothing are counted only.
 constexpr double least_told = 0.02;
@@ -52,7 +56,8 @@ int decimals_of(const std::vector<results::GeneExplanation>& genes) {
 
 std::vector<std::string> explanation_lines(const results::Explanation& explanation) {
   std::size_t width = 4;
-  for (const auto& gene : explanation.genes) width = std::max(width, gene.gene.name.size());
+  for (const auto& gene : explanation.genes)
+    width = std::max(width, std::min(longest_name, core::characters(gene.gene.name)));
   std::vector<std::string> lines;
   lines.push_back(fmt::format("{} completed, highest fitness {}",
                               core::counted(std::ssize(explanation.fitness), "trial"),
@@ -70,8 +75,9 @@ std::vector<std::string> explanation_lines(const results::Explanation& explanati
   const double unit = std::pow(10, -decimals);
   for (const auto& gene : told) {
     const auto name = [&](double value) { return results::value_name(value, &gene.gene); };
-    lines.push_back(fmt::format("{:{}}  {:>5}  {:>5}  {:9}  {:>6.{}f}  {} → {}", gene.gene.name,
-                                width, percent(gene.alone), percent(gene.total),
+    lines.push_back(fmt::format("{:{}}  {:>5}  {:>5}  {:9}  {:>6.{}f}  {} → {}",
+                                core::without_beginning(gene.gene.name, longest_name), width,
+                                percent(gene.alone), percent(gene.total),
                                 bar(gene.alone, gene.total, full),
                                 std::round(gene.loss / unit) * unit + 0.0, decimals,
                                 name(gene.gene.start), name(gene.values[explanation.best])));

@@ -162,7 +162,11 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   if (const auto note = note_on_repeats(bounds, given.repeats.value_or(state.repeats().wanted())))
     screen.line(*note);
   const bool may_change = state.nothing_known();
-  if (!state.finished() || bounds) settle_inputs(plan, may_change);
+  // One that has ended needs its inputs no more, but is not said to have had others.
+  const bool names_input = std::ranges::any_of(input_files, [&](std::string_view option) {
+    return now.given.contains(std::string(option));
+  });
+  if (!state.finished() || bounds || names_input) settle_inputs(plan, may_change);
   if (now.dry_run) return dry_run(std::move(state), given, std::move(plan), directory, screen);
 
   for (const auto& note : plan.device_notes) screen.line(note);

@@ -37,6 +37,16 @@ std::vector<std::string> known_lines(const std::vector<results::EarlierRun>& ear
   return lines;
 }
 
+/// "xpu:0, xpu:1"; of very many "npu:0, npu:1, npu:2, … npu:199".
+std::string listed(std::vector<std::string> slots) {
+  constexpr std::ptrdiff_t most = 16, first = 3;
+  if (std::ssize(slots) > most) {
+    slots.back().insert(0, "… ");
+    slots.erase(slots.begin() + first, slots.end() - 1);
+  }
+  return fmt::format("{}", fmt::join(slots, ", "));
+}
+
 /// "520 epochs of training, at most 200 trials"; only what may decide.
 std::string bounded(const std::string& trials, const ga::Settings& search) {
   if (!search.max_epochs) return trials;
@@ -92,7 +102,7 @@ std::vector<std::string> plan_lines(const Plan& plan) {
   const auto until = limit ? fmt::format(", none begun after {},", duration_text(*limit)) : "";
   std::vector<std::string> lines;
   lines.push_back(fmt::format("{}{}{} on {}: {}", bounded(bounds, search), again, until,
-                              core::counted(std::ssize(slots), "slot"), fmt::join(slots, ", ")));
+                              core::counted(std::ssize(slots), "slot"), listed(slots)));
   lines.insert(lines.end(), plan.device_notes.begin(), plan.device_notes.end());
   lines.push_back("each " + what_runs(o, run.space));
   lines.push_back(fmt::format("{} of {} evolve: {}", genes.size(),

@@ -88,26 +88,41 @@ std::string left_text(const RunStatus& status, const Pace& pace) {
   return duration_text(pace.seconds_left) + " left";
 }
 
-}  // namespace
+/// Of each slot at work how far its trial is.
+std::string brief_slots(const RunStatus& status, bool with_sensors) {
+  std::string text;
+  for (const auto& [progress, device] : status.busy)
+    text += fmt::format(" · {} {}/{}", with_sensors ? device : progress.device, progress.epoch,
+                        progress.epochs);
+  return text;
+}
 
-std::string status_text(const RunStatus& status) {
+/// All but the slots.
+std::string overall_text(const RunStatus& status, bool with_trial) {
   auto text = status.most_epochs
                   ? fmt::format("{}/{} epochs · {}", status.epochs, *status.most_epochs,
                                 core::counted(status.ended, "trial"))
                   : fmt::format("{}/{} trials", status.ended, status.planned);
   if (status.most_epochs || status.paused > 0) text += fmt::format(", {} paused", status.paused);
-  if (!status.most_epochs && status.repeats_planned > 0)
+  if (status.repeats_planned > 0)
     text += fmt::format(", {}/{} repeats", status.repeats_ended, status.repeats_planned);
   if (!status.most_epochs && status.generations > 0)
     text += fmt::format(" · generation {}/{}", status.generation + 1, status.generations);
   if (status.highest_fitness) {
-    text += fmt::format(" · highest {} (trial {})", fitness_text(*status.highest_fitness),
-                        status.highest_trial);
+    text += " · highest " + fitness_text(*status.highest_fitness);
+    if (with_trial) text += fmt::format(" (trial {})", status.highest_trial);
   }
   if (const auto pace = pace_of(status)) {
     text += fmt::format(" · {} · {:.0f} {}/h", left_text(status, *pace), pace->per_hour,
                         counts_epochs(status) ? "epochs" : "trials");
   }
+  return text;
+}
+
+}  // namespace
+
+std::string status_text(const RunStatus& status) {
+  auto text = overall_text(status, /*with_trial=*/true);
   for (const auto& [progress, device] : status.busy)
     text += fmt::format(" · {} trial {} epoch {}/{}", device, progress.trial, progress.epoch,
                         progress.epochs);
@@ -121,10 +136,18 @@ std::string brief_status_text(const RunStatus& status, bool with_sensors) {
                   : fmt::format("{}/{} repeats", status.repeats_ended, status.repeats_planned);
   if (status.highest_fitness) text += " · highest " + fitness_text(*status.highest_fitness);
   if (const auto pace = pace_of(status)) text += " · " + left_text(status, *pace);
-  for (const auto& [progress, device] : status.busy)
-    text += fmt::format(" · {} {}/{}", with_sensors ? device : progress.device, progress.epoch,
-                        progress.epochs);
-  return text;
+  return text + brief_slots(status, with_sensors);
+}
+
+std::vector<std::string> status_texts(const RunStatus& status) {
+  const auto overall = overall_text(status, /*with_trial=*/false);
+  const auto slots = brief_slots(status, /*with_sensors=*/false);
+  return {status_text(status),
+          overall + brief_slots(status, /*with_sensors=*/true),
+          overall + slots,
+          brief_status_text(status, /*with_sensors=*/true),
+          brief_status_text(status, /*with_sensors=*/false),
+          overall + slots};
 }
 
 void RunScreen::on_event(const results::Event& event, const engine::RunState& state) {
@@ -278,8 +301,7 @@ void RunScreen::on_progress(const engine::RunState& state,
   status.epochs_here = status.epochs - *epochs_before_;
   if (time_limit_) status.seconds_allowed = *time_limit_ - seconds();
   for (const auto& one : progress) status.busy.push_back({one, device_text(one.device, state)});
-  screen_.show({status_text(status), brief_status_text(status, /*with_sensors=*/true),
-                brief_status_text(status, /*with_sensors=*/false)});
+  screen_.show(status_texts(status));
 }
 
 double RunScreen::seconds() const {

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
-#include <set>
+#include <map>
 
 #include "core/utf8.hpp"
 
@@ -92,18 +93,20 @@ Axis of_places(double low, double high) {
 
 /// With the names of choices, shortened where they would touch; of many every second, third, ….
 Axis with_choices(Axis axis, const hyp::Gene& gene, double width) {
-  constexpr double least = 6;  // characters
-  const double each = width / character / (axis.high - axis.low);
+  constexpr double wide = 10.5;  // letters are wider than digits
+  constexpr double least = 5;    // characters
+  const double each = width / wide / (axis.high - axis.low);
   const double every = std::max(1.0, std::ceil(least / each));
   const auto room = static_cast<std::size_t>(every * each) - 1;
-  std::set<std::string> beginnings;
+  std::map<std::string, int> beginnings;
   for (double index = std::ceil(axis.low); index < axis.high; index += every) {
     axis.ticks.emplace_back(index, value_name(index, &gene));
-    beginnings.insert(core::without_end(axis.ticks.back().second, room));
+    ++beginnings[core::without_end(axis.ticks.back().second, room)];
   }
-  const bool differ = beginnings.size() == axis.ticks.size();
-  for (auto& [index, name] : axis.ticks)
-    name = differ ? core::without_end(name, room) : core::without_beginning(name, room);
+  for (auto& [index, name] : axis.ticks) {
+    const auto beginning = core::without_end(name, room);
+    name = beginnings[beginning] == 1 ? beginning : core::without_beginning(name, room);
+  }
   return axis;
 }
 
@@ -147,7 +150,14 @@ std::string value_name(double value, const hyp::Gene* gene) {
       value < static_cast<double>(gene->choices.size()))
     return gene->choices[static_cast<std::size_t>(value)];
   const bool is_whole = gene && gene->kind == hyp::Gene::Kind::integer;
-  return is_whole ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+  if (is_whole) return fmt::format("{:.0f}", value);
+  // 0.999999, which is no 1 where that is out of bounds.
+  const auto inside = [&](double one) { return !gene || (gene->low <= one && one <= gene->high); };
+  int digits = 4;
+  auto text = fmt::format("{:.{}g}", value, digits);
+  while (inside(value) && !inside(std::strtod(text.c_str(), nullptr)))
+    text = fmt::format("{:.{}g}", value, ++digits);
+  return text;
 }
 
 }  // namespace evolve::results

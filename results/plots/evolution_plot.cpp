@@ -1,11 +1,13 @@
 #include "results/plots/evolution_plot.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/number.hpp"
 #include "results/plots/chart.hpp"
 #include "results/plots/gnuplot.hpp"
 #include "results/plots/scatter.hpp"
@@ -17,7 +19,7 @@ namespace {
 using Rows = std::vector<std::vector<double>>;
 
 /// Pixels.
-constexpr double history_height = 400, gene_height = 300, left_margin = 110;
+constexpr double history_height = 400, gene_height = 300, left_margin = 125;
 constexpr int most_columns = 5;
 
 /// The trials that have a fitness, by their rows of the table.
@@ -94,12 +96,14 @@ Rows highest_so_far(const Points& history, double last) {
 /// The paused trials, as far as the fitness of the others reaches.
 struct Paused {
   std::vector<Row> shown;
-  std::size_t below = 0;
+  std::size_t below = 0, above = 0;
 };
 
 Paused paused_of(std::vector<Row> rows, const hyp::Fitness& fitness, const Trials& trials) {
-  const double least = *std::ranges::min_element(trials.fitness);
+  const auto [least, greatest] = std::ranges::minmax(trials.fitness);
   Paused paused{.shown = std::move(rows)};
+  paused.above =
+      std::erase_if(paused.shown, [&](const Row& row) { return fitness(row.metrics) > greatest; });
   paused.below =
       std::erase_if(paused.shown, [&](const Row& row) { return !(fitness(row.metrics) >= least); });
   return paused;
@@ -107,19 +111,21 @@ Paused paused_of(std::vector<Row> rows, const hyp::Fitness& fitness, const Trial
 
 std::string title_of(const Trials& trials, const Paused& paused, std::size_t repeats) {
   std::string title =
-      fmt::format("{} {:.4g}, row {} of evolve.csv",
-                  trials.is_recommended ? "+ recommended: fitness" : "+ highest fitness",
+      fmt::format("{}: {:.4g}, row {}", trials.is_recommended ? "+ recommended" : "+ highest",
                   trials.fitness[trials.marked], trials.row[trials.marked]);
   if (trials.marked != trials.highest) {
-    title += fmt::format("; the highest: {:.4g}, row {}", trials.fitness[trials.highest],
+    title += fmt::format("; highest: {:.4g}, row {}", trials.fitness[trials.highest],
                          trials.row[trials.highest]);
   } else if (trials.is_recommended) {
     title += ", the highest";
   }
-  title += "; line: the highest so far";
+  title += "; line: highest so far";
   if (repeats > 0) title += "; crosses: trained again";
-  if (!paused.shown.empty()) title += fmt::format("; rings: {} paused", paused.shown.size());
-  if (paused.below > 0) title += fmt::format("; {} paused below", paused.below);
+  std::vector<std::string> counts;
+  if (!paused.shown.empty()) counts.push_back(core::counted(std::ssize(paused.shown), "ring"));
+  if (paused.below > 0) counts.push_back(fmt::format("{} below", paused.below));
+  if (paused.above > 0) counts.push_back(fmt::format("{} above", paused.above));
+  if (!counts.empty()) title += fmt::format("; paused: {}", fmt::join(counts, ", "));
   return title;
 }
 
@@ -130,7 +136,7 @@ void add_history(Chart& chart, const Trials& trials, std::size_t rows, const Axi
   const double last = static_cast<double>(rows - 1);
   const Axis x = counting_axis(0, last, 16);
   chart.panel(box, title_of(trials, paused, repeats.size()));
-  chart.axis("x", x, "completed trial");
+  chart.axis("x", x, "completed trial (row of evolve.csv)");
   chart.axis("y", y, "fitness");
   add_dots(chart, box, history, x, y);
   chart.data("highest", highest_so_far(history, last));

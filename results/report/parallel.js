@@ -14,7 +14,7 @@ function axesOf(view) {
     at: (trial) => (trial.fitness === null ? null : (trial.fitness - low) / (high - low || 1)) };
   return [fitness, ...genes.map((gene) => ({
     name: gene.name,
-    ends: gene.choices ? [gene.choices[0], gene.choices.at(-1)] : [number(gene.low), number(gene.high)],
+    ends: gene.choices ? [gene.choices[0], gene.choices.at(-1)].map((name) => shortName(name, 12)) : [number(gene.low), number(gene.high)],
     at: (trial) => toUnit(gene, trial.genes[gene.name]),
   }))];
 }

@@ -36,6 +36,7 @@ function drawSlots(view, chosen) {
     bar.right = bar.end / unit;
   }
   const what = [name, ...(view.timed ? [] : ["of training (this journal has no times)"]), ...breaksText(view)].join(" ");
+  byId("slots-box").classList.toggle("tall", lanes.length > 60);
   const longest = Math.max(...lanes.map((lane) => lane.length), 3);
   chart(byId("slots-chart"), {
     height: 58 + Math.max(lanes.length, 2) * Math.max(12, Math.min(30, 420 / lanes.length)),

@@ -63,7 +63,7 @@ function cell(column, value) {
 
 /** A table of texts, numbers and elements; a column of which one is long is set as words. */
 function fill(id, head, rows) {
-  const isLong = (value) => typeof value === "string" && value.length > 40;
+  const isLong = (value) => typeof value === "string" && value.length > 24;
   const classes = head.map((_, i) => (rows.some((row) => isLong(row[i])) ? "words" : undefined));
   byId(id).replaceChildren(
     element("thead", {}, element("tr", {}, ...head.map((title, i) => element("th", { class: classes[i] }, title)))),

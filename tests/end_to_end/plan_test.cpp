@@ -42,6 +42,16 @@ TEST(Run, ADryRunTellsThePlanAndTouchesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
+TEST(Run, NamesTheFirstAndTheLastOfManySlots) {
+  Folder folder;
+  std::string slots = "npu:0";
+  for (int i = 1; i < 40; ++i) slots += ",npu:" + std::to_string(i);
+  const auto ended = evolve(folder.path(), {"--trainer-command", fake_trainer(), "--devices", slots,
+                                            "--trials", "50", "--dry-run"});
+  EXPECT_THAT(ended.out, StartsWith("50 trials on 40 slots: npu:0, npu:1, npu:2, … npu:39\n"))
+      << ended.err;
+}
+
 TEST(Run, WithMaxEpochsAloneHasAnyNumberOfTrials) {
   Folder folder;
   const auto plan = [&](std::vector<std::string> more) {

@@ -95,6 +95,11 @@ TEST(Training, GoesOnWhereItsFilesWereMovedTo) {
   const auto ended = go_on("shapes/shapes.yaml");
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(count(journal(folder / "new/run"), "completed"), 2);
+
+  const auto options = read_file(folder / "new/run/opt.yaml");
+  const auto said = evolve(folder / "new", {"--resume", "run", "--data", "other.yaml"});
+  EXPECT_EQ(said.code, 2) << "though nothing is left to train: " << said.out;
+  EXPECT_EQ(read_file(folder / "new/run/opt.yaml"), options);
 }
 
 TEST(Training, ThatDivergesFailsOnceAndIsNoRow) {

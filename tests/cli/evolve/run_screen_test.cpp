@@ -174,6 +174,24 @@ TEST(RunStatus, TellsWhereARunStands) {
             "17/44 trials · highest 0.3312 · 2 min 25 s left · cpu:0 2/4");
 }
 
+TEST(RunStatus, HasRoomForTheWholeBeforeItHasRoomForTheSlots) {
+  RunStatus status{.planned = 44,
+                   .ended = 17,
+                   .paused = 3,
+                   .highest_fitness = 0.33124,
+                   .highest_trial = 12,
+                   .ended_here = 10,
+                   .seconds_here = 50};
+  for (int slot = 0; slot < 4; ++slot)
+    status.busy.push_back(
+        {{.trial = 18 + slot, .device = "cpu:0", .epoch = 2, .epochs = 4}, "cpu:0"});
+  const auto texts = status_texts(status);
+  EXPECT_EQ(texts.front(), status_text(status));
+  EXPECT_THAT(texts.back(), testing::StartsWith("17/44 trials, 3 paused · highest 0.3312 · "));
+  EXPECT_THAT(texts.back(),
+              testing::EndsWith(" trials/h · cpu:0 2/4 · cpu:0 2/4 · cpu:0 2/4 · cpu:0 2/4"));
+}
+
 // Else it would count up for as long as they are under way.
 TEST(RunStatus, CountsWhatTheTrialsUnderWayHaveDone) {
   RunStatus status{.planned = 10,

@@ -99,7 +99,13 @@ TEST(GeneAxis, GivesEachOfFewWholeValuesAPlaceOfItsOwn) {
 
 TEST(GeneAxis, ShortensChoicesThatBeginAlikeFromTheirBeginning) {
   EXPECT_EQ(gene_labels("{choices: [augment_with_magnitude_9, augment_with_magnitude_5]}", 0, 1),
-            "…h_magnitude_9 …h_magnitude_5 ");
+            "…agnitude_9 …agnitude_5 ");
+}
+
+TEST(GeneAxis, ShortensNoneOfTheOthersFromItsBeginning) {
+  EXPECT_EQ(
+      gene_labels("{choices: [cosine_with_warm_restarts, cosine_with_warm_starts, linear]}", 0, 2),
+      "…starts …starts linear ");
 }
 
 TEST(GeneAxis, NamesNotEachOfManyChoices) {
@@ -107,8 +113,7 @@ TEST(GeneAxis, NamesNotEachOfManyChoices) {
 }
 
 TEST(GeneAxis, ShortensChoicesThatWouldTouch) {
-  EXPECT_EQ(gene_labels("{choices: [SGD, Adam_with_decoupled_decay]}", 0, 1),
-            "SGD Adam_with_dec… ");
+  EXPECT_EQ(gene_labels("{choices: [SGD, Adam_with_decoupled_decay]}", 0, 1), "SGD Adam_with_… ");
 }
 
 TEST(GeneAxis, HasFewerTicksWhereLongNumbersWouldTouch) {
@@ -131,6 +136,8 @@ TEST(ValueName, HasAllDigitsOfAWholeNumber) {
   const auto whole = gene("{low: 2, high: 1000000, type: int}"), real = gene("{low: 0, high: 1}");
   EXPECT_EQ(value_name(708044, &whole), "708044");
   EXPECT_EQ(value_name(0.123456, &real), "0.1235");
+  const auto decay = gene("{low: 0.9, high: 0.999999}");
+  EXPECT_EQ(value_name(0.999998, &decay), "0.999998") << "1 is out of bounds";
 }
 
 TEST(Axis, OfAllNumbersThatADoubleHoldsEnds) {

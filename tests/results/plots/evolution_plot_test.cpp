@@ -33,9 +33,7 @@ const Table three{.names = {"lr0", "mixup", "o", "fixed"},
 TEST(Plot, HasAPanelForEachGeneThatMovedWithTheFirstBestInItsTitle) {
   const std::string text = script(three);
   EXPECT_EQ(count(text, "set title "), 4);
-  EXPECT_NE(
-      text.find("set title '+ highest fitness 0.3, row 1 of evolve.csv; line: the highest so far'"),
-      text.npos);
+  EXPECT_NE(text.find("set title '+ highest: 0.3, row 1; line: highest so far'"), text.npos);
   EXPECT_NE(text.find("set title 'lr0 = 0.001'"), text.npos);
   EXPECT_NE(text.find("set title 'mixup = 0.25'"), text.npos);
   EXPECT_NE(text.find("set title 'o = Adam'"), text.npos);
@@ -50,11 +48,12 @@ TEST(Plot, ShowsTheFitnessOfEveryTrialAndTheHighestSoFar) {
             text.npos);
 }
 
-TEST(Plot, HasARingForEachPausedTrialThatIsNotBelowAllOthers) {
+TEST(Plot, HasARingForEachPausedTrialInTheRangeOfTheOthersAndCountsTheRest) {
   const std::string text =
       plot_script(three, hyp::Fitness("mAP50"), space, "svg",
-                  {.paused = {row(0.2, {0.02, 0.1, 0, 7}), row(0.05, {0.02, 0.2, 1, 7})}});
-  EXPECT_NE(text.find("the highest so far; rings: 1 paused; 1 paused below'"), text.npos);
+                  {.paused = {row(0.2, {0.02, 0.1, 0, 7}), row(0.05, {0.02, 0.2, 1, 7}),
+                              row(0.4, {0.02, 0.2, 1, 7})}});
+  EXPECT_NE(text.find("highest so far; paused: 1 ring, 1 below, 1 above'"), text.npos);
   EXPECT_EQ(count(text, "plot $paused using"), 3);
   EXPECT_NE(text.find("$paused << EOD\n0.02 0.2\nEOD\n"), text.npos);
 }
@@ -64,7 +63,7 @@ TEST(Plot, HasACrossForEachRepeat) {
       plot_script(three, hyp::Fitness("mAP50"), space, "svg",
                   {.repeats = {{.row = 1, .fitness = 0.25}, {.row = 1, .fitness = 0.05}}});
   EXPECT_NE(text.find("$again << EOD\n1 0.25\n1 0.05\nEOD\n"), text.npos);
-  EXPECT_NE(text.find("line: the highest so far; crosses: trained again'"), text.npos);
+  EXPECT_NE(text.find("line: highest so far; crosses: trained again'"), text.npos);
   EXPECT_EQ(count(text, "$again using"), 1) << "on top alone";
   EXPECT_EQ(count(script(three), "again"), 0);
 }
@@ -74,13 +73,12 @@ TEST(Plot, MarksTheRecommendedSetAndNamesTheHighest) {
                     .rows = {row(0.1, {0.01}), row(0.3, {0.02}), row(0.2, {0.03})}};
   const std::string text =
       plot_script(table, hyp::Fitness("mAP50"), space, "png", {.recommended = 2});
-  EXPECT_NE(text.find("set title '+ recommended: fitness 0.2, row 2 of evolve.csv; the highest: "
-                      "0.3, row 1; line: the highest so far'"),
-            text.npos);
+  EXPECT_NE(
+      text.find("set title '+ recommended: 0.2, row 2; highest: 0.3, row 1; line: highest so far'"),
+      text.npos);
   EXPECT_NE(text.find("set title 'lr0 = 0.03'"), text.npos);
   EXPECT_NE(plot_script(table, hyp::Fitness("mAP50"), space, "png", {.recommended = 1})
-                .find("set title '+ recommended: fitness 0.3, row 1 of evolve.csv, the highest; "
-                      "line: the highest so far'"),
+                .find("set title '+ recommended: 0.3, row 1, the highest; line: highest so far'"),
             text.npos);
 }
 
@@ -111,9 +109,7 @@ TEST(Plot, LeavesOutWhatIsNoNumber) {
       .rows = {row(nan, {0.1, 0.9, 0}), row(0.2, {nan, 0.1, 1}), row(0.1, {0.01, 0.2, nan}),
                row(infinity, {0.2, 0.3, 0}), row(0.15, {0.02, infinity, 0})}};
   const std::string text = script(table);
-  EXPECT_NE(
-      text.find("set title '+ highest fitness 0.2, row 1 of evolve.csv; line: the highest so far'"),
-      text.npos);
+  EXPECT_NE(text.find("set title '+ highest: 0.2, row 1; line: highest so far'"), text.npos);
   EXPECT_NE(text.find("set title 'lr0' "), text.npos) << "the highest has no lr0";
   EXPECT_NE(text.find("set title 'mixup = 0.1' "), text.npos);
   EXPECT_EQ(text.find("nan"), text.npos);
