@@ -30,7 +30,7 @@ std::optional<hyp::Genes> first_set(const EvolutionState& state) {
 class Taken {
  public:
   explicit Taken(const EvolutionState& state) : all_(state.visited) {
-    if (all_.exhausted()) with_seed_ = sets_with_next_seed(state);
+    if (all_.exhausted()) with_seed_ = sets_with_seed_of(state, state.asked());
   }
   const Visited& sets() const { return with_seed_ ? *with_seed_ : all_; }
 
@@ -109,13 +109,13 @@ bool has_model(const EvolutionState& state) {
 }
 
 // How many trials one model may propose, `most` at the most.
-int proposed_together(const EvolutionState& state, int most) {
+int proposed_together(EvolutionState& state, int most) {
   if (state.settings.lag || !has_model(state) || state.visited.exhausted()) return 1;
   int together = std::min(most, planned(state) - state.asked());
   if (state.settings.max_epochs)
     together = std::min(together, epochs_left(state) / state.settings.epochs);
   for (int i = 1; i < together; ++i)
-    if (may_train_again(state, state.asked() + i)) return i;
+    if (set_to_train_again(state, state.asked() + i)) return i;
   return together;
 }
 
@@ -135,7 +135,7 @@ double progress(const EvolutionState& state, int number) {
 
 std::vector<hyp::Genes> next_sets(EvolutionState& state, int most) {
   if (auto first = first_set(state)) return {*std::move(first)};
-  if (auto again = set_to_train_again(state)) return {*std::move(again)};
+  if (auto again = set_to_train_again(state, state.asked())) return {*std::move(again)};
   const Taken taken(state);
   const int count = state.screened() ? proposed_together(state, most) : 1;
   std::vector<Rng> rngs;

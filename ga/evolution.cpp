@@ -269,7 +269,7 @@ const std::optional<Individual>& Evolution::best() const {
 std::optional<Standing> Evolution::standing() const {
   EvolutionState& state = *state_;
   if (!state.screened()) return std::nullopt;
-  if (!state.settings.lag) return ga::standing(state.genes, state.known.history, state.start());
+  if (!state.settings.lag) return standing_now(state);
   History all = history_of_all(state, static_cast<int>(std::ssize(state.repeats)));
   return ga::standing(state.genes, all, state.start());
 }

@@ -74,6 +74,9 @@ struct Knowledge {
   /// For the classic search, and for the screened one.
   MatingPool pool;
   History history;
+  /// What so many outcomes said of the best sets, see standing_now().
+  std::optional<Judgement> judged = {};
+  Eigen::Index judged_outcomes = 0;
   /// Trials of which the latest step is not known to be over.
   std::set<int> pending = {};
   /// The lowest number of a completed trial that has learnt something: its fitness is not 0.

@@ -187,6 +187,15 @@ std::vector<int> as_known(const EvolutionState& state, const History& history,
   return known;
 }
 
+std::optional<Standing> standing_now(EvolutionState& state, std::span<const int> pending) {
+  Knowledge& known = state.known;
+  if (known.judged_outcomes != known.history.size()) {
+    known.judged = judgement(state.genes, known.history, state.start());
+    known.judged_outcomes = known.history.size();
+  }
+  return known.judged ? std::optional(standing(*known.judged, pending)) : std::nullopt;
+}
+
 MatingPool pool_of_all(const EvolutionState& state) {
   MatingPool all = state.known.pool;
   for (auto step = state.steps.begin() + state.known.steps; step != state.steps.end(); ++step)

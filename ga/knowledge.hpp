@@ -39,6 +39,9 @@ History history_of_all(EvolutionState& state, int first_repeats);
 /// it by: standing() is told so which ones are being trained.
 std::vector<int> as_known(const EvolutionState& state, const History& history,
                           const std::set<int>& trials);
+/// standing() of the known outcomes, which are judged once though many trials may be asked for
+/// before there is another one.
+std::optional<Standing> standing_now(EvolutionState& state, std::span<const int> pending = {});
 /// The mating pool of all that was told.
 MatingPool pool_of_all(const EvolutionState& state);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "ga/model/expected_improvement.hpp"
 #include "ga/model/ranking.hpp"
@@ -44,27 +45,6 @@ Moments unwarped(const OutputWarping& warping, double mean, double sd) {
   moments.sd = std::sqrt(std::max(0.0, squares - moments.mean * moments.mean));
   return moments;
 }
-
-// The candidates, and what the model says of the mean fitness of each, warped.
-struct Posterior {
-  std::vector<int> trials;
-  VectorXd mean;
-  MatrixXd covariance;
-  // The variance of one training around a set's mean.
-  double luck = 0;
-
-  double sd(Index i) const { return std::sqrt(covariance(i, i)); }
-  // The probability that i is better than j.
-  double better(Index i, Index j) const {
-    const double variance = covariance(i, i) + covariance(j, j) - 2 * covariance(i, j);
-    return normal_cdf((mean[i] - mean[j]) / std::sqrt(std::max(variance, 1e-12)));
-  }
-  // What is left to know after one more training of i, whose outcome is the expected one.
-  void observe(Index i) {
-    const VectorXd shared = covariance.col(i);
-    covariance -= shared * shared.transpose() / (shared[i] + luck);
-  }
-};
 
 // The start, if it completed, and the sets that the model thinks best, with their numbers. Of a set
 // that learnt nothing the model knows that it is bad, not how bad: it compares with none. Nor does
@@ -183,18 +163,33 @@ Standing standing_without_luck(const History& history, const hyp::Genes& start) 
 
 }  // namespace
 
-std::optional<Standing> standing(std::span<const hyp::Gene> space, History& history,
-                                 const hyp::Genes& start, std::span<const int> pending) {
+double Posterior::sd(Index i) const {
+  return std::sqrt(covariance(i, i));
+}
+
+double Posterior::better(Index i, Index j) const {
+  const double variance = covariance(i, i) + covariance(j, j) - 2 * covariance(i, j);
+  return normal_cdf((mean[i] - mean[j]) / std::sqrt(std::max(variance, 1e-12)));
+}
+
+void Posterior::observe(Index i) {
+  const VectorXd shared = covariance.col(i);
+  covariance -= shared * shared.transpose() / (shared[i] + luck);
+}
+
+std::optional<Judgement> judgement(std::span<const hyp::Gene> space, History& history,
+                                   const hyp::Genes& start) {
   constexpr int least_completed = 3;
   constexpr double sds_of_90_percent = 1.6448536269514722;
   if (history.completed() < least_completed) return std::nullopt;
-  if (history.deterministic() || history.all_alike()) return standing_without_luck(history, start);
+  if (history.deterministic() || history.all_alike())
+    return Judgement{.standing = standing_without_luck(history, start)};
   const KernelParameters& parameters = history.parameters();
   const Compared compared = compared_sets(space, start, history, parameters);
   // What is best may all have been looked at before its end.
   if (compared.sets.empty()) return std::nullopt;
   const auto known = history.around(compared.sets, compared_points, parameters);
-  const Posterior posterior = posterior_of(space, history, known, compared);
+  Posterior posterior = posterior_of(space, history, known, compared);
   const bool start_completed = compared.sets.front() == history.number_of(start);
 
   const auto candidate = [&](Index i) {
@@ -222,9 +217,19 @@ std::optional<Standing> standing(std::span<const hyp::Gene> space, History& hist
                   .expectation = observed_of(history.fitnesses_of(*history.number_of(start)))};
     result.better = 1;
   }
+  return Judgement{.standing = result, .posterior = std::move(posterior), .best = best};
+}
 
-  doubt(posterior, best, pending, result);
+Standing standing(const Judgement& judged, std::span<const int> pending) {
+  Standing result = judged.standing;
+  if (!judged.posterior.trials.empty()) doubt(judged.posterior, judged.best, pending, result);
   return result;
+}
+
+std::optional<Standing> standing(std::span<const hyp::Gene> space, History& history,
+                                 const hyp::Genes& start, std::span<const int> pending) {
+  const auto judged = judgement(space, history, start);
+  return judged ? std::optional(standing(*judged, pending)) : std::nullopt;
 }
 
 }  // namespace evolve::ga

@@ -5,8 +5,10 @@
 // around, the more so the noisier trainings are.
 #pragma once
 
+#include <Eigen/Core>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "ga/model/history.hpp"
 #include "hyp/space.hpp"
@@ -62,11 +64,45 @@ struct Standing {
   std::optional<int> undecided;
 };
 
-/// What is known of the sets that were trained to the end at least once; nothing until `history`
-/// has three such trainings, or where the model is made of none of them. Where trainings are known
-/// to be free of luck (History::deterministic) the best is what gave most, what it gave is expected
-/// with no interval around, and nothing is undecided. The sets of the trials `pending` are being
-/// trained once more: those trainings are taken to give what is expected of them.
+/// What the model says of the mean fitness of the sets that may be best, warped.
+struct Posterior {
+  /// The first one of each set that completed.
+  std::vector<int> trials = {};
+  Eigen::VectorXd mean = {};
+  Eigen::MatrixXd covariance = {};
+  /// The variance of one training around a set's mean.
+  double luck = 0;
+
+  double sd(Eigen::Index i) const;
+  /// The probability that i is better than j.
+  double better(Eigen::Index i, Eigen::Index j) const;
+  /// Leaves what is left to know after one more training of i, whose outcome is the expected one.
+  void observe(Eigen::Index i);
+};
+
+/// What outcomes say of the sets that were trained to the end at least once, whichever are being
+/// trained.
+struct Judgement {
+  /// All but the doubt.
+  Standing standing;
+  /// Of no sets where trainings are free of luck.
+  Posterior posterior = {};
+  /// The place of the best one there.
+  Eigen::Index best = 0;
+};
+
+/// Nothing until `history` has three trainings to the end, or where the model is made of none of
+/// them. Where trainings are known to be free of luck (History::deterministic) the best is what
+/// gave most, what it gave is expected with no interval around, and nothing is undecided. Takes a
+/// tenth of a second.
+std::optional<Judgement> judgement(std::span<const hyp::Gene> space, History& history,
+                                   const hyp::Genes& start);
+
+/// With the doubt that is left while the sets of the trials `pending` are being trained once more:
+/// those trainings are taken to give what is expected of them.
+Standing standing(const Judgement& judged, std::span<const int> pending);
+
+/// Both of these.
 std::optional<Standing> standing(std::span<const hyp::Gene> space, History& history,
                                  const hyp::Genes& start, std::span<const int> pending = {});
 

@@ -62,17 +62,16 @@ bool start_agrees_with(const EvolutionState& state, int trial) {
 // The best of many noisy trainings is the luckiest, so the last ones are of the two sets that may
 // be best, whichever is known less.
 std::optional<hyp::Genes> undecided_set(EvolutionState& state) {
-  History& history = state.known.history;
-  const auto repeating = as_known(state, history, state.known.pending);
-  const auto known = standing(state.genes, history, state.start(), repeating);
+  const auto repeating = as_known(state, state.known.history, state.known.pending);
+  const auto known = standing_now(state, repeating);
   if (!known || known->doubt <= worth_deciding || !known->undecided) return std::nullopt;
   return state.trial(*known->undecided).genes;
 }
 
-// Another training with the next trial's seed would tell nothing.
-std::optional<hyp::Genes> unless_it_had_the_seed(const EvolutionState& state,
+// Another training with the seed of trial `number` would tell nothing.
+std::optional<hyp::Genes> unless_it_had_the_seed(const EvolutionState& state, int number,
                                                  std::optional<hyp::Genes> set) {
-  if (set && sets_with_next_seed(state).contains(*set)) return std::nullopt;
+  if (set && sets_with_seed_of(state, number).contains(*set)) return std::nullopt;
   return set;
 }
 
@@ -83,7 +82,7 @@ std::optional<hyp::Genes> due_again(EvolutionState& state, int number) {
   if (number == second) return start;
   if (number == early_third) return start_agrees_with(state, second) ? start : std::nullopt;
   if (number == third) return is_start(state, early_third) ? std::nullopt : start;
-  return undecided_set(state);
+  return decides(state, number) ? undecided_set(state) : std::nullopt;
 }
 
 }  // namespace
@@ -97,31 +96,23 @@ int begun(const EvolutionState& state) {
   return pausing(state) ? state.known.epochs / state.settings.epochs : state.asked();
 }
 
-Visited sets_with_next_seed(const EvolutionState& state) {
+Visited sets_with_seed_of(const EvolutionState& state, int number) {
   Visited sets(state.genes);
-  const int seed = seed_number(state.asked(), 0);
+  const int seed = seed_number(number, 0);
   for (int trial = seed; trial < state.asked(); trial += rotating_seeds)
     sets.insert(state.trial(trial).genes);
   return sets;
 }
 
-bool may_train_again(const EvolutionState& state, int number) {
-  if (!state.screened() || pausing(state)) return false;
-  const auto start = start_again(state);
-  return number == start.second || number == start.early_third || number == start.third ||
-         decides(state, number);
-}
-
-std::optional<hyp::Genes> set_to_train_again(EvolutionState& state) {
-  const int number = state.asked();
-  if (!may_train_again(state, number)) return std::nullopt;
-  return unless_it_had_the_seed(state, due_again(state, number));
+std::optional<hyp::Genes> set_to_train_again(EvolutionState& state, int number) {
+  if (!state.screened() || pausing(state)) return std::nullopt;
+  return unless_it_had_the_seed(state, number, due_again(state, number));
 }
 
 std::optional<hyp::Genes> set_to_decide_on(EvolutionState& state) {
   if (!state.known.paused.empty() || !among_the_last(begun(state), most_trainings(state)))
     return std::nullopt;
-  return unless_it_had_the_seed(state, undecided_set(state));
+  return unless_it_had_the_seed(state, state.asked(), undecided_set(state));
 }
 
 // After as many epochs as trials 13 and 26 would have taken in a search that pauses nothing.
@@ -132,7 +123,7 @@ bool start_is_due_again(const EvolutionState& state) {
   const bool at_once = times == 1 && start_agrees_with(state, state.start_again.front());
   return (at_once || state.known.epochs >= (times + 1) * trainings * state.settings.epochs) &&
          state.asked() % rotating_seeds == times + 1 && new_trial_fits(state) &&
-         !sets_with_next_seed(state).contains(state.start());
+         !sets_with_seed_of(state, state.asked()).contains(state.start());
 }
 
 }  // namespace evolve::ga

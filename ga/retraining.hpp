@@ -11,13 +11,12 @@ namespace evolve::ga {
 /// How many trainings the search has begun: trials, or where trainings are paused as many whole
 /// ones as their epochs make.
 int begun(const EvolutionState& state);
-/// The sets that were handed out with the next trial's seed: of another such training it would be
-/// known what it gives.
-Visited sets_with_next_seed(const EvolutionState& state);
-/// Whether trial `number` may train a set again, where trainings are not paused.
-bool may_train_again(const EvolutionState& state, int number);
-/// The set that the next trial trains again, if it does.
-std::optional<hyp::Genes> set_to_train_again(EvolutionState& state);
+/// The sets that were handed out with the seed of trial `number`, the next one or a later one: of
+/// another such training it would be known what it gives.
+Visited sets_with_seed_of(const EvolutionState& state, int number);
+/// Where trainings are not paused: the set that trial `number`, the next one or a later one, trains
+/// again, if by what is known now it does.
+std::optional<hyp::Genes> set_to_train_again(EvolutionState& state, int number);
 /// Where trainings may be paused, and none waits: the set that the next trial trains again in the
 /// last epochs of a run.
 std::optional<hyp::Genes> set_to_decide_on(EvolutionState& state);
