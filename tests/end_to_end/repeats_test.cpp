@@ -221,8 +221,11 @@ bool trains_again(const Events& events, std::ptrdiff_t from) {
 
 TEST(Repeats, OfTheBestComeInPlaceOfTheLastTrialsThatATimeLimitLetsBegin) {
   Folder folder;
-  ASSERT_EQ(evolve(folder.path(), {"--trainer-command", fake_trainer("--noise"), "--output", "run",
-                                   "--devices", "cpu:0,cpu:1", "--trials", "60"})
+  // What does not matter: of no set is it known that it is the best, however many trials there are.
+  write_file(folder / "space.yaml", "shear: {low: 0, high: 10}\ndegrees: {low: 0, high: 45}\n");
+  ASSERT_EQ(evolve(folder.path(),
+                   {"--trainer-command", fake_trainer("--noise --sleep 80"), "--output", "run",
+                    "--devices", "cpu:0,cpu:1", "--trials", "60", "--space", "space.yaml"})
                 .code,
             0);
   const auto first = journal(folder / "run");
