@@ -7,7 +7,7 @@ install(DIRECTORY python/evolve DESTINATION ${CMAKE_INSTALL_DATADIR}/evolve/pyth
   FILES_MATCHING PATTERN "*.py" PATTERN "*.yaml")
 
 if(TARGET trial-reaper)
-  install(TARGETS trial-reaper RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/evolve COMPONENT evolve)
+  install(TARGETS trial-reaper RUNTIME DESTINATION libexec/evolve COMPONENT evolve)  # where evolve looks for it
 endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/evolve)

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,9 +33,13 @@ class Plan {
   explicit Plan(const Command& command)
       : command_(command), file_(program_file(command.words.front())), words_(command.words) {
     if (command.starter) {
-      words_.insert(words_.begin(), file_);
-      words_.insert(words_.begin(), command.starter->words.begin(), command.starter->words.end());
-      file_ = command.starter->words.front();
+      std::vector<std::string> words = command.starter->words;
+      words.push_back(fmt::format("{}", fmt::join(command.cores, ",")));
+      words.push_back(file_);
+      words_.insert(words_.begin(), words.begin(), words.end());
+      file_ = words.front();
+    } else if (!command.cores.empty()) {
+      cores_.emplace(command.cores);
     }
     std::map<std::string, std::string> environment;
     for (char** variable = ::environ; variable && *variable; ++variable) {
@@ -51,7 +56,6 @@ class Plan {
     };
     point_to(words_, arguments_);
     point_to(environment_, variables_);
-    if (!command.cores.empty()) cores_.emplace(command.cores);
   }
 
   /// What comes first in the child; 0 or an errno.

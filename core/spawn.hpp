@@ -22,7 +22,8 @@ constexpr int no_file = -1, same_as_output = -2;
 
 /// A program that starts another one in its turn and stays its parent.
 struct Starter {
-  /// Its file and its words, to which the other's file and words are added.
+  /// Its file and its words, to which are added the cores that it is to bind the other to ("0,1";
+  /// "": as it is itself), the other's file, and the other's words.
   std::vector<std::string> words;
   /// The file that it gets as number 3. Number 4 is its report: it writes there why the other
   /// cannot be executed (`NotExecuted`, core/child.hpp); that nobody has it open means that it is.

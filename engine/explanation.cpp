@@ -23,6 +23,9 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+/// Of the model; more would take minutes.
+constexpr Index most_points = 1000;
+
 /// What ended.
 struct Ended {
   /// Trials that were not stopped, and repeats of them.
@@ -30,7 +33,7 @@ struct Ended {
   /// Of the completed ones, in the order of completion.
   std::vector<hyp::Genes> genes;
   std::vector<double> fitness;
-  /// Of each gene: whether any two, completed or not, had different values.
+  /// Of each gene: whether any two of these trials had different values.
   std::vector<bool> varied;
 };
 
@@ -48,12 +51,11 @@ double least_fitness(const RunState& state) {
 /// Those that say what their sets are worth: not the stopped ones, whose fitness may be that of a
 /// third of a training; enough of the bad ones are trained to their end. Of very many some, evenly.
 std::vector<int> telling(const RunState& state) {
-  constexpr std::size_t most = 1000;  // with more the model would take minutes
   std::vector<int> all;
   for (const int trial : state.ended())
     if (state.evolution().observation(trial)->ending != ga::Observation::Ending::stopped)
       all.push_back(trial);
-  const std::size_t count = std::min(most, all.size());
+  const std::size_t count = std::min<std::size_t>(most_points, all.size());
   for (std::size_t i = 0; i < count; ++i) all[i] = all[i * all.size() / count];
   all.resize(count);
   return all;
@@ -68,17 +70,19 @@ Ended ended(const RunState& state, const std::vector<hyp::Gene>& evolved) {
   };
   Ended ended{.all = ga::History(evolved), .varied = std::vector<bool>(evolved.size())};
   for (const int trial : state.ended()) {
-    const auto& genes = state.evolution().genes(trial);
-    const auto& first = state.evolution().genes(state.ended().front());
-    for (std::size_t i = 0; i < genes.size(); ++i)
-      if (genes[i] != first[i]) ended.varied[i] = true;
     const auto& observation = *state.evolution().observation(trial);
     if (observation.ending != ga::Observation::Ending::completed) continue;
-    ended.genes.push_back(genes);
+    ended.genes.push_back(state.evolution().genes(trial));
     ended.fitness.push_back(observation.fitness);
   }
-  for (const int trial : telling(state))
-    ended.all.add(state.evolution().genes(trial), told(*state.evolution().observation(trial)));
+  const auto known = telling(state);
+  for (const int trial : known) {
+    const auto& genes = state.evolution().genes(trial);
+    const auto& first = state.evolution().genes(known.front());
+    for (std::size_t i = 0; i < genes.size(); ++i)
+      if (genes[i] != first[i]) ended.varied[i] = true;
+    ended.all.add(genes, told(*state.evolution().observation(trial)));
+  }
   for (const auto& [trial, observation] : state.evolution().ended_repeats())
     ended.all.add(state.evolution().genes(trial), told(observation));
   return ended;
@@ -119,8 +123,7 @@ class Explainer {
   Explainer(std::vector<hyp::Gene> space, Ended ended)
       : space_(std::move(space)),
         ended_(std::move(ended)),
-        selection_(
-            ended_.all.select(ended_.all.size(), ended_.all.size(), ended_.all.parameters())),
+        selection_(ended_.all.select(ended_.all.size(), most_points, ended_.all.parameters())),
         surrogate_(selection_.observations, ended_.all.parameters()),
         best_(static_cast<std::size_t>(
             std::max_element(ended_.fitness.begin(), ended_.fitness.end()) -

@@ -12,9 +12,10 @@ namespace evolve::engine {
 /// Fewer completed trials than this explain nothing.
 inline constexpr int least_explained = 5;
 
-/// Conditions the model of the screened search (ga/model/surrogate.hpp) on all that ended, whatever
-/// the run's own search. `run` names the run in an `Error`, thrown when fewer than
-/// `least_explained` trials completed or all of them have the same fitness.
+/// Conditions the model of the screened search (ga/model/surrogate.hpp) on the trials that were
+/// trained to their end or failed, whatever the run's own search. `run` names the run in an
+/// `Error`, thrown when fewer than `least_explained` trials completed or all of them have the same
+/// fitness.
 results::Explanation explain(const RunState& state, const std::string& run);
 
 /// What `explain` gives; nothing where it refuses: the trials do not tell which genes mattered.

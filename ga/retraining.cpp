@@ -81,7 +81,9 @@ std::optional<hyp::Genes> due_again(EvolutionState& state, int number) {
   const auto [second, early_third, third] = start_again(state);
   if (number == second) return start;
   if (number == early_third) return start_agrees_with(state, second) ? start : std::nullopt;
-  if (number == third) return is_start(state, early_third) ? std::nullopt : start;
+  // One that is asked for together with this one is a new set.
+  if (number == third)
+    return early_third < state.asked() && is_start(state, early_third) ? std::nullopt : start;
   return decides(state, number) ? undecided_set(state) : std::nullopt;
 }
 

@@ -141,7 +141,7 @@ TEST(Spawn, LetsAnotherProgramStartItThatIsItsParentAndSeesNoSignal) {
                             "done </proc/self/status\n"
                             "read pid name state parent group session rest </proc/self/stat\n"
                             "test $session = $pid && echo its own session\n"
-                            "shift 2; exec 4>&-; echo \"$@\"\n";
+                            "shift; exec 4>&-; echo \"cores $1\"; shift 2; echo \"$@\"\n";
   std::filesystem::permissions(starter, std::filesystem::perms::owner_all);
   auto given = make_pipe();
   ASSERT_EQ(::write(given.writer.number(), "given\n", 6), 6);
@@ -149,12 +149,13 @@ TEST(Spawn, LetsAnotherProgramStartItThatIsItsParentAndSeesNoSignal) {
   const pid_t child =
       spawn({.words = {"true", "a", "b c"},
              .output = output.writer.number(),
+             .cores = {0, 1},
              .starter = Starter{.words = {starter, "word"}, .file = given.reader.number()}});
   output.writer.close();
   EXPECT_EQ(wait_status(child), 0);
   char text[200] = {};
   EXPECT_GT(::read(output.reader.number(), text, sizeof(text) - 1), 0);
-  EXPECT_STREQ(text, "word: given\n7ffbfeff\nits own session\ntrue a b c\n");
+  EXPECT_STREQ(text, "word: given\n7ffbfeff\nits own session\ncores 0,1\ntrue a b c\n");
 }
 
 TEST(Spawn, KillsAChildThatTakesLongerThanItMay) {

@@ -109,6 +109,19 @@ TEST(Explain, LeavesOutTrialsThatWereStopped) {
   EXPECT_GT(explanation.r2, 0.9);
 }
 
+TEST(Explain, SaysNothingOfAGeneThatVariedInStoppedTrialsOnly) {
+  auto events = trials(50, depends);
+  for (auto& event : events) {
+    auto* outcome = std::get_if<hyp::Outcome>(&event);
+    if (!outcome) continue;
+    const auto& started = std::get<results::Started>(*(&event - 1));
+    if (*started.hyp.find("optimizer") != hyp::Value("SGD"))
+      outcome->result = hyp::Stopped{.epoch = 3, .fitness = 0.1};
+  }
+  const auto explanation = explained(events);
+  EXPECT_THAT(names(explanation), testing::Not(testing::Contains("optimizer")));
+}
+
 TEST(Explain, OfThousandsOfTrialsTakesSomeFromAllOverTheSpace) {
   const auto explanation = explained(trials(2100, depends));
   EXPECT_EQ(explanation.fitness.size(), 2100U);

@@ -2,11 +2,11 @@
 
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <cerrno>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -33,7 +33,8 @@ std::optional<std::string> reaper_program() {
   const auto here = core::this_program().parent_path();
   for (const auto& folder : {here, here.parent_path() / "libexec/evolve"}) {
     const auto program = (folder / "trial-reaper").string();
-    if (::access(program.c_str(), X_OK) == 0) return program;
+    std::error_code absent;
+    if (std::filesystem::is_regular_file(program, absent)) return program;
   }
 #endif
   return {};
