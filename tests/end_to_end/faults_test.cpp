@@ -25,6 +25,35 @@ std::map<int, std::string> failures(const std::filesystem::path& run) {
   return found;
 }
 
+// A copy of evolve's file alone has no trial-reaper, and is its own.
+TEST(Faults, AreReapedByTheProgramThatIsInstalledForThat) {
+  namespace fs = std::filesystem;
+  const auto reaper = fs::path(EVOLVE_BINARY).parent_path() / "trial-reaper";
+  if (!fs::exists(reaper)) GTEST_SKIP() << "under the sanitizers it is not built";
+  for (const bool installed : {true, false}) {
+    Folder folder;
+    fs::create_directories(folder / "bin");
+    fs::create_directories(folder / "libexec/evolve");
+    fs::copy_file(EVOLVE_BINARY, folder / "bin/evolve");
+    if (installed) fs::copy_file(reaper, folder / "libexec/evolve/trial-reaper");
+    auto command = evolve_command({"--trainer-command", fake_trainer("--sleep 60000"), "--devices",
+                                   "cpu:0", "--output", "run"});
+    command.front() = (folder / "bin/evolve").string();
+    Process process(command, folder.path());
+    const auto self = std::to_string(process.pid());
+    const auto expected = folder / (installed ? "libexec/evolve/trial-reaper" : "bin/evolve");
+    EXPECT_TRUE(eventually([&] {
+      pid_t child = 0;
+      std::ifstream("/proc/" + self + "/task/" + self + "/children") >> child;
+      std::error_code gone;
+      return child > 0 &&
+             fs::read_symlink("/proc/" + std::to_string(child) + "/exe", gone) == expected;
+    }));
+    process.signal(SIGKILL);
+    process.wait();
+  }
+}
+
 TEST(Faults, AreNamedAndCostTheirTrialAlone) {
   Folder folder;
   const auto ended =
