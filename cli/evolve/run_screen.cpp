@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
 #include <utility>
 
 #include "cli/screen/text.hpp"
@@ -88,13 +90,15 @@ std::string left_text(const RunStatus& status, const Pace& pace) {
   return duration_text(pace.seconds_left) + " left";
 }
 
-/// Of each slot at work how far its trial is.
-std::string brief_slots(const RunStatus& status, bool with_sensors) {
+/// Of the first `most` slots at work how far their trials are.
+std::string brief_slots(const RunStatus& status, bool with_sensors,
+                        std::size_t most = std::numeric_limits<std::size_t>::max()) {
   std::string text;
-  for (const auto& [progress, device] : status.busy)
+  for (const auto& [progress, device] :
+       std::span(status.busy).first(std::min(most, status.busy.size())))
     text += fmt::format(" · {} {}/{}", with_sensors ? device : progress.device, progress.epoch,
                         progress.epochs);
-  return text;
+  return text + (most < status.busy.size() ? " · …" : "");
 }
 
 /// All but the slots.
@@ -140,14 +144,15 @@ std::string brief_status_text(const RunStatus& status, bool with_sensors) {
 }
 
 std::vector<std::string> status_texts(const RunStatus& status) {
+  constexpr std::size_t most = 30;  // no screen is that wide
   const auto overall = overall_text(status, /*with_trial=*/false);
-  const auto slots = brief_slots(status, /*with_sensors=*/false);
-  return {status_text(status),
-          overall + brief_slots(status, /*with_sensors=*/true),
-          overall + slots,
-          brief_status_text(status, /*with_sensors=*/true),
-          brief_status_text(status, /*with_sensors=*/false),
-          overall + slots};
+  std::vector<std::string> texts = {status_text(status),
+                                    overall + brief_slots(status, /*with_sensors=*/true)};
+  for (auto slots = std::min(most, status.busy.size()); slots > 0; --slots)
+    texts.push_back(overall + brief_slots(status, /*with_sensors=*/false, slots));
+  texts.push_back(brief_status_text(status, /*with_sensors=*/true));
+  texts.push_back(brief_status_text(status, /*with_sensors=*/false));
+  return texts;
 }
 
 void RunScreen::on_event(const results::Event& event, const engine::RunState& state) {

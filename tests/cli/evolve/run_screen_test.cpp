@@ -186,10 +186,13 @@ TEST(RunStatus, HasRoomForTheWholeBeforeItHasRoomForTheSlots) {
     status.busy.push_back(
         {{.trial = 18 + slot, .device = "cpu:0", .epoch = 2, .epochs = 4}, "cpu:0"});
   const auto texts = status_texts(status);
+  ASSERT_EQ(texts.size(), 8U);
   EXPECT_EQ(texts.front(), status_text(status));
-  EXPECT_THAT(texts.back(), testing::StartsWith("17/44 trials, 3 paused · highest 0.3312 · "));
-  EXPECT_THAT(texts.back(),
-              testing::EndsWith(" trials/h · cpu:0 2/4 · cpu:0 2/4 · cpu:0 2/4 · cpu:0 2/4"));
+  const std::string whole =
+      "17/44 trials, 3 paused · highest 0.3312 · 1 min 44 s left · 864 trials/h";
+  EXPECT_EQ(texts[2], whole + " · cpu:0 2/4 · cpu:0 2/4 · cpu:0 2/4 · cpu:0 2/4");
+  EXPECT_EQ(texts[5], whole + " · cpu:0 2/4 · …");
+  EXPECT_EQ(texts.back(), brief_status_text(status, false));
 }
 
 // Else it would count up for as long as they are under way.
