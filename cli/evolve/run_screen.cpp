@@ -98,7 +98,7 @@ std::string brief_slots(const RunStatus& status, bool with_sensors,
        std::span(status.busy).first(std::min(most, status.busy.size())))
     text += fmt::format(" · {} {}/{}", with_sensors ? device : progress.device, progress.epoch,
                         progress.epochs);
-  return text + (most < status.busy.size() ? " · …" : "");
+  return text + (most < status.busy.size() ? " …" : "");
 }
 
 /// All but the slots.

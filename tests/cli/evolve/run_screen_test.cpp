@@ -191,7 +191,7 @@ TEST(RunStatus, HasRoomForTheWholeBeforeItHasRoomForTheSlots) {
   const std::string whole =
       "17/44 trials, 3 paused · highest 0.3312 · 1 min 44 s left · 864 trials/h";
   EXPECT_EQ(texts[2], whole + " · cpu:0 2/4 · cpu:0 2/4 · cpu:0 2/4 · cpu:0 2/4");
-  EXPECT_EQ(texts[5], whole + " · cpu:0 2/4 · …");
+  EXPECT_EQ(texts[5], whole + " · cpu:0 2/4 …");
   EXPECT_EQ(texts.back(), brief_status_text(status, false));
 }
 
