@@ -52,7 +52,6 @@ RunFiles::RunFiles(results::RunDirectory directory, std::string fitness, const L
     : directory_(std::move(directory)),
       fitness_(std::move(fitness)),
       table_(table_of(state)),
-      generation_(state.generation()),
       kept_weights_(directory_.root, leftovers.keep_weights, state) {
   if (leftovers.remove_kept_trainings) kept_trainings_.emplace(directory_.root, state);
   results::write_table(directory_.evolve_csv(), table_);
@@ -64,10 +63,6 @@ RunFiles::RunFiles(results::RunDirectory directory, std::string fitness, const L
 }
 
 void RunFiles::update(const results::Event& event, const RunState& state) {
-  if (std::holds_alternative<results::Started>(event) && state.generation() > generation_) {
-    generation_ = state.generation();
-    write_population(state);
-  }
   const auto* outcome = std::get_if<hyp::Outcome>(&event);
   if (!outcome) return;
   if (kept_trainings_) kept_trainings_->update(state);
@@ -98,6 +93,7 @@ void RunFiles::catch_up(const RunState& state) {
   const auto begun = Clock::now();
   if (!stale_ || (begun < due_ && std::ssize(table_.rows) > few_rows)) return;
   write_recommended(state);
+  write_population(state);
   stale_ = false;
   const auto ended = Clock::now();
   due_ = ended + times_its_cost * (ended - begun);

@@ -32,8 +32,8 @@ class RunFiles {
 
   /// Brings them up to date after an event. Throws `Error` when the disk is full.
   void update(const results::Event& event, const RunState& state);
-  /// Brings hyp_evolved.yaml up to date, if it is not and that was not just done. To be called now
-  /// and then.
+  /// Brings hyp_evolved.yaml and the population up to date, if they are not and that was not just
+  /// done. To be called now and then.
   void catch_up(const RunState& state);
   /// Brings evolve.csv, hyp_evolved.yaml and the population up to date, when nothing more will
   /// come.
@@ -53,11 +53,10 @@ class RunFiles {
   results::RunDirectory directory_;
   std::string fitness_;
   results::Table table_;
-  int generation_ = 0;
   KeptWeights kept_weights_;
   std::optional<KeptTrainings> kept_trainings_;
   std::optional<std::size_t> recommended_;  // the row that hyp_evolved.yaml has
-  bool stale_ = false;                      // rows have come since that was looked at
+  bool stale_ = false;                      // rows have come since these were written
   Clock::time_point due_{};
 };
 

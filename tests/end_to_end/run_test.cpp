@@ -281,6 +281,18 @@ TEST(Run, CountsUpRunDirectories) {
   EXPECT_TRUE(std::filesystem::exists(folder / "runs/evolve/exp2/evolve.csv"));
 }
 
+// A run that is killed leaves what it knew to another one, within its first generation too.
+TEST(Run, HasItsPopulationInItsFileWhileItGoesOn) {
+  Folder folder;
+  Process process(evolve_command({"--trainer-command", fake_trainer("--sleep 20"), "--devices",
+                                  "cpu:0", "--trials", "200", "--output", "run"}),
+                  folder.path());
+  ASSERT_TRUE(eventually([&] { return count(journal(folder / "run"), "completed") >= 8; }));
+  process.signal(SIGKILL);
+  process.wait();
+  EXPECT_THAT(read_file(folder / "run/evolve_population.yaml"), HasSubstr("gen0number4:\n"));
+}
+
 TEST(Run, StartsFromAPopulationOfAnotherRun) {
   Folder folder;
   const std::vector<std::string> common = {"--trainer-command", fake_trainer(), "--devices",
