@@ -178,22 +178,6 @@ std::optional<std::string> missing_script(const std::vector<std::string>& words,
   return *named;
 }
 
-/// A new run's command has Python or a shell run a script where there is none: the first word that
-/// is no option. What a shell is told ("cd x && ./y.sh") may name several, and other programs know
-/// other places.
-void check_named_script(const std::vector<std::string>& words) {
-  const auto program = std::filesystem::path(words.front()).filename().string();
-  if (!program.starts_with("python") && program != "bash" && program != "sh") return;
-  const auto named = std::find_if(words.begin() + 1, words.end(),
-                                  [](const auto& word) { return !word.starts_with('-'); });
-  if (named == words.end() || named->find_first_of(" {") != named->npos) return;
-  const auto ending = std::filesystem::path(*named).extension();
-  std::error_code absent;
-  if ((ending == ".py" || ending == ".sh") && !std::filesystem::exists(*named, absent))
-    throw bad_argument("--trainer-exec: " + *named + ": No such file or directory",
-                       "name the script by its path from here");
-}
-
 /// A command that goes on as it began has its script where it had it, another one where it says.
 void check_script(const results::RunSettings& run, const std::vector<std::string>& words) {
   const auto place = run.inputs.find("script");
@@ -316,11 +300,9 @@ void settle_inputs(Plan& plan, bool may_change) {
     settle_python_inputs(plan, *python, may_change);
   } else if (plan.settings.run.inputs.is_null()) {
     plan.settings.run.inputs["folder"] = current_folder();
-    if (const auto* command = std::get_if<TrialCommand>(&plan.options.trainer)) {
-      if (plan.options.launcher == "local") check_named_script(command->words);
+    if (const auto* command = std::get_if<TrialCommand>(&plan.options.trainer))
       if (const auto script = place_of_script(command->words))
         plan.settings.run.inputs["script"] = *script;
-    }
   } else if (const auto* command = std::get_if<TrialCommand>(&plan.options.trainer)) {
     check_script(plan.settings.run, command->words);
   }

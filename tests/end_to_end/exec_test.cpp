@@ -83,19 +83,6 @@ TEST(TrainerExec, ThatIsMovedAwayEndsTheRunAndBurnsNoTrial) {
   }
 }
 
-TEST(TrainerExec, OfAScriptThatIsNotThereIsRefused) {
-  Folder folder;
-  for (const std::string command : {"sh nosuch.sh {hyp}", "python3 -u nosuch.py {hyp}"}) {
-    const auto ended = run(folder, command, {}, 2);
-    EXPECT_EQ(ended.code, 2);
-    EXPECT_THAT(ended.err, testing::MatchesRegex("evolve: --trainer-exec: nosuch.(sh|py): No such "
-                                                 "file or directory; name the script by its path "
-                                                 "from here\n"));
-  }
-  EXPECT_FALSE(fs::exists(folder / "run"));
-  EXPECT_EQ(run(folder, "sh -c 'echo {hyp} nosuch.sh; exit 3'", {}, 1).code, 1) << "no script";
-}
-
 // It is not there when the run goes on, or is named where it is not.
 TEST(TrainerExec, ThatIsGoneIsMissedBeforeARunGoesOn) {
   Folder folder;
