@@ -35,7 +35,7 @@ int times_repeated(const EvolutionState& state, int trial) {
       state.repeats, [&](const Repeat& one) { return are_of_one_set(state, one.trial, trial); }));
 }
 
-std::optional<int> choose(const EvolutionState& state, History& known,
+std::optional<int> choose(const EvolutionState& state, const std::optional<Standing>& now,
                           const std::set<int>& under_way) {
   const auto completed = completed_trials(state);
   // The first trial of a set may have completed after another one of it had been repeated.
@@ -48,9 +48,6 @@ std::optional<int> choose(const EvolutionState& state, History& known,
   for (Repeat& repeat : begun) repeat.trial = first_of_set(repeat.trial);
   std::set<int> repeating;
   for (const int trial : under_way) repeating.insert(first_of_set(trial));
-  const auto now = state.screened() ? standing(state.genes, known, state.start(),
-                                               as_known(state, known, under_way))
-                                    : std::nullopt;
   return trial_to_repeat(now, completed, begun, repeating);
 }
 
@@ -65,8 +62,12 @@ std::optional<int> choose_with_lag(EvolutionState& state) {
     std::set<int> under_way;
     for (const Repeat& later : repeats.subspan(static_cast<std::size_t>(known)))
       under_way.insert(later.trial);
-    History history = history_of_all(state, known);
-    if (const auto trial = choose(state, history, under_way)) return trial;
+    std::optional<Standing> now;
+    if (state.screened()) {
+      History history = history_of_all(state, known);
+      now = standing(state.genes, history, state.start(), as_known(state, history, under_way));
+    }
+    if (const auto trial = choose(state, now, under_way)) return trial;
   }
   return std::nullopt;
 }
@@ -100,8 +101,12 @@ std::optional<hyp::Trial> next_repeat(EvolutionState& state) {
   std::set<int> under_way;
   for (const Repeat& repeat : state.repeats)
     if (!repeat.is_over()) under_way.insert(repeat.trial);
-  const auto trial =
-      state.settings.lag ? choose_with_lag(state) : choose(state, state.known.history, under_way);
+  const auto without_lag = [&] {
+    const auto repeating = as_known(state, state.known.history, under_way);
+    return choose(state, state.screened() ? standing_now(state, repeating) : std::nullopt,
+                  under_way);
+  };
+  const auto trial = state.settings.lag ? choose_with_lag(state) : without_lag();
   if (!trial) return std::nullopt;
   return repeat_of(state, *trial, times_repeated(state, *trial) + 1);
 }

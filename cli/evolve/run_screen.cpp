@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <span>
 #include <utility>
 
 #include "cli/screen/text.hpp"
@@ -90,15 +88,13 @@ std::string left_text(const RunStatus& status, const Pace& pace) {
   return duration_text(pace.seconds_left) + " left";
 }
 
-/// Of the first `most` slots at work how far their trials are.
-std::string brief_slots(const RunStatus& status, bool with_sensors,
-                        std::size_t most = std::numeric_limits<std::size_t>::max()) {
+/// Of each slot at work how far its trial is.
+std::string brief_slots(const RunStatus& status, bool with_sensors) {
   std::string text;
-  for (const auto& [progress, device] :
-       std::span(status.busy).first(std::min(most, status.busy.size())))
+  for (const auto& [progress, device] : status.busy)
     text += fmt::format(" · {} {}/{}", with_sensors ? device : progress.device, progress.epoch,
                         progress.epochs);
-  return text + (most < status.busy.size() ? " …" : "");
+  return text;
 }
 
 /// All but the slots.
@@ -143,16 +139,16 @@ std::string brief_status_text(const RunStatus& status, bool with_sensors) {
   return text + brief_slots(status, with_sensors);
 }
 
-std::vector<std::string> status_texts(const RunStatus& status) {
-  constexpr std::size_t most = 30;  // no screen is that wide
+std::vector<LiveText> status_texts(const RunStatus& status) {
+  const auto whole = [](std::string text) { return LiveText{.text = text, .least = text}; };
   const auto overall = overall_text(status, /*with_trial=*/false);
-  std::vector<std::string> texts = {status_text(status),
-                                    overall + brief_slots(status, /*with_sensors=*/true)};
-  for (auto slots = std::min(most, status.busy.size()); slots > 0; --slots)
-    texts.push_back(overall + brief_slots(status, /*with_sensors=*/false, slots));
-  texts.push_back(brief_status_text(status, /*with_sensors=*/true));
-  texts.push_back(brief_status_text(status, /*with_sensors=*/false));
-  return texts;
+  const auto slots = brief_slots(status, /*with_sensors=*/false);
+  const auto first_slot = slots.substr(0, slots.find(" · ", 1));
+  return {whole(status_text(status)),
+          whole(overall + brief_slots(status, /*with_sensors=*/true)),
+          {.text = overall + slots, .least = overall + first_slot},
+          whole(brief_status_text(status, /*with_sensors=*/true)),
+          {.text = brief_status_text(status, /*with_sensors=*/false), .least = ""}};
 }
 
 void RunScreen::on_event(const results::Event& event, const engine::RunState& state) {

@@ -57,9 +57,8 @@ std::string status_text(const RunStatus& status);
 /// The status for a narrow screen: "17/48 trials · highest 0.3312 · 2 min 10 s left · cpu:0 2/4",
 /// with what drivers said of the devices or without.
 std::string brief_status_text(const RunStatus& status, bool with_sensors);
-/// What may be shown of it, for Screen::show(): where not all of the slots have room, everything
-/// else and some of them.
-std::vector<std::string> status_texts(const RunStatus& status);
+/// What may be shown of it: where not all of the slots have room, everything else and some of them.
+std::vector<LiveText> status_texts(const RunStatus& status);
 
 class RunScreen : public engine::Observer {
  public:

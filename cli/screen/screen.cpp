@@ -98,18 +98,21 @@ void Screen::detail(const std::string& text) {
   if (!live_) line(text);
 }
 
-void Screen::show(const std::vector<std::string>& texts) {
+void Screen::show(const std::vector<LiveText>& texts) {
   if (!live_) {
     if (Clock::now() < shown_ + between_lines_) return;
     shown_ = Clock::now();
-    return line(texts.front());
+    return line(texts.front().text);
   }
   if (!flush()) return;
   constexpr std::size_t margin = 3;  // for the ^C that a terminal shows
   const auto width = std::max(columns(out_), margin) - margin;
-  const auto fitting =
-      std::ranges::find_if(texts, [&](const auto& text) { return shortened(text, width) == text; });
-  write("\r\x1b[2K" + (fitting != texts.end() ? *fitting : shortened(texts.back(), width)));
+  std::string drawn;
+  for (const auto& [text, least] : texts) {
+    drawn = shortened(text, width);
+    if (drawn.starts_with(least)) break;
+  }
+  write("\r\x1b[2K" + drawn);
   drawn_ = true;
 }
 

@@ -10,6 +10,11 @@
 
 namespace evolve::cli {
 
+/// What a live line may say: as much of `text` as fits, if that has all of `least`, its beginning.
+struct LiveText {
+  std::string text, least;
+};
+
 /// A screen whose reader nobody waits for: a terminal that is held (Ctrl-S), or whose connection
 /// hangs, costs no training. What cannot be written yet is written later; the end waits for it,
 /// until a signal comes.
@@ -27,10 +32,10 @@ class Screen {
   void as_it_is(const std::string& text);
   /// A line that stays in a pipe, and on a terminal is told by the live line.
   void detail(const std::string& text);
-  /// Redraws the live line: the first of these texts that fits, else as much of the last one as
-  /// does; in a pipe the first one as a line that stays, now and then.
-  void show(const std::vector<std::string>& texts);
-  void show(const std::string& text) { show(std::vector{text}); }
+  /// Redraws the live line: the first of these texts of which enough fits, else as much of the last
+  /// one as does; in a pipe the first one as a line that stays, now and then.
+  void show(const std::vector<LiveText>& texts);
+  void show(const std::string& text) { show(std::vector{LiveText{.text = text, .least = ""}}); }
   /// Removes the live line.
   void clear();
   /// The end waits for a few seconds at most: somebody has asked for it.
