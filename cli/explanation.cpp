@@ -89,7 +89,7 @@ std::vector<std::string> explanation_lines(const results::Explanation& explanati
   for (const auto& [gene, value] : explanation.unvaried)
     unvaried.push_back(gene.name + " " + results::value_name(value, &gene));
   if (!unvaried.empty())
-    lines.push_back(fmt::format("the same in all trials, so nothing is known of it: {}",
+    lines.push_back(fmt::format("the same in all trials that ended, so nothing is known of it: {}",
                                 fmt::join(unvaried, ", ")));
   lines.push_back("alone: what the gene explains by itself; total: with its part in interactions");
   lines.push_back("loss by chance: what a random value instead of the highest's costs on average");

@@ -107,7 +107,9 @@ results::Extended extension_of_search(const RunState& state, const Bounds& given
   };
   const bool bounded =
       is_new(&Bounds::trials) || is_new(&Bounds::generations) || is_new(&Bounds::max_epochs);
-  return with_repeats(state, bounds, bounded ? std::clamp<std::int64_t>(left, 0, wanted) : wanted);
+  return with_repeats(
+      state, bounds,
+      bounded ? std::clamp<std::int64_t>(left, 0, state.repeats().wished()) : wanted);
 }
 
 /// Of a run whose search is done: it goes on, or what is paused does, or its repeats alone do.
@@ -127,7 +129,8 @@ results::Extended extension_of_end(const RunState& state, const Bounds& given) {
     if (repeats != wanted && repeats >= left)
       throw too_many_repeats(repeats, left, "none is left for a new trial");
     // Repeats that nobody asked for anew leave it one training of those to come.
-    return with_repeats(state, bounds, std::clamp<std::int64_t>(left - 1, 0, repeats));
+    const int most = repeats == wanted ? state.repeats().wished() : repeats;
+    return with_repeats(state, bounds, std::clamp<std::int64_t>(left - 1, 0, most));
   }
   const auto room = trainings_left(state, given);
   if (repeats != wanted && repeats > begun + owed && repeats - begun > room)
@@ -139,9 +142,15 @@ results::Extended extension_of_end(const RunState& state, const Bounds& given) {
     const int all = to_come + state.repeats().begun_in_all();
     const auto most = *bounds.max_epochs - std::int64_t{all} * before.epochs;
     if (most > search_spent(state.evolution()))
-      return {before.generations, state.evolution().asked(), to_come, static_cast<int>(most)};
+      return {.generations = before.generations,
+              .trials = state.evolution().asked(),
+              .repeats = to_come,
+              .max_epochs = static_cast<int>(most)};
   }
-  return {before.generations, before.trials, repeats, before.max_epochs};
+  return {.generations = before.generations,
+          .trials = before.trials,
+          .repeats = repeats,
+          .max_epochs = before.max_epochs};
 }
 
 /// Of a run whose search was ended for its repeats: it has the bounds from before, and these
@@ -154,7 +163,15 @@ results::Extended extension_after_repeats(const RunState& state, const Bounds& g
     throw too_many_repeats(*given.repeats, left, "none is left for a new trial");
   return with_repeats(
       state, bounds,
-      given.repeats.value_or(std::clamp<std::int64_t>(left / 2, 0, state.repeats().wanted())));
+      given.repeats.value_or(std::clamp<std::int64_t>(left / 2, 0, state.repeats().wished())));
+}
+
+/// Repeats for which there is no room are wished for, until someone asks for another number.
+results::Extended with_wish(const RunState& state, const Bounds& given, results::Extended after) {
+  const int wished = state.repeats().wished();
+  const bool asked_anew = given.repeats && given.repeats != state.repeats().wanted();
+  if (!asked_anew && after.repeats < wished) after.wished_repeats = wished;
+  return after;
 }
 
 /// What has begun is trained to where it was to be, so a smaller bound would say what is not so.
@@ -179,21 +196,24 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
     check_room_for_open(state, *given.max_epochs);
   auto bounds = given;
   if (given.trials) bounds.generations.reset();
-  if (state.ended_for_repeats()) return extension_after_repeats(state, bounds);
+  if (state.ended_for_repeats())
+    return with_wish(state, given, extension_after_repeats(state, bounds));
   const auto after = state.evolution().done() ? extension_of_end(state, bounds)
                                               : extension_of_search(state, bounds);
-  return after == none ? std::nullopt : std::optional(after);
+  if (after == none) return {};
+  return with_wish(state, given, after);
 }
 
 std::optional<results::Extended> end_for_repeats(const RunState& state) {
   const auto& search = state.evolution().settings();
-  const int wanted = state.repeats().wanted();
   const auto room = trainings_left(state, state.bounds());
-  results::Extended end{.generations = search.generations,
+  const auto repeats = std::clamp<std::int64_t>(room, 0, state.repeats().wanted());
+  auto end = with_wish(state, {},
+                       {.generations = search.generations,
                         .trials = search.trials,
-                        .repeats = static_cast<int>(std::clamp<std::int64_t>(room, 0, wanted)),
+                        .repeats = static_cast<int>(repeats),
                         .max_epochs = search.max_epochs,
-                        .for_repeats = true};
+                        .for_repeats = true});
   // Where trainings are paused, epochs alone end the search: those that it has taken.
   if (state.evolution().pausing())
     end.max_epochs = static_cast<int>(search_spent(state.evolution()));
@@ -228,7 +248,7 @@ nlohmann::ordered_json with_bounds(nlohmann::ordered_json options, const RunStat
   set("generations", bounds.generations);
   set("trials", bounds.trials);
   set("repeats", bounds.repeats);
-  if (bounds.max_epochs) set("max_epochs", bounds.max_epochs);
+  set("max_epochs", bounds.max_epochs);
   return options;
 }
 

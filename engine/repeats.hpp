@@ -24,13 +24,14 @@ struct CompletedTrial {
 /// say (ga::Evolution::next_repeat).
 class Repeats {
  public:
-  explicit Repeats(int wanted) : wanted_(wanted) {}
+  explicit Repeats(int wanted) : wanted_(wanted), wished_(wanted) {}
 
-  /// So many repeats are wanted from now on, in all.
-  void want(int wanted) { wanted_ = wanted; }
+  /// So many repeats are wanted from now on, in all, and so many would be where there is room.
+  void want(int wanted, int wished) { wanted_ = wanted, wished_ = wished; }
   /// The search goes on: repeats that were wanted are wanted of what it will find.
   void start_anew() { earlier_ += std::exchange(begun_, 0); }
   int wanted() const { return wanted_; }
+  int wished() const { return wished_; }
 
   /// A repeat has begun.
   void begin() { ++begun_; }
@@ -49,7 +50,7 @@ class Repeats {
   const std::vector<results::Repeat>& completed() const { return completed_; }
 
  private:
-  int wanted_;
+  int wanted_, wished_;
   int begun_ = 0, earlier_ = 0;
   std::vector<results::Repeat> completed_;
 };

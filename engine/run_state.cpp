@@ -329,7 +329,8 @@ void RunState::failed(const hyp::Outcome& outcome, const hyp::Failed& failure, O
 
 void RunState::on(const results::Extended& extended) {
   bounds_before_ = extended.for_repeats ? std::optional(bounds()) : std::nullopt;
-  if (extended.repeats) repeats_.want(*extended.repeats);
+  if (extended.repeats)
+    repeats_.want(*extended.repeats, extended.wished_repeats.value_or(*extended.repeats));
   if (next_ && next_->repeat > 0) next_.reset();
   evolution_.extend(extended.generations, extended.trials, extended.max_epochs);
   if (!evolution_.done()) repeats_.start_anew();

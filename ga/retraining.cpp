@@ -13,21 +13,21 @@ namespace {
 
 // Every claim compares with the start: it is trained with each of the first seeds, early enough to
 // tell how much of a fitness is luck, and late enough to cost a search of ten trainings nothing.
-// Where the first two agree to the last digit the third follows at once: two may agree by chance, a
-// table of trainings has a few seeds only, and three tell that there is no luck.
-constexpr int second_start = 13, early_third_start = 14, third_start = 26;
-static_assert(second_start % rotating_seeds == 1 && early_third_start % rotating_seeds == 2 &&
-              third_start % rotating_seeds == 2);
+// Where the first two agree to the last digit the third follows with the next trial of its seed:
+// two may agree by chance, a table of trainings has a few seeds only, and three tell that there is
+// no luck.
+constexpr int second_start = 13, third_start = 26;
+static_assert(second_start % rotating_seeds == 1 && third_start % rotating_seeds == 2);
 
 // By trial: these, or with many given sets as soon after them as there are the same seeds.
 struct StartAgain {
-  int second, early_third, third;
+  int second, third;
 };
 StartAgain start_again(const EvolutionState& state) {
   const auto given = static_cast<int>(state.first_sets.size());
   const int later =
       std::max(0, given - second_start + rotating_seeds - 1) / rotating_seeds * rotating_seeds;
-  return {second_start + later, early_third_start + later, third_start + later};
+  return {second_start + later, third_start + later};
 }
 
 // No more than are expected, nor than the whole ones that its epochs make.
@@ -59,6 +59,17 @@ bool start_agrees_with(const EvolutionState& state, int trial) {
          first->fitness != 0 && first->fitness == again->fitness;
 }
 
+// Trial `number` trains the start for the third time. Of those before that have its seed, one that
+// is asked for together with it does so where the first two agree.
+bool third_start_is_due(const EvolutionState& state, int number) {
+  const auto [second, third] = start_again(state);
+  if (number <= second || number > third || (number - second) % rotating_seeds != 1) return false;
+  const bool agree = start_agrees_with(state, second);
+  for (int early = second + 1; early < number; early += rotating_seeds)
+    if (early < state.asked() ? is_start(state, early) : agree) return false;
+  return number == third || agree;
+}
+
 // The best of many noisy trainings is the luckiest, so the last ones are of the two sets that may
 // be best, whichever is known less.
 std::optional<hyp::Genes> undecided_set(EvolutionState& state) {
@@ -77,13 +88,8 @@ std::optional<hyp::Genes> unless_it_had_the_seed(const EvolutionState& state, in
 
 // The start, or one of the best.
 std::optional<hyp::Genes> due_again(EvolutionState& state, int number) {
-  const auto start = std::optional(state.start());
-  const auto [second, early_third, third] = start_again(state);
-  if (number == second) return start;
-  if (number == early_third) return start_agrees_with(state, second) ? start : std::nullopt;
-  // One that is asked for together with this one is a new set.
-  if (number == third)
-    return early_third < state.asked() && is_start(state, early_third) ? std::nullopt : start;
+  if (number == start_again(state).second || third_start_is_due(state, number))
+    return state.start();
   return decides(state, number) ? undecided_set(state) : std::nullopt;
 }
 

@@ -58,7 +58,9 @@ void visit(const V& key, Of<V, hyp::Rung>& e) {
 template <class V>
 void visit(const V& key, Of<V, Extended>& e) {
   key("generations", e.generations), key.or_null("trials", e.trials);
-  key.unless_default("repeats", e.repeats), key.unless_default("max_epochs", e.max_epochs);
+  key.unless_default("repeats", e.repeats);
+  key.unless_default("wished_repeats", e.wished_repeats);
+  key.unless_default("max_epochs", e.max_epochs);
   key.unless_default("for_repeats", e.for_repeats);
 }
 template <class V>

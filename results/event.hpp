@@ -64,6 +64,8 @@ struct Extended {
   int generations = 0;
   std::optional<int> trials = {};
   std::optional<int> repeats = {};
+  /// How many the run would have, where there is room for fewer: once there is more it has them.
+  std::optional<int> wished_repeats = {};
   std::optional<int> max_epochs = {};
   /// Its time limit is near: the search ends here, so that its repeats begin. A run that goes on
   /// after that has the bounds from before.

@@ -24,11 +24,11 @@ using engine::RunEnd;
 using engine::RunState;
 
 void say_recommended(Screen& screen, const RunState& state, const results::RunDirectory& directory,
-                     const EvolveOptions& options) {
+                     const EvolveOptions& options, const std::string& go_on) {
   const auto& repeats = state.repeats().completed();
   const auto recommendation = *state.recommendation();
   screen.line("");
-  for (const auto& line : recommendation_lines(state, recommendation, directory.root))
+  for (const auto& line : recommendation_lines(state, recommendation, directory.root, go_on))
     screen.line(line);
   if (!repeats.empty()) screen.line(repeat_summary(repeats));
   const std::pair<const char*, fs::path> files[] = {
@@ -76,12 +76,12 @@ void say_interrupted(Screen& screen, const RunState& state, RunEnd end,
 
 /// What came of it: what pausing saved, what failed, and which trial to use.
 void say_result(Screen& screen, const RunState& state, const results::RunDirectory& directory,
-                const EvolveOptions& options) {
+                const EvolveOptions& options, const std::string& go_on) {
   if (const auto words = savings(state); !words.empty()) screen.line(words);
   if (!state.best()) return;
   for (const auto& words : {failure_summary(state, directory), failed_repeats(state)})
     if (!words.empty()) screen.line(words);
-  say_recommended(screen, state, directory, options);
+  say_recommended(screen, state, directory, options, go_on);
 }
 
 /// Throws where what every trial needs is not there.
@@ -123,7 +123,7 @@ int conclude(Screen& screen, const engine::Run& run, RunEnd end,
   if (signal != 0) screen.hurry();
   const auto& state = run.state();
   const auto command = go_on_command(directory, options);
-  say_result(screen, state, directory, options);
+  say_result(screen, state, directory, options, command);
   check_surroundings(run, end, "mend it and go on with: " + command);
   if (end == RunEnd::stopped || end == RunEnd::time_limit)
     say_interrupted(screen, state, end, command);

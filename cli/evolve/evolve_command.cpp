@@ -115,10 +115,10 @@ std::string larger_bound(const RunState& state, const engine::Bounds& given) {
 
 /// Where a run has no room for all repeats that it was to have.
 std::optional<std::string> note_on_repeats(const std::optional<results::Extended>& bounds,
-                                           int wanted) {
-  const int most = bounds ? bounds->repeats.value_or(wanted) : wanted;
-  if (most >= wanted) return {};
-  return fmt::format("there is room for {} of {}", most, core::counted(wanted, "repeat"));
+                                           int wished) {
+  const int most = bounds ? bounds->repeats.value_or(wished) : wished;
+  if (most >= wished) return {};
+  return fmt::format("there is room for {} of {}", most, core::counted(wished, "repeat"));
 }
 
 std::string greeting(const RunState& state, const engine::Bounds& given,
@@ -167,7 +167,7 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   auto state = engine::fold(contents.run, contents.events, path.string());
   const auto given = bounds_given(now);
   const auto bounds = engine::extension(state, given);
-  if (const auto note = note_on_repeats(bounds, given.repeats.value_or(state.repeats().wanted())))
+  if (const auto note = note_on_repeats(bounds, given.repeats.value_or(state.repeats().wished())))
     screen.line(*note);
   const bool may_change = state.nothing_known();
   // One that has ended needs its inputs no more, but is not said to have had others.
@@ -189,7 +189,8 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
                          engine::with_bounds(to_json(plan.options), run->state()));
   screen.line(greeting(run->state(), given, directory));
   const auto& again = run->state().repeats();
-  if (const int repeats = again.wanted() - again.begun(); bounds && repeats > 0)
+  if (const int repeats = again.wanted() - again.begun();
+      bounds && repeats > 0 && !run->state().finished())
     screen.line(
         fmt::format("of these, the last {} again of the best sets (--repeats)",
                     repeats == 1 ? "training is" : fmt::format("{} trainings are", repeats)));

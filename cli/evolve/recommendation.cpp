@@ -108,7 +108,7 @@ std::string luck_line(const ga::Standing& standing, bool was_seen) {
 
 /// Which trial may be better, and once the search is done what would decide it.
 std::vector<std::string> undecided_lines(const engine::RunState& state,
-                                         const ga::Standing& standing, const fs::path& run) {
+                                         const ga::Standing& standing, const std::string& go_on) {
   // Rounded down: it is not as likely as what would be recommended.
   const auto line =
       fmt::format("  undecided              trial {} is better with a probability of {}",
@@ -119,8 +119,7 @@ std::vector<std::string> undecided_lines(const engine::RunState& state,
   return {fmt::format("{}: train the best again, {} more trainings of {} each, with", line, more,
                       state.training_seconds() < 0.5 ? "less than a second"
                                                      : duration_text(state.training_seconds())),
-          fmt::format("    evolve --resume {} --repeats {}", shell_folder(run),
-                      state.repeats().due() + more)};
+          fmt::format("    {} --repeats {}", go_on, state.repeats().due() + more)};
 }
 
 /// Below this, fitness says which set makes a detector begin to learn fastest, not which makes the
@@ -144,7 +143,7 @@ std::string headline(const engine::RunState& state, const engine::CompletedTrial
 
 std::vector<std::string> recommendation_lines(const engine::RunState& state,
                                               const engine::Recommendation& recommendation,
-                                              const fs::path& run) {
+                                              const fs::path& run, const std::string& go_on) {
   const auto& [row, standing] = recommendation;
   const engine::CompletedTrial& trial = state.completed()[row];
   const bool is_start = engine::have_one_set(state, trial.trial, 0);
@@ -162,7 +161,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
   if (trial.metrics.map50 > 0 && std::max(trial.metrics.map50, trial.fitness) < least_map50)
     lines.push_back(fmt::format(
         "  it has hardly learnt    mAP50 is {:.3f}: which of such trainings is best says little "
-        "about real ones; train for more --epochs, or start from trained weights",
+        "about real ones; train for more --epochs, or start from better weights",
         trial.metrics.map50));
   if (!standing) return lines;
   const auto trainings = engine::trainings_of(state, trial.trial);
@@ -173,6 +172,9 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
     lines.push_back(fmt::format("  the start              {}; worse with a probability of {}{}",
                                 text_of(standing->start->expectation), text_of(standing->better),
                                 gave(engine::trainings_of(state, 0))));
+  if (const auto failures = failures_of(engine::trainings_of(state, 0));
+      !is_start && !standing->start && !failures.empty())
+    lines.push_back("  the start              " + failures);
   if (const auto& highest = *state.best();
       highest.fitness > trial.fitness && !engine::have_one_set(state, highest.trial, trial.trial)) {
     lines.push_back(fmt::format("  the highest            trial {}, {}: {}", highest.trial,
@@ -181,7 +183,7 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
   }
   lines.push_back(luck_line(*standing, engine::luck_was_seen(state)));
   if (standing->doubt > ga::worth_deciding)
-    for (auto& line : undecided_lines(state, *standing, run)) lines.push_back(std::move(line));
+    for (auto& line : undecided_lines(state, *standing, go_on)) lines.push_back(std::move(line));
   if (const auto line = longer_trainings_line(*standing, state.evolution(), run))
     lines.push_back(*line);
   return lines;

@@ -122,7 +122,7 @@ function drawImportance(view) {
   byId("importance-words").textContent = "Share of the variation of fitness that a gene explains: alone (strong), and with its part in interactions. " +
     `Predicting each trial from the others, the model has R² ${r2.toFixed(2)}; the trials pin down ${Math.round(100 * known)} % of the variation.` +
     (verdict ? ` ${verdict[0].toUpperCase()}${verdict.slice(1)}.` : "") +
-    (unvaried.length > 0 ? ` The same in all trials, so nothing is known of it: ${unvaried.join(", ")}.` : "");
+    (unvaried.length > 0 ? ` The same in all trials that ended, so nothing is known of it: ${unvaried.join(", ")}.` : "");
   const most = Math.max(...genes.map((gene) => gene.total), 0.01);
   const loss = Math.max(...genes.map((gene) => Math.abs(gene.loss)));
   const digits = loss ? 2 - Math.floor(Math.log10(loss)) : 3;  // three of the greatest at least

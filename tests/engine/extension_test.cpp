@@ -78,10 +78,11 @@ TEST(Extension, AfterEarlyRepeatsSharesWhatIsLeftBetweenTrialsAndRepeats) {
   const results::RunSettings by_trials{
       .population = 4, .generations = 5, .trials = 14, .repeats = 5};
   const auto state = with_early_repeats(by_trials, 5);  // 4 of 14 are left
-  EXPECT_EQ(extension(state, {}), (Extended{.generations = 5, .trials = 7, .repeats = 2}));
+  EXPECT_EQ(extension(state, {}),
+            (Extended{.generations = 5, .trials = 7, .repeats = 2, .wished_repeats = 5}));
   EXPECT_EQ(extension(state, {.trials = 14}), extension(state, {}));
   EXPECT_EQ(extension(state, {.trials = 15}),
-            (Extended{.generations = 5, .trials = 8, .repeats = 2}));
+            (Extended{.generations = 5, .trials = 8, .repeats = 2, .wished_repeats = 5}));
   EXPECT_EQ(extension(state, {.repeats = 1}),
             (Extended{.generations = 5, .trials = 8, .repeats = 1}));
   EXPECT_EQ(test::refusal([&] { extension(state, {.repeats = 4}); }),
@@ -91,12 +92,14 @@ TEST(Extension, AfterEarlyRepeatsSharesWhatIsLeftBetweenTrialsAndRepeats) {
   // A limit came before all repeats: those that are owed are of the trainings that are left.
   const results::RunSettings few{.population = 4, .generations = 5, .trials = 10, .repeats = 5};
   EXPECT_EQ(extension(with_early_repeats(few, 3, 2), {}),
-            (Extended{.generations = 5, .trials = 6, .repeats = 2}));
+            (Extended{.generations = 5, .trials = 6, .repeats = 2, .wished_repeats = 5}));
 
   const results::RunSettings by_epochs{
       .population = 4, .generations = 5, .max_epochs = 24, .repeats = 5};  // 12 trainings
-  EXPECT_EQ(extension(with_early_repeats(by_epochs, 5), {}),
-            (Extended{.generations = 5, .trials = 14, .repeats = 1, .max_epochs = 12}));
+  EXPECT_EQ(
+      extension(with_early_repeats(by_epochs, 5), {}),
+      (Extended{
+          .generations = 5, .trials = 14, .repeats = 1, .wished_repeats = 5, .max_epochs = 12}));
 }
 
 TEST(Extension, AfterEarlyRepeatsOfARunWithNoTrainingLeftIsItsEnd) {
@@ -187,13 +190,28 @@ TEST(Extension, CountsTheRepeatsOfAnEarlierEnd) {
             (Extended{.generations = 5, .trials = 8, .repeats = 2}));
 }
 
+TEST(Extension, BringsRepeatsBackOnceThereIsRoomForThemAgain) {
+  auto state = run({.population = 4, .generations = 50, .trials = 6, .repeats = 2});
+  state.apply(*extension(state, {.trials = 7}));
+  train(state);
+  ASSERT_TRUE(state.finished());
+  EXPECT_EQ(extension(state, {}), std::nullopt);
+  EXPECT_EQ(extension(state, {.trials = 12}),
+            (Extended{.generations = 50, .trials = 8, .repeats = 2}));
+  // Who asks for none has none later either.
+  state.apply(*extension(state, {.trials = 10, .repeats = 1}));
+  train(state);
+  EXPECT_EQ(extension(state, {.trials = 20}),
+            (Extended{.generations = 50, .trials = 16, .repeats = 1}));
+}
+
 TEST(Extension, ByAnyLargerNumberOfTrialsHasANewOneThoughFewerAreTrainedAgain) {
   const auto state = run({.population = 4, .generations = 5, .trials = 6, .repeats = 2});
   ASSERT_EQ(state.trainings(), 6);
   EXPECT_EQ(extension(state, {.trials = 7}),
-            (Extended{.generations = 5, .trials = 5, .repeats = 0}));
+            (Extended{.generations = 5, .trials = 5, .repeats = 0, .wished_repeats = 2}));
   EXPECT_EQ(extension(state, {.trials = 8}),
-            (Extended{.generations = 5, .trials = 5, .repeats = 1}));
+            (Extended{.generations = 5, .trials = 5, .repeats = 1, .wished_repeats = 2}));
   EXPECT_EQ(extension(state, {.trials = 9}),
             (Extended{.generations = 5, .trials = 5, .repeats = 2}));
 }
@@ -211,7 +229,7 @@ TEST(Extension, ByMoreGenerationsHasANewTrialThoughFewerAreTrainedAgain) {
   const auto state = run({.population = 2, .generations = 3, .repeats = 4});
   ASSERT_TRUE(state.finished());
   EXPECT_EQ(extension(state, {.generations = 4}),
-            (Extended{.generations = 4, .trials = 3, .repeats = 1}));
+            (Extended{.generations = 4, .trials = 3, .repeats = 1, .wished_repeats = 4}));
   EXPECT_EQ(extension(state, {.generations = 6}),
             (Extended{.generations = 6, .trials = 4, .repeats = 4}));
 }
@@ -231,10 +249,14 @@ TEST(Extension, ByTrialsKeepsTheBoundOnEpochsWhateverTheRepeats) {
   ASSERT_TRUE(state.finished());
   ASSERT_EQ(state.epochs_trained(), 14);
   // 16 epochs are one training more.
-  EXPECT_EQ(extension(state, {.trials = 10}),
-            (Extended{.generations = 5, .trials = 9, .repeats = 0, .max_epochs = 14}));
-  EXPECT_EQ(extension(state, {.generations = 6}),
-            (Extended{.generations = 6, .trials = 23, .repeats = 0, .max_epochs = 14}));
+  EXPECT_EQ(
+      extension(state, {.trials = 10}),
+      (Extended{
+          .generations = 5, .trials = 9, .repeats = 0, .wished_repeats = 1, .max_epochs = 14}));
+  EXPECT_EQ(
+      extension(state, {.generations = 6}),
+      (Extended{
+          .generations = 6, .trials = 23, .repeats = 0, .wished_repeats = 1, .max_epochs = 14}));
   const auto spent =
       run({.population = 4, .generations = 5, .trials = 7, .max_epochs = 14, .repeats = 1});
   EXPECT_EQ(extension(spent, {.trials = 10}), std::nullopt);
@@ -291,9 +313,9 @@ TEST(Extension, OfARunThatIsNotFinishedHasNoMoreRepeatsThanItsBoundsHaveRoomFor)
 TEST(Extension, OfARunThatIsNotFinishedByLessHasFewerOfTheRepeatsThatItWasGiven) {
   const auto state = run({.population = 4, .generations = 5, .trials = 10, .repeats = 3}, 5);
   EXPECT_EQ(extension(state, {.trials = 7}),
-            (Extended{.generations = 5, .trials = 5, .repeats = 2}));
+            (Extended{.generations = 5, .trials = 5, .repeats = 2, .wished_repeats = 3}));
   EXPECT_EQ(extension(state, {.trials = 4}),
-            (Extended{.generations = 5, .trials = 4, .repeats = 0}));
+            (Extended{.generations = 5, .trials = 4, .repeats = 0, .wished_repeats = 3}));
 }
 
 TEST(Extension, OfAFinishedRunHasNoMoreRepeatsThanTheBoundsThatAreGivenHaveRoomFor) {
@@ -318,10 +340,12 @@ TEST(Extension, OfAFinishedRunHasNoMoreRepeatsThanTheBoundsThatAreGivenHaveRoomF
 TEST(Extension, OfAFinishedRunByMoreAndItsOwnRepeatsIsThatByMore) {
   const auto by_trials = run({.population = 4, .generations = 5, .trials = 10, .repeats = 2});
   EXPECT_EQ(extension(by_trials, {.trials = 12, .repeats = 2}),
-            (Extended{.generations = 5, .trials = 9, .repeats = 1}));
+            (Extended{.generations = 5, .trials = 9, .repeats = 1, .wished_repeats = 2}));
   const auto by_epochs = run({.population = 4, .generations = 5, .max_epochs = 20, .repeats = 2});
-  EXPECT_EQ(extension(by_epochs, {.max_epochs = 24, .repeats = 2}),
-            (Extended{.generations = 5, .trials = 17, .repeats = 1, .max_epochs = 18}));
+  EXPECT_EQ(
+      extension(by_epochs, {.max_epochs = 24, .repeats = 2}),
+      (Extended{
+          .generations = 5, .trials = 17, .repeats = 1, .wished_repeats = 2, .max_epochs = 18}));
 }
 
 // Its search is done, and of its repeats one has begun.
@@ -334,10 +358,14 @@ TEST(Extension, OfARunAtItsRepeatsKeepsThoseThatAreOwed) {
   EXPECT_EQ(extension(state, {.max_epochs = 200}), std::nullopt) << "its trials are all begun";
   EXPECT_EQ(extension(state, {.max_epochs = 200, .repeats = 3}), std::nullopt);
   // Nine: a new trial, one that had begun, and two more.
-  EXPECT_EQ(extension(state, {.trials = 9}),
-            (Extended{.generations = 5, .trials = 6, .repeats = 2, .max_epochs = 24}));
-  EXPECT_EQ(extension(state, {.trials = 7}),
-            (Extended{.generations = 5, .trials = 5, .repeats = 2, .max_epochs = 24}))
+  EXPECT_EQ(
+      extension(state, {.trials = 9}),
+      (Extended{
+          .generations = 5, .trials = 6, .repeats = 2, .wished_repeats = 3, .max_epochs = 24}));
+  EXPECT_EQ(
+      extension(state, {.trials = 7}),
+      (Extended{
+          .generations = 5, .trials = 5, .repeats = 2, .wished_repeats = 3, .max_epochs = 24}))
       << "one of the two that are owed";
 }
 

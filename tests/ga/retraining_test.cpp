@@ -55,6 +55,23 @@ TEST(Retraining, TrainsTheStartWithEachOfTheFirstSeeds) {
   }
 }
 
+// On two slots trial 14 begins before trial 13 has ended.
+TEST(Retraining, TrainsTheStartForTheThirdTimeWithTheNextTrialOfItsSeed) {
+  const hyp::Space space = space_of({real(0, 1, 0.3), real(0, 1, 0.6)});
+  for (const int together : {2, 7, 8, 20}) {
+    Evolution evolution(space, screened(1, 60));
+    std::vector<int> starts;
+    std::vector<hyp::Trial> trials = evolution.ask(15);
+    for (; !trials.empty(); trials = evolution.ask(together)) {
+      for (const auto& trial : trials) {
+        if (evolution.genes(trial.number) == evolution.genes(0)) starts.push_back(trial.number);
+        evolution.tell(completed(trial.number, trial.hyp.number("g0")));
+      }
+    }
+    EXPECT_EQ(starts, (std::vector{0, 13, 20})) << together;
+  }
+}
+
 // The third training of the start hangs on trial 14, which may be among those that are asked for.
 TEST(Retraining, TrainsTheStartAgainThoughManyTrialsAreAskedForAtOnce) {
   const hyp::Space space = space_of({real(0, 1, 0.3), real(0, 1, 0.6)});
@@ -188,13 +205,14 @@ TEST(Retraining, TrainsSeveralSetsAgainAtOnce) {
 // same in trial 13, even where that has ended.
 TEST(Retraining, TrainsTheStartAgainWhateverItMayNotKnow) {
   const hyp::Space space = space_of({real(0, 1, 0.3), real(0, 1, 0.6)});
-  for (const int lag : {1, 2}) {
+  for (const auto& [lag, third] : {std::pair(1, 14), std::pair(2, 20), std::pair(14, 26)}) {
     auto settings = screened(1, 27);
     settings.lag = lag;
     Evolution evolution(space, settings);
     run(evolution, [](const auto& hyp) { return hyp.number("g0"); });
-    EXPECT_EQ(evolution.genes(14) == evolution.genes(0), lag == 1);
-    EXPECT_EQ(evolution.genes(26) == evolution.genes(0), lag == 2);
+    for (const int trial : {14, 20, 26})
+      EXPECT_EQ(evolution.genes(trial) == evolution.genes(0), trial == third)
+          << lag << " " << trial;
   }
 }
 

@@ -43,7 +43,8 @@ engine::RunState run_of(const std::string& search,
 }
 
 std::vector<std::string> lines_of(const engine::RunState& state) {
-  return recommendation_lines(state, *state.recommendation(), "runs/a run");
+  return recommendation_lines(state, *state.recommendation(), "runs/a run",
+                              "evolve --resume 'runs/a run'");
 }
 
 double luck_alone(const hyp::Trial& trial) {
@@ -158,7 +159,7 @@ TEST(Recommendation, OfDetectorsThatHaveHardlyLearntSaysHowLittleItSays) {
   const auto little = [](const hyp::Trial& trial) { return 0.1 * luck_alone(trial); };
   EXPECT_EQ(lines_of(run_of("screened", little, 1, 20, 0.02))[1],
             "  it has hardly learnt    mAP50 is 0.020: which of such trainings is best says little "
-            "about real ones; train for more --epochs, or start from trained weights");
+            "about real ones; train for more --epochs, or start from better weights");
   EXPECT_THAT(lines_of(run_of("screened", little, 1, 20, 0.06)),
               testing::Not(Contains(StartsWith("  it has hardly learnt"))));
   EXPECT_THAT(lines_of(run_of("screened", luck_alone, 1, 20, 0.02)),
