@@ -94,7 +94,7 @@ struct Judgement {
 /// Nothing until `history` has three trainings to the end, or where the model is made of none of
 /// them. Where trainings are known to be free of luck (History::deterministic) the best is what
 /// gave most, what it gave is expected with no interval around, and nothing is undecided. Takes a
-/// tenth of a second.
+/// tenth of a second, and up to .7 s where the parameters are weighed anew (History::plausible).
 std::optional<Judgement> judgement(std::span<const hyp::Gene> space, History& history,
                                    const hyp::Genes& start);
 

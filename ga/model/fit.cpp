@@ -131,7 +131,7 @@ double negative_log_posterior(const Observations& o, const KernelParameters& par
   const Eigen::LLT<MatrixXd> factor(noisy);
   if (factor.info() != Eigen::Success) return std::numeric_limits<double>::infinity();
 
-  const MatrixXd half = factor.matrixL().solve(MatrixXd::Identity(n, n));
+  const MatrixXd half = inverse_factor(factor);
   MatrixXd inverse = MatrixXd::Zero(n, n);
   inverse.selfadjointView<Eigen::Lower>().rankUpdate(half.transpose());
   inverse.triangularView<Eigen::StrictlyUpper>() = inverse.transpose();
@@ -191,10 +191,10 @@ std::vector<Variation> variations(const KernelParameters& best, Index outcomes) 
     return -0.5 * z * z;
   };
   std::vector<Variation> all;
-  for (const double noise : noises) {
-    for (const double seed : seeds) {
-      for (const double roughness : roughnesses) {
-        for (const double more : longer) {
+  for (const double more : longer) {
+    for (const double noise : noises) {
+      for (const double seed : seeds) {
+        for (const double roughness : roughnesses) {
           KernelParameters parameters = best;
           parameters.array() += more;
           parameters.tail<3>() << noise, seed, roughness;

@@ -42,7 +42,7 @@ struct Variation {
 /// short trainings have it, until trainings of the same set and of near ones say otherwise. The
 /// fitted lengths are those that explain most of what was seen, luck included: so they are too
 /// short, once there are outcomes enough that the prior does not decide them. (They count as they
-/// are, too, where they leave hardly any luck.)
+/// are, too, where they leave hardly any luck.) Those of the same lengths follow one another.
 std::vector<Variation> variations(const KernelParameters& best, Eigen::Index outcomes);
 
 /// How the curves in `known`, which has looks, behave under these kernel parameters: for each

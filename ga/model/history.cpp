@@ -18,6 +18,7 @@ namespace evolve::ga {
 namespace {
 
 using Eigen::Index;
+using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double least_weight = 0.01;  // relative to the greatest
@@ -214,7 +215,8 @@ void History::weigh_outliers(Index length) {
   if (any_at_rung(length)) return;
   for (int i = 0; i < iterations; ++i) {
     const auto known = select(length, model_points, parameters_);
-    const VectorXd squares = Surrogate(known.observations, parameters_).noise_squares();
+    const Conditioned model = Surrogate(known.observations, parameters_).posterior();
+    const VectorXd squares = noise_squares(model, inverse_factor(model.factor));
     for (Index k = 0; k < squares.size(); ++k) {
       double& factor = noise_[static_cast<std::size_t>(known.entries[static_cast<std::size_t>(k)])];
       factor = odd_factor(squares[k] * factor / known.observations.noise[k]);
@@ -257,8 +259,15 @@ const std::vector<History::Plausible>& History::plausible() {
   }
   std::vector<double> logarithms;
   plausible_.clear();
+  const auto genes = static_cast<Index>(space_.size());
+  VectorXd lengths;
+  MatrixXd signal;  // the same for all with these lengths
   for (const auto& [parameters, log_prior] : variations(robust_parameters(known), fitted_)) {
-    Outliers odd = outliers(known, parameters);
+    if (lengths.size() == 0 || lengths != parameters.head(genes)) {
+      lengths = parameters.head(genes);
+      signal = signal_of(known, parameters);
+    }
+    Outliers odd = outliers(known, parameters, signal);
     logarithms.push_back(log_prior + odd.log_likelihood);
     plausible_.push_back({.parameters = parameters,
                           .noise = odd.noise.cwiseQuotient(known.noise),

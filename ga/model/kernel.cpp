@@ -46,6 +46,12 @@ ArrayXXd distances(const MatrixXd& a, const MatrixXd& b) {
   return (5 * squares.array().max(0)).sqrt();
 }
 
+MatrixXd signal_of(const Observations& observations, const KernelParameters& parameters) {
+  const MatrixXd points =
+      inverse_lengths(observations.gene_of, parameters).asDiagonal() * observations.features;
+  return matern(distances(points, points)).matrix();
+}
+
 VectorXd noise_factors(const Observations& o) {
   return o.noise.cwiseProduct(o.curves.loadings(o.noise.size()).cwiseAbs2());
 }
@@ -66,6 +72,14 @@ Covariance covariance_of(const MatrixXd& signal, const std::vector<int>& seeds,
   c.of_seeds = 0.5 * c.same_seed.array() * (1 + signal.array());
   c.all += variances.seed * c.of_seeds + variances.roughness * c.same_set;
   return c;
+}
+
+void add_odd(Covariance& covariance, const VectorXd& roughnesses, double usual) {
+  const Index n = roughnesses.size();
+  const VectorXd more = roughnesses.array() - usual;
+  if (!more.isZero(0))
+    covariance.all.topLeftCorner(n, n) +=
+        more.asDiagonal() * covariance.same_set.topLeftCorner(n, n);
 }
 
 }  // namespace evolve::ga

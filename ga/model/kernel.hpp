@@ -79,11 +79,15 @@ struct Covariance {
   /// in common; empty where all have ended.
   Eigen::MatrixXd factor, same_noise;
 };
+/// The covariance of the signal: [n, n].
+Eigen::MatrixXd signal_of(const Observations& observations, const KernelParameters& parameters);
 /// The noise variance of each observation in units of that of a completed training: [n].
 Eigen::VectorXd noise_factors(const Observations& observations);
 /// `signal`: its covariance, [n, n].
 Covariance covariance_of(const Eigen::MatrixXd& signal, const std::vector<int>& seeds,
                          const std::vector<int>& sets, const Curves& curves,
                          const Variances& variances);
+/// Adds what the sets of the first points are rougher, or less rough, than usual.
+void add_odd(Covariance& covariance, const Eigen::VectorXd& roughnesses, double usual);
 
 }  // namespace evolve::ga

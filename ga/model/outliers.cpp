@@ -4,13 +4,15 @@
 #include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <set>
+#include <utility>
 
-#include "ga/model/surrogate.hpp"
+#include "ga/model/conditioned.hpp"
 
 namespace evolve::ga {
 namespace {
 
 using Eigen::Index;
+using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double degrees_of_freedom = 4;
@@ -33,27 +35,43 @@ double odd_factor(double square) {
   return (degrees_of_freedom + square) / (degrees_of_freedom + 1);
 }
 
-Outliers outliers(const Observations& known, const KernelParameters& parameters) {
+Outliers outliers(const Observations& known, const KernelParameters& parameters,
+                  const MatrixXd& signal) {
   constexpr int iterations = 4;
   const auto none = VectorXd::Ones(known.noise.size());
-  if (known.curves.any()) return {known.noise, none, Surrogate(known, parameters).log_likelihood()};
-  Observations weighed = known;
-  VectorXd of_noise = none;
-  weighed.roughness = none;
+  const Variances variances = variances_of(parameters);
+  const Covariance usual = covariance_of(signal, known.seed, known.set, known.curves, variances);
+  if (known.curves.any())
+    return {
+        known.noise, none,
+        conditioned(usual.all, variances.noise, noise_factors(known), known.values).log_likelihood};
+  VectorXd noise = known.noise, of_noise = none, of_sets = none;
+  const auto under_these = [&] {
+    Covariance covariance = usual;
+    add_odd(covariance, variances.roughness * of_sets, variances.roughness);
+    return conditioned(std::move(covariance.all), variances.noise, noise, known.values);
+  };
   for (int i = 0; i < iterations; ++i) {
-    const Surrogate model(weighed, parameters);
-    of_noise = model.noise_squares().cwiseQuotient(known.noise).unaryExpr(&odd_factor);
-    weighed.noise = known.noise.cwiseProduct(of_noise);
-    weighed.roughness = model.roughness_squares().unaryExpr(&odd_factor);
+    const Conditioned model = under_these();
+    const MatrixXd inverse = inverse_factor(model.factor);
+    const VectorXd squares =
+        shared_squares(model, inverse, known.set, variances.roughness * of_sets);
+    of_noise = noise_squares(model, inverse).cwiseQuotient(known.noise).unaryExpr(&odd_factor);
+    noise = known.noise.cwiseProduct(of_noise);
+    of_sets = (squares / variances.roughness).unaryExpr(&odd_factor);
   }
-  double log_likelihood = Surrogate(weighed, parameters).log_likelihood();
+  double log_likelihood = under_these().log_likelihood;
   std::set<int> sets;
   for (Index i = 0; i < of_noise.size(); ++i) {
     log_likelihood -= cost(of_noise[i]);
     if (sets.insert(known.set[static_cast<std::size_t>(i)]).second)
-      log_likelihood -= cost(weighed.roughness[i]);
+      log_likelihood -= cost(of_sets[i]);
   }
-  return {weighed.noise, weighed.roughness, log_likelihood};
+  return {noise, of_sets, log_likelihood};
+}
+
+Outliers outliers(const Observations& known, const KernelParameters& parameters) {
+  return outliers(known, parameters, signal_of(known, parameters));
 }
 
 }  // namespace evolve::ga

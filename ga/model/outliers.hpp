@@ -24,7 +24,9 @@ struct Outliers {
 
 /// Four degrees of freedom, and a few iterations of the expectation-maximization algorithm, from
 /// the observations' own noise and no odd set on. Nothing is odd where some have not ended: what a
-/// curve does there is no noise.
+/// curve does there is no noise. `signal`: its covariance, signal_of(known, parameters).
+Outliers outliers(const Observations& known, const KernelParameters& parameters,
+                  const Eigen::MatrixXd& signal);
 Outliers outliers(const Observations& known, const KernelParameters& parameters);
 
 }  // namespace evolve::ga

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
+#include <utility>
 
 #include "ga/model/basis.hpp"
 
@@ -34,27 +34,6 @@ struct Covariances {
   }
 };
 
-// Of `covariance`, whose diagonal lacks the noise. Many points on one spot and next to no noise can
-// be too much for it: then `noise` grows. Throws std::domain_error where a value is no number.
-Eigen::LLT<MatrixXd> factorised(MatrixXd covariance, const VectorXd& noises, double& noise) {
-  const VectorXd noise_free = covariance.diagonal();
-  for (; std::isfinite(noise); noise *= 10) {
-    covariance.diagonal() = noise_free + noise * noises;
-    Eigen::LLT<MatrixXd> factor(covariance);
-    if (factor.info() == Eigen::Success) return factor;
-  }
-  throw std::domain_error("a covariance has values that are no numbers");
-}
-
-// What sets have that are rougher or less rough than usual: those of the first points.
-void add_odd(Covariance& covariance, const VectorXd& roughnesses, double usual) {
-  const Index n = roughnesses.size();
-  const VectorXd more = roughnesses.array() - usual;
-  if (!more.isZero(0))
-    covariance.all.topLeftCorner(n, n) +=
-        more.asDiagonal() * covariance.same_set.topLeftCorner(n, n);
-}
-
 VectorXd roughnesses_of(const Observations& observations, const KernelParameters& parameters) {
   const double usual = variances_of(parameters).roughness;
   if (observations.roughness.size() > 0) return usual * observations.roughness;
@@ -68,14 +47,12 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
     : inverse_lengths_(inverse_lengths(observations.gene_of, parameters)),
       sets_(observations.set),
       roughnesses_(roughnesses_of(observations, parameters)),
-      noises_(noise_factors(observations)),
       scaled_(inverse_lengths_.asDiagonal() * observations.features),
       loadings_(observations.curves.loadings(scaled_.cols())),
       basis_(basis) {
   const Variances variances = variances_of(parameters);
   usual_roughness_ = variances.roughness;
   training_variance_ = variances.noise + variances.seed + variances.roughness;
-  double noise = variances.noise;
   const Curves& curves = observations.curves;
   Covariance covariance = covariance_of(matern(distances(scaled_, scaled_)).matrix(),
                                         observations.seed, sets_, curves, variances);
@@ -86,25 +63,19 @@ Surrogate::Surrogate(const Observations& observations, const MatrixXd& pending,
     covariance.all += basis_known_.transpose() * basis_known_;
     values -= basis_known_.transpose() * basis_->weight_means();
   }
-  factor_ = factorised(covariance.all, noises_, noise);
-  noise_ = noise;
-  const VectorXd sums = factor_.solve(VectorXd::Ones(scaled_.cols()));
-  constant_ = sums.dot(values) / sums.sum();
-  const VectorXd centred = values.array() - constant_;
-  weights_ = factor_.solve(centred);
-  end_weights_ = loadings_.cwiseProduct(weights_);
-  if (basis_) basis_weights_ = basis_->weight_means() + basis_known_ * weights_;
+  known_ =
+      conditioned(std::move(covariance.all), variances.noise, noise_factors(observations), values);
+  end_weights_ = loadings_.cwiseProduct(known_.weights);
+  if (basis_) basis_weights_ = basis_->weight_means() + basis_known_ * known_.weights;
   if (curves.any()) {
     posterior_mean_ =
         mean(observations.features) + roughnesses_.cwiseProduct(equal(sets_, sets_) * end_weights_);
   } else {
     const MatrixXd of_seeds = variances.seed * covariance.of_seeds;
-    posterior_mean_ =
-        observations.values - noise * noises_.cwiseProduct(weights_) - of_seeds * weights_;
+    posterior_mean_ = observations.values -
+                      known_.noise * known_.noises.cwiseProduct(known_.weights) -
+                      of_seeds * known_.weights;
   }
-  log_likelihood_ = -0.5 * centred.dot(weights_) - 0.5 * std::log(sums.sum()) -
-                    MatrixXd(factor_.matrixL()).diagonal().array().log().sum();
-
   condition_spread(observations, pending, parameters, spread_points);
 }
 
@@ -114,7 +85,7 @@ void Surrogate::condition_spread(const Observations& observations, const MatrixX
   if (near == scaled_.cols() && pending.cols() == 0) {  // all rests on the same
     scaled_near_ = scaled_;
     loadings_near_ = loadings_;
-    factor_near_ = factor_;
+    factor_near_ = known_.factor;
     basis_near_ = basis_known_;
     return;
   }
@@ -141,33 +112,16 @@ void Surrogate::condition_spread(const Observations& observations, const MatrixX
     basis_near_ << basis_known_.leftCols(near), basis_->values(pending);
     covariance.all += basis_near_.transpose() * basis_near_;
   }
-  double noise = noise_;
-  factor_near_ = factorised(covariance.all, beside_pending(noises_), noise);
-}
-
-VectorXd Surrogate::noise_squares() const {
-  const Index n = weights_.size();
-  const MatrixXd half = factor_.matrixL().solve(MatrixXd::Identity(n, n));
-  const ArrayXd variances = noise_ * noises_.array(), inverse = half.colwise().squaredNorm();
-  const ArrayXd left = variances - variances.square() * inverse;
-  return ((variances * weights_.array()).square() + left.max(0)) / noise_;
-}
-
-VectorXd Surrogate::roughness_squares() const {
-  const MatrixXd together = equal(sets_, sets_);
-  const ArrayXd of_sets = factor_.matrixL().solve(together).colwise().squaredNorm();
-  const ArrayXd left = roughnesses_.array() - roughnesses_.array().square() * of_sets;
-  const ArrayXd means = roughnesses_.cwiseProduct(together * weights_);
-  return (means.square() + left.max(0)) / usual_roughness_;
+  double noise = known_.noise;
+  factor_near_ = factorised(covariance.all, beside_pending(known_.noises), noise);
 }
 
 VectorXd Surrogate::leave_one_out_errors() const {
-  const Index n = weights_.size();
-  const MatrixXd half = factor_.matrixL().solve(MatrixXd::Identity(n, n));
-  const VectorXd sums = half.transpose() * half.rowwise().sum();  // of the inverse's rows
+  const MatrixXd inverse = inverse_factor(known_.factor);
+  const VectorXd sums = inverse.transpose() * inverse.rowwise().sum();  // of K^-1's rows
   const VectorXd precision =
-      half.colwise().squaredNorm().transpose() - sums.cwiseAbs2() / sums.sum();
-  return weights_.cwiseQuotient(precision);
+      inverse.colwise().squaredNorm().transpose() - sums.cwiseAbs2() / sums.sum();
+  return known_.weights.cwiseQuotient(precision);
 }
 
 Surrogate::Prediction Surrogate::predict(const MatrixXd& features) const {
@@ -220,7 +174,7 @@ Surrogate::Slope Surrogate::slope(const VectorXd& features) const {
   const VectorXd solved = factor_near_.solve(covariance);
   const double variance = before - covariance.dot(solved),
                sd = std::sqrt(std::max(variance, least_variance));
-  Slope result{.mean = all.values.dot(end_weights_) + constant_,
+  Slope result{.mean = all.values.dot(end_weights_) + known_.constant,
                .sd = sd,
                .mean_slope = inverse_lengths_.cwiseProduct(all.slope(end_weights_)),
                .sd_slope = VectorXd::Zero(features.size())};
@@ -255,15 +209,15 @@ Surrogate::Joint Surrogate::of_sets(const MatrixXd& features, const std::vector<
     before.diagonal()[static_cast<Index>(i)] +=
         at == sets_.end() ? usual_roughness_ : roughnesses_[at - sets_.begin()];
   }
-  VectorXd mean = (half.transpose() * weights_).array() + constant_;
+  VectorXd mean = (half.transpose() * known_.weights).array() + known_.constant;
   if (basis_) {
     const MatrixXd expected = basis_->values(features);
     mean += expected.transpose() * basis_weights_;
     half += basis_known_.transpose() * expected;
     before += expected.transpose() * expected;
   }
-  factor_.matrixL().solveInPlace(half);
-  const VectorXd ones = factor_.matrixL().solve(VectorXd::Ones(scaled_.cols()));
+  known_.factor.matrixL().solveInPlace(half);
+  const VectorXd ones = known_.factor.matrixL().solve(VectorXd::Ones(scaled_.cols()));
   // What the observations leave of the constant at each place.
   const VectorXd rest = VectorXd::Ones(there.cols()) - half.transpose() * ones;
   return {.mean = mean,
@@ -281,7 +235,7 @@ VectorXd Surrogate::mean(const MatrixXd& features) const {
 
 VectorXd Surrogate::mean(const MatrixXd& features, const MatrixXd& basis) const {
   const MatrixXd covariance = matern(distances(scaled_, inverse_lengths_.asDiagonal() * features));
-  VectorXd mean = (covariance.transpose() * end_weights_).array() + constant_;
+  VectorXd mean = (covariance.transpose() * end_weights_).array() + known_.constant;
   if (basis_) mean += basis.transpose() * basis_weights_;
   return mean;
 }

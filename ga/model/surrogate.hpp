@@ -4,11 +4,11 @@
 // value.
 #pragma once
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <limits>
 #include <vector>
 
+#include "ga/model/conditioned.hpp"
 #include "ga/model/kernel.hpp"
 
 namespace evolve::ga {
@@ -69,21 +69,17 @@ class Surrogate {
 
   /// log p(values | parameters), the constant integrated out (R&W eq. 2.45), up to a summand that
   /// depends on n only.
-  double log_likelihood() const { return log_likelihood_; }
+  double log_likelihood() const { return known_.log_likelihood; }
 
   /// The mean at the observations themselves, with their roughness: [n].
   const Eigen::VectorXd& posterior_mean() const { return posterior_mean_; }
 
+  /// What all of it rests on.
+  const Conditioned& posterior() const { return known_; }
+
   /// The observations less what the others alone, with these parameters, predict of them: [n] (R&W
   /// eq. 5.12; Dubrule 1983 where the constant is estimated too).
   Eigen::VectorXd leave_one_out_errors() const;
-
-  /// What is expected of the square of each observation's noise, in units of the noise variance:
-  /// [n]. For observations that have all ended.
-  Eigen::VectorXd noise_squares() const;
-  /// What is expected of the square of what is rough about each observation's set, in units of the
-  /// roughness variance: [n]. For observations that have all ended.
-  Eigen::VectorXd roughness_squares() const;
 
  private:
   // What standard deviations rest on: the first `spread_points` observations and what is pending.
@@ -97,14 +93,11 @@ class Surrogate {
   double usual_roughness_ = 0, training_variance_ = 0;
   std::vector<int> sets_;        // of the observations
   Eigen::VectorXd roughnesses_;  // [n], the variance of what is rough about each one's set
-  Eigen::VectorXd noises_;       // [n], factors of the noise variance
-  double noise_ = 0;             // its variance
   Eigen::MatrixXd scaled_;       // [features, n]
-  Eigen::LLT<Eigen::MatrixXd> factor_;
-  double constant_ = 0, log_likelihood_ = 0;
+  Conditioned known_;
   Eigen::VectorXd loadings_;  // [n] (Curves)
-  // [n], K^-1 (values - constant), and that times the loadings: what ends are predicted with
-  Eigen::VectorXd weights_, end_weights_;
+  Eigen::VectorXd
+      end_weights_;  // [n], the weights times the loadings: ends are predicted with them
   Eigen::VectorXd posterior_mean_;
   Eigen::MatrixXd scaled_near_;  // what the standard deviations rest on
   Eigen::VectorXd loadings_near_;

@@ -48,52 +48,6 @@ Observations wavy(Eigen::Index genes, Eigen::Index n) {
   return o;
 }
 
-// Far from each other, so that a value is signal and noise by their variances alone.
-TEST(Surrogate, ExpectsTheSquareOfEachNoise) {
-  const Observations o{.features = MatrixXd{{0, 0.5, 1}},
-                       .gene_of = {0},
-                       .values = Eigen::Vector3d(-1, 0, 1),
-                       .noise = Eigen::Vector3d::Ones(),
-                       .seed = {0, 1, 2},
-                       .set = {0, 1, 2}};
-  KernelParameters far(4);
-  far << -10, std::log(0.5), -40, -40;
-  const VectorXd squares = Surrogate(o, MatrixXd(1, 0), far).noise_squares();
-  const double share = 0.5 / 1.5;
-  for (int i = 0; i < 3; ++i) {
-    const double noise = share * o.values[i];
-    EXPECT_NEAR(squares[i], noise * noise / 0.5 + (1 - share), 1e-12) << i;
-  }
-}
-
-// All sets are alike but for what is rough about each, of twice the usual variance in the second.
-TEST(Surrogate, ExpectsTheSquareOfWhatIsRoughAboutEachSet) {
-  const Observations o{.features = MatrixXd{{0, 0.5, 1, 1}},
-                       .gene_of = {0},
-                       .values = Eigen::Vector4d(-1, 2, 0, 1),
-                       .noise = Eigen::Vector4d::Ones(),
-                       .seed = {0, 1, 2, 3},
-                       .set = {0, 1, 2, 2},
-                       .roughness = Eigen::Vector4d(1, 2, 1, 1)};
-  KernelParameters near(4);
-  near << 20, std::log(0.25), -40, std::log(0.5);
-  const Surrogate surrogate(o, near);
-  const VectorXd squares = surrogate.roughness_squares();
-  // The constant takes what all have in common: the residuals add up to 0 in units of variances.
-  const Eigen::Vector3d variances(0.75, 1.25, 0.5 + 0.125), means(-1, 2, 0.5);
-  const double constant = means.cwiseQuotient(variances).sum() / variances.cwiseInverse().sum();
-  const Eigen::Vector3d rough(0.5, 1, 0.5);
-  const double common = 1 / (1 + variances.cwiseInverse().sum());  // the signal's variance is 1
-  for (int i = 0; i < 3; ++i) {
-    const double residual = means[i] - constant;
-    const double mean = rough[i] / variances[i] * residual;
-    const double left = rough[i] - rough[i] * rough[i] / variances[i] +
-                        std::pow(rough[i] / variances[i], 2) * common;
-    EXPECT_NEAR(squares[i], (mean * mean + left) / 0.5, 1e-6) << i;
-  }
-  EXPECT_EQ(squares[2], squares[3]);
-}
-
 TEST(Surrogate, OfTwoObservationsIsTheClosedForm) {
   const Surrogate surrogate(two(), MatrixXd(1, 0), parameters);
   const double k = matern(0.5), s = 0.01;
