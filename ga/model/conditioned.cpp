@@ -61,7 +61,7 @@ VectorXd noise_squares(const Conditioned& c, const MatrixXd& inverse) {
 }
 
 VectorXd shared_squares(const Conditioned& c, const MatrixXd& inverse, const std::vector<int>& sets,
-                        const VectorXd& variances) {
+                        const VectorXd& variances, const VectorXd& loadings) {
   std::map<int, Index> places;
   std::vector<Index> place_of;
   for (const int set : sets)
@@ -70,8 +70,8 @@ VectorXd shared_squares(const Conditioned& c, const MatrixXd& inverse, const std
   VectorXd weights = VectorXd::Zero(together.cols());
   for (Index i = 0; i < std::ssize(sets); ++i) {
     const Index place = place_of[static_cast<std::size_t>(i)];
-    together.col(place) += inverse.col(i);
-    weights[place] += c.weights[i];
+    together.col(place) += loadings[i] * inverse.col(i);
+    weights[place] += loadings[i] * c.weights[i];
   }
   const ArrayXd precision = together.colwise().squaredNorm()(place_of);
   const ArrayXd left = variances.array() - variances.array().square() * precision;

@@ -39,8 +39,9 @@ Eigen::MatrixXd inverse_factor(const Eigen::LLT<Eigen::MatrixXd>& factor);
 /// `inverse`: the inverse_factor.
 Eigen::VectorXd noise_squares(const Conditioned& conditioned, const Eigen::MatrixXd& inverse);
 /// What is expected of the square of a summand that the values of one set share, where that has
-/// these variances: [n].
+/// these variances: [n]. `loadings`: [n], how much of it each value has.
 Eigen::VectorXd shared_squares(const Conditioned& conditioned, const Eigen::MatrixXd& inverse,
-                               const std::vector<int>& sets, const Eigen::VectorXd& variances);
+                               const std::vector<int>& sets, const Eigen::VectorXd& variances,
+                               const Eigen::VectorXd& loadings);
 
 }  // namespace evolve::ga

@@ -29,6 +29,16 @@ double cost(double factor) {
   return divergence - 0.5 * (expected_log + std::log(factor));
 }
 
+// The sets that may be odd.
+std::set<int> odd_candidates(const Observations& known) {
+  if (!known.curves.any()) return {known.set.begin(), known.set.end()};
+  std::set<int> ended, again;
+  for (std::size_t i = 0; i < known.set.size(); ++i)
+    if (known.curves.left[static_cast<Index>(i)] == 0 && !ended.insert(known.set[i]).second)
+      again.insert(known.set[i]);
+  return again;
+}
+
 }  // namespace
 
 double odd_factor(double square) {
@@ -41,33 +51,35 @@ Outliers outliers(const Observations& known, const KernelParameters& parameters,
   const auto none = VectorXd::Ones(known.noise.size());
   const Variances variances = variances_of(parameters);
   const Covariance usual = covariance_of(signal, known.seed, known.set, known.curves, variances);
-  if (known.curves.any())
-    return {
-        known.noise, none,
-        conditioned(usual.all, variances.noise, noise_factors(known), known.values).log_likelihood};
-  VectorXd noise = known.noise, of_noise = none, of_sets = none;
+  const VectorXd loadings = known.curves.loadings(known.noise.size());
+  const bool looks = known.curves.any();
+  const auto may_be_odd = odd_candidates(known);
+  VectorXd of_noise = none, of_sets = none;
   const auto under_these = [&] {
     Covariance covariance = usual;
     add_odd(covariance, variances.roughness * of_sets, variances.roughness);
+    const VectorXd noise = known.noise.cwiseProduct(of_noise).cwiseProduct(loadings.cwiseAbs2());
     return conditioned(std::move(covariance.all), variances.noise, noise, known.values);
   };
-  for (int i = 0; i < iterations; ++i) {
+  for (int i = 0; i < iterations && !(looks && may_be_odd.empty()); ++i) {
     const Conditioned model = under_these();
     const MatrixXd inverse = inverse_factor(model.factor);
+    if (!looks)
+      of_noise = noise_squares(model, inverse).cwiseQuotient(known.noise).unaryExpr(&odd_factor);
     const VectorXd squares =
-        shared_squares(model, inverse, known.set, variances.roughness * of_sets);
-    of_noise = noise_squares(model, inverse).cwiseQuotient(known.noise).unaryExpr(&odd_factor);
-    noise = known.noise.cwiseProduct(of_noise);
-    of_sets = (squares / variances.roughness).unaryExpr(&odd_factor);
+        shared_squares(model, inverse, known.set, variances.roughness * of_sets, loadings);
+    for (Index k = 0; k < squares.size(); ++k)
+      if (may_be_odd.contains(known.set[static_cast<std::size_t>(k)]))
+        of_sets[k] = odd_factor(squares[k] / variances.roughness);
   }
   double log_likelihood = under_these().log_likelihood;
-  std::set<int> sets;
+  std::set<int> counted;
   for (Index i = 0; i < of_noise.size(); ++i) {
-    log_likelihood -= cost(of_noise[i]);
-    if (sets.insert(known.set[static_cast<std::size_t>(i)]).second)
-      log_likelihood -= cost(of_sets[i]);
+    const int set = known.set[static_cast<std::size_t>(i)];
+    if (!looks) log_likelihood -= cost(of_noise[i]);
+    if (may_be_odd.contains(set) && counted.insert(set).second) log_likelihood -= cost(of_sets[i]);
   }
-  return {noise, of_sets, log_likelihood};
+  return {known.noise.cwiseProduct(of_noise), of_sets, log_likelihood};
 }
 
 Outliers outliers(const Observations& known, const KernelParameters& parameters) {

@@ -23,8 +23,10 @@ struct Outliers {
 };
 
 /// Four degrees of freedom, and a few iterations of the expectation-maximization algorithm, from
-/// the observations' own noise and no odd set on. Nothing is odd where some have not ended: what a
-/// curve does there is no noise. `signal`: its covariance, signal_of(known, parameters).
+/// the observations' own noise and no odd set on. Where some have not ended no training is odd, as
+/// what a curve does there is no noise, and of the sets those alone may be of which two trainings
+/// have ended: one that is lucky goes on because it is. `signal`: its covariance, signal_of(known,
+/// parameters).
 Outliers outliers(const Observations& known, const KernelParameters& parameters,
                   const Eigen::MatrixXd& signal);
 Outliers outliers(const Observations& known, const KernelParameters& parameters);

@@ -16,8 +16,7 @@ using Eigen::VectorXd;
 // Far from each other, so that a value is signal and noise by their variances alone.
 TEST(Conditioned, ExpectsTheSquareOfEachNoise) {
   const Eigen::Vector3d values(-1, 0, 1);
-  const auto model =
-      conditioned(MatrixXd::Identity(3, 3), 0.5, Eigen::Vector3d(1, 1, 1), values);
+  const auto model = conditioned(MatrixXd::Identity(3, 3), 0.5, Eigen::Vector3d(1, 1, 1), values);
   const VectorXd squares = noise_squares(model, inverse_factor(model.factor));
   const double share = 0.5 / 1.5;
   for (int i = 0; i < 3; ++i) {
@@ -32,9 +31,10 @@ TEST(Conditioned, ExpectsTheSquareOfWhatTrainingsOfASetShare) {
   MatrixXd covariance = MatrixXd::Ones(4, 4);
   covariance.diagonal() += variances;
   covariance(2, 3) += 0.5, covariance(3, 2) += 0.5;
-  const auto model = conditioned(covariance, 0.25, Eigen::Vector4d::Ones(), Eigen::Vector4d(-1, 2, 0, 1));
-  const VectorXd squares =
-      shared_squares(model, inverse_factor(model.factor), {7, 3, 9, 9}, variances);
+  const auto model =
+      conditioned(covariance, 0.25, Eigen::Vector4d::Ones(), Eigen::Vector4d(-1, 2, 0, 1));
+  const VectorXd squares = shared_squares(model, inverse_factor(model.factor), {7, 3, 9, 9},
+                                          variances, Eigen::Vector4d::Ones());
   // The constant takes what all have in common: the residuals add up to 0 in units of variances.
   const Eigen::Vector3d all(0.75, 1.25, 0.5 + 0.125), means(-1, 2, 0.5);
   const double constant = means.cwiseQuotient(all).sum() / all.cwiseInverse().sum();
@@ -66,8 +66,7 @@ TEST(Conditioned, TakesMoreNoiseWherePointsLieOnOneSpot) {
 }
 
 TEST(Conditioned, OnACovarianceThatNoNoiseMendsIsRefused) {
-  const MatrixXd covariance =
-      MatrixXd::Constant(2, 2, -std::numeric_limits<double>::infinity());
+  const MatrixXd covariance = MatrixXd::Constant(2, 2, -std::numeric_limits<double>::infinity());
   EXPECT_THROW(conditioned(covariance, 0.1, VectorXd::Ones(2), VectorXd::Ones(2)),
                std::domain_error);
 }

@@ -64,6 +64,21 @@ TEST(Outliers, AreNoneAmongLooksBeforeTheEnd) {
   EXPECT_EQ(odd.roughness, VectorXd::Ones(12));
 }
 
+TEST(Outliers, AmongLooksAreSetsOfWhichTwoTrainingsHaveEnded) {
+  for (const double of_second : {0.0, 0.5}) {
+    auto known = sets_and_one_with({6, 6.1});
+    known.curves.left = VectorXd::Zero(13);
+    known.curves.left[0] = 0.5, known.curves.left[12] = of_second;
+    for (int i = 0; i < 13; ++i) known.curves.training.push_back(i);
+    known.curves.parameters = {.shared = 0.01, .own = 0.01};
+    const auto odd = outliers(known, parameters);
+    EXPECT_EQ(odd.noise, VectorXd::Ones(13));
+    EXPECT_EQ(odd.roughness.head(11), VectorXd::Ones(11));
+    EXPECT_EQ(odd.roughness[11] > 10, of_second == 0);
+    EXPECT_EQ(odd.roughness[12], odd.roughness[11]);
+  }
+}
+
 TEST(Outliers, MakeWhatHasSomeMoreLikelyThanNormalNoiseDoesAndNothingElse) {
   for (const double value : {0.1, 6.0}) {
     const auto known = sets_and_one_with({value});
