@@ -75,7 +75,10 @@ void History::add(const hyp::Genes& genes, const Observation& observation) {
   first_.push_back(set);
   training_.push_back(
       trainings_.try_emplace({observation.trial, observation.repeat}, entry).first->second);
-  completed_ += observation.ending == Observation::Ending::completed;
+  if (observation.ending == Observation::Ending::completed) {
+    ++completed_;
+    if (++completed_of_[set] == 2) second_completed_ = size();
+  }
   if (observation.ending == Observation::Ending::at_rung)
     first_at_rung_ = std::min(first_at_rung_, Index{entry});
 }
@@ -244,9 +247,12 @@ const KernelParameters& History::parameters() {
 
 const std::vector<History::Plausible>& History::plausible() {
   const KernelParameters& best = parameters();
-  if (weighed_ == fitted_) return plausible_;
-  weighed_ = fitted_;
-  const Targets targets = targets_of({observation_.data(), static_cast<std::size_t>(fitted_)});
+  // Among looks a set can be odd from its second end on, which says at once that it is.
+  const Index length =
+      any_at_rung(second_completed_) ? std::max(fitted_, second_completed_) : fitted_;
+  if (weighed_ == length) return plausible_;
+  weighed_ = length;
+  const Targets targets = targets_of({observation_.data(), static_cast<std::size_t>(length)});
   const auto entries = telling(best_and_nearest(targets, model_points, best));
   const Selection all = selection_of(entries, targets, OutputWarping(targets.values(entries)));
   const auto places = spread(all.points.cols(), compared_points);

@@ -147,6 +147,9 @@ class History {
   CurveParameters curve_parameters_;
   std::vector<int> first_;  // the first entry of each entry's set: the set's number
   int completed_ = 0;
+  std::map<int, int> completed_of_;  // by set
+  Eigen::Index second_completed_ =
+      0;  // the length at which a set last completed for the second time
   bool tells_sets_apart_ = false;
   KernelParameters parameters_;
   std::vector<Plausible> plausible_;

@@ -170,6 +170,23 @@ TEST(History, FitsTheSameWheneverItIsAsked) {
   EXPECT_NE(once.parameters(), prior_mode(2));
 }
 
+// 31 outcomes are not looked at before there are 33.
+TEST(History, AmongLooksWeighsTheSecondEndOfASetAtOnce) {
+  for (const bool looks : {true, false}) {
+    History history(space);
+    fill(history, 29);
+    history.add({0.1, 0.2}, {.ending = looks ? Ending::at_rung : Ending::completed,
+                             .fitness = 0.5,
+                             .trial = 2,
+                             .left = looks ? 0.5 : 0});
+    ASSERT_EQ(history.plausible().front().noise.size(), 30);
+    history.add({0.7, 0.2}, {Ending::completed, 0.5, 3});
+    EXPECT_EQ(history.plausible().front().noise.size(), 30);
+    history.add({0.7, 0.2}, {Ending::completed, 0.6, 4});
+    EXPECT_EQ(history.plausible().front().noise.size(), looks ? 32 : 30);
+  }
+}
+
 TEST(History, BearsFailuresAlone) {
   History history(space);
   for (int i = 0; i < 10; ++i) history.add({0.1 * i, 0.5}, {Ending::failed, 0});
