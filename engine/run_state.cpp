@@ -23,12 +23,25 @@ std::vector<ga::EarlierRun> genes_of(const hyp::Space& space,
   return runs;
 }
 
+/// A mean of mAPs is 1 at most, which the model does not know. (A trainer that counts in percent
+/// has more.)
+void keep_below_1(ga::Standing& standing) {
+  const auto bound = [](ga::Candidate& candidate) {
+    for (double* value :
+         {&candidate.expectation.mean, &candidate.expectation.low, &candidate.expectation.high})
+      *value = std::min(*value, 1.0);
+  };
+  bound(standing.best);
+  if (standing.start) bound(*standing.start);
+}
+
 }  // namespace
 
 RunState::RunState(const results::RunSettings& settings, std::string journal, int trusted)
     : journal_(std::move(journal)),
       trusted_(trusted),
       epochs_(settings.epochs),
+      fitness_(settings.fitness),
       evolution_(settings.space, search_settings(settings), settings.initial,
                  genes_of(settings.space, settings.earlier)),
       repeats_(settings.repeats),
@@ -299,6 +312,8 @@ void RunState::repeat_ended(const hyp::Outcome& outcome, const hyp::Trial& repea
 std::optional<Recommendation> RunState::recommendation() const {
   if (completed_.empty()) return {};
   auto standing = evolution_.standing();
+  if (standing && fitness_ == hyp::Fitness::standard && best()->fitness <= 1)
+    keep_below_1(*standing);
   // Without a model the first of greatest fitness: what only equals the start does not beat it.
   const bool is_start = completed_[best_].fitness == start_fitness_;
   const int trial = standing ? standing->best.trial : is_start ? 0 : completed_[best_].trial;

@@ -219,6 +219,7 @@ class RunState {
   std::string journal_;
   int trusted_;
   int epochs_;
+  std::string fitness_;  // the formula
   ga::Evolution evolution_;
   ga::EarlyStopping early_stopping_;
   Repeats repeats_;

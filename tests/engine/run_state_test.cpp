@@ -237,6 +237,27 @@ TEST(RunState, RemembersWhatMemoryAllows) {
   EXPECT_EQ(state.trial_limits().at("cuda:0"), 1);
 }
 
+// Two sets of nearly 1, whose luck goes up too as far as the model knows.
+TEST(RunState, ExpectsNoFitnessAbove1OfAMeanOfMaps) {
+  for (const auto& [formula, greatest] :
+       {std::pair(hyp::Fitness::standard, 1.0), std::pair("100*mAP50", 100.0)}) {
+    auto run = settings();
+    run.search = "screened";
+    run.trials = 12;
+    run.fitness = formula;
+    RunState state(run);
+    for (int trial = 0; trial < 12; ++trial) {
+      start_next(state);
+      state.apply(completed(trial, greatest * (0.9 + 0.033 * (trial % 4))));
+    }
+    const auto standing = state.recommendation()->standing;
+    ASSERT_TRUE(standing);
+    EXPECT_EQ(standing->best.expectation.high == 1, greatest == 1);
+    EXPECT_LE(standing->best.expectation.mean, standing->best.expectation.high);
+    EXPECT_EQ(standing->best.expectation.high > greatest, greatest > 1);
+  }
+}
+
 TEST(RunState, RefusesEventsThatContradictEachOther) {
   RunState state(settings(), "journal.jsonl");
   EXPECT_THROW(state.apply(completed(0)), Error);
