@@ -107,9 +107,12 @@ results::Extended extension_of_search(const RunState& state, const Bounds& given
   };
   const bool bounded =
       is_new(&Bounds::trials) || is_new(&Bounds::generations) || is_new(&Bounds::max_epochs);
-  return with_repeats(
-      state, bounds,
-      bounded ? std::clamp<std::int64_t>(left, 0, state.repeats().wished()) : wanted);
+  if (!bounded) return with_repeats(state, bounds, wanted);
+  // Those that wait for room have what there is more than before: the search loses nothing.
+  const auto more = std::max<std::int64_t>(left - trainings_left(state, state.bounds()), 0);
+  const auto most =
+      given.repeats ? wanted : std::min<std::int64_t>(wanted + more, state.repeats().wished());
+  return with_repeats(state, bounds, std::clamp<std::int64_t>(left, 0, most));
 }
 
 /// Of a run whose search is done: it goes on, or what is paused does, or its repeats alone do.
@@ -129,14 +132,17 @@ results::Extended extension_of_end(const RunState& state, const Bounds& given) {
     if (repeats != wanted && repeats >= left)
       throw too_many_repeats(repeats, left, "none is left for a new trial");
     // Repeats that nobody asked for anew leave it one training of those to come.
-    const int most = repeats == wanted ? state.repeats().wished() : repeats;
+    const int most = given.repeats.value_or(state.repeats().wished());
     return with_repeats(state, bounds, std::clamp<std::int64_t>(left - 1, 0, most));
   }
-  const auto room = trainings_left(state, given);
+  const auto room = std::max<std::int64_t>(trainings_left(state, given), 0);
   if (repeats != wanted && repeats > begun + owed && repeats - begun > room)
     throw too_many_repeats(repeats - begun, room, too_few);
-  if (repeats == wanted && owed > room)
-    repeats = begun + static_cast<int>(std::max<std::int64_t>(room, 0));
+  if (repeats == wanted && owed > room) repeats = begun + static_cast<int>(room);
+  const bool bounded = given.trials || given.generations || given.max_epochs;
+  if (!given.repeats && bounded && room > owed)  // for those that wait for it
+    repeats = static_cast<int>(std::max<std::int64_t>(
+        repeats, std::min<std::int64_t>(begun + room, state.repeats().wished())));
   if (more_epochs && !state.paused().empty()) {
     const int to_come = given.repeats && repeats != wanted ? repeats : std::max(repeats - begun, 0);
     const int all = to_come + state.repeats().begun_in_all();
@@ -166,11 +172,10 @@ results::Extended extension_after_repeats(const RunState& state, const Bounds& g
       given.repeats.value_or(std::clamp<std::int64_t>(left / 2, 0, state.repeats().wished())));
 }
 
-/// Repeats for which there is no room are wished for, until someone asks for another number.
+/// Repeats for which there is no room are wished for, until someone gives a number.
 results::Extended with_wish(const RunState& state, const Bounds& given, results::Extended after) {
-  const int wished = state.repeats().wished();
-  const bool asked_anew = given.repeats && given.repeats != state.repeats().wanted();
-  if (!asked_anew && after.repeats < wished) after.wished_repeats = wished;
+  const int wished = given.repeats.value_or(state.repeats().wished());
+  if (after.repeats < wished) after.wished_repeats = wished;
   return after;
 }
 
@@ -200,7 +205,8 @@ std::optional<results::Extended> extension(const RunState& state, const Bounds& 
     return with_wish(state, given, extension_after_repeats(state, bounds));
   const auto after = state.evolution().done() ? extension_of_end(state, bounds)
                                               : extension_of_search(state, bounds);
-  if (after == none) return {};
+  const bool other_wish = given.repeats && given.repeats != state.repeats().wished();
+  if (after == none && !other_wish) return {};
   return with_wish(state, given, after);
 }
 

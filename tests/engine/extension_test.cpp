@@ -198,11 +198,45 @@ TEST(Extension, BringsRepeatsBackOnceThereIsRoomForThemAgain) {
   EXPECT_EQ(extension(state, {}), std::nullopt);
   EXPECT_EQ(extension(state, {.trials = 12}),
             (Extended{.generations = 50, .trials = 8, .repeats = 2}));
-  // Who asks for none has none later either.
-  state.apply(*extension(state, {.trials = 10, .repeats = 1}));
+}
+
+TEST(Extension, HasTheRepeatsThatAreGivenWhateverWaitedForRoom) {
+  auto state = run({.population = 4, .generations = 50, .trials = 6, .repeats = 5});
+  state.apply(*extension(state, {.trials = 8}));  // a trial, a repeat
   train(state);
+  for (const int repeats : {0, 1, 2})
+    EXPECT_EQ(extension(state, {.trials = 20, .repeats = repeats}),
+              (Extended{.generations = 50, .trials = 14 - repeats, .repeats = repeats}));
+  // Nothing but the wish changes.
+  state.apply(*extension(state, {.repeats = 1}));
+  EXPECT_EQ(extension(state, {.repeats = 1}), std::nullopt);
   EXPECT_EQ(extension(state, {.trials = 20}),
-            (Extended{.generations = 50, .trials = 16, .repeats = 1}));
+            (Extended{.generations = 50, .trials = 13, .repeats = 1}));
+  // Bounds that leave nothing bring none back.
+  state.apply(*extension(state, {.repeats = 0}));
+  EXPECT_EQ(extension(state, {.trials = 4}), std::nullopt);
+}
+
+TEST(Extension, OfASearchGivesRepeatsThatWaitForRoomNoneOfItsTrials) {
+  auto state =
+      with_early_repeats({.population = 4, .generations = 50, .trials = 24, .repeats = 10}, 9, 3);
+  state.apply(*extension(state, {}));
+  train(state, 2);
+  ASSERT_EQ(bounds_of(state, true).repeats, 6);
+  EXPECT_EQ(extension(state, {.trials = 25}),
+            (Extended{.generations = 50, .trials = 15, .repeats = 7, .wished_repeats = 10}));
+  EXPECT_EQ(extension(state, {.trials = 30}),
+            (Extended{.generations = 50, .trials = 17, .repeats = 10}));
+}
+
+TEST(Extension, OfARunAtItsRepeatsBringsBackThoseThatWaitForRoom) {
+  auto state =
+      run({.population = 4, .generations = 5, .trials = 10, .max_epochs = 20, .repeats = 4}, 7);
+  ASSERT_EQ(state.epochs_trained(), 14);
+  state.apply(*extension(state, {.max_epochs = 16}));
+  ASSERT_EQ(state.repeats().wanted(), 2);
+  state.apply(*extension(state, {.max_epochs = 20}));
+  EXPECT_EQ(state.repeats().wanted(), 4);
 }
 
 TEST(Extension, ByAnyLargerNumberOfTrialsHasANewOneThoughFewerAreTrainedAgain) {
