@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <span>
@@ -152,6 +154,18 @@ std::string program_file(const std::string& program) {
 }
 
 std::string cannot_start(const std::string& program, const std::system_error& error) {
+  // Of a script that is there the system misses what its first line names.
+  std::string first;
+  std::error_code gone;
+  if (error.code() == std::errc::no_such_file_or_directory &&
+      std::filesystem::is_regular_file(program, gone)) {
+    std::ifstream script(program);
+    std::getline(script, first);
+  }
+  if (first.starts_with("#!"))
+    return fmt::format(
+        "'{}' cannot be started: the program that its first line names is not there{}", program,
+        first.ends_with('\r') ? " (its lines end as those of Windows)" : "");
   return fmt::format("'{}' cannot be started ({})", program, error.code().message());
 }
 

@@ -66,6 +66,20 @@ TEST(Spawn, FailsAsExecDoes) {
   expect_no_child();
 }
 
+TEST(Spawn, SaysOfAScriptWhatIsMissing) {
+  const test::TemporaryFolder folder;
+  const std::string script = folder / "script";
+  const std::system_error gone(ENOENT, std::generic_category());
+  EXPECT_EQ(cannot_start(script, gone),
+            "'" + script + "' cannot be started (No such file or directory)");
+  std::ofstream(script) << "#!/no/such/shell\n";
+  const auto missing =
+      "'" + script + "' cannot be started: the program that its first line names is not there";
+  EXPECT_EQ(cannot_start(script, gone), missing);
+  std::ofstream(script) << "#!/bin/sh\r\nexit 0\r\n";
+  EXPECT_EQ(cannot_start(script, gone), missing + " (its lines end as those of Windows)");
+}
+
 TEST(Spawn, FailsWithTheErrorOfItsHook) {
   EXPECT_EQ(error_of({.words = {"true"}, .in_child = [](const auto&) { return EAGAIN; }}), EAGAIN);
   expect_no_child();

@@ -66,7 +66,7 @@ TEST(Faults, AreNamedAndCostTheirTrialAlone) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   const std::map<int, std::string> expected = {
       {1, "crash: killed by signal 6 (SIGABRT)"},
-      {2, "crash: killed by signal 9 (SIGKILL)"},
+      {2, "crash: killed by signal 9 (SIGKILL): by somebody, or by the kernel for want of memory"},
       {3, "hang: silent for 4 s; a longer --hang-timeout allows more"},
       {4, "protocol: it wrote a line that is no JSON object: Epoch 2/3: loss 0.5"},
       {5, "crash: exit code 0 without a result"},

@@ -91,9 +91,12 @@ class Loading {
     dataset_.cache = before;
     const bool own = options_.keep == Keep::ram;
     const auto* missing = before ? "images that the old one lacks" : "images";
+    const auto where =
+        options_.cache_folder.empty()
+            ? "as neither XDG_CACHE_HOME nor HOME is set"
+            : fmt::format("in '{}' ({})", options_.cache_folder, error.code().message());
     options_.note(
-        fmt::format("{}: no {}cache in '{}' ({}): {}", name_of(split_), before ? "new " : "",
-                    options_.cache_folder, error.code().message(),
+        fmt::format("{}: no {}cache {}: {}", name_of(split_), before ? "new " : "", where,
                     own ? fmt::format("this process keeps its own copy of the {}", missing)
                         : fmt::format("{} are decoded at each use", missing)));
     if (own) keep_own();

@@ -179,6 +179,7 @@ void remember(const std::string& file, const std::vector<ScannedImage>& images,
 std::vector<ScannedImage> scan(const DataConfig& config, Split split, const ScanOptions& options) {
   Scan scan(config, split, options);
   if (options.cache_folder.empty()) {
+    options.note("neither XDG_CACHE_HOME nor HOME is set: the check is not remembered");
     scan.look();
     return scan.take();
   }

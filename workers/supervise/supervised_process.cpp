@@ -158,13 +158,11 @@ bool SupervisedProcess::ended_between_work(bool exited_well) {
 void SupervisedProcess::exited(int status) {
   gone_ = true;
   if (!ending_) {
-    // What kills a process so says nothing to it: its last line is about something else.
-    const bool killed = status != -1 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     ending_ = Ending{.kind = kind_in(last_words_, FailureKind::crash),
                      .message = (ready_ ? "" : "worker never became ready: ") +
                                 core::ending_text(status) +
                                 (ready_ && ended_well(status) ? " without a result" : "") +
-                                (killed ? "" : last_words()) + unknown_words(),
+                                words_of(status) + unknown_words(),
                      .failed_before_ready = !ready_,
                      .between_work = ended_between_work(ended_well(status))};
   }
@@ -174,6 +172,14 @@ void SupervisedProcess::exited(int status) {
 std::string SupervisedProcess::last_words() const {
   const auto words = last_line(last_words_);
   return words.empty() ? "" : ": " + words;
+}
+
+std::string SupervisedProcess::words_of(int status) const {
+  if (status == -1 || !WIFSIGNALED(status)) return last_words();
+  // What kills a process so says nothing to it: its last line is about something else.
+  if (WTERMSIG(status) == SIGKILL) return ": by somebody, or by the kernel for want of memory";
+  const auto words = last_line(last_words_);
+  return words.empty() ? "" : "; the last line before that: " + words;
 }
 
 std::string SupervisedProcess::unknown_words() const {

@@ -122,6 +122,8 @@ class SupervisedProcess {
   /// The last line of what it wrote to standard error, as the end of a sentence; "" where it wrote
   /// nothing.
   std::string last_words() const;
+  // Of a process that ended so.
+  std::string words_of(int status) const;
   /// The same of a last line of its standard output that says nothing that we know.
   std::string unknown_words() const;
   /// Nobody waits for it any longer.

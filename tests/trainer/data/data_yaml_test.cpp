@@ -228,6 +228,8 @@ TEST_F(DataYaml, RefusesWithFileAndLine) {
   EXPECT_EQ(test::refusal([] { read_data_yaml("/nowhere/d.yaml"); }),
             "/nowhere/d.yaml: there is no such file; give a data YAML, or 'shapes' for the "
             "embedded data set");
+  EXPECT_EQ(test::refusal([] { read_data_yaml("/dev/null"); }),
+            "/dev/null: this is no regular file, which each worker could read; copy it to one");
 }
 
 TEST_F(DataYaml, RefusesASplitWithoutImages) {

@@ -75,6 +75,14 @@ TEST_F(ScanTest, LooksAgainAtWhatHasChanged) {
   EXPECT_THAT(images[2].found.labels, IsEmpty());
 }
 
+TEST_F(ScanTest, SaysWhereItHasNoFolderThatNothingIsRemembered) {
+  std::vector<std::string> notes;
+  scan(config, Split::train,
+       {.threads = 1, .note = [&](const std::string& note) { notes.push_back(note); }});
+  EXPECT_THAT(notes, ElementsAre("neither XDG_CACHE_HOME nor HOME is set: the check is not "
+                                 "remembered"));
+}
+
 TEST_F(ScanTest, RemembersNoFault) {
   write_file(config.train[0], "no image");
   EXPECT_NE(scanned()[0].fault, "");

@@ -39,7 +39,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"crash", failed(FailureKind::crash, "exit code 3: RuntimeError: boom")},
         Case{"abort", failed(FailureKind::crash, "killed by signal 6 (SIGABRT)")},
-        Case{"killed", failed(FailureKind::crash, "killed by signal 9 (SIGKILL)")},
+        Case{"killed",
+             failed(
+                 FailureKind::crash,
+                 "killed by signal 9 (SIGKILL): by somebody, or by the kernel for want of memory")},
         Case{"half a line", failed(FailureKind::crash, "exit code 0 without a result")},
         Case{"misspells and exits",
              failed(FailureKind::crash,

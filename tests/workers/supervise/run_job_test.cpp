@@ -92,7 +92,8 @@ TEST_F(RunJob, TellsHowAWorkerDied) {
   ASSERT_TRUE(crashed.failure);
   EXPECT_EQ(crashed.failure->kind, FailureKind::crash);
   EXPECT_EQ(crashed.failure->message, "exit code 3: RuntimeError: boom");
-  EXPECT_EQ(train("killed").failure->message, "killed by signal 9 (SIGKILL)");
+  EXPECT_EQ(train("killed").failure->message,
+            "killed by signal 9 (SIGKILL): by somebody, or by the kernel for want of memory");
   EXPECT_EQ(train("ok", "dies at once").failure->message, "worker never became ready: exit code 5");
 }
 
