@@ -175,7 +175,8 @@ TEST(TrainerExec, SaysHowACommandFailed) {
   EXPECT_EQ(failure_of("exit"), "crash: exit code 3: ValueError: no such optimizer");
   EXPECT_EQ(failure_of("memory"), "oom: exit code 1: all ranks have ended");
   EXPECT_THAT(failure_of("killed"),
-              HasSubstr("crash: killed by signal 11 (SIGSEGV): trained with"));
+              HasSubstr("crash: killed by signal 11 (SIGSEGV); the last line before that: trained "
+                        "with"));
 }
 
 TEST(TrainerExec, SaysWhatIsWrongWithItsResults) {
