@@ -168,13 +168,15 @@ std::vector<std::string> recommendation_lines(const engine::RunState& state,
   lines.push_back("  trained again, expect  " + text_of(standing->best.expectation) +
                   (standing->median ? " in the middle" : " on average") + ", 90 % sure" +
                   gave(trainings) + left_out(trainings, *standing));
-  if (!is_start && standing->start)
-    lines.push_back(fmt::format("  the start              {}; worse with a probability of {}{}",
-                                text_of(standing->start->expectation), text_of(standing->better),
-                                gave(engine::trainings_of(state, 0))));
-  if (const auto failures = failures_of(engine::trainings_of(state, 0));
-      !is_start && !standing->start && !failures.empty())
-    lines.push_back("  the start              " + failures);
+  if (!is_start) {
+    const auto of_start = engine::trainings_of(state, 0);
+    if (standing->start)
+      lines.push_back(fmt::format("  the start              {}; worse with a probability of {}{}",
+                                  text_of(standing->start->expectation), text_of(standing->better),
+                                  gave(of_start)));
+    else if (of_start.failed > 0)
+      lines.push_back("  the start              " + failures_of(of_start));
+  }
   if (const auto& highest = *state.best();
       highest.fitness > trial.fitness && !engine::have_one_set(state, highest.trial, trial.trial)) {
     lines.push_back(fmt::format("  the highest            trial {}, {}: {}", highest.trial,

@@ -96,8 +96,8 @@ class Surrogate {
   Eigen::MatrixXd scaled_;       // [features, n]
   Conditioned known_;
   Eigen::VectorXd loadings_;  // [n] (Curves)
-  Eigen::VectorXd
-      end_weights_;  // [n], the weights times the loadings: ends are predicted with them
+  // [n], the weights times the loadings: what ends are predicted with
+  Eigen::VectorXd end_weights_;
   Eigen::VectorXd posterior_mean_;
   Eigen::MatrixXd scaled_near_;  // what the standard deviations rest on
   Eigen::VectorXd loadings_near_;

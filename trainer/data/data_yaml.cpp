@@ -258,13 +258,13 @@ std::vector<std::string> read_split(const Source& source, Split split,
 Source parsed(const std::string& file) {
   if (fs::is_directory(file))
     throw bad_input({file}, "this is a folder", "name the data YAML in it");
-  if (fs::exists(file) && !fs::is_regular_file(file))
-    throw bad_input({file}, "this is no regular file, which each worker could read",
-                    "copy it to one");
   if (!fs::exists(file)) {
     throw bad_input({file}, "there is no such file",
                     "give a data YAML, or 'shapes' for the embedded data set");
   }
+  if (!fs::is_regular_file(file))
+    throw bad_input({file}, "this is no regular file, which each worker could read",
+                    "copy it to one");
   Source source{file, core::parse_yaml(core::read_text_file(file), file)};
   if (source.root.kind != Yaml::Kind::map)
     throw bad_input({file}, "is no data YAML", "write path:, train:, val: and names:");

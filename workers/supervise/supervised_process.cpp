@@ -175,11 +175,11 @@ std::string SupervisedProcess::last_words() const {
 }
 
 std::string SupervisedProcess::words_of(int status) const {
-  if (status == -1 || !WIFSIGNALED(status)) return last_words();
+  const auto words = last_words();
+  if (status == -1 || !WIFSIGNALED(status)) return words;
   // What kills a process so says nothing to it: its last line is about something else.
   if (WTERMSIG(status) == SIGKILL) return ": by somebody, or by the kernel for want of memory";
-  const auto words = last_line(last_words_);
-  return words.empty() ? "" : "; the last line before that: " + words;
+  return words.empty() ? "" : "; the last line before that" + words;
 }
 
 std::string SupervisedProcess::unknown_words() const {

@@ -122,7 +122,7 @@ class SupervisedProcess {
   /// The last line of what it wrote to standard error, as the end of a sentence; "" where it wrote
   /// nothing.
   std::string last_words() const;
-  // Of a process that ended so.
+  /// The same of a process that ended so; where it was killed, what that says.
   std::string words_of(int status) const;
   /// The same of a last line of its standard output that says nothing that we know.
   std::string unknown_words() const;
