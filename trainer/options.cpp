@@ -9,7 +9,9 @@
 namespace evolve::trainer {
 namespace {
 
-/// Calls `visit(name, member)` for every option: the one list of their names.
+constexpr const char* inputs_key = "inputs";
+
+/// Calls `visit(name, member)` for every option but `inputs`: the one list of their names.
 template <class Options, class Visit>
 void for_each_option(Options& options, Visit visit) {
   visit("data", options.data);
@@ -68,6 +70,7 @@ void read(const nlohmann::ordered_json& json, std::vector<int>& layers) {
 nlohmann::ordered_json to_json(const TrainOptions& options) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for_each_option(options, [&](const char* name, const auto& value) { write(json[name], value); });
+  if (!options.inputs.is_null()) json[inputs_key] = options.inputs;
   return json;
 }
 
@@ -76,6 +79,7 @@ TrainOptions train_options_from_json(const nlohmann::ordered_json& json) {
   for_each_option(options, [&](const char* name, auto& value) {
     if (const auto it = json.find(name); it != json.end()) read(*it, value);
   });
+  if (const auto it = json.find(inputs_key); it != json.end()) options.inputs = *it;
   return options;
 }
 

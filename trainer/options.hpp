@@ -3,7 +3,7 @@
 #pragma once
 
 #include <array>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,6 +76,10 @@ struct TrainOptions {
   /// Where the trained weights go (the moving average, half precision, as YOLOv5 keeps them);
   /// empty: nowhere.
   std::string save;
+  /// What the trials of a run train on, {"train":…,"val":…,"weights":…} (data::counts_of, the
+  /// checksum of the weights file): one on anything else could not be compared with them, and
+  /// fails. Null: whatever is there.
+  nlohmann::ordered_json inputs = {};
 
   bool operator==(const TrainOptions&) const = default;
 };
@@ -83,7 +87,8 @@ struct TrainOptions {
 /// The options that a training may go on with changed: they do not say what is learnt.
 inline constexpr std::array changeable_options = {"workers", "patience", "cache"};
 
-/// Keys are the fields' names; a single `freeze` is a number, several are a list.
+/// Keys are the fields' names; a single `freeze` is a number, several are a list, and there is no
+/// `inputs` that is null.
 nlohmann::ordered_json to_json(const TrainOptions& options);
 /// Absent keys keep their defaults, unknown ones are ignored.
 TrainOptions train_options_from_json(const nlohmann::ordered_json& json);

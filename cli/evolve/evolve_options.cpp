@@ -311,6 +311,11 @@ nlohmann::ordered_json to_json(const EvolveOptions& options) {
   return options_to_json(options, kept_of_a_run);
 }
 
+bool may_be_elsewhere(std::string_view option, const nlohmann::ordered_json& inputs) {
+  // Of the built-in trainer's data set images and labels are known.
+  return inputs.contains(option) || (option == "data" && inputs.contains("train"));
+}
+
 EvolveOptions resumed(const EvolveOptions& now, const results::RunSettings& run) {
   auto options = now;
   auto before = run.options;
@@ -320,8 +325,7 @@ EvolveOptions resumed(const EvolveOptions& now, const results::RunSettings& run)
   std::set<std::string> changeable = {"generations", "trials", "max_epochs", "repeats", "skip_bad"};
   changeable.insert(how_it_runs.begin(), how_it_runs.end());
   for (const auto& file : input_files)
-    if (run.inputs.contains(file)) changeable.emplace(file);
-  if (run.inputs.contains("train")) changeable.emplace("data");  // its images and labels are known
+    if (may_be_elsewhere(file, run.inputs)) changeable.emplace(file);
   for (const auto& command : trainer_commands)
     if (before.contains(command) && before[command] != "") changeable.emplace(command);
   auto merged = options_to_resume(before, to_json(now), now.given, std::move(changeable));

@@ -33,6 +33,8 @@ inline constexpr std::array<std::string_view, 7> how_it_runs = {
 /// The options that name what trials train on. --resume takes another place for those that its
 /// journal can tell to be the same (results::RunSettings::inputs).
 inline constexpr std::array<std::string_view, 3> input_files = {"data", "weights", "cfg"};
+/// Whether a run that began with these inputs takes such a file from another place.
+bool may_be_elsewhere(std::string_view option, const nlohmann::ordered_json& inputs);
 
 /// The commands of outside trainers, of which a run has one: --resume takes it from another place.
 inline constexpr std::array<std::string_view, 2> trainer_commands = {"trainer_command",

@@ -77,7 +77,7 @@ void resolve_devices(Plan& plan) {
   plan.device_notes = std::move(choice.notes);
 }
 
-/// Everything but the run's own settings.
+/// Everything but the run's own settings and its inputs.
 Plan planned(const EvolveOptions& options) {
   Plan plan{.options = options};
   resolve_devices(plan);
@@ -94,7 +94,6 @@ Plan planned(const EvolveOptions& options) {
     settings.leftovers.keep_weights = options.keep_weights;
   settings.leftovers.remove_kept_trainings = settings.can_pause.value_or(false);
   settings.time_limit = options.limits.run_seconds;
-  settings.failures.find_fault = fault_finder(trainer, options.train);
   settings.failures.sees_data = is_built_in(trainer);
   return plan;
 }
@@ -195,6 +194,18 @@ void check_script(const results::RunSettings& run, const std::vector<std::string
                                          "--trainer-exec where it is now");
 }
 
+/// Throws `Error` where a file that these options name has gone. `began_with`: see
+/// RunSettings::inputs.
+void check_present(const trainer::TrainOptions& train, const nlohmann::ordered_json& began_with) {
+  const auto missing = missing_input(train);
+  if (!missing) return;
+  const auto* remedy = began_with.is_null() ? "restore it, or name another"
+                       : may_be_elsewhere(missing->option, began_with)
+                           ? "restore it, or say with its option where it is now"
+                           : restore_or_link;
+  throw Error(Error::Fault::input, missing->what + "; " + remedy);
+}
+
 /// Of a trainer in Python: trials start from what the run began with, in the folder where it did
 /// (Ultralytics looks there for a relative `path:`), and the trainer finds nothing wrong. What a
 /// launcher starts may have files that are not here, or a Python that is not.
@@ -275,9 +286,12 @@ Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
 
 void settle_inputs(Plan& plan, bool may_change) {
   const auto& train = plan.options.train;
-  if (is_built_in(plan.options.trainer)) {
+  const bool built_in = is_built_in(plan.options.trainer);
+  const bool begins = plan.settings.run.inputs.is_null();
+  // What the built-in trainer begins with is looked into below.
+  if (!begins || !built_in) check_present(train, plan.settings.run.inputs);
+  if (built_in) {
     // A run of an earlier version may have fewer, which were rounded up; they are so again.
-    const bool begins = plan.settings.run.inputs.is_null();
     auto model = check_model(train, begins ? trainer::least_training_strides : 1);
     auto& began_with = plan.settings.run.inputs;
     auto found = inspect(train, training_splits, /*began=*/!may_change);
@@ -287,18 +301,12 @@ void settle_inputs(Plan& plan, bool may_change) {
     if (!may_change) check_same(began_with, now, train);
     began_with = now;
     if (train.skip_bad) began_with["skip_bad"] = true;  // from now on
+    plan.settings.trainer_options["inputs"] = began_with;
     plan.notes = std::move(found.notes);
     if (model.note) plan.notes.push_back(std::move(*model.note));
-  } else if (const auto missing = missing_input(train)) {
-    const auto& began_with = plan.settings.run.inputs;
-    const auto remedy = began_with.is_null() ? "restore it, or name another"
-                        : began_with.contains(missing->option)
-                            ? "restore it, or say with its option where it is now"
-                            : "restore it, a link will do";
-    throw Error(Error::Fault::input, missing->what + "; " + remedy);
   } else if (const auto* python = python_trainer(plan.options.trainer)) {
     settle_python_inputs(plan, *python, may_change);
-  } else if (plan.settings.run.inputs.is_null()) {
+  } else if (begins) {
     plan.settings.run.inputs["folder"] = current_folder();
     if (const auto* command = std::get_if<TrialCommand>(&plan.options.trainer))
       if (const auto script = place_of_script(command->words))
@@ -306,6 +314,8 @@ void settle_inputs(Plan& plan, bool may_change) {
   } else if (const auto* command = std::get_if<TrialCommand>(&plan.options.trainer)) {
     check_script(plan.settings.run, command->words);
   }
+  plan.settings.failures.find_fault =
+      fault_finder(plan.options.trainer, train, plan.settings.run.inputs);
 }
 
 std::optional<std::string> note_on_folder(const results::RunSettings& run) {

@@ -31,9 +31,9 @@ Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
                   const std::string& journal);
 
 /// Looks over what every trial needs, its data set and weights, as a start does, and writes into
-/// the plan what the run has (settings.run.inputs), what its trainer is told of that, `notes` and
-/// `note_on_version`. Throws `Error` for what is missing, and for what is not what the run began
-/// with, unless it `may_change`.
+/// the plan what the run has (settings.run.inputs), what its trainer is told of that, how its
+/// faults are found (settings.failures), `notes` and `note_on_version`. Throws `Error` for what is
+/// missing, and for what is not what the run began with, unless it `may_change`.
 void settle_inputs(Plan& plan, bool may_change);
 
 /// A note on a run of somebody's own trainer that began in another folder than this one, to be said

@@ -19,6 +19,7 @@
 #include "trainer/checkpoint/weights_file.hpp"
 #include "trainer/checksum.hpp"
 #include "trainer/data/cache_file.hpp"
+#include "trainer/data/counts.hpp"
 #include "trainer/model/model_config.hpp"
 
 namespace evolve::cli {
@@ -63,13 +64,15 @@ std::optional<std::string> note_on_transfer(const trainer::TrainOptions& options
   return {};  // the weights bring no table that can be built: their layers are not known
 }
 
-/// The check reads an image's header and end; a worker that decoded it knows more. Whether the
-/// image that it names, as messages name it, cannot be trained on.
-bool undecodable(const std::string& said, const trainer::TrainOptions& options) {
+/// The check reads an image's header and end; a worker that decoded it, or had looked at it before,
+/// knows more. Whether the image that it names, as messages name it, cannot be trained on.
+bool is_of_bad_image(const std::string& said, const trainer::TrainOptions& options) {
   const auto config = data::read_data_yaml(options.data, training_splits, options.folder);
   for (const auto split : training_splits) {
     for (const auto& file : config.images(split)) {
-      if (!said.starts_with(core::printable(file) + ": ")) continue;
+      const auto named = core::printable(file) + ": ";
+      if (!said.starts_with(named)) continue;
+      if (said.substr(named.size()).starts_with(data::was_resized)) return true;
       const data::DataConfig alone{
           .file = config.file, .names = config.names, .train = {file}, .val = {}, .test = {}};
       const data::CheckOptions check{.single_cls = options.single_cls, .decode = true};
@@ -194,8 +197,7 @@ Inspection inspect(const trainer::TrainOptions& options, const std::vector<data:
 nlohmann::ordered_json trained_on(const Inspection& found, std::optional<std::uint32_t> weights) {
   auto inputs = nlohmann::ordered_json::object();
   for (std::size_t i = 0; i < training_splits.size(); ++i)
-    inputs[data::name_of(training_splits[i])] = {{"images", found.splits[i].images},
-                                                 {"labels", found.splits[i].labels}};
+    inputs[data::name_of(training_splits[i])] = data::counts_of(found.splits[i]);
   if (weights) inputs["weights"] = *weights;
   return inputs;
 }
@@ -203,14 +205,10 @@ nlohmann::ordered_json trained_on(const Inspection& found, std::optional<std::ui
 void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
                 const trainer::TrainOptions& options) {
   if (before.is_null()) return;
-  for (const auto training_split : training_splits)
-    if (const auto& split = data::name_of(training_split); before.at(split) != now.at(split))
-      throw bad_input(
-          {options.data},
-          fmt::format("{} {} images with {} labels, the run began with {} with {}",
-                      now[split].at("images").dump(), split, now[split].at("labels").dump(),
-                      before[split].at("images").dump(), before[split].at("labels").dump()),
-          bring_back);
+  auto counts = now;
+  counts.erase("weights");
+  if (const auto different = data::difference(before, counts, "the run"))
+    throw bad_input({options.data}, *different, bring_back);
   const nlohmann::ordered_json none;
   if (before.value("weights", none) != now.value("weights", none))
     throw bad_input({options.weights}, "these are other weights than the run began with",
@@ -249,13 +247,15 @@ std::optional<MissingInput> missing_input(const trainer::TrainOptions& train) {
 
 using FaultFinder = std::function<std::optional<std::string>(const std::string& said)>;
 
-FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& train) {
+FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& train,
+                         const nlohmann::ordered_json& inputs) {
   if (is_built_in(trainer)) {
-    return [train](const std::string& said) -> std::optional<std::string> {
+    return [train, inputs](const std::string& said) -> std::optional<std::string> {
       try {
-        check_model(train);
-        inspect(train, training_splits, /*began=*/true);
-        return undecodable(said, train) ? std::optional(said) : std::nullopt;
+        const auto model = check_model(train);
+        const auto found = inspect(train, training_splits, /*began=*/true);
+        check_same(inputs, trained_on(found, model.checksum), train);
+        return is_of_bad_image(said, train) ? std::optional(said) : std::nullopt;
       } catch (const Error& error) {
         return error.what();
       }

@@ -56,8 +56,9 @@ struct Inspection {
 Inspection inspect(const trainer::TrainOptions& options, const std::vector<data::Split>& splits,
                    bool began = false);
 
-/// What trials train on, as far as their fitness depends on it: images and labels of each of their
-/// splits, of which `found` tells, and the checksum of the weights that they start from.
+/// What trials train on, as far as their fitness depends on it: the counts of each of their splits,
+/// of which `found` tells, and the checksum of the weights that they start from. See
+/// trainer::TrainOptions::inputs.
 nlohmann::ordered_json trained_on(const Inspection& found, std::optional<std::uint32_t> weights);
 
 /// Throws `Error` where a run that began with `before` would go on with `now`: the fitness of its
@@ -81,13 +82,18 @@ struct MissingInput {
   std::string what;
 };
 
+/// What to do about one of which nobody can tell whether another is the same.
+inline constexpr const char* restore_or_link = "restore it, a link will do";
+
 /// The first of these; nothing: none has gone.
 std::optional<MissingInput> missing_input(const trainer::TrainOptions& train);
 
 /// See engine::FailurePolicy::find_fault. The built-in trainer's looks over its data and its model
-/// again; that of another sees no more than whether its files are there, of a command for each
-/// trial also its program and its script, and is empty where none was named that could be seen.
+/// again, and whether they are what the run trains on (`inputs`); that of another sees no more than
+/// whether its files are there, of a command for each trial also its program and its script, and is
+/// empty where none was named that could be seen.
 std::function<std::optional<std::string>(const std::string& said)> fault_finder(
-    const Trainer& trainer, const trainer::TrainOptions& train);
+    const Trainer& trainer, const trainer::TrainOptions& train,
+    const nlohmann::ordered_json& inputs);
 
 }  // namespace evolve::cli

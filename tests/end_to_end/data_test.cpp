@@ -1,5 +1,6 @@
 // A data set is looked over before anything trains: what is wrong gets one line with file and line.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -261,6 +262,33 @@ TEST_F(DataSet, ThatARunBeganWithIsToBeBroughtBack) {
   EXPECT_EQ(lines[1],
             "the run began with all of them: bring them back as they were, or start a new one with "
             "--skip-bad");
+}
+
+TEST_F(DataSet, OfARunIsThatOfAWorkerThatStartsLaterToo) {
+  Process process(evolve_command({"--data", "shapes/shapes.yaml", "--cfg", "yolov5p.yaml",
+                                  "--imgsz", "64", "--fraction", "0.1", "--epochs", "1", "--trials",
+                                  "1000", "--devices", "cpu:0", "--output", "run"}),
+                  folder.path());
+  ASSERT_TRUE(eventually([&] { return completed(folder / "run").size() >= 2; }));
+  const auto image = folder / "shapes/images/val/0003.png", elsewhere = folder / "0003.png";
+  std::filesystem::rename(image, elsewhere);
+  write_file(folder / "run/devices", "cpu:1\n");
+  const auto ended = process.wait();
+  EXPECT_EQ(ended.code, 1) << ended.out;
+  EXPECT_THAT(ended.err, HasSubstr("shapes.yaml: 99 val images with "));
+  EXPECT_THAT(ended.err, HasSubstr(", the run began with 100 with 433; bring them back"));
+  for (const auto& one : journal(folder / "run")) {
+    EXPECT_FALSE(one.value("final", false)) << one;
+    if (one["event"] != "completed") continue;
+    const int trial = one["trial"];
+    EXPECT_THAT(read_file(folder / fmt::format("run/trials/{:06}/log", trial)),
+                HasSubstr(" 100 validated in "));
+  }
+  std::filesystem::rename(elsewhere, image);
+  const auto before = completed(folder / "run").size();
+  const auto resumed = evolve(folder.path(), {"--resume", "run", "--time-limit", "3s"});
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_GT(completed(folder / "run").size(), before);
 }
 
 TEST_F(DataSet, IsTrainedOnInPartWhereAFractionIsAskedFor) {

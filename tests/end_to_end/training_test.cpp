@@ -66,6 +66,14 @@ TEST(Training, IsNotGoneOnWithOnOtherDataOrFromOtherWeights) {
                            ": 100 val images with 434 labels, the run began with 100 with 433" +
                            remedy);
   write_file(label, labels);
+
+  const auto yaml = folder / "shapes/shapes.yaml";
+  const auto names = read_file(yaml);
+  write_file(yaml, names + "  3: star\n");
+  ended = go_on();
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err, "evolve: " + yaml.string() + ": 4 classes, the run began with 3" + remedy);
+  write_file(yaml, names);
   EXPECT_EQ(go_on().code, 0);
 }
 
@@ -89,6 +97,11 @@ TEST(Training, GoesOnWhereItsFilesWereMovedTo) {
     return evolve(folder / "new",
                   {"--resume", "run", "--trials", "2", "--data", data, "--weights", "w.pt"});
   };
+  const auto unnamed = evolve(folder / "new", {"--resume", "run", "--trials", "2"});
+  EXPECT_EQ(unnamed.code, 2);
+  EXPECT_EQ(unnamed.err, "evolve: " + (folder / "old/shapes/shapes.yaml").string() +
+                             ": No such file or directory; restore it, or say with its option "
+                             "where it is now\n");
   write_file(folder / "new/other.yaml",
              "train: shapes/images/val\nval: shapes/images/val\nnames: [a, b, c]\n");
   EXPECT_EQ(go_on("other.yaml").code, 2);

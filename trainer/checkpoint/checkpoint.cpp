@@ -16,6 +16,7 @@
 #include "trainer/checkpoint/embedded_weights.hpp"
 #include "trainer/checkpoint/tensor_pickle.hpp"
 #include "trainer/checkpoint/weights_file.hpp"
+#include "trainer/checksum.hpp"
 #include "trainer/options.hpp"
 
 namespace evolve::trainer {
@@ -65,7 +66,11 @@ TableAnchors anchors_of(const Detector& detector) {
 
 Checkpoint read_checkpoint(const std::string& path) {
   try {
-    return path == embedded_weights ? unpack(shapes_base_weights()) : unpack(read_weights(path));
+    if (path == embedded_weights) return unpack(shapes_base_weights());
+    const std::string bytes = read_weights(path);
+    auto checkpoint = unpack(bytes);
+    checkpoint.checksum = checksum_of(bytes);
+    return checkpoint;
   } catch (const Error&) {
     throw;
   } catch (const std::bad_alloc&) {

@@ -7,6 +7,7 @@
 // model that a file describes, embedded_weights.hpp is the checkpoint inside the program.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -24,6 +25,8 @@ struct Checkpoint {
   nlohmann::ordered_json about;
   /// What a training needs to go on; empty in finished files.
   StateDict training;
+  /// Of all bytes of the file that it was read from; 0: of none.
+  std::uint32_t checksum = 0;
 };
 
 /// Reads a file of torch.save (since torch 1.6), of any precision: YOLOv5's checkpoints (of "ema"

@@ -16,6 +16,7 @@
 #include "trainer/data/batch.hpp"
 #include "trainer/data/batch_stream.hpp"
 #include "trainer/data/check.hpp"
+#include "trainer/data/counts.hpp"
 #include "trainer/data/data_yaml.hpp"
 #include "trainer/data/dataset.hpp"
 #include "trainer/data/embedded/shapes.hpp"

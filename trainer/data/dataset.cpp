@@ -47,8 +47,7 @@ cv::Mat decoded(const Image& image, int imgsz, bool training) {
     throw cannot_be_decoded(image.file);
   }
   if (pixels.cols != image.original_width || pixels.rows != image.original_height) {
-    throw bad_input({image.file}, "has another size than at the start",
-                    "start again, or begin without it: --skip-bad");
+    throw bad_input({image.file}, was_resized, "bring it back as it was");
   }
   return resized(pixels, imgsz, training);
 }

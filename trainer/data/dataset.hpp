@@ -89,6 +89,9 @@ struct LoadOptions {
 /// `Error` with what `check` finds fault with, or that names the image which cannot be decoded.
 Dataset load(const DataConfig& config, Split split, const LoadOptions& options);
 
+/// What is wrong with an image that was replaced since the data set was loaded.
+inline constexpr const char* was_resized = "has another size than at the start";
+
 /// The pixels of image `index`, decoded and resized if they are not kept. Throws `Error` when its
 /// file has gone or has got another size. Safe to call from several threads.
 cv::Mat pixels_of(const Dataset& dataset, int index);

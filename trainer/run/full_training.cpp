@@ -93,17 +93,6 @@ Report report_in(const Json& json) {
   return std::get<Report>(workers::parse_report(json.dump()).value());
 }
 
-/// What a training learns from and is judged by.
-Json inputs(const PreparedData& data) {
-  const auto counts = [](const data::Dataset& set) {
-    std::size_t labels = 0;
-    for (const auto& image : set.images) labels += image.labels.size();
-    return Json{{"images", set.images.size()}, {"labels", labels}};
-  };
-  return {{data::name_of(data::Split::train), counts(data.training())},
-          {data::name_of(data::Split::val), counts(data.validation().dataset)}};
-}
-
 class FullTraining {
  public:
   FullTraining(const workers::TrainingJob& job, const TrainOptions& options,
@@ -173,13 +162,8 @@ class FullTraining {
       refuse(fmt::format("class {} was {} when its training began, in {} it is {} now",
                          was - began.begin(), *was, options_.data, *is));
     const auto then = weights_->about.at("training").value("inputs", Json::object());
-    const auto counted_now = inputs(data_);
-    for (const auto& [split, counts] : then.items())
-      if (const auto& there = counted_now.at(split); there != counts)
-        refuse(fmt::format(
-            "its training began with {} {} images with {} labels, {} has {} with {} now",
-            counts.at("images").dump(), split, counts.at("labels").dump(), options_.data,
-            there.at("images").dump(), there.at("labels").dump()));
+    if (const auto different = data::difference(then, data_.counts(), "its training"))
+      refuse(options_.data + " has " + *different);
   }
 
   std::unique_ptr<Detector> detector() const {
@@ -276,7 +260,7 @@ class FullTraining {
   /// What a resume needs besides the tensors.
   Json training() const {
     Json json = {{"run", identity(job_)},
-                 {"inputs", inputs(data_)},
+                 {"inputs", data_.counts()},
                  {"epochs", Json::array()},
                  {"class_ap", log_.class_ap}};
     for (const auto& epoch : log_.epochs) json["epochs"].push_back(json_of(epoch));

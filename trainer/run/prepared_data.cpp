@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/error.hpp"
 
 namespace evolve::trainer {
 namespace {
@@ -51,7 +54,15 @@ PreparedData::PreparedData(const data::DataConfig& config, const TrainOptions& o
           validation_images(config, loading, training_.cache ? training_.cache->bytes() : 0),
           2 * std::min(options.batch_size, most_images / 2), stride, /*rect=*/true)),
       stays_on_host_(loading.keep == data::Keep::none),
-      fitter_(training_) {}
+      fitter_(training_) {
+  if (const auto different = data::difference(options.inputs, counts(), "the run"))
+    throw bad_input({options.data}, *different, "bring it back as it was");
+}
+
+nlohmann::ordered_json PreparedData::counts() const {
+  return {{data::name_of(data::Split::train), data::counts_of(training_)},
+          {data::name_of(data::Split::val), data::counts_of(validation_.dataset)}};
+}
 
 const DeviceImages& PreparedData::on(const ComputeContext& context) {
   if (!device_images_)

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -20,7 +21,7 @@ class PreparedData {
  public:
   /// Reads the data set that the options name, on these threads. `beat` is called all the time
   /// while it does. Lines on standard error say where images are kept. Throws `Error` as data::load
-  /// does.
+  /// does, and where the data set is not what options.inputs tells of.
   PreparedData(
       const TrainOptions& options, int stride, const data::Threads& threads,
       const std::function<void()>& beat = [] {});
@@ -31,6 +32,8 @@ class PreparedData {
   /// images are kept nowhere (`--cache none`); later calls must name the same.
   const DeviceImages& on(const ComputeContext& context);
   int classes() const { return static_cast<int>(training_.names.size()); }
+  /// Of both splits: {"train":…,"val":…}, see data::counts_of.
+  nlohmann::ordered_json counts() const;
 
   /// YOLOv5's autoanchor on the training labels: `current` where its best possible recall at
   /// ratio `thr` is above 0.98, else as many better ones. `beat` is called all the time while they

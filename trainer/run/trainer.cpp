@@ -65,6 +65,14 @@ void check_classes(const TrainOptions& options, const data::DataConfig& data, in
       "(--single-cls)");
 }
 
+/// A run's trials start from the same weights, or they could not be compared.
+void check_same_weights(const TrainOptions& options, const std::optional<Checkpoint>& weights) {
+  const auto began_with = options.inputs.find("weights");
+  if (began_with == options.inputs.end() || *began_with == weights.value().checksum) return;
+  throw bad_input({options.weights}, "these are other weights than the run began with",
+                  "bring them back");
+}
+
 void keep(const std::string& path, int epoch, const hyp::Metrics& metrics, const TrainingLoop& loop,
           const std::vector<std::string>& names) {
   Checkpoint checkpoint = checkpoint_of(*loop.average(), names);
@@ -122,6 +130,7 @@ Trainer::State::Prepared Trainer::State::prepare(const TrainOptions& wanted,
                                                  const hyp::Hyperparameters& hyp) {
   check_hyperparameters(hyp);
   auto weights = pretrained_weights(wanted);
+  check_same_weights(wanted, weights);
   const int stride = image_stride(model_config(wanted, hyp, weights, {}));
   TrainOptions options = settled(wanted, stride, least_training_strides);
   PreparedData& data = cache.get(options, stride, context.loading_threads(), context.beat);

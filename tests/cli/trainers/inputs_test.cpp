@@ -18,6 +18,8 @@ using testing::StartsWith;
 struct FaultFinderOfTheBuiltInTrainer : testing::Test {
   data::TemporaryFolder folder;
   trainer::TrainOptions options;
+  /// What the run trains on; null: nobody knows.
+  nlohmann::ordered_json inputs;
 
   FaultFinderOfTheBuiltInTrainer() {
     for (const std::string name : {"a", "b", "c"}) {
@@ -31,7 +33,7 @@ struct FaultFinderOfTheBuiltInTrainer : testing::Test {
   std::optional<std::string> found(const std::string& said) {
     // As it comes from a worker: as JSON.
     const auto told = nlohmann::json::parse(core::json_text(nlohmann::json(said)));
-    return fault_finder(BuiltIn{}, options)(told);
+    return fault_finder(BuiltIn{}, options, inputs)(told);
   }
 };
 
@@ -54,6 +56,22 @@ TEST_F(FaultFinderOfTheBuiltInTrainer, SeesThatAnImageWhoseNameIsNotUtf8CannotBe
 TEST_F(FaultFinderOfTheBuiltInTrainer, SeesNothingWrongWithAnImageThatIsInOrder) {
   EXPECT_EQ(found((folder / "images/b.jpg") + ": cannot be decoded; remove it"), std::nullopt);
   EXPECT_EQ(found("something else"), std::nullopt);
+}
+
+TEST_F(FaultFinderOfTheBuiltInTrainer, SeesThatTheDataSetIsNotWhatTheRunBeganWith) {
+  inputs = trained_on(inspect(options, training_splits), {});
+  EXPECT_EQ(found("anything"), std::nullopt);
+  std::filesystem::remove(folder / "images/c.jpg");
+  EXPECT_THAT(found("anything"),
+              Optional(StartsWith(options.data + ": 2 train images with 2 labels, the run began "
+                                                 "with 3 with 3; bring them back")));
+}
+
+TEST_F(FaultFinderOfTheBuiltInTrainer, BelievesThatAnImageWasReplaced) {
+  const auto said = (folder / "images/b.jpg") +
+                    ": has another size than at the start; bring it "
+                    "back as it was";
+  EXPECT_THAT(found(said), Optional(said));
 }
 
 TEST(PlaceOfScript, IsThatOfTheFirstFileAfterTheProgram) {

@@ -76,9 +76,7 @@ TEST_F(DatasetTest, DecodesAgainWhatDoesNotFitIntoMemory) {
   EXPECT_EQ(size_of(tight, 1), cv::Size(20, 16));
   write_image(config.train[1], 40, 20);
   EXPECT_EQ(test::refusal([&] { pixels_of(tight, 1); }),
-            config.train[1] +
-                ": has another size than at the start; start again, or begin without it: "
-                "--skip-bad");
+            config.train[1] + ": has another size than at the start; bring it back as it was");
   std::filesystem::remove(config.train[2]);
   EXPECT_EQ(test::refusal([&] { pixels_of(tight, 2); }),
             config.train[2] + ": there is no such image; check the path, or take it off its list");

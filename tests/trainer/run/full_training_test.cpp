@@ -227,12 +227,12 @@ TEST_F(FullTrainingTest, RefusesToGoOnWithFewerImages) {
   const auto count = std::distance(std::filesystem::directory_iterator(images),
                                    std::filesystem::directory_iterator());
   std::filesystem::remove(*std::filesystem::directory_iterator(images));
-  EXPECT_THAT(
-      refusal_of(job),
-      testing::AllOf(HasSubstr("last.pt: its training began with " + std::to_string(count) +
-                               " train images with "),
-                     HasSubstr(yaml.string() + " has " + std::to_string(count - 1) + " with "),
-                     HasSubstr(" now; bring back the data set as it was, or start a new run")));
+  EXPECT_THAT(refusal_of(job),
+              testing::AllOf(
+                  HasSubstr("last.pt: " + yaml.string() + " has " + std::to_string(count - 1) +
+                            " train images with "),
+                  HasSubstr(" labels, its training began with " + std::to_string(count) + " with "),
+                  HasSubstr("; bring back the data set as it was, or start a new run")));
 }
 
 TEST_F(FullTrainingTest, GoesOnWhereItBeganWithoutAnOptionThatIsNewerThanIt) {

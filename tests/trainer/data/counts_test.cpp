@@ -1,0 +1,52 @@
+#include "trainer/data/counts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace evolve::data {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Of a split with labels of two classes.
+Json split(int images, int of_0, int of_1) {
+  return {{"images", images}, {"labels", of_0 + of_1}, {"per_class", {of_0, of_1}}};
+}
+
+TEST(Counts, OfWhatWasCheckedAreThoseOfWhatIsLoaded) {
+  Dataset dataset{.names = {"cat", "dog"}};
+  dataset.images.resize(3);
+  dataset.images[0].labels.resize(2);
+  dataset.images[2].labels.resize(1);
+  dataset.images[2].labels[0].cls = 1;
+  EXPECT_EQ(counts_of(dataset), split(3, 2, 1));
+  EXPECT_EQ(counts_of(DatasetStats{.images = 3, .labels = 3, .per_class = {2, 1}}), split(3, 2, 1));
+}
+
+TEST(Counts, ThatDifferSayHow) {
+  const Json before{{"train", split(24, 40, 32)}, {"val", split(8, 12, 12)}, {"weights", 7}};
+  const auto different = [&](const char* name, const Json& counts) {
+    Json now{{"train", before["train"]}, {"val", before["val"]}};
+    now[name] = counts;
+    return difference(before, now, "the run").value_or("the same");
+  };
+  EXPECT_EQ(different("train", before["train"]), "the same");
+  EXPECT_EQ(different("train", split(12, 20, 16)),
+            "12 train images with 36 labels, the run began with 24 with 72");
+  EXPECT_EQ(different("val", split(8, 12, 11)),
+            "8 val images with 23 labels, the run began with 8 with 24");
+  EXPECT_EQ(different("val", split(8, 14, 10)), "14 val labels of class 0, the run began with 12");
+  Json more = before["train"];
+  more["per_class"].push_back(0);
+  EXPECT_EQ(different("train", more), "3 classes, the run began with 2");
+}
+
+TEST(Counts, ThatAnEarlierVersionDidNotHaveAreNotCompared) {
+  const Json now{{"train", split(24, 40, 32)}};
+  EXPECT_FALSE(difference(Json(), now, "the run"));
+  EXPECT_FALSE(difference({{"train", {{"images", 24}, {"labels", 72}}}}, now, "the run"));
+}
+
+}  // namespace
+}  // namespace evolve::data
