@@ -93,10 +93,11 @@ std::string more_trials(const RunState& state, std::int64_t more, const std::str
   const auto& search = state.evolution();
   const auto trainings = more + state.repeats().wanted();
   auto command = "evolve --resume " + core::shell_folder(run);
-  const bool enough_to_come = search.planned() - search.ended() >= more;
-  if (!state.finished() && enough_to_come) return command;
-  if (!enough_to_come)
-    command += fmt::format(" --trials {}", search.planned() + state.repeats().in_all() + trainings);
+  const auto to_come = search.planned() - search.ended();
+  if (!state.finished() && to_come >= more) return command;
+  if (to_come < more)
+    command += fmt::format(" --trials {}",
+                           search.planned() + state.repeats().in_all() + trainings - to_come);
   if (search.settings().max_epochs)
     command += fmt::format(" --max-epochs {}", epochs_with(state, trainings));
   return command;

@@ -56,7 +56,9 @@ std::string go_on_command(const results::RunDirectory& directory, const EvolveOp
     const auto is_among = [&name = key](const auto& keys) {
       return std::ranges::count(keys, name) > 0;
     };
-    if (!is_among(how_it_runs) && !is_among(input_files) && !is_among(trainer_commands)) continue;
+    if (!is_among(how_it_runs) && !is_among(input_files) && !is_among(trainer_commands) &&
+        !is_among(trainer::changeable_options))
+      continue;
     const auto& value = values.at(key);
     if (value == "") continue;  // of --model's two keys it is the other one
     command +=

@@ -14,6 +14,7 @@
 #include "cli/screen/text.hpp"
 #include "core/shell_word.hpp"
 #include "hyp/space.hpp"
+#include "trainer/checkpoint/weights_file.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -107,6 +108,18 @@ std::string options_of_the_data(const trainer::TrainOptions& t) {
   return options;
 }
 
+/// Whether YOLOv5 can read these weights only once they are exported: those of `evolve train`.
+bool need_export(const std::string& weights) try {
+  return !weights.empty() && trainer::read_summary(weights).is_ours;
+} catch (const Error&) {
+  return false;  // gone by now, or of no kind that is known here
+}
+
+/// Where `evolve export yolov5` puts them.
+std::string exported(const std::filesystem::path& weights) {
+  return (weights.parent_path() / (weights.stem().string() + "_yolov5.pt")).string();
+}
+
 /// Whether it has what YOLOv5 wants of a hyp file (`anchors` it does without).
 bool has_all_yolov5_genes(const hyp::Space& space) {
   return std::ranges::all_of(hyp::default_space().genes, [&](const hyp::Gene& gene) {
@@ -133,6 +146,11 @@ std::string yolov5_command(const trainer::TrainOptions& options, const hyp::Hype
   // YOLOv5 has no shapes, nor what trained on them.
   auto known = options;
   if (options.weights == trainer::embedded_weights) known.weights = "";
+  std::string before;
+  if (need_export(known.weights)) {
+    before = "evolve export yolov5 " + shell_path(known.weights) + " && ";
+    known.weights = exported(known.weights);
+  }
   // Its tables it knows by their files' names.
   std::error_code ignored;
   if (!options.cfg.empty() && !std::filesystem::exists(options.cfg, ignored))
@@ -141,8 +159,8 @@ std::string yolov5_command(const trainer::TrainOptions& options, const hyp::Hype
   auto on = options.data == trainer::TrainOptions().data ? "" : options_of_the_data(known);
   // Its own default is weights.
   if (!on.empty() && known.weights.empty() && !known.cfg.empty()) on += " --weights ''";
-  return fmt::format("Use it in YOLOv5: python train.py{} --hyp {}{}", on, shell_path(file),
-                     options_of_the_set(options, hyp));
+  return fmt::format("Use it in YOLOv5: {}python train.py{} --hyp {}{}", on.empty() ? "" : before,
+                     on, shell_path(file), options_of_the_set(options, hyp));
 }
 
 std::string evolve_train_command(const trainer::TrainOptions& options,

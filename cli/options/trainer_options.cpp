@@ -150,7 +150,9 @@ void default_to_shapes(trainer::TrainOptions& options, const Given& given) {
   const auto set = [&](const char* name, auto& value, auto wanted) {
     if (!given.contains(name)) value = wanted;
   };
-  set("cfg", options.cfg, embedded_model);
+  // Weights of somebody's own are of the model that they bring.
+  if (options.weights.empty() || options.weights == trainer::embedded_weights)
+    set("cfg", options.cfg, embedded_model);
   set("weights", options.weights, given.contains("cfg") ? "" : trainer::embedded_weights);
   set("epochs", options.epochs, 16);
   set("imgsz", options.imgsz, shapes_imgsz);

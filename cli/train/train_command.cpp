@@ -22,6 +22,7 @@
 #include "devices/devices.hpp"
 #include "hyp/hyp.hpp"
 #include "results/results.hpp"
+#include "trainer/checkpoint/weights_file.hpp"
 #include "workers/supervise/run_job.hpp"
 
 namespace evolve::cli {
@@ -151,7 +152,8 @@ void say_result(const workers::TrainingReport& end, const results::RunDirectory&
   screen.line(fmt::format("weights/best.pt, of epoch {}:", best));
   for (const auto& line : class_table(end.validation)) screen.line(line);
   screen.line("results in " + display_path(run.root));
-  screen.line("  the best weights  " + display_path(run.best_weights()));
+  if (fs::exists(run.best_weights()))
+    screen.line("  the best weights  " + display_path(run.best_weights()));
   screen.line("  every epoch       " + display_path(run.results_csv()));
   if (fs::exists(run.results_plot()))
     screen.line("  the plot          " + display_path(run.results_plot()));
@@ -228,11 +230,23 @@ void keep_options(const Prepared& training, const results::RunDirectory& directo
   results::write_options(directory.options(), kept);
 }
 
+/// Throws `Error` where the hyperparameters have another optimizer than was asked for.
+void check_one_optimizer(const TrainCommandOptions& options, const hyp::Hyperparameters& hyp) {
+  const auto& asked = options.train.optimizer;
+  const auto used = trainer::optimizer_name(options.train, hyp);
+  if (!options.given.contains("optimizer") || used == asked) return;
+  throw bad_argument(
+      fmt::format("--optimizer {}: the hyperparameters have {}, which would be used", asked, used),
+      "leave out one of the two");
+}
+
 int run_new(const TrainCommandOptions& options, Screen& screen) {
-  check_model(options.train);
+  const auto model = check_model(options.train);
   auto training = prepare(options, options.hyp);
+  check_one_optimizer(options, training.hyp);
   const auto folder = new_folder(training.options);
   say_what(training, screen);
+  if (model.note) screen.line(*model.note);
   keep_options(training, folder.directory);
   results::write_hyp(folder.directory.hyp(), training.hyp);
   screen.line("results in " + display_path(folder.directory.root));
@@ -251,6 +265,23 @@ void check_weights_of(const results::RunDirectory& directory) {
                            : ""));
 }
 
+/// Whether the training that left these weights has ended by itself.
+bool has_ended(const fs::path& last) try {
+  const auto about = trainer::read_summary(last.string()).about;
+  const auto training = about.find("training");
+  return training != about.end() && training->contains("ended");
+} catch (const Error&) {
+  return false;  // the worker will say what is wrong with them
+}
+
+/// Throws `Error` where a file that the training needs to go on has gone: its start is in its own
+/// weights, once it has any.
+void check_present(trainer::TrainOptions train, bool began) {
+  if (began) train.weights = train.cfg = "";
+  if (const auto missing = missing_input(train))
+    throw Error(Error::Fault::input, missing->what + "; " + restore_or_link);
+}
+
 int run_resumed(const TrainCommandOptions& now, Screen& screen) {
   const auto folder = own(now.resume->empty() ? results::newest_training(now.destination.project)
                                               : results::open_training(*now.resume));
@@ -258,10 +289,17 @@ int run_resumed(const TrainCommandOptions& now, Screen& screen) {
   const auto kept = results::read_options(directory.options());
   const auto options = options_of(now, kept, directory.options());
   const bool began = fs::exists(directory.last_weights());
+  check_present(options.train, began);
   if (!began) {
     check_weights_of(directory);
     check_model(options.train);
   }
+  const bool ended = began && has_ended(directory.last_weights());
+  if (ended && now.given.contains("patience") && kept.at("patience") != options.train.patience)
+    throw bad_argument(
+        fmt::format("--patience {}: {} has ended", options.train.patience,
+                    display_path(directory.root)),
+        "train on from its weights: --weights " + shell_path(directory.best_weights()));
   // Nothing where an earlier version began it.
   std::vector<std::string> had;
   if (const auto slot = kept.find(slot_key); slot != kept.end() && slot->is_string())
@@ -269,7 +307,9 @@ int run_resumed(const TrainCommandOptions& now, Screen& screen) {
   const auto training = prepare(options, directory.hyp().string(), had);
   keep_options(training, directory);
   say_what(training, screen);
-  screen.line(display_path(directory.root) + (began ? ": going on from weights/last.pt"
+  if (!ended)
+    screen.line(display_path(directory.root) + (began
+                                                    ? ": going on from weights/last.pt"
                                                     : ": no epoch had ended, so it starts afresh"));
   return run(training, folder, began, screen);
 }

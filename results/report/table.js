@@ -150,7 +150,7 @@ function drawSettings(view) {
   const options = others.trainer_exec || others.trainer_command ? others : view.options;
   const given = Object.entries(options).filter(([, value]) => value !== "" && value !== null);
   const fixed = view.fixed.map((gene) => [`${gene.name} (not evolved)`, geneText(gene, gene.start)]);
-  fill("settings-table", ["option", ""], [...given.map(([name, value]) => [name, String(value)]), ...fixed]);
+  fill("settings-table", ["option, as it began", ""], [...given.map(([name, value]) => [name, String(value)]), ...fixed]);
 }
 
 /** The runs beside each other. */

@@ -233,11 +233,12 @@ TEST(Resume, InAnotherFolderSaysWhereTheRelativePathsOfItsTrainerWere) {
 TEST(Resume, IsToldAgainWhatItWasToldAboutHowItRuns) {
   Folder folder;
   finish_three_trials(folder);
-  const auto ended = evolve(folder.path(), {"--resume", "run", "--trials", "900", "--retries", "0",
-                                            "--device", "cpu:0", "--time-limit", "0.2s"});
+  const auto ended =
+      evolve(folder.path(), {"--resume", "run", "--trials", "900", "--retries", "0", "--device",
+                             "cpu:0", "--cache", "none", "--time-limit", "0.2s"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("Go on with:\n  evolve --resume run --devices cpu:0 --retries 0 "
-                                   "--time-limit 0.2s\n"));
+  EXPECT_THAT(ended.out, HasSubstr("Go on with:\n  evolve --resume run --cache none --devices "
+                                   "cpu:0 --retries 0 --time-limit 0.2s\n"));
 }
 
 TEST(Resume, InAFolderThatIsGoneSaysSo) {

@@ -12,6 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::Not;
 
 /// `evolve ARGUMENTS` on one core: two threads would mostly wait for each other here.
 std::vector<std::string> on_one_core(std::vector<std::string> arguments) {
@@ -113,11 +114,26 @@ TEST(Train, StartsFromTheWeightsOfTheTrainingThatItReplaces) {
     arguments.insert(arguments.end(), {"--exist-ok", "--weights", weights});
     const auto ended = run(folder, arguments);
     ASSERT_EQ(ended.code, 0) << ended.err;
-    EXPECT_THAT(ended.out, HasSubstr("Transferred 348/349 items from " +
+    EXPECT_THAT(ended.out, HasSubstr("Transferred 349/349 items from " +
                                      (folder / "run/weights/start.pt").string()));
     EXPECT_EQ(read_file(folder / "run/weights/start.pt"), before);
     EXPECT_NE(read_file(folder / weights), before);
   }
+}
+
+TEST(Train, LeavesWeightsThatEvolutionsStartFromAndThatYolov5NeedsExported) {
+  const Folder folder;
+  trained(folder, "run");
+  ASSERT_EQ(run(folder, {"dataset", "shapes", "shapes"}).code, 0);
+  const auto ended =
+      run(folder, {"--data", "shapes/shapes.yaml", "--weights", "run/weights/best.pt", "--imgsz",
+                   "64", "--epochs", "1", "--fraction", "0.1", "--trials", "1", "--devices",
+                   "cpu:0", "--output", "evolution"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(
+      ended.out,
+      HasSubstr("Use it in YOLOv5: evolve export yolov5 run/weights/best.pt && python "
+                "train.py --data shapes/shapes.yaml --weights run/weights/best_yolov5.pt "));
 }
 
 TEST(Train, IsValidatedAtTheSizeThatIsAskedFor) {
@@ -202,7 +218,30 @@ TEST(Train, ThatIsFinishedSaysSoOnResume) {
   const auto again = run(folder, {"train", "--resume", "run/weights/last.pt"});
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_THAT(again.out, HasSubstr("run is finished, after 1 epoch\n"));
+  EXPECT_THAT(again.out, Not(HasSubstr("going on")));
   EXPECT_EQ(read_file(folder / "run/results.csv"), csv);
+}
+
+TEST(Train, ThatIsFinishedWaitsForNothingMore) {
+  const Folder folder;
+  trained(folder, "run");
+  const auto options = read_file(folder / "run/opt.yaml");
+  const auto again = run(folder, {"train", "--resume", "run", "--patience", "7"});
+  EXPECT_EQ(again.code, 2) << again.out;
+  EXPECT_EQ(again.err,
+            "evolve: --patience 7: run has ended; train on from its weights: --weights "
+            "run/weights/best.pt\n");
+  EXPECT_EQ(read_file(folder / "run/opt.yaml"), options);
+}
+
+TEST(Train, RefusesAnotherOptimizerThanTheHyperparametersHave) {
+  const Folder folder;
+  write_file(folder / "hyp.yaml", "optimizer: SGD\n");
+  const auto ended = run(folder, {"train", "--hyp", "hyp.yaml", "--optimizer", "AdamW"});
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(ended.err,
+            "evolve: --optimizer AdamW: the hyperparameters have SGD, which would be used; leave "
+            "out one of the two\n");
 }
 
 TEST(Val, AgreesWithTheTrainingAndWithItsJson) {

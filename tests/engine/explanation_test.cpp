@@ -153,6 +153,10 @@ TEST(Explain, RefusesTooFewTrials) {
   const auto state = fold(finished, trials(4, depends), "exp", 0);
   EXPECT_THAT(test::refusal([&] { explain(state, "exp"); }),
               HasSubstr("explain it when 5 have: evolve --resume exp --trials 5"));
+  finished.trials = 3;
+  const auto going_on = fold(finished, trials(2, depends), "exp", 0);
+  EXPECT_THAT(test::refusal([&] { explain(going_on, "exp"); }),
+              HasSubstr("explain it when 5 have: evolve --resume exp --trials 5"));
   finished.trials = {};
   finished.max_epochs = 4;
   const auto by_epochs = fold(finished, trials(4, depends), "exp", 0);

@@ -31,6 +31,13 @@ TEST(TrainOptions, WithoutADataSetTrainASmallModelOnShapes) {
   EXPECT_EQ(options.train.optimizer, "Adam");
 }
 
+TEST(TrainOptions, OnShapesHaveTheModelOfTheWeightsThatAreGiven) {
+  EXPECT_EQ(train("--weights a.pt").train.cfg, "");
+  EXPECT_EQ(train("--weights a.pt --cfg yolov5n.yaml").train.cfg, "yolov5n.yaml");
+  EXPECT_EQ(train("--weights shapes-base").train.cfg, "yolov5p.yaml");
+  EXPECT_EQ(train("--cfg yolov5n.yaml").train.weights, "");
+}
+
 TEST(TrainOptions, WithADataSetHaveYolov5sDefaults) {
   const auto options = train("--data my.yaml");
   EXPECT_EQ(options.train.cfg, "yolov5s.yaml");
