@@ -10,6 +10,7 @@
 #include "cli/recorded_run.hpp"
 #include "cli/screen/savings.hpp"
 #include "cli/screen/text.hpp"
+#include "core/utf8.hpp"
 #include "engine/explanation.hpp"
 #include "results/plots/plots.hpp"
 #include "results/results.hpp"
@@ -23,7 +24,7 @@ int explain(const std::string& run, const std::string& image) {
   if (!image.empty()) check_output(target);
   const auto state = recorded_run(directory).state;
   const auto explanation = engine::explain(state, run);
-  for (const auto& line : explanation_lines(explanation)) fmt::print("{}\n", line);
+  for (const auto& line : explanation_lines(explanation)) fmt::print("{}\n", core::one_line(line));
   if (const auto words = savings(state); !words.empty()) fmt::print("{}\n", words);
   // What nobody asked for by name costs only itself: another user's run is explained all the same.
   if (image.empty()) check_output(target);

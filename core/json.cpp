@@ -4,9 +4,17 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <stdexcept>
+#include <vector>
 
 namespace evolve::core {
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t deepest = 100;
+/// Twice the most hyperparameters, as some may be in a space alone (hyp::most_names).
+constexpr std::size_t most_keys = 4000;
 
 constexpr std::array<std::string_view, 3> no_numbers = {"NaN", "Infinity", "-Infinity"};
 
@@ -43,15 +51,29 @@ std::string with_quoted_nans(std::string_view line) {
   return quoted;
 }
 
-bool is_quoted_nan(const nlohmann::ordered_json& value) {
+bool is_quoted_nan(const Json& value) {
   return std::ranges::any_of(no_numbers, [&](auto word) { return value == word; });
 }
 
-nlohmann::ordered_json json_in(std::string_view line) {
-  auto json = nlohmann::ordered_json::parse(line, nullptr, false);
-  if (json.is_discarded())
-    json = nlohmann::ordered_json::parse(with_quoted_nans(line), nullptr, false);
-  return json;
+Json bounded_json(std::string_view text) {
+  using Event = Json::parse_event_t;
+  std::vector<std::size_t> keys;  // of the objects and lists that are open
+  const auto limit = [&](int, Event event, const Json&) {
+    if (event == Event::object_start || event == Event::array_start) keys.push_back(0);
+    if (event == Event::object_end || event == Event::array_end) keys.pop_back();
+    if (keys.size() > deepest) throw std::length_error("is nested too deeply");
+    if (event == Event::key && ++keys.back() > most_keys)
+      throw std::length_error("has too many keys");
+    return true;
+  };
+  return Json::parse(text, limit, /*allow_exceptions=*/false);
+}
+
+Json json_in(std::string_view line) try {
+  auto json = bounded_json(line);
+  return json.is_discarded() ? bounded_json(with_quoted_nans(line)) : json;
+} catch (const std::length_error&) {
+  return Json(Json::value_t::discarded);
 }
 
 }  // namespace evolve::core

@@ -35,6 +35,14 @@ Value value_of(const std::string& name, const core::Yaml& node, const std::strin
   return *number;
 }
 
+void check_name(const std::string& name, const Where& where) {
+  // A control character is shown as a blank.
+  const bool is_forbidden = core::printable(name).find_first_of(" ,:/\"'#") != name.npos;
+  if (name.empty() || is_forbidden || core::valid_utf8(name) != name)
+    throw bad_input(where, "'" + name + "' can't be the name of a hyperparameter",
+                    "write a name in UTF-8 without blanks, quotes, , : / and #");
+}
+
 }  // namespace
 
 Where HypFile::where(const std::string& name) const {
@@ -60,9 +68,9 @@ HypFile hyp_from_yaml(const core::Yaml& node, const std::string& path) {
     throw bad_input({path, node.line}, "this is no list of hyperparameters", remedy);
   }
   if (node.keys.empty()) throw bad_input({path, node.line}, "there is no hyperparameter", remedy);
+  check_names(node, path);
   HypFile file{.path = path};
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
-    check_name(node.keys[i], {path, node.items[i].line});
     file.hyp.set(node.keys[i], value_of(node.keys[i], node.items[i], path));
     file.lines.push_back(node.items[i].line);
   }
@@ -84,14 +92,13 @@ std::string hyp_lines(const Hyperparameters& hyp) {
   return lines;
 }
 
-void check_name(const std::string& name, const Where& where) {
-  const auto is_forbidden = [](unsigned char c) {
-    return c <= ' ' || c == 0x7f ||
-           std::string_view(",:/\"'#").find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  if (name.empty() || std::ranges::any_of(name, is_forbidden) || core::valid_utf8(name) != name)
-    throw bad_input(where, "'" + name + "' can't be the name of a hyperparameter",
-                    "write a name in UTF-8 without blanks, quotes, , : / and #");
+void check_names(const core::Yaml& map, const std::string& path) {
+  if (map.keys.size() > most_names)
+    throw bad_input({path, map.items[most_names].line},
+                    std::to_string(map.keys.size()) + " names are too many",
+                    "write " + std::to_string(most_names) + " at most");
+  for (std::size_t i = 0; i < map.keys.size(); ++i)
+    check_name(map.keys[i], {path, map.items[i].line});
 }
 
 }  // namespace evolve::hyp

@@ -36,8 +36,11 @@ HypFile hyp_from_yaml(const core::Yaml& node, const std::string& path);
 /// `name: value` lines that PyYAML reads back as the same numbers (`1.0e-05`).
 std::string hyp_lines(const Hyperparameters& hyp);
 
-/// Throws `Error` for a name that can't be a hyperparameter's: empty, not UTF-8, or with a blank, a
-/// control character or one of , : / " ' #
-void check_name(const std::string& name, const Where& where);
+/// More than any trainer has, and so few that every line of a journal can be read.
+inline constexpr std::size_t most_names = 2000;
+
+/// Throws `Error` for a map of more than `most_names`, and for a name that can't be a
+/// hyperparameter's: empty, not UTF-8, or with a blank, a control character or one of , : / " ' #
+void check_names(const core::Yaml& map, const std::string& path);
 
 }  // namespace evolve::hyp

@@ -139,7 +139,6 @@ double default_start(const Gene& gene) {
 
 Gene read_gene(const std::string& name, const core::Yaml& node, const std::string& path) {
   const Source source{name, node, path};
-  check_name(name, {path, node.line});
   Gene gene{.name = name};
   if (node.kind == core::Yaml::Kind::list) {
     read_list(source, gene);
@@ -166,6 +165,7 @@ Space parse_space(const std::string& text, const std::string& path) {
   if (root.kind != core::Yaml::Kind::map || root.keys.empty()) {
     throw bad_input({path, root.line}, "there is no gene", "write lines such as hsv_h: [0.0, 0.1]");
   }
+  check_names(root, path);
   Space space;
   for (std::size_t i = 0; i < root.keys.size(); ++i) {
     space.genes.push_back(read_gene(root.keys[i], root.items[i], path));

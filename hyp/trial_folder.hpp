@@ -6,6 +6,8 @@
 
 namespace evolve::hyp {
 
+/// All of them.
+inline constexpr auto trials_folder = "trials";
 /// "trials/000017", of its repeats "trials/000017/repeat", "trials/000017/repeat2", ….
 std::string trial_folder(int trial, int repeat = 0);
 /// The run directory that such a folder, or a file in it, is in.

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <fstream>
 #include <limits>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -76,15 +77,11 @@ struct Parsed {
   std::size_t size = 0;
 };
 
-/// The JSON in a line, "discarded" where it is not JSON. (Not too deep, because values are copied
-/// and compared by recursion.)
-Json shallow_json(std::string_view line, const Where& where) {
-  constexpr int deepest = 100;
-  const auto not_too_deep = [&](int depth, Json::parse_event_t, Json&) {
-    if (depth <= deepest) return true;
-    throw damaged(where, "this line is nested too deeply");
-  };
-  return Json::parse(line, not_too_deep, false);
+/// The JSON in a line, "discarded" where it is not JSON.
+Json json_in(std::string_view line, const Where& where) try {
+  return core::bounded_json(line);
+} catch (const std::length_error& error) {
+  throw damaged(where, std::string("this line ") + error.what());
 }
 
 Parsed parse(const std::string& text, const fs::path& file) {
@@ -97,8 +94,7 @@ Parsed parse(const std::string& text, const fs::path& file) {
       parsed.size = end + 1;
       continue;
     }
-    const Json json =
-        shallow_json(std::string_view(text).substr(parsed.size, end - parsed.size), where);
+    const Json json = json_in(std::string_view(text).substr(parsed.size, end - parsed.size), where);
     if (json.is_discarded()) {
       const bool is_last = text.find_first_not_of(blanks, end) == std::string::npos;
       if (!is_last) throw damaged(where, "this line is damaged");
@@ -131,7 +127,7 @@ RunSettings read_run_settings(const fs::path& file) {
   std::string line;
   std::getline(stream, line);
   const Where where{file.string(), 1};
-  return read_run(shallow_json(line, where), where);
+  return read_run(json_in(line, where), where);
 }
 
 void check_none_begun(const fs::path& file) {

@@ -9,6 +9,7 @@
 #include "core/durable_file.hpp"
 #include "core/error.hpp"
 #include "core/path.hpp"
+#include "hyp/trial_folder.hpp"
 
 namespace evolve::results {
 
@@ -64,6 +65,8 @@ bool is_yolov5s(const fs::path& options) {
 }  // namespace
 
 bool holds_run(const RunDirectory& run) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(run.journal(), ignored)) return false;  // who opens a pipe waits
   std::ifstream journal(run.journal());
   std::string first;
   return std::getline(journal, first) && !journal.eof();
@@ -108,19 +111,20 @@ RunDirectory create_run_at(const fs::path& folder) {
   make_folders(folder);
   const RunDirectory run{folder};
   std::error_code ignored;
-  if (fs::exists(run.evolve_csv(), ignored) && !fs::exists(run.journal(), ignored)) {
-    throw bad_input({run.evolve_csv().string()},
-                    "this folder holds another program's evolution (there is no journal.jsonl)",
-                    "choose another folder with --name or --output");
-  }
+  if (fs::exists(run.journal(), ignored)) return run;
+  for (const auto& others : {run.evolve_csv(), run.root / hyp::trials_folder})
+    if (fs::exists(others, ignored))
+      throw bad_input({others.string()},
+                      "this folder holds another program's evolution (there is no journal.jsonl)",
+                      "choose another folder with --name or --output");
   return run;
 }
 
 RunDirectory open_run(const fs::path& folder) {
   const RunDirectory run{folder};
   std::error_code error, ignored;
-  if (fs::exists(run.journal(), error)) return run;
-  if (error && error != std::errc::not_a_directory)
+  if (fs::is_regular_file(run.journal(), error)) return run;
+  if (error && error != std::errc::not_a_directory && error != std::errc::no_such_file_or_directory)
     throw bad_input({folder.string()}, error.message(), "check its permissions");
   throw bad_input({folder.string()},
                   fs::is_regular_file(folder, ignored)

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "cli/screen/text.hpp"
+#include "core/utf8.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -86,12 +87,17 @@ bool Screen::flush() {
 }
 
 void Screen::line(const std::string& text) {
-  as_it_is(live_ ? wrapped(text, columns(out_)) : text);
+  const auto shown = core::one_line(text);
+  stay(live_ ? wrapped(shown, columns(out_)) : shown);
 }
 
 void Screen::as_it_is(const std::string& text) {
+  stay(core::one_line(text));
+}
+
+void Screen::stay(const std::string& lines) {
   clear();
-  write(text + "\n");
+  write(lines + "\n");
 }
 
 void Screen::detail(const std::string& text) {
@@ -109,7 +115,7 @@ void Screen::show(const std::vector<LiveText>& texts) {
   const auto width = std::max(columns(out_), margin) - margin;
   std::string drawn;
   for (const auto& [text, least] : texts) {
-    drawn = shortened(text, width);
+    drawn = shortened(core::one_line(text), width);
     if (drawn.starts_with(least)) break;
   }
   write("\r\x1b[2K" + drawn);

@@ -15,9 +15,10 @@ struct LiveText {
   std::string text, least;
 };
 
-/// A screen whose reader nobody waits for: a terminal that is held (Ctrl-S), or whose connection
-/// hangs, costs no training. What cannot be written yet is written later; the end waits for it,
-/// until a signal comes.
+/// A screen that shows texts as one line each, whatever is in them: a name may have what tells a
+/// terminal what to do. Its reader nobody waits for: a terminal that is held (Ctrl-S), or whose
+/// connection hangs, costs no training. What cannot be written yet is written later; the end waits
+/// for it, until a signal comes.
 class Screen {
  public:
   /// Live when `out` is a terminal that can move back (TERM is not "dumb"). While it lives SIGPIPE
@@ -42,6 +43,7 @@ class Screen {
   void hurry() { hurried_ = true; }
 
  private:
+  void stay(const std::string& lines);
   void write(const std::string& text);
   /// As much of what waits as the reader takes; false: some of it still waits.
   bool flush();

@@ -13,6 +13,7 @@
 
 #include "core/error.hpp"
 #include "core/spawn.hpp"
+#include "core/utf8.hpp"
 #include "results/run_file.hpp"
 
 namespace evolve::results {
@@ -93,11 +94,11 @@ std::string gnuplot_quoted(const std::string& text) {
   // Between single quotes only these end the string or the line; doubled quotes confuse
   // gnuplot 5.4.
   std::string quoted = "'";
-  for (const char c : text) {
+  for (const char c : core::printable(text)) {
     if (c == '\'') {
       quoted += "’";
     } else {
-      quoted += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+      quoted += c;
     }
   }
   return quoted + "'";

@@ -165,6 +165,7 @@ TEST(TrainerExec, WritesNumbersAsYaml11Floats) {
 TEST(TrainerExec, IsNotDeceivedByAnEarlierResult) {
   Folder folder;
   std::filesystem::create_directories(folder / "run/trials/000000");
+  write_file(folder / "run/journal.jsonl", "");
   write_file(folder / "run/trials/000000/results.csv", "epoch\n1\n");
   const auto ended = run(folder, script + "yolov5 {hyp} {dir}", {"--exist-ok"});
   ASSERT_EQ(ended.code, 0) << ended.err;

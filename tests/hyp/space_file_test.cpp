@@ -114,6 +114,10 @@ TEST(SpaceFile, RefusesABadForm) {
   EXPECT_EQ(refused("'a,b': [0, 1]\n"), "space.yaml:1: 'a,b'" + no_name);
   EXPECT_EQ(refused("\"a\\nb\": [0, 1]\n"), "space.yaml:1: 'a b'" + no_name);
   EXPECT_EQ(refused("a\xff: [0, 1]\n"), "space.yaml:1: 'a\uFFFD'" + no_name);
+  EXPECT_EQ(refused("a\u202Eb: [0, 1]\n"), "space.yaml:1: 'a b'" + no_name) << "it turns a line";
+  std::string genes;
+  for (int i = 0; i < 2001; ++i) genes += "g" + std::to_string(i) + ": [0, 1]\n";
+  EXPECT_EQ(refused(genes), "space.yaml:2001: 2001 names are too many; write 2000 at most");
 }
 
 TEST(SpaceFile, HasTruthValuesAmongTheChoices) {

@@ -1,6 +1,8 @@
 #include "results/run_directory.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <set>
 #include <thread>
@@ -12,6 +14,8 @@ namespace evolve::results {
 namespace {
 
 namespace fs = std::filesystem;
+
+using testing::HasSubstr;
 
 TEST(RunDirectory, KnowsEveryFileName) {
   const RunDirectory run{"runs/evolve/exp"};
@@ -102,6 +106,23 @@ TEST(RunDirectory, IsNoEvolutionOfYolov5) {
   EXPECT_EQ(create_run(folder / "runs", "exp", false).root, folder / "runs/exp2");
   write_file(folder / "runs/exp/journal.jsonl", "");
   EXPECT_EQ(create_run_at(folder / "runs/exp").root, folder / "runs/exp");
+}
+
+TEST(RunDirectory, IsNoFolderWithSomebodyElsesTrials) {
+  const Folder folder;
+  fs::create_directories(folder / "mine/trials/000001");
+  EXPECT_EQ(refusal([&] { create_run_at(folder / "mine"); }),
+            (folder / "mine/trials").string() +
+                ": this folder holds another program's evolution (there is no journal.jsonl); "
+                "choose another folder with --name or --output");
+}
+
+TEST(RunDirectory, IsNoFolderWhoseJournalIsAPipe) {
+  const Folder folder;
+  fs::create_directory(folder / "exp");
+  ASSERT_EQ(::mkfifo((folder / "exp/journal.jsonl").c_str(), 0600), 0);
+  EXPECT_THAT(refusal([&] { newest_run(folder.path()); }), HasSubstr("there is no run"));
+  EXPECT_THAT(refusal([&] { open_run(folder / "exp"); }), HasSubstr("there is no run"));
 }
 
 TEST(RunDirectory, ToGoOnWithIsTheOneWrittenLast) {

@@ -9,6 +9,9 @@
 namespace evolve::pickle {
 namespace {
 
+/// Of a class and its module.
+constexpr std::size_t longest_name = 1000;
+
 /// A little-endian number of `bytes` bytes in two's complement.
 std::int64_t signed_number(trainer::ByteReader& reader, int bytes) {
   if (bytes == 0) return 0;
@@ -277,10 +280,14 @@ class Machine {
   bool stack_global() {
     const Ref name = pop();
     const Ref module = pop();
-    if (!name->as<std::string>() || !module->as<std::string>()) {
+    const auto *of_name = name->as<std::string>(), *of_module = module->as<std::string>();
+    if (!of_name || !of_module) {
       throw std::runtime_error("the pickle names a class by something that is not a text");
     }
-    return push(Global{*module->as<std::string>(), *name->as<std::string>()});
+    // Both may be of the memo: five bytes of the pickle would copy them.
+    if (of_name->size() + of_module->size() > longest_name)
+      throw std::runtime_error("the pickle has a class of too long a name");
+    return push(Global{*of_module, *of_name});
   }
 
   bool call(int operands) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "core/json.hpp"
 #include "core/utf8.hpp"
 #include "hyp/trial_folder.hpp"
 #include "trainer/checksum.hpp"
@@ -17,10 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-/// An ordered_json looks through all keys of an object for a new one.
-constexpr int most_about_keys = 1000;
-constexpr std::size_t deepest_about = 64;
-
 /// Files of torch before 1.6 begin with this number, pickled.
 constexpr std::string_view legacy_magic("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20", 10);
 
@@ -31,23 +28,12 @@ std::string_view small_record(const Archive& archive, const char* name, std::siz
                            " bytes, more than weights need");
 }
 
-ordered_json parse_about(std::string_view text) {
-  using Event = ordered_json::parse_event_t;
-  std::vector<int> keys;  // of the objects and lists that are open
-  const auto limit = [&](int, Event event, const ordered_json&) {
-    if (event == Event::object_start || event == Event::array_start) keys.push_back(0);
-    if (event == Event::object_end || event == Event::array_end) keys.pop_back();
-    const bool too_many = event == Event::key && ++keys.back() > most_about_keys;
-    if (!too_many && keys.size() <= deepest_about) return true;
-    throw std::runtime_error("the file's description is too long");
-  };
-  try {
-    auto about = ordered_json::parse(text, limit);
-    if (about.is_object()) return about;
-  } catch (const ordered_json::exception& error) {
-    throw std::runtime_error(std::string("the file's description is not JSON: ") + error.what());
-  }
+ordered_json parse_about(std::string_view text) try {
+  auto about = core::bounded_json(text);
+  if (about.is_object()) return about;
   throw std::runtime_error("the file's description is not a JSON object");
+} catch (const std::length_error& error) {
+  throw std::runtime_error(std::string("the file's description ") + error.what());
 }
 
 PickledModel open_pickle(const Archive& archive, const char* name) {

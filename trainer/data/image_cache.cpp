@@ -173,7 +173,8 @@ bool ImageCache::read_table() {
     place.size.width = reader.value<int>();
     place.size.height = reader.value<int>();
     place.begin = reader.value<std::uint64_t>();
-    if (place.begin + pixel_bytes(place.size) > bytes_.size()) return false;
+    const auto pixels = pixel_bytes(place.size);
+    if (pixels > bytes_.size() || place.begin > bytes_.size() - pixels) return false;
     places_.emplace(name, place);
   }
   return true;

@@ -37,7 +37,11 @@ cv::Mat image(const Batch& batch, int index) {
 
 std::string caption(const DrawnBox& box, const std::vector<std::string>& names) {
   const auto cls = static_cast<std::size_t>(box.cls);
-  std::string text = cls < names.size() ? names[cls] : std::to_string(box.cls);
+  // OpenCV's fonts have no letters but ASCII's.
+  const bool is_drawn = cls < names.size() && std::ranges::all_of(names[cls], [](char letter) {
+                          return static_cast<unsigned char>(letter) < 0x80;
+                        });
+  std::string text = is_drawn ? names[cls] : std::to_string(box.cls);
   if (box.conf < 1) text += cv::format(" %.1f", static_cast<double>(box.conf));
   return text;
 }

@@ -124,7 +124,7 @@ class Scan {
     for (std::size_t i = 0; i < images_.size(); ++i) {
       const auto it = memory.find(images_[i].file);
       known_[i] = it != memory.end() && it->second.image_stamp == images_[i].image_stamp &&
-                  it->second.label_stamp == images_[i].label_stamp;
+                  it->second.label_stamp == images_[i].label_stamp && may_be(it->second);
       if (!known_[i]) continue;
       images_[i] = it->second;
       ++found;
@@ -151,6 +151,12 @@ class Scan {
 
  private:
   int count() const { return static_cast<int>(images_.size()); }
+  /// Somebody else may have written the cache.
+  bool may_be(const ScannedImage& image) const {
+    return std::ranges::all_of(image.found.labels, [&](const Label& label) {
+      return label.cls >= 0 && label.cls < classes_;
+    });
+  }
 
   const ScanOptions& options_;
   int classes_;

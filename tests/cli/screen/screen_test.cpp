@@ -27,6 +27,23 @@ TEST(Screen, WritesPlainLinesIntoAFile) {
   EXPECT_EQ(std::string(text, length), "one\ntwo\n");
 }
 
+TEST(Screen, ShowsABlankForWhatWouldTellATerminalWhatToDo) {
+  std::FILE* file = std::tmpfile();
+  {
+    Screen screen(file, std::chrono::seconds(0));
+    screen.line("class c\x1b[31mat");
+    screen.as_it_is("evolve --resume 'a\nb'");
+    screen.show(
+        "trial 1 of c\xc2\x9b"
+        "at");
+  }
+  std::rewind(file);
+  char text[80] = {};
+  const auto length = std::fread(text, 1, sizeof text, file);
+  std::fclose(file);
+  EXPECT_EQ(std::string(text, length), "class c [31mat\nevolve --resume 'a b'\ntrial 1 of c at\n");
+}
+
 TEST(Screen, TellsWhereARunStandsNowAndThenInAFile) {
   std::FILE* file = std::tmpfile();
   Screen screen(file, std::chrono::seconds(0));

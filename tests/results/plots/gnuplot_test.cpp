@@ -33,6 +33,10 @@ TEST(Gnuplot, KeepsWhatItDraws) {
   EXPECT_EQ(read_file(folder / "a.svg").substr(0, 5), "<?xml");
 }
 
+TEST(Gnuplot, IsToldTextsAsUtf8InOneLine) {
+  EXPECT_EQ(gnuplot_quoted("it's \xff\n\x7f"), "'it’s \xef\xbf\xbd  '");
+}
+
 TEST(Gnuplot, LeavesALinkToItsPicture) {
   const Folder folder;
   std::filesystem::create_symlink("b.svg", folder / "a.svg");

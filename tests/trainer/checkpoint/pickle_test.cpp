@@ -84,6 +84,8 @@ TEST(Pickle, RefusesWhatIsNoPickle) {
   EXPECT_THAT(refused("\x80\x02h\1."s), HasSubstr("never kept"));
   EXPECT_THAT(refused("\x80\x02K\1K\2K\3s."s), HasSubstr("not a dict"));
   EXPECT_THAT(refused("\x80\x02K\1K\2R."s), HasSubstr("not a class"));
+  const auto long_text = "X\xe9\3\0\0"s + std::string(1001, 'a');
+  EXPECT_THAT(refused("\x80\x04"s + long_text + "\x8c\1C\x93."), HasSubstr("too long a name"));
 }
 
 TEST(Pickle, EndsEarlyWhereverItIsCut) {

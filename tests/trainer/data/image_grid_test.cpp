@@ -44,6 +44,17 @@ TEST(ImageGrid, DrawsEachClassInItsColourAndLeavesTheRestAlone) {
   EXPECT_EQ(grid.at<cv::Vec3b>(144, 384 + 192), cv::Vec3b(0, 94, 213));  // the box's lower edge
 }
 
+TEST(ImageGrid, NamesAClassByItsNumberWhereItsNameHasLettersThatCannotBeDrawn) {
+  const TemporaryFolder folder;
+  const auto drawn = [&](const std::vector<std::string>& names) {
+    const auto file = folder / "grid.png";
+    draw_batch(grey(1), {{{.cls = 1, .x1 = 16, .y1 = 8, .x2 = 48, .y2 = 24}}}, names, file);
+    return read_file(file);
+  };
+  EXPECT_EQ(drawn({"cat", "Katze mit Mütze"}), drawn({"cat", "1"}));
+  EXPECT_NE(drawn({"cat", "dog"}), drawn({"cat", "1"}));
+}
+
 TEST(ImageGrid, ShowsAtMost16ImagesOn1920Pixels) {
   const TemporaryFolder folder;
   Batch batch{.size = 17, .height = 640, .width = 640};

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/trainer/data/files.hpp"
+#include "trainer/data/cache_file.hpp"
 #include "trainer/data/check.hpp"
 
 namespace evolve::data {
@@ -81,6 +82,19 @@ TEST_F(ScanTest, SaysWhereItHasNoFolderThatNothingIsRemembered) {
        {.threads = 1, .note = [&](const std::string& note) { notes.push_back(note); }});
   EXPECT_THAT(notes, ElementsAre("neither XDG_CACHE_HOME nor HOME is set: the check is not "
                                  "remembered"));
+}
+
+TEST_F(ScanTest, TakesNoClassThatTheDataSetDoesNotNameFromACache) {
+  const auto cache_of = [&](std::size_t classes) {
+    return cache_file(folder / "cache", "labels",
+                      {config.file, name_of(Split::train), std::to_string(classes), "", ""});
+  };
+  scanned();
+  config.names = {"cat"};
+  std::filesystem::copy_file(cache_of(2), cache_of(1));
+  const auto images = scanned();
+  EXPECT_THAT(images[0].fault, StartsWith(label_file_of(config.train[0]) + ":1: "));
+  EXPECT_EQ(images[1].fault, "");
 }
 
 TEST_F(ScanTest, RemembersNoFault) {
