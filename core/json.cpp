@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -21,6 +22,21 @@ constexpr std::array<std::string_view, 3> no_numbers = {"NaN", "Infinity", "-Inf
 /// The number with which a text begins, or "": all of the letters that numbers have.
 std::string_view leading_number(std::string_view text) {
   return text.substr(0, text.find_first_not_of("+-.0123456789eE"));
+}
+
+/// As bounded_json(), with so many objects and lists in each other at most.
+Json parsed(std::string_view text, std::size_t most_levels) {
+  using Event = Json::parse_event_t;
+  std::vector<std::size_t> keys;  // of the objects and lists that are open
+  const auto limit = [&](int, Event event, const Json&) {
+    if (event == Event::object_start || event == Event::array_start) keys.push_back(0);
+    if (event == Event::object_end || event == Event::array_end) keys.pop_back();
+    if (keys.size() > most_levels) throw std::length_error("is nested too deeply");
+    if (event == Event::key && ++keys.back() > most_keys)
+      throw std::length_error("has too many keys");
+    return true;
+  };
+  return Json::parse(text, limit, /*allow_exceptions=*/false);
 }
 
 }  // namespace
@@ -56,24 +72,14 @@ bool is_quoted_nan(const Json& value) {
 }
 
 Json bounded_json(std::string_view text) {
-  using Event = Json::parse_event_t;
-  std::vector<std::size_t> keys;  // of the objects and lists that are open
-  const auto limit = [&](int, Event event, const Json&) {
-    if (event == Event::object_start || event == Event::array_start) keys.push_back(0);
-    if (event == Event::object_end || event == Event::array_end) keys.pop_back();
-    if (keys.size() > deepest) throw std::length_error("is nested too deeply");
-    if (event == Event::key && ++keys.back() > most_keys)
-      throw std::length_error("has too many keys");
-    return true;
-  };
-  return Json::parse(text, limit, /*allow_exceptions=*/false);
+  return parsed(text, deepest);
 }
 
-Json json_in(std::string_view line) try {
-  auto json = bounded_json(line);
-  return json.is_discarded() ? bounded_json(with_quoted_nans(line)) : json;
-} catch (const std::length_error&) {
-  return Json(Json::value_t::discarded);
+Json json_in(std::string_view line) {
+  constexpr auto any = std::numeric_limits<std::size_t>::max();
+  auto json = parsed(line, any);
+  if (json.is_discarded()) json = parsed(with_quoted_nans(line), any);
+  return json;
 }
 
 }  // namespace evolve::core

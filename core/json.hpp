@@ -41,13 +41,12 @@ std::string with_quoted_nans(std::string_view line);
 bool is_quoted_nan(const nlohmann::ordered_json& value);
 
 /// The JSON in a text that may come from anywhere, "discarded" where it is none. Throws
-/// std::length_error, "is nested too deeply" or "has too many keys", where it would take too long:
-/// values are copied and compared by recursion, and an ordered_json looks through all keys of an
-/// object for each new one.
+/// std::length_error: "is nested too deeply", for values are copied and compared by recursion, or
+/// "has too many keys", for an ordered_json looks through all keys of an object for each new one.
 nlohmann::ordered_json bounded_json(std::string_view text);
 
-/// The JSON in a line, with texts for what Python writes and JSON does not have (see above);
-/// "discarded" where it is none that bounded_json() takes.
+/// The JSON in a line, with texts for what Python writes and JSON does not have (see above). As
+/// bounded_json(), but however deep: such values are neither copied nor compared.
 nlohmann::ordered_json json_in(std::string_view line);
 
 }  // namespace evolve::core

@@ -21,6 +21,9 @@ class Observer {
   virtual void on_devices_refused(const std::string&) {}
   /// A driver had numbered its devices anew; from now on trainers are told their new numbers.
   virtual void on_devices_renumbered() {}
+  /// What all trials begin with is another file now, and none is started: what is wrong; "": it is
+  /// what it was again.
+  virtual void on_change(const std::string&) {}
   /// evolve.png could not be drawn, for this reason: costs a plot, not a run.
   virtual void on_plot_failed(const std::string&) {}
   /// The last report.html, or metrics.prom, could not be written, for this reason: costs that file,

@@ -65,6 +65,7 @@ RunEnd Run::run() {
     follow_devices();
     if (can_pause() == false) cannot_pause();
     follow_time_limit();
+    look_for_change();
     const auto block = blocked();
     const bool started = !block && (start_trials() || breed_ahead());
     if (block && workers_.busy() == 0) {
@@ -101,6 +102,14 @@ void Run::follow_time_limit() {
   if (time_limit_.is_time_for_repeats(taken, state_, slots))
     if (const auto end = end_for_repeats(state_)) record({*end});
   if (const auto end = time_limit_.expected_end(taken, state_, slots)) record({*end});
+}
+
+void Run::look_for_change() {
+  const auto now = Clock::now();
+  if (!settings_.failures.find_change || now < looked_ + std::chrono::seconds(1)) return;
+  looked_ = now;
+  const auto change = settings_.failures.find_change().value_or("");
+  if (std::exchange(change_, change) != change) observer_.on_change(change);
 }
 
 void Run::close() {
@@ -143,6 +152,7 @@ void Run::publish(const std::vector<results::Event>& events) {
 
 std::optional<RunEnd> Run::blocked() const {
   if (time_limit_.is_over(seconds_taken())) return RunEnd::time_limit;
+  if (!change_.empty()) return RunEnd::inputs_changed;
   if (!fleet_.no_usable_device().empty()) return RunEnd::no_usable_device;
   const int most = most_surroundings_failures + static_cast<int>(std::ssize(slots_)) - 1;
   if (state_.surroundings().failures() - earlier_failures_ >= most) return RunEnd::surroundings;

@@ -36,6 +36,8 @@ enum class RunEnd {
   stopped,
   /// Every device is quarantined.
   no_usable_device,
+  /// Trials would train on something else than those before.
+  inputs_changed,
   /// What every trial needs failed several times in a row: RunState::surroundings says
   /// what.
   surroundings,
@@ -62,6 +64,8 @@ class Run {
   const RunState& state() const { return state_; }
   /// Why no device is left, when none is.
   const std::string& no_usable_device() const { return fleet_.no_usable_device(); }
+  /// What has changed, where the run ended for that.
+  const std::string& change() const { return change_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -119,6 +123,7 @@ class Run {
   double seconds_taken() const;
   /// Ends the search for the repeats when it is time, or tells it that it will end.
   void follow_time_limit();
+  void look_for_change();
   void close();
 
   const Settings settings_;
@@ -151,6 +156,9 @@ class Run {
   /// training failed.
   std::optional<int> probe_;
   bool probe_failed_ = false;
+  /// What has changed of the files that all trials begin with, and when they were looked at.
+  std::string change_;
+  Clock::time_point looked_{};
   Clock::time_point shown_{};
   bool warmed_up_ = false;
   /// The trials that this process trains, or repeats of them.

@@ -22,7 +22,10 @@ struct FailurePolicy {
   /// set, its weights): what is wrong with it, or nothing. Empty where only the trainer knows what
   /// that is.
   std::function<std::optional<std::string>(const std::string& said)> find_fault = {};
-  /// Where that finds nothing, nothing is wrong: it looks at all that the trainer needs.
+  /// Looks whether a file that all trials begin with (weights, a model table) is another one now
+  /// than when the run began: what is wrong, or nothing. It is asked every second.
+  std::function<std::optional<std::string>()> find_change = {};
+  /// Where `find_fault` finds nothing, nothing is wrong: it looks at all that the trainer needs.
   bool sees_data = false;
 };
 

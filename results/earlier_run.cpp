@@ -125,7 +125,7 @@ void add_table(EarlierRun& run, const Table& table, const hyp::Space& choices,
 /// come, as where the journal there is damaged and choices do not matter here.
 hyp::Space space_of_table(const fs::path& file, const hyp::Space& evolved) {
   const auto journal = RunDirectory{file.parent_path()}.journal();
-  if (!fs::exists(journal)) return evolved;
+  if (!fs::is_regular_file(journal)) return evolved;
   try {
     return read_run_settings(journal).space;
   } catch (const Error&) {

@@ -9,7 +9,6 @@
 #include "core/durable_file.hpp"
 #include "core/error.hpp"
 #include "core/path.hpp"
-#include "hyp/trial_folder.hpp"
 
 namespace evolve::results {
 
@@ -111,12 +110,11 @@ RunDirectory create_run_at(const fs::path& folder) {
   make_folders(folder);
   const RunDirectory run{folder};
   std::error_code ignored;
-  if (fs::exists(run.journal(), ignored)) return run;
-  for (const auto& others : {run.evolve_csv(), run.root / hyp::trials_folder})
-    if (fs::exists(others, ignored))
-      throw bad_input({others.string()},
-                      "this folder holds another program's evolution (there is no journal.jsonl)",
-                      "choose another folder with --name or --output");
+  if (fs::exists(run.evolve_csv(), ignored) && !fs::exists(run.journal(), ignored)) {
+    throw bad_input({run.evolve_csv().string()},
+                    "this folder holds another program's evolution (there is no journal.jsonl)",
+                    "choose another folder with --name or --output");
+  }
   return run;
 }
 

@@ -23,6 +23,12 @@ inline constexpr int least_training_strides = 2;
 /// The name of the embedded checkpoint.
 constexpr const char* embedded_weights = "shapes-base";
 
+/// What is said of inputs that are not those of the run: who looks at others than the worker had
+/// cannot tell.
+inline constexpr const char* run_began_with = "the run began with";
+inline constexpr const char* other_weights = "these are other weights than the run began with";
+inline constexpr const char* other_model = "this is another model than the run began with";
+
 /// Defaults are YOLOv5's. Paths are absolute or relative to the current folder of the coordinator.
 struct TrainOptions {
   /// A data YAML, or "shapes": the embedded synthetic data set.
@@ -76,8 +82,8 @@ struct TrainOptions {
   /// Where the trained weights go (the moving average, half precision, as YOLOv5 keeps them);
   /// empty: nowhere.
   std::string save;
-  /// What the trials of a run train on, {"train":…,"val":…,"weights":…} (data::counts_of, the
-  /// checksum of the weights file): one on anything else could not be compared with them, and
+  /// What the trials of a run train on, {"train":…,"val":…,"weights":…,"cfg":…} (data::counts_of,
+  /// and checksums of these files): one on anything else could not be compared with them, and
   /// fails. Null: whatever is there.
   nlohmann::ordered_json inputs = {};
 

@@ -89,6 +89,7 @@ void say_result(Screen& screen, const RunState& state, const results::RunDirecto
 /// Throws where what every trial needs is not there.
 void check_surroundings(const engine::Run& run, RunEnd end, const std::string& go_on) {
   if (end == RunEnd::no_usable_device) throw run_failed(run.no_usable_device(), go_on);
+  if (end == RunEnd::inputs_changed) throw run_failed(run.change(), go_on);
   const auto& surroundings = run.state().surroundings();
   // What a run that its time limit ended before anything was trained would have ended by.
   const bool none =

@@ -71,6 +71,10 @@ void check_unused(const results::RunDirectory& directory) {
       throw bad_input({file.string()},
                       "this file is not of a run of evolve, and would be overwritten",
                       "choose another folder with --name or --output");
+  if (const auto trials = directory.root / hyp::trials_folder;
+      fs::exists(trials) && !fs::exists(directory.journal()))
+    throw bad_input({trials.string()}, "this is not of a run of evolve, and would be written into",
+                    "choose another folder with --name or --output");
 }
 
 int run_new(const EvolveOptions& options, Screen& screen) {

@@ -297,9 +297,8 @@ void settle_inputs(Plan& plan, bool may_change) {
     auto found = inspect(train, training_splits, /*began=*/!may_change);
     for (const auto& slot : plan.settings.slots)
       check_images(slot, found.splits[0].images, train.data);
-    const auto now = trained_on(found, model.checksum);
-    if (!may_change) check_same(began_with, now, train);
-    began_with = now;
+    if (!may_change) check_same(began_with, found, train);
+    began_with = trained_on(found, train);
     if (train.skip_bad) began_with["skip_bad"] = true;  // from now on
     plan.settings.trainer_options["inputs"] = began_with;
     plan.notes = std::move(found.notes);
@@ -314,8 +313,9 @@ void settle_inputs(Plan& plan, bool may_change) {
   } else if (const auto* command = std::get_if<TrialCommand>(&plan.options.trainer)) {
     check_script(plan.settings.run, command->words);
   }
-  plan.settings.failures.find_fault =
-      fault_finder(plan.options.trainer, train, plan.settings.run.inputs);
+  const auto& inputs = plan.settings.run.inputs;
+  plan.settings.failures.find_fault = fault_finder(plan.options.trainer, train, inputs);
+  plan.settings.failures.find_change = change_finder(train, inputs);
 }
 
 std::optional<std::string> note_on_folder(const results::RunSettings& run) {

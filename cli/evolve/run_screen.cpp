@@ -265,6 +265,11 @@ void RunScreen::on_devices_renumbered() {
   screen_.line(std::string(devices::renumbered));
 }
 
+void RunScreen::on_change(const std::string& what) {
+  screen_.line(what.empty() ? "trials are started again: their files are what they were"
+                            : what + "; no further trial is started");
+}
+
 void RunScreen::on_plot_failed(const std::string& reason) {
   screen_.line("no plot: " + reason);
 }

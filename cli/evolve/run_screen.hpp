@@ -75,6 +75,7 @@ class RunScreen : public engine::Observer {
                    const std::vector<workers::Progress>& progress) override;
   void on_devices_refused(const std::string& reason) override;
   void on_devices_renumbered() override;
+  void on_change(const std::string& what) override;
   void on_plot_failed(const std::string& reason) override;
   void on_report_failed(const std::string& reason) override;
 

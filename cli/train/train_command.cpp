@@ -295,11 +295,11 @@ int run_resumed(const TrainCommandOptions& now, Screen& screen) {
     check_model(options.train);
   }
   const bool ended = began && has_ended(directory.last_weights());
-  if (ended && now.given.contains("patience") && kept.at("patience") != options.train.patience)
-    throw bad_argument(
-        fmt::format("--patience {}: {} has ended", options.train.patience,
-                    display_path(directory.root)),
-        "train on from its weights: --weights " + shell_path(directory.best_weights()));
+  if (ended && now.given.contains("patience") &&
+      kept.value("patience", nlohmann::ordered_json()) != options.train.patience)
+    throw bad_argument(fmt::format("--patience {}: {} has ended", options.train.patience,
+                                   display_path(directory.root)),
+                       "begin another training from the weights that it has left");
   // Nothing where an earlier version began it.
   std::vector<std::string> had;
   if (const auto slot = kept.find(slot_key); slot != kept.end() && slot->is_string())

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/replace.hpp>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <ranges>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/text_file.hpp"
@@ -117,6 +119,14 @@ std::uint32_t checksum_of_data(const std::string& path) try {
   return checksum_of_file(path);  // what its trainer makes of it is not known
 }
 
+/// Of the splits of trainings: {"train":…,"val":…}.
+nlohmann::ordered_json counts_of(const Inspection& found) {
+  auto counts = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < training_splits.size(); ++i)
+    counts[data::name_of(training_splits[i])] = data::counts_of(found.splits[i]);
+  return counts;
+}
+
 /// What is wrong where there is nothing at this path.
 std::optional<std::string> missing(const std::string& path) {
   std::error_code error;
@@ -140,7 +150,6 @@ ModelInspection check_model(const trainer::TrainOptions& options, int least_stri
     weights = trainer::read_summary(options.weights);
   const auto about = weights ? weights->about : nlohmann::ordered_json();
   ModelInspection found;
-  if (weights) found.checksum = weights->checksum;
   found.has_table = about.contains("yaml");
   const auto model =
       trainer::resolve(options.cfg.empty() ? trainer::model_table_in(about, options.weights)
@@ -194,33 +203,31 @@ Inspection inspect(const trainer::TrainOptions& options, const std::vector<data:
   return found;
 }
 
-nlohmann::ordered_json trained_on(const Inspection& found, std::optional<std::uint32_t> weights) {
-  auto inputs = nlohmann::ordered_json::object();
-  for (std::size_t i = 0; i < training_splits.size(); ++i)
-    inputs[data::name_of(training_splits[i])] = data::counts_of(found.splits[i]);
-  if (weights) inputs["weights"] = *weights;
-  return inputs;
-}
-
-void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
-                const trainer::TrainOptions& options) {
-  if (before.is_null()) return;
-  auto counts = now;
-  counts.erase("weights");
-  if (const auto different = data::difference(before, counts, "the run"))
-    throw bad_input({options.data}, *different, bring_back);
-  const nlohmann::ordered_json none;
-  if (before.value("weights", none) != now.value("weights", none))
-    throw bad_input({options.weights}, "these are other weights than the run began with",
-                    bring_back);
-}
-
-nlohmann::ordered_json files_trained_on(const trainer::TrainOptions& options) {
+nlohmann::ordered_json model_trained_on(const trainer::TrainOptions& options) {
   auto files = nlohmann::ordered_json::object();
   std::error_code ignored;  // a name is no file's, and a folder has no checksum
   for (const auto& [name, path] : {std::pair("weights", options.weights), {"cfg", options.cfg}})
     if (path.starts_with('/') && fs::is_regular_file(path, ignored))
       files[name] = checksum_of_file(path);
+  return files;
+}
+
+nlohmann::ordered_json trained_on(const Inspection& found, const trainer::TrainOptions& options) {
+  auto inputs = counts_of(found);
+  inputs.update(model_trained_on(options));
+  return inputs;
+}
+
+void check_same(const nlohmann::ordered_json& before, const Inspection& found,
+                const trainer::TrainOptions& options) {
+  if (const auto different = data::difference(before, counts_of(found), trainer::run_began_with))
+    throw bad_input({options.data}, *different, bring_back);
+  check_same_files(before, model_trained_on(options), options);
+}
+
+nlohmann::ordered_json files_trained_on(const trainer::TrainOptions& options) {
+  auto files = model_trained_on(options);
+  std::error_code ignored;
   if (options.data.starts_with('/') && fs::is_regular_file(options.data, ignored))
     files["data"] = checksum_of_data(options.data);
   return files;
@@ -232,8 +239,8 @@ void check_same_files(const nlohmann::ordered_json& before, const nlohmann::orde
     if (before.contains(name) && before[name] != now.value(name, nlohmann::ordered_json()))
       throw bad_input({path}, fault, bring_back);
   };
-  check("weights", options.weights, "these are other weights than the run began with");
-  check("cfg", options.cfg, "this is another model than the run began with");
+  check("weights", options.weights, trainer::other_weights);
+  check("cfg", options.cfg, trainer::other_model);
   check("data", options.data, "its images or classes are not those that the run began with");
 }
 
@@ -245,6 +252,39 @@ std::optional<MissingInput> missing_input(const trainer::TrainOptions& train) {
   return {};
 }
 
+std::function<std::optional<std::string>()> change_finder(const trainer::TrainOptions& options,
+                                                          const nlohmann::ordered_json& inputs) {
+  std::vector<std::string> files;
+  for (const auto& [name, path] :
+       {std::pair("weights", options.weights), {"cfg", options.cfg}, {"data", options.data}})
+    if (inputs.contains(name)) files.push_back(path);
+  if (files.empty()) return {};
+  const auto stamps = [files] {
+    std::vector<data::FileStamp> found;
+    for (const auto& file : files) found.push_back(data::stamp_of(file));
+    return found;
+  };
+  struct Seen {
+    /// In the last look, and when they were looked into.
+    std::vector<data::FileStamp> last, known;
+    std::optional<std::string> change;
+  };
+  return [=, seen = Seen{stamps(), stamps(), {}}]() mutable {
+    const auto now = stamps();
+    const bool settled = std::exchange(seen.last, now) == now;
+    const bool all = std::ranges::none_of(now, [](const auto& stamp) { return stamp.bytes < 0; });
+    if (!settled || !all || now == seen.known) return seen.change;
+    seen.change.reset();
+    try {
+      check_same_files(inputs, files_trained_on(options), options);
+    } catch (const Error& error) {
+      seen.change = error.what();
+    }
+    seen.known = now;
+    return seen.change;
+  };
+}
+
 using FaultFinder = std::function<std::optional<std::string>(const std::string& said)>;
 
 FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& train,
@@ -252,12 +292,13 @@ FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& tr
   if (is_built_in(trainer)) {
     return [train, inputs](const std::string& said) -> std::optional<std::string> {
       try {
-        const auto model = check_model(train);
+        check_model(train);
         const auto found = inspect(train, training_splits, /*began=*/true);
-        check_same(inputs, trained_on(found, model.checksum), train);
-        return is_of_bad_image(said, train) ? std::optional(said) : std::nullopt;
+        check_same(inputs, found, train);
+        const bool found_others = said.find(trainer::run_began_with) != said.npos;
+        return found_others || is_of_bad_image(said, train) ? std::optional(said) : std::nullopt;
       } catch (const Error& error) {
-        return error.what();
+        return boost::replace_all_copy(std::string(error.what()), "\n", "; ");
       }
     };
   }

@@ -3,7 +3,6 @@
 // or a trial fails.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -18,8 +17,6 @@ namespace evolve::cli {
 
 /// What a look at the model found.
 struct ModelInspection {
-  /// The checksum of the weights file, where there is one.
-  std::optional<std::uint32_t> checksum;
   /// Image sizes are multiples of it, in pixels.
   int stride = 0;
   /// The weights bring a table of their own.
@@ -57,13 +54,13 @@ Inspection inspect(const trainer::TrainOptions& options, const std::vector<data:
                    bool began = false);
 
 /// What trials train on, as far as their fitness depends on it: the counts of each of their splits,
-/// of which `found` tells, and the checksum of the weights that they start from. See
-/// trainer::TrainOptions::inputs.
-nlohmann::ordered_json trained_on(const Inspection& found, std::optional<std::uint32_t> weights);
+/// of which `found` tells, and the checksums of the weights that they start from and of their
+/// model's table, where these are files. See trainer::TrainOptions::inputs.
+nlohmann::ordered_json trained_on(const Inspection& found, const trainer::TrainOptions& options);
 
-/// Throws `Error` where a run that began with `before` would go on with `now`: the fitness of its
-/// trials could not be compared. `before` is null in runs that did not keep it.
-void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
+/// Throws `Error` where a run that began with `before` would go on with something else: the fitness
+/// of its trials could not be compared. `before` is null in runs that did not keep it.
+void check_same(const nlohmann::ordered_json& before, const Inspection& found,
                 const trainer::TrainOptions& options);
 
 /// What trials train on with a trainer that evolve does not look into: checksums of the files that
@@ -87,6 +84,13 @@ inline constexpr const char* restore_or_link = "restore it, a link will do";
 
 /// The first of these; nothing: none has gone.
 std::optional<MissingInput> missing_input(const trainer::TrainOptions& train);
+
+/// See engine::FailurePolicy::find_change: whether the files that these options name are those of
+/// which `inputs` has checksums. Looks into them again only when their size or time is another than
+/// it was, and the same in two looks: half of a file says nothing. That one has gone is for who
+/// needs it to notice. Empty where there is no checksum.
+std::function<std::optional<std::string>()> change_finder(const trainer::TrainOptions& options,
+                                                          const nlohmann::ordered_json& inputs);
 
 /// See engine::FailurePolicy::find_fault. The built-in trainer's looks over its data and its model
 /// again, and whether they are what the run trains on (`inputs`); that of another sees no more than

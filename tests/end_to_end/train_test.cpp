@@ -229,8 +229,8 @@ TEST(Train, ThatIsFinishedWaitsForNothingMore) {
   const auto again = run(folder, {"train", "--resume", "run", "--patience", "7"});
   EXPECT_EQ(again.code, 2) << again.out;
   EXPECT_EQ(again.err,
-            "evolve: --patience 7: run has ended; train on from its weights: --weights "
-            "run/weights/best.pt\n");
+            "evolve: --patience 7: run has ended; begin another training from the weights that it "
+            "has left\n");
   EXPECT_EQ(read_file(folder / "run/opt.yaml"), options);
 }
 

@@ -10,8 +10,10 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "results/evolve_csv.hpp"
 #include "tests/results/folder.hpp"
@@ -209,6 +211,23 @@ TEST(Engine, LooksAtNoRepeatBeforeItsEnd) {
   EXPECT_EQ(looker.repeats, 2);
   EXPECT_EQ(looker.before, 8) << "two of each trial";
   EXPECT_EQ(looker.after, 0);
+}
+
+TEST(Engine, StartsNoTrialOnceWhatTheyAllBeginWithHasChanged) {
+  const results::Folder folder;
+  auto changing = settings(1, 5000);
+  int looks = 0;
+  changing.failures.find_change = [&]() -> std::optional<std::string> {
+    if (looks++ == 0) return {};
+    return "these are other weights";
+  };
+  const core::StopSource stop;
+  Counter counter;
+  const auto run = begin_run(changing, results::create_run_at(folder / "run"), stop, counter);
+  EXPECT_EQ(run->run(), RunEnd::inputs_changed);
+  EXPECT_EQ(run->change(), "these are other weights");
+  EXPECT_FALSE(run->state().completed().empty()) << "it was asked when the run began, too";
+  EXPECT_TRUE(run->state().open().empty()) << "what was under way has ended";
 }
 
 TEST(Engine, TellsWhatIsWrongWithTheSurroundings) {

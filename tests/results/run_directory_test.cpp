@@ -108,15 +108,6 @@ TEST(RunDirectory, IsNoEvolutionOfYolov5) {
   EXPECT_EQ(create_run_at(folder / "runs/exp").root, folder / "runs/exp");
 }
 
-TEST(RunDirectory, IsNoFolderWithSomebodyElsesTrials) {
-  const Folder folder;
-  fs::create_directories(folder / "mine/trials/000001");
-  EXPECT_EQ(refusal([&] { create_run_at(folder / "mine"); }),
-            (folder / "mine/trials").string() +
-                ": this folder holds another program's evolution (there is no journal.jsonl); "
-                "choose another folder with --name or --output");
-}
-
 TEST(RunDirectory, IsNoFolderWhoseJournalIsAPipe) {
   const Folder folder;
   fs::create_directory(folder / "exp");

@@ -9,7 +9,6 @@
 #include "core/json.hpp"
 #include "core/utf8.hpp"
 #include "hyp/trial_folder.hpp"
-#include "trainer/checksum.hpp"
 #include "trainer/model/model_table.hpp"
 
 namespace evolve::trainer {
@@ -106,8 +105,7 @@ WeightsSummary read_summary(const std::string& path) {
     for (auto& [name, tensor] : file.weights.model.tensors) names.push_back(std::move(name));
     return {.about = std::move(file.about),
             .is_ours = file.archive.has(about_record),
-            .tensors = std::move(names),
-            .checksum = checksum_of(bytes)};
+            .tensors = std::move(names)};
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {

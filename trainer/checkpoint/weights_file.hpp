@@ -63,8 +63,6 @@ struct WeightsSummary {
   bool is_ours = false;
   /// Names of its tensors.
   std::vector<std::string> tensors;
-  /// The checksum of all bytes: other weights are told from these by it.
-  std::uint32_t checksum = 0;
 };
 
 /// Looks at a file without its tensors. Throws `Error` naming it, as read_checkpoint() does.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/number.hpp"
+#include "trainer/data/counts.hpp"
 #include "trainer/data/embedded/shapes.hpp"
 #include "trainer/data/parallel.hpp"
 #include "trainer/data/scan.hpp"
@@ -15,12 +16,13 @@
 namespace evolve::data {
 namespace {
 
-void count(const std::vector<Label>& labels, int duplicates, DatasetStats& stats) {
+void count(ImageSize size, const std::vector<Label>& labels, int duplicates, DatasetStats& stats) {
   ++stats.images;
   stats.without_labels += labels.empty();
   stats.labels += static_cast<int>(labels.size());
   stats.duplicates += duplicates;
   for (const Label& label : labels) ++stats.per_class[static_cast<std::size_t>(label.cls)];
+  stats.contents += contents_of(size, labels);
 }
 
 /// One line, though hundreds of a large table's classes may have no label in a small split.
@@ -80,7 +82,8 @@ DatasetStats check(const DataConfig& config, Split split, const CheckOptions& op
   if (config.embedded) {
     auto drawings = embedded_images(config.file, split, options.single_cls, all_threads);
     drawings.resize(config.images(split).size());
-    for (const Drawing& drawing : drawings) count(drawing.labels, 0, stats);
+    for (const Drawing& drawing : drawings)
+      count({drawing.pixels.cols, drawing.pixels.rows}, drawing.labels, 0, stats);
     return stats;
   }
   auto images = scan(config, split,
@@ -89,7 +92,7 @@ DatasetStats check(const DataConfig& config, Split split, const CheckOptions& op
                       .cache_folder = options.cache_folder,
                       .note = options.note});
   for (const ScannedImage& image : images)
-    if (image.fault.empty()) count(image.found.labels, image.found.duplicates, stats);
+    if (image.fault.empty()) count(image.size, image.found.labels, image.found.duplicates, stats);
   stats.faults = faults_in(std::move(images), config, split, options.single_cls);
   return stats;
 }

@@ -1,23 +1,30 @@
 // What a data set has, as far as trainings on it can be compared.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "trainer/data/check.hpp"
 #include "trainer/data/dataset.hpp"
+#include "trainer/data/image_file.hpp"
 
 namespace evolve::data {
 
-/// Of a split: {"images":24,"labels":72,"per_class":[30,20,22]}.
+/// A checksum of an image's labels, and of its size before resizing. Those of a split's images add
+/// up to what it has, in whatever order and wherever they lie.
+std::uint32_t contents_of(ImageSize size, const std::vector<Label>& labels);
+
+/// Of a split: {"images":24,"labels":72,"per_class":[30,20,22],"contents":3141592653}.
 nlohmann::ordered_json counts_of(const DatasetStats& stats);
 nlohmann::ordered_json counts_of(const Dataset& dataset);
 
-/// What is different in the counts of the splits ({"train":…,"val":…}) where `who` began with
-/// `before`: "20 train images with 60 labels, the run began with 24 with 72". Nothing where that is
-/// the same, as far as `before` has it: earlier versions counted less.
+/// What is different in the counts of the splits ({"train":…,"val":…}), as in "20 train images with
+/// 60 labels, the run began with 24 with 72", where `began` is "the run began with". Nothing where
+/// that is the same, as far as `before` has it: earlier versions counted less.
 std::optional<std::string> difference(const nlohmann::ordered_json& before,
-                                      const nlohmann::ordered_json& now, const char* who);
+                                      const nlohmann::ordered_json& now, const char* began);
 
 }  // namespace evolve::data

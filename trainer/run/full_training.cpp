@@ -162,7 +162,7 @@ class FullTraining {
       refuse(fmt::format("class {} was {} when its training began, in {} it is {} now",
                          was - began.begin(), *was, options_.data, *is));
     const auto then = weights_->about.at("training").value("inputs", Json::object());
-    if (const auto different = data::difference(then, data_.counts(), "its training"))
+    if (const auto different = data::difference(then, data_.counts(), "its training began with"))
       refuse(options_.data + " has " + *different);
   }
 

@@ -55,7 +55,7 @@ PreparedData::PreparedData(const data::DataConfig& config, const TrainOptions& o
           2 * std::min(options.batch_size, most_images / 2), stride, /*rect=*/true)),
       stays_on_host_(loading.keep == data::Keep::none),
       fitter_(training_) {
-  if (const auto different = data::difference(options.inputs, counts(), "the run"))
+  if (const auto different = data::difference(options.inputs, counts(), run_began_with))
     throw bad_input({options.data}, *different, "bring it back as it was");
 }
 

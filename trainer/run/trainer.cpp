@@ -10,8 +10,10 @@
 #include <opencv2/core/utility.hpp>
 
 #include "core/number.hpp"
+#include "core/text_file.hpp"
 #include "trainer/checkpoint/checkpoint.hpp"
 #include "trainer/checkpoint/pretrained.hpp"
+#include "trainer/checksum.hpp"
 #include "trainer/data/data.hpp"
 #include "trainer/device/open_device.hpp"
 #include "trainer/device/torch_version.hpp"
@@ -65,12 +67,16 @@ void check_classes(const TrainOptions& options, const data::DataConfig& data, in
       "(--single-cls)");
 }
 
-/// A run's trials start from the same weights, or they could not be compared.
-void check_same_weights(const TrainOptions& options, const std::optional<Checkpoint>& weights) {
-  const auto began_with = options.inputs.find("weights");
-  if (began_with == options.inputs.end() || *began_with == weights.value().checksum) return;
-  throw bad_input({options.weights}, "these are other weights than the run began with",
-                  "bring them back");
+/// A run's trials train the same model from the same weights, or they could not be compared.
+void check_same_model(const TrainOptions& options, const std::optional<Checkpoint>& weights) {
+  const auto began_with = [&](const char* file, const auto& checksum) {
+    const auto before = options.inputs.find(file);
+    return before == options.inputs.end() || *before == checksum();
+  };
+  if (!began_with("weights", [&] { return weights.value().checksum; }))
+    throw bad_input({options.weights}, other_weights, "bring them back");
+  if (!began_with("cfg", [&] { return checksum_of(core::read_text_file(options.cfg)); }))
+    throw bad_input({options.cfg}, other_model, "bring it back");
 }
 
 void keep(const std::string& path, int epoch, const hyp::Metrics& metrics, const TrainingLoop& loop,
@@ -130,7 +136,7 @@ Trainer::State::Prepared Trainer::State::prepare(const TrainOptions& wanted,
                                                  const hyp::Hyperparameters& hyp) {
   check_hyperparameters(hyp);
   auto weights = pretrained_weights(wanted);
-  check_same_weights(wanted, weights);
+  check_same_model(wanted, weights);
   const int stride = image_stride(model_config(wanted, hyp, weights, {}));
   TrainOptions options = settled(wanted, stride, least_training_strides);
   PreparedData& data = cache.get(options, stride, context.loading_threads(), context.beat);

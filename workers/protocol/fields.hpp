@@ -300,9 +300,16 @@ void read_one(const std::string& type, const Json& json,
 template <class Message>
 std::optional<Message> parse(std::string_view line) {
   if (line.find_first_not_of(" \t\r\n") == line.npos) return {};
-  const Json json = core::json_in(line);
-  if (!json.is_object())
-    throw std::invalid_argument("it wrote a line that is no JSON object: " + core::excerpt(line));
+  const auto wrong = [&](const std::string& what) {
+    return std::invalid_argument("it wrote a line that " + what + ": " + core::excerpt(line));
+  };
+  Json json;
+  try {
+    json = core::json_in(line);
+  } catch (const std::length_error& error) {
+    throw wrong(error.what());
+  }
+  if (!json.is_object()) throw wrong("is no JSON object");
   std::string type;
   Reading("message", json)("type", type);
   std::optional<Message> message;

@@ -59,7 +59,7 @@ TEST_F(FaultFinderOfTheBuiltInTrainer, SeesNothingWrongWithAnImageThatIsInOrder)
 }
 
 TEST_F(FaultFinderOfTheBuiltInTrainer, SeesThatTheDataSetIsNotWhatTheRunBeganWith) {
-  inputs = trained_on(inspect(options, training_splits), {});
+  inputs = trained_on(inspect(options, training_splits), options);
   EXPECT_EQ(found("anything"), std::nullopt);
   std::filesystem::remove(folder / "images/c.jpg");
   EXPECT_THAT(found("anything"),
@@ -67,11 +67,48 @@ TEST_F(FaultFinderOfTheBuiltInTrainer, SeesThatTheDataSetIsNotWhatTheRunBeganWit
                                                  "with 3 with 3; bring them back")));
 }
 
+TEST_F(FaultFinderOfTheBuiltInTrainer, SeesThatTheModelIsNotWhatTheRunBeganWith) {
+  const std::string table =
+      "backbone: [[-1, 1, Conv, [8, 6, 2, 2]]]\nhead: [[[0], 1, Detect, [nc, anchors]]]\n"
+      "anchors: 3\nnc: 1\n";
+  options.cfg = data::write_file(folder / "model.yaml", table);
+  inputs = trained_on(inspect(options, training_splits), options);
+  EXPECT_EQ(found("anything"), std::nullopt);
+  data::write_file(folder / "model.yaml", table + "depth_multiple: 0.5\n");
+  EXPECT_THAT(
+      found("anything"),
+      Optional(StartsWith(options.cfg + ": this is another model than the run began with")));
+}
+
 TEST_F(FaultFinderOfTheBuiltInTrainer, BelievesThatAnImageWasReplaced) {
   const auto said = (folder / "images/b.jpg") +
                     ": has another size than at the start; bring it "
                     "back as it was";
   EXPECT_THAT(found(said), Optional(said));
+}
+
+TEST(ChangeFinder, FindsWeightsThatWereReplacedAndNoneThatAreAwayForAMoment) {
+  const data::TemporaryFolder folder;
+  const trainer::TrainOptions options{.data = data::write_file(folder / "d.yaml", "names: [a]\n"),
+                                      .weights = data::write_file(folder / "w.pt", "weights")};
+  const auto finder = change_finder(options, files_trained_on(options));
+  const auto change = [&] {
+    finder();  // half of a file says nothing
+    return finder();
+  };
+  EXPECT_EQ(change(), std::nullopt);
+  std::filesystem::remove(options.weights);
+  EXPECT_EQ(change(), std::nullopt);
+  data::write_file(options.weights, "weights");
+  EXPECT_EQ(change(), std::nullopt);
+  data::write_file(options.weights, "other weights");
+  EXPECT_EQ(finder(), std::nullopt) << "it may still be written";
+  EXPECT_THAT(change(), Optional(StartsWith(options.weights + ": these are other weights than")));
+  data::write_file(options.weights, "weights");
+  EXPECT_EQ(change(), std::nullopt);
+  data::write_file(options.data, "names: [a, b]\n");
+  EXPECT_THAT(change(), Optional(StartsWith(options.data + ": its images or classes are not")));
+  EXPECT_FALSE(change_finder(options, {{"folder", "/"}})) << "it has no checksum";
 }
 
 TEST(PlaceOfScript, IsThatOfTheFirstFileAfterTheProgram) {

@@ -10,8 +10,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Of a split with labels of two classes.
-Json split(int images, int of_0, int of_1) {
-  return {{"images", images}, {"labels", of_0 + of_1}, {"per_class", {of_0, of_1}}};
+Json split(int images, int of_0, int of_1, std::uint32_t contents = 7) {
+  return {{"images", images},
+          {"labels", of_0 + of_1},
+          {"per_class", {of_0, of_1}},
+          {"contents", contents}};
 }
 
 TEST(Counts, OfWhatWasCheckedAreThoseOfWhatIsLoaded) {
@@ -20,8 +23,22 @@ TEST(Counts, OfWhatWasCheckedAreThoseOfWhatIsLoaded) {
   dataset.images[0].labels.resize(2);
   dataset.images[2].labels.resize(1);
   dataset.images[2].labels[0].cls = 1;
-  EXPECT_EQ(counts_of(dataset), split(3, 2, 1));
-  EXPECT_EQ(counts_of(DatasetStats{.images = 3, .labels = 3, .per_class = {2, 1}}), split(3, 2, 1));
+  std::uint32_t contents = 0;
+  for (const auto& image : dataset.images) contents += contents_of({0, 0}, image.labels);
+  EXPECT_EQ(counts_of(dataset), split(3, 2, 1, contents));
+  EXPECT_EQ(
+      counts_of(DatasetStats{.images = 3, .labels = 3, .per_class = {2, 1}, .contents = contents}),
+      split(3, 2, 1, contents));
+}
+
+TEST(Counts, TellABoxThatWasMovedAndAnImageOfAnotherSize) {
+  const std::vector<Label> labels = {{.cls = 1, .x = .5F, .y = .5F, .w = .25F, .h = .25F}};
+  auto moved = labels;
+  moved[0].x = .4F;
+  EXPECT_EQ(contents_of({20, 10}, labels), contents_of({20, 10}, labels));
+  EXPECT_NE(contents_of({20, 10}, labels), contents_of({20, 10}, moved));
+  EXPECT_NE(contents_of({20, 10}, labels), contents_of({10, 20}, labels));
+  EXPECT_NE(contents_of({20, 10}, {}), contents_of({10, 20}, {}));
 }
 
 TEST(Counts, ThatDifferSayHow) {
@@ -29,7 +46,7 @@ TEST(Counts, ThatDifferSayHow) {
   const auto different = [&](const char* name, const Json& counts) {
     Json now{{"train", before["train"]}, {"val", before["val"]}};
     now[name] = counts;
-    return difference(before, now, "the run").value_or("the same");
+    return difference(before, now, "the run began with").value_or("the same");
   };
   EXPECT_EQ(different("train", before["train"]), "the same");
   EXPECT_EQ(different("train", split(12, 20, 16)),
@@ -37,6 +54,8 @@ TEST(Counts, ThatDifferSayHow) {
   EXPECT_EQ(different("val", split(8, 12, 11)),
             "8 val images with 23 labels, the run began with 8 with 24");
   EXPECT_EQ(different("val", split(8, 14, 10)), "14 val labels of class 0, the run began with 12");
+  EXPECT_EQ(different("val", split(8, 12, 12, 8)),
+            "val labels or sizes of images other than those that the run began with");
   Json more = before["train"];
   more["per_class"].push_back(0);
   EXPECT_EQ(different("train", more), "3 classes, the run began with 2");
@@ -44,8 +63,9 @@ TEST(Counts, ThatDifferSayHow) {
 
 TEST(Counts, ThatAnEarlierVersionDidNotHaveAreNotCompared) {
   const Json now{{"train", split(24, 40, 32)}};
-  EXPECT_FALSE(difference(Json(), now, "the run"));
-  EXPECT_FALSE(difference({{"train", {{"images", 24}, {"labels", 72}}}}, now, "the run"));
+  EXPECT_FALSE(difference(Json(), now, "the run began with"));
+  EXPECT_FALSE(
+      difference({{"train", {{"images", 24}, {"labels", 72}}}}, now, "the run began with"));
 }
 
 }  // namespace
