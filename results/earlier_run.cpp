@@ -144,7 +144,8 @@ std::vector<fs::path> files_of_run(const fs::path& folder) {
 /// What tells most; one that is not there, where nothing does.
 fs::path file_of_run(const fs::path& folder) {
   const auto files = files_of_run(folder);
-  const auto there = std::ranges::find_if(files, [](const auto& file) { return fs::exists(file); });
+  const auto there =
+      std::ranges::find_if(files, [](const auto& file) { return fs::is_regular_file(file); });
   return there == files.end() ? files.back() : *there;
 }
 

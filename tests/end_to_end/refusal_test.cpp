@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "process.hpp"
 
@@ -72,6 +73,30 @@ TEST(Evolve, RefusesAnOutputInAFolderThatIsNotThere) {
     EXPECT_EQ(ended.err, "evolve: " + command.back() + ": there is no folder " + missing +
                              "; make it, or name another file\n");
   }
+}
+
+TEST(Evolve, RefusesToWriteIntoAFolderOfSomethingElse) {
+  Folder folder;
+  const auto refused = [&](const std::string& name) {
+    const auto ended = evolve(folder.path(), {"--output", name, "--dry-run"});
+    EXPECT_EQ(ended.code, 2) << ended.out;
+    return ended.err;
+  };
+  const auto line = [&](const std::string& what) {
+    return "evolve: " + folder.path().string() + "/" + what + "\n";
+  };
+  const std::string remedy = "choose another folder with --name or --output";
+  std::filesystem::create_directories(folder / "a/trials/000001");
+  EXPECT_EQ(refused("a"),
+            line("a/trials: this is not of a run of evolve, and would be written into; " + remedy));
+  std::filesystem::create_directory(folder / "b");
+  write_file(folder / "b/opt.yaml", "theirs");
+  EXPECT_EQ(
+      refused("b"),
+      line("b/opt.yaml: this file is not of a run of evolve, and would be overwritten; " + remedy));
+  std::filesystem::create_directory(folder / "c");
+  ASSERT_EQ(::mkfifo((folder / "c/journal.jsonl").c_str(), 0600), 0);
+  EXPECT_EQ(refused("c"), line("c/journal.jsonl: this is no file; choose another folder"));
 }
 
 TEST(Evolve, RefusesBrokenYaml) {

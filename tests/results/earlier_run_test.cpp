@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <fstream>
@@ -247,6 +248,8 @@ TEST(EarlierRun, ThatIsNotThereOrTellsNothingIsRefused) {
   const Folder folder;
   EXPECT_THAT(refused(folder / "exp9"), HasSubstr("exp9: no run is there; name the folder"));
   EXPECT_THAT(refused(folder.path()), HasSubstr("no run is there"));
+  ASSERT_EQ(::mkfifo((folder / "journal.jsonl").c_str(), 0600), 0);
+  EXPECT_THAT(refused(folder.path()), HasSubstr("no run is there")) << "nobody waits for a pipe";
   const auto file = folder / "evolve.csv";
   append_row(file, {"lr0"}, {.metrics = {.map50 = 0.25}, .values = {7}});
   EXPECT_THAT(refused(file), HasSubstr("no completed trial of it lies in this run's search space"));
