@@ -216,6 +216,7 @@ TEST(Engine, LooksAtNoRepeatBeforeItsEnd) {
 TEST(Engine, StartsNoTrialOnceWhatTheyAllBeginWithHasChanged) {
   const results::Folder folder;
   auto changing = settings(1, 5000);
+  changing.run.generations = 625;  // a second's trials are a few hundred
   int looks = 0;
   changing.failures.find_change = [&]() -> std::optional<std::string> {
     if (looks++ == 0) return {};
