@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <set>
@@ -149,21 +150,24 @@ TEST(Ultralytics, GoesOnOnceItsWeightsAreBack) {
 TEST(Ultralytics, StartsNoTrialFromWeightsThatWereReplaced) {
   Folder folder;
   write_data(folder);
-  write_file(folder / "goes.pt", "weights");
-  Process process(command_of("ultralytics", trials("goes.pt", 5000)), folder.path());
+  write_file(folder / "mine.pt", "weights");
+  Process process(command_of("ultralytics", trials("mine.pt", 5000)), folder.path());
   ASSERT_TRUE(eventually([&] { return completed(folder / "run").size() >= 2; }));
-  write_file(folder / "goes.pt", "of another training");
+  write_file(folder / "mine.pt", "of another training");
   const auto ended = process.wait();
   EXPECT_EQ(ended.code, 1);
-  const auto fault = "goes.pt: these are other weights than the run began with; bring them back";
+  const auto fault = "mine.pt: these are other weights than the run began with; bring them back";
   EXPECT_THAT(ended.out, HasSubstr(fault));
   EXPECT_THAT(ended.out, HasSubstr("; no further trial is started\n"));
   EXPECT_THAT(ended.err, HasSubstr(fault));
   EXPECT_EQ(count(journal(folder / "run"), "failed"), 0);
-  write_file(folder / "goes.pt", "weights");
+  write_file(folder / "mine.pt", "weights");
   const auto before = completed(folder / "run").size();
-  EXPECT_EQ(resumed(folder, {"--time-limit", "3s"}).code, 0);
-  EXPECT_GT(completed(folder / "run").size(), before);
+  Process resumed({"/usr/bin/env", "PYTHONPATH=" + packages, EVOLVE_BINARY, "--resume", "run"},
+                  folder.path());
+  EXPECT_TRUE(eventually([&] { return completed(folder / "run").size() > before; }));
+  resumed.signal(SIGINT);
+  EXPECT_EQ(resumed.wait().code, 128 + SIGINT);
 }
 
 TEST(Ultralytics, DoesNotGoOnWithOtherWeightsOrOtherClasses) {
