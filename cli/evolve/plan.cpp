@@ -297,8 +297,9 @@ void settle_inputs(Plan& plan, bool may_change) {
     auto found = inspect(train, training_splits, /*began=*/!may_change);
     for (const auto& slot : plan.settings.slots)
       check_images(slot, found.splits[0].images, train.data);
-    if (!may_change) check_same(began_with, found, train);
-    began_with = trained_on(found, train);
+    const auto now = trained_on(found, train);
+    if (!may_change) check_same(began_with, now, train);
+    began_with = now;
     if (train.skip_bad) began_with["skip_bad"] = true;  // from now on
     plan.settings.trainer_options["inputs"] = began_with;
     plan.notes = std::move(found.notes);

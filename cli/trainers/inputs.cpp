@@ -119,14 +119,6 @@ std::uint32_t checksum_of_data(const std::string& path) try {
   return checksum_of_file(path);  // what its trainer makes of it is not known
 }
 
-/// Of the splits of trainings: {"train":…,"val":…}.
-nlohmann::ordered_json counts_of(const Inspection& found) {
-  auto counts = nlohmann::ordered_json::object();
-  for (std::size_t i = 0; i < training_splits.size(); ++i)
-    counts[data::name_of(training_splits[i])] = data::counts_of(found.splits[i]);
-  return counts;
-}
-
 /// What is wrong where there is nothing at this path.
 std::optional<std::string> missing(const std::string& path) {
   std::error_code error;
@@ -213,16 +205,17 @@ nlohmann::ordered_json model_trained_on(const trainer::TrainOptions& options) {
 }
 
 nlohmann::ordered_json trained_on(const Inspection& found, const trainer::TrainOptions& options) {
-  auto inputs = counts_of(found);
-  inputs.update(model_trained_on(options));
+  auto inputs = model_trained_on(options);
+  for (std::size_t i = 0; i < training_splits.size(); ++i)
+    inputs[data::name_of(training_splits[i])] = data::counts_of(found.splits[i]);
   return inputs;
 }
 
-void check_same(const nlohmann::ordered_json& before, const Inspection& found,
+void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
                 const trainer::TrainOptions& options) {
-  if (const auto different = data::difference(before, counts_of(found), trainer::run_began_with))
+  if (const auto different = data::difference(before, now, trainer::run_began_with))
     throw bad_input({options.data}, *different, bring_back);
-  check_same_files(before, model_trained_on(options), options);
+  check_same_files(before, now, options);
 }
 
 nlohmann::ordered_json files_trained_on(const trainer::TrainOptions& options) {
@@ -294,7 +287,7 @@ FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& tr
       try {
         check_model(train);
         const auto found = inspect(train, training_splits, /*began=*/true);
-        check_same(inputs, found, train);
+        check_same(inputs, trained_on(found, train), train);
         const bool found_others = said.find(trainer::run_began_with) != said.npos;
         return found_others || is_of_bad_image(said, train) ? std::optional(said) : std::nullopt;
       } catch (const Error& error) {

@@ -58,9 +58,9 @@ Inspection inspect(const trainer::TrainOptions& options, const std::vector<data:
 /// model's table, where these are files. See trainer::TrainOptions::inputs.
 nlohmann::ordered_json trained_on(const Inspection& found, const trainer::TrainOptions& options);
 
-/// Throws `Error` where a run that began with `before` would go on with something else: the fitness
-/// of its trials could not be compared. `before` is null in runs that did not keep it.
-void check_same(const nlohmann::ordered_json& before, const Inspection& found,
+/// Throws `Error` where a run that began with `before` would go on with `now`: the fitness of its
+/// trials could not be compared. `before` is null in runs that did not keep it.
+void check_same(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
                 const trainer::TrainOptions& options);
 
 /// What trials train on with a trainer that evolve does not look into: checksums of the files that

@@ -64,7 +64,7 @@ Json counts_of(const Dataset& dataset) {
 std::optional<std::string> difference(const Json& before, const Json& now, const char* began) {
   for (const auto& [split, there] : now.items()) {
     const auto then = before.find(split);
-    if (then == before.end()) continue;
+    if (then == before.end() || !there.is_object()) continue;
     const auto& images = then->at("images");
     const auto& labels = then->at("labels");
     if (images != there["images"] || labels != there["labels"])

@@ -23,7 +23,8 @@ nlohmann::ordered_json counts_of(const Dataset& dataset);
 
 /// What is different in the counts of the splits ({"train":…,"val":…}), as in "20 train images with
 /// 60 labels, the run began with 24 with 72", where `began` is "the run began with". Nothing where
-/// that is the same, as far as `before` has it: earlier versions counted less.
+/// that is the same, as far as `before` has it: earlier versions counted less. What is no split is
+/// passed over.
 std::optional<std::string> difference(const nlohmann::ordered_json& before,
                                       const nlohmann::ordered_json& now, const char* began);
 
