@@ -184,7 +184,7 @@ int run_resumed(const EvolveOptions& now, Screen& screen) {
   for (const auto& note : plan.device_notes) screen.line(note);
   if (may_change || now.given.contains("skip_bad"))
     for (const auto& note : plan.notes) screen.line(note);
-  if (plan.note_on_version) screen.line(*plan.note_on_version);
+  if (plan.note_on_trainer) screen.line(*plan.note_on_trainer);
   const StopOnSignals stop;
   RunScreen observer(screen, directory, plan.options.train.epochs, plan.settings.time_limit);
   const auto run = engine::resume_run(plan.settings, directory, std::move(*journal),

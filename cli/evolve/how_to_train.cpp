@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cli/commands.hpp"
 #include "cli/options/trainer_options.hpp"
 #include "cli/screen/text.hpp"
 #include "core/shell_word.hpp"
@@ -115,11 +116,6 @@ bool need_export(const std::string& weights) try {
   return false;  // gone by now, or of no kind that is known here
 }
 
-/// Where `evolve export yolov5` puts them.
-std::string exported(const std::filesystem::path& weights) {
-  return (weights.parent_path() / (weights.stem().string() + "_yolov5.pt")).string();
-}
-
 /// Whether it has what YOLOv5 wants of a hyp file (`anchors` it does without).
 bool has_all_yolov5_genes(const hyp::Space& space) {
   return std::ranges::all_of(hyp::default_space().genes, [&](const hyp::Gene& gene) {
@@ -149,7 +145,7 @@ std::string yolov5_command(const trainer::TrainOptions& options, const hyp::Hype
   std::string before;
   if (need_export(known.weights)) {
     before = "evolve export yolov5 " + shell_path(known.weights) + " && ";
-    known.weights = exported(known.weights);
+    known.weights = exported(known.weights).string();
   }
   // Its tables it knows by their files' names.
   std::error_code ignored;

@@ -217,20 +217,48 @@ void settle_python_inputs(Plan& plan, const PythonTrainer& trainer, bool may_cha
   if (begins || may_change) {
     check_comparable(began_with, now);
     began_with.update(now);
+    for (const auto split : training_splits) began_with.erase(data::name_of(split));
   } else {
     check_same_files(began_with, now, o.train);
   }
   if (begins) began_with["folder"] = current_folder();
-  plan.settings.trainer_options["folder"] = text(began_with, "folder");
+  auto& told = plan.settings.trainer_options;
+  told["folder"] = text(began_with, "folder");
+  told["inputs"] = began_with;
   if (o.dry_run || o.launcher != "local") return;
-  const auto [trains_with, notes] =
-      look_over(trainer, o.python, plan.settings.trainer_options, plan.settings.run.space, begins);
+  const auto [trains_with, notes, data] =
+      look_over(trainer, o.python, told, plan.settings.run.space, begins);
   plan.notes = notes;
+  began_with.update(data);
+  told["inputs"] = began_with;
   if (begins) began_with["trainer"] = trains_with;
   if (const auto before = text(began_with, "trainer"); !before.empty() && before != trains_with)
-    plan.note_on_version =
+    plan.note_on_trainer =
         fmt::format("the run began with {} and goes on with {}: its trials may not be comparable",
                     before, trains_with);
+}
+
+/// Of a trainer of somebody's own, started with these words: where its files are looked for, and
+/// the one that it consists of, which may have been mended since the run began.
+void settle_own_inputs(Plan& plan, const std::vector<std::string>& words, bool may_change) {
+  auto& began_with = plan.settings.run.inputs;
+  const bool begins = began_with.is_null();
+  const bool is_exec = std::holds_alternative<TrialCommand>(plan.options.trainer);
+  const auto script = place_of_script(words);
+  if (begins) {
+    began_with["folder"] = current_folder();
+    if (is_exec && script) began_with["script"] = *script;
+  } else if (is_exec) {
+    check_script(plan.settings.run, words);
+  }
+  const auto place = script.value_or(0);
+  if (!script && words[place].find('/') == std::string::npos) return;
+  const nlohmann::ordered_json now = {place, checksum_of_file(words[place])};
+  if (begins || may_change) began_with["program"] = now;
+  const auto before = began_with.value("program", now);
+  if (before[0] == now[0] && before != now)
+    plan.note_on_trainer = display_path(words[place]) +
+                           " is not what the run began with: its trials may not be comparable";
 }
 
 }  // namespace
@@ -306,13 +334,10 @@ void settle_inputs(Plan& plan, bool may_change) {
     if (model.note) plan.notes.push_back(std::move(*model.note));
   } else if (const auto* python = python_trainer(plan.options.trainer)) {
     settle_python_inputs(plan, *python, may_change);
-  } else if (begins) {
-    plan.settings.run.inputs["folder"] = current_folder();
-    if (const auto* command = std::get_if<TrialCommand>(&plan.options.trainer))
-      if (const auto script = place_of_script(command->words))
-        plan.settings.run.inputs["script"] = *script;
   } else if (const auto* command = std::get_if<TrialCommand>(&plan.options.trainer)) {
-    check_script(plan.settings.run, command->words);
+    settle_own_inputs(plan, command->words, may_change);
+  } else {
+    settle_own_inputs(plan, std::get<WorkerCommand>(plan.options.trainer).words, may_change);
   }
   const auto& inputs = plan.settings.run.inputs;
   plan.settings.failures.find_fault = fault_finder(plan.options.trainer, train, inputs);

@@ -17,8 +17,8 @@ struct Plan {
   std::vector<std::string> device_notes;
   /// What a person should know of the data set, the start, the population and the command.
   std::vector<std::string> notes;
-  /// A note that the trainer of a run to go on with is another version than the run began with.
-  std::optional<std::string> note_on_version;
+  /// A note that the trainer of a run to go on with is another than the run began with.
+  std::optional<std::string> note_on_trainer;
 };
 
 /// The plan of a new run. Reads the space, hyp and population files and looks over the data set.
@@ -32,7 +32,7 @@ Plan resumed_plan(const EvolveOptions& now, const results::RunSettings& run,
 
 /// Looks over what every trial needs, its data set and weights, as a start does, and writes into
 /// the plan what the run has (settings.run.inputs), what its trainer is told of that, how its
-/// faults are found (settings.failures), `notes` and `note_on_version`. Throws `Error` for what is
+/// faults are found (settings.failures), `notes` and `note_on_trainer`. Throws `Error` for what is
 /// missing, and for what is not what the run began with, unless it `may_change`.
 void settle_inputs(Plan& plan, bool may_change);
 

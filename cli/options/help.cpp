@@ -38,8 +38,9 @@ class HelpFormat : public CLI::Formatter {
   std::string make_option_opts(const CLI::Option* option) const override {
     auto text = CLI::Formatter::make_option_opts(option);
     // "INT:NONNEGATIVE=8": what is checked.
-    const auto check = text.find(':'), standard = std::min(text.find('='), text.size());
-    if (check < standard) text.erase(check, standard - check);
+    const auto check = text.find(':');
+    const auto rest = std::min({text.find('='), text.find(" REQUIRED"), text.size()});
+    if (check < rest) text.erase(check, rest - check);
     return text;
   }
 };

@@ -49,8 +49,9 @@ void declare_data(CLI::App& app, trainer::TrainOptions& t, const char* group, co
                  "Data set: a YAML file, or \"shapes\", the embedded one (the default)")
       ->group(group);
   app.add_option("--cfg", t.cfg,
-                 "Model table: yolov5n.yaml … yolov5x.yaml, yolov5p.yaml, or a file; default: that "
-                 "of the weights, else yolov5s.yaml (yolov5p.yaml for shapes)")
+                 "Model table: yolov5n.yaml … yolov5x.yaml, yolov5n6.yaml … yolov5x6.yaml, "
+                 "yolov5p.yaml, or a file; default: that of the weights, else yolov5s.yaml "
+                 "(yolov5p.yaml for shapes)")
       ->group(group);
   app.add_option("--weights", t.weights, weights)->group(group);
   app.add_option("--batch-size,--batch", t.batch_size, "Images per batch")
@@ -89,7 +90,8 @@ void declare_training(CLI::App& app, trainer::TrainOptions& t, const char* group
   app.add_flag("--rect", t.rect, "Rectangular training batches")->group(group);
   app.add_flag(
          "--image-weights", t.image_weights,
-         "Draw images of badly detected classes more often (in evolve's trials: of rare classes)")
+         "Draw images of badly detected classes more often (in trials of the built-in trainer: of "
+         "rare classes)")
       ->group(group);
   app.add_flag("--multi-scale", t.multi_scale, "Vary the image size by half, batch by batch")
       ->group(group);

@@ -87,18 +87,6 @@ bool is_of_bad_image(const std::string& said, const trainer::TrainOptions& optio
 constexpr const char* bring_back =
     "bring them back, or begin a new run that learns from this one: evolve --from RUN";
 
-/// Of all bytes of a file, which may be larger than memory should be.
-std::uint32_t checksum_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::uint32_t checksum = 0;
-  std::string piece(std::size_t{1} << 20, '\0');
-  while (file.read(piece.data(), std::ssize(piece)) || file.gcount() > 0) {
-    const std::string_view bytes(piece.data(), static_cast<std::size_t>(file.gcount()));
-    checksum = trainer::checksum_of(bytes, checksum);
-  }
-  return checksum;
-}
-
 /// What it says, however it is written.
 std::string text_of(const core::Yaml& node) {
   std::string text = node.text;
@@ -134,6 +122,17 @@ std::optional<std::size_t> place_of_script(const std::vector<std::string>& words
   std::error_code unreadable;
   if (first == words.end() || !std::filesystem::is_regular_file(*first, unreadable)) return {};
   return static_cast<std::size_t>(first - words.begin());
+}
+
+std::uint32_t checksum_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::uint32_t checksum = 0;
+  std::string piece(std::size_t{1} << 20, '\0');
+  while (file.read(piece.data(), std::ssize(piece)) || file.gcount() > 0) {
+    const std::string_view bytes(piece.data(), static_cast<std::size_t>(file.gcount()));
+    checksum = trainer::checksum_of(bytes, checksum);
+  }
+  return checksum;
 }
 
 ModelInspection check_model(const trainer::TrainOptions& options, int least_strides) {
@@ -295,6 +294,7 @@ FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& tr
       }
     };
   }
+  const bool compares = python_trainer(trainer) != nullptr;
   std::vector<std::string> files;
   if (const auto* command = std::get_if<TrialCommand>(&trainer)) {
     if (command->words[0].find('/') != std::string::npos) files.push_back(command->words[0]);
@@ -305,11 +305,12 @@ FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& tr
   // A path that existed at the start is absolute.
   for (const auto& path : {train.data, train.weights, train.cfg})
     if (path.starts_with('/')) files.push_back(path);
-  if (files.empty()) return {};
-  return [files](const std::string&) -> std::optional<std::string> {
+  if (files.empty() && !compares) return {};
+  return [=](const std::string& said) -> std::optional<std::string> {
     for (const auto& file : files)
       if (auto what = missing(file)) return what;
-    return {};
+    const bool found_others = compares && said.find(trainer::run_began_with) != said.npos;
+    return found_others ? std::optional(said) : std::nullopt;
   };
 }
 

@@ -3,6 +3,7 @@
 // or a trial fails.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -28,6 +29,9 @@ struct ModelInspection {
 /// Which word of a command for each trial is its script, as in `python -u train.py {hyp}`: the
 /// first one after the program that is no option, where that is a file.
 std::optional<std::size_t> place_of_script(const std::vector<std::string>& words);
+
+/// Of all bytes of a file, which may be larger than memory should be; 0 of one that cannot be read.
+std::uint32_t checksum_of_file(const std::string& path);
 
 /// Throws `Error` unless the weights can be read and a model can be built from its table: --cfg, or
 /// without that the one that the weights bring, a tensor of theirs may be of one of its layers, and
@@ -93,9 +97,9 @@ std::function<std::optional<std::string>()> change_finder(const trainer::TrainOp
                                                           const nlohmann::ordered_json& inputs);
 
 /// See engine::FailurePolicy::find_fault. The built-in trainer's looks over its data and its model
-/// again, and whether they are what the run trains on (`inputs`); that of another sees no more than
-/// whether its files are there, of a command for each trial also its program and its script, and is
-/// empty where none was named that could be seen.
+/// again, and whether they are what the run trains on (`inputs`); that of another sees whether its
+/// files are there, of a command for each trial also its program and its script, believes a trainer
+/// in Python that its data set is another, and is empty where there is nothing to be seen.
 std::function<std::optional<std::string>(const std::string& said)> fault_finder(
     const Trainer& trainer, const trainer::TrainOptions& train,
     const nlohmann::ordered_json& inputs);

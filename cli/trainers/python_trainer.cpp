@@ -127,7 +127,9 @@ LookedOver look_over(const PythonTrainer& trainer, const Python& python,
     for (const auto& line : core::split(looked.output, '\n')) {
       const auto said = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
       if (said.is_object() && said.contains("trains_with"))
-        return {.trains_with = said.at("trains_with"), .notes = said.at("notes")};
+        return {.trains_with = said.at("trains_with"),
+                .notes = said.at("notes"),
+                .data = said.at("data")};
     }
   }
   throw Error(Error::Fault::input, "--trainer " + trainer.name + ": " +

@@ -72,6 +72,9 @@ struct LookedOver {
   std::string trains_with;
   /// What else a person should know of them.
   std::vector<std::string> notes;
+  /// The contents of the data set, {"train":…,"val":…} (python/evolve/data_set.py); empty where it
+  /// is fetched only when it is trained on.
+  nlohmann::ordered_json data;
 };
 
 /// Has the trainer itself look once at what every trial needs: its model and data set are found, a

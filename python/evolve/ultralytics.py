@@ -11,8 +11,8 @@ import contextlib
 import os
 import sys
 
+from evolve import data_set, worker
 from evolve import ultralytics_pause as pause
-from evolve import worker
 
 # Options of evolve that Ultralytics has too.
 SETTINGS = {"data": "data", "batch_size": "batch", "imgsz": "imgsz", "optimizer": "optimizer", "cos_lr": "cos_lr",
@@ -122,7 +122,7 @@ def trainer_class(base):
             with worker.data_failures():
                 dataset = super().build_dataset(img_path, mode, batch)
             if mode == "val" and self.args.task in BOXED:
-                worker.check_labels((label["cls"] for label in dataset.labels), img_path)
+                data_set.check_labels((label["cls"] for label in dataset.labels), img_path)
             return dataset
 
         def save_model(self):
@@ -188,13 +188,13 @@ def check_optimizers(names):
 
 
 def check_data(data, task):
-    """Raises what Ultralytics has against the data set, as far as it shows without a download: its own it fetches when it
-    trains."""
+    """The paths of the data set; {}: they are not here. Raises what Ultralytics has against it, as far as it shows without a
+    download: its own it fetches when it trains."""
     from ultralytics.data import utils
     from ultralytics.utils.checks import check_file
 
     if "://" in data or data.endswith(".ndjson"):
-        return
+        return {}
     if task not in BOXED:
         return check_folders(data)
     utils.check_font = lambda *_, **__: None  # to draw with; without a network it would be waited for
@@ -202,16 +202,18 @@ def check_data(data, task):
         found = utils.check_det_dataset(data, autodownload=False)
     except FileNotFoundError as error:
         files = [check_file(data + suffix, hard=False) for suffix in ("", ".yaml", ".yml")]  # coco8 is coco8.yaml
-        if "images not found" not in str(error) or not any(map(worker.is_fetched, filter(None, files))):
+        if "images not found" not in str(error) or not any(map(data_set.is_fetched, filter(None, files))):
             raise
-    else:
-        worker.check_images(data, found)
-        if task == "pose" and "kpt_shape" not in found:
-            raise worker.TrialFailed("data", f"'{data}': a pose model needs 'kpt_shape:', such as [17, 3]")
+        return {}
+    data_set.check_images(data, found)
+    if task == "pose" and "kpt_shape" not in found:
+        raise worker.TrialFailed("data", f"'{data}': a pose model needs 'kpt_shape:', such as [17, 3]")
+    return found
 
 
 def check_folders(data):
-    """Raises what is wrong with a classifier's data set: a folder of splits, or the name of one that may be fetched."""
+    """As check_data, of a classifier's data set: a folder of splits, or the name of one that may be fetched."""
+    from ultralytics.data import utils
     from ultralytics.utils import DATASETS_DIR
 
     folder = data if os.path.isdir(data) else os.path.join(DATASETS_DIR, data)
@@ -220,13 +222,14 @@ def check_folders(data):
             raise worker.TrialFailed("data", f"'{data}': a classifier's data set is a folder that has train/ and val/")
         if os.sep in data and not os.path.exists(data):
             raise FileNotFoundError(f"'{data}' does not exist")
-        return
+        return {}
     # Ultralytics would split it by itself, in each trial anew: two at a time lose images to each other.
     if not os.path.isdir(os.path.join(folder, "train")):
         raise worker.TrialFailed("data", f"'{data}' has no folder 'train'; split it once, with split_classify_dataset of "
                                  f"ultralytics.data.split, and name {folder.rstrip(os.sep)}_split")
     if not any(os.path.exists(os.path.join(folder, split)) for split in ("val", "validation", "valid", "test")):
         raise worker.TrialFailed("data", f"'{data}' has no folder 'val'")
+    return utils.check_cls_dataset(folder)
 
 
 def check_name(model, task, space):
@@ -254,8 +257,9 @@ def check(options, space, begins):
         check_name(options["cfg"] or options["weights"], task, space)
     if options["cfg"] and options["weights"]:
         model_of(options["weights"])
-    check_data(options["data"], task)
-    return f"ultralytics {ultralytics.__version__}, torch {torch.__version__}", NOTES.get(task, [])
+    contents = data_set.contents_of(check_data(options["data"], task))
+    data_set.check_same(options["data"], contents, options.get("inputs") or {})
+    return f"ultralytics {ultralytics.__version__}, torch {torch.__version__}", NOTES.get(task, []), contents
 
 
 def saved_at_once(save):
@@ -376,6 +380,7 @@ def load():
                 raise worker.TrialFailed("device_lost", f"Ultralytics takes {trainer.device.type} for {trial.device}")
             if trainer.device.type == "cpu":
                 torch.set_num_threads(worker.cpu_threads())  # Ultralytics takes the machine's, not the slot's
+            data_set.check_unchanged(trial.options, trainer.data)
             report(trial, trainer, kept)
             trainer.train()
         del trainer

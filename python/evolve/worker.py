@@ -267,22 +267,6 @@ def without_empty_weights(folder):
             os.rmdir(os.path.join(folder, "weights"))
 
 
-def check_images(data, found):
-    """Raises FileNotFoundError where images of a data set are missing; `found` are its paths. Both packages themselves look
-    for those of the validation alone."""
-    for split in ("train", "val"):
-        paths = found.get(split)
-        for path in paths if isinstance(paths, list) else [paths]:
-            if not path or not os.path.exists(path):
-                raise FileNotFoundError(f"'{data}': '{split}:' images not found, missing path '{path or ''}'")
-
-
-def check_labels(labels, images):
-    """Raises TrialFailed where no image of a validation has a label: all of its metrics would be 0, whatever is trained."""
-    if not any(map(len, labels)):
-        raise TrialFailed("data", f"no label in the validation images: {images}")
-
-
 def cpu_threads():
     """The slot's number of threads: evolve says it in OMP_NUM_THREADS, as a container's quota does not show in its cores."""
     cores = len(os.sched_getaffinity(0))
@@ -327,14 +311,6 @@ def last_words(error):
     os._exit(code if isinstance(code, int) else 1)
 
 
-def is_fetched(data):
-    """Whether a data set's YAML file says where its images are fetched from."""
-    if not os.path.isfile(data):
-        return False
-    with open(data, encoding="utf-8", errors="ignore") as text:
-        return re.search(r"^download:[ \t]*[^\s#]", text.read(), re.MULTILINE) is not None
-
-
 def enter_folder(options):
     """Goes where the run was begun: Ultralytics looks there for a data set whose `path:` is relative, and for models that
     have no other path than a name. A run can be resumed from elsewhere."""
@@ -345,9 +321,9 @@ def enter_folder(options):
 def main(load, check, can_pause=False):
     """What a module of a trainer does: `python -m evolve.TRAINER` serves, and with `--check JSON` it looks once at what the
     run needs before anything is trained, `check(options, space, begins)`: evolve's options, {name: values that it may
-    have}, and whether the run begins or goes on. That returns the versions that it trains with, and what else a person
-    should know of its trials. The last line that it prints has these as {"trains_with": "…", "notes": ["…"]}, or what is
-    wrong if its exit code is not 0."""
+    have}, and whether the run begins or goes on. That returns the versions that it trains with, what else a person should
+    know of its trials, and the contents of its data set (data_set.contents_of; {}: it is not here yet). The last line that
+    it prints has these as {"trains_with": "…", "notes": ["…"], "data": {…}}, or what is wrong if its exit code is not 0."""
     if sys.argv[1:2] != ["--check"]:
         return serve(load, can_pause)
     # Nobody has said on which device; it can be done without one.
@@ -356,8 +332,8 @@ def main(load, check, can_pause=False):
     del sys.argv[1:3]
     try:
         enter_folder(asked["options"])
-        trains_with, notes = check(asked["options"], asked["space"], asked["begins"])
-        print(json.dumps({"trains_with": trains_with, "notes": notes}))
+        trains_with, notes, data = check(asked["options"], asked["space"], asked["begins"])
+        print(json.dumps({"trains_with": trains_with, "notes": notes, "data": data}))
     except BaseException as error:  # noqa: BLE001  whatever it is, the run could not begin
         last_words(error)
     sys.stdout.flush()

@@ -17,7 +17,7 @@ import os
 import pathlib
 import sys
 
-from evolve import worker
+from evolve import data_set, worker
 
 # Options of evolve that YOLOv5 has by the same name.
 OPTIONS = ("data", "cfg", "weights", "batch_size", "imgsz", "optimizer", "cos_lr", "label_smoothing", "single_cls", "rect",
@@ -196,7 +196,7 @@ def with_labels(create_dataloader):
 
     def create(images, *arguments, **named):
         loader, dataset = create_dataloader(images, *arguments, **named)
-        worker.check_labels(dataset.labels, images)
+        data_set.check_labels(dataset.labels, images)
         return loader, dataset
 
     return create
@@ -251,9 +251,13 @@ def check(options, space, begins):
     if options["weights"]:
         check_weights(options["weights"], cfg, module)
     data = module.check_file(options["data"])
-    if not worker.is_fetched(data):  # that happens when it trains
-        worker.check_images(data, module.check_dataset(data))
-    return f"yolov5 {version_of(module, checkout)}, torch {sys.modules['torch'].__version__}", []
+    contents = {}
+    if not data_set.is_fetched(data):  # that happens when it trains
+        found = module.check_dataset(data)
+        data_set.check_images(data, found)
+        contents = data_set.contents_of(found)
+        data_set.check_same(options["data"], contents, options.get("inputs") or {})
+    return f"yolov5 {version_of(module, checkout)}, torch {sys.modules['torch'].__version__}", [], contents
 
 
 def load():
@@ -277,6 +281,7 @@ def load():
         # It would be continued.
         pathlib.Path(trial.dir, "results.csv").unlink(missing_ok=True)
         options = options_of(trial, module.parse_opt(True), module.check_file)
+        data_set.check_unchanged(trial.options, module.check_dataset(options.data))
         callbacks = module.Callbacks()
         report(trial, callbacks)
         module.validate.run = validation(trial, run, 3 if checkout else 4)

@@ -15,6 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 namespace fs = std::filesystem;
 
 const std::string script = "python3 '" EVOLVE_SOURCE_DIR "/tests/end_to_end/one_shot.py' ";
@@ -121,6 +122,20 @@ TEST(TrainerExec, GoesOnWithACommandOfAnotherForm) {
     EXPECT_EQ(ended.code, 0) << command << ": " << ended.err;
     EXPECT_EQ(count(journal(folder / "run"), "completed"), trials);
   }
+}
+
+TEST(TrainerExec, SaysWhereItGoesOnWithAnotherScript) {
+  Folder folder;
+  write_file(folder / "train.sh", "exec " + script + "yolov5 \"$1\" \"$2\"\n");
+  ASSERT_EQ(run(folder, "sh train.sh {hyp} {dir}", {}, 1).code, 0);
+  const auto going_on = [&](const std::string& trials) {
+    return evolve(folder.path(), {"--resume", "run", "--trials", trials}).out;
+  };
+  const auto* note = "train.sh is not what the run began with: its trials may not be comparable\n";
+  EXPECT_THAT(going_on("2"), Not(HasSubstr(note)));
+  write_file(folder / "train.sh", "sleep 0; exec " + script + "yolov5 \"$1\" \"$2\"\n");
+  EXPECT_THAT(going_on("3"), HasSubstr(note));
+  EXPECT_EQ(count(journal(folder / "run"), "completed"), 3);
 }
 
 TEST(TrainerExec, MayRemoveAFileThatItNames) {

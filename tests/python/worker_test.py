@@ -61,7 +61,7 @@ class WorkerTest(unittest.TestCase):
         names = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
         # It says what it sees where it would say what it trains with.
         program = ("import os; from evolve import worker; "
-                   f"worker.main(None, lambda *_: ([os.environ[name] for name in {names}], []))")
+                   f"worker.main(None, lambda *_: ([os.environ[name] for name in {names}], [], {{}}))")
         asked = json.dumps({"options": {}, "space": {}, "begins": True})
         environment = dict(os.environ, PYTHONPATH=PACKAGE, **dict.fromkeys(names, "0"))
         words = [sys.executable, "-B", "-c", program, "--check", asked]

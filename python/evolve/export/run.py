@@ -16,7 +16,7 @@ class Trial:
     state: completed, stopped, paused or failed. hyp: {name: number or text}. epochs: {epoch: (metrics, fitness)}, from 1,
     those that evolve looked at and the last one; a fitness that was not finite is None. fitness: of the last epoch, None of
     a failed trial. message: why it failed. begun, ended: seconds since 1970; None in a run whose journal has no times
-    (evolve 0.1).
+    (an early evolve).
     """
 
     number: int

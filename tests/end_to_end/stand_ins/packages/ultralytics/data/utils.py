@@ -21,3 +21,7 @@ def check_det_dataset(data, autodownload=True):
     train = text.split("train: ")[-1].splitlines()[0]
     shape = {"kpt_shape": [17, 3]} if "kpt_shape: " in text else {}
     return shape | {split: str((folder / images).resolve()) for split, images in (("train", train), ("val", "images"))}
+
+
+def check_cls_dataset(folder):
+    return {split: pathlib.Path(folder, split) for split in ("train", "val")}
