@@ -90,7 +90,7 @@ Command export_command(CLI::App& app) {
       ->required();
   auto* output =
       command->add_option("-o,--output", given->output,
-                          "yolov5: file to write; default: best_yolov5.pt beside best.pt");
+                          "yolov5: file to write; default: NAME_yolov5.pt beside NAME.pt");
   return {command, [given, output] {
             if (given->target == "yolov5")
               return printed(export_weights(given->what, given->output));

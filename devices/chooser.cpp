@@ -39,6 +39,11 @@ std::vector<Accelerator> in_order(const Discovery& discovery) {
   return working;
 }
 
+std::invalid_argument out_of_order(const Accelerator& gpu) {
+  return std::invalid_argument(
+      fmt::format("{} ({}) is out of order: {}", name_of(gpu), gpu.name, gpu.state));
+}
+
 std::optional<double> used_share(const Accelerator& gpu) {
   if (!gpu.memory_total_bytes || !gpu.memory_free_bytes || *gpu.memory_total_bytes <= 0) return {};
   return 1.0 -
@@ -183,18 +188,19 @@ std::vector<Place> Chooser::resolve(const Automatic&) {
     if (discovery.failed) notes.push_back("auto: no " + kind + " device: " + discovery.remark);
     auto gpus = workable(discovery);
     if (!gpus.empty() && one_) gpus.resize(1);
-    if (!one_) note_left_out(discovery, gpus);
+    found_any = found_any || !discovery.devices.empty();
+    if (!one_ || gpus.empty()) note_left_out(discovery, gpus);
     if (gpus.empty()) continue;
-    found_any = true;
     const auto what =
         "auto: found " + core::counted(std::ssize(discovery.devices), kind + " device") + ", ";
     if (!trainer_.drives(kind)) {
       notes.push_back(what + "which the built-in trainer's libtorch cannot use (docs/libtorch.md)");
       continue;
     }
-    notes.push_back(what + (one_               ? "using " + name_of(gpus.front())
-                            : gpus.size() == 1 ? "training on it"
-                                               : "training on them"));
+    notes.push_back(what + (one_                            ? "using " + name_of(gpus.front())
+                            : discovery.devices.size() == 1 ? "training on it"
+                            : gpus.size() == 1              ? "training on " + name_of(gpus.front())
+                                                            : "training on them"));
     return places_of(gpus);
   }
   if (!found_any && machine_.has_amd) notes.push_back("auto: " + amd_hint);
@@ -242,6 +248,8 @@ std::vector<Place> Chooser::resolve(const AllOf& all) {
   if (is_gpu_kind(all.kind)) {
     const auto& discovery = found(all.kind);
     const auto working = in_order(discovery);
+    if (working.empty() && !discovery.devices.empty())
+      throw out_of_order(discovery.devices.front());
     if (working.empty()) throw absent(all.kind, discovery.remark);
     require_driven(all.kind);
     note_left_out(discovery, working);
@@ -282,25 +290,26 @@ Place Chooser::gpu_at(const Discovery& discovery, const std::string& kind, int i
   const auto gpu = std::ranges::find(discovery.devices, index, &Accelerator::index);
   if (gpu == discovery.devices.end()) throw absent(name, discovery.remark);
   require_driven(kind);
-  if (!gpu->ok())
-    throw std::invalid_argument(
-        fmt::format("{} ({}) is out of order: {}", name, gpu->name, gpu->state));
+  // Where numbers have changed one that the run has keeps its slot, as a missing one does: the
+  // others need their new masks.
+  if (!gpu->ok() && !had_.renumbered) throw out_of_order(*gpu);
   return place_of(*gpu, trials);
 }
 
 std::vector<Place> Chooser::idlest_gpus(const std::vector<Place>& taken, std::size_t count) {
   if (count == 0) return {};
-  auto gpus = workable(found_gpus("GPU"));
+  const auto& discovery = found_gpus("GPU");
+  auto gpus = workable(discovery);
   const auto named = std::erase_if(gpus, [&](const Accelerator& gpu) {
     return std::ranges::any_of(taken, [&](const auto& place) {
       return std::ranges::count(core::members_of(place.name), name_of(gpu)) > 0;
     });
   });
   if (gpus.size() < count)
-    throw std::invalid_argument(
-        fmt::format("there {} here{}, {} asked for",
-                    gpus.size() == 1 ? "is 1 GPU" : fmt::format("are {} GPUs", gpus.size()),
-                    named > 0 ? " besides those named" : "", count));
+    throw std::invalid_argument(fmt::format(
+        "there {} {} here{}, {} asked for", gpus.size() == 1 ? "is" : "are",
+        core::counted(std::ssize(gpus), "working " + discovery.devices.front().kind + " device"),
+        named > 0 ? " besides those named" : "", count));
   std::ranges::stable_sort(gpus, {}, [](const Accelerator& gpu) {
     // Of what is not known nobody can say that it is idle.
     return std::tuple(gpu.load_percent.value_or(100), used_share(gpu).value_or(1));

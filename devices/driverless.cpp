@@ -7,6 +7,15 @@
 #include "devices/masks.hpp"
 
 namespace evolve::devices {
+namespace {
+
+const std::set<std::string> no_kinds = {"all", "any", "gpu", "gpus", "none"};
+
+std::invalid_argument no_kind(const std::string& word) {
+  return std::invalid_argument(word + " is no kind of device; auto takes what there is");
+}
+
+}  // namespace
 
 Place Driverless::place_of(const Device& device) const {
   const auto name = name_of(Request(device));
@@ -42,15 +51,14 @@ std::string Driverless::variable_of(const std::string& kind) const {
   // AMD's: a libtorch for ROCm calls them "cuda", and no driver is asked for them.
   const bool built_in = known && !known->also_called.empty() && trainer.drives(kind);
   const auto hint = kind == "amd" || kind == "rocm" ? " (" + amd_hint + ")" : "";
+  if (!trainer.external && !built_in && no_kinds.contains(kind)) throw no_kind(kind);
   if (!trainer.external && !built_in)
     throw std::invalid_argument("the built-in trainer knows no " + kind + hint +
                                 ", an external one may (--trainer-command)");
   const auto usual = known ? known->mask : std::string();
   const bool is_named = !trainer.device_env.empty() && (!known || !names_unknown_kind);
   const auto& variable = is_named ? trainer.device_env : usual;
-  const std::set<std::string> no_kinds = {"all", "any", "gpu", "gpus", "none"};
-  if (variable.empty() && !trainer.by_number && no_kinds.contains(kind))
-    throw std::invalid_argument(kind + " is no kind of device; auto takes what there is");
+  if (variable.empty() && !trainer.by_number && no_kinds.contains(kind)) throw no_kind(kind);
   if (variable.empty() && !(trainer.by_number && hint.empty()))
     throw std::invalid_argument("the environment variable that lets a process see only one " +
                                 kind + hint + " is not known, name it (--device-env)");

@@ -145,6 +145,8 @@ std::vector<Accelerator> list_nvidia_devices() {
       continue;
     }
     auto gpu = describe(nvml, handle);
+    if (gpu.ok() && gpu.uuid.empty())
+      gpu.state = "without a UUID, by which a process sees it alone";
     if (is_in_mig_mode(nvml, handle)) {
       const auto instances = instances_of(nvml, handle, gpu);
       all.insert(all.end(), instances.begin(), instances.end());

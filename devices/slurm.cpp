@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/join.hpp>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -80,7 +81,9 @@ core::Command step_on_all_nodes(const Environment& environment) {
   }
   // The shell is the node's: only there the variables have what is asked for.
   auto line = fmt::format(
-      "{}|$SLURM_NODEID|$SLURMD_NODENAME|$SLURM_CPUS_ON_NODE|$SLURM_CPUS_PER_TASK", mark);
+      "{}|$SLURM_NODEID|$SLURMD_NODENAME|$SLURM_CPUS_ON_NODE|$SLURM_CPUS_PER_TASK|"
+      "$SLURM_THREADS_PER_CORE",
+      mark);
   for (const auto& kind : core::kinds_with_driver()) line += "|$" + kind.mask;
   // Slurm sets the masks of all kinds where its configuration does not say which GPUs they are (no
   // AutoDetect and no Flags in gres.conf): NVIDIA's only where their driver is.
@@ -90,6 +93,13 @@ core::Command step_on_all_nodes(const Environment& environment) {
       line + "\"";
   command.words.insert(command.words.end(), {"--mem=0", "sh", "-c", script});
   return command;
+}
+
+core::Command threads_of(const std::vector<Node>& nodes) {
+  std::vector<std::string> names;
+  for (const auto& node : nodes) names.push_back(node.name);
+  return {.words = {"timeout", std::to_string(step_seconds), "sinfo", "--Node", "--noheader",
+                    "--nodes=" + boost::join(names, ","), "--format=%N %Z"}};
 }
 
 std::vector<Node> allocated_nodes(const Environment& environment) {
@@ -102,7 +112,9 @@ std::vector<Node> allocated_nodes(const Environment& environment) {
   const auto probed = in_a_probe([&] { return core::run(command).output; },
                                  std::chrono::seconds(step_seconds + 10));
   if (!probed.problem.empty()) throw std::invalid_argument("srun: " + probed.problem);
-  return nodes_in(probed.text);
+  auto nodes = nodes_in(probed.text);
+  take_threads(nodes, core::run(threads_of(nodes)).output);
+  return nodes;
 }
 
 std::vector<Node> nodes_in(std::string_view text) {
@@ -112,15 +124,16 @@ std::vector<Node> nodes_in(std::string_view text) {
   std::string else_said;
   for (const auto& line : core::split(text, '\n')) {
     const auto cells = core::split(line, '|');
-    constexpr std::size_t first_mask = 5;
+    constexpr std::size_t first_mask = 6;
     if (cells.size() != first_mask + kinds.size() || cells[0] != mark) {
       if (!line.empty()) else_said = line;
       continue;
     }
     auto& node = nodes[whole(cells[1], 0)];
     node.name = cells[2];
-    node.cores = std::max(1, whole(cells[3], 1));
-    node.cores_per_task = whole(cells[4], 0);
+    node.cpus = std::max(1, whole(cells[3], 1));
+    node.cpus_per_task = whole(cells[4], 0);
+    node.used_threads = whole(cells[5], 0);
     // Each task of a node tells what it sees.
     auto& seen = gpus[node.name];
     for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -142,29 +155,41 @@ std::vector<Node> nodes_in(std::string_view text) {
   return in_order;
 }
 
+void take_threads(std::vector<Node>& nodes, std::string_view text) {
+  for (const auto& line : core::split(text, '\n')) {
+    const auto words = core::split_and_trim(line, ' ');
+    if (words.size() != 2) continue;
+    const auto node = std::ranges::find(nodes, words.front(), &Node::name);
+    if (node != nodes.end()) node->threads_per_core = std::max(1, whole(words.back(), 1));
+  }
+}
+
 Choice steps_on(const std::vector<Node>& nodes) {
   Choice choice;
   std::map<std::string, int> numbers;
   for (const auto& node : nodes) {
     // A step without a core of its own would wait until it fails.
-    const int count =
-        std::min(std::max(1, node.cores), node.gpus > 0 ? node.gpus : most_automatic_slots);
-    const int share = std::max(1, node.cores / count);
-    const int threads = node.cores_per_task > 0 ? std::min(share, node.cores_per_task) : share;
+    const int cores = std::max(1, node.cpus / node.threads_per_core);
+    const int count = std::min(cores, node.gpus > 0 ? node.gpus : most_automatic_slots);
+    const int used = node.used_threads > 0 ? std::min(node.used_threads, node.threads_per_core)
+                                           : node.threads_per_core;
+    const int share = cores / count * used;
+    const int threads = node.cpus_per_task > 0 ? std::min(share, node.cpus_per_task) : share;
     const int first = numbers[node.kind];
     for (int i = 0; i < count; ++i) {
       const auto name = fmt::format("{}:{}", node.kind, numbers[node.kind]++);
       choice.slots.push_back(as_step(
           {.name = name, .environment = environment_of(name, node.kind, {}, threads)}, node.name));
     }
-    choice.notes.push_back(fmt::format("slurm: {} on node {}, cores each: {} of {}",
-                                       range(node.kind, first, count), node.name, threads,
-                                       node.cores));
+    choice.notes.push_back(fmt::format(
+        "slurm: {} on node {}, {} each: {} of {}", range(node.kind, first, count), node.name,
+        node.threads_per_core > 1 ? "threads" : "cores", threads, node.cpus));
     if (count < node.gpus)
       choice.notes.push_back(
-          fmt::format("slurm: node {} has {} cores of the job for {} GPUs: {} stay idle, ask for "
-                      "more cores (--cpus-per-gpu)",
-                      node.name, node.cores, node.gpus, node.gpus - count));
+          fmt::format("slurm: node {} has {} of the job for {} GPUs: {} stay idle, ask for more "
+                      "cores (--cpus-per-gpu{})",
+                      node.name, core::counted(cores, "core"), node.gpus, node.gpus - count,
+                      used > 1 ? fmt::format("; {} threads are a core", used) : ""));
   }
   return choice;
 }

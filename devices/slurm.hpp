@@ -14,9 +14,14 @@ namespace evolve::devices {
 /// What the job has on a node.
 struct Node {
   std::string name;
-  int cores = 1;
+  /// What Slurm counts as its CPUs: the threads of cores that have several.
+  int cpus = 1;
+  /// Of a core, in Slurm's configuration: a step gets whole cores.
+  int threads_per_core = 1;
+  /// How many of these the job asked for (--threads-per-core, --hint=nomultithread); 0: all.
+  int used_threads = 0;
   /// The job's --cpus-per-task, beyond which some steps cannot be made; 0 without one.
-  int cores_per_task = 0;
+  int cpus_per_task = 0;
   /// "cuda", "xpu" or "cpu".
   std::string kind = "cpu";
   /// GPUs of the kind; 0 for "cpu".
@@ -27,13 +32,19 @@ struct Node {
 /// The step that asks every node of the job for what Slurm sets there.
 core::Command step_on_all_nodes(const Environment& environment);
 
-/// The nodes by what that step says. Throws std::invalid_argument when srun fails, in words that
-/// can follow "--launcher slurm: ".
+/// What asks Slurm how many threads the cores of these nodes have.
+core::Command threads_of(const std::vector<Node>& nodes);
+
+/// The nodes by what that step and that command say. Throws std::invalid_argument when srun fails,
+/// in words that can follow "--launcher slurm: ".
 std::vector<Node> allocated_nodes(const Environment& environment);
 
 /// The nodes in what that step has printed, in the job's order. Throws std::invalid_argument with
 /// what else it has printed when there is none.
 std::vector<Node> nodes_in(std::string_view text);
+
+/// Writes into the nodes what the command threads_of() has printed: lines of a node and a number.
+void take_threads(std::vector<Node>& nodes, std::string_view text);
 
 /// A slot for each GPU of the nodes, numbered through ("cuda:0" …), or for each core, at most 16 a
 /// node, where a node has none; each with its share of the node's cores. Notes say what is where.

@@ -111,11 +111,17 @@ DeviceFile::DeviceFile(std::filesystem::path file, const std::vector<core::Slot>
 std::optional<DeviceRequest> DeviceFile::changed() {
   if (Clock::now() < look_again_) return {};
   look_again_ = Clock::now() + between_looks;
+  std::error_code ignored;
+  const auto time = std::filesystem::last_write_time(file_, ignored);
   auto text = text_in(file_);
-  if (!text || *text == text_) return {};
+  if (!text) return {};
+  const bool again = std::exchange(time_, time) != time && refused_;
+  if (*text == text_ && !again) return {};
   const auto before = parse_device_file(std::exchange(text_, *std::move(text)));
   auto request = parse_device_file(text_);
-  return request == before ? std::nullopt : std::optional(std::move(request));
+  if (request == before && !again) return {};
+  refused_ = false;
+  return request;
 }
 
 }  // namespace evolve::engine

@@ -36,15 +36,21 @@ class DeviceFile {
   /// Writes the file, with what the run has and how to change it. Throws `Error` when that fails.
   DeviceFile(std::filesystem::path file, const std::vector<core::Slot>& slots);
 
-  /// What the file asks for, when that has changed since the last look; a file that is gone asks
-  /// for nothing. Looks once a second at most.
+  /// What the file asks for, when that has changed since the last look, or when that was refused
+  /// and the file was written again; a file that is gone asks for nothing. Looks once a second at
+  /// most.
   std::optional<DeviceRequest> changed();
+
+  /// What it asked for cannot be; later it may.
+  void refused() { refused_ = true; }
 
  private:
   using Clock = std::chrono::steady_clock;
 
   std::filesystem::path file_;
   std::string text_;
+  std::filesystem::file_time_type time_{};
+  bool refused_ = false;
   Clock::time_point look_again_{};
 };
 

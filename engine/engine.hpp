@@ -12,6 +12,7 @@
 #pragma once
 
 #include "engine/explanation.hpp"
+#include "engine/extension.hpp"
 #include "engine/fleet.hpp"
 #include "engine/launcher.hpp"
 #include "engine/longer_trainings.hpp"

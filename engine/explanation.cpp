@@ -257,6 +257,13 @@ results::Explanation Explainer::explanation() const {
 
 }  // namespace
 
+bool is_explained_soon(const RunState& state, const hyp::Space& space) {
+  constexpr std::ptrdiff_t most = 3'000'000;
+  const auto genes = std::ranges::count_if(space.genes, &hyp::Gene::evolve);
+  const auto points = std::min<std::ptrdiff_t>(most_points, std::ssize(state.ended()));
+  return points * genes * genes <= most;
+}
+
 results::Explanation explain(const RunState& state, const std::string& run) {
   auto evolved = hyp::evolved_genes(state.evolution().space());
   auto trials = ended(state, evolved);

@@ -76,7 +76,8 @@ ga::Settings bounds_with(const RunState& state, const Bounds& given) {
 results::Extended with_repeats(const RunState& state, const ga::Settings& bounds,
                                std::int64_t repeats) {
   const auto to_come = static_cast<int>(repeats);
-  const int all = to_come + state.repeats().begun_in_all();
+  const auto in_all = repeats + state.repeats().begun_in_all();
+  const int all = static_cast<int>(std::min<std::int64_t>(in_all, std::numeric_limits<int>::max()));
   return {.generations = bounds.generations,
           .trials = search_trials(bounds, all),
           .repeats = to_come,

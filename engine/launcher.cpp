@@ -104,6 +104,11 @@ devices::Choice launched_slots(const std::string& launcher, const std::string& s
     const core::Replacements replacements = {{"{device}", slot.name}, {"{index}", number_of(slot)}};
     for (const auto& word : words) slot.launcher.push_back(core::filled(word, replacements));
     slot.remote_shell = std::filesystem::path(slot.launcher.front()).filename() == "ssh";
+    if (slot.remote_shell && !slot.identities.empty())
+      throw bad_argument(
+          fmt::format("--launcher {}: {} is a GPU of this machine, not of another", launcher,
+                      slot.name),
+          "name CPU slots, or use --launcher slurm for the GPUs of several machines");
     slot.launcher.push_back("env");
     // A CPU slot that has a host to itself has that host's cores.
     const bool has_host =

@@ -115,7 +115,7 @@ void Run::look_for_change() {
 void Run::close() {
   record(fleet_.watch());
   journal_.check_named();
-  files_.close(state_);
+  files_.rewrite(state_);
   try {
     files_.draw(state_);
   } catch (const Error& error) {

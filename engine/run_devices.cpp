@@ -23,6 +23,7 @@ void Run::follow_devices() {
     request ? change_devices(*request) : choose_anew();
   } catch (const Error& error) {
     if (error.fault() == Error::Fault::run) throw;
+    if (request) device_file_->refused();
     observer_.on_devices_refused(error.what());
   }
 }

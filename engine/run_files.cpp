@@ -54,9 +54,7 @@ RunFiles::RunFiles(results::RunDirectory directory, std::string fitness, const L
       table_(table_of(state)),
       kept_weights_(directory_.root, leftovers.keep_weights, state) {
   if (leftovers.remove_kept_trainings) kept_trainings_.emplace(directory_.root, state);
-  results::write_table(directory_.evolve_csv(), table_);
-  write_recommended(state);
-  write_population(state);
+  rewrite(state);
   if (!state.repeats().completed().empty())
     results::write_repeats(directory_.repeats(), state.repeats().completed());
   if (kept_trainings_) kept_trainings_->remove_ended(state);
@@ -99,7 +97,7 @@ void RunFiles::catch_up(const RunState& state) {
   due_ = ended + times_its_cost * (ended - begun);
 }
 
-void RunFiles::close(const RunState& state) {
+void RunFiles::rewrite(const RunState& state) {
   // Rows were only added to it: somebody may have moved it away since, or saved it otherwise.
   results::write_table(directory_.evolve_csv(), table_);
   write_recommended(state);

@@ -35,9 +35,9 @@ class RunFiles {
   /// Brings hyp_evolved.yaml and the population up to date, if they are not and that was not just
   /// done. To be called now and then.
   void catch_up(const RunState& state);
-  /// Brings evolve.csv, hyp_evolved.yaml and the population up to date, when nothing more will
+  /// Writes evolve.csv, hyp_evolved.yaml and the population anew, also when nothing more will
   /// come.
-  void close(const RunState& state);
+  void rewrite(const RunState& state);
   /// Draws evolve.png.
   void draw(const RunState& state) const;
 

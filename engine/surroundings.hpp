@@ -18,7 +18,8 @@ class Surroundings {
   /// The surroundings' failures since a trial was last trained, and the last one.
   int failures() const { return failures_; }
   const hyp::Failed& last_failure() const { return last_failure_; }
-  /// Trials that failed for good before their first epoch, since an epoch was last trained.
+  /// Trials that failed for good before their first epoch and did not say why
+  /// (hyp::is_unexplained), since an epoch was last trained.
   int failed_in_a_row() const { return failed_in_a_row_; }
   /// Whether a trial that started after that event has been trained since, or a probe was.
   bool trained_since(std::int64_t event) const { return event < trained_start_; }

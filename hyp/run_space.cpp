@@ -67,11 +67,10 @@ void check_values(const Space& space, const HypFile& file) {
 
 Space started_at(const Space& table, const HypFile& start) {
   Space space;
-  std::size_t position = 0;
   for (const auto& [name, value] : start.hyp) {
-    const Where where{start.path, start.lines[position++]};
     const Gene* gene = table.find(name);
-    space.genes.push_back(gene ? started(*gene, value, where) : fixed_gene(name, value));
+    space.genes.push_back(gene ? started(*gene, value, start.where(name))
+                               : fixed_gene(name, value));
   }
   for (const Gene& gene : table.genes) {
     if (!start.hyp.find(gene.name)) space.genes.push_back(gene);

@@ -20,7 +20,7 @@ struct EarlierTrial {
   bool operator==(const EarlierTrial&) const = default;
 };
 
-/// An earlier run, with its absolute path.
+/// An earlier run, with its absolute path; of those that come with evolve the name.
 struct EarlierRun {
   std::string run;
   std::vector<EarlierTrial> trials = {};

@@ -19,7 +19,6 @@
 #include "core/error.hpp"
 #include "core/number.hpp"
 #include "engine/engine.hpp"
-#include "engine/extension.hpp"
 #include "ga/evolution.hpp"
 #include "results/yaml_files.hpp"
 
@@ -61,20 +60,19 @@ void keep_freed_memory() {
 /// Before a data set is looked over: that may take minutes.
 void check_unused(const results::RunDirectory& directory) {
   results::check_none_begun(directory.journal());
+  const auto refuse = [](const fs::path& path, const char* what) {
+    throw bad_input({path.string()}, what, "choose another folder with --name or --output");
+  };
   if (fs::exists(directory.results_csv()))
-    throw bad_input({directory.results_csv().string()}, "this folder holds a training",
-                    "choose another folder with --name or --output");
+    refuse(directory.results_csv(), "this folder holds a training");
+  if (fs::exists(directory.journal())) return;
   for (const auto& file :
        {directory.options(), directory.hyp_evolved(), directory.population(), directory.plot(),
         directory.repeats(), directory.report(), directory.prometheus(), directory.devices()})
-    if (fs::is_regular_file(file) && !fs::exists(directory.journal()))
-      throw bad_input({file.string()},
-                      "this file is not of a run of evolve, and would be overwritten",
-                      "choose another folder with --name or --output");
-  if (const auto trials = directory.root / hyp::trials_folder;
-      fs::exists(trials) && !fs::exists(directory.journal()))
-    throw bad_input({trials.string()}, "this is not of a run of evolve, and would be written into",
-                    "choose another folder with --name or --output");
+    if (fs::is_regular_file(file))
+      refuse(file, "this file is not of a run of evolve, and would be overwritten");
+  if (const auto trials = directory.root / hyp::trials_folder; fs::exists(trials))
+    refuse(trials, "this is not of a run of evolve, and would be written into");
 }
 
 int run_new(const EvolveOptions& options, Screen& screen) {

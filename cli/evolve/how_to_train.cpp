@@ -152,7 +152,7 @@ std::string yolov5_command(const trainer::TrainOptions& options, const hyp::Hype
   if (!options.cfg.empty() && !std::filesystem::exists(options.cfg, ignored))
     known.cfg = std::filesystem::path(options.cfg).replace_extension(".yaml");
   if (known.cfg == embedded_model) known.cfg = "";
-  auto on = options.data == trainer::TrainOptions().data ? "" : options_of_the_data(known);
+  auto on = options.data == default_data ? "" : options_of_the_data(known);
   // Its own default is weights.
   if (!on.empty() && known.weights.empty() && !known.cfg.empty()) on += " --weights ''";
   return fmt::format("Use it in YOLOv5: {}python train.py{} --hyp {}{}", on.empty() ? "" : before,

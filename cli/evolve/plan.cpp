@@ -189,9 +189,8 @@ void check_script(const results::RunSettings& run, const std::vector<std::string
                        : std::filesystem::is_regular_file(script, absent) ? std::nullopt
                                                                           : std::optional(script);
   if (missing)
-    throw Error(Error::Fault::input, *missing +
-                                         ": No such file or directory; restore it, or say with "
-                                         "--trainer-exec where it is now");
+    throw bad_argument(*missing + ": No such file or directory",
+                       "restore it, or say with --trainer-exec where it is now");
 }
 
 /// Throws `Error` where a file that these options name has gone. `began_with`: see
@@ -203,7 +202,7 @@ void check_present(const trainer::TrainOptions& train, const nlohmann::ordered_j
                        : may_be_elsewhere(missing->option, began_with)
                            ? "restore it, or say with its option where it is now"
                            : restore_or_link;
-  throw Error(Error::Fault::input, missing->what + "; " + remedy);
+  throw bad_argument(missing->what, remedy);
 }
 
 /// Of a trainer in Python: trials start from what the run began with, in the folder where it did

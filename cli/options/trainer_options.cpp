@@ -185,10 +185,10 @@ void check_optimizer(const trainer::TrainOptions& options) {
 void check_training(const trainer::TrainOptions& options) {
   check_epochs(options);
   check_optimizer(options);
-  check_batches(options, trainer::least_training_strides * model_stride);
+  check_sizes(options, trainer::least_training_strides * model_stride);
 }
 
-void check_batches(const trainer::TrainOptions& options, int least_imgsz) {
+void check_sizes(const trainer::TrainOptions& options, int least_imgsz) {
   if (options.batch_size < 1)
     throw bad_argument(fmt::format("--batch-size {}: too few", options.batch_size),
                        "write 1 or more");

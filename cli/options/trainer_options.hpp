@@ -58,12 +58,13 @@ void default_to_shapes(trainer::TrainOptions& options, const Given& given);
 /// one.
 void default_model(trainer::TrainOptions& options);
 
-/// Throw `Error` for values that make no sense: to any trainer, to one with YOLOv5's optimizers,
-/// and to the built-in one. YOLOv5 rounds an image size up to whole strides; here the user does it.
+/// Throw `Error` for values that make no sense: to any trainer, to one with YOLOv5's optimizers, to
+/// the built-in one, and to it as sizes of batches and of images (`least_imgsz` pixels at least, in
+/// a validation too). YOLOv5 rounds an image size up to whole strides; here the user does it.
 void check_epochs(const trainer::TrainOptions& options);
 void check_optimizer(const trainer::TrainOptions& options);
 void check_training(const trainer::TrainOptions& options);
-void check_batches(const trainer::TrainOptions& options, int least_imgsz);
+void check_sizes(const trainer::TrainOptions& options, int least_imgsz);
 
 /// What is wrong, and what would be right.
 struct HyperparameterFault {

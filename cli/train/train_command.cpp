@@ -108,20 +108,28 @@ void forget_earlier(const results::RunDirectory& run, std::string& start_weights
     fs::remove(file);
 }
 
+/// Throws `Error` where the folder has a file of somebody else's that a training would write to. A
+/// training that was killed before it wrote anything leaves an empty log.
+void check_no_others(const results::RunDirectory& run) {
+  if (results::has_own_options(run)) return;
+  std::error_code absent;
+  const bool has_log = fs::exists(run.log()) && fs::file_size(run.log(), absent) > 0;
+  for (const auto& file : {run.options(), run.results_csv(), run.results_plot(), run.hyp(),
+                           run.best_weights(), run.last_weights(), run.log()})
+    if (file == run.log() ? has_log : fs::exists(file))
+      throw bad_input({file.string()},
+                      "this file is not of a training by evolve, and would be overwritten",
+                      "choose another folder");
+}
+
 /// An empty folder, or with --exist-ok that of an earlier training, which is then forgotten, but
 /// for the weights that `options` start from.
 OwnFolder new_folder(TrainCommandOptions& options) {
   const auto& destination = options.destination;
-  auto folder = own(create(destination));
-  const auto& run = folder.directory;
-  const bool is_ours = results::has_own_options(run);
-  for (const auto& file : {run.options(), run.results_csv(), run.results_plot(), run.hyp(),
-                           run.best_weights(), run.last_weights()})
-    if (!is_ours && fs::exists(file))
-      throw bad_input({file.string()},
-                      "this file is not of a training by evolve, and would be overwritten",
-                      "choose another folder");
-  if (is_ours) {
+  const auto run = create(destination);
+  check_no_others(run);
+  auto folder = own(run);
+  if (results::has_own_options(run)) {
     if (!destination.exist_ok || fs::exists(run.journal())) {
       throw bad_input({run.root.string()}, "this folder holds a run already",
                       "go on with it (--resume), or choose another folder");
@@ -278,8 +286,7 @@ bool has_ended(const fs::path& last) try {
 /// weights, once it has any.
 void check_present(trainer::TrainOptions train, bool began) {
   if (began) train.weights = train.cfg = "";
-  if (const auto missing = missing_input(train))
-    throw Error(Error::Fault::input, missing->what + "; " + restore_or_link);
+  if (const auto missing = missing_input(train)) throw bad_argument(missing->what, restore_or_link);
 }
 
 int run_resumed(const TrainCommandOptions& now, Screen& screen) {

@@ -36,7 +36,7 @@ void complete(const CLI::App& app, ValCommandOptions& o) {
   if (o.train.weights.empty())
     throw bad_argument("there are no --weights", "name a .pt file with --weights");
   default_model(o.train);
-  check_batches(o.train, model_stride);
+  check_sizes(o.train, model_stride);
 }
 
 }  // namespace evolve::cli

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/algorithm/string/replace.hpp>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/options/command_line.hpp"
 #include "core/error.hpp"
 #include "core/text_file.hpp"
 #include "core/utf8.hpp"
@@ -257,11 +257,12 @@ std::function<std::optional<std::string>()> change_finder(const trainer::TrainOp
     return found;
   };
   struct Seen {
-    /// In the last look, and when they were looked into.
+    /// In the last look, and when they were looked into. Nothing at first: they may have changed
+    /// between the start's look into them and this one.
     std::vector<data::FileStamp> last, known;
     std::optional<std::string> change;
   };
-  return [=, seen = Seen{stamps(), stamps(), {}}]() mutable {
+  return [=, seen = Seen{stamps(), {}, {}}]() mutable {
     const auto now = stamps();
     const bool settled = std::exchange(seen.last, now) == now;
     const bool all = std::ranges::none_of(now, [](const auto& stamp) { return stamp.bytes < 0; });
@@ -284,7 +285,7 @@ FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& tr
   if (is_built_in(trainer)) {
     return [train, inputs](const std::string& said) -> std::optional<std::string> {
       try {
-        check_model(train);
+        check_model(train, 1);  // what a run of an earlier version has may be less than two
         const auto found = inspect(train, training_splits, /*began=*/true);
         check_same(inputs, trained_on(found, train), train);
         const bool found_others = said.find(trainer::run_began_with) != said.npos;

@@ -1,4 +1,4 @@
-// The sets that a run has already handed out: training one again would teach nothing new.
+// The sets that a run has already handed out: a new one is none of them.
 #pragma once
 
 #include <boost/functional/hash.hpp>

@@ -148,6 +148,19 @@ def model_of(name):
         return (RTDETR if "rtdetr" in os.path.basename(name).lower() else YOLO)(name)
 
 
+def check_model(name):
+    """Ultralytics' model of that name. Raises what is wrong with one that can be loaded, but not trained."""
+    kind = os.path.splitext(name)[1]
+    if kind not in ("", ".pt", ".yaml", ".yml"):
+        raise worker.TrialFailed("other", f"'{name}' cannot be trained; name weights (.pt) or a model's table (.yaml)")
+    try:
+        return model_of(name)
+    except worker.TrialFailed as failed:
+        if not isinstance(failed.__cause__, KeyError):
+            raise
+        raise worker.TrialFailed("other", f"'{name}' is no model's table: it has no {failed.__cause__}") from None
+
+
 def check_uncut(name, value, setting, evolves):
     """Raises TrialFailed for a value between two that Ultralytics can have, which a trial would have cut."""
     if isinstance(value, str) or setting == value:
@@ -250,13 +263,13 @@ def check(options, space, begins):
         raise worker.TrialFailed("other", f"ultralytics {ultralytics.__version__} is too old, evolve needs {least} or later")
     check_values(space, begins)
     check_optimizers(space.get("optimizer", [options["optimizer"]]))
-    task = model_of(options["cfg"] or options["weights"]).task
+    task = check_model(options["cfg"] or options["weights"]).task
     if task not in (*BOXED, "classify"):
         raise worker.TrialFailed("other", NO_TASK)
     if begins:
         check_name(options["cfg"] or options["weights"], task, space)
     if options["cfg"] and options["weights"]:
-        model_of(options["weights"])
+        check_model(options["weights"])
     contents = data_set.contents_of(check_data(options["data"], task))
     data_set.check_same(options["data"], contents, options.get("inputs") or {})
     return f"ultralytics {ultralytics.__version__}, torch {torch.__version__}", NOTES.get(task, []), contents

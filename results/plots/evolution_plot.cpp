@@ -130,7 +130,7 @@ std::string title_of(const Trials& trials, const Paused& paused, std::size_t rep
 }
 
 void add_history(Chart& chart, const Trials& trials, std::size_t rows, const Axis& y,
-                 const Paused& paused, const std::vector<Again>& repeats) {
+                 const Paused& paused, const std::vector<RepeatMark>& repeats) {
   const Rectangle box{left_margin, Chart::width - Chart::right_margin, 45, history_height - 85};
   const Points history{{trials.row.begin(), trials.row.end()}, trials.fitness};
   const double last = static_cast<double>(rows - 1);

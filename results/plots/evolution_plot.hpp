@@ -13,7 +13,7 @@
 namespace evolve::results {
 
 /// A row's set trained again: what that gave.
-struct Again {
+struct RepeatMark {
   std::size_t row = 0;
   double fitness = 0;
 };
@@ -23,7 +23,7 @@ struct PlotMarks {
   /// Trials with what they had when they were paused.
   std::vector<Row> paused = {};
   /// The repeats.
-  std::vector<Again> repeats = {};
+  std::vector<RepeatMark> repeats = {};
   /// The row of the recommended set; nothing: the first of highest fitness is marked.
   std::optional<std::size_t> recommended = {};
 };

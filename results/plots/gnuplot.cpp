@@ -76,9 +76,8 @@ std::string complaint(const std::string& text, int status) {
 void run_gnuplot(const std::string& script, const std::filesystem::path& image) {
   const File input = temporary(), output = temporary(), complaints = temporary();
   std::fwrite(script.data(), 1, script.size(), input.get());
-  std::fflush(input.get());
+  if (std::fflush(input.get()) != 0) throw write_failed(image, errno);
   std::rewind(input.get());
-  if (std::ferror(input.get())) throw write_failed(image, errno);
 
   const int status = run(image, input.get(), output.get(), complaints.get());
   const std::string drawn = content(output.get());

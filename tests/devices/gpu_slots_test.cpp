@@ -285,6 +285,21 @@ TEST(Slots, PassOverWhatTheTrainerCannotUseWhenAutomaticOnly) {
             "among cpu, cpu:0, cpu:1, cuda:0");
 }
 
+TEST(Slots, AreCoresWithAWordOnTheCardThatIsOutOfOrder) {
+  auto lost = gpu("cuda", 0);
+  lost.state = "lost";
+  const WithGpus here({lost}, {});
+  const std::string left_out = "left out: cuda:0, " + lost.name + ", lost";
+  EXPECT_THAT(choose("auto", here.machine, {}).notes,
+              ElementsAre(left_out, "auto: training on the CPU, a slot per core (2)"));
+  EXPECT_EQ(refused("cuda:*", here.machine), "--devices cuda:*: cuda:0 (" + lost.name +
+                                                 ") is out of order: lost; choose among cpu, "
+                                                 "cpu:0, cpu:1");
+  EXPECT_EQ(refused("-1", here.machine),
+            "--devices -1: there are 0 working cuda devices here, 1 asked for; choose among cpu, "
+            "cpu:0, cpu:1");
+}
+
 TEST(Slots, AreRefusedWhereNobodyKnowsWhichAreHiddenUnlessTheTrainerCanUseNone) {
   auto machine = two;
   machine.discover = [](const std::string& kind) {

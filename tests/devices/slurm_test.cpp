@@ -35,22 +35,38 @@ TEST(SlurmNodes, AreAskedByAllTasksWhereGpusBelongToTheseElseByOneThatSeesAllOfI
 }
 
 TEST(SlurmNodes, AreReadInTheJobsOrderWhateverElseIsSaid) {
-  EXPECT_THAT(
-      nodes_in("srun: something\n"
-               "evolve-node|1|n2|8|2||0\n"
-               "evolve-node|0|n1|16||0,1,3|\n"
-               "evolve-node|2|n3|4||NoDevFiles|\n"),
-      ElementsAre(Node{.name = "n1", .cores = 16, .kind = "cuda", .gpus = 3},
-                  Node{.name = "n2", .cores = 8, .cores_per_task = 2, .kind = "xpu", .gpus = 1},
-                  Node{.name = "n3", .cores = 4}));
+  EXPECT_THAT(nodes_in("srun: something\n"
+                       "evolve-node|1|n2|8|2|1||0\n"
+                       "evolve-node|0|n1|16|||0,1,3|\n"
+                       "evolve-node|2|n3|4|||NoDevFiles|\n"),
+              ElementsAre(Node{.name = "n1", .cpus = 16, .kind = "cuda", .gpus = 3},
+                          Node{.name = "n2",
+                               .cpus = 8,
+                               .used_threads = 1,
+                               .cpus_per_task = 2,
+                               .kind = "xpu",
+                               .gpus = 1},
+                          Node{.name = "n3", .cpus = 4}));
 }
 
 TEST(SlurmNodes, HaveTheGpusOfAllTheirTasks) {
   EXPECT_THAT(
-      nodes_in("evolve-node|0|n1|2|1|0|\nevolve-node|0|n1|2|1|1|\n"
-               "evolve-node|1|n2|2|1|0,1|\nevolve-node|1|n2|2|1|0,1|\n"),
-      ElementsAre(Node{.name = "n1", .cores = 2, .cores_per_task = 1, .kind = "cuda", .gpus = 2},
-                  Node{.name = "n2", .cores = 2, .cores_per_task = 1, .kind = "cuda", .gpus = 2}));
+      nodes_in("evolve-node|0|n1|2|1||0|\nevolve-node|0|n1|2|1||1|\n"
+               "evolve-node|1|n2|2|1||0,1|\nevolve-node|1|n2|2|1||0,1|\n"),
+      ElementsAre(Node{.name = "n1", .cpus = 2, .cpus_per_task = 1, .kind = "cuda", .gpus = 2},
+                  Node{.name = "n2", .cpus = 2, .cpus_per_task = 1, .kind = "cuda", .gpus = 2}));
+}
+
+TEST(SlurmNodes, HaveCoresOfAsManyThreadsAsSlurmSays) {
+  std::vector<Node> nodes = {{.name = "n1", .cpus = 12}, {.name = "n2", .cpus = 8}};
+  EXPECT_EQ(boost::join(threads_of(nodes).words, " "),
+            "timeout 60 sinfo --Node --noheader --nodes=n1,n2 --format=%N %Z");
+  take_threads(nodes, "n2 1\nn1 2\nn1 2\n");  // a line for each partition
+  EXPECT_EQ(nodes[0].threads_per_core, 2);
+  EXPECT_EQ(nodes[1].threads_per_core, 1);
+  take_threads(nodes, "sinfo: error: no such thing\nn2 +\n");
+  EXPECT_EQ(nodes[0].threads_per_core, 2);
+  EXPECT_EQ(nodes[1].threads_per_core, 1);
 }
 
 TEST(SlurmNodes, AreMissedWithWhatSrunSaid) {
@@ -61,9 +77,9 @@ TEST(SlurmNodes, AreMissedWithWhatSrunSaid) {
 
 TEST(SlurmSteps, ShareTheCoresOfTheirNode) {
   const auto choice =
-      steps_on({{.name = "n1", .cores = 9, .kind = "cuda", .gpus = 2},
-                {.name = "n2", .cores = 8, .cores_per_task = 3, .kind = "cuda", .gpus = 1},
-                {.name = "n3", .cores = 2}});
+      steps_on({{.name = "n1", .cpus = 9, .kind = "cuda", .gpus = 2},
+                {.name = "n2", .cpus = 8, .cpus_per_task = 3, .kind = "cuda", .gpus = 1},
+                {.name = "n3", .cpus = 2}});
   ASSERT_EQ(choice.slots.size(), 5u);
   EXPECT_THAT(choice.notes, ElementsAre("slurm: cuda:0 to cuda:1 on node n1, cores each: 4 of 9",
                                         "slurm: cuda:2 on node n2, cores each: 3 of 8",
@@ -76,6 +92,34 @@ TEST(SlurmSteps, ShareTheCoresOfTheirNode) {
               ElementsAre("srun", "--exact", "-N1", "-n1", "-c1", "--nodelist=n3", "--gpus=0",
                           "--gpus-per-node=0", "--mem=0", "env", "CUDA_VISIBLE_DEVICES=-1",
                           "ONEAPI_DEVICE_SELECTOR=*:cpu", "HIP_VISIBLE_DEVICES=-1"));
+}
+
+// A step that asks for one of a core's threads gets the core.
+TEST(SlurmSteps, GetWholeCoresWhereThoseHaveSeveralThreads) {
+  const auto node = [](int cpus, int gpus, int used) {
+    return Node{.name = "n1",
+                .cpus = cpus,
+                .threads_per_core = 2,
+                .used_threads = used,
+                .kind = gpus > 0 ? "cuda" : "cpu",
+                .gpus = gpus};
+  };
+  const auto steps = [](const Node& on) {
+    const auto choice = steps_on({on});
+    return std::pair(choice.slots.size(), choice.slots[0].launcher[4]);
+  };
+  EXPECT_THAT(steps(node(12, 4, 0)), Pair(4, "-c2"));
+  EXPECT_THAT(steps(node(12, 3, 0)), Pair(3, "-c4"));
+  EXPECT_THAT(steps(node(6, 2, 0)), Pair(2, "-c2"));
+  EXPECT_THAT(steps(node(8, 4, 1)), Pair(4, "-c1"));
+  EXPECT_THAT(steps(node(12, 4, 1)), Pair(4, "-c1"));
+  EXPECT_THAT(steps(node(12, 0, 0)), Pair(6, "-c2"));
+  EXPECT_THAT(steps(node(2, 2, 0)), Pair(1, "-c2"));
+  EXPECT_THAT(
+      steps_on({node(2, 2, 0)}).notes,
+      ElementsAre("slurm: cuda:0 on node n1, threads each: 2 of 2",
+                  "slurm: node n1 has 1 core of the job for 2 GPUs: 1 stay idle, ask for more "
+                  "cores (--cpus-per-gpu; 2 threads are a core)"));
 }
 
 TEST(SlurmSteps, HaveNothingOfThisMachinesDevice) {
@@ -111,11 +155,11 @@ TEST(SlurmSteps, HaveAsManyCoresAsThreadsAndNoneOfThisMachinesNumbers) {
 }
 
 TEST(SlurmSteps, AreNoMoreThanTheCoresOfANodeAndSaySo) {
-  const auto choice = steps_on({{.name = "n1", .cores = 1, .kind = "cuda", .gpus = 4},
-                                {.name = "n2", .cores = 8, .kind = "cuda", .gpus = 2}});
+  const auto choice = steps_on({{.name = "n1", .cpus = 1, .kind = "cuda", .gpus = 4},
+                                {.name = "n2", .cpus = 8, .kind = "cuda", .gpus = 2}});
   ASSERT_EQ(choice.slots.size(), 3u) << "a second step on n1 would wait until it fails";
   EXPECT_THAT(choice.notes,
-              testing::Contains("slurm: node n1 has 1 cores of the job for 4 GPUs: 3 stay idle, "
+              testing::Contains("slurm: node n1 has 1 core of the job for 4 GPUs: 3 stay idle, "
                                 "ask for more cores (--cpus-per-gpu)"));
 }
 

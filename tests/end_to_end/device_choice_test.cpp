@@ -84,10 +84,11 @@ TEST(IdleDevices, AreTheIdlestFirst) {
   EXPECT_THAT(plan({nvidia, cards}, "-1"), HasSubstr("on 1 slot: cuda:2\n"));
   EXPECT_THAT(plan({nvidia, cards}, "-1,-1"), HasSubstr("on 2 slots: cuda:2, cuda:1\n"));
   EXPECT_THAT(plan({nvidia, cards}, "cuda:2,-1"), HasSubstr("on 2 slots: cuda:2, cuda:1\n"));
-  EXPECT_THAT(plan({nvidia, cards}, "-1,-1,-1,-1"),
-              HasSubstr("there are 3 GPUs here, 4 asked for; choose among cpu, cpu:0"));
+  EXPECT_THAT(
+      plan({nvidia, cards}, "-1,-1,-1,-1"),
+      HasSubstr("there are 3 working cuda devices here, 4 asked for; choose among cpu, cpu:0"));
   EXPECT_THAT(plan({nvidia, cards}, "0,cuda:1,-1,-1"),
-              HasSubstr("there is 1 GPU here besides those named, 2 asked for;"));
+              HasSubstr("there is 1 working cuda device here besides those named, 2 asked for;"));
 }
 
 TEST(MixedDevices, KeepTheirOrder) {

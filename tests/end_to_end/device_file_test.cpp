@@ -14,6 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using Events = std::vector<nlohmann::json>;
 
 /// 40 trials on npu:0 and npu:1.
@@ -295,6 +296,21 @@ TEST(DeviceFileOfGpus, NeedNotBeEditedWhereACardIsLostAndTheDriverNumbersTheOthe
   EXPECT_EQ(count(events(), "devices"), 0) << "the run's devices are the same";
   const std::string anew = "the driver has renumbered its devices; the run keeps its own numbers";
   EXPECT_EQ(std::ranges::count(lines_of(ended.out), anew), 2) << "when it went, and when it came";
+}
+
+// One card goes, and the last one is found out of order when the drivers are asked for their new
+// numbers.
+TEST(DeviceFileOfGpus, OfWhichOneIsOutOfOrderWhenTheyAreNumberedAnewGoOnOnTheOthers) {
+  Folder folder;
+  write_file(folder / "xpus", "name=A,bus=3;name=B,bus=4;name=C,bus=5\n");
+  auto process = begin_on(folder, {intel, "FAKE_XPUS=@xpus"}, "xpu:0,xpu:1,xpu:2", "1000",
+                          "--faults 30=device_lost");
+  ASSERT_TRUE(eventually([&] { return lines_of(read_file(folder / "seen")).size() >= 3; }));
+  write_file(folder / "xpus", "name=B,bus=4;name=C,bus=5,wedged\n");
+  ASSERT_TRUE(eventually([&] { return masks_seen(folder)["xpu:1"].size() == 2; }));
+  EXPECT_THAT(masks_seen(folder)["xpu:1"], ElementsAre("1", "0"));
+  process.signal(SIGTERM);
+  EXPECT_THAT(process.wait().out, Not(HasSubstr("nothing changes")));
 }
 
 TEST_F(DeviceFile, EndsTheIdleWorkerOfADeviceThatGoes) {

@@ -270,6 +270,10 @@ TEST(Launcher, IsLookedOverBeforeAnythingRuns) {
   EXPECT_THAT(refusal({}, {"--launcher", "ssh {host}"}),
               HasSubstr("--launcher: {host} stands for nothing; choose among {device} {index}"));
   EXPECT_THAT(refusal({}, {"--launcher", " "}), HasSubstr("--launcher: it is empty"));
+  EXPECT_THAT(refusal({"LD_LIBRARY_PATH=" FAKE_NVML_FOLDER, "FAKE_GPUS=name=A,uuid=GPU-1,bus=1"},
+                      {"--launcher", "ssh node{index}", "--devices", "cuda:0"}),
+              HasSubstr("--launcher ssh node{index}: cuda:0 is a GPU of this machine, not of "
+                        "another; name CPU slots, or use --launcher slurm"));
   for (const std::string launcher : {"there-is-no-such-launcher", "there-is-no-such-{device}"})
     EXPECT_THAT(refusal({}, {"--launcher", launcher, "--devices", "npu:0"}),
                 HasSubstr("--launcher: 'there-is-no-such-" +

@@ -170,7 +170,7 @@ TEST(Train, KeepsWeightsOfClassesWhoseNamesAreAlikeOrNotUtf8) {
 
 TEST(Train, LeavesAnotherProgramsTrainingAlone) {
   const Folder folder;
-  for (const std::string file : {"results.csv", "hyp.yaml", "weights/last.pt", "opt.yaml"}) {
+  for (const std::string file : {"results.csv", "hyp.yaml", "weights/last.pt", "opt.yaml", "log"}) {
     fs::remove_all(folder / "theirs");
     fs::create_directories(folder / "theirs/weights");
     write_file(folder / "theirs" / file, "save_dir: theirs\n");
@@ -183,6 +183,7 @@ TEST(Train, LeavesAnotherProgramsTrainingAlone) {
                                  ": this file is not of a training by evolve, and would be "
                                  "overwritten; choose another folder\n");
       EXPECT_EQ(read_file(folder / "theirs" / file), "save_dir: theirs\n");
+      EXPECT_EQ(fs::exists(folder / "theirs/log"), file == "log");
     }
   }
 }

@@ -57,6 +57,18 @@ TEST(Ultralytics, IsToldWhatAClassifiersFolderLacks) {
       HasSubstr("/my.yaml': a classifier's data set is a folder that has train/ and val/\n"));
 }
 
+TEST(Ultralytics, IsToldThatAModelCannotBeTrained) {
+  const auto said_of_model = [](const std::string& model) {
+    Folder folder;
+    write_file(folder / model, "");
+    return said_of(folder, trials(model));
+  };
+  EXPECT_THAT(said_of_model("mine.onnx"), HasSubstr("/mine.onnx' cannot be trained; name weights "
+                                                    "(.pt) or a model's table (.yaml)\n"));
+  EXPECT_THAT(said_of_model("no_table.yaml"),
+              HasSubstr("/no_table.yaml' is no model's table: it has no 'backbone'\n"));
+}
+
 TEST(Ultralytics, IsToldWhatAPoseModelsDataLack) {
   Folder folder;
   write_file(folder / "boxes.yaml", "train: images\n");

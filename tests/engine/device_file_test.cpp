@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
+#include "tests/files.hpp"
 #include "tests/refusal.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -44,6 +47,27 @@ TEST(DeviceFile, ChangesNothingWhereItIsNoFile) {
     }
     EXPECT_EQ(file.changed(), std::nullopt);
   }
+}
+
+TEST(DeviceFile, AsksAgainForWhatWasRefusedOnceItIsWrittenAgain) {
+  const test::TemporaryFolder folder;
+  const auto path = folder / "devices";
+  DeviceFile file(path, {{.name = "xpu:0"}});
+  // Looks once a second at most.
+  const auto start = std::filesystem::last_write_time(path);
+  const auto asked_after_writing = [&](const std::string& text, int minutes) {
+    test::write_file(path, text);
+    std::filesystem::last_write_time(path, start + std::chrono::minutes(minutes));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+    return file.changed();
+  };
+  const DeviceRequest both{.spec = "xpu:0,xpu:1"};
+  EXPECT_EQ(asked_after_writing("xpu:0\nxpu:1\n", 1), both);
+  EXPECT_EQ(asked_after_writing("xpu:0\nxpu:1\n", 2), std::nullopt);
+  file.refused();
+  EXPECT_EQ(asked_after_writing("xpu:0\nxpu:1\n", 2), std::nullopt);
+  EXPECT_EQ(asked_after_writing("xpu:0\nxpu:1\n", 3), both);
+  EXPECT_EQ(asked_after_writing("xpu:0\nxpu:1\n", 4), std::nullopt);
 }
 
 TEST(TakenDevices, AreReadAsTheOptionIs) {

@@ -25,6 +25,13 @@ void count(ImageSize size, const std::vector<Label>& labels, int duplicates, Dat
   stats.contents += contents_of(size, labels);
 }
 
+/// Leaves ten of these texts at most, as many as anybody reads; gives how many are left out.
+std::size_t keep_first_ten(std::vector<std::string>& texts) {
+  const auto all = texts.size();
+  texts.resize(std::min(all, std::size_t{10}));
+  return all - texts.size();
+}
+
 /// One line, though hundreds of a large table's classes may have no label in a small split.
 std::string note_on_empty_classes(const DatasetStats& stats, const DataConfig& config) {
   std::vector<std::string> named;

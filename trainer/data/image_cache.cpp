@@ -159,7 +159,7 @@ ImageCache::~ImageCache() {
   ::munmap(const_cast<char*>(bytes_.data()), bytes_.size());
 }
 
-bool ImageCache::read_table() {
+bool ImageCache::read_table() try {
   const auto records = read_records(image_records, bytes_);
   if (!records) return false;
   RecordReader reader(*records);
@@ -178,6 +178,8 @@ bool ImageCache::read_table() {
     places_.emplace(name, place);
   }
   return true;
+} catch (const std::exception&) {  // records that nobody here has written
+  return false;
 }
 
 cv::Mat ImageCache::find(const WantedImage& image) const {

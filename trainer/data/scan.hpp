@@ -33,7 +33,7 @@ struct ScanOptions {
   /// Where it is remembered what was found; empty: nowhere.
   std::string cache_folder = {};
   Threads threads = all_threads;
-  /// Called after each image.
+  /// Called after each image, and all the time while another process looks.
   std::function<void()> beat = [] {};
   /// Is told, in one line, why nothing can be remembered.
   std::function<void(const std::string&)> note = [](const std::string&) {};
@@ -44,9 +44,6 @@ struct ScanOptions {
 /// its file nor that of its labels changes in size or time. Of all processes of a machine that want
 /// the same, one looks.
 std::vector<ScannedImage> scan(const DataConfig& config, Split split, const ScanOptions& options);
-
-/// Leaves ten of these texts at most, as many as anybody reads; gives how many are left out.
-std::size_t keep_first_ten(std::vector<std::string>& texts);
 
 /// The faults of all images, each a line.
 std::vector<std::string> faults_of(const std::vector<ScannedImage>& images);

@@ -111,6 +111,16 @@ TEST(ChangeFinder, FindsWeightsThatWereReplacedAndNoneThatAreAwayForAMoment) {
   EXPECT_FALSE(change_finder(options, {{"folder", "/"}})) << "it has no checksum";
 }
 
+// Between the checksums and the first look Ultralytics has been imported, for instance.
+TEST(ChangeFinder, FindsWeightsThatWereReplacedBeforeItsFirstLook) {
+  const data::TemporaryFolder folder;
+  const trainer::TrainOptions options{.weights = data::write_file(folder / "w.pt", "weights")};
+  const auto inputs = files_trained_on(options);
+  data::write_file(options.weights, "other weights");
+  const auto finder = change_finder(options, inputs);
+  EXPECT_THAT(finder(), Optional(StartsWith(options.weights + ": these are other weights than")));
+}
+
 TEST(PlaceOfScript, IsThatOfTheFirstFileAfterTheProgram) {
   const test::TemporaryFolder folder;
   const auto script = (folder.path() / "train.py").string();

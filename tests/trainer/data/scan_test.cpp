@@ -29,6 +29,11 @@ struct ScanTest : testing::Test {
     write_file(label_file_of(config.train[1]), "0 0.1 0.1 0.5 0.1 0.5 0.5\n");
   }
 
+  std::string cache_of(std::size_t classes) const {
+    return cache_file(folder / "cache", "labels",
+                      {config.file, name_of(Split::train), std::to_string(classes), "", ""});
+  }
+
   std::vector<ScannedImage> scanned(bool single_cls = false) {
     looked_at = 0;
     return scan(
@@ -84,11 +89,17 @@ TEST_F(ScanTest, SaysWhereItHasNoFolderThatNothingIsRemembered) {
                                  "remembered"));
 }
 
+TEST_F(ScanTest, LooksAgainWhereACacheEndsEarly) {
+  scanned();
+  const std::string kind = "evolve labels 4";
+  const auto bytes = read_file(cache_of(2));
+  const std::string records(read_records(kind, bytes).value());
+  write_file(cache_of(2), with_head(kind, records.substr(0, records.size() - 8)));
+  EXPECT_THAT(scanned(), SizeIs(3));
+  EXPECT_EQ(looked_at, 3);
+}
+
 TEST_F(ScanTest, TakesNoClassThatTheDataSetDoesNotNameFromACache) {
-  const auto cache_of = [&](std::size_t classes) {
-    return cache_file(folder / "cache", "labels",
-                      {config.file, name_of(Split::train), std::to_string(classes), "", ""});
-  };
   scanned();
   config.names = {"cat"};
   std::filesystem::copy_file(cache_of(2), cache_of(1));

@@ -1,6 +1,6 @@
 """Stands in for Ultralytics, as far as evolve.ultralytics uses it. Trains nothing; what goes wrong is in the model's
 name: oom.yaml, halved.yaml, nan.yaml, nan_loss.yaml, lost.yaml, gone.yaml, slow.yaml, full.yaml, full_late.yaml, full_pause.yaml, no_weights.yaml, offline.yaml,
-broken.yaml, short.yaml, and goes.pt, a file that the first trial takes away."""
+broken.yaml, short.yaml, no_table.yaml, and goes.pt, a file that the first trial takes away."""
 import json
 import math
 import os
@@ -193,6 +193,8 @@ class YOLO:
         stem = pathlib.Path(model).stem
         if stem == "no_weights":
             raise FileNotFoundError(f"'{model}' does not exist")
+        if stem == "no_table":
+            raise KeyError("backbone")
         assert "rtdetr" not in stem, "YOLO cannot train an RT-DETR"
         self.task = next((task for ending, task in ENDINGS.items() if stem.endswith(ending)), "detect")
         if stem == "classifier":
