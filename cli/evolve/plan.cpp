@@ -9,6 +9,7 @@
 
 #include "cli/evolve/search_space.hpp"
 #include "cli/options/trainer_options.hpp"
+#include "cli/screen/text.hpp"
 #include "cli/trainers/built_in_worker.hpp"
 #include "cli/trainers/inputs.hpp"
 #include "core/device_kind.hpp"

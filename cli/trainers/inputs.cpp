@@ -77,7 +77,7 @@ bool is_of_bad_image(const std::string& said, const trainer::TrainOptions& optio
       if (said.substr(named.size()).starts_with(data::was_resized)) return true;
       const data::DataConfig alone{
           .file = config.file, .names = config.names, .train = {file}, .val = {}, .test = {}};
-      const data::CheckOptions check{.single_cls = options.single_cls, .decode = true};
+      const data::ScanOptions check{.single_cls = options.single_cls, .decode = true};
       return !data::check(alone, data::Split::train, check).faults.empty();
     }
   }
@@ -160,13 +160,13 @@ Inspection inspect(const trainer::TrainOptions& options, const std::vector<data:
   const auto config = data::with_fraction(
       data::read_data_yaml(options.data, splits, options.folder), options.fraction);
   Inspection found;
-  const data::CheckOptions check{.single_cls = options.single_cls,
-                                 .decode = options.skip_bad,
-                                 .cache_folder = data::cache_folder(),
-                                 .note = [&](const std::string& line) {
-                                   if (std::ranges::find(found.notes, line) == found.notes.end())
-                                     found.notes.push_back(line);
-                                 }};
+  const data::ScanOptions check{.single_cls = options.single_cls,
+                                .decode = options.skip_bad,
+                                .cache_folder = data::cache_folder(),
+                                .note = [&](const std::string& line) {
+                                  if (std::ranges::find(found.notes, line) == found.notes.end())
+                                    found.notes.push_back(line);
+                                }};
   std::vector<std::string> faults;
   std::set<std::string> said;
   for (const auto split : splits) {

@@ -29,7 +29,6 @@ const std::array<PythonTrainer, 2> trainers = {{
      .example_data = "coco8.yaml",
      .example_model = "yolo11n.pt",
      .optimizer = "AdamW",
-     .package = PythonTrainer::Package::ultralytics,
      .can_pause = true,
      .unknown_options = {"label_smoothing", "image_weights", "multi_scale", "noautoanchor",
                          "cos_restarts", "skip_bad"}},
@@ -37,7 +36,6 @@ const std::array<PythonTrainer, 2> trainers = {{
      .example_data = "coco128.yaml",
      .example_model = "yolov5s.pt",
      .optimizer = "SGD",
-     .package = PythonTrainer::Package::yolov5,
      .unknown_options = {"amp", "cos_restarts", "fraction", "skip_bad"}},
 }};
 

@@ -21,21 +21,19 @@ struct PythonTrainer {
   std::string example_data, example_model;
   /// The optimizer that the trainer uses unless --optimizer is given.
   std::string optimizer;
-  /// Whose hyperparameters and optimizers they are: YOLOv5's evolve knows; of Ultralytics' files
-  /// beside our module have the space and the start, and its package says which optimizers there
-  /// are.
-  enum class Package { ultralytics, yolov5 } package = Package::ultralytics;
   /// A trial can be paused.
   bool can_pause = false;
   /// Options of the built-in trainer that it cannot take: keys of `Given`.
   std::vector<std::string> unknown_options;
 };
 
+/// Whose hyperparameters and optimizers they are: YOLOv5's evolve knows; of Ultralytics' files
+/// beside our module have the space and the start, and its package says which optimizers there are.
 inline bool is_yolov5(const PythonTrainer& trainer) {
-  return trainer.package == PythonTrainer::Package::yolov5;
+  return trainer.name == "yolov5";
 }
 inline bool is_ultralytics(const PythonTrainer& trainer) {
-  return trainer.package == PythonTrainer::Package::ultralytics;
+  return trainer.name == "ultralytics";
 }
 
 /// The trainer of that name; null for the built-in one. Throws `Error` with the list for an unknown

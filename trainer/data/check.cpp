@@ -11,7 +11,6 @@
 #include "trainer/data/counts.hpp"
 #include "trainer/data/embedded/shapes.hpp"
 #include "trainer/data/parallel.hpp"
-#include "trainer/data/scan.hpp"
 
 namespace evolve::data {
 namespace {
@@ -83,7 +82,7 @@ std::vector<std::string> faults_in(std::vector<ScannedImage> images, const DataC
 
 }  // namespace
 
-DatasetStats check(const DataConfig& config, Split split, const CheckOptions& options) {
+DatasetStats check(const DataConfig& config, Split split, const ScanOptions& options) {
   DatasetStats stats;
   stats.per_class.resize(options.single_cls ? 1 : config.names.size());
   if (config.embedded) {
@@ -93,11 +92,7 @@ DatasetStats check(const DataConfig& config, Split split, const CheckOptions& op
       count({drawing.pixels.cols, drawing.pixels.rows}, drawing.labels, 0, stats);
     return stats;
   }
-  auto images = scan(config, split,
-                     {.single_cls = options.single_cls,
-                      .decode = options.decode,
-                      .cache_folder = options.cache_folder,
-                      .note = options.note});
+  auto images = scan(config, split, options);
   for (const ScannedImage& image : images)
     if (image.fault.empty()) count(image.size, image.found.labels, image.found.duplicates, stats);
   stats.faults = faults_in(std::move(images), config, split, options.single_cls);

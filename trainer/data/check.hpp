@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "core/error.hpp"
 #include "trainer/data/data_yaml.hpp"
+#include "trainer/data/scan.hpp"
 
 namespace evolve::data {
 
@@ -28,21 +28,11 @@ struct DatasetStats {
   std::vector<std::string> faults;
 };
 
-struct CheckOptions {
-  bool single_cls = false;
-  /// See ScanOptions.
-  bool decode = false;
-  /// Where it is remembered what was found; empty: nowhere.
-  std::string cache_folder = {};
-  /// Is told why it cannot be remembered.
-  std::function<void(const std::string&)> note = [](const std::string&) {};
-};
-
 /// Reads every label, and each image's header and end (or decodes it), on every thread that this
 /// process may use; what was looked at earlier and has not changed is remembered (scan.hpp). A bad
 /// label (with its line), an image that is unreadable, truncated or smaller than 10 pixels are
 /// `faults`, in the order of the images.
-DatasetStats check(const DataConfig& config, Split split, const CheckOptions& options = {});
+DatasetStats check(const DataConfig& config, Split split, const ScanOptions& options = {});
 
 /// Throws `Error` for a split without any label: nothing is learnt from it, and every metric of it
 /// is 0.

@@ -13,6 +13,7 @@
 #include "core/error.hpp"
 #include "core/host_memory.hpp"
 #include "core/path.hpp"
+#include "trainer/data/cache_file.hpp"
 #include "trainer/data/check.hpp"
 #include "trainer/data/embedded/shapes.hpp"
 #include "trainer/data/image_file.hpp"
@@ -92,7 +93,7 @@ class Loading {
     const auto* missing = before ? "images that the old one lacks" : "images";
     const auto where =
         options_.cache_folder.empty()
-            ? "as neither XDG_CACHE_HOME nor HOME is set"
+            ? fmt::format("as {}", no_cache_folder)
             : fmt::format("in '{}' ({})", options_.cache_folder, error.code().message());
     options_.note(
         fmt::format("{}: no {}cache {}: {}", name_of(split_), before ? "new " : "", where,

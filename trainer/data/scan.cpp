@@ -185,7 +185,7 @@ void remember(const std::string& file, const std::vector<ScannedImage>& images,
 std::vector<ScannedImage> scan(const DataConfig& config, Split split, const ScanOptions& options) {
   Scan scan(config, split, options);
   if (options.cache_folder.empty()) {
-    options.note("neither XDG_CACHE_HOME nor HOME is set: the check is not remembered");
+    options.note(std::string(no_cache_folder) + ": the check is not remembered");
     scan.look();
     return scan.take();
   }
