@@ -15,6 +15,7 @@
 #include "core/device_kind.hpp"
 #include "core/number.hpp"
 #include "core/placeholders.hpp"
+#include "core/shell_word.hpp"
 #include "core/slot_environment.hpp"
 #include "devices/devices.hpp"
 #include "engine/launcher.hpp"
@@ -179,10 +180,13 @@ std::optional<std::string> missing_script(const std::vector<std::string>& words,
 }
 
 /// A command that goes on as it began has its script where it had it, another one where it says.
-void check_script(const results::RunSettings& run, const std::vector<std::string>& words) {
+void check_script(const results::RunSettings& run, const std::vector<std::string>& words,
+                  bool is_exec) {
   const auto place = run.inputs.find("script");
   if (place == run.inputs.end() || !place->is_number_unsigned()) return;
-  const auto before = workers::exec_words(text(run.options, "trainer_exec"));
+  const std::string option = is_exec ? "--trainer-exec" : "--trainer-command";
+  const auto before = is_exec ? workers::exec_words(text(run.options, "trainer_exec"))
+                              : core::shell_words(text(run.options, "trainer_command"), option);
   if (place->get<std::size_t>() >= before.size()) return;
   const auto& script = before[place->get<std::size_t>()];
   std::error_code absent;
@@ -191,7 +195,7 @@ void check_script(const results::RunSettings& run, const std::vector<std::string
                                                                           : std::optional(script);
   if (missing)
     throw bad_argument(*missing + ": No such file or directory",
-                       "restore it, or say with --trainer-exec where it is now");
+                       "restore it, or say with " + option + " where it is now");
 }
 
 /// Throws `Error` where a file that these options name has gone. `began_with`: see
@@ -247,9 +251,9 @@ void settle_own_inputs(Plan& plan, const std::vector<std::string>& words, bool m
   const auto script = place_of_script(words);
   if (begins) {
     began_with["folder"] = current_folder();
-    if (is_exec && script) began_with["script"] = *script;
-  } else if (is_exec) {
-    check_script(plan.settings.run, words);
+    if (script) began_with["script"] = *script;
+  } else {
+    check_script(plan.settings.run, words, is_exec);
   }
   const auto place = script.value_or(0);
   if (!script && words[place].find('/') == std::string::npos) return;

@@ -343,5 +343,27 @@ TEST(Resume, RefusesAnotherValueForWhatTheRunIs) {
   EXPECT_THAT(ended.err, HasSubstr("--seed 4"));
 }
 
+TEST(Resume, FromAnotherFolderMissesTheScriptOfAWorkerBeforeATrialStarts) {
+  Folder folder;
+  std::filesystem::create_directory(folder / "a");
+  std::filesystem::create_directory(folder / "b");
+  write_file(folder / "a/worker.sh", "exec " + fake_trainer() + "\n");
+  ASSERT_EQ(evolve(folder / "a", {"--trainer-command", "sh worker.sh", "--devices", "cpu:0",
+                                  "--trials", "2", "--output", "run"})
+                .code,
+            0);
+  const auto resumed = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--resume", "../a/run", "--trials", "3"});
+    return evolve(folder / "b", more);
+  };
+  const auto missed = resumed({});
+  EXPECT_EQ(missed.code, 2);
+  EXPECT_THAT(missed.err, HasSubstr("worker.sh: No such file or directory; restore it, or say with "
+                                    "--trainer-command where it is now"));
+  const auto ended = resumed({"--trainer-command", "sh ../a/worker.sh"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(count(journal(folder / "a/run"), "completed"), 3);
+}
+
 }  // namespace
 }  // namespace evolve::test
