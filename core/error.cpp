@@ -6,9 +6,12 @@ namespace evolve {
 
 using core::printable;  // what an error quotes may be anything
 
+std::string text_of(const Where& where) {
+  return where.file + (where.line > 0 ? ":" + std::to_string(where.line) : "");
+}
+
 Error bad_input(const Where& where, const std::string& what, const std::string& remedy) {
-  const std::string line = where.line > 0 ? ":" + std::to_string(where.line) : "";
-  return {Error::Fault::input, printable(where.file + line + ": " + what + "; " + remedy)};
+  return {Error::Fault::input, printable(text_of(where) + ": " + what + "; " + remedy)};
 }
 
 Error bad_argument(const std::string& what, const std::string& remedy) {

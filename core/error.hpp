@@ -12,6 +12,9 @@ struct Where {
   int line = 0;
 };
 
+/// "hyp.yaml:3", or "hyp.yaml" without a line.
+std::string text_of(const Where& where);
+
 /// What went wrong, in one line that says where, what is wrong and what would be right.
 class Error : public std::runtime_error {
  public:

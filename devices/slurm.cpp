@@ -98,8 +98,8 @@ core::Command step_on_all_nodes(const Environment& environment) {
 core::Command threads_of(const std::vector<Node>& nodes) {
   std::vector<std::string> names;
   for (const auto& node : nodes) names.push_back(node.name);
-  return {.words = {"timeout", std::to_string(step_seconds), "sinfo", "--Node", "--noheader",
-                    "--nodes=" + boost::join(names, ","), "--format=%N %Z"}};
+  return {.words = {"timeout", std::to_string(step_seconds), "sinfo", "--all", "--Node",
+                    "--noheader", "--nodes=" + boost::join(names, ","), "--format=%N %c %X %Y"}};
 }
 
 std::vector<Node> allocated_nodes(const Environment& environment) {
@@ -158,9 +158,10 @@ std::vector<Node> nodes_in(std::string_view text) {
 void take_threads(std::vector<Node>& nodes, std::string_view text) {
   for (const auto& line : core::split(text, '\n')) {
     const auto words = core::split_and_trim(line, ' ');
-    if (words.size() != 2) continue;
-    const auto node = std::ranges::find(nodes, words.front(), &Node::name);
-    if (node != nodes.end()) node->threads_per_core = std::max(1, whole(words.back(), 1));
+    if (words.size() != 4) continue;
+    const auto node = std::ranges::find(nodes, words[0], &Node::name);
+    const int cpus = whole(words[1], 1), cores = whole(words[2], 1) * whole(words[3], 1);
+    if (node != nodes.end()) node->threads_per_core = std::max(1, cpus / std::max(1, cores));
   }
 }
 

@@ -16,7 +16,8 @@ struct Node {
   std::string name;
   /// What Slurm counts as its CPUs: the threads of cores that have several.
   int cpus = 1;
-  /// Of a core, in Slurm's configuration: a step gets whole cores.
+  /// Of these CPUs on a core, in Slurm's configuration: a step gets whole cores. 1 where Slurm
+  /// counts cores, whatever threads they have.
   int threads_per_core = 1;
   /// How many of these the job asked for (--threads-per-core, --hint=nomultithread); 0: all.
   int used_threads = 0;
@@ -32,7 +33,7 @@ struct Node {
 /// The step that asks every node of the job for what Slurm sets there.
 core::Command step_on_all_nodes(const Environment& environment);
 
-/// What asks Slurm how many threads the cores of these nodes have.
+/// What asks Slurm for the CPUs, sockets and cores of a socket of these nodes.
 core::Command threads_of(const std::vector<Node>& nodes);
 
 /// The nodes by what that step and that command say. Throws std::invalid_argument when srun fails,
@@ -43,7 +44,7 @@ std::vector<Node> allocated_nodes(const Environment& environment);
 /// what else it has printed when there is none.
 std::vector<Node> nodes_in(std::string_view text);
 
-/// Writes into the nodes what the command threads_of() has printed: lines of a node and a number.
+/// Writes into the nodes what the command threads_of() has printed: a line for each, or several.
 void take_threads(std::vector<Node>& nodes, std::string_view text);
 
 /// A slot for each GPU of the nodes, numbered through ("cuda:0" …), or for each core, at most 16 a

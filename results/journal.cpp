@@ -16,7 +16,6 @@
 #include "core/json.hpp"
 #include "core/shell_word.hpp"
 #include "core/text_file.hpp"
-#include "results/run_directory.hpp"
 #include "results/run_file.hpp"
 
 namespace evolve::results {
@@ -135,7 +134,7 @@ void check_none_begun(const fs::path& file) {
   if (!fs::exists(file)) return;
   if (!fs::is_regular_file(file))  // whoever opens a pipe waits
     throw bad_input({file.string()}, "this is no file", "choose another folder");
-  if (!holds_run({file.parent_path()})) return;
+  if (read_all(file).find('\n') == std::string::npos) return;
   const auto folder = file.parent_path().string();
   throw bad_input(
       {folder}, "this folder holds a run already",

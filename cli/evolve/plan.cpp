@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <set>
+#include <string_view>
 
 #include "cli/evolve/search_space.hpp"
 #include "cli/options/trainer_options.hpp"
@@ -230,8 +232,11 @@ void settle_python_inputs(Plan& plan, const PythonTrainer& trainer, bool may_cha
   told["folder"] = text(began_with, "folder");
   told["inputs"] = began_with;
   if (o.dry_run || o.launcher != "local") return;
+  const auto written = [&](const std::string& gene, bool is_start) {
+    return begins ? where_written(o, gene, is_start) : std::nullopt;
+  };
   const auto [trains_with, notes, data] =
-      look_over(trainer, o.python, told, plan.settings.run.space, begins);
+      look_over(trainer, o.python, told, plan.settings.run.space, begins, written);
   plan.notes = notes;
   began_with.update(data);
   told["inputs"] = began_with;
@@ -240,6 +245,12 @@ void settle_python_inputs(Plan& plan, const PythonTrainer& trainer, bool may_cha
     plan.note_on_trainer =
         fmt::format("the run began with {} and goes on with {}: its trials may not be comparable",
                     before, trains_with);
+}
+
+bool is_script_name(const std::filesystem::path& file) {
+  constexpr std::array<std::string_view, 8> endings = {".py", ".sh", ".bash", ".pl",
+                                                       ".rb", ".jl", ".R",    ".js"};
+  return std::ranges::find(endings, file.extension().string()) != endings.end();
 }
 
 /// Of a trainer of somebody's own, started with these words: where its files are looked for, and
@@ -255,12 +266,16 @@ void settle_own_inputs(Plan& plan, const std::vector<std::string>& words, bool m
   } else {
     check_script(plan.settings.run, words, is_exec);
   }
-  const auto place = script.value_or(0);
-  if (!script && words[place].find('/') == std::string::npos) return;
+  // What a program is given may be a log, or gigabytes: only what is named as a script is one.
+  const bool is_named = script && is_script_name(words[*script]);
+  const auto place = is_named ? *script : 0;
+  std::error_code absent;
+  if (!is_named && words[place].find('/') == std::string::npos) return;
+  if (!std::filesystem::is_regular_file(words[place], absent)) return;
   const nlohmann::ordered_json now = {place, checksum_of_file(words[place])};
   if (begins || may_change) began_with["program"] = now;
   const auto before = began_with.value("program", now);
-  if (before[0] == now[0] && before != now)
+  if (before.is_array() && before.size() == 2 && before[0] == now[0] && before != now)
     plan.note_on_trainer = display_path(words[place]) +
                            " is not what the run began with: its trials may not be comparable";
 }

@@ -22,7 +22,8 @@ Where written(const std::string& gene, bool is_start, const hyp::HypFile& start,
               const std::string& space) {
   if (is_start && start.hyp.find(gene)) return start.where(gene);
   const auto root = core::parse_yaml(core::read_text_file(space), space);
-  return {space, core::yaml_value(root, gene)->line};
+  const auto* node = core::yaml_value(root, gene);
+  return {space, node ? node->line : 0};
 }
 
 /// The space's genes mean something to a trainer with YOLOv5's. The built-in one must also be able
@@ -184,6 +185,14 @@ hyp::Space space_of(const EvolveOptions& options) {
   if (hyp::evolved_genes(space).empty() && !options.space.empty())
     throw bad_input({options.space}, "no gene evolves", "give one a range, or name --evolve-genes");
   return space;
+}
+
+std::optional<Where> where_written(const EvolveOptions& options, const std::string& gene,
+                                   bool is_start) {
+  const auto start = options.hyp.empty() ? hyp::HypFile{} : hyp::read_hyp_file(options.hyp);
+  const bool in_start = is_start && start.hyp.find(gene);
+  if (!in_start && options.space.empty()) return {};
+  return written(gene, is_start, start, options.space);
 }
 
 std::vector<hyp::Hyperparameters> initial_of(const EvolveOptions& options,

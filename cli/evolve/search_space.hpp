@@ -19,6 +19,11 @@ hyp::Space space_of(const EvolveOptions& options);
 /// `Error` for values that this space cannot have.
 std::vector<hyp::Hyperparameters> initial_of(const EvolveOptions& options, const hyp::Space& space);
 
+/// Where a value of a gene is written: its start in --hyp, if that has one, others in --space;
+/// nothing: in the trainer's own tables.
+std::optional<Where> where_written(const EvolveOptions& options, const std::string& gene,
+                                   bool is_start);
+
 /// Throws `Error` for an --optimizer that no trial would have.
 void check_one_optimizer(const EvolveOptions& options, const hyp::Space& space);
 

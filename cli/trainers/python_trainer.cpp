@@ -111,27 +111,33 @@ std::vector<std::string> worker_command(const PythonTrainer& trainer, const Pyth
   return command_of(trainer, python, {});
 }
 
-LookedOver look_over(const PythonTrainer& trainer, const Python& python,
-                     const nlohmann::ordered_json& options, const hyp::Space& space, bool begins) {
+LookedOver look_over(
+    const PythonTrainer& trainer, const Python& python, const nlohmann::ordered_json& options,
+    const hyp::Space& space, bool begins,
+    const std::function<std::optional<Where>(const std::string& gene, bool is_start)>& written) {
   auto values = nlohmann::ordered_json::object();
   for (const auto& gene : space.genes) values[gene.name] = possible_values(gene);
   const nlohmann::ordered_json asked = {
       {"options", options}, {"space", values}, {"begins", begins}};
   const auto looked = core::run({.words = command_of(trainer, python, {"--check", asked.dump()}),
                                  .errors = core::same_as_output});
-  const auto words = workers::last_line(looked.output);
-  if (looked.status == 0) {
-    // What a library prints at its end may stand behind it.
-    for (const auto& line : core::split(looked.output, '\n')) {
-      const auto said = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-      if (said.is_object() && said.contains("trains_with"))
-        return {.trains_with = said.at("trains_with"),
-                .notes = said.at("notes"),
-                .data = said.at("data")};
-    }
+  std::string place = "--trainer " + trainer.name;
+  auto words = workers::last_line(looked.output);
+  // What a library prints at its end may stand behind it.
+  for (const auto& line : core::split(looked.output, '\n')) {
+    const auto said = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!said.is_object()) continue;
+    if (looked.status == 0 && said.contains("trains_with"))
+      return {.trains_with = said.at("trains_with"),
+              .notes = said.at("notes"),
+              .data = said.at("data")};
+    if (!said.contains("hyperparameter")) continue;
+    words = said.at("message");
+    if (const auto where = written(said.at("hyperparameter"), said.at("is_start")))
+      place = text_of(*where);
   }
-  throw Error(Error::Fault::input, "--trainer " + trainer.name + ": " +
-                                       (words.empty() ? core::ending_text(looked.status) : words));
+  throw Error(Error::Fault::input,
+              place + ": " + (words.empty() ? core::ending_text(looked.status) : words));
 }
 
 void check_installed(const PythonTrainer& trainer, const Python& python) {

@@ -1,12 +1,14 @@
 // Trainers that come along: Python workers of ours (python/evolve) around somebody else's package.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/trainers/python.hpp"
+#include "core/error.hpp"
 #include "core/yaml.hpp"
 #include "hyp/space.hpp"
 #include "trainer/options.hpp"
@@ -79,9 +81,12 @@ struct LookedOver {
 /// model of its own is fetched, and it takes each hyperparameter of the space at its start, its
 /// bounds and between these. `options` are what trials are given; a run that goes on rather than
 /// `begins` may have a space that a new one is refused. Throws `Error` with its line where
-/// something is wrong. Takes as long as importing its package.
-LookedOver look_over(const PythonTrainer& trainer, const Python& python,
-                     const nlohmann::ordered_json& options, const hyp::Space& space, bool begins);
+/// something is wrong: of a hyperparameter after the place that `written` gives for its name, and
+/// for whether the fault is in its start. Takes as long as importing its package.
+LookedOver look_over(
+    const PythonTrainer& trainer, const Python& python, const nlohmann::ordered_json& options,
+    const hyp::Space& space, bool begins,
+    const std::function<std::optional<Where>(const std::string& gene, bool is_start)>& written);
 
 /// Throws `Error` when this Python cannot be started, does not have the trainer's package, or the
 /// checkout that it names is missing.

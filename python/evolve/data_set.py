@@ -45,7 +45,9 @@ def check_labels(labels, images):
 
 def images_in(place):
     """(name, path) of each image in a folder, or in a text file with one on each line; sorted. Names do not say where the
-    data set lies."""
+    data set lies. None where there is nothing."""
+    if not os.path.exists(place):
+        return []
     if os.path.isdir(place):
         root = place.rstrip(os.sep) + os.sep
         files = [(file[len(root):], file) for file in glob.iglob(glob.escape(root) + "**/*.*", recursive=True)]
@@ -53,7 +55,10 @@ def images_in(place):
         folder = os.path.dirname(place) + os.sep
         with open(place, encoding="utf-8", errors="surrogateescape") as text:
             lines = text.read().splitlines()
-        files = [(line, folder + line[2:] if line.startswith("./") else line) for line in lines]
+        absolute = [os.path.dirname(line) for line in lines if os.path.isabs(line)]
+        root = os.path.commonpath(absolute) if absolute else ""
+        files = [(line[len(root):] if os.path.isabs(line) else line, folder + line[2:] if line.startswith("./") else line)
+                 for line in lines]
     return sorted((name, file) for name, file in files if name.rpartition(".")[2].lower() in SUFFIXES)
 
 

@@ -150,15 +150,18 @@ def model_of(name):
 
 def check_model(name):
     """Ultralytics' model of that name. Raises what is wrong with one that can be loaded, but not trained."""
-    kind = os.path.splitext(name)[1]
+    kind = os.path.splitext(name)[1].lower()
     if kind not in ("", ".pt", ".yaml", ".yml"):
         raise worker.TrialFailed("other", f"'{name}' cannot be trained; name weights (.pt) or a model's table (.yaml)")
     try:
         return model_of(name)
     except worker.TrialFailed as failed:
-        if not isinstance(failed.__cause__, KeyError):
+        if kind not in (".yaml", ".yml") or not isinstance(failed.__cause__, KeyError):
             raise
-        raise worker.TrialFailed("other", f"'{name}' is no model's table: it has no {failed.__cause__}") from None
+        key = failed.__cause__.args[0]
+        is_missing = key in ("backbone", "head", "nc")
+        words = f"is no model's table: it has no '{key}'" if is_missing else f"names '{key}', which this Ultralytics does not have"
+        raise worker.TrialFailed("other", f"'{name}' {words}") from None
 
 
 def check_uncut(name, value, setting, evolves):
@@ -178,10 +181,11 @@ def check_values(space, begins):
 
     for name, values in space.items():
         for value in values:
-            setting = as_setting(name, value, DEFAULT_CFG_DICT)
-            get_cfg(overrides={name: setting})
-            if begins:
-                check_uncut(name, value, setting, evolves=len(values) > 1)
+            with worker.of_hyperparameter(name, is_start=value == values[0]):
+                setting = as_setting(name, value, DEFAULT_CFG_DICT)
+                get_cfg(overrides={name: setting})
+                if begins:
+                    check_uncut(name, value, setting, evolves=len(values) > 1)
 
 
 def check_optimizers(names):

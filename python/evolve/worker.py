@@ -297,6 +297,18 @@ def data_failures():
         raise TrialFailed("data", message_of(error)) from error
 
 
+@contextlib.contextmanager
+def of_hyperparameter(name, is_start):
+    """What is raised in here is wrong with a value of that hyperparameter, or with its name. The process ends with one
+    object that says so: evolve knows where that was written."""
+    try:
+        yield
+    except Exception as error:
+        print(json.dumps({"hyperparameter": name, "is_start": is_start, "message": message_of(error)}))
+        sys.stdout.flush()
+        os._exit(1)
+
+
 def last_words(error):
     """Ends the process at once, with the error as the last line of what it says: an interpreter that has PyTorch takes
     seconds to end, in which the error would be taken for silence."""
@@ -323,7 +335,8 @@ def main(load, check, can_pause=False):
     run needs before anything is trained, `check(options, space, begins)`: evolve's options, {name: values that it may
     have}, and whether the run begins or goes on. That returns the versions that it trains with, what else a person should
     know of its trials, and the contents of its data set (data_set.contents_of; {}: it is not here yet). The last line that
-    it prints has these as {"trains_with": "…", "notes": ["…"], "data": {…}}, or what is wrong if its exit code is not 0."""
+    it prints has these as {"trains_with": "…", "notes": ["…"], "data": {…}}, or what is wrong if its exit code is not 0, of
+    a hyperparameter as {"hyperparameter": "…", "is_start": …, "message": "…"}."""
     if sys.argv[1:2] != ["--check"]:
         return serve(load, can_pause)
     # Nobody has said on which device; it can be done without one.

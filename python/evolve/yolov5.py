@@ -252,8 +252,12 @@ def check(options, space, begins):
         check_weights(options["weights"], cfg, module)
     data = module.check_file(options["data"])
     contents = {}
-    if not data_set.is_fetched(data):  # that happens when it trains
-        found = module.check_dataset(data)
+    try:
+        found = module.check_dataset(data, autodownload=False)
+    except Exception:
+        if not data_set.is_fetched(data):  # that happens when it trains
+            raise
+    else:
         data_set.check_images(data, found)
         contents = data_set.contents_of(found)
         data_set.check_same(options["data"], contents, options.get("inputs") or {})

@@ -60,11 +60,12 @@ TEST(SlurmNodes, HaveTheGpusOfAllTheirTasks) {
 TEST(SlurmNodes, HaveCoresOfAsManyThreadsAsSlurmSays) {
   std::vector<Node> nodes = {{.name = "n1", .cpus = 12}, {.name = "n2", .cpus = 8}};
   EXPECT_EQ(boost::join(threads_of(nodes).words, " "),
-            "timeout 60 sinfo --Node --noheader --nodes=n1,n2 --format=%N %Z");
-  take_threads(nodes, "n2 1\nn1 2\nn1 2\n");  // a line for each partition
+            "timeout 60 sinfo --all --Node --noheader --nodes=n1,n2 --format=%N %c %X %Y");
+  // A line for each partition; the cores of n2 may have threads too, but Slurm counts cores.
+  take_threads(nodes, "n2 8 2 4\nn1 12 1 6\nn1 12 1 6\n");
   EXPECT_EQ(nodes[0].threads_per_core, 2);
   EXPECT_EQ(nodes[1].threads_per_core, 1);
-  take_threads(nodes, "sinfo: error: no such thing\nn2 +\n");
+  take_threads(nodes, "sinfo: error: no such thing\nn2 + + +\nn1 2\n");
   EXPECT_EQ(nodes[0].threads_per_core, 2);
   EXPECT_EQ(nodes[1].threads_per_core, 1);
 }

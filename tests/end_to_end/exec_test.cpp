@@ -138,6 +138,18 @@ TEST(TrainerExec, SaysWhereItGoesOnWithAnotherScript) {
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 3);
 }
 
+TEST(TrainerExec, MayWriteToAFileThatItNames) {
+  Folder folder;
+  write_file(folder / "train.sh",
+             "#!/bin/sh\necho trained >> $1\nexec " + script + "yolov5 \"$2\" \"$3\"\n");
+  fs::permissions(folder / "train.sh", fs::perms::owner_all);
+  write_file(folder / "trials.log", "");
+  ASSERT_EQ(run(folder, "./train.sh trials.log {hyp} {dir}", {}, 1).code, 0);
+  const auto ended = evolve(folder.path(), {"--resume", "run", "--trials", "2"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, Not(HasSubstr("is not what the run began with")));
+}
+
 TEST(TrainerExec, MayRemoveAFileThatItNames) {
   Folder folder;
   write_file(folder / "train.sh",

@@ -63,6 +63,19 @@ TEST(PythonData, AreNotGoneOnWithOnceTheyAreOthers) {
   expect_no_other_images("yolov5", "yolov5n.yaml", "images/c.png", "train");
 }
 
+// What its YAML says of a download holds only where they are not here.
+TEST(PythonData, ThatCouldBeFetchedAreComparedAsOthersAre) {
+  for (const std::string trainer : {"ultralytics", "yolov5"}) {
+    Folder folder;
+    write_images(folder);
+    write_file(folder / "my.yaml", "train: images\ndownload: a URL\n");
+    const auto* model = trainer == "yolov5" ? "yolov5n.yaml" : "yolo11n.yaml";
+    ASSERT_EQ(Process(command_of(trainer, trials(model)), folder.path()).wait().code, 0);
+    std::filesystem::remove(folder / "images/b.png");
+    EXPECT_THAT(resumed(folder, {"--trials", "2"}).err, HasSubstr(fault("1 train"))) << trainer;
+  }
+}
+
 TEST(PythonData, ThatChangeWhileARunGoesOnEndIt) {
   expect_an_end("ultralytics", "yolo11n.yaml");
   expect_an_end("yolov5", "yolov5n.yaml");

@@ -100,13 +100,13 @@ TEST(Ultralytics, IsToldOfAVersionThatIsTooOld) {
 
 TEST(Ultralytics, IsToldByNameWhichHyperparameterItDoesNotKnow) {
   EXPECT_THAT(said_of_start("anchor_t: 4.0\n"),
-              HasSubstr("'anchor_t' means nothing to this version of Ultralytics"));
+              HasSubstr("hyp.yaml:1: 'anchor_t' means nothing to this version of Ultralytics"));
 }
 
 TEST(Ultralytics, IsToldByNameWhichSettingIsNoHyperparameter) {
   for (const std::string name : {"patience", "epochs", "save_period", "time", "resume"})
     EXPECT_THAT(said_of_start("lr0: 0.001\n" + name + ": 5\n"),
-                HasSubstr("evolve: --trainer ultralytics: '" + name +
+                HasSubstr("hyp.yaml:2: '" + name +
                           "' is for evolve to set; leave it out of --hyp and --space"));
 }
 
@@ -114,7 +114,7 @@ TEST(Ultralytics, IsToldWhichValueItDoesNotTakeThoughNoTrialStartsThere) {
   Folder folder;
   write_file(folder / "space.yaml", "fliplr: [0.0, 3.5]\n");
   EXPECT_THAT(said_of(folder, trials("yolo11n.yaml", 1, {"--space", "space.yaml"})),
-              HasSubstr("ValueError: 'fliplr=3.5' is an invalid value"));
+              HasSubstr("space.yaml:1: ValueError: 'fliplr=3.5' is an invalid value"));
 }
 
 TEST(Ultralytics, IsRefusedAGeneThatWouldMoveBetweenTheValuesItCanHave) {
@@ -134,7 +134,7 @@ TEST(Ultralytics, IsRefusedAGeneThatWouldMoveBetweenTheValuesItCanHave) {
     write_file(folder / "hyp.yaml", "box: 6.0\n");
     EXPECT_THAT(
         said_of(folder, trials("yolo11n.yaml", 1, {"--space", "space.yaml", "--hyp", "hyp.yaml"})),
-        HasSubstr(fault));
+        HasSubstr("space.yaml:2: " + std::string(fault)));
   }
 }
 
@@ -144,7 +144,7 @@ TEST(Ultralytics, IsToldOfAFixedValueBetweenTwoThatItCanHaveNothingAboutASpace) 
   write_file(folder / "hyp.yaml", "box: 6.0\nclose_mosaic: 9.5\n");
   EXPECT_THAT(
       said_of(folder, trials("yolo11n.yaml", 1, {"--space", "space.yaml", "--hyp", "hyp.yaml"})),
-      HasSubstr("'close_mosaic' is a whole number for Ultralytics, not 9.5\n"));
+      HasSubstr("hyp.yaml:2: 'close_mosaic' is a whole number for Ultralytics, not 9.5\n"));
 }
 
 TEST(Ultralytics, GoesOnWithASpaceThatAnEarlierVersionTook) {

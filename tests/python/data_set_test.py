@@ -74,6 +74,19 @@ class DataSetTest(unittest.TestCase):
         self.found = {"train": f"{moved}/images/train/", "val": f"{moved}/val.txt"}
         self.assertIsNone(self.changed())
 
+    def test_takes_a_list_for_the_same_wherever_its_images_lie(self):
+        def names(folder):
+            self.write("list.txt", f"{folder}/a/x.png\n{folder}/b/y.png\n")
+            return [name for name, _ in data_set.images_in(str(self.folder / "list.txt"))]
+
+        self.assertEqual(names("/here"), ["/a/x.png", "/b/y.png"])
+        self.assertEqual(names("/there/and/else"), ["/a/x.png", "/b/y.png"])
+
+    def test_finds_no_image_where_a_list_is_gone(self):
+        self.before = data_set.contents_of(self.found)
+        (self.folder / "val.txt").unlink()
+        self.assertEqual(self.changed(), "'my.yaml': 0 val images, the run began with 1")
+
     def test_compares_with_what_is_known(self):
         data_set.check_unchanged({"data": "my.yaml"}, self.found)
         data_set.check_unchanged({"data": "my.yaml", "inputs": {"weights": 1}}, self.found)

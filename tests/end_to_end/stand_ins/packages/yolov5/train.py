@@ -88,7 +88,7 @@ def Model(cfg, ch):
         raise KeyError("depth_multiple")
 
 
-def check_dataset(data):
+def check_dataset(data, autodownload=True):
     text = pathlib.Path(data).read_text()
     assert "train" in text, "data.yaml 'train:' field missing"
     if "nowhere" in text:
