@@ -10,6 +10,7 @@ namespace evolve::devices {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -229,7 +230,9 @@ TEST_F(Xpus, AreNoneWithoutADriver) {
 TEST_F(Xpus, OfADriverThatCannotListThemAreAFailure) {
   set("FAKE_XPUS", four_cards);
   set("FAKE_XPU_INIT", "unlisted");
-  expect_failed(found(), HasSubstr("zeDeviceGet: 0x70000001"));
+  // Debian 13's loader asks it itself.
+  expect_failed(found(),
+                AnyOf(HasSubstr("zeDeviceGet: 0x70000001"), HasSubstr("zeInit: 0x70000001")));
 }
 
 TEST_F(Xpus, OfADriverThatIgnoresTheMaskAreStillThere) {
