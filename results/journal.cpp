@@ -134,6 +134,7 @@ void check_none_begun(const fs::path& file) {
   if (!fs::exists(file)) return;
   if (!fs::is_regular_file(file))  // whoever opens a pipe waits
     throw bad_input({file.string()}, "this is no file", "choose another folder");
+  // A run whose very first line was torn never began.
   if (read_all(file).find('\n') == std::string::npos) return;
   const auto folder = file.parent_path().string();
   throw bad_input(
