@@ -73,37 +73,47 @@ def size_of_labels(image):
 
 
 def contents_of(found):
-    """Of each split of a data set whose paths are `found` the number of its images, and a checksum of their names and of the
-    sizes of their label files; {} without paths. By these and the images' sizes both packages themselves tell whether labels
-    have changed; but Ultralytics writes damaged images anew."""
+    """Of each split of a data set whose paths are `found` these, the number of its images, and a checksum of their names
+    and of the sizes of their label files; {} without paths. By names and sizes both packages themselves tell whether labels
+    have changed; they also look at the images' sizes, but Ultralytics writes damaged images anew."""
     contents = {}
     for split in ("train", "val") if found else ():
         images, checksum = 0, 0
         # Without images for validation, Ultralytics validates a classifier with those of the test.
-        for place in places_of(found, split) or places_of(found, "test"):
+        places = places_of(found, split) or places_of(found, "test")
+        for place in places:
             for name, file in images_in(place):
                 images += 1
                 line = f"{name} {size_of_labels(file)}\n"
                 checksum = zlib.crc32(line.encode("utf-8", "surrogateescape"), checksum)
-        contents[split] = {"images": images, "files": checksum}
+        contents[split] = {"places": places, "images": images, "files": checksum}
     return contents
 
 
 def check_same(data, contents, began_with):
     """Raises TrialFailed where the data set of that name has other contents than those with which the run began, as far as
-    these are known: the fitness of its trials could not be compared."""
+    these are known: the fitness of its trials could not be compared. It may lie elsewhere."""
     for split, now in contents.items():
         before = began_with.get(split, now)
         remedy = "bring them back, or begin a new run that learns from this one: evolve --from RUN"
         if now["images"] != before["images"]:
             raise TrialFailed("data", f"'{data}': {now['images']} {split} images, {BEGAN_WITH} {before['images']}; {remedy}")
-        if now != before:
+        if now["files"] != before["files"]:
             raise TrialFailed("data", f"'{data}': names of {split} images or sizes of label files other than those that "
                               f"{BEGAN_WITH}; {remedy}")
 
 
-def check_unchanged(options, found):
-    """As check_same, before a trial with these options; `found` are the paths of its data set."""
+def find_unchanged(options, find, paths):
+    """What `find()` gives before a trial with these options; `paths` of it are those of the data set. Raises TrialFailed as
+    check_same does, also where `find` does because the images are gone."""
     began_with = options.get("inputs") or {}
-    if "train" in began_with:
-        check_same(options["data"], contents_of(found), began_with)
+    known = {split: began_with[split] for split in ("train", "val") if split in began_with}
+    try:
+        found = find()
+    except TrialFailed:
+        places = {split: each["places"] for split, each in known.items()}
+        check_same(options["data"], contents_of(places), known)
+        raise
+    if known:
+        check_same(options["data"], contents_of(paths(found)), known)
+    return found

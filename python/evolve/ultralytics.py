@@ -392,12 +392,12 @@ def load():
             classes[name] = model.task, trainer_class(model.task_map[model.task]["trainer"])
         task, trainer_of_task = classes[name]
         with worker.signs_of_life(TQDM, trial):
-            trainer = trainer_of_task(overrides={**settings, "task": task})
+            trainer = data_set.find_unchanged(trial.options, lambda: trainer_of_task(overrides={**settings, "task": task}),
+                                              paths=lambda trainer: trainer.data)
             if trainer.device.type != worker.torch_kind(trial.device):
                 raise worker.TrialFailed("device_lost", f"Ultralytics takes {trainer.device.type} for {trial.device}")
             if trainer.device.type == "cpu":
                 torch.set_num_threads(worker.cpu_threads())  # Ultralytics takes the machine's, not the slot's
-            data_set.check_unchanged(trial.options, trainer.data)
             report(trial, trainer, kept)
             trainer.train()
         del trainer

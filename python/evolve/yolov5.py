@@ -285,7 +285,7 @@ def load():
         # It would be continued.
         pathlib.Path(trial.dir, "results.csv").unlink(missing_ok=True)
         options = options_of(trial, module.parse_opt(True), module.check_file)
-        data_set.check_unchanged(trial.options, module.check_dataset(options.data))
+        data_set.find_unchanged(trial.options, lambda: module.check_dataset(options.data), paths=lambda found: found)
         callbacks = module.Callbacks()
         report(trial, callbacks)
         module.validate.run = validation(trial, run, 3 if checkout else 4)

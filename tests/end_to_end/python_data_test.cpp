@@ -40,16 +40,18 @@ void expect_no_other_images(const std::string& trainer, const std::string& model
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 2);
 }
 
-/// Removes an image while a run goes on, and expects that no trial is trained without it, or lost.
-void expect_an_end(const std::string& trainer, const std::string& model) {
+/// Removes a file or folder while a run goes on, and expects that no trial is trained on the images
+/// that are left, or lost.
+void expect_an_end(const std::string& trainer, const std::string& model, const std::string& removed,
+                   const std::string& left) {
   Folder folder;
   write_images(folder);
   Process process(command_of(trainer, trials(model, 5000)), folder.path());
   ASSERT_TRUE(eventually([&] { return completed(folder / "run").size() >= 2; }));
-  std::filesystem::remove(folder / "images/b.png");
+  std::filesystem::rename(folder / removed, folder / "away");
   const auto ended = process.wait();
   EXPECT_EQ(ended.code, 1);
-  EXPECT_THAT(ended.err, HasSubstr(fault("1 train")));
+  EXPECT_THAT(ended.err, HasSubstr(fault(left)));
   for (const auto& event : journal(folder / "run"))
     if (event["event"] == "failed") {
       EXPECT_EQ(event["kind"], "data");
@@ -77,8 +79,11 @@ TEST(PythonData, ThatCouldBeFetchedAreComparedAsOthersAre) {
 }
 
 TEST(PythonData, ThatChangeWhileARunGoesOnEndIt) {
-  expect_an_end("ultralytics", "yolo11n.yaml");
-  expect_an_end("yolov5", "yolov5n.yaml");
+  for (const std::string removed : {"images/b.png", "images"}) {
+    const auto left = removed == "images" ? "0 train" : "1 train";
+    expect_an_end("ultralytics", "yolo11n.yaml", removed, left);
+    expect_an_end("yolov5", "yolov5n.yaml", removed, left);
+  }
 }
 
 }  // namespace

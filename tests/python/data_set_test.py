@@ -87,14 +87,29 @@ class DataSetTest(unittest.TestCase):
         (self.folder / "val.txt").unlink()
         self.assertEqual(self.changed(), "'my.yaml': 0 val images, the run began with 1")
 
-    def test_compares_with_what_is_known(self):
-        data_set.check_unchanged({"data": "my.yaml"}, self.found)
-        data_set.check_unchanged({"data": "my.yaml", "inputs": {"weights": 1}}, self.found)
+    def sought(self, inputs, find):
+        return data_set.find_unchanged({"data": "my.yaml", "inputs": inputs}, find, paths=lambda found: found)
+
+    def test_compares_before_each_trial_with_what_is_known(self):
         began_with = data_set.contents_of(self.found)
-        data_set.check_unchanged({"data": "my.yaml", "inputs": began_with}, self.found)
         self.write("images/train/d.png", "pixels")
-        with self.assertRaises(worker.TrialFailed):
-            data_set.check_unchanged({"data": "my.yaml", "inputs": began_with}, self.found)
+        for inputs in (None, {"weights": 1}):
+            self.assertEqual(self.sought(inputs, lambda: self.found), self.found)
+        with self.assertRaisesRegex(worker.TrialFailed, "3 train images, the run began with 2"):
+            self.sought(began_with, lambda: self.found)
+
+    def test_sees_that_a_split_is_gone_which_nobody_finds_any_more(self):
+        def fail():
+            raise worker.TrialFailed("data", "missing path")
+
+        began_with = data_set.contents_of(self.found)
+        with self.assertRaisesRegex(worker.TrialFailed, "missing path"):
+            self.sought(began_with, fail)
+        (self.folder / "val.txt").unlink()
+        with self.assertRaisesRegex(worker.TrialFailed, "0 val images, the run began with 1"):
+            self.sought(began_with, fail)
+        with self.assertRaisesRegex(worker.TrialFailed, "missing path"):
+            self.sought(None, fail)
 
 
 if __name__ == "__main__":
