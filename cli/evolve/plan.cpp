@@ -181,6 +181,12 @@ std::optional<std::string> missing_script(const std::vector<std::string>& words,
   return *named;
 }
 
+bool is_script_name(const std::filesystem::path& file) {
+  constexpr std::array<std::string_view, 8> endings = {".py", ".sh", ".bash", ".pl",
+                                                       ".rb", ".jl", ".R",    ".js"};
+  return std::ranges::find(endings, file.extension().string()) != endings.end();
+}
+
 /// A command that goes on as it began has its script where it had it, another one where it says.
 void check_script(const results::RunSettings& run, const std::vector<std::string>& words,
                   bool is_exec) {
@@ -191,6 +197,8 @@ void check_script(const results::RunSettings& run, const std::vector<std::string
                               : core::shell_words(text(run.options, "trainer_command"), option);
   if (place->get<std::size_t>() >= before.size()) return;
   const auto& script = before[place->get<std::size_t>()];
+  // What a program of its own is given may be a lock, or a log.
+  if (before[0].find('/') != std::string::npos && !is_script_name(script)) return;
   std::error_code absent;
   const auto missing = words != before ? missing_script(words, before, script)
                        : std::filesystem::is_regular_file(script, absent) ? std::nullopt
@@ -247,12 +255,6 @@ void settle_python_inputs(Plan& plan, const PythonTrainer& trainer, bool may_cha
                     before, trains_with);
 }
 
-bool is_script_name(const std::filesystem::path& file) {
-  constexpr std::array<std::string_view, 8> endings = {".py", ".sh", ".bash", ".pl",
-                                                       ".rb", ".jl", ".R",    ".js"};
-  return std::ranges::find(endings, file.extension().string()) != endings.end();
-}
-
 /// Of a trainer of somebody's own, started with these words: where its files are looked for, and
 /// the one that it consists of, which may have been mended since the run began.
 void settle_own_inputs(Plan& plan, const std::vector<std::string>& words, bool may_change) {
@@ -267,7 +269,7 @@ void settle_own_inputs(Plan& plan, const std::vector<std::string>& words, bool m
     check_script(plan.settings.run, words, is_exec);
   }
   // What a program is given may be a log, or gigabytes: only what is named as a script is one.
-  const bool is_named = script && is_script_name(words[*script]);
+  const bool is_named = script && !is_script_name(words[0]) && is_script_name(words[*script]);
   const auto place = is_named ? *script : 0;
   std::error_code absent;
   if (!is_named && words[place].find('/') == std::string::npos) return;

@@ -59,7 +59,8 @@ def images_in(place):
         root = os.path.commonpath(absolute) if absolute else ""
         files = [(line[len(root):] if os.path.isabs(line) else line, folder + line[2:] if line.startswith("./") else line)
                  for line in lines]
-    return sorted((name, file) for name, file in files if name.rpartition(".")[2].lower() in SUFFIXES)
+    return sorted((name, file) for name, file in files
+                  if name.rpartition(".")[2].lower() in SUFFIXES and os.path.isfile(file))
 
 
 def size_of_labels(image):

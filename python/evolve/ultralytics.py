@@ -159,8 +159,12 @@ def check_model(name):
         if kind not in (".yaml", ".yml") or not isinstance(failed.__cause__, KeyError):
             raise
         key = failed.__cause__.args[0]
-        is_missing = key in ("backbone", "head", "nc")
-        words = f"is no model's table: it has no '{key}'" if is_missing else f"names '{key}', which this Ultralytics does not have"
+        if key in ("backbone", "head", "nc"):
+            words = f"is no model's table: it has no '{key}'"
+        elif len(str(key)) == 1:  # in its file's name: yolo11x.yaml
+            words = f"has no scale '{key}'"
+        else:
+            words = f"names '{key}', which this Ultralytics does not have"
         raise worker.TrialFailed("other", f"'{name}' {words}") from None
 
 

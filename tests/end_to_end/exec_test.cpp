@@ -138,6 +138,16 @@ TEST(TrainerExec, SaysWhereItGoesOnWithAnotherScript) {
   EXPECT_EQ(count(journal(folder / "run"), "completed"), 3);
 }
 
+TEST(TrainerExec, GoesOnWithoutAFileThatItHasRemoved) {
+  Folder folder;
+  write_file(folder / "train.sh", "#!/bin/sh\nrm -f $1\nexec " + script + "yolov5 \"$2\" \"$3\"\n");
+  fs::permissions(folder / "train.sh", fs::perms::owner_all);
+  write_file(folder / "state.lock", "");
+  ASSERT_EQ(run(folder, "./train.sh state.lock {hyp} {dir}", {}, 1).code, 0);
+  const auto ended = evolve(folder.path(), {"--resume", "run", "--trials", "2"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
 TEST(TrainerExec, MayWriteToAFileThatItNames) {
   Folder folder;
   write_file(folder / "train.sh",

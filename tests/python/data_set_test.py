@@ -76,11 +76,14 @@ class DataSetTest(unittest.TestCase):
 
     def test_takes_a_list_for_the_same_wherever_its_images_lie(self):
         def names(folder):
-            self.write("list.txt", f"{folder}/a/x.png\n{folder}/b/y.png\n")
+            for file in ("a/x.png", "b/y.png"):
+                self.write(f"{folder}/{file}", "pixels")
+            lines = [str(self.folder / folder / file) for file in ("a/x.png", "b/y.png", "b/gone.png")]
+            self.write("list.txt", "\n".join(lines))
             return [name for name, _ in data_set.images_in(str(self.folder / "list.txt"))]
 
-        self.assertEqual(names("/here"), ["/a/x.png", "/b/y.png"])
-        self.assertEqual(names("/there/and/else"), ["/a/x.png", "/b/y.png"])
+        self.assertEqual(names("here"), ["/a/x.png", "/b/y.png"])
+        self.assertEqual(names("there/and/else"), ["/a/x.png", "/b/y.png"])
 
     def test_finds_no_image_where_a_list_is_gone(self):
         self.before = data_set.contents_of(self.found)
