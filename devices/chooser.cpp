@@ -248,9 +248,9 @@ std::vector<Place> Chooser::resolve(const AllOf& all) {
   if (is_gpu_kind(all.kind)) {
     const auto& discovery = found(all.kind);
     const auto working = in_order(discovery);
-    if (working.empty() && !discovery.devices.empty())
-      throw out_of_order(discovery.devices.front());
-    if (working.empty()) throw absent(all.kind, discovery.remark);
+    if (working.empty())
+      throw discovery.devices.empty() ? absent(all.kind, discovery.remark)
+                                      : out_of_order(discovery.devices.front());
     require_driven(all.kind);
     note_left_out(discovery, working);
     return places_of(working);

@@ -257,9 +257,9 @@ results::Explanation Explainer::explanation() const {
 
 }  // namespace
 
-bool is_explained_soon(const RunState& state, const hyp::Space& space) {
+bool is_explained_soon(const RunState& state) {
   constexpr std::ptrdiff_t most = 3'000'000;
-  const auto genes = std::ranges::count_if(space.genes, &hyp::Gene::evolve);
+  const auto genes = std::ssize(hyp::evolved_genes(state.evolution().space()));
   const auto points = std::min<std::ptrdiff_t>(most_points, std::ssize(state.ended()));
   return points * genes * genes <= most;
 }

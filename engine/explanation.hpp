@@ -20,7 +20,7 @@ results::Explanation explain(const RunState& state, const std::string& run);
 
 /// Whether that takes some three seconds at most: the time grows with the trials and with the
 /// square of the genes that evolve. With 500 of these it takes half a minute.
-bool is_explained_soon(const RunState& state, const hyp::Space& space);
+bool is_explained_soon(const RunState& state);
 
 /// What `explain` gives; nothing where it refuses: the trials do not tell which genes mattered.
 std::optional<results::Explanation> explanation_if_any(const RunState& state);

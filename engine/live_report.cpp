@@ -83,8 +83,7 @@ results::RunReport LiveReport::report(const RunState& state, bool going_on) cons
   if (!going_on) timeline.stop();
   auto report = report_of(state, settings_, std::move(timeline), name_);
   report.going_on = going_on;
-  if (timeline_.end - timeline_.begin >= least_explained_run &&
-      is_explained_soon(state, settings_.space))
+  if (timeline_.end - timeline_.begin >= least_explained_run && is_explained_soon(state))
     report.explanation = explanation_if_any(state);
   return report;
 }

@@ -94,9 +94,9 @@ def contents_of(found):
 def check_same(data, contents, began_with):
     """Raises TrialFailed where the data set of that name has other contents than those with which the run began, as far as
     these are known: the fitness of its trials could not be compared. It may lie elsewhere."""
+    remedy = "bring them back, or begin a new run that learns from this one: evolve --from RUN"
     for split, now in contents.items():
         before = began_with.get(split, now)
-        remedy = "bring them back, or begin a new run that learns from this one: evolve --from RUN"
         if now["images"] != before["images"]:
             raise TrialFailed("data", f"'{data}': {now['images']} {split} images, {BEGAN_WITH} {before['images']}; {remedy}")
         if now["files"] != before["files"]:
