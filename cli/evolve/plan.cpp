@@ -4,26 +4,23 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <set>
-#include <string_view>
 
 #include "cli/evolve/search_space.hpp"
 #include "cli/options/trainer_options.hpp"
 #include "cli/screen/text.hpp"
 #include "cli/trainers/built_in_worker.hpp"
 #include "cli/trainers/inputs.hpp"
+#include "cli/trainers/own_trainer.hpp"
 #include "core/device_kind.hpp"
 #include "core/number.hpp"
 #include "core/placeholders.hpp"
-#include "core/shell_word.hpp"
 #include "core/slot_environment.hpp"
 #include "devices/devices.hpp"
 #include "engine/launcher.hpp"
 #include "engine/search_bounds.hpp"
 #include "ga/evolution.hpp"
-#include "workers/exec/exec_worker.hpp"
 
 namespace evolve::cli {
 namespace {
@@ -164,50 +161,6 @@ void check_comparable(const nlohmann::ordered_json& before, const nlohmann::orde
                          "name a file in its place, or start a new run");
 }
 
-/// The script that another command names where there is none: the first word that ends as the
-/// script `before` did. A command of another program may be of any form.
-std::optional<std::string> missing_script(const std::vector<std::string>& words,
-                                          const std::vector<std::string>& before,
-                                          const std::string& script) {
-  const auto ending = std::filesystem::path(script).extension();
-  if (ending.empty() || words.front() != before.front() || place_of_script(words)) return {};
-  const auto named = std::ranges::find_if(
-      words, [&](const auto& word) { return std::filesystem::path(word).extension() == ending; });
-  // What a shell is told may name several.
-  const bool is_told = named != words.end() && named != words.begin() && *(named - 1) == "-c";
-  std::error_code absent;
-  if (named == words.end() || is_told || std::filesystem::is_regular_file(*named, absent))
-    return {};
-  return *named;
-}
-
-bool is_script_name(const std::filesystem::path& file) {
-  constexpr std::array<std::string_view, 8> endings = {".py", ".sh", ".bash", ".pl",
-                                                       ".rb", ".jl", ".R",    ".js"};
-  return std::ranges::find(endings, file.extension().string()) != endings.end();
-}
-
-/// A command that goes on as it began has its script where it had it, another one where it says.
-void check_script(const results::RunSettings& run, const std::vector<std::string>& words,
-                  bool is_exec) {
-  const auto place = run.inputs.find("script");
-  if (place == run.inputs.end() || !place->is_number_unsigned()) return;
-  const std::string option = is_exec ? "--trainer-exec" : "--trainer-command";
-  const auto before = is_exec ? workers::exec_words(text(run.options, "trainer_exec"))
-                              : core::shell_words(text(run.options, "trainer_command"), option);
-  if (place->get<std::size_t>() >= before.size()) return;
-  const auto& script = before[place->get<std::size_t>()];
-  // What a program of its own is given may be a lock, or a log.
-  if (before[0].find('/') != std::string::npos && !is_script_name(script)) return;
-  std::error_code absent;
-  const auto missing = words != before ? missing_script(words, before, script)
-                       : std::filesystem::is_regular_file(script, absent) ? std::nullopt
-                                                                          : std::optional(script);
-  if (missing)
-    throw bad_argument(*missing + ": No such file or directory",
-                       "restore it, or say with " + option + " where it is now");
-}
-
 /// Throws `Error` where a file that these options name has gone. `began_with`: see
 /// RunSettings::inputs.
 void check_present(const trainer::TrainOptions& train, const nlohmann::ordered_json& began_with) {
@@ -255,30 +208,24 @@ void settle_python_inputs(Plan& plan, const PythonTrainer& trainer, bool may_cha
                     before, trains_with);
 }
 
-/// Of a trainer of somebody's own, started with these words: where its files are looked for, and
-/// the one that it consists of, which may have been mended since the run began.
-void settle_own_inputs(Plan& plan, const std::vector<std::string>& words, bool may_change) {
+/// Of a trainer of somebody's own: where its files are looked for, and the one that it consists of,
+/// which may have been mended since the run began.
+void settle_own_inputs(Plan& plan, bool may_change) {
   auto& began_with = plan.settings.run.inputs;
+  const auto& trainer = plan.options.trainer;
   const bool begins = began_with.is_null();
-  const bool is_exec = std::holds_alternative<TrialCommand>(plan.options.trainer);
-  const auto script = place_of_script(words);
-  if (begins) {
+  if (begins)
     began_with["folder"] = current_folder();
-    if (script) began_with["script"] = *script;
-  } else {
-    check_script(plan.settings.run, words, is_exec);
-  }
-  // What a program is given may be a log, or gigabytes: only what is named as a script is one.
-  const bool is_named = script && !is_script_name(words[0]) && is_script_name(words[*script]);
-  const auto place = is_named ? *script : 0;
-  std::error_code absent;
-  if (!is_named && words[place].find('/') == std::string::npos) return;
-  if (!std::filesystem::is_regular_file(words[place], absent)) return;
-  const nlohmann::ordered_json now = {place, checksum_of_file(words[place])};
+  else
+    check_program_found(plan.settings.run, trainer);
+  const auto words = own_words(trainer);
+  const auto place = place_of_program(words);
+  if (!place) return;
+  const nlohmann::ordered_json now = {*place, checksum_of_file(words[*place])};
   if (begins || may_change) began_with["program"] = now;
   const auto before = began_with.value("program", now);
   if (before.is_array() && before.size() == 2 && before[0] == now[0] && before != now)
-    plan.note_on_trainer = display_path(words[place]) +
+    plan.note_on_trainer = display_path(words[*place]) +
                            " is not what the run began with: its trials may not be comparable";
 }
 
@@ -355,10 +302,8 @@ void settle_inputs(Plan& plan, bool may_change) {
     if (model.note) plan.notes.push_back(std::move(*model.note));
   } else if (const auto* python = python_trainer(plan.options.trainer)) {
     settle_python_inputs(plan, *python, may_change);
-  } else if (const auto* command = std::get_if<TrialCommand>(&plan.options.trainer)) {
-    settle_own_inputs(plan, command->words, may_change);
   } else {
-    settle_own_inputs(plan, std::get<WorkerCommand>(plan.options.trainer).words, may_change);
+    settle_own_inputs(plan, may_change);
   }
   const auto& inputs = plan.settings.run.inputs;
   plan.settings.failures.find_fault = fault_finder(plan.options.trainer, train, inputs);

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "cli/options/command_line.hpp"
+#include "cli/trainers/own_trainer.hpp"
 #include "core/error.hpp"
 #include "core/text_file.hpp"
 #include "core/utf8.hpp"
@@ -115,14 +116,6 @@ std::optional<std::string> missing(const std::string& path) {
 }
 
 }  // namespace
-
-std::optional<std::size_t> place_of_script(const std::vector<std::string>& words) {
-  const auto is_option = [](const auto& word) { return word.starts_with('-'); };
-  const auto first = std::find_if_not(words.begin() + 1, words.end(), is_option);
-  std::error_code unreadable;
-  if (first == words.end() || !std::filesystem::is_regular_file(*first, unreadable)) return {};
-  return static_cast<std::size_t>(first - words.begin());
-}
 
 std::uint32_t checksum_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -299,8 +292,8 @@ FaultFinder fault_finder(const Trainer& trainer, const trainer::TrainOptions& tr
   std::vector<std::string> files;
   if (const auto* command = std::get_if<TrialCommand>(&trainer)) {
     if (command->words[0].find('/') != std::string::npos) files.push_back(command->words[0]);
-    if (const auto script = place_of_script(command->words))
-      files.push_back(command->words[*script]);
+    if (const auto place = place_of_program(command->words))
+      files.push_back(command->words[*place]);
     for (auto& file : files) make_absolute(file);
   }
   // A path that existed at the start is absolute.

@@ -26,10 +26,6 @@ struct ModelInspection {
   std::optional<std::string> note;
 };
 
-/// Which word of a command for each trial is its script, as in `python -u train.py {hyp}`: the
-/// first one after the program that is no option, where that is a file.
-std::optional<std::size_t> place_of_script(const std::vector<std::string>& words);
-
 /// Of all bytes of a file, which may be larger than memory should be; 0 of one that cannot be read.
 std::uint32_t checksum_of_file(const std::string& path);
 

@@ -121,16 +121,5 @@ TEST(ChangeFinder, FindsWeightsThatWereReplacedBeforeItsFirstLook) {
   EXPECT_THAT(finder(), Optional(StartsWith(options.weights + ": these are other weights than")));
 }
 
-TEST(PlaceOfScript, IsThatOfTheFirstFileAfterTheProgram) {
-  const test::TemporaryFolder folder;
-  const auto script = (folder.path() / "train.py").string();
-  std::ofstream(script) << "";
-  EXPECT_EQ(place_of_script({"python", script, "{hyp}"}), 1U);
-  EXPECT_EQ(place_of_script({"python", "-u", script, "{hyp}"}), 2U);
-  EXPECT_EQ(place_of_script({"python", "gone.py", script}), std::nullopt);
-  EXPECT_EQ(place_of_script({"train", "{hyp}", script}), std::nullopt);
-  EXPECT_EQ(place_of_script({"train"}), std::nullopt);
-}
-
 }  // namespace
 }  // namespace evolve::cli

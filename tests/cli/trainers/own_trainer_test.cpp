@@ -1,0 +1,41 @@
+#include "cli/trainers/own_trainer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/temporary_folder.hpp"
+
+namespace evolve::cli {
+namespace {
+
+using testing::Optional;
+
+struct PlaceOfProgram : testing::Test {
+  test::TemporaryFolder folder;
+
+  std::string file(const std::string& name) const {
+    const auto path = (folder.path() / name).string();
+    std::ofstream(path) << "";
+    return path;
+  }
+};
+
+TEST_F(PlaceOfProgram, IsThatOfTheFirstScript) {
+  const auto script = file("train.py"), config = file("config.py");
+  EXPECT_THAT(place_of_program({"python", script, "{hyp}", config}), Optional(1U));
+  EXPECT_THAT(place_of_program({"python", "-u", script, "{hyp}"}), Optional(2U));
+  EXPECT_THAT(place_of_program({"torchrun", "--nproc_per_node", "2", script}), Optional(3U));
+  EXPECT_THAT(place_of_program({script, "{hyp}", config}), Optional(0U));
+  EXPECT_THAT(place_of_program({"python", "gone.py", "{hyp}"}), std::nullopt);
+}
+
+TEST_F(PlaceOfProgram, IsTheProgramsWhereThatIsNamedByItsPathAndGivenNoScript) {
+  const auto program = file("train"), log = file("last.log");
+  EXPECT_THAT(place_of_program({program, log, "{hyp}"}), Optional(0U));
+  EXPECT_THAT(place_of_program({"train", log, "{hyp}"}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace evolve::cli
