@@ -25,7 +25,7 @@ std::vector<std::string> cells_in(std::string_view line) {
   auto cells = split_and_trim(line, ',');
   for (auto& cell : cells)
     if (cell.size() > 1 && cell.front() == '"' && cell.back() == '"')
-      cell = cell.substr(1, cell.size() - 2);
+      cell = trimmed(std::string_view(cell).substr(1, cell.size() - 2));
   return cells;
 }
 
@@ -47,6 +47,26 @@ std::vector<double> numbers_in(std::string_view line, std::size_t columns,
     numbers.push_back(number.value_or(std::numeric_limits<double>::quiet_NaN()));
   }
   return numbers;
+}
+
+/// Throws `Error` where a spreadsheet has put other signs than commas between the names.
+void check_separators(std::string_view line, const Where& where) {
+  if (line.find(',') != line.npos) return;
+  const auto* separators = line.find(';') != line.npos    ? "semicolons"
+                           : line.find('\t') != line.npos ? "tabs"
+                                                          : nullptr;
+  if (separators)
+    throw bad_input(where, fmt::format("its columns have {} between them", separators),
+                    "save it with commas, and numbers with points");
+}
+
+/// Throws `Error` where a column that is needed has the name of another one.
+void check_names(const std::vector<std::string>& names, const std::vector<std::size_t>& needed,
+                 const Where& where) {
+  for (const auto i : needed)
+    if (std::ranges::count(names, names[i]) > 1)
+      throw bad_input(where, fmt::format("two columns are named '{}'", names[i]),
+                      "delete the wrong one");
 }
 
 std::string text_of(const fs::path& file) {
@@ -87,8 +107,10 @@ NumberTable parse_csv(std::string_view text, const fs::path& file, const std::st
   for_each_line(text, [&](std::string_view line, int number) {
     const Where where{file.string(), number};
     if (table.names.empty()) {
+      check_separators(trimmed(line), where);
       table.names = cells_in(line);
       needed = check_header(table.names, where);
+      check_names(table.names, needed, where);
     } else {
       table.rows.push_back(numbers_in(line, table.names.size(), needed, where));
     }

@@ -26,8 +26,10 @@ using CheckHeader =
 std::vector<std::size_t> all_columns(const std::vector<std::string>& names);
 
 /// Reads a table; blanks and quotes around cells and blank lines are nothing, NaN is a number.
-/// `remedy` says what to name instead of an empty file. Throws `Error` with file and line for a row
-/// with too few or too many columns, or for a cell that must be a number and is not one.
+/// `remedy` says what to name instead of an empty file. Throws `Error` with file and line for a
+/// header without commas that has semicolons or tabs, or two names alike whose cells must be
+/// numbers; for a row with too few or too many columns; and for a cell that must be a number and is
+/// not one.
 NumberTable read_csv(const std::filesystem::path& file, const std::string& remedy,
                      const CheckHeader& check_header);
 

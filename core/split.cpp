@@ -1,7 +1,6 @@
 #include "core/split.hpp"
 
 namespace evolve::core {
-namespace {
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\n\v\f\r";
@@ -9,8 +8,6 @@ std::string_view trimmed(std::string_view text) {
   if (first == text.npos) return {};
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
-
-}  // namespace
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;

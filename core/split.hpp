@@ -8,6 +8,9 @@
 
 namespace evolve::core {
 
+/// A text without the blanks around it.
+std::string_view trimmed(std::string_view text);
+
 /// The parts of a text; one that is empty has none. "a,,b," has four.
 std::vector<std::string> split(std::string_view text, char separator);
 

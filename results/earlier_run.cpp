@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/csv.hpp"
 #include "core/error.hpp"
 #include "results/evolve_csv.hpp"
 #include "results/journal.hpp"
@@ -134,11 +135,17 @@ hyp::Space space_of_table(const fs::path& file, const hyp::Space& evolved) {
   }
 }
 
+/// Under whatever name somebody keeps it.
+bool is_journal(const fs::path& file) {
+  if (file.filename() == RunDirectory().journal().filename()) return true;
+  const auto first = core::csv_header(file);
+  return !first.empty() && first[0].starts_with("{\"event\":");
+}
+
 /// What there may be of a run in this folder, that which tells most first.
 std::vector<fs::path> files_of_run(const fs::path& folder) {
   const RunDirectory run{folder};
-  return {run.journal(), run.evolve_csv(), folder / "tune_results.ndjson",
-          folder / "tune_results.csv"};
+  return {run.journal(), run.evolve_csv(), run.tune_results(), run.tune_results_csv()};
 }
 
 /// What tells most; one that is not there, where nothing does.
@@ -181,9 +188,12 @@ EarlierRun read_earlier_run(const fs::path& path, const hyp::Space& space,
   if (!fs::exists(file))
     throw bad_input({path.string()}, "no run is there",
                     "name the folder of a run, an evolve.csv, or Ultralytics' tune_results");
+  if (!fs::is_regular_file(file))
+    throw bad_input({path.string()}, "this is neither a file nor a folder",
+                    "name the folder of a run, an evolve.csv, or Ultralytics' tune_results");
   const hyp::Space evolved{hyp::evolved_genes(space)};
   EarlierRun earlier{.run = path.string()};
-  if (file.extension() == ".jsonl") {
+  if (is_journal(file)) {
     add_journal(earlier, file, evolved, fitness);
   } else if (const auto tuned = read_tune_results(file)) {
     for (const auto& training : *tuned)

@@ -110,11 +110,12 @@ RunDirectory create_run_at(const fs::path& folder) {
   make_folders(folder);
   const RunDirectory run{folder};
   std::error_code ignored;
-  if (fs::exists(run.evolve_csv(), ignored) && !fs::exists(run.journal(), ignored)) {
-    throw bad_input({run.evolve_csv().string()},
-                    "this folder holds another program's evolution (there is no journal.jsonl)",
-                    "choose another folder with --name or --output");
-  }
+  if (fs::exists(run.journal(), ignored)) return run;
+  for (const auto& file : {run.evolve_csv(), run.tune_results(), run.tune_results_csv()})
+    if (fs::exists(file, ignored))
+      throw bad_input({file.string()},
+                      "this folder holds another program's evolution (there is no journal.jsonl)",
+                      "choose another folder with --name or --output");
   return run;
 }
 

@@ -17,6 +17,9 @@ struct RunDirectory {
   // An evolution's.
   std::filesystem::path journal() const { return root / "journal.jsonl"; }
   std::filesystem::path evolve_csv() const { return root / "evolve.csv"; }
+  /// Ultralytics' tuner's, since 8.4 and before.
+  std::filesystem::path tune_results() const { return root / "tune_results.ndjson"; }
+  std::filesystem::path tune_results_csv() const { return root / "tune_results.csv"; }
   std::filesystem::path hyp_evolved() const { return root / "hyp_evolved.yaml"; }
   std::filesystem::path population() const { return root / "evolve_population.yaml"; }
   std::filesystem::path repeats() const { return root / "repeats.csv"; }

@@ -7,6 +7,7 @@
 #include "core/csv.hpp"
 #include "core/error.hpp"
 #include "core/json.hpp"
+#include "core/split.hpp"
 #include "core/text_file.hpp"
 #include "results/keys.hpp"
 
@@ -27,7 +28,8 @@ EarlierTrial training_in(const std::string& line, const Where& where) {
     return {hyp::hyperparameters_from_json(keys::value(json, "hyperparameters")),
             fitness.is_number() && !failed ? fitness.get<double>() : NAN};
   } catch (const std::exception&) {
-    throw bad_input(where, "this line is no training of Ultralytics' tuner", name_tune_results);
+    throw bad_input(where, "this line is no training of Ultralytics' tuner",
+                    where.line > 1 ? "mend or delete the line" : name_tune_results);
   }
 }
 
@@ -37,7 +39,8 @@ std::vector<EarlierTrial> read_lines(const fs::path& file) {
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    if (!line.empty()) trainings.push_back(training_in(line, {file.string(), number}));
+    if (!core::trimmed(line).empty())
+      trainings.push_back(training_in(line, {file.string(), number}));
   }
   return trainings;
 }

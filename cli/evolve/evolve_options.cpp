@@ -275,7 +275,10 @@ void complete(const CLI::App& app, EvolveOptions& options) {
     make_absolute(*path);
   }
   if (auto earlier = earlier_runs(options); !earlier.empty()) {
-    for (auto& run : earlier) make_absolute(run);
+    for (auto& run : earlier) {
+      make_absolute(run);
+      if (run.size() > 1) boost::trim_right_if(run, boost::is_any_of("/"));  // a shell's completion
+    }
     for (auto run = earlier.begin(); run != earlier.end(); ++run) {
       const auto is_the_same = [&](const std::string& before) {
         std::error_code absent;

@@ -149,7 +149,9 @@ std::string value_name(double value, const hyp::Gene* gene) {
   if (gene && is_categorical(*gene) && value >= 0 &&
       value < static_cast<double>(gene->choices.size()))
     return gene->choices[static_cast<std::size_t>(value)];
-  const bool is_whole = gene && gene->kind == hyp::Gene::Kind::integer;
+  // YOLOv5's tables have whole ones before they are rounded.
+  const bool is_whole =
+      gene && gene->kind == hyp::Gene::Kind::integer && value == std::round(value);
   if (is_whole) return fmt::format("{:.0f}", value);
   // 0.999999, which is no 1 where that is out of bounds.
   const auto inside = [&](double one) { return !gene || (gene->low <= one && one <= gene->high); };

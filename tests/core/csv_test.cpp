@@ -37,10 +37,30 @@ TEST(Csv, NeedsNumbersOnlyWhereTheyAreAskedFor) {
   EXPECT_EQ(rows[0][1], 2);
   EXPECT_EQ(read("\"name\",\"loss\"\n\"1\",\"2.5\"\n"),
             (std::vector<std::vector<double>>{{1, 2.5}}));
+  EXPECT_EQ(read("\"  name\",\" loss\"\n\" 1\",\"2.5 \"\n"),
+            (std::vector<std::vector<double>>{{1, 2.5}}));
   EXPECT_EQ(test::refusal([&] { read("name,loss\n\nmean,two\n"); }),
             "t.csv:3: column 2 is 'two', no number; mend or delete the row");
   EXPECT_EQ(test::refusal([&] { read("name,loss\n1\n"); }),
             "t.csv:2: 1 column, the header has 2; mend or delete the row");
+  EXPECT_EQ(test::refusal([&] { read("loss,loss\n1,2\n"); }),
+            "t.csv:1: two columns are named 'loss'; delete the wrong one");
+}
+
+TEST(Csv, HasCommas) {
+  const auto refused = [](const std::string& text) {
+    return test::refusal([&] {
+      parse_csv(text, "t.csv", "name a table",
+                [](const auto& names, const Where&) { return all_columns(names); });
+    });
+  };
+  EXPECT_EQ(refused("name;loss\n1;2,5\n"),
+            "t.csv:1: its columns have semicolons between them; save it with commas, and numbers "
+            "with points");
+  EXPECT_EQ(refused("name\tloss\n1\t2.5\n"),
+            "t.csv:1: its columns have tabs between them; save it with commas, and numbers with "
+            "points");
+  EXPECT_EQ(refused("\tloss\n1\n"), "accepted");
 }
 
 }  // namespace

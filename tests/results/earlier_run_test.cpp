@@ -91,6 +91,16 @@ TEST(EarlierRun, OfAJournalIsWhatEndedInsideTheSpace) {
   EXPECT_THAT(run.trials, ElementsAre(trial(0.5, "SGD", 0.25), trial(0.1, "Adam", std::nullopt),
                                       trial(0.5, "SGD", 0.375)));
   EXPECT_EQ(run.outside, 3);
+  const auto copy = folder / "journal.jsonl.bak";
+  std::filesystem::copy_file(folder / "journal.jsonl", copy);
+  EXPECT_EQ(read_earlier_run(copy, space, fitness).trials, run.trials);
+}
+
+TEST(EarlierRun, IsReadFromNoPipe) {
+  const Folder folder;
+  const auto pipe = folder / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(refused(pipe), HasSubstr("pipe: this is neither a file nor a folder"));
 }
 
 TEST(EarlierRun, OfAnEvolveCsvHasItsColumnsAndElseTheStart) {
@@ -123,7 +133,7 @@ TEST(EarlierRun, OfUltralyticsTunerHasTheTunersOwnFitness) {
       << R"({"iteration":1,"fitness":0.25,"hyperparameters":{"lr0":0.5,"dfl":1.5},"datasets":{"my":{"val/box_loss":NaN}}})"
          "\n"
          R"({"iteration":2,"fitness":NaN,"hyperparameters":{"lr0":1}})"
-         "\n\n"
+         "\n  \n"
          R"({"iteration":3,"fitness":0.5,"hyperparameters":{"lr0":1.5}})"
          "\n"
          R"({"iteration":4,"fitness":0.125,"hyperparameters":{"lr0":0.25},"datasets":{"my":{"fitness":0.25},"other":{"fitness":0.0}},"failed_datasets":["other"]})"
@@ -139,7 +149,8 @@ TEST(EarlierRun, OfUltralyticsTunerHasTheTunersOwnFitness) {
   EXPECT_EQ(read_earlier_run(file, space, fitness).trials, run.trials) << "named by its file";
 
   std::ofstream(file, std::ios::app) << "{\"fitness\": 1}\n";
-  EXPECT_THAT(refused(file), HasSubstr("ndjson:7: this line is no training of Ultralytics' tuner"));
+  EXPECT_THAT(refused(file), HasSubstr("ndjson:7: this line is no training of Ultralytics' tuner; "
+                                       "mend or delete the line"));
 
   const Folder before;
   std::ofstream(before / "tune_results.csv")

@@ -108,6 +108,15 @@ TEST(RunDirectory, IsNoEvolutionOfYolov5) {
   EXPECT_EQ(create_run_at(folder / "runs/exp").root, folder / "runs/exp");
 }
 
+TEST(RunDirectory, IsNoTuningOfUltralytics) {
+  for (const std::string name : {"tune_results.ndjson", "tune_results.csv"}) {
+    const Folder folder;
+    write_file(folder / name, "theirs");
+    EXPECT_THAT(refusal([&] { create_run_at(folder.path()); }),
+                HasSubstr(name + ": this folder holds another program's evolution"));
+  }
+}
+
 TEST(RunDirectory, IsNoFolderWhoseJournalIsAPipe) {
   const Folder folder;
   fs::create_directory(folder / "exp");

@@ -135,6 +135,7 @@ TEST(GeneAxis, OfAnUnknownGeneHasPlainNumbers) {
 TEST(ValueName, HasAllDigitsOfAWholeNumber) {
   const auto whole = gene("{low: 2, high: 1000000, type: int}"), real = gene("{low: 0, high: 1}");
   EXPECT_EQ(value_name(708044, &whole), "708044");
+  EXPECT_EQ(value_name(5.7541, &whole), "5.754") << "as YOLOv5's evolve.csv has it";
   EXPECT_EQ(value_name(0.123456, &real), "0.1235");
   const auto decay = gene("{low: 0.9, high: 0.999999}");
   EXPECT_EQ(value_name(0.999998, &decay), "0.999998") << "1 is out of bounds";
