@@ -7,7 +7,6 @@
 #include "core/number.hpp"
 #include "core/text_file.hpp"
 #include "core/utf8.hpp"
-#include "hyp/space.hpp"
 
 namespace evolve::hyp {
 
@@ -27,9 +26,6 @@ Value value_of(const std::string& name, const core::Yaml& node, const std::strin
       break;
   }
   const auto number = core::yaml_number(node);
-  if (!number && default_space().find(name)) {
-    throw bad_input(where, name + " is '" + node.text + "'", example);
-  }
   if (!number) return core::yaml_word(node);
   if (!std::isfinite(*number)) throw bad_input(where, name + " is " + node.text, example);
   return *number;

@@ -21,10 +21,10 @@ struct HypFile {
   Where where(const std::string& name) const;
 };
 
-/// Reads a hyp file in its order. A value is a number (YAML 1.1 or 1.2, so `1e-05` too) or, for a
-/// name that isn't YOLOv5's, a text (a choice). Throws `Error` with file and line for anything
-/// else: broken YAML, nesting, a duplicate name, a name that can't be a column of evolve.csv, no
-/// value, NaN or infinity, an empty file.
+/// Reads a hyp file in its order. A value is a number (YAML 1.1 or 1.2, so `1e-05` too) or a
+/// text (a choice; whether its gene has such a one a space tells). Throws `Error` with file and
+/// line for anything else: broken YAML, nesting, a duplicate name, a name that can't be a column of
+/// evolve.csv, no value, NaN or infinity, an empty file.
 HypFile read_hyp_file(const std::string& path);
 
 /// Reads a hyp file's text, as read_hyp_file() does; `path` is what errors say.

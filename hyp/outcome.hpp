@@ -56,8 +56,9 @@ struct Failed {
   /// What failed is not the trial but what it needs: its data, the disk, its device, a worker that
   /// starts. It is not held against the trial.
   bool of_surroundings = false;
-  /// The attempt's device was taken out of the run: nobody's fault.
-  bool taken_away = false;
+  /// Nobody's fault: the attempt's device was taken out of the run, or what its process wrote may
+  /// have been about the trial before.
+  bool excused = false;
   /// Nobody but the trainer could look at what it says is wrong with its data.
   bool unconfirmed = false;
   /// The last epoch that its trainer reported (from 1); 0: none, or not before it went on.

@@ -20,17 +20,19 @@ double value_in_file(const Gene& gene, const Value& value, const Where& where) t
   throw Error(error.fault(), where.file + ":" + std::to_string(where.line) + ": " + error.what());
 }
 
+/// The number that the hyp file has there.
+double number_in_file(const std::string& name, const Value& value, const Where& where) {
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  throw bad_input(where, name + " is '" + text_of(value) + "'", "write one number, such as 0.01");
+}
+
 /// `gene` started at a value of the hyp file.
 Gene started(Gene gene, const Value& value, const Where& where) {
   if (is_categorical(gene)) {
     gene.start = value_in_file(gene, value, where);
     return gene;
   }
-  if (std::holds_alternative<std::string>(value)) {
-    throw bad_input(where, gene.name + " is '" + text_of(value) + "'",
-                    "write one number, such as 0.01");
-  }
-  const double start = std::get<double>(value);
+  const double start = number_in_file(gene.name, value, where);
   const auto is_outside = [&](double v) { return v < gene.low || v > gene.high; };
   const bool is_rounded = gene.kind == Gene::Kind::integer;
   if (is_outside(start) && !(is_rounded && !is_outside(std::round(start)))) {
@@ -43,17 +45,18 @@ Gene started(Gene gene, const Value& value, const Where& where) {
   return gene;
 }
 
-/// A name that only the hyp file has. A text stays a text, as the only choice.
-Gene fixed_gene(const std::string& name, const Value& value) {
+/// A name that only the hyp file has. A text stays a text, as the only choice, unless the name is
+/// one of YOLOv5's.
+Gene fixed_gene(const std::string& name, const Value& value, const Where& where) {
   Gene gene{.name = name, .high = 0, .evolve = false};
-  if (const auto* text = std::get_if<std::string>(&value)) {
+  const Gene* standard = default_space().find(name);
+  if (const auto* text = std::get_if<std::string>(&value); text && !standard) {
     gene.kind = Gene::Kind::categorical;
     gene.choices = {*text};
     return gene;
   }
-  const Gene* standard = default_space().find(name);
   if (standard) gene.kind = standard->kind;
-  const double start = std::get<double>(value);
+  const double start = number_in_file(name, value, where);
   gene.low = gene.high = gene.start = gene.kind == Gene::Kind::integer ? std::round(start) : start;
   return gene;
 }
@@ -70,7 +73,7 @@ Space started_at(const Space& table, const HypFile& start) {
   for (const auto& [name, value] : start.hyp) {
     const Gene* gene = table.find(name);
     space.genes.push_back(gene ? started(*gene, value, start.where(name))
-                               : fixed_gene(name, value));
+                               : fixed_gene(name, value, start.where(name)));
   }
   for (const Gene& gene : table.genes) {
     if (!start.hyp.find(gene.name)) space.genes.push_back(gene);

@@ -63,6 +63,7 @@ hyp::Hyperparameters hyp_of(const std::string& file) {
     if (name != "anchors") hyp.set(name, value);
   if (file.empty()) return hyp;
   const auto given = hyp::read_hyp_file(file);
+  hyp::check_values(hyp::default_space(), given);
   for (const auto& [name, value] : given.hyp) {
     if (const auto fault = hyperparameter_fault(name, {value}))
       throw bad_input(given.where(name), fault->what, fault->remedy);

@@ -72,6 +72,9 @@ TEST(Start, OfACategoricalGeneIsOneOfItsChoices) {
             (Hyperparameters{{"o", "Adam"}, {"b", 32.0}}));
   EXPECT_EQ(refused(table, "b: 16\no: adam\n"), "hyp.yaml:2: o is 'adam'; choose among SGD, Adam");
   EXPECT_EQ(refused(table, "b: 8\n"), "hyp.yaml:1: b is '8'; choose among 16, 32");
+  EXPECT_EQ(start_of(started("scale: {choices: [none, minmax]}\n", "scale: minmax\n")),
+            (Hyperparameters{{"scale", "minmax"}}))
+      << "YOLOv5's of that name is a number";
 }
 
 TEST(Start, PassesOnWhatOnlyTheHypFileHas) {
