@@ -3,7 +3,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY python/evolve DESTINATION ${CMAKE_INSTALL_DATADIR}/evolve/python COMPONENT evolve
+install(DIRECTORY python/evolve DESTINATION share/evolve/python COMPONENT evolve  # where evolve looks for it
   FILES_MATCHING PATTERN "*.py" PATTERN "*.yaml")
 
 if(TARGET trial-reaper)
@@ -14,7 +14,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/evolve)
 
 install(TARGETS evolve_core evolve_hyp evolve_ga EXPORT evolve_targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT evolve_development)
-install(DIRECTORY core hyp ga DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/evolve COMPONENT evolve_development
+install(DIRECTORY core hyp ga DESTINATION include/evolve COMPONENT evolve_development
   FILES_MATCHING PATTERN "*.hpp")
 install(EXPORT evolve_targets NAMESPACE evolve:: FILE evolve-targets.cmake
   DESTINATION ${package_dir} COMPONENT evolve_development)

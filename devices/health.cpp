@@ -44,7 +44,7 @@ std::vector<Blame> Health::ended(const hyp::Outcome& outcome,
                                  const std::vector<std::string>& failed_on, Clock::time_point now) {
   std::vector<Blame> blames;
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
-    if (failed->taken_away) return blames;
+    if (failed->excused) return blames;
     const bool lost = failed->kind == hyp::FailureKind::device_lost;
     if (lost || failed->failed_before_ready || failed->of_surroundings)
       settled_.emplace(outcome.trial, outcome.device);

@@ -16,13 +16,17 @@ const Accelerator* numbered(const std::vector<Accelerator>& all, std::size_t num
 }
 
 const Accelerator* named(const std::vector<Accelerator>& all, const std::string& beginning) {
-  if (!beginning.starts_with("GPU-") && !beginning.starts_with("MIG-")) return nullptr;
+  if (!is_uuid_for_cuda(beginning)) return nullptr;
   const auto fits = [&](const Accelerator& a) { return a.uuid.starts_with(beginning); };
   const auto first = std::ranges::find_if(all, fits);
   return std::ranges::count_if(all, fits) == 1 ? &*first : nullptr;
 }
 
 }  // namespace
+
+bool is_uuid_for_cuda(std::string_view entry) {
+  return entry.starts_with("GPU-") || entry.starts_with("MIG-");
+}
 
 std::optional<std::vector<std::string>> shown_by(const Environment& environment,
                                                  const std::string& variable) {

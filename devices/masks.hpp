@@ -12,6 +12,10 @@
 
 namespace evolve::devices {
 
+/// Whether CUDA takes an entry of CUDA_VISIBLE_DEVICES for the beginning of a UUID; any other is a
+/// number to it.
+bool is_uuid_for_cuda(std::string_view entry);
+
 /// What a variable that lists devices shows a process, in its order; nothing when it is not set. An
 /// entry of -1 ends the list, so that this alone hides all, as an empty list does.
 std::optional<std::vector<std::string>> shown_by(const Environment& environment,

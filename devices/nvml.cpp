@@ -3,6 +3,7 @@
 #include <array>
 
 #include "devices/library.hpp"
+#include "devices/masks.hpp"
 
 namespace evolve::devices {
 namespace {
@@ -156,9 +157,13 @@ std::vector<Accelerator> list_nvidia_devices() {
     }
     all.push_back(std::move(gpu));
   }
+  const auto numbers = gpu_numbers(all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].index = static_cast<int>(i);
-    all[i].mask = {{"CUDA_VISIBLE_DEVICES", all[i].uuid}};
+    // A Jetson's has no "GPU-", without which CUDA takes it for a list of numbers.
+    const auto& uuid = all[i].uuid;
+    all[i].mask = {{"CUDA_VISIBLE_DEVICES",
+                    is_uuid_for_cuda(uuid) || uuid.empty() ? uuid : std::to_string(numbers[i])}};
   }
   return all;
 }

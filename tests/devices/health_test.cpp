@@ -161,7 +161,7 @@ TEST(Health, BlamesNoDeviceForAProgramThatCannotBeStarted) {
 TEST(Health, BlamesNoDeviceForBeingTakenAway) {
   Health health({"xpu:0", "xpu:1"});
   auto taken = lost(0, "xpu:0");
-  std::get<hyp::Failed>(taken.result).taken_away = true;
+  std::get<hyp::Failed>(taken.result).excused = true;
   EXPECT_THAT(health.ended(taken, {}, noon), IsEmpty());
 }
 

@@ -256,5 +256,14 @@ TEST(Auto, GoesOnWithNoCpuWhereTheRunHadGpus) {
   EXPECT_EQ(given.code, 0) << given.err;
 }
 
+// Its UUIDs have no "GPU-", without which CUDA would take them for a list of numbers.
+TEST(Devices, OfAJetsonAreMaskedByTheirNumbers) {
+  Folder folder;
+  const Variables card = {nvidia,
+                          "FAKE_GPUS=name=Orin,uuid=54d0709b-558d-5a59-9c65-0c5fc14a21a4,bus=1"};
+  const auto list = nlohmann::json::parse(evolve_with(folder, card, {"devices", "--json"}).out);
+  EXPECT_EQ(list[0]["mask"], (nlohmann::json{{"CUDA_VISIBLE_DEVICES", "0"}}));
+}
+
 }  // namespace
 }  // namespace evolve::test

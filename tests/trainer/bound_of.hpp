@@ -9,8 +9,12 @@ namespace evolve::test {
 /// same bits; other vector instructions, and the convolutions of another version of torch (another
 /// oneDNN), add in another order.
 inline bool rounds_as_the_reference() {
+#if defined(__x86_64__)
   constexpr bool same_torch = TORCH_VERSION_MAJOR == 1 && TORCH_VERSION_MINOR == 13;
   return same_torch && __builtin_cpu_supports("avx512f");
+#else
+  return false;
+#endif
 }
 
 /// Where the bits are the same, `same` holds; what batch norm over a few pixels makes of another
