@@ -30,7 +30,8 @@ std::vector<std::string> cells_in(std::string_view line) {
 }
 
 std::vector<double> numbers_in(std::string_view line, std::size_t columns,
-                               const std::vector<std::size_t>& needed, const Where& where) {
+                               const std::vector<std::size_t>& needed, EmptyCells empty,
+                               const Where& where) {
   const auto cells = cells_in(line);
   if (cells.size() != columns) {
     const auto count = counted(std::ssize(cells), "column");
@@ -40,7 +41,8 @@ std::vector<double> numbers_in(std::string_view line, std::size_t columns,
   std::vector<double> numbers;
   for (const auto& cell : cells) {
     const auto number = parse_number(cell);
-    if (!number && std::ranges::count(needed, numbers.size()) > 0) {
+    const bool is_nan = cell.empty() && empty == EmptyCells::nan;
+    if (!number && !is_nan && std::ranges::count(needed, numbers.size()) > 0) {
       throw bad_input(where, fmt::format("column {} is '{}', no number", numbers.size() + 1, cell),
                       "mend or delete the row");
     }
@@ -58,15 +60,6 @@ void check_separators(std::string_view line, const Where& where) {
   if (separators)
     throw bad_input(where, fmt::format("its columns have {} between them", separators),
                     "save it with commas, and numbers with points");
-}
-
-/// Throws `Error` where a column that is needed has the name of another one.
-void check_names(const std::vector<std::string>& names, const std::vector<std::size_t>& needed,
-                 const Where& where) {
-  for (const auto i : needed)
-    if (std::ranges::count(names, names[i]) > 1)
-      throw bad_input(where, fmt::format("two columns are named '{}'", names[i]),
-                      "delete the wrong one");
 }
 
 std::string text_of(const fs::path& file) {
@@ -89,7 +82,11 @@ void for_each_line(std::string_view text, Visit visit) {
 
 }  // namespace
 
-std::vector<std::size_t> all_columns(const std::vector<std::string>& names) {
+std::vector<std::size_t> all_columns(const std::vector<std::string>& names, const Where& where) {
+  for (const auto& name : names)
+    if (std::ranges::count(names, name) > 1)
+      throw bad_input(where, fmt::format("two columns are named '{}'", name),
+                      "delete the wrong one");
   std::vector<std::size_t> places(names.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
   return places;
@@ -101,7 +98,7 @@ NumberTable read_csv(const fs::path& file, const std::string& remedy,
 }
 
 NumberTable parse_csv(std::string_view text, const fs::path& file, const std::string& remedy,
-                      const CheckHeader& check_header) {
+                      const CheckHeader& check_header, EmptyCells empty) {
   NumberTable table;
   std::vector<std::size_t> needed;
   for_each_line(text, [&](std::string_view line, int number) {
@@ -110,9 +107,8 @@ NumberTable parse_csv(std::string_view text, const fs::path& file, const std::st
       check_separators(trimmed(line), where);
       table.names = cells_in(line);
       needed = check_header(table.names, where);
-      check_names(table.names, needed, where);
     } else {
-      table.rows.push_back(numbers_in(line, table.names.size(), needed, where));
+      table.rows.push_back(numbers_in(line, table.names.size(), needed, empty, where));
     }
     return true;
   });

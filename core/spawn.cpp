@@ -159,6 +159,8 @@ std::string cannot_start(const std::string& program, const std::system_error& er
   std::error_code gone;
   if (error.code() == std::errc::no_such_file_or_directory &&
       std::filesystem::is_regular_file(program, gone)) {
+    if (program.find('/') == program.npos)
+      return fmt::format("'{0}' cannot be started: it is not in PATH (here it is ./{0})", program);
     std::ifstream script(program);
     std::getline(script, first);
   }

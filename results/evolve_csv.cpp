@@ -33,7 +33,7 @@ std::vector<std::size_t> check_header(const std::vector<std::string>& cells, con
     throw bad_input(where, "the header doesn't start with the seven metrics",
                     "name an evolve.csv: metrics/precision, metrics/recall, …");
   }
-  return core::all_columns(cells);
+  return core::all_columns(cells, where);
 }
 
 constexpr const char* remedy = "name an evolve.csv";

@@ -72,7 +72,7 @@ std::vector<EpochRow> read_epochs(const fs::path& file) {
   const auto csv = core::read_csv(file, remedy, [&](const auto& names, const Where& where) {
     if (!is_training_header(names))
       throw bad_input(where, "these are not the columns of YOLOv5's results.csv", remedy);
-    return core::all_columns(epoch_columns());
+    return core::all_columns(names, where);
   });
   std::vector<EpochRow> rows;
   for (const auto& numbers : csv.rows) rows.push_back(epoch_of(numbers));

@@ -46,9 +46,7 @@ std::vector<EarlierTrial> read_lines(const fs::path& file) {
 }
 
 std::vector<EarlierTrial> read_table_of_fitness(const fs::path& file) {
-  const auto table = core::read_csv(file, name_tune_results, [](const auto& names, const Where&) {
-    return core::all_columns(names);
-  });
+  const auto table = core::read_csv(file, name_tune_results, core::all_columns);
   std::vector<EarlierTrial> trainings;
   for (const auto& row : table.rows) {
     EarlierTrial training{.fitness = row[0]};

@@ -43,16 +43,24 @@ TEST(Csv, NeedsNumbersOnlyWhereTheyAreAskedFor) {
             "t.csv:3: column 2 is 'two', no number; mend or delete the row");
   EXPECT_EQ(test::refusal([&] { read("name,loss\n1\n"); }),
             "t.csv:2: 1 column, the header has 2; mend or delete the row");
-  EXPECT_EQ(test::refusal([&] { read("loss,loss\n1,2\n"); }),
+}
+
+TEST(Csv, HasEmptyCellsForNanWhereThatIsAskedFor) {
+  const auto all = [](const std::string& text, EmptyCells empty) {
+    return parse_csv(text, "t.csv", "name a table", all_columns, empty).rows;
+  };
+  EXPECT_TRUE(std::isnan(all("name,loss\n1,\n", EmptyCells::nan)[0][1]));
+  EXPECT_EQ(test::refusal([&] { all("name,loss\n1,\n", EmptyCells::refused); }),
+            "t.csv:2: column 2 is '', no number; mend or delete the row");
+  EXPECT_EQ(test::refusal([&] { all("name,loss\n1,x\n", EmptyCells::nan); }),
+            "t.csv:2: column 2 is 'x', no number; mend or delete the row");
+  EXPECT_EQ(test::refusal([&] { all("loss,loss\n1,2\n", EmptyCells::nan); }),
             "t.csv:1: two columns are named 'loss'; delete the wrong one");
 }
 
 TEST(Csv, HasCommas) {
   const auto refused = [](const std::string& text) {
-    return test::refusal([&] {
-      parse_csv(text, "t.csv", "name a table",
-                [](const auto& names, const Where&) { return all_columns(names); });
-    });
+    return test::refusal([&] { parse_csv(text, "t.csv", "name a table", all_columns); });
   };
   EXPECT_EQ(refused("name;loss\n1;2,5\n"),
             "t.csv:1: its columns have semicolons between them; save it with commas, and numbers "

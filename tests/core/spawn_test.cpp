@@ -80,6 +80,16 @@ TEST(Spawn, SaysOfAScriptWhatIsMissing) {
   EXPECT_EQ(cannot_start(script, gone), missing + " (its lines end as those of Windows)");
 }
 
+TEST(Spawn, SaysOfAProgramThatIsNotInPathThatItIsHere) {
+  const test::TemporaryFolder folder;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  std::ofstream("run.sh") << "#!/bin/sh\n";
+  EXPECT_EQ(cannot_start("run.sh", {ENOENT, std::generic_category()}),
+            "'run.sh' cannot be started: it is not in PATH (here it is ./run.sh)");
+  std::filesystem::current_path(before);
+}
+
 TEST(Spawn, FailsWithTheErrorOfItsHook) {
   EXPECT_EQ(error_of({.words = {"true"}, .in_child = [](const auto&) { return EAGAIN; }}), EAGAIN);
   expect_no_child();

@@ -81,7 +81,10 @@ EpochTable parse_results_csv(std::string_view text, const std::string& path) {
                       "loss that the trainer does not have");
     return all;
   };
-  const auto table = core::parse_csv(text, path, "write a header and a row per epoch", find);
+  // pandas leaves the cells of what is NaN empty, a trainer those of epochs that it does not
+  // validate.
+  const auto table = core::parse_csv(text, path, "write a header and a row per epoch", find,
+                                     core::EmptyCells::nan);
   for (const auto& row : table.rows) {
     std::array<double, hyp::Metrics::count> values{};
     std::ranges::transform(places, values.begin(), [&](const std::vector<std::size_t>& columns) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/refusal.hpp"
 
 namespace evolve::workers {
@@ -52,6 +54,17 @@ TEST(ResultsCsv, OfUltralyticsHasTheLossesThatItsModelHasInstead) {
       "val/giou_loss,val/cls_loss,val/l1_loss\n1,0.5,0.25,0.75,0.125,1,3,2\n",
       "rtdetr.csv");
   EXPECT_EQ(transformer.epochs, std::vector{expected});
+}
+
+// A trainer may validate its last epoch alone; and pandas writes NaN so.
+TEST(ResultsCsv, HasEmptyCellsForWhatIsNoNumber) {
+  const auto table = parse_results_csv(
+      "epoch,metrics/precision(B),metrics/recall(B),metrics/mAP50(B),metrics/mAP50-95(B),"
+      "val/box_loss,val/cls_loss,val/dfl_loss\n1,,,,,,,\n2,0.5,0.25,0.75,0.125,1,3,2\n",
+      "a.csv");
+  ASSERT_EQ(table.epochs.size(), 2U);
+  EXPECT_TRUE(std::isnan(table.epochs[0].map50));
+  EXPECT_EQ(table.epochs[1], expected);
 }
 
 TEST(ResultsCsv, OfASegmenterOrAPoseModelHasTheMeansOverWhatItPredicts) {
