@@ -208,7 +208,7 @@ void Fleet::ended(const hyp::Outcome& outcome, const std::vector<std::string>& f
   if (others == 0) leaving_.erase(device);
   if (const auto* failed = std::get_if<hyp::Failed>(&outcome.result)) {
     memory_admission_.changed(device, Clock::now());
-    if (failed->kind == hyp::FailureKind::device_lost && !failed->taken_away) mark_lost(device);
+    if (failed->kind == hyp::FailureKind::device_lost && !failed->excused) mark_lost(device);
     if (failed->kind == hyp::FailureKind::oom && others > 0) {
       known.limit = others;
       health_.excuse(outcome.trial, device);

@@ -330,7 +330,7 @@ void Run::ended(const hyp::Outcome& outcome, const std::vector<std::string>& fai
 
 void Run::pause_after(const hyp::Outcome& outcome) {
   const auto* failed = std::get_if<hyp::Failed>(&outcome.result);
-  if (!failed || !failed->of_surroundings || failed->taken_away) return;
+  if (!failed || !failed->of_surroundings || failed->excused) return;
   const int row = std::clamp(state_.surroundings().failures() - 1, 0, 5);
   const auto until = Clock::now() + first_pause * (1 << row);
   // A worker that is never ready, or a device that is lost, is one device's matter.

@@ -55,7 +55,7 @@ void Run::probed(const workers::WorkerEvent& end) {
                        .device = std::visit([](const auto& e) { return e.device; }, end)};
   if (const auto* failure = std::get_if<workers::NotTrained>(&end)) {
     outcome.result = as_said(*failure);
-    probe_failed_ = !failure->taken_away;
+    probe_failed_ = !failure->excused;
   } else {
     record({results::Probed{.trial = outcome.trial,
                             .device = outcome.device,

@@ -333,7 +333,7 @@ void RunState::failed(const hyp::Outcome& outcome, const hyp::Failed& failure, O
     if (!first_failure_ && outcome.repeat == 0) first_failure_ = failure;
     return;
   }
-  if (failure.taken_away) return;
+  if (failure.excused) return;
   open.attempt.failed_on.push_back(outcome.device);
   open.failed = events_;
   open.failure = outcome;

@@ -6,7 +6,7 @@ namespace evolve::engine {
 
 void Surroundings::apply(const hyp::Outcome& outcome, std::int64_t started) {
   const auto* failure = std::get_if<hyp::Failed>(&outcome.result);
-  if (failure && failure->taken_away) return;
+  if (failure && failure->excused) return;
   if (!failure || failure->epoch > 0) {
     failed_in_a_row_ = 0;
   } else if (failure->final && hyp::is_unexplained(failure->kind)) {
@@ -14,6 +14,7 @@ void Surroundings::apply(const hyp::Outcome& outcome, std::int64_t started) {
   }
   if (!failure) {
     failures_ = 0;
+    ever_trained_ = true;
     trained_start_ = std::max(trained_start_, started);
     if (std::holds_alternative<hyp::Paused>(outcome.result))
       paused_start_ = std::max(paused_start_, started);

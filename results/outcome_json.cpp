@@ -26,7 +26,7 @@ void add_result(Json& json, const hyp::Failed& failed) {
   if (failed.failed_before_ready) json["failed_before_ready"] = true;
   if (failed.not_started) json["not_started"] = true;
   if (failed.of_surroundings) json["surroundings"] = true;
-  if (failed.taken_away) json["taken_away"] = true;
+  if (failed.excused) json["excused"] = true;
   if (failed.unconfirmed) json["unconfirmed"] = true;
   if (failed.epoch > 0) json["epoch"] = failed.epoch;
 }
@@ -49,7 +49,7 @@ hyp::Failed failed_from_json(const Json& json) {
           .failed_before_ready = failed_before_ready,
           .not_started = json.value("not_started", false),
           .of_surroundings = json.value("surroundings", false),
-          .taken_away = json.value("taken_away", false),
+          .excused = json.value("excused", json.value("taken_away", false)),
           .unconfirmed = json.value("unconfirmed", false),
           .epoch = json.contains("epoch") ? keys::integer(json, "epoch") : 0};
 }

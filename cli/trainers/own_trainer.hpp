@@ -20,6 +20,9 @@ std::vector<std::string> own_words(const Trainer& trainer);
 /// lock, a log, or gigabytes.
 std::optional<std::size_t> place_of_program(const std::vector<std::string>& words);
 
+/// Throws `Error` where a run begins with an interpreter, such as python3, whose script is not
+/// there.
+void check_script_found(const Trainer& trainer);
 /// Throws `Error` where a run goes on with a trainer whose file is not where it was, or where the
 /// command says now.
 void check_program_found(const results::RunSettings& run, const Trainer& trainer);

@@ -21,7 +21,8 @@ namespace {
 std::vector<std::string> python_command(const Python& python, std::vector<std::string> arguments) {
   const auto path =
       "PYTHONPATH=" + package_folder().string() + (python.path.empty() ? "" : ":" + python.path);
-  std::vector<std::string> command = {"/usr/bin/env", path, python.program};
+  // Paths come as UTF-8, which is not what a file is called under every locale.
+  std::vector<std::string> command = {"/usr/bin/env", path, "PYTHONUTF8=1", python.program};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return command;
 }

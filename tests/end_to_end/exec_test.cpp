@@ -440,13 +440,22 @@ TEST(TrainerExec, SeesWhatPythonPrintsAsItIsPrinted) {
   EXPECT_THAT(read_file(folder / "run/trials/000000/log"), HasSubstr("trial_hyp.yaml 1\n"));
 }
 
+TEST(TrainerExec, WhoseScriptIsNotThereIsRefused) {
+  Folder folder;
+  const auto ended = run(folder, "sh t.sh {hyp} {dir}", {});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err, "evolve: t.sh: No such file or directory; name a script that exists\n");
+  EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+}
+
 TEST(Exec, StopsWhenItsProgramWasNeverThereAndBurnsNoTrial) {
   Folder folder;
   for (const std::string devices : {"cpu:0", "cpu:0,cpu:1"}) {
     std::filesystem::remove_all(folder / "run");
     std::filesystem::remove(folder / "t.sh");
-    const auto ended = evolve(folder.path(), {"--trainer-exec", "sh t.sh {hyp} {dir}", "--devices",
-                                              devices, "--trials", "12", "--output", "run"});
+    const auto ended =
+        evolve(folder.path(), {"--trainer-exec", "env sh t.sh {hyp} {dir}", "--devices", devices,
+                               "--trials", "12", "--output", "run"});
     EXPECT_EQ(ended.code, 1) << ended.out;
     EXPECT_THAT(ended.err, HasSubstr("nothing could be trained in "));
     EXPECT_THAT(ended.err, HasSubstr("--resume"));

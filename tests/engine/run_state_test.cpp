@@ -130,7 +130,7 @@ TEST(RunState, HoldsNothingAgainstAnybodyWhereADeviceIsTakenAway) {
     state.apply(failed(0, {.kind = hyp::FailureKind::device_lost,
                            .final = false,
                            .of_surroundings = true,
-                           .taken_away = true}));
+                           .excused = true}));
   ASSERT_THAT(numbers(state.open()), ElementsAre(0));
   EXPECT_EQ(state.open()[0]->number, 1);
   EXPECT_THAT(state.open()[0]->failed_on, IsEmpty());

@@ -176,7 +176,7 @@ TEST(Event, OfEveryKindIsReadBackAsItWas) {
                          .failed_before_ready = true,
                          .not_started = true,
                          .of_surroundings = true,
-                         .taken_away = true,
+                         .excused = true,
                          .unconfirmed = true};
   const auto back = event_from_json(to_json(hyp::Outcome{.trial = 1, .result = gone}));
   EXPECT_EQ(std::get<hyp::Failed>(std::get<hyp::Outcome>(back).result), gone);

@@ -269,6 +269,7 @@ void train(const json& message) {
     say(result_line(trial, "0.5"));
     wait_for_order();
     say("Exception ignored in: <function>\n");
+    ::usleep(2000000);  // the order is not read
   } else if (mode == "ok, then the same once more") {
     say(result_line(trial, "0.5"));
     wait_for_order();

@@ -238,7 +238,8 @@ OpenedCache open_image_cache(const std::string& file, const std::vector<WantedIm
 
 void will_need(const cv::Mat& pixels) {
   // The system reads no more than so much ahead at a time, whatever it is asked for.
-  constexpr std::uintptr_t page = 4096, most = std::uintptr_t{128} << 10;
+  constexpr std::uintptr_t most = std::uintptr_t{128} << 10;
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(pixels.datastart) / page * page;
   const auto end = reinterpret_cast<std::uintptr_t>(pixels.dataend);
   for (auto place = begin; place < end; place += most)

@@ -112,7 +112,7 @@ template <class Answer, class Work>
 Answer answer_of(std::optional<int> trial, Work work) {
   const auto failure = [&](hyp::FailureKind kind, const std::string& why) {
     if (trial) fmt::print(stderr, "trial {} failed ({}): {}\n", *trial, hyp::name_of(kind), why);
-    return workers::Failure{.trial = trial.value_or(0), .kind = kind, .message = why};
+    return workers::Failure{.trial = trial, .kind = kind, .message = why};
   };
   try {
     return work();
@@ -232,6 +232,10 @@ class IdleWatch {
     }
   } catch (const std::exception& error) {
     fmt::print(stderr, "evolve-worker: {}\n", error.what());
+    // Of torch's errors the last line is a frame of its stack, and the last line is what evolve
+    // says.
+    if (const std::string_view said = error.what(); said.find('\n') != said.npos)
+      fmt::print(stderr, "evolve-worker: {}\n", said.substr(0, said.find('\n')));
     std::_Exit(1);
   }
 

@@ -48,7 +48,8 @@ void visit(const V& key, Of<V, Result>& m) {
 }
 template <class V>
 void visit(const V& key, Of<V, Failure>& m) {
-  key("trial", m.trial), key.optional("kind", m.kind), key.optional("message", m.message);
+  key.unless_default("trial", m.trial), key.optional("kind", m.kind);
+  key.optional("message", m.message);
 }
 template <class V>
 void visit(const V& key, Of<V, Output>& m) {

@@ -62,7 +62,8 @@ struct Result {
 /// {"type":"error","trial":17,"kind":"oom","message":"…"}
 struct Failure {
   static constexpr auto type = "error";
-  int trial = 0;
+  /// Absent before `Ready`, and in a job of `evolve train` or `evolve val`.
+  std::optional<int> trial = {};
   hyp::FailureKind kind = hyp::FailureKind::other;
   std::string message;
   bool operator==(const Failure&) const = default;
@@ -144,6 +145,14 @@ std::string line_of(const FromEngine& message);
 /// blank line or a type that version 1 does not know. Throws std::invalid_argument with the reason
 /// when the line is not a JSON object, or a key that the message needs is missing, of another type,
 /// or (a metric) not finite. A key that it does not need may be null.
+/// What a line that may be wrong in other respects is about.
+struct Heading {
+  std::string type = {};
+  std::optional<int> trial = {};
+};
+/// Of a line from a worker, as far as it is there.
+Heading heading_of(std::string_view line);
+
 std::optional<FromWorker> parse_from_worker(std::string_view line);
 std::optional<FromEngine> parse_from_engine(std::string_view line);
 

@@ -124,15 +124,18 @@ void SupervisedProcess::receive(std::string_view line) {
   received_ = Clock::now();
   const bool first_after_work = has_worked_ && !heard_;
   heard_ = true;
+  const bool unread = first_after_work && process_->has_unread_input();
   try {
     unknown_ = events_.line(line) ? "" : core::excerpt(line);
   } catch (const std::invalid_argument& wrong) {
     fail(FailureKind::protocol, wrong.what());
   }
-  // What makes no sense now may be the last word about earlier work. Whether it has read its order
-  // since then does not tell: a new process, which has not worked, will.
-  if (first_after_work && ending_ && ending_->kind == FailureKind::protocol)
-    ending_->between_work = true;
+  // What makes no sense now may be the last word about earlier work. Where it has read its order
+  // since then nobody can tell: a new process, which has not worked, will.
+  if (first_after_work && ending_ && ending_->kind == FailureKind::protocol) {
+    ending_->between_work = unread;
+    ending_->maybe_between_work = !unread;
+  }
 }
 
 void SupervisedProcess::log(std::string_view bytes) {

@@ -44,8 +44,10 @@ struct Ending {
   bool failed_before_ready = false;
   /// The process had done work before, and what ended it need have nothing to do with what it was
   /// given since: not a line about that, and the order was never read, or the exit code was 0
-  /// without a word, or its first line made no sense.
+  /// without a word.
   bool between_work = false;
+  /// The same, as far as one can tell: the first line that it wrote since made no sense.
+  bool maybe_between_work = false;
   bool operator==(const Ending&) const = default;
 };
 

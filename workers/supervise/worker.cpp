@@ -47,6 +47,7 @@ void Worker::start(Assignment assignment, core::Lease lease) {
   assignment_->order.device = slot_.name;
   lease_ = std::move(lease);
   epoch_ = last_reported_ = assignment_->order.start_epoch;
+  last_named_.reset();
   at_rung_ = false;
   decision_ = hyp::Decision::go_on;
   metrics_ = {};
@@ -89,10 +90,17 @@ std::optional<Progress> Worker::progress() const {
                   .start_epoch = assignment_->order.start_epoch};
 }
 
-bool Worker::receive(std::string_view line) {
+bool Worker::receive(std::string_view line) try {
   const auto message = parse_from_worker(line);
   if (message) std::visit([this](const auto& m) { on(m); }, *message);
   return message.has_value();
+} catch (const std::invalid_argument&) {
+  const auto heading = heading_of(line);
+  last_named_ = heading.trial;
+  // A whole training is behind a result that cannot be used.
+  if (names_its_trial() && heading.type == Result::type && decision_ == hyp::Decision::go_on)
+    epoch_ = assignment_->order.epochs;
+  throw;
 }
 
 void Worker::on(const Ready& message) {
@@ -156,19 +164,25 @@ void Worker::on(const Result& message) {
 }
 
 void Worker::on(const Failure& message) {
-  if (!is_its_trial(message.trial)) return;
+  if (message.trial && !is_its_trial(*message.trial)) return;
   const auto reason = core::excerpt(message.message, 1000);
   process_.fail(message.kind, reason.empty() ? "its trainer gave no reason" : reason);
 }
 
 bool Worker::is_its_trial(int trial) {
-  const bool its_own = assignment_ && process_.at_work() && assignment_->order.trial == trial;
+  last_named_ = trial;
+  const bool its_own = names_its_trial() && process_.at_work();
   if (!its_own) fail_wrong_trial(trial);
   return its_own;
 }
 
+bool Worker::names_its_trial() const {
+  return assignment_ && last_named_ == assignment_->order.trial;
+}
+
 void Worker::fail_wrong_trial(int trial) {
-  const bool its_own = assignment_ && assignment_->order.trial == trial;
+  last_named_ = trial;
+  const bool its_own = names_its_trial();
   process_.fail(FailureKind::protocol,
                 fmt::format("it speaks of trial {}{}", trial,
                             its_own                    ? " before it is ready"
@@ -196,7 +210,8 @@ Error Worker::log_failed(int error) const {
 
 void Worker::failed(const Ending& ending) {
   if (!assignment_) return;
-  if (ending.between_work) {
+  const bool is_late = last_named_ && last_named_ == previous_trial_ && !names_its_trial();
+  if (ending.between_work || (ending.maybe_between_work && is_late)) {
     log(fmt::format("evolve: another process takes this trial, the last one had ended: {}\n",
                     ending.message));
     return hand_back_(*std::exchange(assignment_, std::nullopt), std::move(lease_));
@@ -206,7 +221,7 @@ void Worker::failed(const Ending& ending) {
                  .kind = ending.kind,
                  .message = ending.message,
                  .failed_before_ready = ending.failed_before_ready,
-                 .taken_away = taken_away_,
+                 .excused = taken_away_ || (ending.maybe_between_work && !names_its_trial()),
                  .device = slot_.name,
                  .seconds = process_.seconds(),
                  .epoch = reported,

@@ -64,6 +64,7 @@ class Worker {
   void on(const Output& message) { is_its_trial(message.trial); }
   /// False, after a protocol failure, when it is not the trial that it was given.
   bool is_its_trial(int trial);
+  bool names_its_trial() const;
   void fail_wrong_trial(int trial);
   void log(std::string_view bytes);
   Error log_failed(int error) const;
@@ -79,6 +80,8 @@ class Worker {
   std::optional<int> previous_trial_;
   bool taken_away_ = false;
   core::Lease lease_;
+  /// The trial that its last line was about.
+  std::optional<int> last_named_;
   /// The furthest that it has reported, and the last one.
   int epoch_ = 0, last_reported_ = 0;
   /// It waits for a decision, and where it did so last.

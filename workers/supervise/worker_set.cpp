@@ -198,7 +198,7 @@ void WorkerSet::limit(const std::string& slot, int most, bool at_once) {
     state_->reports.push_back({NotTrained{.trial = trial.assignment.order.trial,
                                           .kind = hyp::FailureKind::device_lost,
                                           .message = taken_away,
-                                          .taken_away = true,
+                                          .excused = true,
                                           .device = slot},
                                std::move(trial.lease)});
   state_->waiting.erase(taken.begin(), taken.end());

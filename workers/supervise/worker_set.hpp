@@ -85,8 +85,9 @@ struct NotTrained {
   bool not_started = false;
   /// There is no such program, or it can never be executed.
   bool no_program = false;
-  /// The trial was taken away by `limit()`.
-  bool taken_away = false;
+  /// The trial was taken away by `limit()`, or what its process wrote first may have been about the
+  /// one before.
+  bool excused = false;
   std::string device;
   double seconds = 0;
   /// The last epoch that was reported; 0: none, or none since it went on.

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "tests/refusal.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace evolve::cli {
@@ -35,6 +36,19 @@ TEST_F(PlaceOfProgram, IsTheProgramsWhereThatIsNamedByItsPathAndGivenNoScript) {
   const auto program = file("train"), log = file("last.log");
   EXPECT_THAT(place_of_program({program, log, "{hyp}"}), Optional(0U));
   EXPECT_THAT(place_of_program({"train", log, "{hyp}"}), std::nullopt);
+}
+
+TEST(CheckScriptFound, RefusesAnInterpreterWithoutItsScript) {
+  const auto refused = [](std::vector<std::string> words) {
+    return test::refusal([&] { check_script_found(WorkerCommand{std::move(words)}); });
+  };
+  EXPECT_EQ(refused({"/usr/bin/python3.11", "-u", "gone.py"}),
+            "gone.py: No such file or directory; name a script that exists");
+  EXPECT_EQ(refused({"sh", "gone.sh", "{hyp}"}),
+            "gone.sh: No such file or directory; name a script that exists");
+  EXPECT_EQ(refused({"sh", "-c", "./gone.sh"}), "accepted");
+  EXPECT_EQ(refused({"python3", "-m", "package", "made.py"}), "accepted");
+  EXPECT_EQ(refused({"make_config", "made.py"}), "accepted") << "it may make it";
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ TEST(Messages, WithKeysOfAnotherTypeAreRefused) {
   EXPECT_EQ(refused("{}"), "its message lacks \"type\"");
   EXPECT_EQ(refused(R"({"type":1})"), "the \"type\" of its message is no text");
   EXPECT_EQ(refused(R"({"type":"ready"})"), "its ready lacks \"protocol\"");
-  for (const std::string trial : {"1.5", "-1", "\"1\"", "null", "4294967296"})
+  for (const std::string trial : {"1.5", "-1", "\"1\"", "[]", "4294967296"})
     EXPECT_EQ(refused(R"({"type":"error","message":"","trial":)" + trial + "}"),
               "the \"trial\" of its error is no whole number from 0 to 2147483647");
   EXPECT_EQ(refused(R"({"type":"alive","trial":"one"})"),

@@ -206,7 +206,7 @@ TEST_F(Workers, AreGivenUpWhenTheySurviveSIGKILL) {
   workers.limit("cpu:0", 0, true);
   const auto failed = std::get<NotTrained>(ends(workers).at(0));
   EXPECT_EQ(failed.kind, hyp::FailureKind::device_lost);
-  EXPECT_TRUE(failed.taken_away);
+  EXPECT_TRUE(failed.excused);
   EXPECT_EQ(failed.message,
             "it was taken away; it is still there 20 s after SIGKILL, stuck in its driver");
   EXPECT_EQ(workers.busy(), 0);

@@ -212,8 +212,22 @@ TEST_F(Workers, ThatSpeakOutOfTurnWhenTheNextTrialWaitsAreReplacedAndItFailsNot)
 TEST_F(Workers, ThatBeginEachTrialWithGarbageFailIt) {
   WorkerSet workers(settings(), stop);
   EXPECT_EQ(trained(workers, 0, "ok").metrics, half);
-  EXPECT_EQ(failure(workers, 1, "begins with garbage").message,
-            "it wrote a line that is no JSON object: hello");
+  const auto failed = [&] { return std::get<NotTrained>(run(workers, 1, "begins with garbage")); };
+  const auto first = failed();
+  EXPECT_EQ(first.message, "it wrote a line that is no JSON object: hello");
+  EXPECT_TRUE(first.excused) << "it may have been about the trial before";
+  const auto second = failed();
+  EXPECT_EQ(second.message, first.message);
+  EXPECT_FALSE(second.excused);
+}
+
+TEST_F(Workers, ThatAnswerALaterTrialWithMetricsThatAreNoneFailIt) {
+  WorkerSet workers(settings(), stop);
+  EXPECT_EQ(trained(workers, 0, "ok").metrics, half);
+  const auto failed = std::get<NotTrained>(run(workers, 1, "nan"));
+  EXPECT_EQ(failed.message, "metric metrics/mAP_0.5:0.95 is not finite");
+  EXPECT_FALSE(failed.excused);
+  EXPECT_EQ(failed.epoch, 4) << "a whole training is behind it";
 }
 
 TEST_F(Workers, SeeTheirSlotAndNothingElse) {
